@@ -166,7 +166,7 @@ pub enum SpawnError {
     /// The scenario cannot be started.
     #[error("--scenario {0}")]
     Scenario(String),
-    /// The ready file could not be written.
+    /// The ready file could not be written, or that of an earlier run not removed.
     #[error(transparent)]
     Ready(#[from] ReadyError),
     /// Another system call failed.
@@ -202,6 +202,9 @@ impl Node {
     async fn begin(mut config: Config, clock: Arc<dyn Clock>, inherited: Inherited) -> Result<Self, SpawnError> {
         // A cache of the hashes of addresses and slots, shared by all nodes of the process. The first node sets its size.
         let _ = alloy_primitives::utils::init_keccak_cache(HASH_CACHE);
+        if let Some(file) = &config.ready_file {
+            ready::remove(file)?;
+        }
         config.rpc.failed_calls = FailedCalls::new(clock.clone());
         let listeners = Listeners::bind(&config, inherited)?;
         let addresses = listeners.addresses()?;

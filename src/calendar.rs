@@ -1,5 +1,9 @@
 //! Times as dates of the Gregorian calendar.
 
+/// The last second that has a date of four digits, which Cosmos' times need: `9999-12-31T23:59:59Z`, in seconds since the Unix
+/// epoch. No block is later.
+pub const LAST_SECOND: u64 = 253_402_300_799;
+
 /// Seconds in a day.
 const DAY: u64 = 86_400;
 /// Days in 400 years of the Gregorian calendar.
@@ -34,7 +38,7 @@ mod tests {
             (951_782_400, "2000-02-29T00:00:00Z"),
             (1_700_000_000, "2023-11-14T22:13:20Z"),
             (4_107_542_400, "2100-03-01T00:00:00Z"),
-            (253_402_300_799, "9999-12-31T23:59:59Z"),
+            (LAST_SECOND, "9999-12-31T23:59:59Z"),
         ] {
             assert_eq!(rfc3339(seconds), text);
         }

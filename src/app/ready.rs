@@ -1,6 +1,9 @@
 //! The ready file: the node's URLs and process id, for programs that start it on free ports.
 
-use std::{io::Write, path::Path};
+use std::{
+    io::{ErrorKind, Write},
+    path::Path,
+};
 
 use serde::Serialize;
 
@@ -24,6 +27,14 @@ struct ReadyFile {
     #[serde(skip_serializing_if = "Option::is_none")]
     grpc: Option<String>,
     pid: u32,
+}
+
+/// Removes the file of an earlier run, which names ports that this node does not have.
+pub(super) fn remove(path: &Path) -> Result<(), ReadyError> {
+    match std::fs::remove_file(path) {
+        Err(error) if error.kind() != ErrorKind::NotFound => Err(ReadyError(path.display().to_string(), error)),
+        _ => Ok(()),
+    }
 }
 
 /// Writes the file atomically: a reader never sees half of it.

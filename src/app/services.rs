@@ -204,11 +204,13 @@ impl Services {
         let comet = Arc::new(move |body: &[u8]| comet.answer(body));
         let (shared, site) = (rpc.beside(comet), Site::default());
         let json_rpc = |rpc: &Rpc| rpc::service(rpc.clone(), rpc_sockets.clone());
-        let rpc_router = Router::new().route("/rpc", json_rpc(&rpc)).route("/", site.before(json_rpc(&shared)));
+        let rpc_router = web::at_interface_path(Router::new(), "/rpc", json_rpc(&rpc));
+        let rpc_router = rpc_router.route("/", site.before(json_rpc(&shared)));
+        let graphql = web::at_interface_path(Router::new(), "/graphql", rpc::graphql_service(rpc.clone()));
         let mut router = self
             .faults
             .affect(rpc_router, None)
-            .merge(counted("graphql", Router::new().route("/graphql", rpc::graphql_service(rpc.clone()))))
+            .merge(counted("graphql", graphql))
             .merge(counted("site", site.router()))
             .merge(cosmos(described(gateway.router())))
             .merge(described(probes::router(chain.clone(), self.cluster.clone(), market)));

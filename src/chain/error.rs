@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::{DumpError, Pruned};
 use crate::{
     block::{DecodeError, cosmos::CosmosError},
+    calendar::LAST_SECOND,
     evm::BlockError,
     log::AppendError,
     state::ReadError,
@@ -205,6 +206,9 @@ pub enum ChangeError {
     /// The requested timestamp is too early after the newest block, whose timestamp this is.
     #[error("the timestamp is not after that of the newest block, {0}")]
     Timestamp(u64),
+    /// The requested time is after the last one that a block can have.
+    #[error("the time {0} is after 9999-12-31T23:59:59Z ({LAST_SECOND}), the last one of the chain")]
+    TooLate(u64),
     /// The chain has a data directory, which cannot change to another chain.
     #[error("a chain in a data directory cannot become another one; start a node without --data-dir")]
     Recorded,

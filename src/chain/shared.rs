@@ -115,8 +115,8 @@ impl SharedChain {
     /// Returns the environment of the block after `head`, at least `at_least` seconds later.
     pub(super) fn next_environment(&self, head: &Head, at_least: u64) -> Environment {
         let standard = head.params.standard;
-        let at_least = at_least.max(head.params.increasing_timestamps.into());
-        let timestamp = self.timing.lock().of_next_block(head.block.header.timestamp, at_least);
+        let apart = u64::from(head.params.increasing_timestamps);
+        let timestamp = self.timing.lock().of_next_block(head.block.header.timestamp, apart, at_least);
         let sealing = *self.sealing.lock();
         let mut environment = head.next_environment(timestamp);
         environment.gas_limit = match standard && !sealing.gas_limit_at_once {

@@ -63,7 +63,11 @@ fn describe(setting: &Setting, out: &mut dyn Write) -> io::Result<()> {
     let letter = setting.short.map(|letter| format!("`-{letter}`"));
     let others: Vec<_> = letter.into_iter().chain(setting.aliases.iter().map(|alias| format!("`--{alias}`"))).collect();
     let others = if others.is_empty() { String::new() } else { format!(" or {}", others.join(" or ")) };
-    writeln!(out, "- Flag: `--{}`{others}; environment: `{}`", setting.flag(), setting.variable())
+    writeln!(out, "- Flag: `--{}`{others}; environment: `{}`", setting.flag(), setting.variable())?;
+    if let Some(name) = setting.former_name {
+        writeln!(out, "- Former name, which still works: `{name}`")?;
+    }
+    Ok(())
 }
 
 /// Writes a configuration file that holds every setting with a profile's default.

@@ -87,6 +87,7 @@ fn argument(setting: &Setting) -> Arg {
     let mut argument = Arg::new(setting.name)
         .long(setting.flag())
         .visible_aliases(setting.aliases.iter().copied())
+        .aliases(setting.former_flag())
         .help(setting.help)
         .long_help(format!("{}{details} [env: {}]", setting.help, setting.variable()))
         .hide_short_help(!setting.common);

@@ -38,23 +38,24 @@ impl Values {
             Err(error) => return vec![ConfigError::new(format!("config {file}: {error}"))],
             Ok(table) => table,
         };
-        let mut problems = Vec::new();
+        let mut entries = Vec::new();
         for (key, value) in table {
             match value {
                 Value::Table(inner) => {
-                    for (name, value) in inner {
-                        problems.extend(self.take_from_file(format!("{key}.{name}"), value, file).err());
-                    }
+                    entries.extend(inner.into_iter().map(|(name, value)| (format!("{key}.{name}"), value)));
                 }
-                value => problems.extend(self.take_from_file(key, value, file).err()),
+                value => entries.push((key, value)),
             }
         }
-        problems
+        // The value of the present name wins over that of a former one.
+        entries.sort_by_key(|(key, _)| !settings().any(|setting| setting.former_name == Some(&**key)));
+        entries.into_iter().filter_map(|(key, value)| self.take_from_file(&key, value, file).err()).collect()
     }
 
-    fn take_from_file(&mut self, key: String, value: Value, file: &str) -> Result<(), ConfigError> {
-        let unknown = || ConfigError::new(format!("config {file}: unknown key `{key}`{}", suggestion(&key)));
-        let setting = settings().find(|setting| setting.name == key).ok_or_else(unknown)?;
+    fn take_from_file(&mut self, key: &str, value: Value, file: &str) -> Result<(), ConfigError> {
+        let unknown = || ConfigError::new(format!("config {file}: unknown key `{key}`{}", suggestion(key)));
+        let setting = settings().find(|setting| setting.name == key || setting.former_name == Some(key));
+        let setting = setting.ok_or_else(unknown)?;
         let origin = ValueOrigin::File(format!("{key} in {file}"));
         let fits = match setting.kind {
             Kind::Text => value.is_str() || value.is_integer() || value.is_float(),
@@ -82,8 +83,16 @@ impl Values {
     /// Takes the values of environment variables that begin with `TETRAD_`. Unknown ones are warnings, not errors:
     /// orchestrators set such variables for a service or container called tetrad.
     pub fn read_environment(&mut self, variables: impl Iterator<Item = (String, String)>) -> Result<(), ConfigError> {
-        for (variable, text) in variables.filter(|(variable, _)| variable.starts_with("TETRAD_")) {
-            let Some(setting) = settings().find(|setting| setting.variable() == variable) else {
+        let mut given: Vec<_> = variables.filter(|(variable, _)| variable.starts_with("TETRAD_")).collect();
+        let is_former =
+            |variable: &str| settings().any(|setting| setting.former_variable().as_deref() == Some(variable));
+        // The value of the present name wins over that of a former one.
+        given.sort_by_key(|(variable, _)| !is_former(variable));
+        for (variable, text) in given {
+            let is_named = |setting: &&Setting| {
+                setting.variable() == variable || setting.former_variable().as_deref() == Some(&*variable)
+            };
+            let Some(setting) = settings().find(is_named) else {
                 // The first names the configuration file, the second belongs to `tetrad keys`.
                 let elsewhere = matches!(variable.as_str(), "TETRAD_CONFIG" | "TETRAD_KEYSTORE");
                 if !elsewhere && !is_service_link(&variable) {

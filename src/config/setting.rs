@@ -34,6 +34,8 @@ pub struct Setting {
     pub(super) flag: &'static str,
     /// Other names of the flag, by which users of anvil know it.
     pub aliases: &'static [&'static str],
+    /// Another name that it had in earlier versions, under which it can still be given everywhere.
+    pub former_name: Option<&'static str>,
     /// The letter of the flag.
     pub short: Option<char>,
     /// Whether the short help lists it.
@@ -72,6 +74,7 @@ impl Setting {
         name: "",
         flag: "",
         aliases: &[],
+        former_name: None,
         short: None,
         common: false,
         kind: Kind::Text,
@@ -106,7 +109,17 @@ impl Setting {
 
     /// Returns the name of the environment variable.
     pub fn variable(&self) -> String {
-        format!("TETRAD_{}", self.flag().replace('-', "_").to_ascii_uppercase())
+        variable_of(&self.flag())
+    }
+
+    /// Returns the former name of the flag, without dashes in front; none if it has always had the same name.
+    pub fn former_flag(&self) -> Option<String> {
+        self.former_name.map(|name| name.replace('.', "-"))
+    }
+
+    /// Returns the former name of the environment variable, if it had another one.
+    pub fn former_variable(&self) -> Option<String> {
+        self.former_flag().as_deref().map(variable_of)
     }
 
     /// Returns the value in effect, as a file would have it; none if it is not set.
@@ -140,6 +153,11 @@ impl Setting {
     pub(super) fn check(&self, config: &Config) -> Result<(), ConfigError> {
         (self.check)(config).map_err(|what| ConfigError::of(self.name, format!("{}: {what}", self.name)))
     }
+}
+
+/// Returns the name of the environment variable that belongs to a flag.
+fn variable_of(flag: &str) -> String {
+    format!("TETRAD_{}", flag.replace('-', "_").to_ascii_uppercase())
 }
 
 /// A table of the file.

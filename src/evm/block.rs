@@ -12,7 +12,7 @@ use alloy_eips::{
 use alloy_primitives::{Address, Bytes, U256};
 use revm::{
     ExecuteEvm, InspectEvm, Inspector,
-    context::{CfgEnv, ContextSetters, TxEnv},
+    context::{BlockEnv, CfgEnv, ContextSetters, TxEnv},
     context_interface::{
         ContextTr,
         result::{EVMError, ExecutionResult, HaltReason, InvalidTransaction, OutOfGasError, ResultAndState},
@@ -28,8 +28,10 @@ use super::DetachedExecution;
 use super::{
     BlockHashes, ChainParams, DaoFork, Environment, Evm, EvmContext, Fork, Inspected, Overlay, OverrideError,
     PrecompileSet,
+    call::waive_blob_fee,
     cosmos::run_cosmos,
     dao,
+    environment::assemble,
     patience::STOPPED,
     requests::{MalformedDeposit, collect_deposits},
     transaction::tx_env,
@@ -120,6 +122,17 @@ pub enum BlockError {
     /// A deposit event could not be decoded.
     #[error(transparent)]
     Deposit(#[from] MalformedDeposit),
+    /// The block would be later than any block may be.
+    #[error("no block follows: its time {0} would be after 9999-12-31T23:59:59Z, the last one of the chain")]
+    TooLate(u64),
+}
+
+/// What an execution depends on, apart from the state.
+struct ExecutionInputs {
+    tx: TxEnv,
+    cfg: CfgEnv,
+    block: BlockEnv,
+    precompiles: PrecompileSet,
 }
 
 impl<'a> BlockExecutor<'a> {
@@ -220,7 +233,8 @@ impl<'a> BlockExecutor<'a> {
         let mut cfg = self.evm.ctx.cfg.clone();
         cfg.disable_eip3607 = transaction.is_impersonated();
         let precompiles = self.environment.precompiles(self.chain);
-        let (result, seen) = self.execute_with(transaction, tx_env(transaction), cfg, precompiles, inspector, look);
+        let inputs = ExecutionInputs { tx: tx_env(transaction), cfg, block: self.environment.block_env(), precompiles };
+        let (result, seen) = self.execute_with(transaction, inputs, inspector, look);
         result?;
         seen.ok_or_else(|| TransactionError::Machine("nothing was seen".to_owned()))
     }
@@ -240,12 +254,13 @@ impl<'a> BlockExecutor<'a> {
         (execution, self.evm.ctx.db())
     }
 
-    /// Executes an unsigned call, with limits and precompiles of its own.
+    /// Executes an unsigned call, with limits and precompiles of its own, and perhaps without a fee for its blobs.
     pub fn simulate<I>(
         &mut self,
         transaction: &Transaction,
         cfg: CfgEnv,
         precompiles: PrecompileSet,
+        waives_blob_fee: bool,
         inspector: &mut I,
     ) -> Result<ExecutionResult, TransactionError>
     where
@@ -256,15 +271,18 @@ impl<'a> BlockExecutor<'a> {
             // The account's own nonce counts; revm refuses the largest nonce even with nonce checks off.
             tx.nonce = 0;
         }
-        self.execute_with(transaction, tx, cfg, precompiles, inspector, |_, _| ()).0
+        let mut block = self.environment.block_env();
+        if waives_blob_fee {
+            waive_blob_fee(&mut block);
+        }
+        let inputs = ExecutionInputs { tx, cfg, block, precompiles };
+        self.execute_with(transaction, inputs, inspector, |_, _| ()).0
     }
 
     fn execute_with<I, R>(
         &mut self,
         transaction: &Transaction,
-        tx: TxEnv,
-        cfg: CfgEnv,
-        precompiles: PrecompileSet,
+        inputs: ExecutionInputs,
         inspector: &mut I,
         look: impl FnOnce(&mut Inspected<'a>, &mut I) -> R,
     ) -> (Result<ExecutionResult, TransactionError>, Option<R>)
@@ -276,7 +294,8 @@ impl<'a> BlockExecutor<'a> {
         let unchanged = overlay.unchanged();
         let overlay = std::mem::replace(overlay, unchanged);
         let used = overlay.used();
-        let mut evm = self.environment.evm_with(cfg, precompiles, overlay, inspector);
+        let ExecutionInputs { tx, cfg, block, precompiles } = inputs;
+        let mut evm = assemble(block, cfg, self.environment.rules, precompiles, overlay, inspector);
         let executed = match transaction.cosmos() {
             None => evm.inspect_tx(tx.clone()).map_err(TransactionError::from),
             Some(cosmos) => run_cosmos(&mut evm.ctx, &mut evm.inspector, &self.chain.cosmos, transaction, &cosmos),

@@ -32,9 +32,9 @@ pub struct Call {
     pub to: Option<Address>,
     /// Gas to provide; by default as much as the node allows.
     pub gas: Option<u64>,
-    /// Wei per gas: the price, or the EIP-1559 maximum. Zero disables the base fee check.
-    pub gas_price: u128,
-    /// The EIP-1559 tip in wei per gas.
+    /// Wei per gas: the price, or the EIP-1559 maximum. Zero disables the base fee check, as does none without a tip.
+    pub gas_price: Option<u128>,
+    /// The EIP-1559 tip in wei per gas. Without a price the maximum is [the usual one](usual_max_fee).
     pub priority_fee: Option<u128>,
     /// Wei to send.
     pub value: U256,
@@ -103,7 +103,7 @@ impl<'a> CallContext<'a> {
         if self.patience.is_some() {
             watch_jumps(&mut evm);
         }
-        Ok(evm.transact(call.tx_env(gas, self.chain.chain_id))?.result)
+        Ok(evm.transact(self.tx_env(call, gas))?.result)
     }
 
     /// Runs `call` with the gas it asks for, up to the cap, with `inspector` attached.
@@ -111,7 +111,7 @@ impl<'a> CallContext<'a> {
     where
         I: for<'e> Inspector<EvmContext<'e>>,
     {
-        let tx = call.tx_env(self.gas_of(call), self.chain.chain_id);
+        let tx = self.tx_env(call, self.gas_of(call));
         let mut evm = self.evm(call, inspector)?;
         let outcome = evm.inspect_tx(tx.clone())?;
         Ok(Inspected { tx, block: evm.ctx.block, outcome, before: evm.ctx.journaled_state.database })
@@ -120,7 +120,7 @@ impl<'a> CallContext<'a> {
     /// The execution of `call` with the gas it asks for, up to the cap, as plain data, and the state that it runs on.
     #[cfg(feature = "js-tracer")]
     pub fn detached(&self, call: &Call) -> Result<(DetachedExecution, Overlay<'_>), TransactionError> {
-        let tx = call.tx_env(self.gas_of(call), self.chain.chain_id);
+        let tx = self.tx_env(call, self.gas_of(call));
         let evm = self.evm(call, ())?;
         let execution =
             DetachedExecution::new(self.environment.rules.fork, evm.ctx.cfg, evm.ctx.block, tx, &evm.precompiles);
@@ -131,21 +131,29 @@ impl<'a> CallContext<'a> {
         call.gas.unwrap_or(self.gas_cap).min(self.gas_cap)
     }
 
+    /// The most that `call` pays for gas, in wei.
+    pub(super) fn max_fee(&self, call: &Call) -> u128 {
+        call.max_fee(self.environment.base_fee.unwrap_or(0))
+    }
+
+    fn tx_env(&self, call: &Call, gas: u64) -> TxEnv {
+        call.tx_env(gas, self.chain.chain_id, self.max_fee(call))
+    }
+
     fn evm<I>(&self, call: &Call, inspector: I) -> Result<Evm<'_, I>, TransactionError> {
         let (overlay, precompiles) = self.prepare()?;
         let mut cfg = self.environment.cfg_env(self.chain);
         lift_limits(&mut cfg);
         cfg.disable_nonce_check = true;
-        cfg.disable_base_fee = call.is_free();
+        let max_fee = self.max_fee(call);
+        cfg.disable_base_fee = max_fee == 0 && call.priority_fee.unwrap_or(0) == 0;
         let mut evm = self.environment.evm_with(cfg, precompiles, overlay, inspector);
-        if call.gas_price == 0 {
+        if max_fee == 0 {
             // A call without a gas price sees a base fee of zero, as in geth.
             evm.ctx.block.basefee = 0;
         }
-        if call.max_fee_per_blob_gas == Some(0)
-            && let Some(blob) = &mut evm.ctx.block.blob_excess_gas_and_price
-        {
-            blob.blob_gasprice = 0;
+        if call.waives_blob_fee() {
+            waive_blob_fee(&mut evm.ctx.block);
         }
         Ok(evm)
     }
@@ -171,13 +179,35 @@ pub(crate) fn lift_limits(cfg: &mut CfgEnv) {
     cfg.tx_gas_limit_cap = Some(u64::MAX);
 }
 
+/// The maximum fee of a transaction that names only its tip, in wei per gas, as in geth: it remains valid while the base fee
+/// doubles.
+pub fn usual_max_fee(base_fee: u128, tip: u128) -> u128 {
+    base_fee.saturating_mul(2).saturating_add(tip)
+}
+
+/// Has blobs cost nothing.
+pub(super) fn waive_blob_fee(block: &mut BlockEnv) {
+    if let Some(blob) = &mut block.blob_excess_gas_and_price {
+        blob.blob_gasprice = 0;
+    }
+}
+
 impl Call {
-    /// Whether the call has a gas price of zero.
-    fn is_free(&self) -> bool {
-        self.gas_price == 0 && self.priority_fee.unwrap_or(0) == 0
+    /// The most that the call pays for gas in a block with this base fee, in wei.
+    pub fn max_fee(&self, base_fee: u64) -> u128 {
+        match (self.gas_price, self.priority_fee) {
+            (Some(price), _) => price,
+            (None, Some(tip)) if tip > 0 => usual_max_fee(base_fee.into(), tip),
+            (None, _) => 0,
+        }
     }
 
-    fn tx_env(&self, gas: u64, chain_id: u64) -> TxEnv {
+    /// Whether blobs cost nothing, as in geth for a call that offers nothing for them.
+    fn waives_blob_fee(&self) -> bool {
+        self.max_fee_per_blob_gas.map_or(self.blob_hashes.is_some(), |fee| fee == 0)
+    }
+
+    fn tx_env(&self, gas: u64, chain_id: u64, max_fee: u128) -> TxEnv {
         let tx_type = match () {
             () if self.authorization_list.is_some() => 4,
             () if self.blob_hashes.is_some() => 3,
@@ -190,7 +220,7 @@ impl Call {
             tx_type,
             caller: self.from,
             gas_limit: gas,
-            gas_price: self.gas_price,
+            gas_price: max_fee,
             kind: self.to.map_or(TxKind::Create, TxKind::Call),
             value: self.value,
             data: self.input.clone(),

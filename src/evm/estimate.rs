@@ -90,7 +90,8 @@ impl CallContext<'_> {
         if self.environment.rules.has(Fork::Osaka) && self.chain.limits.transaction_gas {
             high = high.min(MAX_TRANSACTION_GAS);
         }
-        if call.gas_price > 0 {
+        let max_fee = self.max_fee(call);
+        if max_fee > 0 {
             let balance =
                 self.prepare()?.0.account(call.from).map_err(TransactionError::from)?.map(|info| info.balance);
             let mut available = balance.unwrap_or_default();
@@ -101,7 +102,7 @@ impl CallContext<'_> {
                 }
                 available -= cost;
             }
-            high = high.min((available / U256::from(call.gas_price)).saturating_to());
+            high = high.min((available / U256::from(max_fee)).saturating_to());
         }
         Ok(high.min(self.gas_cap))
     }

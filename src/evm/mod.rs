@@ -28,7 +28,7 @@ mod watch;
 
 pub use block::{BlockError, BlockExecutor, BlockOutcome, TransactionError, failure_message, halt_message, rewards};
 pub(crate) use call::lift_limits;
-pub use call::{Call, CallContext, Inspected};
+pub use call::{Call, CallContext, Inspected, usual_max_fee};
 pub use dao::DAO_EXTRA_DATA;
 #[cfg(feature = "js-tracer")]
 pub use detached::{DetachedAccount, DetachedExecution};

@@ -26,6 +26,7 @@ use crate::{
     chain::Clock,
     web::{
         ClientAddresses, FaultScope, Shutdown, SocketLimits, SocketProtocol, SocketReply, WRITE_TIMEOUT, WebSockets,
+        at_interface_path,
     },
 };
 
@@ -51,7 +52,7 @@ pub(super) fn web_sockets(per_client: usize, addresses: ClientAddresses, shutdow
 
 /// `/ws` beside the other interfaces.
 pub(super) fn router(exchange: Exchange) -> Router {
-    Router::new().route("/ws", get(upgrade)).with_state(exchange)
+    at_interface_path(Router::new(), "/ws", get(upgrade)).with_state(exchange)
 }
 
 /// The price WebSocket at every path, for a separate listener.

@@ -25,6 +25,7 @@ pub use self::{
 };
 use crate::{
     block::Block,
+    calendar::LAST_SECOND,
     chain::Head,
     evm::{ChainParams, Overlay},
     state::{ReadError, State},
@@ -168,6 +169,10 @@ impl ChainForks {
         };
         if let Some(number) = block.filter(|number| *number != header.number) {
             let what = format!("requested block {number}, got block {}", header.number);
+            return Err(ForkError::Answer { method: "eth_getBlockByNumber", what });
+        }
+        if header.timestamp > LAST_SECOND {
+            let what = format!("the block's time {} is after 9999-12-31T23:59:59Z", header.timestamp);
             return Err(ForkError::Answer { method: "eth_getBlockByNumber", what });
         }
         let gas_limit = self.config.gas_limit.unwrap_or(header.gas_limit);

@@ -6,6 +6,7 @@ use alloy_eips::{eip1559::INITIAL_BASE_FEE, eip6110::MAINNET_DEPOSIT_CONTRACT_AD
 use alloy_primitives::{Address, U256};
 
 use crate::{
+    calendar::LAST_SECOND,
     chain::{Genesis, GenesisAccount, MAX_GAS_LIMIT, MIN_GAS_LIMIT},
     evm::{ChainParams, Fork, Forks, UnsupportedConfig},
 };
@@ -113,6 +114,12 @@ fn check(file: &alloy_genesis::Genesis, params: &ChainParams, base_fee: u128) ->
     }
     if !(MIN_GAS_LIMIT..=MAX_GAS_LIMIT).contains(&file.gas_limit) {
         return wrong("gasLimit", format!("expected {MIN_GAS_LIMIT} to {MAX_GAS_LIMIT}, got {}", file.gas_limit));
+    }
+    if file.timestamp > LAST_SECOND {
+        return wrong(
+            "timestamp",
+            format!("expected at most {LAST_SECOND}, the end of the year 9999, got {}", file.timestamp),
+        );
     }
     if base_fee > u64::MAX.into() {
         return wrong("baseFeePerGas", format!("expected at most {}, got {base_fee}", u64::MAX));

@@ -1,13 +1,13 @@
 //! Batches: requests that are answered together.
 
-use std::{ops::Range, time::Duration};
+use std::{collections::HashMap, ops::Range, time::Duration};
 
 use futures_util::{StreamExt, stream::FuturesUnordered};
 use tokio::task::yield_now;
 
 use super::{
     Began, Rpc, RpcError,
-    envelope::{Batch, Item},
+    envelope::{Batch, Item, NO_ID},
 };
 use crate::web::{Client, Held};
 
@@ -22,13 +22,16 @@ const REFUSAL: usize = 192;
 /// How long a batch may occupy the thread before it yields.
 const TURN: Duration = Duration::from_millis(2);
 
+/// The results of those elements of a batch that the WebSocket executes itself, as JSON, by their position.
+pub(super) type SocketResults = HashMap<usize, Result<String, RpcError>>;
+
 /// The responses of a batch so far.
 struct BatchResponses<'r, 'b> {
     rpc: &'r Rpc,
     /// The responses, each after a comma, in the order in which they were written.
     written: Vec<u8>,
-    /// The identifiers of the requests in their order, and where the response to each is written.
-    parts: Vec<(&'b str, Range<usize>)>,
+    /// The identifiers of the requests in their order, and where the response to each is written. Notifications have neither.
+    parts: Vec<(Option<&'b str>, Range<usize>)>,
     /// The memory that the responses hold.
     held: Held,
     /// The memory for responses is exhausted, and nothing may be added.
@@ -36,21 +39,33 @@ struct BatchResponses<'r, 'b> {
 }
 
 impl Rpc {
-    pub(super) async fn answer_batch(&self, client: Client, batch: Batch<'_>, out: &mut Vec<u8>) -> Held {
+    pub(super) async fn answer_batch(
+        &self,
+        client: Client,
+        batch: Batch<'_>,
+        of_socket: SocketResults,
+        out: &mut Vec<u8>,
+    ) -> Held {
         let limit = self.context.config.max_batch;
         let wrong = match batch {
             Batch::TooLong => format!("batch too large: at most {limit}"),
             Batch::Items(items) if items.is_empty() => "empty batch".to_owned(),
             // Boxed, so that it does not enlarge the future of every request.
-            Batch::Items(items) => return Box::pin(self.answer_items(client, items, out)).await,
+            Batch::Items(items) => return Box::pin(self.answer_items(client, items, of_socket, out)).await,
         };
-        self.refuse("null", &RpcError::invalid_request(wrong), out);
+        self.refuse(NO_ID, &RpcError::invalid_request(wrong), out);
         Held::default()
     }
 
     /// Answers quick requests while reading. The others begin in order and run a few at a time: a batch occupies no more
     /// places than a client with single requests could.
-    async fn answer_items(&self, client: Client, items: Vec<Item<'_>>, out: &mut Vec<u8>) -> Held {
+    async fn answer_items(
+        &self,
+        client: Client,
+        items: Vec<Item<'_>>,
+        mut of_socket: SocketResults,
+        out: &mut Vec<u8>,
+    ) -> Held {
         let most = if self.context.fork().is_some() { AT_ONCE_ON_FORK } else { AT_ONCE };
         let mut parts = BatchResponses {
             rpc: self,
@@ -63,15 +78,20 @@ impl Rpc {
         let mut turn = Duration::ZERO;
         for item in items {
             let at = parts.parts.len();
-            let request = match item.request() {
+            let request = match item.request(self.context.dialect) {
                 Ok(request) => request,
                 Err(error) => {
-                    parts.parts.push(("null", 0..0));
+                    parts.parts.push((Some(NO_ID), 0..0));
                     parts.refuse(at, &error);
                     continue;
                 }
             };
             parts.parts.push((request.id, 0..0));
+            if let Some(result) = of_socket.remove(&at) {
+                parts.write(at, |id, out| self.finish(id, result.map(String::into_bytes), out));
+                parts.hold(at).await;
+                continue;
+            }
             if parts.is_full() {
                 parts.refuse_for_size(at);
                 continue;
@@ -111,13 +131,13 @@ impl Rpc {
 }
 
 impl BatchResponses<'_, '_> {
-    /// Writes the response to a request, or nothing if the call is still in progress.
+    /// Writes the response to a request, or nothing if the call is still in progress or nobody waits for its response.
     fn write<R>(&mut self, at: usize, write: impl FnOnce(&str, &mut Vec<u8>) -> R) -> R {
         let (id, part) = &mut self.parts[at];
         let start = self.written.len();
         self.written.push(b',');
-        let result = write(id, &mut self.written);
-        if self.written.len() == start + 1 {
+        let result = write(id.unwrap_or(NO_ID), &mut self.written);
+        if self.written.len() == start + 1 || id.is_none() {
             self.written.truncate(start);
         }
         *part = start..self.written.len();
@@ -165,7 +185,7 @@ impl BatchResponses<'_, '_> {
         self.refuse(at, &error);
     }
 
-    /// The responses in the order of the requests, as a JSON array.
+    /// The responses in the order of the requests, as a JSON array; empty if there are only notifications.
     fn end(self) -> (Vec<u8>, Held) {
         let in_order = self.parts.is_sorted_by_key(|(_, part)| part.start);
         let mut out = if in_order {
@@ -176,8 +196,10 @@ impl BatchResponses<'_, '_> {
             sorted
         };
         // The first response follows the bracket instead of a comma.
-        out[0] = b'[';
-        out.push(b']');
+        if let Some(first) = out.first_mut() {
+            *first = b'[';
+            out.push(b']');
+        }
         (out, self.held)
     }
 }

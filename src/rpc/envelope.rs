@@ -18,9 +18,19 @@ pub(super) struct Request<'a> {
     pub(super) method: Cow<'a, str>,
     /// The parameters, unread.
     pub(super) params: Option<&'a RawValue>,
-    /// The identifier, as it was written.
-    pub(super) id: &'a str,
+    /// The identifier, as it was written; none of a notification, which is executed and not answered.
+    pub(super) id: Option<&'a str>,
 }
+
+impl<'a> Request<'a> {
+    /// The identifier in a response, which is null if an error of a notification is reported.
+    pub(super) fn response_id(&self) -> &'a str {
+        self.id.unwrap_or(NO_ID)
+    }
+}
+
+/// The identifier of a response to a request without a valid one.
+pub(super) const NO_ID: &str = "null";
 
 /// The content of a body.
 #[derive(Debug)]
@@ -60,7 +70,7 @@ pub(super) struct Members<'a> {
 }
 
 /// Reads a body, once from front to back. A batch may have at most `max_batch` elements.
-pub(super) fn read_body(body: &[u8], max_batch: usize) -> Result<Body<'_>, RpcError> {
+pub(super) fn read_body(body: &[u8], max_batch: usize, dialect: Dialect) -> Result<Body<'_>, RpcError> {
     let syntax = |error: &dyn std::fmt::Display| RpcError::parse(error.to_string());
     let text = std::str::from_utf8(body).map_err(|error| syntax(&error))?;
     if text.trim_ascii_start().starts_with('[') {
@@ -69,12 +79,15 @@ pub(super) fn read_body(body: &[u8], max_batch: usize) -> Result<Body<'_>, RpcEr
         return batch.and_then(|batch| reader.end().map(|()| Body::Batch(batch))).map_err(|error| syntax(&error));
     }
     let item: Item<'_> = serde_json::from_str(text).map_err(|error| syntax(&error))?;
-    Ok(Body::Single(item.request()))
+    Ok(Body::Single(item.request(dialect)))
 }
 
 impl<'a> Item<'a> {
     /// The request, if every member is present and of the right type.
-    pub(super) fn request(self) -> Result<Request<'a>, RpcError> {
+    ///
+    /// The network's specification requires an identifier that is an integer or a string. By JSON-RPC 2.0 it is any number,
+    /// a string or null, and a request without one is a notification. Null in place of the parameters is none, as in geth.
+    pub(super) fn request(self, dialect: Dialect) -> Result<Request<'a>, RpcError> {
         let invalid = |what: &str| RpcError::invalid_request(what);
         let members = match self {
             Self::Object(members) => members,
@@ -94,18 +107,33 @@ impl<'a> Item<'a> {
             }
             None => return Err(invalid("method: expected a string")),
         };
-        let id = members.id.map(RawValue::get).ok_or_else(|| invalid("id: missing"))?;
-        let digits = id.strip_prefix('-').unwrap_or(id);
-        if !id.starts_with('"') && !digits.bytes().all(|byte| byte.is_ascii_digit()) {
-            return Err(invalid("id: expected an integer or a string"));
+        let id = members.id.map(RawValue::get);
+        match (id, dialect) {
+            (None, Dialect::Network) => return Err(invalid("id: missing")),
+            (Some(id), Dialect::Network) if !is_integer(id) && !id.starts_with('"') => {
+                return Err(invalid("id: expected an integer or a string"));
+            }
+            (Some(id), Dialect::Ethereum) if id.starts_with(['{', '[', 't', 'f']) => {
+                return Err(invalid("id: expected a number, a string or null"));
+            }
+            _ => {}
         }
-        match members.params.and_then(|params| params.get().as_bytes().first()) {
-            // JSON-RPC allows named parameters; no method here takes them.
-            None | Some(b'[' | b'{') => {}
-            Some(_) => return Err(invalid("params: expected an array")),
+        let params = match dialect {
+            Dialect::Network => members.params,
+            Dialect::Ethereum => members.params.filter(|params| params.get() != "null"),
+        };
+        // JSON-RPC allows named parameters; few methods here take them.
+        if params.is_some_and(|params| !params.get().starts_with(['[', '{'])) {
+            return Err(invalid("params: expected an array"));
         }
-        Ok(Request { method, params: members.params, id })
+        Ok(Request { method, params, id })
     }
+}
+
+/// Whether a JSON number is written as an integer.
+fn is_integer(json: &str) -> bool {
+    let digits = json.strip_prefix('-').unwrap_or(json);
+    digits.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 /// Reads a list of any length, keeping a limited number of elements.
@@ -266,14 +294,14 @@ mod tests {
     use crate::rpc::error::{INVALID_REQUEST, PARSE_ERROR};
 
     fn single(text: &str) -> Result<Request<'_>, RpcError> {
-        match read_body(text.as_bytes(), 10)? {
+        match read_body(text.as_bytes(), 10, Dialect::Network)? {
             Body::Single(request) => request,
             Body::Batch(_) => panic!("{text} is a batch"),
         }
     }
 
     fn code(text: &str) -> i32 {
-        match read_body(text.as_bytes(), 10) {
+        match read_body(text.as_bytes(), 10, Dialect::Network) {
             Ok(Body::Single(Err(error))) | Err(error) => error.code,
             Ok(_) => 0,
         }
@@ -287,7 +315,7 @@ mod tests {
         for text in ["1", "null", "\"x\"", "{}", r#"{"jsonrpc":"2.0","id":1,"id":1,"method":"a"}"#] {
             assert_eq!(code(text), INVALID_REQUEST, "{text}");
         }
-        assert_eq!(read_body(b"{\"a\":\"\xff\"}", 10).unwrap_err().code, PARSE_ERROR);
+        assert_eq!(read_body(b"{\"a\":\"\xff\"}", 10, Dialect::Network).unwrap_err().code, PARSE_ERROR);
     }
 
     #[test]
@@ -295,10 +323,33 @@ mod tests {
         let request = |id: &str| format!(r#"{{"jsonrpc":"2.0","method":"m","id":{id}}}"#);
         for id in ["1", "-7", "0", "123456789012345678901234567890", "\"a\"", "\"\""] {
             let text = request(id);
-            assert_eq!(single(&text).unwrap().id, id);
+            assert_eq!(single(&text).unwrap().id, Some(id));
         }
         for id in ["null", "1.5", "1e3", "{}", "[]", "true"] {
             assert_eq!(code(&request(id)), INVALID_REQUEST, "{id}");
+        }
+    }
+
+    #[test]
+    fn identifiers_and_parameters_follow_json_rpc_in_ethereums_dialect() {
+        let read = |members: &str| match read_body(
+            format!(r#"{{"jsonrpc":"2.0","method":"m"{members}}}"#).as_bytes(),
+            10,
+            Dialect::Ethereum,
+        ) {
+            Ok(Body::Single(request)) => {
+                request.map(|request| (request.id.map(str::to_owned), request.params.is_some()))
+            }
+            _ => panic!("{members}"),
+        };
+        assert_eq!(read("").unwrap(), (None, false));
+        assert_eq!(read(r#","params":null"#).unwrap(), (None, false));
+        assert_eq!(read(r#","params":[]"#).unwrap(), (None, true));
+        for id in ["null", "1", "-7", "1.5", "1e3", "\"a\""] {
+            assert_eq!(read(&format!(r#","id":{id}"#)).unwrap(), (Some(id.to_owned()), false));
+        }
+        for wrong in [r#","id":{}"#, r#","id":[]"#, r#","id":true"#, r#","id":false"#, r#","params":1"#] {
+            assert_eq!(read(wrong).unwrap_err().code, INVALID_REQUEST, "{wrong}");
         }
     }
 

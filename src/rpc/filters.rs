@@ -30,8 +30,8 @@ pub(super) enum FilterKind {
     Blocks(ChainPosition),
     /// New logs.
     Logs(Arc<LogFilter>, ChainPosition),
-    /// Hashes of transactions that the pool accepted; the number accepted when the client last polled.
-    Pending(u64),
+    /// Transactions that the pool accepted: the number accepted when the client last polled, and whether it wants whole ones.
+    Pending { seen: u64, full: bool },
 }
 
 #[derive(Debug)]
@@ -65,6 +65,8 @@ struct FilterTable {
 pub(super) enum FilterUpdate {
     /// Hashes of blocks or transactions.
     Hashes(Vec<B256>),
+    /// Whole transactions, by their hashes.
+    Transactions(Vec<B256>),
     /// Removed and new blocks, whose logs the filter selects.
     Logs(Arc<LogFilter>, ChainUpdate),
 }
@@ -74,7 +76,7 @@ impl FilterKind {
     fn size(&self) -> usize {
         match self {
             Self::Logs(filter, _) => 1 + filter.alternatives() / ALTERNATIVES,
-            Self::Blocks(_) | Self::Pending(_) => 1,
+            Self::Blocks(_) | Self::Pending { .. } => 1,
         }
     }
 }
@@ -115,7 +117,7 @@ impl Filters {
     pub(super) fn log_filter(&self, id: U256) -> Result<Arc<LogFilter>, RpcError> {
         self.with(id, |kind| match kind {
             FilterKind::Logs(filter, _) => Ok(filter.clone()),
-            FilterKind::Blocks(_) | FilterKind::Pending(_) => Err(not_found()),
+            FilterKind::Blocks(_) | FilterKind::Pending { .. } => Err(not_found()),
         })?
     }
 
@@ -123,10 +125,10 @@ impl Filters {
     pub(super) fn news(&self, id: U256, chain: &Chain) -> Result<FilterUpdate, RpcError> {
         self.with(id, |kind| {
             Ok(match kind {
-                FilterKind::Pending(seen) => {
+                FilterKind::Pending { seen, full } => {
                     let (hashes, now) = chain.pool().arrivals_since(*seen);
                     *seen = now;
-                    FilterUpdate::Hashes(hashes)
+                    if *full { FilterUpdate::Transactions(hashes) } else { FilterUpdate::Hashes(hashes) }
                 }
                 FilterKind::Blocks(seen) => {
                     let added = chain.update_since(seen)?.added;
@@ -186,7 +188,7 @@ mod tests {
         let config = RpcConfig { filter_lifetime: Duration::ZERO, ..RpcConfig::default() };
         let filters = Filters::new(&config);
         for _ in 0..3 {
-            filters.add(ClientKey::default(), FilterKind::Pending(0)).unwrap();
+            filters.add(ClientKey::default(), FilterKind::Pending { seen: 0, full: false }).unwrap();
             assert_eq!(filters.inner.lock().filters.len(), 1);
         }
         assert!(!filters.remove(U256::from(7)));

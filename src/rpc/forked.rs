@@ -6,7 +6,8 @@
 
 use std::{cmp::Ordering, sync::Arc};
 
-use alloy_primitives::{B256, U64};
+use alloy_primitives::{B256, U64, U128};
+use serde::Deserialize;
 use serde_json::{Value, json, value::RawValue};
 
 use super::{
@@ -98,6 +99,57 @@ pub(super) fn logs(fork: &ChainFork, mut filter: Value, from: u64, to: u64) -> R
     let answer = ask(fork, "eth_getLogs", &json!([filter]))?;
     serde_json::from_str(answer.get())
         .map_err(|_| RpcError::server("the forked node's result of eth_getLogs is not an array"))
+}
+
+/// The other node's part of a fee history. All lists have an element for each of its blocks, those of fees one more.
+pub(super) struct ForkedFeeHistory {
+    pub(super) oldest_block: u64,
+    pub(super) reward: Option<Vec<Vec<u128>>>,
+    pub(super) base_fee_per_gas: Vec<u128>,
+    pub(super) gas_used_ratio: Vec<f64>,
+    pub(super) base_fee_per_blob_gas: Vec<u128>,
+    pub(super) blob_gas_used_ratio: Vec<f64>,
+}
+
+/// The fee history of the other chain's `count` blocks up to `newest`, or of the newest of them if the other node has no
+/// older ones.
+pub(super) fn fee_history(
+    fork: &ChainFork,
+    count: u64,
+    newest: u64,
+    percentiles: &[f64],
+) -> Result<ForkedFeeHistory, RpcError> {
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct RawFeeHistory {
+        oldest_block: U64,
+        reward: Option<Vec<Vec<U128>>>,
+        base_fee_per_gas: Vec<U128>,
+        gas_used_ratio: Vec<f64>,
+        base_fee_per_blob_gas: Option<Vec<U128>>,
+        blob_gas_used_ratio: Option<Vec<f64>>,
+    }
+    let answer = ask(fork, "eth_feeHistory", &json!([U64::from(count), U64::from(newest), percentiles]))?;
+    let wrong = || RpcError::server("the forked node's result of eth_feeHistory is not one of the blocks asked for");
+    let raw: RawFeeHistory = serde_json::from_str(answer.get()).map_err(|_| wrong())?;
+    let numbers = |numbers: Vec<U128>| numbers.into_iter().map(|number| number.to()).collect::<Vec<u128>>();
+    let blocks = raw.gas_used_ratio.len();
+    let history = ForkedFeeHistory {
+        oldest_block: raw.oldest_block.to(),
+        reward: raw.reward.filter(|_| !percentiles.is_empty()).map(|blocks| blocks.into_iter().map(numbers).collect()),
+        base_fee_per_gas: numbers(raw.base_fee_per_gas),
+        gas_used_ratio: raw.gas_used_ratio,
+        // Nodes of chains without blobs leave these out.
+        base_fee_per_blob_gas: raw.base_fee_per_blob_gas.map_or_else(|| vec![0; blocks + 1], numbers),
+        blob_gas_used_ratio: raw.blob_gas_used_ratio.unwrap_or_else(|| vec![0.0; blocks]),
+    };
+    let is_whole = (1..=count).contains(&(blocks as u64))
+        && history.oldest_block == newest + 1 - blocks as u64
+        && history.reward.as_ref().map(Vec::len) == Some(blocks).filter(|_| !percentiles.is_empty())
+        && history.base_fee_per_gas.len() == blocks + 1
+        && history.base_fee_per_blob_gas.len() == blocks + 1
+        && history.blob_gas_used_ratio.len() == blocks;
+    if is_whole { Ok(history) } else { Err(wrong()) }
 }
 
 /// The number of a block of the other chain, by its hash; none if this chain does not have it.

@@ -13,21 +13,23 @@ use super::{
     params::{ParamReader, ParamRules, Params},
 };
 
-/// Reads a body as a request or a batch; returns the number of requests.
+/// Reads a body as a request or a batch, in both dialects; returns the number of requests in the network's.
 pub fn envelope(body: &[u8]) -> usize {
-    match envelope::read_body(body, usize::MAX) {
+    let [count, _] = [Dialect::Network, Dialect::Ethereum].map(|dialect| requests(body, dialect));
+    count
+}
+
+/// The number of valid requests in a body.
+fn requests(body: &[u8], dialect: Dialect) -> usize {
+    match envelope::read_body(body, usize::MAX, dialect) {
         Err(_) | Ok(Body::Single(Err(_))) => 0,
         Ok(Body::Single(Ok(request))) => {
-            for dialect in [Dialect::Network, Dialect::Ethereum] {
-                let _ = <(Option<U256>, Option<Address>, Option<String>)>::read(
-                    request.params,
-                    ParamRules::new(dialect, false),
-                );
-            }
+            let rules = ParamRules::new(dialect, false);
+            let _ = <(Option<U256>, Option<Address>, Option<String>)>::read(request.params, rules);
             1
         }
         Ok(Body::Batch(Batch::TooLong)) => 0,
-        Ok(Body::Batch(Batch::Items(items))) => items.into_iter().filter_map(|item| item.request().ok()).count(),
+        Ok(Body::Batch(Batch::Items(items))) => items.into_iter().filter_map(|item| item.request(dialect).ok()).count(),
     }
 }
 

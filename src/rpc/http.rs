@@ -14,7 +14,9 @@ use schemars::JsonSchema;
 use serde_json::Value;
 
 use super::{Rpc, ws::RpcSocket};
-use crate::web::{Answer, FastPath, IncomingBody, Operation, WebSockets, current_client, is_json, receive};
+use crate::web::{
+    Answer, FastPath, IncomingBody, Operation, WebSockets, current_client, interface_path, is_json, receive,
+};
 
 /// The routes of JSON-RPC.
 pub fn service(rpc: Rpc, sockets: WebSockets) -> MethodRouter {
@@ -31,7 +33,8 @@ impl FastPath for Direct {
         request: http::Request<IncomingBody>,
     ) -> Result<BoxFuture<'_, Response>, Box<http::Request<IncomingBody>>> {
         let direct = request.method() == Method::POST && !request.headers().contains_key(header::ORIGIN);
-        let found = self.0.iter().find(|(path, _)| direct && *path == request.uri().path());
+        let path = interface_path(request.uri().path());
+        let found = self.0.iter().find(|(own, _)| direct && *own == path);
         match found {
             Some((_, rpc)) => Ok(Box::pin(post(rpc, request))),
             None => Err(Box::new(request)),

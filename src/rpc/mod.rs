@@ -59,8 +59,9 @@ pub use tracing::{TRACER_COMMAND, run_tracer};
 pub use ws::web_sockets;
 
 use self::{
+    batch::SocketResults,
     discover::Methods,
-    envelope::{Body, Request},
+    envelope::{Body, NO_ID, Request},
     filters::Filters,
     forked::OnFork,
     json::{Json, Written},
@@ -315,11 +316,17 @@ impl Rpc {
         &self.table
     }
 
-    /// The response to a body, which is a request or a batch, with the memory that it holds.
+    /// The response to a body, which is a request or a batch, with the memory that it holds. It is empty if there is none:
+    /// notifications are not answered.
     pub async fn answer(&self, client: Client, body: &[u8]) -> (Vec<u8>, Held) {
+        self.answer_with(client, body, SocketResults::new()).await
+    }
+
+    /// The response to a body whose elements at these positions the connection has already executed.
+    async fn answer_with(&self, client: Client, body: &[u8], of_socket: SocketResults) -> (Vec<u8>, Held) {
         let mut held = Held::default();
         let mut out = Vec::with_capacity(256);
-        let read = envelope::read_body(body, self.context.config.max_batch);
+        let read = envelope::read_body(body, self.context.config.max_batch, self.context.dialect);
         if let Some(neighbour) = &self.neighbour
             && !matches!(&read, Ok(Body::Batch(_)))
             && !matches!(&read, Ok(Body::Single(Ok(request))) if self.table.get(&request.method).is_some())
@@ -328,20 +335,23 @@ impl Rpc {
             return answer.await.into_parts();
         }
         match read {
-            Err(error) | Ok(Body::Single(Err(error))) => self.refuse("null", &error, &mut out),
+            Err(error) | Ok(Body::Single(Err(error))) => self.refuse(NO_ID, &error, &mut out),
             Ok(Body::Single(Ok(request))) => {
                 if let Began::UnderWay(started) = self.start(client, &request, &mut out) {
                     let answer = self.wait(started).await.map(|rendered| {
                         held = rendered.held;
                         rendered.json
                     });
-                    self.finish(request.id, answer, &mut out);
+                    self.finish(request.response_id(), answer, &mut out);
                 } else if !self.context.config.budget.grow(&mut held, out.len()).await {
                     out.clear();
-                    self.refuse(request.id, &RpcError::no_room(), &mut out);
+                    self.refuse(request.response_id(), &RpcError::no_room(), &mut out);
+                }
+                if request.id.is_none() {
+                    return Default::default();
                 }
             }
-            Ok(Body::Batch(batch)) => held = self.answer_batch(client, batch, &mut out).await,
+            Ok(Body::Batch(batch)) => held = self.answer_batch(client, batch, of_socket, &mut out).await,
         }
         (out, held)
     }
@@ -349,8 +359,9 @@ impl Rpc {
     /// Answers a request at once by appending to `out`, or returns it in progress.
     fn start(&self, client: Client, request: &Request<'_>, out: &mut Vec<u8>) -> Began {
         let began = Instant::now();
+        let id = request.response_id();
         let Some(method) = self.table.get(&request.method) else {
-            self.refuse(request.id, &self.no_method(&request.method), out);
+            self.refuse(id, &self.no_method(&request.method), out);
             return Began::Answered(Duration::ZERO);
         };
         let span = ::tracing::trace_span!(
@@ -378,11 +389,11 @@ impl Rpc {
         let mut slice = None;
         let at_once = match &method.handler {
             Handler::Quick(run) => {
-                envelope::begin(request.id, out);
+                envelope::begin(id, out);
                 Some(run(&self.context, caller, request.params, out))
             }
             Handler::Execute(run, _) if let Some(_place) = self.context.execution.inline(client) => {
-                envelope::begin(request.id, out);
+                envelope::begin(id, out);
                 let (outcome, ran) = Slice::run(began, || run(&self.context, caller, request.params, out));
                 slice = Some(ran);
                 caller.long = ran.overran;
@@ -412,7 +423,7 @@ impl Rpc {
                 span.record("rpc.jsonrpc.error_code", error.code);
                 self.context.record_failure(method.name, request.params, &error);
                 out.truncate(length);
-                self.refuse(request.id, &error, out);
+                self.refuse(id, &error, out);
             }
         }
         let took = method.meter.answered(method.name, began, self.context.config.slow);

@@ -75,7 +75,8 @@ impl Subscriptions {
                     .map(|json| LogFilter::read(json, context.rules()))
                     .transpose()
                     .map_err(wrong)?
-                    .unwrap_or_default(),
+                    .unwrap_or_default()
+                    .of_future_logs(context)?,
             )),
             "newPendingTransactions" => SubscriptionTopic::NewPendingTransactions {
                 full: options
@@ -142,7 +143,7 @@ fn of_block<'a>(
 ) -> Box<dyn Iterator<Item = String> + Send + 'a> {
     match topic {
         SubscriptionTopic::NewHeads if !removed => {
-            Box::new(std::iter::once(notification(id, &RpcHeader(block.clone()))))
+            Box::new(std::iter::once(notification(id, &RpcHeader { block: block.clone(), pending: false })))
         }
         SubscriptionTopic::Logs(filter) => {
             Box::new(filter.select(block, removed).map(move |log| notification(id, &log)))

@@ -3,8 +3,9 @@
 use axum::extract::ws::Utf8Bytes;
 
 use super::{
-    Rpc, RpcConfig,
-    envelope::{self, Body},
+    Rpc, RpcConfig, RpcError,
+    batch::SocketResults,
+    envelope::{self, Batch, Body, Request},
     subscriptions::{Follower, Subscriptions},
 };
 use crate::{
@@ -42,14 +43,11 @@ impl RpcSocket {
         Self { rpc, client, subscriptions: Subscriptions::default(), follower: None }
     }
 
-    /// Answers the two methods that belong to a connection; none if the request calls another one.
-    fn subscription_request(&mut self, text: &str) -> Option<String> {
-        if !text.contains("subscribe") {
-            return None;
-        }
-        let Ok(Body::Single(Ok(request))) = envelope::read_body(text.as_bytes(), 0) else { return None };
+    /// Executes the two methods that belong to a connection, and returns the result as JSON; none if the request calls
+    /// another one.
+    fn execute(&mut self, request: &Request<'_>) -> Option<Result<String, RpcError>> {
         let context = &self.rpc.context;
-        let answer = match &*request.method {
+        let result = match &*request.method {
             "eth_subscribe" => self.subscriptions.subscribe(context, request.params).map(|id| format!("\"{id}\"")),
             "eth_unsubscribe" => self.subscriptions.unsubscribe(context, request.params).map(|was| was.to_string()),
             _ => return None,
@@ -59,16 +57,28 @@ impl RpcSocket {
         } else if self.follower.is_none() {
             self.follower = Some(Follower::new(&context.chain));
         }
-        let mut out = Vec::new();
-        match answer {
-            Ok(result) => {
-                envelope::begin(request.id, &mut out);
-                out.extend_from_slice(result.as_bytes());
-                envelope::end(&mut out);
-            }
-            Err(error) => envelope::error(request.id, &error, context.dialect, &mut out),
+        Some(result)
+    }
+
+    /// Answers a request for one of these methods; none if the message is anything else.
+    fn answer_single(&mut self, body: &Body<'_>) -> Option<SocketReply> {
+        let Body::Single(Ok(request)) = body else { return None };
+        let result = self.execute(request)?;
+        if request.id.is_none() {
+            return Some(SocketReply::Nothing);
         }
-        String::from_utf8(out).ok()
+        let mut out = Vec::new();
+        self.rpc.finish(request.response_id(), result.map(String::into_bytes), &mut out);
+        // Responses are JSON, which is UTF-8.
+        Some(SocketReply::Now(String::from_utf8(out).unwrap_or_default().into()))
+    }
+
+    /// Executes the calls of these methods in a batch, before its other elements.
+    fn execute_batch(&mut self, body: Body<'_>) -> SocketResults {
+        let Body::Batch(Batch::Items(items)) = body else { return SocketResults::new() };
+        let dialect = self.rpc.context.dialect;
+        let requests = items.into_iter().map(|item| item.request(dialect)).enumerate();
+        requests.filter_map(|(at, request)| Some((at, self.execute(&request.ok()?)?))).collect()
     }
 }
 
@@ -78,15 +88,24 @@ impl SocketProtocol for RpcSocket {
     const EVERY_EVENT: bool = true;
 
     fn receive(&mut self, message: Utf8Bytes) -> SocketReply {
-        if let Some(answer) = self.subscription_request(&message) {
-            return SocketReply::Now(answer.into());
+        let mut of_socket = SocketResults::new();
+        if message.contains("subscribe")
+            && let max_batch = self.rpc.context.config.max_batch
+            && let Ok(body) = envelope::read_body(message.as_bytes(), max_batch, self.rpc.context.dialect)
+        {
+            if let Some(reply) = self.answer_single(&body) {
+                return reply;
+            }
+            of_socket = self.execute_batch(body);
         }
+        let subscribes = !of_socket.is_empty();
         let (rpc, client) = (self.rpc.clone(), self.client);
-        SocketReply::Later(Box::pin(async move {
-            let (answer, held) = rpc.answer(client, message.as_bytes()).await;
+        let answer = Box::pin(async move {
+            let (answer, held) = rpc.answer_with(client, message.as_bytes(), of_socket).await;
             // Responses are JSON, which is UTF-8.
             (String::from_utf8(answer).unwrap_or_default().into(), held)
-        }))
+        });
+        if subscribes { SocketReply::BeforeEvents(answer) } else { SocketReply::Later(answer) }
     }
 
     async fn next_event(&mut self) -> Option<Event> {

@@ -66,6 +66,8 @@ pub fn with_cors(router: Router, origins: &Origins) -> Router {
         Origins::Any => router.layer(layer.allow_origin(Any).vary(Vary::list([]))).layer(from_fn(guard_administration)),
         Origins::Listed(listed) => {
             let values = listed.iter().filter_map(|origin| HeaderValue::from_str(&origin.0).ok());
+            // To browsers the asterisk does not include the header with the token of administration.
+            let layer = layer.allow_headers([HeaderName::from_static("*"), header::AUTHORIZATION]);
             let layer = layer.allow_origin(AllowOrigin::list(values)).vary(Vary::list([header::ORIGIN]));
             router.layer(layer).layer(from_fn_with_state(listed.clone(), guard))
         }

@@ -25,7 +25,7 @@ use parking_lot::Mutex;
 use serde_json::json;
 use tokio::{sync::Notify, time::sleep};
 
-use super::{ClientAddresses, Peer, Shutdown};
+use super::{ClientAddresses, Peer, Shutdown, front::interface_path};
 use crate::chain::{Clock, SystemClock};
 
 /// The header, and the parameter of the query, by which a client names itself.
@@ -333,7 +333,7 @@ fn scope_of<B>(request: &Request<B>, only: Option<FaultScope>) -> Option<FaultSc
         return only;
     }
     let upgrades = request.headers().contains_key(header::UPGRADE);
-    match request.uri().path() {
+    match interface_path(request.uri().path()) {
         "/" | "/rpc" => (request.method() == Method::POST || upgrades).then_some(FaultScope::Rpc),
         "/ws" => upgrades.then_some(FaultScope::Prices),
         path if path.starts_with("/api/admin/") => None,

@@ -53,7 +53,7 @@ pub use execution::{Caller, Execution, ExecutionFailed, Slice, interrupted, refu
 pub use exposition::{CONTENT_TYPE as METRICS_TYPE, Exposition};
 pub use faults::{Fault, FaultClients, FaultGuard, FaultScope, Faults, MAX_CLIENT_NAME};
 pub use flow::Flow;
-pub use front::{FastPath, Front};
+pub use front::{FastPath, Front, at_interface_path, interface_path};
 pub use hosts::{HostName, Hosts, NamedHost};
 pub use inherited::{Inherited, InheritedError};
 pub use listener::{ConnectionSlot, Listener, ListenerLimits, listen, serve};

@@ -9,6 +9,7 @@ use revm::context_interface::result::InvalidTransaction;
 use super::seal::BlockContent;
 use crate::{
     block::{MAX_BLOCK_SIZE, Transaction},
+    calendar::LAST_SECOND,
     chain::{Head, Pooled, SubmitError},
     evm::{BlockError, BlockExecutor, Environment, Fork, TransactionError},
     state::Changes,
@@ -39,6 +40,9 @@ impl Candidate {
         pooled: &[Arc<Pooled>],
         until: Option<Instant>,
     ) -> Result<Self, BlockError> {
+        if environment.timestamp > LAST_SECOND {
+            return Err(BlockError::TooLate(environment.timestamp));
+        }
         let mut executor = BlockExecutor::begin(&head.params, environment, &head.state, head)?;
         let mut transactions = Vec::with_capacity(first.len() + pooled.len());
         let mut rejected = Vec::new();

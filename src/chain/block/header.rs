@@ -10,7 +10,10 @@ use super::{
     fees,
     foreign::{InvalidBlock, check, field},
 };
-use crate::evm::{ChainParams, DAO_EXTRA_DATA, DaoFork, Fork, Rules};
+use crate::{
+    calendar::LAST_SECOND,
+    evm::{ChainParams, DAO_EXTRA_DATA, DaoFork, Fork, Rules},
+};
 
 /// The least gas limit of a block.
 pub const MIN_GAS_LIMIT: u64 = 5_000;
@@ -39,6 +42,7 @@ pub(in crate::chain) fn verify(params: &ChainParams, parent: &Header, header: &H
     check("timestamp", header.timestamp > parent.timestamp, header.timestamp, || {
         format!("more than {}", parent.timestamp)
     })?;
+    check("timestamp", header.timestamp <= LAST_SECOND, header.timestamp, || format!("at most {LAST_SECOND}"))?;
     check("extraData", header.extra_data.len() <= MAX_EXTRA_DATA, &header.extra_data, || {
         format!("at most {MAX_EXTRA_DATA} bytes")
     })?;

@@ -62,8 +62,8 @@ pub struct PlannedCall {
     pub call: Call,
     /// The nonce; by default the account's next one.
     pub nonce: Option<u64>,
-    /// Whether the call has a plain gas price, so that the block lists it as a legacy transaction.
-    pub legacy: bool,
+    /// Whether the call has a plain gas price, so that the block lists it as a transaction from before EIP-1559.
+    pub fixed_price: bool,
 }
 
 /// Options of a simulation.
@@ -213,7 +213,7 @@ impl Simulation<'_> {
             let account = executor.overlay().account(sender).map_err(OverrideError::from)?;
             let own_nonce = account.map_or(0, |account| account.nonce);
             let gas = self.gas_for(&planned.call, executor.gas_left())?;
-            let transaction = as_transaction(planned, own_nonce, gas, params.chain_id);
+            let transaction = as_transaction(planned, own_nonce, gas, &environment, params.chain_id);
             if self.options.validation {
                 check_nonce(transaction.envelope.nonce(), own_nonce)?;
             }
@@ -226,7 +226,8 @@ impl Simulation<'_> {
                 && envelope.max_priority_fee_per_gas().unwrap_or(0) == 0;
             let mut logs = LogCollector::new(self.options.trace_transfers);
             let mut watch = Watch::new(&mut logs, self.options.is_over, self.bytes);
-            let executed = executor.simulate(&transaction, cfg, precompiles.clone(), &mut watch);
+            let waives_blob_fee = !self.options.validation && envelope.max_fee_per_blob_gas() == Some(0);
+            let executed = executor.simulate(&transaction, cfg, precompiles.clone(), waives_blob_fee, &mut watch);
             let too_large = || SimulationError::TooLarge(self.options.max_bytes);
             match watch.stopped() {
                 None => {}
@@ -323,21 +324,30 @@ impl BlockHashes for Hashes<'_> {
 }
 
 /// Returns the unsigned transaction that the block lists for a call.
-fn as_transaction(planned: PlannedCall, own_nonce: u64, gas_limit: u64, chain_id: u64) -> Transaction {
-    let PlannedCall { call, nonce, legacy } = planned;
-    let gas_price = match legacy {
-        true => GasPrice::Fixed(call.gas_price),
-        false => GasPrice::Dynamic { max_fee: call.gas_price, max_tip: call.priority_fee.unwrap_or(0) },
+fn as_transaction(
+    planned: PlannedCall,
+    own_nonce: u64,
+    gas_limit: u64,
+    environment: &Environment,
+    chain_id: u64,
+) -> Transaction {
+    let PlannedCall { call, nonce, fixed_price } = planned;
+    let max_fee = call.max_fee(environment.base_fee.unwrap_or(0));
+    let gas_price = if fixed_price {
+        GasPrice::Fixed(max_fee)
+    } else {
+        GasPrice::Dynamic { max_fee, max_tip: call.priority_fee.unwrap_or(0) }
     };
+    let is_legacy = fixed_price && call.access_list.is_none();
     let fields = TransactionFields {
-        chain_id: (!legacy).then_some(chain_id),
+        chain_id: (!is_legacy).then_some(chain_id),
         nonce: nonce.unwrap_or(own_nonce),
         gas_limit,
         gas_price,
         to: call.to,
         value: call.value,
         input: call.input,
-        access_list: call.access_list.filter(|_| !legacy),
+        access_list: call.access_list,
         blobs: call.blob_hashes.map(|hashes| (hashes, call.max_fee_per_blob_gas.unwrap_or(0))),
         authorization_list: call.authorization_list,
     };

@@ -111,7 +111,8 @@ impl ChainWriter {
     /// Seals and records the next block of an order. `is_last` marks the last one of a piece.
     fn mine_next(&mut self, head: &Arc<Head>, order: &MiningOrder, is_last: bool) -> Result<Sealed, ChangeError> {
         if let Some(interval) = order.pace.interval {
-            self.shared.timing.lock().increase(i64::try_from(interval).unwrap_or(i64::MAX));
+            let seconds = i64::try_from(interval).unwrap_or(i64::MAX);
+            self.shared.timing.lock().space(head.block.header.timestamp, seconds)?;
         }
         let environment = self.shared.next_environment(head, order.pace.at_least);
         let _span = block_span(head);

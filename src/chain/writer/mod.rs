@@ -24,6 +24,7 @@ use self::{
     change::{Change, ChangeOutcome, Reply},
     phases::Phase,
     schedule::SealReason,
+    timing::Timing,
 };
 pub(super) use self::{ledger::Ledger, recorder::ChangeRecorder, schedule::WriterSchedule};
 use crate::{
@@ -77,10 +78,15 @@ impl ChainWriter {
                 self.retry(|writer| writer.snapshot(name.clone())).map(ChangeOutcome::Snapshot)
             }
             Change::Revert(id) => self.retry(|writer| writer.revert(id)).map(ChangeOutcome::Found),
-            Change::IncreaseTime(seconds) => Ok(ChangeOutcome::Seconds(self.shared.timing.lock().increase(seconds))),
-            Change::SetTime(now) => Ok(ChangeOutcome::Seconds(self.shared.timing.lock().jump(now))),
+            Change::IncreaseTime(seconds) => {
+                let parent = self.head().block.header.timestamp;
+                self.shared.timing.lock().advance(parent, seconds).map(ChangeOutcome::Seconds)
+            }
+            Change::SetTime(now) => {
+                self.time(|timing, parent, apart| timing.jump(parent, apart, now)).map(ChangeOutcome::Seconds)
+            }
             Change::SetBlockInterval(seconds) => {
-                Ok(ChangeOutcome::Found(self.shared.timing.lock().fix_interval(seconds)))
+                self.time(|timing, parent, apart| timing.fix_interval(parent, apart, seconds)).map(ChangeOutcome::Found)
             }
             Change::Edit(edits) => self.retry(|writer| writer.edit(&edits)).map(done),
             Change::Rollback { depth } => self.retry(|writer| writer.rollback(depth)).map(done),
@@ -118,13 +124,14 @@ impl ChainWriter {
 
     /// Sets the timestamp of the next block.
     fn promise(&mut self, timestamp: u64) -> Result<(), ChangeError> {
+        self.time(|timing, parent, apart| timing.promise_next(parent, apart, timestamp))
+    }
+
+    /// Changes the timing, given the newest block's timestamp and the least number of seconds to the next one's.
+    fn time<R>(&self, change: impl FnOnce(&mut Timing, u64, u64) -> Result<R, ChangeError>) -> Result<R, ChangeError> {
         let head = self.head();
-        let parent = head.block.header.timestamp;
-        if timestamp < parent.saturating_add(head.params.increasing_timestamps.into()) {
-            return Err(ChangeError::Timestamp(parent));
-        }
-        self.shared.timing.lock().promise_next(timestamp);
-        Ok(())
+        let apart = u64::from(head.params.increasing_timestamps);
+        change(&mut self.shared.timing.lock(), head.block.header.timestamp, apart)
     }
 
     /// Returns the newest head.

@@ -3,7 +3,8 @@
 use std::{sync::Arc, time::Duration};
 
 use crate::{
-    chain::{Clock, Head},
+    calendar::LAST_SECOND,
+    chain::{ChangeError, Clock, Head},
     log::TimeShift,
 };
 
@@ -52,9 +53,9 @@ impl Timing {
         }
     }
 
-    /// Returns the chain's time, in seconds since the Unix epoch.
+    /// Returns the chain's time, in seconds since the Unix epoch. It stands still in the last second.
     pub(in crate::chain) fn now(&self) -> u64 {
-        self.seconds().saturating_add_signed(self.offset)
+        self.seconds().saturating_add_signed(self.offset).min(LAST_SECOND)
     }
 
     /// Returns the clock's time, in seconds since the Unix epoch.
@@ -64,10 +65,12 @@ impl Timing {
 
     /// Returns the timestamp of the next block, at least `at_least` seconds after its parent's. With 0
     /// blocks may share a second, as on the live network with its three blocks a second, so that a chain under load stays
-    /// in step with the clock.
-    pub(in crate::chain) fn of_next_block(&self, parent: u64, at_least: u64) -> u64 {
-        let fixed = self.next.or_else(|| Some(parent.saturating_add(self.interval?)));
-        fixed.unwrap_or_else(|| self.now()).max(parent.saturating_add(at_least))
+    /// in step with the clock. A time that was set by hand only has to follow the chain's rule: `apart` seconds.
+    pub(in crate::chain) fn of_next_block(&self, parent: u64, apart: u64, at_least: u64) -> u64 {
+        match self.next.or_else(|| Some(parent.saturating_add(self.interval?))) {
+            Some(set) => set.max(parent.saturating_add(apart)),
+            None => self.now().max(parent.saturating_add(apart.max(at_least))),
+        }
     }
 
     /// Notes that a block was sealed at `timestamp`, after a parent at `parent`. A timestamp that was set by a
@@ -106,6 +109,29 @@ impl Timing {
         self.offset
     }
 
+    /// Moves the chain's time, and with it the next block after a parent at `parent`, even if the seconds between blocks
+    /// are fixed. Returns the number of seconds by which it is now ahead of the clock.
+    pub(super) fn advance(&mut self, parent: u64, seconds: i64) -> Result<i64, ChangeError> {
+        let next = self.interval.map(|apart| parent.saturating_add(apart));
+        self.advance_to(next.map(|next| next.saturating_add_signed(seconds)), seconds)
+    }
+
+    /// Moves the chain's time before a block that is this number of seconds after its parent at `parent`, even if another
+    /// number is fixed.
+    pub(super) fn space(&mut self, parent: u64, seconds: i64) -> Result<i64, ChangeError> {
+        let next = self.interval.map(|_| parent.saturating_add_signed(seconds));
+        self.advance_to(next, seconds)
+    }
+
+    /// Moves the chain's time. The next block has the time `next`, unless one was set for it before.
+    fn advance_to(&mut self, next: Option<u64>, seconds: i64) -> Result<i64, ChangeError> {
+        let next = self.next.or(next);
+        check(self.now().saturating_add_signed(seconds))?;
+        check(next.unwrap_or_default())?;
+        self.next = next;
+        Ok(self.increase(seconds))
+    }
+
     /// Returns the number of seconds by which the chain's time is ahead of the clock.
     pub(in crate::chain) fn ahead(&self) -> i64 {
         self.offset
@@ -117,16 +143,23 @@ impl Timing {
         self.offset = (now as i64).saturating_sub(self.now() as i64);
     }
 
-    /// Sets the chain's time. Returns the number of seconds by which it moved.
-    pub(super) fn jump(&mut self, now: u64) -> i64 {
+    /// Sets the chain's time. Returns the number of seconds by which it moved. The next block has this time if it is sealed in
+    /// the same second, even after a parent of the same time, or if the seconds between blocks are fixed. A time that was set
+    /// for the next block before no longer holds.
+    pub(super) fn jump(&mut self, parent: u64, apart: u64, now: u64) -> Result<i64, ChangeError> {
+        check_after(parent, apart, now)?;
         let before = self.now();
         self.set(now);
-        now.saturating_sub(before) as i64
+        self.next = Some(now).filter(|now| *now == parent || self.interval.is_some());
+        Ok(now.saturating_sub(before) as i64)
     }
 
     /// Sets the seconds between blocks, or follows the clock again. Returns whether they were set before.
-    pub(super) fn fix_interval(&mut self, seconds: Option<u64>) -> bool {
-        std::mem::replace(&mut self.interval, seconds).is_some()
+    pub(super) fn fix_interval(&mut self, parent: u64, apart: u64, seconds: Option<u64>) -> Result<bool, ChangeError> {
+        if let Some(seconds) = seconds {
+            check_after(parent, apart, parent.saturating_add(seconds))?;
+        }
+        Ok(std::mem::replace(&mut self.interval, seconds).is_some())
     }
 
     /// Discards all settings of development methods.
@@ -135,7 +168,22 @@ impl Timing {
     }
 
     /// Sets the timestamp of the next block.
-    pub(super) fn promise_next(&mut self, timestamp: u64) {
+    pub(super) fn promise_next(&mut self, parent: u64, apart: u64, timestamp: u64) -> Result<(), ChangeError> {
+        check_after(parent, apart, timestamp)?;
         self.next = Some(timestamp);
+        Ok(())
     }
+}
+
+/// Checks that a block may have this time.
+fn check(time: u64) -> Result<(), ChangeError> {
+    if time > LAST_SECOND { Err(ChangeError::TooLate(time)) } else { Ok(()) }
+}
+
+/// Checks that a block may have this time, `apart` seconds or more after its parent's.
+fn check_after(parent: u64, apart: u64, time: u64) -> Result<(), ChangeError> {
+    if time < parent.saturating_add(apart) {
+        return Err(ChangeError::Timestamp(parent));
+    }
+    check(time)
 }

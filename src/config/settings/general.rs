@@ -496,6 +496,7 @@ pub(super) const SECTION: Section = Section {
             name: "ready-file",
             placeholder: "FILE",
             help: "Write the URLs and the process id to this file, as JSON, once every listener is bound",
+            details: "A file of an earlier run is removed at the start.",
             example: "\"/run/tetrad/ready.json\"",
             read: |config, given| given.path(&mut config.ready_file),
             show: |config| show::path(config.ready_file.as_ref()),

@@ -20,9 +20,13 @@ pub(super) const SECTION: Section = Section {
     about: "",
     settings: &[
         Setting {
-            name: "rpc.errors",
+            name: "rpc.dialect",
+            former_name: Some("rpc.errors"),
             placeholder: "network|ethereum",
-            help: "Error texts: the network's, or go-ethereum's; by default the latter with a genesis file or a fork",
+            help: "The network's dialect of JSON-RPC, or go-ethereum's; by default the latter with a genesis file or a fork",
+            details: "It decides on the texts of errors, on which parameters may be left out or be JSON integers, and on \
+                      requests without an id: the network's specification requires one, while go-ethereum executes such \
+                      notifications without a response.",
             read: |config, given| given.choice(&DIALECTS, &mut config.rpc.dialect),
             derive: |config| {
                 // Clients of another chain expect go-ethereum.

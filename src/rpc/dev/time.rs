@@ -19,7 +19,8 @@ pub(super) fn methods(table: &mut Table) {
         .describe(["time"], "Sets the timestamp of the next block.");
     table.wait("anvil_setTime", set_time, OnFork::Node).aliases(&["evm_setTime"]).describe(
         ["time"],
-        "Sets the chain's time, in seconds since the Unix epoch; the result is the number of seconds that it moved.",
+        "Sets the chain's time, in seconds since the Unix epoch, from the newest block's time to the end of the year \
+         9999; the result is the number of seconds that it moved.",
     );
     table
         .wait("anvil_setBlockTimestampInterval", set_block_timestamp_interval, OnFork::Node)
@@ -29,39 +30,40 @@ pub(super) fn methods(table: &mut Table) {
         .describe([], "Removes the timestamp interval; the result is whether there was one.");
 }
 
-/// Checks that a time or an interval fits into a header: 63 bits of seconds.
-fn check(seconds: u64) -> Result<u64, RpcError> {
-    match i64::try_from(seconds) {
-        Ok(_) => Ok(seconds),
-        Err(_) => Err(RpcError::invalid_params("params[0]: expected a number of seconds of at most 63 bits")),
-    }
-}
-
 /// Advances the chain's time; the result is the number of seconds that it is now ahead of the clock.
 async fn increase_time(context: Arc<Context>, (seconds,): (SmallNumber,)) -> Result<i64, RpcError> {
-    let seconds = check(seconds.0)? as i64;
+    // More is refused as too late in any case.
+    let seconds = i64::try_from(seconds.0).unwrap_or(i64::MAX);
     Ok(context.chain.increase_time(seconds).await?)
 }
 
 /// Sets the timestamp of the next block, in seconds since the Unix epoch.
 async fn set_next_block_timestamp(context: Arc<Context>, (at,): (SmallNumber,)) -> Result<(), RpcError> {
-    let at = check(at.0)?;
-    match context.chain.change(Change::SetNextTimestamp(at)).await {
-        Err(ChangeError::Timestamp(parent)) => Err(timestamp_error(at, parent)),
-        set => Ok(set.map(drop)?),
-    }
+    let set = context.chain.change(Change::SetNextTimestamp(at.0)).await;
+    set.map(drop).map_err(|error| refusal(error, at.0))
 }
 
 /// Sets the chain's time, in seconds since the Unix epoch; the result is the number of seconds that it moved.
 async fn set_time(context: Arc<Context>, (at,): (SmallNumber,)) -> Result<i64, RpcError> {
-    let at = check(at.0)?;
-    Ok(context.chain.set_time(at).await?)
+    context.chain.set_time(at.0).await.map_err(|error| refusal(error, at.0))
+}
+
+/// The refusal of a time that was set by hand.
+fn refusal(error: ChangeError, at: u64) -> RpcError {
+    match error {
+        ChangeError::Timestamp(parent) => timestamp_error(at, parent),
+        error => error.into(),
+    }
 }
 
 /// Sets the interval between the timestamps of blocks.
 async fn set_block_timestamp_interval(context: Arc<Context>, (seconds,): (SmallNumber,)) -> Result<(), RpcError> {
-    let seconds = check(seconds.0)?;
-    Ok(context.chain.set_block_interval(Some(seconds)).await.map(drop)?)
+    match context.chain.set_block_interval(Some(seconds.0)).await {
+        Err(ChangeError::Timestamp(_)) => Err(RpcError::invalid_params(
+            "params[0]: expected at least 1: each block of this chain is later than its parent",
+        )),
+        set => Ok(set.map(drop)?),
+    }
 }
 
 /// Removes the timestamp interval; the result is whether there was one.

@@ -42,7 +42,7 @@ pub(super) fn methods(table: &mut Table) {
     table.wait("eth_sendRawTransactionSync", send_raw_transaction_sync, OnFork::Node).describe(
         ["signed transaction", "timeout"],
         "Submits a signed transaction and returns its receipt (EIP-7966), or error 4 if there is \
-         none within the timeout in milliseconds.",
+         none within the timeout in milliseconds, by default and with 0 in 20 seconds.",
     );
 }
 
@@ -122,7 +122,9 @@ async fn send_raw_transaction_sync(
     context: Arc<Context>,
     (raw, timeout): (Bytes, Option<crate::rpc::params::LooseNumber>),
 ) -> Result<RpcReceipt, RpcError> {
-    let patience = timeout.map_or(PATIENCE.0, |ms| Duration::from_millis(ms.0).min(PATIENCE.1));
+    // As in geth, no time is the default.
+    let timeout = timeout.map(|ms| Duration::from_millis(ms.0)).filter(|timeout| !timeout.is_zero());
+    let patience = timeout.map_or(PATIENCE.0, |timeout| timeout.min(PATIENCE.1));
     let hash = send_raw_transaction(context.clone(), (raw,)).await?;
     wait(&context, hash, patience).await
 }

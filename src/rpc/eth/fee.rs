@@ -11,6 +11,7 @@ use crate::{
     evm::Environment,
     rpc::{
         Context, OnFork, RpcError, Table,
+        forked::{self, ForkedFeeHistory},
         hex::Quantity,
         json::Serialized,
         params::{LooseNumber, Param, ParamRules, shape},
@@ -108,7 +109,8 @@ impl Param for Percentiles {
         if percentiles.len() > MAX_PERCENTILES {
             return Err(format!("over the query limit {MAX_PERCENTILES}"));
         }
-        if percentiles.iter().any(|p| !(0.0..=100.0).contains(p)) || percentiles.windows(2).any(|two| two[0] > two[1]) {
+        if percentiles.iter().any(|p| !(0.0..=100.0).contains(p)) || percentiles.windows(2).any(|two| two[0] >= two[1])
+        {
             return Err("invalid reward percentile: expected rising numbers from 0 to 100".to_owned());
         }
         Ok(Self(percentiles))
@@ -125,7 +127,7 @@ fn pruned() -> RpcError {
 }
 
 /// Base fees, gas used ratios and tips of the blocks up to `newest` (EIP-1559), and the base fee of the next one. Blocks
-/// that are no longer held are left out.
+/// that are no longer held are left out. On a fork the other node is asked for those up to the forked one.
 fn fee_history(
     context: &Context,
     (count, newest, percentiles): (LooseNumber, BlockId, Percentiles),
@@ -141,15 +143,25 @@ fn fee_history(
     }
     let block_at = |number| head.block(number).cloned().or_else(|| context.chain.old_block(&head, number));
     let count = count.0.min(MAX_HISTORY).min(newest + 1);
-    let mut blocks: Vec<_> = (newest + 1 - count..=newest).rev().map_while(block_at).collect();
+    if count == 0 {
+        return Ok(Serialized(FeeHistory::default()));
+    }
+    let first = newest + 1 - count;
+    let fork = context.fork().filter(|fork| first <= fork.number);
+    let first_own = fork.as_ref().map_or(first, |fork| fork.number + 1);
+    let mut blocks: Vec<_> = (first_own..=newest).rev().map_while(block_at).collect();
     blocks.reverse();
-    let Some(oldest) = blocks.first() else {
-        return if count == 0 { Ok(Serialized(FeeHistory::default())) } else { Err(pruned()) };
-    };
-    let mut history = FeeHistory {
-        oldest_block: Quantity(oldest.number()),
-        reward: (!percentiles.0.is_empty()).then(Vec::new),
-        ..FeeHistory::default()
+    let mut history = match (&fork, blocks.first().map(|block| block.number())) {
+        (Some(fork), oldest) if newest <= fork.number || oldest == Some(first_own) => {
+            let last = fork.number.min(newest);
+            forked::fee_history(fork, last + 1 - first, last, &percentiles.0)?.into()
+        }
+        (_, Some(oldest)) => FeeHistory {
+            oldest_block: Quantity(oldest),
+            reward: (!percentiles.0.is_empty()).then(Vec::new),
+            ..FeeHistory::default()
+        },
+        (_, None) => return Err(pruned()),
     };
     for block in &blocks {
         let environment = head.environment_of(block);
@@ -173,6 +185,25 @@ fn fee_history(
     history.base_fee_per_gas.push(Quantity(next.base_fee.unwrap_or(0).into()));
     history.base_fee_per_blob_gas.push(Quantity(next.blob_base_fee().unwrap_or(0)));
     Ok(Serialized(history))
+}
+
+impl From<ForkedFeeHistory> for FeeHistory {
+    /// The other node's part, without the fees of the block after its last one: this chain has another one there.
+    fn from(theirs: ForkedFeeHistory) -> Self {
+        let count = theirs.gas_used_ratio.len();
+        let fees = |fees: Vec<u128>| fees.into_iter().map(Quantity).take(count).collect();
+        let reward = theirs.reward.map(|blocks| {
+            blocks.into_iter().map(|tips| tips.into_iter().map(Quantity).collect()).collect::<Vec<Vec<_>>>()
+        });
+        Self {
+            oldest_block: Quantity(theirs.oldest_block),
+            reward,
+            base_fee_per_gas: fees(theirs.base_fee_per_gas),
+            gas_used_ratio: theirs.gas_used_ratio,
+            base_fee_per_blob_gas: fees(theirs.base_fee_per_blob_gas),
+            blob_gas_used_ratio: theirs.blob_gas_used_ratio,
+        }
+    }
 }
 
 /// The environment of `block`, with the fees of the block after it.

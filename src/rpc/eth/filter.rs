@@ -5,14 +5,14 @@ use std::sync::Arc;
 use alloy_primitives::{B256, U256};
 use serde_json::{Value, json};
 
-use super::{log_filter::LogFilter, logs::Logs};
+use super::{log_filter::LogFilter, logs::Logs, render::RpcTransaction};
 use crate::{
     chain::ChainPosition,
     rpc::{
         Context, OnFork, RpcError, Table,
         filters::{FilterKind, FilterUpdate},
         hex::Quantity,
-        json::{Json, Written},
+        json::{Json, Written, array_within},
     },
     web::current_client,
 };
@@ -25,23 +25,24 @@ pub(super) fn methods(table: &mut Table) {
         .wait("eth_newFilter", new_filter, OnFork::OwnBlocks)
         .describe(["filter"], "Creates a filter of logs to poll. It expires if it is not polled for 5 minutes.");
     table.wait("eth_newBlockFilter", new_block_filter, OnFork::Node).describe([], "Creates a filter of new blocks.");
-    table
-        .wait("eth_newPendingTransactionFilter", new_pending_transaction_filter, OnFork::Node)
-        .describe([], "Creates a filter of transactions that the pool accepts.");
+    table.wait("eth_newPendingTransactionFilter", new_pending_transaction_filter, OnFork::Node).describe(
+        ["full"],
+        "Creates a filter of transactions that the pool accepts: of their hashes, or of whole ones.",
+    );
     table.wait("eth_getFilterChanges", filter_changes, OnFork::Node).describe(
         ["filter id"],
-        "The changes since a filter was created or last polled: hashes, or logs, those of removed blocks \
+        "The changes since a filter was created or last polled: hashes, transactions, or logs, those of removed blocks \
          marked as removed.",
     );
     table
         .apart("eth_getFilterLogs", filter_logs, OnFork::Joined)
-        .describe(["filter id"], "All logs that a filter selects.");
+        .describe(["filter id"], "All logs so far that a filter selects.");
     table.read("eth_uninstallFilter", uninstall_filter, OnFork::Node).describe(["filter id"], "Removes a filter.");
 }
 
 async fn new_filter(context: Arc<Context>, (filter,): (LogFilter,)) -> Result<Quantity<u128>, RpcError> {
     let seen = ChainPosition::of(&context.chain.head());
-    add(&context, FilterKind::Logs(Arc::new(filter), seen))
+    add(&context, FilterKind::Logs(Arc::new(filter.of_future_logs(&context)?), seen))
 }
 
 async fn new_block_filter(context: Arc<Context>, (): ()) -> Result<Quantity<u128>, RpcError> {
@@ -49,9 +50,12 @@ async fn new_block_filter(context: Arc<Context>, (): ()) -> Result<Quantity<u128
     add(&context, FilterKind::Blocks(seen))
 }
 
-async fn new_pending_transaction_filter(context: Arc<Context>, (): ()) -> Result<Quantity<u128>, RpcError> {
+async fn new_pending_transaction_filter(
+    context: Arc<Context>,
+    (full,): (Option<bool>,),
+) -> Result<Quantity<u128>, RpcError> {
     let (_, seen) = context.chain.pool().arrivals_since(u64::MAX);
-    add(&context, FilterKind::Pending(seen))
+    add(&context, FilterKind::Pending { seen, full: full.unwrap_or(false) })
 }
 
 /// Adds a filter of the client that is being answered.
@@ -63,26 +67,27 @@ fn add(context: &Context, kind: FilterKind) -> Result<Quantity<u128>, RpcError> 
 /// The changes since a filter was created or last polled.
 enum FilterChanges {
     Hashes(Vec<B256>),
-    Logs(Written),
+    Written(Written),
 }
 
 impl Json for FilterChanges {
     fn write(&self, out: &mut Vec<u8>) {
         match self {
             Self::Hashes(hashes) => hashes.write(out),
-            Self::Logs(logs) => logs.write(out),
+            Self::Written(changes) => changes.write(out),
         }
     }
 
     fn schema(_: Option<&Value>) -> Value {
-        json!({"anyOf": [Vec::<B256>::schema(None), Logs::schema(None)]})
+        json!({"anyOf": [Vec::<B256>::schema(None), Vec::<RpcTransaction>::schema(None), Logs::schema(None)]})
     }
 }
 
-/// The changes since the filter was created or last polled: hashes, or logs, those of removed blocks first.
+/// The changes since the filter was created or last polled: hashes, transactions, or logs, those of removed blocks first.
 async fn filter_changes(context: Arc<Context>, (id,): (U256,)) -> Result<FilterChanges, RpcError> {
     let (filter, news) = match context.filters.news(id, &context.chain)? {
         FilterUpdate::Hashes(hashes) => return Ok(FilterChanges::Hashes(hashes)),
+        FilterUpdate::Transactions(hashes) => return transactions(&context, &hashes).map(FilterChanges::Written),
         FilterUpdate::Logs(filter, news) => (filter, news),
     };
     let few = news.removed.len() + news.added.len() <= FEW_BLOCKS;
@@ -90,7 +95,7 @@ async fn filter_changes(context: Arc<Context>, (id,): (U256,)) -> Result<FilterC
     let select = move || {
         let next = news.added.first().or(news.removed.first()).map_or(0, |block| block.number());
         let logs = filter.select_all(&news.removed, &news.added, max_logs, max_bytes);
-        logs.map(FilterChanges::Logs).ok_or_else(|| {
+        logs.map(FilterChanges::Written).ok_or_else(|| {
             let remedy = format!("ask for the logs since block {next:#x} with eth_getLogs, piece by piece");
             RpcError::too_large(format!("more than {max_logs} logs or {max_bytes} bytes: {remedy}"))
         })
@@ -98,9 +103,25 @@ async fn filter_changes(context: Arc<Context>, (id,): (U256,)) -> Result<FilterC
     if few { select() } else { context.apart_for_caller(select).await }
 }
 
-/// All logs that the filter selects.
+/// Transactions that the pool accepted, as they waited in it, even if they are in a block by now.
+fn transactions(context: &Context, hashes: &[B256]) -> Result<Written, RpcError> {
+    let find = |hash: &B256| {
+        let pooled = context.chain.pool().get(*hash).map(|pooled| pooled.transaction.clone());
+        pooled.or_else(|| {
+            let (block, index) = context.chain.transaction(&context.chain.head(), *hash)?;
+            block.transactions.get(index).cloned()
+        })
+    };
+    let (mut out, max) = (Vec::new(), context.config.max_batch_response);
+    let whole = array_within(&mut out, max, hashes.iter().filter_map(find), |transaction, out| {
+        RpcTransaction::Waiting(transaction).write(out);
+    });
+    if whole { Ok(Written(out)) } else { Err(RpcError::exceeds(max, "poll more often, or use a filter of hashes")) }
+}
+
+/// All logs so far that the filter selects.
 fn filter_logs(context: &Context, (id,): (U256,)) -> Result<Logs, RpcError> {
-    context.filters.log_filter(id)?.query(context).map(Logs)
+    context.filters.log_filter(id)?.query_so_far(context).map(Logs)
 }
 
 fn uninstall_filter(context: &Context, (id,): (U256,)) -> Result<bool, RpcError> {

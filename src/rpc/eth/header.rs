@@ -45,7 +45,7 @@ pub(super) fn methods(table: &mut Table) {
 
 /// The header of a block; null if there is no such block.
 fn by_number(context: &Context, (id,): (BlockId,)) -> Result<Option<RpcHeader>, RpcError> {
-    Ok(find(context, id)?.map(|(_, block)| RpcHeader(block)))
+    Ok(find(context, id)?.map(|(_, block)| RpcHeader { block, pending: id == BlockId::Pending }))
 }
 
 fn by_hash(context: &Context, (hash,): (B256,)) -> Result<Option<RpcHeader>, RpcError> {

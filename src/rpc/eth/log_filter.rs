@@ -66,6 +66,27 @@ pub(crate) enum Range {
     Between(BlockId, BlockId),
 }
 
+impl Range {
+    /// Whether a block is within the bounds. Tags other than `earliest` move with the chain, so they bound nothing.
+    fn contains(self, block: &Block) -> bool {
+        let (from, to) = match self {
+            Self::Block(hash) => return block.hash == hash,
+            Self::Between(from, to) => (from, to),
+        };
+        let is_after_start = fixed_number(from).is_none_or(|from| from <= block.number());
+        is_after_start && fixed_number(to).is_none_or(|to| block.number() <= to)
+    }
+}
+
+/// The number of a bound that does not move with the chain.
+pub(super) fn fixed_number(id: BlockId) -> Option<u64> {
+    match id {
+        BlockId::Number(number) => Some(number),
+        BlockId::Earliest => Some(0),
+        BlockId::Latest | BlockId::Pending | BlockId::Safe | BlockId::Finalized | BlockId::Hash(_) => None,
+    }
+}
+
 impl Default for Range {
     fn default() -> Self {
         Self::Between(BlockId::Latest, BlockId::Latest)
@@ -187,10 +208,12 @@ impl LogFilter {
             && self.topics.iter().zip(log.topics()).all(|(wanted, topic)| wanted.matches(topic))
     }
 
-    /// Whether the block may have matching logs, judging by its bloom filter.
+    /// Whether the block may have matching logs, judging by its number and its bloom filter.
     fn may_match(&self, block: &Block) -> bool {
         let bloom = &block.header.logs_bloom;
-        self.addresses.may_be_in(bloom) && self.topics.iter().all(|wanted| wanted.may_be_in(bloom))
+        self.range.contains(block)
+            && self.addresses.may_be_in(bloom)
+            && self.topics.iter().all(|wanted| wanted.may_be_in(bloom))
     }
 
     /// The number of addresses and topics in the filter.

@@ -6,7 +6,7 @@ use alloy_primitives::Log;
 use serde_json::Value;
 
 use super::{
-    log_filter::{LogFilter, Range},
+    log_filter::{LogFilter, Range, fixed_number},
     render::{log_schema, write_log},
 };
 use crate::{
@@ -63,13 +63,58 @@ impl LogFilter {
         })
     }
 
+    /// The filter for logs that are still to come. As in [`query`](Self::query), a range that can never match is an error;
+    /// unlike there, it may end or even begin after the newest block.
+    pub(crate) fn of_future_logs(mut self, context: &Context) -> Result<Self, RpcError> {
+        let head = context.chain.head();
+        let unknown = || RpcError::server("unknown block");
+        let (from, to) = match self.range {
+            // Whether the forked chain has the block is not asked for here.
+            Range::Block(hash) => {
+                let is_known = context.fork().is_some() || context.chain.number(&head, BlockId::Hash(hash)).is_some();
+                return if is_known { Ok(self) } else { Err(unknown()) };
+            }
+            Range::Between(from, to) => (from, to),
+        };
+        if from == BlockId::Pending || to == BlockId::Pending {
+            return Err(pending_logs());
+        }
+        let by_number = |id| match id {
+            BlockId::Hash(_) => context.chain.number(&head, id).map(BlockId::Number).ok_or_else(unknown),
+            id => Ok(id),
+        };
+        let (from, to) = (by_number(from)?, by_number(to)?);
+        let first = fixed_number(from).unwrap_or_else(|| head.number());
+        if fixed_number(to).is_some_and(|last| last < first) {
+            return Err(invalid_range());
+        }
+        self.range = Range::Between(from, to);
+        Ok(self)
+    }
+
+    /// The selected logs of those blocks of the filter that exist so far, as a JSON array.
+    pub(crate) fn query_so_far(&self, context: &Context) -> Result<Written, RpcError> {
+        let Range::Between(from, to) = self.range else { return self.query(context) };
+        let newest = context.chain.head().number();
+        let first = fixed_number(from).unwrap_or(newest);
+        let last = fixed_number(to).map_or(newest, |to| to.min(newest));
+        if first > last {
+            return Ok(LogResponse::begin(context).end());
+        }
+        self.query_in(context, Range::Between(BlockId::Number(first), BlockId::Number(last)))
+    }
+
     /// The selected logs of the filter's blocks, as a JSON array.
     pub(crate) fn query(&self, context: &Context) -> Result<Written, RpcError> {
+        self.query_in(context, self.range)
+    }
+
+    fn query_in(&self, context: &Context, range: Range) -> Result<Written, RpcError> {
         let head = context.chain.head();
         let mut answer = LogResponse::begin(context);
         let blocks = match context.fork() {
-            Some(fork) => self.on_fork(context, &head, &fork, &mut answer)?,
-            None => self.blocks(context, &head, self.range)?,
+            Some(fork) => self.on_fork(context, &head, &fork, range, &mut answer)?,
+            None => self.blocks(context, &head, range)?,
         };
         let is_over = context.time_limit();
         // One after another, so that only one of them is in memory.
@@ -149,9 +194,10 @@ impl LogFilter {
         context: &Context,
         head: &Arc<Head>,
         fork: &ChainFork,
+        range: Range,
         answer: &mut LogResponse<'_>,
     ) -> Result<Blocks, RpcError> {
-        let (from, to) = match self.range {
+        let (from, to) = match range {
             Range::Between(from, to) => {
                 let number = |id| match id {
                     BlockId::Earliest => Some(0),
@@ -161,7 +207,7 @@ impl LogFilter {
                 match (number(from), number(to)) {
                     (Some(from), Some(to)) if from <= to && to <= head.number() => (from, to),
                     // An invalid range, which is reported below.
-                    _ => return self.blocks(context, head, self.range),
+                    _ => return self.blocks(context, head, range),
                 }
             }
             Range::Block(hash) => {
@@ -195,12 +241,12 @@ impl LogFilter {
             Range::Between(from, to) => (from, to),
         };
         if from == BlockId::Pending || to == BlockId::Pending {
-            return Err(RpcError::invalid_params("pending logs are not supported"));
+            return Err(pending_logs());
         }
         let number = |id| context.chain.number(head, id).ok_or_else(|| RpcError::server("unknown block"));
         let (from, to) = (number(from)?, number(to)?);
         if from > to {
-            return Err(RpcError::invalid_params("invalid block range params"));
+            return Err(invalid_range());
         }
         if to > head.number() {
             return Err(RpcError::invalid_params("block range extends beyond current head block"));
@@ -271,6 +317,14 @@ impl<'c> LogResponse<'c> {
         self.out.push(b']');
         Written(self.out)
     }
+}
+
+fn pending_logs() -> RpcError {
+    RpcError::invalid_params("pending logs are not supported")
+}
+
+fn invalid_range() -> RpcError {
+    RpcError::invalid_params("invalid block range params")
 }
 
 fn out_of_time(block: u64) -> RpcError {

@@ -21,6 +21,7 @@ mod sign;
 mod simulate;
 mod submit;
 mod transaction;
+mod transaction_type;
 mod typed_data;
 mod work;
 

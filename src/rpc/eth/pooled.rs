@@ -68,6 +68,11 @@ fn is_described(tx: &Envelope, request: &TransactionRequest) -> bool {
         && request.gas_price.is_none_or(|price| tx.gas_price() == Some(price))
         && request.max_fee_per_gas.is_none_or(|fee| dynamic(tx.max_fee_per_gas()) == Some(fee))
         && request.max_priority_fee_per_gas.is_none_or(|fee| tip == Some(fee))
+        && request.access_list.as_ref().is_none_or(|list| tx.access_list() == Some(list))
+        && request.authorization_list.as_deref().is_none_or(|list| tx.authorization_list() == Some(list))
+        && request.blob_versioned_hashes.as_deref().is_none_or(|hashes| tx.blob_versioned_hashes() == Some(hashes))
+        && request.max_fee_per_blob_gas.is_none_or(|fee| tx.max_fee_per_blob_gas() == Some(fee))
+        && request.transaction_type.is_none_or(|wanted| wanted == u64::from(tx.tx_type() as u8))
 }
 
 /// Replaces a waiting transaction by one with another gas price or gas limit.

@@ -45,6 +45,8 @@ pub struct TransactionRequest {
     pub blob_versioned_hashes: Option<Vec<B256>>,
     /// EIP-4844 maximum in wei per blob gas.
     pub max_fee_per_blob_gas: Option<u128>,
+    /// Whether there are blobs, or commitments or proofs of them.
+    pub has_sidecar: bool,
     /// EIP-7702 delegations.
     pub authorization_list: Option<Vec<SignedAuthorization>>,
 }
@@ -69,6 +71,9 @@ struct RawTransactionRequest<'a> {
     transaction_type: Option<&'a RawValue>,
     blob_versioned_hashes: Option<&'a RawValue>,
     max_fee_per_blob_gas: Option<&'a RawValue>,
+    blobs: Option<&'a RawValue>,
+    commitments: Option<&'a RawValue>,
+    proofs: Option<&'a RawValue>,
     authorization_list: Option<&'a RawValue>,
 }
 
@@ -122,6 +127,7 @@ impl Param for TransactionRequest {
             transaction_type: field("type", raw.transaction_type, rules)?,
             blob_versioned_hashes: field("blobVersionedHashes", raw.blob_versioned_hashes, rules)?,
             max_fee_per_blob_gas: field("maxFeePerBlobGas", raw.max_fee_per_blob_gas, rules)?,
+            has_sidecar: [raw.blobs, raw.commitments, raw.proofs].iter().flatten().any(|raw| raw.get() != "null"),
             authorization_list: shaped("authorizationList", raw.authorization_list)?,
         })
     }
@@ -142,20 +148,6 @@ impl Param for TransactionRequest {
 }
 
 impl TransactionRequest {
-    /// Checks what geth checks of every request: one kind of gas price, and this chain's id.
-    pub fn check(&self, chain_id: u64) -> Result<(), RpcError> {
-        if self.gas_price.is_some() && (self.max_fee_per_gas.is_some() || self.max_priority_fee_per_gas.is_some()) {
-            let message = "both gasPrice and (maxFeePerGas or maxPriorityFeePerGas) specified";
-            return Err(RpcError::server(message));
-        }
-        match self.chain_id {
-            Some(have) if have != chain_id => {
-                Err(RpcError::server(format!("chainId does not match node's (have={have}, want={chain_id})")))
-            }
-            _ => Ok(()),
-        }
-    }
-
     /// The call that a call or an estimate runs.
     pub fn into_call(self, chain_id: u64) -> Result<Call, RpcError> {
         self.check(chain_id)?;
@@ -163,7 +155,7 @@ impl TransactionRequest {
             from: self.from.unwrap_or_default(),
             to: self.to,
             gas: self.gas,
-            gas_price: self.gas_price.or(self.max_fee_per_gas).unwrap_or(0),
+            gas_price: self.gas_price.or(self.max_fee_per_gas),
             priority_fee: self.max_priority_fee_per_gas,
             value: self.value.unwrap_or_default(),
             input: self.input.unwrap_or_default(),

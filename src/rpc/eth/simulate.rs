@@ -119,8 +119,8 @@ fn simulate_v1(
     let view = context.chain.view(block.unwrap_or(BlockId::Latest))?;
     let chain_id = context.chain.params().chain_id;
     let planned = |request: TransactionRequest| {
-        let (nonce, legacy) = (request.nonce, request.gas_price.is_some());
-        Ok(PlannedCall { call: request.into_call(chain_id)?, nonce, legacy })
+        let (nonce, fixed_price) = (request.nonce, request.gas_price.is_some());
+        Ok(PlannedCall { call: request.into_call(chain_id)?, nonce, fixed_price })
     };
     let plans: Result<Vec<_>, RpcError> = payload
         .blocks

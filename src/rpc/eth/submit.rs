@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use alloy_consensus::Transaction as _;
+use alloy_consensus::{Transaction as _, TxType};
 use alloy_primitives::{Address, B256, Bytes};
 
 use super::{call::estimate, fee::suggested_tip, overrides::BlockOverrides, request::TransactionRequest};
 use crate::{
     block::{GasPrice, Submission, Transaction, TransactionFields, UnsignedTransaction},
     chain::{Accepted, BlockId, SubmitError, View},
-    evm::{BlockExecutor, Fork, StateOverrides},
+    evm::{BlockExecutor, Fork, StateOverrides, usual_max_fee},
     rpc::{Context, OnFork, RpcError, Table, error::call_output},
 };
 
@@ -125,7 +125,8 @@ pub(in crate::rpc) fn fill(
     let head = context.chain.head();
     let next = context.chain.next_environment(&head);
     request.check(chain_id)?;
-    if request.blob_versioned_hashes.is_some() {
+    let transaction_type = request.transaction_type(next.rules.has(Fork::London))?;
+    if transaction_type == TxType::Eip4844 {
         return Err(RpcError::server("blob transactions have to be signed by the client"));
     }
     // The pool first, then the head: a transaction that leaves the pool in between is in the head.
@@ -134,23 +135,16 @@ pub(in crate::rpc) fn fill(
         None => context.chain.head().state.nonce(from)?,
     };
     let base_fee = u128::from(next.base_fee.unwrap_or(0));
-    let wants_fixed_price = request.gas_price.is_some() || matches!(request.transaction_type, Some(0 | 1));
-    let has_fixed_price = wants_fixed_price || !next.rules.has(Fork::London);
-    if !has_fixed_price && request.authorization_list.is_some() && request.to.is_none() {
-        return Err(RpcError::server("set code transaction must not be a create transaction"));
-    }
-    let (gas_price, chain_id, access_list) = if has_fixed_price {
-        let gas_price = request.gas_price.unwrap_or_else(|| base_fee + suggested_tip(&head));
-        let access_list = request.access_list.or((request.transaction_type == Some(1)).then(Default::default));
-        let is_legacy = access_list.is_none();
-        let chain_id = (!is_legacy || next.rules.has(Fork::SpuriousDragon)).then_some(chain_id);
-        (GasPrice::Fixed(gas_price), chain_id, access_list)
+    let gas_price = if matches!(transaction_type, TxType::Legacy | TxType::Eip2930) {
+        GasPrice::Fixed(request.gas_price.unwrap_or_else(|| base_fee + suggested_tip(&head)))
     } else {
         let suggested = || request.max_fee_per_gas.map_or(suggested_tip(&head), |max| suggested_tip(&head).min(max));
         let max_tip = request.max_priority_fee_per_gas.unwrap_or_else(suggested);
-        let max_fee = request.max_fee_per_gas.unwrap_or(2 * base_fee + max_tip);
-        (GasPrice::Dynamic { max_fee, max_tip }, Some(chain_id), request.access_list)
+        GasPrice::Dynamic { max_fee: request.max_fee_per_gas.unwrap_or(usual_max_fee(base_fee, max_tip)), max_tip }
     };
+    let is_legacy = transaction_type == TxType::Legacy;
+    let chain_id = (!is_legacy || next.rules.has(Fork::SpuriousDragon)).then_some(chain_id);
+    let access_list = if is_legacy { None } else { Some(request.access_list.unwrap_or_default()) };
     let fields = TransactionFields {
         chain_id,
         nonce,

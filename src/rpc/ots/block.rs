@@ -44,7 +44,7 @@ const MAX_PAGE: u64 = 1_000;
 
 /// The header of a block; null if there is no such block.
 fn header(context: &Context, (id,): (BlockId,)) -> Result<Option<RpcHeader>, RpcError> {
-    Ok(find(context, id)?.map(|(_, block)| RpcHeader(block)))
+    Ok(find(context, id)?.map(|(_, block)| RpcHeader { block, pending: id == BlockId::Pending }))
 }
 
 /// Whether an account has code.

@@ -45,9 +45,13 @@ pub trait SocketProtocol: Send + Sync + 'static {
 
 /// The reply to a message.
 pub enum SocketReply {
+    /// There is none.
+    Nothing,
     /// Sent before anything else is read.
     Now(Utf8Bytes),
-    /// Sent as soon as it is complete, with the memory that it holds until it is written. Dropped if the connection ends
-    /// first.
+    /// Sent as soon as it is complete, with the memory that it holds until it is written; an empty one is not sent. Dropped
+    /// if the connection ends first.
     Later(BoxFuture<'static, (Utf8Bytes, Held)>),
+    /// Like [`Later`](Self::Later), and events wait until it is written: without it the client would not understand them.
+    BeforeEvents(BoxFuture<'static, (Utf8Bytes, Held)>),
 }

@@ -91,6 +91,8 @@ where
         }
         let event_missed = if P::EVERY_EVENT { Ending::TooSlow } else { Ending::Stalled };
         let mut answers = FuturesUnordered::new();
+        // The number of answers for which events wait.
+        let mut awaited = 0_usize;
         let mut ping = interval_at(Instant::now() + PING_INTERVAL, PING_INTERVAL);
         let mut heard = Instant::now();
         // Shared by all turns: subscribing takes a lock that all connections share.
@@ -110,16 +112,19 @@ where
             tokio::select! {
                 // Most connections only wait for events, so these are polled first.
                 biased;
-                event = self.protocol.next_event(), if !yields => {
+                event = self.protocol.next_event(), if !yields && awaited == 0 => {
                     let event = event.ok_or(Ending::ShuttingDown)?;
                     let latency = self.latency();
                     self.wire.send(self.protocol.messages(&event), event_missed, latency, self.flow.budget()).await?;
                 }
                 () = until(due), if due.is_some() => self.wire.write_delayed().await?,
-                Some(answer) = answers.next() => {
-                    let (answer, held) = Option::ok_or(answer, Ending::NoRoom)?;
-                    self.wire.send([answer], Ending::Stalled, self.latency(), self.flow.budget()).await?;
-                    drop::<Held>(held);
+                Some((answer, is_awaited)) = answers.next() => {
+                    let (answer, held): (Utf8Bytes, Held) = Option::ok_or(answer, Ending::NoRoom)?;
+                    if !answer.is_empty() {
+                        self.wire.send([answer], Ending::Stalled, self.latency(), self.flow.budget()).await?;
+                    }
+                    awaited -= usize::from(is_awaited);
+                    drop(held);
                 }
                 _ = ping.tick() => {
                     if heard.elapsed() >= SILENCE {
@@ -142,14 +147,21 @@ where
                     if self.flow.faults().fails(self.target.as_ref()) {
                         return Err(Ending::Cut);
                     }
-                    match self.protocol.receive(message) {
+                    let reply = self.protocol.receive(message);
+                    let is_awaited = matches!(reply, SocketReply::BeforeEvents(_));
+                    match reply {
+                        SocketReply::Nothing => {}
                         SocketReply::Now(reply) => {
                             drop(held);
                             let held = budget.hold(reply.len()).await.ok_or(Ending::NoRoom)?;
                             self.wire.send([reply], Ending::Stalled, self.latency(), budget).await?;
                             drop(held);
                         }
-                        SocketReply::Later(answer) => answers.push(complete(answer, held, budget.clone())),
+                        SocketReply::Later(answer) | SocketReply::BeforeEvents(answer) => {
+                            awaited += usize::from(is_awaited);
+                            let answer = complete(answer, held, budget.clone());
+                            answers.push(answer.map(move |answer| (answer, is_awaited)));
+                        }
                     }
                 }
                 () = ready(()), if yields => {}

@@ -3,6 +3,7 @@
 use tetrad::{
     Config,
     config::{BlockTimestamps, MetricsAt, ValueOrigin, Values, settings},
+    internals::rpc::Dialect,
 };
 
 fn from_file(text: &str) -> Result<Config, String> {
@@ -30,6 +31,27 @@ fn flags_win_over_the_environment_and_the_environment_over_the_file() {
     flag(&mut values, "chain-id", "3").unwrap();
     let config = Config::from_values(&values).unwrap();
     assert_eq!((config.chain_id, config.seed, config.accounts, config.rpc.max_batch), (3, 2, 1, 2));
+}
+
+#[test]
+fn a_setting_can_still_be_given_by_its_former_name() {
+    let dialect = |config: Result<Config, String>| config.unwrap().rpc.dialect;
+    for file in ["[rpc]\ndialect = \"ethereum\"", "[rpc]\nerrors = \"ethereum\""] {
+        assert_eq!(dialect(from_file(file)), Dialect::Ethereum, "{file}");
+    }
+    for variable in ["TETRAD_RPC_DIALECT", "TETRAD_RPC_ERRORS"] {
+        assert_eq!(dialect(from_variables(&[(variable, "ethereum")])), Dialect::Ethereum, "{variable}");
+    }
+    // The present name wins, wherever it is written, and errors name what was written.
+    assert_eq!(dialect(from_file("[rpc]\nerrors = \"network\"\ndialect = \"ethereum\"")), Dialect::Ethereum);
+    for order in [["DIALECT", "ERRORS"], ["ERRORS", "DIALECT"]] {
+        let value = |name: &str| if name == "DIALECT" { "ethereum" } else { "network" };
+        let [one, other] = order.map(|name| (format!("TETRAD_RPC_{name}"), value(name)));
+        assert_eq!(dialect(from_variables(&[(&one.0, one.1), (&other.0, other.1)])), Dialect::Ethereum);
+    }
+    let error = from_file("[rpc]\nerrors = \"geth\"").unwrap_err();
+    assert_eq!(error, "rpc.errors in x.toml: expected network or ethereum, got `geth`");
+    assert_eq!(from_file("\"\" = 1").unwrap_err(), "config x.toml: unknown key ``");
 }
 
 #[test]

@@ -131,7 +131,7 @@ fn the_short_help_fits_and_commands_list_their_own_flags_only() {
 }
 
 #[test]
-fn flags_of_anvil_are_understood() {
+fn flags_of_anvil_and_former_names_are_understood() {
     let config = |arguments: &[&str]| {
         let (success, printed, error) = output(&[&["config"][..], arguments].concat());
         assert!(success, "{arguments:?}: {error}");
@@ -149,6 +149,8 @@ fn flags_of_anvil_are_understood() {
         (&["--no-mine"], "no-mining = true  # --no-mining"),
         (&["--chain-id", "0x7e"], "chain-id = 126  # --chain-id"),
         (&["-f", "http://localhost:1/", "--fork-block-number", "5", "--retries", "3"], "block = 5  # --fork-block"),
+        (&["--rpc-dialect", "ethereum"], "dialect = \"ethereum\"  # --rpc-dialect"),
+        (&["--rpc-errors", "ethereum"], "dialect = \"ethereum\"  # --rpc-dialect"),
         (&["--allow-origin", "https://a.example"], "cors-origins = [\"https://a.example\"]  # --cors-origins"),
     ] {
         let printed = config(arguments);

@@ -20,7 +20,7 @@ use self::{
     state_history::StateHistory,
 };
 use crate::chain::{Edit, GenesisAccount, Head, HistoryLimits};
-use crate::{block::Block, evm::ChainParams, state::ReadError};
+use crate::{block::Block, calendar::LAST_SECOND, evm::ChainParams, state::ReadError};
 
 /// A parsed dump. Members of anvil's format that follow from these are ignored.
 #[derive(Debug, Deserialize)]
@@ -68,6 +68,9 @@ pub enum DumpError {
     /// The numbers of blocks and of their changes differ.
     #[error("{0} blocks, but changes of {1}")]
     Changes(usize, usize),
+    /// A block is later than any block may be.
+    #[error("block {0}: its time {1} is after 9999-12-31T23:59:59Z")]
+    TooLate(u64, u64),
     /// The chain has a data directory, which cannot change to another chain.
     #[error("a chain in a data directory cannot become another one; load the dump into a node without --data-dir")]
     Recorded,
@@ -86,6 +89,9 @@ impl Dump {
     /// Checks the dump, for a chain with these parameters and limits.
     pub fn prepare(self, params: Arc<ChainParams>, limits: HistoryLimits) -> Result<PreparedDump, DumpError> {
         let blocks = anvil::blocks(self.blocks, self.transactions)?;
+        if let Some(late) = blocks.iter().find(|block| block.header.timestamp > LAST_SECOND) {
+            return Err(DumpError::TooLate(late.number(), late.header.timestamp));
+        }
         Ok(PreparedDump(match self.tetrad {
             Some(own) => {
                 let ahead = own.ahead();

@@ -28,14 +28,19 @@ pub struct RpcBlock {
     pub pending: bool,
 }
 
-/// The header of a sealed block.
+/// The header of a block.
 #[derive(Clone, Debug)]
-pub struct RpcHeader(pub Arc<Block>);
+pub struct RpcHeader {
+    /// The block.
+    pub block: Arc<Block>,
+    /// Whether the block is not sealed: then it has neither hash nor nonce.
+    pub pending: bool,
+}
 
 impl Json for RpcHeader {
     fn write(&self, out: &mut Vec<u8>) {
         let mut object = Object::begin(out);
-        write_header(&self.0, false, &mut object);
+        write_header(&self.block, self.pending, &mut object);
         object.end();
     }
 
