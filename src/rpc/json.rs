@@ -7,7 +7,7 @@ use alloy_primitives::{Address, B64, B256, Bloom, Bytes, U256, hex};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::{hex::Quantity, schema};
+use super::{hex::Quantity, room::Room, schema};
 
 /// The size in bytes from which written JSON keeps its buffer when it is appended.
 const LONG: usize = 16 << 10;
@@ -95,10 +95,10 @@ pub(crate) fn array<T>(out: &mut Vec<u8>, items: impl IntoIterator<Item = T>, mu
     out.push(b']');
 }
 
-/// Writes an array unless `out` would exceed `max` bytes; returns false if it would.
+/// Writes an array while there is room; returns false if there is not enough.
 pub(crate) fn array_within<T>(
     out: &mut Vec<u8>,
-    max: usize,
+    room: &mut Room,
     items: impl IntoIterator<Item = T>,
     mut write: impl FnMut(T, &mut Vec<u8>),
 ) -> bool {
@@ -108,7 +108,7 @@ pub(crate) fn array_within<T>(
             out.push(b',');
         }
         write(item, out);
-        if out.len() > max {
+        if !room.fits(out.len()) {
             return false;
         }
     }
@@ -201,15 +201,15 @@ pub(super) struct Serialized<T>(pub(super) T);
 
 impl<T: Serialize> Json for Serialized<T> {
     fn write(&self, out: &mut Vec<u8>) {
-        self.write_within(out, usize::MAX);
+        self.write_while(out, |_| true);
     }
 }
 
 impl<T: Serialize> Serialized<T> {
-    /// Appends the JSON; false if `out` would get longer than `max` bytes.
-    pub(super) fn write_within(&self, out: &mut Vec<u8>, max: usize) -> bool {
+    /// Appends the JSON while `out` may have the length that it gets; returns whether it could.
+    pub(super) fn write_while(&self, out: &mut Vec<u8>, fits: impl FnMut(usize) -> bool) -> bool {
         let start = out.len();
-        match serde_json::to_writer(Bounded { out, max }, &self.0) {
+        match serde_json::to_writer(Bounded { out, fits }, &self.0) {
             Ok(()) => true,
             Err(error) if error.is_io() => false,
             Err(error) => {
@@ -223,19 +223,19 @@ impl<T: Serialize> Serialized<T> {
     }
 }
 
-/// Appends to a vector up to a maximum length.
-struct Bounded<'a> {
+/// Appends to a vector while it may have the length that it gets.
+struct Bounded<'a, F> {
     out: &'a mut Vec<u8>,
-    max: usize,
+    fits: F,
 }
 
-impl io::Write for Bounded<'_> {
+impl<F: FnMut(usize) -> bool> io::Write for Bounded<'_, F> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.write_all(bytes).map(|()| bytes.len())
     }
 
     fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
-        if bytes.len() > self.max.saturating_sub(self.out.len()) {
+        if !(self.fits)(self.out.len() + bytes.len()) {
             return Err(io::ErrorKind::FileTooLarge.into());
         }
         self.out.extend_from_slice(bytes);

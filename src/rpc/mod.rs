@@ -27,6 +27,7 @@ mod net;
 mod ots;
 mod params;
 mod personal;
+mod room;
 mod schema;
 mod subscriptions;
 mod table;

@@ -10,6 +10,7 @@ use super::{
     eth::RpcTransaction,
     hex::Quantity,
     json::{Json, Object, Written},
+    room::Room,
 };
 use crate::chain::Pooled;
 
@@ -61,18 +62,18 @@ fn summary(pooled: &Pooled, out: &mut Vec<u8>) {
     format!("{to}: {} wei + {} gas × {} wei", tx.value(), tx.gas_limit(), tx.max_fee_per_gas()).write(out);
 }
 
-/// Writes one account's transactions; returns false if `out` would exceed `max` bytes.
+/// Writes one account's transactions; returns false if there is no room for them.
 fn by_nonce(
     transactions: &BTreeMap<u64, Arc<Pooled>>,
     write: fn(&Pooled, &mut Vec<u8>),
     out: &mut Vec<u8>,
-    max: usize,
+    room: &mut Room,
 ) -> bool {
     let mut object = Object::begin(out);
     for (nonce, pooled) in transactions {
         let out = object.name(&nonce.to_string());
         write(pooled, out);
-        if out.len() > max {
+        if !room.fits(out.len()) {
             return false;
         }
     }
@@ -83,11 +84,11 @@ fn by_nonce(
 impl PoolContent {
     /// All transactions, by account.
     fn all(&self, context: &Context, write: fn(&Pooled, &mut Vec<u8>)) -> Result<Written, RpcError> {
-        self.parts(context, "ask for one account with txpool_contentFrom", |part, out, max| {
+        self.parts(context, "ask for one account with txpool_contentFrom", |part, out, room| {
             let mut accounts = Object::begin(out);
-            let whole = part
-                .iter()
-                .all(|(address, transactions)| by_nonce(transactions, write, accounts.name(&address.to_string()), max));
+            let whole = part.iter().all(|(address, transactions)| {
+                by_nonce(transactions, write, accounts.name(&address.to_string()), room)
+            });
             accounts.end();
             whole
         })
@@ -96,8 +97,8 @@ impl PoolContent {
     /// The transactions of one account, by nonce.
     fn of_account(&self, context: &Context, account: Address) -> Result<Written, RpcError> {
         let none = BTreeMap::new();
-        self.parts(context, "ask for single transactions with eth_getTransactionByHash", |part, out, max| {
-            by_nonce(part.get(&account).unwrap_or(&none), whole, out, max)
+        self.parts(context, "ask for single transactions with eth_getTransactionByHash", |part, out, room| {
+            by_nonce(part.get(&account).unwrap_or(&none), whole, out, room)
         })
     }
 
@@ -105,13 +106,14 @@ impl PoolContent {
         &self,
         context: &Context,
         advice: &str,
-        write: impl Fn(&ByAccount, &mut Vec<u8>, usize) -> bool,
+        write: impl Fn(&ByAccount, &mut Vec<u8>, &mut Room) -> bool,
     ) -> Result<Written, RpcError> {
-        let (mut out, max) = (Vec::new(), context.config.max_batch_response);
+        let mut out = Vec::new();
+        let mut room = Room::new(context, context.config.max_batch_response);
         let mut object = Object::begin(&mut out);
         for (name, part) in [("pending", &self.pending), ("queued", &self.queued)] {
-            if !write(part, object.name(name), max) {
-                return Err(RpcError::exceeds(max, advice));
+            if !write(part, object.name(name), &mut room) {
+                return Err(room.error(advice));
             }
         }
         object.end();

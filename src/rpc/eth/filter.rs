@@ -13,6 +13,7 @@ use crate::{
         filters::{FilterKind, FilterUpdate},
         hex::Quantity,
         json::{Json, Written, array_within},
+        room::Room,
     },
     web::current_client,
 };
@@ -91,11 +92,16 @@ async fn filter_changes(context: Arc<Context>, (id,): (U256,)) -> Result<FilterC
         FilterUpdate::Logs(filter, news) => (filter, news),
     };
     let few = news.removed.len() + news.added.len() <= FEW_BLOCKS;
-    let (max_logs, max_bytes) = (context.config.max_logs, context.config.max_batch_response);
-    let select = move || {
+    let max_logs = context.config.max_logs;
+    let mut room = Room::new(&context, context.config.max_batch_response);
+    let mut select = move || {
         let next = news.added.first().or(news.removed.first()).map_or(0, |block| block.number());
-        let logs = filter.select_all(&news.removed, &news.added, max_logs, max_bytes);
+        let logs = filter.select_all(&news.removed, &news.added, max_logs, &mut room);
         logs.map(FilterChanges::Written).ok_or_else(|| {
+            if room.is_refused() {
+                return RpcError::no_room();
+            }
+            let max_bytes = room.max();
             let remedy = format!("ask for the logs since block {next:#x} with eth_getLogs, piece by piece");
             RpcError::too_large(format!("more than {max_logs} logs or {max_bytes} bytes: {remedy}"))
         })
@@ -112,11 +118,12 @@ fn transactions(context: &Context, hashes: &[B256]) -> Result<Written, RpcError>
             block.transactions.get(index).cloned()
         })
     };
-    let (mut out, max) = (Vec::new(), context.config.max_batch_response);
-    let whole = array_within(&mut out, max, hashes.iter().filter_map(find), |transaction, out| {
+    let mut out = Vec::new();
+    let mut room = Room::new(context, context.config.max_batch_response);
+    let whole = array_within(&mut out, &mut room, hashes.iter().filter_map(find), |transaction, out| {
         RpcTransaction::Waiting(transaction).write(out);
     });
-    if whole { Ok(Written(out)) } else { Err(RpcError::exceeds(max, "poll more often, or use a filter of hashes")) }
+    if whole { Ok(Written(out)) } else { Err(room.error("poll more often, or use a filter of hashes")) }
 }
 
 /// All logs so far that the filter selects.

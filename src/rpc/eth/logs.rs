@@ -16,6 +16,7 @@ use crate::{
     rpc::{
         Context, OnFork, RpcConfig, RpcError, Table, forked,
         json::{Json, Written, array_within},
+        room::Room,
         schema,
     },
 };
@@ -35,19 +36,19 @@ const ENVELOPE: usize = 256;
 
 impl LogFilter {
     /// The selected logs of removed blocks, then of new blocks, as a JSON array; none if there are more than `max_logs`, or
-    /// they exceed `max_bytes`.
+    /// there is no room for them.
     pub(crate) fn select_all(
         &self,
         removed: &[Arc<Block>],
         added: &[Arc<Block>],
         max_logs: usize,
-        max_bytes: usize,
+        room: &mut Room,
     ) -> Option<Written> {
         let gone = removed.iter().map(|block| (block, true));
         let each = gone.chain(added.iter().map(|block| (block, false)));
         let logs = each.flat_map(|(block, removed)| self.select(block, removed));
         let (mut out, mut count) = (Vec::new(), 0);
-        let whole = array_within(&mut out, max_bytes, logs.take(max_logs + 1), |log, out| {
+        let whole = array_within(&mut out, room, logs.take(max_logs + 1), |log, out| {
             count += 1;
             log.write(out);
         });
@@ -277,6 +278,7 @@ struct Blocks {
 /// The response to a query, within its limits.
 struct LogResponse<'c> {
     config: &'c RpcConfig,
+    room: Room,
     out: Vec<u8>,
     logs: usize,
     /// The approximate size of these logs in bytes.
@@ -285,16 +287,20 @@ struct LogResponse<'c> {
 
 impl<'c> LogResponse<'c> {
     fn begin(context: &'c Context) -> Self {
-        Self { config: &context.config, out: vec![b'['], logs: 0, size: 0 }
+        let room = Room::new(context, context.config.max_batch_response);
+        Self { config: &context.config, room, out: vec![b'['], logs: 0, size: 0 }
     }
 
     /// Counts a log of `size` bytes, or refuses a response that is too large.
     fn count(&mut self, size: usize, block: u64) -> Result<(), RpcError> {
         self.logs += 1;
         self.size += size;
-        let (max_logs, max_bytes) = (self.config.max_logs, self.config.max_batch_response);
-        if self.logs <= max_logs && self.size <= max_bytes {
+        let (max_logs, max_bytes) = (self.config.max_logs, self.room.max());
+        if self.logs <= max_logs && self.room.fits(self.size) {
             return Ok(());
+        }
+        if self.room.is_refused() {
+            return Err(RpcError::no_room());
         }
         Err(RpcError::invalid_params(match self.logs > max_logs {
             true => format!("query returned more than {max_logs} results; narrow the range (up to block {block})"),

@@ -12,6 +12,7 @@ use crate::{
     rpc::{
         Context, OnFork, RpcError, Table,
         json::{Json, Written, array_within},
+        room::Room,
         schema,
     },
 };
@@ -47,13 +48,14 @@ fn pending_transactions(context: &Context, (): ()) -> Result<Waiting, RpcError> 
     let accounts = context.keyring.addresses().into_iter().filter(|account| context.keyring.get(*account).is_some());
     let own = accounts.flat_map(|account| context.chain.pool().content_of(account));
     let executable = own.filter_map(|(pooled, executable)| executable.then_some(pooled));
-    let (mut out, max) = (Vec::new(), context.config.max_batch_response);
-    let whole = array_within(&mut out, max, executable, |pooled, out| {
+    let mut out = Vec::new();
+    let mut room = Room::new(context, context.config.max_batch_response);
+    let whole = array_within(&mut out, &mut room, executable, |pooled, out| {
         RpcTransaction::Waiting(pooled.transaction.clone()).write(out);
     });
     match whole {
         true => Ok(Waiting(Written(out))),
-        false => Err(RpcError::exceeds(max, "ask for one account with txpool_contentFrom")),
+        false => Err(room.error("ask for one account with txpool_contentFrom")),
     }
 }
 

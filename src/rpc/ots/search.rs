@@ -13,6 +13,7 @@ use crate::{
         eth::{RpcReceipt, RpcTransaction},
         json::{Json, Object, Written, array_within},
         params::LooseNumber,
+        room::Room,
         trace::{Inputs, visit_block},
         tracing::Budget,
     },
@@ -48,16 +49,17 @@ fn page(
     first_page: bool,
     last_page: bool,
 ) -> Result<Written, RpcError> {
-    let (mut out, max) = (Vec::new(), context.config.max_trace_bytes);
+    let mut out = Vec::new();
+    let mut room = Room::new(context, context.config.max_trace_bytes);
     let mut object = Object::begin(&mut out);
-    let whole = array_within(object.name("txs"), max, places, |(block, index), out| {
+    let whole = array_within(object.name("txs"), &mut room, places, |(block, index), out| {
         RpcTransaction::Mined(block.clone(), *index).write(out);
-    }) && array_within(object.name("receipts"), max, places, |(block, index), out| {
+    }) && array_within(object.name("receipts"), &mut room, places, |(block, index), out| {
         let blob_base_fee = head.environment_of(block).blob_base_fee();
         RpcReceipt { block: block.clone(), index: *index, blob_base_fee }.write(out);
     });
     if !whole {
-        return Err(RpcError::exceeds(max, "ask for a smaller page"));
+        return Err(room.error("ask for a smaller page"));
     }
     object.member("firstPage", &first_page).member("lastPage", &last_page).end();
     Ok(Written(out))

@@ -9,7 +9,7 @@ use crate::{
     rpc::{
         Context, OnFork, RpcError, Table,
         hex::Quantity,
-        json::{Json, Object, Serialized, Written, array_within},
+        json::{Json, Object, Serialized, Written},
         params::LooseNumber,
         tracing::{Budget, CallRecorder, Subject, find_transaction},
     },
@@ -143,10 +143,8 @@ fn trace(context: &Context, (hash,): (B256,)) -> Result<Written, RpcError> {
         })
     });
     let mut out = Vec::new();
-    match array_within(&mut out, budget.max_bytes(), each, |call, out| call.write(out)) {
-        true => Ok(Written(out)),
-        false => Err(budget.too_large()),
-    }
+    budget.write_array(each, &mut out)?;
+    Ok(Written(out))
 }
 
 /// The hash of the transaction that an account sent with a nonce; null if there is none.

@@ -5,11 +5,16 @@ use std::{
     time::{Duration, Instant},
 };
 
+use parking_lot::Mutex;
 use serde::Serialize;
 
 use crate::{
     evm::Stop,
-    rpc::{Context, RpcError, json::Serialized},
+    rpc::{
+        Context, RpcError,
+        json::{Json, Serialized, array_within},
+        room::Room,
+    },
     web::interrupted,
 };
 
@@ -21,6 +26,8 @@ pub struct Budget {
     begun: Instant,
     limit: Duration,
     max_bytes: usize,
+    /// The memory of the response. Nested traces are written on a thread of their own.
+    room: Mutex<Room>,
     /// Advice on how to request less.
     advice: &'static str,
 }
@@ -29,7 +36,9 @@ impl Budget {
     /// The budget of a request that begins now. A response over its size is refused with `advice` on how to request less.
     pub fn new(context: &Context, advice: &'static str) -> Self {
         let config = &context.config;
-        Self { begun: Instant::now(), limit: config.execution_timeout, max_bytes: config.max_trace_bytes, advice }
+        let max_bytes = config.max_trace_bytes;
+        let room = Mutex::new(Room::new(context, max_bytes));
+        Self { begun: Instant::now(), limit: config.execution_timeout, max_bytes, room, advice }
     }
 
     /// The budget for a client with a shorter timeout than the node's.
@@ -71,10 +80,18 @@ impl Budget {
 
     /// Appends a trace as JSON, if there is room for it.
     pub fn write(&self, trace: impl Serialize, out: &mut Vec<u8>) -> Result<(), RpcError> {
-        match Serialized(trace).write_within(out, self.max_bytes) {
-            true => Ok(()),
-            false => Err(self.too_large()),
+        let mut room = self.room.lock();
+        if Serialized(trace).write_while(out, |length| room.fits(length)) {
+            return Ok(());
         }
+        drop(room);
+        Err(self.no_room())
+    }
+
+    /// Appends an array, if there is room for it.
+    pub fn write_array<T: Json>(&self, items: impl IntoIterator<Item = T>, out: &mut Vec<u8>) -> Result<(), RpcError> {
+        let whole = array_within(out, &mut self.room.lock(), items, |item, out| item.write(out));
+        if whole { Ok(()) } else { Err(self.no_room()) }
     }
 
     /// Appends a trace that nests as deeply as calls do, and drops it. Both take stack for each level, which is therefore
@@ -90,12 +107,18 @@ impl Budget {
 
     /// The error for a response that is too long.
     pub fn check_size(&self, written: &[u8]) -> Result<(), RpcError> {
-        if written.len() > self.max_bytes { Err(self.too_large()) } else { Ok(()) }
+        let fits = self.room.lock().fits(written.len());
+        if fits { Ok(()) } else { Err(self.no_room()) }
     }
 
     /// The error of an execution whose time is over.
     pub fn timeout(&self) -> RpcError {
         RpcError::timeout(format!("execution timeout after {:?}", self.limit))
+    }
+
+    /// The error for a response that did not fit: into its limit, or into the node's memory.
+    fn no_room(&self) -> RpcError {
+        if self.room.lock().is_refused() { RpcError::no_room() } else { self.too_large() }
     }
 
     /// The trace does not fit into one response.
