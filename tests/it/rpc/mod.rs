@@ -23,4 +23,5 @@ mod storage;
 mod submit;
 mod subscriptions;
 mod tools;
+mod transaction_types;
 mod transport;
