@@ -84,7 +84,8 @@ impl Values {
     /// orchestrators set such variables for a service or container called tetrad.
     pub fn read_environment(&mut self, variables: impl Iterator<Item = (String, String)>) -> Result<(), ConfigError> {
         let mut given: Vec<_> = variables.filter(|(variable, _)| variable.starts_with("TETRAD_")).collect();
-        let is_former = |variable: &str| settings().any(|setting| setting.former_variable().as_deref() == Some(variable));
+        let is_former =
+            |variable: &str| settings().any(|setting| setting.former_variable().as_deref() == Some(variable));
         // The value of the present name wins over that of a former one.
         given.sort_by_key(|(variable, _)| !is_former(variable));
         for (variable, text) in given {

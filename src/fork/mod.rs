@@ -24,8 +24,8 @@ pub use self::{
     remote::Remote,
 };
 use crate::{
-    calendar::LAST_SECOND,
     block::Block,
+    calendar::LAST_SECOND,
     chain::Head,
     evm::{ChainParams, Overlay},
     state::{ReadError, State},

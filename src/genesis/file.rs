@@ -116,7 +116,10 @@ fn check(file: &alloy_genesis::Genesis, params: &ChainParams, base_fee: u128) ->
         return wrong("gasLimit", format!("expected {MIN_GAS_LIMIT} to {MAX_GAS_LIMIT}, got {}", file.gas_limit));
     }
     if file.timestamp > LAST_SECOND {
-        return wrong("timestamp", format!("expected at most {LAST_SECOND}, the end of the year 9999, got {}", file.timestamp));
+        return wrong(
+            "timestamp",
+            format!("expected at most {LAST_SECOND}, the end of the year 9999, got {}", file.timestamp),
+        );
     }
     if base_fee > u64::MAX.into() {
         return wrong("baseFeePerGas", format!("expected at most {}, got {base_fee}", u64::MAX));

@@ -337,7 +337,9 @@ mod tests {
             10,
             Dialect::Ethereum,
         ) {
-            Ok(Body::Single(request)) => request.map(|request| (request.id.map(str::to_owned), request.params.is_some())),
+            Ok(Body::Single(request)) => {
+                request.map(|request| (request.id.map(str::to_owned), request.params.is_some()))
+            }
             _ => panic!("{members}"),
         };
         assert_eq!(read("").unwrap(), (None, false));

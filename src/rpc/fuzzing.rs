@@ -29,9 +29,7 @@ fn requests(body: &[u8], dialect: Dialect) -> usize {
             1
         }
         Ok(Body::Batch(Batch::TooLong)) => 0,
-        Ok(Body::Batch(Batch::Items(items))) => {
-            items.into_iter().filter_map(|item| item.request(dialect).ok()).count()
-        }
+        Ok(Body::Batch(Batch::Items(items))) => items.into_iter().filter_map(|item| item.request(dialect).ok()).count(),
     }
 }
 

@@ -59,8 +59,8 @@ pub use tracing::{TRACER_COMMAND, run_tracer};
 pub use ws::web_sockets;
 
 use self::{
-    discover::Methods,
     batch::SocketResults,
+    discover::Methods,
     envelope::{Body, NO_ID, Request},
     execution::{Caller, Execution, Slice},
     filters::Filters,

@@ -21,10 +21,10 @@ use std::sync::Arc;
 use alloy_primitives::Address;
 
 use self::{
-    timing::Timing,
     change::{Change, ChangeOutcome, Reply},
     phases::Phase,
     schedule::SealReason,
+    timing::Timing,
 };
 pub(super) use self::{ledger::Ledger, recorder::ChangeRecorder, schedule::WriterSchedule};
 use crate::{

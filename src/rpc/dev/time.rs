@@ -59,9 +59,9 @@ fn refusal(error: ChangeError, at: u64) -> RpcError {
 /// Sets the interval between the timestamps of blocks.
 async fn set_block_timestamp_interval(context: Arc<Context>, (seconds,): (SmallNumber,)) -> Result<(), RpcError> {
     match context.chain.set_block_interval(Some(seconds.0)).await {
-        Err(ChangeError::Timestamp(_)) => {
-            Err(RpcError::invalid_params("params[0]: expected at least 1: each block of this chain is later than its parent"))
-        }
+        Err(ChangeError::Timestamp(_)) => Err(RpcError::invalid_params(
+            "params[0]: expected at least 1: each block of this chain is later than its parent",
+        )),
         set => Ok(set.map(drop)?),
     }
 }

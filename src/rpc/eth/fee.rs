@@ -109,7 +109,8 @@ impl Param for Percentiles {
         if percentiles.len() > MAX_PERCENTILES {
             return Err(format!("over the query limit {MAX_PERCENTILES}"));
         }
-        if percentiles.iter().any(|p| !(0.0..=100.0).contains(p)) || percentiles.windows(2).any(|two| two[0] >= two[1]) {
+        if percentiles.iter().any(|p| !(0.0..=100.0).contains(p)) || percentiles.windows(2).any(|two| two[0] >= two[1])
+        {
             return Err("invalid reward percentile: expected rising numbers from 0 to 100".to_owned());
         }
         Ok(Self(percentiles))

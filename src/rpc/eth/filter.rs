@@ -25,9 +25,10 @@ pub(super) fn methods(table: &mut Table) {
         .wait("eth_newFilter", new_filter, OnFork::OwnBlocks)
         .describe(["filter"], "Creates a filter of logs to poll. It expires if it is not polled for 5 minutes.");
     table.wait("eth_newBlockFilter", new_block_filter, OnFork::Node).describe([], "Creates a filter of new blocks.");
-    table
-        .wait("eth_newPendingTransactionFilter", new_pending_transaction_filter, OnFork::Node)
-        .describe(["full"], "Creates a filter of transactions that the pool accepts: of their hashes, or of whole ones.");
+    table.wait("eth_newPendingTransactionFilter", new_pending_transaction_filter, OnFork::Node).describe(
+        ["full"],
+        "Creates a filter of transactions that the pool accepts: of their hashes, or of whole ones.",
+    );
     table.wait("eth_getFilterChanges", filter_changes, OnFork::Node).describe(
         ["filter id"],
         "The changes since a filter was created or last polled: hashes, transactions, or logs, those of removed blocks \

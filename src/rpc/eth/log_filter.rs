@@ -212,7 +212,8 @@ impl LogFilter {
     fn may_match(&self, block: &Block) -> bool {
         let bloom = &block.header.logs_bloom;
         self.range.contains(block)
-            && self.addresses.may_be_in(bloom) && self.topics.iter().all(|wanted| wanted.may_be_in(bloom))
+            && self.addresses.may_be_in(bloom)
+            && self.topics.iter().all(|wanted| wanted.may_be_in(bloom))
     }
 
     /// The number of addresses and topics in the filter.

@@ -66,7 +66,9 @@ impl TransactionRequest {
         let usual = TxType::Eip1559 as u8;
         let chosen = if has_dynamic_fees && types.contains(&usual) { usual } else { *types.start() };
         if !has_dynamic_fees && (self.max_fee_per_gas.is_some() || self.max_priority_fee_per_gas.is_some()) {
-            return Err(RpcError::server("maxFeePerGas and maxPriorityFeePerGas are not valid before London is active"));
+            return Err(RpcError::server(
+                "maxFeePerGas and maxPriorityFeePerGas are not valid before London is active",
+            ));
         }
         TxType::try_from(chosen).map_err(|error| RpcError::internal(error.to_string()))
     }
@@ -119,10 +121,9 @@ mod tests {
                 "blobVersionedHashes" => format!(r#""blobVersionedHashes":[{hash}]"#),
                 "to" => format!(r#""to":"0x{}""#, "11".repeat(20)),
                 "blobs" | "commitments" | "proofs" => format!(r#""{field}":[]"#),
-                number => number.split_once('=').map_or_else(
-                    || format!(r#""{number}":"0x1""#),
-                    |(name, value)| format!(r#""{name}":"{value}""#),
-                ),
+                number => number
+                    .split_once('=')
+                    .map_or_else(|| format!(r#""{number}":"0x1""#), |(name, value)| format!(r#""{name}":"{value}""#)),
             })
             .collect();
         let rules = ParamRules::new(crate::rpc::Dialect::Network, false);
@@ -190,7 +191,8 @@ mod tests {
         ] {
             assert_eq!(request(fields).check(1).unwrap_err().message, expected, "{fields}");
         }
-        for fields in ["", "gasPrice", "to blobVersionedHashes", "to authorizationList", "to maxFeePerBlobGas chainId"] {
+        for fields in ["", "gasPrice", "to blobVersionedHashes", "to authorizationList", "to maxFeePerBlobGas chainId"]
+        {
             assert_eq!(request(fields).check(1), Ok(()), "{fields}");
         }
     }

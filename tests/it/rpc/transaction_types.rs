@@ -66,7 +66,10 @@ async fn fields_of_different_types_are_refused_everywhere() {
         ),
         (json!({"type": "0x0", "maxFeePerGas": "0x77359400"}), "a transaction of type 0x0 has no maxFeePerGas"),
         (json!({"type": "0x2", "gasPrice": "0x77359400"}), "a transaction of type 0x2 has no gasPrice"),
-        (json!({"to": null, "data": "0x00", "authorizationList": [authorization()]}), "must not be a create transaction"),
+        (
+            json!({"to": null, "data": "0x00", "authorizationList": [authorization()]}),
+            "must not be a create transaction",
+        ),
         (json!({"to": null, "data": "0x00", "blobVersionedHashes": [blob_hash()]}), "blob transaction of type create"),
         (json!({"authorizationList": []}), "EIP-7702 transaction with empty auth list"),
         (json!({"blobs": ["0x00"]}), "blob transactions have to be signed by the client"),
@@ -115,7 +118,8 @@ async fn a_tip_alone_needs_no_gas_limit() {
     assert_eq!(number(&filled["maxFeePerGas"]), 2 * next + 1_000_000_000);
     assert_eq!((&filled["maxPriorityFeePerGas"], &filled["gas"]), (&json!("0x3b9aca00"), &json!("0x5208")));
     // The largest tip overflows nothing.
-    let largest = json!({"from": node.account(0), "to": node.account(1), "maxPriorityFeePerGas": format!("{:#x}", u128::MAX)});
+    let largest =
+        json!({"from": node.account(0), "to": node.account(1), "maxPriorityFeePerGas": format!("{:#x}", u128::MAX)});
     for (method, params) in requests(&largest) {
         node.request(method, params).await;
     }

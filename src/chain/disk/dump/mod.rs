@@ -20,8 +20,7 @@ use self::{
     state_history::StateHistory,
 };
 use crate::chain::{Edit, GenesisAccount, Head, HistoryLimits};
-use crate::{
-    calendar::LAST_SECOND,block::Block, evm::ChainParams, state::ReadError};
+use crate::{block::Block, calendar::LAST_SECOND, evm::ChainParams, state::ReadError};
 
 /// A parsed dump. Members of anvil's format that follow from these are ignored.
 #[derive(Debug, Deserialize)]
