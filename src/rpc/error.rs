@@ -14,14 +14,15 @@ use crate::{
     web::ExecutionFailed,
 };
 
-/// The clients that error texts are written for.
+/// The clients whose conventions the interface follows (see the book, "JSON-RPC").
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Dialect {
-    /// Clients of the network: JSON-RPC's five standard codes carry the standard texts with the details in `data`, and
-    /// parameters that the network requires are required (see the book, "JSON-RPC").
+    /// Clients of the network: JSON-RPC's five standard codes carry the standard texts with the details in `data`, and what
+    /// the network's specification requires is required: an identifier, and some parameters.
     #[default]
     Network,
-    /// Clients of go-ethereum: the text has the details, and block parameters may be left out.
+    /// Clients of go-ethereum: the text has the details, block parameters may be left out, and the envelope is that of
+    /// JSON-RPC 2.0, with notifications.
     Ethereum,
 }
 

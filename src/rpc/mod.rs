@@ -81,7 +81,7 @@ use crate::{
 /// Settings of the interface.
 #[derive(Clone, Debug)]
 pub struct RpcConfig {
-    /// The clients that error texts are written for.
+    /// The clients whose conventions are followed.
     pub dialect: Dialect,
     /// Whether the development methods exist.
     pub development: bool,

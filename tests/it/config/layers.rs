@@ -51,7 +51,9 @@ fn a_setting_can_still_be_given_by_its_former_name() {
     }
     let error = from_file("[rpc]\nerrors = \"geth\"").unwrap_err();
     assert_eq!(error, "rpc.errors in x.toml: expected network or ethereum, got `geth`");
-    assert_eq!(from_file("\"\" = 1").unwrap_err(), "config x.toml: unknown key ``");
+    // Settings without a former name are not given by an empty one.
+    let error = from_file("\"\" = 1").unwrap_err();
+    assert!(error.starts_with("config x.toml: unknown key ``"), "{error}");
 }
 
 #[test]

@@ -31,6 +31,18 @@ async fn serves_until_it_is_told_to_end() {
     }
 }
 
+#[test]
+fn a_ready_file_of_an_earlier_run_is_removed_even_if_the_start_fails() {
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("ready.json");
+    std::fs::write(&file, "{}").unwrap();
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = taken.local_addr().unwrap().to_string();
+    let (success, _, error) = output(&["--listen", &address, "--ready-file", file.to_str().unwrap()]);
+    assert!(!success && error.contains(&address), "{error}");
+    assert!(!file.exists());
+}
+
 #[tokio::test]
 async fn quiet_prints_nothing() {
     let node = Running::start(&["serve", "--quiet"]).await;

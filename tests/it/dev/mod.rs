@@ -125,4 +125,13 @@ async fn accounts_and_transactions_can_be_had_in_one_answer() {
     assert_eq!(receipt["status"], "0x1");
     let raw = crate::support::sign::raw(crate::support::sign::transfer(1), 1);
     assert_eq!(node.rpc_error("eth_sendRawTransactionSync", json!([raw, "0x1"])).await["code"], 4);
+    // No time is the default.
+    let raw = crate::support::sign::raw(crate::support::sign::transfer(2), 1);
+    let (receipt, ()) = tokio::join!(node.rpc("eth_sendRawTransactionSync", json!([raw, "0x0"])), async {
+        while node.rpc("txpool_status", json!([])).await["pending"] != "0x2" {
+            tokio::task::yield_now().await;
+        }
+        node.mine().await;
+    });
+    assert_eq!(receipt["status"], "0x1");
 }

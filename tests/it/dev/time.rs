@@ -117,3 +117,108 @@ async fn snapshots_nest() {
         assert_eq!(head(&node).await.0, height as u128);
     }
 }
+
+/// `9999-12-31T23:59:59Z`.
+const LAST_SECOND: u64 = 253_402_300_799;
+
+#[tokio::test]
+async fn a_time_that_is_set_is_the_next_blocks_or_refused() {
+    let node = node_at(manual_clock(), |_| {}).await;
+    let (_, start) = head(&node).await;
+    let start = start as u64;
+    // The newest block's own time holds as well, however the next block is made.
+    for method in ["evm_setNextBlockTimestamp", "evm_setTime"] {
+        node.rpc(method, json!([start])).await;
+        node.rpc("evm_mine", json!([])).await;
+        assert_eq!(head(&node).await.1, u128::from(start), "{method}");
+        for past in [0, start - 1] {
+            let error = node.rpc_error(method, json!([past])).await;
+            assert!(error["data"].as_str().unwrap().contains("lower than previous block's timestamp"), "{error}");
+        }
+    }
+    for (index, at) in [start + 10, start + 5_000].into_iter().enumerate() {
+        node.rpc("anvil_setTime", json!([at])).await;
+        if index == 0 {
+            send(&node).await;
+        } else {
+            node.rpc("evm_mine", json!([])).await;
+        }
+        assert_eq!(head(&node).await.1, u128::from(at));
+    }
+    // The last time that was set counts.
+    node.rpc("evm_setNextBlockTimestamp", json!([start + 9_000])).await;
+    node.rpc("evm_setTime", json!([start + 8_000])).await;
+    send(&node).await;
+    assert_eq!(head(&node).await.1, u128::from(start + 8_000));
+}
+
+#[tokio::test]
+async fn a_time_that_is_set_holds_with_a_fixed_interval_as_well() {
+    let node = node_at(manual_clock(), |_| {}).await;
+    let (_, start) = head(&node).await;
+    let start = start as u64;
+    let next = async || {
+        send(&node).await;
+        head(&node).await.1 as u64 - start
+    };
+    node.rpc("anvil_setBlockTimestampInterval", json!([100])).await;
+    assert_eq!(next().await, 100);
+    node.rpc("evm_setTime", json!([start + 1_000])).await;
+    assert_eq!([next().await, next().await], [1_000, 1_100]);
+    node.rpc("evm_increaseTime", json!([50])).await;
+    assert_eq!([next().await, next().await], [1_250, 1_350]);
+    node.rpc("evm_setNextBlockTimestamp", json!([start + 2_000])).await;
+    assert_eq!([next().await, next().await], [2_000, 2_100]);
+    node.rpc("anvil_mine", json!([2, 7])).await;
+    assert_eq!(head(&node).await.1 as u64 - start, 2_114);
+    node.rpc("anvil_setBlockTimestampInterval", json!([0])).await;
+    node.rpc("evm_mine", json!([])).await;
+    assert_eq!(head(&node).await.1 as u64 - start, 2_114);
+}
+
+#[tokio::test]
+async fn no_block_is_of_the_year_10000() {
+    let node = node_at(manual_clock(), |_| {}).await;
+    let (_, start) = head(&node).await;
+    for (method, params) in [
+        ("evm_setNextBlockTimestamp", json!([LAST_SECOND + 1])),
+        ("evm_setTime", json!([LAST_SECOND + 1])),
+        ("anvil_setTime", json!([u64::MAX])),
+        ("evm_increaseTime", json!([LAST_SECOND - start as u64 + 1])),
+        ("evm_increaseTime", json!([u64::MAX])),
+        ("anvil_setBlockTimestampInterval", json!([LAST_SECOND - start as u64 + 1])),
+        ("evm_mine", json!([LAST_SECOND + 1])),
+        ("evm_mine", json!([{"timestamp": u64::MAX}])),
+        ("anvil_mine", json!([1, LAST_SECOND])),
+        ("anvil_mine", json!([1, u64::MAX])),
+    ] {
+        let error = node.rpc_error(method, params.clone()).await;
+        assert_eq!(error["code"], -32602, "{method} {params}: {error}");
+        assert!(error["data"].as_str().unwrap().contains("9999-12-31T23:59:59Z"), "{method} {params}: {error}");
+    }
+    assert_eq!(head(&node).await, (0, start));
+    // Time stands still in the last second: transactions are still sealed, and only a later block is refused.
+    node.rpc("evm_setTime", json!([LAST_SECOND])).await;
+    for number in 1..=2 {
+        send(&node).await;
+        assert_eq!(head(&node).await, (number, LAST_SECOND.into()));
+    }
+    let error = node.rpc_error("evm_mine", json!([])).await;
+    assert!(error["data"].as_str().unwrap().contains("9999-12-31T23:59:59Z"), "{error}");
+    assert_eq!(node.rpc_error("evm_increaseTime", json!([1])).await["code"], -32602);
+    send(&node).await;
+    assert_eq!(head(&node).await, (3, LAST_SECOND.into()));
+    let block = node.get_json("/cosmos/base/tendermint/v1beta1/blocks/latest").await;
+    assert_eq!(block["block"]["header"]["time"], "9999-12-31T23:59:59Z");
+}
+
+#[tokio::test]
+async fn where_each_block_is_later_than_its_parent_an_interval_of_nothing_is_refused() {
+    let node = node_at(manual_clock(), |config| config.block_timestamps = Some(BlockTimestamps::Increasing)).await;
+    let (_, start) = head(&node).await;
+    assert_eq!(node.rpc_error("anvil_setBlockTimestampInterval", json!([0])).await["code"], -32602);
+    assert_eq!(node.rpc_error("evm_setTime", json!([start as u64])).await["code"], -32602);
+    node.rpc("evm_setTime", json!([start as u64 + 1])).await;
+    send(&node).await;
+    assert_eq!(head(&node).await.1, start + 1);
+}

@@ -4,7 +4,7 @@ use alloy_primitives::{Bytes, keccak256};
 use serde_json::{Value, json};
 
 use super::{fork_of, upstream};
-use crate::support::sign;
+use crate::support::{number, sign};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn is_told_in_the_other_nodes_words() {
@@ -132,4 +132,34 @@ async fn logs_of_both_chains_come_in_order() {
     assert_eq!(reversed["code"], -32602);
     let spanning = fork.rpc_error("trace_filter", json!([{"fromBlock": "0x1", "toBlock": "latest"}])).await;
     assert!(spanning.to_string().contains("apart"), "{spanning}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn fees_are_those_of_both_chains() {
+    let upstream = upstream().await;
+    let at = number(&upstream.latest().await["number"]) as u64;
+    let fork = fork_of(&upstream.rpc_url(), |_| {}).await;
+    for _ in 0..2 {
+        fork.send_wei(0).await;
+    }
+    let newest = at + 2;
+    let history = fork.rpc("eth_feeHistory", json!(["0x4", "latest", [10, 90]])).await;
+    assert_eq!(history["oldestBlock"], format!("{:#x}", newest - 3));
+    let theirs = upstream.rpc("eth_feeHistory", json!(["0x2", "latest", [10, 90]])).await;
+    let ours = fork.rpc("eth_feeHistory", json!(["0x2", "latest", [10, 90]])).await;
+    let joined = |name: &str, count: usize| {
+        let theirs = theirs[name].as_array().unwrap()[..count].to_vec();
+        Value::from([theirs, ours[name].as_array().unwrap().clone()].concat())
+    };
+    for name in ["baseFeePerGas", "baseFeePerBlobGas", "gasUsedRatio", "blobGasUsedRatio", "reward"] {
+        assert_eq!(history[name], joined(name, 2), "{name}");
+    }
+    for (index, block) in (newest - 3..=newest).enumerate() {
+        let block = fork.rpc("eth_getBlockByNumber", json!([format!("{block:#x}"), false])).await;
+        assert_eq!(history["baseFeePerGas"][index], block["baseFeePerGas"]);
+    }
+    assert_eq!(history["baseFeePerGas"].as_array().unwrap().len(), 5);
+    let all = fork.rpc("eth_feeHistory", json!(["0x400", "pending", []])).await;
+    assert_eq!((&all["oldestBlock"], &all["reward"]), (&json!("0x0"), &Value::Null));
+    assert_eq!(all["gasUsedRatio"].as_array().unwrap().len() as u64, newest + 1);
 }

@@ -207,3 +207,62 @@ async fn a_batch_of_sends_from_one_account_fits_into_blocks_together() {
     }
     assert_eq!(node.rpc("eth_getTransactionCount", json!([from, "latest"])).await, "0x14");
 }
+
+/// A node for clients of go-ethereum.
+async fn ethereum_node() -> TestNode {
+    node_with(|config| config.rpc.dialect = tetrad::internals::rpc::Dialect::Ethereum).await
+}
+
+/// The status, content type and body of the response to a body.
+async fn response_to(node: &TestNode, body: &str) -> (u16, String, String) {
+    let request = node.http.post(node.rpc_url()).header("content-type", "application/json").body(body.to_owned());
+    let response = request.send().await.unwrap();
+    let content_type = response.headers()["content-type"].to_str().unwrap().to_owned();
+    (response.status().as_u16(), content_type, response.text().await.unwrap())
+}
+
+#[tokio::test]
+async fn in_ethereums_dialect_null_is_an_identifier_and_null_parameters_are_none() {
+    let node = ethereum_node().await;
+    for id in ["null", "1.5", "1e3", "7", "\"x\""] {
+        let body = format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"eth_chainId","params":null}}"#);
+        let expected = format!(r#"{{"jsonrpc":"2.0","id":{id},"result":"0x7d"}}"#);
+        assert_eq!(response_to(&node, &body).await.2, expected);
+        let batch = response_to(&node, &format!("[{body}]")).await.2;
+        assert_eq!(batch, format!("[{expected}]"));
+    }
+    let error = node.post(r#"{"jsonrpc":"2.0","id":null,"method":"eth_getBalance"}"#).await;
+    assert_eq!((&error["id"], &error["error"]["message"]), (&Value::Null, &json!("params[0]: missing")));
+    for id in ["true", "{}", "[]"] {
+        let body = format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"eth_chainId"}}"#);
+        assert_eq!(node.post(body).await["error"]["code"], -32600, "{id}");
+    }
+}
+
+#[tokio::test]
+async fn in_ethereums_dialect_notifications_are_executed_and_not_answered() {
+    let node = ethereum_node().await;
+    let nothing = (200, "application/json".to_owned(), String::new());
+    let mine = r#"{"jsonrpc":"2.0","method":"evm_mine"}"#;
+    assert_eq!(response_to(&node, mine).await, nothing);
+    assert_eq!(response_to(&node, &format!("[{mine},{mine}]")).await, nothing);
+    assert_eq!(node.block_number().await, 3);
+    // Their errors are nobody's, and neither are long executions and results.
+    for silent in [
+        r#"{"jsonrpc":"2.0","method":"eth_nope"}"#,
+        r#"{"jsonrpc":"2.0","method":"eth_getBalance"}"#,
+        r#"{"jsonrpc":"2.0","method":"txpool_content"}"#,
+        r#"{"jsonrpc":"2.0","method":"eth_call","params":[{}]}"#,
+    ] {
+        assert_eq!(response_to(&node, silent).await, nothing, "{silent}");
+        assert_eq!(response_to(&node, &format!("[{silent}]")).await, nothing, "{silent}");
+    }
+    // What is no request is still an error, and the rest of a batch is answered.
+    assert_eq!(node.post(r#"{"jsonrpc":"2.0","params":[]}"#).await["error"]["code"], -32600);
+    let chain_id = r#"{"jsonrpc":"2.0","id":1,"method":"eth_chainId"}"#;
+    let txpool = r#"{"jsonrpc":"2.0","id":2,"method":"txpool_content"}"#;
+    let batch = node.post(format!("[{mine},{txpool},{mine},{chain_id},1,{mine}]")).await;
+    let answers: Vec<_> = batch.as_array().unwrap().iter().map(|answer| answer["id"].clone()).collect();
+    assert_eq!(answers, [json!(2), json!(1), Value::Null]);
+    assert_eq!(node.block_number().await, 6);
+}

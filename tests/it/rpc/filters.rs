@@ -221,3 +221,89 @@ async fn there_are_only_so_many_filters() {
     let error = node.rpc_error("eth_newFilter", json!([{}])).await;
     assert_eq!(error, json!({"code": -32000, "message": "too many filters: at most 3"}));
 }
+
+async fn numbers(node: &TestNode, method: &str, id: &Value) -> Vec<u128> {
+    let logs = node.rpc(method, json!([id])).await;
+    logs.as_array().unwrap().iter().map(|log| number(&log["blockNumber"])).collect()
+}
+
+#[tokio::test]
+async fn a_log_filter_obeys_its_bounds_log_by_log() {
+    let node = node().await;
+    transfer_token(&node).await;
+    let filter = async |bounds: Value| node.rpc("eth_newFilter", json!([bounds])).await;
+    let past = filter(json!({"fromBlock": "0x0", "toBlock": "0x1"})).await;
+    let within = filter(json!({"fromBlock": "0x2", "toBlock": "0x3"})).await;
+    let from = filter(json!({"fromBlock": "0x3"})).await;
+    let until = filter(json!({"fromBlock": "earliest", "toBlock": "0x2"})).await;
+    let new = filter(json!({"fromBlock": "latest", "toBlock": "latest"})).await;
+    let later = filter(json!({"fromBlock": "0x9", "toBlock": "0x9"})).await;
+    let snapshot = node.rpc("evm_snapshot", json!([])).await;
+    for _ in 0..3 {
+        transfer_token(&node).await;
+    }
+    for (id, changes, all) in [
+        (&past, vec![], vec![1]),
+        (&within, vec![2, 3], vec![2, 3]),
+        (&from, vec![3, 4], vec![3, 4]),
+        (&until, vec![2], vec![1, 2]),
+        (&new, vec![2, 3, 4], vec![4]),
+        (&later, vec![], vec![]),
+    ] {
+        assert_eq!(numbers(&node, "eth_getFilterChanges", id).await, changes);
+        assert_eq!(numbers(&node, "eth_getFilterLogs", id).await, all);
+    }
+    // Removed logs are within the same bounds.
+    node.rpc("evm_revert", json!([snapshot])).await;
+    assert_eq!(numbers(&node, "eth_getFilterChanges", &within).await, [2, 3]);
+    assert_eq!(numbers(&node, "eth_getFilterChanges", &until).await, [2]);
+    assert_eq!(numbers(&node, "eth_getFilterLogs", &within).await, []);
+}
+
+#[tokio::test]
+async fn a_log_filter_of_a_block_has_the_logs_of_no_other() {
+    let node = node().await;
+    transfer_token(&node).await;
+    let hash = node.rpc("eth_getBlockByNumber", json!(["latest", false])).await["hash"].clone();
+    let id = node.rpc("eth_newFilter", json!([{"blockHash": hash}])).await;
+    transfer_token(&node).await;
+    assert_eq!(numbers(&node, "eth_getFilterChanges", &id).await, []);
+    assert_eq!(numbers(&node, "eth_getFilterLogs", &id).await, [1]);
+}
+
+#[tokio::test]
+async fn filters_of_ranges_that_never_match_are_refused_as_by_get_logs() {
+    let node = node().await;
+    node.rpc("anvil_mine", json!(["0x3"])).await;
+    for bounds in [
+        json!({"fromBlock": "0x2", "toBlock": "0x1"}),
+        json!({"fromBlock": "latest", "toBlock": "0x2"}),
+        json!({"toBlock": "0x2"}),
+        json!({"fromBlock": "0x1", "toBlock": "earliest"}),
+        json!({"fromBlock": "pending"}),
+        json!({"toBlock": "pending"}),
+        json!({"blockHash": format!("0x{:064x}", 7)}),
+    ] {
+        let expected = node.rpc_error("eth_getLogs", json!([bounds])).await;
+        assert_eq!(node.rpc_error("eth_newFilter", json!([bounds])).await, expected, "{bounds}");
+    }
+}
+
+#[tokio::test]
+async fn a_pending_filter_has_whole_transactions_on_request() {
+    let node = node_with(|config| config.no_mining = true).await;
+    let whole = node.rpc("eth_newPendingTransactionFilter", json!([true])).await;
+    let hashes = node.rpc("eth_newPendingTransactionFilter", json!([false])).await;
+    let (first, second) = (transfer_token(&node).await, transfer_token(&node).await);
+    assert_eq!(changes(&node, &hashes).await, [first.clone(), second.clone()]);
+    let told = changes(&node, &whole).await;
+    let expected = [&first, &second].map(|hash| node.rpc("eth_getTransactionByHash", json!([hash])));
+    assert_eq!(told, futures_util::future::join_all(expected).await);
+    assert!(told.iter().all(|transaction| transaction["blockHash"].is_null()));
+    // A block may come before the poll.
+    let third = transfer_token(&node).await;
+    node.rpc("evm_mine", json!([])).await;
+    let told = changes(&node, &whole).await;
+    assert_eq!((told.len(), &told[0]["hash"], &told[0]["blockNumber"]), (1, &third, &Value::Null));
+    assert!(changes(&node, &whole).await.is_empty());
+}

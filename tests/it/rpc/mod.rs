@@ -25,4 +25,5 @@ mod submit;
 mod subscriptions;
 mod tools;
 mod tracers;
+mod transaction_types;
 mod transport;

@@ -206,6 +206,7 @@ async fn fees_follow_eip_1559() {
         (json!(["0x1", "0x99", []]), -32000),
         (json!(["0x1", "latest", [101]]), -32602),
         (json!(["0x1", "latest", [50, 20]]), -32602),
+        (json!(["0x1", "latest", [20, 20]]), -32602),
     ] {
         assert_eq!(node.rpc_error("eth_feeHistory", params).await["code"], code);
     }
@@ -274,4 +275,17 @@ async fn integers_are_quantities_for_tools_and_in_the_dialect_of_ethereum() {
         let error = ethereum.rpc_error("eth_getBalance", json!([account, wrong])).await;
         assert_eq!(error["code"], -32602, "{wrong}: {error}");
     }
+}
+
+#[tokio::test]
+async fn the_pending_block_has_neither_hash_nor_nonce() {
+    let node = node_with(|config| config.no_mining = true).await;
+    let block = node.rpc("eth_getBlockByNumber", json!(["pending", false])).await;
+    let header = node.rpc("eth_getHeaderByNumber", json!(["pending"])).await;
+    for name in ["hash", "nonce"] {
+        assert_eq!((&block[name], &header[name]), (&Value::Null, &Value::Null), "{name}");
+    }
+    assert_eq!((&header["number"], &header["parentHash"]), (&block["number"], &block["parentHash"]));
+    let sealed = node.rpc("eth_getHeaderByNumber", json!(["latest"])).await;
+    assert!(sealed["hash"].is_string() && sealed["nonce"].is_string(), "{sealed}");
 }

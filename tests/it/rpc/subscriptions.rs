@@ -213,3 +213,87 @@ async fn a_client_that_does_not_read_is_cut_off_with_a_reason() {
     }
     node.end().await;
 }
+
+#[tokio::test]
+async fn a_batch_may_subscribe_and_unsubscribe() {
+    let node = node().await;
+    let mut socket = Socket::connect(&node).await;
+    let request = |id: usize, method: &str, params: Value| json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params});
+    // The block is sealed before the batch is answered, and its header comes after the answer.
+    socket
+        .send(json!([
+            request(1, "eth_subscribe", json!(["newHeads"])),
+            request(2, "evm_mine", json!([])),
+            request(3, "eth_subscribe", json!(["nonsense"])),
+            1,
+            request(4, "eth_subscribe", json!(["logs"])),
+        ]))
+        .await;
+    let answers = socket.next().await;
+    let ids: Vec<_> = answers.as_array().unwrap().iter().map(|answer| answer["id"].clone()).collect();
+    assert_eq!(ids, [json!(1), json!(2), json!(3), Value::Null, json!(4)]);
+    assert_eq!(answers[2]["error"]["code"], -32602);
+    let (heads, logs) = (answers[0]["result"].clone(), answers[4]["result"].clone());
+    assert_eq!(socket.notification(&heads).await["number"], "0x1");
+
+    socket
+        .send(json!([
+            request(1, "eth_unsubscribe", json!([heads])),
+            request(2, "eth_unsubscribe", json!([logs])),
+            request(3, "eth_unsubscribe", json!([heads])),
+            request(4, "evm_mine", json!([])),
+        ]))
+        .await;
+    let answers = socket.next().await;
+    assert_eq!((&answers[0]["result"], &answers[1]["result"]), (&json!(true), &json!(true)));
+    assert_eq!(answers[2]["error"]["message"], "subscription not found");
+    assert_eq!(socket.rpc("eth_blockNumber", json!([])).await, "0x2");
+}
+
+#[tokio::test]
+async fn in_ethereums_dialect_notifications_over_websocket_are_not_answered() {
+    let node = node_with(|config| config.rpc.dialect = tetrad::internals::rpc::Dialect::Ethereum).await;
+    let mut socket = Socket::connect(&node).await;
+    socket.send(r#"{"jsonrpc":"2.0","method":"evm_mine"}"#).await;
+    socket.send(r#"[{"jsonrpc":"2.0","method":"evm_mine"},{"jsonrpc":"2.0","method":"eth_unsubscribe"}]"#).await;
+    socket.send(r#"{"jsonrpc":"2.0","method":"eth_subscribe","params":["newHeads"]}"#).await;
+    // The subscription's identifier is unknown to the client, but it has one.
+    while node.block_number().await < 2 {
+        tokio::time::sleep(std::time::Duration::from_millis(10)).await;
+    }
+    socket.send(r#"{"jsonrpc":"2.0","id":null,"method":"eth_chainId"}"#).await;
+    let answer = loop {
+        let message = socket.next().await;
+        if message["method"] != "eth_subscription" {
+            break message;
+        }
+    };
+    assert_eq!(answer, json!({"jsonrpc": "2.0", "id": null, "result": "0x7d"}));
+}
+
+#[tokio::test]
+async fn a_log_subscription_obeys_its_bounds() {
+    let node = node().await;
+    let mut socket = Socket::connect(&node).await;
+    let within = socket.rpc("eth_subscribe", json!(["logs", {"fromBlock": "0x2", "toBlock": "0x3"}])).await;
+    let token = node.config().network.tokens[0].address;
+    let data = format!("0xa9059cbb{:0>64}{:064x}", "aa", 1);
+    for _ in 0..4 {
+        node.rpc("eth_sendTransaction", json!([{"from": node.account(0), "to": token, "data": data}])).await;
+    }
+    for block in ["0x2", "0x3"] {
+        assert_eq!(socket.notification(&within).await["blockNumber"], block);
+    }
+    // Nothing of the fourth block comes before the answer to this.
+    assert_eq!(socket.rpc("eth_blockNumber", json!([])).await, "0x4");
+    for (bounds, what) in [
+        (json!({"fromBlock": "0x5", "toBlock": "0x4"}), "invalid block range params"),
+        (json!({"toBlock": "0x3"}), "invalid block range params"),
+        (json!({"fromBlock": "pending"}), "pending logs are not supported"),
+        (json!({"blockHash": format!("0x{:064x}", 7)}), "unknown block"),
+    ] {
+        socket.send(json!({"jsonrpc": "2.0", "id": 1, "method": "eth_subscribe", "params": ["logs", bounds]})).await;
+        let error = socket.next().await["error"].clone();
+        assert!([&error["data"], &error["message"]].contains(&&json!(what)), "{bounds}: {error}");
+    }
+}

@@ -32,13 +32,39 @@ async fn rest(stream: &mut TcpStream) -> String {
 #[tokio::test]
 async fn both_paths_take_post() {
     let node = node().await;
-    for path in ["/", "/rpc"] {
+    for path in ["/", "/rpc", "/rpc/"] {
         let url = format!("{}{path}", node.rest_url());
         let request = node.http.post(url).header("content-type", "application/json; charset=utf-8").body(CHAIN_ID);
         let response = request.send().await.unwrap();
         assert_eq!(response.status(), StatusCode::OK);
         assert_eq!(response.headers()["content-type"], "application/json");
         assert_eq!(response.text().await.unwrap(), r#"{"jsonrpc":"2.0","id":1,"result":"0x7d"}"#);
+    }
+}
+
+#[tokio::test]
+async fn a_slash_after_the_path_of_an_interface_makes_no_difference() {
+    let node = node().await;
+    let rpc = format!("{}/rpc/", node.rest_url());
+    // Pages are answered by the router, programs before it.
+    for origin in [None, Some("https://dapp.example")] {
+        let request = node.http.post(&rpc).header("content-type", "application/json").body(CHAIN_ID);
+        let request = origin.into_iter().fold(request, |request, origin| request.header("origin", origin));
+        assert_eq!(request.send().await.unwrap().text().await.unwrap(), r#"{"jsonrpc":"2.0","id":1,"result":"0x7d"}"#);
+    }
+    assert_eq!(node.http.get(&rpc).send().await.unwrap().status(), StatusCode::METHOD_NOT_ALLOWED);
+    for path in ["/rpc/", "/ws/"] {
+        let url = format!("{}{path}", node.rest_url()).replace("http", "ws");
+        assert!(tokio_tungstenite::connect_async(url).await.is_ok(), "{path}");
+    }
+    let query = json!({"query": "{chainID}"}).to_string();
+    let graphql = node.http.post(format!("{}/graphql/", node.rest_url()));
+    let answer = graphql.header("content-type", "application/json").body(query).send().await.unwrap();
+    assert_eq!(answer.text().await.unwrap(), r#"{"data":{"chainID":"0x7d"}}"#);
+    for path in ["/rpc//", "/rpc/x"] {
+        let request = node.http.post(format!("{}{path}", node.rest_url()));
+        let status = request.header("content-type", "application/json").body(CHAIN_ID).send().await.unwrap().status();
+        assert_eq!(status, StatusCode::NOT_FOUND, "{path}");
     }
 }
 

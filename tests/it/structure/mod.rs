@@ -34,7 +34,10 @@ const IMPORTS: [(&str, &[&str]); 40] = [
     ("log", &["block", "causes", "codec", "state", "storage"]),
     ("store", &["block", "codec", "log", "state", "storage"]),
     ("evm", &["block", "codec", "state"]),
-    ("chain", &["account", "block", "codec", "evm", "log", "metrics", "parallel", "state", "storage", "store"]),
+    (
+        "chain",
+        &["account", "block", "calendar", "codec", "evm", "log", "metrics", "parallel", "state", "storage", "store"],
+    ),
     ("index", &["block", "chain", "codec", "evm", "store"]),
     ("cluster", &["block", "causes", "chain", "codec", "log", "metrics", "redact", "storage", "store"]),
     ("web", &["account", "chain", "metrics", "network", "parallel", "ring", "tls"]),
@@ -42,7 +45,7 @@ const IMPORTS: [(&str, &[&str]); 40] = [
     ("failed_calls", &["chain"]),
     ("console", &["block", "chain", "evm", "failed_calls", "network", "sources"]),
     ("contracts", &["artifacts", "chain", "evm", "network"]),
-    ("fork", &["block", "causes", "chain", "evm", "state", "tls"]),
+    ("fork", &["block", "calendar", "causes", "chain", "evm", "state", "tls"]),
     (
         "rpc",
         &[
@@ -90,7 +93,7 @@ const IMPORTS: [(&str, &[&str]); 40] = [
     ("cosmos", &["account", "block", "calendar", "chain", "network", "state", "web"]),
     ("site", &["artifacts", "web"]),
     ("scenario", &["block", "chain", "contracts", "decimal", "exchange", "nesting", "network", "web"]),
-    ("genesis", &["artifacts", "chain", "contracts", "evm", "exchange", "lending", "network"]),
+    ("genesis", &["artifacts", "calendar", "chain", "contracts", "evm", "exchange", "lending", "network"]),
     (
         "config",
         &[

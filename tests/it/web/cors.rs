@@ -86,6 +86,25 @@ async fn listed_origins_and_the_own_page_are_welcome_others_are_not() {
 }
 
 #[tokio::test]
+async fn listed_origins_may_send_the_token_of_administration() {
+    let listed = Origins::Listed(vec!["https://dapp.example".parse().expect("an origin")]);
+    let node = node_with(|config| config.origins = listed).await;
+    for path in ["/api/admin/prices/usdt", "/rpc"] {
+        let request = node
+            .http
+            .request(Method::OPTIONS, format!("{}{path}", node.rest_url()))
+            .header("origin", "https://dapp.example")
+            .header("access-control-request-method", "POST")
+            .header("access-control-request-headers", "authorization,content-type");
+        let response = request.send().await.expect("an answer");
+        let allowed = response.headers()["access-control-allow-headers"].to_str().expect("text").to_owned();
+        let names: Vec<_> = allowed.split(',').map(str::trim).collect();
+        assert!(names.contains(&"authorization") && names.contains(&"*"), "{path}: {allowed}");
+    }
+    node.end().await;
+}
+
+#[tokio::test]
 async fn pages_of_other_origins_change_nothing() {
     let listed = Origins::Listed(vec!["https://dapp.example".parse().expect("an origin")]);
     let node = node_with(|config| {
