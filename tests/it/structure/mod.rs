@@ -51,6 +51,7 @@ const IMPORTS: [(&str, &[&str]); 39] = [
             "failed_calls",
             "fork",
             "metrics",
+            "nesting",
             "parallel",
             "redact",
             "sources",
