@@ -113,7 +113,7 @@ async fn other_interfaces_answer_documents_of_any_depth() {
         let variables = format!(r#"{{"query":"{{ chainID }}","variables":{{"a":{arrays}}}}}"#);
         assert!(post(&node, "/graphql", "application/json", variables).await.contains("recursion limit"));
 
-        let depth = depth.min(20_000);
+        let depth = depth.min(10_000);
         for document in [
             format!("a = {}", nested("[", "]", depth)),
             format!("a = {}1{}", "{a=".repeat(depth), "}".repeat(depth)),

@@ -55,6 +55,7 @@ const IMPORTS: [(&str, &[&str]); 40] = [
             "failed_calls",
             "fork",
             "metrics",
+            "nesting",
             "parallel",
             "redact",
             "sources",
