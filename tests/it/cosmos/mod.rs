@@ -4,6 +4,7 @@ mod accounts;
 mod addresses;
 mod comet;
 mod comet_uri;
+mod encodings;
 mod grpc;
 mod keplr;
 mod lookup;

@@ -49,6 +49,11 @@ pub struct Unsigned {
     pub timeout_height: u64,
     pub fee: Fee,
     pub key_type: String,
+    pub non_critical_extension_options: Vec<Any>,
+    /// Fields that follow the body's own in its encoding.
+    pub more_body: Vec<u8>,
+    /// Fields that follow the signer's and the fee's.
+    pub more_auth: Vec<u8>,
 }
 
 pub fn bech32(address: Address) -> String {
@@ -84,6 +89,9 @@ impl Unsigned {
             timeout_height: 0,
             fee: Fee { amount: coins(u128::from(GAS) * PRICE), gas_limit: GAS, ..Fee::default() },
             key_type: "/hyperpaxeer.crypto.v1.ethsecp256k1.PubKey".to_owned(),
+            non_critical_extension_options: Vec::new(),
+            more_body: Vec::new(),
+            more_auth: Vec::new(),
         }
     }
 
@@ -98,21 +106,35 @@ impl Unsigned {
             memo: self.memo.clone(),
             timeout_height: self.timeout_height,
             extension_options,
-            ..TxBody::default()
+            non_critical_extension_options: self.non_critical_extension_options.clone(),
         };
         let auth = AuthInfo { signer_infos: vec![signer], fee: Some(self.fee.clone()) };
-        TxRaw { body_bytes: body.encode_to_vec(), auth_info_bytes: auth.encode_to_vec(), signatures: vec![Vec::new()] }
+        TxRaw {
+            body_bytes: [body.encode_to_vec(), self.more_body.clone()].concat(),
+            auth_info_bytes: [auth.encode_to_vec(), self.more_auth.clone()].concat(),
+            signatures: vec![Vec::new()],
+        }
     }
 
+    /// A signature of 65 bytes, with the recovery id that wallets give typed data: 27 or 28.
     fn signature(&self, hash: B256) -> Vec<u8> {
         self.key.sign_hash_sync(&hash).unwrap().as_bytes().to_vec()
     }
 
-    /// The signed transaction.
+    /// The signed transaction. The signature has 64 bytes, or 65 in an extension option.
     pub fn sign(&self, mode: Mode) -> Vec<u8> {
+        self.sign_with(mode, |signature| {
+            if mode != Mode::Web3 {
+                signature.truncate(64);
+            }
+        })
+    }
+
+    /// The signed transaction, after a change to its signature of 65 bytes.
+    pub fn sign_with(&self, mode: Mode, change: impl FnOnce(&mut Vec<u8>)) -> Vec<u8> {
         let signer = SignerData { chain_id: &self.chain_id, evm_chain_id: 125, account_number: self.account_number };
         let mut parts = self.parts(mode, Vec::new());
-        let signature = match mode {
+        let mut signature = match mode {
             Mode::Direct => self.signature(keccak256(
                 SignDoc {
                     body_bytes: parts.body_bytes.clone(),
@@ -129,6 +151,7 @@ impl Unsigned {
                 self.signature(decoded(&parts).legacy_eip712_hash(&payer, &signer).unwrap())
             }
         };
+        change(&mut signature);
         if mode == Mode::Web3 {
             let option = ExtensionOptionsWeb3Tx {
                 typed_data_chain_id: 125,
@@ -138,7 +161,7 @@ impl Unsigned {
             let type_url = "/ethermint.types.v1.ExtensionOptionsWeb3Tx".to_owned();
             parts = self.parts(mode, vec![Any { type_url, value: option.encode_to_vec() }]);
         } else {
-            parts.signatures = vec![signature[..64].to_vec()];
+            parts.signatures = vec![signature];
         }
         parts.encode_to_vec()
     }
@@ -211,6 +234,11 @@ impl TestNode {
         let (status, body) = self.post_json("/cosmos/tx/v1beta1/txs", body).await;
         assert_eq!(status, 200, "{body}");
         body["tx_response"].clone()
+    }
+
+    /// The result of `check_tx` for a transaction.
+    pub async fn check(&self, raw: &[u8]) -> Value {
+        self.comet("check_tx", json!({ "tx": Base64::encode_string(raw) })).await["result"].clone()
     }
 
     /// The result of a method of CometBFT.
