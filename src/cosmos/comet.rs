@@ -67,7 +67,7 @@ fn add(router: Router<Gateway>, method: &'static CometMethod) -> Router<Gateway>
             Err(failure) => Err(failure),
         };
         match result {
-            Ok(value) => rest::reply(result_of(&id, value)).into_response(),
+            Ok(result) => rest::reply_text(result_text(&id, &result)).into_response(),
             Err((code, what)) => {
                 (StatusCode::INTERNAL_SERVER_ERROR, rest::reply(error(&id, code, &what))).into_response()
             }
@@ -115,7 +115,7 @@ async fn batch(gateway: &Gateway, requests: Vec<Value>) -> String {
 /// The response to one request.
 async fn one(gateway: &Gateway, request: Value) -> String {
     match serde_json::from_value(request) {
-        Ok(request) => answer(gateway, request).await.to_string(),
+        Ok(request) => answer(gateway, request).await,
         Err(what) => error(&Value::Null, -32600, &what.to_string()).to_string(),
     }
 }
@@ -123,6 +123,11 @@ async fn one(gateway: &Gateway, request: Value) -> String {
 /// A JSON-RPC response with a result.
 pub(super) fn result_of(id: &Value, result: Value) -> Value {
     json!({ "jsonrpc": "2.0", "id": id, "result": result })
+}
+
+/// A JSON-RPC response with a result that is JSON already.
+fn result_text(id: &Value, result: &str) -> String {
+    format!(r#"{{"id":{id},"jsonrpc":"2.0","result":{result}}}"#)
 }
 
 /// A JSON-RPC response with an error.
@@ -138,11 +143,11 @@ pub(super) fn error(id: &Value, code: i64, what: &str) -> Value {
 }
 
 /// The response to a request.
-pub(super) async fn answer(gateway: &Gateway, mut request: CometRequest) -> Value {
+pub(super) async fn answer(gateway: &Gateway, mut request: CometRequest) -> String {
     let id = request.id.take();
     match call(gateway, request).await {
-        Ok(value) => result_of(&id, value),
-        Err((code, what)) => error(&id, code, &what),
+        Ok(result) => result_text(&id, &result),
+        Err((code, what)) => error(&id, code, &what).to_string(),
     }
 }
 
@@ -154,9 +159,9 @@ pub(super) fn answer_body(gateway: &Gateway, body: &[u8]) -> Option<BoxFuture<'s
     Some(Box::pin(async move {
         let answer = match request {
             Ok(request) => answer(&gateway, request).await,
-            Err(what) => error(&Value::Null, -32700, &what.to_string()),
+            Err(what) => error(&Value::Null, -32700, &what.to_string()).to_string(),
         };
-        answer.to_string().into_bytes()
+        answer.into_bytes()
     }))
 }
 

@@ -61,6 +61,8 @@ enum CometHandler {
     Now(fn(&CometCall) -> Result<Value, CometFailure>),
     /// May wait, as for the block of a transaction.
     Later(fn(CometCall) -> BoxFuture<'static, Result<Value, CometFailure>>),
+    /// Writes the text of a list item by item.
+    List(fn(CometCall) -> BoxFuture<'static, Result<String, CometFailure>>),
 }
 
 const ABCI_QUERY: &[(&str, CometType)] = &[("path", Text), ("data", Hex), ("height", Number), ("prove", Flag)];
@@ -77,8 +79,8 @@ pub(super) const METHODS: &[CometMethod] = &[
     later("abci_query", ABCI_QUERY, |call| Box::pin(abci_query(call))),
     method("block", HEIGHT, block),
     method("block_by_hash", HASH, block_by_hash),
-    method("block_results", HEIGHT, block_results),
-    method("block_search", SEARCH, block_search),
+    list("block_results", HEIGHT, |call| Box::pin(async move { block_in_place(|| block_results(&call)) })),
+    list("block_search", SEARCH, |call| Box::pin(async move { block_in_place(|| block_search(&call)) })),
     method("blockchain", &[("minHeight", Number), ("maxHeight", Number)], blockchain),
     method("broadcast_tx_async", TX, comet_tx::broadcast_async),
     later("broadcast_tx_commit", TX, |call| Box::pin(comet_tx::broadcast_commit(call))),
@@ -94,7 +96,7 @@ pub(super) const METHODS: &[CometMethod] = &[
     method("num_unconfirmed_txs", &[], unconfirmed_txs),
     method("status", &[], |call| Ok(call.gateway.node.status(&call.head))),
     method("tx", &[("hash", Bytes), ("prove", Flag)], tx),
-    later("tx_search", TX_SEARCH, |call| Box::pin(tx_search(call))),
+    list("tx_search", TX_SEARCH, |call| Box::pin(tx_search(call))),
     method("unconfirmed_txs", &[("limit", Number)], unconfirmed_txs),
     method("validators", &[("height", Number), ("page", Number), ("per_page", Number)], validators),
 ];
@@ -113,6 +115,14 @@ const fn later(
     run: fn(CometCall) -> BoxFuture<'static, Result<Value, CometFailure>>,
 ) -> CometMethod {
     CometMethod { name, parameters, run: CometHandler::Later(run) }
+}
+
+const fn list(
+    name: &'static str,
+    parameters: &'static [(&'static str, CometType)],
+    run: fn(CometCall) -> BoxFuture<'static, Result<String, CometFailure>>,
+) -> CometMethod {
+    CometMethod { name, parameters, run: CometHandler::List(run) }
 }
 
 /// A request of JSON-RPC.
@@ -225,15 +235,16 @@ pub(super) fn find(name: &str) -> Option<&'static CometMethod> {
     METHODS.iter().find(|method| method.name == name)
 }
 
-/// The result of a request.
-pub(super) async fn call(gateway: &Gateway, request: CometRequest) -> Result<Value, CometFailure> {
+/// The result of a request, as JSON.
+pub(super) async fn call(gateway: &Gateway, request: CometRequest) -> Result<String, CometFailure> {
     let Some(method) = find(&request.method) else {
         return Err((-32601, format!("no method {:?}", request.method.chars().take(50).collect::<String>())));
     };
     let call = CometCall { gateway: gateway.clone(), head: gateway.chain.head(), method, params: request.params };
     match method.run {
-        CometHandler::Now(run) => block_in_place(|| run(&call)),
-        CometHandler::Later(run) => run(call).await,
+        CometHandler::Now(run) => block_in_place(|| run(&call)).map(|result| result.to_string()),
+        CometHandler::Later(run) => run(call).await.map(|result| result.to_string()),
+        CometHandler::List(run) => run(call).await,
     }
 }
 
@@ -354,6 +365,7 @@ fn unconfirmed_txs(_: &CometCall) -> Result<Value, CometFailure> {
 fn tx(call: &CometCall) -> Result<Value, CometFailure> {
     let hash = call.hash()?;
     let found = call.gateway.tx(hash);
+    let found = found.and_then(|(block, index)| FoundTx::of(&block, index, &call.gateway.node.network));
     found.as_ref().map(result_tx).ok_or_else(|| (-32603, format!("tx ({}) not found", hex::encode_upper(hash))))
 }
 
@@ -368,16 +380,34 @@ fn result_tx(found: &FoundTx) -> Value {
     })
 }
 
-async fn tx_search(call: CometCall) -> Result<Value, CometFailure> {
+async fn tx_search(call: CometCall) -> Result<String, CometFailure> {
     let (query, page) = (call.query()?, call.page(false)?);
     let found = call.gateway.search_txs(&query, page).await.map_err(|error| (-32603, error.message().to_owned()))?;
     call.check_page(page, found.total)?;
-    let txs: Vec<_> = found.txs.iter().map(result_tx).collect();
-    Ok(json!({ "txs": txs, "total_count": found.total.to_string() }))
+    block_in_place(|| {
+        let txs = found.places.iter().filter_map(|(block, index)| {
+            let found = FoundTx::of(block, *index, &call.gateway.node.network)?;
+            Some(Ok(result_tx(&found)))
+        });
+        Ok(format!(r#"{{"total_count":"{}","txs":{}}}"#, found.total, list_text(txs)?))
+    })
+}
+
+/// The text of a list, whose items exist one after another.
+fn list_text(items: impl Iterator<Item = Result<Value, CometFailure>>) -> Result<String, CometFailure> {
+    let mut text = "[".to_owned();
+    for item in items {
+        if text.len() > 1 {
+            text.push(',');
+        }
+        text.push_str(&item?.to_string());
+    }
+    text.push(']');
+    Ok(text)
 }
 
 /// Blocks have no events but their height.
-fn block_search(call: &CometCall) -> Result<Value, CometFailure> {
+fn block_search(call: &CometCall) -> Result<String, CometFailure> {
     let (query, page) = (call.query()?, call.page(true)?);
     let (gateway, head) = (&call.gateway, &call.head);
     let (first, last) = query.range("block.height");
@@ -391,8 +421,7 @@ fn block_search(call: &CometCall) -> Result<Value, CometFailure> {
         let block = block_at(gateway, head, number)?;
         Ok(block_with_id(&block, &gateway.node, HashEncoding::Comet))
     });
-    let blocks = blocks.collect::<Result<Vec<_>, CometFailure>>()?;
-    Ok(json!({ "blocks": blocks, "total_count": total.to_string() }))
+    Ok(format!(r#"{{"blocks":{},"total_count":"{total}"}}"#, list_text(blocks)?))
 }
 
 fn block_at(gateway: &Gateway, head: &Arc<Head>, number: u64) -> Result<Arc<Block>, CometFailure> {
@@ -431,19 +460,15 @@ fn blockchain(call: &CometCall) -> Result<Value, CometFailure> {
 }
 
 /// Results of a block's transactions in CometBFT's form. Logs of contracts are left to the Ethereum interface.
-fn block_results(call: &CometCall) -> Result<Value, CometFailure> {
+fn block_results(call: &CometCall) -> Result<String, CometFailure> {
     let block = call.block()?;
     let network = &call.gateway.node.network;
     let results = (0..block.transactions.len()).filter_map(|index| TxResult::of(&block, index, network));
-    let each = results.map(|result| result.comet());
-    Ok(json!({
-        "height": block.number().to_string(),
-        "txs_results": each.collect::<Vec<_>>(),
-        "finalize_block_events": [],
-        "validator_updates": [],
-        "consensus_param_updates": null,
-        "app_hash": hex::encode_upper(block.header.state_root),
-    }))
+    let app_hash = hex::encode_upper(block.header.state_root);
+    let (height, results) = (block.number(), list_text(results.map(|result| Ok(result.comet())))?);
+    Ok(format!(
+        r#"{{"app_hash":"{app_hash}","consensus_param_updates":null,"finalize_block_events":[],"height":"{height}","txs_results":{results},"validator_updates":[]}}"#
+    ))
 }
 
 /// The limits of blocks as of one.

@@ -86,7 +86,7 @@ impl CometSocket {
             }
             _ => {
                 let gateway = self.gateway.clone();
-                let answering = async move { answer(&gateway, request).await.to_string().into() };
+                let answering = async move { answer(&gateway, request).await.into() };
                 return SocketReply::Later(Box::pin(answering.map(|answer| (answer, Held::default()))));
             }
         };

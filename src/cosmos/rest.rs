@@ -19,11 +19,17 @@ use prost_reflect::{
 };
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Serialize;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, value::RawValue};
 
-use super::{Gateway, error::GatewayError, queries::Method, tx_rest};
+use super::{
+    Gateway,
+    error::GatewayError,
+    queries::{Method, ResponseContent},
+    tx_rest,
+};
 use crate::{
     account::{AddressError, Kind as AddressKind},
+    chain::block_in_place,
     web::{
         Api, Failure, NoCache, Operation,
         parameters::{Parameter, ParameterPlace},
@@ -37,8 +43,12 @@ const ANSWERED_HEIGHT: HeaderName = HeaderName::from_static("grpc-metadata-x-cos
 
 /// A body in the SDK's own shape, which the OpenAPI document does not repeat.
 #[derive(Serialize)]
-#[serde(transparent)]
-pub(super) struct SdkBody(Value);
+#[serde(untagged)]
+pub(super) enum SdkBody {
+    Value(Value),
+    /// A body that was written piece by piece.
+    Text(Box<RawValue>),
+}
 
 impl JsonSchema for SdkBody {
     fn schema_name() -> Cow<'static, str> {
@@ -58,7 +68,13 @@ impl JsonSchema for SdkBody {
 pub(super) type SdkReply = NoCache<SdkBody>;
 
 pub(super) fn reply(body: Value) -> SdkReply {
-    NoCache(SdkBody(body))
+    NoCache(SdkBody::Value(body))
+}
+
+/// The same of a body that is JSON already.
+pub(super) fn reply_text(body: String) -> Result<SdkReply, GatewayError> {
+    let text = RawValue::from_string(body).map_err(|error| GatewayError::Internal(error.to_string()))?;
+    Ok(NoCache(SdkBody::Text(text)))
 }
 
 /// The parameters of a path or of a query.
@@ -137,10 +153,16 @@ async fn answer(
     }
     let height = headers.get(HEIGHT_HEADER).map(|value| height(value.as_bytes())).transpose()?;
     let response = gateway.ask(method, request, height).await?;
-    let mut body = gateway.messages.to_json(&response.message);
-    deviate(method.query.name, &mut body);
+    let body = match response.content {
+        ResponseContent::Message(message) => {
+            let mut body = gateway.messages.to_json(&message);
+            deviate(method.query.name, &mut body);
+            reply(body)
+        }
+        ResponseContent::Txs(txs) => reply_text(block_in_place(|| txs.json())?)?,
+    };
     let height = [(ANSWERED_HEIGHT, HeaderValue::from(response.height))];
-    Ok((height, reply(body)).into_response())
+    Ok((height, body).into_response())
 }
 
 /// A height in the header of a request.

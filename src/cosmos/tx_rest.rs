@@ -12,7 +12,8 @@ use super::{
     Gateway,
     error::GatewayError,
     protobuf::from_json,
-    rest::{SdkReply, reply},
+    queries::ResponseContent,
+    rest::{SdkReply, reply, reply_text},
 };
 use crate::{
     block::cosmos::MAX_COSMOS_TX_SIZE,
@@ -79,6 +80,8 @@ async fn answer(gateway: &Gateway, name: &str, TxBody(body): TxBody) -> Result<S
     let method = method.ok_or_else(|| GatewayError::Internal(format!("{name} is not described")))?;
     let request = from_json(method.descriptor.input(), body);
     let request = request.map_err(|error| GatewayError::InvalidArgument(error.to_string()))?;
-    let response = gateway.ask(method, request, None).await?;
-    Ok(reply(gateway.messages.to_json(&response.message)))
+    match gateway.ask(method, request, None).await?.content {
+        ResponseContent::Message(message) => Ok(reply(gateway.messages.to_json(&message))),
+        ResponseContent::Txs(txs) => reply_text(txs.json()?),
+    }
 }

@@ -12,6 +12,7 @@ mod governance;
 mod node;
 mod page;
 mod tx;
+mod tx_list;
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -22,7 +23,7 @@ use prost::Message;
 use prost_reflect::{DynamicMessage, FieldDescriptor, MessageDescriptor, MethodDescriptor, ReflectMessage};
 use serde_json::Value;
 
-pub(super) use self::bank::SupplyCache;
+pub(super) use self::{bank::SupplyCache, tx_list::TxList};
 use super::{
     Gateway,
     error::GatewayError,
@@ -52,6 +53,8 @@ enum Answer {
     Now(fn(&Call<'_>) -> Result<Value, GatewayError>),
     /// May wait, as for the block of a transaction. Returns the response.
     Later(fn(LaterCall) -> BoxFuture<'static, Result<DynamicMessage, GatewayError>>),
+    /// May wait. Returns transactions.
+    Txs(fn(LaterCall) -> BoxFuture<'static, Result<TxList, GatewayError>>),
 }
 
 /// A request that may wait.
@@ -76,6 +79,14 @@ const fn later(
     summary: &'static str,
 ) -> Query {
     Query { name, summary, answer: Answer::Later(answer) }
+}
+
+const fn txs(
+    name: &'static str,
+    answer: fn(LaterCall) -> BoxFuture<'static, Result<TxList, GatewayError>>,
+    summary: &'static str,
+) -> Query {
+    Query { name, summary, answer: Answer::Txs(answer) }
 }
 
 const MODULES: [&[Query]; 7] =
@@ -124,8 +135,14 @@ impl Methods {
 
 /// A response, with the height that it is for.
 pub(super) struct Response {
-    pub(super) message: DynamicMessage,
+    pub(super) content: ResponseContent,
     pub(super) height: u64,
+}
+
+/// What a query answers.
+pub(super) enum ResponseContent {
+    Message(DynamicMessage),
+    Txs(TxList),
 }
 
 /// A request, with the state that it is about.
@@ -149,16 +166,23 @@ impl Gateway {
         let height = view.block.number().max(1);
         self.check_fields(&request)?;
         let output = method.descriptor.output();
-        let message = match method.query.answer {
+        let content = match method.query.answer {
             Answer::Now(answer) => {
                 let call = Call { gateway: self, method, view, request };
                 let answer = block_in_place(|| answer(&call))?;
                 let message = from_json(output, answer);
-                message.map_err(|error| GatewayError::Internal(format!("{}: {error}", method.query.name)))?
+                let message =
+                    message.map_err(|error| GatewayError::Internal(format!("{}: {error}", method.query.name)));
+                ResponseContent::Message(message?)
             }
-            Answer::Later(answer) => answer(LaterCall { gateway: self.clone(), request, output }).await?,
+            Answer::Later(answer) => {
+                ResponseContent::Message(answer(LaterCall { gateway: self.clone(), request, output }).await?)
+            }
+            Answer::Txs(answer) => {
+                ResponseContent::Txs(answer(LaterCall { gateway: self.clone(), request, output }).await?)
+            }
         };
-        Ok(Response { message, height })
+        Ok(Response { content, height })
     }
 
     /// Answers a query whose request and response are encoded.
@@ -170,8 +194,12 @@ impl Gateway {
     ) -> Result<(Vec<u8>, u64), GatewayError> {
         let malformed = |_| GatewayError::InvalidArgument("data is no message of this query".to_owned());
         let request = DynamicMessage::decode(method.descriptor.input(), request).map_err(malformed)?;
-        let Response { message, height } = self.ask(method, request, height).await?;
-        Ok((message.encode_to_vec(), height))
+        let Response { content, height } = self.ask(method, request, height).await?;
+        let encoded = match content {
+            ResponseContent::Message(message) => message.encode_to_vec(),
+            ResponseContent::Txs(txs) => block_in_place(|| txs.encode())?,
+        };
+        Ok((encoded, height))
     }
 
     /// The block with a number, up to the newest one.
