@@ -9,6 +9,7 @@ mod grpc;
 mod keplr;
 mod lookup;
 mod mixed;
+mod nesting;
 mod queries;
 pub mod signing;
 mod transactions;
