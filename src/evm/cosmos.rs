@@ -99,7 +99,7 @@ fn verify(
     let number = context.db_mut().account_number(cosmos.sender)?;
     let number = number.ok_or_else(|| CosmosError::unknown_address(format!("account {}", cosmos.sender)))?;
     let signer = SignerData { chain_id: &network.chain_id, evm_chain_id: context.cfg.chain_id, account_number: number };
-    Ok(cosmos.verify(&signer)?)
+    Ok(cosmos.verify_in_block(&signer)?)
 }
 
 fn execute<'a, I>(

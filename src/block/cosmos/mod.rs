@@ -27,7 +27,7 @@ use self::{
         AddressCoins, Any, AuthInfo, Coin, ExtensionOptionsWeb3Tx, Fee, MsgEthereumTx, MsgMultiSend, MsgSend, PubKey,
         SignDoc, TxBody, TxRaw,
     },
-    signature::{SIGNATURE_SIZE, SignedContent, WalletSignature},
+    signature::{SIGNATURE_SIZE, SignatureRule, SignedContent, WalletSignature},
     wire::{HasKnownFields, UnknownFields, check_adr_027, check_fields, content_of_field},
 };
 use super::recovery::CompressedKey;
@@ -439,8 +439,17 @@ impl CosmosTransaction {
         Ok(())
     }
 
-    /// Verifies the signature.
+    /// Verifies the signature of a transaction that is sent.
     pub fn verify(&self, signer: &SignerData<'_>) -> Result<(), CosmosError> {
+        self.verify_by(signer, SignatureRule::Sent)
+    }
+
+    /// Verifies the signature of a transaction in a block, which may have another recovery id than that of its key.
+    pub fn verify_in_block(&self, signer: &SignerData<'_>) -> Result<(), CosmosError> {
+        self.verify_by(signer, SignatureRule::InBlock)
+    }
+
+    fn verify_by(&self, signer: &SignerData<'_>, rule: SignatureRule) -> Result<(), CosmosError> {
         let key = self.public_key.clone()?;
         let [signature] = self.parts.signatures.as_slice() else {
             return Err(match self.parts.signatures.len() {
@@ -451,7 +460,7 @@ impl CosmosTransaction {
         let mode = self.auth.signer_infos.first().and_then(|info| info.mode_info.as_ref()?.single.as_ref());
         let mode = mode.map_or(0, |single| single.mode);
         let verify = |signature: &[u8], contents: &mut dyn Iterator<Item = (SignedContent, B256)>| {
-            let signature = WalletSignature::read(signature)?;
+            let signature = WalletSignature::read(signature, rule)?;
             let key = PublicKey::from_slice(key.as_slice()).map_err(CosmosError::invalid_pub_key)?;
             for (content, hash) in contents {
                 if signature.verify(hash, content, &key)? {
@@ -465,7 +474,12 @@ impl CosmosTransaction {
         };
         match (self.body.extension_options.as_slice(), mode) {
             ([option], AMINO_JSON) => {
-                let option = self.web3_option(option, signature, signer)?;
+                let option = self.web3_option(option, signer)?;
+                // It would be part of the transaction's hash without being signed.
+                if rule == SignatureRule::Sent && !signature.is_empty() {
+                    let what = "the signature of typed data is in its extension option; the other one has to be empty";
+                    return Err(CosmosError::unauthorized(what));
+                }
                 let hash = self.legacy_eip712_hash(&option.fee_payer, signer);
                 verify(&option.fee_payer_sig, &mut hash.map(|hash| (SignedContent::TypedData, hash)).into_iter())
             }
@@ -541,13 +555,8 @@ impl CosmosTransaction {
         eip712::legacy_signing_hash(self, doc, fee_payer, signer.evm_chain_id)
     }
 
-    /// The extension option with a signature over typed data, which stands for the transaction's own signature.
-    fn web3_option(
-        &self,
-        option: &Any,
-        own_signature: &[u8],
-        signer: &SignerData<'_>,
-    ) -> Result<ExtensionOptionsWeb3Tx, CosmosError> {
+    /// The extension option with a signature over typed data.
+    fn web3_option(&self, option: &Any, signer: &SignerData<'_>) -> Result<ExtensionOptionsWeb3Tx, CosmosError> {
         let option: ExtensionOptionsWeb3Tx = decode(&option.value, UnknownFields::Refused, "ExtensionOptionsWeb3Tx")?;
         if option.typed_data_chain_id != signer.evm_chain_id {
             let what = format!("invalid chain-id: {} in the typed data", option.typed_data_chain_id);
@@ -555,11 +564,6 @@ impl CosmosTransaction {
         }
         if account(&option.fee_payer)? != self.sender {
             return Err(CosmosError::unauthorized("the fee payer of the typed data is not the signer"));
-        }
-        // It would be part of the transaction's hash without being signed.
-        if !own_signature.is_empty() {
-            let what = "the signature of typed data is in its extension option, and the other one has to be empty";
-            return Err(CosmosError::unauthorized(what));
         }
         Ok(option)
     }

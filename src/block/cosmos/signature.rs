@@ -1,7 +1,7 @@
 //! Signatures in the encodings that wallets write.
 //!
-//! Of `r || s` with a recovery id only one last byte is valid: the hash of a transaction covers it, and nobody but the signer
-//! may give a transaction another hash.
+//! Of `r || s` with a recovery id only one last byte is accepted: the hash of a transaction covers it, and nobody but the
+//! signer may give a transaction another hash.
 
 use alloy_primitives::B256;
 use secp256k1::{Message, PublicKey, SECP256K1, ecdsa};
@@ -20,7 +20,16 @@ pub(super) enum SignedContent {
     TypedData,
 }
 
-/// A signature, with the recovery id after it.
+/// What is required of the parts of a transaction that a signature does not cover.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum SignatureRule {
+    /// Of a transaction that is sent: they are what they have to be.
+    Sent,
+    /// Of a transaction in a block: they may be anything, as in Cosmos EVM, since blocks may be older than the rule above.
+    InBlock,
+}
+
+/// A signature, with the recovery id after it unless that does not matter.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct WalletSignature {
     signature: ecdsa::Signature,
@@ -39,7 +48,7 @@ impl SignedContent {
 
 impl WalletSignature {
     /// Reads 64 bytes, or 65 of which the last one is a recovery id.
-    pub(super) fn read(bytes: &[u8]) -> Result<Self, CosmosError> {
+    pub(super) fn read(bytes: &[u8], rule: SignatureRule) -> Result<Self, CosmosError> {
         let refused = |what: &str| Err(CosmosError::unauthorized(format!("signature: {what}")));
         let (compact, recovery_byte) = match bytes.split_at_checked(SIGNATURE_SIZE) {
             Some((compact, [])) => (compact, None),
@@ -48,6 +57,7 @@ impl WalletSignature {
                 return refused(&format!("{} bytes instead of 64, or of 65 with a recovery id", bytes.len()));
             }
         };
+        let recovery_byte = recovery_byte.filter(|_| rule == SignatureRule::Sent);
         if let Some(byte) = recovery_byte.filter(|byte| !matches!(byte, 0 | 1 | 27 | 28)) {
             return refused(&format!(
                 "its last byte is {byte}, but a recovery id is 0 or 1 for a sign document, and 27 or 28 for typed data"
@@ -113,16 +123,20 @@ mod tests {
         for text in ["a", "b", "c", "d", "e", "f"] {
             let (hash, key, compact, id) = signed(text);
             for (content, first) in [(SignedContent::SignDoc, 0), (SignedContent::TypedData, 27)] {
-                let verify = |bytes: &[u8]| WalletSignature::read(bytes)?.verify(hash, content, &key);
+                let verify =
+                    |bytes: &[u8]| WalletSignature::read(bytes, SignatureRule::Sent)?.verify(hash, content, &key);
                 assert_eq!(verify(&compact), Ok(true));
                 for byte in 0..=u8::MAX {
-                    let verified = verify(&[compact.as_slice(), &[byte]].concat());
+                    let bytes = [compact.as_slice(), &[byte]].concat();
+                    let verified = verify(&bytes);
                     if byte == first + id {
                         assert_eq!(verified, Ok(true));
                     } else {
                         let error = verified.expect_err("another byte");
                         assert!(error.log.contains(&format!("last byte is {byte}, ")), "{error}");
                     }
+                    let in_block = WalletSignature::read(&bytes, SignatureRule::InBlock).expect("65 bytes");
+                    assert_eq!(in_block.verify(hash, content, &key), Ok(true));
                 }
             }
         }
@@ -132,14 +146,16 @@ mod tests {
     fn signatures_that_others_can_derive_are_refused() {
         let (_, _, compact, _) = signed("a");
         let s = U256::from_be_slice(&compact[32..]);
-        let with_s = |s: U256| WalletSignature::read(&[&compact[..32], &s.to_be_bytes::<32>()].concat());
-        assert!(with_s(s).is_ok());
-        let high = with_s(ORDER - s).expect_err("a high s");
-        assert!(high.log.contains("upper half"), "{high}");
-        assert!(with_s(ORDER).is_err());
-        for length in [0, 1, 63, 66] {
-            let error = WalletSignature::read(&vec![1; length]).expect_err("another length");
-            assert!(error.log.contains(&format!("{length} bytes instead of 64")), "{error}");
+        for rule in [SignatureRule::Sent, SignatureRule::InBlock] {
+            let with_s = |s: U256| WalletSignature::read(&[&compact[..32], &s.to_be_bytes::<32>()].concat(), rule);
+            assert!(with_s(s).is_ok());
+            let high = with_s(ORDER - s).expect_err("a high s");
+            assert!(high.log.contains("upper half"), "{high}");
+            assert!(with_s(ORDER).is_err());
+            for length in [0, 1, 63, 66] {
+                let error = WalletSignature::read(&vec![1; length], rule).expect_err("another length");
+                assert!(error.log.contains(&format!("{length} bytes instead of 64")), "{error}");
+            }
         }
     }
 }

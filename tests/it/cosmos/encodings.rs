@@ -2,6 +2,7 @@
 
 use alloy_primitives::{Address, U256, hex, uint};
 use prost::Message;
+use serde_json::json;
 use sha2::{Digest, Sha256};
 use tetrad::internals::block::cosmos::proto::{MsgSend, TxRaw};
 
@@ -160,6 +161,26 @@ async fn signatures_that_others_can_derive_from_a_valid_one_are_refused() {
             assert!(answer["log"].as_str().unwrap().contains("has to be empty"), "{answer}");
         }
         assert_eq!(node.check(&raw).await["code"], 0, "{mode:?}");
+    }
+    node.end().await;
+}
+
+#[tokio::test]
+async fn a_block_with_another_last_byte_of_a_signature_stays_valid() {
+    let node = node().await;
+    for (index, mode) in MODES.into_iter().enumerate() {
+        let mut raw = transfer(&node).await.sign_with(mode, |signature| signature[64] = 99);
+        if mode == Mode::Web3 {
+            let mut parts = TxRaw::decode(raw.as_slice()).unwrap();
+            parts.signatures = vec![vec![7; 3]];
+            raw = parts.encode_to_vec();
+        }
+        assert_eq!(node.check(&raw).await["code"], 4, "{mode:?}");
+        node.include(&raw).await;
+        // It is executed once more.
+        let traces = node.rpc("debug_traceBlockByNumber", json!(["latest", { "tracer": "callTracer" }])).await;
+        assert_eq!(traces[0]["result"]["value"], "0x1", "{mode:?}: {traces}");
+        assert_eq!(node.block_number().await, index as u64 + 1);
     }
     node.end().await;
 }

@@ -7,7 +7,7 @@ use prost::Message;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use tetrad::internals::block::{
-    Submission, Transaction,
+    Transaction,
     cosmos::{
         DecodedTx, MAX_NESTING,
         proto::{Any, Fee, TxBody},
@@ -38,16 +38,6 @@ async fn with_option(node: &TestNode, value: Vec<u8>) -> Unsigned {
     unsigned.non_critical_extension_options = vec![any(value)];
     unsigned.fee = Fee { gas_limit: GAS, amount: coins(u128::from(GAS) * PRICE), ..Fee::default() };
     unsigned
-}
-
-/// Puts a transaction into the next block without the checks of those that clients send: a block of an earlier version or of
-/// another node may have it.
-async fn include(node: &TestNode, raw: &[u8]) {
-    let DecodedTx::Bank(tx) = DecodedTx::decode(raw).unwrap() else { panic!("an Ethereum transaction") };
-    let transaction = Transaction::from_cosmos(&tx).unwrap();
-    let chain = node.chain();
-    drop(chain.pool().insert(Submission { transaction, sidecar: None }, || chain.head(), 0).unwrap());
-    node.mine().await;
 }
 
 fn field(number: u32, bytes: &[u8]) -> Vec<u8> {
@@ -152,7 +142,7 @@ async fn a_block_with_a_transaction_that_nests_too_deeply_is_valid_and_shows_it_
     let node = open().await;
     let value = nested(2_000);
     let raw = with_option(&node, value.clone()).await.sign(Mode::Direct);
-    include(&node, &raw).await;
+    node.include(&raw).await;
     check_rendering(&node, &raw, &value).await;
     node.end().await;
 
@@ -174,6 +164,18 @@ async fn messages_whose_json_would_be_far_larger_than_they_are_shown_as_bytes() 
     let found = node.get_json(&format!("/cosmos/tx/v1beta1/txs/{}", answer["txhash"].as_str().unwrap())).await;
     let option = &found["tx"]["body"]["non_critical_extension_options"][0];
     assert_eq!(*option, json!({ "@type": type_url, "value": Base64::encode_string(&value) }));
+    node.end().await;
+}
+
+#[tokio::test]
+async fn a_transaction_with_too_many_extension_options_is_refused() {
+    let node = node().await;
+    let mut unsigned = with_option(&node, Vec::new()).await;
+    unsigned.non_critical_extension_options = vec![any(Vec::new()); 101];
+    let answer = node.check(&unsigned.sign(Mode::Direct)).await;
+    assert!(answer["log"].as_str().unwrap().starts_with("101 extension options, more than 100"), "{answer}");
+    unsigned.non_critical_extension_options.pop();
+    assert_eq!(node.check(&unsigned.sign(Mode::Direct)).await["code"], 0);
     node.end().await;
 }
 

@@ -7,11 +7,14 @@ use prost::Message;
 use serde_json::{Value, json};
 use tetrad::{
     account::{Hrp, Kind, address_to_bech32},
-    internals::block::cosmos::{
-        CosmosTransaction, DecodedTx, SignerData,
-        proto::{
-            AddressCoins, Any, AuthInfo, Coin, ExtensionOptionsWeb3Tx, Fee, ModeInfo, MsgMultiSend, MsgSend, PubKey,
-            SignDoc, SignerInfo, SingleMode, TxBody, TxRaw,
+    internals::block::{
+        Submission, Transaction,
+        cosmos::{
+            CosmosTransaction, DecodedTx, SignerData,
+            proto::{
+                AddressCoins, Any, AuthInfo, Coin, ExtensionOptionsWeb3Tx, Fee, ModeInfo, MsgMultiSend, MsgSend,
+                PubKey, SignDoc, SignerInfo, SingleMode, TxBody, TxRaw,
+            },
         },
     },
 };
@@ -234,6 +237,19 @@ impl TestNode {
         let (status, body) = self.post_json("/cosmos/tx/v1beta1/txs", body).await;
         assert_eq!(status, 200, "{body}");
         body["tx_response"].clone()
+    }
+
+    /// Puts a transaction into the next block without the checks of those that clients send: a block of an earlier version
+    /// or of another node may have it.
+    pub async fn include(&self, raw: &[u8]) {
+        let tx = match DecodedTx::decode(raw).unwrap() {
+            DecodedTx::Bank(tx) => tx,
+            DecodedTx::Ethereum(_) => panic!("an Ethereum transaction"),
+        };
+        let submission = Submission { transaction: Transaction::from_cosmos(&tx).unwrap(), sidecar: None };
+        let chain = self.chain();
+        drop(chain.pool().insert(submission, || chain.head(), 0).unwrap());
+        self.mine().await;
     }
 
     /// The result of `check_tx` for a transaction.
