@@ -19,7 +19,7 @@ impl From<ReadError> for CosmosError {
 impl Chain {
     /// Checks everything about a transaction that a client sends but whether the pool has room for it. In contrast to
     /// Ethereum's, its sequence has to be the next one after the account's pending transactions, and it has to pay the next
-    /// block's base fee.
+    /// block's base fee. The signature, which costs most, is verified last.
     pub fn check_cosmos(&self, tx: &CosmosTransaction) -> Result<(), CosmosError> {
         let head = self.head();
         let next = self.next_environment(&head);
@@ -42,6 +42,7 @@ impl Chain {
     /// Checks a transaction that may lack a signature, a fee and a gas limit. Returns the gas that it needs.
     pub fn simulate_cosmos(&self, tx: &CosmosTransaction) -> Result<u64, CosmosError> {
         let head = self.head();
+        tx.check_renderable()?;
         tx.check(&head.params.cosmos)?;
         check_timeout(tx, &self.next_environment(&head))?;
         let account = self.sender_of(tx, &head)?;
@@ -62,19 +63,24 @@ impl Chain {
         next: &Environment,
     ) -> Result<(), SubmitError> {
         self.check_static(tx, head, next)?;
-        if tx.sequence == u64::MAX {
-            return Err(SubmitError::NonceMax(tx.sender));
-        }
         let price = U256::from(self.min_tip()).saturating_mul(U256::from(tx.gas_limit));
         if tx.fee < price {
             return Err(CosmosError::insufficient_fee("the fee is below the node's minimum").into());
         }
-        Ok(verify(tx, head, &self.sender_of(tx, head)?)?)
+        let account = self.sender_of(tx, head)?;
+        if tx.sequence < account.nonce {
+            return Err(SubmitError::NonceTooLow { next: account.nonce, nonce: tx.sequence });
+        }
+        if account.balance < tx.fee {
+            return Err(SubmitError::InsufficientFunds { balance: account.balance, cost: tx.fee });
+        }
+        Ok(verify(tx, head, &account)?)
     }
 
     /// Checks what depends on the chain's parameters and the next block alone.
     fn check_static(&self, tx: &CosmosTransaction, head: &Head, next: &Environment) -> Result<(), CosmosError> {
         check_timeout(tx, next)?;
+        tx.check_renderable()?;
         tx.check(&head.params.cosmos)?;
         let precompiles = next.precompiles(&head.params);
         if let Some(transfer) = tx.transfers.iter().find(|transfer| precompiles.get(&transfer.to).is_some()) {
@@ -89,6 +95,9 @@ impl Chain {
         if tx.gas_limit < needed {
             let what = format!("out of gas in location: bank; gasWanted: {}, gasUsed: {needed}", tx.gas_limit);
             return Err(CosmosError::out_of_gas(what));
+        }
+        if tx.sequence == u64::MAX {
+            return Err(CosmosError::wrong_sequence(format!("{} is the last sequence", tx.sequence)));
         }
         Ok(())
     }

@@ -5,10 +5,13 @@ use alloy_primitives::B256;
 use tokio::sync::oneshot;
 
 use super::{
-    Accepted, Admission, Chain, Event, Mining, SubmitError,
+    Accepted, Admission, Chain, Event, Head, Mining, SubmitError,
     writer::thread::{StoreRequest, WriterCommand},
 };
-use crate::block::Submission;
+use crate::{
+    block::{Submission, Transaction, cosmos::CosmosTransaction},
+    evm::Environment,
+};
 
 /// Most rounds that a submitter seals for others before the writer takes over: its own client is waiting, too.
 const MAX_ROUNDS: u64 = 16;
@@ -41,6 +44,21 @@ impl Chain {
             }
             Some(cosmos) => self.admit_cosmos(&cosmos, &head, &next)?,
         }
+        self.add_to_pool(submission, &head, &next)
+    }
+
+    /// Adds a Cosmos transaction that its client sends, once it passed [`check_cosmos`](Self::check_cosmos).
+    /// `transaction` is `cosmos` as it is in a block.
+    pub fn accept_cosmos(&self, cosmos: &CosmosTransaction, transaction: Transaction) -> Result<Accepted, SubmitError> {
+        self.check_cosmos(cosmos)?;
+        let head = self.head();
+        let next = self.next_environment(&head);
+        self.add_to_pool(Submission { transaction, sidecar: None }, &head, &next)
+    }
+
+    /// Adds a transaction that was admitted to the pool.
+    fn add_to_pool(&self, submission: Submission, head: &Head, next: &Environment) -> Result<Accepted, SubmitError> {
+        let base_fee = next.base_fee.unwrap_or(0);
         if head.state.base().is_some() {
             // Fetches the account from the other node now, not under the pool's lock.
             head.state.get(submission.transaction.sender)?;

@@ -19,7 +19,7 @@ pub(super) async fn answer(gateway: &Gateway, path: &str, data: Result<&[u8], Ga
         },
     };
     let (code, log, value, height) = match answered {
-        Ok((message, height)) => (0, String::new(), Some(Base64::encode_string(&message)), height),
+        Ok((message, height)) => (0, String::new(), Some(Base64::encode_string(message.bytes())), height),
         Err((code, log)) => (code, log, None, gateway.chain.head().number().max(1)),
     };
     let codespace = if code == 0 { "" } else { "sdk" };

@@ -17,10 +17,12 @@ use super::{
     Gateway,
     comet_methods::{CometMethod, CometRequest, METHODS, call, find, uri_params},
     comet_socket::CometSocket,
-    rest,
+    error::GatewayError,
+    rest::SdkReply,
 };
 use crate::web::{
-    Answer, AnswerError, AnswerWriter, Api, Operation, RestError, method_not_allowed, receive, socket_operation,
+    Answer, AnswerError, AnswerWriter, Api, MAX_ANSWER, Operation, RestError, method_not_allowed, receive,
+    socket_operation,
 };
 
 /// Most bytes of a request, requests of a batch, and bytes of a batch's responses.
@@ -67,18 +69,28 @@ fn add(router: Router<Gateway>, method: &'static CometMethod) -> Router<Gateway>
             }
             Err(failure) => Err(failure),
         };
-        match result {
-            Ok(value) => rest::reply(result_of(&id, value)).into_response(),
-            Err((code, what)) => {
-                (StatusCode::INTERNAL_SERVER_ERROR, rest::reply(error(&id, code, &what))).into_response()
-            }
+        let mut out = AnswerWriter::new(MAX_ANSWER);
+        let failure = match result {
+            Ok(result) => write_result(&id, &result, &mut out).map_err(|what| (-32603, what.to_string())).err(),
+            Err(failure) => Some(failure),
+        };
+        // An error always fits.
+        if let Some((code, what)) = &failure
+            && let Err(error) = out.json(&error(&id, *code, what))
+        {
+            return RestError::from(error).into_response();
         }
+        let mut response = SdkReply(out.finish()).into_response();
+        if failure.is_some() {
+            *response.status_mut() = StatusCode::INTERNAL_SERVER_ERROR;
+        }
+        response
     };
     router.route(&format!("/{}", method.name), get(handler))
 }
 
-async fn status(State(gateway): State<Gateway>) -> rest::SdkReply {
-    rest::reply(result_of(&json!(-1), gateway.node.status(&gateway.chain.head())))
+async fn status(State(gateway): State<Gateway>) -> Result<SdkReply, GatewayError> {
+    Ok(SdkReply(Answer::json(&result_of(&json!(-1), gateway.node.status(&gateway.chain.head())))?))
 }
 
 /// JSON-RPC over HTTP: a request or a batch.
@@ -117,16 +129,11 @@ async fn batch(gateway: &Gateway, requests: Vec<Value>, out: &mut AnswerWriter) 
     out.push(b"]")
 }
 
-/// Writes the response to one request, or an error where it does not fit.
+/// Writes the response to one request.
 async fn write_one(gateway: &Gateway, request: Value, out: &mut AnswerWriter) -> Result<(), AnswerError> {
-    let id = request["id"].clone();
-    let response = match serde_json::from_value(request) {
-        Ok(request) => answer(gateway, request).await,
-        Err(what) => error(&Value::Null, -32600, &what.to_string()),
-    };
-    match out.json(&response) {
-        Ok(()) => Ok(()),
-        Err(what) => out.json(&error(&id, -32603, &what.to_string())),
+    match serde_json::from_value(request) {
+        Ok(request) => write(gateway, request, out).await,
+        Err(what) => out.json(&error(&Value::Null, -32600, &what.to_string())),
     }
 }
 
@@ -147,13 +154,35 @@ pub(super) fn error(id: &Value, code: i64, what: &str) -> Value {
     json!({ "jsonrpc": "2.0", "id": id, "error": { "code": code, "message": message, "data": what } })
 }
 
-/// The response to a request.
-pub(super) async fn answer(gateway: &Gateway, mut request: CometRequest) -> Value {
+/// Writes the response to a request, or an error where it does not fit.
+async fn write(gateway: &Gateway, mut request: CometRequest, out: &mut AnswerWriter) -> Result<(), AnswerError> {
     let id = request.id.take();
-    match call(gateway, request).await {
-        Ok(value) => result_of(&id, value),
-        Err((code, what)) => error(&id, code, &what),
-    }
+    let (code, what) = match call(gateway, request).await {
+        Ok(result) => match write_result(&id, &result, out) {
+            Ok(()) => return Ok(()),
+            Err(what) => (-32603, what.to_string()),
+        },
+        Err(failure) => failure,
+    };
+    out.json(&error(&id, code, &what))
+}
+
+/// Writes a response whose result is JSON already. After an error, nothing of it is left.
+fn write_result(id: &Value, result: &Answer, out: &mut AnswerWriter) -> Result<(), AnswerError> {
+    let start = out.len();
+    let written = out
+        .push(format!(r#"{{"id":{id},"jsonrpc":"2.0","result":"#).as_bytes())
+        .and_then(|()| out.push(result.bytes()))
+        .and_then(|()| out.push(b"}"));
+    written.inspect_err(|_| out.truncate(start))
+}
+
+/// The response to a request.
+pub(super) async fn answer(gateway: &Gateway, request: CometRequest) -> Answer {
+    let mut out = AnswerWriter::new(MAX_ANSWER);
+    // An error always fits.
+    let _ = write(gateway, request, &mut out).await;
+    out.finish()
 }
 
 /// The response to a body, if it calls a method of CometBFT.
@@ -162,20 +191,11 @@ pub(super) fn answer_body(gateway: &Gateway, body: &[u8]) -> Option<BoxFuture<'s
     let request = named.map(|_| serde_json::from_slice(body))?;
     let gateway = gateway.clone();
     Some(Box::pin(async move {
-        let answer = match request {
+        match request {
             Ok(request) => answer(&gateway, request).await,
-            Err(what) => error(&Value::Null, -32700, &what.to_string()),
-        };
-        written(&answer)
+            Err(what) => Answer::json(&error(&Value::Null, -32700, &what.to_string())).unwrap_or_default(),
+        }
     }))
-}
-
-/// The JSON of a response, or of the error that there is no room for it.
-fn written(response: &Value) -> Answer {
-    Answer::json(response).unwrap_or_else(|what| {
-        let refused = error(&response["id"], -32603, &what.to_string());
-        Answer::json(&refused).unwrap_or_default()
-    })
 }
 
 /// The part of a request that tells which interface it is for.

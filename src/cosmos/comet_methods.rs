@@ -9,7 +9,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::{
-    Gateway, abci_query,
+    Gateway, MAX_LIST_BYTES, abci_query,
     blocks::{HashEncoding, block_with_id, header},
     comet_tx,
     error::GatewayError,
@@ -20,7 +20,8 @@ use super::{
 use crate::{
     block::Block,
     calendar::rfc3339,
-    chain::{BlockId, Head, block_in_place},
+    chain::{BlockId, Head},
+    web::{self, Answer, AnswerError, AnswerWriter, ExecutionFailed},
 };
 
 /// Results on a page of a search unless the request says otherwise, and at most, as in CometBFT.
@@ -61,6 +62,8 @@ enum CometHandler {
     Now(fn(&CometCall) -> Result<Value, CometFailure>),
     /// May wait, as for the block of a transaction.
     Later(fn(CometCall) -> BoxFuture<'static, Result<Value, CometFailure>>),
+    /// Writes the text of a list item by item.
+    List(fn(CometCall) -> BoxFuture<'static, Result<Answer, CometFailure>>),
 }
 
 const ABCI_QUERY: &[(&str, CometType)] = &[("path", Text), ("data", Hex), ("height", Number), ("prove", Flag)];
@@ -77,10 +80,10 @@ pub(super) const METHODS: &[CometMethod] = &[
     later("abci_query", ABCI_QUERY, |call| Box::pin(abci_query(call))),
     method("block", HEIGHT, block),
     method("block_by_hash", HASH, block_by_hash),
-    method("block_results", HEIGHT, block_results),
-    method("block_search", SEARCH, block_search),
+    list("block_results", HEIGHT, |call| Box::pin(in_turn(move || block_results(&call)))),
+    list("block_search", SEARCH, |call| Box::pin(in_turn(move || block_search(&call)))),
     method("blockchain", &[("minHeight", Number), ("maxHeight", Number)], blockchain),
-    method("broadcast_tx_async", TX, comet_tx::broadcast_async),
+    later("broadcast_tx_async", TX, |call| Box::pin(comet_tx::broadcast_async(call))),
     later("broadcast_tx_commit", TX, |call| Box::pin(comet_tx::broadcast_commit(call))),
     later("broadcast_tx_sync", TX, |call| Box::pin(comet_tx::broadcast_sync(call))),
     method("check_tx", TX, comet_tx::check),
@@ -94,7 +97,7 @@ pub(super) const METHODS: &[CometMethod] = &[
     method("num_unconfirmed_txs", &[], unconfirmed_txs),
     method("status", &[], |call| Ok(call.gateway.node.status(&call.head))),
     method("tx", &[("hash", Bytes), ("prove", Flag)], tx),
-    later("tx_search", TX_SEARCH, |call| Box::pin(tx_search(call))),
+    list("tx_search", TX_SEARCH, |call| Box::pin(tx_search(call))),
     method("unconfirmed_txs", &[("limit", Number)], unconfirmed_txs),
     method("validators", &[("height", Number), ("page", Number), ("per_page", Number)], validators),
 ];
@@ -113,6 +116,14 @@ const fn later(
     run: fn(CometCall) -> BoxFuture<'static, Result<Value, CometFailure>>,
 ) -> CometMethod {
     CometMethod { name, parameters, run: CometHandler::Later(run) }
+}
+
+const fn list(
+    name: &'static str,
+    parameters: &'static [(&'static str, CometType)],
+    run: fn(CometCall) -> BoxFuture<'static, Result<Answer, CometFailure>>,
+) -> CometMethod {
+    CometMethod { name, parameters, run: CometHandler::List(run) }
 }
 
 /// A request of JSON-RPC.
@@ -225,16 +236,35 @@ pub(super) fn find(name: &str) -> Option<&'static CometMethod> {
     METHODS.iter().find(|method| method.name == name)
 }
 
-/// The result of a request.
-pub(super) async fn call(gateway: &Gateway, request: CometRequest) -> Result<Value, CometFailure> {
+/// The result of a request, as JSON.
+pub(super) async fn call(gateway: &Gateway, request: CometRequest) -> Result<Answer, CometFailure> {
     let Some(method) = find(&request.method) else {
         return Err((-32601, format!("no method {:?}", request.method.chars().take(50).collect::<String>())));
     };
     let call = CometCall { gateway: gateway.clone(), head: gateway.chain.head(), method, params: request.params };
     match method.run {
-        CometHandler::Now(run) => block_in_place(|| run(&call)),
-        CometHandler::Later(run) => run(call).await,
+        CometHandler::Now(run) => in_turn(move || written(&run(&call)?)).await,
+        CometHandler::Later(run) => written(&run(call).await?),
+        CometHandler::List(run) => run(call).await,
     }
+}
+
+/// The JSON of a result.
+fn written(result: &Value) -> Result<Answer, CometFailure> {
+    Answer::json(result).map_err(does_not_fit)
+}
+
+/// The failure of a request whose result does not fit.
+fn does_not_fit(error: AnswerError) -> CometFailure {
+    (-32603, error.to_string())
+}
+
+/// Runs `work` in the turn of the client.
+async fn in_turn<R: Send + 'static>(
+    work: impl FnOnce() -> Result<R, CometFailure> + Send + 'static,
+) -> Result<R, CometFailure> {
+    let ran = web::in_turn(move || Ok::<_, ExecutionFailed>(work())).await;
+    ran.unwrap_or_else(|failed| Err((-32603, failed.to_string())))
 }
 
 /// The parameters of a `GET`, as JSON-RPC has them (`rpc/jsonrpc/server/http_uri_handler.go`). Unknown ones are ignored.
@@ -354,6 +384,7 @@ fn unconfirmed_txs(_: &CometCall) -> Result<Value, CometFailure> {
 fn tx(call: &CometCall) -> Result<Value, CometFailure> {
     let hash = call.hash()?;
     let found = call.gateway.tx(hash);
+    let found = found.and_then(|(block, index)| FoundTx::of(&block, index, &call.gateway.node.network));
     found.as_ref().map(result_tx).ok_or_else(|| (-32603, format!("tx ({}) not found", hex::encode_upper(hash))))
 }
 
@@ -368,16 +399,41 @@ fn result_tx(found: &FoundTx) -> Value {
     })
 }
 
-async fn tx_search(call: CometCall) -> Result<Value, CometFailure> {
+async fn tx_search(call: CometCall) -> Result<Answer, CometFailure> {
     let (query, page) = (call.query()?, call.page(false)?);
     let found = call.gateway.search_txs(&query, page).await.map_err(|error| (-32603, error.message().to_owned()))?;
     call.check_page(page, found.total)?;
-    let txs: Vec<_> = found.txs.iter().map(result_tx).collect();
-    Ok(json!({ "txs": txs, "total_count": found.total.to_string() }))
+    in_turn(move || {
+        let txs = found.places.iter().filter_map(|(block, index)| {
+            let found = FoundTx::of(block, *index, &call.gateway.node.network)?;
+            Some(Ok(result_tx(&found)))
+        });
+        write_list(&format!(r#"{{"total_count":"{}","txs":"#, found.total), txs, "}")
+    })
+    .await
+}
+
+/// Writes a list between other JSON. Its items exist one after another.
+fn write_list(
+    before: &str,
+    items: impl Iterator<Item = Result<Value, CometFailure>>,
+    after: &str,
+) -> Result<Answer, CometFailure> {
+    let mut out = AnswerWriter::new(MAX_LIST_BYTES);
+    out.push(before.as_bytes()).map_err(does_not_fit)?;
+    let mut separator = "[";
+    for item in items {
+        out.push(separator.as_bytes()).map_err(does_not_fit)?;
+        out.json(&item?).map_err(does_not_fit)?;
+        separator = ",";
+    }
+    let end = if separator == "[" { "[]" } else { "]" };
+    out.push(end.as_bytes()).and_then(|()| out.push(after.as_bytes())).map_err(does_not_fit)?;
+    Ok(out.finish())
 }
 
 /// Blocks have no events but their height.
-fn block_search(call: &CometCall) -> Result<Value, CometFailure> {
+fn block_search(call: &CometCall) -> Result<Answer, CometFailure> {
     let (query, page) = (call.query()?, call.page(true)?);
     let (gateway, head) = (&call.gateway, &call.head);
     let (first, last) = query.range("block.height");
@@ -391,8 +447,7 @@ fn block_search(call: &CometCall) -> Result<Value, CometFailure> {
         let block = block_at(gateway, head, number)?;
         Ok(block_with_id(&block, &gateway.node, HashEncoding::Comet))
     });
-    let blocks = blocks.collect::<Result<Vec<_>, CometFailure>>()?;
-    Ok(json!({ "blocks": blocks, "total_count": total.to_string() }))
+    write_list(r#"{"blocks":"#, blocks, &format!(r#","total_count":"{total}"}}"#))
 }
 
 fn block_at(gateway: &Gateway, head: &Arc<Head>, number: u64) -> Result<Arc<Block>, CometFailure> {
@@ -431,19 +486,16 @@ fn blockchain(call: &CometCall) -> Result<Value, CometFailure> {
 }
 
 /// Results of a block's transactions in CometBFT's form. Logs of contracts are left to the Ethereum interface.
-fn block_results(call: &CometCall) -> Result<Value, CometFailure> {
+fn block_results(call: &CometCall) -> Result<Answer, CometFailure> {
     let block = call.block()?;
     let network = &call.gateway.node.network;
     let results = (0..block.transactions.len()).filter_map(|index| TxResult::of(&block, index, network));
-    let each = results.map(|result| result.comet());
-    Ok(json!({
-        "height": block.number().to_string(),
-        "txs_results": each.collect::<Vec<_>>(),
-        "finalize_block_events": [],
-        "validator_updates": [],
-        "consensus_param_updates": null,
-        "app_hash": hex::encode_upper(block.header.state_root),
-    }))
+    let app_hash = hex::encode_upper(block.header.state_root);
+    let height = block.number();
+    let before = format!(
+        r#"{{"app_hash":"{app_hash}","consensus_param_updates":null,"finalize_block_events":[],"height":"{height}","txs_results":"#
+    );
+    write_list(&before, results.map(|result| Ok(result.comet())), r#","validator_updates":[]}"#)
 }
 
 /// The limits of blocks as of one.

@@ -3,7 +3,6 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use axum::extract::ws::Utf8Bytes;
-use futures_util::FutureExt;
 use serde_json::{Value, json};
 use tokio::sync::broadcast::{Receiver, error::RecvError};
 
@@ -17,7 +16,7 @@ use super::{
 use crate::{
     block::{Block, cosmos::MAX_COSMOS_TX_SIZE},
     chain::Event,
-    web::{ClientAddresses, Held, Shutdown, SocketLimits, SocketProtocol, SocketReply, WRITE_TIMEOUT, WebSockets},
+    web::{ClientAddresses, Shutdown, SocketLimits, SocketProtocol, SocketReply, WRITE_TIMEOUT, WebSockets},
 };
 
 /// Most bytes of a client's message: a transaction in base64.
@@ -86,8 +85,11 @@ impl CometSocket {
             }
             _ => {
                 let gateway = self.gateway.clone();
-                let answering = async move { answer(&gateway, request).await.to_string().into() };
-                return SocketReply::Later(Box::pin(answering.map(|answer| (answer, Held::default()))));
+                return SocketReply::Later(Box::pin(async move {
+                    let (json, held) = answer(&gateway, request).await.into_parts();
+                    // JSON is UTF-8.
+                    (String::from_utf8(json).unwrap_or_default().into(), held)
+                }));
             }
         };
         SocketReply::Now(answer.to_string().into())

@@ -28,8 +28,8 @@ pub(super) fn check(call: &CometCall) -> Result<Value, CometFailure> {
 }
 
 /// `broadcast_tx_async`: sends a transaction without waiting for its checks.
-pub(super) fn broadcast_async(call: &CometCall) -> Result<Value, CometFailure> {
-    Ok(broadcast(&call.gateway.broadcast_tx_unchecked(&call.tx()?)))
+pub(super) async fn broadcast_async(call: CometCall) -> Result<Value, CometFailure> {
+    Ok(broadcast(&call.gateway.broadcast_tx_unchecked(&call.tx()?).await))
 }
 
 /// `broadcast_tx_sync`: sends a transaction, and waits for its checks.
@@ -81,7 +81,7 @@ fn checked(outcome: &TxOutcome) -> Value {
 async fn commit(gateway: &Gateway, raw: &[u8]) -> Result<Value, CometFailure> {
     let deadline = Instant::now() + COMMIT_TIMEOUT;
     let mut events = gateway.chain.subscribe();
-    let accepted = match gateway.accept_tx(raw) {
+    let accepted = match gateway.accept_in_turn(raw).await {
         Ok(accepted) => accepted,
         Err(outcome) => {
             pooled(&outcome)?;

@@ -133,7 +133,8 @@ async fn answer(
     };
     let at = request.metadata().get(HEIGHT_HEADER).map(|value| height(value.as_encoded_bytes())).transpose()?;
     let (message, height) = gateway.ask_encoded(method, request.get_ref(), at).await?;
-    let mut response = tonic::Response::new(message.into());
+    let (message, held) = message.into_parts();
+    let mut response = tonic::Response::new(held.attach(message));
     response.metadata_mut().insert(HEIGHT_HEADER, MetadataValue::from(height));
     Ok(response)
 }

@@ -26,7 +26,6 @@ use std::sync::Arc;
 
 use axum::Router;
 use futures_util::future::BoxFuture;
-use tokio::sync::Semaphore;
 
 use self::{
     grpc::Grpc,
@@ -34,13 +33,17 @@ use self::{
     protobuf::Messages,
     queries::{Methods, SupplyCache},
     told_txs::ToldTxs,
-    tx_lookup::{CosmosHashes, SEARCHES},
+    tx_lookup::CosmosHashes,
 };
 use crate::{
     chain::Chain,
     network::Network,
     web::{Answer, ClientAddresses, Operation, Shutdown, WebSockets},
 };
+
+/// Most bytes of a list in a response: more than clients of gRPC accept of a message unless they are told otherwise. A list
+/// with more is an error, since pages are numbered: a shorter one would leave items out.
+const MAX_LIST_BYTES: usize = 4 << 20;
 
 /// The interface. Clones share it.
 #[derive(Clone)]
@@ -52,7 +55,6 @@ pub struct Gateway {
     methods: Arc<Methods>,
     supply: Arc<SupplyCache>,
     hashes: Arc<CosmosHashes>,
-    searches: Arc<Semaphore>,
     told: Arc<ToldTxs>,
     sockets: WebSockets,
 }
@@ -78,7 +80,6 @@ impl Gateway {
             methods,
             supply: Arc::default(),
             hashes: Arc::default(),
-            searches: Arc::new(Semaphore::new(SEARCHES)),
             told: Arc::default(),
             sockets,
         }

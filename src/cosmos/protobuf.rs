@@ -7,6 +7,7 @@ use std::sync::LazyLock;
 
 use alloy_primitives::hex;
 use base64ct::{Base64, Encoding};
+use bytes::Bytes;
 use prost::Message;
 use prost_reflect::{
     DescriptorPool, DynamicMessage, ExtensionDescriptor, FieldDescriptor, Kind, MessageDescriptor, ReflectMessage,
@@ -16,12 +17,20 @@ use prost_reflect::{
 use serde::de::DeserializeSeed;
 use serde_json::{Map, Value as Json, json};
 
-use crate::{account::Kind as AddressKind, calendar::rfc3339, network::Network};
+use crate::{
+    account::Kind as AddressKind,
+    block::cosmos::{MAX_NESTING, nests_within},
+    calendar::rfc3339,
+    network::Network,
+};
 
 /// The encoded descriptors.
 const DESCRIPTORS: &[u8] = include_bytes!("../../proto/descriptors.binpb");
 /// Decimals of the SDK's decimal numbers.
 const DECIMALS: usize = 18;
+/// Values that the JSON of an `Any` may have in addition to one for every two bytes of its encoding. A list of empty messages,
+/// two bytes each, would otherwise become all of their default values, hundreds of bytes each.
+const SPARE_VALUES: usize = 1_000;
 /// The type of an account without an EVM.
 pub(super) const BASE_ACCOUNT: &str = "/cosmos.auth.v1beta1.BaseAccount";
 /// The messages that accounts and public keys of chains with an EVM have. Networks name them differently.
@@ -91,60 +100,105 @@ impl Messages {
 
     /// A message as a gateway writes it: fields by their names in the protobuf files, default values present, integers of
     /// 64 bits as text, absent messages and empty bytes as null, and decimals with a point.
+    ///
+    /// The value of an `Any` that nests too deeply, or whose JSON would be too large for its encoding, is written as bytes,
+    /// like one of an unknown type.
     pub(super) fn to_json(&self, message: &DynamicMessage) -> Json {
+        // Only values of `Any` can have too many values.
+        JsonRendering { messages: self, left: None }.message(message).unwrap_or_default()
+    }
+}
+
+/// The rendering of a message.
+struct JsonRendering<'a> {
+    messages: &'a Messages,
+    /// How many values are left to the outermost `Any` around the present message, if there is one.
+    left: Option<usize>,
+}
+
+impl JsonRendering<'_> {
+    /// A message; `None` if too many values are in the same `Any`.
+    fn message(&mut self, message: &DynamicMessage) -> Option<Json> {
         let descriptor = message.descriptor();
         let integer = |name: &str| message.get_field_by_name(name).and_then(|value| value.as_i64()).unwrap_or_default();
         let nanos = || message.get_field_by_name("nanos").and_then(|value| value.as_i32()).unwrap_or_default();
         match descriptor.full_name() {
-            "google.protobuf.Any" => self.any_to_json(message),
+            "google.protobuf.Any" => self.any(message),
             "google.protobuf.Timestamp" => {
                 let text = rfc3339(u64::try_from(integer("seconds")).unwrap_or_default());
-                json!(format!("{}{}Z", text.trim_end_matches('Z'), fraction(nanos())))
+                Some(json!(format!("{}{}Z", text.trim_end_matches('Z'), fraction(nanos()))))
             }
-            "google.protobuf.Duration" => json!(format!("{}{}s", integer("seconds"), fraction(nanos()))),
+            "google.protobuf.Duration" => Some(json!(format!("{}{}s", integer("seconds"), fraction(nanos())))),
             _ => {
-                let fields = descriptor.fields().filter(|field| !is_absent_choice(message, field));
-                Json::Object(
-                    fields.map(|field| (field.name().to_owned(), self.field_to_json(message, &field))).collect(),
-                )
+                let mut members = Map::new();
+                for field in descriptor.fields().filter(|field| !is_absent_choice(message, field)) {
+                    members.insert(field.name().to_owned(), self.field(message, &field)?);
+                }
+                Some(Json::Object(members))
             }
         }
     }
 
-    fn any_to_json(&self, message: &DynamicMessage) -> Json {
+    fn any(&mut self, message: &DynamicMessage) -> Option<Json> {
         let text = message.get_field_by_name("type_url").and_then(|url| url.as_str().map(str::to_owned));
         let bytes = message.get_field_by_name("value").and_then(|value| value.as_bytes().cloned());
         let (type_url, bytes) = (text.unwrap_or_default(), bytes.unwrap_or_default());
-        let name = type_url.rsplit('/').next().unwrap_or_default();
-        let inner = self.pool.get_message_by_name(name).and_then(|of| DynamicMessage::decode(of, bytes.clone()).ok());
-        let mut members = match inner.map(|inner| self.to_json(&inner)) {
-            Some(Json::Object(members)) => members,
-            _ => Map::from_iter([("value".to_owned(), json!(Base64::encode_string(&bytes)))]),
+        let value = match self.left {
+            Some(_) => self.value_of_any(&type_url, &bytes)?,
+            None if !nests_within(&bytes, MAX_NESTING) => None,
+            None => {
+                self.left = Some(SPARE_VALUES + bytes.len() / 2);
+                let value = self.value_of_any(&type_url, &bytes).flatten();
+                self.left = None;
+                value
+            }
         };
+
+        let as_bytes = || Map::from_iter([("value".to_owned(), json!(Base64::encode_string(&bytes)))]);
+        let mut members = value.unwrap_or_else(as_bytes);
         members.insert("@type".to_owned(), type_url.into());
-        Json::Object(members)
+        Some(Json::Object(members))
     }
 
-    fn field_to_json(&self, message: &DynamicMessage, field: &FieldDescriptor) -> Json {
+    /// The members of an `Any`'s value, or `Some(None)` if it cannot be decoded.
+    fn value_of_any(&mut self, type_url: &str, bytes: &Bytes) -> Option<Option<Map<String, Json>>> {
+        let name = type_url.rsplit('/').next().unwrap_or_default();
+        let descriptor = self.messages.pool.get_message_by_name(name);
+        let Some(value) = descriptor.and_then(|of| DynamicMessage::decode(of, bytes.clone()).ok()) else {
+            return Some(None);
+        };
+        match self.message(&value)? {
+            Json::Object(members) => Some(Some(members)),
+            _ => Some(None),
+        }
+    }
+
+    fn field(&mut self, message: &DynamicMessage, field: &FieldDescriptor) -> Option<Json> {
         if field.supports_presence() && !message.has_field(field) {
-            return Json::Null;
+            return self.counted(Json::Null);
         }
         match &*message.get_field(field) {
-            Value::List(items) => items.iter().map(|item| self.value_to_json(item, field)).collect(),
-            Value::Map(entries) => {
-                let Kind::Message(entry) = field.kind() else { return Json::Null };
-                let of = entry.map_entry_value_field();
-                let entries = entries.iter().map(|(key, value)| (key_text(key), self.value_to_json(value, &of)));
-                Json::Object(entries.collect())
+            Value::List(items) => {
+                let items = items.iter().map(|item| self.value(item, field)).collect::<Option<Vec<_>>>()?;
+                self.counted(Json::Array(items))
             }
-            value => self.value_to_json(value, field),
+            Value::Map(entries) => {
+                let Kind::Message(entry) = field.kind() else { return Some(Json::Null) };
+                let of = entry.map_entry_value_field();
+                let mut members = Map::new();
+                for (key, value) in entries {
+                    members.insert(key_text(key), self.value(value, &of)?);
+                }
+                self.counted(Json::Object(members))
+            }
+            value => self.value(value, field),
         }
     }
 
-    fn value_to_json(&self, value: &Value, field: &FieldDescriptor) -> Json {
-        let has_type = |name: &str| option_text(self.custom_type.as_ref(), field).ends_with(name);
+    fn value(&mut self, value: &Value, field: &FieldDescriptor) -> Option<Json> {
+        let has_type = |name: &str| option_text(self.messages.custom_type.as_ref(), field).ends_with(name);
         let is_decimal = || has_type("Dec");
-        match value {
+        let json = match value {
             Value::Bool(value) => json!(value),
             Value::I32(value) => json!(value),
             Value::U32(value) => json!(value),
@@ -162,10 +216,19 @@ impl Messages {
                 Kind::Enum(of) => of.get_value(*number).map_or_else(|| json!(number), |value| json!(value.name())),
                 _ => json!(number),
             },
-            Value::Message(message) => self.to_json(message),
+            Value::Message(message) => self.message(message)?,
             // Neither is the item of a list or of a map.
             Value::List(_) | Value::Map(_) => Json::Null,
+        };
+        self.counted(json)
+    }
+
+    /// Counts a value; `None` if it is one too many.
+    fn counted(&mut self, value: Json) -> Option<Json> {
+        if let Some(left) = &mut self.left {
+            *left = left.checked_sub(1)?;
         }
+        Some(value)
     }
 }
 
@@ -203,11 +266,16 @@ fn fraction(nanos: i32) -> String {
     if nanos == 0 { String::new() } else { format!(".{nanos:09}").trim_end_matches('0').to_owned() }
 }
 
-/// A decimal of the SDK, which is encoded as an integer with 18 decimals.
+/// A decimal of the SDK, which is encoded as an integer with 18 decimals. Other text, which a message may have just as well, is
+/// left as it is.
 fn decimal(atomics: &str) -> String {
-    let digits = format!("{atomics:0>width$}", width = DECIMALS + 1);
+    let (sign, digits) = atomics.strip_prefix('-').map_or(("", atomics), |digits| ("-", digits));
+    if !digits.bytes().all(|digit| digit.is_ascii_digit()) {
+        return atomics.to_owned();
+    }
+    let digits = format!("{digits:0>width$}", width = DECIMALS + 1);
     let (whole, part) = digits.split_at(digits.len() - DECIMALS);
-    format!("{whole}.{part}")
+    format!("{sign}{whole}.{part}")
 }
 
 fn key_text(key: &prost_reflect::MapKey) -> String {
@@ -283,5 +351,42 @@ mod tests {
             (decimal("0"), decimal("1500000000000000000")),
             ("0.000000000000000000".into(), "1.500000000000000000".into())
         );
+    }
+
+    /// An `Any` within others, with other fields around them.
+    fn nested(count: usize) -> DynamicMessage {
+        use crate::block::cosmos::proto::{Any, TxBody};
+        let type_url = "/cosmos.tx.v1beta1.TxBody".to_owned();
+        let value = (0..count).fold(Vec::new(), |value, _| {
+            let messages = vec![Any { type_url: type_url.clone(), value }];
+            TxBody { messages, memo: "m".to_owned(), ..TxBody::default() }.encode_to_vec()
+        });
+        let descriptor = POOL.get_message_by_name("google.protobuf.Any").expect("it is there");
+        let encoded = Any { type_url, value }.encode_to_vec();
+        DynamicMessage::decode(descriptor, encoded.as_slice()).expect("it is valid")
+    }
+
+    #[test]
+    fn rendering_as_deep_as_it_goes_fits_into_a_quarter_of_a_stack() {
+        let render = || {
+            let messages = Messages::new(&Network::default());
+            let deepest = messages.to_json(&nested(MAX_NESTING / 2));
+            assert_eq!(deepest.to_string().matches("TxBody").count(), MAX_NESTING / 2 + 1);
+            for count in [MAX_NESTING / 2 + 1, 100, 2_000, 20_000] {
+                let json = messages.to_json(&nested(count));
+                assert!(json["value"].is_string() && json["messages"].is_null(), "{count}");
+            }
+        };
+        // Threads have 2 MiB.
+        let thread = std::thread::Builder::new().stack_size(512 << 10).spawn(render).expect("a thread");
+        thread.join().expect("it does not fail");
+    }
+
+    #[test]
+    fn text_in_the_place_of_a_decimal_is_left_as_it_is() {
+        for text in ["ééééééééééé", "1.5", "+1", "NaN"] {
+            assert_eq!(decimal(text), text);
+        }
+        assert_eq!(decimal("-1500000000000000000"), "-1.500000000000000000");
     }
 }

@@ -8,7 +8,7 @@ use axum::{
         Path, Query,
         rejection::{PathRejection, QueryRejection},
     },
-    http::{HeaderMap, HeaderName, HeaderValue, StatusCode, Uri},
+    http::{HeaderMap, HeaderName, HeaderValue, StatusCode, Uri, header},
     response::{IntoResponse, Response},
     routing::get,
 };
@@ -18,14 +18,18 @@ use prost_reflect::{
     Value as FieldValue,
 };
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::{Gateway, error::GatewayError, queries::Method, tx_rest};
+use super::{
+    Gateway,
+    error::GatewayError,
+    queries::{Method, ResponseContent},
+    tx_rest,
+};
 use crate::{
     account::{AddressError, Kind as AddressKind},
     web::{
-        Api, Failure, NoCache, Operation,
+        Answer, Api, Failure, Operation, Output,
         parameters::{Parameter, ParameterPlace},
     },
 };
@@ -36,9 +40,7 @@ pub(super) const HEIGHT_HEADER: &str = "x-cosmos-block-height";
 const ANSWERED_HEIGHT: HeaderName = HeaderName::from_static("grpc-metadata-x-cosmos-block-height");
 
 /// A body in the SDK's own shape, which the OpenAPI document does not repeat.
-#[derive(Serialize)]
-#[serde(transparent)]
-pub(super) struct SdkBody(Value);
+struct SdkBody;
 
 impl JsonSchema for SdkBody {
     fn schema_name() -> Cow<'static, str> {
@@ -54,11 +56,21 @@ impl JsonSchema for SdkBody {
     }
 }
 
-/// A response that may be different the next time.
-pub(super) type SdkReply = NoCache<SdkBody>;
+/// A response of the SDK in JSON, which may be different the next time.
+pub(super) struct SdkReply(pub(super) Answer);
 
-pub(super) fn reply(body: Value) -> SdkReply {
-    NoCache(SdkBody(body))
+impl IntoResponse for SdkReply {
+    fn into_response(self) -> Response {
+        let mut response = self.0.into_json();
+        response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
+        response
+    }
+}
+
+impl Output for SdkReply {
+    fn describe(operation: Operation) -> Operation {
+        operation.returns::<SdkBody>()
+    }
 }
 
 /// The parameters of a path or of a query.
@@ -136,11 +148,11 @@ async fn answer(
         })?;
     }
     let height = headers.get(HEIGHT_HEADER).map(|value| height(value.as_bytes())).transpose()?;
-    let response = gateway.ask(method, request, height).await?;
-    let mut body = gateway.messages.to_json(&response.message);
-    deviate(method.query.name, &mut body);
-    let height = [(ANSWERED_HEIGHT, HeaderValue::from(response.height))];
-    Ok((height, reply(body)).into_response())
+    let write = |gateway: &Gateway, method: &Method, content: &ResponseContent| {
+        content.json(gateway, |body| deviate(method.query.name, body))
+    };
+    let (body, height) = gateway.ask(method, request, height, write).await?;
+    Ok(([(ANSWERED_HEIGHT, HeaderValue::from(height))], SdkReply(body)).into_response())
 }
 
 /// A height in the header of a request.

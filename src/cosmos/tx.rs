@@ -10,6 +10,7 @@ use crate::{
         cosmos::{CosmosError, CosmosNetwork, CosmosTransaction, DecodedTx, cosmos_hash, ethereum_tx_raw},
     },
     chain::{Accepted, SubmitError},
+    web::{ExecutionFailed, in_turn},
 };
 
 /// What became of a transaction.
@@ -33,9 +34,10 @@ pub(super) struct AcceptedTx {
     accepted: Accepted,
 }
 
-/// A checked transaction.
-enum CheckedTx {
-    Bank(Transaction),
+/// A decoded transaction that the pool does not have yet.
+enum NewTx {
+    /// A transaction of the bank module, and how it is in a block.
+    Bank(Box<CosmosTransaction>, Transaction),
     Ethereum(Submission),
 }
 
@@ -67,8 +69,12 @@ impl TxOutcome {
 impl Gateway {
     /// Checks a transaction (`TxRaw`) as if it was sent, without sending it.
     pub fn check_tx(&self, raw: &[u8]) -> TxOutcome {
-        match self.checked(raw) {
-            Ok((_, outcome)) | Err(outcome) => outcome,
+        match self.decode_new(raw) {
+            Ok((NewTx::Bank(tx, _), outcome)) => match self.chain.check_cosmos(&tx) {
+                Ok(()) => outcome,
+                Err(error) => outcome.refused(error),
+            },
+            Ok((NewTx::Ethereum(_), outcome)) | Err(outcome) => outcome,
         }
     }
 
@@ -86,15 +92,22 @@ impl Gateway {
     /// Sends a transaction, and waits as `eth_sendRawTransaction` does: with instant sealing until its block is published,
     /// otherwise until the pool has it.
     pub async fn broadcast_tx(&self, raw: &[u8]) -> TxOutcome {
-        match self.accept_tx(raw) {
+        match self.accept_in_turn(raw).await {
             Ok(accepted) => self.settle_tx(accepted).await,
             Err(outcome) => outcome,
         }
     }
 
-    /// Sends a transaction without waiting for anything, and reports no refusal.
-    pub fn broadcast_tx_unchecked(&self, raw: &[u8]) -> TxOutcome {
-        match self.accept_tx(raw) {
+    /// Adds a transaction to the pool in the turn of its client, since a signature takes long to verify.
+    pub(super) async fn accept_in_turn(&self, raw: &[u8]) -> Result<AcceptedTx, TxOutcome> {
+        let (gateway, own) = (self.clone(), raw.to_vec());
+        let accepted = in_turn(move || Ok::<_, ExecutionFailed>(gateway.accept_tx(&own))).await;
+        accepted.unwrap_or_else(|failed| Err(TxOutcome::of(raw).refused(CosmosError::logic(failed))))
+    }
+
+    /// Sends a transaction without waiting for its block, and reports no refusal.
+    pub async fn broadcast_tx_unchecked(&self, raw: &[u8]) -> TxOutcome {
+        match self.accept_in_turn(raw).await {
             Ok(accepted) => {
                 let (gateway, outcome) = (self.clone(), accepted.outcome.clone());
                 // The pool limits the number of such tasks.
@@ -105,15 +118,15 @@ impl Gateway {
         }
     }
 
-    /// Adds a transaction to the pool.
-    pub(super) fn accept_tx(&self, raw: &[u8]) -> Result<AcceptedTx, TxOutcome> {
-        let (checked, outcome) = self.checked(raw)?;
-        let submission = match checked {
-            CheckedTx::Bank(transaction) => Submission { transaction, sidecar: None },
-            CheckedTx::Ethereum(submission) => submission,
+    /// Adds a transaction to the pool: decodes it once, and verifies its signature after everything else. This is all of the
+    /// computation for a transaction that is sent, and may run on any thread.
+    fn accept_tx(&self, raw: &[u8]) -> Result<AcceptedTx, TxOutcome> {
+        let (new, outcome) = self.decode_new(raw)?;
+        let (ethereum_hash, accepted) = match new {
+            NewTx::Bank(tx, transaction) => (transaction.hash(), self.chain.accept_cosmos(&tx, transaction)),
+            NewTx::Ethereum(submission) => (submission.transaction.hash(), self.chain.accept(submission)),
         };
-        let ethereum_hash = submission.transaction.hash();
-        match self.chain.accept(submission) {
+        match accepted {
             Ok(accepted) => Ok(AcceptedTx { outcome, ethereum_hash, accepted }),
             Err(error) => Err(outcome.refused(refusal(error))),
         }
@@ -128,31 +141,28 @@ impl Gateway {
         }
     }
 
-    fn checked(&self, raw: &[u8]) -> Result<(CheckedTx, TxOutcome), TxOutcome> {
+    fn decode_new(&self, raw: &[u8]) -> Result<(NewTx, TxOutcome), TxOutcome> {
         let outcome = TxOutcome::of(raw);
         match DecodedTx::decode(raw) {
-            Ok(DecodedTx::Bank(tx)) => self.checked_bank(&tx, outcome),
-            Ok(DecodedTx::Ethereum(raw)) => self.checked_ethereum(&raw, outcome),
+            Ok(DecodedTx::Bank(tx)) => self.new_bank(tx, outcome),
+            Ok(DecodedTx::Ethereum(raw)) => self.new_ethereum(&raw, outcome),
             Err(error) => Err(outcome.refused(error)),
         }
     }
 
-    fn checked_bank(&self, tx: &CosmosTransaction, outcome: TxOutcome) -> Result<(CheckedTx, TxOutcome), TxOutcome> {
+    fn new_bank(&self, tx: Box<CosmosTransaction>, outcome: TxOutcome) -> Result<(NewTx, TxOutcome), TxOutcome> {
         let outcome = TxOutcome { gas_wanted: signed(tx.gas_limit), gas_used: tx.gas_needed(), ..outcome };
-        let transaction = match Transaction::from_cosmos(tx) {
+        let transaction = match Transaction::from_cosmos(&tx) {
             Ok(transaction) => transaction,
             Err(error) => return Err(outcome.refused(error)),
         };
         if self.chain.pool().get(transaction.hash()).is_some() {
             return Err(outcome.refused(refusal(SubmitError::AlreadyKnown)));
         }
-        match self.chain.check_cosmos(tx) {
-            Ok(()) => Ok((CheckedTx::Bank(transaction), outcome)),
-            Err(error) => Err(outcome.refused(error)),
-        }
+        Ok((NewTx::Bank(tx, transaction), outcome))
     }
 
-    fn checked_ethereum(&self, raw: &[u8], outcome: TxOutcome) -> Result<(CheckedTx, TxOutcome), TxOutcome> {
+    fn new_ethereum(&self, raw: &[u8], outcome: TxOutcome) -> Result<(NewTx, TxOutcome), TxOutcome> {
         let submission = match Submission::decode(raw) {
             Ok(submission) => submission,
             Err(error) => return Err(outcome.refused(refusal(error.into()))),
@@ -166,7 +176,7 @@ impl Gateway {
         if self.chain.pool().get(transaction.hash()).is_some() {
             return Err(outcome.refused(refusal(SubmitError::AlreadyKnown)));
         }
-        Ok((CheckedTx::Ethereum(submission), outcome))
+        Ok((NewTx::Ethereum(submission), outcome))
     }
 
     /// A transaction as blocks show it to Cosmos clients: `TxRaw`.

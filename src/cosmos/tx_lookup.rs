@@ -1,11 +1,10 @@
 //! Transactions in blocks: by hash, and by their events.
 
-use std::{collections::HashMap, sync::Arc, time::Duration};
+use std::{cell::OnceCell, collections::HashMap, sync::Arc};
 
 use alloy_consensus::Transaction as _;
 use alloy_primitives::{Address, B256, hex};
 use parking_lot::Mutex;
-use tokio::time::timeout;
 
 use super::{
     Gateway,
@@ -20,16 +19,14 @@ use crate::{
         Block, Transaction,
         cosmos::{BANK_ADDRESS, CosmosNetwork, cosmos_hash},
     },
-    chain::{BlockId, Head, block_in_place},
+    chain::{BlockId, Head},
+    web::{in_long_turn, in_turn},
 };
 
 /// Most transactions whose events one search compares with its query, and most older blocks that it reads: a search takes a
 /// fraction of a second.
 const MAX_COMPARED: usize = 20_000;
 const MAX_READ: usize = 5_000;
-/// Searches that run at a time, and how long another one waits.
-pub(super) const SEARCHES: usize = 1;
-const SEARCH_PATIENCE: Duration = Duration::from_secs(10);
 const NARROW: &str = "narrow it with conditions on tx.height";
 /// The number of the newest transactions among which an Ethereum transaction is found by its Cosmos hash.
 const MAX_HASHED: usize = 100_000;
@@ -72,11 +69,24 @@ impl FoundTx {
         });
         own.into_iter().chain(attributes).collect()
     }
+}
 
-    pub(super) fn matches(&self, query: &EventQuery) -> bool {
-        let events = self.events();
-        query.matches(|key| events.iter().filter(|(own, _)| own == key).map(|(_, value)| value.as_str()).collect())
-    }
+/// Whether a query finds a transaction, which is decoded only for conditions on its events.
+fn matches(block: &Arc<Block>, index: usize, network: &CosmosNetwork, query: &EventQuery) -> bool {
+    let Some(transaction) = block.transactions.get(index) else { return false };
+    let height = block.number().to_string();
+    let (hash, events) = (OnceCell::new(), OnceCell::new());
+    let find_hash = || hex::encode_upper(cosmos_hash(&raw_tx(transaction, network)));
+    let find_events = || FoundTx::of(block, index, network).map(|found| found.events()).unwrap_or_default();
+    query.matches(|key| match key {
+        "tm.event" => vec!["Tx"],
+        "tx.height" => vec![&height],
+        "tx.hash" => vec![hash.get_or_init(find_hash)],
+        key => {
+            let events = events.get_or_init(find_events).iter();
+            events.filter(|(own, _)| own == key).map(|(_, value): &(String, String)| value.as_str()).collect()
+        }
+    })
 }
 
 /// Cosmos hashes of the newest Ethereum transactions, brought up to date by each search. They are not those of the chain's
@@ -118,9 +128,9 @@ impl CosmosHashes {
     }
 }
 
-/// The transactions of a page, and the number of all that match.
+/// The transactions of a page, which are decoded one after another, and the number of all that match.
 pub(super) struct TxsFound {
-    pub(super) txs: Vec<FoundTx>,
+    pub(super) places: Vec<TxPlace>,
     pub(super) total: usize,
 }
 
@@ -133,8 +143,8 @@ pub(super) struct SearchPage {
     pub(super) newest_first: bool,
 }
 
-/// A position in the chain.
-type TxPlace = (Arc<Block>, usize);
+/// A position in the chain: a block, and the position of a transaction in it.
+pub(super) type TxPlace = (Arc<Block>, usize);
 
 /// The accounts that a query asks for, by which most transactions are passed over.
 struct Wanted {
@@ -189,7 +199,7 @@ impl TxSearch<'_> {
             if self.compared > MAX_COMPARED {
                 return Err(format!("the search goes through more than {MAX_COMPARED} transactions: {NARROW}"));
             }
-            if FoundTx::of(block, index, self.network).is_some_and(|found| found.matches(self.query)) {
+            if matches(block, index, self.network, self.query) {
                 self.found.push((block.clone(), index));
             }
         }
@@ -205,30 +215,35 @@ impl TxSearch<'_> {
     }
 }
 
+/// The hash of the transaction that a query asks for, if it names one.
+fn hash_in(query: &EventQuery) -> Option<&str> {
+    ["tx.hash", "ethereum_tx.ethereumTxHash"].into_iter().find_map(|key| query.equal(key))
+}
+
 impl Gateway {
-    /// The transaction with this hash: its Cosmos hash, or its Ethereum hash.
-    pub(super) fn tx(&self, hash: B256) -> Option<FoundTx> {
-        let (head, network) = (self.chain.head(), &self.node.network);
+    /// The position of the transaction with this hash: its Cosmos hash, or its Ethereum hash.
+    pub(super) fn tx(&self, hash: B256) -> Option<TxPlace> {
+        let head = self.chain.head();
         let found = self.chain.transaction_by_any_hash(&head, hash);
-        let (block, index) = found.or_else(|| self.hashes.find(&head, hash, network))?;
-        FoundTx::of(&block, index, network)
+        found.or_else(|| self.hashes.find(&head, hash, &self.node.network))
     }
 
-    /// The transactions whose events match a query. A few searches run at a time, and others wait for their turn.
+    /// The transactions whose events match a query. Searches by hash are short; all others read many transactions.
     pub(super) async fn search_txs(&self, query: &EventQuery, page: SearchPage) -> Result<TxsFound, GatewayError> {
-        let turn = timeout(SEARCH_PATIENCE, self.searches.acquire()).await;
-        let _turn = turn.map_err(|_| GatewayError::Unavailable("too many searches are under way".to_owned()))?;
-        block_in_place(|| self.search(query, page)).map_err(GatewayError::InvalidArgument)
+        let (gateway, query) = (self.clone(), query.clone());
+        let is_long = hash_in(&query).is_none();
+        let search = move || gateway.search(&query, page).map_err(GatewayError::InvalidArgument);
+        if is_long { in_long_turn(search).await } else { in_turn(search).await }
     }
 
     /// The error says why there is no answer.
     fn search(&self, query: &EventQuery, page: SearchPage) -> Result<TxsFound, String> {
-        let hash = ["tx.hash", "ethereum_tx.ethereumTxHash"].into_iter().find_map(|key| query.equal(key));
-        let mut found = match hash {
+        let mut found: Vec<TxPlace> = match hash_in(query) {
             Some(hash) => {
                 let hash = hex::decode(hash).ok().and_then(|hash| B256::try_from(hash.as_slice()).ok());
-                let found = hash.and_then(|hash| self.tx(hash)).filter(|found| found.matches(query));
-                found.map(|found| (found.block, found.index)).into_iter().collect()
+                let found = hash.and_then(|hash| self.tx(hash));
+                let network = &self.node.network;
+                found.filter(|(block, index)| matches(block, *index, network, query)).into_iter().collect()
             }
             None => self.scan(query)?,
         };
@@ -236,9 +251,8 @@ impl Gateway {
         if page.newest_first {
             found.reverse();
         }
-        let of_page = found.iter().skip(page.skip).take(page.limit);
-        let txs = of_page.filter_map(|(block, index)| FoundTx::of(block, *index, &self.node.network)).collect();
-        Ok(TxsFound { txs, total: found.len() })
+        let total = found.len();
+        Ok(TxsFound { places: found.into_iter().skip(page.skip).take(page.limit).collect(), total })
     }
 
     fn scan(&self, query: &EventQuery) -> Result<Vec<TxPlace>, String> {

@@ -7,12 +7,7 @@ use axum::{
 use schemars::JsonSchema;
 use serde_json::Value;
 
-use super::{
-    Gateway,
-    error::GatewayError,
-    protobuf::from_json,
-    rest::{SdkReply, reply},
-};
+use super::{Gateway, error::GatewayError, protobuf::from_json, rest::SdkReply};
 use crate::{
     block::cosmos::MAX_COSMOS_TX_SIZE,
     web::{Api, Input, Operation, receive},
@@ -74,6 +69,6 @@ async fn answer(gateway: &Gateway, name: &str, TxBody(body): TxBody) -> Result<S
     let method = method.ok_or_else(|| GatewayError::Internal(format!("{name} is not described")))?;
     let request = from_json(method.descriptor.input(), body);
     let request = request.map_err(|error| GatewayError::InvalidArgument(error.to_string()))?;
-    let response = gateway.ask(method, request, None).await?;
-    Ok(reply(gateway.messages.to_json(&response.message)))
+    let (body, _) = gateway.ask(method, request, None, |gateway, _, content| content.json(gateway, |_| ())).await?;
+    Ok(SdkReply(body))
 }

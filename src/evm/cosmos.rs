@@ -42,16 +42,17 @@ where
     I: Inspector<EvmContext<'a>>,
 {
     context.set_tx(tx_env(transaction));
-    let executed = check(context, network, cosmos).and_then(|()| execute(context, inspector, transaction, cosmos));
+    let executed = execute(context, inspector, network, transaction, cosmos);
     // The journal is emptied after a failure as well.
     let state = context.journal_mut().finalize();
     Ok(ResultAndState { result: executed?, state })
 }
 
-/// Checks that the transaction may be in this block.
-fn check(
+/// Checks everything but the signature that decides whether the transaction may be in this block, and takes its fee.
+fn charge(
     context: &mut EvmContext<'_>,
     network: &CosmosNetwork,
+    transaction: &Transaction,
     cosmos: &CosmosTransaction,
 ) -> Result<(), TransactionError> {
     cosmos.check(network)?;
@@ -66,28 +67,12 @@ fn check(
         let what = format!("gasWanted: {}, gasUsed: {needed}", cosmos.gas_limit);
         return Err(CosmosError::out_of_gas(what).into());
     }
-    let number = context.db_mut().account_number(cosmos.sender)?;
-    let number = number.ok_or_else(|| CosmosError::unknown_address(format!("account {}", cosmos.sender)))?;
-    let signer = SignerData { chain_id: &network.chain_id, evm_chain_id: context.cfg.chain_id, account_number: number };
-    Ok(cosmos.verify(&signer)?)
-}
 
-fn execute<'a, I>(
-    context: &mut EvmContext<'a>,
-    inspector: &mut I,
-    transaction: &Transaction,
-    cosmos: &CosmosTransaction,
-) -> Result<ExecutionResult, TransactionError>
-where
-    I: Inspector<EvmContext<'a>>,
-{
-    let (fee, gas_limit) = (cosmos.fee, cosmos.gas_limit);
-    let base_fee = context.block.basefee();
     let invalid = |error| Err(TransactionError::Invalid(error));
-    if transaction.envelope.max_fee_per_gas() < u128::from(base_fee) {
+    if transaction.envelope.max_fee_per_gas() < u128::from(context.block.basefee()) {
         return invalid(InvalidTransaction::GasPriceLessThanBasefee);
     }
-    let beneficiary = context.block.beneficiary();
+    let fee = cosmos.fee;
     let mut sender = context.journal_mut().load_account_mut(cosmos.sender)?;
     let (nonce, balance) = (sender.nonce(), *sender.balance());
     match cosmos.sequence {
@@ -102,7 +87,35 @@ where
         return invalid(InvalidTransaction::LackOfFundForMaxFee { fee: Box::new(fee), balance: Box::new(balance) });
     }
     sender.touch();
+    Ok(())
+}
 
+/// Verifies the signature.
+fn verify(
+    context: &mut EvmContext<'_>,
+    network: &CosmosNetwork,
+    cosmos: &CosmosTransaction,
+) -> Result<(), TransactionError> {
+    let number = context.db_mut().account_number(cosmos.sender)?;
+    let number = number.ok_or_else(|| CosmosError::unknown_address(format!("account {}", cosmos.sender)))?;
+    let signer = SignerData { chain_id: &network.chain_id, evm_chain_id: context.cfg.chain_id, account_number: number };
+    Ok(cosmos.verify_in_block(&signer)?)
+}
+
+fn execute<'a, I>(
+    context: &mut EvmContext<'a>,
+    inspector: &mut I,
+    network: &CosmosNetwork,
+    transaction: &Transaction,
+    cosmos: &CosmosTransaction,
+) -> Result<ExecutionResult, TransactionError>
+where
+    I: Inspector<EvmContext<'a>>,
+{
+    charge(context, network, transaction, cosmos)?;
+    verify(context, network, cosmos)?;
+
+    let (fee, gas_limit) = (cosmos.fee, cosmos.gas_limit);
     let mut frame = Frame { context, inspector, sender: cosmos.sender };
     let tx = &transaction.envelope;
     let (to, value) = (tx.to().unwrap_or(BANK_ADDRESS), tx.value());
@@ -121,7 +134,8 @@ where
         (to, _) => frame.call(to, value, tx.input(), gas_limit, |frame| frame.transfer(to, value, 0)),
     }?;
 
-    let burned = U256::from(base_fee) * U256::from(gas_limit);
+    let burned = U256::from(context.block.basefee()) * U256::from(gas_limit);
+    let beneficiary = context.block.beneficiary();
     context.journal_mut().balance_incr(beneficiary, fee.saturating_sub(burned))?;
     context.journal_mut().commit_tx();
     let gas = ResultGas::default().with_total_gas_spent(gas_limit);

@@ -87,6 +87,11 @@ impl AnswerWriter {
         Ok(())
     }
 
+    /// Removes what was written beyond a length.
+    pub fn truncate(&mut self, length: usize) {
+        self.bytes.truncate(length);
+    }
+
     /// Appends the JSON of a value. After an error, what was written of it is removed.
     pub fn json(&mut self, value: &impl Serialize) -> Result<(), AnswerError> {
         let before = self.bytes.len();
@@ -153,6 +158,11 @@ impl Answer {
         let mut writer = AnswerWriter::new(MAX_ANSWER);
         writer.json(value)?;
         Ok(writer.finish())
+    }
+
+    /// The bytes.
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
     }
 
     /// The bytes, with the memory that they hold.

@@ -49,16 +49,22 @@ pub(super) fn signing_hash(doc: &Value, evm_chain_id: u64) -> Option<B256> {
         ("memo", "string"),
         ("sequence", "string"),
     ]);
-    let mut message = doc.as_object()?.clone();
-    let messages = message.remove("msgs")?;
-    for (index, one) in messages.as_array()?.iter().enumerate() {
+
+    let mut members: BTreeMap<String, &Value> = BTreeMap::new();
+    for (name, value) in doc.as_object()? {
+        if name != "msgs" {
+            members.insert(name.clone(), value);
+        }
+    }
+    for (index, one) in doc["msgs"].as_array()?.iter().enumerate() {
         let name = one["type"].as_str()?.rsplit('/').next()?;
         let kind = add_type(&mut types, &format!("Type{name}"), None, one)?;
         tx_fields.push((format!("msg{index}"), kind));
-        message.insert(format!("msg{index}"), one.clone());
+        members.insert(format!("msg{index}"), one);
     }
+
     types.insert("Tx".to_owned(), tx_fields);
-    typed_data_hash(&types, &message.into(), evm_chain_id)
+    TypedData::new(types)?.signing_hash(&members, evm_chain_id)
 }
 
 /// The hash that is signed in the form of Ethermint, which Keplr uses: a list of messages of the same type, and the payer of
@@ -107,9 +113,13 @@ pub(super) fn legacy_signing_hash(
     for (name, list) in list.iter().chain(of_message) {
         types.insert((*name).to_owned(), fields(list));
     }
-    let mut message = doc.clone();
-    message.get_mut("fee")?.as_object_mut()?.insert("feePayer".to_owned(), fee_payer.into());
-    typed_data_hash(&types, &message, evm_chain_id)
+    let mut fee = doc["fee"].clone();
+    fee.as_object_mut()?.insert("feePayer".to_owned(), fee_payer.into());
+    let mut members: BTreeMap<String, &Value> = BTreeMap::new();
+    for (name, value) in doc.as_object()? {
+        members.insert(name.clone(), if name == "fee" { &fee } else { value });
+    }
+    TypedData::new(types)?.signing_hash(&members, evm_chain_id)
 }
 
 /// Adds the type of a JSON object, and those of the objects in it, and returns its name. `path` is the type's name without
@@ -157,42 +167,59 @@ fn capitalised(name: &str) -> String {
     name.split('_').map(part).collect()
 }
 
-/// The hash of typed data with the primary type `Tx`.
-fn typed_data_hash(types: &Types, message: &Value, evm_chain_id: u64) -> Option<B256> {
-    let domain = json!({
-        "name": "Cosmos Web3",
-        "version": "1.0.0",
-        "chainId": evm_chain_id,
-        "verifyingContract": "cosmos",
-        "salt": "0",
-    });
-    let domain = hash_struct(types, "EIP712Domain", &domain)?;
-    let message = hash_struct(types, "Tx", message)?;
-    Some(keccak256([b"\x19\x01".as_slice(), domain.as_slice(), message.as_slice()].concat()))
+/// Types with their hashes (`typeHash` of EIP-712). These are computed once, however many values there are of a type.
+struct TypedData {
+    types: Types,
+    hashes: BTreeMap<String, B256>,
 }
 
-/// `hashStruct` of EIP-712. `None` if the value has not exactly the fields of its type.
-fn hash_struct(types: &Types, name: &str, value: &Value) -> Option<B256> {
-    let (list, object) = (types.get(name)?, value.as_object()?);
-    if list.len() != object.len() {
-        return None;
+impl TypedData {
+    fn new(types: Types) -> Option<Self> {
+        let hashes = types.keys().map(|name| Some((name.clone(), keccak256(encode_type(&types, name)?))));
+        let hashes = hashes.collect::<Option<_>>()?;
+        Some(Self { types, hashes })
     }
-    let mut encoded = keccak256(encode_type(types, name)?).to_vec();
-    for (field, kind) in list {
-        encoded.extend_from_slice(encode_value(types, kind, object.get(field)?)?.as_slice());
-    }
-    Some(keccak256(encoded))
-}
 
-fn encode_value(types: &Types, kind: &str, value: &Value) -> Option<B256> {
-    if let Some(item) = kind.strip_suffix("[]") {
-        let items: Option<Vec<B256>> = value.as_array()?.iter().map(|value| encode_value(types, item, value)).collect();
-        return Some(keccak256(items?.concat()));
+    /// The hash that is signed, of a message of the primary type `Tx` with these members.
+    fn signing_hash(&self, members: &BTreeMap<String, &Value>, evm_chain_id: u64) -> Option<B256> {
+        let domain = json!({
+            "name": "Cosmos Web3",
+            "version": "1.0.0",
+            "chainId": evm_chain_id,
+            "verifyingContract": "cosmos",
+            "salt": "0",
+        });
+        let domain = self.encode_value("EIP712Domain", &domain)?;
+        let message = self.hash_struct("Tx", members.len(), |name| members.get(name).copied())?;
+        Some(keccak256([b"\x19\x01".as_slice(), domain.as_slice(), message.as_slice()].concat()))
     }
-    match kind {
-        "string" => Some(keccak256(value.as_str()?)),
-        "uint256" => Some(U256::from(value.as_u64()?).into()),
-        name => hash_struct(types, name, value),
+
+    /// `hashStruct` of EIP-712. `None` if the value has not exactly the fields of its type.
+    fn hash_struct<'a>(&self, name: &str, count: usize, member: impl Fn(&str) -> Option<&'a Value>) -> Option<B256> {
+        let list = self.types.get(name)?;
+        if list.len() != count {
+            return None;
+        }
+        let mut encoded = self.hashes.get(name)?.to_vec();
+        for (field, kind) in list {
+            encoded.extend_from_slice(self.encode_value(kind, member(field)?)?.as_slice());
+        }
+        Some(keccak256(encoded))
+    }
+
+    fn encode_value(&self, kind: &str, value: &Value) -> Option<B256> {
+        if let Some(item) = kind.strip_suffix("[]") {
+            let items = value.as_array()?.iter().map(|value| self.encode_value(item, value));
+            return Some(keccak256(items.collect::<Option<Vec<B256>>>()?.concat()));
+        }
+        match kind {
+            "string" => Some(keccak256(value.as_str()?)),
+            "uint256" => Some(U256::from(value.as_u64()?).into()),
+            name => {
+                let object = value.as_object()?;
+                self.hash_struct(name, object.len(), |field| object.get(field))
+            }
+        }
     }
 }
 

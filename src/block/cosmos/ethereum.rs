@@ -11,6 +11,7 @@ use prost::Message;
 use super::{
     CosmosError, CosmosNetwork, decode,
     proto::{Any, AuthInfo, Coin, Fee, MsgEthereumTx, TxBody, TxRaw},
+    wire::{HasKnownFields, KnownFields, UnknownFields},
 };
 use crate::block::encoding::{Envelope, UnsignedTransaction};
 
@@ -129,12 +130,64 @@ struct AccessTuple {
     storage_keys: Vec<String>,
 }
 
+impl HasKnownFields for LegacyTx {
+    const FIELDS: KnownFields = KnownFields(&[
+        (1, None),
+        (2, None),
+        (3, None),
+        (4, None),
+        (5, None),
+        (6, None),
+        (7, None),
+        (8, None),
+        (9, None),
+    ]);
+}
+
+impl HasKnownFields for AccessListTx {
+    const FIELDS: KnownFields = KnownFields(&[
+        (1, None),
+        (2, None),
+        (3, None),
+        (4, None),
+        (5, None),
+        (6, None),
+        (7, None),
+        (8, Some(&AccessTuple::FIELDS)),
+        (9, None),
+        (10, None),
+        (11, None),
+    ]);
+}
+
+impl HasKnownFields for DynamicFeeTx {
+    const FIELDS: KnownFields = KnownFields(&[
+        (1, None),
+        (2, None),
+        (3, None),
+        (4, None),
+        (5, None),
+        (6, None),
+        (7, None),
+        (8, None),
+        (9, Some(&AccessTuple::FIELDS)),
+        (10, None),
+        (11, None),
+        (12, None),
+    ]);
+}
+
+impl HasKnownFields for AccessTuple {
+    const FIELDS: KnownFields = KnownFields(&[(1, None), (2, None)]);
+}
+
 /// Returns the encoding (EIP-2718) of a transaction in Ethermint's form, which lists its fields.
 pub(super) fn from_fields(data: &Any) -> Result<Bytes, CosmosError> {
     let kind = data.type_url.rsplit('.').next().unwrap_or_default();
     let (unsigned, v, r, s): (UnsignedTransaction, _, _, _) = match kind {
         "LegacyTx" => {
-            let LegacyTx { nonce, gas_price, gas, to, value, data, v, r, s } = decode(&data.value, "LegacyTx")?;
+            let LegacyTx { nonce, gas_price, gas, to, value, data, v, r, s } =
+                decode(&data.value, UnknownFields::MayBeNonCritical, "LegacyTx")?;
             let tx = TxLegacy {
                 chain_id: None,
                 nonce,
@@ -147,7 +200,7 @@ pub(super) fn from_fields(data: &Any) -> Result<Bytes, CosmosError> {
             (EthereumTypedTransaction::Legacy(tx), v, r, s)
         }
         "AccessListTx" => {
-            let tx: AccessListTx = decode(&data.value, "AccessListTx")?;
+            let tx: AccessListTx = decode(&data.value, UnknownFields::MayBeNonCritical, "AccessListTx")?;
             let unsigned = TxEip2930 {
                 chain_id: chain_id(&tx.chain_id)?,
                 nonce: tx.nonce,
@@ -161,7 +214,7 @@ pub(super) fn from_fields(data: &Any) -> Result<Bytes, CosmosError> {
             (EthereumTypedTransaction::Eip2930(unsigned), tx.v, tx.r, tx.s)
         }
         "DynamicFeeTx" => {
-            let tx: DynamicFeeTx = decode(&data.value, "DynamicFeeTx")?;
+            let tx: DynamicFeeTx = decode(&data.value, UnknownFields::MayBeNonCritical, "DynamicFeeTx")?;
             let unsigned = TxEip1559 {
                 chain_id: chain_id(&tx.chain_id)?,
                 nonce: tx.nonce,

@@ -9,24 +9,32 @@ mod eip712;
 mod error;
 mod ethereum;
 pub mod proto;
+mod signature;
+mod wire;
 
-use std::sync::LazyLock;
+use std::{cell::LazyCell, sync::LazyLock};
 
 use alloy_consensus::TxLegacy;
 use alloy_primitives::{Address, B256, Bytes, TxKind, U256, address, keccak256};
 use bech32::{Bech32, primitives::decode::CheckedHrpstring};
 use prost::Message;
-use secp256k1::{Message as Digest, PublicKey, SECP256K1, ecdsa};
+use secp256k1::PublicKey;
+use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
-use self::proto::{
-    AddressCoins, Any, AuthInfo, Coin, ExtensionOptionsWeb3Tx, Fee, MsgEthereumTx, MsgMultiSend, MsgSend, PubKey,
-    SignDoc, TxBody, TxRaw,
+use self::{
+    proto::{
+        AddressCoins, Any, AuthInfo, Coin, ExtensionOptionsWeb3Tx, Fee, MsgEthereumTx, MsgMultiSend, MsgSend, PubKey,
+        SignDoc, TxBody, TxRaw,
+    },
+    signature::{SIGNATURE_SIZE, SignatureRule, SignedContent, WalletSignature},
+    wire::{HasKnownFields, UnknownFields, check_adr_027, check_fields, content_of_field},
 };
 use super::recovery::CompressedKey;
 
 pub use error::CosmosError;
 pub use ethereum::ethereum_tx_raw;
+pub use wire::{MAX_NESTING, nests_within};
 
 /// The recipient that a transaction with several transfers has on the Ethereum side: the address of the bank's precompile
 /// in Cosmos EVM.
@@ -47,8 +55,6 @@ const SIGNATURE_GAS: u64 = 21_000;
 const BYTE_GAS: u64 = 10;
 /// Gas of each transfer.
 const TRANSFER_GAS: u64 = 25_000;
-/// Bytes of a signature.
-const SIGNATURE_SIZE: usize = 64;
 
 /// `SIGN_MODE_DIRECT`.
 const DIRECT: i32 = 1;
@@ -142,13 +148,15 @@ pub enum DecodedTx {
     Ethereum(Bytes),
 }
 
-/// Decodes a message that has no fields but the known ones, as the SDK requires.
-fn decode<M: Message + Default>(bytes: &[u8], what: &str) -> Result<M, CosmosError> {
-    let message = M::decode(bytes).map_err(|error| CosmosError::parse(format!("{what}: {error}")))?;
-    match message.encode_to_vec() == bytes {
-        true => Ok(message),
-        false => Err(CosmosError::parse(format!("{what}: unknown fields, or not the shortest encoding"))),
-    }
+/// Decodes a message. As in the SDK its fields may have default values and any order, since what is signed is the encoding
+/// that the client chose, but there are no unknown ones.
+fn decode<M: Message + Default + HasKnownFields>(
+    bytes: &[u8],
+    unknown: UnknownFields,
+    what: &str,
+) -> Result<M, CosmosError> {
+    check_fields(bytes, &M::FIELDS, unknown, what)?;
+    M::decode(bytes).map_err(|error| CosmosError::parse(format!("{what}: {error}")))
 }
 
 /// The account of a bech32 address with any prefix.
@@ -188,9 +196,10 @@ fn positive(coins: &[Coin]) -> Result<U256, CosmosError> {
 impl BankMessage {
     /// Decodes a message of a body.
     fn decode(message: &Any) -> Result<Self, CosmosError> {
+        let (value, unknown) = (&message.value, UnknownFields::MayBeNonCritical);
         match message.type_url.as_str() {
-            "/cosmos.bank.v1beta1.MsgSend" => decode(&message.value, "MsgSend").map(Self::Send),
-            "/cosmos.bank.v1beta1.MsgMultiSend" => decode(&message.value, "MsgMultiSend").map(Self::MultiSend),
+            "/cosmos.bank.v1beta1.MsgSend" => decode(value, unknown, "MsgSend").map(Self::Send),
+            "/cosmos.bank.v1beta1.MsgMultiSend" => decode(value, unknown, "MsgMultiSend").map(Self::MultiSend),
             other => {
                 let shown: String = other.chars().take(100).collect();
                 Err(CosmosError::unknown_request(format!("unsupported message {shown:?}: no message handler found")))
@@ -204,6 +213,15 @@ impl BankMessage {
             Self::Send(_) => "/cosmos.bank.v1beta1.MsgSend",
             Self::MultiSend(_) => "/cosmos.bank.v1beta1.MsgMultiSend",
         }
+    }
+
+    /// Returns whether an encoding of the message has no other fields than those of its type.
+    fn is_complete(&self, encoded: &[u8]) -> bool {
+        let known = match self {
+            Self::Send(_) => &MsgSend::FIELDS,
+            Self::MultiSend(_) => &MsgMultiSend::FIELDS,
+        };
+        check_fields(encoded, known, UnknownFields::Refused, "").is_ok()
     }
 
     /// The sender's address and coins.
@@ -255,9 +273,10 @@ impl DecodedTx {
             let what = format!("maximum size is {MAX_COSMOS_TX_SIZE} bytes, but got {}", raw.len());
             return Err(CosmosError::too_large(what));
         }
-        let parts: TxRaw = decode(raw, "TxRaw")?;
-        let body: TxBody = decode(&parts.body_bytes, "TxBody")?;
-        let auth: AuthInfo = decode(&parts.auth_info_bytes, "AuthInfo")?;
+        check_adr_027(raw)?;
+        let parts: TxRaw = decode(raw, UnknownFields::Refused, "TxRaw")?;
+        let body: TxBody = decode(&parts.body_bytes, UnknownFields::MayBeNonCritical, "TxBody")?;
+        let auth: AuthInfo = decode(&parts.auth_info_bytes, UnknownFields::Refused, "AuthInfo")?;
         match body.messages.len() {
             0 => return Err(CosmosError::invalid_request("must contain at least one message")),
             count if count > MAX_MESSAGES => {
@@ -281,7 +300,7 @@ fn ethereum(body: &TxBody) -> Result<Bytes, CosmosError> {
     let [message] = body.messages.as_slice() else {
         return Err(CosmosError::invalid_request("a transaction with a MsgEthereumTx has no other message"));
     };
-    let message: MsgEthereumTx = decode(&message.value, "MsgEthereumTx")?;
+    let message: MsgEthereumTx = decode(&message.value, UnknownFields::MayBeNonCritical, "MsgEthereumTx")?;
     match (message.raw.is_empty(), &message.data) {
         (false, _) => Ok(message.raw.into()),
         (true, Some(data)) => ethereum::from_fields(data),
@@ -309,12 +328,7 @@ impl CosmosTransaction {
         let missing = || CosmosError::invalid_pub_key("the transaction has no public key");
         let public_key = signer.public_key.as_ref().ok_or_else(missing).and_then(|key| public_key(key, sender));
         let fee = auth.fee.as_ref();
-        let amounts = fee.map_or(&[][..], |fee| &fee.amount).iter().map(amount).collect::<Result<Vec<_>, _>>()?;
-        let fee_amount = match amounts.as_slice() {
-            [] => U256::ZERO,
-            [amount] => *amount,
-            _ => return Err(CosmosError::insufficient_fee(format!("{} coins instead of one", amounts.len()))),
-        };
+        let fee_amount = fee_amount(&auth)?;
         if let Some(fee) = fee {
             if !fee.granter.is_empty() {
                 return Err(CosmosError::invalid_request("fee grants are not enabled"));
@@ -411,10 +425,32 @@ impl CosmosTransaction {
         }
     }
 
-    /// Verifies the signature.
+    /// Refuses a transaction that could not be rendered as a whole: one whose messages nest too deeply, in whatever part, and
+    /// one with too many extension options. If it is in a block already it is valid nevertheless.
+    pub fn check_renderable(&self) -> Result<(), CosmosError> {
+        if !nests_within(&self.raw, MAX_NESTING) {
+            return Err(CosmosError::parse(format!("messages nest more than {MAX_NESTING} levels deep")));
+        }
+        let options = self.body.non_critical_extension_options.len();
+        if options > MAX_MESSAGES {
+            let what = format!("{options} extension options, more than {MAX_MESSAGES}");
+            return Err(CosmosError::invalid_request(what));
+        }
+        Ok(())
+    }
+
+    /// Verifies the signature of a transaction that is sent.
     pub fn verify(&self, signer: &SignerData<'_>) -> Result<(), CosmosError> {
+        self.verify_by(signer, SignatureRule::Sent)
+    }
+
+    /// Verifies the signature of a transaction in a block, which may have another recovery id than that of its key.
+    pub fn verify_in_block(&self, signer: &SignerData<'_>) -> Result<(), CosmosError> {
+        self.verify_by(signer, SignatureRule::InBlock)
+    }
+
+    fn verify_by(&self, signer: &SignerData<'_>, rule: SignatureRule) -> Result<(), CosmosError> {
         let key = self.public_key.clone()?;
-        let key = PublicKey::from_slice(key.as_slice()).map_err(CosmosError::invalid_pub_key)?;
         let [signature] = self.parts.signatures.as_slice() else {
             return Err(match self.parts.signatures.len() {
                 0 => CosmosError::no_signatures("one is needed"),
@@ -423,62 +459,105 @@ impl CosmosTransaction {
         };
         let mode = self.auth.signer_infos.first().and_then(|info| info.mode_info.as_ref()?.single.as_ref());
         let mode = mode.map_or(0, |single| single.mode);
-        let is_valid = match (self.body.extension_options.as_slice(), mode) {
-            ([option], AMINO_JSON) => self.verify_web3(option, &key, signer)?,
-            ([], DIRECT | AMINO_JSON) => self.verify_mode(mode, signature, &key, signer),
-            ([], mode) => return Err(CosmosError::unauthorized(format!("sign mode {mode} is not supported"))),
-            _ => return Err(CosmosError::unknown_extension("only with SIGN_MODE_LEGACY_AMINO_JSON, and only one")),
-        };
-        match is_valid {
-            true => Ok(()),
-            false => Err(CosmosError::unauthorized(format!(
+        let verify = |signature: &[u8], contents: &mut dyn Iterator<Item = (SignedContent, B256)>| {
+            let signature = WalletSignature::read(signature, rule)?;
+            let key = PublicKey::from_slice(key.as_slice()).map_err(CosmosError::invalid_pub_key)?;
+            for (content, hash) in contents {
+                if signature.verify(hash, content, &key)? {
+                    return Ok(());
+                }
+            }
+            Err(CosmosError::unauthorized(format!(
                 "signature verification failed; please verify account number ({}), sequence ({}) and chain-id ({})",
                 signer.account_number, self.sequence, signer.chain_id
-            ))),
+            )))
+        };
+        match (self.body.extension_options.as_slice(), mode) {
+            ([option], AMINO_JSON) => {
+                let option = self.web3_option(option, signer)?;
+                // It would be part of the transaction's hash without being signed.
+                if rule == SignatureRule::Sent && !signature.is_empty() {
+                    let what = "the signature of typed data is in its extension option; the other one has to be empty";
+                    return Err(CosmosError::unauthorized(what));
+                }
+                let hash = self.legacy_eip712_hash(&option.fee_payer, signer);
+                verify(&option.fee_payer_sig, &mut hash.map(|hash| (SignedContent::TypedData, hash)).into_iter())
+            }
+            ([], DIRECT | AMINO_JSON) => verify(signature, &mut self.signed_contents(mode, signer)),
+            ([], mode) => Err(CosmosError::unauthorized(format!("sign mode {mode} is not supported"))),
+            _ => Err(CosmosError::unknown_extension("only with SIGN_MODE_LEGACY_AMINO_JSON, and only one")),
         }
     }
 
-    /// Verifies a signature of the sign document, or of the typed data that stands for it.
-    fn verify_mode(&self, mode: i32, signature: &[u8], key: &PublicKey, signer: &SignerData<'_>) -> bool {
-        let bytes = match mode {
-            DIRECT => SignDoc {
-                body_bytes: self.parts.body_bytes.clone(),
-                auth_info_bytes: self.parts.auth_info_bytes.clone(),
-                chain_id: signer.chain_id.to_owned(),
-                account_number: signer.account_number,
+    /// Returns the hashes that the signer may have signed, each computed when it is asked for: that of the mode's sign
+    /// document, and those of typed data, which Cosmos EVM accepts in both modes.
+    fn signed_contents(&self, mode: i32, signer: &SignerData<'_>) -> impl Iterator<Item = (SignedContent, B256)> {
+        let (signer, is_covered) = (*signer, self.is_covered_by_amino());
+        let doc = LazyCell::new(move || amino::sign_doc(self, &signer));
+        let hash_of = move |position: u8| -> Option<(SignedContent, B256)> {
+            match position {
+                0 if mode == DIRECT => Some((SignedContent::SignDoc, keccak256(self.direct_sign_bytes(&signer)))),
+                _ if !is_covered => None,
+                0 => Some((SignedContent::SignDoc, keccak256(amino::sign_bytes(&doc)))),
+                1 => self.typed_data_hash(&doc, &signer).map(|hash| (SignedContent::TypedData, hash)),
+                _ => self
+                    .legacy_typed_data_hash(&doc, self.sender_text(), &signer)
+                    .map(|hash| (SignedContent::TypedData, hash)),
             }
-            .encode_to_vec(),
-            // Amino's document does not cover these extensions.
-            _ if !self.body.non_critical_extension_options.is_empty() => return false,
-            _ => amino::sign_bytes(&amino::sign_doc(self, signer)),
         };
-        if is_signed(signature, keccak256(bytes), key) {
-            return true;
+        (0..3).filter_map(hash_of)
+    }
+
+    /// The bytes that are signed in `SIGN_MODE_DIRECT`.
+    fn direct_sign_bytes(&self, signer: &SignerData<'_>) -> Vec<u8> {
+        SignDoc {
+            body_bytes: self.parts.body_bytes.clone(),
+            auth_info_bytes: self.parts.auth_info_bytes.clone(),
+            chain_id: signer.chain_id.to_owned(),
+            account_number: signer.account_number,
         }
-        self.eip712_hash(signer).is_some_and(|hash| is_signed(signature, hash, key)) || {
-            let legacy = self.legacy_eip712_hash(self.sender_text(), signer);
-            legacy.is_some_and(|hash| is_signed(signature, hash, key))
-        }
+        .encode_to_vec()
+    }
+
+    /// Returns whether Amino's document says everything that the body does: it has neither extensions nor unknown fields.
+    fn is_covered_by_amino(&self) -> bool {
+        let mut messages = self.messages.iter().zip(&self.body.messages);
+        self.body.non_critical_extension_options.is_empty()
+            && check_fields(&self.parts.body_bytes, &TxBody::FIELDS, UnknownFields::Refused, "").is_ok()
+            && messages.all(|(message, encoded)| message.is_complete(&encoded.value))
     }
 
     /// Returns the hash that a wallet signs as typed data (EIP-712) in the present form of Cosmos EVM. `None` if the form
     /// cannot express the transaction.
     pub fn eip712_hash(&self, signer: &SignerData<'_>) -> Option<B256> {
-        let is_covered = self.body.timeout_height == 0 && self.body.non_critical_extension_options.is_empty();
-        eip712::signing_hash(&amino::sign_doc(self, signer), signer.evm_chain_id).filter(|_| is_covered)
+        let doc = self.is_covered_by_amino().then(|| amino::sign_doc(self, signer))?;
+        self.typed_data_hash(&doc, signer)
     }
 
     /// Returns the hash that a wallet signs as typed data (EIP-712) in the form of Ethermint, as Keplr does. `None` if the
     /// form cannot express the transaction.
     pub fn legacy_eip712_hash(&self, fee_payer: &str, signer: &SignerData<'_>) -> Option<B256> {
-        let is_covered = self.body.timeout_height == 0 && self.body.non_critical_extension_options.is_empty();
-        let doc = amino::sign_doc(self, signer);
-        eip712::legacy_signing_hash(self, &doc, fee_payer, signer.evm_chain_id).filter(|_| is_covered)
+        let doc = self.is_covered_by_amino().then(|| amino::sign_doc(self, signer))?;
+        self.legacy_typed_data_hash(&doc, fee_payer, signer)
     }
 
-    /// Verifies the signature in an extension option.
-    fn verify_web3(&self, option: &Any, key: &PublicKey, signer: &SignerData<'_>) -> Result<bool, CosmosError> {
-        let option: ExtensionOptionsWeb3Tx = decode(&option.value, "ExtensionOptionsWeb3Tx")?;
+    fn typed_data_hash(&self, doc: &Value, signer: &SignerData<'_>) -> Option<B256> {
+        if self.body.timeout_height != 0 {
+            return None;
+        }
+        eip712::signing_hash(doc, signer.evm_chain_id)
+    }
+
+    fn legacy_typed_data_hash(&self, doc: &Value, fee_payer: &str, signer: &SignerData<'_>) -> Option<B256> {
+        if self.body.timeout_height != 0 {
+            return None;
+        }
+        eip712::legacy_signing_hash(self, doc, fee_payer, signer.evm_chain_id)
+    }
+
+    /// The extension option with a signature over typed data.
+    fn web3_option(&self, option: &Any, signer: &SignerData<'_>) -> Result<ExtensionOptionsWeb3Tx, CosmosError> {
+        let option: ExtensionOptionsWeb3Tx = decode(&option.value, UnknownFields::Refused, "ExtensionOptionsWeb3Tx")?;
         if option.typed_data_chain_id != signer.evm_chain_id {
             let what = format!("invalid chain-id: {} in the typed data", option.typed_data_chain_id);
             return Err(CosmosError::invalid_request(what));
@@ -486,8 +565,23 @@ impl CosmosTransaction {
         if account(&option.fee_payer)? != self.sender {
             return Err(CosmosError::unauthorized("the fee payer of the typed data is not the signer"));
         }
-        let hash = self.legacy_eip712_hash(&option.fee_payer, signer);
-        Ok(hash.is_some_and(|hash| is_signed(&option.fee_payer_sig, hash, key)))
+        Ok(option)
+    }
+}
+
+/// Returns the fee of an encoded transaction in the base denomination, without decoding its messages. `None` if the bytes are
+/// not a transaction.
+pub fn fee_of(raw: &[u8]) -> Option<U256> {
+    let auth = AuthInfo::decode(content_of_field(raw, 2)?).ok()?;
+    fee_amount(&auth).ok()
+}
+
+fn fee_amount(auth: &AuthInfo) -> Result<U256, CosmosError> {
+    let coins = auth.fee.as_ref().map_or(&[][..], |fee| &fee.amount);
+    match coins {
+        [] => Ok(U256::ZERO),
+        [coin] => amount(coin),
+        _ => Err(CosmosError::insufficient_fee(format!("{} coins instead of one", coins.len()))),
     }
 }
 
@@ -502,7 +596,7 @@ fn public_key(key: &Any, sender: Address) -> Result<CompressedKey, CosmosError> 
         let shown: String = key.type_url.chars().take(100).collect();
         return Err(CosmosError::invalid_pub_key(format!("unrecognized public key type {shown:?}")));
     }
-    let PubKey { key } = decode(&key.value, "PubKey")?;
+    let PubKey { key } = decode(&key.value, UnknownFields::Refused, "PubKey")?;
     let compressed = CompressedKey::try_from(key.as_slice())
         .map_err(|_| CosmosError::invalid_pub_key(format!("{} bytes instead of 33", key.len())))?;
     let point = PublicKey::from_slice(&key).map_err(CosmosError::invalid_pub_key)?;
@@ -516,17 +610,6 @@ fn public_key(key: &Any, sender: Address) -> Result<CompressedKey, CosmosError> 
 /// Whether an extension option is that of a signature over typed data.
 fn is_web3_option(option: &Any) -> bool {
     option.type_url.ends_with(".ExtensionOptionsWeb3Tx")
-}
-
-/// Whether `signature` is one of `hash`, of 64 bytes or with a recovery id, which is ignored. High `s` values are invalid.
-fn is_signed(signature: &[u8], hash: B256, key: &PublicKey) -> bool {
-    let compact = match signature.len() {
-        SIGNATURE_SIZE => signature,
-        65 => &signature[..SIGNATURE_SIZE],
-        _ => return false,
-    };
-    let Ok(signature) = ecdsa::Signature::from_compact(compact) else { return false };
-    SECP256K1.verify_ecdsa(Digest::from_digest(hash.0), &signature, key).is_ok()
 }
 
 fn check_prefix(text: &str, prefix: &str) -> Result<(), CosmosError> {

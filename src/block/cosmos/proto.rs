@@ -2,6 +2,8 @@
 
 use prost::Message;
 
+use super::wire::{HasKnownFields, KnownFields};
+
 /// `cosmos.tx.v1beta1.TxRaw`.
 #[derive(Clone, PartialEq, Message)]
 pub struct TxRaw {
@@ -212,4 +214,68 @@ pub struct MsgEthereumTx {
     /// The encoding of the transaction (EIP-2718).
     #[prost(bytes = "vec", tag = "6")]
     pub raw: Vec<u8>,
+}
+
+/// The fields of an `Any`, whose value is checked when it is decoded.
+pub(super) const ANY: Option<&'static KnownFields> = Some(&Any::FIELDS);
+const COINS: Option<&'static KnownFields> = Some(&Coin::FIELDS);
+
+impl HasKnownFields for TxRaw {
+    const FIELDS: KnownFields = KnownFields(&[(1, None), (2, None), (3, None)]);
+}
+
+impl HasKnownFields for TxBody {
+    const FIELDS: KnownFields = KnownFields(&[(1, ANY), (2, None), (3, None), (1023, ANY), (2047, ANY)]);
+}
+
+impl HasKnownFields for AuthInfo {
+    const FIELDS: KnownFields = KnownFields(&[(1, Some(&SignerInfo::FIELDS)), (2, Some(&Fee::FIELDS))]);
+}
+
+impl HasKnownFields for SignerInfo {
+    const FIELDS: KnownFields = KnownFields(&[(1, ANY), (2, Some(&ModeInfo::FIELDS)), (3, None)]);
+}
+
+impl HasKnownFields for ModeInfo {
+    const FIELDS: KnownFields = KnownFields(&[(1, Some(&SingleMode::FIELDS))]);
+}
+
+impl HasKnownFields for SingleMode {
+    const FIELDS: KnownFields = KnownFields(&[(1, None)]);
+}
+
+impl HasKnownFields for Fee {
+    const FIELDS: KnownFields = KnownFields(&[(1, COINS), (2, None), (3, None), (4, None)]);
+}
+
+impl HasKnownFields for Any {
+    const FIELDS: KnownFields = KnownFields(&[(1, None), (2, None)]);
+}
+
+impl HasKnownFields for Coin {
+    const FIELDS: KnownFields = KnownFields(&[(1, None), (2, None)]);
+}
+
+impl HasKnownFields for PubKey {
+    const FIELDS: KnownFields = KnownFields(&[(1, None)]);
+}
+
+impl HasKnownFields for MsgSend {
+    const FIELDS: KnownFields = KnownFields(&[(1, None), (2, None), (3, COINS)]);
+}
+
+impl HasKnownFields for MsgMultiSend {
+    const FIELDS: KnownFields = KnownFields(&[(1, Some(&AddressCoins::FIELDS)), (2, Some(&AddressCoins::FIELDS))]);
+}
+
+impl HasKnownFields for AddressCoins {
+    const FIELDS: KnownFields = KnownFields(&[(1, None), (2, COINS)]);
+}
+
+impl HasKnownFields for ExtensionOptionsWeb3Tx {
+    const FIELDS: KnownFields = KnownFields(&[(1, None), (2, None), (3, None)]);
+}
+
+impl HasKnownFields for MsgEthereumTx {
+    const FIELDS: KnownFields = KnownFields(&[(1, ANY), (2, None), (3, None), (4, None), (5, None), (6, None)]);
 }

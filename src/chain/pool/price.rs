@@ -3,15 +3,17 @@
 use alloy_consensus::{Transaction as _, TxType};
 use alloy_primitives::U256;
 
-use crate::block::Transaction;
+use crate::block::{Transaction, cosmos::fee_of};
 
 /// Returns the maximum cost of a transaction: value, gas at the fee cap and blob gas at the blob fee cap, in wei. That of a
 /// Cosmos transaction is its fee.
 pub(super) fn cost_of(transaction: &Transaction) -> U256 {
     let tx = &transaction.envelope;
-    if let Some(cosmos) = transaction.cosmos() {
+    if transaction.is_cosmos()
+        && let Some(fee) = fee_of(tx.input())
+    {
         // A transfer that the balance does not cover fails in its block.
-        return cosmos.fee;
+        return fee;
     }
     let gas = U256::from(tx.gas_limit()).saturating_mul(U256::from(tx.max_fee_per_gas()));
     let blob_price = U256::from(tx.max_fee_per_blob_gas().unwrap_or_default());

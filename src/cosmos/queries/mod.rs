@@ -12,6 +12,7 @@ mod governance;
 mod node;
 mod page;
 mod tx;
+mod tx_list;
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -23,6 +24,7 @@ use prost_reflect::{DynamicMessage, FieldDescriptor, MessageDescriptor, MethodDe
 use serde_json::Value;
 
 pub(super) use self::bank::SupplyCache;
+use self::tx_list::TxList;
 use super::{
     Gateway,
     error::GatewayError,
@@ -31,8 +33,9 @@ use super::{
 use crate::{
     account::{AddressError, Hrp, Kind, address_from_bech32, parse_account_address},
     block::Block,
-    chain::{BlockId, Head, View, ViewError, block_in_place},
+    chain::{BlockId, Head, View, ViewError},
     state::Account,
+    web::{Answer, AnswerWriter, MAX_ANSWER, in_turn},
 };
 
 /// A query: the method of a service, and its implementation.
@@ -42,16 +45,18 @@ pub(super) struct Query {
     pub(super) name: &'static str,
     /// What it returns.
     pub(super) summary: &'static str,
-    answer: Answer,
+    answer: QueryKind,
 }
 
 /// The implementation of a query.
 #[derive(Clone, Copy, Debug)]
-enum Answer {
+enum QueryKind {
     /// Reads a state. Returns the response in protobuf's JSON.
     Now(fn(&Call<'_>) -> Result<Value, GatewayError>),
     /// May wait, as for the block of a transaction. Returns the response.
     Later(fn(LaterCall) -> BoxFuture<'static, Result<DynamicMessage, GatewayError>>),
+    /// May wait. Returns transactions.
+    Txs(fn(LaterCall) -> BoxFuture<'static, Result<TxList, GatewayError>>),
 }
 
 /// A request that may wait.
@@ -67,7 +72,7 @@ const fn query(
     answer: fn(&Call<'_>) -> Result<Value, GatewayError>,
     summary: &'static str,
 ) -> Query {
-    Query { name, summary, answer: Answer::Now(answer) }
+    Query { name, summary, answer: QueryKind::Now(answer) }
 }
 
 const fn later(
@@ -75,7 +80,15 @@ const fn later(
     answer: fn(LaterCall) -> BoxFuture<'static, Result<DynamicMessage, GatewayError>>,
     summary: &'static str,
 ) -> Query {
-    Query { name, summary, answer: Answer::Later(answer) }
+    Query { name, summary, answer: QueryKind::Later(answer) }
+}
+
+const fn txs(
+    name: &'static str,
+    answer: fn(LaterCall) -> BoxFuture<'static, Result<TxList, GatewayError>>,
+    summary: &'static str,
+) -> Query {
+    Query { name, summary, answer: QueryKind::Txs(answer) }
 }
 
 const MODULES: [&[Query]; 7] =
@@ -122,11 +135,38 @@ impl Methods {
     }
 }
 
-/// A response, with the height that it is for.
-pub(super) struct Response {
-    pub(super) message: DynamicMessage,
-    pub(super) height: u64,
+/// What a query answers.
+pub(super) enum ResponseContent {
+    Message(DynamicMessage),
+    Txs(TxList),
 }
+
+impl ResponseContent {
+    /// The response in protobuf's encoding.
+    fn encode(&self) -> Result<Answer, GatewayError> {
+        let message = match self {
+            Self::Message(message) => message,
+            Self::Txs(txs) => return txs.encode(),
+        };
+        let mut out = AnswerWriter::new(MAX_ANSWER);
+        out.push(&message.encode_to_vec())?;
+        Ok(out.finish())
+    }
+
+    /// The response in the gateway's JSON, with the deviations of its REST routes.
+    pub(super) fn json(&self, gateway: &Gateway, deviate: impl FnOnce(&mut Value)) -> Result<Answer, GatewayError> {
+        let message = match self {
+            Self::Message(message) => message,
+            Self::Txs(txs) => return txs.json(),
+        };
+        let mut body = gateway.messages.to_json(message);
+        deviate(&mut body);
+        Ok(Answer::json(&body)?)
+    }
+}
+
+/// Writes the response to a query, on the thread that found it.
+type WriteResponse = fn(&Gateway, &Method, &ResponseContent) -> Result<Answer, GatewayError>;
 
 /// A request, with the state that it is about.
 pub(super) struct Call<'a> {
@@ -137,28 +177,59 @@ pub(super) struct Call<'a> {
 }
 
 impl Gateway {
-    /// Answers a query. `height` is that of the state; none or 0 is the newest one.
+    /// Answers a query with what `write` writes, and with the height that it is for. `height` is that of the state; none or 0
+    /// is the newest one.
     pub(super) async fn ask(
         &self,
         method: &Method,
         request: DynamicMessage,
         height: Option<u64>,
-    ) -> Result<Response, GatewayError> {
-        let view = self.view_at(height)?;
-        // Before the first block is sealed the state is the one that it begins with. A height of 0 means none to clients.
-        let height = view.block.number().max(1);
+        write: WriteResponse,
+    ) -> Result<(Answer, u64), GatewayError> {
         self.check_fields(&request)?;
+        let (gateway, own) = (self.clone(), method.clone());
         let output = method.descriptor.output();
-        let message = match method.query.answer {
-            Answer::Now(answer) => {
-                let call = Call { gateway: self, method, view, request };
-                let answer = block_in_place(|| answer(&call))?;
-                let message = from_json(output, answer);
-                message.map_err(|error| GatewayError::Internal(format!("{}: {error}", method.query.name)))?
+        let (content, height) = match method.query.answer {
+            QueryKind::Now(answer) => {
+                return in_turn(move || gateway.answer_now(&own, answer, request, height, write)).await;
             }
-            Answer::Later(answer) => answer(LaterCall { gateway: self.clone(), request, output }).await?,
+            QueryKind::Later(answer) => {
+                let height = self.height_at(height).await?;
+                let content = answer(LaterCall { gateway: self.clone(), request, output }).await?;
+                (ResponseContent::Message(content), height)
+            }
+            QueryKind::Txs(answer) => {
+                let height = self.height_at(height).await?;
+                let content = answer(LaterCall { gateway: self.clone(), request, output }).await?;
+                (ResponseContent::Txs(content), height)
+            }
         };
-        Ok(Response { message, height })
+        in_turn(move || Ok((write(&gateway, &own, &content)?, height))).await
+    }
+
+    fn answer_now(
+        &self,
+        method: &Method,
+        answer: fn(&Call<'_>) -> Result<Value, GatewayError>,
+        request: DynamicMessage,
+        height: Option<u64>,
+        write: WriteResponse,
+    ) -> Result<(Answer, u64), GatewayError> {
+        let view = self.view_at(height)?;
+        let height = reported_height(&view);
+        let json = answer(&Call { gateway: self, method, view, request })?;
+        let message = from_json(method.descriptor.output(), json);
+        let message = message.map_err(|error| GatewayError::Internal(format!("{}: {error}", method.query.name)))?;
+        Ok((write(self, method, &ResponseContent::Message(message))?, height))
+    }
+
+    /// The height that a response reports for the state at `height`.
+    async fn height_at(&self, height: Option<u64>) -> Result<u64, GatewayError> {
+        let gateway = self.clone();
+        match height {
+            None | Some(0) => Ok(reported_height(&self.view_at(None)?)),
+            height => in_turn(move || gateway.view_at(height).map(|view| reported_height(&view))).await,
+        }
     }
 
     /// Answers a query whose request and response are encoded.
@@ -167,11 +238,10 @@ impl Gateway {
         method: &Method,
         request: &[u8],
         height: Option<u64>,
-    ) -> Result<(Vec<u8>, u64), GatewayError> {
+    ) -> Result<(Answer, u64), GatewayError> {
         let malformed = |_| GatewayError::InvalidArgument("data is no message of this query".to_owned());
         let request = DynamicMessage::decode(method.descriptor.input(), request).map_err(malformed)?;
-        let Response { message, height } = self.ask(method, request, height).await?;
-        Ok((message.encode_to_vec(), height))
+        self.ask(method, request, height, |_, _, content| content.encode()).await
     }
 
     /// The block with a number, up to the newest one.
@@ -214,7 +284,7 @@ impl Gateway {
             }
             Some(height) => height,
         };
-        block_in_place(|| self.chain.view(BlockId::Number(height))).map_err(|error| match error {
+        self.chain.view(BlockId::Number(height)).map_err(|error| match error {
             ViewError::NotFound | ViewError::Pruned(_) => GatewayError::InvalidHeight(format!(
                 "failed to load state at height {height}; it is not kept any more (latest height: {newest})"
             )),
@@ -277,6 +347,12 @@ impl Call<'_> {
     fn block(&self, number: u64) -> Result<Arc<Block>, GatewayError> {
         self.gateway.block(&self.view.head, number)
     }
+}
+
+/// The height at which responses report a state. Before the first block is sealed the state is the one that it begins with,
+/// and a height of 0 means none to clients.
+fn reported_height(view: &View) -> u64 {
+    view.block.number().max(1)
 }
 
 fn check_address(text: &str, kind: Kind, hrp: &Hrp) -> Result<(), AddressError> {

@@ -2,37 +2,34 @@
 
 use alloy_primitives::{B256, hex};
 use prost::Message;
-use prost_reflect::{DynamicMessage, FieldDescriptor, MessageDescriptor, ReflectMessage, Value as FieldValue};
+use prost_reflect::DynamicMessage;
 use serde_json::{Value, json};
 
 use super::{
-    LaterCall, Query, later, number_in,
+    LaterCall, Query, TxList, later, number_in,
     page::{DEFAULT_LIMIT, MAX_LIMIT, PageRequest},
+    txs,
 };
 use crate::{
-    block::cosmos::proto::Any,
-    calendar::rfc3339,
-    chain::block_in_place,
     cosmos::{
         blocks::{HashEncoding, block_with_id},
         error::GatewayError,
         event_query::EventQuery,
-        protobuf::from_json,
         tx::TxOutcome,
-        tx_lookup::{FoundTx, SearchPage},
-        tx_result::TxEvent,
+        tx_lookup::SearchPage,
     },
+    web::in_turn,
 };
 
 pub(super) const QUERIES: &[Query] = &[
     later("cosmos.tx.v1beta1.Service/BroadcastTx", |call| Box::pin(broadcast(call)), "Sends a transaction."),
-    later(
+    txs(
         "cosmos.tx.v1beta1.Service/GetBlockWithTxs",
         |call| Box::pin(block_with_transactions(call)),
         "A block with its transactions decoded.",
     ),
-    later("cosmos.tx.v1beta1.Service/GetTx", |call| Box::pin(transaction(call)), "A transaction in a block."),
-    later(
+    txs("cosmos.tx.v1beta1.Service/GetTx", |call| Box::pin(transaction(call)), "A transaction in a block."),
+    txs(
         "cosmos.tx.v1beta1.Service/GetTxsEvent",
         |call| Box::pin(transactions(call)),
         "Transactions by their events: `tx.height`, `message.sender`, `transfer.recipient` and others.",
@@ -53,7 +50,7 @@ async fn broadcast(call: LaterCall) -> Result<DynamicMessage, GatewayError> {
     let mode = call.request.get_field_by_name("mode").and_then(|value| value.as_enum_number());
     let outcome = match mode {
         Some(1 | 2) => call.gateway.broadcast_tx(&raw).await,
-        Some(ASYNC) => call.gateway.broadcast_tx_unchecked(&raw),
+        Some(ASYNC) => call.gateway.broadcast_tx_unchecked(&raw).await,
         _ => {
             let what = "unsupported return type unspecified; supported types: sync, async";
             return Err(GatewayError::InvalidArgument(what.to_owned()));
@@ -85,16 +82,19 @@ async fn simulate(call: LaterCall) -> Result<DynamicMessage, GatewayError> {
     if raw.is_empty() {
         return Err(GatewayError::InvalidArgument("empty txBytes is not allowed".to_owned()));
     }
-    let simulated = call.gateway.simulate_tx(&raw);
-    let (gas_wanted, gas_used) = simulated
-        .map_err(|error| GatewayError::Unknown(format!("{error}: With gas wanted: '0' and gas used: '0' ")))?;
+    let gateway = call.gateway.clone();
+    let simulate = move || {
+        let simulated = gateway.simulate_tx(&raw);
+        simulated.map_err(|error| GatewayError::Unknown(format!("{error}: With gas wanted: '0' and gas used: '0' ")))
+    };
+    let (gas_wanted, gas_used) = in_turn(simulate).await?;
     call.response(json!({
         "gas_info": { "gas_wanted": gas_wanted.to_string(), "gas_used": gas_used.to_string() },
         "result": {},
     }))
 }
 
-async fn transaction(call: LaterCall) -> Result<DynamicMessage, GatewayError> {
+async fn transaction(call: LaterCall) -> Result<TxList, GatewayError> {
     let text = call.text("hash");
     let hash = hex::decode(&text).ok().and_then(|hash| B256::try_from(hash.as_slice()).ok());
     let Some(hash) = hash else {
@@ -102,16 +102,15 @@ async fn transaction(call: LaterCall) -> Result<DynamicMessage, GatewayError> {
         let what = format!("invalid transaction hash {text:?}: expected 64 hex digits");
         return Err(GatewayError::InvalidArgument(what));
     };
-    let found = block_in_place(|| call.gateway.tx(hash));
-    let found = found.ok_or_else(|| GatewayError::NotFound(format!("tx not found: {text}")))?;
-    let mut response = call.response(json!({}))?;
-    set_message(&mut response, "tx", |tx| decoded(tx, &found))?;
-    set_message(&mut response, "tx_response", |of| included(of, &found))?;
-    Ok(response)
+    let gateway = call.gateway.clone();
+    let find = move || gateway.tx(hash).ok_or_else(|| GatewayError::NotFound(format!("tx not found: {text}")));
+    let found = in_turn(find).await?;
+    let rest = call.response(json!({}))?;
+    Ok(TxList { gateway: call.gateway, rest, txs: "tx", results: Some("tx_response"), places: vec![found] })
 }
 
 /// Transactions by their events.
-async fn transactions(call: LaterCall) -> Result<DynamicMessage, GatewayError> {
+async fn transactions(call: LaterCall) -> Result<TxList, GatewayError> {
     let text = match call.text("query") {
         // The older form of the request is a list of conditions.
         query if query.is_empty() => texts_in(&call.request, "events").join(" AND "),
@@ -133,90 +132,28 @@ async fn transactions(call: LaterCall) -> Result<DynamicMessage, GatewayError> {
         newest_first: order == Some(DESCENDING),
     };
     let found = call.gateway.search_txs(&query, page).await?;
-    let mut response = call.response(json!({ "total": found.total.to_string() }))?;
-    for tx in &found.txs {
-        push_message(&mut response, "txs", |of| decoded(of, tx))?;
-        push_message(&mut response, "tx_responses", |of| included(of, tx))?;
-    }
-    Ok(response)
+    let rest = call.response(json!({ "total": found.total.to_string() }))?;
+    let places = found.places;
+    Ok(TxList { gateway: call.gateway, rest, txs: "txs", results: Some("tx_responses"), places })
 }
 
 /// A block with its transactions decoded.
-async fn block_with_transactions(call: LaterCall) -> Result<DynamicMessage, GatewayError> {
-    let gateway = &call.gateway;
-    let block = block_in_place(|| gateway.block(&gateway.chain.head(), number_in(&call.request, "height")))?;
-    let page = PageRequest::of(&call.request);
-    let total = block.transactions.len();
-    let mut body = block_with_id(&block, &gateway.node, HashEncoding::Gateway);
-    body["pagination"] = json!({ "total": total.to_string() });
-    let mut response = call.response(body)?;
-    let first = usize::try_from(page.offset).unwrap_or(usize::MAX);
-    for index in (first..total).take(usize::try_from(page.limit).unwrap_or(usize::MAX)) {
-        if let Some(found) = FoundTx::of(&block, index, &gateway.node.network) {
-            push_message(&mut response, "txs", |tx| decoded(tx, &found))?;
-        }
-    }
-    Ok(response)
-}
+async fn block_with_transactions(call: LaterCall) -> Result<TxList, GatewayError> {
+    in_turn(move || {
+        let gateway = &call.gateway;
+        let block = gateway.block(&gateway.chain.head(), number_in(&call.request, "height"))?;
+        let page = PageRequest::of(&call.request);
+        let total = block.transactions.len();
+        let mut body = block_with_id(&block, &gateway.node, HashEncoding::Gateway);
+        body["pagination"] = json!({ "total": total.to_string() });
+        let rest = call.response(body)?;
 
-/// `Tx`, whose encoding is that of `TxRaw`.
-fn decoded(of: MessageDescriptor, found: &FoundTx) -> Result<DynamicMessage, GatewayError> {
-    DynamicMessage::decode(of, found.raw.as_slice()).map_err(|error| GatewayError::Internal(error.to_string()))
-}
-
-/// `TxResponse` of a transaction in a block.
-fn included(of: MessageDescriptor, found: &FoundTx) -> Result<DynamicMessage, GatewayError> {
-    let (result, block) = (&found.result, &found.block);
-    let body = json!({
-        "height": block.number().to_string(),
-        "txhash": found.hash(),
-        "codespace": result.codespace,
-        "code": result.code,
-        "data": hex::encode_upper(&result.data),
-        "raw_log": result.log,
-        "gas_wanted": result.gas_wanted.to_string(),
-        "gas_used": result.gas_used.to_string(),
-        "timestamp": rfc3339(block.header.timestamp),
-        "events": result.events.iter().map(TxEvent::json).collect::<Vec<_>>(),
-    });
-    let mut response = from_json(of, body).map_err(|error| GatewayError::Internal(error.to_string()))?;
-    let tx = Any { type_url: "/cosmos.tx.v1beta1.Tx".to_owned(), value: found.raw.clone() };
-    set_message(&mut response, "tx", |of| {
-        DynamicMessage::decode(of, tx.encode_to_vec().as_slice())
-            .map_err(|error| GatewayError::Internal(error.to_string()))
-    })?;
-    Ok(response)
-}
-
-type Built = Result<DynamicMessage, GatewayError>;
-
-/// Sets a field to the message that `build` makes of its type.
-fn set_message(
-    message: &mut DynamicMessage,
-    name: &str,
-    build: impl FnOnce(MessageDescriptor) -> Built,
-) -> Result<(), GatewayError> {
-    let (field, of) = message_field(message, name)?;
-    message.set_field(&field, FieldValue::Message(build(of)?));
-    Ok(())
-}
-
-/// Adds the message that `build` makes of its type to a list.
-fn push_message(
-    message: &mut DynamicMessage,
-    name: &str,
-    build: impl FnOnce(MessageDescriptor) -> Built,
-) -> Result<(), GatewayError> {
-    let (field, of) = message_field(message, name)?;
-    let item = FieldValue::Message(build(of)?);
-    message.get_field_mut(&field).as_list_mut().into_iter().for_each(|items| items.push(item.clone()));
-    Ok(())
-}
-
-fn message_field(message: &DynamicMessage, name: &str) -> Result<(FieldDescriptor, MessageDescriptor), GatewayError> {
-    let field = message.descriptor().get_field_by_name(name);
-    let found = field.and_then(|field| Some((field.clone(), field.kind().as_message()?.clone())));
-    found.ok_or_else(|| GatewayError::Internal(format!("{name} is no message of {}", message.descriptor().full_name())))
+        let first = usize::try_from(page.offset).unwrap_or(usize::MAX);
+        let of_page = (first..total).take(usize::try_from(page.limit).unwrap_or(usize::MAX));
+        let places = of_page.map(|index| (block.clone(), index)).collect();
+        Ok(TxList { gateway: call.gateway, rest, txs: "txs", results: None, places })
+    })
+    .await
 }
 
 /// The texts in a list; none without one.

@@ -7,11 +7,14 @@ use prost::Message;
 use serde_json::{Value, json};
 use tetrad::{
     account::{Hrp, Kind, address_to_bech32},
-    internals::block::cosmos::{
-        CosmosTransaction, DecodedTx, SignerData,
-        proto::{
-            AddressCoins, Any, AuthInfo, Coin, ExtensionOptionsWeb3Tx, Fee, ModeInfo, MsgMultiSend, MsgSend, PubKey,
-            SignDoc, SignerInfo, SingleMode, TxBody, TxRaw,
+    internals::block::{
+        Submission, Transaction,
+        cosmos::{
+            CosmosTransaction, DecodedTx, SignerData,
+            proto::{
+                AddressCoins, Any, AuthInfo, Coin, ExtensionOptionsWeb3Tx, Fee, ModeInfo, MsgMultiSend, MsgSend,
+                PubKey, SignDoc, SignerInfo, SingleMode, TxBody, TxRaw,
+            },
         },
     },
 };
@@ -49,6 +52,11 @@ pub struct Unsigned {
     pub timeout_height: u64,
     pub fee: Fee,
     pub key_type: String,
+    pub non_critical_extension_options: Vec<Any>,
+    /// Fields that follow the body's own in its encoding.
+    pub more_body: Vec<u8>,
+    /// Fields that follow the signer's and the fee's.
+    pub more_auth: Vec<u8>,
 }
 
 pub fn bech32(address: Address) -> String {
@@ -84,6 +92,9 @@ impl Unsigned {
             timeout_height: 0,
             fee: Fee { amount: coins(u128::from(GAS) * PRICE), gas_limit: GAS, ..Fee::default() },
             key_type: "/hyperpaxeer.crypto.v1.ethsecp256k1.PubKey".to_owned(),
+            non_critical_extension_options: Vec::new(),
+            more_body: Vec::new(),
+            more_auth: Vec::new(),
         }
     }
 
@@ -98,21 +109,35 @@ impl Unsigned {
             memo: self.memo.clone(),
             timeout_height: self.timeout_height,
             extension_options,
-            ..TxBody::default()
+            non_critical_extension_options: self.non_critical_extension_options.clone(),
         };
         let auth = AuthInfo { signer_infos: vec![signer], fee: Some(self.fee.clone()) };
-        TxRaw { body_bytes: body.encode_to_vec(), auth_info_bytes: auth.encode_to_vec(), signatures: vec![Vec::new()] }
+        TxRaw {
+            body_bytes: [body.encode_to_vec(), self.more_body.clone()].concat(),
+            auth_info_bytes: [auth.encode_to_vec(), self.more_auth.clone()].concat(),
+            signatures: vec![Vec::new()],
+        }
     }
 
+    /// A signature of 65 bytes, with the recovery id that wallets give typed data: 27 or 28.
     fn signature(&self, hash: B256) -> Vec<u8> {
         self.key.sign_hash_sync(&hash).unwrap().as_bytes().to_vec()
     }
 
-    /// The signed transaction.
+    /// The signed transaction. The signature has 64 bytes, or 65 in an extension option.
     pub fn sign(&self, mode: Mode) -> Vec<u8> {
+        self.sign_with(mode, |signature| {
+            if mode != Mode::Web3 {
+                signature.truncate(64);
+            }
+        })
+    }
+
+    /// The signed transaction, after a change to its signature of 65 bytes.
+    pub fn sign_with(&self, mode: Mode, change: impl FnOnce(&mut Vec<u8>)) -> Vec<u8> {
         let signer = SignerData { chain_id: &self.chain_id, evm_chain_id: 125, account_number: self.account_number };
         let mut parts = self.parts(mode, Vec::new());
-        let signature = match mode {
+        let mut signature = match mode {
             Mode::Direct => self.signature(keccak256(
                 SignDoc {
                     body_bytes: parts.body_bytes.clone(),
@@ -129,6 +154,7 @@ impl Unsigned {
                 self.signature(decoded(&parts).legacy_eip712_hash(&payer, &signer).unwrap())
             }
         };
+        change(&mut signature);
         if mode == Mode::Web3 {
             let option = ExtensionOptionsWeb3Tx {
                 typed_data_chain_id: 125,
@@ -138,7 +164,7 @@ impl Unsigned {
             let type_url = "/ethermint.types.v1.ExtensionOptionsWeb3Tx".to_owned();
             parts = self.parts(mode, vec![Any { type_url, value: option.encode_to_vec() }]);
         } else {
-            parts.signatures = vec![signature[..64].to_vec()];
+            parts.signatures = vec![signature];
         }
         parts.encode_to_vec()
     }
@@ -211,6 +237,24 @@ impl TestNode {
         let (status, body) = self.post_json("/cosmos/tx/v1beta1/txs", body).await;
         assert_eq!(status, 200, "{body}");
         body["tx_response"].clone()
+    }
+
+    /// Puts a transaction into the next block without the checks of those that clients send: a block of an earlier version
+    /// or of another node may have it.
+    pub async fn include(&self, raw: &[u8]) {
+        let tx = match DecodedTx::decode(raw).unwrap() {
+            DecodedTx::Bank(tx) => tx,
+            DecodedTx::Ethereum(_) => panic!("an Ethereum transaction"),
+        };
+        let submission = Submission { transaction: Transaction::from_cosmos(&tx).unwrap(), sidecar: None };
+        let chain = self.chain();
+        drop(chain.pool().insert(submission, || chain.head(), 0).unwrap());
+        self.mine().await;
+    }
+
+    /// The result of `check_tx` for a transaction.
+    pub async fn check(&self, raw: &[u8]) -> Value {
+        self.comet("check_tx", json!({ "tx": Base64::encode_string(raw) })).await["result"].clone()
     }
 
     /// The result of a method of CometBFT.
