@@ -12,6 +12,7 @@ use crate::{
         Context, OnFork, RpcError, Table,
         eth::{RpcReceipt, RpcTransaction},
         json::{Json, Object, Written, array_within},
+        ots::PlainNumber,
         params::LooseNumber,
         trace::{Inputs, visit_block},
         tracing::Budget,
@@ -54,7 +55,10 @@ fn page(
         RpcTransaction::Mined(block.clone(), *index).write(out);
     }) && array_within(object.name("receipts"), max, places, |(block, index), out| {
         let blob_base_fee = head.environment_of(block).blob_base_fee();
-        RpcReceipt { block: block.clone(), index: *index, blob_base_fee }.write(out);
+        let receipt = RpcReceipt { block: block.clone(), index: *index, blob_base_fee };
+        let mut object = Object::begin(out);
+        receipt.write_members(&mut object);
+        object.member("timestamp", &PlainNumber(block.header.timestamp)).end();
     });
     if !whole {
         return Err(RpcError::exceeds(max, "ask for a smaller page"));
