@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use axum::{Router, routing::any};
+use axum::{Router, body::Bytes, routing::any};
 use futures_util::future::BoxFuture;
 use zeroize::Zeroizing;
 
@@ -215,9 +215,12 @@ impl Services {
         }
         if let Some(index) = &self.index {
             let (own, rpc) = (self.network.clone(), rpc.clone());
-            let json_rpc = move |client: Client, body: Vec<u8>| -> BoxFuture<'static, Vec<u8>> {
+            let json_rpc = move |client: Client, body: Vec<u8>| -> BoxFuture<'static, Bytes> {
                 let rpc = rpc.clone();
-                Box::pin(async move { rpc.answer(client, &body).await.0 })
+                Box::pin(async move {
+                    let (answer, held) = rpc.answer(client, &body).await;
+                    held.attach(answer)
+                })
             };
             let (known, verifier) = (self.known.clone(), self.verifier.clone());
             let explorer = Explorer::new(
@@ -228,6 +231,7 @@ impl Services {
                 verifier,
                 Arc::new(json_rpc),
                 addresses.clone(),
+                config.rpc.budget.clone(),
             );
             router = router.merge(counted("explorer", described(explorer.router())));
         } else {

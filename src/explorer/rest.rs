@@ -2,25 +2,26 @@
 
 use std::{future::Future, pin::Pin, sync::Arc};
 
+use axum::body::Bytes;
 use tokio::sync::Semaphore;
 
-use super::render::Render;
+use super::{page::PageBody, render::Render};
 use crate::{
     chain::Chain,
     index::{Index, IndexError, Waiting},
     network::Network,
     sources::{KnownContracts, Verifier},
-    web::{Client, ClientAddresses, Interface, NoCache, RestError},
+    web::{Budget, Client, ClientAddresses, Interface, NoCache, RestError},
 };
 
 /// Reads of the index that may run at once.
 const MAX_READS: usize = 4;
 
-/// Bodies with sources that are read at once.
+/// Bodies with sources that are parsed at once.
 const MAX_UPLOADS: usize = 4;
 
 /// The node's JSON-RPC, for the module `proxy`: answers a request with a response.
-pub type JsonRpc = dyn Fn(Client, Vec<u8>) -> Pin<Box<dyn Future<Output = Vec<u8>> + Send>> + Send + Sync;
+pub type JsonRpc = dyn Fn(Client, Vec<u8>) -> Pin<Box<dyn Future<Output = Bytes> + Send>> + Send + Sync;
 
 /// The interface. Clones share it.
 #[derive(Clone)]
@@ -33,8 +34,10 @@ pub(super) struct Shared {
     pub(super) network: Arc<Network>,
     pub(super) known: KnownContracts,
     pub(super) verifier: Verifier,
-    /// Limits the bodies with sources that are read at once.
-    pub(super) uploads: Semaphore,
+    /// Limits the bodies with sources that are parsed at once.
+    pub(super) uploads: Arc<Semaphore>,
+    /// The memory for bodies with sources.
+    pub(super) budget: Budget,
     pub(super) json_rpc: Arc<JsonRpc>,
     pub(super) clients: ClientAddresses,
     reads: Arc<Semaphore>,
@@ -42,6 +45,9 @@ pub(super) struct Shared {
 
 /// The result of a handler.
 pub(super) type Body<T> = Result<NoCache<T>, RestError>;
+
+/// The result of a handler of a list.
+pub(super) type List<T> = Result<PageBody<T>, RestError>;
 
 impl Interface for Explorer {
     type Error = RestError;
@@ -65,6 +71,7 @@ impl From<IndexError> for RestError {
 
 impl Explorer {
     /// The interface to the index of `chain`, with the contracts whose sources are known.
+    #[allow(clippy::too_many_arguments, reason = "each is a part of its own")]
     pub fn new(
         chain: Chain,
         index: Index,
@@ -73,10 +80,11 @@ impl Explorer {
         verifier: Verifier,
         json_rpc: Arc<JsonRpc>,
         clients: ClientAddresses,
+        budget: Budget,
     ) -> Self {
         let reads = Arc::new(Semaphore::new(MAX_READS));
-        let uploads = Semaphore::new(MAX_UPLOADS);
-        Self(Arc::new(Shared { chain, index, network, known, verifier, uploads, json_rpc, clients, reads }))
+        let uploads = Arc::new(Semaphore::new(MAX_UPLOADS));
+        Self(Arc::new(Shared { chain, index, network, known, verifier, uploads, budget, json_rpc, clients, reads }))
     }
 
     /// Reads the index once it has reached the head, on a thread that may block.
