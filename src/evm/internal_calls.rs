@@ -31,6 +31,13 @@ pub enum InternalCallKind {
     SelfDestruct,
 }
 
+impl InternalCallKind {
+    /// Returns whether this is a call, rather than a creation or a self-destruct.
+    pub fn is_call(self) -> bool {
+        matches!(self, Self::Call | Self::CallCode | Self::DelegateCall | Self::StaticCall)
+    }
+}
+
 /// A call that a contract made, a contract that it created, or its destruction.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InternalCall {

@@ -5,19 +5,20 @@ use axum::extract::State;
 
 use super::{
     bodies::{
-        AddressBody, AddressCounters, AddressParam, InstanceBody, InternalBody, ListBody, LogBody, NextPage,
-        TabCounters, TokenBalance, TransactionBody, TransferBody,
+        AddressBody, AddressCounters, AddressParam, InstanceBody, InternalBody, LogBody, NextPage, TabCounters,
+        TokenBalance, TransactionBody, TransferBody,
     },
+    filters::{AddressTransactionQuery, KindQuery, SideQuery, SortedBy, TopicQuery, TransferQuery},
     logs,
-    parameters::{
-        AddressPath, DirectionQuery, InternalPageQuery, KindQuery, PAGE, PageQuery, TokenPageQuery, TransferQuery,
-    },
-    render::Render,
-    rest::{Body, Explorer},
+    page::{ArrayBody, Filters, PAGE, Page},
+    parameters::{AddressPath, InternalPageQuery, PageQuery, TokenPageQuery},
+    render::{Render, TransferFinder},
+    rest::{Body, Explorer, List},
     tokens::instance,
 };
 use crate::{
-    index::{OwnedToken, TokenKind, TransferRole},
+    block::{Block, LogPosition},
+    index::{CallFilter, IndexPage, OwnedToken, Position, PositionRange, TokenKind, TransferRole},
     web::{Api, Path, Query, RestError, parameters::UserAddress},
 };
 
@@ -28,7 +29,7 @@ pub(super) fn routes(api: Api<Explorer>) -> Api<Explorer> {
     api.get("/api/v2/addresses/{address}", address, "An address: balance, creation, token.")
         .get("/api/v2/addresses/{address}/counters", counters, "Numbers of an address's transactions and transfers.")
         .get("/api/v2/addresses/{address}/tabs-counters", tabs, "Numbers for the tabs of an address's page, up to 51.")
-        .get("/api/v2/addresses/{address}/transactions", transactions, "An address's transactions, newest first.")
+        .get("/api/v2/addresses/{address}/transactions", transactions, "An address's transactions.")
         .get("/api/v2/addresses/{address}/token-transfers", transfers, "An address's token transfers, newest first.")
         .get(
             "/api/v2/addresses/{address}/internal-transactions",
@@ -38,7 +39,7 @@ pub(super) fn routes(api: Api<Explorer>) -> Api<Explorer> {
         .get("/api/v2/addresses/{address}/logs", address_logs, "The logs of a contract, newest first.")
         .get("/api/v2/addresses/{address}/tokens", tokens, "The tokens that an address holds.")
         .get("/api/v2/addresses/{address}/token-balances", balances, "All tokens that an address holds, up to 1,000.")
-        .get("/api/v2/addresses/{address}/nft", instances, "The ERC-721 tokens that an address owns.")
+        .get("/api/v2/addresses/{address}/nft", instances, "The ERC-721 and ERC-1155 tokens that an address has.")
 }
 
 async fn address(State(explorer): State<Explorer>, Path(path): Path<AddressPath>) -> Body<AddressBody> {
@@ -59,7 +60,7 @@ fn render_address(address: Address, newest: u64, render: &Render<'_>) -> Result<
         Some(record) if param.is_contract => Some(render.token_body(address, record)?),
         _ => None,
     };
-    let holds = !render.reader.owned_tokens(address, &[], None, 1)?.is_empty();
+    let holds = !render.reader.owned_tokens(address, &[], None, 1)?.items.is_empty();
     Ok(AddressBody {
         coin_balance: balance.to_string(),
         block_number_balance_updated_at: newest,
@@ -72,7 +73,7 @@ fn render_address(address: Address, newest: u64, render: &Render<'_>) -> Result<
             (false, false) => None,
         },
         token,
-        has_logs: !logs::of_address(render.reader, address, None, 1).0.is_empty(),
+        has_logs: logs::count_of_contract(render.reader, address, 1)? > 0,
         has_tokens: holds,
         has_token_transfers: account.counts.transfers > 0,
         has_validated_blocks: false,
@@ -107,8 +108,8 @@ async fn tabs(State(explorer): State<Explorer>, Path(path): Path<AddressPath>) -
                 transactions_count: many(counts.transactions),
                 token_transfers_count: many(counts.transfers),
                 internal_transactions_count: many(counts.internal),
-                token_balances_count: render.reader.owned_tokens(address, &[], None, MANY)?.len() as u64,
-                logs_count: logs::of_address(render.reader, address, None, MANY).0.len() as u64,
+                token_balances_count: render.reader.owned_tokens(address, &[], None, MANY)?.items.len() as u64,
+                logs_count: logs::count_of_contract(render.reader, address, MANY)? as u64,
                 validations_count: 0,
                 withdrawals_count: 0,
             })
@@ -120,14 +121,18 @@ async fn transactions(
     State(explorer): State<Explorer>,
     Path(path): Path<AddressPath>,
     Query(page): Query<PageQuery>,
-    Query(query): Query<DirectionQuery>,
-) -> Body<ListBody<TransactionBody>> {
+    Query(query): Query<AddressTransactionQuery>,
+    filters: Filters,
+) -> List<TransactionBody> {
     let UserAddress(address) = path.address;
+    let SortedBy::BlockNumber = query.sorted_by;
+    let range = PositionRange::beyond(page.position(), query.order, PAGE);
     explorer
-        .body(move |_, render| {
-            let page = render.reader.transactions(address, query.side, &page.range())?;
-            let items = render.transactions(&page)?;
-            Ok(ListBody { next_page_params: NextPage::after(page.next, items.len()), items })
+        .read(move |_, render| {
+            let found = render.reader.transactions(address, query.side.0, &range)?;
+            let mut page = Page::new(PAGE);
+            page.fill(found, |position| *position, |position| render.transaction_at(position))?;
+            page.finish(filters, NextPage::after)
         })
         .await
 }
@@ -137,15 +142,16 @@ async fn transfers(
     Path(path): Path<AddressPath>,
     Query(page): Query<PageQuery>,
     Query(query): Query<TransferQuery>,
-) -> Body<ListBody<TransferBody>> {
+    filters: Filters,
+) -> List<TransferBody> {
     let UserAddress(address) = path.address;
-    let token = query.token.map(|UserAddress(token)| token);
-    let role = TransferRole { side: query.side, token, kinds: query.kinds.0 };
+    let role = TransferRole { side: query.side.0, token: query.token(), kinds: query.kinds.0 };
     explorer
-        .body(move |_, render| {
-            let page = render.reader.transfers(Some(address), &role, &page.range())?;
-            let items = render.transfers(&page)?;
-            Ok(ListBody { next_page_params: NextPage::after(page.next, items.len()), items })
+        .read(move |_, render| {
+            let found = render.reader.transfers(Some(address), &role, &page.range(PAGE))?;
+            let (mut page, mut finder) = (Page::new(PAGE), TransferFinder::default());
+            page.fill(found, |position| *position, |position| render.transfer_at(&mut finder, position))?;
+            page.finish(filters, NextPage::after)
         })
         .await
 }
@@ -154,13 +160,18 @@ async fn internal(
     State(explorer): State<Explorer>,
     Path(path): Path<AddressPath>,
     Query(page): Query<InternalPageQuery>,
-) -> Body<ListBody<InternalBody>> {
+    Query(query): Query<SideQuery>,
+    filters: Filters,
+) -> List<InternalBody> {
     let UserAddress(address) = path.address;
+    let filter = CallFilter { side: query.side.0, ..CallFilter::default() };
     explorer
-        .body(move |_, render| {
-            let page = render.reader.internal_calls(Some(address), &page.range())?;
-            let items: Vec<_> = page.items.iter().filter_map(|found| render.internal(found)).collect();
-            Ok(ListBody { next_page_params: NextPage::after_internal(page.next, items.len()), items })
+        .read(move |_, render| {
+            let range = PositionRange::before(page.position(), PAGE);
+            let found = render.reader.internal_calls(Some(address), &filter, &range)?;
+            let mut page = Page::new(PAGE);
+            page.fill(found, |found| found.position, |found| Ok::<_, RestError>(render.internal(&found)))?;
+            page.finish(filters, NextPage::after_internal)
         })
         .await
 }
@@ -169,16 +180,22 @@ async fn address_logs(
     State(explorer): State<Explorer>,
     Path(path): Path<AddressPath>,
     Query(page): Query<PageQuery>,
-) -> Body<ListBody<LogBody>> {
+    Query(query): Query<TopicQuery>,
+    filters: Filters,
+) -> List<LogBody> {
     let UserAddress(address) = path.address;
+    let before = page.position();
     explorer
-        .body(move |_, render| {
-            let (found, next) = logs::of_address(render.reader, address, page.position(), PAGE);
-            let items: Vec<_> = found
-                .iter()
-                .filter_map(|(block, index)| Some(render.log(block, &block.logs().find(|at| at.log_index == *index)?)))
-                .collect();
-            Ok(ListBody { next_page_params: NextPage::after(next, items.len()), items })
+        .read(move |_, render| {
+            let mut page = Page::new(PAGE);
+            let push = |position: Position, block: &Block, at: &LogPosition<'_>| {
+                page.push(position, || Ok::<_, RestError>(Some(render.log(block, at))))
+            };
+            let reached = logs::visit_contract(render.reader, address, query.topic.0, before, push)?;
+            if let Some(reached) = reached {
+                page.suspend(reached);
+            }
+            page.finish(filters, NextPage::after)
         })
         .await
 }
@@ -197,31 +214,33 @@ async fn tokens(
     Path(path): Path<AddressPath>,
     Query(page): Query<TokenPageQuery>,
     Query(query): Query<KindQuery>,
-) -> Body<ListBody<TokenBalance>> {
+    filters: Filters,
+) -> List<TokenBalance> {
     let UserAddress(address) = path.address;
     explorer
-        .body(move |_, render| {
-            let mut owned = render.reader.owned_tokens(address, &query.kinds.0, page.after(), PAGE + 1)?;
-            let more = owned.len() > PAGE;
-            owned.truncate(PAGE);
-            let next_page_params = owned.last().filter(|_| more).map(|last| NextPage {
-                token_contract_address_hash: Some(last.token.to_checksum(None)),
-                token_id: last.id.map(|id| id.to_string()),
-                items_count: owned.len(),
-                ..NextPage::default()
-            });
-            let items = owned.iter().map(|owned| balance(render, owned)).collect::<Result<_, _>>()?;
-            Ok(ListBody { items, next_page_params })
+        .read(move |_, render| {
+            let found = render.reader.owned_tokens(address, &query.kinds.0, page.after(), PAGE)?;
+            let mut page = Page::new(PAGE);
+            page.fill(found, OwnedToken::key, |owned| balance(render, &owned).map(Some))?;
+            page.finish(filters, NextPage::after_token)
         })
         .await
 }
 
-async fn balances(State(explorer): State<Explorer>, Path(path): Path<AddressPath>) -> Body<Vec<TokenBalance>> {
+/// The most tokens of a list without pages.
+const MAX_BALANCES: usize = 1_000;
+
+async fn balances(
+    State(explorer): State<Explorer>,
+    Path(path): Path<AddressPath>,
+) -> Result<ArrayBody<TokenBalance>, RestError> {
     let UserAddress(address) = path.address;
     explorer
-        .body(move |_, render| {
-            let owned = render.reader.owned_tokens(address, &[], None, 1_000)?;
-            owned.iter().map(|owned| balance(render, owned)).collect()
+        .read(move |_, render| {
+            let found = render.reader.owned_tokens(address, &[], None, MAX_BALANCES)?;
+            let mut page = Page::array(MAX_BALANCES);
+            page.fill(found, OwnedToken::key, |owned| balance(render, &owned).map(Some))?;
+            page.into_array()
         })
         .await
 }
@@ -230,22 +249,63 @@ async fn instances(
     State(explorer): State<Explorer>,
     Path(path): Path<AddressPath>,
     Query(page): Query<TokenPageQuery>,
-) -> Body<ListBody<InstanceBody>> {
+    Query(query): Query<KindQuery>,
+    filters: Filters,
+) -> List<InstanceBody> {
     let UserAddress(address) = path.address;
     explorer
-        .body(move |_, render| {
-            let mut owned = render.reader.owned_instances(address, page.after(), PAGE + 1)?;
-            let more = owned.len() > PAGE;
-            owned.truncate(PAGE);
-            let next_page_params = owned.last().filter(|_| more).map(|(token, id): &(Address, U256)| NextPage {
-                token_contract_address_hash: Some(token.to_checksum(None)),
-                token_id: Some(id.to_string()),
-                items_count: owned.len(),
-                ..NextPage::default()
-            });
-            let one = |(token, id): &(Address, U256)| instance(render, *token, TokenKind::Erc721, *id, Some(address));
-            let items = owned.iter().map(one).collect::<Result<_, _>>()?;
-            Ok(ListBody { items, next_page_params })
+        .read(move |_, render| {
+            let found = owned_instances(render, address, &query.kinds.0, page.after())?;
+            let mut page = Page::new(PAGE);
+            page.fill(found, |owned| owned.key, |owned| owned.render(render, address).map(Some))?;
+            page.finish(filters, NextPage::after_token)
         })
         .await
+}
+
+/// An id of a non-fungible token that an address owns, or of which it holds an amount.
+struct OwnedInstance {
+    /// The token's contract, and the id.
+    key: (Address, U256),
+    kind: TokenKind,
+    /// The amount; none of a unique token.
+    amount: Option<U256>,
+}
+
+impl OwnedInstance {
+    fn render(&self, render: &Render<'_>, owner: Address) -> Result<InstanceBody, RestError> {
+        let (token, id) = self.key;
+        let body = instance(render, token, self.kind, id, Some(owner).filter(|_| self.amount.is_none()))?;
+        Ok(InstanceBody { value: self.amount.map(|amount| amount.to_string()).or(body.value), ..body })
+    }
+}
+
+/// Returns the ids that an address owns or holds, in the order of their contracts and then of themselves.
+fn owned_instances(
+    render: &Render<'_>,
+    address: Address,
+    kinds: &[TokenKind],
+    after: Option<(Address, U256)>,
+) -> Result<IndexPage<OwnedInstance, (Address, U256)>, RestError> {
+    let is_wanted = |kind: TokenKind| kinds.is_empty() || kinds.contains(&kind);
+    let mut all = Vec::new();
+    let mut next = None;
+    if is_wanted(TokenKind::Erc721) {
+        let unique = render.reader.owned_instances(address, after, PAGE)?;
+        let owned = |key| OwnedInstance { key, kind: TokenKind::Erc721, amount: None };
+        all.extend(unique.items.into_iter().map(owned));
+        next = unique.next;
+    }
+    if is_wanted(TokenKind::Erc1155) {
+        let held = render.reader.owned_tokens(address, &[TokenKind::Erc1155], after, PAGE)?;
+        let owned = |held: OwnedToken| OwnedInstance { key: held.key(), kind: held.kind, amount: Some(held.balance) };
+        all.extend(held.items.iter().map(|held| owned(*held)));
+        next = [next, held.next].into_iter().flatten().min();
+    }
+    // Beyond the place that one of both lists has reached, ids of it may be missing between those of the other.
+    all.retain(|owned| next.is_none_or(|next| owned.key <= next));
+    all.sort_by_key(|owned| owned.key);
+    // A contract may emit events of both standards for one id.
+    all.dedup_by_key(|owned| owned.key);
+    Ok(IndexPage { items: all, next })
 }

@@ -5,11 +5,13 @@ use std::sync::Arc;
 use axum::extract::State;
 
 use super::{
-    bodies::{BlockBody, InternalBody, ListBody, NextPage, TransactionBody},
-    parameters::{BlockName, BlockPath, InternalPageQuery, PAGE, PageQuery},
+    bodies::{BlockBody, InternalBody, NextPage, TransactionBody},
+    filters::{BlockInternalQuery, BlockKind, BlockQuery, BlockTransactionQuery, TransactionFilter},
+    page::{ArrayBody, Filters, PAGE, Page},
+    parameters::{BlockName, BlockPath, InternalPageQuery, PageQuery},
     render::Render,
-    rest::{Body, Explorer},
-    transactions::internal_within,
+    rest::{Body, Explorer, List},
+    transactions::{internal_within, listed},
 };
 use crate::{
     block::Block,
@@ -30,30 +32,40 @@ pub(super) fn routes(api: Api<Explorer>) -> Api<Explorer> {
         .get("/api/v2/main-page/transactions", newest_transactions, "The six newest transactions.")
 }
 
-/// Returns the newest blocks before a number.
-fn newest(render: &Render<'_>, before: u64, count: usize) -> Vec<Arc<Block>> {
+/// The newest blocks before a number.
+fn newest<'a>(render: &'a Render<'_>, before: u64) -> impl Iterator<Item = Arc<Block>> + 'a {
     let reader = render.reader;
     let first = reader.oldest().min(reader.head.number());
     let numbers = (first..before.min(reader.head.number() + 1)).rev();
     // The genesis block is there, whatever the node has dropped.
     let genesis = reader.head.genesis.number();
     let all = numbers.chain((genesis < first && genesis < before).then_some(genesis));
-    all.filter_map(|number| reader.block(number)).take(count).collect()
+    all.filter_map(|number| reader.block(number))
 }
 
-async fn blocks(State(explorer): State<Explorer>, Query(page): Query<PageQuery>) -> Body<ListBody<BlockBody>> {
+/// Adds the newest blocks before a number.
+fn fill(render: &Render<'_>, before: u64, page: &mut Page<u64>) -> Result<(), RestError> {
+    for block in newest(render, before) {
+        if page.push(block.number(), || Ok::<_, RestError>(Some(render.block(&block))))?.is_break() {
+            break;
+        }
+    }
+    Ok(())
+}
+
+async fn blocks(
+    State(explorer): State<Explorer>,
+    Query(position): Query<PageQuery>,
+    Query(query): Query<BlockQuery>,
+    filters: Filters,
+) -> List<BlockBody> {
     explorer
-        .body(move |_, render| {
-            let before = page.block.map_or(u64::MAX, |block| block.0);
-            let mut found = newest(render, before, PAGE + 1);
-            let more = found.len() > PAGE;
-            found.truncate(PAGE);
-            let next_page_params = found.last().filter(|_| more).map(|last| NextPage {
-                block_number: Some(last.number()),
-                items_count: found.len(),
-                ..NextPage::default()
-            });
-            Ok(ListBody { items: found.iter().map(|block| render.block(block)).collect(), next_page_params })
+        .read(move |_, render| {
+            let mut page = Page::new(PAGE);
+            if query.kind == BlockKind::Block {
+                fill(render, position.block.map_or(u64::MAX, |block| block.0), &mut page)?;
+            }
+            page.finish(filters, |number| NextPage { block_number: Some(number), ..NextPage::default() })
         })
         .await
 }
@@ -77,19 +89,23 @@ async fn block(State(explorer): State<Explorer>, Path(path): Path<BlockPath>) ->
 async fn transactions(
     State(explorer): State<Explorer>,
     Path(path): Path<BlockPath>,
-    Query(page): Query<PageQuery>,
-) -> Body<ListBody<TransactionBody>> {
+    Query(position): Query<PageQuery>,
+    Query(query): Query<BlockTransactionQuery>,
+    filters: Filters,
+) -> List<TransactionBody> {
+    let filter = TransactionFilter::of_types(query.types);
     explorer
-        .body(move |_, render| {
+        .read(move |_, render| {
             let block = find(render, &path)?;
-            let before = page.index.map_or(usize::MAX, |index| usize::try_from(index.0).unwrap_or(usize::MAX));
-            let all = (0..block.transactions.len().min(before)).rev();
-            let wanted: Vec<_> = all.take(PAGE).collect();
-            let last = wanted.last().copied().filter(|last| *last > 0);
-            let items = wanted.iter().map(|index| render.transaction(&block, *index, false));
-            let items: Vec<_> = items.collect::<Result<_, _>>()?;
-            let position = last.map(|index| Position { block: block.number(), index: index as u32, part: 0 });
-            Ok(ListBody { next_page_params: NextPage::after(position, items.len()), items })
+            let before = position.index.map_or(usize::MAX, |index| usize::try_from(index.0).unwrap_or(usize::MAX));
+            let mut page = Page::new(PAGE);
+            for index in (0..block.transactions.len().min(before)).rev() {
+                let position = Position { block: block.number(), index: index as u32, part: 0 };
+                if page.push(position, || listed(render, &block, index, &filter))?.is_break() {
+                    break;
+                }
+            }
+            page.finish(filters, NextPage::after)
         })
         .await
 }
@@ -97,25 +113,34 @@ async fn transactions(
 async fn internal(
     State(explorer): State<Explorer>,
     Path(path): Path<BlockPath>,
-    Query(page): Query<InternalPageQuery>,
-) -> Body<ListBody<InternalBody>> {
+    Query(position): Query<InternalPageQuery>,
+    Query(query): Query<BlockInternalQuery>,
+    filters: Filters,
+) -> List<InternalBody> {
     explorer
-        .body(move |_, render| {
+        .read(move |_, render| {
             let block = find(render, &path)?;
-            internal_within(render, &block, None, &page)
+            internal_within(render, &block, None, &query.filter(), &position, filters)
         })
         .await
 }
 
-async fn newest_blocks(State(explorer): State<Explorer>) -> Body<Vec<BlockBody>> {
-    explorer.body(|_, render| Ok(newest(render, u64::MAX, 4).iter().map(|block| render.block(block)).collect())).await
+async fn newest_blocks(State(explorer): State<Explorer>) -> Result<ArrayBody<BlockBody>, RestError> {
+    explorer
+        .read(|_, render| {
+            let mut page = Page::array(4);
+            fill(render, u64::MAX, &mut page)?;
+            page.into_array()
+        })
+        .await
 }
 
-async fn newest_transactions(State(explorer): State<Explorer>) -> Body<Vec<TransactionBody>> {
+async fn newest_transactions(State(explorer): State<Explorer>) -> Result<ArrayBody<TransactionBody>, RestError> {
     explorer
-        .body(|_, render| {
-            let page = super::transactions::newest(render, None, 6)?;
-            Ok(render.transactions(&page)?)
+        .read(|_, render| {
+            let mut page = Page::array(6);
+            super::transactions::newest(render, None, &TransactionFilter::none(), &mut page)?;
+            page.into_array()
         })
         .await
 }

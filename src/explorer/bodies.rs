@@ -1,20 +1,23 @@
 //! Blockscout's JSON bodies. Amounts are decimal text in the smallest unit, as there. Members about which a node knows
 //! nothing (tags, exchange rates, names of other services) are null or empty.
 
+use std::collections::BTreeMap;
+
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
-/// A page of a list.
-#[derive(Serialize, JsonSchema)]
+/// A page of a list. It ends early, even without items, where it would be longer than 2 MiB or take too long to find.
+#[derive(JsonSchema)]
 #[schemars(rename = "{T}Page")]
+#[expect(dead_code, reason = "for the schema only: `Page` writes it item by item")]
 pub(super) struct ListBody<T> {
-    pub(super) items: Vec<T>,
+    items: Vec<T>,
     /// Query parameters of the next page; null on the last one.
-    pub(super) next_page_params: Option<NextPage>,
+    next_page_params: Option<NextPage>,
 }
 
-/// Query parameters of the next page.
+/// Query parameters of the next page, filters included.
 #[derive(Default, Serialize, JsonSchema)]
 #[schemars(rename = "ExplorerNextPage")]
 pub(super) struct NextPage {
@@ -23,7 +26,7 @@ pub(super) struct NextPage {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) transaction_index: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) index: Option<u32>,
+    pub(super) index: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) index_in_batch: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -36,8 +39,11 @@ pub(super) struct NextPage {
     pub(super) unique_token: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) value: Option<String>,
-    /// The number of items so far.
+    /// The number of items of this page.
     pub(super) items_count: usize,
+    /// The filters of the request.
+    #[serde(flatten)]
+    pub(super) filters: BTreeMap<String, String>,
 }
 
 /// An address in a list.
@@ -226,12 +232,12 @@ pub(super) struct DecodedParameter {
 #[schemars(rename = "ExplorerTransaction")]
 pub(super) struct TransactionBody {
     pub(super) hash: String,
-    /// `ok` or `error`.
-    pub(super) status: &'static str,
-    /// `success`, or the error, such as `execution reverted`.
+    /// `ok` or `error`; null if the transaction waits for a block.
+    pub(super) status: Option<&'static str>,
+    /// `success`, or the error, such as `execution reverted`; `pending` if the transaction waits for a block.
     pub(super) result: String,
-    pub(super) block_number: u64,
-    pub(super) timestamp: String,
+    pub(super) block_number: Option<u64>,
+    pub(super) timestamp: Option<String>,
     pub(super) confirmations: u64,
     pub(super) confirmation_duration: Vec<u64>,
     pub(super) from: AddressParam,
@@ -241,7 +247,7 @@ pub(super) struct TransactionBody {
     pub(super) fee: FeeBody,
     pub(super) gas_price: String,
     pub(super) gas_limit: String,
-    pub(super) gas_used: String,
+    pub(super) gas_used: Option<String>,
     pub(super) max_fee_per_gas: Option<String>,
     pub(super) max_priority_fee_per_gas: Option<String>,
     pub(super) base_fee_per_gas: Option<String>,
@@ -250,7 +256,7 @@ pub(super) struct TransactionBody {
     #[serde(rename = "type")]
     pub(super) kind: u8,
     pub(super) nonce: u64,
-    pub(super) position: usize,
+    pub(super) position: Option<usize>,
     pub(super) raw_input: String,
     /// The call, if the function is known.
     pub(super) decoded_input: Option<DecodedBody>,

@@ -57,7 +57,7 @@ pub(super) fn routes(api: Api<Explorer>) -> Api<Explorer> {
         "The compilers that verify sources, and the forms of sources.",
     )
     .named("getExplorerVerificationConfig")
-    .upload(
+    .inert_post(
         "/api/v2/smart-contracts/{address}/verification/via/standard-input",
         verify,
         "Verifies a contract's source: a form with `compiler_version`, `contract_name`, `license_type` and the file \

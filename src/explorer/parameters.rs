@@ -4,13 +4,10 @@ use alloy_primitives::{Address, B256, U256};
 use schemars::{Schema, json_schema};
 
 use crate::{
-    index::{Holder, Position, PositionRange, TokenKind, TransactionRole},
+    index::{Holder, Position, PositionRange},
     network::Network,
-    web::parameters::{Choice, Param, ParamError, UserAddress, parameters},
+    web::parameters::{Param, ParamError, UserAddress, parameters},
 };
-
-/// Items of a page, as many as Blockscout has.
-pub(super) const PAGE: usize = 50;
 
 /// Reads a number without sign; larger ones than there can be are the same as the largest.
 fn saturating(digits: &str) -> Option<u64> {
@@ -86,33 +83,6 @@ impl Param for BlockName {
                 .map(|Hash(hash)| Self::Hash(hash))
                 .map_err(|_| ParamError::malformed("expected a block's number or hash")),
         }
-    }
-}
-
-impl Choice for TransactionRole {
-    const CHOICES: &'static [(&'static str, Self)] = &[("from", Self::Sender), ("to", Self::Recipient)];
-    const DEFAULT: Option<&'static str> = None;
-}
-
-/// Standards of tokens, separated by commas.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct TokenKinds(pub(super) Vec<TokenKind>);
-
-impl Param for TokenKinds {
-    fn schema() -> Schema {
-        json_schema!({ "type": "string", "pattern": "^(ERC-(20|721|1155)(,ERC-(20|721|1155))*)?$" })
-    }
-
-    fn absent() -> Option<Self> {
-        Some(Self(Vec::new()))
-    }
-
-    fn parse(text: &str, _: &Network) -> Result<Self, ParamError> {
-        let kind = |word: &str| TokenKind::ALL.into_iter().find(|kind| kind.name() == word);
-        let words = text.split(',').filter(|word| !word.is_empty());
-        let kinds =
-            words.map(|word| kind(word).ok_or_else(|| ParamError::malformed("expected ERC-20, ERC-721 or ERC-1155")));
-        kinds.collect::<Result<_, _>>().map(Self)
     }
 }
 
@@ -226,39 +196,6 @@ parameters! {
 }
 
 parameters! {
-    /// The direction of an address's transactions.
-    pub(super) struct DirectionQuery {
-        /// Only what the address sent (`from`) or received (`to`).
-        #[param("filter", example = "from")]
-        pub(super) side: Option<TransactionRole>,
-    }
-}
-
-parameters! {
-    /// The kind of an address's token transfers.
-    pub(super) struct TransferQuery {
-        /// Only what the address sent (`from`) or received (`to`).
-        #[param("filter", example = "to")]
-        pub(super) side: Option<TransactionRole>,
-        /// Standards: `ERC-20`, `ERC-721`, `ERC-1155`, separated by commas.
-        #[param("type", example = "ERC-20")]
-        pub(super) kinds: TokenKinds,
-        /// The token's contract.
-        #[param("token", example = "0xd0c1a714c46c364dbdd4e0f7b0b6ba5354460da7")]
-        pub(super) token: Option<UserAddress>,
-    }
-}
-
-parameters! {
-    /// The standards of tokens.
-    pub(super) struct KindQuery {
-        /// Standards: `ERC-20`, `ERC-721`, `ERC-1155`, separated by commas.
-        #[param("type", example = "ERC-20")]
-        pub(super) kinds: TokenKinds,
-    }
-}
-
-parameters! {
     /// The token after which a page of tokens continues.
     pub(super) struct TokenPageQuery {
         /// The token's contract, from `next_page_params`.
@@ -316,19 +253,27 @@ impl PageQuery {
         Some(Position { block, index: index(self.index), part: index(self.part) })
     }
 
-    pub(super) fn range(&self) -> PositionRange {
-        PositionRange::before(self.position(), PAGE)
+    /// The arrival before which a page of transactions that wait for a block begins.
+    pub(super) fn arrival(&self) -> Option<u64> {
+        self.index.map(|Natural(arrival)| arrival)
+    }
+
+    /// The number of items before a page of a list that is at hand as a whole.
+    pub(super) fn offset(&self) -> usize {
+        self.index.map_or(0, |Natural(offset)| usize::try_from(offset).unwrap_or(usize::MAX))
+    }
+
+    /// The rows of a page of this size.
+    pub(super) fn range(&self, limit: usize) -> PositionRange {
+        PositionRange::before(self.position(), limit)
     }
 }
 
 impl InternalPageQuery {
-    pub(super) fn range(&self) -> PositionRange {
-        let position = self.block.map(|Natural(block)| Position {
-            block,
-            index: index(self.transaction),
-            part: index(self.index),
-        });
-        PositionRange::before(position, PAGE)
+    /// The position before or after which the page begins.
+    pub(super) fn position(&self) -> Option<Position> {
+        let Natural(block) = self.block?;
+        Some(Position { block, index: index(self.transaction), part: index(self.index) })
     }
 }
 

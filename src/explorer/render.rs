@@ -12,15 +12,16 @@ use super::{
         TotalBody, TransactionBody, TransferBody,
     },
     decode,
+    filters::{TransactionFilter, TransactionType},
 };
 use crate::{
-    block::{Block, LogPosition},
+    block::{Block, LogPosition, Transaction},
     calendar::rfc3339,
     chain::View,
     evm::InternalCallKind,
     index::{
-        IndexError, IndexPage, IndexReader, InternalPosition, Position, TokenKind, TokenRecord, TokenTransfer,
-        total_supply, transfers_of,
+        IndexError, IndexReader, InternalPosition, Position, TokenKind, TokenRecord, TokenTransfer, total_supply,
+        transfers_of,
     },
     sources::{CompiledContract, KnownContract, KnownContracts, Origin},
     web::RestError,
@@ -245,26 +246,100 @@ impl<'a> Render<'a> {
         })
     }
 
-    /// Renders a transaction. With `whole` it includes its token transfers and the decoded call.
+    /// Returns what a transaction of a block does.
+    fn types(&self, block: &Block, index: usize, moves_tokens: bool) -> Result<Vec<TransactionType>, IndexError> {
+        let transaction = &block.transactions[index];
+        let created = transaction.creates().filter(|_| block.receipts[index].succeeded());
+        let creates_token = match created {
+            Some(created) => self.reader.token(created)?.is_some(),
+            None => false,
+        };
+        Ok(TransactionType::of(transaction, moves_tokens, creates_token))
+    }
+
+    /// Returns whether a filter includes a transaction of a block.
+    pub(super) fn is_included(
+        &self,
+        filter: &TransactionFilter,
+        block: &Block,
+        index: usize,
+    ) -> Result<bool, IndexError> {
+        let types = || self.types(block, index, !self.transfers_of(block, index).is_empty());
+        self.is_included_with(filter, &block.transactions[index], types)
+    }
+
+    /// Returns whether a filter includes a transaction that waits for a block.
+    pub(super) fn is_waiting_included(
+        &self,
+        filter: &TransactionFilter,
+        transaction: &Transaction,
+    ) -> Result<bool, IndexError> {
+        self.is_included_with(filter, transaction, || Ok(TransactionType::of(transaction, false, false)))
+    }
+
+    fn is_included_with(
+        &self,
+        filter: &TransactionFilter,
+        transaction: &Transaction,
+        types: impl FnOnce() -> Result<Vec<TransactionType>, IndexError>,
+    ) -> Result<bool, IndexError> {
+        let envelope = &transaction.envelope;
+        filter.includes(transaction, types, || self.method(envelope.to(), envelope.input()))
+    }
+
+    /// Renders what a transaction says itself, as long as it waits for a block.
+    pub(super) fn waiting(&self, transaction: &Transaction, whole: bool) -> TransactionBody {
+        let envelope = &transaction.envelope;
+        let is_dynamic = envelope.max_priority_fee_per_gas().is_some();
+        let most = U256::from(envelope.max_fee_per_gas()) * U256::from(envelope.gas_limit());
+        let types = TransactionType::of(transaction, false, false);
+        TransactionBody {
+            hash: transaction.hash().to_string(),
+            status: None,
+            result: "pending".to_owned(),
+            block_number: None,
+            timestamp: None,
+            confirmations: 0,
+            confirmation_duration: Vec::new(),
+            from: self.address(transaction.sender),
+            to: envelope.to().map(|to| self.address(to)),
+            created_contract: None,
+            value: envelope.value().to_string(),
+            fee: FeeBody { kind: "maximum", value: most.to_string() },
+            gas_price: envelope.max_fee_per_gas().to_string(),
+            gas_limit: envelope.gas_limit().to_string(),
+            gas_used: None,
+            max_fee_per_gas: is_dynamic.then(|| envelope.max_fee_per_gas().to_string()),
+            max_priority_fee_per_gas: envelope.max_priority_fee_per_gas().map(|tip| tip.to_string()),
+            base_fee_per_gas: None,
+            priority_fee: None,
+            transaction_burnt_fee: None,
+            kind: envelope.ty(),
+            nonce: envelope.nonce(),
+            position: None,
+            raw_input: hex::encode_prefixed(envelope.input()),
+            decoded_input: if whole { self.decoded_call(envelope.to(), envelope.input()) } else { None },
+            method: envelope.to().and_then(|to| self.method(Some(to), envelope.input())),
+            transaction_types: types.into_iter().map(TransactionType::name).collect(),
+            revert_reason: None,
+            has_error_in_internal_transactions: false,
+            token_transfers: None,
+            token_transfers_overflow: None,
+            actions: Vec::new(),
+            exchange_rate: None,
+            transaction_tag: None,
+            is_pending_update: false,
+        }
+    }
+
+    /// Renders a transaction of a block. With `whole` it includes its token transfers and the decoded call.
     pub(super) fn transaction(&self, block: &Block, index: usize, whole: bool) -> Result<TransactionBody, IndexError> {
         let (transaction, receipt) = (&block.transactions[index], &block.receipts[index]);
         let (envelope, base_fee) = (&transaction.envelope, block.header.base_fee_per_gas);
         let (fee, burnt) = fees(block, index);
-        let is_dynamic = envelope.max_priority_fee_per_gas().is_some();
         let created = transaction.creates().filter(|_| receipt.succeeded());
-        let transfers: Vec<_> = self.transfers_of(block, index);
-        let mut types = Vec::new();
-        if !transfers.is_empty() {
-            types.push("token_transfer");
-        }
-        match envelope.to() {
-            None => types.push("contract_creation"),
-            Some(_) if !envelope.input().is_empty() => types.push("contract_call"),
-            Some(_) => {}
-        }
-        if !envelope.value().is_zero() {
-            types.push("coin_transfer");
-        }
+        let transfers = self.transfers_of(block, index);
+        let types = self.types(block, index, !transfers.is_empty())?;
         let shown = whole.then(|| {
             let first = transfers.iter().take(SHOWN_TRANSFERS);
             first.map(|(at, transfer)| self.transfer(block, at, transfer)).collect::<Result<Vec<_>, _>>()
@@ -277,42 +352,44 @@ impl<'a> Render<'a> {
             None => "error",
         };
         Ok(TransactionBody {
-            hash: transaction.hash().to_string(),
-            status: if ok { "ok" } else { "error" },
+            status: Some(if ok { "ok" } else { "error" }),
             result: result.to_owned(),
-            block_number: block.number(),
-            timestamp: timestamp(block.header.timestamp),
+            block_number: Some(block.number()),
+            timestamp: Some(timestamp(block.header.timestamp)),
             confirmations: self.reader.head.number().saturating_sub(block.number()) + 1,
-            confirmation_duration: Vec::new(),
-            from: self.address(transaction.sender),
-            to: envelope.to().map(|to| self.address(to)),
             created_contract: created.map(|created| self.address(created)),
-            value: envelope.value().to_string(),
             fee: FeeBody { kind: "actual", value: fee.to_string() },
             gas_price: transaction.effective_gas_price(base_fee).to_string(),
-            gas_limit: envelope.gas_limit().to_string(),
-            gas_used: receipt.gas_used.to_string(),
-            max_fee_per_gas: is_dynamic.then(|| envelope.max_fee_per_gas().to_string()),
-            max_priority_fee_per_gas: envelope.max_priority_fee_per_gas().map(|tip| tip.to_string()),
+            gas_used: Some(receipt.gas_used.to_string()),
             base_fee_per_gas: base_fee.map(|fee| fee.to_string()),
             priority_fee: base_fee.map(|_| fee.saturating_sub(burnt).to_string()),
             transaction_burnt_fee: base_fee.map(|_| burnt.to_string()),
-            kind: envelope.ty(),
-            nonce: envelope.nonce(),
-            position: index,
-            raw_input: hex::encode_prefixed(envelope.input()),
-            decoded_input: if whole { self.decoded_call(envelope.to(), envelope.input()) } else { None },
-            method: envelope.to().and_then(|to| self.method(Some(to), envelope.input())),
-            transaction_types: types,
+            position: Some(index),
+            transaction_types: types.into_iter().map(TransactionType::name).collect(),
             revert_reason: failure.and_then(|failure| self.revert_reason(envelope.to(), &failure.data)),
             has_error_in_internal_transactions: !ok,
             token_transfers_overflow: whole.then_some(transfers.len() > SHOWN_TRANSFERS),
             token_transfers: shown.transpose()?,
-            actions: Vec::new(),
-            exchange_rate: None,
-            transaction_tag: None,
-            is_pending_update: false,
+            ..self.waiting(transaction, whole)
         })
+    }
+
+    /// Renders the transaction at a position of the index, as in a list; `None` if its block is gone.
+    pub(super) fn transaction_at(&self, position: Position) -> Result<Option<TransactionBody>, IndexError> {
+        let index = position.index as usize;
+        let block = self.reader.block(position.block).filter(|block| index < block.transactions.len());
+        block.map(|block| self.transaction(&block, index, false)).transpose()
+    }
+
+    /// Renders the transfer at a position of the index; `None` if its block is gone.
+    pub(super) fn transfer_at(
+        &self,
+        finder: &mut TransferFinder,
+        position: Position,
+    ) -> Result<Option<TransferBody>, IndexError> {
+        let Some(block) = self.reader.block(position.block) else { return Ok(None) };
+        let found = finder.find(&block, position);
+        found.map(|(at, transfer)| self.transfer(&block, &at, &transfer)).transpose()
     }
 
     /// Returns the token transfers of a transaction.
@@ -424,49 +501,35 @@ impl<'a> Render<'a> {
             uncles_hashes: block.ommers.iter().map(|ommer| Value::String(ommer.hash_slow().to_string())).collect(),
         }
     }
-
-    /// Renders the transactions at positions of the index.
-    pub(super) fn transactions(&self, page: &IndexPage<Position>) -> Result<Vec<TransactionBody>, IndexError> {
-        let found = page.items.iter().filter_map(|position| {
-            let block = self.reader.block(position.block)?;
-            let index = position.index as usize;
-            (index < block.transactions.len()).then_some((block, index))
-        });
-        found.map(|(block, index)| self.transaction(&block, index, false)).collect()
-    }
-
-    /// Renders the transfers at positions of the index.
-    pub(super) fn transfers(&self, page: &IndexPage<Position>) -> Result<Vec<TransferBody>, IndexError> {
-        let mut finder = TransferFinder::default();
-        let found = page.items.iter().filter_map(|position| {
-            let block = self.reader.block(position.block)?;
-            let (at, transfer) = finder.find(&block, *position)?;
-            Some(self.transfer(&block, &at, &transfer))
-        });
-        found.collect()
-    }
 }
 
 impl NextPage {
     /// The page of transactions, logs or transfers after a position.
-    pub(super) fn after(position: Option<Position>, count: usize) -> Option<Self> {
-        position.map(|position| Self {
+    pub(super) fn after(position: Position) -> Self {
+        Self {
             block_number: Some(position.block),
-            index: Some(position.index),
+            index: Some(position.index.into()),
             index_in_batch: (position.part > 0).then_some(position.part),
-            items_count: count,
             ..Self::default()
-        })
+        }
     }
 
     /// The page of internal transactions after a position.
-    pub(super) fn after_internal(position: Option<Position>, count: usize) -> Option<Self> {
-        position.map(|position| Self {
+    pub(super) fn after_internal(position: Position) -> Self {
+        Self {
             block_number: Some(position.block),
             transaction_index: Some(position.index),
-            index: Some(position.part),
-            items_count: count,
+            index: Some(position.part.into()),
             ..Self::default()
-        })
+        }
+    }
+
+    /// The page of tokens after one of them, with an id.
+    pub(super) fn after_token((token, id): (Address, U256)) -> Self {
+        Self {
+            token_contract_address_hash: Some(token.to_checksum(None)),
+            token_id: Some(id.to_string()),
+            ..Self::default()
+        }
     }
 }

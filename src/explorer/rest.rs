@@ -2,9 +2,7 @@
 
 use std::{future::Future, pin::Pin, sync::Arc};
 
-use tokio::sync::Semaphore;
-
-use super::render::Render;
+use super::{page::PageBody, render::Render};
 use crate::{
     chain::Chain,
     index::{Index, IndexError, Waiting},
@@ -12,9 +10,6 @@ use crate::{
     sources::{KnownContracts, Verifier},
     web::{Answer, Client, ClientAddresses, Interface, NoCache, RestError, in_turn},
 };
-
-/// Bodies with sources that are read at once.
-const MAX_UPLOADS: usize = 4;
 
 /// The node's JSON-RPC, for the module `proxy`: answers a request with a response.
 pub type JsonRpc = dyn Fn(Client, Vec<u8>) -> Pin<Box<dyn Future<Output = Answer> + Send>> + Send + Sync;
@@ -30,14 +25,15 @@ pub(super) struct Shared {
     pub(super) network: Arc<Network>,
     pub(super) known: KnownContracts,
     pub(super) verifier: Verifier,
-    /// Limits the bodies with sources that are read at once.
-    pub(super) uploads: Semaphore,
     pub(super) json_rpc: Arc<JsonRpc>,
     pub(super) clients: ClientAddresses,
 }
 
 /// The result of a handler.
 pub(super) type Body<T> = Result<NoCache<T>, RestError>;
+
+/// The result of a handler of a list.
+pub(super) type List<T> = Result<PageBody<T>, RestError>;
 
 impl Interface for Explorer {
     type Error = RestError;
@@ -61,6 +57,7 @@ impl From<IndexError> for RestError {
 
 impl Explorer {
     /// The interface to the index of `chain`, with the contracts whose sources are known.
+    #[allow(clippy::too_many_arguments, reason = "each is a part of its own")]
     pub fn new(
         chain: Chain,
         index: Index,
@@ -70,8 +67,7 @@ impl Explorer {
         json_rpc: Arc<JsonRpc>,
         clients: ClientAddresses,
     ) -> Self {
-        let uploads = Semaphore::new(MAX_UPLOADS);
-        Self(Arc::new(Shared { chain, index, network, known, verifier, uploads, json_rpc, clients }))
+        Self(Arc::new(Shared { chain, index, network, known, verifier, json_rpc, clients }))
     }
 
     /// Reads the index once it has reached the head, in the turn of the client.

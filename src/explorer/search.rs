@@ -5,10 +5,11 @@ use axum::extract::State;
 use serde_json::{Value, json};
 
 use super::{
-    bodies::{IndexingBody, ListBody, RedirectBody, SearchResult, StatsBody},
-    parameters::{PAGE, SearchQuery},
+    bodies::{IndexingBody, NextPage, RedirectBody, SearchResult, StatsBody},
+    page::{Filters, PAGE, Page},
+    parameters::SearchQuery,
     render::{Render, timestamp},
-    rest::{Body, Explorer, Shared},
+    rest::{Body, Explorer, List, Shared},
     tokens::matches,
 };
 use crate::{
@@ -85,7 +86,7 @@ fn results(shared: &Shared, render: &Render<'_>, words: &str) -> Result<Vec<Sear
     }
     let lower = words.to_lowercase();
     let tokens = render.reader.tokens(None, PAGE, |token, record| Some(token) == address || matches(record, &lower))?;
-    found.extend(tokens.into_iter().map(|(token, record)| SearchResult {
+    found.extend(tokens.items.into_iter().map(|(token, record)| SearchResult {
         kind: "token",
         address_hash: Some(token.to_checksum(None)),
         token_type: Some(record.kind().name()),
@@ -102,10 +103,21 @@ fn results(shared: &Shared, render: &Render<'_>, words: &str) -> Result<Vec<Sear
     Ok(found)
 }
 
-async fn search(State(explorer): State<Explorer>, Query(query): Query<SearchQuery>) -> Body<ListBody<SearchResult>> {
+async fn search(
+    State(explorer): State<Explorer>,
+    Query(query): Query<SearchQuery>,
+    filters: Filters,
+) -> List<SearchResult> {
     explorer
-        .body(move |shared, render| {
-            Ok(ListBody { items: results(shared, render, &query.words.0)?, next_page_params: None })
+        .read(move |shared, render| {
+            // All results are one page.
+            let mut page = Page::<()>::new(usize::MAX);
+            for result in results(shared, render, &query.words.0)? {
+                if page.push((), || Ok::<_, RestError>(Some(result)))?.is_break() {
+                    break;
+                }
+            }
+            page.finish(filters, |()| NextPage::default())
         })
         .await
 }

@@ -13,6 +13,7 @@ use serde_json::{Map, Value, json};
 
 use super::{
     contracts::{Submission, SubmissionError, creation},
+    page::WITHOUT_EFFECT,
     parameters::{ContractAddress, Natural, Words},
     render::Render,
     rest::{Explorer, Shared},
@@ -21,23 +22,25 @@ use super::{
 use crate::{
     calendar::rfc3339,
     sources::{CodeMatch, CompiledContract, KnownContract, Matches, SubmitError, VerificationError},
-    web::{
-        Api, ExecutionFailed, Failure, NoCache, Operation, Output, Path, Query, RestError, in_turn,
-        parameters::parameters,
-    },
+    web::{Api, ExecutionFailed, Failure, NoCache, Operation, Output, Path, Query, RestError, parameters::parameters},
 };
 
 pub(super) fn routes(api: Api<Explorer>) -> Api<Explorer> {
-    api.upload(
+    let api = api.only_described::<SourcifyError>(&WITHOUT_EFFECT).inert_post(
         "/sourcify/v2/verify/{chain}/{address}",
         verify,
         "Verifies a contract's source, as Sourcify does: `stdJsonInput`, `compilerVersion` and `contractIdentifier`.",
     )
     .named("verifySourcifyContract")
     .get("/sourcify/v2/verify/{id}", verification, "A verification, for an hour after it ended.")
-    .named("getSourcifyVerification")
-    .get("/sourcify/v2/contract/{chain}/{address}", contract, "A contract's source, as far as `fields` asks for it.")
-    .named("getSourcifyContract")
+    .named("getSourcifyVerification");
+    api.only_described::<RestError>(&WITHOUT_EFFECT)
+        .get(
+            "/sourcify/v2/contract/{chain}/{address}",
+            contract,
+            "A contract's source, as far as `fields` asks for it.",
+        )
+        .named("getSourcifyContract")
 }
 
 parameters! {
@@ -270,29 +273,23 @@ fn match_body(shared: &Shared, address: Address, matches: Matches, verified_at: 
 
 fn check_chain(shared: &Shared, Natural(chain): Natural) -> Result<(), SourcifyError> {
     let own = shared.chain.params().chain_id;
-    match chain == own {
-        true => Ok(()),
-        false => Err(SourcifyError::new(
-            StatusCode::BAD_REQUEST,
-            "unsupported_chain",
-            format!("the chain {chain} is not this node's, which is {own}"),
-        )),
+    if chain == own {
+        return Ok(());
     }
+    let what = format!("the chain {chain} is not this node's, which is {own}");
+    Err(SourcifyError::new(StatusCode::BAD_REQUEST, "unsupported_chain", what))
 }
 
 async fn verify(
     State(explorer): State<Explorer>,
     path: Result<Path<ChainContractPath>, RestError>,
-    JsonUpload(json): JsonUpload,
+    upload: JsonUpload,
 ) -> Result<Ticket, SourcifyError> {
     let Path(path) = path?;
     check_chain(&explorer.0, path.chain)?;
     let ContractAddress(address) = path.address;
-    let parse = move || {
-        let request = serde_json::from_slice::<VerifyRequest>(&json);
-        request.map_err(|error| SourcifyError::new(StatusCode::BAD_REQUEST, "invalid_parameter", error))
-    };
-    let request = in_turn(parse).await?;
+    let (request, _held) = upload.parse::<VerifyRequest>().await?;
+    let request = request.map_err(|error| SourcifyError::new(StatusCode::BAD_REQUEST, "invalid_parameter", error))?;
     let submission = Submission {
         address,
         compiler: request.compiler_version,

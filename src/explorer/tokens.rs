@@ -4,17 +4,22 @@ use alloy_primitives::{Address, U256};
 use axum::extract::State;
 
 use super::{
-    bodies::{HolderBody, InstanceBody, ListBody, NextPage, TokenBody, TokenCounters, TransferBody},
+    bodies::{HolderBody, InstanceBody, NextPage, TokenBody, TokenCounters, TransferBody},
+    filters::{OwnerQuery, PageLimit, TokenKinds},
+    page::{Filters, PAGE, Page},
     parameters::{
-        ContractAddress, ContractPath, HolderPageQuery, InstancePageQuery, InstancePath, KindQuery, PAGE, PageQuery,
-        TokenPageQuery, Wide,
+        ContractAddress, ContractPath, HolderPageQuery, InstancePageQuery, InstancePath, PageQuery, TokenPageQuery,
+        Wide, Words,
     },
-    render::Render,
-    rest::{Body, Explorer},
+    render::{Render, TransferFinder},
+    rest::{Body, Explorer, List},
 };
 use crate::{
-    index::{TokenKind, TokenRecord},
-    web::{Api, Path, Query, RestError, parameters::UserAddress},
+    index::{Holder, IndexPage, TokenKind, TokenRecord},
+    web::{
+        Api, Path, Query, RestError,
+        parameters::{UserAddress, parameters},
+    },
 };
 
 pub(super) fn routes(api: Api<Explorer>) -> Api<Explorer> {
@@ -40,38 +45,43 @@ pub(super) fn matches(record: &TokenRecord, words: &str) -> bool {
 
 async fn tokens(
     State(explorer): State<Explorer>,
-    Query(page): Query<TokenPageQuery>,
-    Query(query): Query<KindQuery>,
-    Query(search): Query<OptionalWords>,
-) -> Body<ListBody<TokenBody>> {
-    let words = search.words.unwrap_or_default().0.to_lowercase();
+    Query(position): Query<TokenPageQuery>,
+    Query(query): Query<TokenQuery>,
+    filters: Filters,
+) -> List<TokenBody> {
+    let words = query.words.unwrap_or_default().0.to_lowercase();
+    let kinds = query.kinds.0;
+    let limit = query.limit.0;
     explorer
-        .body(move |_, render| {
-            let kinds = query.kinds.0;
+        .read(move |_, render| {
             let is_wanted = |_: Address, record: &TokenRecord| {
                 (kinds.is_empty() || kinds.contains(&record.kind())) && (words.is_empty() || matches(record, &words))
             };
-            let after = page.token.map(|UserAddress(token)| token);
-            let mut found = render.reader.tokens(after, PAGE + 1, is_wanted)?;
-            let more = found.len() > PAGE;
-            found.truncate(PAGE);
-            let next_page_params = found.last().filter(|_| more).map(|(token, _)| NextPage {
+            let after = position.token.map(|UserAddress(token)| token);
+            let found = render.reader.tokens(after, limit, is_wanted)?;
+            let mut page = Page::new(limit);
+            page.fill(found, |(token, _)| *token, |(token, record)| render.token_body(token, &record).map(Some))?;
+            let next = |token: Address| NextPage {
                 token_contract_address_hash: Some(token.to_checksum(None)),
-                items_count: found.len(),
                 ..NextPage::default()
-            });
-            let items = found.iter().map(|(token, record)| render.token_body(*token, record));
-            Ok(ListBody { items: items.collect::<Result<_, _>>()?, next_page_params })
+            };
+            page.finish(filters, next)
         })
         .await
 }
 
-crate::web::parameters::parameters! {
-    /// Words in names.
-    pub(super) struct OptionalWords {
+parameters! {
+    /// Which tokens are listed.
+    struct TokenQuery {
+        /// Standards: `ERC-20`, `ERC-721`, `ERC-1155`, separated by commas.
+        #[param("type", example = "ERC-20")]
+        kinds: TokenKinds,
         /// A part of the name or symbol.
         #[param("q", example = "WETH")]
-        pub(super) words: Option<super::parameters::Words>,
+        words: Option<Words>,
+        /// Items at most, up to 50.
+        #[param("limit")]
+        limit: PageLimit,
     }
 }
 
@@ -102,54 +112,59 @@ async fn counters(State(explorer): State<Explorer>, Path(path): Path<ContractPat
 async fn transfers(
     State(explorer): State<Explorer>,
     Path(path): Path<ContractPath>,
-    Query(page): Query<PageQuery>,
-) -> Body<ListBody<TransferBody>> {
+    Query(position): Query<PageQuery>,
+    filters: Filters,
+) -> List<TransferBody> {
     let ContractAddress(token) = path.address;
-    explorer.body(move |_, render| token_transfers(render, token, None, &page)).await
+    explorer.read(move |_, render| token_transfers(render, token, None, &position, filters)).await
 }
 
 fn token_transfers(
     render: &Render<'_>,
     token: Address,
     id: Option<U256>,
-    page: &PageQuery,
-) -> Result<ListBody<TransferBody>, RestError> {
+    position: &PageQuery,
+    filters: Filters,
+) -> List<TransferBody> {
     find(render, token)?;
-    let page = render.reader.token_transfers(token, id, &page.range())?;
-    let items = render.transfers(&page)?;
-    Ok(ListBody { next_page_params: NextPage::after(page.next, items.len()), items })
+    let found = render.reader.token_transfers(token, id, &position.range(PAGE))?;
+    let (mut page, mut finder) = (Page::new(PAGE), TransferFinder::default());
+    page.fill(found, |position| *position, |position| render.transfer_at(&mut finder, position))?;
+    page.finish(filters, NextPage::after)
 }
 
 async fn holders(
     State(explorer): State<Explorer>,
     Path(path): Path<ContractPath>,
-    Query(page): Query<HolderPageQuery>,
-) -> Body<ListBody<HolderBody>> {
+    Query(position): Query<HolderPageQuery>,
+    filters: Filters,
+) -> List<HolderBody> {
     let ContractAddress(token) = path.address;
     explorer
-        .body(move |_, render| {
+        .read(move |_, render| {
             let record = find(render, token)?;
-            let mut found = render.reader.holders(token, page.after(), PAGE + 1)?;
-            let more = found.len() > PAGE;
-            found.truncate(PAGE);
+            let found = render.reader.holders(token, position.after(), PAGE)?;
             let by_id = record.kind() == TokenKind::Erc1155;
             // A contract may emit events of several standards.
             let id = |id: U256| (by_id || !id.is_zero()).then(|| id.to_string());
-            let next_page_params = found.last().filter(|_| more).map(|last| NextPage {
+            let body = render.token_body(token, &record)?;
+            let holder = |holder: Holder| {
+                Ok::<_, RestError>(Some(HolderBody {
+                    address: render.address(holder.address),
+                    token: body.clone(),
+                    token_id: id(holder.id),
+                    value: holder.balance.to_string(),
+                }))
+            };
+            let mut page = Page::new(PAGE);
+            page.fill(found, |holder| *holder, holder)?;
+            let next = |last: Holder| NextPage {
                 address_hash: Some(last.address.to_checksum(None)),
                 value: Some(last.balance.to_string()),
                 token_id: id(last.id),
-                items_count: found.len(),
                 ..NextPage::default()
-            });
-            let token = render.token_body(token, &record)?;
-            let items = found.iter().map(|holder| HolderBody {
-                address: render.address(holder.address),
-                token: token.clone(),
-                token_id: id(holder.id),
-                value: holder.balance.to_string(),
-            });
-            Ok(ListBody { items: items.collect(), next_page_params })
+            };
+            page.finish(filters, next)
         })
         .await
 }
@@ -179,22 +194,26 @@ pub(super) fn instance(
 async fn instances(
     State(explorer): State<Explorer>,
     Path(path): Path<ContractPath>,
-    Query(page): Query<InstancePageQuery>,
-) -> Body<ListBody<InstanceBody>> {
+    Query(position): Query<InstancePageQuery>,
+    Query(query): Query<OwnerQuery>,
+    filters: Filters,
+) -> List<InstanceBody> {
     let ContractAddress(token) = path.address;
+    let after = position.id.map(|Wide(id)| id);
     explorer
-        .body(move |_, render| {
-            let record = find(render, token)?;
-            let mut found = render.reader.instances(token, page.id.map(|Wide(id)| id), PAGE + 1)?;
-            let more = found.len() > PAGE;
-            found.truncate(PAGE);
-            let next_page_params = found.last().filter(|_| more).map(|(id, _)| NextPage {
-                unique_token: Some(id.to_string()),
-                items_count: found.len(),
-                ..NextPage::default()
-            });
-            let items = found.iter().map(|(id, owner)| instance(render, token, record.kind(), *id, *owner));
-            Ok(ListBody { items: items.collect::<Result<_, _>>()?, next_page_params })
+        .read(move |_, render| {
+            let kind = find(render, token)?.kind();
+            let found = match query.owner {
+                None => render.reader.instances(token, after, PAGE)?,
+                Some(UserAddress(owner)) => {
+                    let ids = render.reader.ids_of_owner(owner, token, kind, after, PAGE)?;
+                    let single = Some(owner).filter(|_| kind != TokenKind::Erc1155);
+                    IndexPage { items: ids.items.into_iter().map(|id| (id, single)).collect(), next: ids.next }
+                }
+            };
+            let mut page = Page::new(PAGE);
+            page.fill(found, |(id, _)| *id, |(id, owner)| instance(render, token, kind, id, owner).map(Some))?;
+            page.finish(filters, |id| NextPage { unique_token: Some(id.to_string()), ..NextPage::default() })
         })
         .await
 }
@@ -214,8 +233,9 @@ async fn one_instance(State(explorer): State<Explorer>, Path(path): Path<Instanc
 async fn instance_transfers(
     State(explorer): State<Explorer>,
     Path(path): Path<InstancePath>,
-    Query(page): Query<PageQuery>,
-) -> Body<ListBody<TransferBody>> {
+    Query(position): Query<PageQuery>,
+    filters: Filters,
+) -> List<TransferBody> {
     let (ContractAddress(token), Wide(id)) = (path.token, path.id);
-    explorer.body(move |_, render| token_transfers(render, token, Some(id), &page)).await
+    explorer.read(move |_, render| token_transfers(render, token, Some(id), &position, filters)).await
 }

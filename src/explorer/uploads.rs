@@ -1,9 +1,10 @@
-//! Bodies of requests with sources, which are longer than others: a few are read at a time.
+//! Bodies of requests with sources, which are longer than others. They are read first, and then parsed in the turns of their
+//! clients.
 
-use std::{collections::BTreeMap, time::Duration};
+use std::collections::BTreeMap;
 
 use axum::{
-    body::Body,
+    body::{Body, Bytes},
     extract::{
         DefaultBodyLimit, FromRequest, Multipart, Request,
         multipart::{MultipartError, MultipartRejection},
@@ -11,17 +12,15 @@ use axum::{
     http::{HeaderMap, StatusCode, header},
 };
 use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
-use tokio::time::timeout;
+use tokio::runtime::Handle;
 
 use super::rest::Explorer;
 use crate::{
     sources::MAX_INPUT,
-    web::{Input, Operation, RestError, is_encoded, is_json},
+    web::{Held, Input, Operation, RestError, in_long_turn, is_json, receive},
 };
-
-/// The time that a body has, and how long it may wait for others.
-const TIME_LIMIT: Duration = Duration::from_secs(30);
 
 /// The most bytes of a body. In a form, a byte may take three.
 const MAX_BODY: usize = 3 * MAX_INPUT;
@@ -31,21 +30,6 @@ const MAX_MEMBERS: usize = 100;
 
 fn refused(status: StatusCode, what: impl ToString) -> RestError {
     RestError::Body { status, what: what.to_string() }
-}
-
-/// Reads a body of up to `limit` bytes.
-async fn read(explorer: &Explorer, request: Request, limit: usize) -> Result<(HeaderMap, Vec<u8>), RestError> {
-    if is_encoded(request.headers()) {
-        return Err(RestError::UnsupportedMediaType("a body has to come without a content encoding"));
-    }
-    let _permit = timeout(TIME_LIMIT, explorer.0.uploads.acquire())
-        .await
-        .map_err(|_| RestError::Unavailable("the node reads other sources: try again later".to_owned()))?;
-    let (parts, body) = request.into_parts();
-    let bytes = timeout(TIME_LIMIT, axum::body::to_bytes(body, limit)).await;
-    let bytes = bytes.map_err(|_| refused(StatusCode::REQUEST_TIMEOUT, "the body took too long"))?;
-    let too_long = |_| refused(StatusCode::PAYLOAD_TOO_LARGE, format!("the body may have at most {limit} bytes"));
-    Ok((parts.headers, bytes.map_err(too_long)?.into()))
 }
 
 fn is(headers: &HeaderMap, media: &str) -> bool {
@@ -58,46 +42,62 @@ const FORM: &str = "application/x-www-form-urlencoded";
 const MULTIPART: &str = "multipart/form-data";
 
 /// The members of a form, in either encoding.
-pub(super) struct Form(pub(super) Vec<(String, String)>);
+pub(super) struct Form {
+    pub(super) members: Vec<(String, String)>,
+    /// The memory that the members take.
+    _held: Held,
+}
 
 impl Form {
     /// Returns a member.
     pub(super) fn get(&self, name: &str) -> Option<&str> {
-        self.0.iter().find(|(own, _)| own == name).map(|(_, value)| value.as_str())
+        self.members.iter().find(|(own, _)| own == name).map(|(_, value)| value.as_str())
     }
 }
 
 impl FromRequest<Explorer> for Form {
     type Rejection = RestError;
 
-    async fn from_request(request: Request, explorer: &Explorer) -> Result<Self, RestError> {
+    async fn from_request(request: Request, _: &Explorer) -> Result<Self, RestError> {
         let (is_form, is_multipart) = (is(request.headers(), FORM), is(request.headers(), MULTIPART));
         if !is_form && !is_multipart {
             return Err(RestError::UnsupportedMediaType("this route takes a form"));
         }
-        let (headers, body) = read(explorer, request, MAX_BODY).await?;
-        if is_form {
-            let members = form_urlencoded::parse(&body).take(MAX_MEMBERS);
-            return Ok(Self(members.map(|(name, value)| (name.into_owned(), value.into_owned())).collect()));
-        }
-        let wrong = |error: MultipartError| refused(StatusCode::BAD_REQUEST, error.body_text());
-        let mut request = Request::new(Body::from(body));
-        *request.headers_mut() = headers;
-        // The body has been limited already; axum's own limit is lower.
-        DefaultBodyLimit::max(MAX_BODY).apply(&mut request);
-        let parts = Multipart::from_request(request, &()).await;
-        let malformed = |error: MultipartRejection| refused(StatusCode::BAD_REQUEST, error.body_text());
-        let mut parts = parts.map_err(malformed)?;
-        let mut members = Vec::new();
-        while let Some(part) = parts.next_field().await.map_err(wrong)? {
-            if members.len() == MAX_MEMBERS {
-                break;
+        let headers = request.headers().clone();
+        let (body, held) = receive(request, MAX_BODY).await?;
+        let parse = move || {
+            if is_form {
+                let members = form_urlencoded::parse(&body).take(MAX_MEMBERS);
+                Ok(members.map(|(name, value)| (name.into_owned(), value.into_owned())).collect())
+            } else {
+                // The body is here as a whole, so nothing waits.
+                Handle::current().block_on(multipart(headers, body))
             }
-            let name = part.name().unwrap_or_default().to_owned();
-            members.push((name, part.text().await.map_err(wrong)?));
-        }
-        Ok(Self(members))
+        };
+        let members = in_long_turn(parse).await?;
+        Ok(Self { members, _held: held })
     }
+}
+
+/// Reads the members of a form of several parts.
+async fn multipart(headers: HeaderMap, body: Bytes) -> Result<Vec<(String, String)>, RestError> {
+    let mut request = Request::new(Body::from(body));
+    *request.headers_mut() = headers;
+    // The body has been limited already; axum's own limit is lower.
+    DefaultBodyLimit::max(MAX_BODY).apply(&mut request);
+    let parts = Multipart::from_request(request, &()).await;
+    let malformed = |error: MultipartRejection| refused(StatusCode::BAD_REQUEST, error.body_text());
+    let wrong = |error: MultipartError| refused(StatusCode::BAD_REQUEST, error.body_text());
+    let mut parts = parts.map_err(malformed)?;
+    let mut members = Vec::new();
+    while let Some(part) = parts.next_field().await.map_err(wrong)? {
+        if members.len() == MAX_MEMBERS {
+            break;
+        }
+        let name = part.name().unwrap_or_default().to_owned();
+        members.push((name, part.text().await.map_err(wrong)?));
+    }
+    Ok(members)
 }
 
 /// The members of a form with sources.
@@ -118,7 +118,22 @@ impl Input<Explorer> for Form {
 }
 
 /// A JSON body with sources, before it is parsed.
-pub(super) struct JsonUpload(pub(super) Vec<u8>);
+pub(super) struct JsonUpload {
+    body: Bytes,
+    held: Held,
+}
+
+impl JsonUpload {
+    /// Parses the body in the turn of its client. The memory that the result takes is counted as long as `Held` is.
+    pub(super) async fn parse<T>(self) -> Result<(serde_json::Result<T>, Held), RestError>
+    where
+        T: DeserializeOwned + Send + 'static,
+    {
+        let Self { body, held } = self;
+        let parsed = in_long_turn(move || Ok::<_, RestError>(serde_json::from_slice(&body))).await?;
+        Ok((parsed, held))
+    }
+}
 
 impl Input<Explorer> for JsonUpload {
     fn describe(operation: Operation) -> Operation {
@@ -130,11 +145,11 @@ impl Input<Explorer> for JsonUpload {
 impl FromRequest<Explorer> for JsonUpload {
     type Rejection = RestError;
 
-    async fn from_request(request: Request, explorer: &Explorer) -> Result<Self, RestError> {
+    async fn from_request(request: Request, _: &Explorer) -> Result<Self, RestError> {
         if !is_json(request.headers()) {
             return Err(RestError::UnsupportedMediaType("this route takes content type application/json"));
         }
-        let (_, body) = read(explorer, request, MAX_BODY).await?;
-        Ok(Self(body))
+        let (body, held) = receive(request, MAX_BODY).await?;
+        Ok(Self { body, held })
     }
 }

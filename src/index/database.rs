@@ -26,7 +26,7 @@ use crate::codec::Malformed;
 pub(super) const FILE: &str = "explorer";
 
 /// The version of the rows. A file of another version is rebuilt.
-const VERSION: u64 = 2;
+const VERSION: u64 = 3;
 
 /// The memory for pages of the file, in bytes.
 const CACHE: usize = 16 << 20;

@@ -15,7 +15,7 @@ use super::{
 use crate::{
     block::Block,
     chain::{BlockId, Chain, Head},
-    evm::InternalCall,
+    evm::{InternalCall, InternalCallKind},
     store::LogKey,
 };
 
@@ -31,6 +31,15 @@ pub struct Position {
     pub index: u32,
     /// The internal call's number, or the part of the log.
     pub part: u32,
+}
+
+impl Position {
+    /// Returns the position right after this one.
+    pub fn successor(self) -> Self {
+        let (part, carry) = self.part.overflowing_add(1);
+        let (index, carry) = self.index.overflowing_add(carry.into());
+        Self { block: self.block.saturating_add(carry.into()), index, part }
+    }
 }
 
 /// The position of an internal call, with the call.
@@ -75,6 +84,26 @@ impl PositionRange {
         Self { from: Position::default(), before, order: Order::NewestFirst, skip: 0, limit }
     }
 
+    /// The rows after a position in an order.
+    pub fn beyond(position: Option<Position>, order: Order, limit: usize) -> Self {
+        let range = Self { order, ..Self::before(None, limit) };
+        match (position, order) {
+            (None, _) => range,
+            (Some(before), Order::NewestFirst) => Self { before, ..range },
+            (Some(after), Order::OldestFirst) => Self { from: after.successor(), ..range },
+        }
+    }
+
+    /// The rows of a transaction of a block, or of all of the block's.
+    pub fn of_transactions(block: u64, index: Option<usize>, order: Order, limit: usize) -> Self {
+        let start = |index: usize| Position { block, index: u32::try_from(index).unwrap_or(u32::MAX), part: 0 };
+        let (from, before) = match index {
+            Some(index) => (start(index), start(index + 1)),
+            None => (start(0), Position { block: block.saturating_add(1), ..Position::default() }),
+        };
+        Self { from, before, order, skip: 0, limit }
+    }
+
     /// Rows of some blocks, both included.
     pub fn of_blocks(from: u64, to: u64, order: Order, skip: usize, limit: usize) -> Self {
         let start = |block| Position { block, index: 0, part: 0 };
@@ -84,11 +113,11 @@ impl PositionRange {
 
 /// A page of a list.
 #[derive(Clone, Debug)]
-pub struct IndexPage<T> {
+pub struct IndexPage<T, C = Position> {
     /// The items.
     pub items: Vec<T>,
     /// The position of the last row that was read, if there may be more after it.
-    pub next: Option<Position>,
+    pub next: Option<C>,
 }
 
 /// The part that an address has in a transaction.
@@ -98,6 +127,41 @@ pub enum TransactionRole {
     Sender,
     /// It received the transaction, or was created by it.
     Recipient,
+}
+
+impl TransactionRole {
+    /// Returns whether what touched an address in this way is meant.
+    fn includes(self, touched: Touched) -> bool {
+        match self {
+            Self::Sender => touched.from,
+            Self::Recipient => touched.to || touched.created,
+        }
+    }
+}
+
+/// A filter of internal calls.
+#[derive(Clone, Debug, Default)]
+pub struct CallFilter {
+    /// The side of the address; either if there is none.
+    pub side: Option<TransactionRole>,
+    /// The kinds; any if there are none.
+    pub kinds: Option<Vec<InternalCallKind>>,
+    /// Whether calls without value are left out. Creations and self-destructs never are.
+    pub only_with_value: bool,
+}
+
+impl CallFilter {
+    fn includes(&self, address: Option<Address>, call: &InternalCall) -> bool {
+        let has_side = match (address, self.side) {
+            (None, _) | (_, None) => true,
+            (Some(address), Some(TransactionRole::Sender)) => call.from == address,
+            (Some(address), Some(TransactionRole::Recipient)) => call.to == Some(address),
+        };
+        let is_silent = call.value.is_zero() && call.kind.is_call();
+        has_side
+            && self.kinds.as_ref().is_none_or(|kinds| kinds.contains(&call.kind))
+            && !(self.only_with_value && is_silent)
+    }
 }
 
 /// A filter of transfers.
@@ -122,6 +186,13 @@ pub struct OwnedToken {
     pub id: Option<U256>,
     /// The balance.
     pub balance: U256,
+}
+
+impl OwnedToken {
+    /// Returns the contract and the id, zero if balances are not by id: tokens are listed in this order.
+    pub fn key(&self) -> (Address, U256) {
+        (self.token, self.id.unwrap_or_default())
+    }
 }
 
 /// A holder of a token.
@@ -294,12 +365,7 @@ impl IndexReader {
         let key = RowKey::new(kind::TRANSACTION).address(address);
         self.page(&key, range, |position, value| {
             let touched = Touched::of_code(value.first().copied().unwrap_or_default());
-            let is_wanted = match role {
-                None => true,
-                Some(TransactionRole::Sender) => touched.from,
-                Some(TransactionRole::Recipient) => touched.to || touched.created,
-            };
-            Ok(is_wanted.then_some(position))
+            Ok(role.is_none_or(|role| role.includes(touched)).then_some(position))
         })
     }
 
@@ -315,24 +381,23 @@ impl IndexReader {
         role: &TransferRole,
         range: &PositionRange,
     ) -> Result<IndexPage<Position>, IndexError> {
+        let is_kind = |kind: TokenKind| role.kinds.is_empty() || role.kinds.contains(&kind);
         let Some(address) = address else {
-            return match role.token {
-                Some(token) => self.token_transfers(token, None, range),
-                None => self.page(&RowKey::new(kind::ANY_TRANSFER), range, |position, _| Ok(Some(position))),
+            let key = match role.token {
+                Some(token) => RowKey::new(kind::TOKEN_TRANSFER).address(token),
+                None => RowKey::new(kind::ANY_TRANSFER),
             };
+            return self.page(&key, range, |position, value| {
+                Ok(is_kind(TokenKind::of_code(Parts(value).byte())).then_some(position))
+            });
         };
         self.page(&RowKey::new(kind::TRANSFER).address(address), range, |position, value| {
             let mut parts = Parts(value);
             let (touched, kind) = (Touched::of_code(parts.byte()), TokenKind::of_code(parts.byte()));
             let token = parts.address();
-            let side = match role.side {
-                None => true,
-                Some(TransactionRole::Sender) => touched.from,
-                Some(TransactionRole::Recipient) => touched.to,
-            };
-            let is_wanted = side
+            let is_wanted = role.side.is_none_or(|side| side.includes(touched))
                 && role.token.is_none_or(|wanted| wanted == token)
-                && (role.kinds.is_empty() || role.kinds.contains(&kind));
+                && is_kind(kind);
             Ok(is_wanted.then_some(position))
         })
     }
@@ -355,17 +420,20 @@ impl IndexReader {
     pub fn internal_calls(
         &self,
         address: Option<Address>,
+        filter: &CallFilter,
         range: &PositionRange,
     ) -> Result<IndexPage<InternalPosition>, IndexError> {
-        let Some(address) = address else {
-            return self.page(&RowKey::new(kind::CALL), range, |position, value| {
-                Ok(Some(InternalPosition { position, call: decode_call(value)? }))
-            });
+        let wanted = |position: Position, stored: &[u8]| {
+            let call = decode_call(stored)?;
+            Ok::<_, IndexError>(filter.includes(address, &call).then_some(InternalPosition { position, call }))
         };
+        let Some(address) = address else { return self.page(&RowKey::new(kind::CALL), range, wanted) };
         self.page(&RowKey::new(kind::INTERNAL).address(address), range, |position, _| {
             let key = RowKey::new(kind::CALL).block(position.block).index(position.index).index(position.part);
-            let stored = self.get(&key)?;
-            Ok(stored.map(|stored| decode_call(&stored)).transpose()?.map(|call| InternalPosition { position, call }))
+            match self.get(&key)? {
+                Some(stored) => wanted(position, &stored),
+                None => Ok(None),
+            }
         })
     }
 
@@ -375,25 +443,31 @@ impl IndexReader {
         Ok(stored.map(|stored| Failure::decode(&stored)).transpose()?)
     }
 
-    /// Returns the keys and values that begin with `key`, after `after`.
-    fn list<T>(
+    /// Returns a page of the rows that begin with `key`, after `after`. `at` reads what a row is about from the rest of its
+    /// key; `read` leaves rows out by returning `None`.
+    fn list<T, C: Copy>(
         &self,
         key: &RowKey,
         after: Option<RowKey>,
         limit: usize,
-        mut read: impl FnMut(&[u8], &[u8]) -> Result<Option<T>, IndexError>,
-    ) -> Result<Vec<T>, IndexError> {
+        at: impl Fn(Parts<'_>) -> C,
+        mut read: impl FnMut(C, &[u8]) -> Result<Option<T>, IndexError>,
+    ) -> Result<IndexPage<T, C>, IndexError> {
         let (start, end) = (after.map_or(Bound::Included(key.clone()), Bound::Excluded), key.end());
         let start = start.as_ref().map(RowKey::bytes);
-        let mut items = Vec::new();
-        for row in self.rows.range::<&[u8]>((start, Bound::Excluded(&end[..])))?.take(MAX_READS) {
-            if items.len() == limit {
+        let mut page = IndexPage { items: Vec::new(), next: None };
+        let mut last = None;
+        for (count, row) in self.rows.range::<&[u8]>((start, Bound::Excluded(&end[..])))?.enumerate() {
+            if page.items.len() == limit || count == MAX_READS {
+                page.next = last;
                 break;
             }
             let (row_key, value) = row?;
-            items.extend(read(&row_key.value()[key.bytes().len()..], value.value())?);
+            let position = at(Parts(&row_key.value()[key.bytes().len()..]));
+            last = Some(position);
+            page.items.extend(read(position, value.value())?);
         }
-        Ok(items)
+        Ok(page)
     }
 
     /// Returns the tokens that an address holds, after one of them, in the order of their addresses.
@@ -403,12 +477,12 @@ impl IndexReader {
         kinds: &[TokenKind],
         after: Option<(Address, U256)>,
         limit: usize,
-    ) -> Result<Vec<OwnedToken>, IndexError> {
+    ) -> Result<IndexPage<OwnedToken, (Address, U256)>, IndexError> {
         let key = RowKey::new(kind::BALANCE).address(address);
         let after = after.map(|(token, id)| key.clone().address(token).word(id));
-        self.list(&key, after, limit, |rest, value| {
-            let (mut parts, mut value) = (Parts(rest), Parts(value));
-            let (token, id, kind) = (parts.address(), parts.word(), TokenKind::of_code(value.byte()));
+        self.list(&key, after, limit, token_and_id, |(token, id), value| {
+            let mut value = Parts(value);
+            let kind = TokenKind::of_code(value.byte());
             let id = (kind == TokenKind::Erc1155).then_some(id);
             let owned = OwnedToken { token, kind, id, balance: value.word() };
             Ok((kinds.is_empty() || kinds.contains(&kind)).then_some(owned))
@@ -427,13 +501,25 @@ impl IndexReader {
         address: Address,
         after: Option<(Address, U256)>,
         limit: usize,
-    ) -> Result<Vec<(Address, U256)>, IndexError> {
+    ) -> Result<IndexPage<(Address, U256), (Address, U256)>, IndexError> {
         let key = RowKey::new(kind::OWNED).address(address);
         let after = after.map(|(token, id)| key.clone().address(token).word(id));
-        self.list(&key, after, limit, |rest, _| {
-            let mut parts = Parts(rest);
-            Ok(Some((parts.address(), parts.word())))
-        })
+        self.list(&key, after, limit, token_and_id, |at, _| Ok(Some(at)))
+    }
+
+    /// Returns the ids of a non-fungible token that an address owns, or of which it holds an amount, after an id.
+    pub fn ids_of_owner(
+        &self,
+        owner: Address,
+        token: Address,
+        standard: TokenKind,
+        after: Option<U256>,
+        limit: usize,
+    ) -> Result<IndexPage<U256, U256>, IndexError> {
+        let rows = if standard == TokenKind::Erc1155 { kind::BALANCE } else { kind::OWNED };
+        let key = RowKey::new(rows).address(owner).address(token);
+        let after = after.map(|id| key.clone().word(id));
+        self.list(&key, after, limit, |mut rest| rest.word(), |id, _| Ok(Some(id)))
     }
 
     /// Returns the ids of a non-fungible token, each with its owner if there is a single one, after an id.
@@ -442,11 +528,12 @@ impl IndexReader {
         token: Address,
         after: Option<U256>,
         limit: usize,
-    ) -> Result<Vec<(U256, Option<Address>)>, IndexError> {
+    ) -> Result<IndexPage<(U256, Option<Address>), U256>, IndexError> {
         let key = RowKey::new(kind::INSTANCE).address(token);
         let after = after.map(|id| key.clone().word(id));
-        self.list(&key, after, limit, |rest, value| {
-            Ok(Some((Parts(rest).word(), (!value.is_empty()).then(|| Parts(value).address()))))
+        let id = |mut rest: Parts<'_>| rest.word();
+        self.list(&key, after, limit, id, |id, value| {
+            Ok(Some((id, (!value.is_empty()).then(|| Parts(value).address()))))
         })
     }
 
@@ -457,14 +544,19 @@ impl IndexReader {
     }
 
     /// Returns the holders of a token, the largest first, after one of them.
-    pub fn holders(&self, token: Address, after: Option<Holder>, limit: usize) -> Result<Vec<Holder>, IndexError> {
+    pub fn holders(
+        &self,
+        token: Address,
+        after: Option<Holder>,
+        limit: usize,
+    ) -> Result<IndexPage<Holder, Holder>, IndexError> {
         let key = RowKey::new(kind::HOLDER).address(token);
         let after = after.map(|after| key.clone().word(!after.balance).address(after.address).word(after.id));
-        self.list(&key, after, limit, |rest, _| {
-            let mut parts = Parts(rest);
-            let balance = !parts.word();
-            Ok(Some(Holder { balance, address: parts.address(), id: parts.word() }))
-        })
+        let holder = |mut rest: Parts<'_>| {
+            let balance = !rest.word();
+            Holder { balance, address: rest.address(), id: rest.word() }
+        };
+        self.list(&key, after, limit, holder, |holder, _| Ok(Some(holder)))
     }
 
     /// Returns the tokens after one of them, in the order of their addresses, that `is_wanted`.
@@ -473,12 +565,18 @@ impl IndexReader {
         after: Option<Address>,
         limit: usize,
         is_wanted: impl Fn(Address, &TokenRecord) -> bool,
-    ) -> Result<Vec<(Address, TokenRecord)>, IndexError> {
+    ) -> Result<IndexPage<(Address, TokenRecord), Address>, IndexError> {
         let key = RowKey::new(kind::TOKEN);
         let after = after.map(|after| key.clone().address(after));
-        self.list(&key, after, limit, |rest, value| {
-            let (token, record) = (Parts(rest).address(), serde_json::from_slice(value)?);
+        let token = |mut rest: Parts<'_>| rest.address();
+        self.list(&key, after, limit, token, |token, value| {
+            let record = serde_json::from_slice(value)?;
             Ok(is_wanted(token, &record).then_some((token, record)))
         })
     }
+}
+
+/// Reads a token's contract and an id from a key.
+fn token_and_id(mut rest: Parts<'_>) -> (Address, U256) {
+    (rest.address(), rest.word())
 }

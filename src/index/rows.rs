@@ -176,7 +176,7 @@ impl BlockRows {
                 value.extend_from_slice(&transfer.id.unwrap_or_default().to_be_bytes::<32>());
                 self.due.extend(DueRead::of_transfer(&transfer));
                 self.push(place(RowKey::new(kind::TOKEN_TRANSFER).address(token)), value);
-                self.push(place(RowKey::new(kind::ANY_TRANSFER)), Vec::new());
+                self.push(place(RowKey::new(kind::ANY_TRANSFER)), vec![kind.code()]);
                 self.tokens.insert((token, kind));
             }
         }

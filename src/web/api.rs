@@ -13,7 +13,8 @@ use axum::{
     extract::State,
     handler::Handler,
     http::{HeaderMap, StatusCode},
-    middleware::from_fn,
+    middleware::{from_fn, from_fn_with_state},
+    response::{IntoResponse, Response},
     routing::MethodRouter,
 };
 use schemars::{JsonSchema, Schema, SchemaGenerator};
@@ -21,7 +22,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 use super::{
     RestError,
     content::{only_json, only_toml},
-    parameters::{Parameter, ParameterPlace},
+    parameters::{Parameter, ParameterPlace, QueryNames, only_accepted},
 };
 
 /// Most bytes of a request's body: no route takes more than a few values.
@@ -36,6 +37,20 @@ pub struct Api<S> {
     tag: &'static str,
     router: Router<S>,
     operations: Vec<Operation>,
+    /// What the routes registered next do with parameters in queries that they do not describe; they ignore them if there is
+    /// nothing.
+    undescribed: Option<Undescribed>,
+}
+
+/// Parameters in queries that a route does not describe are refused.
+#[derive(Clone, Copy)]
+struct Undescribed {
+    /// Those that are accepted nevertheless: they have no effect.
+    without_effect: &'static [&'static str],
+    /// The response to others.
+    refuse: fn(RestError) -> Response,
+    /// Adds this response to the operation.
+    describe: fn(Operation) -> Operation,
 }
 
 /// The description of a route: its parameters, body and responses.
@@ -224,7 +239,23 @@ documented!(A B C D E);
 impl<S: Clone + Send + Sync + 'static> Api<S> {
     /// No routes yet, of the interface `tag`.
     pub fn new(tag: &'static str) -> Self {
-        Self { tag, router: Router::new(), operations: Vec::new() }
+        Self { tag, router: Router::new(), operations: Vec::new(), undescribed: None }
+    }
+
+    /// Refuses parameters in queries that a route does not describe, on the routes that follow, but for those
+    /// `without_effect`. `E` is the error of these routes.
+    pub fn only_described<E>(self, without_effect: &'static [&'static str]) -> Self
+    where
+        E: Failure + From<RestError> + IntoResponse,
+    {
+        let refuse = |error| E::from(error).into_response();
+        let describe = |operation: Operation| operation.fails::<E>(&[StatusCode::BAD_REQUEST]);
+        Self { undescribed: Some(Undescribed { without_effect, refuse, describe }), ..self }
+    }
+
+    /// Ignores parameters in queries that a route does not describe, on the routes that follow.
+    pub fn any_parameters(self) -> Self {
+        Self { undescribed: None, ..self }
     }
 
     /// Counts the routes that follow to the interface `tag`.
@@ -265,18 +296,8 @@ impl<S: Clone + Send + Sync + 'static> Api<S> {
     }
 
     /// Adds a route for `POST` that takes bodies of any type: it changes nothing, or only what the body proves to be allowed.
+    /// The handler limits its body.
     pub fn inert_post<H, T, D>(self, path: &'static str, handler: H, summary: &'static str) -> Self
-    where
-        H: Handler<T, S> + Documented<S, D>,
-        T: 'static,
-    {
-        let operation = H::describe(Operation::new(self.tag, summary));
-        self.route("post", path, axum::routing::post(handler), operation)
-    }
-
-    /// Adds a route for `POST` that changes nothing but what the body proves to be allowed, as [`inert_post`](Self::inert_post),
-    /// with bodies that the handler itself limits.
-    pub fn upload<H, T, D>(self, path: &'static str, handler: H, summary: &'static str) -> Self
     where
         H: Handler<T, S> + Documented<S, D>,
         T: 'static,
@@ -308,6 +329,13 @@ impl<S: Clone + Send + Sync + 'static> Api<S> {
             named.all(|parameter| path.contains(&format!("{{{}}}", parameter.name))),
             "{path} has no segment for a parameter of its handler"
         );
+        let (routes, operation) = match self.undescribed {
+            None => (routes, operation),
+            Some(Undescribed { without_effect, refuse, describe }) => {
+                let accepted = QueryNames::of(&operation.parameters, without_effect, refuse);
+                (routes.route_layer(from_fn_with_state(accepted, only_accepted)), describe(operation))
+            }
+        };
         self.router = self.router.route(path, routes);
         self.operations.push(operation.at(method, path));
         self

@@ -1,5 +1,7 @@
 //! Errors of the REST interfaces, and the one place where they become statuses.
 
+use std::sync::Arc;
+
 use axum::{
     Json,
     extract::rejection::{PathRejection, QueryRejection},
@@ -26,6 +28,14 @@ pub enum RestError {
         name: &'static str,
         /// The reason.
         what: String,
+    },
+    /// The query has a parameter that the route does not take.
+    #[error("{name}: {}", unknown_parameter(.known))]
+    UnknownParameter {
+        /// The parameter's name, cut short.
+        name: String,
+        /// The names that the route takes.
+        known: Arc<[String]>,
     },
     /// The route or the thing it is about does not exist.
     #[error("{0}")]
@@ -94,6 +104,14 @@ pub struct ErrorBody {
     timestamp: u64,
 }
 
+/// The reason why a route refuses a parameter, with those that it takes.
+fn unknown_parameter(known: &[String]) -> String {
+    match known {
+        [] => "this route takes no parameters".to_owned(),
+        known => format!("this route takes only {}", known.join(", ")),
+    }
+}
+
 /// A time in the largest unit that leaves it above one, rounded up.
 fn waiting(seconds: u64) -> String {
     match seconds {
@@ -112,7 +130,7 @@ impl RestError {
     /// The HTTP status.
     pub fn status(&self) -> StatusCode {
         match self {
-            Self::Parameter { .. } => StatusCode::BAD_REQUEST,
+            Self::Parameter { .. } | Self::UnknownParameter { .. } => StatusCode::BAD_REQUEST,
             Self::NotFound(_) => StatusCode::NOT_FOUND,
             Self::Body { status, .. } => *status,
             Self::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
@@ -129,7 +147,7 @@ impl RestError {
     /// The kind of error, for programs.
     pub fn code(&self) -> &'static str {
         match self {
-            Self::Parameter { .. } => "invalid_parameter",
+            Self::Parameter { .. } | Self::UnknownParameter { .. } => "invalid_parameter",
             Self::NotFound(_) => "not_found",
             Self::Body { .. } => "invalid_body",
             Self::MethodNotAllowed => "method_not_allowed",
@@ -171,6 +189,7 @@ impl IntoResponse for RestError {
                 response.headers_mut().insert(header::ACCEPT_ENCODING, HeaderValue::from_static("identity"));
             }
             Self::Parameter { .. }
+            | Self::UnknownParameter { .. }
             | Self::NotFound(_)
             | Self::Body { .. }
             | Self::TooManyConnections(_)
@@ -188,7 +207,7 @@ impl Failure for RestError {
 
     fn reason(status: StatusCode) -> &'static str {
         match status {
-            StatusCode::BAD_REQUEST => "A parameter is missing or malformed; the message names it.",
+            StatusCode::BAD_REQUEST => "A parameter is missing, malformed or unknown; the message names it.",
             StatusCode::UNAUTHORIZED => "The admin token is missing or wrong.",
             StatusCode::NOT_FOUND => "There is nothing under this name.",
             StatusCode::PAYLOAD_TOO_LARGE => "The body is too long.",

@@ -89,6 +89,13 @@ pub struct Pooled {
     bytes: usize,
 }
 
+impl Pooled {
+    /// Returns the position in the order of arrival.
+    pub fn arrival(&self) -> u64 {
+        self.arrival
+    }
+}
+
 /// An accepted transaction.
 #[derive(Debug)]
 pub struct Accepted {

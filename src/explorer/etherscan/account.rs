@@ -4,11 +4,11 @@ use alloy_consensus::Transaction as _;
 use alloy_primitives::{Address, hex};
 use serde_json::{Value, json};
 
-use super::{AnyText, Outcome, Refusal, Request, list};
+use super::{Action, AnyText, ListWriter, Outcome, Refusal, Request, complete, text as text_of};
 use crate::{
     block::Block,
     explorer::render::{TransferFinder, call_kind, creates},
-    index::{InternalPosition, Position, PositionRange, TokenKind, TransferRole},
+    index::{CallFilter, InternalPosition, PositionRange, TokenKind, TransferRole},
     web::RestError,
 };
 
@@ -18,21 +18,33 @@ const MAX_ADDRESSES: usize = 20;
 /// The most tokens of a list.
 const MAX_TOKENS: usize = 1_000;
 
-pub(super) fn answer(request: &Request<'_>, action: &str) -> Option<Outcome> {
-    Some(match action {
-        "balance" => balance(request),
-        "eth_get_balance" => request.address().and_then(|address| Ok(json!(format!("{:#x}", wei(request, address)?)))),
-        "balancemulti" => balances(request),
-        "txlist" => transactions(request),
-        "txlistinternal" => internal(request),
-        "tokentx" => transfers(request, TokenKind::Erc20),
-        "tokennfttx" => transfers(request, TokenKind::Erc721),
-        "token1155tx" => transfers(request, TokenKind::Erc1155),
-        "tokenbalance" => token_balance(request),
-        "tokenlist" => tokens(request),
-        _ => return None,
-    })
+/// The parameters of lists, beside those of a single one.
+macro_rules! list_parameters {
+    ($($own:literal),+) => {
+        &[
+            $($own,)+
+            "startblock", "endblock", "start_timestamp", "starttimestamp", "end_timestamp", "endtimestamp", "filter_by",
+            "filterby", "page", "offset", "sort",
+        ]
+    };
 }
+
+const TRANSACTIONS: &[&str] = list_parameters!("address");
+const INTERNAL: &[&str] = list_parameters!("address", "txhash", "include_zero_value");
+const TRANSFERS: &[&str] = list_parameters!("address", "contractaddress");
+
+pub(super) const ACTIONS: &[Action] = &[
+    Action::value("account", "balance", &["address", "tag"], balance),
+    Action::value("account", "balancemulti", &["address", "tag"], balances),
+    Action::value("account", "eth_get_balance", &["address", "tag", "block"], hex_balance),
+    Action::list("account", "txlist", TRANSACTIONS, transactions, "No transactions found"),
+    Action::list("account", "txlistinternal", INTERNAL, internal, "No internal transactions found"),
+    Action::list("account", "tokentx", TRANSFERS, fungible, "No token transfers found"),
+    Action::list("account", "tokennfttx", TRANSFERS, unique, "No token transfers found"),
+    Action::list("account", "token1155tx", TRANSFERS, multiple, "No token transfers found"),
+    Action::value("account", "tokenbalance", &["contractaddress", "address", "tag"], token_balance),
+    Action::list("account", "tokenlist", &["address"], tokens, "No tokens found"),
+];
 
 fn wei(request: &Request<'_>, address: Address) -> Result<alloy_primitives::U256, Refusal> {
     let balance = request.render.view().state.balance(address);
@@ -51,7 +63,13 @@ fn addresses(request: &Request<'_>) -> Result<Vec<Address>, Refusal> {
     }
 }
 
+fn hex_balance(request: &Request<'_>) -> Outcome {
+    request.check_newest()?;
+    Ok(json!(format!("{:#x}", wei(request, request.address()?)?)))
+}
+
 fn balance(request: &Request<'_>) -> Outcome {
+    request.check_newest()?;
     match addresses(request)?[..] {
         [address] => Ok(json!(wei(request, address)?.to_string())),
         _ => balances(request),
@@ -59,6 +77,7 @@ fn balance(request: &Request<'_>) -> Outcome {
 }
 
 fn balances(request: &Request<'_>) -> Outcome {
+    request.check_newest()?;
     let one = |address: Address| {
         Ok(json!({ "account": text(address), "balance": wei(request, address)?.to_string(), "stale": false }))
     };
@@ -90,14 +109,17 @@ fn beginning(request: &Request<'_>, block: &Block, index: usize) -> serde_json::
     members.into_iter().map(|(name, value)| (name.to_owned(), Value::String(value))).collect()
 }
 
-fn transactions(request: &Request<'_>) -> Outcome {
-    let address = request.address()?;
-    let page = request.render.reader.transactions(address, None, &request.range()?)?;
-    let items = page.items.iter().filter_map(|position| {
-        let block = request.render.reader.block(position.block)?;
-        transaction(request, &block, position.index as usize)
-    });
-    list(items.collect(), "No transactions found")
+fn transactions(request: &Request<'_>, list: &mut ListWriter) -> Result<(), Refusal> {
+    let reader = request.render.reader;
+    let range = request.range()?;
+    let found = reader.transactions(request.address()?, request.side()?, &range)?;
+    for position in complete(found, range.limit)? {
+        let Some(block) = reader.block(position.block) else { continue };
+        if let Some(item) = transaction(request, &block, position.index as usize) {
+            list.push(&item)?;
+        }
+    }
+    Ok(())
 }
 
 fn transaction(request: &Request<'_>, block: &Block, index: usize) -> Option<Value> {
@@ -121,63 +143,98 @@ fn transaction(request: &Request<'_>, block: &Block, index: usize) -> Option<Val
     Some(Value::Object(entry))
 }
 
-fn internal(request: &Request<'_>) -> Outcome {
+fn internal(request: &Request<'_>, list: &mut ListWriter) -> Result<(), Refusal> {
     let reader = request.render.reader;
     let mut range = request.range()?;
-    let address = match request.query.address {
+    let mut address = match request.query.address {
         Some(_) => Some(request.address()?),
         None => None,
     };
+    // Clients that give both mean the transaction.
     if request.query.hash.is_some() {
-        let hash = request.hash()?;
-        let Some((block, index)) = reader.transaction(hash) else {
-            return Err(Refusal::Empty("No internal transactions found"));
+        let Some((block, index)) = reader.transaction(request.hash()?) else { return Ok(()) };
+        let own = PositionRange::of_transactions(block.number(), Some(index), range.order, range.limit);
+        range = PositionRange {
+            skip: range.skip,
+            from: own.from.max(range.from),
+            before: own.before.min(range.before),
+            ..own
         };
-        let start = |index: usize| Position { block: block.number(), index: index as u32, part: 0 };
-        range = PositionRange { from: start(index), before: start(index + 1), ..range };
+        address = None;
     }
-    let page = reader.internal_calls(address.filter(|_| request.query.hash.is_none()), &range)?;
-    let items = page.items.iter().filter_map(|InternalPosition { position, call }| {
-        let block = reader.block(position.block)?;
-        let created = call.to.filter(|_| creates(call.kind));
-        Some(json!({
-            "blockNumber": position.block.to_string(),
-            "timeStamp": block.header.timestamp.to_string(),
-            "hash": block.transactions.get(position.index as usize)?.hash().to_string(),
-            "transactionHash": block.transactions.get(position.index as usize)?.hash().to_string(),
-            "from": text(call.from),
-            "to": call.to.filter(|_| created.is_none()).map(text).unwrap_or_default(),
-            "contractAddress": created.map(text).unwrap_or_default(),
-            "value": call.value.to_string(),
-            "input": "",
-            "type": call_kind(call.kind),
-            "callType": call_kind(call.kind),
-            "gas": call.gas.to_string(),
-            "gasUsed": call.gas_used.to_string(),
-            "traceId": position.part.to_string(),
-            "index": position.part.to_string(),
-            "isError": if call.error.is_some() { "1" } else { "0" },
-            "errCode": call.error.clone().unwrap_or_default(),
-        }))
-    });
-    list(items.collect(), "No internal transactions found")
+    let only_with_value = match text_of(&request.query.with_zero_value) {
+        None | Some("false") => true,
+        Some("true") => false,
+        Some(_) => return Err(Refusal::failed("Error! Invalid include_zero_value: expected true or false")),
+    };
+    let filter = CallFilter { side: request.side()?, only_with_value, ..CallFilter::default() };
+    if filter.side.is_some() && address.is_none() {
+        return Err(Refusal::failed("Query parameter 'filter_by' requires 'address'"));
+    }
+
+    let found = reader.internal_calls(address, &filter, &range)?;
+    for found in complete(found, range.limit)? {
+        if let Some(item) = internal_call(request, &found) {
+            list.push(&item)?;
+        }
+    }
+    Ok(())
 }
 
-fn transfers(request: &Request<'_>, kind: TokenKind) -> Outcome {
+fn internal_call(request: &Request<'_>, InternalPosition { position, call }: &InternalPosition) -> Option<Value> {
+    let block = request.render.reader.block(position.block)?;
+    let hash = block.transactions.get(position.index as usize)?.hash().to_string();
+    let created = call.to.filter(|_| creates(call.kind));
+    Some(json!({
+        "blockNumber": position.block.to_string(),
+        "timeStamp": block.header.timestamp.to_string(),
+        "hash": hash,
+        "transactionHash": hash,
+        "from": text(call.from),
+        "to": call.to.filter(|_| created.is_none()).map(text).unwrap_or_default(),
+        "contractAddress": created.map(text).unwrap_or_default(),
+        "value": call.value.to_string(),
+        "input": "",
+        "type": call_kind(call.kind),
+        "callType": call_kind(call.kind),
+        "gas": call.gas.to_string(),
+        "gasUsed": call.gas_used.to_string(),
+        "traceId": position.part.to_string(),
+        "index": position.part.to_string(),
+        "isError": if call.error.is_some() { "1" } else { "0" },
+        "errCode": call.error.clone().unwrap_or_default(),
+    }))
+}
+
+fn fungible(request: &Request<'_>, list: &mut ListWriter) -> Result<(), Refusal> {
+    transfers(request, TokenKind::Erc20, list)
+}
+
+fn unique(request: &Request<'_>, list: &mut ListWriter) -> Result<(), Refusal> {
+    transfers(request, TokenKind::Erc721, list)
+}
+
+fn multiple(request: &Request<'_>, list: &mut ListWriter) -> Result<(), Refusal> {
+    transfers(request, TokenKind::Erc1155, list)
+}
+
+fn transfers(request: &Request<'_>, kind: TokenKind, list: &mut ListWriter) -> Result<(), Refusal> {
     let reader = request.render.reader;
     let token = request.optional_contract()?;
     let address = match (&request.query.address, token) {
         (None, Some(_)) => None,
         _ => Some(request.address()?),
     };
-    let role = TransferRole { side: None, token, kinds: vec![kind] };
-    let page = reader.transfers(address, &role, &request.range()?)?;
-    let (mut items, mut finder) = (Vec::new(), TransferFinder::default());
-    for position in page.items {
+    let role = TransferRole { side: request.side()?, token, kinds: vec![kind] };
+    if role.side.is_some() && address.is_none() {
+        return Err(Refusal::failed("Query parameter 'filter_by' requires 'address'"));
+    }
+    let range = request.range()?;
+    let found = reader.transfers(address, &role, &range)?;
+    let mut finder = TransferFinder::default();
+    for position in complete(found, range.limit)? {
         let Some(block) = reader.block(position.block) else { continue };
-        let Some((at, transfer)) = finder.find(&block, position).filter(|(_, transfer)| transfer.kind == kind) else {
-            continue;
-        };
+        let Some((at, transfer)) = finder.find(&block, position) else { continue };
         let token = reader.token(transfer.token)?;
         let token = token.as_ref();
         let index = at.transaction_index as usize;
@@ -203,20 +260,21 @@ fn transfers(request: &Request<'_>, kind: TokenKind) -> Outcome {
         if kind == TokenKind::Erc1155 {
             entry.insert("tokenID".to_owned(), json!(transfer.id.unwrap_or_default().to_string()));
         }
-        items.push(Value::Object(entry));
+        list.push(&entry)?;
     }
-    list(items, "No token transfers found")
+    Ok(())
 }
 
 fn token_balance(request: &Request<'_>) -> Outcome {
+    request.check_newest()?;
     let (token, address) = (request.contract()?, request.address()?);
     Ok(json!(request.render.reader.balance(address, token, alloy_primitives::U256::ZERO)?.to_string()))
 }
 
-fn tokens(request: &Request<'_>) -> Outcome {
+fn tokens(request: &Request<'_>, list: &mut ListWriter) -> Result<(), Refusal> {
     let reader = request.render.reader;
-    let mut items = Vec::new();
-    for owned in reader.owned_tokens(request.address()?, &[], None, MAX_TOKENS)? {
+    let found = reader.owned_tokens(request.address()?, &[], None, MAX_TOKENS)?;
+    for owned in found.items {
         let token = reader.token(owned.token)?;
         let token = token.as_ref();
         let mut entry = json!({
@@ -230,7 +288,7 @@ fn tokens(request: &Request<'_>) -> Outcome {
         if let Some(id) = owned.id {
             entry["id"] = json!(id.to_string());
         }
-        items.push(entry);
+        list.push(&entry)?;
     }
-    list(items, "No tokens found")
+    Ok(())
 }

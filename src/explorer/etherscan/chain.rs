@@ -3,40 +3,56 @@
 use alloy_primitives::{U256, hex};
 use serde_json::{Value, json};
 
-use super::{MAX_PAGE, Outcome, Refusal, Request, list, text};
-use crate::{explorer::render::fees, index::total_supply, web::RestError};
+use super::{Action, ListWriter, Outcome, Refusal, Request, complete, text};
+use crate::{
+    explorer::render::fees,
+    index::{IndexReader, total_supply},
+    web::RestError,
+};
 
-pub(super) fn block(request: &Request<'_>, action: &str) -> Option<Outcome> {
-    Some(match action {
-        "getblocknobytime" => by_time(request),
-        "getblockreward" => reward(request),
-        "eth_block_number" => Ok(json!(format!("{:#x}", request.render.reader.head.number()))),
-        _ => return None,
-    })
+pub(super) const ACTIONS: &[Action] = &[
+    Action::value("block", "getblocknobytime", &["timestamp", "closest"], by_time),
+    Action::value("block", "getblockreward", &["blockno"], reward),
+    Action::value("block", "eth_block_number", &[], newest),
+    Action::value("stats", "tokensupply", &["contractaddress"], supply),
+    Action::value("token", "getToken", &["contractaddress"], one_token),
+    Action::list("token", "getTokenHolders", HOLDERS, holders, "No token holders found"),
+    Action::list("token", "tokenholderlist", HOLDERS, holders, "No token holders found"),
+    Action::value("token", "tokenholdercount", &["contractaddress"], holder_count),
+];
+
+const HOLDERS: &[&str] = &["contractaddress", "page", "offset"];
+
+fn newest(request: &Request<'_>) -> Outcome {
+    Ok(json!(format!("{:#x}", request.render.reader.head.number())))
 }
 
-/// The newest block before a time, or the oldest after it: times never decrease, so it is found by bisection.
+/// Returns the first block whose time satisfies a condition, which all later ones satisfy as well; the one after the newest
+/// if there is none. Times never decrease, so it is found by bisection.
+pub(super) fn first_block(reader: &IndexReader, satisfies: impl Fn(u64) -> bool) -> Result<u64, Refusal> {
+    let gone = || Refusal::Node(RestError::Internal("a block is gone".to_owned()));
+    let time = |number: u64| reader.block(number).map(|block| block.header.timestamp).ok_or_else(gone);
+    let mut low = reader.oldest().min(reader.head.number());
+    let mut high = reader.head.number() + 1;
+    while low < high {
+        let middle = low + (high - low) / 2;
+        if satisfies(time(middle)?) { high = middle } else { low = middle + 1 }
+    }
+    Ok(low)
+}
+
+/// The newest block before a time, or the oldest after it.
 fn by_time(request: &Request<'_>) -> Outcome {
     let reader = request.render.reader;
     let wanted = request.number("timestamp", &request.query.timestamp)?;
     let wanted: u64 = wanted.ok_or_else(|| Refusal::failed("Query parameter 'timestamp' is required"))?;
-    let is_before = match text(&request.query.closest) {
-        Some("before") => true,
-        Some("after") => false,
+    let oldest = reader.oldest().min(reader.head.number());
+    let found = match text(&request.query.closest) {
+        Some("before") => first_block(reader, |own| own > wanted)?.checked_sub(1),
+        Some("after") => Some(first_block(reader, |own| own >= wanted)?),
         _ => return Err(Refusal::failed("Query parameter 'closest' is required: before or after")),
     };
-    let gone = || Refusal::Node(RestError::Internal("a block is gone".to_owned()));
-    let time = |number: u64| reader.block(number).map(|block| block.header.timestamp).ok_or_else(gone);
-    let (mut low, mut high) = (reader.oldest().min(reader.head.number()), reader.head.number() + 1);
-    // All blocks below `low` satisfy the condition, none from `high` on does.
-    let first = low;
-    while low < high {
-        let middle = low + (high - low) / 2;
-        let own = time(middle)?;
-        if own < wanted || (is_before && own == wanted) { low = middle + 1 } else { high = middle }
-    }
-    let found = if is_before { low.checked_sub(1).filter(|number| *number >= first) } else { Some(low) };
-    let found = found.filter(|number| *number <= reader.head.number());
+    let found = found.filter(|number| (oldest..=reader.head.number()).contains(number));
     let found = found.ok_or_else(|| Refusal::failed("Error! No closest block found"))?;
     Ok(json!({ "blockNumber": found.to_string() }))
 }
@@ -57,25 +73,9 @@ fn reward(request: &Request<'_>) -> Outcome {
     }))
 }
 
-pub(super) fn stats(request: &Request<'_>, action: &str) -> Option<Outcome> {
-    match action {
-        "tokensupply" => Some(supply(request)),
-        _ => None,
-    }
-}
-
 fn supply(request: &Request<'_>) -> Outcome {
     let supply = total_supply(request.render.view(), request.contract()?);
     Ok(json!(supply.ok_or_else(|| Refusal::failed("Error! The contract has no total supply"))?.to_string()))
-}
-
-pub(super) fn token(request: &Request<'_>, action: &str) -> Option<Outcome> {
-    Some(match action {
-        "gettoken" => one_token(request),
-        "gettokenholders" | "tokenholderlist" => holders(request),
-        "tokenholdercount" => holder_count(request),
-        _ => return None,
-    })
 }
 
 fn one_token(request: &Request<'_>) -> Outcome {
@@ -92,17 +92,17 @@ fn one_token(request: &Request<'_>) -> Outcome {
     }))
 }
 
-fn holders(request: &Request<'_>) -> Outcome {
+fn holders(request: &Request<'_>, list: &mut ListWriter) -> Result<(), Refusal> {
     let token = request.contract()?;
     let (skip, limit) = request.page()?;
-    let found = request.render.reader.holders(token, None, (skip + limit).min(10 * MAX_PAGE))?;
-    let items = found.iter().skip(skip).map(|holder| {
+    let found = request.render.reader.holders(token, None, skip + limit)?;
+    for holder in complete(found, skip + limit)?.iter().skip(skip) {
         let (address, quantity) = (hex::encode_prefixed(holder.address), holder.balance.to_string());
-        json!({
+        list.push(&json!({
             "address": address, "value": quantity, "TokenHolderAddress": address, "TokenHolderQuantity": quantity,
-        })
-    });
-    list(items.collect(), "No token holders found")
+        }))?;
+    }
+    Ok(())
 }
 
 fn holder_count(request: &Request<'_>) -> Outcome {

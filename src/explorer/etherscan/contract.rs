@@ -5,7 +5,7 @@ use std::time::Duration;
 use alloy_primitives::hex;
 use serde_json::json;
 
-use super::{AnyText, EtherscanQuery, Outcome, Refusal, Request, parse_address, text};
+use super::{Action, AnyText, EtherscanQuery, ListWriter, Outcome, Refusal, Request, Run, parse_address, text};
 use crate::{
     explorer::{
         contracts::{Submission, SubmissionError, creation},
@@ -19,19 +19,21 @@ use crate::{
 const NOT_VERIFIED: &str = "Contract source code not verified";
 
 /// The time that a request for the state of a verification waits for its end.
-const PATIENCE: Duration = Duration::from_secs(5);
+const STATUS_WAIT: Duration = Duration::from_secs(5);
 
 /// The most contracts of a request for creations.
 const MAX_CONTRACTS: usize = 10;
 
-pub(super) fn answer(request: &Request<'_>, action: &str) -> Option<Outcome> {
-    Some(match action {
-        "getabi" => abi(request),
-        "getsourcecode" => source(request),
-        "getcontractcreation" => creations(request),
-        "verifysourcecode" => Err(Refusal::failed("Sources to verify have to be sent as a form, by POST")),
-        _ => return None,
-    })
+pub(super) const ACTIONS: &[Action] = &[
+    Action::value("contract", "getabi", &["address"], abi),
+    Action::value("contract", "getsourcecode", &["address"], source),
+    Action::list("contract", "getcontractcreation", &["contractaddresses"], creations, "No data found"),
+    Action::value("contract", "verifysourcecode", &[], no_form),
+    Action { module: "contract", name: "checkverifystatus", takes: &["guid"], run: Run::Status },
+];
+
+fn no_form(_: &Request<'_>) -> Outcome {
+    Err(Refusal::failed("Sources to verify have to be sent as a form, by POST"))
 }
 
 fn abi(request: &Request<'_>) -> Outcome {
@@ -138,7 +140,7 @@ fn single_file(form: &Form, name: &str, source: &str) -> Result<String, Refusal>
 /// some clients ask again many seconds later only.
 pub(super) async fn status(explorer: &Explorer, query: &EtherscanQuery) -> Outcome {
     let id = text(&query.guid).ok_or_else(|| Refusal::failed("Missing or invalid guid"))?;
-    let verification = explorer.0.verifier.settled(id, PATIENCE).await;
+    let verification = explorer.0.verifier.settled(id, STATUS_WAIT).await;
     match verification.ok_or_else(|| Refusal::failed("Invalid guid: no such verification"))?.result {
         None => Err(Refusal::failed("Pending in queue")),
         Some(Ok(_)) => Ok(json!("Pass - Verified")),
@@ -146,7 +148,7 @@ pub(super) async fn status(explorer: &Explorer, query: &EtherscanQuery) -> Outco
     }
 }
 
-fn creations(request: &Request<'_>) -> Outcome {
+fn creations(request: &Request<'_>, list: &mut ListWriter) -> Result<(), Refusal> {
     let Some(AnyText(text)) = &request.query.contracts else {
         return Err(Refusal::failed("Query parameter 'contractaddresses' is required"));
     };
@@ -155,12 +157,11 @@ fn creations(request: &Request<'_>) -> Outcome {
     if contracts.len() > MAX_CONTRACTS {
         return Err(Refusal::failed(format!("Error! At most {MAX_CONTRACTS} contracts")));
     }
-    let mut items = Vec::new();
     for contract in contracts {
         let Some(creation) = creation(request.render, contract)? else { continue };
         let (creator, position) = (creation.creator, creation.position);
         let Some(block) = request.render.reader.block(position.block) else { continue };
-        items.push(json!({
+        list.push(&json!({
             "contractAddress": hex::encode_prefixed(contract),
             "contractCreator": hex::encode_prefixed(creator),
             "txHash": creation.transaction.to_string(),
@@ -168,7 +169,7 @@ fn creations(request: &Request<'_>) -> Outcome {
             "timestamp": block.header.timestamp.to_string(),
             "contractFactory": if position.part > 0 { hex::encode_prefixed(creator) } else { String::new() },
             "creationBytecode": creation.input.map(hex::encode_prefixed).unwrap_or_default(),
-        }));
+        }))?;
     }
-    super::list(items, "No data found")
+    Ok(())
 }

@@ -1,9 +1,11 @@
 //! The module `logs`.
 
+use std::ops::ControlFlow;
+
 use alloy_primitives::{B256, hex};
 use serde_json::{Value, json};
 
-use super::{Outcome, Refusal, Request, list, text};
+use super::{Action, ListWriter, Refusal, Request, text};
 use crate::{
     block::{Block, LogPosition},
     explorer::{logs::LogQuery, parameters::Words},
@@ -12,24 +14,58 @@ use crate::{
 /// The most logs of a page, as in Etherscan.
 const MAX_LOGS: usize = 1_000;
 
-pub(super) fn answer(request: &Request<'_>, action: &str) -> Option<Outcome> {
-    (action == "getlogs").then(|| logs(request))
-}
+pub(super) const ACTIONS: &[Action] = &[Action::list("logs", "getLogs", PARAMETERS, logs, "No records found")];
+
+const PARAMETERS: &[&str] = &[
+    "address",
+    "fromBlock",
+    "toBlock",
+    "topic0",
+    "topic1",
+    "topic2",
+    "topic3",
+    "topic0_1_opr",
+    "topic0_2_opr",
+    "topic0_3_opr",
+    "topic1_2_opr",
+    "topic1_3_opr",
+    "topic2_3_opr",
+    "page",
+    "offset",
+];
 
 fn topic(name: &str, words: &Option<Words>) -> Result<Option<B256>, Refusal> {
     let parsed = text(words).filter(|text| *text != "null").map(|text| text.parse());
     parsed.transpose().map_err(|_| Refusal::failed(format!("Error! Invalid {name}: expected 32 bytes in hex")))
 }
 
-fn block_number(request: &Request<'_>, name: &str, words: &Option<Words>, default: u64) -> Result<u64, Refusal> {
-    match text(words) {
-        Some("latest" | "pending") => Ok(request.render.reader.head.number()),
-        Some("earliest") => Ok(0),
-        _ => Ok(request.number(name, words)?.unwrap_or(default)),
+/// Whether one matching topic is enough. Operators that differ have no meaning that clients agree on.
+fn is_any_topic(request: &Request<'_>) -> Result<bool, Refusal> {
+    let query = request.query;
+    let operators = [
+        &query.operator_0_1,
+        &query.operator_0_2,
+        &query.operator_0_3,
+        &query.operator_1_2,
+        &query.operator_1_3,
+        &query.operator_2_3,
+    ];
+    let mut any = None;
+    for operator in operators.into_iter().filter_map(text) {
+        let is_any = match operator {
+            "or" => true,
+            "and" => false,
+            _ => return Err(Refusal::failed("Error! Invalid operator of topics: expected and or or")),
+        };
+        if any.is_some_and(|before| before != is_any) {
+            return Err(Refusal::failed("Error! The operators of topics have to be all and, or all or"));
+        }
+        any = Some(is_any);
     }
+    Ok(any.unwrap_or_default())
 }
 
-fn logs(request: &Request<'_>) -> Outcome {
+fn logs(request: &Request<'_>, list: &mut ListWriter) -> Result<(), Refusal> {
     let query = request.query;
     let address = match query.address {
         Some(_) => Some(request.address()?),
@@ -45,20 +81,27 @@ fn logs(request: &Request<'_>) -> Outcome {
         return Err(Refusal::failed("Query parameter 'address' or 'topic0' is required"));
     }
     let wanted = LogQuery {
-        from: block_number(request, "fromBlock", &query.from, 0)?,
-        to: block_number(request, "toBlock", &query.to, u64::MAX)?,
+        from: request.block_number("fromBlock", &query.from, 0)?,
+        to: request.block_number("toBlock", &query.to, u64::MAX)?,
         address,
         topics,
-        any_topic: text(&query.operator) == Some("or"),
+        any_topic: is_any_topic(request)?,
     };
     let page = request.number("page", &query.page)?.unwrap_or(1_usize).max(1);
     let size = request.number("offset", &query.offset)?.filter(|size| *size > 0).unwrap_or(MAX_LOGS).min(MAX_LOGS);
-    let found = wanted.run(request.render.reader, (page - 1).saturating_mul(size), size);
-    let items = found.iter().filter_map(|(block, index)| {
-        let at = block.logs().find(|at| at.log_index == *index)?;
-        Some(log(block, &at))
-    });
-    list(items.collect(), "No records found")
+    let mut skipped = (page - 1).saturating_mul(size);
+    let mut left = size;
+    let mut failure = None;
+    wanted.run(request.render.reader, |block, at| {
+        if skipped > 0 {
+            skipped -= 1;
+            return Ok(ControlFlow::Continue(()));
+        }
+        left -= 1;
+        failure = list.push(&log(block, at)).err();
+        Ok(if left == 0 || failure.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+    })?;
+    failure.map_or(Ok(()), Err)
 }
 
 /// Renders a log. Numbers are in hex, as in Etherscan.

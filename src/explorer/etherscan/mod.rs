@@ -8,20 +8,21 @@ mod logs;
 mod proxy;
 mod transaction;
 
-use std::{convert::Infallible, str::FromStr};
+use std::{borrow::Cow, convert::Infallible, str::FromStr};
 
 use alloy_primitives::{Address, B256, U256};
 use axum::{
-    body::Bytes,
     extract::{FromRequestParts, RawQuery, State},
-    http::{StatusCode, header, request::Parts},
+    http::{HeaderValue, StatusCode, header, request::Parts},
     response::{IntoResponse, Response},
 };
 use schemars::{JsonSchema, Schema, json_schema};
 use serde::Serialize;
 use serde_json::{Value, json};
 
+use self::chain::first_block;
 use super::{
+    page::ItemWriter,
     parameters::Words,
     render::Render,
     rest::{Explorer, Shared},
@@ -29,10 +30,10 @@ use super::{
 };
 use crate::{
     account::{address_from_hex, parse_account_address},
-    index::{Order, PositionRange},
+    index::{IndexPage, Order, PositionRange, TransactionRole},
     network::Network,
     web::{
-        Api, Client, Input, Interface, Operation, Output, Peer, Query, RestError,
+        Answer, Api, Client, Input, Interface, Operation, Output, Peer, Query, RestError,
         parameters::{Param, ParamError, Parameters, RawParameters, parameters},
     },
 };
@@ -40,10 +41,121 @@ use crate::{
 /// The most items of a page, as in Etherscan.
 const MAX_PAGE: usize = 10_000;
 
+/// The most bytes of a list: 10,000 transactions that call common functions. These lists have no cursors, and clients take a
+/// page with fewer items for the last one, so a longer list is an error.
+const MAX_LIST_BYTES: usize = 16 << 20;
+
+/// The actions of all modules.
+const ACTIONS: [&[Action]; 6] =
+    [account::ACTIONS, contract::ACTIONS, transaction::ACTIONS, chain::ACTIONS, logs::ACTIONS, proxy::ACTIONS];
+
+/// Parameters that every action accepts.
+const COMMON: [&str; 6] = ["module", "action", "apikey", "key", "chainid", "chain_id"];
+
+/// What an action does.
+#[derive(Clone, Copy)]
+pub(super) enum Run {
+    /// It answers with a value.
+    Value(fn(&Request<'_>) -> Outcome),
+    /// It answers with a list; the message says that there is nothing.
+    List(fn(&Request<'_>, &mut ListWriter) -> Result<(), Refusal>, &'static str),
+    /// It waits a moment for the end of a verification.
+    Status,
+    /// It is answered by JSON-RPC.
+    Proxy,
+}
+
+/// An action of a module.
+pub(super) struct Action {
+    module: &'static str,
+    /// The name, which clients write in any case.
+    name: &'static str,
+    /// The parameters that it takes beside the common ones. All of them are applied; others are refused, since a filter that
+    /// is ignored looks like a complete list.
+    takes: &'static [&'static str],
+    run: Run,
+}
+
+impl Action {
+    const fn value(
+        module: &'static str,
+        name: &'static str,
+        takes: &'static [&'static str],
+        run: fn(&Request<'_>) -> Outcome,
+    ) -> Self {
+        Self { module, name, takes, run: Run::Value(run) }
+    }
+
+    const fn list(
+        module: &'static str,
+        name: &'static str,
+        takes: &'static [&'static str],
+        run: fn(&Request<'_>, &mut ListWriter) -> Result<(), Refusal>,
+        none: &'static str,
+    ) -> Self {
+        Self { module, name, takes, run: Run::List(run, none) }
+    }
+
+    const fn proxy(name: &'static str, takes: &'static [&'static str]) -> Self {
+        Self { module: "proxy", name, takes, run: Run::Proxy }
+    }
+
+    /// Finds an action.
+    fn find(module: &str, name: &str) -> Result<&'static Self, Refusal> {
+        let mut of_module = ACTIONS.into_iter().flatten().filter(|action| action.module == module).peekable();
+        if of_module.peek().is_none() {
+            return Err(Refusal::failed(format!("Unknown module {module:?}")));
+        }
+        let found = of_module.find(|action| action.name.eq_ignore_ascii_case(name));
+        found.ok_or_else(|| Refusal::failed(format!("Unknown action {name:?} of module {module}")))
+    }
+
+    /// Refuses names of parameters that the action does not take.
+    fn check(&self, given: &GivenNames) -> Result<(), Refusal> {
+        let is_taken = |name: &str| COMMON.contains(&name) || self.takes.contains(&name);
+        let Some(unknown) = given.0.iter().find(|name| !is_taken(name)) else { return Ok(()) };
+        let unknown: String = unknown.chars().take(50).collect();
+        let action = self.name;
+        Err(Refusal::failed(match self.takes {
+            [] => format!("Unknown parameter {unknown:?}: action {action} takes none"),
+            takes => format!("Unknown parameter {unknown:?}: action {action} takes only {}", takes.join(", ")),
+        }))
+    }
+}
+
+/// The names of a request's parameters that have a value.
+struct GivenNames(Vec<String>);
+
+impl GivenNames {
+    fn of<'a>(members: impl IntoIterator<Item = (Cow<'a, str>, Cow<'a, str>)>) -> Self {
+        let given = members.into_iter().filter(|(_, value)| !value.is_empty());
+        Self(given.map(|(name, _)| name.into_owned()).collect())
+    }
+}
+
+/// A list under construction.
+pub(super) struct ListWriter(ItemWriter);
+
+impl ListWriter {
+    /// Adds an item, unless the list becomes too long.
+    fn push(&mut self, item: &impl Serialize) -> Result<(), Refusal> {
+        if self.0.push(item)? {
+            return Ok(());
+        }
+        let fit = self.0.count();
+        Err(Refusal::failed(format!(
+            "Result window is too large: {fit} items take {} MiB, ask for pages with a smaller offset",
+            MAX_LIST_BYTES >> 20
+        )))
+    }
+}
+
 pub(super) fn routes(api: Api<Explorer>) -> Api<Explorer> {
+    // Each action takes parameters of its own.
+    let api = api.any_parameters();
     api.get("/api", answer, "Etherscan's interface: `module` and `action` say what is wanted.")
         .named("getEtherscan")
-        .upload(
+        .inert_post(
             "/api",
             answer_form,
             "The same with a form, for sources to verify: `module=contract&action=verifysourcecode`.",
@@ -78,7 +190,7 @@ parameters! {
         /// Items of a page, up to 10,000.
         #[param("offset", example = "10")]
         offset: Option<Words>,
-        /// `asc` or `desc`.
+        /// `asc`, which is the default, or `desc`.
         #[param("sort", example = "desc")]
         sort: Option<Words>,
         /// The first block.
@@ -87,6 +199,18 @@ parameters! {
         /// The last block.
         #[param("endblock", example = "99999999")]
         end: Option<Words>,
+        /// The first second since the Unix epoch.
+        #[param("start_timestamp" | "starttimestamp", example = "0")]
+        start_time: Option<Words>,
+        /// The last second since the Unix epoch.
+        #[param("end_timestamp" | "endtimestamp", example = "99999999999")]
+        end_time: Option<Words>,
+        /// Only what the address sent (`from`) or received (`to`).
+        #[param("filter_by" | "filterby", example = "from")]
+        side: Option<Words>,
+        /// Whether internal transactions without value are listed.
+        #[param("include_zero_value", example = "true")]
+        with_zero_value: Option<Words>,
         /// The first block of a query for logs.
         #[param("fromBlock", example = "0")]
         from: Option<Words>,
@@ -105,9 +229,24 @@ parameters! {
         /// The fourth topic.
         #[param("topic3", example = "0x0000000000000000000000000000000000000000000000000000000000000000")]
         topic_3: Option<Words>,
-        /// `and` or `or`: whether all topics have to match.
+        /// `and` or `or`: whether all topics have to match. All operators of a query have to be the same.
         #[param("topic0_1_opr", example = "and")]
-        operator: Option<Words>,
+        operator_0_1: Option<Words>,
+        /// `and` or `or`.
+        #[param("topic0_2_opr", example = "and")]
+        operator_0_2: Option<Words>,
+        /// `and` or `or`.
+        #[param("topic0_3_opr", example = "and")]
+        operator_0_3: Option<Words>,
+        /// `and` or `or`.
+        #[param("topic1_2_opr", example = "and")]
+        operator_1_2: Option<Words>,
+        /// `and` or `or`.
+        #[param("topic1_3_opr", example = "and")]
+        operator_1_3: Option<Words>,
+        /// `and` or `or`.
+        #[param("topic2_3_opr", example = "and")]
+        operator_2_3: Option<Words>,
         /// Seconds since the Unix epoch.
         #[param("timestamp", example = "1795192744")]
         timestamp: Option<Words>,
@@ -117,13 +256,13 @@ parameters! {
         /// A block's number.
         #[param("blockno", example = "1")]
         block_number: Option<Words>,
-        /// A block, in the module `proxy`.
-        #[param("tag", example = "latest")]
+        /// A block, in the module `proxy`; `latest` for balances.
+        #[param("tag" | "block", example = "latest")]
         tag: Option<Words>,
         /// Whether the block has whole transactions, in the module `proxy`.
         #[param("boolean", example = "true")]
         whole: Option<Words>,
-        /// An index in hex, in the module `proxy`.
+        /// An index in hex, in the module `proxy`; the number of logs before the first one of `gettxinfo`.
         #[param("index", example = "0x0")]
         index: Option<Words>,
         /// A storage slot, in the module `proxy`.
@@ -147,6 +286,24 @@ parameters! {
         /// Gas, in the module `proxy`.
         #[param("gas", example = "0x5208")]
         gas: Option<Words>,
+        /// Wei per gas, in the module `proxy`.
+        #[param("gasPrice", example = "0x3b9aca00")]
+        gas_price: Option<Words>,
+        /// The most wei per gas, in the module `proxy`.
+        #[param("maxFeePerGas", example = "0x3b9aca00")]
+        max_fee: Option<Words>,
+        /// The most wei per gas for the block's producer, in the module `proxy`.
+        #[param("maxPriorityFeePerGas", example = "0x1")]
+        max_tip: Option<Words>,
+        /// A nonce, in the module `proxy`.
+        #[param("nonce", example = "0x0")]
+        nonce: Option<Words>,
+        /// The type of a transaction, in the module `proxy`.
+        #[param("type", example = "0x2")]
+        kind: Option<Words>,
+        /// The chain id, which has to be this chain's.
+        #[param("chainid" | "chain_id", example = "125")]
+        chain: Option<Words>,
         /// The id of a verification.
         #[param("guid", example = "00000000-0000-4000-8000-000000000000")]
         guid: Option<Words>,
@@ -167,8 +324,9 @@ impl Param for AnyText {
 }
 
 /// The answer of every module but `proxy`, which answers with JSON-RPC responses.
-#[derive(Serialize, JsonSchema)]
+#[derive(JsonSchema)]
 #[schemars(rename = "EtherscanAnswer")]
+#[expect(dead_code, reason = "for the schema only: lists are written item by item")]
 struct AnswerBody {
     /// `1` for success, `0` for an error and for an empty list.
     status: &'static str,
@@ -177,8 +335,15 @@ struct AnswerBody {
     result: Value,
 }
 
-/// The answer to a request.
-pub(super) struct Answer(Value);
+/// The answer to a request, as JSON.
+pub(super) struct EtherscanReply(Answer);
+
+impl EtherscanReply {
+    /// The answer with a result.
+    fn of(status: &str, message: &str, result: &Value) -> Result<Self, RestError> {
+        Ok(Self(Answer::json(&json!({ "status": status, "message": message, "result": result }))?))
+    }
+}
 
 /// The reason why a request has no result.
 #[derive(Debug)]
@@ -207,14 +372,15 @@ impl Refusal {
 
 type Outcome = Result<Value, Refusal>;
 
-impl IntoResponse for Answer {
+impl IntoResponse for EtherscanReply {
     fn into_response(self) -> Response {
-        let headers = [(header::CONTENT_TYPE, "application/json"), (header::CACHE_CONTROL, "no-cache")];
-        (headers, Bytes::from(self.0.to_string())).into_response()
+        let mut response = self.0.into_json();
+        response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
+        response
     }
 }
 
-impl Output for Answer {
+impl Output for EtherscanReply {
     fn describe(operation: Operation) -> Operation {
         operation.answers::<AnswerBody>(StatusCode::OK, "Success, or an error with status 0 in the body.")
     }
@@ -239,9 +405,11 @@ impl Input<Explorer> for RawQuery {}
 async fn answer(
     State(explorer): State<Explorer>,
     Caller(client): Caller,
-    Query(query): Query<EtherscanQuery>,
-) -> Result<Answer, RestError> {
-    answer_query(&explorer, client, query).await
+    RawQuery(query): RawQuery,
+    Query(parameters): Query<EtherscanQuery>,
+) -> Result<EtherscanReply, RestError> {
+    let given = GivenNames::of(form_urlencoded::parse(query.unwrap_or_default().as_bytes()));
+    answer_query(&explorer, client, parameters, &given).await
 }
 
 /// Answers a form, whose members may be in the query as well.
@@ -249,64 +417,99 @@ async fn answer_form(
     State(explorer): State<Explorer>,
     Caller(client): Caller,
     RawQuery(query): RawQuery,
-    Form(mut members): Form,
-) -> Result<Answer, RestError> {
+    mut form: Form,
+) -> Result<EtherscanReply, RestError> {
     let query = query.unwrap_or_default();
     let in_query = form_urlencoded::parse(query.as_bytes());
-    members.extend(in_query.map(|(name, value)| (name.into_owned(), value.into_owned())));
-    let form = Form(members);
+    form.members.extend(in_query.map(|(name, value)| (name.into_owned(), value.into_owned())));
     let asked = (form.get("module"), form.get("action").map(str::to_ascii_lowercase));
     if let (Some("contract"), Some("verifysourcecode")) = (asked.0, asked.1.as_deref()) {
-        return render(contract::verify(&explorer, &form).await);
+        return render(
+            contract::verify(&explorer, &form).await.and_then(|result| Ok(EtherscanReply::of("1", "OK", &result)?)),
+        );
     }
-    let query = EtherscanQuery::read(&RawParameters::of_form(form.0, explorer.network()))?;
-    answer_query(&explorer, client, query).await
+    let members = form.members.iter().map(|(name, value)| (name.as_str().into(), value.as_str().into()));
+    let given = GivenNames::of(members);
+    let parameters = EtherscanQuery::read(&RawParameters::of_form(form.members, explorer.network()))?;
+    answer_query(&explorer, client, parameters, &given).await
 }
 
-async fn answer_query(explorer: &Explorer, client: Client, query: EtherscanQuery) -> Result<Answer, RestError> {
-    let outcome = match (text(&query.module), text(&query.action)) {
-        (Some("proxy"), Some(action)) => {
-            let action = action.to_owned();
-            return proxy::answer(explorer, client, &action, &query).await.map(Answer);
-        }
-        (Some("contract"), Some(action)) if action.eq_ignore_ascii_case("checkverifystatus") => {
-            contract::status(explorer, &query).await
-        }
-        _ => explorer.read(move |shared, render| Ok(route(shared, render, &query))).await?,
+async fn answer_query(
+    explorer: &Explorer,
+    client: Client,
+    query: EtherscanQuery,
+    given: &GivenNames,
+) -> Result<EtherscanReply, RestError> {
+    let action = match find_action(&explorer.0, &query, given) {
+        Ok(action) => action,
+        Err(refusal) => return render(Err(refusal)),
     };
-    render(outcome)
-}
-
-fn render(outcome: Outcome) -> Result<Answer, RestError> {
-    let (status, message, result) = match outcome {
-        Ok(result) => ("1", "OK".to_owned(), result),
-        Err(Refusal::Empty(message)) => ("0", message.to_owned(), json!([])),
-        Err(Refusal::Failed(what)) => ("0", "NOTOK".to_owned(), json!(what)),
-        Err(Refusal::Because { result, reason }) => ("0", reason, json!(result)),
-        Err(Refusal::Node(error)) => return Err(error),
+    let answer = match action.run {
+        Run::Proxy => {
+            proxy::answer(explorer, client, action.name, &query).await.map(EtherscanReply).map_err(Refusal::Node)
+        }
+        Run::Status => {
+            contract::status(explorer, &query).await.and_then(|result| Ok(EtherscanReply::of("1", "OK", &result)?))
+        }
+        Run::Value(run) => {
+            let run = move |request: &Request<'_>| Ok(EtherscanReply::of("1", "OK", &run(request)?)?);
+            read(explorer, query, run).await
+        }
+        Run::List(run, none) => read(explorer, query, move |request| list(request, run, none)).await,
     };
-    let body = AnswerBody { status, message, result };
-    let body = serde_json::to_value(body).map_err(|error| RestError::Internal(error.to_string()))?;
-    Ok(Answer(body))
+    render(answer)
 }
 
-fn route(shared: &Shared, render: &Render<'_>, query: &EtherscanQuery) -> Outcome {
-    let (Some(module), Some(action)) = (text(&query.module), text(&query.action)) else {
+/// Returns the action that a request names, if it takes all of the parameters.
+fn find_action(shared: &Shared, query: &EtherscanQuery, given: &GivenNames) -> Result<&'static Action, Refusal> {
+    let (Some(module), Some(name)) = (text(&query.module), text(&query.action)) else {
         return Err(Refusal::failed("Params 'module' and 'action' are required parameters"));
     };
-    let action = action.to_ascii_lowercase();
-    let request = Request { shared, render, query };
-    let outcome = match module {
-        "account" => account::answer(&request, &action),
-        "contract" => contract::answer(&request, &action),
-        "transaction" => transaction::answer(&request, &action),
-        "block" => chain::block(&request, &action),
-        "stats" => chain::stats(&request, &action),
-        "token" => chain::token(&request, &action),
-        "logs" => logs::answer(&request, &action),
-        other => return Err(Refusal::failed(format!("Unknown module {other:?}"))),
-    };
-    outcome.unwrap_or_else(|| Err(Refusal::failed(format!("Unknown action {action:?} of module {module}"))))
+    let action = Action::find(module, name)?;
+    action.check(given)?;
+    let own = shared.chain.params().chain_id;
+    match text(&query.chain) {
+        Some(chain) if chain.parse() != Ok(own) => {
+            let chain: String = chain.chars().take(50).collect();
+            Err(Refusal::failed(format!("Unsupported chainid {chain:?}: this node's chain is {own}")))
+        }
+        _ => Ok(action),
+    }
+}
+
+/// Reads the index for a request.
+async fn read(
+    explorer: &Explorer,
+    query: EtherscanQuery,
+    run: impl FnOnce(&Request<'_>) -> Result<EtherscanReply, Refusal> + Send + 'static,
+) -> Result<EtherscanReply, Refusal> {
+    let run = move |shared: &Shared, render: &Render<'_>| Ok(run(&Request { shared, render, query: &query }));
+    explorer.read(run).await.map_err(Refusal::Node)?
+}
+
+/// Answers with a list, which must not be empty.
+fn list(
+    request: &Request<'_>,
+    run: fn(&Request<'_>, &mut ListWriter) -> Result<(), Refusal>,
+    none: &'static str,
+) -> Result<EtherscanReply, Refusal> {
+    let mut list = ListWriter(ItemWriter::new("{\"status\":\"1\",\"message\":\"OK\",\"result\":", MAX_LIST_BYTES));
+    run(request, &mut list)?;
+    if list.0.count() == 0 {
+        Err(Refusal::Empty(none))
+    } else {
+        Ok(EtherscanReply(list.0.finish("}").map_err(RestError::from)?))
+    }
+}
+
+fn render(answer: Result<EtherscanReply, Refusal>) -> Result<EtherscanReply, RestError> {
+    match answer {
+        Ok(answer) => Ok(answer),
+        Err(Refusal::Empty(message)) => EtherscanReply::of("0", message, &json!([])),
+        Err(Refusal::Failed(what)) => EtherscanReply::of("0", "NOTOK", &json!(what)),
+        Err(Refusal::Because { result, reason }) => EtherscanReply::of("0", &reason, &json!(result)),
+        Err(Refusal::Node(error)) => Err(error),
+    }
 }
 
 fn text(words: &Option<Words>) -> Option<&str> {
@@ -365,17 +568,61 @@ impl Request<'_> {
         number.map(Some).ok_or_else(|| Refusal::failed(format!("Error! Invalid {name}")))
     }
 
-    /// The blocks, order and page of a list.
+    /// A block's number, or one of the common names of blocks.
+    fn block_number(&self, name: &str, words: &Option<Words>, default: u64) -> Result<u64, Refusal> {
+        match text(words) {
+            Some("latest" | "pending") => Ok(self.render.reader.head.number()),
+            Some("earliest") => Ok(0),
+            _ => Ok(self.number(name, words)?.unwrap_or(default)),
+        }
+    }
+
+    /// Refuses requests for a state other than the newest.
+    fn check_newest(&self) -> Result<(), Refusal> {
+        match text(&self.query.tag) {
+            None | Some("latest" | "pending") => Ok(()),
+            Some(_) => Err(Refusal::failed("Error! Invalid tag: this node answers for latest")),
+        }
+    }
+
+    /// The side of the address that a list is about.
+    fn side(&self) -> Result<Option<TransactionRole>, Refusal> {
+        match text(&self.query.side) {
+            None => Ok(None),
+            Some("from") => Ok(Some(TransactionRole::Sender)),
+            Some("to") => Ok(Some(TransactionRole::Recipient)),
+            Some(_) => Err(Refusal::failed("Error! Invalid filter_by: expected from or to")),
+        }
+    }
+
+    /// The blocks of a list, both included; none if the first would come after the last.
+    fn blocks(&self) -> Result<Option<(u64, u64)>, Refusal> {
+        let mut first = self.block_number("startblock", &self.query.start, 0)?;
+        let mut last = self.block_number("endblock", &self.query.end, u64::MAX)?;
+        if let Some(time) = self.number::<u64>("start_timestamp", &self.query.start_time)? {
+            first = first.max(first_block(self.render.reader, |own| own >= time)?);
+        }
+        if let Some(time) = self.number::<u64>("end_timestamp", &self.query.end_time)? {
+            let Some(before) = first_block(self.render.reader, |own| own > time)?.checked_sub(1) else {
+                return Ok(None);
+            };
+            last = last.min(before);
+        }
+        Ok(Some((first, last)).filter(|(first, last)| first <= last))
+    }
+
+    /// The rows of a list: its blocks, order and page. None if there are no such blocks.
     fn range(&self) -> Result<PositionRange, Refusal> {
-        let start = self.number("startblock", &self.query.start)?.unwrap_or(0);
-        let end = self.number("endblock", &self.query.end)?.unwrap_or(u64::MAX);
         let order = match text(&self.query.sort) {
-            Some("asc") => Order::OldestFirst,
-            None | Some("desc") => Order::NewestFirst,
+            None | Some("asc") => Order::OldestFirst,
+            Some("desc") => Order::NewestFirst,
             Some(_) => return Err(Refusal::failed("Error! Invalid sort: expected asc or desc")),
         };
         let (skip, limit) = self.page()?;
-        Ok(PositionRange::of_blocks(start, end, order, skip, limit))
+        Ok(match self.blocks()? {
+            Some((first, last)) => PositionRange::of_blocks(first, last, order, skip, limit),
+            None => PositionRange::of_blocks(1, 0, order, skip, limit),
+        })
     }
 
     /// The number of items before the page, and on it.
@@ -389,7 +636,10 @@ impl Request<'_> {
     }
 }
 
-/// Returns a list, which must not be empty.
-fn list(items: Vec<Value>, none: &'static str) -> Outcome {
-    if items.is_empty() { Err(Refusal::Empty(none)) } else { Ok(Value::Array(items)) }
+/// Returns the items of a page, which must not end because too many rows were read: a shorter page is the last one.
+fn complete<T, C>(found: IndexPage<T, C>, limit: usize) -> Result<Vec<T>, Refusal> {
+    if found.next.is_some() && found.items.len() < limit {
+        return Err(Refusal::failed("Result window is too large: too few rows match, narrow the blocks"));
+    }
+    Ok(found.items)
 }

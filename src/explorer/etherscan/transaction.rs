@@ -4,16 +4,16 @@ use alloy_consensus::Transaction as _;
 use alloy_primitives::hex;
 use serde_json::json;
 
-use super::{Outcome, Refusal, Request, logs::log};
+use super::{Action, Outcome, Refusal, Request, logs::log};
 
-pub(super) fn answer(request: &Request<'_>, action: &str) -> Option<Outcome> {
-    Some(match action {
-        "getstatus" => status(request),
-        "gettxreceiptstatus" => receipt_status(request),
-        "gettxinfo" => info(request),
-        _ => return None,
-    })
-}
+pub(super) const ACTIONS: &[Action] = &[
+    Action::value("transaction", "getstatus", &["txhash"], status),
+    Action::value("transaction", "gettxreceiptstatus", &["txhash"], receipt_status),
+    Action::value("transaction", "gettxinfo", &["txhash", "index"], info),
+];
+
+/// The most bytes of a transaction's logs in one answer. A single log may be longer.
+const MAX_LOGS_BYTES: usize = 2 << 20;
 
 fn status(request: &Request<'_>) -> Outcome {
     let reader = &request.render.reader;
@@ -37,7 +37,18 @@ fn info(request: &Request<'_>) -> Outcome {
     let (block, index) = found.ok_or_else(|| Refusal::failed("Transaction not found"))?;
     let (transaction, receipt) = (&block.transactions[index], &block.receipts[index]);
     let failure = request.render.reader.failure(block.number(), index)?;
+    let skipped = request.number::<usize>("index", &request.query.index)?.unwrap_or_default();
     let own = block.logs().filter(|at| at.transaction_index == index as u64);
+    let (mut logs, mut bytes, mut next) = (Vec::new(), 0, None);
+    for (before, at) in own.enumerate().skip(skipped) {
+        let log = log(&block, &at);
+        bytes += log.to_string().len();
+        if bytes > MAX_LOGS_BYTES && !logs.is_empty() {
+            next = Some(json!({ "block_number": block.number(), "index": before, "items_count": logs.len() }));
+            break;
+        }
+        logs.push(log);
+    }
     Ok(json!({
         "hash": transaction.hash().to_string(),
         "blockNumber": block.number().to_string(),
@@ -52,7 +63,7 @@ fn info(request: &Request<'_>) -> Outcome {
         "gasPrice": transaction.effective_gas_price(block.header.base_fee_per_gas).to_string(),
         "success": receipt.succeeded(),
         "revertReason": failure.map(|failure| hex::encode_prefixed(failure.data)).unwrap_or_default(),
-        "logs": own.map(|at| log(&block, &at)).collect::<Vec<_>>(),
-        "next_page_params": null,
+        "logs": logs,
+        "next_page_params": next,
     }))
 }

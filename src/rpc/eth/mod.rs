@@ -30,7 +30,7 @@ pub(super) use call::estimate_at;
 pub(super) use fee::suggested_tip;
 pub(super) use log_filter::{LogFilter, Range as LogRange};
 pub(super) use overrides::BlockOverrides;
-pub(super) use render::{RpcBlock, RpcHeader, RpcReceipt, RpcTransaction, write_withdrawal};
+pub(super) use render::{RpcBlock, RpcHeader, RpcReceipt, RpcTransaction, write_mined_briefly, write_withdrawal};
 pub(super) use request::{TransactionRequest, field};
 pub(super) use sign::{recover_message, sign_message};
 pub(super) use submit::{estimate_apart, fill, send_impersonated, send_raw_transaction};

@@ -10,9 +10,10 @@ use crate::{
     evm::{Environment, rewards},
     rpc::{
         Context, OnFork, RpcError, Table,
-        eth::{RpcBlock, RpcHeader, RpcReceipt, RpcTransaction, find},
+        eth::{RpcBlock, RpcHeader, RpcReceipt, find, write_mined_briefly},
         hex::Quantity,
         json::{Json, Object, array},
+        ots::PlainNumber,
         params::LooseNumber,
     },
 };
@@ -35,7 +36,8 @@ pub(super) fn methods(table: &mut Table) {
         .describe(["block hash"], "A block with its issuance and the fees paid in it, by hash.");
     table.apart("ots_getBlockTransactions", transactions, OnFork::Block).describe(
         ["block", "page", "page size"],
-        "A page of a block's transactions with their receipts, counted from the end.",
+        "A page of a block's transactions with their receipts, counted from the end: of an input only the selector, and \
+         no logs.",
     );
 }
 
@@ -73,7 +75,7 @@ impl Json for Details {
         let mut object = Object::begin(out);
         let mut inner = Object::begin(object.name("block"));
         RpcBlock { block: self.block.clone(), full: false, pending: false }.write_header_members(&mut inner);
-        inner.member("transactionCount", &Quantity(block.transactions.len())).end();
+        inner.member("transactionCount", &PlainNumber(block.transactions.len() as u64)).end();
         Object::begin(object.name("issuance"))
             .member("blockReward", &Quantity(sum(own)))
             .member("uncleReward", &Quantity(sum(uncles)))
@@ -93,7 +95,7 @@ fn details_by_hash(context: &Context, (hash,): (B256,)) -> Result<Option<Details
     details(context, (BlockId::Hash(hash),))
 }
 
-/// A page of a block's transactions.
+/// A page of a block's transactions, as Otterscan lists them: of their input only the selector, and no logs.
 struct TransactionPage {
     block: Arc<Block>,
     blob_base_fee: Option<u128>,
@@ -105,13 +107,17 @@ impl Json for TransactionPage {
         let mut object = Object::begin(out);
         let mut inner = Object::begin(object.name("fullblock"));
         RpcBlock { block: self.block.clone(), full: false, pending: false }.write_header_members(&mut inner);
-        inner.member("transactionCount", &Quantity(self.block.transactions.len()));
+        inner.member("transactionCount", &PlainNumber(self.block.transactions.len() as u64));
         array(inner.name("transactions"), self.indices.clone(), |index, out| {
-            RpcTransaction::Mined(self.block.clone(), index).write(out);
+            write_mined_briefly(&self.block, index, out);
         });
         inner.end();
+
         array(object.name("receipts"), self.indices.clone(), |index, out| {
-            RpcReceipt { block: self.block.clone(), index, blob_base_fee: self.blob_base_fee }.write(out);
+            let receipt = RpcReceipt { block: self.block.clone(), index, blob_base_fee: self.blob_base_fee };
+            let mut object = Object::begin(out);
+            receipt.write_outcome(&mut object);
+            object.member("logs", &None::<bool>).member("logsBloom", &None::<bool>).end();
         });
         object.end();
     }

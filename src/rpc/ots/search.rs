@@ -12,6 +12,7 @@ use crate::{
         Context, OnFork, RpcError, Table,
         eth::{RpcReceipt, RpcTransaction},
         json::{Json, Object, Written, array_within},
+        ots::PlainNumber,
         params::LooseNumber,
         room::Room,
         trace::{Inputs, visit_block},
@@ -56,7 +57,10 @@ fn page(
         RpcTransaction::Mined(block.clone(), *index).write(out);
     }) && array_within(object.name("receipts"), &mut room, places, |(block, index), out| {
         let blob_base_fee = head.environment_of(block).blob_base_fee();
-        RpcReceipt { block: block.clone(), index: *index, blob_base_fee }.write(out);
+        let receipt = RpcReceipt { block: block.clone(), index: *index, blob_base_fee };
+        let mut object = Object::begin(out);
+        receipt.write_members(&mut object);
+        object.member("timestamp", &PlainNumber(block.header.timestamp)).end();
     });
     if !whole {
         return Err(room.error("ask for a smaller page"));

@@ -3,6 +3,7 @@
 //! [`Param`] is one value, and `parameters!` declares a struct of them, which a handler takes as [`Path`] or [`Query`]. The
 //! types hold limits and defaults, from which errors and the OpenAPI document follow.
 
+mod names;
 mod values;
 
 use std::borrow::Cow;
@@ -18,6 +19,7 @@ use axum::{
 use schemars::Schema;
 use serde_json::Value;
 
+pub(super) use self::names::{QueryNames, only_accepted};
 pub use self::values::{Amount, Choice, Limit, NamedToken, Number, Timeframe, UserAddress};
 use super::api::{Failure, Input, Operation};
 use crate::network::Network;
@@ -187,7 +189,8 @@ macro_rules! parameters {
 }
 pub(crate) use parameters;
 
-/// The parameters that a request has. Unknown ones are ignored; of several with one name the first counts.
+/// The parameters that a request has. Those that no one reads are left to [`only_accepted`]; of several with one name the
+/// first counts.
 pub struct RawParameters<'a> {
     place: ParameterPlace,
     pairs: Vec<(String, String)>,

@@ -1,9 +1,9 @@
 //! `/api?module=…&action=…`, as clients of Etherscan ask.
 
-use alloy_primitives::{Bytes, U256};
+use alloy_primitives::{Bytes, U256, hex};
 use serde_json::{Value, json};
 
-use super::{STRANGER, each};
+use super::{STRANGER, each, tokens::deploy};
 use crate::support::{
     TestNode,
     chain::{VAULT, token},
@@ -147,5 +147,106 @@ async fn errors_have_status_zero() {
         assert_eq!((&answer["status"], &answer["message"]), (&json!("0"), &json!("NOTOK")), "{query}: {answer}");
         assert!(answer["result"].as_str().is_some_and(|what| !what.is_empty()), "{query}");
     }
+    node.end().await;
+}
+
+#[tokio::test]
+async fn lists_are_oldest_first_unless_asked_otherwise() {
+    let node = node_with(|_| {}).await;
+    let from = node.account(0);
+    let mut hashes = Vec::new();
+    for value in 1..4 {
+        hashes.push(json!(node.pay("USDC", from, STRANGER, U256::from(value)).await));
+    }
+    let oldest_first: Vec<_> = hashes.iter().collect();
+    let newest_first: Vec<_> = hashes.iter().rev().collect();
+    for action in ["txlist", "tokentx"] {
+        let query = format!("module=account&action={action}&address={from}");
+        assert_eq!(each(list(&ask(&node, &query).await), "hash"), oldest_first, "{action}");
+        assert_eq!(each(list(&ask(&node, &format!("{query}&sort=asc")).await), "hash"), oldest_first, "{action}");
+        assert_eq!(each(list(&ask(&node, &format!("{query}&sort=desc")).await), "hash"), newest_first, "{action}");
+    }
+    node.end().await;
+}
+
+#[tokio::test]
+async fn lists_are_filtered_by_side_and_time() {
+    let node = node_with(|_| {}).await;
+    let (from, to) = (node.account(0), node.account(1));
+    let mut hashes = Vec::new();
+    let mut times = Vec::new();
+    for (sender, recipient) in [(from, to), (to, from), (from, to)] {
+        node.rpc("evm_increaseTime", json!([1_000])).await;
+        hashes.push(json!(node.pay("USDC", sender, recipient, U256::from(1)).await));
+        times.push(node.chain().head().block.header.timestamp);
+    }
+    let found = async |action: &str, filter: &str| {
+        let answer = ask(&node, &format!("module=account&action={action}&address={from}&{filter}")).await;
+        answer["result"].as_array().unwrap().iter().map(|item| item["hash"].clone()).collect::<Vec<_>>()
+    };
+    // The contract of the token, not its recipient, receives the transaction.
+    assert_eq!(found("txlist", "filter_by=from").await, [hashes[0].clone(), hashes[2].clone()]);
+    assert!(found("txlist", "filterby=to").await.is_empty());
+    assert_eq!(found("tokentx", "filterby=from").await, [hashes[0].clone(), hashes[2].clone()]);
+    assert_eq!(found("tokentx", "filter_by=to").await, [hashes[1].clone()]);
+
+    let since = format!("start_timestamp={}", times[1]);
+    assert_eq!(found("tokentx", &since).await, hashes[1..]);
+    let until = format!("endtimestamp={}", times[1]);
+    assert_eq!(found("tokentx", &until).await, hashes[..2]);
+    assert_eq!(found("tokentx", &format!("{since}&{until}")).await, hashes[1..2]);
+    assert!(found("tokentx", &format!("starttimestamp={}&{until}", times[1] + 1)).await.is_empty());
+    assert!(found("tokentx", "end_timestamp=1").await.is_empty());
+    assert_eq!(found("tokentx", "endblock=latest&startblock=earliest").await, hashes);
+    node.end().await;
+}
+
+#[tokio::test]
+async fn internal_transactions_without_value_are_listed_on_request() {
+    let node = node_with(|_| {}).await;
+    // Calls 0xaa with the value of the call, and without any, and creates a contract.
+    let code = hex!("5f5f5f5f5f60aa5af1505f5f5f5f3460aa5af1505f5f5ff05000");
+    let caller = deploy(&node, &code).await;
+    let hash = node.submit(node.account(0), Some(caller), 5, Bytes::new()).await;
+    let all = node.all_items(&format!("/api/v2/transactions/{hash}/internal-transactions")).await;
+    let kinds =
+        |items: &[Value]| items.iter().map(|item| (item["type"].clone(), item["value"].clone())).collect::<Vec<_>>();
+    let expected = [(json!("call"), json!("0")), (json!("call"), json!("5")), (json!("create"), json!("0"))];
+    assert_eq!(kinds(&all), expected);
+    for query in [format!("txhash={hash}"), format!("address={caller}")] {
+        let query = format!("module=account&action=txlistinternal&{query}");
+        assert_eq!(kinds(list(&ask(&node, &query).await)), expected[1..], "{query}");
+        let whole = ask(&node, &format!("{query}&include_zero_value=true")).await;
+        assert_eq!(kinds(list(&whole)), expected, "{query}");
+    }
+    node.end().await;
+}
+
+#[tokio::test]
+async fn an_action_refuses_parameters_that_it_does_not_take() {
+    let node = node_with(|_| {}).await;
+    let refusal = async |query: &str| {
+        let answer = ask(&node, query).await;
+        assert_eq!((&answer["status"], &answer["message"]), (&json!("0"), &json!("NOTOK")), "{query}: {answer}");
+        answer["result"].as_str().unwrap().to_owned()
+    };
+    let own = format!("module=account&action=txlist&address={STRANGER}");
+    let message = refusal(&format!("{own}&filterBy=from")).await;
+    assert!(
+        message.starts_with("Unknown parameter \"filterBy\": action txlist takes only address, startblock"),
+        "{message}"
+    );
+    let logs = format!("module=logs&action=getLogs&address={STRANGER}");
+    assert!(refusal(&format!("{logs}&startblock=1")).await.contains("takes only address, fromBlock, toBlock"));
+    assert!(refusal("module=block&action=eth_block_number&tag=latest").await.ends_with("takes none"));
+    let topics = format!("topic0={0}&topic1={0}&topic2={0}", STRANGER.into_word());
+    assert!(refusal(&format!("{logs}&{topics}&topic0_1_opr=or&topic1_2_opr=and")).await.contains("all and, or all or"));
+    let balance = format!("module=account&action=balance&address={STRANGER}");
+    assert!(refusal(&format!("{balance}&tag=0x1")).await.contains("Invalid tag"));
+    assert!(refusal(&format!("{balance}&chainid=1")).await.contains("this node's chain is 125"));
+    assert!(refusal(&format!("{own}&filter_by=both")).await.contains("expected from or to"));
+    assert!(refusal("module=proxy&action=eth_call&to=0x12&accessList=1").await.contains("takes only to, from, data"));
+    let accepted = ask(&node, &format!("{balance}&tag=latest&apikey=x&chainid=125&page=")).await;
+    assert_eq!(accepted["status"], "1");
     node.end().await;
 }

@@ -1,6 +1,7 @@
 //! The explorer API and the index under it, held against what the chain itself says.
 
 mod etherscan;
+mod filters;
 mod model;
 mod tokens;
 mod verification;

@@ -549,3 +549,33 @@ async fn sourcify_refuses_a_body_that_is_no_text_in_its_own_form() {
     assert_eq!(answer.json::<Value>().await.unwrap()["customCode"], "invalid_parameter");
     node.end().await;
 }
+
+#[tokio::test]
+async fn clients_that_hold_their_bodies_back_keep_no_upload_out() {
+    use std::time::{Duration, Instant};
+    use tokio::{io::AsyncWriteExt, net::TcpStream};
+    let compilers = compilers(&output());
+    let node = node_with_compilers(&compilers).await;
+    let address = node.deploy(creation(&runtime(1, 1))).await;
+    let server = node.rest_url().trim_start_matches("http://").to_owned();
+    let mut held_back = Vec::new();
+    for path in [format!("/sourcify/v2/verify/125/{address}"), "/api".to_owned()] {
+        let media = if path == "/api" { "application/x-www-form-urlencoded" } else { "application/json" };
+        for _ in 0..20 {
+            let mut socket = TcpStream::connect(&server).await.unwrap();
+            let head = format!(
+                "POST {path} HTTP/1.1\r\nhost: {server}\r\ncontent-type: {media}\r\ncontent-length: 1000\r\n\r\n{{"
+            );
+            socket.write_all(head.as_bytes()).await.unwrap();
+            held_back.push(socket);
+        }
+    }
+    tokio::time::sleep(Duration::from_millis(300)).await;
+    let begun = Instant::now();
+    let answer = node.etherscan_verify(address, VERSION, &input()).await;
+    assert_eq!(answer["status"], "1", "{answer}");
+    assert!(begun.elapsed() < Duration::from_secs(5), "{:?}", begun.elapsed());
+    assert_eq!(node.ended(&answer["result"]).await["status"], "1");
+    drop(held_back);
+    node.end().await;
+}

@@ -14,6 +14,7 @@ mod graphql;
 mod javascript;
 mod limits;
 mod logs;
+mod otterscan;
 mod pool;
 mod predeploys;
 mod reads;

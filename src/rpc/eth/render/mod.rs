@@ -8,4 +8,4 @@ mod transaction;
 pub use block::{RpcBlock, RpcHeader, write_withdrawal};
 pub use receipt::{RpcReceipt, write_log};
 pub use schema::log as log_schema;
-pub use transaction::{RpcTransaction, write_access_list};
+pub use transaction::{RpcTransaction, write_access_list, write_mined_briefly};

@@ -27,11 +27,36 @@ pub struct RpcReceipt {
 
 impl Json for RpcReceipt {
     fn write(&self, out: &mut Vec<u8>) {
+        let mut object = Object::begin(out);
+        self.write_members(&mut object);
+        object.end();
+    }
+
+    fn schema(_: Option<&Value>) -> Value {
+        schema::receipt()
+    }
+}
+
+impl RpcReceipt {
+    /// Writes the receipt's members into an object that may have others.
+    pub fn write_members(&self, object: &mut Object<'_>) {
+        let block = &*self.block;
+        let receipt = &block.receipts[self.index];
+        let transaction = &block.transactions[self.index];
+        self.write_outcome(object);
+        array(object.name("logs"), receipt.logs.iter().zip(receipt.first_log_index..), |(log, log_index), out| {
+            let at = LogPosition { log, log_index, transaction, transaction_index: self.index as u64 };
+            write_log(block, at, false, out);
+        });
+        object.member("logsBloom", &receipt.bloom());
+    }
+
+    /// Writes all members but the logs and their bloom filter.
+    pub fn write_outcome(&self, object: &mut Object<'_>) {
         let block = &*self.block;
         let (transaction, receipt) = (&block.transactions[self.index], &block.receipts[self.index]);
         let tx = &transaction.envelope;
         let blob_gas_used = tx.blob_gas_used();
-        let mut object = Object::begin(out);
         object
             .optional("blobGasPrice", &blob_gas_used.and(self.blob_base_fee).map(Quantity))
             .optional("blobGasUsed", &blob_gas_used.map(Quantity))
@@ -42,11 +67,6 @@ impl Json for RpcReceipt {
             .member("effectiveGasPrice", &Quantity(transaction.effective_gas_price(block.header.base_fee_per_gas)))
             .member("from", &transaction.sender)
             .member("gasUsed", &Quantity(receipt.gas_used));
-        array(object.name("logs"), receipt.logs.iter().zip(receipt.first_log_index..), |(log, log_index), out| {
-            let at = LogPosition { log, log_index, transaction, transaction_index: self.index as u64 };
-            write_log(block, at, false, out);
-        });
-        object.member("logsBloom", &receipt.bloom());
         match &receipt.status {
             Status::Success => object.member("status", &Quantity(1u8)),
             Status::Failure => object.member("status", &Quantity(0u8)),
@@ -56,12 +76,7 @@ impl Json for RpcReceipt {
             .member("to", &tx.to())
             .member("transactionHash", &transaction.hash())
             .member("transactionIndex", &Quantity(self.index))
-            .member("type", &Quantity(tx.ty()))
-            .end();
-    }
-
-    fn schema(_: Option<&Value>) -> Value {
-        schema::receipt()
+            .member("type", &Quantity(tx.ty()));
     }
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use alloy_consensus::{Transaction as _, TxType, Typed2718};
 use alloy_eips::{eip2930::AccessList, eip7702::SignedAuthorization};
-use alloy_primitives::{B256, U256};
+use alloy_primitives::{B256, Bytes, U256};
 use serde_json::Value;
 
 use super::schema;
@@ -51,18 +51,30 @@ struct BlockPosition {
 
 /// Writes the transaction at `index` of a sealed block.
 pub(super) fn write_mined(block: &Block, index: usize, out: &mut Vec<u8>) {
+    write_mined_with(block, index, block.transactions[index].envelope.input(), out);
+}
+
+/// Writes the transaction at `index` of a sealed block with no more of its input than a function's selector.
+pub fn write_mined_briefly(block: &Block, index: usize, out: &mut Vec<u8>) {
+    let input = block.transactions[index].envelope.input();
+    write_mined_with(block, index, &input.slice(..input.len().min(4)), out);
+}
+
+fn write_mined_with(block: &Block, index: usize, input: &Bytes, out: &mut Vec<u8>) {
     let (header, transaction) = (&block.header, &block.transactions[index]);
     let place = BlockPosition { block: block.hash, number: header.number, timestamp: header.timestamp, index };
-    write(transaction, Some(place), transaction.effective_gas_price(header.base_fee_per_gas), out);
+    let gas_price = transaction.effective_gas_price(header.base_fee_per_gas);
+    write(transaction, input, Some(place), gas_price, out);
 }
 
 /// Writes a transaction that is in no sealed block.
 pub(super) fn write_waiting(transaction: &Transaction, base_fee: Option<u64>, out: &mut Vec<u8>) {
     let maximum = transaction.envelope.max_fee_per_gas();
-    write(transaction, None, base_fee.map_or(maximum, |_| transaction.effective_gas_price(base_fee)), out);
+    let gas_price = base_fee.map_or(maximum, |_| transaction.effective_gas_price(base_fee));
+    write(transaction, transaction.envelope.input(), None, gas_price, out);
 }
 
-fn write(transaction: &Transaction, place: Option<BlockPosition>, gas_price: u128, out: &mut Vec<u8>) {
+fn write(transaction: &Transaction, input: &Bytes, place: Option<BlockPosition>, gas_price: u128, out: &mut Vec<u8>) {
     let tx = &transaction.envelope;
     let signature = tx.signature();
     let parity = u8::from(signature.v());
@@ -79,7 +91,7 @@ fn write(transaction: &Transaction, place: Option<BlockPosition>, gas_price: u12
         .optional("maxPriorityFeePerGas", &tx.max_priority_fee_per_gas().map(Quantity))
         .optional("maxFeePerBlobGas", &tx.max_fee_per_blob_gas().map(Quantity))
         .member("hash", &transaction.hash())
-        .member("input", tx.input())
+        .member("input", input)
         .member("nonce", &Quantity(tx.nonce()))
         .member("to", &tx.to())
         .member("transactionIndex", &place.map(|place| Quantity(place.index)))

@@ -101,7 +101,7 @@ function nftTab(address) {
     const page = await listOf(`addresses/${address}/nft`, cursor);
     return { ...page, rows: page.rows.map((item) => ({ ...item, key: `${item.token.address_hash}/${item.id}` })) };
   };
-  return (signal) => pagedList({ signal, label: 'Non-fungible tokens', columns, load, empty: 'No ERC-721 tokens', live: true, csv: `nft-${address}` });
+  return (signal) => pagedList({ signal, label: 'Non-fungible tokens', columns, load, empty: 'No non-fungible tokens', live: true, csv: `nft-${address}` });
 }
 
 function createdTab(address, isContract) {
