@@ -166,10 +166,12 @@ async fn an_import_refuses_headers_that_break_a_rule_by_the_field() {
     };
     assert_eq!(sealed(&|_| {}), Ok(()));
     type Change = Box<dyn Fn(&mut tetrad::internals::chain::ForeignBlock)>;
-    let changes: [(&str, Change); 15] = [
+    let changes: [(&str, Change); 16] = [
         ("number", Box::new(|block| block.header.number = 2)),
         ("parentHash", Box::new(|block| block.header.parent_hash = keccak256("other"))),
         ("timestamp", Box::new(|block| block.header.timestamp = 0x6500_0000)),
+        // The first second of the year 10000.
+        ("timestamp", Box::new(|block| block.header.timestamp = 253_402_300_800)),
         ("gasLimit", Box::new(|block| block.header.gas_limit = 5_000_000 + 5_000_000 / 1_024)),
         ("gasLimit", Box::new(|block| block.header.gas_limit = 4_999)),
         ("gasLimit", Box::new(|block| block.header.gas_limit = 1 << 63)),

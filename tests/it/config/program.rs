@@ -400,6 +400,17 @@ async fn variables_that_are_no_settings_do_not_keep_a_node_from_starting() {
     assert_eq!(error, "warning: unknown environment variable TETRAD_LISSTEN; did you mean `TETRAD_LISTEN`?\n");
 }
 
+#[test]
+fn a_chain_does_not_begin_in_the_year_10000() {
+    let genesis = tempfile::NamedTempFile::new().unwrap();
+    let json =
+        r#"{"config":{"chainId":7},"timestamp":"0x3afff44180","difficulty":"0x0","gasLimit":"0x1c9c380","alloc":{}}"#;
+    std::fs::write(genesis.path(), json).unwrap();
+    let (success, _, error) = output(&["--listen", "127.0.0.1:0", "--genesis", genesis.path().to_str().unwrap()]);
+    assert!(!success, "the node started");
+    assert!(error.contains("timestamp: expected at most 253402300799, the end of the year 9999"), "{error}");
+}
+
 /// A clock that runs behind the chain is the likeliest reason for prices that look stale.
 #[tokio::test]
 async fn a_chain_that_is_ahead_of_the_clock_is_told_of() {
