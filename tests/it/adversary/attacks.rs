@@ -6,10 +6,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use axum::{
-    body::Bytes,
-    http::Request as HttpRequest,
-};
+use axum::{body::Bytes, http::Request as HttpRequest};
 use futures_util::{SinkExt, StreamExt, stream};
 use http_body_util::{Full, StreamBody};
 use hyper::{body::Frame, client::conn::http2};
@@ -93,8 +90,9 @@ fn grpc_request<B>(request: &Request, body: B) -> Result<HttpRequest<B>, axum::h
 
 /// Responses that nobody reads: of each operation on its own where they are long, and of many together where they are short.
 pub async fn unread(campaign: &Campaign, probed: &[Probed], time: Duration) {
-    let (long, short): (Vec<&Probed>, Vec<&Probed>) = probed.iter().partition(|probed| probed.bytes >= LONG);
-    let each = (time / u32::try_from(long.len().max(1)).unwrap()).clamp(UNREAD_LEAST, Duration::from_secs(10));
+    let (mut long, short): (Vec<&Probed>, Vec<&Probed>) = probed.iter().partition(|probed| probed.bytes >= LONG);
+    long.sort_by_key(|probed| std::cmp::Reverse(probed.bytes));
+    let until = Instant::now() + time;
     let connections = campaign.form.connections;
     let spawn = |probed: &[&Probed], connections: usize| {
         let mut tasks = JoinSet::new();
@@ -107,9 +105,13 @@ pub async fn unread(campaign: &Campaign, probed: &[Probed], time: Duration) {
         }
         tasks
     };
-    for one in &long {
-        let attack = format!("unread by {connections} connections ({} kB each: {})", one.bytes / 1024, shown(&one.largest));
-        campaign.measure(&one.operation.name, &attack, spawn(&[one], connections), each).await;
+    for (n, one) in long.iter().enumerate() {
+        // Most are over early, so that one may take as much of what is left as several others have on average.
+        let left = until.saturating_duration_since(Instant::now());
+        let at_most = (8 * left / u32::try_from(long.len() - n).unwrap()).max(UNREAD_LEAST);
+        let attack =
+            format!("unread by {connections} connections ({} kB each: {})", one.bytes / 1024, shown(&one.largest));
+        campaign.measure(&one.operation.name, &attack, spawn(&[one], connections), at_most).await;
     }
     for group in short.chunks(TOGETHER) {
         let names: Vec<_> = group.iter().map(|one| one.operation.name.as_str()).collect();
@@ -121,7 +123,8 @@ pub async fn unread(campaign: &Campaign, probed: &[Probed], time: Duration) {
 
 /// WebSockets that send what has the longest responses, and read nothing.
 pub async fn unread_sockets(campaign: &Campaign, probed: &[Probed]) {
-    let mut by_length: Vec<_> = probed.iter().filter(|probed| matches!(probed.operation.call, Call::JsonRpc { .. })).collect();
+    let mut by_length: Vec<_> =
+        probed.iter().filter(|probed| matches!(probed.operation.call, Call::JsonRpc { .. })).collect();
     by_length.sort_by_key(|probed| std::cmp::Reverse(probed.bytes));
     let mut messages: Vec<Bytes> = by_length.iter().take(8).map(|probed| probed.largest.body.clone()).collect();
     messages.extend([
@@ -137,7 +140,8 @@ pub async fn unread_sockets(campaign: &Campaign, probed: &[Probed]) {
             tasks.spawn(async move {
                 let address = subject.address(&request.listener);
                 let Ok(stream) = connect(address, attacker(n), Some(NARROW)).await else { return };
-                let Ok((mut socket, _)) = client_async(format!("ws://{address}{}", request.target), stream).await else {
+                let Ok((mut socket, _)) = client_async(format!("ws://{address}{}", request.target), stream).await
+                else {
                     return;
                 };
                 for message in messages.iter().cycle().take(10 * messages.len()) {
@@ -167,8 +171,9 @@ async fn hold_back(subject: Arc<Subject>, request: Request, length: usize, n: us
             std::future::pending::<()>().await;
         }
         Protocol::Grpc => {
-            let (mut sender, connection) =
-                http2::handshake(TokioExecutor::new(), TokioIo::new(stream)).await.map_err(|error| error.to_string())?;
+            let (mut sender, connection) = http2::handshake(TokioExecutor::new(), TokioIo::new(stream))
+                .await
+                .map_err(|error| error.to_string())?;
             let frame = u32::try_from(length).unwrap_or(u32::MAX).to_be_bytes();
             let first = Bytes::from([&[0][..], &frame, &vec![0; length - 1]].concat());
             let frames = stream::iter([Ok::<_, Infallible>(Frame::data(first))]).chain(stream::pending());
@@ -236,11 +241,15 @@ pub async fn held_bodies(campaign: &Campaign, probed: &[Probed], time: Duration)
                 let asked = client.ask(&campaign.subject, &request).await;
                 (asked, began.elapsed())
             };
-            let (_, (asked, took)) = tokio::join!(campaign.measure(name, &attack, tasks, each.max(BESIDE_HELD_LIMIT)), beside);
+            let (_, (asked, took)) =
+                tokio::join!(campaign.measure(name, &attack, tasks, each.max(BESIDE_HELD_LIMIT)), beside);
             let is_refused = asked.as_ref().is_ok_and(|outcome| outcome.status == 503 && request.body.len() < 16_000);
             if took > BESIDE_HELD_LIMIT || asked.is_err() || is_refused {
                 let answer = asked.map(|outcome| outcome.status);
-                campaign.fail(format!("{name}, {attack}: another request waits {took:?} of {:?}: {answer:?}", began.elapsed()));
+                campaign.fail(format!(
+                    "{name}, {attack}: another request waits {took:?} of {:?}: {answer:?}",
+                    began.elapsed()
+                ));
             }
         }
     }

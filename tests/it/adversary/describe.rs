@@ -85,7 +85,8 @@ impl Operation {
     /// The request with these arguments.
     pub fn request(&self, arguments: &Arguments) -> Request {
         let listener = self.listeners[0].clone();
-        let given = self.parameters.iter().zip(arguments).filter_map(|(parameter, value)| Some((parameter, value.as_ref()?)));
+        let given =
+            self.parameters.iter().zip(arguments).filter_map(|(parameter, value)| Some((parameter, value.as_ref()?)));
         match &self.call {
             Call::Http { method, path, media } => {
                 let (target, body) = target(path, given);
@@ -95,8 +96,10 @@ impl Operation {
             }
             Call::JsonRpc { method } => self.post(listener, &self.json_rpc(method, arguments)),
             Call::Graph { field, selections } => {
-                let arguments: Vec<_> = given.map(|(parameter, value)| format!("{}: {value}", parameter.name)).collect();
-                let arguments = if arguments.is_empty() { String::new() } else { format!("({})", arguments.join(", ")) };
+                let arguments: Vec<_> =
+                    given.map(|(parameter, value)| format!("{}: {value}", parameter.name)).collect();
+                let arguments =
+                    if arguments.is_empty() { String::new() } else { format!("({})", arguments.join(", ")) };
                 self.post(listener, &json!({"query": format!("{{ {field}{arguments} {selections} }}")}))
             }
             Call::Grpc { path, input } => Request {
@@ -127,7 +130,10 @@ impl Operation {
         let by_name = self.parameters.first().is_some_and(|parameter| parameter.place == Place::Member);
         let params: Value = if by_name {
             let members = self.parameters.iter().zip(arguments);
-            members.filter_map(|(parameter, value)| Some((parameter.name.clone(), value.clone()?))).collect::<Map<_, _>>().into()
+            members
+                .filter_map(|(parameter, value)| Some((parameter.name.clone(), value.clone()?)))
+                .collect::<Map<_, _>>()
+                .into()
         } else {
             let last = arguments.iter().rposition(Option::is_some).map_or(0, |last| last + 1);
             arguments[..last].iter().map(|value| value.clone().unwrap_or_default()).collect()
@@ -207,7 +213,27 @@ pub async fn operations(subject: &Subject) -> Vec<Operation> {
             operations.push(socket(&format!("WebSocket {name}"), &name, path));
         }
     }
+    share_examples(&mut operations);
     operations
+}
+
+/// Gives parameters without examples those of the parameters of the same name, whatever interface has them.
+fn share_examples(operations: &mut [Operation]) {
+    let short = |name: &str| name.rsplit('.').next().unwrap_or(name).to_lowercase();
+    let mut known: BTreeMap<String, Vec<Value>> = BTreeMap::new();
+    for parameter in operations.iter().flat_map(|operation| &operation.parameters) {
+        let examples = known.entry(short(&parameter.name)).or_default();
+        for example in &parameter.examples {
+            if !examples.contains(example) {
+                examples.push(example.clone());
+            }
+        }
+    }
+    for parameter in operations.iter_mut().flat_map(|operation| &mut operation.parameters) {
+        if parameter.examples.is_empty() && parameter.place != Place::Body {
+            parameter.examples.clone_from(&known[&short(&parameter.name)]);
+        }
+    }
 }
 
 /// A JSON document of the node.
@@ -240,16 +266,21 @@ fn of_openapi(document: &Value) -> Vec<Operation> {
                 operations.push(socket(&name, MAIN, path.clone()));
                 continue;
             }
-            let mut parameters: Vec<_> = described["parameters"].as_array().into_iter().flatten().map(|parameter| {
-                let place = if parameter["in"] == "path" { Place::Path } else { Place::Query };
-                Parameter {
-                    name: parameter["name"].as_str().expect("a name").to_owned(),
-                    place,
-                    required: parameter["required"] == true,
-                    schema: expanded(&parameter["schema"], document, 0),
-                    examples: examples(parameter, "example", "description"),
-                }
-            }).collect();
+            let mut parameters: Vec<_> = described["parameters"]
+                .as_array()
+                .into_iter()
+                .flatten()
+                .map(|parameter| {
+                    let place = if parameter["in"] == "path" { Place::Path } else { Place::Query };
+                    Parameter {
+                        name: parameter["name"].as_str().expect("a name").to_owned(),
+                        place,
+                        required: parameter["required"] == true,
+                        schema: expanded(&parameter["schema"], document, 0),
+                        examples: examples(parameter, "example", "description"),
+                    }
+                })
+                .collect();
             let body = described["requestBody"]["content"].as_object().into_iter().flatten().next();
             if let Some((_, content)) = body {
                 parameters.push(Parameter {
@@ -272,8 +303,12 @@ fn of_openrpc(document: &Value) -> Vec<Operation> {
     let described = document["methods"].as_array().expect("methods");
     let methods = described.iter().map(|described| {
         let method = described["name"].as_str().expect("a name").to_owned();
-        let shown: BTreeMap<&str, &Value> = described["examples"][0]["params"].as_array().into_iter().flatten()
-            .filter_map(|example| Some((example["name"].as_str()?, &example["value"]))).collect();
+        let shown: BTreeMap<&str, &Value> = described["examples"][0]["params"]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .filter_map(|example| Some((example["name"].as_str()?, &example["value"])))
+            .collect();
         let parameters = described["params"].as_array().expect("parameters").iter().map(|parameter| {
             let name = parameter["name"].as_str().expect("a name");
             let mut examples = examples(parameter, "example", "summary");
@@ -307,7 +342,13 @@ fn of_comet() -> Vec<Operation> {
                     CometType::Flag => json!({"type": "boolean"}),
                     CometType::Text | CometType::Hex | CometType::Bytes => json!({"type": "string"}),
                 };
-                Parameter { name: (*name).to_owned(), place: place.clone(), required: false, schema, examples: Vec::new() }
+                Parameter {
+                    name: (*name).to_owned(),
+                    place: place.clone(),
+                    required: false,
+                    schema,
+                    examples: Vec::new(),
+                }
             });
             parameters.collect::<Vec<_>>()
         };

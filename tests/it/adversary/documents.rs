@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 use crate::contracts::random::Random;
 
 /// Numbers at which limits are, largest pages first.
-const NUMBERS: [u64; 7] = [10_000, 1_000, 100, 1, 0, 1 << 31, u64::MAX];
+const NUMBERS: [u64; 7] = [10_000, 1_000, 100, 1, 0, u64::MAX, 1 << 31];
 /// Most values of one kind that are tried for a parameter.
 const PER_KIND: usize = 3;
 /// Depth to which references of a schema are followed, and documents are generated.
@@ -80,9 +80,9 @@ impl World {
         self.texts.iter().filter(move |(known, _)| *known == kind).flat_map(|(_, texts)| texts)
     }
 
-    /// A few texts of each form.
+    /// A few texts of each form: the first of each, then the second of each, and so on.
     fn each(&self) -> impl Iterator<Item = &String> {
-        self.texts.iter().flat_map(|(_, texts)| texts.iter().take(PER_KIND))
+        (0..PER_KIND).flat_map(|rank| self.texts.iter().filter_map(move |(_, texts)| texts.get(rank)))
     }
 }
 
@@ -144,8 +144,8 @@ impl<'a> Generator<'a> {
         match schema["type"].as_str() {
             Some("integer" | "number") => {
                 found.extend(schema.get("maximum").cloned());
+                found.extend([NUMBERS[0].into(), self.world.height.into()]);
                 found.extend(NUMBERS.map(Value::from));
-                found.push(self.world.height.into());
             }
             Some("boolean") => found.extend([json!(true), json!(false)]),
             Some("string") if schema.get("enum").is_none() => self.add_texts(schema, examples, found),
@@ -164,8 +164,10 @@ impl<'a> Generator<'a> {
         let world = self.world;
         let validator = jsonschema::validator_for(schema).ok();
         let fits = |text: &String| validator.as_ref().is_none_or(|validator| validator.is_valid(&json!(text)));
-        // The largest numbers are no limit of a page that a text has to stay below: 10,000 is that of Etherscan.
-        for example in examples.iter().filter_map(Value::as_str) {
+        // The form of an example says what is expected, unless it is a mere word.
+        let mut like: Vec<&str> = examples.iter().filter_map(Value::as_str).collect();
+        like.sort_by_key(|example| Kind::of(example) == Kind::Word);
+        for example in like {
             found.extend(world.like(example).filter(|text| fits(text)).take(2 * PER_KIND).map(|text| json!(text)));
         }
         found.extend(examples.iter().cloned());

@@ -10,7 +10,9 @@ use alloy::{
 use base64ct::{Base64, Encoding};
 use prost::Message;
 use serde_json::{Value, json};
-use tetrad::internals::block::cosmos::proto::{Any, AuthInfo, Fee, ModeInfo, PubKey, SignDoc, SignerInfo, SingleMode, TxBody, TxRaw};
+use tetrad::internals::block::cosmos::proto::{
+    Any, AuthInfo, Fee, ModeInfo, PubKey, SignDoc, SignerInfo, SingleMode, TxBody, TxRaw,
+};
 
 use super::{api::Api, documents::World};
 use crate::{
@@ -32,7 +34,7 @@ const GAS_PRICE: u128 = 1_000_000_000_000;
 /// The levels of nested messages that are tried, the deepest first.
 const LEVELS: [usize; 8] = [2_000, 1_000, 500, 200, 100, 50, 20, 5];
 /// How long the chain may take to include everything.
-const INCLUSION_TIMEOUT: Duration = Duration::from_secs(120);
+pub const INCLUSION_TIMEOUT: Duration = Duration::from_secs(120);
 
 /// What was put on the chain, and acknowledged.
 pub struct Filled {
@@ -41,6 +43,8 @@ pub struct Filled {
     pub hashes: Vec<String>,
     /// Hashes of Cosmos transactions, a short one first.
     pub cosmos_hashes: Vec<String>,
+    /// The levels of the deepest nested messages that the node admitted.
+    pub levels: Option<usize>,
     /// Accounts that nobody else has a key for.
     pub accounts: Vec<Address>,
 }
@@ -216,12 +220,21 @@ pub async fn fill(api: &Api, transactions: usize, levels: usize, random: &mut Ra
         hashes.push(sender.send(TxKind::Call(recipient), data, gas).await);
     }
     hashes.extend(remarkable.iter().cloned());
-    let cosmos_hashes = fill_cosmos(api, transactions / 5, levels).await;
+    let (cosmos_hashes, levels) = fill_cosmos(api, transactions / 5, levels).await;
     let receipts = included(api, &hashes).await;
 
     let mut world = World::default();
     let sender = main.key.address();
-    for address in [sender, recipient, contracts[2], contracts[0], contracts[3], contracts[1], other.key.address(), key(3).address()] {
+    for address in [
+        sender,
+        recipient,
+        contracts[2],
+        contracts[0],
+        contracts[3],
+        contracts[1],
+        other.key.address(),
+        key(3).address(),
+    ] {
         world.add(format!("{address:#x}"));
     }
     for address in [sender, recipient, key(3).address()] {
@@ -260,11 +273,17 @@ pub async fn fill(api: &Api, transactions: usize, levels: usize, random: &mut Ra
     for word in ["latest", "earliest", "pending", "desc", "and", "or", "ahpx", "WETH", "AAAAAAAA", ""] {
         world.add(word);
     }
-    Filled { world, hashes, cosmos_hashes, accounts: vec![sender, recipient, other.key.address(), key(3).address()] }
+    Filled {
+        world,
+        hashes,
+        cosmos_hashes,
+        levels,
+        accounts: vec![sender, recipient, other.key.address(), key(3).address()],
+    }
 }
 
-/// Sends Cosmos transactions, and returns the hashes of those that the node accepted. At least one must be.
-async fn fill_cosmos(api: &Api, transactions: usize, levels: usize) -> Vec<String> {
+/// Sends Cosmos transactions, and returns the hashes of those that the node accepted, and the depth of the last one.
+async fn fill_cosmos(api: &Api, transactions: usize, levels: usize) -> (Vec<String>, Option<usize>) {
     let account = Account::new(api, 3).await;
     let path = format!("/cosmos/auth/v1beta1/accounts/{}", bech32(account.key.address()));
     let described = api.get(&path).await;
@@ -296,10 +315,10 @@ async fn fill_cosmos(api: &Api, transactions: usize, levels: usize) -> Vec<Strin
         if let Some(hash) = broadcast(api, &cosmos_tx(&account.key, sequence, Some(number), &body)).await {
             println!("the chain admits messages nested {depth} levels deep");
             hashes.push(hash);
-            break;
+            return (hashes, Some(depth));
         }
     }
-    hashes
+    (hashes, None)
 }
 
 /// Sends a Cosmos transaction, and returns its hash if the node accepts it.

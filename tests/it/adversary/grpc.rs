@@ -26,7 +26,7 @@ const LEVELS: usize = 3;
 pub async fn operations(server: SocketAddr) -> Vec<Operation> {
     let mut client = GrpcClient::connect(server).await;
     let services = match reflect(&mut client, MessageRequest::ListServices(String::new())).await {
-        MessageResponse::ListServicesResponse(list) => list.service,
+        Some(MessageResponse::ListServicesResponse(list)) => list.service,
         other => panic!("{other:?}"),
     };
     let mut files = BTreeMap::new();
@@ -34,7 +34,9 @@ pub async fn operations(server: SocketAddr) -> Vec<Operation> {
         services.iter().map(|service| MessageRequest::FileContainingSymbol(service.name.clone())).collect();
     let mut asked = BTreeSet::new();
     while let Some(request) = wanted.pop() {
-        let MessageResponse::FileDescriptorResponse(found) = reflect(&mut client, request).await else { continue };
+        let Some(MessageResponse::FileDescriptorResponse(found)) = reflect(&mut client, request).await else {
+            continue;
+        };
         for encoded in found.file_descriptor_proto {
             let file = FileDescriptorProto::decode(encoded.as_slice()).expect("a descriptor");
             let missing = file.dependency.iter().filter(|name| asked.insert((*name).clone()));
@@ -60,12 +62,11 @@ pub async fn operations(server: SocketAddr) -> Vec<Operation> {
     operations.collect()
 }
 
-async fn reflect(client: &mut GrpcClient, request: MessageRequest) -> MessageResponse {
+async fn reflect(client: &mut GrpcClient, request: MessageRequest) -> Option<MessageResponse> {
     let request = ServerReflectionRequest { host: String::new(), message_request: Some(request) }.encode_to_vec();
     let path = "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo";
     let answer = client.call(path, &request, None).await;
-    let response = ServerReflectionResponse::decode(answer.body.as_slice()).expect("a response");
-    response.message_response.expect("a message")
+    ServerReflectionResponse::decode(answer.body.as_slice()).expect("a response").message_response
 }
 
 /// Adds the fields of a message, those of its messages with their paths.
@@ -97,7 +98,9 @@ fn schema(field: &FieldDescriptor) -> Value {
     let item = match field.kind() {
         Kind::Bool => json!({"type": "boolean"}),
         Kind::String => json!({"type": "string"}),
-        Kind::Bytes => json!({"type": "string", "pattern": "^([A-Za-z0-9+/]{4})*([A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$"}),
+        Kind::Bytes => {
+            json!({"type": "string", "pattern": "^([A-Za-z0-9+/]{4})*([A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$"})
+        }
         Kind::Enum(kind) => json!({"enum": kind.values().map(|value| value.name().to_owned()).collect::<Vec<_>>()}),
         Kind::Message(_) => json!({"type": "object"}),
         Kind::Int32 | Kind::Sint32 | Kind::Sfixed32 => json!({"type": "integer", "maximum": i32::MAX}),
@@ -112,9 +115,10 @@ fn schema(field: &FieldDescriptor) -> Value {
 pub fn message<'a>(input: &MessageDescriptor, given: impl Iterator<Item = (&'a Parameter, &'a Value)>) -> Vec<u8> {
     let mut whole = DynamicMessage::new(input.clone());
     for (parameter, value) in given {
-        let nested = parameter.name.rsplit('.').fold(value.clone(), |value, name| {
-            Value::Object(Map::from_iter([(name.to_owned(), value)]))
-        });
+        let nested = parameter
+            .name
+            .rsplit('.')
+            .fold(value.clone(), |value, name| Value::Object(Map::from_iter([(name.to_owned(), value)])));
         if let Ok(message) = DynamicMessage::deserialize(input.clone(), nested) {
             // Merging protobuf messages is decoding one after the other.
             let _ = whole.merge(message.encode_to_vec().as_slice());

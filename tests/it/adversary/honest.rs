@@ -36,7 +36,15 @@ const REFUSED_PERCENT: usize = 5;
 
 /// The interfaces, with what an honest client asks them for.
 const INTERFACES: [&str; 10] = [
-    "JSON-RPC", "exchange", "explorer", "Cosmos REST", "Cosmos search by hash", "gRPC", "GraphQL", "page", "WebSocket",
+    "JSON-RPC",
+    "exchange",
+    "explorer",
+    "Cosmos REST",
+    "Cosmos search by hash",
+    "gRPC",
+    "GraphQL",
+    "page",
+    "WebSocket",
     "transactions",
 ];
 
@@ -136,13 +144,23 @@ fn failures(samples: &[Sample]) -> Vec<String> {
         let limit = Duration::from_secs(1).max(20 * before);
         let (median, high) = (percentile(samples, 50), percentile(samples, 95));
         let refused: Vec<_> = samples.iter().filter_map(|sample| sample.failure.as_deref()).collect();
-        println!("{interface}, {phase}: {} requests, median {median:?}, p95 {high:?}, {} failed", samples.len(), refused.len());
+        println!(
+            "{interface}, {phase}: {} requests, median {median:?}, p95 {high:?}, {} failed",
+            samples.len(),
+            refused.len()
+        );
         if high > limit && *phase != BEFORE {
-            failures.push(format!("honest {interface}, {phase}: p95 {high:?}, limit {limit:?} ({} requests)", samples.len()));
+            failures.push(format!(
+                "honest {interface}, {phase}: p95 {high:?}, limit {limit:?} ({} requests)",
+                samples.len()
+            ));
         }
         if 100 * refused.len() > REFUSED_PERCENT * samples.len() {
             let (count, first) = (refused.len(), refused[0]);
-            failures.push(format!("honest {interface}, {phase}: {count} of {} requests failed: {first:.300}", samples.len()));
+            failures.push(format!(
+                "honest {interface}, {phase}: {count} of {} requests failed: {first:.300}",
+                samples.len()
+            ));
         }
     }
     failures
@@ -269,7 +287,11 @@ impl HonestClient {
                     .map_err(|error| error.to_string())?
             }
         };
-        let tx = alloy::consensus::TxEip1559 { max_fee_per_gas: 1_000_000_000_000, value: U256::from(1), ..sign::transfer(nonce) };
+        let tx = alloy::consensus::TxEip1559 {
+            max_fee_per_gas: 1_000_000_000_000,
+            value: U256::from(1),
+            ..sign::transfer(nonce)
+        };
         let hash = self.api.try_rpc("eth_sendRawTransaction", json!([sign::raw_of(tx, &key)])).await?;
         self.acknowledged.lock().push(hash.as_str().unwrap_or_default().to_owned());
         self.nonce = Some(nonce + 1);

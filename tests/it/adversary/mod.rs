@@ -17,7 +17,11 @@ mod probe;
 mod request;
 mod subject;
 
-use std::{collections::BTreeSet, sync::Arc, time::Duration};
+use std::{
+    collections::BTreeSet,
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use alloy_primitives::Address;
 use serde_json::{Value, json};
@@ -37,6 +41,8 @@ use crate::{cluster::checker::seed, contracts::random::Random, support::process}
 const SHORT: u64 = 60;
 /// Seconds of a round of the long form.
 const ROUND: u64 = 600;
+/// Least time of the search for the largest response of an operation, of which most need less.
+const LEAST_SEARCH: Duration = Duration::from_secs(2);
 /// How long honest clients run before the attack.
 const CALIBRATION: Duration = Duration::from_secs(2);
 
@@ -45,13 +51,20 @@ fn form() -> Form {
         Ok(text) => {
             let seconds: u64 = text.parse().expect("TETRAD_ADVERSARY is a number of seconds");
             let rounds = (seconds / ROUND).max(1);
-            Form { seconds: seconds / rounds, rounds, connections: 100, transactions: 300, requests: 200, documents: 60 }
+            Form {
+                seconds: seconds / rounds,
+                rounds,
+                connections: 100,
+                transactions: 300,
+                requests: 200,
+                documents: 60,
+            }
         }
-        Err(_) => Form { seconds: SHORT, rounds: 1, connections: 20, transactions: 60, requests: 24, documents: 3 },
+        Err(_) => Form { seconds: SHORT, rounds: 1, connections: 20, transactions: 60, requests: 12, documents: 3 },
     }
 }
 
-/// Starts a node with a full chain. Nested messages that a node admits, but cannot show, are a failure, and the chain of the
+/// Starts a node with a full chain. Nested messages that a node admits but cannot show are a failure, and the chain of the
 /// next one has less of them.
 async fn filled(form: &Form, random: &mut Random, failures: &mut BTreeSet<String>) -> (Arc<Subject>, Filled) {
     let mut levels = usize::MAX;
@@ -59,15 +72,27 @@ async fn filled(form: &Form, random: &mut Random, failures: &mut BTreeSet<String
         let subject = Arc::new(Subject::start().await);
         let api = Api::new(&subject, client_address(2));
         let filled = fill(&api, form.transactions, levels, random).await;
-        let deepest = filled.cosmos_hashes.last().expect("a Cosmos transaction");
-        let looked_up = api.try_json(&format!("/cosmos/tx/v1beta1/txs/{deepest}"), None).await;
-        match looked_up {
-            Ok(_) => return (subject, filled),
+        match shown_in_time(&api, filled.cosmos_hashes.last().expect("a Cosmos transaction")).await {
+            Ok(()) => return (subject, filled),
             Err(error) => {
-                failures.insert(format!("the deepest nested messages that are admitted, looked up: {error:.200}"));
-                println!("FAILED: the deepest nested messages that are admitted, looked up: {error:.200}");
-                levels = if levels == usize::MAX { 200 } else { levels / 4 };
+                let admitted = filled.levels.expect("nested messages were admitted");
+                println!("FAILED: messages nested {admitted} levels deep are admitted; the look-up: {error:.200}");
+                failures
+                    .insert(format!("messages nested {admitted} levels deep are admitted; the look-up: {error:.200}"));
+                levels = admitted / 4;
             }
+        }
+    }
+}
+
+/// Waits until a Cosmos transaction can be looked up.
+async fn shown_in_time(api: &Api, hash: &str) -> Result<(), String> {
+    let began = Instant::now();
+    loop {
+        match api.try_json(&format!("/cosmos/tx/v1beta1/txs/{hash}"), None).await {
+            Ok(_) => return Ok(()),
+            Err(error) if began.elapsed() > fill::INCLUSION_TIMEOUT || !api.subject.is_alive() => return Err(error),
+            Err(_) => tokio::time::sleep(Duration::from_millis(100)).await,
         }
     }
 }
@@ -106,11 +131,13 @@ async fn attack(form: Form, random: &mut Random) -> BTreeSet<String> {
     println!("{:?} MB with the chain loaded", campaign.base);
 
     campaign.honest.begin("largest pages");
-    let each = form.share(30) / u32::try_from(operations.len()).unwrap();
+    let until = Instant::now() + form.share(35);
     let mut probed: Vec<Probed> = Vec::new();
-    for operation in operations {
-        // Searches of a few words ask often, and their responses are short.
-        probed.push(probe(&campaign, operation, random.next(), form.requests, 6 * each).await);
+    for (n, operation) in operations.iter().enumerate() {
+        // Most searches end early. One may take as much of what is left as a dozen others have on average.
+        let left = until.saturating_duration_since(Instant::now());
+        let at_most = 12 * left / u32::try_from(operations.len() - n).unwrap();
+        probed.push(probe(&campaign, operation.clone(), random.next(), form.requests, at_most.max(LEAST_SEARCH)).await);
     }
     serve_elsewhere(&campaign, &mut probed).await;
     probed.sort_by_key(|probed| probed.bytes);
@@ -146,7 +173,10 @@ fn shuffle(operations: &mut [Operation], random: &mut Random) {
 /// Finds the other listeners that serve an operation as well.
 async fn serve_elsewhere(campaign: &Campaign, probed: &mut [Probed]) {
     let listeners = campaign.subject.listeners();
-    let http: Vec<_> = listeners.iter().filter(|(name, url)| url.starts_with("http") && !["grpc", "rpc"].contains(&name.as_str())).collect();
+    let http: Vec<_> = listeners
+        .iter()
+        .filter(|(name, url)| url.starts_with("http") && !["grpc", "rpc"].contains(&name.as_str()))
+        .collect();
     let mut client = request::Client::new(client_address(10));
     for one in probed.iter_mut().filter(|one| matches!(one.operation.call, Call::Http { .. })) {
         for (name, _) in &http {

@@ -14,6 +14,8 @@ use super::{
 
 /// Most combinations of two parameters that are tried together.
 const COMBINATIONS: usize = 64;
+/// Candidates of all parameters that are tried together, the first of each, then the second.
+const RANKS: usize = 3;
 /// Words that a parameter has to have to be tried together with others.
 const WORDS: usize = 3;
 
@@ -78,32 +80,44 @@ pub async fn probe(campaign: &Campaign, operation: Operation, seed: u64, request
         .map(|parameter| {
             let mut found = generator.candidates(&parameter.schema, &parameter.examples);
             if parameter.place == Place::Body {
-                let mutations: Vec<_> =
-                    parameter.examples.iter().flat_map(|body| (0..8).map(|_| generator.mutated(body)).collect::<Vec<_>>()).collect();
+                let mutations: Vec<_> = parameter
+                    .examples
+                    .iter()
+                    .flat_map(|body| (0..8).map(|_| generator.mutated(body)).collect::<Vec<_>>())
+                    .collect();
                 found.splice(0..0, mutations);
+            } else if parameter.examples.iter().any(Value::is_object) {
+                found.splice(0..0, parameter.examples.clone());
             }
             found
         })
         .collect();
-    let first = |candidates: &Vec<Value>| candidates.first().cloned();
-    let all: Arguments = candidates.iter().map(first).collect();
+    let ranked = |rank: usize| -> Arguments {
+        let nth = |candidates: &Vec<Value>| candidates.get(rank).or(candidates.last()).cloned();
+        candidates.iter().map(nth).collect()
+    };
+    let all = ranked(0);
     let required = operation.parameters.iter().zip(&all);
     let required: Arguments = required.map(|(parameter, value)| value.clone().filter(|_| parameter.required)).collect();
     let until = Instant::now() + at_most;
     let best = required.clone();
+    let requests = requests + 2 * candidates.len();
     let mut search =
         Search { campaign, operation: &operation, client: &mut client, until, requests, best, score: 0, refusal: None };
     search.ask(&required).await;
-    search.ask(&all).await;
+    for rank in 0..RANKS {
+        search.ask(&ranked(rank)).await;
+    }
 
     // Words decide together what is asked for.
     let worded: Vec<usize> =
         (0..candidates.len()).filter(|at| operation.parameters[*at].examples.len() >= WORDS).collect();
     if let [first, second, ..] = worded[..] {
         search.requests += COMBINATIONS;
-        let pairs = operation.parameters[first].examples.iter().flat_map(|one| {
-            operation.parameters[second].examples.iter().map(move |other| (one, other))
-        });
+        let pairs = operation.parameters[first]
+            .examples
+            .iter()
+            .flat_map(|one| operation.parameters[second].examples.iter().map(move |other| (one, other)));
         for (one, other) in pairs.take(COMBINATIONS) {
             let mut arguments = all.clone();
             arguments[first] = Some(one.clone());
@@ -112,7 +126,15 @@ pub async fn probe(campaign: &Campaign, operation: Operation, seed: u64, request
         }
     }
 
-    // One parameter after the other, from the best arguments so far.
+    // Without what limits a response, and then one parameter after the other, from the best arguments so far.
+    for at in 0..candidates.len() {
+        if !operation.parameters[at].required {
+            let mut arguments = search.best.clone();
+            if arguments[at].take().is_some() {
+                search.ask(&arguments).await;
+            }
+        }
+    }
     let longest = candidates.iter().map(Vec::len).max().unwrap_or_default();
     for rank in 0..longest {
         for at in 0..candidates.len() {
@@ -120,14 +142,6 @@ pub async fn probe(campaign: &Campaign, operation: Operation, seed: u64, request
             let mut arguments = search.best.clone();
             if arguments[at].as_ref() != Some(value) {
                 arguments[at] = Some(value.clone());
-                search.ask(&arguments).await;
-            }
-        }
-    }
-    for at in 0..candidates.len() {
-        if !operation.parameters[at].required {
-            let mut arguments = search.best.clone();
-            if arguments[at].take().is_some() {
                 search.ask(&arguments).await;
             }
         }

@@ -19,7 +19,7 @@ use tokio::net::{TcpSocket, TcpStream};
 use super::subject::Subject;
 
 /// Bytes of a response that are read; what is longer counts as so long.
-pub const READ_LIMIT: usize = 4 << 20;
+pub const READ_LIMIT: usize = 16 << 20;
 /// Bytes of a response that are kept, and looked at.
 const KEPT: usize = 1 << 20;
 /// How long a response may take.
@@ -64,6 +64,11 @@ impl Request {
     pub fn framed(&self) -> Bytes {
         let length = u32::try_from(self.body.len()).expect("no message is that long").to_be_bytes();
         [&[0][..], &length, &self.body].concat().into()
+    }
+
+    /// Whether an ordinary client can send this: some values make a target too long, or no URI.
+    pub fn is_sendable(&self) -> bool {
+        self.http().is_ok()
     }
 
     fn http(&self) -> Result<HttpRequest<Full<Bytes>>, String> {
@@ -114,6 +119,12 @@ impl Outcome {
         serde_json::from_slice::<Value>(&self.body).ok()?["error"]["code"].as_i64()
     }
 
+    /// Whether this is the SDK's answer to a transaction that fails in a simulation: UNKNOWN, as gateways write it.
+    fn is_unknown(&self) -> bool {
+        let is_json = self.is_whole() && self.media.starts_with("application/json");
+        is_json && serde_json::from_slice::<Value>(&self.body).is_ok_and(|body| body["code"] == 2)
+    }
+
     /// Whether the request was served rather than refused.
     pub fn is_success(&self) -> bool {
         let is_served = (200..300).contains(&self.status) && self.grpc_status.is_none_or(|status| status == 0);
@@ -127,7 +138,7 @@ impl Outcome {
             return Some(format!("gRPC status {status}"));
         }
         // CometBFT has status 500 for every JSON-RPC error of a GET.
-        let may_fail = matches!(self.status, 501 | 503 | 504) || self.rpc_error().is_some();
+        let may_fail = matches!(self.status, 501 | 503 | 504) || self.rpc_error().is_some() || self.is_unknown();
         if self.status >= 500 && !may_fail {
             return Some(format!("status {}: {}", self.status, self.excerpt()));
         }
@@ -153,7 +164,11 @@ pub async fn connect(to: SocketAddr, from: IpAddr, buffer: Option<u32>) -> Resul
     }
     socket.bind((from, 0).into()).map_err(|error| error.to_string())?;
     let connected = tokio::time::timeout(RESPONSE_TIMEOUT, socket.connect(to)).await;
-    connected.map_err(|_| "no connection in time".to_owned())?.map_err(|error| format!("no connection: {error}"))
+    let connected = connected.map_err(|_| "no connection in time".to_owned())?;
+    let stream = connected.map_err(|error| format!("no connection: {error}"))?;
+    // Frames of HTTP/2 would wait for one another.
+    stream.set_nodelay(true).map_err(|error| error.to_string())?;
+    Ok(stream)
 }
 
 /// The sender of a connection.
@@ -166,12 +181,14 @@ enum Sender {
 pub struct Client {
     from: IpAddr,
     senders: HashMap<SocketAddr, Sender>,
+    /// The last request on each connection.
+    last: HashMap<SocketAddr, String>,
 }
 
 impl Client {
     /// A client with this address.
     pub fn new(from: IpAddr) -> Self {
-        Self { from, senders: HashMap::new() }
+        Self { from, senders: HashMap::new(), last: HashMap::new() }
     }
 
     /// Sends a request and reads the response.
@@ -189,7 +206,9 @@ impl Client {
             }
             Err(error) => {
                 self.senders.remove(&address);
-                Err(error)
+                // Whoever closes a connection has to say so in the response before.
+                let before = self.last.get(&address).filter(|_| error.contains("connection closed before message"));
+                Err(before.map(|before| format!("{error}, on the connection of {before}")).unwrap_or(error))
             }
         }
     }
@@ -204,6 +223,7 @@ impl Client {
         if !is_open {
             let stream = connect(address, self.from, None).await?;
             self.senders.insert(address, handshake(stream, request.protocol).await?);
+            self.last.remove(&address);
         }
         let sent = match self.senders.get_mut(&address) {
             Some(Sender::Http1(sender)) => sender.send_request(http).await,
@@ -215,7 +235,11 @@ impl Client {
         let mut outcome = Outcome {
             status: parts.status.as_u16(),
             grpc_status: grpc_status(&parts.headers),
-            media: parts.headers.get("content-type").map(|media| String::from_utf8_lossy(media.as_bytes()).into()).unwrap_or_default(),
+            media: parts
+                .headers
+                .get("content-type")
+                .map(|media| String::from_utf8_lossy(media.as_bytes()).into())
+                .unwrap_or_default(),
             bytes: 0,
             body: Vec::new(),
             took: Duration::ZERO,
@@ -233,6 +257,7 @@ impl Client {
                 return Ok((outcome, false));
             }
         }
+        self.last.insert(address, format!("{} {:.100}", request.method, request.target));
         Ok((outcome, true))
     }
 }

@@ -16,10 +16,15 @@ use crate::support::{process, process::Running};
 pub const TRANSIT_MEGABYTES: u64 = 64;
 /// `rpc.max-trace-megabytes` of the node.
 pub const TRACE_MEGABYTES: u64 = 16;
-/// What the memory of a node may grow by under any attack, in megabytes, on top of what it has with the chain loaded. All
-/// requests and responses in transit share the transit limit; each byte of it may exist twice for a moment, as a document
-/// and as its text. A trace has its own limit. The rest is for connections, buffers of the system and the allocator.
-pub const GROWTH_LIMIT_MEGABYTES: u64 = 2 * TRANSIT_MEGABYTES + TRACE_MEGABYTES + 112;
+/// `limits.history-megabytes` of the node.
+const HISTORY_MEGABYTES: u64 = 32;
+/// What one attack may add to the memory of a node, in megabytes. All requests and responses in transit share the transit
+/// limit; each byte of it may exist twice for a moment, as a document and as its text. A trace has a limit of its own. The
+/// rest is for connections, buffers of the system and the allocator.
+pub const GROWTH_LIMIT: u64 = 2 * TRANSIT_MEGABYTES + TRACE_MEGABYTES + 112;
+/// What all attacks together may add: in addition to one attack's share the history of the chain, which grows meanwhile,
+/// and the caches of the indexes.
+pub const TOTAL_LIMIT: u64 = GROWTH_LIMIT + HISTORY_MEGABYTES + 160;
 
 /// How long a node may take to start.
 const START_TIMEOUT: Duration = Duration::from_secs(60);
@@ -35,7 +40,7 @@ impl Subject {
     /// not counted, as if they came from many addresses.
     pub async fn start() -> Self {
         let directory = tempfile::tempdir().unwrap();
-        fs::write(directory.path().join("token"), "a token that no client has").unwrap();
+        fs::write(directory.path().join("token"), "a-token-that-no-client-has").unwrap();
         let subject = Self { directory, running: Mutex::new(None) };
         subject.restart().await;
         subject
@@ -60,6 +65,7 @@ impl Subject {
         }
         command.args(["--limits-transit-megabytes", &TRANSIT_MEGABYTES.to_string()]);
         command.args(["--rpc-max-trace-megabytes", &TRACE_MEGABYTES.to_string()]);
+        command.args(["--limits-history-megabytes", &HISTORY_MEGABYTES.to_string()]);
         command.args(["--block-time", "0.5", "--exchange-rate-limit", "0", "--faucet", "1000"]);
         command.args(["--faucet-per-address", "0", "--faucet-per-client", "0", "--faucet-per-day", "10000"]);
         let log = self.log();
@@ -71,7 +77,8 @@ impl Subject {
     pub fn listeners(&self) -> Vec<(String, String)> {
         let running = self.running.lock();
         let ready = &running.as_ref().expect("the node was started").ready;
-        let urls = ready.as_object().unwrap().iter().filter_map(|(name, url)| Some((name.clone(), url.as_str()?.to_owned())));
+        let urls =
+            ready.as_object().unwrap().iter().filter_map(|(name, url)| Some((name.clone(), url.as_str()?.to_owned())));
         urls.collect()
     }
 
@@ -165,7 +172,7 @@ pub fn client_address(n: u8) -> IpAddr {
     Ipv4Addr::new(127, 0, 0, last).into()
 }
 
-/// The member of a document at a path of names.
+/// A value as it is in a path or in a query.
 pub fn text(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
