@@ -25,6 +25,8 @@ mod tx_result;
 use std::sync::Arc;
 
 use axum::Router;
+#[cfg(feature = "internals")]
+pub use comet_methods::CometType;
 use futures_util::future::BoxFuture;
 
 use self::{
@@ -44,6 +46,13 @@ use crate::{
 /// Most bytes of a list in a response: more than clients of gRPC accept of a message unless they are told otherwise. A list
 /// with more is an error, since pages are numbered: a shorter one would leave items out.
 const MAX_LIST_BYTES: usize = 4 << 20;
+
+/// The methods of CometBFT's interface, with the names and types of their parameters. Its clients know them; there is no
+/// description that a program could read.
+#[cfg(feature = "internals")]
+pub fn comet_methods() -> impl Iterator<Item = (&'static str, &'static [(&'static str, CometType)])> {
+    comet_methods::METHODS.iter().map(|method| (method.name, method.parameters))
+}
 
 /// The interface. Clones share it.
 #[derive(Clone)]
