@@ -28,8 +28,13 @@ impl TypedMessage {
     /// Returns the hash that is signed.
     pub(super) fn signing_hash(&self) -> Result<B256, alloy_dyn_abi::Error> {
         let Some(domain) = &self.domain else { return self.data.eip712_signing_hash() };
-        let (domain, message) = (domain.hash_struct()?, self.data.hash_struct()?);
-        Ok(keccak256([b"\x19\x01", domain.as_slice(), message.as_slice()].concat()))
+        let domain = domain.hash_struct()?;
+        let mut signed = [b"\x19\x01", domain.as_slice()].concat();
+        // A message that is a domain itself is left out, as by MetaMask.
+        if self.data.primary_type != DOMAIN {
+            signed.extend(self.data.hash_struct()?);
+        }
+        Ok(keccak256(signed))
     }
 
     /// Reads data with a domain of its own. `None` if it has none, or if the rest cannot be read either.
