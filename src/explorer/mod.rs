@@ -10,6 +10,8 @@ mod bodies;
 mod contracts;
 mod decode;
 mod etherscan;
+#[cfg(feature = "internals")]
+pub mod fuzzing;
 mod logs;
 mod parameters;
 mod render;

@@ -80,24 +80,29 @@ impl FromRequest<Explorer> for Form {
             let members = form_urlencoded::parse(&body).take(MAX_MEMBERS);
             return Ok(Self(members.map(|(name, value)| (name.into_owned(), value.into_owned())).collect()));
         }
-        let wrong = |error: MultipartError| refused(StatusCode::BAD_REQUEST, error.body_text());
-        let mut request = Request::new(Body::from(body));
-        *request.headers_mut() = headers;
-        // The body has been limited already; axum's own limit is lower.
-        DefaultBodyLimit::max(MAX_BODY).apply(&mut request);
-        let parts = Multipart::from_request(request, &()).await;
-        let malformed = |error: MultipartRejection| refused(StatusCode::BAD_REQUEST, error.body_text());
-        let mut parts = parts.map_err(malformed)?;
-        let mut members = Vec::new();
-        while let Some(part) = parts.next_field().await.map_err(wrong)? {
-            if members.len() == MAX_MEMBERS {
-                break;
-            }
-            let name = part.name().unwrap_or_default().to_owned();
-            members.push((name, part.text().await.map_err(wrong)?));
-        }
-        Ok(Self(members))
+        multipart(headers, body).await.map(Self)
     }
+}
+
+/// Reads the members of a form of several parts.
+pub(super) async fn multipart(headers: HeaderMap, body: Vec<u8>) -> Result<Vec<(String, String)>, RestError> {
+    let mut request = Request::new(Body::from(body));
+    *request.headers_mut() = headers;
+    // The body has been limited already; axum's own limit is lower.
+    DefaultBodyLimit::max(MAX_BODY).apply(&mut request);
+    let parts = Multipart::from_request(request, &()).await;
+    let malformed = |error: MultipartRejection| refused(StatusCode::BAD_REQUEST, error.body_text());
+    let wrong = |error: MultipartError| refused(StatusCode::BAD_REQUEST, error.body_text());
+    let mut parts = parts.map_err(malformed)?;
+    let mut members = Vec::new();
+    while let Some(part) = parts.next_field().await.map_err(wrong)? {
+        if members.len() == MAX_MEMBERS {
+            break;
+        }
+        let name = part.name().unwrap_or_default().to_owned();
+        members.push((name, part.text().await.map_err(wrong)?));
+    }
+    Ok(members)
 }
 
 /// The members of a form with sources.

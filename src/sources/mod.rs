@@ -10,6 +10,8 @@ mod artifacts;
 mod code;
 mod compilers;
 mod contract;
+#[cfg(feature = "internals")]
+pub mod fuzzing;
 mod known;
 mod metadata;
 mod network;

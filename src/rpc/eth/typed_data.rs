@@ -67,11 +67,28 @@ impl Param for TypedMessage {
     }
 }
 
-/// Checks that the value is typed data that can be hashed.
+/// Reads a value as typed data, and compares its hash with the hashes of its other forms. Returns whether it can be signed.
 #[cfg(feature = "internals")]
-pub(in crate::rpc) fn typed_data_is_readable(json: &str) -> bool {
+pub(in crate::rpc) fn check_typed_data(json: &str) -> bool {
     let rules = ParamRules::new(crate::rpc::Dialect::Network, false);
-    TypedMessage::read(json, rules).is_ok_and(|message| message.signing_hash().is_ok())
+    let Ok(message) = TypedMessage::read(json, rules) else { return false };
+    let Ok(hash) = message.signing_hash() else { return false };
+    let text = Value::from(json).to_string();
+    if json.starts_with('{')
+        && let Ok(as_text) = TypedMessage::read(&text, rules)
+    {
+        assert_eq!(as_text.signing_hash().ok(), Some(hash), "the text of an object has another hash");
+    }
+    // A domain of the standard is hashed alike by the types that it is given.
+    let data = &message.data;
+    if message.domain.is_none()
+        && data.resolver.encode_type(DOMAIN).is_ok_and(|declared| declared == data.domain.encode_type())
+        && let Some(own) = TypedMessage::with_own_domain(json)
+        && let Ok(own) = own.signing_hash()
+    {
+        assert_eq!(own, hash, "the domain's own type leads to another hash");
+    }
+    true
 }
 
 /// What remains of the limit on types.

@@ -3,6 +3,8 @@
 //! A query runs on a thread for executions, from its parsing to its response, and its fields never wait. Only the
 //! mutation does: it runs on the task that received the request.
 
+#[cfg(feature = "internals")]
+pub mod fuzzing;
 mod limits;
 mod objects;
 mod query;
