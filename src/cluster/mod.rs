@@ -11,6 +11,8 @@ pub mod config;
 mod connection;
 mod directory;
 mod election;
+#[cfg(feature = "internals")]
+pub mod fuzzing;
 mod holds;
 pub mod message;
 mod peers;

@@ -189,7 +189,7 @@ impl StateBoard {
     }
 }
 
-fn read(payload: &[u8]) -> Option<NodeState> {
+pub(super) fn read(payload: &[u8]) -> Option<NodeState> {
     if payload.len() > MAX_ANNOUNCEMENT {
         return None;
     }

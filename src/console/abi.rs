@@ -7,7 +7,7 @@ use std::{
     sync::Arc,
 };
 
-use alloy_dyn_abi::{DynSolValue, EventExt, FunctionExt, JsonAbiExt};
+use alloy_dyn_abi::DynSolValue;
 use alloy_json_abi::Function;
 use alloy_primitives::{Address, LogData, hex};
 use serde::Deserialize;
@@ -18,8 +18,10 @@ use crate::{
     evm::FailedCall,
     network::{Network, Token},
     sources::{
-        KnownContracts, read_abi,
-        text::{MAX_DATA, MAX_TEXT, clean, cut, listed, named, plain, revert_reason},
+        KnownContracts,
+        abi::{decode_log, decode_values},
+        read_abi,
+        text::{MAX_TEXT, clean, cut, listed, named, plain, revert_reason},
     },
 };
 
@@ -124,7 +126,7 @@ impl<'a> Decoder<'a> {
     pub(super) fn call(&self, to: Address, data: &[u8]) -> String {
         let decoded = data.split_first_chunk::<4>().and_then(|(_, rest)| {
             let function = self.selected(to, data)?;
-            let values = function.abi_decode_input(within(rest)?).ok()?;
+            let values = decode_values(&function.inputs, rest)?;
             let names = function.inputs.iter().map(|input| input.name.as_str());
             Some(format!("{}({})", function.name, self.named(names, &values)))
         });
@@ -137,7 +139,7 @@ impl<'a> Decoder<'a> {
     /// Formats the output of a call.
     pub(super) fn output(&self, to: Address, data: &[u8], output: &[u8]) -> String {
         let decoded = self.selected(to, data).and_then(|function| {
-            let values = function.abi_decode_output(within(output)?).ok()?;
+            let values = decode_values(&function.outputs, output)?;
             Some(cut(values.iter().map(|value| self.value(value)).collect::<Vec<_>>().join(", ")))
         });
         decoded.unwrap_or_else(|| cut(hex::encode_prefixed(&output[..output.len().min(MAX_TEXT)])))
@@ -153,14 +155,10 @@ impl<'a> Decoder<'a> {
     pub(super) fn event(&self, address: Address, log: &LogData) -> String {
         let topics = log.topics();
         let contract = self.known.at(&self.view, address);
-        let decoded = within(&log.data).and_then(|_| {
-            let event = self.known.event(contract.as_deref(), topics)?;
-            let decoded = event.decode_log(log).ok()?;
-            let (mut indexed, mut body) = (decoded.indexed.into_iter(), decoded.body.into_iter());
-            let values = event.inputs.iter().map(|input| if input.indexed { indexed.next() } else { body.next() });
-            let values: Option<Vec<_>> = values.collect();
+        let decoded = self.known.event(contract.as_deref(), topics).and_then(|event| {
+            let values = decode_log(&event, log)?;
             let names = event.inputs.iter().map(|input| input.name.as_str());
-            Some(format!("{}({})", event.name, self.named(names, &values?)))
+            Some(format!("{}({})", event.name, self.named(names, &values)))
         });
         decoded.unwrap_or_else(|| match topics.first() {
             Some(topic) => format!("{topic} ({} bytes)", log.data.len()),
@@ -185,11 +183,6 @@ impl<'a> Decoder<'a> {
             value => plain(value),
         }
     }
-}
-
-/// Returns the data if it is short enough to be decoded.
-fn within(data: &[u8]) -> Option<&[u8]> {
-    Some(data).filter(|data| data.len() <= MAX_DATA)
 }
 
 /// Shortens an address, as in `0xf39F…2266`.

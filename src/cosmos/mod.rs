@@ -11,6 +11,8 @@ mod comet_socket;
 mod comet_tx;
 mod error;
 mod event_query;
+#[cfg(feature = "internals")]
+pub mod fuzzing;
 mod grpc;
 mod node;
 mod protobuf;

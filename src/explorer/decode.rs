@@ -1,14 +1,12 @@
 //! Decoded calls, errors and logs, with the ABI of the contract if it is known, or else with that of any known contract.
 
-use alloy_dyn_abi::{DynSolValue, EventExt, JsonAbiExt};
+use alloy_dyn_abi::DynSolValue;
 use alloy_json_abi::{Constructor, Error, Event, Function, Param};
 use alloy_primitives::{LogData, hex};
 use serde_json::{Value, json};
 
 use super::bodies::{DecodedBody, DecodedParameter};
-
-/// The most bytes of data that are decoded.
-const MAX_DATA: usize = 1 << 16;
+use crate::sources::abi::{decode_log, decode_values};
 
 /// Returns the name of the function that call data selects, or the selector; `None` without call data.
 pub(super) fn method(function: Option<&Function>, input: &[u8]) -> Option<String> {
@@ -18,7 +16,7 @@ pub(super) fn method(function: Option<&Function>, input: &[u8]) -> Option<String
 
 /// Decodes call data.
 pub(super) fn call(function: &Function, input: &[u8]) -> Option<DecodedBody> {
-    selected(&function.name, &function.inputs, input, |data| function.abi_decode_input(data))
+    selected(&function.name, &function.inputs, input)
 }
 
 /// Decodes the data of a revert. `error` is what its selector means, if that is known.
@@ -29,18 +27,13 @@ pub(super) fn error(error: Option<&Error>, data: &[u8]) -> Option<DecodedBody> {
         { known }.find(|known| data.starts_with(known.selector().as_slice()))
     };
     let error = error.cloned().or_else(standard)?;
-    selected(&error.name, &error.inputs, data, |data| error.abi_decode_input(data))
+    selected(&error.name, &error.inputs, data)
 }
 
 /// Decodes arguments after the selector of a function or an error.
-fn selected(
-    name: &str,
-    inputs: &[Param],
-    data: &[u8],
-    decode: impl Fn(&[u8]) -> alloy_dyn_abi::Result<Vec<DynSolValue>>,
-) -> Option<DecodedBody> {
-    let (selector, data) = data.split_first_chunk::<4>().filter(|(_, data)| data.len() <= MAX_DATA)?;
-    let values = decode(data).ok()?;
+fn selected(name: &str, inputs: &[Param], data: &[u8]) -> Option<DecodedBody> {
+    let (selector, data) = data.split_first_chunk::<4>()?;
+    let values = decode_values(inputs, data)?;
     let inputs = inputs.iter().map(|input| (input.name.clone(), input.ty.clone(), None));
     Some(DecodedBody {
         method_call: declaration(name, inputs.clone()),
@@ -52,10 +45,7 @@ fn selected(
 /// Decodes a log.
 pub(super) fn log(event: &Event, log: &LogData) -> Option<DecodedBody> {
     let topic = log.topics().first()?;
-    let decoded = event.decode_log(log).ok().filter(|_| log.data.len() <= MAX_DATA)?;
-    let (mut indexed, mut body) = (decoded.indexed.into_iter(), decoded.body.into_iter());
-    let values = event.inputs.iter().map(|input| if input.indexed { indexed.next() } else { body.next() });
-    let values = values.collect::<Option<Vec<_>>>()?;
+    let values = decode_log(event, log)?;
     let inputs = event.inputs.iter().map(|input| (input.name.clone(), input.ty.clone(), Some(input.indexed)));
     Some(DecodedBody {
         method_call: declaration(&event.name, inputs.clone()),
@@ -66,7 +56,7 @@ pub(super) fn log(event: &Event, log: &LogData) -> Option<DecodedBody> {
 
 /// Decodes the arguments of a constructor, as Blockscout shows them.
 pub(super) fn arguments(constructor: &Constructor, arguments: &[u8]) -> Option<Value> {
-    let values = constructor.abi_decode_input(Some(arguments).filter(|data| data.len() <= MAX_DATA)?).ok()?;
+    let values = decode_values(&constructor.inputs, arguments)?;
     let shown = constructor.inputs.iter().zip(&values).map(|(input, value)| {
         json!([plain(value), { "name": input.name, "type": input.ty, "internalType": input.internal_type.as_ref().map(|kind| kind.to_string()) }])
     });

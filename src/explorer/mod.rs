@@ -13,6 +13,8 @@ mod contracts;
 mod decode;
 mod etherscan;
 mod filters;
+#[cfg(feature = "internals")]
+pub mod fuzzing;
 mod logs;
 mod page;
 mod parameters;

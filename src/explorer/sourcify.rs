@@ -81,10 +81,10 @@ parameters! {
 /// The request of a verification. Other members are ignored.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct VerifyRequest {
-    std_json_input: Value,
+pub(super) struct VerifyRequest {
+    pub(super) std_json_input: Value,
     compiler_version: String,
-    contract_identifier: String,
+    pub(super) contract_identifier: String,
 }
 
 /// An error in Sourcify's form.

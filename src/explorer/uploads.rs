@@ -49,6 +49,11 @@ pub(super) struct Form {
 }
 
 impl Form {
+    /// A form whose members take this memory.
+    pub(super) fn new(members: Vec<(String, String)>, held: Held) -> Self {
+        Self { members, _held: held }
+    }
+
     /// Returns a member.
     pub(super) fn get(&self, name: &str) -> Option<&str> {
         self.members.iter().find(|(own, _)| own == name).map(|(_, value)| value.as_str())
@@ -75,12 +80,12 @@ impl FromRequest<Explorer> for Form {
             }
         };
         let members = in_long_turn(parse).await?;
-        Ok(Self { members, _held: held })
+        Ok(Self::new(members, held))
     }
 }
 
 /// Reads the members of a form of several parts.
-async fn multipart(headers: HeaderMap, body: Bytes) -> Result<Vec<(String, String)>, RestError> {
+pub(super) async fn multipart(headers: HeaderMap, body: Bytes) -> Result<Vec<(String, String)>, RestError> {
     let mut request = Request::new(Body::from(body));
     *request.headers_mut() = headers;
     // The body has been limited already; axum's own limit is lower.

@@ -7,6 +7,8 @@
 mod ahead;
 mod entry;
 mod error;
+#[cfg(feature = "internals")]
+pub mod fuzzing;
 mod jetstream;
 mod local;
 #[cfg(feature = "internals")]

@@ -1,4 +1,4 @@
-//! Entry points for fuzzers: the readers of client input.
+//! Entry points for fuzzers: the readers of client input. Each returns how much of its input was accepted.
 
 use std::sync::LazyLock;
 
@@ -7,11 +7,16 @@ use serde_json::value::RawValue;
 
 use super::{
     Rpc,
+    dev::read_dump,
     envelope::{self, Batch, Body},
     error::Dialect,
-    eth::typed_data_is_readable,
+    eth::check_typed_data,
     params::{ParamReader, ParamRules, Params},
 };
+use crate::chain::{Chain, Change, ChangeError, Dump, Pace};
+
+/// The memory that a dump may take in bytes.
+const MAX_DUMP: usize = 16 << 20;
 
 /// Reads a body as a request or a batch, in both dialects; returns the number of requests in the network's.
 pub fn envelope(body: &[u8]) -> usize {
@@ -39,6 +44,39 @@ pub fn parameters(json: &[u8]) -> usize {
     let Ok(json) = serde_json::from_slice::<&RawValue>(json) else { return 0 };
     static READERS: LazyLock<Vec<ParamReader>> = LazyLock::new(|| Rpc::methods(true).readers());
     let readers: &[ParamReader] = &READERS;
-    let signed = typed_data_is_readable(json.get());
+    let signed = check_typed_data(json.get());
     readers.iter().filter(|reader| (reader.reads)(json.get())).count() + usize::from(signed)
+}
+
+/// Reads JSON as typed data (EIP-712), and hashes it in all of its forms.
+pub fn typed_data(json: &[u8]) -> usize {
+    let Ok(json) = serde_json::from_slice::<&RawValue>(json) else { return 0 };
+    usize::from(check_typed_data(json.get()))
+}
+
+/// Loads a dump into a chain, which then continues, and whose own dump leads to the same state.
+pub async fn dump(chain: &Chain, packed: &[u8]) -> usize {
+    let (params, limits) = (chain.params(), chain.history_limits());
+    let Ok(dump) = read_dump(packed, MAX_DUMP) else { return 0 };
+    let Ok(prepared) = dump.prepare(params, limits) else { return 0 };
+    match chain.change(Change::Load(prepared)).await {
+        Ok(_) => {}
+        Err(error) => {
+            assert!(!matches!(error, ChangeError::Stopped(_)), "loading a dump ended the writer: {error}");
+            return 0;
+        }
+    }
+
+    let (head, ahead) = chain.present().await.expect("the writer answers after it has loaded a dump");
+    let mut written = Vec::new();
+    Dump::write(&head, ahead, &mut written).expect("a chain can be written");
+    let again = read_dump(&written, usize::MAX).expect("a dump of this node can be read");
+    let again = again.prepare(chain.params(), limits).expect("a dump of this node is complete");
+    let restored = again.restored(&head).expect("a dump of this node can be loaded");
+    assert_eq!((restored.block.hash, restored.state.root()), (head.block.hash, head.state.root()));
+
+    // What the dump says about blocks and times may be too much for a next block, but never for the writer.
+    let mined = chain.mine(1, Pace::default()).await;
+    assert!(!matches!(mined, Err(ChangeError::Stopped(_))), "a block after a dump ended the writer");
+    1
 }

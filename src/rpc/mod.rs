@@ -52,6 +52,8 @@ use serde_json::value::RawValue;
 pub use error::{Dialect, RpcError};
 #[cfg(feature = "internals")]
 pub use examples::{Answers, Example, ExampleExchange, examples};
+#[cfg(feature = "internals")]
+pub use graphql::fuzzing::GraphQueries;
 pub use graphql::{graphql_operation, graphql_service};
 pub use http::{Direct, operations, service};
 pub use table::Table;

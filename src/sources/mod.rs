@@ -5,10 +5,13 @@
 //! that have the code of an artifact. A compiler runs with limits, and reads nothing but its input. What differs between
 //! deployments of one source is set aside when codes are compared: immutables, addresses of libraries, metadata.
 
+pub mod abi;
 mod artifacts;
 mod code;
 mod compilers;
 mod contract;
+#[cfg(feature = "internals")]
+pub mod fuzzing;
 mod known;
 mod metadata;
 mod network;

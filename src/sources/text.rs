@@ -1,15 +1,14 @@
 //! Values, errors and messages of contracts as text.
 
-use alloy_dyn_abi::{DynSolValue, JsonAbiExt};
+use alloy_dyn_abi::DynSolValue;
 use alloy_json_abi::Error;
 use alloy_primitives::hex;
 use alloy_sol_types::{ContractError, GenericContractError, SolInterface};
 
+use super::abi::{MAX_DATA, decode_values};
+
 /// The longest message, in characters; longer ones are cut.
 pub const MAX_MESSAGE: usize = 4_096;
-
-/// The most bytes of data that are decoded.
-pub const MAX_DATA: usize = 1 << 16;
 
 /// The longest text of values, in characters; longer ones are cut.
 pub const MAX_TEXT: usize = 600;
@@ -67,8 +66,7 @@ pub fn revert_reason(data: &[u8], error: Option<&Error>, value: impl Fn(&DynSolV
 
 /// Formats a custom error with its arguments, if the data of a revert is one.
 pub fn custom_error(data: &[u8], error: &Error, value: impl Fn(&DynSolValue) -> String) -> Option<String> {
-    let arguments = data.get(4..).filter(|_| data.len() <= MAX_DATA)?;
-    let values = error.abi_decode_input(arguments).ok()?;
+    let values = decode_values(&error.inputs, data.get(4..)?)?;
     let names = error.inputs.iter().map(|input| input.name.as_str());
     Some(format!("{}({})", error.name, named(names, &values, value)))
 }

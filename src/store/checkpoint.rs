@@ -16,7 +16,7 @@ use crate::{
     storage::{Records, Storage, StoredFile, Tail, read_file, with_draft, write_record},
 };
 
-const MAGIC: &[u8] = b"tetrad checkpoint";
+pub(super) const MAGIC: &[u8] = b"tetrad checkpoint";
 /// The newest format. Unlike format 1, its head ends with a list of optional parts.
 const VERSION: u64 = 3;
 /// Size at which a record of pieces ends, in bytes.
@@ -107,7 +107,7 @@ impl Checkpoint {
         Ok(written)
     }
 
-    fn write_to(&self, file: &Arc<dyn StoredFile>, identity: ChainIdentity) -> io::Result<u64> {
+    pub(super) fn write_to(&self, file: &Arc<dyn StoredFile>, identity: ChainIdentity) -> io::Result<u64> {
         let file = file.clone();
         let mut out = RecordWriter { file, written: 0, records: 0, record: Vec::new(), scratch: Writer::default() };
         out.record(|out| {
@@ -154,23 +154,26 @@ impl Checkpoint {
     /// Reads the checkpoint at this height, and checks its state root and the hashes of contracts' code. What neither
     /// covers, such as account numbers and public keys, is as the file says.
     pub fn read(storage: &dyn Storage, height: u64, identity: ChainIdentity) -> Result<Self, CheckpointError> {
-        let name = name(height);
-        let failed = |what: String| CheckpointError { file: storage.describe(&name), what };
+        let failed = |what: String| CheckpointError { file: storage.describe(&name(height)), what };
         let bytes = bytes(storage, height).map_err(|error| failed(error.to_string()))?;
-        let mut records = Records::new(&bytes);
-        let head = records.next().ok_or_else(|| failed("not a checkpoint".to_owned()))?;
-        let head = CheckpointHead::read(head.payload, height, identity).map_err(failed)?;
+        Self::decode(&bytes, height, identity).map_err(failed)
+    }
+
+    /// Decodes the content of a file. The error says what is wrong.
+    pub(super) fn decode(bytes: &[u8], height: u64, identity: ChainIdentity) -> Result<Self, String> {
+        let mut records = Records::new(bytes);
+        let head = records.next().ok_or("not a checkpoint")?;
+        let head = CheckpointHead::read(head.payload, height, identity)?;
         let mut complete = false;
         let pieces = records.by_ref().map(|record| {
             complete = record.payload.is_empty();
             record.payload
         });
-        let builder = StateBuilder::read(pieces).map_err(|error| failed(error.to_string()))?;
+        let builder = StateBuilder::read(pieces).map_err(|error| error.to_string())?;
         if !complete || records.tail() != Tail::Clean {
-            return Err(failed(format!("damaged at byte {}", records.offset())));
+            return Err(format!("damaged at byte {}", records.offset()));
         }
-        let state =
-            builder.finish(head.next_number, head.root).map_err(|error: StateError| failed(error.to_string()))?;
+        let state = builder.finish(head.next_number, head.root).map_err(|error: StateError| error.to_string())?;
         let CheckpointHead { shift, parameters, genesis, block, snapshots, .. } = head;
         Ok(Self { height, shift, genesis, block, state, parameters, snapshots })
     }

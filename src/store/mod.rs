@@ -10,6 +10,8 @@ mod checkpoint;
 mod checkpoint_writer;
 mod compact;
 mod data_dir;
+#[cfg(feature = "internals")]
+pub mod fuzzing;
 mod history;
 mod index_part;
 mod key;

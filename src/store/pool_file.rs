@@ -38,14 +38,14 @@ pub struct PoolFile {
 }
 
 impl PendingTransaction {
-    fn write(&self, out: &mut Writer) {
+    pub(super) fn write(&self, out: &mut Writer) {
         self.transaction.write(out);
         out.option(self.sidecar.as_ref(), |out, sidecar| {
             out.string_with(sidecar.encode_7594_len(), |bytes| sidecar.encode_7594(bytes));
         });
     }
 
-    fn read(payload: &[u8]) -> Result<Self, Malformed> {
+    pub(super) fn read(payload: &[u8]) -> Result<Self, Malformed> {
         let from = &mut Reader::new(payload);
         let transaction = Arc::new(Transaction::read(from)?);
         let sidecar = from.option(|from| {

@@ -18,6 +18,7 @@ mod exchange;
 mod explorer;
 mod faucet;
 mod fork;
+mod fuzz;
 mod lending;
 mod published;
 mod rpc;

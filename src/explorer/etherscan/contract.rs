@@ -89,25 +89,11 @@ pub(super) async fn verify(explorer: &Explorer, form: &Form) -> Outcome {
         value.ok_or_else(|| Refusal::failed(format!("Missing or invalid {name}")))
     };
     let address = parse_address(explorer.network(), required("contractaddress")?)?;
-    let name = form.get("contractname").unwrap_or_default();
-    let source = required("sourceCode")?;
-    let input = match form.get("codeformat") {
-        // Etherscan's own default is a single file.
-        Some("solidity-standard-json-input") => source.to_owned(),
-        None if source.trim_start().starts_with('{') => source.to_owned(),
-        None | Some("solidity-single-file") => single_file(form, name, source)?,
-        Some(other) => {
-            let other: String = other.chars().take(50).collect();
-            return Err(Refusal::failed(format!(
-                "codeformat {other:?} is not supported: use solidity-standard-json-input or solidity-single-file"
-            )));
-        }
-    };
     let submission = Submission {
         address,
         compiler: required("compilerversion")?.to_owned(),
-        contract: name.to_owned(),
-        input,
+        contract: form.get("contractname").unwrap_or_default().to_owned(),
+        input: standard_input(form, required("sourceCode")?)?,
         license: form.get("licenseType").map(str::to_owned),
     };
     explorer.submit(submission).await.map(|id| json!(id)).map_err(|error| match error {
@@ -121,8 +107,25 @@ pub(super) async fn verify(explorer: &Explorer, form: &Form) -> Outcome {
     })
 }
 
+/// Returns the compiler's standard input, from sources in either format.
+pub(in crate::explorer) fn standard_input(form: &Form, source: &str) -> Result<String, Refusal> {
+    match form.get("codeformat") {
+        // Etherscan's own default is a single file.
+        Some("solidity-standard-json-input") => Ok(source.to_owned()),
+        None if source.trim_start().starts_with('{') => Ok(source.to_owned()),
+        None | Some("solidity-single-file") => single_file(form, source),
+        Some(other) => {
+            let other: String = other.chars().take(50).collect();
+            Err(Refusal::failed(format!(
+                "codeformat {other:?} is not supported: use solidity-standard-json-input or solidity-single-file"
+            )))
+        }
+    }
+}
+
 /// The standard input of a single file, whose settings are members of the form.
-fn single_file(form: &Form, name: &str, source: &str) -> Result<String, Refusal> {
+fn single_file(form: &Form, source: &str) -> Result<String, Refusal> {
+    let name = form.get("contractname").unwrap_or_default();
     let runs = form.get("runs").filter(|runs| !runs.is_empty()).map_or(Ok(200), str::parse::<u32>);
     let runs = runs.map_err(|_| Refusal::failed("Missing or invalid runs"))?;
     let mut settings = json!({ "optimizer": { "enabled": form.get("optimizationUsed") == Some("1"), "runs": runs } });

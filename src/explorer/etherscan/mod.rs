@@ -8,6 +8,9 @@ mod logs;
 mod proxy;
 mod transaction;
 
+#[cfg(feature = "internals")]
+pub(super) use contract::standard_input;
+
 use std::{borrow::Cow, convert::Infallible, str::FromStr};
 
 use alloy_primitives::{Address, B256, U256};

@@ -145,6 +145,31 @@ impl Assembler {
     }
 }
 
+/// Reads a header from its text, and puts entries together from messages of arbitrary places, two bytes for each. An entry is
+/// complete if all of its parts came one after another. Returns the number of entries.
+#[cfg(feature = "internals")]
+pub(in crate::log) fn check_parts(bytes: &[u8]) -> usize {
+    if let Some(header) = str::from_utf8(bytes).ok().and_then(|text| text.parse::<PartHeader>().ok()) {
+        assert_eq!(header.to_string().parse(), Ok(header));
+    }
+    let mut assembler = Assembler::default();
+    let (mut received, mut entries) = (Vec::<PartHeader>::new(), 0);
+    for message in bytes.chunks_exact(2) {
+        let (place, kind) = (u32::from(message[0]), u64::from(message[1]));
+        let parts = place / 4 % 4 + 1;
+        let id = AttemptId { writer: kind % 2, attempt: kind / 2 % 2 };
+        let header = PartHeader { height: kind / 4 % 2, part: place % 4 % parts, parts, id };
+        received.push(header);
+        let own = received.len().checked_sub(parts as usize).map(|first| &received[first..]);
+        let whole: Vec<_> = (0..parts).map(|part| PartHeader { part, ..header }).collect();
+        let is_complete = header.part + 1 == parts && own.is_some_and(|own| own == whole);
+        let entry = assembler.push(header, &[message[1]]);
+        assert_eq!(entry.as_ref().map(|entry| entry.bytes.len()), is_complete.then_some(parts as usize));
+        entries += usize::from(is_complete);
+    }
+    entries
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;

@@ -17,6 +17,8 @@ use std::sync::Arc;
 
 use tokio::{runtime::Handle, sync::Notify};
 
+#[cfg(feature = "internals")]
+pub(super) use self::message::check_parts;
 use self::writer::JetStreamLog;
 pub use self::{
     stream::{LogStream, StreamExtent},

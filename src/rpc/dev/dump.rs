@@ -82,17 +82,7 @@ async fn load_state(context: Arc<Context>, (packed,): (Bytes,)) -> Result<bool, 
     let (limit, limits) = (context.config.max_dump_bytes, context.chain.history_limits());
     let params = context.chain.params();
     let prepare = move || {
-        let read: Box<dyn Read> = match packed.starts_with(&[0x1f, 0x8b]) {
-            true => Box::new(GzDecoder::new(packed.as_ref())),
-            false => Box::new(packed.as_ref()),
-        };
-        let mut metered = Metered { inner: read, left: limit, exceeded: false };
-        let dump = serde_json::from_reader::<_, Dump>(BufReader::with_capacity(PIECE, &mut metered));
-        let dump = dump.map_err(|error| match () {
-            () if metered.exceeded => invalid(format!("the dump takes {}", over(limit))),
-            () if error.is_io() => invalid(format!("cannot be unpacked: {error}")),
-            () => invalid(format!("not a dump: {error}")),
-        })?;
+        let dump = read_dump(&packed, limit).map_err(invalid)?;
         let prepared = dump.prepare(params, limits).map_err(|error| invalid(error.to_string()))?;
         Ok((prepared, turn))
     };
@@ -101,6 +91,23 @@ async fn load_state(context: Arc<Context>, (packed,): (Bytes,)) -> Result<bool, 
         Err(ChangeError::Dump(error)) => Err(invalid(error.to_string())),
         loaded => Ok(loaded.map(|_| true)?),
     }
+}
+
+/// Reads a dump, which may take `limit` bytes of memory. The error says what is wrong.
+pub(in crate::rpc) fn read_dump(packed: &[u8], limit: usize) -> Result<Dump, String> {
+    let read: Box<dyn Read + '_> =
+        if packed.starts_with(&[0x1f, 0x8b]) { Box::new(GzDecoder::new(packed)) } else { Box::new(packed) };
+    let mut metered = Metered { inner: read, left: limit, exceeded: false };
+    let dump = serde_json::from_reader::<_, Dump>(BufReader::with_capacity(PIECE, &mut metered));
+    dump.map_err(|error| {
+        if metered.exceeded {
+            format!("the dump takes {}", over(limit))
+        } else if error.is_io() {
+            format!("cannot be unpacked: {error}")
+        } else {
+            format!("not a dump: {error}")
+        }
+    })
 }
 
 fn over(limit: usize) -> String {

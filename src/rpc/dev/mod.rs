@@ -14,6 +14,9 @@ mod reorg;
 mod snapshot;
 mod time;
 
+#[cfg(feature = "internals")]
+pub(super) use dump::read_dump;
+
 use super::Table;
 
 pub(super) fn methods(table: &mut Table) {

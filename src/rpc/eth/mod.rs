@@ -35,7 +35,7 @@ pub(super) use request::{TransactionRequest, field};
 pub(super) use sign::{recover_message, sign_message};
 pub(super) use submit::{estimate_apart, fill, send_impersonated, send_raw_transaction};
 #[cfg(feature = "internals")]
-pub(super) use typed_data::typed_data_is_readable;
+pub(super) use typed_data::check_typed_data;
 
 use super::{Context, OnFork, RpcError, Table, hex::Quantity};
 

@@ -29,8 +29,13 @@ impl TypedMessage {
     /// Returns the hash that is signed.
     pub(super) fn signing_hash(&self) -> Result<B256, alloy_dyn_abi::Error> {
         let Some(domain) = &self.domain else { return self.data.eip712_signing_hash() };
-        let (domain, message) = (domain.hash_struct()?, self.data.hash_struct()?);
-        Ok(keccak256([b"\x19\x01", domain.as_slice(), message.as_slice()].concat()))
+        let domain = domain.hash_struct()?;
+        let mut signed = [b"\x19\x01", domain.as_slice()].concat();
+        // A message that is a domain itself is left out, as by MetaMask.
+        if self.data.primary_type != DOMAIN {
+            signed.extend(self.data.hash_struct()?);
+        }
+        Ok(keccak256(signed))
     }
 
     /// Reads data with a domain of its own. `None` if it has none, or if the rest cannot be read either.
@@ -63,11 +68,28 @@ impl Param for TypedMessage {
     }
 }
 
-/// Checks that the value is typed data that can be hashed.
+/// Reads a value as typed data, and compares its hash with the hashes of its other forms. Returns whether it can be signed.
 #[cfg(feature = "internals")]
-pub(in crate::rpc) fn typed_data_is_readable(json: &str) -> bool {
+pub(in crate::rpc) fn check_typed_data(json: &str) -> bool {
     let rules = ParamRules::new(crate::rpc::Dialect::Network, false);
-    TypedMessage::read(json, rules).is_ok_and(|message| message.signing_hash().is_ok())
+    let Ok(message) = TypedMessage::read(json, rules) else { return false };
+    let Ok(hash) = message.signing_hash() else { return false };
+    let text = Value::from(json).to_string();
+    if json.starts_with('{')
+        && let Ok(as_text) = TypedMessage::read(&text, rules)
+    {
+        assert_eq!(as_text.signing_hash().ok(), Some(hash), "the text of an object has another hash");
+    }
+    // A domain of the standard is hashed alike by the types that it is given.
+    let data = &message.data;
+    if message.domain.is_none()
+        && data.resolver.encode_type(DOMAIN).is_ok_and(|declared| declared == data.domain.encode_type())
+        && let Some(own) = TypedMessage::with_own_domain(json)
+        && let Ok(own) = own.signing_hash()
+    {
+        assert_eq!(own, hash, "the domain's own type leads to another hash");
+    }
+    true
 }
 
 /// What remains of the limit on types.

@@ -24,18 +24,31 @@ use crate::{
 const MAX_DEPTH: usize = 20;
 /// The maximum number of selections, with those of a fragment counted wherever it is used.
 const MAX_SELECTIONS: usize = 5_000;
+/// The maximum number of tokens: the parser takes about a kilobyte for each.
+const MAX_TOKENS: usize = 32_000;
+/// The maximum length of a name that a field has in the response, which repeats it for every value.
+const MAX_NAME: usize = 256;
 /// The maximum number of fragments, which may use one another.
 const MAX_FRAGMENTS: usize = 32;
 /// The maximum number of errors in a response.
-const MAX_ERRORS: usize = 100;
-/// The approximate memory of a value besides its text.
+pub(super) const MAX_ERRORS: usize = 100;
+/// The maximum length of an error's text, which may repeat a part of the query.
+const MAX_MESSAGE: usize = 1_000;
+/// The approximate memory of a value besides its text, and of a name in a path.
 const VALUE_BYTES: usize = 128;
+const NAME_BYTES: usize = 32;
 
-/// Checks the depth of brackets outside of texts and comments.
-pub(super) fn check_brackets(query: &str) -> Result<(), String> {
-    let (mut depth, mut rest) = (0_usize, query.as_bytes());
+/// Checks the number of tokens, and the depth of brackets outside of texts and comments.
+pub(super) fn check_tokens(query: &str) -> Result<(), String> {
+    let (mut depth, mut tokens, mut rest) = (0_usize, 0_usize, query.as_bytes());
+    let mut was_word = false;
     while let Some((first, after)) = rest.split_first() {
         rest = after;
+        let is_word = first.is_ascii_alphanumeric() || *first == b'_';
+        if !first.is_ascii_whitespace() && !(is_word && was_word) {
+            tokens += 1;
+        }
+        was_word = is_word;
         match first {
             b'{' | b'[' | b'(' => depth += 1,
             b'}' | b']' | b')' => depth = depth.saturating_sub(1),
@@ -46,6 +59,9 @@ pub(super) fn check_brackets(query: &str) -> Result<(), String> {
         // The parser calls itself at each.
         if depth > MAX_NESTING {
             return Err(format!("the query has more than {MAX_NESTING} nested brackets"));
+        }
+        if tokens > MAX_TOKENS {
+            return Err(format!("the query has more than {MAX_TOKENS} tokens"));
         }
     }
     Ok(())
@@ -103,6 +119,11 @@ impl<'d> Measure<'d> {
         for item in &set.items {
             let mut one = match &item.node {
                 Selection::Field(field) => {
+                    let name = &field.node.response_key().node;
+                    if name.len() > MAX_NAME {
+                        let shown = &name[..MAX_NAME];
+                        return Err(format!("the name {shown}… has more than {MAX_NAME} bytes"));
+                    }
                     let within = self.set(&field.node.selection_set.node)?;
                     QuerySize { depth: within.depth + 1, ..within }
                 }
@@ -174,6 +195,35 @@ struct Failures {
     errors: Vec<ServerError>,
     /// The paths of what has to be null.
     nulls: HashSet<Vec<String>>,
+    /// The approximate memory of these.
+    bytes: usize,
+}
+
+impl Failures {
+    /// Returns whether nothing is left of the data.
+    fn is_void(&self) -> bool {
+        self.nulls.contains(&Vec::new())
+    }
+
+    /// Has what is at `path` be null.
+    fn insert(&mut self, path: Vec<String>, max_bytes: usize) {
+        self.bytes += path.iter().map(|name| NAME_BYTES + name.len()).sum::<usize>();
+        if self.bytes > max_bytes {
+            // The paths take more memory than the response may: all of it is null.
+            self.nulls = HashSet::from([Vec::new()]);
+        } else {
+            self.nulls.insert(path);
+        }
+    }
+}
+
+/// Cuts the text of an error that is too long.
+pub(super) fn shortened(mut error: ServerError) -> ServerError {
+    if let Some((at, _)) = error.message.char_indices().nth(MAX_MESSAGE) {
+        error.message.truncate(at);
+        error.message.push('…');
+    }
+    error
 }
 
 impl QueryLimits {
@@ -195,23 +245,28 @@ impl QueryLimits {
 
     /// The errors of fields, and whether they leave no data.
     pub(super) fn take_failures(&self) -> (Vec<ServerError>, bool) {
-        let Failures { errors, nulls } = std::mem::take(&mut *self.failures.lock());
-        (errors, nulls.contains(&Vec::new()))
+        let failures = std::mem::take(&mut *self.failures.lock());
+        let is_void = failures.is_void();
+        (failures.errors, is_void)
     }
 
     /// Returns the value of the field at `path`, which is null if it, or what it must have, has failed.
     fn settle(&self, outcome: ServerResult<Option<Value>>, path: QueryPathNode<'_>, required: bool) -> Option<Value> {
         let mut failures = self.failures.lock();
+        let is_full = failures.errors.len() >= MAX_ERRORS;
         let error = match outcome {
             Ok(value) if failures.nulls.is_empty() => return value,
+            // Nothing can change the response any more.
+            Err(_) if is_full && failures.is_void() => return Some(Value::Null),
             Ok(value) if !failures.nulls.contains(&path.to_string_vec()) => return value,
             Ok(_) => None,
             Err(error) => Some(error),
         };
         let mut names = path.to_string_vec();
-        if let Some(mut error) = error
-            && failures.errors.len() < MAX_ERRORS
+        if let Some(error) = error
+            && !is_full
         {
+            let mut error = shortened(error);
             // No field has a name of digits.
             let segment = |name: &String| match name.parse() {
                 Ok(index) => PathSegment::Index(index),
@@ -222,7 +277,7 @@ impl QueryLimits {
         }
         if required {
             names.pop();
-            failures.nulls.insert(names);
+            failures.insert(names, self.max_bytes);
         }
         Some(Value::Null)
     }
@@ -231,12 +286,14 @@ impl QueryLimits {
         if (self.is_over)() { Err("execution timeout") } else { Ok(()) }
     }
 
-    fn count(&self, value: Option<&Value>) -> Result<(), String> {
+    /// Counts a value, and the length of the name that it has in the response.
+    fn count(&self, name: usize, value: Option<&Value>) -> Result<(), String> {
         let text = match value {
             Some(Value::String(text)) => text.len(),
             _ => 0,
         };
-        let bytes = self.bytes.fetch_add(VALUE_BYTES + text, Ordering::Relaxed) + VALUE_BYTES + text;
+        let own = VALUE_BYTES + name + text;
+        let bytes = self.bytes.fetch_add(own, Ordering::Relaxed) + own;
         if bytes > self.max_bytes {
             return Err(format!("response too large: it exceeds {} bytes; ask for less", self.max_bytes));
         }
@@ -267,12 +324,13 @@ impl Extension for Limited {
         let position = info.field.name.pos;
         let limits = context.data::<Arc<QueryLimits>>().map_err(|error| error.into_server_error(position))?;
         let (path, required) = (*info.path_node, info.return_type.ends_with('!'));
+        let name = info.alias.unwrap_or(info.name).len();
         let refused = |what: String| ServerError::new(what, Some(position));
         let outcome = match limits.check() {
             Ok(()) => next.run(context, info).await,
             Err(what) => Err(refused(what.to_owned())),
         };
-        let outcome = outcome.and_then(|value| limits.count(value.as_ref()).map(|()| value).map_err(refused));
+        let outcome = outcome.and_then(|value| limits.count(name, value.as_ref()).map(|()| value).map_err(refused));
         Ok(limits.settle(outcome, path, required))
     }
 }
@@ -284,7 +342,7 @@ mod tests {
     use super::*;
 
     fn measured(query: &str) -> Result<(), String> {
-        check_brackets(query)?;
+        check_tokens(query)?;
         check_selections(&parse_query(query).map_err(|error| error.to_string())?)
     }
 
@@ -297,11 +355,32 @@ mod tests {
             format!("{{ a(b: \"\"\"\"{brackets}\\\"\"\"{brackets}\"\"\") }}"),
             format!("{{ a(b: \"\") }} # {brackets}\n"),
         ] {
-            assert_eq!(check_brackets(&query), Ok(()), "{query}");
+            assert_eq!(check_tokens(&query), Ok(()), "{query}");
         }
-        assert!(check_brackets(&brackets).is_err());
-        assert!(check_brackets(&format!("{{ a(b: \"\") {brackets}")).is_err());
-        assert!(check_brackets("\"\\").is_ok());
+        assert!(check_tokens(&brackets).is_err());
+        assert!(check_tokens(&format!("{{ a(b: \"\") {brackets}")).is_err());
+        assert!(check_tokens("\"\\").is_ok());
+    }
+
+    #[test]
+    fn the_number_of_tokens_and_the_length_of_names_are_limited() {
+        let list = format!("{{ logs(filter: {{ addresses: [{}] }}) {{ index }} }}", "1,".repeat(MAX_TOKENS));
+        assert!(check_tokens(&list).unwrap_err().contains("tokens"));
+        let data = format!("mutation {{ sendRawTransaction(data: \"0x{}\") }}", "00".repeat(1 << 17));
+        assert_eq!(measured(&data), Ok(()));
+        assert_eq!(measured(&format!("{{ {}: chainID }}", "a".repeat(MAX_NAME))), Ok(()));
+        assert!(measured(&format!("{{ {}: chainID }}", "a".repeat(MAX_NAME + 1))).unwrap_err().contains("256 bytes"));
+    }
+
+    #[test]
+    fn paths_of_failed_fields_take_no_more_memory_than_the_response() {
+        let mut failures = Failures::default();
+        for index in 0..1_000 {
+            failures.insert(vec!["blocks".to_owned(), index.to_string()], 10_000);
+        }
+        assert!(failures.is_void() && failures.nulls.len() < 200);
+        let long = shortened(ServerError::new("ä".repeat(5_000), None));
+        assert_eq!(long.message.chars().count(), MAX_MESSAGE + 1);
     }
 
     #[test]

@@ -3,6 +3,8 @@
 //! A query runs on a thread for executions, from its parsing to its response, and its fields never wait. Only the
 //! mutation does: it runs on the task that received the request.
 
+#[cfg(feature = "internals")]
+pub mod fuzzing;
 mod limits;
 mod objects;
 mod query;
@@ -26,7 +28,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use self::{
-    limits::{Limited, QueryLimits},
+    limits::{Limited, MAX_ERRORS, QueryLimits, shortened},
     query::{MutationRoot, QueryRoot},
 };
 use super::{Context, Rpc, RpcError};
@@ -80,8 +82,11 @@ struct RenderedQuery {
 
 /// The route of GraphQL.
 pub fn graphql_service(rpc: Rpc) -> MethodRouter {
-    let schema = Schema::build(QueryRoot, MutationRoot, EmptySubscription).extension(Limited).finish();
-    any(serve).with_state((rpc, schema))
+    any(serve).with_state((rpc, schema()))
+}
+
+fn schema() -> NodeSchema {
+    Schema::build(QueryRoot, MutationRoot, EmptySubscription).extension(Limited).finish()
 }
 
 /// The OpenAPI description of the route.
@@ -145,20 +150,7 @@ enum QueryStep {
 async fn answer(context: Arc<Context>, schema: NodeSchema, request: GraphRequest) -> Result<RenderedQuery, RpcError> {
     let caller = Caller { client: current_client(), long: true, remote: context.fork().is_some() };
     let own = (context.clone(), schema.clone());
-    let run = move || -> Result<QueryStep, RpcError> {
-        let (context, schema) = own;
-        let limits = limits(&context);
-        let (request, ty) = match check(request) {
-            Ok(checked) => checked,
-            Err(error) => return Ok(QueryStep::Answered(rendered(QueryResponse::from_errors(vec![error]), &limits))),
-        };
-        let request = request.data(context).data(limits.clone());
-        if ty == Some(OperationType::Mutation) {
-            return Ok(QueryStep::Mutation(Box::new(request)));
-        }
-        let response = schema.execute(request).now_or_never().ok_or_else(|| RpcError::internal("not answered"))?;
-        Ok(QueryStep::Answered(rendered(response, &limits)))
-    };
+    let run = move || run(own.0, &own.1, request);
     match context.execution.apart(caller, run).await? {
         QueryStep::Answered(answered) => Ok(answered),
         QueryStep::Mutation(request) => {
@@ -169,6 +161,23 @@ async fn answer(context: Arc<Context>, schema: NodeSchema, request: GraphRequest
     }
 }
 
+/// Checks a request, and executes it unless it is a mutation.
+fn run(context: Arc<Context>, schema: &NodeSchema, request: GraphRequest) -> Result<QueryStep, RpcError> {
+    let limits = limits(&context);
+    let (request, ty) = match check(request) {
+        Ok(checked) => checked,
+        Err(error) => return Ok(QueryStep::Answered(rendered(QueryResponse::from_errors(vec![error]), &limits))),
+    };
+
+    let request = request.data(context).data(limits.clone());
+    if ty == Some(OperationType::Mutation) {
+        return Ok(QueryStep::Mutation(Box::new(request)));
+    }
+
+    let response = schema.execute(request).now_or_never().ok_or_else(|| RpcError::internal("not answered"))?;
+    Ok(QueryStep::Answered(rendered(response, &limits)))
+}
+
 fn limits(context: &Context) -> Arc<QueryLimits> {
     let is_over = Box::new(context.time_limit());
     Arc::new(QueryLimits::new(is_over, context.config.max_batch_response, context.config.budget.clone()))
@@ -177,7 +186,7 @@ fn limits(context: &Context) -> Arc<QueryLimits> {
 /// Parses a request, and checks its size.
 fn check(given: GraphRequest) -> Result<(Request, Option<OperationType>), ServerError> {
     let refused = |what: String| ServerError::new(what, None);
-    limits::check_brackets(&given.query).map_err(refused)?;
+    limits::check_tokens(&given.query).map_err(refused)?;
     let mut request = Request::new(given.query);
     if let Some(variables) = given.variables {
         request = request.variables(variables);
@@ -207,7 +216,7 @@ fn rendered(response: QueryResponse, limits: &QueryLimits) -> RenderedQuery {
     let (failures, is_void) = limits.take_failures();
     // A request that is invalid was not executed, and has no data.
     let data = response.errors.is_empty().then_some(if is_void { async_graphql::Value::Null } else { response.data });
-    let errors = [response.errors, failures].concat();
+    let errors: Vec<_> = response.errors.into_iter().take(MAX_ERRORS).map(shortened).chain(failures).collect();
     let status = if errors.is_empty() { StatusCode::OK } else { StatusCode::BAD_REQUEST };
     // The types have no content that JSON lacks.
     let json = serde_json::to_vec(&GraphResponse { errors, data }).unwrap_or_default();

@@ -362,3 +362,21 @@ async fn structs_are_decoded_as_lists_of_their_members() {
     assert_eq!(parameter["value"], json!([[STRANGER.to_checksum(None), "true", "0x0102"]]), "{whole}");
     node.end().await;
 }
+
+/// In 48 KB, a thousand offsets lead to the same 16 KB.
+#[tokio::test]
+async fn call_data_whose_offsets_share_a_place_is_shown_undecoded() {
+    let node = node_with(|_| {}).await;
+    let multicall = address!("0xcA11bde05977b3631167028862bE2a173976CA11");
+    let word = |number: usize| U256::from(number).to_be_bytes::<32>();
+    let call = [&word(0)[..], &word(1), &word(96), &word(16_000), &[7; 16_000]].concat();
+    let offsets: Vec<u8> = (0..1_000).flat_map(|_| word(32_000)).collect();
+    let input = [&aggregate3Call::SELECTOR[..], &word(32), &word(1_000), &offsets, &call].concat();
+    let request = json!({"from": node.account(0), "to": multicall, "gas": "0x200000", "input": Bytes::from(input)});
+    let hash = node.rpc("eth_sendTransaction", json!([request])).await;
+
+    let whole = node.get_json(&format!("/api/v2/transactions/{}", hash.as_str().unwrap())).await;
+    assert!(whole["decoded_input"].is_null() && whole["method"] == "aggregate3", "{whole}");
+    assert!(whole.to_string().len() < 200_000);
+    node.end().await;
+}

@@ -333,7 +333,7 @@ async fn what_is_no_query_is_refused() {
 }
 
 #[tokio::test]
-async fn depth_and_selections_are_limited() {
+async fn depth_selections_tokens_and_names_are_limited() {
     let node = node().await;
     let nested =
         |depth: usize| format!("{{ block {} }}", "{ parent ".repeat(depth - 2) + "{ number " + &"}".repeat(depth - 1));
@@ -341,6 +341,10 @@ async fn depth_and_selections_are_limited() {
     assert!(node.graphql_error(&nested(21)).await.0.contains("depth 21"));
     let brackets = "{a".repeat(100_000);
     assert!(node.graphql_error(&brackets).await.0.contains("nested brackets"));
+    let list = format!("{{ logs(filter: {{ topics: [[{}]] }}) {{ index }} }}", "1,".repeat(40_000));
+    assert!(node.graphql_error(&list).await.0.contains("32000 tokens"));
+    let name = "a".repeat(257);
+    assert!(node.graphql_error(&format!("{{ blocks(from: 0) {{ {name}: number }} }}")).await.0.contains("256 bytes"));
     let many: String = (0..6_000).map(|index| format!("a{index}: chainID ")).collect();
     assert!(node.graphql_error(&format!("{{ {many} }}")).await.0.contains("selections"));
     let mut doubling = String::from("{ ...f0 } ");

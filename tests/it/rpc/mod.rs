@@ -8,7 +8,6 @@ mod envelope;
 mod failures;
 mod fairness;
 mod filters;
-mod fuzz;
 mod graphql;
 #[cfg(all(feature = "js-tracer", unix))]
 mod javascript;

@@ -3,7 +3,7 @@
 use alloy::{
     consensus::TxEnvelope,
     eips::eip2718::Decodable2718,
-    primitives::{Address, Bytes, Signature, b256, eip191_hash_message},
+    primitives::{Address, Bytes, Signature, b256, eip191_hash_message, keccak256},
 };
 use serde_json::{Value, json};
 
@@ -89,6 +89,15 @@ async fn typed_data_may_have_the_domain_of_cosmos_chains() {
         let signer = Signature::from_raw(&raw).unwrap().recover_address_from_prehash(&hash).unwrap();
         assert_eq!(signer, node.account(2));
     }
+    // A message that is the domain itself is not signed a second time, in either form of domain.
+    let mut alone = data.clone();
+    (alone["primaryType"], alone["message"]) = ("EIP712Domain".into(), data["domain"].clone());
+    alone["domain"] = json!({});
+    let domain = parsed::<alloy_dyn_abi::TypedData>(&alone).hash_struct().unwrap();
+    alone["domain"] = data["domain"].clone();
+    let raw: Bytes = parsed(&node.rpc("eth_signTypedData_v4", json!([node.account(2), alone])).await);
+    let hash = keccak256([b"\x19\x01", domain.as_slice()].concat());
+    assert_eq!(Signature::from_raw(&raw).unwrap().recover_address_from_prehash(&hash).unwrap(), node.account(2));
     data["types"]["EIP712Domain"][3]["type"] = "address".into();
     let error = node.rpc_error("eth_signTypedData_v4", json!([node.account(2), data])).await;
     assert_eq!(error["code"], -32602, "{error}");

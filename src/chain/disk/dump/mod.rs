@@ -106,6 +106,12 @@ impl Dump {
 }
 
 impl PreparedDump {
+    /// Returns the restored chain, based on `head`.
+    #[cfg(feature = "internals")]
+    pub fn restored(self, head: &Head) -> Result<Head, DumpError> {
+        self.restore(head).map(|(restored, _)| restored)
+    }
+
     /// Returns the restored chain, based on `head`, and the number of seconds by which its time is ahead of the clock,
     /// if the dump has it.
     pub(in crate::chain) fn restore(self, head: &Head) -> Result<(Head, Option<i64>), DumpError> {

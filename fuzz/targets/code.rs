@@ -1,0 +1,6 @@
+//! Arbitrary code has metadata or not, and matches itself.
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
+    tetrad::internals::sources::fuzzing::code(bytes);
+});

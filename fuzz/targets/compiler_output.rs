@@ -1,0 +1,6 @@
+//! Arbitrary JSON is the output of a compiler, whose contracts match themselves.
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
+    tetrad::internals::sources::fuzzing::compiler_output(bytes);
+});

@@ -1,0 +1,6 @@
+//! Transactions that follow from arbitrary bytes, signed in every way, are valid for what was signed and nothing else.
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
+    tetrad::internals::cosmos::fuzzing::signature(bytes);
+});

@@ -1,0 +1,6 @@
+//! Arbitrary bytes decode as a Cosmos transaction, which fits into a block and can be shown, or are rejected.
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
+    tetrad::internals::cosmos::fuzzing::transaction(bytes);
+});

@@ -1,0 +1,6 @@
+//! Arbitrary text is a query of CometBFT for events, or is rejected.
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
+    tetrad::internals::cosmos::fuzzing::event_query(bytes);
+});

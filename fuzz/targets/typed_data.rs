@@ -1,0 +1,6 @@
+//! Arbitrary JSON is typed data (EIP-712) with one hash, or is rejected.
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
+    tetrad::internals::rpc::fuzzing::typed_data(bytes);
+});

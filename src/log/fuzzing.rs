@@ -1,0 +1,25 @@
+//! Entry points for fuzzers: entries of logs, and the messages that carry them.
+
+use super::{LogEntry, jetstream::check_parts};
+use crate::codec::Writer;
+
+/// Decodes an entry, and decodes its encoding again. Returns whether it is one.
+pub fn entry(bytes: &[u8]) -> usize {
+    let reverts_to = LogEntry::reverts_to(bytes);
+    let Ok(entry) = LogEntry::decode(bytes) else { return 0 };
+    let mut out = Writer::default();
+    entry.write(&mut out);
+    let again = LogEntry::decode(out.bytes()).expect("an encoded entry can be decoded");
+    assert_eq!(format!("{again:?}"), format!("{entry:?}"));
+    match entry {
+        LogEntry::Revert { to, .. } => assert_eq!(reverts_to, Ok(Some(to))),
+        _ => assert_eq!(reverts_to, Ok(None)),
+    }
+    1
+}
+
+/// Reads the header of a message, or puts entries together from messages, two bytes for each. Returns the number of
+/// entries.
+pub fn parts(bytes: &[u8]) -> usize {
+    check_parts(bytes)
+}
