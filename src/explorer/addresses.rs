@@ -18,7 +18,7 @@ use super::{
 };
 use crate::{
     block::{Block, LogPosition},
-    index::{CallFilter, IndexPage, OwnedToken, Position, PositionRange, TokenKind, TransferRole},
+    index::{CallFilter, IndexPage, OwnedToken, Position, PositionRange, TokenKey, TokenKind, TransferRole},
     web::{Api, Path, Query, RestError, parameters::UserAddress},
 };
 
@@ -266,7 +266,7 @@ async fn instances(
 /// An id of a non-fungible token that an address owns, or of which it holds an amount.
 struct OwnedInstance {
     /// The token's contract, and the id.
-    key: (Address, U256),
+    key: TokenKey,
     kind: TokenKind,
     /// The amount; none of a unique token.
     amount: Option<U256>,
@@ -285,8 +285,8 @@ fn owned_instances(
     render: &Render<'_>,
     address: Address,
     kinds: &[TokenKind],
-    after: Option<(Address, U256)>,
-) -> Result<IndexPage<OwnedInstance, (Address, U256)>, RestError> {
+    after: Option<TokenKey>,
+) -> Result<IndexPage<OwnedInstance, TokenKey>, RestError> {
     let is_wanted = |kind: TokenKind| kinds.is_empty() || kinds.contains(&kind);
     let mut all = Vec::new();
     let mut next = None;

@@ -22,7 +22,7 @@ mod verify;
 
 pub use database::IndexError;
 pub use reader::{
-    CallFilter, Holder, IndexPage, IndexReader, InternalPosition, Order, OwnedToken, Position, PositionRange,
+    CallFilter, Holder, IndexPage, IndexReader, InternalPosition, Order, OwnedToken, Position, PositionRange, TokenKey,
     TransactionRole, TransferRole,
 };
 pub use thread::{Index, IndexOptions, Waiting};

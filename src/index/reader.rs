@@ -175,6 +175,9 @@ pub struct TransferRole {
     pub kinds: Vec<TokenKind>,
 }
 
+/// A token's contract and an id, zero if there are no ids: lists of an address's tokens are in this order.
+pub type TokenKey = (Address, U256);
+
 /// A token that an address holds.
 #[derive(Clone, Copy, Debug)]
 pub struct OwnedToken {
@@ -190,7 +193,7 @@ pub struct OwnedToken {
 
 impl OwnedToken {
     /// Returns the contract and the id, zero if balances are not by id: tokens are listed in this order.
-    pub fn key(&self) -> (Address, U256) {
+    pub fn key(&self) -> TokenKey {
         (self.token, self.id.unwrap_or_default())
     }
 }
@@ -475,9 +478,9 @@ impl IndexReader {
         &self,
         address: Address,
         kinds: &[TokenKind],
-        after: Option<(Address, U256)>,
+        after: Option<TokenKey>,
         limit: usize,
-    ) -> Result<IndexPage<OwnedToken, (Address, U256)>, IndexError> {
+    ) -> Result<IndexPage<OwnedToken, TokenKey>, IndexError> {
         let key = RowKey::new(kind::BALANCE).address(address);
         let after = after.map(|(token, id)| key.clone().address(token).word(id));
         self.list(&key, after, limit, token_and_id, |(token, id), value| {
@@ -499,9 +502,9 @@ impl IndexReader {
     pub fn owned_instances(
         &self,
         address: Address,
-        after: Option<(Address, U256)>,
+        after: Option<TokenKey>,
         limit: usize,
-    ) -> Result<IndexPage<(Address, U256), (Address, U256)>, IndexError> {
+    ) -> Result<IndexPage<TokenKey, TokenKey>, IndexError> {
         let key = RowKey::new(kind::OWNED).address(address);
         let after = after.map(|(token, id)| key.clone().address(token).word(id));
         self.list(&key, after, limit, token_and_id, |at, _| Ok(Some(at)))
@@ -577,6 +580,6 @@ impl IndexReader {
 }
 
 /// Reads a token's contract and an id from a key.
-fn token_and_id(mut rest: Parts<'_>) -> (Address, U256) {
+fn token_and_id(mut rest: Parts<'_>) -> TokenKey {
     (rest.address(), rest.word())
 }

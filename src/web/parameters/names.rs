@@ -65,20 +65,15 @@ mod tests {
     use axum::response::IntoResponse;
 
     use super::*;
-    use crate::web::parameters::{Limit, Parameters, parameters};
-
-    parameters! {
-        struct PageQuery {
-            /// Items at most.
-            #[param("limit" | "size")]
-            limit: Limit<10, 3>,
-        }
-    }
+    use crate::web::parameters::Limit;
 
     #[test]
     fn a_parameter_that_the_route_does_not_describe_is_refused_by_name() {
-        let mut parameters = PageQuery::describe(ParameterPlace::Query);
-        parameters.extend(PageQuery::describe(ParameterPlace::Path));
+        let parameters = [
+            Parameter::new::<Limit<10, 3>>("limit", ParameterPlace::Query, "Items at most.", None),
+            Parameter::alias::<Limit<10, 3>>("size", "limit", ParameterPlace::Query),
+            Parameter::new::<Limit<10, 3>>("filter", ParameterPlace::Path, "A part of the path.", None),
+        ];
         let names = QueryNames::of(&parameters, &["apikey"], IntoResponse::into_response);
         for accepted in ["", "limit=1", "size=%00&apikey=x", "limit=1&limit=2"] {
             assert_eq!(names.check(accepted), Ok(()), "{accepted}");
