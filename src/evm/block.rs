@@ -478,6 +478,12 @@ pub fn failure_message(result: InstructionResult) -> Option<String> {
     }
 }
 
+/// The gas that a call used of its limit: what it spent, or all of it if it failed in another way than by a revert.
+pub fn call_gas_used(result: InstructionResult, spent: u64, limit: u64) -> u64 {
+    let keeps_rest = result.is_ok_or_revert() || result == InstructionResult::NonceOverflow;
+    if keeps_rest { spent } else { limit }
+}
+
 /// The message for an execution that stopped without reverting, as geth words it.
 pub fn halt_message(reason: &HaltReason) -> String {
     match reason {

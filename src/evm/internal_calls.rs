@@ -7,7 +7,7 @@ use revm::{
     interpreter::{CallInputs, CallOutcome, CallScheme, CreateInputs, CreateOutcome, InstructionResult},
 };
 
-use super::{EvmContext, Recorder, failure_message};
+use super::{EvmContext, Recorder, call_gas_used, failure_message};
 
 /// The most calls of one transaction that are recorded: gas allows for hundreds of thousands of empty ones.
 const MAX_INTERNAL_CALLS: usize = 10_000;
@@ -86,7 +86,7 @@ impl InternalCalls {
 
     fn end(&mut self, result: InstructionResult, gas_used: u64) -> Option<&mut InternalCall> {
         let call = self.active.pop().flatten().and_then(|index| self.calls.get_mut(index))?;
-        call.gas_used = gas_used;
+        call.gas_used = call_gas_used(result, gas_used, call.gas);
         call.error = failure_message(result);
         Some(call)
     }

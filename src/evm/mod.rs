@@ -26,7 +26,9 @@ mod transaction;
 mod transfers;
 mod watch;
 
-pub use block::{BlockError, BlockExecutor, BlockOutcome, TransactionError, failure_message, halt_message, rewards};
+pub use block::{
+    BlockError, BlockExecutor, BlockOutcome, TransactionError, call_gas_used, failure_message, halt_message, rewards,
+};
 pub(crate) use call::lift_limits;
 pub use call::{Call, CallContext, Inspected, usual_max_fee};
 pub use dao::DAO_EXTRA_DATA;

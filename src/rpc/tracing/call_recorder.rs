@@ -12,7 +12,7 @@ use revm_inspectors::tracing::{
 };
 
 use crate::{
-    evm::{EvmContext, Inspected, RecordedData, Recorder},
+    evm::{EvmContext, Inspected, RecordedData, Recorder, call_gas_used},
     rpc::{hex::Quantity, json::Object},
 };
 
@@ -111,14 +111,14 @@ impl CallRecorder {
     }
 }
 
-/// The gas that a call used, as geth has it: all of its gas if it failed in another way than by a revert.
+/// The gas that a call used.
 pub fn gas_used(call: &CallTraceNode) -> Quantity<u64> {
     let trace = &call.trace;
-    let keeps_rest = trace
-        .status
-        .is_none_or(|status| status.is_ok() || status.is_revert() || status == InstructionResult::NonceOverflow);
-    // The outermost call's has been set.
-    Quantity(if keeps_rest || call.parent.is_none() { trace.gas_used } else { trace.gas_limit })
+    Quantity(match trace.status {
+        Some(status) if call.parent.is_some() => call_gas_used(status, trace.gas_used, trace.gas_limit),
+        // The outermost call's has been set.
+        _ => trace.gas_used,
+    })
 }
 
 impl Recorder for CallRecorder {

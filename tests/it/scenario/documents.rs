@@ -89,7 +89,7 @@ fn errors_name_the_line_and_the_key() {
     }
     // Types are parsed recursively, and errors repeat no more than the beginning of what they are about.
     for (kind, value) in [
-        (format!("uint8{}", "[]".repeat(32)), "[]".to_owned()),
+        (format!("uint8{}", "[]".repeat(64)), "[]".to_owned()),
         (format!("uint8{}", "[]".repeat(32_000)), "[]".to_owned()),
         (format!("{}uint8{}", "(".repeat(10_000), ")".repeat(10_000)), "1".to_owned()),
         ("(".repeat(31), "1".to_owned()),
