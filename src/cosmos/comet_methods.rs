@@ -32,7 +32,7 @@ const MAX_HEADERS: u64 = 20;
 
 /// The type of a parameter, which decides how it is written in a `GET`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum CometType {
+pub enum CometType {
     /// A text, in quotes.
     Text,
     /// A number, with quotes or without.

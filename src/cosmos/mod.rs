@@ -25,6 +25,8 @@ mod tx_result;
 use std::sync::Arc;
 
 use axum::Router;
+#[cfg(feature = "internals")]
+pub use comet_methods::CometType;
 use futures_util::future::BoxFuture;
 use tokio::sync::Semaphore;
 
@@ -41,6 +43,13 @@ use crate::{
     network::Network,
     web::{ClientAddresses, Operation, Shutdown, WebSockets},
 };
+
+/// The methods of CometBFT's interface, with the names and types of their parameters. Its clients know them; there is no
+/// description that a program could read.
+#[cfg(feature = "internals")]
+pub fn comet_methods() -> impl Iterator<Item = (&'static str, &'static [(&'static str, CometType)])> {
+    comet_methods::METHODS.iter().map(|method| (method.name, method.parameters))
+}
 
 /// The interface. Clones share it.
 #[derive(Clone)]
