@@ -4,6 +4,7 @@
 
 mod account;
 mod activity;
+mod adversary;
 mod chain;
 mod cluster;
 mod config;

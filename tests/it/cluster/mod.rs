@@ -1,6 +1,6 @@
 //! Several nodes that serve one chain over NATS, real NATS servers below them, and a checker of what their clients saw.
 
-mod checker;
+pub mod checker;
 mod faults;
 mod harness;
 mod nats;

@@ -1,0 +1,187 @@
+//! What all attacks share: the node, its operations, and the report of what went wrong.
+
+use std::{
+    collections::BTreeSet,
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use parking_lot::Mutex;
+use tokio::task::JoinSet;
+
+use super::{
+    fill::Filled,
+    honest::Honest,
+    request::{Client, Outcome, Request},
+    subject::{GROWTH_LIMIT, Subject, TOTAL_LIMIT},
+};
+
+/// The time from one look at the node's memory to the next.
+const SAMPLE: Duration = Duration::from_millis(20);
+/// The time over which a node that does little has done what an attack asked for.
+const IDLE: Duration = Duration::from_millis(200);
+/// The multiple of the limit at which an attack has shown enough.
+const ENOUGH: u64 = 2;
+/// Bytes of a body from which on the response may come before its end.
+const LONG_BODY: usize = 64 << 10;
+/// Megabytes by which an attack has to have grown the node for it to be blamed.
+const BLAMED: u64 = 32;
+/// How long the memory of an attack may take to be free again, before the next attack begins.
+const RELEASE_TIMEOUT: Duration = Duration::from_millis(500);
+/// Megabytes above those of the loaded chain with which the next attack may begin.
+const REMAINDER: u64 = 40;
+
+/// How much of everything there is.
+#[derive(Clone, Copy, Debug)]
+pub struct Form {
+    /// Time for all attacks of a round.
+    pub seconds: u64,
+    pub rounds: u64,
+    /// Connections of an attack with one operation.
+    pub connections: usize,
+    /// Transactions with as much data as there may be.
+    pub transactions: usize,
+    /// Requests with which the largest response of an operation is searched.
+    pub requests: usize,
+    /// Random documents for each operation.
+    pub documents: usize,
+}
+
+impl Form {
+    /// A share of a round's time.
+    pub fn share(&self, percent: u64) -> Duration {
+        Duration::from_secs(self.seconds) * u32::try_from(percent).unwrap() / 100
+    }
+}
+
+/// An attack on a node.
+pub struct Campaign {
+    pub subject: Arc<Subject>,
+    pub filled: Filled,
+    pub honest: Honest,
+    pub form: Form,
+    /// The node's memory with the chain loaded, in megabytes.
+    pub base: Option<u64>,
+    failures: Mutex<BTreeSet<String>>,
+}
+
+impl Campaign {
+    pub fn new(subject: Arc<Subject>, filled: Filled, honest: Honest, form: Form) -> Self {
+        let base = subject.resident();
+        Self { subject, filled, honest, form, base, failures: Mutex::default() }
+    }
+
+    /// Records a failure. The test goes on.
+    pub fn fail(&self, failure: impl Into<String>) {
+        let failure = failure.into();
+        if self.failures.lock().insert(failure.clone()) {
+            println!("FAILED: {failure}");
+        }
+    }
+
+    /// What failed.
+    pub fn into_failures(self) -> (Arc<Subject>, Filled, Honest, BTreeSet<String>) {
+        (self.subject, self.filled, self.honest, self.failures.into_inner())
+    }
+
+    /// Asks, and records what is wrong with the response.
+    pub async fn ask(&self, client: &mut Client, name: &str, request: &Request) -> Option<Outcome> {
+        if !request.is_sendable() {
+            return None;
+        }
+        let asked = client.ask(&self.subject, request).await;
+        match asked {
+            Ok(outcome) => {
+                if let Some(defect) = outcome.defect() {
+                    self.fail(format!("{name}: {defect:.300} [{}]", shown(request)));
+                }
+                Some(outcome)
+            }
+            Err(error) => {
+                // Whoever sends on after the response to a long body may lose it with the connection.
+                let is_early = request.body.len() > LONG_BODY && error.starts_with("no response: error writing a body");
+                if !self.revive(name, &shown(request)).await && !is_early {
+                    self.fail(format!("{name}: {error} [{}]", shown(request)));
+                }
+                None
+            }
+        }
+    }
+
+    /// Starts the node again if it ended, which is a failure. Returns whether it was so.
+    pub async fn revive(&self, name: &str, attack: &str) -> bool {
+        // A process that aborts closes its connections a moment before it ends.
+        tokio::time::sleep(Duration::from_millis(20)).await;
+        if self.subject.is_alive() {
+            return false;
+        }
+        let last = self.subject.errors().into_iter().rfind(|line| !line.trim().is_empty()).unwrap_or_default();
+        self.fail(format!("{name}, {attack}: the node ended: {last:.200}"));
+        self.subject.restart().await;
+        true
+    }
+
+    /// Runs the tasks of an attack until the node has done what they ask for, at most for a while, and compares the growth
+    /// of its memory with the limit.
+    pub async fn measure(&self, name: &str, attack: &str, mut tasks: JoinSet<()>, at_most: Duration) {
+        let before = self.subject.resident();
+        self.subject.forget_peak();
+        let began = Instant::now();
+        let over = |peak: Option<u64>, start: Option<u64>| {
+            peak.zip(start).map_or(0, |(peak, start)| peak.saturating_sub(start))
+        };
+        let mut busy = (began, self.subject.processor_time());
+        while began.elapsed() < at_most && self.subject.is_alive() {
+            tokio::time::sleep(SAMPLE).await;
+            if busy.0.elapsed() > IDLE {
+                let now = self.subject.processor_time();
+                if now.zip(busy.1).is_some_and(|(now, then)| now.saturating_sub(then) < IDLE / 4) {
+                    break;
+                }
+                busy = (Instant::now(), now);
+            }
+            if over(self.subject.peak(), before) > ENOUGH * GROWTH_LIMIT {
+                break;
+            }
+            // Nothing is left that could make it grow.
+            while tasks.try_join_next().is_some() {}
+            if tasks.is_empty() {
+                break;
+            }
+        }
+        let peak = if self.subject.is_alive() { self.subject.peak() } else { None };
+        tasks.shutdown().await;
+        if self.revive(name, attack).await {
+            return;
+        }
+        let (grown, total) = (over(peak, before), over(peak, self.base));
+        if grown > BLAMED {
+            println!("{grown} MB, in all {total} MB: {name}, {attack:.120}");
+        }
+        if grown > GROWTH_LIMIT {
+            self.fail(format!("{name}, {attack}: grew by {grown} MB, limit {GROWTH_LIMIT} MB"));
+        } else if grown > BLAMED && total > TOTAL_LIMIT {
+            self.fail(format!(
+                "{name}, {attack}: grew by {grown} MB to {total} MB more than before, limit {TOTAL_LIMIT} MB"
+            ));
+        }
+        self.release().await;
+    }
+
+    /// Waits for the node to let go of what an attack used.
+    async fn release(&self) {
+        let began = Instant::now();
+        while began.elapsed() < RELEASE_TIMEOUT {
+            match (self.base, self.subject.resident()) {
+                (Some(base), Some(now)) if now > base + REMAINDER => tokio::time::sleep(SAMPLE).await,
+                _ => return,
+            }
+        }
+    }
+}
+
+/// A request for people, cut short.
+pub fn shown(request: &Request) -> String {
+    let body = String::from_utf8_lossy(&request.body[..request.body.len().min(160)]).into_owned();
+    format!("{} {:.200} {body:.160}", request.method, request.target)
+}

@@ -1,0 +1,181 @@
+//! The node under attack: a process of its own, which is started again wherever it ended.
+
+use std::{
+    fs,
+    net::{IpAddr, Ipv4Addr, SocketAddr},
+    path::PathBuf,
+    time::{Duration, Instant},
+};
+
+use parking_lot::Mutex;
+use serde_json::Value;
+
+use crate::support::{process, process::Running};
+
+/// `limits.transit-megabytes` of the node.
+pub const TRANSIT_MEGABYTES: u64 = 64;
+/// `rpc.max-trace-megabytes` of the node.
+pub const TRACE_MEGABYTES: u64 = 16;
+/// `limits.history-megabytes` of the node.
+const HISTORY_MEGABYTES: u64 = 32;
+/// What one attack may add to the memory of a node, in megabytes. All requests and responses in transit share the transit
+/// limit; each byte of it may exist twice for a moment, as a document and as its text. A trace has a limit of its own. The
+/// rest is for connections, buffers of the system and the allocator.
+pub const GROWTH_LIMIT: u64 = 2 * TRANSIT_MEGABYTES + TRACE_MEGABYTES + 112;
+/// What all attacks together may add: in addition to one attack's share the history of the chain, which grows meanwhile,
+/// and the caches of the indexes.
+pub const TOTAL_LIMIT: u64 = GROWTH_LIMIT + HISTORY_MEGABYTES + 160;
+
+/// How long a node may take to start.
+const START_TIMEOUT: Duration = Duration::from_secs(60);
+
+/// The node.
+pub struct Subject {
+    directory: tempfile::TempDir,
+    running: Mutex<Option<Running>>,
+}
+
+impl Subject {
+    /// Starts a node as a public one would be run, with every listener on a free port. Requests to its REST interfaces are
+    /// not counted, as if they came from many addresses.
+    pub async fn start() -> Self {
+        let directory = tempfile::tempdir().unwrap();
+        fs::write(directory.path().join("token"), "a-token-that-no-client-has").unwrap();
+        let subject = Self { directory, running: Mutex::new(None) };
+        subject.restart().await;
+        subject
+    }
+
+    fn log(&self) -> PathBuf {
+        self.directory.path().join("log")
+    }
+
+    /// The directory of the chain.
+    pub fn chain(&self) -> PathBuf {
+        self.directory.path().join("chain")
+    }
+
+    /// Starts the node on the directory that it has.
+    pub async fn restart(&self) {
+        let mut command = process::tetrad(&["--profile", "production", "--quiet", "--durability", "os"]);
+        command.arg("--data-dir").arg(self.chain());
+        command.arg("--admin-token-file").arg(self.directory.path().join("token"));
+        for listener in ["listen", "ws-listen", "comet-listen", "cosmos-rest-listen", "grpc-listen"] {
+            command.args([&format!("--{listener}"), "127.0.0.1:0"]);
+        }
+        command.args(["--limits-transit-megabytes", &TRANSIT_MEGABYTES.to_string()]);
+        command.args(["--rpc-max-trace-megabytes", &TRACE_MEGABYTES.to_string()]);
+        command.args(["--limits-history-megabytes", &HISTORY_MEGABYTES.to_string()]);
+        command.args(["--block-time", "0.5", "--exchange-rate-limit", "0", "--faucet", "1000"]);
+        command.args(["--faucet-per-address", "0", "--faucet-per-client", "0", "--faucet-per-day", "10000"]);
+        let log = self.log();
+        let started = tokio::time::timeout(START_TIMEOUT, Running::run_with_log(command, &log)).await;
+        *self.running.lock() = Some(started.expect("the node starts in time"));
+    }
+
+    /// The listeners by their names in the ready file, with their URLs.
+    pub fn listeners(&self) -> Vec<(String, String)> {
+        let running = self.running.lock();
+        let ready = &running.as_ref().expect("the node was started").ready;
+        let urls =
+            ready.as_object().unwrap().iter().filter_map(|(name, url)| Some((name.clone(), url.as_str()?.to_owned())));
+        urls.collect()
+    }
+
+    /// The address of a listener.
+    pub fn address(&self, listener: &str) -> SocketAddr {
+        let running = self.running.lock();
+        let ready = &running.as_ref().expect("the node was started").ready;
+        let url = ready[listener].as_str().unwrap_or_else(|| panic!("no listener {listener}: {ready}"));
+        let authority = url.split("//").nth(1).and_then(|rest| rest.split('/').next()).expect("a URL");
+        authority.parse().expect("an address")
+    }
+
+    /// Whether the process runs.
+    pub fn is_alive(&self) -> bool {
+        self.running.lock().as_mut().is_some_and(|running| running.child.try_wait().unwrap().is_none())
+    }
+
+    /// Ends the process without a warning.
+    pub fn kill(&self) {
+        *self.running.lock() = None;
+    }
+
+    fn process(&self) -> u32 {
+        self.running.lock().as_ref().expect("the node was started").child.id()
+    }
+
+    /// A figure of the process's memory in megabytes; none where the system does not report it.
+    fn memory(&self, name: &str) -> Option<u64> {
+        let status = fs::read_to_string(format!("/proc/{}/status", self.process())).ok()?;
+        let line = status.lines().find_map(|line| line.strip_prefix(name))?;
+        let kilobytes: u64 = line.trim_start_matches(':').trim().split(' ').next()?.parse().ok()?;
+        Some(kilobytes / 1024)
+    }
+
+    /// The memory that the process has, in megabytes.
+    pub fn resident(&self) -> Option<u64> {
+        self.memory("VmRSS")
+    }
+
+    /// The most memory that the process had since [`Self::forget_peak`], in megabytes.
+    pub fn peak(&self) -> Option<u64> {
+        self.memory("VmHWM")
+    }
+
+    /// Begins to measure the most memory again.
+    pub fn forget_peak(&self) {
+        // See proc(5).
+        let _ = fs::write(format!("/proc/{}/clear_refs", self.process()), "5");
+    }
+
+    /// The processor time that the process has used; none where the system does not report it.
+    pub fn processor_time(&self) -> Option<Duration> {
+        let stat = fs::read_to_string(format!("/proc/{}/stat", self.process())).ok()?;
+        let ticks = stat.rsplit_once(')')?.1.split_whitespace().skip(11).take(2);
+        let ticks = ticks.map(|ticks| ticks.parse::<u64>().unwrap()).sum::<u64>();
+        // All systems that have this file count hundredths of a second.
+        Some(Duration::from_millis(10 * ticks))
+    }
+
+    /// Waits until the process does no more than what an idle node does. Returns false if it goes on for `at_most`.
+    pub async fn settle(&self, at_most: Duration) -> bool {
+        const SAMPLE: Duration = Duration::from_millis(100);
+        let began = Instant::now();
+        while began.elapsed() < at_most {
+            let before = self.processor_time();
+            tokio::time::sleep(SAMPLE).await;
+            match (before, self.processor_time()) {
+                (Some(before), Some(after)) if after.saturating_sub(before) > SAMPLE / 2 => {}
+                _ => return true,
+            }
+        }
+        false
+    }
+
+    /// The lines of the log that report a panic or an abort.
+    pub fn accidents(&self) -> Vec<String> {
+        const SIGNS: [&str; 4] = ["panicked", "overflowed its stack", "fatal runtime error", "memory allocation of"];
+        let log = fs::read_to_string(self.log()).unwrap_or_default();
+        log.lines().filter(|line| SIGNS.iter().any(|sign| line.contains(sign))).map(str::to_owned).collect()
+    }
+
+    /// What the node logged, which is errors only.
+    pub fn errors(&self) -> Vec<String> {
+        fs::read_to_string(self.log()).unwrap_or_default().lines().map(str::to_owned).collect()
+    }
+}
+
+/// The n-th address of this machine from which clients connect, where it has more than one.
+pub fn client_address(n: u8) -> IpAddr {
+    let last = if cfg!(target_os = "linux") { n } else { 1 };
+    Ipv4Addr::new(127, 0, 0, last).into()
+}
+
+/// A value as it is in a path or in a query.
+pub fn text(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}
