@@ -107,12 +107,14 @@ pub async fn unread(campaign: &Campaign, probed: &[Probed], time: Duration) {
     };
     for (n, one) in long.iter().enumerate() {
         // Most are over early, so that one may take as much of what is left as several others have on average.
+        campaign.honest.begin(&format!("{} unread", one.operation.name));
         let left = until.saturating_duration_since(Instant::now());
         let at_most = (8 * left / u32::try_from(long.len() - n).unwrap()).max(UNREAD_LEAST);
         let attack =
             format!("unread by {connections} connections ({} kB each: {})", one.bytes / 1024, shown(&one.largest));
         campaign.measure(&one.operation.name, &attack, spawn(&[one], connections), at_most).await;
     }
+    campaign.honest.begin("short responses unread");
     for group in short.chunks(TOGETHER) {
         let names: Vec<_> = group.iter().map(|one| one.operation.name.as_str()).collect();
         let name = format!("{} short responses from {} on", group.len(), names[0]);
@@ -279,7 +281,11 @@ pub async fn documents(campaign: &Campaign, probed: &mut [Probed], seed: u64) {
     for (n, one) in probed.iter_mut().enumerate() {
         let mut client = Client::new(attacker(n));
         let mut generator = Generator::new(&campaign.filled.world, seed.wrapping_add(n as u64));
+        // The short form has time for a few of them, others each time.
         let mut requests = shaped(&one.operation, &one.arguments);
+        while requests.len() > campaign.form.documents.max(1) {
+            requests.swap_remove(generator.random.below(requests.len() as u64) as usize);
+        }
         for _ in 0..campaign.form.documents {
             let arguments = random(&one.operation, &one.arguments, &mut generator);
             requests.push(one.operation.request(&arguments));

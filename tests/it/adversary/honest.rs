@@ -144,11 +144,10 @@ fn failures(samples: &[Sample]) -> Vec<String> {
         let limit = Duration::from_secs(1).max(20 * before);
         let (median, high) = (percentile(samples, 50), percentile(samples, 95));
         let refused: Vec<_> = samples.iter().filter_map(|sample| sample.failure.as_deref()).collect();
-        println!(
-            "{interface}, {phase}: {} requests, median {median:?}, p95 {high:?}, {} failed",
-            samples.len(),
-            refused.len()
-        );
+        if 2 * high > limit || *phase == BEFORE {
+            let (count, refused) = (samples.len(), refused.len());
+            println!("{interface}, {phase}: {count} requests, median {median:?}, p95 {high:?}, {refused} failed");
+        }
         if high > limit && *phase != BEFORE {
             failures.push(format!(
                 "honest {interface}, {phase}: p95 {high:?}, limit {limit:?} ({} requests)",

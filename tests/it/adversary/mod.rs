@@ -38,7 +38,7 @@ use self::{
 use crate::{cluster::checker::seed, contracts::random::Random, support::process};
 
 /// Seconds of the short form's attacks.
-const SHORT: u64 = 60;
+const SHORT: u64 = 45;
 /// Seconds of a round of the long form.
 const ROUND: u64 = 600;
 /// Least time of the search for the largest response of an operation, of which most need less.
@@ -144,8 +144,8 @@ async fn attack(form: Form, random: &mut Random) -> BTreeSet<String> {
     for one in probed.iter().rev().filter(|one| one.bytes > 64 << 10) {
         println!("{} kB: {}: {}", one.bytes / 1024, one.operation.name, campaign::shown(&one.largest));
     }
-    campaign.honest.begin("responses that nobody reads");
     attacks::unread(&campaign, &probed, form.share(30)).await;
+    campaign.honest.begin("WebSockets unread");
     attacks::unread_sockets(&campaign, &probed).await;
     campaign.honest.begin("bodies held back");
     attacks::held_bodies(&campaign, &probed, form.share(8)).await;

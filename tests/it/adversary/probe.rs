@@ -104,7 +104,16 @@ pub async fn probe(campaign: &Campaign, operation: Operation, seed: u64, request
     let requests = requests + 2 * candidates.len();
     let mut search =
         Search { campaign, operation: &operation, client: &mut client, until, requests, best, score: 0, refusal: None };
-    search.ask(&required).await;
+    let outcome = search.ask(&required).await;
+    // A refusal names the parameter that it lacks.
+    let reason = outcome.filter(|outcome| !outcome.is_success()).map(|outcome| outcome.excerpt()).unwrap_or_default();
+    let mut order: Vec<usize> = (0..candidates.len()).collect();
+    order.sort_by_key(|at| !reason.contains(&operation.parameters[*at].name));
+    if let Some(at) = order.first().copied().filter(|_| !reason.is_empty()) {
+        let mut arguments = required.clone();
+        arguments[at] = candidates[at].first().cloned();
+        search.ask(&arguments).await;
+    }
     for rank in 0..RANKS {
         search.ask(&ranked(rank)).await;
     }
@@ -137,7 +146,7 @@ pub async fn probe(campaign: &Campaign, operation: Operation, seed: u64, request
     }
     let longest = candidates.iter().map(Vec::len).max().unwrap_or_default();
     for rank in 0..longest {
-        for at in 0..candidates.len() {
+        for at in order.iter().copied() {
             let Some(value) = candidates[at].get(rank) else { continue };
             let mut arguments = search.best.clone();
             if arguments[at].as_ref() != Some(value) {
