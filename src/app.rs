@@ -298,7 +298,7 @@ impl Node {
         if let Some(lifetime) = config.pool.lifetime {
             tokio::spawn(timer::pool(chain.clone(), lifetime, shutdown.clone()));
         }
-        listeners.serve(routers, prices, &config, ids, &services.capacity, &services.faults, &shutdown);
+        listeners.serve(routers, prices, &config, ids, &services, &shutdown);
         if let Some(scenario) = scenario {
             scenarios.begin(scenario);
         }

@@ -5,11 +5,15 @@ use std::{io, net::SocketAddr, sync::Arc};
 use axum::Router;
 use tokio::net::TcpListener;
 
-use super::{SpawnError, addresses::Addresses, services::Routers};
+use super::{
+    SpawnError,
+    addresses::Addresses,
+    services::{Routers, Services},
+};
 use crate::{
     config::{Config, MetricsAt},
     exchange,
-    web::{self, Capacity, FaultScope, Faults, Front, Inherited, Listener, RequestIds, Shutdown, Tls},
+    web::{self, FaultScope, Front, Inherited, Listener, RequestIds, Shutdown, Tls},
 };
 
 /// Listeners that are bound but do not serve yet.
@@ -84,10 +88,10 @@ impl Listeners {
         prices: Option<Router>,
         config: &Config,
         ids: RequestIds,
-        capacity: &Capacity,
-        faults: &Faults,
+        services: &Services,
         shutdown: &Shutdown,
     ) {
+        let Services { capacity, faults, .. } = services;
         let (hosts, ids) = (Arc::new(config.hosts.clone()), Arc::new(ids));
         let serve = |listener, front: Front| {
             let (hosts, ids, capacity) = (hosts.clone(), ids.clone(), capacity.clone());

@@ -21,8 +21,8 @@ use super::{
     rest::SdkReply,
 };
 use crate::web::{
-    Answer, AnswerError, AnswerWriter, Api, MAX_ANSWER, Operation, RestError, method_not_allowed, receive,
-    socket_operation,
+    Answer, AnswerError, AnswerWriter, Api, ExecutionFailed, MAX_ANSWER, Operation, RestError, in_turn,
+    method_not_allowed, receive, socket_operation,
 };
 
 /// Most bytes of a request, requests of a batch, and bytes of a batch's responses.
@@ -185,16 +185,22 @@ pub(super) async fn answer(gateway: &Gateway, request: CometRequest) -> Answer {
     out.finish()
 }
 
-/// The response to a body, if it calls a method of CometBFT.
+/// The response to a body, if it calls a method of CometBFT. Bodies that are longer than CometBFT takes them do not.
 pub(super) fn answer_body(gateway: &Gateway, body: &[u8]) -> Option<BoxFuture<'static, Answer>> {
-    let named = serde_json::from_slice::<RequestMethod<'_>>(body).ok().filter(|named| find(&named.method).is_some());
-    let request = named.map(|_| serde_json::from_slice(body))?;
-    let gateway = gateway.clone();
+    if body.len() > MAX_REQUEST {
+        return None;
+    }
+    let named = serde_json::from_slice::<RequestMethod<'_>>(body).ok();
+    named.filter(|named| find(&named.method).is_some())?;
+    let (gateway, body) = (gateway.clone(), body.to_vec());
     Some(Box::pin(async move {
-        match request {
-            Ok(request) => answer(&gateway, request).await,
-            Err(what) => Answer::json(&error(&Value::Null, -32700, &what.to_string())).unwrap_or_default(),
-        }
+        let read = in_turn(move || Ok::<_, ExecutionFailed>(serde_json::from_slice(&body))).await;
+        let what = match read {
+            Ok(Ok(request)) => return answer(&gateway, request).await,
+            Ok(Err(what)) => what.to_string(),
+            Err(failed) => failed.to_string(),
+        };
+        Answer::json(&error(&Value::Null, -32700, &what)).unwrap_or_default()
     }))
 }
 

@@ -19,7 +19,7 @@ use serde_json::{Map, Value as Json, json};
 
 use crate::{
     account::Kind as AddressKind,
-    block::cosmos::{MAX_NESTING, nests_within},
+    block::cosmos::{MAX_MESSAGE_LEVELS, nests_within},
     calendar::rfc3339,
     network::Network,
 };
@@ -145,7 +145,7 @@ impl JsonRendering<'_> {
         let (type_url, bytes) = (text.unwrap_or_default(), bytes.unwrap_or_default());
         let value = match self.left {
             Some(_) => self.value_of_any(&type_url, &bytes)?,
-            None if !nests_within(&bytes, MAX_NESTING) => None,
+            None if !nests_within(&bytes, MAX_MESSAGE_LEVELS) => None,
             None => {
                 self.left = Some(SPARE_VALUES + bytes.len() / 2);
                 let value = self.value_of_any(&type_url, &bytes).flatten();
@@ -370,9 +370,9 @@ mod tests {
     fn rendering_as_deep_as_it_goes_fits_into_a_quarter_of_a_stack() {
         let render = || {
             let messages = Messages::new(&Network::default());
-            let deepest = messages.to_json(&nested(MAX_NESTING / 2));
-            assert_eq!(deepest.to_string().matches("TxBody").count(), MAX_NESTING / 2 + 1);
-            for count in [MAX_NESTING / 2 + 1, 100, 2_000, 20_000] {
+            let deepest = messages.to_json(&nested(MAX_MESSAGE_LEVELS / 2));
+            assert_eq!(deepest.to_string().matches("TxBody").count(), MAX_MESSAGE_LEVELS / 2 + 1);
+            for count in [MAX_MESSAGE_LEVELS / 2 + 1, 100, 2_000, 20_000] {
                 let json = messages.to_json(&nested(count));
                 assert!(json["value"].is_string() && json["messages"].is_null(), "{count}");
             }

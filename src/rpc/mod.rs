@@ -346,9 +346,12 @@ impl Rpc {
                         rendered.json
                     });
                     self.finish(request.response_id(), answer, &mut out);
-                } else if !self.context.config.budget.grow(&mut held, out.len()).await {
-                    out.clear();
-                    self.refuse(request.response_id(), &RpcError::no_room(), &mut out);
+                }
+                // The identifier may be longer than the result.
+                if !self.context.config.budget.grow(&mut held, out.len()).await {
+                    out = Vec::new();
+                    held = Held::default();
+                    self.refuse(NO_ID, &RpcError::no_room(), &mut out);
                 }
                 if request.id.is_none() {
                     return Default::default();

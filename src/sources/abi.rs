@@ -8,11 +8,10 @@ use alloy_dyn_abi::{DynSolType, DynSolValue, EventExt, Specifier};
 use alloy_json_abi::{Event, EventParam, Param};
 use alloy_primitives::{LogData, U256};
 
+use crate::nesting::MAX_NESTING;
+
 /// The most bytes of data that are decoded.
 pub const MAX_DATA: usize = 1 << 16;
-
-/// The deepest nesting of arrays and tuples in a type.
-const MAX_DEPTH: usize = 16;
 
 /// The bytes of values that each byte of data may stand for, and those that any data may.
 const MAX_GROWTH: usize = 4;
@@ -56,7 +55,7 @@ fn depth(kind: &str, components: &[Param]) -> Option<usize> {
     for component in components {
         deepest = deepest.max(depth(&component.ty, &component.components)? + 1);
     }
-    Some(deepest + kind.matches('[').count()).filter(|depth| *depth <= MAX_DEPTH)
+    Some(deepest + kind.matches('[').count()).filter(|depth| *depth <= MAX_NESTING)
 }
 
 /// Follows the offsets of data, and adds up what its values take.
@@ -184,8 +183,9 @@ mod tests {
     #[test]
     fn long_and_deep_types_are_not_decoded() {
         assert_eq!(decode_values(&inputs("f(uint256[1000000000])"), &[]), None);
-        assert_eq!(decode_values(&inputs("f(uint256[0][1000000000])"), &[]), None);
-        let deep = Param { ty: format!("uint256{}", "[]".repeat(MAX_DEPTH + 1)), ..inputs("f(uint256)")[0].clone() };
+        let of_type = |ty: &str| Param { ty: ty.to_owned(), ..inputs("f(uint256)")[0].clone() };
+        assert_eq!(decode_values(&[of_type("uint256[0][1000000000]")], &[]), None);
+        let deep = of_type(&format!("uint256{}", "[]".repeat(MAX_NESTING + 1)));
         assert_eq!(decode_values(&[deep], &word(WORD)), None);
     }
 

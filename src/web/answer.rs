@@ -148,7 +148,7 @@ pub struct Answer {
 }
 
 impl Answer {
-    /// A body that an interface counted while it wrote it.
+    /// A body that an interface counted while it wrote it. If `held` is not all of its memory, the connection counts it.
     pub fn new(bytes: Vec<u8>, held: Held) -> Self {
         Self { bytes, held }
     }
@@ -180,9 +180,13 @@ impl Answer {
 
 impl IntoResponse for Answer {
     fn into_response(self) -> Response {
+        // What its memory does not cover is counted at the connection.
+        let is_covered = self.held.covers(self.bytes.len());
         // Held until the client has read the bytes.
         let mut response = Response::new(Body::from(self.held.attach(self.bytes)));
-        mark(&mut response);
+        if is_covered {
+            mark(&mut response);
+        }
         response
     }
 }

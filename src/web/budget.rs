@@ -142,6 +142,12 @@ impl Drop for Held {
 }
 
 impl Held {
+    /// Whether this is the memory of so many bytes.
+    pub(super) fn covers(&self, bytes: usize) -> bool {
+        let total = self.from.as_ref().map_or(usize::MAX, |from| from.total);
+        bytes <= UNCOUNTED || bytes.min(total) <= self.bytes
+    }
+
     /// Whether no bytes are counted.
     pub fn is_nothing(&self) -> bool {
         self.bytes == 0

@@ -30,7 +30,7 @@ use super::{
     flow::Watched,
     listener::AcceptedStream,
     preface::{self, Resumed},
-    streams::{Pieces, Streams},
+    streams::{PIECE, Pieces, Streams},
     tls::HTTP_2,
 };
 
@@ -205,6 +205,7 @@ impl Connection {
             .max_concurrent_streams(STREAMS)
             .max_header_list_size(HEADER_BYTES)
             .initial_stream_window_size(STREAM_WINDOW)
+            .max_send_buf_size(PIECE)
             .initial_connection_window_size(CONNECTION_WINDOW)
             .serve_connection(TokioIo::new(stream), self.service(Pieces::of));
         let mut connection = std::pin::pin!(connection);

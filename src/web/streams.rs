@@ -21,8 +21,8 @@ use tokio::time::{Sleep, sleep};
 
 use super::answer::CountedBody;
 
-/// Size in bytes of the pieces that a response is split into.
-const PIECE: usize = 16 << 10;
+/// Size in bytes of the pieces that a response is split into, and of what a stream holds of it for sending.
+pub(super) const PIECE: usize = 16 << 10;
 
 tokio::task_local! {
     /// Pieces of the response that this stream has written, plus one; 0 before there is a response.

@@ -34,7 +34,9 @@ use super::recovery::CompressedKey;
 
 pub use error::CosmosError;
 pub use ethereum::ethereum_tx_raw;
-pub use wire::{MAX_NESTING, nests_within};
+pub use wire::nests_within;
+
+pub use crate::nesting::MAX_MESSAGE_LEVELS;
 
 /// The recipient that a transaction with several transfers has on the Ethereum side: the address of the bank's precompile
 /// in Cosmos EVM.
@@ -428,8 +430,8 @@ impl CosmosTransaction {
     /// Refuses a transaction that could not be rendered as a whole: one whose messages nest too deeply, in whatever part, and
     /// one with too many extension options. If it is in a block already it is valid nevertheless.
     pub fn check_renderable(&self) -> Result<(), CosmosError> {
-        if !nests_within(&self.raw, MAX_NESTING) {
-            return Err(CosmosError::parse(format!("messages nest more than {MAX_NESTING} levels deep")));
+        if !nests_within(&self.raw, MAX_MESSAGE_LEVELS) {
+            return Err(CosmosError::parse(format!("messages nest more than {MAX_MESSAGE_LEVELS} levels deep")));
         }
         let options = self.body.non_critical_extension_options.len();
         if options > MAX_MESSAGES {

@@ -4,12 +4,6 @@ use prost::encoding::{DecodeContext, WireType, decode_key, decode_varint, encode
 
 use super::CosmosError;
 
-/// Most levels of messages in a transaction. An `Any` is one level and its value is another, wherever it is.
-///
-/// Rendering recurses through these levels, so a thread's stack has to hold them in a build without optimizations. The SDK
-/// itself unpacks no more than ten `Any` within each other (`MaxUnpackAnyRecursionDepth`), which take 20 levels.
-pub const MAX_NESTING: usize = 32;
-
 /// The bit of a field's number by which the SDK knows fields that a chain may ignore (ADR-020).
 const NON_CRITICAL: u32 = 1 << 10;
 
@@ -140,6 +134,7 @@ mod tests {
     use prost::Message;
 
     use super::{super::proto::*, *};
+    use crate::nesting::MAX_MESSAGE_LEVELS;
 
     /// Each `Any` takes two levels, with the message around it.
     fn nested(count: usize) -> Vec<u8> {
@@ -156,7 +151,7 @@ mod tests {
             assert!(!nests_within(&nested(count), 2 * count - 1), "{count}");
         }
         assert!(nests_within(b"no message", 0));
-        assert!(!nests_within(&nested(2_000), MAX_NESTING));
+        assert!(!nests_within(&nested(2_000), MAX_MESSAGE_LEVELS));
     }
 
     #[test]
@@ -167,7 +162,7 @@ mod tests {
             prost::encoding::bytes::encode(1, &value, &mut bytes);
             bytes
         });
-        assert!(!nests_within(&hidden, MAX_NESTING));
+        assert!(!nests_within(&hidden, MAX_MESSAGE_LEVELS));
     }
 
     #[test]
@@ -179,7 +174,7 @@ mod tests {
             bytes
         });
         let started = std::time::Instant::now();
-        assert!(!nests_within(&deep, MAX_NESTING));
+        assert!(!nests_within(&deep, MAX_MESSAGE_LEVELS));
         assert!(nests_within(&deep, 200));
         assert!(started.elapsed().as_millis() < 500);
     }

@@ -88,7 +88,11 @@ impl Json for FilterChanges {
 async fn filter_changes(context: Arc<Context>, (id,): (U256,)) -> Result<FilterChanges, RpcError> {
     let (filter, news) = match context.filters.news(id, &context.chain)? {
         FilterUpdate::Hashes(hashes) => return Ok(FilterChanges::Hashes(hashes)),
-        FilterUpdate::Transactions(hashes) => return transactions(&context, &hashes).map(FilterChanges::Written),
+        FilterUpdate::Transactions(hashes) => {
+            let own = context.clone();
+            let written = context.apart_for_caller(move || transactions(&own, &hashes)).await?;
+            return Ok(FilterChanges::Written(written));
+        }
         FilterUpdate::Logs(filter, news) => (filter, news),
     };
     let few = news.removed.len() + news.added.len() <= FEW_BLOCKS;

@@ -45,7 +45,8 @@ pub(super) fn check_tokens(query: &str) -> Result<(), String> {
     while let Some((first, after)) = rest.split_first() {
         rest = after;
         let is_word = first.is_ascii_alphanumeric() || *first == b'_';
-        if !first.is_ascii_whitespace() && !(is_word && was_word) {
+        let continues_word = is_word && was_word;
+        if !first.is_ascii_whitespace() && !continues_word {
             tokens += 1;
         }
         was_word = is_word;

@@ -17,6 +17,7 @@ use async_graphql::{
     parser::types::{DocumentOperations, ExecutableDocument, OperationType},
 };
 use axum::{
+    body::Bytes,
     extract::{Request as HttpRequest, State},
     http::{Method, StatusCode, header},
     response::{IntoResponse, Response},
@@ -121,15 +122,7 @@ async fn serve(State((rpc, schema)): State<(Rpc, NodeSchema)>, request: HttpRequ
         Ok(received) => received,
         Err(error) => return error.into_response(),
     };
-    let request: GraphRequest = match serde_json::from_slice(&body) {
-        Ok(request) => request,
-        Err(error) => {
-            let refused = QueryResponse::from_errors(vec![ServerError::new(error.to_string(), None)]);
-            return reply(rendered(refused, &limits(&context)));
-        }
-    };
-    drop(body);
-    match answer(context, schema, request).await {
+    match answer(context, schema, body).await {
         Ok(rendered) => reply(rendered),
         Err(error) => (StatusCode::INTERNAL_SERVER_ERROR, format!("{}\n", error.message)).into_response(),
     }
@@ -147,10 +140,19 @@ enum QueryStep {
     Answered(RenderedQuery),
 }
 
-async fn answer(context: Arc<Context>, schema: NodeSchema, request: GraphRequest) -> Result<RenderedQuery, RpcError> {
+async fn answer(context: Arc<Context>, schema: NodeSchema, body: Bytes) -> Result<RenderedQuery, RpcError> {
     let caller = Caller { client: current_client(), long: true, remote: context.fork().is_some() };
     let own = (context.clone(), schema.clone());
-    let run = move || run(own.0, &own.1, request);
+    let run = move || {
+        let (context, schema) = own;
+        match serde_json::from_slice(&body) {
+            Ok(request) => run(context, &schema, request),
+            Err(error) => {
+                let refused = QueryResponse::from_errors(vec![ServerError::new(error.to_string(), None)]);
+                Ok(QueryStep::Answered(rendered(refused, &limits(&context))))
+            }
+        }
+    };
     match context.execution.apart(caller, run).await? {
         QueryStep::Answered(answered) => Ok(answered),
         QueryStep::Mutation(request) => {

@@ -171,7 +171,7 @@ fn parity_error(error: String) -> String {
         "execution reverted" => "Reverted",
         "return data out of bounds" => "Out of bounds",
         "stack limit reached 1024 (1023)" => "Out of stack",
-        "precompiled failed" => "Built-in failed",
+        "precompiled failed" | "invalid input length" => "Built-in failed",
         text if text.starts_with("out of gas:") => "Out of gas",
         text if text.starts_with("invalid opcode") => "Bad instruction",
         text if text.starts_with("stack underflow") => "Stack underflow",

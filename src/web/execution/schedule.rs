@@ -135,6 +135,8 @@ struct ScheduleState {
     addresses: Usages<ClientKey>,
     swept: Instant,
     last_id: u64,
+    /// The number of executions that wait or run, and may wait for another node.
+    remote: usize,
     limits: Limits,
 }
 
@@ -172,6 +174,7 @@ impl ExecutionSchedule {
             addresses: Usages::default(),
             swept: Instant::now(),
             last_id: 0,
+            remote: 0,
             limits: local,
         };
         Self { state: Mutex::new(state), known: AtomicUsize::new(0), local, remote, handle }
@@ -200,7 +203,8 @@ impl ExecutionSchedule {
     pub(super) fn submit(self: &Arc<Self>, caller: Caller, run: Box<dyn FnOnce() + Send>) -> Ticket<'_> {
         let given_up = Arc::<AtomicBool>::default();
         let mut state = self.state.lock();
-        state.limits = if caller.remote { self.remote } else { self.local };
+        state.remote += usize::from(caller.remote);
+        self.set_limits(&mut state);
         state.last_id += 1;
         let id = state.last_id;
         let now = Instant::now();
@@ -214,6 +218,11 @@ impl ExecutionSchedule {
         Ticket { schedule: self, id, client: caller.client, given_up }
     }
 
+    /// While executions wait for another node, threads are no processors: more of them may run, whoever asked.
+    fn set_limits(&self, state: &mut ScheduleState) {
+        state.limits = if state.remote > 0 { self.remote } else { self.local };
+    }
+
     /// Runs a job, then others while any may start.
     fn work(&self, mut job: Job) {
         loop {
@@ -222,6 +231,8 @@ impl ExecutionSchedule {
             let mut state = self.state.lock();
             let now = Instant::now();
             state.end(caller.client, kind);
+            state.remote -= usize::from(caller.remote);
+            self.set_limits(&mut state);
             if now - began >= NEGLIGIBLE {
                 state.charge(caller.client, now - began, now);
                 self.known.store(state.connections.len(), Ordering::Relaxed);
@@ -357,6 +368,10 @@ impl Drop for Ticket<'_> {
                 })
             })
         });
+        if let Some(job) = &removed {
+            state.remote -= usize::from(job.caller.remote);
+            self.schedule.set_limits(&mut state);
+        }
         drop(state);
         // The job is dropped without holding the lock.
         drop(removed);

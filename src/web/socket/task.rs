@@ -232,7 +232,7 @@ async fn complete(
 ) -> Option<(Utf8Bytes, Held)> {
     let (answer, mut held) = answer.await;
     drop(request);
-    let room = !held.is_nothing() || budget.grow(&mut held, answer.len()).await;
+    let room = budget.grow(&mut held, answer.len()).await;
     room.then_some((answer, held))
 }
 

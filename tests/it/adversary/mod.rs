@@ -1,7 +1,8 @@
 //! One adversary for everything that a node serves: it reads the node's own descriptions, and attacks every operation that
 //! it finds there, while honest clients use every interface.
 //!
-//! The short form runs with the other tests. `TETRAD_ADVERSARY` sets the seconds of a longer one, such as 3600 before a
+//! It measures how long honest clients wait, so it runs alone: `cargo test --test it -- --ignored adversary`.
+//! `TETRAD_ADVERSARY` sets the seconds of a longer one, such as 3600 before a
 //! release; `TETRAD_SEED` repeats a run's choices.
 
 mod api;
@@ -98,6 +99,7 @@ async fn shown_in_time(api: &Api, hash: &str) -> Result<(), String> {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "measures latencies, and runs alone"]
 async fn every_operation_that_a_node_describes_withstands_an_adversary() {
     tetrad::internals::tls::install_provider();
     let seed = seed();

@@ -9,7 +9,7 @@ use sha2::{Digest, Sha256};
 use tetrad::internals::block::{
     Transaction,
     cosmos::{
-        DecodedTx, MAX_NESTING,
+        DecodedTx, MAX_MESSAGE_LEVELS,
         proto::{Any, Fee, TxBody},
     },
 };
@@ -52,10 +52,10 @@ fn field(number: u32, bytes: &[u8]) -> Vec<u8> {
 async fn a_transaction_that_nests_too_deeply_is_refused_on_every_interface() {
     let node = node().await;
     let mut grpc = GrpcClient::connect(node.address()).await;
-    for count in [(MAX_NESTING - ABOVE) / 2 + 1, 100, 2_000] {
+    for count in [(MAX_MESSAGE_LEVELS - ABOVE) / 2 + 1, 100, 2_000] {
         let raw = with_option(&node, nested(count)).await.sign(Mode::Direct);
         let text = Base64::encode_string(&raw);
-        let what = format!("messages nest more than {MAX_NESTING} levels deep: tx parse error");
+        let what = format!("messages nest more than {MAX_MESSAGE_LEVELS} levels deep: tx parse error");
 
         let refused = node.broadcast(&raw).await;
         assert_eq!((&refused["code"], &refused["raw_log"]), (&2.into(), &what.clone().into()), "{count}");
@@ -95,7 +95,7 @@ async fn a_transaction_that_nests_too_deeply_is_refused_on_every_interface() {
 #[tokio::test]
 async fn messages_that_nest_within_the_limit_are_rendered_to_the_innermost() {
     let node = node().await;
-    let count = (MAX_NESTING - ABOVE - 1) / 2;
+    let count = (MAX_MESSAGE_LEVELS - ABOVE - 1) / 2;
     let raw = with_option(&node, nested(count)).await.sign(Mode::Direct);
     let answer = node.broadcast(&raw).await;
     assert_eq!(answer["code"], 0, "{answer}");

@@ -28,7 +28,7 @@ const IMPORTS: [(&str, &[&str]); 40] = [
     ("redact", &[]),
     ("tls", &[]),
     ("network", &["account"]),
-    ("block", &["codec", "keccak"]),
+    ("block", &["codec", "keccak", "nesting"]),
     ("state", &["block", "codec", "keccak", "parallel"]),
     ("storage", &["codec"]),
     ("log", &["block", "causes", "codec", "state", "storage"]),
