@@ -145,9 +145,11 @@ impl From<BodyError> for GatewayError {
     fn from(error: BodyError) -> Self {
         match error {
             BodyError::NoRoom => Self::Unavailable(error.to_string()),
-            BodyError::Encoded | BodyError::TooLarge(_) | BodyError::TooSlow | BodyError::Failed(_) => {
-                Self::InvalidArgument(error.to_string())
-            }
+            BodyError::Encoded
+            | BodyError::TooLarge(_)
+            | BodyError::TooManyValues(_)
+            | BodyError::TooSlow
+            | BodyError::Failed(_) => Self::InvalidArgument(error.to_string()),
         }
     }
 }

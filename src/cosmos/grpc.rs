@@ -25,10 +25,12 @@ use super::{
     error::GatewayError,
     rest::{HEIGHT_HEADER, height},
 };
-use crate::block::cosmos::MAX_COSMOS_TX_SIZE;
+use crate::{block::cosmos::MAX_COSMOS_TX_SIZE, web::receive};
 
 /// Most bytes of a request: a transaction, with room for one that is too large by a little, so that it gets the SDK's error.
 const MAX_MESSAGE: usize = 2 * MAX_COSMOS_TX_SIZE;
+/// Most bytes of a body, with room for a message that is too large by a little.
+const MAX_BODY: usize = 2 * MAX_MESSAGE;
 
 /// A service of gRPC, of whatever type.
 type Service = tower::util::BoxCloneSyncService<Request, Response, Infallible>;
@@ -78,6 +80,15 @@ impl Grpc {
             let Ok(response) = reflection.clone().oneshot(request).await;
             return response;
         }
+        let (head, body) = request.into_parts();
+        // Tonic would wait for a body without a limit of time, and would not count it.
+        let received = receive(Request::from_parts(head.clone(), body), MAX_BODY).await;
+        let (body, _held) = match received {
+            Ok(received) => received,
+            Err(error) => return Status::from(GatewayError::from(error)).into_http(),
+        };
+        let request = Request::from_parts(head, Body::from(body));
+
         let gateway = self.gateway;
         let query = service_fn(move |request: tonic::Request<Bytes>| {
             let (gateway, name) = (gateway.clone(), name.clone());

@@ -94,7 +94,7 @@ impl LensReader {
         let make = |head| async {
             let lens = self.lens;
             let ask = move || read(&View::newest(head), lens, &LendingLens::getPoolsCall {});
-            let views = self.run(ask).await?;
+            let views = shared(ask).await?;
             let assets = views.iter().map(|pool| (pool.asset, pool.symbol.clone())).collect();
             Ok::<_, RestError>(Pools { body: Rendered::new(bodies::pools(&views), self.clock.now_ms()), assets })
         };
@@ -114,7 +114,7 @@ impl LensReader {
     /// Renders the body about one user or pool at `head`.
     async fn render(&self, head: Arc<Head>, topic: Topic) -> Result<Rendered, RestError> {
         let lens = self.lens;
-        let body = self.run(move || {
+        let render = move || {
             let view = View::newest(head);
             Ok(match topic {
                 Topic::Pool(asset) => {
@@ -130,8 +130,13 @@ impl LensReader {
                 }
                 Topic::Score(user) => bodies::score(user, &read(&view, lens, &LendingLens::getScoreCall { user })?),
             })
-        });
-        Ok(Rendered::new(body.await?, self.clock.now_ms()))
+        };
+        let body = match topic {
+            // There are few pools, and everybody waits for the same body.
+            Topic::Pool(_) => shared(render).await?,
+            Topic::User(_) | Topic::Positions(_) | Topic::Score(_) => self.run(render).await?,
+        };
+        Ok(Rendered::new(body, self.clock.now_ms()))
     }
 
     /// `GET /api/pools/<asset>/history`.
@@ -156,9 +161,22 @@ impl LensReader {
         &self,
         work: impl FnOnce() -> Result<T, ReadContractError> + Send + 'static,
     ) -> Result<T, RestError> {
-        in_turn(move || work().map_err(|error| RestError::Unavailable(format!("the pool cannot be read: {error}"))))
-            .await
+        in_turn(move || work().map_err(unreadable)).await
     }
+}
+
+/// Runs a view call whose result all clients share. It is nobody's turn: a client that has to wait for its own would let all
+/// others wait.
+async fn shared<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, ReadContractError> + Send + 'static,
+) -> Result<T, RestError> {
+    let answer = tokio::task::spawn_blocking(work).await;
+    let answer = answer.map_err(|error| RestError::Internal(error.to_string()))?;
+    answer.map_err(unreadable)
+}
+
+fn unreadable(error: ReadContractError) -> RestError {
+    RestError::Unavailable(format!("the pool cannot be read: {error}"))
 }
 
 /// Reads a function that the lens of a chain of an earlier version lacks; none there.

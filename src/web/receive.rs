@@ -19,7 +19,11 @@ use http_body_util::BodyExt;
 use hyper::body::{Frame, Incoming, SizeHint};
 use tokio::time::timeout;
 
-use super::{Budget, Flow, Held, content::is_encoded, request::current_budget};
+use super::{
+    Budget, Flow, Held,
+    content::{is_encoded, is_json},
+    request::current_budget,
+};
 
 /// The time limit for receiving a body.
 const BODY_TIMEOUT: Duration = Duration::from_secs(30);
@@ -28,6 +32,13 @@ const MAX_DISCARDED: u64 = 32 << 20;
 /// How long discarding may take, and how long the client may pause meanwhile.
 const DISCARD_TIMEOUT: Duration = Duration::from_secs(5);
 const PAUSE: Duration = Duration::from_millis(250);
+
+/// Most values of a JSON document, each of which takes far more memory than its text.
+const MAX_JSON_VALUES: usize = 200_000;
+/// The memory in bytes that a value is counted with.
+const JSON_VALUE: usize = 200;
+/// The number of values that are not counted.
+const FEW_JSON_VALUES: usize = 1_000;
 
 /// The reason why a body was not read to its end.
 #[derive(Debug, thiserror::Error)]
@@ -38,6 +49,9 @@ pub enum BodyError {
     /// It is longer than this number of bytes.
     #[error("the body may have at most {0} bytes")]
     TooLarge(usize),
+    /// It is JSON with more than this number of values.
+    #[error("the JSON may have at most {0} values")]
+    TooManyValues(usize),
     /// The client paused for too long.
     #[error("the body took too long")]
     TooSlow,
@@ -54,7 +68,7 @@ impl BodyError {
     pub fn status(&self) -> StatusCode {
         match self {
             Self::Encoded => StatusCode::UNSUPPORTED_MEDIA_TYPE,
-            Self::TooLarge(_) => StatusCode::PAYLOAD_TOO_LARGE,
+            Self::TooLarge(_) | Self::TooManyValues(_) => StatusCode::PAYLOAD_TOO_LARGE,
             Self::TooSlow => StatusCode::REQUEST_TIMEOUT,
             Self::NoRoom => StatusCode::SERVICE_UNAVAILABLE,
             Self::Failed(_) => StatusCode::BAD_REQUEST,
@@ -68,7 +82,7 @@ impl IntoResponse for BodyError {
         let header = match self {
             Self::Encoded => Some((header::ACCEPT_ENCODING, "identity")),
             Self::NoRoom => Some((header::RETRY_AFTER, "1")),
-            Self::TooLarge(_) | Self::TooSlow | Self::Failed(_) => None,
+            Self::TooLarge(_) | Self::TooManyValues(_) | Self::TooSlow | Self::Failed(_) => None,
         };
         if let Some((name, value)) = header {
             response.headers_mut().insert(name, HeaderValue::from_static(value));
@@ -92,12 +106,55 @@ where
     }
 
     let budget = current_budget();
+    let is_json = is_json(request.headers());
     let mut reading = std::pin::pin!(read(request.into_body(), announced as usize, limit, &budget));
     // Most bodies arrive with the head; only the others need a timer.
-    match reading.as_mut().now_or_never() {
-        Some(body) => body,
-        None => timeout(BODY_TIMEOUT, reading).await.map_err(|_| BodyError::TooSlow)?,
+    let (body, mut held) = match reading.as_mut().now_or_never() {
+        Some(body) => body?,
+        None => timeout(BODY_TIMEOUT, reading).await.map_err(|_| BodyError::TooSlow)??,
+    };
+    if is_json {
+        count_values(&body, &mut held, &budget).await?;
     }
+    Ok((body, held))
+}
+
+/// Counts the memory of the values that a JSON document becomes.
+async fn count_values(json: &[u8], held: &mut Held, budget: &Budget) -> Result<(), BodyError> {
+    let is_structure = |byte: &&u8| matches!(byte, b'{' | b'[' | b',' | b':');
+    // Texts may have many of these characters, and are passed over only if that makes a difference.
+    if json.iter().filter(is_structure).count() <= FEW_JSON_VALUES {
+        return Ok(());
+    }
+    let values = json_values(json);
+    if values > MAX_JSON_VALUES {
+        return Err(BodyError::TooManyValues(MAX_JSON_VALUES));
+    }
+    let room = values <= FEW_JSON_VALUES || budget.grow(held, json.len() + values * JSON_VALUE).await;
+    if room { Ok(()) } else { Err(BodyError::NoRoom) }
+}
+
+/// The number of members, items, objects and arrays of a JSON document.
+fn json_values(json: &[u8]) -> usize {
+    let mut values = 0;
+    let mut bytes = json.iter();
+    while let Some(byte) = bytes.next() {
+        match byte {
+            b'{' | b'[' | b',' | b':' => values += 1,
+            b'"' => {
+                // An escaped character does not end the text.
+                while let Some(byte) = bytes.next()
+                    && *byte != b'"'
+                {
+                    if *byte == b'\\' {
+                        bytes.next();
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+    values
 }
 
 /// Reads a body, and counts the memory that it takes as it arrives.
@@ -260,6 +317,22 @@ mod tests {
         let unannounced = held(5_000_000, 0).await;
         assert!((5_000_000..=8 << 20).contains(&unannounced), "{unannounced}");
         assert_eq!(held(10_000, 10_000).await, 0, "short bodies are not counted");
+    }
+
+    #[tokio::test]
+    async fn values_of_json_hold_more_than_their_text() {
+        let budget = Budget::new(64 << 20);
+        let count = async |json: String| {
+            let mut held = Held::default();
+            let counted = count_values(json.as_bytes(), &mut held, &budget).await.map_err(|error| error.to_string());
+            counted.map(|()| budget.used())
+        };
+        let list = |items: usize| format!("[{}0]", r#"{"":0},"#.repeat(items));
+        assert_eq!(count(list(100)).await, Ok(0));
+        assert!(count(list(10_000)).await.expect("room") >= 30_000 * JSON_VALUE);
+        assert_eq!(count(list(700_000)).await, Err("the JSON may have at most 200000 values".to_owned()));
+        // A text is one value, whatever it consists of.
+        assert_eq!(count(format!(r#"["{}"]"#, r#"{,\\\",:["#.repeat(100_000))).await, Ok(0));
     }
 
     #[tokio::test]

@@ -247,7 +247,7 @@ impl From<BodyError> for RestError {
         match error {
             BodyError::Encoded => Self::UnsupportedMediaType("a body has to come without a content encoding"),
             BodyError::NoRoom => Self::NoRoom,
-            BodyError::TooLarge(_) | BodyError::TooSlow | BodyError::Failed(_) => {
+            BodyError::TooLarge(_) | BodyError::TooManyValues(_) | BodyError::TooSlow | BodyError::Failed(_) => {
                 Self::Body { status: error.status(), what: error.to_string() }
             }
         }

@@ -68,6 +68,8 @@ struct Limits {
     /// All executions.
     all: usize,
     /// All but the light ones.
+    heavy: usize,
+    /// Crowded executions, which leave threads to long ones.
     crowded: usize,
     /// Long executions.
     long: usize,
@@ -78,15 +80,21 @@ struct Limits {
 impl Limits {
     fn new(all: usize) -> Self {
         let long = (all / 2).max(1);
-        Self { all, crowded: (all * 3 / 4).max(1), long, long_of_address: (long - 1).max(1) }
+        let heavy = (all * 3 / 4).max(1);
+        let crowded = (heavy - long / 2).max(1);
+        Self { all, heavy, crowded, long, long_of_address: (long - 1).max(1) }
     }
 
     /// Whether one more execution of this class may start.
     fn permit(&self, kind: JobClass, running: &[usize; 3]) -> bool {
         let [light, crowded, long] = *running;
-        light + crowded + long < self.all
-            && (kind < JobClass::Crowded || crowded + long < self.crowded)
-            && (kind < JobClass::Long || long < self.long)
+        let has_thread = light + crowded + long < self.all;
+        let has_heavy_thread = crowded + long < self.heavy;
+        match kind {
+            JobClass::Light => has_thread,
+            JobClass::Crowded => has_thread && has_heavy_thread && crowded < self.crowded,
+            JobClass::Long => has_thread && has_heavy_thread && long < self.long,
+        }
     }
 }
 
@@ -375,5 +383,29 @@ impl Drop for Ticket<'_> {
         drop(state);
         // The job is dropped without holding the lock.
         drop(removed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_class_takes_the_threads_of_all_others() {
+        for all in [3, 4, 8, 16, 32] {
+            let limits = Limits::new(all);
+            let fill = |kind: JobClass, mut running: [usize; 3]| {
+                while limits.permit(kind, &running) {
+                    running[kind as usize] += 1;
+                }
+                running
+            };
+            let crowded = fill(JobClass::Crowded, [0; 3]);
+            assert!(limits.permit(JobClass::Long, &crowded) || all < 4, "{all}: {crowded:?}");
+            let long = fill(JobClass::Long, [0; 3]);
+            assert!(limits.permit(JobClass::Crowded, &long), "{all}: {long:?}");
+            let both = fill(JobClass::Long, crowded);
+            assert!(limits.permit(JobClass::Light, &both), "{all}: {both:?}");
+        }
     }
 }
