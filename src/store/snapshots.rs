@@ -86,6 +86,7 @@ impl Snapshots {
             LogEntry::Snapshot { id, .. } if *id < self.next => {
                 Err(format!("snapshot {id} follows snapshot {}", self.next - 1))
             }
+            LogEntry::Snapshot { id: id @ u64::MAX, .. } => Err(format!("snapshot {id} leaves no id for another one")),
             LogEntry::Snapshot { id, number, hash, shift, name } => {
                 let (id, number, hash, shift, name) = (*id, *number, *hash, *shift, name.clone());
                 self.add(SnapshotInfo { id, height, number, hash, shift, name });
@@ -151,8 +152,8 @@ impl Snapshots {
             Ok(SnapshotInfo { id, height, number, hash, shift, name: None })
         };
         let all: VecDeque<_> = (0..count).map(snapshot).collect::<Result<_, Malformed>>()?;
-        let ids = || all.iter().map(|own| own.id);
-        if all.len() > MAX_SNAPSHOTS || !ids().chain([next]).is_sorted() {
+        let ids = all.iter().map(|own| own.id).chain([next]);
+        if all.len() > MAX_SNAPSHOTS || !ids.is_sorted_by(|id, later| id < later) {
             return Err(Malformed("snapshots"));
         }
         Ok(Self { all: Arc::new(all), next })
@@ -210,14 +211,15 @@ mod tests {
     }
 
     #[test]
-    fn snapshots_out_of_order_are_rejected() {
+    fn snapshots_out_of_order_and_ids_that_come_again_are_rejected() {
         let shift = TimeShift::default();
         let entry = |id| LogEntry::Snapshot { id, number: 0, hash: B256::ZERO, shift, name: None };
         let mut snapshots = Snapshots::default();
         snapshots.follow(0, &entry(4)).unwrap();
         snapshots.follow(1, &LogEntry::Revert { to: 0, shift, uses_up: Some(2) }).unwrap();
         assert!(snapshots.follow(2, &entry(4)).is_err());
-        for ids in [[1, 0], [0, 7]] {
+        assert!(snapshots.follow(2, &entry(u64::MAX)).is_err());
+        for ids in [[1, 0], [0, 7], [1, 1], [0, 2]] {
             let mut out = Writer::default();
             let all = Arc::new(ids.map(snapshot).into());
             Snapshots { all, next: 2 }.write(&mut out);
