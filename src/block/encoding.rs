@@ -56,7 +56,15 @@ pub(super) fn encode_listed(envelope: &Envelope, out: &mut dyn BufMut) {
 
 /// Decodes what [`encode`] writes.
 pub fn decode_envelope(raw: &[u8]) -> Result<Envelope, Eip2718Error> {
-    Envelope::decode_2718_exact(raw).or_else(|error| decode_unsigned(raw).ok_or(error))
+    Envelope::decode_2718_exact(raw).and_then(signed).or_else(|error| decode_unsigned(raw).ok_or(error))
+}
+
+/// Refuses a legacy transaction that has a `v` but zeros for `r` and `s`: it would be encoded without the `v`.
+fn signed(envelope: Envelope) -> Result<Envelope, Eip2718Error> {
+    if is_unsigned_legacy(&envelope) {
+        return Err(alloy_rlp::Error::Custom("a signature of zeros").into());
+    }
+    Ok(envelope)
 }
 
 /// Decodes a legacy transaction without a signature.
@@ -107,7 +115,7 @@ impl Decodable for ListedEnvelope {
                 return Ok(Self(envelope));
             }
         }
-        Envelope::network_decode(bytes).map(Self).map_err(|error| match error {
+        Envelope::network_decode(bytes).and_then(signed).map(Self).map_err(|error| match error {
             Eip2718Error::RlpError(error) => error,
             _ => alloy_rlp::Error::Custom("unexpected transaction type"),
         })
@@ -116,7 +124,11 @@ impl Decodable for ListedEnvelope {
 
 #[cfg(test)]
 mod tests {
+    use alloy_consensus::Transaction as _;
+    use alloy_primitives::Address;
+
     use super::*;
+    use crate::block::Transaction;
 
     fn unsigned_hash(tx: &TxLegacy) -> alloy_primitives::B256 {
         keccak256(legacy_encoding(tx))
@@ -138,5 +150,27 @@ mod tests {
         for end in 0..raw.len() {
             assert!(decode_envelope(&raw[..end]).is_err(), "{end}");
         }
+    }
+
+    #[test]
+    fn a_transaction_of_the_impersonated_zero_address_keeps_its_hash_and_its_chain() {
+        let tx = TxLegacy { chain_id: Some(5), ..TxLegacy::default() };
+        let impersonated = Transaction::impersonated(tx.into(), Address::ZERO);
+        let again = decode_envelope(&impersonated.encode()).unwrap();
+        assert_eq!((*again.tx_hash(), again.chain_id()), (impersonated.hash(), Some(5)));
+    }
+
+    #[test]
+    fn a_signature_of_zeros_has_no_recovery_id() {
+        let mut raw = Vec::new();
+        encode(&without_signature(TxLegacy::default().into()), &mut raw);
+        let v = raw.len() - ZEROS.len();
+        for recovery_id in [27, 28, 35, 39] {
+            raw[v] = recovery_id;
+            assert!(decode_envelope(&raw).is_err(), "{recovery_id}");
+            assert!(ListedEnvelope::decode(&mut raw.as_slice()).is_err(), "{recovery_id}");
+        }
+        raw[v] = ZEROS[0];
+        assert!(decode_envelope(&raw).is_ok() && ListedEnvelope::decode(&mut raw.as_slice()).is_ok());
     }
 }

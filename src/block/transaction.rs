@@ -141,9 +141,11 @@ impl Transaction {
     }
 
     /// Returns a transaction of an impersonated account. Its signature has `r = sender` and `s = 0`: no valid signature
-    /// has an `s` of zero, and transactions of different senders get different hashes.
+    /// has an `s` of zero, and transactions of different senders get different hashes. Zeros for both are those of
+    /// transactions without a signature, so that the zero address has the first number that is no address.
     pub fn impersonated(unsigned: UnsignedTransaction, sender: Address) -> Self {
-        let signature = Signature::new(sender.into_word().into(), U256::ZERO, false);
+        let r = if sender.is_zero() { U256::ONE << 160 } else { sender.into_word().into() };
+        let signature = Signature::new(r, U256::ZERO, false);
         Self { envelope: Envelope::from(unsigned.into_signed(signature)), sender, public_key: None }
     }
 
@@ -199,6 +201,10 @@ impl Submission {
                 Envelope::Eip4844(Signed::new_unchecked(tx.tx, signature, hash))
             }
         };
+        // One with zeros for `v` as well was decoded above.
+        if is_unsigned_legacy(&envelope) {
+            return Err(DecodeError::Signature);
+        }
         Ok(Self { transaction: Transaction::recover(envelope, true)?, sidecar })
     }
 
