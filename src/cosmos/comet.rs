@@ -21,8 +21,8 @@ use super::{
     rest::SdkReply,
 };
 use crate::web::{
-    Answer, AnswerError, AnswerWriter, Api, ExecutionFailed, MAX_ANSWER, Operation, RestError, in_turn,
-    method_not_allowed, receive, socket_operation,
+    Answer, AnswerError, AnswerWriter, Api, ExecutionFailed, MAX_ANSWER, Operation, RestError, check_json, in_turn,
+    method_not_allowed, receive_json, socket_operation,
 };
 
 /// Most bytes of a request, requests of a batch, and bytes of a batch's responses.
@@ -95,7 +95,7 @@ async fn status(State(gateway): State<Gateway>) -> Result<SdkReply, GatewayError
 
 /// JSON-RPC over HTTP: a request or a batch.
 async fn json_rpc(State(gateway): State<Gateway>, request: Request) -> Response {
-    let (body, _held) = match receive(request, MAX_REQUEST).await {
+    let (body, _held) = match receive_json(request, MAX_REQUEST).await {
         Ok(received) => received,
         Err(error) => return error.into_response(),
     };
@@ -187,7 +187,7 @@ pub(super) async fn answer(gateway: &Gateway, request: CometRequest) -> Answer {
 
 /// The response to a body, if it calls a method of CometBFT. Bodies that are longer than CometBFT takes them do not.
 pub(super) fn answer_body(gateway: &Gateway, body: &[u8]) -> Option<BoxFuture<'static, Answer>> {
-    if body.len() > MAX_REQUEST {
+    if body.len() > MAX_REQUEST || check_json(body).is_err() {
         return None;
     }
     let named = serde_json::from_slice::<RequestMethod<'_>>(body).ok();

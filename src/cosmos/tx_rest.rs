@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::{Gateway, error::GatewayError, protobuf::from_json, rest::SdkReply};
 use crate::{
     block::cosmos::MAX_COSMOS_TX_SIZE,
-    web::{Api, Input, Operation, receive},
+    web::{Api, Input, Operation, receive_json},
 };
 
 /// Most bytes of a body: a transaction in base64, with room for one that is too large by a little, so that it gets the
@@ -45,7 +45,7 @@ impl FromRequest<Gateway> for TxBody {
     type Rejection = GatewayError;
 
     async fn from_request(request: Request, _: &Gateway) -> Result<Self, GatewayError> {
-        let (body, _held) = receive(request, MAX_TX_BODY).await?;
+        let (body, _held) = receive_json(request, MAX_TX_BODY).await?;
         serde_json::from_slice(&body).map(Self).map_err(|error| GatewayError::InvalidArgument(error.to_string()))
     }
 }

@@ -19,7 +19,7 @@ use tokio::runtime::Handle;
 use super::rest::Explorer;
 use crate::{
     sources::MAX_INPUT,
-    web::{Held, Input, Operation, RestError, in_long_turn, is_json, receive},
+    web::{Held, Input, Operation, RestError, in_long_turn, is_json, receive, receive_json},
 };
 
 /// The most bytes of a body. In a form, a byte may take three.
@@ -154,7 +154,7 @@ impl FromRequest<Explorer> for JsonUpload {
         if !is_json(request.headers()) {
             return Err(RestError::UnsupportedMediaType("this route takes content type application/json"));
         }
-        let (body, held) = receive(request, MAX_BODY).await?;
+        let (body, held) = receive_json(request, MAX_BODY).await?;
         Ok(Self { body, held })
     }
 }

@@ -148,7 +148,8 @@ impl BatchResponses<'_, '_> {
     /// beyond the length of the buffer was never written, and is not counted.
     async fn hold(&mut self, at: usize) {
         let budget = &self.rpc.context.config.budget;
-        if !self.no_room && !budget.grow(&mut self.held, self.written.len()).await {
+        // A bracket follows the last response.
+        if !self.no_room && !budget.grow(&mut self.held, self.written.len() + 1).await {
             self.no_room = true;
             let start = self.parts[at].1.start;
             self.written.truncate(start);

@@ -77,7 +77,10 @@ use crate::{
     failed_calls::FailedCalls,
     fork::{ChainFork, ChainForks},
     sources::KnownContracts,
-    web::{Answer, Budget, Caller, Client, ClientAddresses, Execution, Held, Slice, current_client, interrupted},
+    web::{
+        Answer, Budget, Caller, Client, ClientAddresses, Execution, Held, Slice, check_json, current_client,
+        interrupted,
+    },
 };
 
 /// Settings of the interface.
@@ -370,6 +373,10 @@ impl Rpc {
             self.refuse(id, &self.no_method(&request.method), out);
             return Began::Answered(Duration::ZERO);
         };
+        if let Some(Err(error)) = request.params.map(|params| check_json(params.get().as_bytes())) {
+            self.refuse(id, &RpcError::invalid_params(format!("params: {error}")), out);
+            return Began::Answered(Duration::ZERO);
+        }
         let span = ::tracing::trace_span!(
             target: "tetrad::span",
             "rpc",

@@ -236,9 +236,10 @@ impl CountedBody {
             return Response::from_parts(head, Self { body, by_piece: Some(budget.clone()) });
         };
         let length = usize::try_from(length).unwrap_or(usize::MAX);
-        let Some(held) = budget.hold(length).await else {
+        let mut held = Held::default();
+        if !budget.grow(&mut held, length).await {
             return RestError::NoRoom.into_response().map(Self::from_counted);
-        };
+        }
         // The body is in memory as a whole: nothing waits here, and nothing fails.
         let bytes = to_bytes(body, usize::MAX).await.unwrap_or_default();
         Response::from_parts(head, Self::from_counted(held.attach_to(bytes).into()))

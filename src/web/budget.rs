@@ -16,8 +16,8 @@ use tokio::{sync::Notify, time::timeout};
 
 /// Bytes that are not counted: most requests and responses are smaller, and are never refused.
 pub(super) const UNCOUNTED: usize = 16 << 10;
-/// Size from which on a response that already takes its memory does not wait for room.
-const LONG: usize = 4 << 20;
+/// Size from which on bytes that already take memory do not wait for room: many of them would wait at the same time.
+const LONG: usize = 256 << 10;
 /// How long a holder waits for others to release memory.
 const PATIENCE: Duration = Duration::from_secs(2);
 
@@ -63,21 +63,23 @@ impl Budget {
         self.0.used.load(Ordering::Relaxed)
     }
 
-    /// Takes `bytes`. Returns none if there is no room in time.
+    /// Takes `bytes` before they take memory. Returns none if there is no room in time.
     pub async fn hold(&self, bytes: usize) -> Option<Held> {
         let mut held = Held::default();
-        self.grow(&mut held, bytes).await.then_some(held)
+        self.reserve(&mut held, bytes).await.then_some(held)
     }
 
-    /// Extends `held` to `bytes`. Returns false if there is no room in time. Long responses do not wait, since they already
-    /// take the memory.
+    /// Extends `held` to `bytes`, which already take the memory. Returns false if there is no room in time; many bytes do not
+    /// wait.
     pub async fn grow(&self, held: &mut Held, bytes: usize) -> bool {
         if self.try_grow(held, bytes) {
             return true;
         }
-        if bytes.saturating_sub(held.bytes) > LONG {
-            return false;
-        }
+        bytes.saturating_sub(held.bytes) <= LONG && self.reserve(held, bytes).await
+    }
+
+    /// Extends `held` to `bytes` before they take memory. Returns false if there is no room in time.
+    pub async fn reserve(&self, held: &mut Held, bytes: usize) -> bool {
         let growing = async {
             loop {
                 let mut released = std::pin::pin!(self.0.released.notified());
@@ -212,9 +214,9 @@ mod tests {
 
     #[tokio::test]
     async fn a_release_lets_the_next_holder_in() {
-        let budget = Budget::new(1 << 20);
-        let held = budget.hold(900 << 10).await.expect("room");
-        let (next, ()) = tokio::join!(budget.hold(900 << 10), async { drop(held) });
+        let budget = Budget::new(256 << 10);
+        let held = budget.hold(200 << 10).await.expect("room");
+        let (next, ()) = tokio::join!(budget.hold(200 << 10), async { drop(held) });
         assert!(next.is_some());
     }
 }

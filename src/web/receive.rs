@@ -19,11 +19,7 @@ use http_body_util::BodyExt;
 use hyper::body::{Frame, Incoming, SizeHint};
 use tokio::time::timeout;
 
-use super::{
-    Budget, Flow, Held,
-    content::{is_encoded, is_json},
-    request::current_budget,
-};
+use super::{Budget, Flow, Held, content::is_encoded, request::current_budget};
 
 /// The time limit for receiving a body.
 const BODY_TIMEOUT: Duration = Duration::from_secs(30);
@@ -106,17 +102,32 @@ where
     }
 
     let budget = current_budget();
-    let is_json = is_json(request.headers());
     let mut reading = std::pin::pin!(read(request.into_body(), announced as usize, limit, &budget));
     // Most bodies arrive with the head; only the others need a timer.
-    let (body, mut held) = match reading.as_mut().now_or_never() {
-        Some(body) => body?,
-        None => timeout(BODY_TIMEOUT, reading).await.map_err(|_| BodyError::TooSlow)??,
-    };
-    if is_json {
-        count_values(&body, &mut held, &budget).await?;
+    match reading.as_mut().now_or_never() {
+        Some(body) => body,
+        None => timeout(BODY_TIMEOUT, reading).await.map_err(|_| BodyError::TooSlow)?,
     }
+}
+
+/// Reads a body as [`receive`] does, which is a JSON document that is parsed as a whole. Its values count as well.
+pub async fn receive_json<B>(request: Request<B>, limit: usize) -> Result<(Bytes, Held), BodyError>
+where
+    B: HttpBody<Data = Bytes, Error: Into<Box<dyn Error + Send + Sync>>> + Send + Unpin,
+{
+    let budget = current_budget();
+    let (body, mut held) = receive(request, limit).await?;
+    count_values(&body, &mut held, &budget).await?;
     Ok((body, held))
+}
+
+/// Refuses JSON that would become too many values.
+pub fn check_json(json: &[u8]) -> Result<(), BodyError> {
+    // Each value takes a byte of structure.
+    if json.len() > MAX_JSON_VALUES && json_values(json) > MAX_JSON_VALUES {
+        return Err(BodyError::TooManyValues(MAX_JSON_VALUES));
+    }
+    Ok(())
 }
 
 /// Counts the memory of the values that a JSON document becomes.
@@ -126,10 +137,8 @@ async fn count_values(json: &[u8], held: &mut Held, budget: &Budget) -> Result<(
     if json.iter().filter(is_structure).count() <= FEW_JSON_VALUES {
         return Ok(());
     }
+    check_json(json)?;
     let values = json_values(json);
-    if values > MAX_JSON_VALUES {
-        return Err(BodyError::TooManyValues(MAX_JSON_VALUES));
-    }
     let room = values <= FEW_JSON_VALUES || budget.grow(held, json.len() + values * JSON_VALUE).await;
     if room { Ok(()) } else { Err(BodyError::NoRoom) }
 }
@@ -187,7 +196,7 @@ where
             let doubled = (2 * length).min(announced.max(length));
             // Not beyond the limit either, unless the client announced nothing.
             let capacity = doubled.min(limit);
-            if !budget.grow(&mut held, capacity).await {
+            if !budget.reserve(&mut held, capacity).await {
                 return Err(BodyError::NoRoom);
             }
             joined.reserve_exact(capacity - joined.len());

@@ -110,7 +110,8 @@ impl ChainWriter {
 
     /// Seals and records the next block of an order. `is_last` marks the last one of a piece.
     fn mine_next(&mut self, head: &Arc<Head>, order: &MiningOrder, is_last: bool) -> Result<Sealed, ChangeError> {
-        if let Some(interval) = order.pace.interval {
+        // Clients that want no interval send 0, and expect the fixed one then.
+        if let Some(interval) = order.pace.interval.filter(|interval| *interval > 0) {
             let seconds = i64::try_from(interval).unwrap_or(i64::MAX);
             self.shared.timing.lock().space(head.block.header.timestamp, seconds)?;
         }

@@ -33,7 +33,7 @@ use self::{
     query::{MutationRoot, QueryRoot},
 };
 use super::{Context, Rpc, RpcError};
-use crate::web::{Answer, Caller, Held, Operation, current_client, is_json, receive};
+use crate::web::{Answer, Caller, Held, Operation, check_json, current_client, is_json, receive};
 
 type NodeSchema = Schema<QueryRoot, MutationRoot, EmptySubscription>;
 
@@ -145,10 +145,11 @@ async fn answer(context: Arc<Context>, schema: NodeSchema, body: Bytes) -> Resul
     let own = (context.clone(), schema.clone());
     let run = move || {
         let (context, schema) = own;
-        match serde_json::from_slice(&body) {
+        let checked = check_json(&body).map_err(|error| error.to_string());
+        match checked.and_then(|()| serde_json::from_slice(&body).map_err(|error| error.to_string())) {
             Ok(request) => run(context, &schema, request),
-            Err(error) => {
-                let refused = QueryResponse::from_errors(vec![ServerError::new(error.to_string(), None)]);
+            Err(what) => {
+                let refused = QueryResponse::from_errors(vec![ServerError::new(what, None)]);
                 Ok(QueryStep::Answered(rendered(refused, &limits(&context))))
             }
         }

@@ -140,8 +140,10 @@ fn failures(samples: &[Sample]) -> Vec<String> {
     let mut failures = Vec::new();
     for ((interface, phase), samples) in &by_part {
         let before = by_part.get(&(*interface, BEFORE)).map_or(Duration::ZERO, |samples| percentile(samples, 50));
-        // A second, and more only where the machine takes much of it when nobody attacks.
-        let limit = Duration::from_secs(1).max(20 * before);
+        // A second, and more only where the machine takes much of it when nobody attacks. Without optimisation everything takes
+        // several times as long, and the attacker shares the processors.
+        let second = Duration::from_secs(if cfg!(debug_assertions) { 3 } else { 1 });
+        let limit = second.max(20 * before);
         let (median, high) = (percentile(samples, 50), percentile(samples, 95));
         let refused: Vec<_> = samples.iter().filter_map(|sample| sample.failure.as_deref()).collect();
         if 2 * high > limit || *phase == BEFORE {

@@ -91,7 +91,7 @@ const IMPORTS: [(&str, &[&str]); 40] = [
         "explorer",
         &["account", "block", "calendar", "chain", "decimal", "evm", "index", "network", "sources", "store", "web"],
     ),
-    ("cosmos", &["account", "block", "calendar", "chain", "network", "state", "web"]),
+    ("cosmos", &["account", "block", "calendar", "chain", "nesting", "network", "state", "web"]),
     ("site", &["artifacts", "web"]),
     ("scenario", &["block", "chain", "contracts", "decimal", "exchange", "nesting", "network", "web"]),
     ("genesis", &["artifacts", "calendar", "chain", "contracts", "evm", "exchange", "lending", "network"]),
