@@ -35,7 +35,7 @@ use crate::{
     block::Block,
     chain::{BlockId, Head, View, ViewError},
     state::Account,
-    web::{Answer, AnswerWriter, MAX_ANSWER, in_turn},
+    web::{Answer, AnswerWriter, MAX_ANSWER, in_long_turn, in_turn},
 };
 
 /// A query: the method of a service, and its implementation.
@@ -200,8 +200,9 @@ impl Gateway {
             }
             QueryKind::Txs(answer) => {
                 let height = self.height_at(height).await?;
-                let content = answer(LaterCall { gateway: self.clone(), request, output }).await?;
-                (ResponseContent::Txs(content), height)
+                let txs = answer(LaterCall { gateway: self.clone(), request, output }).await?;
+                let content = ResponseContent::Txs(txs);
+                return in_long_turn(move || Ok((write(&gateway, &own, &content)?, height))).await;
             }
         };
         in_turn(move || Ok((write(&gateway, &own, &content)?, height))).await
