@@ -34,7 +34,7 @@ fn any_bytes_are_a_cosmos_transaction_that_can_be_shown_or_not() {
     parts.body_bytes = body.encode_to_vec();
     seeds.push(parts.encode_to_vec());
     assert!(seeds.iter().all(|seed| fuzzing::transaction(seed) == 1));
-    assert!(fuzz("cosmos_transaction", 2_000, &seeds, |raw| fuzzing::transaction(raw)) > 0);
+    assert!(fuzz("cosmos_transaction", 2_000, &seeds, fuzzing::transaction) > 0);
 }
 
 #[test]
@@ -49,7 +49,7 @@ fn a_signature_is_valid_for_what_was_signed_and_nothing_else() {
         })
         .collect();
     assert!(seeds.iter().all(|seed| fuzzing::signature(seed) == 1));
-    assert!(fuzz("cosmos_signature", 500, &seeds, |bytes| fuzzing::signature(bytes)) > 0);
+    assert!(fuzz("cosmos_signature", 500, &seeds, fuzzing::signature) > 0);
 }
 
 #[test]
@@ -64,7 +64,7 @@ fn any_bytes_are_a_message_that_can_be_shown_or_not() {
     seeds.push(fuzzing::message_of("google.protobuf.Any", coin.to_string().as_bytes()));
     let time = json!({"seconds": "5", "nanos": 3}).to_string();
     seeds.push(fuzzing::message_of("google.protobuf.Duration", time.as_bytes()));
-    assert!(fuzz("cosmos_message", 2_000, &seeds, |bytes| fuzzing::message(bytes)) > 0);
+    assert!(fuzz("cosmos_message", 2_000, &seeds, fuzzing::message) > 0);
 }
 
 #[test]
@@ -77,5 +77,5 @@ fn any_text_is_a_query_for_events_or_not() {
     ];
     let seeds = seeds.map(|query| query.as_bytes().to_vec());
     assert!(seeds.iter().all(|seed| fuzzing::event_query(seed) == 1));
-    assert!(fuzz("event_query", 2_000, &seeds, |text| fuzzing::event_query(text)) > 0);
+    assert!(fuzz("event_query", 2_000, &seeds, fuzzing::event_query) > 0);
 }

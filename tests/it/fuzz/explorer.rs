@@ -46,7 +46,7 @@ fn any_body_with_sources_is_read_or_refused() {
         [&[json], verify.to_string().as_bytes()].concat(),
     ];
     assert!(seeds.iter().all(|seed| fuzzing::upload(seed) > 0));
-    assert!(fuzz("upload", 2_000, &seeds, |body| fuzzing::upload(body)) > 0);
+    assert!(fuzz("upload", 2_000, &seeds, fuzzing::upload) > 0);
 }
 
 #[test]
@@ -72,7 +72,7 @@ fn any_data_decodes_by_any_abi_to_little_more_than_itself() {
         ]);
         seeds.push([abi.to_string().as_bytes(), &[0], &call].concat());
     }
-    assert!(fuzz("abi", 1_000, &seeds, |bytes| fuzzing::abi(bytes)) > 0);
+    assert!(fuzz("abi", 1_000, &seeds, fuzzing::abi) > 0);
 }
 
 #[test]
@@ -98,7 +98,7 @@ fn any_output_of_a_compiler_has_contracts_that_match_themselves() {
         seeds.push(output.to_string().into_bytes());
     }
     assert!(seeds.iter().all(|seed| sources::fuzzing::compiler_output(seed) == 1));
-    assert!(fuzz("compiler_output", 1_000, &seeds, |json| sources::fuzzing::compiler_output(json)) > 0);
+    assert!(fuzz("compiler_output", 1_000, &seeds, sources::fuzzing::compiler_output) > 0);
 }
 
 #[test]
@@ -112,5 +112,5 @@ fn any_code_has_metadata_or_not_and_matches_itself() {
     ];
     let seeds = seeds.map(|code| hex::decode(code).unwrap());
     assert!(seeds.iter().all(|seed| sources::fuzzing::code(seed) == 1));
-    assert!(fuzz("code", 2_000, &seeds, |code| sources::fuzzing::code(code)) > 0);
+    assert!(fuzz("code", 2_000, &seeds, sources::fuzzing::code) > 0);
 }

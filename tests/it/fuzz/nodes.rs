@@ -61,7 +61,7 @@ fn any_bytes_are_a_message_between_nodes_or_not() {
     });
     seeds.push(state.to_string().into_bytes());
     assert!(seeds.iter().all(|seed| message(seed) > 0));
-    assert!(fuzz("message", 5_000, &seeds, |bytes| message(bytes)) > 0);
+    assert!(fuzz("message", 5_000, &seeds, message) > 0);
 }
 
 #[test]
@@ -81,7 +81,7 @@ fn any_bytes_are_an_entry_of_the_log_with_one_encoding_or_not() {
     ];
     let seeds = entries.map(|entry| entry.to_bytes());
     assert!(seeds.iter().all(|seed| fuzzing::entry(seed) == 1));
-    assert!(fuzz("log_entry", 5_000, &seeds, |bytes| fuzzing::entry(bytes)) > 0);
+    assert!(fuzz("log_entry", 5_000, &seeds, fuzzing::entry) > 0);
 }
 
 #[test]
@@ -89,7 +89,7 @@ fn an_entry_is_complete_if_its_parts_came_one_after_another() {
     // The parts of an entry, those of another one in between, and a header.
     let seeds = [vec![8, 0, 9, 0, 10, 0, 0, 1], vec![8, 0, 9, 0, 4, 1, 5, 1, 10, 0], b"1 300 0 2 ff 7".to_vec()];
     assert!(fuzzing::parts(&seeds[0]) == 2 && fuzzing::parts(&seeds[1]) == 1);
-    assert!(fuzz("log_parts", 5_000, &seeds, |bytes| fuzzing::parts(bytes)) > 0);
+    assert!(fuzz("log_parts", 5_000, &seeds, fuzzing::parts) > 0);
 }
 
 #[test]
@@ -118,7 +118,7 @@ fn any_records_are_a_checkpoint_with_one_state_or_not() {
         })
         .collect();
     assert!(seeds.iter().all(|seed| store::checkpoint(seed) == 1));
-    assert!(fuzz("checkpoint", 2_000, &seeds, |contents| store::checkpoint(contents)) > 0);
+    assert!(fuzz("checkpoint", 2_000, &seeds, store::checkpoint) > 0);
 }
 
 #[test]
@@ -133,5 +133,5 @@ fn any_bytes_are_a_pending_transaction_with_one_encoding_or_not() {
     let first = usize::from(contents[0]);
     let seeds = [contents[first + 6..].to_vec()];
     assert_eq!(store::pending(&seeds[0]), 1);
-    assert!(fuzz("pending", 5_000, &seeds, |content| store::pending(content)) > 0);
+    assert!(fuzz("pending", 5_000, &seeds, store::pending) > 0);
 }

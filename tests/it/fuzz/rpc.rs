@@ -50,7 +50,7 @@ fn bodies() -> Vec<Vec<u8>> {
 
 #[test]
 fn any_body_is_read_or_refused() {
-    assert!(fuzz("envelope", 20_000, &bodies(), |body| fuzzing::envelope(body)) > 0);
+    assert!(fuzz("envelope", 20_000, &bodies(), fuzzing::envelope) > 0);
 }
 
 #[test]
@@ -60,7 +60,7 @@ fn any_json_is_a_parameter_or_not() {
         _ => Vec::new(),
     });
     let seeds: Vec<Vec<u8>> = each.map(|param| param.to_string().into_bytes()).collect();
-    assert!(fuzz("parameters", 20_000, &seeds, |json| fuzzing::parameters(json)) > 0);
+    assert!(fuzz("parameters", 20_000, &seeds, fuzzing::parameters) > 0);
 }
 
 #[test]
@@ -153,7 +153,7 @@ fn any_json_is_typed_data_with_one_hash_or_not() {
     for seed in &seeds {
         assert_eq!(fuzzing::typed_data(seed), 1, "{}", String::from_utf8_lossy(seed));
     }
-    assert!(fuzz("typed_data", 2_000, &seeds, |json| fuzzing::typed_data(json)) > 0);
+    assert!(fuzz("typed_data", 2_000, &seeds, fuzzing::typed_data) > 0);
 }
 
 #[test]
