@@ -121,7 +121,7 @@ async fn json_rpc(State(gateway): State<Gateway>, request: Request) -> Response 
 async fn batch(gateway: &Gateway, requests: Vec<Value>, out: &mut AnswerWriter) -> Result<(), AnswerError> {
     out.push(b"[")?;
     for request in requests {
-        if out.len() > 1 {
+        if out.length() > 1 {
             out.push(b",")?;
         }
         write_one(gateway, request, out).await?;
@@ -169,7 +169,7 @@ async fn write(gateway: &Gateway, mut request: CometRequest, out: &mut AnswerWri
 
 /// Writes a response whose result is JSON already. After an error, nothing of it is left.
 fn write_result(id: &Value, result: &Answer, out: &mut AnswerWriter) -> Result<(), AnswerError> {
-    let start = out.len();
+    let start = out.length();
     let written = out
         .push(format!(r#"{{"id":{id},"jsonrpc":"2.0","result":"#).as_bytes())
         .and_then(|()| out.push(result.bytes()))

@@ -47,10 +47,10 @@ impl ItemWriter {
 
     /// Adds an item, unless there are others and the limit would be exceeded. Returns whether it was added.
     pub(super) fn push(&mut self, item: &impl Serialize) -> Result<bool, RestError> {
-        let end = self.out.len();
+        let end = self.out.length();
         self.out.push(if self.count == 0 { b"[" } else { b"," })?;
         self.out.json(item)?;
-        if self.count > 0 && self.out.len() > self.max_bytes {
+        if self.count > 0 && self.out.length() > self.max_bytes {
             self.out.truncate(end);
             return Ok(false);
         }

@@ -68,13 +68,8 @@ impl AnswerWriter {
     }
 
     /// The number of bytes written so far.
-    pub fn len(&self) -> usize {
+    pub fn length(&self) -> usize {
         self.bytes.len()
-    }
-
-    /// Whether nothing has been written.
-    pub fn is_empty(&self) -> bool {
-        self.bytes.is_empty()
     }
 
     /// Appends bytes.
@@ -311,7 +306,7 @@ mod tests {
         let mut writer = AnswerWriter::within(Budget::new(8 << 20), 100);
         writer.json(&"a".repeat(50)).expect("room");
         assert_eq!(writer.json(&"a".repeat(50)), Err(AnswerError::TooLong(100)));
-        assert_eq!(writer.len(), 52, "nothing is left of what did not fit");
+        assert_eq!(writer.length(), 52, "nothing is left of what did not fit");
 
         let budget = Budget::new(1 << 20);
         let mut first = AnswerWriter::within(budget.clone(), MAX_ANSWER);

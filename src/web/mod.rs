@@ -47,7 +47,7 @@ pub use budget::{Budget, Held};
 pub use cache::{CachePolicy, Rendered, entity_tag};
 pub use client_address::{Client, ClientAddresses, ClientKey, Peer};
 pub use compression::{Effort, Prepared};
-pub use content::{is_encoded, is_json};
+pub use content::is_json;
 pub use cors::{Origin, Origins, with_cors};
 pub use execution::{Caller, Execution, ExecutionFailed, Slice, interrupted, refuses_long};
 pub use exposition::{CONTENT_TYPE as METRICS_TYPE, Exposition};

@@ -42,11 +42,6 @@ impl RequestContext {
     pub fn scope<F: Future>(self, answer: F) -> impl Future<Output = F::Output> {
         CURRENT.scope(self, answer)
     }
-
-    /// The client.
-    pub fn client(&self) -> Client {
-        self.client
-    }
 }
 
 /// The client of the request that the current task answers.

@@ -531,6 +531,7 @@ impl CosmosTransaction {
 
     /// Returns the hash that a wallet signs as typed data (EIP-712) in the present form of Cosmos EVM. `None` if the form
     /// cannot express the transaction.
+    #[cfg(feature = "internals")]
     pub fn eip712_hash(&self, signer: &SignerData<'_>) -> Option<B256> {
         let doc = self.is_covered_by_amino().then(|| amino::sign_doc(self, signer))?;
         self.typed_data_hash(&doc, signer)
