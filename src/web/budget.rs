@@ -144,10 +144,11 @@ impl Drop for Held {
 }
 
 impl Held {
-    /// Whether this is the memory of so many bytes.
+    /// Whether this is the memory of so many bytes, or of nearly as many.
     pub(super) fn covers(&self, bytes: usize) -> bool {
         let total = self.from.as_ref().map_or(usize::MAX, |from| from.total);
-        bytes <= UNCOUNTED || bytes.min(total) <= self.bytes
+        // Refusals at the end of a batch come after the memory was used up.
+        bytes <= UNCOUNTED || bytes.min(total) <= self.bytes + LONG
     }
 
     /// Whether no bytes are counted.
