@@ -28,10 +28,7 @@ use crate::{
     site::Site,
     sources::{KnownContracts, Verifier},
     storage::Storage,
-    web::{
-        self, AdminToken, Answer, Capacity, Client, ClientAddresses, Execution, Faults, Front, Operation, RateLimit,
-        Shutdown, Traffic,
-    },
+    web::{self, AdminToken, Answer, Capacity, Execution, Faults, Front, Operation, RateLimit, Shutdown, Traffic},
 };
 
 /// The routes of the listeners.
@@ -155,7 +152,6 @@ impl Services {
             has_tokens,
             sender: treasury,
             config: config.faucet.clone(),
-            clients: ClientAddresses::new(config.exchange.trusted_proxies.clone()),
         })
     }
 
@@ -170,9 +166,7 @@ impl Services {
         faucet: Faucet,
     ) -> Routers {
         let (chain, network) = (self.chain.clone(), self.network.clone());
-        let addresses = ClientAddresses::new(config.exchange.trusted_proxies.clone());
-        let (gas_limit, known) = (config.gas_limit, addresses.clone());
-        let rpc_config = RpcConfig { gas_limit, addresses: known, ..config.rpc.clone() };
+        let rpc_config = RpcConfig { gas_limit: config.gas_limit, ..config.rpc.clone() };
         let rpc_sockets = rpc::web_sockets(&rpc_config, self.shutdown.clone());
         let rpc = Rpc::new(
             chain.clone(),
@@ -198,8 +192,7 @@ impl Services {
             router
         };
         let per_client = config.exchange.max_sockets_per_client;
-        let gateway =
-            Gateway::new(chain.clone(), network.clone(), addresses.clone(), per_client, self.shutdown.clone());
+        let gateway = Gateway::new(chain.clone(), network.clone(), per_client, self.shutdown.clone());
         let comet = gateway.clone();
         let comet = Arc::new(move |body: &[u8]| comet.answer(body));
         let (shared, site) = (rpc.beside(comet), Site::default());
@@ -214,7 +207,7 @@ impl Services {
             .merge(counted("site", site.router()))
             .merge(cosmos(described(gateway.router())))
             .merge(described(probes::router(chain.clone(), self.cluster.clone(), market)));
-        let limited = |limit, routes| RateLimit::protect(limit, addresses.clone(), self.clock.clone(), routes);
+        let limited = |limit, routes| RateLimit::protect(limit, self.clock.clone(), routes);
         let faucet = limited(config.exchange.rate_limit, faucet::router(faucet));
         router = router.merge(counted("faucet", described(faucet)));
         if let Some(exchange) = exchange {
@@ -231,23 +224,12 @@ impl Services {
         }
         if let Some(index) = &self.index {
             let (own, rpc) = (self.network.clone(), rpc.clone());
-            let json_rpc = move |client: Client, body: Vec<u8>| -> BoxFuture<'static, Answer> {
+            let json_rpc = move |body: Vec<u8>| -> BoxFuture<'static, Answer> {
                 let rpc = rpc.clone();
-                Box::pin(async move {
-                    let (answer, held) = rpc.answer(client, &body).await;
-                    Answer::new(answer, held)
-                })
+                Box::pin(async move { rpc.answer(&body).await })
             };
             let (known, verifier) = (self.known.clone(), self.verifier.clone());
-            let explorer = Explorer::new(
-                self.chain.clone(),
-                index.clone(),
-                own,
-                known,
-                verifier,
-                Arc::new(json_rpc),
-                addresses.clone(),
-            );
+            let explorer = Explorer::new(self.chain.clone(), index.clone(), own, known, verifier, Arc::new(json_rpc));
             router = router.merge(counted("explorer", described(explorer.router())));
         } else {
             router = router.route("/api", any(web::not_found));

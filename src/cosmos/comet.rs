@@ -213,5 +213,5 @@ struct RequestMethod<'a> {
 
 async fn upgrade(State(gateway): State<Gateway>, request: Request) -> Response {
     let sockets = gateway.sockets.clone();
-    sockets.accept(request, move |_| CometSocket::new(gateway)).await
+    sockets.accept(request, move || CometSocket::new(gateway)).await
 }

@@ -16,7 +16,7 @@ use super::{
 use crate::{
     block::{Block, cosmos::MAX_COSMOS_TX_SIZE},
     chain::Event,
-    web::{ClientAddresses, Shutdown, SocketLimits, SocketProtocol, SocketReply, WRITE_TIMEOUT, WebSockets},
+    web::{Shutdown, SocketLimits, SocketProtocol, SocketReply, WRITE_TIMEOUT, WebSockets},
 };
 
 /// Most bytes of a client's message: a transaction in base64.
@@ -27,7 +27,7 @@ const BUFFER: usize = 4 << 10;
 const MAX_SUBSCRIPTIONS: usize = 10;
 
 /// The WebSockets of CometBFT's interface. Requests are processed sequentially, which is limit enough.
-pub(super) fn web_sockets(per_client: usize, addresses: ClientAddresses, shutdown: Shutdown) -> WebSockets {
+pub(super) fn web_sockets(per_client: usize, shutdown: Shutdown) -> WebSockets {
     let limits = SocketLimits {
         max_message: MAX_MESSAGE,
         buffer: BUFFER,
@@ -35,7 +35,7 @@ pub(super) fn web_sockets(per_client: usize, addresses: ClientAddresses, shutdow
         per_client: Some(per_client),
         write_timeout: WRITE_TIMEOUT,
     };
-    WebSockets::new("comet", None, limits, addresses, shutdown)
+    WebSockets::new("comet", None, limits, shutdown)
 }
 
 /// The events that clients can subscribe to.

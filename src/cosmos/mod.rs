@@ -42,7 +42,7 @@ use self::{
 use crate::{
     chain::Chain,
     network::Network,
-    web::{Answer, ClientAddresses, Operation, Shutdown, WebSockets},
+    web::{Answer, Operation, Shutdown, WebSockets},
 };
 
 /// Most bytes of a list in a response: more than clients of gRPC accept of a message unless they are told otherwise. A list
@@ -72,17 +72,11 @@ pub struct Gateway {
 
 impl Gateway {
     /// The interface to `chain`, with at most `max_sockets_per_client` WebSockets for each client.
-    pub fn new(
-        chain: Chain,
-        network: Arc<Network>,
-        addresses: ClientAddresses,
-        max_sockets_per_client: usize,
-        shutdown: Shutdown,
-    ) -> Self {
+    pub fn new(chain: Chain, network: Arc<Network>, max_sockets_per_client: usize, shutdown: Shutdown) -> Self {
         let node = Arc::new(NodeIdentity::new(&chain, &network));
         let messages = Arc::new(Messages::new(&network));
         let methods = Arc::new(Methods::new(&messages));
-        let sockets = comet_socket::web_sockets(max_sockets_per_client, addresses, shutdown);
+        let sockets = comet_socket::web_sockets(max_sockets_per_client, shutdown);
         Self {
             chain,
             network,

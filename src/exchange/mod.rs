@@ -49,7 +49,7 @@ pub use updater::{UpdatePace, Updater};
 use crate::{
     chain::{Clock, Event},
     storage::Storage,
-    web::{ClientAddresses, Operation, RateLimit, Shutdown, WebSockets, socket_operation},
+    web::{Operation, RateLimit, Shutdown, WebSockets, socket_operation},
 };
 
 /// Send buffer of each connection of a listener for price WebSockets, in bytes: a minute's prices. A larger one would only
@@ -65,7 +65,6 @@ pub struct Exchange {
     started_ms: u64,
     tick: Option<Duration>,
     rate_limit: u32,
-    addresses: ClientAddresses,
     sockets: WebSockets,
 }
 
@@ -78,7 +77,6 @@ impl Exchange {
         clock: Arc<dyn Clock>,
         shutdown: Shutdown,
     ) -> Self {
-        let addresses = ClientAddresses::new(config.trusted_proxies.clone());
         Self {
             market,
             manual_prices: Arc::new(manual_prices),
@@ -86,8 +84,7 @@ impl Exchange {
             clock,
             tick: config.price_tick,
             rate_limit: config.rate_limit,
-            sockets: socket::web_sockets(config.max_sockets_per_client, addresses.clone(), shutdown),
-            addresses,
+            sockets: socket::web_sockets(config.max_sockets_per_client, shutdown),
         }
     }
 
@@ -109,8 +106,7 @@ impl Exchange {
     /// REST under `/api`, within the rate limit, and the price WebSocket at `/ws`, with their description.
     pub fn router(&self) -> (Router, Vec<Operation>) {
         let rest = rest::router(self.clone());
-        let (rest, mut operations) =
-            RateLimit::protect(self.rate_limit, self.addresses.clone(), self.clock.clone(), rest);
+        let (rest, mut operations) = RateLimit::protect(self.rate_limit, self.clock.clone(), rest);
         let socket = socket_operation("Exchange", "/ws", "Prices as they change, over WebSocket.");
         operations.push(socket.named("openPriceSocket"));
         (rest.merge(socket::router(self.clone())), operations)

@@ -25,8 +25,7 @@ use super::{Exchange, market::Market, quote::key, snapshot::Snapshot, socket_req
 use crate::{
     chain::Clock,
     web::{
-        ClientAddresses, FaultScope, Shutdown, SocketLimits, SocketProtocol, SocketReply, WRITE_TIMEOUT, WebSockets,
-        at_interface_path,
+        FaultScope, Shutdown, SocketLimits, SocketProtocol, SocketReply, WRITE_TIMEOUT, WebSockets, at_interface_path,
     },
 };
 
@@ -39,7 +38,7 @@ const MESSAGES_PER_SECOND: NonZeroU32 = NonZeroU32::new(20).expect("not zero");
 const MESSAGE_BURST: NonZeroU32 = NonZeroU32::new(100).expect("not zero");
 
 /// The price WebSockets.
-pub(super) fn web_sockets(per_client: usize, addresses: ClientAddresses, shutdown: Shutdown) -> WebSockets {
+pub(super) fn web_sockets(per_client: usize, shutdown: Shutdown) -> WebSockets {
     let limits = SocketLimits {
         max_message: MAX_MESSAGE,
         buffer: BUFFER,
@@ -47,7 +46,7 @@ pub(super) fn web_sockets(per_client: usize, addresses: ClientAddresses, shutdow
         per_client: Some(per_client),
         write_timeout: WRITE_TIMEOUT,
     };
-    WebSockets::new("price", Some(FaultScope::Prices), limits, addresses, shutdown)
+    WebSockets::new("price", Some(FaultScope::Prices), limits, shutdown)
 }
 
 /// `/ws` beside the other interfaces.
@@ -62,7 +61,7 @@ pub(super) fn any_path(exchange: Exchange) -> Router {
 
 async fn upgrade(State(exchange): State<Exchange>, request: Request) -> Response {
     let sockets = exchange.sockets.clone();
-    sockets.accept(request, move |_| PriceSocket::new(exchange)).await
+    sockets.accept(request, move || PriceSocket::new(exchange)).await
 }
 
 /// Number of clients so far.

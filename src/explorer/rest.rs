@@ -8,11 +8,11 @@ use crate::{
     index::{Index, IndexError, Waiting},
     network::Network,
     sources::{KnownContracts, Verifier},
-    web::{Answer, Client, ClientAddresses, Interface, NoCache, RestError, in_turn},
+    web::{Answer, Interface, NoCache, RestError, in_turn},
 };
 
 /// The node's JSON-RPC, for the module `proxy`: answers a request with a response.
-pub type JsonRpc = dyn Fn(Client, Vec<u8>) -> Pin<Box<dyn Future<Output = Answer> + Send>> + Send + Sync;
+pub type JsonRpc = dyn Fn(Vec<u8>) -> Pin<Box<dyn Future<Output = Answer> + Send>> + Send + Sync;
 
 /// The interface. Clones share it.
 #[derive(Clone)]
@@ -26,7 +26,6 @@ pub(super) struct Shared {
     pub(super) known: KnownContracts,
     pub(super) verifier: Verifier,
     pub(super) json_rpc: Arc<JsonRpc>,
-    pub(super) clients: ClientAddresses,
 }
 
 /// The result of a handler.
@@ -65,9 +64,8 @@ impl Explorer {
         known: KnownContracts,
         verifier: Verifier,
         json_rpc: Arc<JsonRpc>,
-        clients: ClientAddresses,
     ) -> Self {
-        Self(Arc::new(Shared { chain, index, network, known, verifier, json_rpc, clients }))
+        Self(Arc::new(Shared { chain, index, network, known, verifier, json_rpc }))
     }
 
     /// Reads the index once it has reached the head, in the turn of the client.

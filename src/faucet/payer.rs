@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use alloy_primitives::{Address, B256, Bytes, U256};
 use alloy_sol_types::SolCall;
-use tokio::task::JoinError;
 
 use super::{
     DAY, FaucetConfig,
@@ -17,7 +16,7 @@ use crate::{
     decimal,
     evm::{Call, EstimateError, Fork, StateOverrides},
     network::{COIN_DECIMALS, Network},
-    web::{ClientAddresses, ClientKey},
+    web::{ClientKey, ExecutionFailed, in_turn},
 };
 
 /// The most gas of a payment: enough for a contract that records what it receives.
@@ -37,8 +36,6 @@ pub struct FaucetSetup {
     pub sender: Arc<Sender>,
     /// Amount and limits.
     pub config: FaucetConfig,
-    /// Determines the clients of requests.
-    pub clients: ClientAddresses,
 }
 
 /// The faucet. Clones share it.
@@ -101,7 +98,7 @@ pub(super) enum FaucetError {
     #[error("the payment was not sent: {0}")]
     Send(SendError),
     #[error(transparent)]
-    Task(#[from] JoinError),
+    Task(#[from] ExecutionFailed),
 }
 
 fn describe(scope: LimitScope, limit: u32, symbol: &str) -> String {
@@ -139,10 +136,6 @@ impl Faucet {
 
     pub(super) fn network(&self) -> &Network {
         &self.0.setup.network
-    }
-
-    pub(super) fn clients(&self) -> &ClientAddresses {
-        &self.0.setup.clients
     }
 
     pub(super) fn config(&self) -> &FaucetConfig {
@@ -186,8 +179,7 @@ impl Faucet {
     pub(super) async fn pay(&self, recipient: Address, asset: &Asset, client: ClientKey) -> Result<B256, FaucetError> {
         let (faucet, wanted) = (self.clone(), asset.clone());
         // Blocks may have to be read from the disk, and accounts from the node that a fork is of.
-        let prepared = tokio::task::spawn_blocking(move || faucet.prepare(recipient, &wanted, client));
-        let call = prepared.await??;
+        let call = in_turn(move || faucet.prepare(recipient, &wanted, client)).await?;
         let plan = || -> Result<OutgoingCall, FaucetError> {
             // Only now, as other payments may have been made meanwhile; until this one is in the pool, there are none.
             let tag = self.admit(recipient, asset, client)?;

@@ -1,13 +1,7 @@
 //! The REST interface.
 
-use std::convert::Infallible;
-
 use alloy_primitives::Address;
-use axum::{
-    Router,
-    extract::{FromRequestParts, State},
-    http::{StatusCode, request::Parts},
-};
+use axum::{Router, extract::State, http::StatusCode};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Serialize};
 
@@ -20,7 +14,7 @@ use crate::{
     decimal,
     network::Network,
     web::{
-        Api, Client, Input, Interface, JsonBody, NoStore, Operation, Peer, Query, RequestBody, RestError, in_turn,
+        Api, Client, Interface, JsonBody, NoStore, Operation, Query, RequestBody, RestError, current_client, in_turn,
         method_not_allowed,
         parameters::{NamedToken, Param, ParamError, UserAddress, parameters},
     },
@@ -137,20 +131,6 @@ impl Interface for Faucet {
     }
 }
 
-/// The client of a request.
-struct FaucetClient(Client);
-
-impl FromRequestParts<Faucet> for FaucetClient {
-    type Rejection = Infallible;
-
-    async fn from_request_parts(parts: &mut Parts, faucet: &Faucet) -> Result<Self, Infallible> {
-        let peer = parts.extensions.get::<Peer>().copied();
-        Ok(Self(peer.map(|peer| faucet.clients().of(peer, &parts.headers)).unwrap_or_default()))
-    }
-}
-
-impl Input<Faucet> for FaucetClient {}
-
 /// The route `/api/faucet` and its description. Without a faucet it says so.
 pub fn router(faucet: Faucet) -> (Router, Vec<Operation>) {
     Api::new("Faucet")
@@ -178,18 +158,16 @@ impl From<FaucetError> for RestError {
 
 async fn describe(
     State(faucet): State<Faucet>,
-    FaucetClient(client): FaucetClient,
     Query(query): Query<FaucetQuery>,
 ) -> Result<NoStore<FaucetAnswer<FaucetBody>>, RestError> {
     let recipient = query.address.map(|UserAddress(address)| address);
-    let read = move || Ok::<_, RestError>(FaucetBody::new(&faucet, recipient, client));
+    let read = move || Ok::<_, RestError>(FaucetBody::new(&faucet, recipient, current_client()));
     let data = in_turn(read).await?;
     Ok(NoStore(FaucetAnswer { success: true, data }))
 }
 
 async fn pay(
     State(faucet): State<Faucet>,
-    FaucetClient(client): FaucetClient,
     JsonBody(request): JsonBody<PaymentRequest>,
 ) -> Result<NoStore<FaucetAnswer<PaymentBody>>, RestError> {
     let UserAddress(recipient) = member("address", UserAddress::parse(&request.address, faucet.network()))?;
@@ -199,7 +177,7 @@ async fn pay(
         return Err(RestError::parameter("address", "nobody has the key of the zero address"));
     }
     let asset = faucet.asset(token.map(|NamedToken(token)| token.address))?;
-    let hash = faucet.pay(recipient, asset, client.address).await?;
+    let hash = faucet.pay(recipient, asset, current_client().address).await?;
     let data = PaymentBody {
         transaction_hash: hash.to_string(),
         address: recipient.to_checksum(None),

@@ -14,9 +14,7 @@ use schemars::JsonSchema;
 use serde_json::Value;
 
 use super::{Rpc, ws::RpcSocket};
-use crate::web::{
-    Answer, FastPath, IncomingBody, Operation, WebSockets, current_client, interface_path, is_json, receive,
-};
+use crate::web::{FastPath, IncomingBody, Operation, WebSockets, interface_path, is_json, receive};
 
 /// The routes of JSON-RPC.
 pub fn service(rpc: Rpc, sockets: WebSockets) -> MethodRouter {
@@ -117,7 +115,7 @@ async fn serve(State((rpc, sockets)): State<(Rpc, WebSockets)>, request: Request
     match *request.method() {
         Method::POST => post(&rpc, request).await,
         Method::GET if request.headers().contains_key(header::UPGRADE) => {
-            sockets.accept(request, move |client| RpcSocket::new(rpc, client)).await
+            sockets.accept(request, move || RpcSocket::new(rpc)).await
         }
         _ => (StatusCode::METHOD_NOT_ALLOWED, [(header::ALLOW, "POST, OPTIONS")], "JSON-RPC takes POST\n")
             .into_response(),
@@ -144,10 +142,7 @@ where
             Some(answer) => answer.await,
             None => return not_json(),
         },
-        _ => {
-            let (answer, held) = rpc.answer(current_client(), &body).await;
-            Answer::new(answer, held)
-        }
+        _ => rpc.answer(&body).await,
     };
     drop((body, held));
     answer.into_json()

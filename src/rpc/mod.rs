@@ -77,10 +77,7 @@ use crate::{
     failed_calls::FailedCalls,
     fork::{ChainFork, ChainForks},
     sources::KnownContracts,
-    web::{
-        Answer, Budget, Caller, Client, ClientAddresses, Execution, Held, Slice, check_json, current_client,
-        interrupted,
-    },
+    web::{Answer, Budget, Caller, Client, Execution, Held, Slice, check_json, current_client, interrupted},
 };
 
 /// Settings of the interface.
@@ -128,8 +125,6 @@ pub struct RpcConfig {
     pub write_timeout: Duration,
     /// The maximum number of calls that execute at a time on threads of their own; fewer on a machine with fewer processors.
     pub max_executions: usize,
-    /// Identifies the client of a request, so that clients share execution fairly.
-    pub addresses: ClientAddresses,
     /// The memory budget for requests and responses in progress.
     pub budget: Budget,
     /// The calls that failed lately; none are recorded without development methods.
@@ -164,7 +159,6 @@ impl Default for RpcConfig {
             gas_limit: 60_000_000,
             write_timeout: Duration::from_secs(10),
             max_executions: 32,
-            addresses: ClientAddresses::default(),
             budget: Budget::default(),
             failed_calls: FailedCalls::default(),
             logging: Arc::new(AtomicBool::new(true)),
@@ -324,12 +318,13 @@ impl Rpc {
 
     /// The response to a body, which is a request or a batch, with the memory that it holds. It is empty if there is none:
     /// notifications are not answered.
-    pub async fn answer(&self, client: Client, body: &[u8]) -> (Vec<u8>, Held) {
-        self.answer_with(client, body, SocketResults::new()).await
+    pub async fn answer(&self, body: &[u8]) -> Answer {
+        self.answer_with(body, SocketResults::new()).await
     }
 
     /// The response to a body whose elements at these positions the connection has already executed.
-    async fn answer_with(&self, client: Client, body: &[u8], of_socket: SocketResults) -> (Vec<u8>, Held) {
+    async fn answer_with(&self, body: &[u8], of_socket: SocketResults) -> Answer {
+        let client = current_client();
         let mut held = Held::default();
         let mut out = Vec::with_capacity(256);
         let read = envelope::read_body(body, self.context.config.max_batch, self.context.dialect);
@@ -338,7 +333,7 @@ impl Rpc {
             && !matches!(&read, Ok(Body::Single(Ok(request))) if self.table.get(&request.method).is_some())
             && let Some(answer) = neighbour(body)
         {
-            return answer.await.into_parts();
+            return answer.await;
         }
         match read {
             Err(error) | Ok(Body::Single(Err(error))) => self.refuse(NO_ID, &error, &mut out),
@@ -357,12 +352,12 @@ impl Rpc {
                     self.refuse(NO_ID, &RpcError::no_room(), &mut out);
                 }
                 if request.id.is_none() {
-                    return Default::default();
+                    return Answer::default();
                 }
             }
             Ok(Body::Batch(batch)) => held = self.answer_batch(client, batch, of_socket, &mut out).await,
         }
-        (out, held)
+        Answer::new(out, held)
     }
 
     /// Answers a request at once by appending to `out`, or returns it in progress.

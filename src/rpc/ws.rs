@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     chain::Event,
-    web::{Client, FaultScope, Shutdown, SocketLimits, SocketProtocol, SocketReply, WebSockets},
+    web::{FaultScope, Shutdown, SocketLimits, SocketProtocol, SocketReply, WebSockets},
 };
 
 /// The size of a connection's buffers in bytes.
@@ -26,21 +26,20 @@ pub fn web_sockets(config: &RpcConfig, shutdown: Shutdown) -> WebSockets {
         per_client: None,
         write_timeout: config.write_timeout,
     };
-    WebSockets::new("rpc", Some(FaultScope::Rpc), limits, config.addresses.clone(), shutdown)
+    WebSockets::new("rpc", Some(FaultScope::Rpc), limits, shutdown)
 }
 
 /// JSON-RPC on one WebSocket.
 pub(super) struct RpcSocket {
     rpc: Rpc,
-    client: Client,
     subscriptions: Subscriptions,
     /// Follows the chain while there are subscriptions.
     follower: Option<Follower>,
 }
 
 impl RpcSocket {
-    pub(super) fn new(rpc: Rpc, client: Client) -> Self {
-        Self { rpc, client, subscriptions: Subscriptions::default(), follower: None }
+    pub(super) fn new(rpc: Rpc) -> Self {
+        Self { rpc, subscriptions: Subscriptions::default(), follower: None }
     }
 
     /// Executes the two methods that belong to a connection, and returns the result as JSON; none if the request calls
@@ -99,9 +98,9 @@ impl SocketProtocol for RpcSocket {
             of_socket = self.execute_batch(body);
         }
         let subscribes = !of_socket.is_empty();
-        let (rpc, client) = (self.rpc.clone(), self.client);
+        let rpc = self.rpc.clone();
         let answer = Box::pin(async move {
-            let (answer, held) = rpc.answer_with(client, message.as_bytes(), of_socket).await;
+            let (answer, held) = rpc.answer_with(message.as_bytes(), of_socket).await.into_parts();
             // Responses are JSON, which is UTF-8.
             (String::from_utf8(answer).unwrap_or_default().into(), held)
         });

@@ -7,7 +7,6 @@ use std::{
 
 use axum::{
     body::{Body, Bytes, HttpBody},
-    extract::ConnectInfo,
     http::{HeaderValue, Request, StatusCode, header},
     response::Response,
 };
@@ -97,10 +96,8 @@ impl Requests {
             },
         };
         let mut request = request.map(Body::new);
-        request.extensions_mut().insert(ConnectInfo(self.peer.address));
         request.extensions_mut().insert(self.peer);
         request.extensions_mut().insert(self.slot.clone());
-        request.extensions_mut().insert(self.flow.clone());
         let router = self.front.router.clone();
         let answer = named.answer(async {
             let Ok(answer) = router.oneshot(request).await;

@@ -4,14 +4,14 @@ use std::sync::Arc;
 
 use axum::{
     Router,
-    extract::{ConnectInfo, Request, State},
+    extract::{Request, State},
     http::{HeaderMap, HeaderName, HeaderValue, StatusCode},
     middleware::{Next, from_fn_with_state},
     response::{IntoResponse, Response},
 };
 use parking_lot::Mutex;
 
-use super::{ClientAddresses, ClientKey, Operation, RateDecision, RestError, SlidingWindow};
+use super::{Operation, RateDecision, RestError, SlidingWindow, current_client};
 use crate::chain::Clock;
 
 /// The window in which requests are counted.
@@ -22,29 +22,27 @@ const MAX_CLIENTS: usize = 16_384;
 /// A limit on requests.
 pub struct RateLimit {
     limit: u32,
-    addresses: ClientAddresses,
     window: Mutex<SlidingWindow>,
     clock: Arc<dyn Clock>,
 }
 
 impl RateLimit {
     /// A limit of `limit` requests per minute for each client.
-    pub fn new(limit: u32, addresses: ClientAddresses, clock: Arc<dyn Clock>) -> Self {
-        Self { limit, addresses, window: Mutex::new(SlidingWindow::new(limit as usize, WINDOW_MS, MAX_CLIENTS)), clock }
+    pub fn new(limit: u32, clock: Arc<dyn Clock>) -> Self {
+        Self { limit, window: Mutex::new(SlidingWindow::new(limit as usize, WINDOW_MS, MAX_CLIENTS)), clock }
     }
 
     /// Applies the limit to all routes of `router`, including its fallback, and adds status 429 to their `operations`. 0 is
     /// no limit.
     pub fn protect(
         limit: u32,
-        addresses: ClientAddresses,
         clock: Arc<dyn Clock>,
         (router, operations): (Router, Vec<Operation>),
     ) -> (Router, Vec<Operation>) {
         if limit == 0 {
             return (router, operations);
         }
-        let router = router.layer(from_fn_with_state(Arc::new(Self::new(limit, addresses, clock)), guard));
+        let router = router.layer(from_fn_with_state(Arc::new(Self::new(limit, clock)), guard));
         (
             router,
             operations
@@ -54,18 +52,14 @@ impl RateLimit {
         )
     }
 
-    fn admit(&self, request: &Request) -> (RateDecision, u64) {
+    fn admit(&self) -> (RateDecision, u64) {
         let now = self.clock.now_ms();
-        let peer = request.extensions().get::<ConnectInfo<std::net::SocketAddr>>();
-        // Without a peer, which every listener provides, all requests count as one client's.
-        let peer = peer.map_or(std::net::Ipv4Addr::UNSPECIFIED.into(), |ConnectInfo(peer)| peer.ip());
-        let client = self.addresses.client(peer, request.headers());
-        (self.window.lock().admit(ClientKey::from(client), now), now)
+        (self.window.lock().admit(current_client().address, now), now)
     }
 }
 
 async fn guard(State(limit): State<Arc<RateLimit>>, request: Request, next: Next) -> Response {
-    let (admission, now) = limit.admit(&request);
+    let (admission, now) = limit.admit();
     let mut response = if admission.admitted {
         next.run(request).await
     } else {

@@ -26,7 +26,7 @@ pub struct Capacity {
 }
 
 /// The context of a request, or of a WebSocket.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct RequestContext {
     pub(super) client: Client,
     pub(super) flow: Arc<Flow>,

@@ -11,12 +11,12 @@ mod transaction;
 #[cfg(feature = "internals")]
 pub(super) use contract::standard_input;
 
-use std::{borrow::Cow, convert::Infallible, str::FromStr};
+use std::{borrow::Cow, str::FromStr};
 
 use alloy_primitives::{Address, B256, U256};
 use axum::{
-    extract::{FromRequestParts, RawQuery, State},
-    http::{HeaderValue, StatusCode, header, request::Parts},
+    extract::{RawQuery, State},
+    http::{HeaderValue, StatusCode, header},
     response::{IntoResponse, Response},
 };
 use schemars::{JsonSchema, Schema, json_schema};
@@ -36,7 +36,7 @@ use crate::{
     index::{IndexPage, Order, PositionRange, TransactionRole},
     network::Network,
     web::{
-        Answer, Api, Client, Input, Interface, Operation, Output, Peer, Query, RestError,
+        Answer, Api, Input, Interface, Operation, Output, Query, RestError,
         parameters::{Param, ParamError, Parameters, RawParameters, parameters},
     },
 };
@@ -389,36 +389,20 @@ impl Output for EtherscanReply {
     }
 }
 
-/// The client of a request.
-struct Caller(Client);
-
-impl FromRequestParts<Explorer> for Caller {
-    type Rejection = Infallible;
-
-    async fn from_request_parts(parts: &mut Parts, explorer: &Explorer) -> Result<Self, Infallible> {
-        let peer = parts.extensions.get::<Peer>().copied();
-        Ok(Self(peer.map(|peer| explorer.0.clients.of(peer, &parts.headers)).unwrap_or_default()))
-    }
-}
-
-impl Input<Explorer> for Caller {}
-
 impl Input<Explorer> for RawQuery {}
 
 async fn answer(
     State(explorer): State<Explorer>,
-    Caller(client): Caller,
     RawQuery(query): RawQuery,
     Query(parameters): Query<EtherscanQuery>,
 ) -> Result<EtherscanReply, RestError> {
     let given = GivenNames::of(form_urlencoded::parse(query.unwrap_or_default().as_bytes()));
-    answer_query(&explorer, client, parameters, &given).await
+    answer_query(&explorer, parameters, &given).await
 }
 
 /// Answers a form, whose members may be in the query as well.
 async fn answer_form(
     State(explorer): State<Explorer>,
-    Caller(client): Caller,
     RawQuery(query): RawQuery,
     mut form: Form,
 ) -> Result<EtherscanReply, RestError> {
@@ -434,12 +418,11 @@ async fn answer_form(
     let members = form.members.iter().map(|(name, value)| (name.as_str().into(), value.as_str().into()));
     let given = GivenNames::of(members);
     let parameters = EtherscanQuery::read(&RawParameters::of_form(form.members, explorer.network()))?;
-    answer_query(&explorer, client, parameters, &given).await
+    answer_query(&explorer, parameters, &given).await
 }
 
 async fn answer_query(
     explorer: &Explorer,
-    client: Client,
     query: EtherscanQuery,
     given: &GivenNames,
 ) -> Result<EtherscanReply, RestError> {
@@ -448,9 +431,7 @@ async fn answer_query(
         Err(refusal) => return render(Err(refusal)),
     };
     let answer = match action.run {
-        Run::Proxy => {
-            proxy::answer(explorer, client, action.name, &query).await.map(EtherscanReply).map_err(Refusal::Node)
-        }
+        Run::Proxy => proxy::answer(explorer, action.name, &query).await.map(EtherscanReply).map_err(Refusal::Node),
         Run::Status => {
             contract::status(explorer, &query).await.and_then(|result| Ok(EtherscanReply::of("1", "OK", &result)?))
         }

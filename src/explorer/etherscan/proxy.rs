@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::{Action, AnyText, EtherscanQuery, text};
 use crate::{
     explorer::{parameters::Words, rest::Explorer},
-    web::{Answer, Client, RestError},
+    web::{Answer, RestError},
 };
 
 /// The methods of JSON-RPC, whose names are the actions'.
@@ -30,15 +30,10 @@ const CALL: &[&str] =
     &["to", "from", "data", "value", "gas", "gasPrice", "maxFeePerGas", "maxPriorityFeePerGas", "nonce", "type", "tag"];
 
 /// Answers a request with the response of JSON-RPC.
-pub(super) async fn answer(
-    explorer: &Explorer,
-    client: Client,
-    method: &str,
-    query: &EtherscanQuery,
-) -> Result<Answer, RestError> {
+pub(super) async fn answer(explorer: &Explorer, method: &str, query: &EtherscanQuery) -> Result<Answer, RestError> {
     let params = params(method, query);
     let request = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params }).to_string();
-    Ok((explorer.0.json_rpc)(client, request.into_bytes()).await)
+    Ok((explorer.0.json_rpc)(request.into_bytes()).await)
 }
 
 /// Returns the parameters of a method.

@@ -13,8 +13,8 @@ use super::{SocketProtocol, task::SocketTask};
 use crate::{
     metrics::{Counter, Gauge},
     web::{
-        Client, ClientAddresses, ConnectionSlot, FaultScope, Flow, Operation, RequestContext, RestError, Shutdown,
-        budget::UNCOUNTED, client_slots::ClientSlots,
+        ConnectionSlot, FaultScope, Operation, RequestContext, RestError, Shutdown, budget::UNCOUNTED,
+        client_slots::ClientSlots,
     },
 };
 
@@ -47,7 +47,6 @@ struct Shared {
     fault_scope: Option<FaultScope>,
     limits: SocketLimits,
     slots: Option<ClientSlots>,
-    addresses: ClientAddresses,
     shutdown: Shutdown,
     open: Gauge,
     cut: Counter,
@@ -60,12 +59,11 @@ impl WebSockets {
         interface: &'static str,
         fault_scope: Option<FaultScope>,
         limits: SocketLimits,
-        addresses: ClientAddresses,
         shutdown: Shutdown,
     ) -> Self {
         let slots = limits.per_client.map(ClientSlots::new);
         let (open, cut) = (Gauge::default(), Counter::default());
-        Self(Arc::new(Shared { interface, fault_scope, limits, slots, addresses, shutdown, open, cut }))
+        Self(Arc::new(Shared { interface, fault_scope, limits, slots, shutdown, open, cut }))
     }
 
     /// The name of the interface.
@@ -100,21 +98,20 @@ impl WebSockets {
         self.0.cut.add(1);
     }
 
-    /// Upgrades a request, and serves the connection with the protocol that `begin` creates for its client. Refuses requests
+    /// Upgrades a request, and serves the connection with the protocol that `begin` creates. Refuses requests
     /// that are not an upgrade, and clients that have reached their limit of connections.
     pub async fn accept<P: SocketProtocol>(
         &self,
         request: Request,
-        begin: impl FnOnce(Client) -> P + Send + 'static,
+        begin: impl FnOnce() -> P + Send + 'static,
     ) -> Response {
         let (mut parts, _) = request.into_parts();
         let upgrade = match WebSocketUpgrade::from_request_parts(&mut parts, &()).await {
             Ok(upgrade) => upgrade,
             Err(rejection) => return rejection.into_response(),
         };
-        let peer = parts.extensions.get().copied().unwrap_or_default();
-        let client = self.0.addresses.of(peer, &parts.headers);
-        let slot = self.0.slots.as_ref().map(|slots| slots.take(client.address).ok_or(slots.max()));
+        let context = RequestContext::current().unwrap_or_default();
+        let slot = self.0.slots.as_ref().map(|slots| slots.take(context.client.address).ok_or(slots.max()));
         let slot = match slot.transpose() {
             Ok(slot) => slot,
             Err(max) => return RestError::TooManyConnections(max).into_response(),
@@ -122,14 +119,14 @@ impl WebSockets {
         // Kept, so that the listener continues to count the connection after the upgrade.
         let connection = parts.extensions.remove::<ConnectionSlot>();
         let held = (slot, connection, self.0.open.hold());
-        let flow: Arc<Flow> = parts.extensions.remove().unwrap_or_default();
+        let flow = context.flow.clone();
+        let peer = parts.extensions.get().copied().unwrap_or_default();
         let SocketLimits { max_message, buffer, .. } = self.0.limits;
         if max_message > UNCOUNTED {
             flow.count();
         }
         let target = self.0.fault_scope.map(|scope| flow.faults().target(scope, peer, &parts.headers, &parts.uri));
         let sockets = self.clone();
-        let context = RequestContext { client, flow: flow.clone() };
         upgrade
             .max_message_size(max_message)
             .max_frame_size(max_message)
@@ -137,7 +134,7 @@ impl WebSockets {
             .write_buffer_size(buffer)
             .on_upgrade(move |socket| async move {
                 let _held = held;
-                let task = SocketTask::new(socket, begin(client), flow, sockets).with_fault_target(target);
+                let task = SocketTask::new(socket, begin(), flow, sockets).with_fault_target(target);
                 context.scope(task.run()).await;
             })
     }

@@ -16,7 +16,7 @@ use super::{
     task::{MAX_IN_FLIGHT, SocketTask},
     *,
 };
-use crate::web::{ClientAddresses, ShutdownHandle};
+use crate::web::ShutdownHandle;
 
 /// A socket whose client takes messages until it is stuck.
 struct FakeSocket {
@@ -102,7 +102,7 @@ fn sockets() -> (ShutdownHandle, WebSockets) {
         per_client: None,
         write_timeout: WRITE_TIMEOUT,
     };
-    (handle, WebSockets::new("test", None, limits, ClientAddresses::default(), shutdown))
+    (handle, WebSockets::new("test", None, limits, shutdown))
 }
 
 /// The messages that a client receives until the connection ends, with their times in seconds, and the number of

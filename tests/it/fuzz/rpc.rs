@@ -102,8 +102,8 @@ async fn any_request_is_answered_in_json() {
     let keyring = Arc::new(Keyring::default());
     let rpc = Rpc::new(node.chain().clone(), keyring, config, node.known().clone(), None, execution);
     let answer = |body: &[u8]| {
-        let answered = futures_util::FutureExt::now_or_never(rpc.answer(Default::default(), body));
-        answered.map(|(answer, _)| answer)
+        let answered = futures_util::FutureExt::now_or_never(rpc.answer(body));
+        answered.map(|answer| answer.into_parts().0)
     };
     // What waits for something else is not waited for; what answers at once is most of it.
     let answered = fuzz("request", 2_000, &bodies(), |body| {
