@@ -11,7 +11,7 @@ use crate::{
     evm::{BlockError, EstimateError, TransactionError, halt_message},
     fork::AskError,
     state::ReadError,
-    web::ExecutionFailed,
+    web::{AnswerError, ExecutionFailed},
 };
 
 /// The clients whose conventions the interface follows (see the book, "JSON-RPC").
@@ -127,6 +127,15 @@ impl RpcError {
     /// The response would exceed `limit` bytes; `advice` says how to request less.
     pub fn exceeds(limit: usize, advice: &str) -> Self {
         Self::too_large(format!("response too large: it exceeds {limit} bytes; {advice}"))
+    }
+
+    /// The response does not fit; `advice` says how to request less.
+    pub fn does_not_fit(error: AnswerError, advice: &str) -> Self {
+        match error {
+            AnswerError::TooLong(limit) => Self::exceeds(limit, advice),
+            AnswerError::NoRoom => Self::no_room(),
+            AnswerError::Unwritable => Self::internal(error.to_string()),
+        }
     }
 
     /// A submitted transaction is in no block after the time `waited` (EIP-7966). The data is its hash.

@@ -7,7 +7,8 @@ use alloy_primitives::{Address, B64, B256, Bloom, Bytes, U256, hex};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::{hex::Quantity, room::Room, schema};
+use super::{hex::Quantity, schema};
+use crate::web::{AnswerError, Room};
 
 /// The size in bytes from which written JSON keeps its buffer when it is appended.
 const LONG: usize = 16 << 10;
@@ -95,25 +96,23 @@ pub(crate) fn array<T>(out: &mut Vec<u8>, items: impl IntoIterator<Item = T>, mu
     out.push(b']');
 }
 
-/// Writes an array while there is room; returns false if there is not enough.
+/// Writes an array while there is room for `out`.
 pub(crate) fn array_within<T>(
     out: &mut Vec<u8>,
     room: &mut Room,
     items: impl IntoIterator<Item = T>,
     mut write: impl FnMut(T, &mut Vec<u8>),
-) -> bool {
+) -> Result<(), AnswerError> {
     out.push(b'[');
     for (at, item) in items.into_iter().enumerate() {
         if at > 0 {
             out.push(b',');
         }
         write(item, out);
-        if !room.fits(out.len()) {
-            return false;
-        }
+        room.ask(out.len())?;
     }
     out.push(b']');
-    true
+    Ok(())
 }
 
 /// `"0x…"` of at most 32 bytes, appended at once.
@@ -201,43 +200,36 @@ pub(super) struct Serialized<T>(pub(super) T);
 
 impl<T: Serialize> Json for Serialized<T> {
     fn write(&self, out: &mut Vec<u8>) {
-        self.write_while(out, |_| true);
-    }
-}
-
-impl<T: Serialize> Serialized<T> {
-    /// Appends the JSON while `out` may have the length that it gets; returns whether it could.
-    pub(super) fn write_while(&self, out: &mut Vec<u8>, fits: impl FnMut(usize) -> bool) -> bool {
         let start = out.len();
-        match serde_json::to_writer(Bounded { out, fits }, &self.0) {
-            Ok(()) => true,
-            Err(error) if error.is_io() => false,
-            Err(error) => {
-                // Only a map whose keys are not strings can fail.
-                tracing::error!(%error, "an answer could not be written");
-                out.truncate(start);
-                out.extend_from_slice(b"null");
-                true
-            }
+        if let Err(error) = serde_json::to_writer(&mut *out, &self.0) {
+            // Only a map whose keys are not strings can fail.
+            tracing::error!(%error, "an answer could not be written");
+            out.truncate(start);
+            out.extend_from_slice(b"null");
         }
     }
 }
 
-/// Appends to a vector while it may have the length that it gets.
-struct Bounded<'a, F> {
-    out: &'a mut Vec<u8>,
-    fits: F,
+impl<T: Serialize> Serialized<T> {
+    /// Appends the JSON while there is room for `out`.
+    pub(super) fn write_within(&self, out: &mut Vec<u8>, room: &mut Room) -> Result<(), AnswerError> {
+        Ok(serde_json::to_writer(Bounded { out, room }, &self.0)?)
+    }
 }
 
-impl<F: FnMut(usize) -> bool> io::Write for Bounded<'_, F> {
+/// Appends to a vector while there is room for it.
+struct Bounded<'a> {
+    out: &'a mut Vec<u8>,
+    room: &'a mut Room,
+}
+
+impl io::Write for Bounded<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.write_all(bytes).map(|()| bytes.len())
     }
 
     fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
-        if !(self.fits)(self.out.len() + bytes.len()) {
-            return Err(io::ErrorKind::FileTooLarge.into());
-        }
+        self.room.ask(self.out.len() + bytes.len()).map_err(io::Error::other)?;
         self.out.extend_from_slice(bytes);
         Ok(())
     }

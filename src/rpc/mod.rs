@@ -27,7 +27,6 @@ mod net;
 mod ots;
 mod params;
 mod personal;
-mod room;
 mod schema;
 mod subscriptions;
 mod table;
@@ -77,7 +76,7 @@ use crate::{
     failed_calls::FailedCalls,
     fork::{ChainFork, ChainForks},
     sources::KnownContracts,
-    web::{Answer, Budget, Caller, Client, Execution, Held, Slice, check_json, current_client, interrupted},
+    web::{Answer, Budget, Caller, Client, Execution, Held, Room, Slice, check_json, current_client, interrupted},
 };
 
 /// Settings of the interface.
@@ -196,6 +195,11 @@ impl Context {
     /// The rules of parameters of the standard methods.
     fn rules(&self) -> ParamRules {
         ParamRules::new(self.dialect, false)
+    }
+
+    /// Room for a result of at most `limit` bytes.
+    fn room(&self, limit: usize) -> Room {
+        Room::new(self.config.budget.clone(), limit)
     }
 
     /// Runs `work` of a method that waits on a thread of its own, in the turn of its client.

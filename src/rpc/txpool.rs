@@ -10,9 +10,11 @@ use super::{
     eth::RpcTransaction,
     hex::Quantity,
     json::{Json, Object, Written},
-    room::Room,
 };
-use crate::chain::Pooled;
+use crate::{
+    chain::Pooled,
+    web::{AnswerError, Room},
+};
 
 pub(super) fn methods(table: &mut Table) {
     table
@@ -62,23 +64,21 @@ fn summary(pooled: &Pooled, out: &mut Vec<u8>) {
     format!("{to}: {} wei + {} gas × {} wei", tx.value(), tx.gas_limit(), tx.max_fee_per_gas()).write(out);
 }
 
-/// Writes one account's transactions; returns false if there is no room for them.
+/// Writes one account's transactions, if there is room for them.
 fn by_nonce(
     transactions: &BTreeMap<u64, Arc<Pooled>>,
     write: fn(&Pooled, &mut Vec<u8>),
     out: &mut Vec<u8>,
     room: &mut Room,
-) -> bool {
+) -> Result<(), AnswerError> {
     let mut object = Object::begin(out);
     for (nonce, pooled) in transactions {
         let out = object.name(&nonce.to_string());
         write(pooled, out);
-        if !room.fits(out.len()) {
-            return false;
-        }
+        room.ask(out.len())?;
     }
     object.end();
-    true
+    Ok(())
 }
 
 impl PoolContent {
@@ -86,11 +86,11 @@ impl PoolContent {
     fn all(&self, context: &Context, write: fn(&Pooled, &mut Vec<u8>)) -> Result<Written, RpcError> {
         self.parts(context, "ask for one account with txpool_contentFrom", |part, out, room| {
             let mut accounts = Object::begin(out);
-            let whole = part.iter().all(|(address, transactions)| {
-                by_nonce(transactions, write, accounts.name(&address.to_string()), room)
-            });
+            for (address, transactions) in part {
+                by_nonce(transactions, write, accounts.name(&address.to_string()), room)?;
+            }
             accounts.end();
-            whole
+            Ok(())
         })
     }
 
@@ -106,15 +106,13 @@ impl PoolContent {
         &self,
         context: &Context,
         advice: &str,
-        write: impl Fn(&ByAccount, &mut Vec<u8>, &mut Room) -> bool,
+        write: impl Fn(&ByAccount, &mut Vec<u8>, &mut Room) -> Result<(), AnswerError>,
     ) -> Result<Written, RpcError> {
         let mut out = Vec::new();
-        let mut room = Room::new(context, context.config.max_batch_response);
+        let mut room = context.room(context.config.max_batch_response);
         let mut object = Object::begin(&mut out);
         for (name, part) in [("pending", &self.pending), ("queued", &self.queued)] {
-            if !write(part, object.name(name), &mut room) {
-                return Err(room.error(advice));
-            }
+            write(part, object.name(name), &mut room).map_err(|error| RpcError::does_not_fit(error, advice))?;
         }
         object.end();
         Ok(Written(out))

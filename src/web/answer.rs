@@ -18,7 +18,7 @@ use axum::{
 use hyper::body::{Frame, SizeHint};
 use serde::Serialize;
 
-use super::{Budget, Held, RestError, budget::UNCOUNTED, request::current_budget};
+use super::{Budget, Held, RestError, Room, budget::UNCOUNTED, request::current_budget};
 
 /// Most bytes of a body that is written as a whole.
 pub const MAX_ANSWER: usize = 32 << 20;
@@ -35,6 +35,19 @@ pub enum AnswerError {
     /// The memory for responses is in use.
     #[error("the memory for long responses is in use by other clients; try again")]
     NoRoom,
+    /// A value has no JSON.
+    #[error("the response cannot be written")]
+    Unwritable,
+}
+
+impl From<serde_json::Error> for AnswerError {
+    /// The reason why a writer that asks for room was refused.
+    fn from(error: serde_json::Error) -> Self {
+        io::Error::from(error).downcast().unwrap_or_else(|error| {
+            tracing::error!(%error, "a response cannot be written as JSON");
+            Self::Unwritable
+        })
+    }
 }
 
 impl From<AnswerError> for RestError {
@@ -42,29 +55,26 @@ impl From<AnswerError> for RestError {
         match error {
             AnswerError::TooLong(_) => Self::Body { status: StatusCode::PAYLOAD_TOO_LARGE, what: error.to_string() },
             AnswerError::NoRoom => Self::NoRoom,
+            AnswerError::Unwritable => Self::Internal(error.to_string()),
         }
     }
 }
 
-/// A body under construction, which asks the budget before it grows, and stops where there is no room.
+/// A body under construction, which asks for room before it grows, and stops where there is none.
 #[derive(Debug)]
 pub struct AnswerWriter {
-    budget: Budget,
-    held: Held,
+    room: Room,
     bytes: Vec<u8>,
-    limit: usize,
-    refused: Option<AnswerError>,
 }
 
 impl AnswerWriter {
     /// An empty body of at most `limit` bytes, for the request that the current task or thread answers.
     pub fn new(limit: usize) -> Self {
-        Self::within(current_budget(), limit)
+        Self::within(Room::new(current_budget(), limit))
     }
 
-    /// An empty body of at most `limit` bytes that counts against `budget`.
-    pub fn within(budget: Budget, limit: usize) -> Self {
-        Self { budget, held: Held::default(), bytes: Vec::new(), limit, refused: None }
+    fn within(room: Room) -> Self {
+        Self { room, bytes: Vec::new() }
     }
 
     /// The number of bytes written so far.
@@ -74,11 +84,20 @@ impl AnswerWriter {
 
     /// Appends bytes.
     pub fn push(&mut self, bytes: &[u8]) -> Result<(), AnswerError> {
-        if let Err(error) = self.reserve(bytes.len()) {
-            self.refused = Some(error);
-            return Err(error);
+        let needed = self.bytes.len() + bytes.len();
+        if needed > self.bytes.capacity() {
+            self.grow(needed)?;
         }
         self.bytes.extend_from_slice(bytes);
+        Ok(())
+    }
+
+    /// Grows the buffer, and the memory that it holds.
+    fn grow(&mut self, needed: usize) -> Result<(), AnswerError> {
+        let ahead = self.bytes.capacity().clamp(256, STEP);
+        let capacity = needed.max((self.bytes.capacity() + ahead).min(self.room.limit()));
+        self.room.ask(capacity)?;
+        self.bytes.reserve_exact(capacity - self.bytes.len());
         Ok(())
     }
 
@@ -92,35 +111,13 @@ impl AnswerWriter {
         let before = self.bytes.len();
         serde_json::to_writer(&mut *self, value).map_err(|error| {
             self.bytes.truncate(before);
-            self.refused.unwrap_or_else(|| {
-                // Bodies have neither keys that are no texts nor failing parts.
-                tracing::error!(%error, "a body cannot be written as JSON");
-                AnswerError::TooLong(self.limit)
-            })
+            error.into()
         })
     }
 
     /// The body.
     pub fn finish(self) -> Answer {
-        Answer { bytes: self.bytes, held: self.held }
-    }
-
-    /// Grows the buffer, and the memory that it holds, for `more` bytes.
-    fn reserve(&mut self, more: usize) -> Result<(), AnswerError> {
-        let needed = self.bytes.len() + more;
-        if needed > self.limit {
-            return Err(AnswerError::TooLong(self.limit));
-        }
-        if needed <= self.bytes.capacity() {
-            return Ok(());
-        }
-        let ahead = self.bytes.capacity().clamp(256, STEP);
-        let capacity = needed.max(self.bytes.capacity() + ahead);
-        if !self.budget.try_grow(&mut self.held, capacity) {
-            return Err(AnswerError::NoRoom);
-        }
-        self.bytes.reserve_exact(capacity - self.bytes.len());
-        Ok(())
+        self.room.filled_with(self.bytes)
     }
 }
 
@@ -288,9 +285,7 @@ mod tests {
     #[test]
     fn a_body_holds_the_memory_that_its_buffer_takes() {
         let budget = Budget::new(8 << 20);
-        let mut writer = AnswerWriter::within(budget.clone(), 4 << 20);
-        writer.push(&[b'a'; 100]).expect("room");
-        assert!(writer.held.is_nothing());
+        let mut writer = AnswerWriter::within(Room::new(budget.clone(), 4 << 20));
         for _ in 0..30 {
             writer.push(&[b'a'; 100_000]).expect("room");
         }
@@ -303,15 +298,15 @@ mod tests {
 
     #[test]
     fn a_body_ends_at_its_limit_and_where_there_is_no_room() {
-        let mut writer = AnswerWriter::within(Budget::new(8 << 20), 100);
+        let mut writer = AnswerWriter::within(Room::new(Budget::new(8 << 20), 100));
         writer.json(&"a".repeat(50)).expect("room");
         assert_eq!(writer.json(&"a".repeat(50)), Err(AnswerError::TooLong(100)));
         assert_eq!(writer.length(), 52, "nothing is left of what did not fit");
 
         let budget = Budget::new(1 << 20);
-        let mut first = AnswerWriter::within(budget.clone(), MAX_ANSWER);
+        let mut first = AnswerWriter::within(Room::new(budget.clone(), MAX_ANSWER));
         first.push(&[0; 700 << 10]).expect("room");
-        let mut second = AnswerWriter::within(budget, MAX_ANSWER);
+        let mut second = AnswerWriter::within(Room::new(budget, MAX_ANSWER));
         assert_eq!(second.push(&[0; 700 << 10]), Err(AnswerError::NoRoom));
     }
 

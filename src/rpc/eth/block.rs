@@ -13,7 +13,6 @@ use crate::{
         Context, OnFork, RpcError, Table,
         hex::Quantity,
         json::{Json, Written, array_within},
-        room::Room,
     },
 };
 
@@ -104,14 +103,13 @@ fn receipts(context: &Context, (id,): (BlockId,)) -> Result<Option<Receipts>, Rp
     let Some((head, block)) = find(context, id)? else { return Ok(None) };
     let blob_base_fee = head.environment_of(&block).blob_base_fee();
     let mut out = Vec::new();
-    let mut room = Room::new(context, context.config.max_batch_response);
-    let whole = array_within(&mut out, &mut room, 0..block.receipts.len(), |index, out| {
+    let mut room = context.room(context.config.max_batch_response);
+    let written = array_within(&mut out, &mut room, 0..block.receipts.len(), |index, out| {
         RpcReceipt { block: block.clone(), index, blob_base_fee }.write(out);
     });
-    match whole {
-        true => Ok(Some(Receipts(Written(out)))),
-        false => Err(room.error("ask for single receipts with eth_getTransactionReceipt")),
-    }
+    let advice = "ask for single receipts with eth_getTransactionReceipt";
+    written.map_err(|error| RpcError::does_not_fit(error, advice))?;
+    Ok(Some(Receipts(Written(out))))
 }
 
 /// Receipts, as JSON.

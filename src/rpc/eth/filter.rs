@@ -13,9 +13,8 @@ use crate::{
         filters::{FilterKind, FilterUpdate},
         hex::Quantity,
         json::{Json, Written, array_within},
-        room::Room,
     },
-    web::current_client,
+    web::{AnswerError, current_client},
 };
 
 /// The number of blocks whose logs are searched on the current task.
@@ -97,18 +96,18 @@ async fn filter_changes(context: Arc<Context>, (id,): (U256,)) -> Result<FilterC
     };
     let few = news.removed.len() + news.added.len() <= FEW_BLOCKS;
     let max_logs = context.config.max_logs;
-    let mut room = Room::new(&context, context.config.max_batch_response);
+    let mut room = context.room(context.config.max_batch_response);
     let mut select = move || {
         let next = news.added.first().or(news.removed.first()).map_or(0, |block| block.number());
-        let logs = filter.select_all(&news.removed, &news.added, max_logs, &mut room);
-        logs.map(FilterChanges::Written).ok_or_else(|| {
-            if room.is_refused() {
-                return RpcError::no_room();
+        let max_bytes = room.limit();
+        match filter.select_all(&news.removed, &news.added, max_logs, &mut room) {
+            Ok(Some(logs)) => Ok(FilterChanges::Written(logs)),
+            Ok(None) | Err(AnswerError::TooLong(_)) => {
+                let remedy = format!("ask for the logs since block {next:#x} with eth_getLogs, piece by piece");
+                Err(RpcError::too_large(format!("more than {max_logs} logs or {max_bytes} bytes: {remedy}")))
             }
-            let max_bytes = room.max();
-            let remedy = format!("ask for the logs since block {next:#x} with eth_getLogs, piece by piece");
-            RpcError::too_large(format!("more than {max_logs} logs or {max_bytes} bytes: {remedy}"))
-        })
+            Err(error) => Err(RpcError::does_not_fit(error, "poll more often")),
+        }
     };
     if few { select() } else { context.apart_for_caller(select).await }
 }
@@ -123,11 +122,12 @@ fn transactions(context: &Context, hashes: &[B256]) -> Result<Written, RpcError>
         })
     };
     let mut out = Vec::new();
-    let mut room = Room::new(context, context.config.max_batch_response);
-    let whole = array_within(&mut out, &mut room, hashes.iter().filter_map(find), |transaction, out| {
+    let mut room = context.room(context.config.max_batch_response);
+    let written = array_within(&mut out, &mut room, hashes.iter().filter_map(find), |transaction, out| {
         RpcTransaction::Waiting(transaction).write(out);
     });
-    if whole { Ok(Written(out)) } else { Err(room.error("poll more often, or use a filter of hashes")) }
+    written.map_err(|error| RpcError::does_not_fit(error, "poll more often, or use a filter of hashes"))?;
+    Ok(Written(out))
 }
 
 /// All logs so far that the filter selects.

@@ -16,9 +16,9 @@ use crate::{
     rpc::{
         Context, OnFork, RpcConfig, RpcError, Table, forked,
         json::{Json, Written, array_within},
-        room::Room,
         schema,
     },
+    web::{AnswerError, Room},
 };
 
 pub(super) fn methods(table: &mut Table) {
@@ -35,24 +35,23 @@ const BETWEEN_LOOKS: usize = 64 << 10;
 const ENVELOPE: usize = 256;
 
 impl LogFilter {
-    /// The selected logs of removed blocks, then of new blocks, as a JSON array; none if there are more than `max_logs`, or
-    /// there is no room for them.
+    /// The selected logs of removed blocks, then of new blocks, as a JSON array; none if there are more than `max_logs`.
     pub(crate) fn select_all(
         &self,
         removed: &[Arc<Block>],
         added: &[Arc<Block>],
         max_logs: usize,
         room: &mut Room,
-    ) -> Option<Written> {
+    ) -> Result<Option<Written>, AnswerError> {
         let gone = removed.iter().map(|block| (block, true));
         let each = gone.chain(added.iter().map(|block| (block, false)));
         let logs = each.flat_map(|(block, removed)| self.select(block, removed));
         let (mut out, mut count) = (Vec::new(), 0);
-        let whole = array_within(&mut out, room, logs.take(max_logs + 1), |log, out| {
+        array_within(&mut out, room, logs.take(max_logs + 1), |log, out| {
             count += 1;
             log.write(out);
-        });
-        (whole && count <= max_logs).then_some(Written(out))
+        })?;
+        Ok((count <= max_logs).then_some(Written(out)))
     }
 
     /// The selected logs of one block, each as JSON.
@@ -287,7 +286,7 @@ struct LogResponse<'c> {
 
 impl<'c> LogResponse<'c> {
     fn begin(context: &'c Context) -> Self {
-        let room = Room::new(context, context.config.max_batch_response);
+        let room = context.room(context.config.max_batch_response);
         Self { config: &context.config, room, out: vec![b'['], logs: 0, size: 0 }
     }
 
@@ -295,20 +294,17 @@ impl<'c> LogResponse<'c> {
     fn count(&mut self, size: usize, block: u64) -> Result<(), RpcError> {
         self.logs += 1;
         self.size += size;
-        let (max_logs, max_bytes) = (self.config.max_logs, self.room.max());
-        if self.logs <= max_logs && self.room.fits(self.size) {
-            return Ok(());
+        let max_logs = self.config.max_logs;
+        if self.logs > max_logs {
+            let what = format!("query returned more than {max_logs} results; narrow the range (up to block {block})");
+            return Err(RpcError::invalid_params(what));
         }
-        if self.room.is_refused() {
-            return Err(RpcError::no_room());
-        }
-        Err(RpcError::invalid_params(match self.logs > max_logs {
-            true => format!("query returned more than {max_logs} results; narrow the range (up to block {block})"),
-            false => format!(
-                "query returned more than {max_bytes} bytes; narrow the range (up to block {block}), or add an address \
-                 or topics"
-            ),
-        }))
+        self.room.ask(self.size).map_err(|error| match error {
+            AnswerError::TooLong(limit) => RpcError::invalid_params(format!(
+                "query returned more than {limit} bytes; narrow the range (up to block {block}), or add an address or topics"
+            )),
+            error => RpcError::does_not_fit(error, "narrow the range"),
+        })
     }
 
     /// Writes a counted log.

@@ -12,7 +12,6 @@ use crate::{
     rpc::{
         Context, OnFork, RpcError, Table,
         json::{Json, Written, array_within},
-        room::Room,
         schema,
     },
 };
@@ -49,14 +48,12 @@ fn pending_transactions(context: &Context, (): ()) -> Result<Waiting, RpcError> 
     let own = accounts.flat_map(|account| context.chain.pool().content_of(account));
     let executable = own.filter_map(|(pooled, executable)| executable.then_some(pooled));
     let mut out = Vec::new();
-    let mut room = Room::new(context, context.config.max_batch_response);
-    let whole = array_within(&mut out, &mut room, executable, |pooled, out| {
+    let mut room = context.room(context.config.max_batch_response);
+    let written = array_within(&mut out, &mut room, executable, |pooled, out| {
         RpcTransaction::Waiting(pooled.transaction.clone()).write(out);
     });
-    match whole {
-        true => Ok(Waiting(Written(out))),
-        false => Err(room.error("ask for one account with txpool_contentFrom")),
-    }
+    written.map_err(|error| RpcError::does_not_fit(error, "ask for one account with txpool_contentFrom"))?;
+    Ok(Waiting(Written(out)))
 }
 
 /// Whether a transaction is the one that a request describes.

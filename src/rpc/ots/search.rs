@@ -14,7 +14,6 @@ use crate::{
         json::{Json, Object, Written, array_within},
         ots::PlainNumber,
         params::LooseNumber,
-        room::Room,
         trace::{Inputs, visit_block},
         tracing::Budget,
     },
@@ -51,20 +50,24 @@ fn page(
     last_page: bool,
 ) -> Result<Written, RpcError> {
     let mut out = Vec::new();
-    let mut room = Room::new(context, context.config.max_trace_bytes);
+    let mut room = context.room(context.config.max_trace_bytes);
     let mut object = Object::begin(&mut out);
-    let whole = array_within(object.name("txs"), &mut room, places, |(block, index), out| {
+    let too_long = |error| RpcError::does_not_fit(error, "ask for a smaller page");
+
+    array_within(object.name("txs"), &mut room, places, |(block, index), out| {
         RpcTransaction::Mined(block.clone(), *index).write(out);
-    }) && array_within(object.name("receipts"), &mut room, places, |(block, index), out| {
+    })
+    .map_err(too_long)?;
+
+    array_within(object.name("receipts"), &mut room, places, |(block, index), out| {
         let blob_base_fee = head.environment_of(block).blob_base_fee();
         let receipt = RpcReceipt { block: block.clone(), index: *index, blob_base_fee };
         let mut object = Object::begin(out);
         receipt.write_members(&mut object);
         object.member("timestamp", &PlainNumber(block.header.timestamp)).end();
-    });
-    if !whole {
-        return Err(room.error("ask for a smaller page"));
-    }
+    })
+    .map_err(too_long)?;
+
     object.member("firstPage", &first_page).member("lastPage", &last_page).end();
     Ok(Written(out))
 }

@@ -13,9 +13,8 @@ use crate::{
     rpc::{
         Context, RpcError,
         json::{Json, Serialized, array_within},
-        room::Room,
     },
-    web::interrupted,
+    web::{AnswerError, Room, interrupted},
 };
 
 /// The stack of a thread that writes nested traces. The EVM lets calls nest 1,024 deep, and each takes up to two kilobytes.
@@ -37,7 +36,7 @@ impl Budget {
     pub fn new(context: &Context, advice: &'static str) -> Self {
         let config = &context.config;
         let max_bytes = config.max_trace_bytes;
-        let room = Mutex::new(Room::new(context, max_bytes));
+        let room = Mutex::new(context.room(max_bytes));
         Self { begun: Instant::now(), limit: config.execution_timeout, max_bytes, room, advice }
     }
 
@@ -53,10 +52,7 @@ impl Budget {
 
     /// The error for a request whose time is over.
     pub fn check_time(&self) -> Result<(), RpcError> {
-        match self.is_over() {
-            true => Err(self.timeout()),
-            false => Ok(()),
-        }
+        if self.is_over() { Err(self.timeout()) } else { Ok(()) }
     }
 
     /// The number of bytes that one execution may record.
@@ -80,18 +76,14 @@ impl Budget {
 
     /// Appends a trace as JSON, if there is room for it.
     pub fn write(&self, trace: impl Serialize, out: &mut Vec<u8>) -> Result<(), RpcError> {
-        let mut room = self.room.lock();
-        if Serialized(trace).write_while(out, |length| room.fits(length)) {
-            return Ok(());
-        }
-        drop(room);
-        Err(self.no_room())
+        let written = Serialized(trace).write_within(out, &mut self.room.lock());
+        written.map_err(|error| self.does_not_fit(error))
     }
 
     /// Appends an array, if there is room for it.
     pub fn write_array<T: Json>(&self, items: impl IntoIterator<Item = T>, out: &mut Vec<u8>) -> Result<(), RpcError> {
-        let whole = array_within(out, &mut self.room.lock(), items, |item, out| item.write(out));
-        if whole { Ok(()) } else { Err(self.no_room()) }
+        let written = array_within(out, &mut self.room.lock(), items, |item, out| item.write(out));
+        written.map_err(|error| self.does_not_fit(error))
     }
 
     /// Appends a trace that nests as deeply as calls do, and drops it. Both take stack for each level, which is therefore
@@ -107,8 +99,8 @@ impl Budget {
 
     /// The error for a response that is too long.
     pub fn check_size(&self, written: &[u8]) -> Result<(), RpcError> {
-        let fits = self.room.lock().fits(written.len());
-        if fits { Ok(()) } else { Err(self.no_room()) }
+        let asked = self.room.lock().ask(written.len());
+        asked.map_err(|error| self.does_not_fit(error))
     }
 
     /// The error of an execution whose time is over.
@@ -117,8 +109,11 @@ impl Budget {
     }
 
     /// The error for a response that did not fit: into its limit, or into the node's memory.
-    fn no_room(&self) -> RpcError {
-        if self.room.lock().is_refused() { RpcError::no_room() } else { self.too_large() }
+    fn does_not_fit(&self, error: AnswerError) -> RpcError {
+        match error {
+            AnswerError::TooLong(_) => self.too_large(),
+            error => RpcError::does_not_fit(error, self.advice),
+        }
     }
 
     /// The trace does not fit into one response.
