@@ -8,7 +8,7 @@ use alloy_dyn_abi::{DynSolType, DynSolValue, EventExt, Specifier};
 use alloy_json_abi::{Event, EventParam, Param};
 use alloy_primitives::{LogData, U256};
 
-use crate::nesting::MAX_NESTING;
+use crate::nesting::{MAX_NESTING, brackets};
 
 /// The most bytes of data that are decoded.
 pub const MAX_DATA: usize = 1 << 16;
@@ -23,8 +23,10 @@ const WORD: usize = 32;
 /// Decodes the arguments of a function, an error or a constructor, or the output of a function. `None` if the data is not
 /// theirs, or stands for too much.
 pub fn decode_values(parameters: &[Param], data: &[u8]) -> Option<Vec<DynSolValue>> {
-    let depths = parameters.iter().map(|parameter| depth(&parameter.ty, &parameter.components));
-    let types = depths.zip(parameters).map(|(depth, parameter)| depth.and_then(|_| parameter.resolve().ok()));
+    if parameters.iter().any(|parameter| nests_too_deeply(&parameter.ty, &parameter.components)) {
+        return None;
+    }
+    let types = parameters.iter().map(|parameter| parameter.resolve().ok());
     let kind = DynSolType::Tuple(types.collect::<Option<_>>()?);
     Measure::of(data)?.values(&kind)?;
     let values = kind.abi_decode_params(data).ok()?;
@@ -38,7 +40,9 @@ pub fn decode_values(parameters: &[Param], data: &[u8]) -> Option<Vec<DynSolValu
 pub fn decode_log(event: &Event, log: &LogData) -> Option<Vec<DynSolValue>> {
     let mut body = Vec::new();
     for input in &event.inputs {
-        depth(&input.ty, &input.components)?;
+        if nests_too_deeply(&input.ty, &input.components) {
+            return None;
+        }
         if !input.indexed {
             body.push(EventParam::resolve(input).ok()?);
         }
@@ -49,13 +53,15 @@ pub fn decode_log(event: &Event, log: &LogData) -> Option<Vec<DynSolValue>> {
     event.inputs.iter().map(|input| if input.indexed { indexed.next() } else { body.next() }).collect()
 }
 
-/// Returns the depth of a type's nesting; `None` if it is too deep.
-fn depth(kind: &str, components: &[Param]) -> Option<usize> {
-    let mut deepest = 0;
-    for component in components {
-        deepest = deepest.max(depth(&component.ty, &component.components)? + 1);
-    }
-    Some(deepest + kind.matches('[').count()).filter(|depth| *depth <= MAX_NESTING)
+/// Whether a type nests too deeply to be decoded, by functions that call themselves.
+pub(super) fn nests_too_deeply(kind: &str, components: &[Param]) -> bool {
+    depth(kind, components) > MAX_NESTING
+}
+
+/// The depth of a type. Components nest no deeper than the document that they are read from.
+fn depth(kind: &str, components: &[Param]) -> usize {
+    let inner = components.iter().map(|component| 1 + depth(&component.ty, &component.components));
+    brackets(kind) + inner.max().unwrap_or(0)
 }
 
 /// Follows the offsets of data, and adds up what its values take.

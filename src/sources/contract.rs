@@ -2,18 +2,19 @@
 
 use std::{collections::BTreeMap, io, sync::Arc};
 
-use alloy_json_abi::{JsonAbi, Param};
+use alloy_json_abi::JsonAbi;
 use alloy_primitives::{B256, Bytes};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{
+    abi::nests_too_deeply,
     code::{CodeMatch, CompiledCode},
     output::{CompilerContract, CompilerOutput},
     signatures::Signatures,
     standard_json::StandardInput,
 };
-use crate::nesting::{MAX_NESTING, brackets};
+use crate::nesting::MAX_NESTING;
 
 /// A compiled contract with its source.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -198,19 +199,14 @@ pub fn read_abi(abi: Value) -> Result<JsonAbi, String> {
     let functions = abi.functions().flat_map(|function| function.inputs.iter().chain(&function.outputs));
     let errors = abi.errors().flat_map(|error| &error.inputs);
     let constructor = abi.constructor.iter().flat_map(|constructor| &constructor.inputs);
-    let events = abi.events().flat_map(|event| &event.inputs);
-    let depths = functions.chain(errors).chain(constructor).map(|input| depth_of(&input.ty, &input.components));
-    let depths = depths.chain(events.map(|input| depth_of(&input.ty, &input.components)));
-    if depths.max().is_some_and(|depth| depth > MAX_NESTING) {
+    let mut events = abi.events().flat_map(|event| &event.inputs);
+    let mut others = functions.chain(errors).chain(constructor);
+    if others.any(|input| nests_too_deeply(&input.ty, &input.components))
+        || events.any(|input| nests_too_deeply(&input.ty, &input.components))
+    {
         return Err(format!("the ABI has a type that is nested more than {MAX_NESTING} deep"));
     }
     Ok(abi)
-}
-
-/// The depth of a type. Components nest no deeper than the document that they are read from.
-fn depth_of(kind: &str, components: &[Param]) -> usize {
-    let inner = components.iter().map(|component| 1 + depth_of(&component.ty, &component.components));
-    brackets(kind) + inner.max().unwrap_or(0)
 }
 
 #[cfg(test)]
