@@ -3,7 +3,10 @@
 //! The connection sets it around everything that answers a request, so that neither a route nor a layer can forget whose
 //! turn its work takes, or which budget its response counts against.
 
-use std::{future::Future, sync::Arc};
+use std::{
+    future::Future,
+    sync::{Arc, LazyLock},
+};
 
 use super::{
     Budget, Client, ClientAddresses, Flow,
@@ -49,9 +52,10 @@ pub fn current_client() -> Client {
     CURRENT.try_with(|context| context.client).unwrap_or_default()
 }
 
-/// The budget of the request that the current task answers.
+/// The budget of the request that the current task answers. What is written outside of requests shares one of its own.
 pub(super) fn current_budget() -> Budget {
-    CURRENT.try_with(|context| context.flow.budget().clone()).unwrap_or_default()
+    static OUTSIDE: LazyLock<Budget> = LazyLock::new(Budget::default);
+    CURRENT.try_with(|context| context.flow.budget().clone()).unwrap_or_else(|_| OUTSIDE.clone())
 }
 
 /// Runs `work` on a thread of its own when it is the turn of the client whose request the current task answers. Dropping the
