@@ -87,7 +87,7 @@ where
 
     async fn serve(&mut self) -> Result<Infallible, Ending> {
         if let Some(greeting) = self.protocol.greeting() {
-            self.wire.send([greeting], Ending::Stalled, self.latency(), self.flow.budget()).await?;
+            self.wire.send([uncounted(greeting)], Ending::Stalled, self.latency(), self.flow.budget()).await?;
         }
         let event_missed = if P::EVERY_EVENT { Ending::TooSlow } else { Ending::Stalled };
         let mut answers = FuturesUnordered::new();
@@ -115,16 +115,16 @@ where
                 event = self.protocol.next_event(), if !yields && awaited == 0 => {
                     let event = event.ok_or(Ending::ShuttingDown)?;
                     let latency = self.latency();
-                    self.wire.send(self.protocol.messages(&event), event_missed, latency, self.flow.budget()).await?;
+                    let messages = self.protocol.messages(&event).map(uncounted);
+                    self.wire.send(messages, event_missed, latency, self.flow.budget()).await?;
                 }
                 () = until(due), if due.is_some() => self.wire.write_delayed().await?,
                 Some((answer, is_awaited)) = answers.next() => {
-                    let (answer, held): (Utf8Bytes, Held) = Option::ok_or(answer, Ending::NoRoom)?;
-                    if !answer.is_empty() {
+                    let answer: (Utf8Bytes, Held) = Option::ok_or(answer, Ending::NoRoom)?;
+                    if !answer.0.is_empty() {
                         self.wire.send([answer], Ending::Stalled, self.latency(), self.flow.budget()).await?;
                     }
                     awaited -= usize::from(is_awaited);
-                    drop(held);
                 }
                 _ = ping.tick() => {
                     if heard.elapsed() >= SILENCE {
@@ -153,9 +153,7 @@ where
                         SocketReply::Nothing => {}
                         SocketReply::Now(reply) => {
                             drop(held);
-                            let held = budget.hold(reply.len()).await.ok_or(Ending::NoRoom)?;
-                            self.wire.send([reply], Ending::Stalled, self.latency(), budget).await?;
-                            drop(held);
+                            self.wire.send([uncounted(reply)], Ending::Stalled, self.latency(), budget).await?;
                         }
                         SocketReply::Later(answer) | SocketReply::BeforeEvents(answer) => {
                             awaited += usize::from(is_awaited);
@@ -236,6 +234,11 @@ async fn complete(
     room.then_some((answer, held))
 }
 
+/// A message whose memory is counted when it is sent.
+fn uncounted(text: Utf8Bytes) -> (Utf8Bytes, Held) {
+    (text, Held::default())
+}
+
 /// Waits for a time; for ever if there is none.
 async fn until(due: Option<Instant>) {
     match due {
@@ -245,49 +248,55 @@ async fn until(due: Option<Instant>) {
 }
 
 impl<S: Sink<Message, Error = axum::Error> + Unpin> Wire<S> {
-    /// Writes messages, or holds them back for `latency`. They never overtake earlier ones.
+    /// Writes messages as they are rendered, or holds them back for `latency`. They never overtake earlier ones. Their memory
+    /// counts until they are written.
     async fn send(
         &mut self,
-        messages: impl IntoIterator<Item = Utf8Bytes>,
+        messages: impl IntoIterator<Item = (Utf8Bytes, Held)>,
         missed: Ending,
         latency: Duration,
         budget: &Budget,
     ) -> Result<(), Ending> {
-        if latency.is_zero() && self.delayed.is_empty() {
-            return self.write(messages, missed).await;
-        }
+        let delays = !latency.is_zero() || !self.delayed.is_empty();
         let due = Instant::now() + latency;
         let due = self.delayed.back().map_or(due, |last| due.max(last.due));
-        for text in messages {
-            if self.delayed.len() >= MAX_DELAYED {
+        // The socket buffers no more than the newest message, apart from short ones.
+        let mut newest = None;
+        for (text, mut held) in messages {
+            if delays && self.delayed.len() >= MAX_DELAYED {
                 return Err(missed);
             }
-            let held = budget.hold(text.len()).await.ok_or(Ending::NoRoom)?;
-            self.delayed.push_back(DelayedMessage { due, text, missed, _held: held });
+            if !budget.grow(&mut held, text.len()).await {
+                return Err(Ending::NoRoom);
+            }
+            if delays {
+                self.delayed.push_back(DelayedMessage { due, text, missed, _held: held });
+            } else {
+                self.write(text, missed).await?;
+                newest = Some(held);
+            }
         }
-        Ok(())
+        if newest.is_some() { self.flush(missed).await } else { Ok(()) }
     }
 
     /// Writes the oldest of the messages that were held back.
     async fn write_delayed(&mut self) -> Result<(), Ending> {
         match self.delayed.pop_front() {
-            Some(DelayedMessage { text, missed, _held, .. }) => self.write([text], missed).await,
+            Some(DelayedMessage { text, missed, _held, .. }) => {
+                self.write(text, missed).await?;
+                self.flush(missed).await
+            }
             None => Ok(()),
         }
     }
 
-    /// Writes messages as they are rendered. Ends with `missed` if the client does not take one in time.
-    async fn write(&mut self, messages: impl IntoIterator<Item = Utf8Bytes>, missed: Ending) -> Result<(), Ending> {
-        let mut written = false;
-        for message in messages {
-            written = true;
-            let feeding = self.socket.feed(Message::Text(message));
-            in_time(feeding, self.write_timeout, &self.shutdown, missed).await?;
-        }
-        if written {
-            in_time(self.socket.flush(), self.write_timeout, &self.shutdown, missed).await?;
-        }
-        Ok(())
+    /// Writes a message. Ends with `missed` if the client does not take it in time.
+    async fn write(&mut self, text: Utf8Bytes, missed: Ending) -> Result<(), Ending> {
+        in_time(self.socket.feed(Message::Text(text)), self.write_timeout, &self.shutdown, missed).await
+    }
+
+    async fn flush(&mut self, missed: Ending) -> Result<(), Ending> {
+        in_time(self.socket.flush(), self.write_timeout, &self.shutdown, missed).await
     }
 }
 
