@@ -35,8 +35,8 @@ use super::{
 
 /// Most concurrent requests of an HTTP/2 connection.
 const STREAMS: u32 = 128;
-/// Most bytes of the headers of an HTTP/2 request; for HTTP/1.1 hyper has a limit of its own.
-const HEADER_BYTES: u32 = 64 << 10;
+/// Most bytes of the headers of an HTTP/2 request, which are not counted; for HTTP/1.1 hyper has a limit of its own.
+const HEADER_BYTES: u32 = 16 << 10;
 /// Bytes of each of hyper's buffers for a connection, which are not counted: it fits the headers of a request.
 const BUFFER: usize = 64 << 10;
 /// Bytes that a client of HTTP/2 may send before the node has read them, on a stream and on a connection.
