@@ -21,7 +21,7 @@ use crate::{
     block::Block,
     calendar::rfc3339,
     chain::{BlockId, Head},
-    web::{self, Answer, AnswerError, AnswerWriter, ExecutionFailed},
+    web::{self, Answer, AnswerError, AnswerWriter, ExecutionFailed, MAX_ANSWER},
 };
 
 /// Results on a page of a search unless the request says otherwise, and at most, as in CometBFT.
@@ -80,8 +80,8 @@ pub(super) const METHODS: &[CometMethod] = &[
     later("abci_query", ABCI_QUERY, |call| Box::pin(abci_query(call))),
     method("block", HEIGHT, block),
     method("block_by_hash", HASH, block_by_hash),
-    list("block_results", HEIGHT, |call| Box::pin(in_turn(move || block_results(&call)))),
-    list("block_search", SEARCH, |call| Box::pin(in_turn(move || block_search(&call)))),
+    list("block_results", HEIGHT, |call| Box::pin(in_long_turn(move || block_results(&call)))),
+    list("block_search", SEARCH, |call| Box::pin(in_long_turn(move || block_search(&call)))),
     method("blockchain", &[("minHeight", Number), ("maxHeight", Number)], blockchain),
     later("broadcast_tx_async", TX, |call| Box::pin(comet_tx::broadcast_async(call))),
     later("broadcast_tx_commit", TX, |call| Box::pin(comet_tx::broadcast_commit(call))),
@@ -267,6 +267,14 @@ async fn in_turn<R: Send + 'static>(
     ran.unwrap_or_else(|failed| Err((-32603, failed.to_string())))
 }
 
+/// Runs `work` in the turn of the client, among the work that takes long.
+async fn in_long_turn<R: Send + 'static>(
+    work: impl FnOnce() -> Result<R, CometFailure> + Send + 'static,
+) -> Result<R, CometFailure> {
+    let ran = web::in_long_turn(move || Ok::<_, ExecutionFailed>(work())).await;
+    ran.unwrap_or_else(|failed| Err((-32603, failed.to_string())))
+}
+
 /// The parameters of a `GET`, as JSON-RPC has them (`rpc/jsonrpc/server/http_uri_handler.go`). Unknown ones are ignored.
 pub(super) fn uri_params(method: &CometMethod, query: &[(String, String)]) -> Result<Value, CometFailure> {
     let mut params = Map::new();
@@ -403,23 +411,24 @@ async fn tx_search(call: CometCall) -> Result<Answer, CometFailure> {
     let (query, page) = (call.query()?, call.page(false)?);
     let found = call.gateway.search_txs(&query, page).await.map_err(|error| (-32603, error.message().to_owned()))?;
     call.check_page(page, found.total)?;
-    in_turn(move || {
+    in_long_turn(move || {
         let txs = found.places.iter().filter_map(|(block, index)| {
             let found = FoundTx::of(block, *index, &call.gateway.node.network)?;
             Some(Ok(result_tx(&found)))
         });
-        write_list(&format!(r#"{{"total_count":"{}","txs":"#, found.total), txs, "}")
+        write_list(MAX_LIST_BYTES, &format!(r#"{{"total_count":"{}","txs":"#, found.total), txs, "}")
     })
     .await
 }
 
-/// Writes a list between other JSON. Its items exist one after another.
+/// Writes a list between other JSON, at most `limit` bytes. Its items exist one after another.
 fn write_list(
+    limit: usize,
     before: &str,
     items: impl Iterator<Item = Result<Value, CometFailure>>,
     after: &str,
 ) -> Result<Answer, CometFailure> {
-    let mut out = AnswerWriter::new(MAX_LIST_BYTES);
+    let mut out = AnswerWriter::new(limit);
     out.push(before.as_bytes()).map_err(does_not_fit)?;
     let mut separator = "[";
     for item in items {
@@ -447,7 +456,8 @@ fn block_search(call: &CometCall) -> Result<Answer, CometFailure> {
         let block = block_at(gateway, head, number)?;
         Ok(block_with_id(&block, &gateway.node, HashEncoding::Comet))
     });
-    write_list(r#"{"blocks":"#, blocks, &format!(r#","total_count":"{total}"}}"#))
+    // There is no request for less than one block, which may be longer than other lists.
+    write_list(MAX_ANSWER, r#"{"blocks":"#, blocks, &format!(r#","total_count":"{total}"}}"#))
 }
 
 fn block_at(gateway: &Gateway, head: &Arc<Head>, number: u64) -> Result<Arc<Block>, CometFailure> {
@@ -495,7 +505,8 @@ fn block_results(call: &CometCall) -> Result<Answer, CometFailure> {
     let before = format!(
         r#"{{"app_hash":"{app_hash}","consensus_param_updates":null,"finalize_block_events":[],"height":"{height}","txs_results":"#
     );
-    write_list(&before, results.map(|result| Ok(result.comet())), r#","validator_updates":[]}"#)
+    // There is no request for less.
+    write_list(MAX_ANSWER, &before, results.map(|result| Ok(result.comet())), r#","validator_updates":[]}"#)
 }
 
 /// The limits of blocks as of one.
