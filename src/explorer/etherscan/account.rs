@@ -150,7 +150,11 @@ fn internal(request: &Request<'_>, list: &mut ListWriter) -> Result<(), Refusal>
         Some(_) => Some(request.address()?),
         None => None,
     };
-    // Clients that give both mean the transaction.
+    let side = request.side()?;
+    if side.is_some() && address.is_none() {
+        return Err(Refusal::failed("Query parameter 'filter_by' requires 'address'"));
+    }
+    // Clients that give both mean the transaction. Only a filter needs the address.
     if request.query.hash.is_some() {
         let Some((block, index)) = reader.transaction(request.hash()?) else { return Ok(()) };
         let own = PositionRange::of_transactions(block.number(), Some(index), range.order, range.limit);
@@ -160,17 +164,14 @@ fn internal(request: &Request<'_>, list: &mut ListWriter) -> Result<(), Refusal>
             before: own.before.min(range.before),
             ..own
         };
-        address = None;
+        address = address.filter(|_| side.is_some());
     }
     let only_with_value = match text_of(&request.query.with_zero_value) {
         None | Some("false") => true,
         Some("true") => false,
         Some(_) => return Err(Refusal::failed("Error! Invalid include_zero_value: expected true or false")),
     };
-    let filter = CallFilter { side: request.side()?, only_with_value, ..CallFilter::default() };
-    if filter.side.is_some() && address.is_none() {
-        return Err(Refusal::failed("Query parameter 'filter_by' requires 'address'"));
-    }
+    let filter = CallFilter { side, only_with_value, ..CallFilter::default() };
 
     let found = reader.internal_calls(address, &filter, &range)?;
     for found in complete(found, range.limit)? {

@@ -1,6 +1,6 @@
 //! `/api?module=…&action=…`, as clients of Etherscan ask.
 
-use alloy_primitives::{Bytes, U256, hex};
+use alloy_primitives::{Address, Bytes, U256, hex};
 use serde_json::{Value, json};
 
 use super::{STRANGER, each, tokens::deploy};
@@ -218,6 +218,17 @@ async fn internal_transactions_without_value_are_listed_on_request() {
         assert_eq!(kinds(list(&ask(&node, &query).await)), expected[1..], "{query}");
         let whole = ask(&node, &format!("{query}&include_zero_value=true")).await;
         assert_eq!(kinds(list(&whole)), expected, "{query}");
+    }
+
+    // Of one transaction, the calls of one side of an account.
+    let mut called = Address::ZERO;
+    called[19] = 0xaa;
+    for (address, side, expected) in
+        [(caller, "from", &expected[..]), (caller, "to", &[]), (called, "to", &expected[..2])]
+    {
+        let query = format!("module=account&action=txlistinternal&txhash={hash}&address={address}");
+        let found = ask(&node, &format!("{query}&filter_by={side}&include_zero_value=true")).await;
+        assert_eq!(kinds(found["result"].as_array().unwrap()), expected, "{address} {side}");
     }
     node.end().await;
 }
