@@ -274,7 +274,14 @@ fn token_balance(request: &Request<'_>) -> Outcome {
 
 fn tokens(request: &Request<'_>, list: &mut ListWriter) -> Result<(), Refusal> {
     let reader = request.render.reader;
-    let found = reader.owned_tokens(request.address()?, &[], None, MAX_TOKENS)?;
+    let address = request.address()?;
+    let found = reader.owned_tokens(address, &[], None, MAX_TOKENS + 1)?;
+    // The list has no pages, and a shorter one would look complete.
+    if found.items.len() > MAX_TOKENS {
+        return Err(Refusal::failed(format!(
+            "Error! The address has more than {MAX_TOKENS} tokens: /api/v2/addresses/{address}/tokens has pages"
+        )));
+    }
     for owned in found.items {
         let token = reader.token(owned.token)?;
         let token = token.as_ref();

@@ -1,6 +1,9 @@
 //! `/api?module=…&action=…`, as clients of Etherscan ask.
 
-use alloy_primitives::{Address, Bytes, U256, hex};
+use std::ops::Range;
+
+use alloy_primitives::{Address, Bytes, U256, hex, keccak256};
+use alloy_sol_types::SolValue;
 use serde_json::{Value, json};
 
 use super::{STRANGER, each, tokens::deploy};
@@ -230,6 +233,31 @@ async fn internal_transactions_without_value_are_listed_on_request() {
         let found = ask(&node, &format!("{query}&filter_by={side}&include_zero_value=true")).await;
         assert_eq!(kinds(found["result"].as_array().unwrap()), expected, "{address} {side}");
     }
+    node.end().await;
+}
+
+#[tokio::test]
+async fn a_list_of_tokens_that_is_not_complete_is_an_error() {
+    let node = node_with(|_| {}).await;
+    // Logs long input as the ids and amounts of tokens that it gives to the stranger. Whatever else is called returns 1.
+    let topic = keccak256("TransferBatch(address,address,address,uint256[],uint256[])");
+    let gives = [&hex!("365f5f37 73")[..], STRANGER.as_slice(), &hex!("5f337f"), topic.as_slice(), &hex!("365fa400")];
+    let code = [&hex!("608036106047 57")[..], &gives.concat(), &hex!("5b60015f5260205ff3")].concat();
+    let token = deploy(&node, &code).await;
+    let give = async |ids: Range<u64>| {
+        let ids: Vec<_> = ids.map(U256::from).collect();
+        let amounts = vec![U256::from(1); ids.len()];
+        node.submit(node.account(0), Some(token), 0, (ids, amounts).abi_encode_params()).await
+    };
+    let query = format!("module=account&action=tokenlist&address={STRANGER}");
+
+    give(0..1_000).await;
+    let before = list(&ask(&node, &query).await).len();
+    assert_eq!(before, 1_000);
+    give(1_000..1_001).await;
+    let answer = ask(&node, &query).await;
+    let message = answer["result"].as_str().unwrap_or_default();
+    assert!(message.contains("more than 1000 tokens"), "{answer}");
     node.end().await;
 }
 
