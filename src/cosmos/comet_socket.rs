@@ -16,7 +16,10 @@ use super::{
 use crate::{
     block::{Block, cosmos::MAX_COSMOS_TX_SIZE},
     chain::Event,
-    web::{Shutdown, SocketLimits, SocketProtocol, SocketReply, WRITE_TIMEOUT, WebSockets},
+    web::{
+        AnswerError, AnswerWriter, MAX_ANSWER, Shutdown, SocketLimits, SocketMessage, SocketProtocol, SocketReply,
+        WRITE_TIMEOUT, WebSockets,
+    },
 };
 
 /// Most bytes of a client's message: a transaction in base64.
@@ -85,14 +88,10 @@ impl CometSocket {
             }
             _ => {
                 let gateway = self.gateway.clone();
-                return SocketReply::Later(Box::pin(async move {
-                    let (json, held) = answer(&gateway, request).await.into_parts();
-                    // JSON is UTF-8.
-                    (String::from_utf8(json).unwrap_or_default().into(), held)
-                }));
+                return SocketReply::Later(Box::pin(async move { answer(&gateway, request).await.into() }));
             }
         };
-        SocketReply::Now(answer.to_string().into())
+        SocketReply::Now(Utf8Bytes::from(answer.to_string()).into())
     }
 
     fn subscribe(&mut self, id: &Value, text: &str) -> Value {
@@ -117,11 +116,16 @@ impl CometSocket {
     }
 
     /// The message about a block, if the subscription is to blocks and its query matches.
-    fn block_message(&self, block: &Block, text: &str, subscription: &CometSubscription) -> Option<Utf8Bytes> {
+    fn block_message(
+        &self,
+        block: &Block,
+        text: &str,
+        subscription: &CometSubscription,
+    ) -> Option<Option<SocketMessage>> {
         let node = &self.gateway.node;
-        let (kind, value) = match subscription.topic {
-            CometTopic::Block => ("NewBlock", block_with_id(block, node, HashEncoding::Comet)),
-            CometTopic::Header => ("NewBlockHeader", json!({ "header": header(block, node, HashEncoding::Comet) })),
+        let kind = match subscription.topic {
+            CometTopic::Block => "NewBlock",
+            CometTopic::Header => "NewBlockHeader",
             CometTopic::Tx => return None,
         };
         let height = block.number().to_string();
@@ -130,27 +134,45 @@ impl CometSocket {
             "block.height" => vec![&height],
             _ => Vec::new(),
         });
-        let events = json!({ "tm.event": [kind] });
-        is_wanted.then(|| message(text, subscription, kind, &value.to_string(), &events.to_string()))
+        is_wanted.then(|| {
+            let value = match subscription.topic {
+                CometTopic::Block => block_with_id(block, node, HashEncoding::Comet),
+                _ => json!({ "header": header(block, node, HashEncoding::Comet) }),
+            };
+            let events = json!({ "tm.event": [kind] }).to_string();
+            message(text, subscription, kind, |out| out.json(&value), &events).ok()
+        })
     }
 
     /// The messages about a transaction.
-    fn tx_messages(&self, block: &Arc<Block>, index: usize) -> impl Iterator<Item = Utf8Bytes> + Send {
+    fn tx_messages(&self, block: &Arc<Block>, index: usize) -> impl Iterator<Item = Option<SocketMessage>> + Send {
         let told = self.gateway.told.of(block, index, &self.gateway.node.network);
         let wanted = self.subscriptions.iter().filter(|(_, subscription)| subscription.topic == CometTopic::Tx);
         wanted.filter_map(move |(text, own)| {
             let told = told.as_ref().filter(|told| told.matches(&own.query))?;
-            Some(message(text, own, "Tx", &told.value, &told.events))
+            Some(message(text, own, "Tx", |out| out.push(told.value.as_bytes()), &told.events).ok())
         })
     }
 }
 
-/// The message about an event for a subscription. The value and the events are JSON already.
-fn message(text: &str, subscription: &CometSubscription, kind: &str, value: &str, events: &str) -> Utf8Bytes {
+/// The message about an event for a subscription, whose value `write` appends. The events are JSON already. Fails if there is
+/// no memory for it.
+fn message(
+    text: &str,
+    subscription: &CometSubscription,
+    kind: &str,
+    write: impl FnOnce(&mut AnswerWriter) -> Result<(), AnswerError>,
+    events: &str,
+) -> Result<SocketMessage, AnswerError> {
     let (id, query) = (&subscription.id, json!(text));
-    let data = format!(r#"{{"type":"tendermint/event/{kind}","value":{value}}}"#);
-    let result = format!(r#"{{"query":{query},"data":{data},"events":{events}}}"#);
-    format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{result}}}"#).into()
+    let mut out = AnswerWriter::new(MAX_ANSWER);
+    let begin = format!(
+        r#"{{"jsonrpc":"2.0","id":{id},"result":{{"query":{query},"data":{{"type":"tendermint/event/{kind}","value":"#
+    );
+    out.push(begin.as_bytes())?;
+    write(&mut out)?;
+    out.push(format!(r#"}},"events":{events}}}}}"#).as_bytes())?;
+    Ok(out.finish().into())
 }
 
 impl SocketProtocol for CometSocket {
@@ -161,7 +183,7 @@ impl SocketProtocol for CometSocket {
             Ok(request) => self.answer(request),
             Err(what) => {
                 let answer = error(&Value::Null, -32700, &format!("expected a request of JSON-RPC: {what}"));
-                SocketReply::Now(answer.to_string().into())
+                SocketReply::Now(Utf8Bytes::from(answer.to_string()).into())
             }
         };
         if self.subscriptions.is_empty() {
@@ -184,7 +206,7 @@ impl SocketProtocol for CometSocket {
         }
     }
 
-    fn messages<'a>(&'a self, added: &'a Self::Event) -> impl Iterator<Item = Utf8Bytes> + Send + 'a {
+    fn messages<'a>(&'a self, added: &'a Self::Event) -> impl Iterator<Item = Option<SocketMessage>> + Send + 'a {
         let follows_txs = self.subscriptions.values().any(|own| own.topic == CometTopic::Tx);
         added.iter().flat_map(move |block| {
             let subscriptions = self.subscriptions.iter();

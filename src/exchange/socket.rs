@@ -25,7 +25,8 @@ use super::{Exchange, market::Market, quote::key, snapshot::Snapshot, socket_req
 use crate::{
     chain::Clock,
     web::{
-        FaultScope, Shutdown, SocketLimits, SocketProtocol, SocketReply, WRITE_TIMEOUT, WebSockets, at_interface_path,
+        FaultScope, Shutdown, SocketLimits, SocketMessage, SocketProtocol, SocketReply, WRITE_TIMEOUT, WebSockets,
+        at_interface_path,
     },
 };
 
@@ -120,7 +121,7 @@ impl SocketProtocol for PriceSocket {
             }
             Err(what) => json!({ "type": "error", "message": what }),
         };
-        SocketReply::Now(reply.to_string().into())
+        SocketReply::Now(Utf8Bytes::from(reply.to_string()).into())
     }
 
     async fn next_event(&mut self) -> Option<PriceEvent> {
@@ -152,11 +153,11 @@ impl SocketProtocol for PriceSocket {
         }
     }
 
-    fn messages<'a>(&'a self, event: &'a PriceEvent) -> impl Iterator<Item = Utf8Bytes> + Send + 'a {
+    fn messages<'a>(&'a self, event: &'a PriceEvent) -> impl Iterator<Item = Option<SocketMessage>> + Send + 'a {
         let tick = match event {
             PriceEvent::Tick(tick) => tick,
             PriceEvent::Snapshot(snapshot) => snapshot.tick(),
         };
-        tick.message(self.wanted.as_deref()).into_iter()
+        tick.message(self.wanted.as_deref()).map(|text| Some(text.into())).into_iter()
     }
 }

@@ -1,6 +1,9 @@
 //! The `rpc` namespace: descriptions of the methods, generated from their registrations.
 
-use std::{collections::BTreeMap, sync::OnceLock};
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, OnceLock},
+};
 
 use serde_json::{Value, json};
 
@@ -9,7 +12,7 @@ use super::{
     catalog::{self, changes_state, errors, namespace},
     error::Dialect,
     examples::{Answers, ExampleExchange, examples},
-    json::Written,
+    json::Raw,
     params::ParamShape,
     table::Described,
 };
@@ -25,7 +28,7 @@ pub(super) fn methods(table: &mut Table) {
 pub(super) struct Methods {
     described: Vec<Described>,
     /// The result of `rpc.discover`, rendered at the first request. It never changes.
-    document: OnceLock<Vec<u8>>,
+    document: OnceLock<Arc<str>>,
 }
 
 impl Methods {
@@ -36,18 +39,18 @@ impl Methods {
 }
 
 /// The namespaces and their versions.
-fn modules(context: &Context, (): ()) -> Result<Written, RpcError> {
+fn modules(context: &Context, (): ()) -> Result<Raw<String>, RpcError> {
     let names = context.methods.described.iter().filter_map(|method| method.name.split_once('_'));
     let modules: serde_json::Map<_, _> = names.map(|(space, _)| (space.to_owned(), json!("1.0"))).collect();
-    Ok(Written(Value::Object(modules).to_string().into_bytes()))
+    Ok(Raw(Value::Object(modules).to_string()))
 }
 
 /// A description of all methods, as an OpenRPC document.
-fn discover(context: &Context, (): ()) -> Result<Written, RpcError> {
-    Ok(Written(context.methods.document.get_or_init(|| document(&context.methods.described)).clone()))
+fn discover(context: &Context, (): ()) -> Result<Raw<Arc<str>>, RpcError> {
+    Ok(Raw(context.methods.document.get_or_init(|| document(&context.methods.described).into()).clone()))
 }
 
-fn document(methods: &[Described]) -> Vec<u8> {
+fn document(methods: &[Described]) -> String {
     let shown = results();
     let components = catalog::components(methods.iter().map(|method| method.name));
     let methods: Vec<Value> = methods.iter().map(|method| describe(method, shown.get(method.example))).collect();
@@ -64,7 +67,7 @@ fn document(methods: &[Described]) -> Vec<u8> {
         "methods": methods,
         "components": components,
     });
-    document.to_string().into_bytes()
+    document.to_string()
 }
 
 /// The parameters and the result in the example of each method. Examples of errors have none.

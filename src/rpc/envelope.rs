@@ -9,7 +9,10 @@ use serde::{
 };
 use serde_json::value::RawValue;
 
-use super::error::{Dialect, RpcError};
+use super::{
+    error::{Dialect, RpcError},
+    json::JsonWriter,
+};
 
 /// A request with a valid envelope.
 #[derive(Debug)]
@@ -251,41 +254,38 @@ impl<'de> Visitor<'de> for ItemVisitor {
 }
 
 /// Begins a response; the result follows, then [`end`].
-pub(super) fn begin(id: &str, out: &mut Vec<u8>) {
+pub(super) fn begin(id: &str, out: &mut JsonWriter) {
     out.extend_from_slice(br#"{"jsonrpc":"2.0","id":"#);
     out.extend_from_slice(id.as_bytes());
     out.extend_from_slice(br#","result":"#);
 }
 
 /// Ends a response.
-pub(super) fn end(out: &mut Vec<u8>) {
+pub(super) fn end(out: &mut JsonWriter) {
     out.push(b'}');
 }
 
 /// A whole error response.
-pub(super) fn error(id: &str, error: &RpcError, dialect: Dialect, out: &mut Vec<u8>) {
+pub(super) fn error(id: &str, error: &RpcError, dialect: Dialect) -> String {
     let text = |text: &str| serde_json::to_string(text).unwrap_or_else(|_| "\"\"".to_owned());
-    out.extend_from_slice(
-        format!(r#"{{"jsonrpc":"2.0","id":{id},"error":{{"code":{},"message":"#, error.code).as_bytes(),
-    );
+    let mut out = format!(r#"{{"jsonrpc":"2.0","id":{id},"error":{{"code":{},"message":"#, error.code);
     match (error.standard_text(), dialect) {
         (Some(standard), Dialect::Network) => {
-            out.extend_from_slice(format!("{},\"data\":{}", text(standard), text(&error.message)).as_bytes());
+            out.push_str(&format!("{},\"data\":{}", text(standard), text(&error.message)));
         }
-        _ => out.extend_from_slice(text(&error.message).as_bytes()),
+        _ => out.push_str(&text(&error.message)),
     }
     let data = error.data.as_ref().map(|data| format!("\"{}\"", hex::encode_prefixed(data)));
     match (error.transaction, data) {
         // The shape of hardhat's.
         (Some(hash), data) => {
             let (message, data) = (text(&error.message), data.unwrap_or_else(|| "\"0x\"".to_owned()));
-            let object = format!(",\"data\":{{\"message\":{message},\"txHash\":\"{hash}\",\"data\":{data}}}");
-            out.extend_from_slice(object.as_bytes());
+            out.push_str(&format!(",\"data\":{{\"message\":{message},\"txHash\":\"{hash}\",\"data\":{data}}}"));
         }
-        (None, Some(data)) => out.extend_from_slice(format!(",\"data\":{data}").as_bytes()),
+        (None, Some(data)) => out.push_str(&format!(",\"data\":{data}")),
         (None, None) => {}
     }
-    out.extend_from_slice(b"}}");
+    out + "}}"
 }
 
 #[cfg(test)]
@@ -384,11 +384,7 @@ mod tests {
 
     #[test]
     fn errors_follow_the_dialect() {
-        let rendered = |error: &RpcError, dialect| {
-            let mut out = Vec::new();
-            super::error("1", error, dialect, &mut out);
-            String::from_utf8(out).unwrap()
-        };
+        let rendered = |error: &RpcError, dialect| super::error("1", error, dialect);
         let invalid = RpcError::invalid_params("params[0]: missing");
         assert_eq!(
             rendered(&invalid, Dialect::Network),

@@ -66,6 +66,12 @@ pub const VM_ERROR: i32 = -32015;
 /// The execution took too long.
 pub const TIMEOUT: i32 = -32016;
 
+impl From<AnswerError> for RpcError {
+    fn from(error: AnswerError) -> Self {
+        Self::does_not_fit(error, "ask for less")
+    }
+}
+
 impl RpcError {
     /// An error without data.
     pub fn new(code: i32, message: impl Into<String>) -> Self {

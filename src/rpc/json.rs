@@ -1,36 +1,113 @@
 //! A JSON writer: blocks, transactions, receipts and logs make up nearly everything that a node sends, and a writer for
 //! hex strings alone takes a tenth of a general one's time.
 
-use std::io;
+use std::{io, marker::PhantomData};
 
 use alloy_primitives::{Address, B64, B256, Bloom, Bytes, U256, hex};
 use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::{hex::Quantity, schema};
-use crate::web::{AnswerError, Room};
+use crate::web::{Answer, AnswerError, AnswerWriter, Budget, Room};
 
-/// The size in bytes from which written JSON keeps its buffer when it is appended.
-const LONG: usize = 16 << 10;
+/// JSON under construction, which counts against the memory for responses as it grows. Where that ends, whatever is written
+/// afterwards is dropped: values write themselves without looking, and [`check`](Self::check) says whether all of it is there.
+#[derive(Debug)]
+pub(crate) struct JsonWriter {
+    out: AnswerWriter,
+    refused: Option<AnswerError>,
+}
+
+impl JsonWriter {
+    /// An empty document of at most `limit` bytes.
+    pub(crate) fn new(budget: &Budget, limit: usize) -> Self {
+        Self { out: AnswerWriter::within(Room::new(budget.clone(), limit)), refused: None }
+    }
+
+    /// Appends a byte.
+    #[inline]
+    pub(crate) fn push(&mut self, byte: u8) {
+        self.extend_from_slice(&[byte]);
+    }
+
+    /// Appends bytes.
+    #[inline]
+    pub(crate) fn extend_from_slice(&mut self, bytes: &[u8]) {
+        if self.refused.is_none()
+            && let Err(error) = self.out.push(bytes)
+        {
+            self.refused = Some(error);
+        }
+    }
+
+    /// Appends the hex digits of bytes.
+    pub(super) fn digits(&mut self, bytes: &[u8]) {
+        if self.refused.is_some() {
+            return;
+        }
+        let written = self.out.push_with(2 * bytes.len(), |digits| {
+            // There are exactly two digits for each byte, so this cannot fail.
+            let _ = hex::encode_to_slice(bytes, digits);
+        });
+        self.refused = written.err();
+    }
+
+    /// Appends a refusal, even if there is no memory.
+    pub(crate) fn refusal(&mut self, refusal: &str) {
+        self.out.push_refusal(refusal.as_bytes());
+    }
+
+    /// Grows the buffer for more bytes at once.
+    pub(crate) fn reserve(&mut self, more: usize) {
+        if self.refused.is_none() {
+            self.refused = self.out.reserve(more).err();
+        }
+    }
+
+    /// Whether everything is there, or why not.
+    pub(crate) fn check(&self) -> Result<(), AnswerError> {
+        self.refused.map_or(Ok(()), Err)
+    }
+
+    /// The number of bytes that were written.
+    pub(crate) fn len(&self) -> usize {
+        self.out.length()
+    }
+
+    /// Removes everything from a length on, and what was dropped after it.
+    pub(crate) fn truncate(&mut self, length: usize) {
+        self.out.truncate(length);
+        self.refused = None;
+    }
+
+    /// What was written.
+    pub(super) fn bytes(&self) -> &[u8] {
+        self.out.bytes()
+    }
+
+    /// The same, to change it in place.
+    pub(super) fn bytes_mut(&mut self) -> &mut [u8] {
+        self.out.bytes_mut()
+    }
+
+    /// What was written, as a body.
+    pub(super) fn into_answer(self) -> Answer {
+        self.out.finish()
+    }
+
+    /// The document.
+    pub(crate) fn finish(self) -> Result<Written, AnswerError> {
+        self.check().map(|()| Written(self.out.finish()))
+    }
+}
 
 /// A value that writes itself as JSON.
 pub(crate) trait Json {
     /// Appends the JSON.
-    fn write(&self, out: &mut Vec<u8>);
+    fn write(&self, out: &mut JsonWriter);
 
-    /// The JSON on its own. JSON that is already written is not copied.
-    fn into_json(self) -> Vec<u8>
-    where
-        Self: Sized,
-    {
-        let mut out = Vec::new();
-        self.write(&mut out);
-        out
-    }
-
-    /// Appends the JSON. Long JSON that is already written keeps its buffer, which replaces that of `out`: the shorter
-    /// content of `out` is inserted in front.
-    fn append_to(self, out: &mut Vec<u8>)
+    /// Appends the JSON. Long JSON that is already written is not copied.
+    fn append_to(self, out: &mut JsonWriter)
     where
         Self: Sized,
     {
@@ -45,12 +122,12 @@ pub(crate) trait Json {
 
 /// An object under construction; its members are written in the order in which they are named.
 pub(crate) struct Object<'a> {
-    out: &'a mut Vec<u8>,
+    out: &'a mut JsonWriter,
     empty: bool,
 }
 
 impl<'a> Object<'a> {
-    pub(crate) fn begin(out: &'a mut Vec<u8>) -> Self {
+    pub(crate) fn begin(out: &'a mut JsonWriter) -> Self {
         out.push(b'{');
         Self { out, empty: true }
     }
@@ -71,7 +148,7 @@ impl<'a> Object<'a> {
 
     /// Begins a member, whose value the caller writes next.
     #[inline]
-    pub(crate) fn name(&mut self, name: &str) -> &mut Vec<u8> {
+    pub(crate) fn name(&mut self, name: &str) -> &mut JsonWriter {
         self.out.extend_from_slice(if self.empty { b"\"" } else { b",\"" });
         self.empty = false;
         self.out.extend_from_slice(name.as_bytes());
@@ -84,39 +161,27 @@ impl<'a> Object<'a> {
     }
 }
 
-/// Writes an array whose elements `write` writes.
-pub(crate) fn array<T>(out: &mut Vec<u8>, items: impl IntoIterator<Item = T>, mut write: impl FnMut(T, &mut Vec<u8>)) {
-    out.push(b'[');
-    for (at, item) in items.into_iter().enumerate() {
-        if at > 0 {
-            out.push(b',');
-        }
-        write(item, out);
-    }
-    out.push(b']');
-}
-
-/// Writes an array while there is room for `out`.
-pub(crate) fn array_within<T>(
-    out: &mut Vec<u8>,
-    room: &mut Room,
+/// Writes an array whose elements `write` writes, as long as there is memory for them.
+pub(crate) fn array<T>(
+    out: &mut JsonWriter,
     items: impl IntoIterator<Item = T>,
-    mut write: impl FnMut(T, &mut Vec<u8>),
-) -> Result<(), AnswerError> {
+    mut write: impl FnMut(T, &mut JsonWriter),
+) {
     out.push(b'[');
     for (at, item) in items.into_iter().enumerate() {
         if at > 0 {
             out.push(b',');
         }
         write(item, out);
-        room.ask(out.len())?;
+        if out.check().is_err() {
+            return;
+        }
     }
     out.push(b']');
-    Ok(())
 }
 
 /// `"0x…"` of at most 32 bytes, appended at once.
-fn short_data(bytes: &[u8], out: &mut Vec<u8>) {
+fn short_data(bytes: &[u8], out: &mut JsonWriter) {
     let mut text = [b'"'; 3 + 64 + 1];
     text[1..3].copy_from_slice(b"0x");
     let end = 3 + 2 * bytes.len();
@@ -126,22 +191,26 @@ fn short_data(bytes: &[u8], out: &mut Vec<u8>) {
 }
 
 /// `"0x…"`.
-fn data(bytes: &[u8], out: &mut Vec<u8>) {
+fn data(bytes: &[u8], out: &mut JsonWriter) {
     if bytes.len() <= 32 {
         return short_data(bytes, out);
     }
     out.extend_from_slice(b"\"0x");
-    let start = out.len();
-    out.resize(start + 2 * bytes.len(), 0);
-    // The buffer has exactly the required size, so this cannot fail.
-    let _ = hex::encode_to_slice(bytes, &mut out[start..]);
+    out.digits(bytes);
     out.push(b'"');
 }
 
 impl<T: Json> Json for Option<T> {
-    fn write(&self, out: &mut Vec<u8>) {
+    fn write(&self, out: &mut JsonWriter) {
         match self {
             Some(value) => value.write(out),
+            None => out.extend_from_slice(b"null"),
+        }
+    }
+
+    fn append_to(self, out: &mut JsonWriter) {
+        match self {
+            Some(value) => value.append_to(out),
             None => out.extend_from_slice(b"null"),
         }
     }
@@ -152,7 +221,7 @@ impl<T: Json> Json for Option<T> {
 }
 
 impl<T: Json> Json for [T] {
-    fn write(&self, out: &mut Vec<u8>) {
+    fn write(&self, out: &mut JsonWriter) {
         array(out, self, |item, out| item.write(out));
     }
 
@@ -162,7 +231,7 @@ impl<T: Json> Json for [T] {
 }
 
 impl<T: Json> Json for Vec<T> {
-    fn write(&self, out: &mut Vec<u8>) {
+    fn write(&self, out: &mut JsonWriter) {
         self.as_slice().write(out);
     }
 
@@ -171,26 +240,52 @@ impl<T: Json> Json for Vec<T> {
     }
 }
 
-/// JSON that has already been written.
-#[derive(Clone, Debug)]
-pub(crate) struct Written(pub(crate) Vec<u8>);
+/// JSON that has already been written, with the memory that it holds.
+#[derive(Debug)]
+pub(crate) struct Written(pub(crate) Answer);
 
 impl Json for Written {
-    fn write(&self, out: &mut Vec<u8>) {
-        out.extend_from_slice(&self.0);
+    fn write(&self, out: &mut JsonWriter) {
+        out.extend_from_slice(self.0.bytes());
     }
 
-    fn into_json(self) -> Vec<u8> {
-        self.0
-    }
-
-    fn append_to(mut self, out: &mut Vec<u8>) {
-        if self.0.len() > out.len().max(LONG) {
-            self.0.splice(0..0, out.drain(..));
-            *out = self.0;
-        } else {
-            self.write(out);
+    fn append_to(self, out: &mut JsonWriter) {
+        if out.refused.is_none() {
+            out.refused = out.out.append(self.0).err();
         }
+    }
+}
+
+/// Short JSON as text.
+pub(super) struct Raw<T>(pub(super) T);
+
+impl<T: AsRef<str>> Json for Raw<T> {
+    fn write(&self, out: &mut JsonWriter) {
+        out.extend_from_slice(self.0.as_ref().as_bytes());
+    }
+}
+
+/// JSON of a `T` that has already been written.
+#[derive(Debug)]
+pub(super) struct WrittenAs<T>(Written, PhantomData<fn() -> T>);
+
+impl<T> From<Written> for WrittenAs<T> {
+    fn from(written: Written) -> Self {
+        Self(written, PhantomData)
+    }
+}
+
+impl<T: Json> Json for WrittenAs<T> {
+    fn write(&self, out: &mut JsonWriter) {
+        self.0.write(out);
+    }
+
+    fn append_to(self, out: &mut JsonWriter) {
+        self.0.append_to(out);
+    }
+
+    fn schema(example: Option<&Value>) -> Value {
+        T::schema(example)
     }
 }
 
@@ -199,9 +294,12 @@ impl Json for Written {
 pub(super) struct Serialized<T>(pub(super) T);
 
 impl<T: Serialize> Json for Serialized<T> {
-    fn write(&self, out: &mut Vec<u8>) {
+    fn write(&self, out: &mut JsonWriter) {
         let start = out.len();
         if let Err(error) = serde_json::to_writer(&mut *out, &self.0) {
+            if error.is_io() {
+                return;
+            }
             // Only a map whose keys are not strings can fail.
             tracing::error!(%error, "an answer could not be written");
             out.truncate(start);
@@ -210,28 +308,14 @@ impl<T: Serialize> Json for Serialized<T> {
     }
 }
 
-impl<T: Serialize> Serialized<T> {
-    /// Appends the JSON while there is room for `out`.
-    pub(super) fn write_within(&self, out: &mut Vec<u8>, room: &mut Room) -> Result<(), AnswerError> {
-        Ok(serde_json::to_writer(Bounded { out, room }, &self.0)?)
-    }
-}
-
-/// Appends to a vector while there is room for it.
-struct Bounded<'a> {
-    out: &'a mut Vec<u8>,
-    room: &'a mut Room,
-}
-
-impl io::Write for Bounded<'_> {
+impl io::Write for JsonWriter {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.write_all(bytes).map(|()| bytes.len())
     }
 
     fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
-        self.room.ask(self.out.len() + bytes.len()).map_err(io::Error::other)?;
-        self.out.extend_from_slice(bytes);
-        Ok(())
+        self.extend_from_slice(bytes);
+        self.check().map_err(io::Error::other)
     }
 
     fn flush(&mut self) -> io::Result<()> {
@@ -240,7 +324,7 @@ impl io::Write for Bounded<'_> {
 }
 
 impl Json for str {
-    fn write(&self, out: &mut Vec<u8>) {
+    fn write(&self, out: &mut JsonWriter) {
         Serialized(self).write(out);
     }
 
@@ -250,7 +334,7 @@ impl Json for str {
 }
 
 impl<T: Json + ?Sized> Json for &T {
-    fn write(&self, out: &mut Vec<u8>) {
+    fn write(&self, out: &mut JsonWriter) {
         T::write(self, out);
     }
 
@@ -260,7 +344,7 @@ impl<T: Json + ?Sized> Json for &T {
 }
 
 impl Json for String {
-    fn write(&self, out: &mut Vec<u8>) {
+    fn write(&self, out: &mut JsonWriter) {
         self.as_str().write(out);
     }
 
@@ -270,7 +354,7 @@ impl Json for String {
 }
 
 impl Json for () {
-    fn write(&self, out: &mut Vec<u8>) {
+    fn write(&self, out: &mut JsonWriter) {
         out.extend_from_slice(b"null");
     }
 
@@ -280,7 +364,7 @@ impl Json for () {
 }
 
 impl Json for i64 {
-    fn write(&self, out: &mut Vec<u8>) {
+    fn write(&self, out: &mut JsonWriter) {
         out.extend_from_slice(self.to_string().as_bytes());
     }
 
@@ -290,7 +374,7 @@ impl Json for i64 {
 }
 
 impl Json for bool {
-    fn write(&self, out: &mut Vec<u8>) {
+    fn write(&self, out: &mut JsonWriter) {
         out.extend_from_slice(if *self { b"true" } else { b"false" });
     }
 
@@ -302,7 +386,7 @@ impl Json for bool {
 macro_rules! as_data {
     ($($name:ty: $bytes:expr),+) => {
         $(impl Json for $name {
-            fn write(&self, out: &mut Vec<u8>) {
+            fn write(&self, out: &mut JsonWriter) {
                 data(self.as_ref(), out);
             }
 
@@ -316,7 +400,7 @@ macro_rules! as_data {
 as_data!(Address: Some(20), B64: Some(8), B256: Some(32), Bloom: Some(256), Bytes: None);
 
 impl Json for Quantity<u128> {
-    fn write(&self, out: &mut Vec<u8>) {
+    fn write(&self, out: &mut JsonWriter) {
         const DIGITS: &[u8; 16] = b"0123456789abcdef";
         let (mut digits, mut first, mut left) = ([0; 32], 32, self.0);
         while left != 0 || first == 32 {
@@ -337,7 +421,7 @@ impl Json for Quantity<u128> {
 macro_rules! as_quantity {
     ($($name:ty),+) => {
         $(impl Json for Quantity<$name> {
-            fn write(&self, out: &mut Vec<u8>) {
+            fn write(&self, out: &mut JsonWriter) {
                 Quantity(self.0 as u128).write(out);
             }
 
@@ -351,7 +435,7 @@ macro_rules! as_quantity {
 as_quantity!(u8, u64, usize);
 
 impl Json for Quantity<U256> {
-    fn write(&self, out: &mut Vec<u8>) {
+    fn write(&self, out: &mut JsonWriter) {
         if let Ok(small) = u128::try_from(self.0) {
             return Quantity(small).write(out);
         }
@@ -375,10 +459,14 @@ mod tests {
 
     use super::*;
 
+    fn text(write: impl FnOnce(&mut JsonWriter)) -> String {
+        let mut out = JsonWriter::new(&Budget::default(), usize::MAX);
+        write(&mut out);
+        String::from_utf8(out.finish().unwrap().0.into_parts().0).unwrap()
+    }
+
     fn written(value: impl Json) -> String {
-        let mut out = Vec::new();
-        value.write(&mut out);
-        String::from_utf8(out).unwrap()
+        text(|out| value.write(out))
     }
 
     proptest! {
@@ -396,20 +484,42 @@ mod tests {
 
     #[test]
     fn long_json_is_appended_behind_what_was_written() {
+        const LONG: usize = 16 << 10;
         for (before, length) in [(0, LONG + 1), (10, LONG), (10, LONG + 1), (2 * LONG, LONG + 1), (2 * LONG, 3 * LONG)]
         {
-            let (mut appended, mut copied) = (vec![b'a'; before], vec![b'a'; before]);
-            Written(vec![b'b'; length]).write(&mut copied);
-            Written(vec![b'b'; length]).append_to(&mut appended);
-            assert!(appended == copied, "{length} behind {before}");
+            let appended = text(|out| {
+                out.extend_from_slice(&vec![b'a'; before]);
+                Written(Answer::counted(vec![b'b'; length], &Budget::default()).unwrap()).append_to(out);
+            });
+            assert!(appended == "a".repeat(before) + &"b".repeat(length), "{length} behind {before}");
         }
     }
 
     #[test]
+    fn a_document_that_does_not_fit_is_dropped_as_a_whole() {
+        let mut out = JsonWriter::new(&Budget::default(), 100);
+        out.push(b'[');
+        let start = out.len();
+        vec!["a".repeat(20); 10].write(&mut out);
+        assert_eq!(out.check(), Err(AnswerError::TooLong(100)));
+        out.truncate(start);
+        "b".write(&mut out);
+        assert_eq!(out.check(), Ok(()));
+
+        let budget = Budget::new(1 << 20);
+        let mut first = JsonWriter::new(&budget, usize::MAX);
+        first.extend_from_slice(&[b'a'; 700_000]);
+        let mut second = JsonWriter::new(&budget, usize::MAX);
+        Serialized(vec!["a"; 200_000]).write(&mut second);
+        assert_eq!((first.check(), second.check()), (Ok(()), Err(AnswerError::NoRoom)));
+        assert!(second.finish().is_err());
+    }
+
+    #[test]
     fn writes_members_in_order() {
-        let mut out = Vec::new();
-        let mut object = Object::begin(&mut out);
-        object.member("a", &true).optional("b", &None::<bool>).member("c", &Quantity(0u64)).end();
-        assert_eq!(String::from_utf8(out).unwrap(), r#"{"a":true,"c":"0x0"}"#);
+        let object = text(|out| {
+            Object::begin(out).member("a", &true).optional("b", &None::<bool>).member("c", &Quantity(0u64)).end();
+        });
+        assert_eq!(object, r#"{"a":true,"c":"0x0"}"#);
     }
 }

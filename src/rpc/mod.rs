@@ -66,17 +66,17 @@ use self::{
     envelope::{Body, NO_ID, Request},
     filters::Filters,
     forked::OnFork,
-    json::{Json, Written},
+    json::{Json, JsonWriter, Written},
     meter::{Meter, Meters},
     params::ParamRules,
-    table::{Handler, Pending, RenderedResult},
+    table::{Handler, Pending},
 };
 use crate::{
     chain::{Chain, Keyring},
     failed_calls::FailedCalls,
     fork::{ChainFork, ChainForks},
     sources::KnownContracts,
-    web::{Answer, Budget, Caller, Client, Execution, Held, Room, Slice, check_json, current_client, interrupted},
+    web::{Answer, Budget, Caller, Client, Execution, Slice, check_json, current_client, interrupted},
 };
 
 /// Settings of the interface.
@@ -197,9 +197,16 @@ impl Context {
         ParamRules::new(self.dialect, false)
     }
 
-    /// Room for a result of at most `limit` bytes.
-    fn room(&self, limit: usize) -> Room {
-        Room::new(self.config.budget.clone(), limit)
+    /// An empty result of at most `limit` bytes.
+    fn writer(&self, limit: usize) -> JsonWriter {
+        JsonWriter::new(&self.config.budget, limit)
+    }
+
+    /// The JSON of a result.
+    fn render(&self, result: impl Json) -> table::Answer {
+        let mut out = self.writer(usize::MAX);
+        result.append_to(&mut out);
+        Ok(out.finish()?)
     }
 
     /// Runs `work` of a method that waits on a thread of its own, in the turn of its client.
@@ -329,8 +336,7 @@ impl Rpc {
     /// The response to a body whose elements at these positions the connection has already executed.
     async fn answer_with(&self, body: &[u8], of_socket: SocketResults) -> Answer {
         let client = current_client();
-        let mut held = Held::default();
-        let mut out = Vec::with_capacity(256);
+        let mut out = self.context.writer(usize::MAX);
         let read = envelope::read_body(body, self.context.config.max_batch, self.context.dialect);
         if let Some(neighbour) = &self.neighbour
             && !matches!(&read, Ok(Body::Batch(_)))
@@ -343,29 +349,26 @@ impl Rpc {
             Err(error) | Ok(Body::Single(Err(error))) => self.refuse(NO_ID, &error, &mut out),
             Ok(Body::Single(Ok(request))) => {
                 if let Began::UnderWay(started) = self.start(client, &request, &mut out) {
-                    let answer = self.wait(started).await.map(|rendered| {
-                        held = rendered.held;
-                        rendered.json
-                    });
+                    let answer = self.wait(started).await;
                     self.finish(request.response_id(), answer, &mut out);
                 }
-                // The identifier may be longer than the result.
-                if !self.context.config.budget.grow(&mut held, out.len()).await {
-                    out = Vec::new();
-                    held = Held::default();
-                    self.refuse(NO_ID, &RpcError::no_room(), &mut out);
+                if out.check().is_err() {
+                    // The identifier may be what is too long.
+                    out = self.context.writer(usize::MAX);
+                    self.refuse_for_memory(NO_ID, &RpcError::no_room(), &mut out);
                 }
                 if request.id.is_none() {
                     return Answer::default();
                 }
             }
-            Ok(Body::Batch(batch)) => held = self.answer_batch(client, batch, of_socket, &mut out).await,
+            Ok(Body::Batch(batch)) => return self.answer_batch(client, batch, of_socket, out).await,
         }
-        Answer::new(out, held)
+        out.into_answer()
     }
 
     /// Answers a request at once by appending to `out`, or returns it in progress.
-    fn start(&self, client: Client, request: &Request<'_>, out: &mut Vec<u8>) -> Began {
+    /// Without memory for all of it, a part of the response is missing in `out`.
+    fn start(&self, client: Client, request: &Request<'_>, out: &mut JsonWriter) -> Began {
         let began = Instant::now();
         let id = request.response_id();
         let Some(method) = self.table.get(&request.method) else {
@@ -471,7 +474,7 @@ impl Rpc {
                 let (own, given) = (context.clone(), params.clone());
                 let ask = move || forked::answer(&own, &fork, name, forward, given.as_deref());
                 if let Some(answer) = context.execution.apart(caller, ask).await? {
-                    return RenderedResult::new(Written(answer), &context);
+                    return Ok(Written(Answer::counted(answer, &context.config.budget)?));
                 }
             }
             if let Handler::Apart(run) | Handler::Wait(run) = &method.handler {
@@ -480,13 +483,13 @@ impl Rpc {
             }
             let own = context.clone();
             let run = move || {
-                let mut out = Vec::new();
+                let mut out = own.writer(usize::MAX);
                 if let Some(Handler::Quick(run) | Handler::Execute(run, _)) =
                     table.get(name).map(|method| &method.handler)
                 {
                     run(&own, caller, params.as_deref(), &mut out)?;
                 }
-                RenderedResult::new(Written(out), &own)
+                Ok(out.finish()?)
             };
             context.execution.apart(caller, run).await
         })
@@ -507,19 +510,25 @@ impl Rpc {
         answer
     }
 
-    fn finish(&self, id: &str, answer: Result<Vec<u8>, RpcError>, out: &mut Vec<u8>) {
+    fn finish(&self, id: &str, answer: Result<impl Json, RpcError>, out: &mut JsonWriter) {
         match answer {
             Ok(result) => {
                 envelope::begin(id, out);
-                Written(result).append_to(out);
+                result.append_to(out);
                 envelope::end(out);
             }
             Err(error) => self.refuse(id, &error, out),
         }
     }
 
-    fn refuse(&self, id: &str, error: &RpcError, out: &mut Vec<u8>) {
+    fn refuse(&self, id: &str, error: &RpcError, out: &mut JsonWriter) {
         self.context.meters.failed(error.code);
-        envelope::error(id, error, self.context.dialect, out);
+        out.extend_from_slice(envelope::error(id, error, self.context.dialect).as_bytes());
+    }
+
+    /// Refuses a request for lack of memory, which has to be said even so.
+    fn refuse_for_memory(&self, id: &str, error: &RpcError, out: &mut JsonWriter) {
+        self.context.meters.failed(error.code);
+        out.refusal(&envelope::error(id, error, self.context.dialect));
     }
 }

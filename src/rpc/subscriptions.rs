@@ -15,6 +15,7 @@ use super::{
 use crate::{
     block::Block,
     chain::{Chain, Event, HeldBlocks},
+    web::Answer,
 };
 
 /// The subject of a subscription.
@@ -110,15 +111,20 @@ impl Subscriptions {
         self.topics.is_empty()
     }
 
-    /// The messages about an event, each rendered when the iterator reaches it.
-    pub(super) fn notifications<'a>(&'a self, event: &'a Event) -> Box<dyn Iterator<Item = String> + Send + 'a> {
+    /// The messages about an event, each rendered when the iterator reaches it; none in the place of one for which there is no
+    /// memory.
+    pub(super) fn notifications<'a>(
+        &'a self,
+        event: &'a Event,
+        context: &'a Context,
+    ) -> Box<dyn Iterator<Item = Option<Answer>> + Send + 'a> {
         match event {
             Event::Pending(transaction) => Box::new(self.topics.iter().filter_map(move |(id, topic)| match topic {
                 SubscriptionTopic::NewPendingTransactions { full: false } => {
-                    Some(notification(id, &transaction.hash()))
+                    Some(notification(context, id, &transaction.hash()))
                 }
                 SubscriptionTopic::NewPendingTransactions { full: true } => {
-                    Some(notification(id, &RpcTransaction::Waiting(transaction.clone())))
+                    Some(notification(context, id, &RpcTransaction::Waiting(transaction.clone())))
                 }
                 SubscriptionTopic::NewHeads | SubscriptionTopic::Logs(_) | SubscriptionTopic::Syncing => None,
             })),
@@ -126,8 +132,8 @@ impl Subscriptions {
             Event::Head { added, removed, .. } => {
                 let gone = removed.iter().map(|block| (block, true));
                 let blocks = gone.chain(added.iter().map(|block| (block, false)));
-                Box::new(blocks.flat_map(|(block, removed)| {
-                    self.topics.iter().flat_map(move |(id, topic)| of_block(id, topic, block, removed))
+                Box::new(blocks.flat_map(move |(block, removed)| {
+                    self.topics.iter().flat_map(move |(id, topic)| of_block(context, id, topic, block, removed))
                 }))
             }
         }
@@ -136,17 +142,18 @@ impl Subscriptions {
 
 /// The messages of one subscription about a block that is new or was removed.
 fn of_block<'a>(
+    context: &'a Context,
     id: &'a str,
     topic: &'a SubscriptionTopic,
     block: &'a Arc<Block>,
     removed: bool,
-) -> Box<dyn Iterator<Item = String> + Send + 'a> {
+) -> Box<dyn Iterator<Item = Option<Answer>> + Send + 'a> {
     match topic {
         SubscriptionTopic::NewHeads if !removed => {
-            Box::new(std::iter::once(notification(id, &RpcHeader { block: block.clone(), pending: false })))
+            Box::new(std::iter::once(notification(context, id, &RpcHeader { block: block.clone(), pending: false })))
         }
         SubscriptionTopic::Logs(filter) => {
-            Box::new(filter.select(block, removed).map(move |log| notification(id, &log)))
+            Box::new(filter.select(block, removed).map(move |log| notification(context, id, &log)))
         }
         SubscriptionTopic::NewHeads | SubscriptionTopic::NewPendingTransactions { .. } | SubscriptionTopic::Syncing => {
             Box::new(std::iter::empty())
@@ -195,12 +202,12 @@ impl Follower {
     }
 }
 
-fn notification(subscription: &str, result: &impl Json) -> String {
-    let mut out = Vec::with_capacity(256);
+/// A message; none if there is no memory for it.
+fn notification(context: &Context, subscription: &str, result: &impl Json) -> Option<Answer> {
+    let mut out = context.writer(usize::MAX);
     let mut message = Object::begin(&mut out);
     message.member("jsonrpc", "2.0").member("method", "eth_subscription");
     Object::begin(message.name("params")).member("subscription", subscription).member("result", result).end();
     message.end();
-    // JSON is UTF-8.
-    String::from_utf8(out).unwrap_or_default()
+    Some(out.finish().ok()?.0)
 }

@@ -19,38 +19,22 @@ use super::{
     catalog::Effort,
     error::{Dialect, RpcError},
     forked::Forward,
-    json::Json,
+    json::{Json, JsonWriter, Written},
     meter::Meter,
     params::{ParamReader, ParamRules, ParamShape, Params, Reach, Reference},
 };
-use crate::web::{Caller, Held, Slice};
-
-/// The JSON of a result, with the memory that it holds of the budget for responses in progress.
-pub struct RenderedResult {
-    pub(super) json: Vec<u8>,
-    pub(super) held: Held,
-}
-
-impl RenderedResult {
-    /// The JSON of `result`, if there is memory for it.
-    pub(super) fn new(result: impl Json, context: &Context) -> Result<Self, RpcError> {
-        let (json, mut held) = (result.into_json(), Held::default());
-        match context.config.budget.try_grow(&mut held, json.len()) {
-            true => Ok(Self { json, held }),
-            false => Err(RpcError::no_room()),
-        }
-    }
-}
+use crate::web::{Caller, Slice};
 
 /// The result of a method, or an error.
-pub type Answer = Result<RenderedResult, RpcError>;
+pub(super) type Answer = Result<Written, RpcError>;
 
 /// A method call in progress.
-pub type Pending = Pin<Box<dyn Future<Output = Answer> + Send>>;
+pub(super) type Pending = Pin<Box<dyn Future<Output = Answer> + Send>>;
 
 /// Appends the result, unless a parameter is [far](Params::is_far): then the call is in progress.
-type Quick =
-    dyn Fn(&Arc<Context>, Caller, Option<&RawValue>, &mut Vec<u8>) -> Result<Option<Pending>, RpcError> + Send + Sync;
+type Quick = dyn Fn(&Arc<Context>, Caller, Option<&RawValue>, &mut JsonWriter) -> Result<Option<Pending>, RpcError>
+    + Send
+    + Sync;
 type Slow = dyn Fn(Arc<Context>, Caller, Option<&RawValue>) -> Result<Pending, RpcError> + Send + Sync;
 
 /// A call whose parameters have been read. All methods share the type, so that what runs it is compiled once.
@@ -219,7 +203,7 @@ impl Table {
             let params = P::read(params, ParamRules::new(context.dialect, is_lenient))?;
             let answer = async move {
                 let result = handler(context.clone(), params).await?;
-                RenderedResult::new(result, &context)
+                context.render(result)
             };
             Ok(Box::pin(answer) as Pending)
         };
@@ -302,7 +286,7 @@ where
     P: Params + Send + 'static,
     R: Json + 'static,
 {
-    Box::new(move |context| RenderedResult::new(handler(context, params)?, context))
+    Box::new(move |context| context.render(handler(context, params)?))
 }
 
 /// Returns what reads the parameters of a handler.

@@ -13,7 +13,7 @@ use super::{
     Context, OnFork, RpcError, Table,
     eth::{field, write_withdrawal},
     hex::Quantity,
-    json::{Json, Object, array},
+    json::{Json, JsonWriter, Object, array},
     params::{self, Param, ParamRules},
     schema,
 };
@@ -126,7 +126,7 @@ fn build_block(
 }
 
 impl Json for ExecutionPayload {
-    fn write(&self, out: &mut Vec<u8>) {
+    fn write(&self, out: &mut JsonWriter) {
         let mut object = Object::begin(out);
         self.write_payload(object.name("executionPayload"));
         object.member("blockValue", &Quantity(self.built.value));
@@ -138,7 +138,7 @@ impl Json for ExecutionPayload {
 }
 
 impl ExecutionPayload {
-    fn write_payload(&self, out: &mut Vec<u8>) {
+    fn write_payload(&self, out: &mut JsonWriter) {
         let block = &*self.built.block;
         let header = &block.header;
         let mut object = Object::begin(out);
@@ -166,7 +166,7 @@ impl ExecutionPayload {
             .end();
     }
 
-    fn write_blobs(&self, out: &mut Vec<u8>) {
+    fn write_blobs(&self, out: &mut JsonWriter) {
         let (mut commitments, mut proofs, mut blobs) = (Vec::new(), Vec::new(), Vec::new());
         let bytes = |bytes: &[u8]| Bytes::copy_from_slice(bytes);
         for sidecar in &self.sidecars {

@@ -9,12 +9,9 @@ use super::{
     Context, OnFork, RpcError, Table,
     eth::RpcTransaction,
     hex::Quantity,
-    json::{Json, Object, Written},
+    json::{Json, JsonWriter, Object, Written},
 };
-use crate::{
-    chain::Pooled,
-    web::{AnswerError, Room},
-};
+use crate::chain::Pooled;
 
 pub(super) fn methods(table: &mut Table) {
     table
@@ -53,52 +50,47 @@ impl PoolContent {
     }
 }
 
-fn whole(pooled: &Pooled, out: &mut Vec<u8>) {
+fn whole(pooled: &Pooled, out: &mut JsonWriter) {
     RpcTransaction::Waiting(pooled.transaction.clone()).write(out);
 }
 
 /// `to: value wei + gas gas × price wei`, as in geth.
-fn summary(pooled: &Pooled, out: &mut Vec<u8>) {
+fn summary(pooled: &Pooled, out: &mut JsonWriter) {
     let tx = &pooled.transaction.envelope;
     let to = tx.to().map_or_else(|| "contract creation".to_owned(), |to| to.to_string());
     format!("{to}: {} wei + {} gas × {} wei", tx.value(), tx.gas_limit(), tx.max_fee_per_gas()).write(out);
 }
 
-/// Writes one account's transactions, if there is room for them.
-fn by_nonce(
-    transactions: &BTreeMap<u64, Arc<Pooled>>,
-    write: fn(&Pooled, &mut Vec<u8>),
-    out: &mut Vec<u8>,
-    room: &mut Room,
-) -> Result<(), AnswerError> {
+/// Writes one account's transactions, as long as there is memory for them.
+fn by_nonce(transactions: &BTreeMap<u64, Arc<Pooled>>, write: fn(&Pooled, &mut JsonWriter), out: &mut JsonWriter) {
     let mut object = Object::begin(out);
     for (nonce, pooled) in transactions {
         let out = object.name(&nonce.to_string());
         write(pooled, out);
-        room.ask(out.len())?;
+        if out.check().is_err() {
+            return;
+        }
     }
     object.end();
-    Ok(())
 }
 
 impl PoolContent {
     /// All transactions, by account.
-    fn all(&self, context: &Context, write: fn(&Pooled, &mut Vec<u8>)) -> Result<Written, RpcError> {
-        self.parts(context, "ask for one account with txpool_contentFrom", |part, out, room| {
+    fn all(&self, context: &Context, write: fn(&Pooled, &mut JsonWriter)) -> Result<Written, RpcError> {
+        self.parts(context, "ask for one account with txpool_contentFrom", |part, out| {
             let mut accounts = Object::begin(out);
             for (address, transactions) in part {
-                by_nonce(transactions, write, accounts.name(&address.to_string()), room)?;
+                by_nonce(transactions, write, accounts.name(&address.to_string()));
             }
             accounts.end();
-            Ok(())
         })
     }
 
     /// The transactions of one account, by nonce.
     fn of_account(&self, context: &Context, account: Address) -> Result<Written, RpcError> {
         let none = BTreeMap::new();
-        self.parts(context, "ask for single transactions with eth_getTransactionByHash", |part, out, room| {
-            by_nonce(part.get(&account).unwrap_or(&none), whole, out, room)
+        self.parts(context, "ask for single transactions with eth_getTransactionByHash", |part, out| {
+            by_nonce(part.get(&account).unwrap_or(&none), whole, out);
         })
     }
 
@@ -106,16 +98,15 @@ impl PoolContent {
         &self,
         context: &Context,
         advice: &str,
-        write: impl Fn(&ByAccount, &mut Vec<u8>, &mut Room) -> Result<(), AnswerError>,
+        write: impl Fn(&ByAccount, &mut JsonWriter),
     ) -> Result<Written, RpcError> {
-        let mut out = Vec::new();
-        let mut room = context.room(context.config.max_batch_response);
+        let mut out = context.writer(context.config.max_batch_response);
         let mut object = Object::begin(&mut out);
         for (name, part) in [("pending", &self.pending), ("queued", &self.queued)] {
-            write(part, object.name(name), &mut room).map_err(|error| RpcError::does_not_fit(error, advice))?;
+            write(part, object.name(name));
         }
         object.end();
-        Ok(Written(out))
+        out.finish().map_err(|error| RpcError::does_not_fit(error, advice))
     }
 }
 
@@ -126,7 +117,7 @@ struct PoolStatus {
 }
 
 impl Json for PoolStatus {
-    fn write(&self, out: &mut Vec<u8>) {
+    fn write(&self, out: &mut JsonWriter) {
         Object::begin(out).member("pending", &Quantity(self.pending)).member("queued", &Quantity(self.queued)).end();
     }
 }

@@ -6,11 +6,12 @@ use super::{
     Rpc, RpcConfig, RpcError,
     batch::SocketResults,
     envelope::{self, Batch, Body, Request},
+    json::Raw,
     subscriptions::{Follower, Subscriptions},
 };
 use crate::{
     chain::Event,
-    web::{FaultScope, Shutdown, SocketLimits, SocketProtocol, SocketReply, WebSockets},
+    web::{FaultScope, Shutdown, SocketLimits, SocketMessage, SocketProtocol, SocketReply, WebSockets},
 };
 
 /// The size of a connection's buffers in bytes.
@@ -66,10 +67,9 @@ impl RpcSocket {
         if request.id.is_none() {
             return Some(SocketReply::Nothing);
         }
-        let mut out = Vec::new();
-        self.rpc.finish(request.response_id(), result.map(String::into_bytes), &mut out);
-        // Responses are JSON, which is UTF-8.
-        Some(SocketReply::Now(String::from_utf8(out).unwrap_or_default().into()))
+        let mut out = self.rpc.context.writer(usize::MAX);
+        self.rpc.finish(request.response_id(), result.map(Raw), &mut out);
+        Some(SocketReply::Now(out.into_answer().into()))
     }
 
     /// Executes the calls of these methods in a batch, before its other elements.
@@ -99,11 +99,7 @@ impl SocketProtocol for RpcSocket {
         }
         let subscribes = !of_socket.is_empty();
         let rpc = self.rpc.clone();
-        let answer = Box::pin(async move {
-            let (answer, held) = rpc.answer_with(message.as_bytes(), of_socket).await.into_parts();
-            // Responses are JSON, which is UTF-8.
-            (String::from_utf8(answer).unwrap_or_default().into(), held)
-        });
+        let answer = Box::pin(async move { rpc.answer_with(message.as_bytes(), of_socket).await.into() });
         if subscribes { SocketReply::BeforeEvents(answer) } else { SocketReply::Later(answer) }
     }
 
@@ -114,7 +110,8 @@ impl SocketProtocol for RpcSocket {
         }
     }
 
-    fn messages<'a>(&'a self, event: &'a Event) -> impl Iterator<Item = Utf8Bytes> + Send + 'a {
-        self.subscriptions.notifications(event).map(Utf8Bytes::from)
+    fn messages<'a>(&'a self, event: &'a Event) -> impl Iterator<Item = Option<SocketMessage>> + Send + 'a {
+        let written = self.subscriptions.notifications(event, &self.rpc.context);
+        written.map(|message| message.map(SocketMessage::from))
     }
 }

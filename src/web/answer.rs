@@ -23,8 +23,12 @@ use super::{Budget, Held, RestError, Room, budget::UNCOUNTED, request::current_b
 /// Most bytes of a body that is written as a whole.
 pub const MAX_ANSWER: usize = 32 << 20;
 
-/// Size up to which a buffer grows by doubling. Longer ones grow by this, so that little memory is granted in vain.
+/// Bytes by which a buffer grows at most. Short ones double, others grow by a quarter, so that little memory is granted in
+/// vain.
 const STEP: usize = 1 << 20;
+
+/// Size up to which a body is short: its buffer doubles, and it is copied where it is appended to another.
+const SHORT: usize = 16 << 10;
 
 /// The reason why a body cannot become longer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -73,30 +77,85 @@ impl AnswerWriter {
         Self::within(Room::new(current_budget(), limit))
     }
 
-    fn within(room: Room) -> Self {
+    /// An empty body for which there is `room`.
+    pub fn within(room: Room) -> Self {
         Self { room, bytes: Vec::new() }
     }
 
     /// The number of bytes written so far.
+    #[inline]
     pub fn length(&self) -> usize {
         self.bytes.len()
     }
 
+    /// The bytes written so far.
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// The same, to change them in place.
+    pub fn bytes_mut(&mut self) -> &mut [u8] {
+        &mut self.bytes
+    }
+
+    /// Grows the buffer for more bytes.
+    #[inline]
+    pub fn reserve(&mut self, more: usize) -> Result<(), AnswerError> {
+        let needed = self.bytes.len() + more;
+        if needed > self.bytes.capacity() { self.grow(needed) } else { Ok(()) }
+    }
+
     /// Appends bytes.
+    #[inline]
     pub fn push(&mut self, bytes: &[u8]) -> Result<(), AnswerError> {
-        let needed = self.bytes.len() + bytes.len();
-        if needed > self.bytes.capacity() {
-            self.grow(needed)?;
-        }
+        self.reserve(bytes.len())?;
         self.bytes.extend_from_slice(bytes);
         Ok(())
     }
 
+    /// Appends `length` bytes that `fill` sets.
+    #[inline]
+    pub fn push_with(&mut self, length: usize, fill: impl FnOnce(&mut [u8])) -> Result<(), AnswerError> {
+        self.reserve(length)?;
+        let start = self.bytes.len();
+        self.bytes.resize(start + length, 0);
+        fill(&mut self.bytes[start..]);
+        Ok(())
+    }
+
+    /// Appends a refusal, which is short and has to be sent even if there is no room.
+    pub fn push_refusal(&mut self, bytes: &[u8]) {
+        if self.push(bytes).is_err() {
+            self.bytes.extend_from_slice(bytes);
+        }
+    }
+
+    /// Appends a body with the memory that it holds. One that is longer than what was written keeps its buffer, and what was
+    /// written is inserted before it.
+    pub fn append(&mut self, answer: Answer) -> Result<(), AnswerError> {
+        let Answer { bytes, held } = answer;
+        self.room.merge(held)?;
+        if bytes.len() <= self.bytes.len().max(SHORT) {
+            return self.push(&bytes);
+        }
+        let before = std::mem::replace(&mut self.bytes, bytes);
+        // The last byte of a response follows.
+        self.reserve(before.len() + 1)?;
+        self.bytes.splice(0..0, before);
+        Ok(())
+    }
+
     /// Grows the buffer, and the memory that it holds.
+    #[cold]
     fn grow(&mut self, needed: usize) -> Result<(), AnswerError> {
-        let ahead = self.bytes.capacity().clamp(256, STEP);
-        let capacity = needed.max((self.bytes.capacity() + ahead).min(self.room.limit()));
-        self.room.ask(capacity)?;
+        let capacity = self.bytes.capacity();
+        let ahead = if capacity < SHORT { capacity.max(256) } else { (capacity / 4).min(STEP) };
+        let mut capacity = needed.max((capacity + ahead).min(self.room.limit()));
+        // There may be room for what is needed, if not for more.
+        if self.room.ask(capacity).is_err() {
+            capacity = needed;
+            self.room.ask(capacity)?;
+        }
         self.bytes.reserve_exact(capacity - self.bytes.len());
         Ok(())
     }
@@ -143,6 +202,12 @@ impl Answer {
     /// A body that an interface counted while it wrote it. If `held` is not all of its memory, the connection counts it.
     pub fn new(bytes: Vec<u8>, held: Held) -> Self {
         Self { bytes, held }
+    }
+
+    /// A body that is in memory already. Fails if there is no room for it.
+    pub fn counted(bytes: Vec<u8>, budget: &Budget) -> Result<Self, AnswerError> {
+        let mut held = Held::default();
+        if budget.try_grow(&mut held, bytes.capacity()) { Ok(Self { bytes, held }) } else { Err(AnswerError::NoRoom) }
     }
 
     /// The JSON of a value, for the request that the current task or thread answers.

@@ -151,6 +151,17 @@ impl Held {
         bytes <= UNCOUNTED || bytes.min(total) <= self.bytes + LONG
     }
 
+    /// Releases all but `bytes`.
+    pub(super) fn shrink_to(&mut self, bytes: usize) {
+        if let Some(from) = &self.from
+            && bytes < self.bytes
+        {
+            from.used.fetch_sub(self.bytes - bytes, Ordering::Relaxed);
+            from.released.notify_waiters();
+            self.bytes = bytes;
+        }
+    }
+
     /// Whether no bytes are counted.
     pub fn is_nothing(&self) -> bool {
         self.bytes == 0

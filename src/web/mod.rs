@@ -71,7 +71,9 @@ pub use rest::{RestError, method_not_allowed, not_found};
 pub use room::Room;
 pub use shutdown::{Shutdown, ShutdownHandle};
 pub use sliding_window::{RateDecision, SlidingWindow};
-pub use socket::{SocketLimits, SocketProtocol, SocketReply, WRITE_TIMEOUT, WebSockets, socket_operation};
+pub use socket::{
+    SocketLimits, SocketMessage, SocketProtocol, SocketReply, WRITE_TIMEOUT, WebSockets, socket_operation,
+};
 pub use tls::{Tls, TlsError};
 pub use traffic::Traffic;
 #[cfg(unix)]

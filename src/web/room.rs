@@ -1,6 +1,6 @@
 //! The room for a body under construction, which is asked for as the body grows.
 
-use super::{Answer, Budget, Held, answer::AnswerError};
+use super::{Answer, Budget, Held, answer::AnswerError, budget::UNCOUNTED};
 
 /// Bytes that are asked for ahead of what is written.
 const AHEAD: usize = 64 << 10;
@@ -31,18 +31,25 @@ impl Room {
         if length > self.limit {
             return Err(AnswerError::TooLong(self.limit));
         }
-        if length > self.granted {
-            let ahead = (length + AHEAD).min(self.limit);
-            if !self.budget.try_grow(&mut self.held, ahead) {
-                return Err(AnswerError::NoRoom);
-            }
-            self.granted = ahead;
+        if length <= self.granted {
+            return Ok(());
         }
+        // Most bodies are short, and none of those is refused.
+        let ahead = if length <= UNCOUNTED { UNCOUNTED } else { length + AHEAD };
+        let granted =
+            [ahead.min(self.limit), length].into_iter().find(|granted| self.budget.try_grow(&mut self.held, *granted));
+        self.granted = granted.ok_or(AnswerError::NoRoom)?;
         Ok(())
     }
 
-    /// The body, with the memory that it holds.
-    pub(super) fn filled_with(self, bytes: Vec<u8>) -> Answer {
+    /// Takes over the memory of what becomes a part of the body.
+    pub(super) fn merge(&mut self, held: Held) -> Result<(), AnswerError> {
+        if self.budget.merge(&mut self.held, held) { Ok(()) } else { Err(AnswerError::NoRoom) }
+    }
+
+    /// The body, with the memory that it holds. What lies beyond its end was never written, and takes none.
+    pub(super) fn filled_with(mut self, bytes: Vec<u8>) -> Answer {
+        self.held.shrink_to(bytes.len());
         Answer::new(bytes, self.held)
     }
 }
@@ -60,6 +67,13 @@ mod tests {
         assert_eq!(second.ask(700_000), Err(AnswerError::NoRoom));
         drop(first);
         assert_eq!(second.ask(700_000), Ok(()));
+
+        drop(second);
+        let mut all = Held::default();
+        assert!(budget.try_grow(&mut all, 1 << 20));
+        let mut brief = Room::new(budget.clone(), 64 << 20);
+        assert_eq!((brief.ask(10), brief.ask(UNCOUNTED)), (Ok(()), Ok(())), "short bodies are not refused");
+        assert_eq!(brief.ask(UNCOUNTED + 1), Err(AnswerError::NoRoom));
 
         let mut short = Room::new(budget, 1_000);
         assert_eq!((short.ask(1_000), short.ask(1_001)), (Ok(()), Err(AnswerError::TooLong(1_000))));

@@ -9,7 +9,7 @@ use crate::{
     chain::{BlockId, Head, Pruned},
     rpc::{
         Context, OnFork, RpcError, Table,
-        json::{Object, Written},
+        json::{JsonWriter, Object, Written},
         params::LooseNumber,
         tracing::Budget,
     },
@@ -47,7 +47,7 @@ fn account_range(
     check_whole(&state)?;
     let budget = Budget::new(context, "ask for fewer accounts, or without code and storage");
     let count = usize::try_from(count.0).ok().filter(|count| (1..=MAX_ACCOUNTS).contains(count));
-    let mut out = Vec::new();
+    let mut out = budget.writer();
     let mut whole = Object::begin(&mut out);
     // Without a prefix, as in geth.
     whole.member("root", &hex::encode(state.root()));
@@ -61,11 +61,11 @@ fn account_range(
     }
     accounts.end();
     whole.optional("next", &rest.next().map(|(key, _)| *key)).end();
-    Ok(Written(out))
+    budget.finish(out)
 }
 
 /// An account as in geth's dumps.
-fn write_account(key: B256, account: &Account, (with_code, with_storage): (bool, bool), out: &mut Vec<u8>) {
+fn write_account(key: B256, account: &Account, (with_code, with_storage): (bool, bool), out: &mut JsonWriter) {
     let mut object = Object::begin(out);
     object
         .member("balance", &account.balance.to_string())

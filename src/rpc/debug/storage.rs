@@ -7,7 +7,7 @@ use crate::{
     chain::BlockId,
     rpc::{
         Context, OnFork, RpcError, Table, hex,
-        json::{Json, Object},
+        json::{Json, JsonWriter, Object},
         params::{self, LooseNumber, Param, ParamRules},
         schema,
         tracing::{BlockReplay, Budget},
@@ -92,7 +92,7 @@ struct StorageRange {
 }
 
 impl Json for StorageRange {
-    fn write(&self, out: &mut Vec<u8>) {
+    fn write(&self, out: &mut JsonWriter) {
         let mut object = Object::begin(out);
         let mut storage = Object::begin(object.name("storage"));
         for (key, slot) in &self.slots {

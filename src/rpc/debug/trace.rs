@@ -62,10 +62,10 @@ fn transaction(context: &Context, (hash, options): (B256, TraceOptions)) -> Resu
     let (replay, index) = find_transaction(context, hash)?;
     let mut executor = replay.after(index, &budget)?;
     let place = position(&replay, index, &executor);
-    let mut out = Vec::new();
+    let mut out = budget.writer();
     let subject = Subject::Next(&mut executor, &replay.block.transactions[index]);
     RequestTracer::new(&context.config, &options, &budget).trace(place, subject, &mut out)?;
-    Ok(Written(out))
+    budget.finish(out)
 }
 
 /// Traces all transactions of a block as they ran.
@@ -112,7 +112,8 @@ fn trace_block(context: &Context, replay: &BlockReplay, options: &TraceOptions) 
     let budget = budget(context, options);
     let mut executor = replay.begin()?;
     let mut tracer = RequestTracer::new(&context.config, options, &budget);
-    let mut out = vec![b'['];
+    let mut out = budget.writer();
+    out.push(b'[');
     for (index, transaction) in replay.block.transactions.iter().enumerate() {
         budget.check_time()?;
         if index > 0 {
@@ -125,7 +126,7 @@ fn trace_block(context: &Context, replay: &BlockReplay, options: &TraceOptions) 
         object.end();
     }
     out.push(b']');
-    Ok(Written(out))
+    budget.finish(out)
 }
 
 /// The refusal to trace an invalid block: there is none.
@@ -204,8 +205,8 @@ fn call(
     options.block.apply(&mut view.environment)?;
     let call = request.into_call(context.chain.params().chain_id)?;
     let calls: CallContext<'_> = view.call_context(&options.state, context.config.gas_cap);
-    let mut out = Vec::new();
+    let mut out = budget.writer();
     let mut tracer = RequestTracer::new(&context.config, &options.trace, &budget);
     tracer.trace(TracePosition::default(), Subject::Call(calls, &call), &mut out)?;
-    Ok(Written(out))
+    budget.finish(out)
 }

@@ -7,13 +7,12 @@ use std::{
 
 use alloy_primitives::Bytes;
 use flate2::{Compression, read::GzDecoder, write::GzEncoder};
-use serde_json::Value;
 
 use crate::{
     chain::{Change, ChangeError, Dump},
     rpc::{
         Context, OnFork, RpcError, Table,
-        json::{Json, Written},
+        json::{JsonWriter, WrittenAs},
     },
 };
 
@@ -38,27 +37,16 @@ pub(super) fn methods(table: &mut Table) {
     );
 }
 
-/// A dump that has been written as JSON.
-struct Packed(Written);
-
-impl Json for Packed {
-    fn write(&self, out: &mut Vec<u8>) {
-        self.0.write(out);
-    }
-
-    fn schema(example: Option<&Value>) -> Value {
-        Bytes::schema(example)
-    }
-}
-
 /// The whole chain as compressed JSON. Past states are always included.
-async fn dump_state(context: Arc<Context>, _: (bool,)) -> Result<Packed, RpcError> {
+async fn dump_state(context: Arc<Context>, _: (bool,)) -> Result<WrittenAs<Bytes>, RpcError> {
     let limit = context.config.max_dump_bytes;
     let turn = context.dumping.clone().lock_owned().await;
     let (head, ahead) = context.chain.present().await?;
+    let mut out = context.writer(usize::MAX);
     let pack = move || {
         let _turn = turn;
-        let mut packed = GzEncoder::new(HexText(b"\"0x".to_vec()), Compression::fast());
+        out.extend_from_slice(b"\"0x");
+        let mut packed = GzEncoder::new(HexText(out), Compression::fast());
         let mut metered = Metered { inner: &mut packed, left: limit, exceeded: false };
         let mut buffered = BufWriter::with_capacity(PIECE, &mut metered);
         let written = Dump::write(&head, ahead, &mut buffered).and_then(|()| buffered.flush());
@@ -67,10 +55,13 @@ async fn dump_state(context: Arc<Context>, _: (bool,)) -> Result<Packed, RpcErro
             let what = format!("response too large: a dump of the chain takes {}", over(limit));
             return Err(RpcError::too_large(what));
         }
+        if let Err(error) = packed.get_ref().0.check() {
+            return Err(RpcError::does_not_fit(error, "ask again later"));
+        }
         let packed = written.and_then(|()| packed.finish());
         let HexText(mut json) = packed.map_err(|error| RpcError::internal(error.to_string()))?;
         json.push(b'"');
-        Ok(Packed(Written(json)))
+        Ok(json.finish().map_err(|error| RpcError::does_not_fit(error, "ask again later"))?.into())
     };
     context.apart_for_caller(pack).await
 }
@@ -159,13 +150,12 @@ impl<T: Write> Write for Metered<T> {
 }
 
 /// Text in which bytes are written as hex digits.
-struct HexText(Vec<u8>);
+struct HexText(JsonWriter);
 
 impl Write for HexText {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        const DIGITS: &[u8; 16] = b"0123456789abcdef";
-        let digit = |nibble: u8| DIGITS[usize::from(nibble & 15)];
-        self.0.extend(bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(*byte)]));
+        self.0.digits(bytes);
+        self.0.check().map_err(io::Error::other)?;
         Ok(bytes.len())
     }
 

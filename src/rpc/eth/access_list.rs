@@ -11,7 +11,7 @@ use crate::{
     rpc::{
         Context, OnFork, RpcError, Table,
         hex::Quantity,
-        json::{Json, Object},
+        json::{Json, JsonWriter, Object},
     },
 };
 
@@ -34,7 +34,7 @@ struct Created {
 }
 
 impl Json for Created {
-    fn write(&self, out: &mut Vec<u8>) {
+    fn write(&self, out: &mut JsonWriter) {
         let mut object = Object::begin(out);
         write_access_list(&self.list, object.name("accessList"));
         object.optional("error", &self.error.as_deref()).member("gasUsed", &Quantity(self.gas_used)).end();

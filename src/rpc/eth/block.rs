@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use alloy_primitives::B256;
-use serde_json::Value;
 
 use super::render::{RpcBlock, RpcReceipt};
 use crate::{
@@ -12,7 +11,7 @@ use crate::{
     rpc::{
         Context, OnFork, RpcError, Table,
         hex::Quantity,
-        json::{Json, Written, array_within},
+        json::{Json, WrittenAs, array},
     },
 };
 
@@ -96,31 +95,17 @@ fn access_list(context: &Context, (id,): (BlockId,)) -> Result<Option<bool>, Rpc
 }
 
 /// All receipts of a block; null if there is no such block.
-fn receipts(context: &Context, (id,): (BlockId,)) -> Result<Option<Receipts>, RpcError> {
+fn receipts(context: &Context, (id,): (BlockId,)) -> Result<Option<WrittenAs<Vec<RpcReceipt>>>, RpcError> {
     if id == BlockId::Pending {
         return Ok(None);
     }
     let Some((head, block)) = find(context, id)? else { return Ok(None) };
     let blob_base_fee = head.environment_of(&block).blob_base_fee();
-    let mut out = Vec::new();
-    let mut room = context.room(context.config.max_batch_response);
-    let written = array_within(&mut out, &mut room, 0..block.receipts.len(), |index, out| {
+    let mut out = context.writer(context.config.max_batch_response);
+    array(&mut out, 0..block.receipts.len(), |index, out| {
         RpcReceipt { block: block.clone(), index, blob_base_fee }.write(out);
     });
     let advice = "ask for single receipts with eth_getTransactionReceipt";
-    written.map_err(|error| RpcError::does_not_fit(error, advice))?;
-    Ok(Some(Receipts(Written(out))))
-}
-
-/// Receipts, as JSON.
-struct Receipts(Written);
-
-impl Json for Receipts {
-    fn write(&self, out: &mut Vec<u8>) {
-        self.0.write(out);
-    }
-
-    fn schema(example: Option<&Value>) -> Value {
-        Vec::<RpcReceipt>::schema(example)
-    }
+    let written = out.finish().map_err(|error| RpcError::does_not_fit(error, advice))?;
+    Ok(Some(written.into()))
 }

@@ -12,7 +12,7 @@ use crate::{
     rpc::{
         Context, OnFork, RpcError, Table,
         error::call_output,
-        json::{Json, Object, array},
+        json::{Json, JsonWriter, Object, array},
         params::{self, LooseNumber, Param, ParamRules},
         schema,
         tracing::{BlockReplay, Budget, Subject},
@@ -110,7 +110,7 @@ impl StateContext {
 struct CallResult(Result<Bytes, String>);
 
 impl Json for CallResult {
-    fn write(&self, out: &mut Vec<u8>) {
+    fn write(&self, out: &mut JsonWriter) {
         let mut object = Object::begin(out);
         match &self.0 {
             Ok(value) => object.member("value", value),
@@ -128,7 +128,7 @@ impl Json for CallResult {
 struct BundleResults(Vec<Vec<CallResult>>);
 
 impl Json for BundleResults {
-    fn write(&self, out: &mut Vec<u8>) {
+    fn write(&self, out: &mut JsonWriter) {
         array(out, &self.0, |bundle, out| array(out, bundle, Json::write));
     }
 

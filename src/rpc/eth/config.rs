@@ -15,7 +15,7 @@ use crate::{
     rpc::{
         Context, OnFork, RpcError, Table,
         hex::Quantity,
-        json::{Json, Object},
+        json::{Json, JsonWriter, Object},
     },
 };
 
@@ -39,7 +39,7 @@ struct ForkRules {
 }
 
 impl Json for ForkRules {
-    fn write(&self, out: &mut Vec<u8>) {
+    fn write(&self, out: &mut JsonWriter) {
         let mut object = Object::begin(out);
         object.member("activationTime", &(self.activation as i64));
         match &self.blobs {
@@ -76,7 +76,7 @@ struct EthConfig {
 }
 
 impl Json for EthConfig {
-    fn write(&self, out: &mut Vec<u8>) {
+    fn write(&self, out: &mut JsonWriter) {
         Object::begin(out).member("current", &self.current).member("next", &self.next).member("last", &self.last).end();
     }
 }
@@ -165,7 +165,7 @@ struct Capabilities {
 }
 
 impl Json for Capabilities {
-    fn write(&self, out: &mut Vec<u8>) {
+    fn write(&self, out: &mut JsonWriter) {
         let mut object = Object::begin(out);
         Object::begin(object.name("head")).member("number", &Quantity(self.number)).member("hash", &self.hash).end();
         // All data of a block is held for as long as the block itself.

@@ -14,7 +14,7 @@ use super::{
 use crate::rpc::{
     Context, OnFork, RpcError, Table,
     hex::Quantity,
-    json::{Json, Object},
+    json::{Json, JsonWriter, Object},
     params::StateBlock,
 };
 
@@ -56,7 +56,7 @@ struct RpcAccount {
 }
 
 impl Json for RpcAccount {
-    fn write(&self, out: &mut Vec<u8>) {
+    fn write(&self, out: &mut JsonWriter) {
         let account = self.account.as_ref();
         let mut object = Object::begin(out);
         object.member("balance", &Quantity(account.map_or(Default::default(), |account| account.balance)));

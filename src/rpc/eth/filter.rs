@@ -12,7 +12,7 @@ use crate::{
         Context, OnFork, RpcError, Table,
         filters::{FilterKind, FilterUpdate},
         hex::Quantity,
-        json::{Json, Written, array_within},
+        json::{Json, JsonWriter, Written, array},
     },
     web::{AnswerError, current_client},
 };
@@ -71,10 +71,17 @@ enum FilterChanges {
 }
 
 impl Json for FilterChanges {
-    fn write(&self, out: &mut Vec<u8>) {
+    fn write(&self, out: &mut JsonWriter) {
         match self {
             Self::Hashes(hashes) => hashes.write(out),
             Self::Written(changes) => changes.write(out),
+        }
+    }
+
+    fn append_to(self, out: &mut JsonWriter) {
+        match self {
+            Self::Hashes(hashes) => hashes.write(out),
+            Self::Written(changes) => changes.append_to(out),
         }
     }
 
@@ -96,11 +103,11 @@ async fn filter_changes(context: Arc<Context>, (id,): (U256,)) -> Result<FilterC
     };
     let few = news.removed.len() + news.added.len() <= FEW_BLOCKS;
     let max_logs = context.config.max_logs;
-    let mut room = context.room(context.config.max_batch_response);
-    let mut select = move || {
+    let max_bytes = context.config.max_batch_response;
+    let out = context.writer(max_bytes);
+    let select = move || {
         let next = news.added.first().or(news.removed.first()).map_or(0, |block| block.number());
-        let max_bytes = room.limit();
-        match filter.select_all(&news.removed, &news.added, max_logs, &mut room) {
+        match filter.select_all(&news.removed, &news.added, max_logs, out) {
             Ok(Some(logs)) => Ok(FilterChanges::Written(logs)),
             Ok(None) | Err(AnswerError::TooLong(_)) => {
                 let remedy = format!("ask for the logs since block {next:#x} with eth_getLogs, piece by piece");
@@ -121,18 +128,16 @@ fn transactions(context: &Context, hashes: &[B256]) -> Result<Written, RpcError>
             block.transactions.get(index).cloned()
         })
     };
-    let mut out = Vec::new();
-    let mut room = context.room(context.config.max_batch_response);
-    let written = array_within(&mut out, &mut room, hashes.iter().filter_map(find), |transaction, out| {
+    let mut out = context.writer(context.config.max_batch_response);
+    array(&mut out, hashes.iter().filter_map(find), |transaction, out| {
         RpcTransaction::Waiting(transaction).write(out);
     });
-    written.map_err(|error| RpcError::does_not_fit(error, "poll more often, or use a filter of hashes"))?;
-    Ok(Written(out))
+    out.finish().map_err(|error| RpcError::does_not_fit(error, "poll more often, or use a filter of hashes"))
 }
 
 /// All logs so far that the filter selects.
 fn filter_logs(context: &Context, (id,): (U256,)) -> Result<Logs, RpcError> {
-    context.filters.log_filter(id)?.query_so_far(context).map(Logs)
+    context.filters.log_filter(id)?.query_so_far(context)
 }
 
 fn uninstall_filter(context: &Context, (id,): (U256,)) -> Result<bool, RpcError> {

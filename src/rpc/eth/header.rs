@@ -15,7 +15,7 @@ use crate::{
     chain::BlockId,
     rpc::{
         Context, OnFork, RpcError, Table,
-        json::{Json, Object},
+        json::{Json, JsonWriter, Object},
     },
 };
 
@@ -71,7 +71,7 @@ impl Uncle {
 }
 
 impl Json for Uncle {
-    fn write(&self, out: &mut Vec<u8>) {
+    fn write(&self, out: &mut JsonWriter) {
         let mut object = Object::begin(out);
         self.0.write_header_members(&mut object);
         object.name("uncles").extend_from_slice(b"[]");

@@ -10,15 +10,14 @@ use super::{
     render::{log_schema, write_log},
 };
 use crate::{
-    block::Block,
+    block::{Block, LogPosition},
     chain::{BlockId, Head},
     fork::ChainFork,
     rpc::{
         Context, OnFork, RpcConfig, RpcError, Table, forked,
-        json::{Json, Written, array_within},
-        schema,
+        json::{Json, JsonWriter, Written, WrittenAs, array},
     },
-    web::{AnswerError, Room},
+    web::AnswerError,
 };
 
 pub(super) fn methods(table: &mut Table) {
@@ -41,26 +40,23 @@ impl LogFilter {
         removed: &[Arc<Block>],
         added: &[Arc<Block>],
         max_logs: usize,
-        room: &mut Room,
+        mut out: JsonWriter,
     ) -> Result<Option<Written>, AnswerError> {
         let gone = removed.iter().map(|block| (block, true));
         let each = gone.chain(added.iter().map(|block| (block, false)));
         let logs = each.flat_map(|(block, removed)| self.select(block, removed));
-        let (mut out, mut count) = (Vec::new(), 0);
-        array_within(&mut out, room, logs.take(max_logs + 1), |log, out| {
+        let mut count = 0;
+        array(&mut out, logs.take(max_logs + 1), |log, out| {
             count += 1;
             log.write(out);
-        })?;
-        Ok((count <= max_logs).then_some(Written(out)))
+        });
+        let written = out.finish()?;
+        Ok((count <= max_logs).then_some(written))
     }
 
-    /// The selected logs of one block, each as JSON.
-    pub(crate) fn select<'a>(&'a self, block: &'a Block, removed: bool) -> impl Iterator<Item = Written> + 'a {
-        self.matching(block).map(move |at| {
-            let mut json = Vec::new();
-            write_log(block, at, removed, &mut json);
-            Written(json)
-        })
+    /// The selected logs of one block.
+    pub(crate) fn select<'a>(&'a self, block: &'a Block, removed: bool) -> impl Iterator<Item = SelectedLog<'a>> + 'a {
+        self.matching(block).map(move |at| SelectedLog { block, at, removed })
     }
 
     /// The filter for logs that are still to come. As in [`query`](Self::query), a range that can never match is an error;
@@ -93,23 +89,23 @@ impl LogFilter {
     }
 
     /// The selected logs of those blocks of the filter that exist so far, as a JSON array.
-    pub(crate) fn query_so_far(&self, context: &Context) -> Result<Written, RpcError> {
+    pub(crate) fn query_so_far(&self, context: &Context) -> Result<Logs, RpcError> {
         let Range::Between(from, to) = self.range else { return self.query(context) };
         let newest = context.chain.head().number();
         let first = fixed_number(from).unwrap_or(newest);
         let last = fixed_number(to).map_or(newest, |to| to.min(newest));
         if first > last {
-            return Ok(LogResponse::begin(context).end());
+            return LogResponse::begin(context).end();
         }
         self.query_in(context, Range::Between(BlockId::Number(first), BlockId::Number(last)))
     }
 
     /// The selected logs of the filter's blocks, as a JSON array.
-    pub(crate) fn query(&self, context: &Context) -> Result<Written, RpcError> {
+    pub(crate) fn query(&self, context: &Context) -> Result<Logs, RpcError> {
         self.query_in(context, self.range)
     }
 
-    fn query_in(&self, context: &Context, range: Range) -> Result<Written, RpcError> {
+    fn query_in(&self, context: &Context, range: Range) -> Result<Logs, RpcError> {
         let head = context.chain.head();
         let mut answer = LogResponse::begin(context);
         let blocks = match context.fork() {
@@ -140,7 +136,8 @@ impl LogFilter {
             }
         }
         // Allocated at once: the response may be long, and growing it step by step costs as much as writing it.
-        answer.out.reserve_exact(answer.size - before + ENVELOPE);
+        answer.out.reserve(answer.size - before + ENVELOPE);
+        answer.check()?;
         let mut looked = 0;
         for (block, at) in found {
             answer.write(|out| write_log(block, at, false, out));
@@ -151,7 +148,7 @@ impl LogFilter {
                 }
             }
         }
-        Ok(answer.end())
+        answer.end()
     }
 
     /// The selected logs of the filter's blocks, at most `most`: each as its block, the index of its transaction, and its index
@@ -277,8 +274,7 @@ struct Blocks {
 /// The response to a query, within its limits.
 struct LogResponse<'c> {
     config: &'c RpcConfig,
-    room: Room,
-    out: Vec<u8>,
+    out: JsonWriter,
     logs: usize,
     /// The approximate size of these logs in bytes.
     size: usize,
@@ -286,8 +282,10 @@ struct LogResponse<'c> {
 
 impl<'c> LogResponse<'c> {
     fn begin(context: &'c Context) -> Self {
-        let room = context.room(context.config.max_batch_response);
-        Self { config: &context.config, room, out: vec![b'['], logs: 0, size: 0 }
+        // The size of logs is known before they are written.
+        let mut out = context.writer(usize::MAX);
+        out.push(b'[');
+        Self { config: &context.config, out, logs: 0, size: 0 }
     }
 
     /// Counts a log of `size` bytes, or refuses a response that is too large.
@@ -299,25 +297,32 @@ impl<'c> LogResponse<'c> {
             let what = format!("query returned more than {max_logs} results; narrow the range (up to block {block})");
             return Err(RpcError::invalid_params(what));
         }
-        self.room.ask(self.size).map_err(|error| match error {
-            AnswerError::TooLong(limit) => RpcError::invalid_params(format!(
-                "query returned more than {limit} bytes; narrow the range (up to block {block}), or add an address or topics"
-            )),
-            error => RpcError::does_not_fit(error, "narrow the range"),
-        })
+        let max_bytes = self.config.max_batch_response;
+        if self.size > max_bytes {
+            return Err(RpcError::invalid_params(format!(
+                "query returned more than {max_bytes} bytes; narrow the range (up to block {block}), or add an address or topics"
+            )));
+        }
+        self.check()
+    }
+
+    /// The error for a response for which there is no memory.
+    fn check(&self) -> Result<(), RpcError> {
+        self.out.check().map_err(|error| RpcError::does_not_fit(error, "narrow the range"))
     }
 
     /// Writes a counted log.
-    fn write(&mut self, write: impl FnOnce(&mut Vec<u8>)) {
+    fn write(&mut self, write: impl FnOnce(&mut JsonWriter)) {
         if self.out.len() > 1 {
             self.out.push(b',');
         }
         write(&mut self.out);
     }
 
-    fn end(mut self) -> Written {
+    fn end(mut self) -> Result<Logs, RpcError> {
         self.out.push(b']');
-        Written(self.out)
+        let written = self.out.finish().map_err(|error| RpcError::does_not_fit(error, "narrow the range"))?;
+        Ok(written.into())
     }
 }
 
@@ -338,28 +343,27 @@ fn written_size(log: &Log) -> usize {
     460 + 69 * log.topics().len() + 2 * log.data.data.len()
 }
 
-/// Logs, as JSON.
-pub(super) struct Logs(pub(super) Written);
+/// A log that a filter selected.
+pub(crate) struct SelectedLog<'a> {
+    block: &'a Block,
+    at: LogPosition<'a>,
+    removed: bool,
+}
 
-impl Json for Logs {
-    fn write(&self, out: &mut Vec<u8>) {
-        self.0.write(out);
-    }
-
-    fn into_json(self) -> Vec<u8> {
-        self.0.into_json()
-    }
-
-    fn append_to(self, out: &mut Vec<u8>) {
-        self.0.append_to(out);
+impl Json for SelectedLog<'_> {
+    fn write(&self, out: &mut JsonWriter) {
+        write_log(self.block, self.at, self.removed, out);
     }
 
     fn schema(_: Option<&Value>) -> Value {
-        schema::array(log_schema())
+        log_schema()
     }
 }
 
+/// Logs, as JSON.
+pub(super) type Logs = WrittenAs<Vec<SelectedLog<'static>>>;
+
 /// The logs that a filter selects.
 fn logs(context: &Context, (filter,): (LogFilter,)) -> Result<Logs, RpcError> {
-    filter.query(context).map(Logs)
+    filter.query(context)
 }

@@ -4,15 +4,13 @@ use std::sync::Arc;
 
 use alloy_consensus::Transaction as _;
 use alloy_primitives::B256;
-use serde_json::Value;
 
 use super::{TransactionRequest, render::RpcTransaction, submit::send_transaction};
 use crate::{
     block::Envelope,
     rpc::{
         Context, OnFork, RpcError, Table,
-        json::{Json, Written, array_within},
-        schema,
+        json::{Json, WrittenAs, array},
     },
 };
 
@@ -28,32 +26,16 @@ pub(super) fn methods(table: &mut Table) {
     );
 }
 
-/// Waiting transactions, as JSON.
-struct Waiting(Written);
-
-impl Json for Waiting {
-    fn write(&self, out: &mut Vec<u8>) {
-        self.0.write(out);
-    }
-
-    fn schema(_: Option<&Value>) -> Value {
-        schema::array(RpcTransaction::schema(None))
-    }
-}
-
 /// The executable transactions of the node's accounts.
-fn pending_transactions(context: &Context, (): ()) -> Result<Waiting, RpcError> {
+fn pending_transactions(context: &Context, (): ()) -> Result<WrittenAs<Vec<RpcTransaction>>, RpcError> {
     // Impersonated accounts have no key.
     let accounts = context.keyring.addresses().into_iter().filter(|account| context.keyring.get(*account).is_some());
     let own = accounts.flat_map(|account| context.chain.pool().content_of(account));
     let executable = own.filter_map(|(pooled, executable)| executable.then_some(pooled));
-    let mut out = Vec::new();
-    let mut room = context.room(context.config.max_batch_response);
-    let written = array_within(&mut out, &mut room, executable, |pooled, out| {
-        RpcTransaction::Waiting(pooled.transaction.clone()).write(out);
-    });
-    written.map_err(|error| RpcError::does_not_fit(error, "ask for one account with txpool_contentFrom"))?;
-    Ok(Waiting(Written(out)))
+    let mut out = context.writer(context.config.max_batch_response);
+    array(&mut out, executable, |pooled, out| RpcTransaction::Waiting(pooled.transaction.clone()).write(out));
+    let advice = "ask for one account with txpool_contentFrom";
+    Ok(out.finish().map_err(|error| RpcError::does_not_fit(error, advice))?.into())
 }
 
 /// Whether a transaction is the one that a request describes.

@@ -10,7 +10,7 @@ use crate::{
     rpc::{
         Context, OnFork, RpcError, Table,
         hex::Quantity,
-        json::{Json, Object, array},
+        json::{Json, JsonWriter, Object, array},
         params::{self, Param, ParamRules},
     },
     state::AccountProof,
@@ -75,7 +75,7 @@ fn proof(
 }
 
 impl Json for RpcProof {
-    fn write(&self, out: &mut Vec<u8>) {
+    fn write(&self, out: &mut JsonWriter) {
         let proof = &self.proof;
         // An account that does not exist has empty code and empty storage.
         let of_existing = |hash: B256| if self.exists { hash } else { B256::ZERO };
@@ -122,7 +122,7 @@ impl Param for StorageRequest {
 struct StorageValues(Vec<(Address, Vec<B256>)>);
 
 impl Json for StorageValues {
-    fn write(&self, out: &mut Vec<u8>) {
+    fn write(&self, out: &mut JsonWriter) {
         let mut object = Object::begin(out);
         for (address, values) in &self.0 {
             object.member(&format!("{address:#x}"), values);

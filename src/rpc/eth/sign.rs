@@ -15,7 +15,7 @@ use crate::{
     chain::{SubmitError, UnsignedTransaction},
     rpc::{
         Context, OnFork, RpcError, Table,
-        json::{Json, Object},
+        json::{Json, JsonWriter, Object},
     },
 };
 
@@ -78,7 +78,7 @@ fn sign_typed_data(context: &Context, (address, data): (Address, TypedMessage)) 
 struct Encoded(Arc<Transaction>);
 
 impl Json for Encoded {
-    fn write(&self, out: &mut Vec<u8>) {
+    fn write(&self, out: &mut JsonWriter) {
         Object::begin(out)
             .member("raw", &Bytes::from(self.0.encode()))
             .member("tx", &RpcTransaction::Waiting(self.0.clone()))

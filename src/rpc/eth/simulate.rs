@@ -18,7 +18,7 @@ use crate::{
         Context, OnFork, RpcError, Table,
         error::{REVERTED, VM_ERROR},
         hex::Quantity,
-        json::{Json, Object, array},
+        json::{Json, JsonWriter, Object, array},
         params::{self, Param, ParamRules},
         schema,
     },
@@ -150,7 +150,7 @@ struct SimulatedBlock {
 }
 
 impl Json for SimulatedBlock {
-    fn write(&self, out: &mut Vec<u8>) {
+    fn write(&self, out: &mut JsonWriter) {
         let mut object = Object::begin(out);
         let block = self.simulated.block.clone();
         RpcBlock { block, full: self.full, pending: false }.write_members(&mut object);
@@ -160,7 +160,7 @@ impl Json for SimulatedBlock {
 }
 
 impl SimulatedBlock {
-    fn write_call(&self, index: usize, out: &mut Vec<u8>) {
+    fn write_call(&self, index: usize, out: &mut JsonWriter) {
         let (block, call) = (&*self.simulated.block, &self.simulated.calls[index]);
         let gas = call.result.gas();
         let output = match &call.result {

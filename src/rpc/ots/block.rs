@@ -12,7 +12,7 @@ use crate::{
         Context, OnFork, RpcError, Table,
         eth::{RpcBlock, RpcHeader, RpcReceipt, find, write_mined_briefly},
         hex::Quantity,
-        json::{Json, Object, array},
+        json::{Json, JsonWriter, Object, array},
         ots::PlainNumber,
         params::LooseNumber,
     },
@@ -61,7 +61,7 @@ struct Details {
 }
 
 impl Json for Details {
-    fn write(&self, out: &mut Vec<u8>) {
+    fn write(&self, out: &mut JsonWriter) {
         let block = &*self.block;
         let paid = rewards(&self.environment, &block.ommers);
         let (uncles, own) = paid.split_at(paid.len().saturating_sub(1));
@@ -103,7 +103,7 @@ struct TransactionPage {
 }
 
 impl Json for TransactionPage {
-    fn write(&self, out: &mut Vec<u8>) {
+    fn write(&self, out: &mut JsonWriter) {
         let mut object = Object::begin(out);
         let mut inner = Object::begin(object.name("fullblock"));
         RpcBlock { block: self.block.clone(), full: false, pending: false }.write_header_members(&mut inner);

@@ -4,7 +4,10 @@ mod block;
 mod search;
 mod transaction;
 
-use super::{Context, OnFork, RpcError, Table, json::Json};
+use super::{
+    Context, OnFork, RpcError, Table,
+    json::{Json, JsonWriter},
+};
 
 pub(super) fn methods(table: &mut Table) {
     table.read("ots_getApiLevel", api_level, OnFork::Node).describe([], "The version of the namespace.");
@@ -17,7 +20,7 @@ pub(super) fn methods(table: &mut Table) {
 struct PlainNumber(u64);
 
 impl Json for PlainNumber {
-    fn write(&self, out: &mut Vec<u8>) {
+    fn write(&self, out: &mut JsonWriter) {
         out.extend_from_slice(self.0.to_string().as_bytes());
     }
 }

@@ -11,7 +11,7 @@ use crate::{
     rpc::{
         Context, OnFork, RpcError, Table,
         eth::{RpcReceipt, RpcTransaction},
-        json::{Json, Object, Written, array_within},
+        json::{Json, JsonWriter, Object, Written, array},
         ots::PlainNumber,
         params::LooseNumber,
         trace::{Inputs, visit_block},
@@ -49,27 +49,20 @@ fn page(
     first_page: bool,
     last_page: bool,
 ) -> Result<Written, RpcError> {
-    let mut out = Vec::new();
-    let mut room = context.room(context.config.max_trace_bytes);
+    let mut out = context.writer(context.config.max_trace_bytes);
     let mut object = Object::begin(&mut out);
-    let too_long = |error| RpcError::does_not_fit(error, "ask for a smaller page");
-
-    array_within(object.name("txs"), &mut room, places, |(block, index), out| {
+    array(object.name("txs"), places, |(block, index), out| {
         RpcTransaction::Mined(block.clone(), *index).write(out);
-    })
-    .map_err(too_long)?;
-
-    array_within(object.name("receipts"), &mut room, places, |(block, index), out| {
+    });
+    array(object.name("receipts"), places, |(block, index), out| {
         let blob_base_fee = head.environment_of(block).blob_base_fee();
         let receipt = RpcReceipt { block: block.clone(), index: *index, blob_base_fee };
         let mut object = Object::begin(out);
         receipt.write_members(&mut object);
         object.member("timestamp", &PlainNumber(block.header.timestamp)).end();
-    })
-    .map_err(too_long)?;
-
+    });
     object.member("firstPage", &first_page).member("lastPage", &last_page).end();
-    Ok(Written(out))
+    out.finish().map_err(|error| RpcError::does_not_fit(error, "ask for a smaller page"))
 }
 
 fn involves(trace: &TransactionTrace, account: Address) -> bool {
@@ -151,7 +144,7 @@ struct Creator {
 }
 
 impl Json for Creator {
-    fn write(&self, out: &mut Vec<u8>) {
+    fn write(&self, out: &mut JsonWriter) {
         Object::begin(out).member("hash", &self.hash).member("creator", &self.creator).end();
     }
 }

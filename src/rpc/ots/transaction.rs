@@ -9,7 +9,7 @@ use crate::{
     rpc::{
         Context, OnFork, RpcError, Table,
         hex::Quantity,
-        json::{Json, Object, Serialized, Written},
+        json::{Json, JsonWriter, Object, Serialized, Written},
         params::LooseNumber,
         tracing::{Budget, CallRecorder, Subject, find_transaction},
     },
@@ -74,7 +74,7 @@ struct OtsCall {
 }
 
 impl Json for OtsCall {
-    fn write(&self, out: &mut Vec<u8>) {
+    fn write(&self, out: &mut JsonWriter) {
         Object::begin(out)
             .member("type", self.kind)
             .member("depth", &(self.depth as i64))
@@ -142,9 +142,9 @@ fn trace(context: &Context, (hash,): (B256,)) -> Result<Written, RpcError> {
             Action::Reward(_) => return None,
         })
     });
-    let mut out = Vec::new();
+    let mut out = budget.writer();
     budget.write_array(each, &mut out)?;
-    Ok(Written(out))
+    budget.finish(out)
 }
 
 /// The hash of the transaction that an account sent with a nonce; null if there is none.

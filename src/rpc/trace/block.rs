@@ -13,7 +13,7 @@ use crate::{
     rpc::{
         Context, OnFork, RpcError, Table,
         eth::find,
-        json::{Serialized, Written},
+        json::{JsonWriter, Serialized, Written},
         params::{LooseNumber, Param, ParamRules},
         tracing::{BlockReplay, Budget, CallRecorder, Subject, find_transaction},
     },
@@ -122,34 +122,41 @@ fn reward(action: RewardAction) -> TransactionTrace {
 /// All calls of a block's transactions; null if there is no such block.
 fn block(context: &Context, (id,): (BlockId,)) -> Result<Option<Written>, RpcError> {
     let budget = Budget::new(context, ADVICE);
-    let mut list = TraceList::default();
-    let found = visit_block(context, id, Inputs::Kept, &budget, &mut |trace| list.push(&trace, &budget))?;
-    Ok(found.then(|| list.end()))
+    let mut list = TraceList::new(&budget);
+    let found = visit_block(context, id, Inputs::Kept, &budget, &mut |trace| list.push(&trace))?;
+    found.then(|| list.end()).transpose()
 }
 
 /// Traces as a JSON array.
-#[derive(Default)]
-pub(super) struct TraceList(Vec<u8>);
+pub(super) struct TraceList<'b> {
+    budget: &'b Budget,
+    out: JsonWriter,
+}
 
-impl TraceList {
+impl<'b> TraceList<'b> {
+    /// An empty list, which counts against a budget.
+    pub(super) fn new(budget: &'b Budget) -> Self {
+        Self { budget, out: budget.writer() }
+    }
+
     /// Adds a trace, if it fits the budget.
-    pub(super) fn push(&mut self, trace: &impl Serialize, budget: &Budget) -> Result<(), RpcError> {
-        budget.write(trace, self.next())
+    pub(super) fn push(&mut self, trace: &impl Serialize) -> Result<(), RpcError> {
+        self.budget.write(trace, self.next())
     }
 
     /// Begins another trace, which the caller writes next.
-    pub(super) fn next(&mut self) -> &mut Vec<u8> {
-        self.0.push(if self.0.is_empty() { b'[' } else { b',' });
-        &mut self.0
+    pub(super) fn next(&mut self) -> &mut JsonWriter {
+        self.out.push(if self.out.len() == 0 { b'[' } else { b',' });
+        &mut self.out
     }
 
     /// The array.
-    pub(super) fn end(mut self) -> Written {
-        if self.0.is_empty() {
-            self.0.push(b'[');
+    pub(super) fn end(mut self) -> Result<Written, RpcError> {
+        if self.out.len() == 0 {
+            self.out.push(b'[');
         }
-        self.0.push(b']');
-        Written(self.0)
+        self.out.push(b']');
+        self.budget.finish(self.out)
     }
 }
 
@@ -166,9 +173,9 @@ fn visit_calls(context: &Context, hash: B256, budget: &Budget, visit: Visit<'_>)
 /// All calls of a transaction; null if it is in no block.
 fn transaction(context: &Context, (hash,): (B256,)) -> Result<Option<Written>, RpcError> {
     let budget = Budget::new(context, ADVICE);
-    let mut list = TraceList::default();
-    let found = visit_calls(context, hash, &budget, &mut |trace| list.push(&trace, &budget))?;
-    Ok(found.then(|| list.end()))
+    let mut list = TraceList::new(&budget);
+    let found = visit_calls(context, hash, &budget, &mut |trace| list.push(&trace))?;
+    found.then(|| list.end()).transpose()
 }
 
 /// The position of a call in a transaction: the index of a call in each call on the path to it.

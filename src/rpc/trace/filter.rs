@@ -112,7 +112,7 @@ fn filter(context: &Context, (filter,): (TraceFilter,)) -> Result<Written, RpcEr
     }
     let matcher = filter.accounts.matcher();
     let wanted = filter.after..filter.after.saturating_add(filter.count);
-    let (mut list, mut matching) = (TraceList::default(), 0);
+    let (mut list, mut matching) = (TraceList::new(&budget), 0);
     for at in from..=to {
         budget.check_time()?;
         if matching >= wanted.end {
@@ -121,12 +121,12 @@ fn filter(context: &Context, (filter,): (TraceFilter,)) -> Result<Written, RpcEr
         visit_block(context, BlockId::Number(at), Inputs::Kept, &budget, &mut |trace| {
             if matcher.matches(&trace.trace) {
                 if wanted.contains(&matching) {
-                    list.push(&trace, &budget)?;
+                    list.push(&trace)?;
                 }
                 matching += 1;
             }
             Ok(())
         })?;
     }
-    Ok(list.end())
+    list.end()
 }

@@ -14,7 +14,7 @@ use crate::{
     rpc::{
         Context, OnFork, RpcError, Table,
         eth::{BlockOverrides, TransactionRequest},
-        json::Written,
+        json::{JsonWriter, Written},
         params::{Param, ParamRules},
         tracing::{BlockReplay, Budget, CallRecorder, Subject, find_transaction},
     },
@@ -75,7 +75,7 @@ impl TraceTypes {
     }
 
     /// Appends such traces, of which those of steps nest.
-    fn write(&self, results: impl Serialize + Send, budget: &Budget, out: &mut Vec<u8>) -> Result<(), RpcError> {
+    fn write(&self, results: impl Serialize + Send, budget: &Budget, out: &mut JsonWriter) -> Result<(), RpcError> {
         if self.0.contains(&TraceType::VmTrace) {
             budget.write_nested(results, out)
         } else {
@@ -111,9 +111,9 @@ fn run<R>(
 /// Traces one execution and writes the trace.
 fn write(subject: Subject<'_, '_>, types: &TraceTypes, budget: &Budget) -> Result<Written, RpcError> {
     let (results, ()) = run(subject, types, budget, |_| ())?;
-    let mut out = Vec::new();
+    let mut out = budget.writer();
     types.write(results, budget, &mut out)?;
-    Ok(Written(out))
+    budget.finish(out)
 }
 
 /// Traces a call on the state of a block (by default the newest).
@@ -159,7 +159,7 @@ fn call_many(context: &Context, (calls, id): (Vec<TracedCall>, Option<BlockId>))
     let budget = Budget::new(context, "make fewer calls at a time");
     let mut view = context.chain.view(id.unwrap_or(BlockId::Latest))?;
     let none = StateOverrides::new();
-    let mut list = TraceList::default();
+    let mut list = TraceList::new(&budget);
     for TracedCall(request, types) in calls {
         let call = request.into_call(context.chain.params().chain_id)?;
         let calls = view.call_context(&none, context.config.gas_cap);
@@ -168,7 +168,7 @@ fn call_many(context: &Context, (calls, id): (Vec<TracedCall>, Option<BlockId>))
         let changes = changes?;
         view.state.apply(&changes);
     }
-    Ok(list.end())
+    list.end()
 }
 
 /// Traces a signed transaction without submitting it.
@@ -197,11 +197,11 @@ fn replay_block_transactions(context: &Context, (id, types): (BlockId, TraceType
     let budget = types.budget(context);
     let replay = BlockReplay::find(context, id)?;
     let mut executor = replay.begin()?;
-    let mut list = TraceList::default();
+    let mut list = TraceList::new(&budget);
     for transaction in &replay.block.transactions {
         let (full_trace, ()) = run(Subject::Next(&mut executor, transaction), &types, &budget, |_| ())?;
         let transaction_hash = transaction.hash();
         types.write(TraceResultsWithTransactionHash { full_trace, transaction_hash }, &budget, list.next())?;
     }
-    Ok(list.end())
+    list.end()
 }

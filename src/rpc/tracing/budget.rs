@@ -5,16 +5,15 @@ use std::{
     time::{Duration, Instant},
 };
 
-use parking_lot::Mutex;
 use serde::Serialize;
 
 use crate::{
     evm::Stop,
     rpc::{
         Context, RpcError,
-        json::{Json, Serialized, array_within},
+        json::{Json, JsonWriter, Serialized, Written, array},
     },
-    web::{AnswerError, Room, interrupted},
+    web::{AnswerError, Budget as MemoryBudget, interrupted},
 };
 
 /// The stack of a thread that writes nested traces. The EVM lets calls nest 1,024 deep, and each takes up to two kilobytes.
@@ -25,8 +24,8 @@ pub struct Budget {
     begun: Instant,
     limit: Duration,
     max_bytes: usize,
-    /// The memory of the response. Nested traces are written on a thread of their own.
-    room: Mutex<Room>,
+    /// The memory for responses.
+    memory: MemoryBudget,
     /// Advice on how to request less.
     advice: &'static str,
 }
@@ -35,9 +34,8 @@ impl Budget {
     /// The budget of a request that begins now. A response over its size is refused with `advice` on how to request less.
     pub fn new(context: &Context, advice: &'static str) -> Self {
         let config = &context.config;
-        let max_bytes = config.max_trace_bytes;
-        let room = Mutex::new(context.room(max_bytes));
-        Self { begun: Instant::now(), limit: config.execution_timeout, max_bytes, room, advice }
+        let (max_bytes, memory) = (config.max_trace_bytes, config.budget.clone());
+        Self { begun: Instant::now(), limit: config.execution_timeout, max_bytes, memory, advice }
     }
 
     /// The budget for a client with a shorter timeout than the node's.
@@ -60,8 +58,13 @@ impl Budget {
         self.max_bytes
     }
 
+    /// An empty response.
+    pub fn writer(&self) -> JsonWriter {
+        JsonWriter::new(&self.memory, self.max_bytes)
+    }
+
     /// The number of bytes that may still be written.
-    pub fn bytes_left(&self, written: &[u8]) -> usize {
+    pub fn bytes_left(&self, written: &JsonWriter) -> usize {
         self.max_bytes.saturating_sub(written.len())
     }
 
@@ -75,20 +78,24 @@ impl Budget {
     }
 
     /// Appends a trace as JSON, if there is room for it.
-    pub fn write(&self, trace: impl Serialize, out: &mut Vec<u8>) -> Result<(), RpcError> {
-        let written = Serialized(trace).write_within(out, &mut self.room.lock());
-        written.map_err(|error| self.does_not_fit(error))
+    pub fn write(&self, trace: impl Serialize, out: &mut JsonWriter) -> Result<(), RpcError> {
+        Serialized(trace).write(out);
+        self.check_size(out)
     }
 
     /// Appends an array, if there is room for it.
-    pub fn write_array<T: Json>(&self, items: impl IntoIterator<Item = T>, out: &mut Vec<u8>) -> Result<(), RpcError> {
-        let written = array_within(out, &mut self.room.lock(), items, |item, out| item.write(out));
-        written.map_err(|error| self.does_not_fit(error))
+    pub fn write_array<T: Json>(
+        &self,
+        items: impl IntoIterator<Item = T>,
+        out: &mut JsonWriter,
+    ) -> Result<(), RpcError> {
+        array(out, items, |item, out| item.write(out));
+        self.check_size(out)
     }
 
     /// Appends a trace that nests as deeply as calls do, and drops it. Both take stack for each level, which is therefore
     /// that of a thread of its own.
-    pub fn write_nested(&self, trace: impl Serialize + Send, out: &mut Vec<u8>) -> Result<(), RpcError> {
+    pub fn write_nested(&self, trace: impl Serialize + Send, out: &mut JsonWriter) -> Result<(), RpcError> {
         thread::scope(|scope| {
             let builder = thread::Builder::new().name("trace".to_owned()).stack_size(NESTED_STACK);
             let writer = builder.spawn_scoped(scope, || self.write(trace, out));
@@ -98,9 +105,13 @@ impl Budget {
     }
 
     /// The error for a response that is too long.
-    pub fn check_size(&self, written: &[u8]) -> Result<(), RpcError> {
-        let asked = self.room.lock().ask(written.len());
-        asked.map_err(|error| self.does_not_fit(error))
+    pub fn check_size(&self, written: &JsonWriter) -> Result<(), RpcError> {
+        written.check().map_err(|error| self.does_not_fit(error))
+    }
+
+    /// The whole response.
+    pub fn finish(&self, written: JsonWriter) -> Result<Written, RpcError> {
+        written.finish().map_err(|error| self.does_not_fit(error))
     }
 
     /// The error of an execution whose time is over.

@@ -14,7 +14,10 @@ use super::{
 };
 use crate::{
     evm::Inspected,
-    rpc::{RpcError, json::Object},
+    rpc::{
+        RpcError,
+        json::{JsonWriter, Object},
+    },
 };
 
 /// A tracer whose result follows from the recorded calls and the changed accounts.
@@ -93,7 +96,7 @@ impl BuiltIns {
         place: &TracePosition,
         seen: &Inspected<'_>,
         budget: &Budget,
-        out: &mut Vec<u8>,
+        out: &mut JsonWriter,
     ) -> Result<(), RpcError> {
         recorder.set_root_gas(RootGas::Transaction, seen);
         match self {
@@ -132,7 +135,7 @@ impl BuiltInTracer {
         place: &TracePosition,
         seen: &Inspected<'_>,
         budget: &Budget,
-        out: &mut Vec<u8>,
+        out: &mut JsonWriter,
     ) -> Result<(), RpcError> {
         match self.0 {
             BuiltIn::Calls(config) => write_call_tree(recorder, config, place.first_log, budget, out)?,

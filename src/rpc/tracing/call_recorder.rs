@@ -13,7 +13,10 @@ use revm_inspectors::tracing::{
 
 use crate::{
     evm::{EvmContext, Inspected, RecordedData, Recorder, call_gas_used},
-    rpc::{hex::Quantity, json::Object},
+    rpc::{
+        hex::Quantity,
+        json::{JsonWriter, Object},
+    },
 };
 
 /// The gas of the outermost call. Gas and gas used belong together: either both include the transaction's intrinsic gas, or
@@ -83,7 +86,7 @@ impl CallRecorder {
     }
 
     /// The selectors with the sizes of the data after them, and how often each was called.
-    pub fn write_selectors(&self, out: &mut Vec<u8>) {
+    pub fn write_selectors(&self, out: &mut JsonWriter) {
         let mut object = Object::begin(out);
         for ((selector, size), count) in self.selectors.iter().flat_map(FourByteInspector::inner) {
             let count = i64::try_from(*count).unwrap_or(i64::MAX);

@@ -15,7 +15,7 @@ use crate::{
         RpcError,
         error::revert_reason,
         hex::Quantity,
-        json::{Json, Object, array},
+        json::{Json, JsonWriter, Object, array},
     },
 };
 
@@ -34,7 +34,7 @@ pub fn write_call_tree(
     config: CallConfig,
     first_log: u64,
     budget: &Budget,
-    out: &mut Vec<u8>,
+    out: &mut JsonWriter,
 ) -> Result<(), RpcError> {
     let calls = recorder.calls();
     let Some(root) = calls.first() else { return Err(RpcError::internal("a trace has no call")) };
@@ -71,7 +71,7 @@ pub fn write_call_tree(
 }
 
 /// Writes the members before the inner calls.
-fn begin(call: &CallTraceNode, out: &mut Vec<u8>) {
+fn begin(call: &CallTraceNode, out: &mut JsonWriter) {
     let trace = &call.trace;
     let error = trace.status.and_then(failure_message);
     let is_revert = trace.status == Some(InstructionResult::Revert);
@@ -92,7 +92,7 @@ fn begin(call: &CallTraceNode, out: &mut Vec<u8>) {
 }
 
 /// Writes the members after the inner calls.
-fn end(call: &CallTraceNode, logs: &[CallLog], recorder: &CallRecorder, first_log: u64, out: &mut Vec<u8>) {
+fn end(call: &CallTraceNode, logs: &[CallLog], recorder: &CallRecorder, first_log: u64, out: &mut JsonWriter) {
     let trace = &call.trace;
     if !logs.is_empty() {
         out.extend_from_slice(b",\"logs\":");
@@ -117,7 +117,7 @@ fn end(call: &CallTraceNode, logs: &[CallLog], recorder: &CallRecorder, first_lo
 }
 
 /// Writes the destruction of a contract, which geth shows as a call.
-fn write_destruction(call: &CallTraceNode, out: &mut Vec<u8>) {
+fn write_destruction(call: &CallTraceNode, out: &mut JsonWriter) {
     let trace = &call.trace;
     let mut object = Object::begin(out);
     object

@@ -13,7 +13,7 @@ use crate::{
     rpc::{
         RpcError,
         hex::Quantity,
-        json::{Json, Object, array},
+        json::{Json, JsonWriter, Object, array},
     },
 };
 
@@ -32,7 +32,7 @@ pub fn write_flat_calls(
     config: FlatCallConfig,
     place: &TracePosition,
     budget: &Budget,
-    out: &mut Vec<u8>,
+    out: &mut JsonWriter,
 ) -> Result<(), RpcError> {
     let calls = recorder.calls();
     let Some(root) = calls.first() else { return Err(RpcError::internal("a trace has no call")) };
@@ -94,7 +94,7 @@ impl FlatList<'_> {
         })
     }
 
-    fn write_call(&self, call: &CallTraceNode, position: &[usize], out: &mut Vec<u8>) {
+    fn write_call(&self, call: &CallTraceNode, position: &[usize], out: &mut JsonWriter) {
         let trace = &call.trace;
         let error = trace.status.and_then(failure_message);
         let is_revert = trace.status == Some(InstructionResult::Revert);
@@ -130,7 +130,7 @@ impl FlatList<'_> {
         write_end(object, inner, position, if is_create { "create" } else { "call" });
     }
 
-    fn write_destruction(&self, call: &CallTraceNode, position: &[usize], out: &mut Vec<u8>) {
+    fn write_destruction(&self, call: &CallTraceNode, position: &[usize], out: &mut JsonWriter) {
         let trace = &call.trace;
         let mut object = Object::begin(out);
         Object::begin(object.name("action"))

@@ -8,7 +8,7 @@ use super::{
     budget::Budget,
     subject::{Subject, TracePosition},
 };
-use crate::rpc::{RpcConfig, RpcError};
+use crate::rpc::{RpcConfig, RpcError, json::JsonWriter};
 
 /// A tracer written in JavaScript, of which there are none.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,7 +38,7 @@ impl<'r> ScriptRunner<'r> {
         script: &Script,
         _: TracePosition,
         _: Subject<'_, '_>,
-        _: &mut Vec<u8>,
+        _: &mut JsonWriter,
     ) -> Result<(), RpcError> {
         match *script {}
     }

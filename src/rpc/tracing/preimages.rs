@@ -14,7 +14,7 @@ use revm::{
 
 use crate::{
     evm::{EvmContext, Recorder},
-    rpc::json::Object,
+    rpc::json::{JsonWriter, Object},
 };
 
 /// The most zero bytes after the end of the memory that are taken for hashed data, as in geth.
@@ -32,7 +32,7 @@ pub struct PreimageTracer {
 
 impl PreimageTracer {
     /// The result: the data by its hash.
-    pub fn finish(&self, out: &mut Vec<u8>) {
+    pub fn finish(&self, out: &mut JsonWriter) {
         let mut object = Object::begin(out);
         for (hash, preimage) in &self.preimages {
             let out = object.name(&hash.to_string());

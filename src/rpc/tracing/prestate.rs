@@ -15,7 +15,7 @@ use crate::{
     rpc::{
         RpcError,
         hex::Quantity,
-        json::{Json, Object},
+        json::{Json, JsonWriter, Object},
     },
 };
 
@@ -55,7 +55,7 @@ impl PrestateConfig {
     }
 
     /// Writes the accounts of an execution.
-    pub fn write(&self, seen: &Inspected<'_>, budget: &Budget, out: &mut Vec<u8>) -> Result<(), RpcError> {
+    pub fn write(&self, seen: &Inspected<'_>, budget: &Budget, out: &mut JsonWriter) -> Result<(), RpcError> {
         let mut before = Accounts::new();
         let mut after = Accounts::new();
         for (address, account) in &seen.outcome.state {
@@ -143,7 +143,7 @@ fn code_of(account: &AccountInfo) -> Bytes {
     account.code.as_ref().map(|code| code.original_bytes()).unwrap_or_default()
 }
 
-fn write_accounts(accounts: &Accounts, budget: &Budget, out: &mut Vec<u8>) -> Result<(), RpcError> {
+fn write_accounts(accounts: &Accounts, budget: &Budget, out: &mut JsonWriter) -> Result<(), RpcError> {
     let mut object = Object::begin(out);
     for (address, account) in accounts {
         let out = object.name(&format!("{address:#x}"));
@@ -155,7 +155,7 @@ fn write_accounts(accounts: &Accounts, budget: &Budget, out: &mut Vec<u8>) -> Re
 }
 
 impl Json for WrittenAccount {
-    fn write(&self, out: &mut Vec<u8>) {
+    fn write(&self, out: &mut JsonWriter) {
         let mut object = Object::begin(out);
         object
             .optional("balance", &self.balance.map(Quantity))

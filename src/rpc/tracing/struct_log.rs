@@ -15,11 +15,13 @@ use revm::{
 };
 use serde::Deserialize;
 
+use super::Budget;
 use crate::{
     evm::{EvmContext, Recorder, halt_message},
     rpc::{
+        RpcError,
         hex::Quantity,
-        json::{Json, Object, array},
+        json::{Json, JsonWriter, Object, array},
     },
 };
 
@@ -39,7 +41,7 @@ pub struct StructLogOptions {
 pub struct StructLogger {
     options: StructLogOptions,
     lines: u64,
-    out: Vec<u8>,
+    out: JsonWriter,
     /// The current step.
     step: Option<OpcodeStep>,
     /// The slots that each contract has used so far.
@@ -60,12 +62,12 @@ struct OpcodeStep {
 }
 
 impl StructLogger {
-    /// A tracer without lines.
-    pub fn new(options: StructLogOptions) -> Self {
+    /// A tracer without lines, which count against `budget`.
+    pub fn new(options: StructLogOptions, budget: &Budget) -> Self {
         Self {
             options,
             lines: 0,
-            out: Vec::new(),
+            out: budget.writer(),
             step: None,
             storage: HashMap::default(),
             refunds: Vec::new(),
@@ -73,8 +75,13 @@ impl StructLogger {
         }
     }
 
-    /// The whole trace.
-    pub fn finish(&self, result: &ExecutionResult, out: &mut Vec<u8>) {
+    /// The error if the lines did not fit.
+    pub fn check(&self, budget: &Budget) -> Result<(), RpcError> {
+        budget.check_size(&self.out)
+    }
+
+    /// Appends the whole trace.
+    pub fn finish(self, result: &ExecutionResult, budget: &Budget, out: &mut JsonWriter) -> Result<(), RpcError> {
         let mut object = Object::begin(out);
         let output = match result {
             ExecutionResult::Success { output, .. } => output.data().clone(),
@@ -87,9 +94,10 @@ impl StructLogger {
             .member("returnValue", &output);
         let lines = object.name("structLogs");
         lines.push(b'[');
-        lines.extend_from_slice(&self.out);
+        budget.finish(self.out)?.append_to(lines);
         lines.push(b']');
         object.end();
+        budget.check_size(out)
     }
 
     fn write(
@@ -154,7 +162,8 @@ fn failure(result: InstructionResult) -> Option<String> {
 /// The tracer writes its lines at once, so that they are all that it records.
 impl Recorder for StructLogger {
     fn copied(&self) -> usize {
-        self.out.len()
+        // Nothing more is recorded once there is no memory.
+        if self.out.check().is_ok() { self.out.len() } else { usize::MAX }
     }
 }
 

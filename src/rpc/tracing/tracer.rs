@@ -20,6 +20,7 @@ use crate::{
     rpc::{
         RpcConfig, RpcError,
         eth::field,
+        json::JsonWriter,
         params::{self, Param, ParamRules},
         schema,
     },
@@ -167,7 +168,7 @@ impl TraceOptions {
             Some(TracerName::BuiltIn(tracer)) => *tracer,
             Some(TracerName::JavaScript(script)) => return Ok(Tracer::JavaScript(script)),
             Some(TracerName::Preimages) => return Ok(Tracer::Preimages(Box::default())),
-            None => return Ok(Tracer::Steps(Box::new(StructLogger::new(self.steps)))),
+            None => return Ok(Tracer::Steps(self.steps)),
         };
         let wrong = |what: &dyn std::fmt::Display| format!("tracerConfig: {what}");
         if let Some(tracers) = BuiltIns::new(tracer, &self.config.0).map_err(|what| wrong(&what))? {
@@ -184,7 +185,7 @@ impl TraceOptions {
 }
 
 enum Tracer<'o> {
-    Steps(Box<StructLogger>),
+    Steps(StructLogOptions),
     Calls(BuiltIns),
     Named(Box<DebugInspector>),
     Preimages(Box<PreimageTracer>),
@@ -205,16 +206,23 @@ impl<'r> RequestTracer<'r> {
     }
 
     /// Traces one transaction; appends the trace.
-    pub fn trace(&mut self, place: TracePosition, subject: Subject<'_, '_>, out: &mut Vec<u8>) -> Result<(), RpcError> {
+    pub fn trace(
+        &mut self,
+        place: TracePosition,
+        subject: Subject<'_, '_>,
+        out: &mut JsonWriter,
+    ) -> Result<(), RpcError> {
         let (options, budget) = (self.options, self.budget);
         let (is_over, left) = (|| budget.is_over(), budget.bytes_left(out));
         match options.tracer().map_err(RpcError::invalid_params)? {
-            Tracer::Steps(mut logger) => {
-                let mut watch = Watch::new(&mut *logger, &is_over, left);
+            Tracer::Steps(options) => {
+                let mut logger = StructLogger::new(options, budget);
+                let mut watch = Watch::new(&mut logger, &is_over, left);
                 let result = subject.run(&mut watch, |inspected, _| inspected.outcome.result.clone());
-                budget.check(watch.stopped())?;
-                logger.finish(&result?, out);
-                budget.check_size(out)
+                let stopped = watch.stopped();
+                logger.check(budget)?;
+                budget.check(stopped)?;
+                logger.finish(&result?, budget, out)
             }
             Tracer::JavaScript(script) => self.scripts.trace(script, place, subject, out),
             Tracer::Preimages(mut tracer) => {

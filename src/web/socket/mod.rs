@@ -16,7 +16,7 @@ use axum::extract::ws::Utf8Bytes;
 use futures_util::future::BoxFuture;
 
 pub use self::accept::{SocketLimits, WRITE_TIMEOUT, WebSockets, socket_operation};
-use super::Held;
+use super::{Answer, Held};
 
 /// A protocol spoken over a WebSocket. Every connection has a value of its own.
 pub trait SocketProtocol: Send + Sync + 'static {
@@ -39,8 +39,31 @@ pub trait SocketProtocol: Send + Sync + 'static {
     /// future is dropped whenever something else happens first.
     fn next_event(&mut self) -> impl Future<Output = Option<Self::Event>> + Send;
 
-    /// The messages about an event. Each is rendered when the client has taken the previous one.
-    fn messages<'a>(&'a self, event: &'a Self::Event) -> impl Iterator<Item = Utf8Bytes> + Send + 'a;
+    /// The messages about an event. Each is rendered when the client has taken the previous one. One for which there is no
+    /// memory is none, and ends the connection.
+    fn messages<'a>(&'a self, event: &'a Self::Event) -> impl Iterator<Item = Option<SocketMessage>> + Send + 'a;
+}
+
+/// A message to the client, with the memory that it holds until it is written. What that does not cover is counted when the
+/// message is sent.
+#[derive(Debug, Default)]
+pub struct SocketMessage {
+    pub(super) text: Utf8Bytes,
+    pub(super) held: Held,
+}
+
+impl From<Utf8Bytes> for SocketMessage {
+    fn from(text: Utf8Bytes) -> Self {
+        Self { text, held: Held::default() }
+    }
+}
+
+impl From<Answer> for SocketMessage {
+    /// A message that was written as JSON, which is UTF-8.
+    fn from(json: Answer) -> Self {
+        let (bytes, held) = json.into_parts();
+        Self { text: String::from_utf8(bytes).unwrap_or_default().into(), held }
+    }
 }
 
 /// The reply to a message.
@@ -48,10 +71,9 @@ pub enum SocketReply {
     /// There is none.
     Nothing,
     /// Sent before anything else is read.
-    Now(Utf8Bytes),
-    /// Sent as soon as it is complete, with the memory that it holds until it is written; an empty one is not sent. Dropped
-    /// if the connection ends first.
-    Later(BoxFuture<'static, (Utf8Bytes, Held)>),
+    Now(SocketMessage),
+    /// Sent as soon as it is complete; an empty one is not sent. Dropped if the connection ends first.
+    Later(BoxFuture<'static, SocketMessage>),
     /// Like [`Later`](Self::Later), and events wait until it is written: without it the client would not understand them.
-    BeforeEvents(BoxFuture<'static, (Utf8Bytes, Held)>),
+    BeforeEvents(BoxFuture<'static, SocketMessage>),
 }

@@ -12,7 +12,7 @@ use governor::{DefaultDirectRateLimiter, RateLimiter};
 use tokio::time::{Instant, interval_at, sleep, sleep_until, timeout};
 
 use super::{
-    SocketProtocol, SocketReply, WebSockets,
+    SocketMessage, SocketProtocol, SocketReply, WebSockets,
     ending::{CLOSING, Ending},
 };
 use crate::web::{Budget, Flow, Held, Shutdown, faults::FaultTarget};
@@ -87,7 +87,7 @@ where
 
     async fn serve(&mut self) -> Result<Infallible, Ending> {
         if let Some(greeting) = self.protocol.greeting() {
-            self.wire.send([uncounted(greeting)], Ending::Stalled, self.latency(), self.flow.budget()).await?;
+            self.wire.send([Some(greeting.into())], Ending::Stalled, self.latency(), self.flow.budget()).await?;
         }
         let event_missed = if P::EVERY_EVENT { Ending::TooSlow } else { Ending::Stalled };
         let mut answers = FuturesUnordered::new();
@@ -115,14 +115,14 @@ where
                 event = self.protocol.next_event(), if !yields && awaited == 0 => {
                     let event = event.ok_or(Ending::ShuttingDown)?;
                     let latency = self.latency();
-                    let messages = self.protocol.messages(&event).map(uncounted);
+                    let messages = self.protocol.messages(&event);
                     self.wire.send(messages, event_missed, latency, self.flow.budget()).await?;
                 }
                 () = until(due), if due.is_some() => self.wire.write_delayed().await?,
                 Some((answer, is_awaited)) = answers.next() => {
-                    let answer: (Utf8Bytes, Held) = Option::ok_or(answer, Ending::NoRoom)?;
-                    if !answer.0.is_empty() {
-                        self.wire.send([answer], Ending::Stalled, self.latency(), self.flow.budget()).await?;
+                    let answer: SocketMessage = Option::ok_or(answer, Ending::NoRoom)?;
+                    if !answer.text.is_empty() {
+                        self.wire.send([Some(answer)], Ending::Stalled, self.latency(), self.flow.budget()).await?;
                     }
                     awaited -= usize::from(is_awaited);
                 }
@@ -153,7 +153,7 @@ where
                         SocketReply::Nothing => {}
                         SocketReply::Now(reply) => {
                             drop(held);
-                            self.wire.send([uncounted(reply)], Ending::Stalled, self.latency(), budget).await?;
+                            self.wire.send([Some(reply)], Ending::Stalled, self.latency(), budget).await?;
                         }
                         SocketReply::Later(answer) | SocketReply::BeforeEvents(answer) => {
                             awaited += usize::from(is_awaited);
@@ -223,20 +223,11 @@ where
 }
 
 /// Waits for a reply, and reserves memory for it once that of the request is released.
-async fn complete(
-    answer: BoxFuture<'static, (Utf8Bytes, Held)>,
-    request: Held,
-    budget: Budget,
-) -> Option<(Utf8Bytes, Held)> {
-    let (answer, mut held) = answer.await;
+async fn complete(answer: BoxFuture<'static, SocketMessage>, request: Held, budget: Budget) -> Option<SocketMessage> {
+    let mut answer = answer.await;
     drop(request);
-    let room = budget.grow(&mut held, answer.len()).await;
-    room.then_some((answer, held))
-}
-
-/// A message whose memory is counted when it is sent.
-fn uncounted(text: Utf8Bytes) -> (Utf8Bytes, Held) {
-    (text, Held::default())
+    let room = budget.grow(&mut answer.held, answer.text.len()).await;
+    room.then_some(answer)
 }
 
 /// Waits for a time; for ever if there is none.
@@ -252,7 +243,7 @@ impl<S: Sink<Message, Error = axum::Error> + Unpin> Wire<S> {
     /// counts until they are written.
     async fn send(
         &mut self,
-        messages: impl IntoIterator<Item = (Utf8Bytes, Held)>,
+        messages: impl IntoIterator<Item = Option<SocketMessage>>,
         missed: Ending,
         latency: Duration,
         budget: &Budget,
@@ -262,7 +253,8 @@ impl<S: Sink<Message, Error = axum::Error> + Unpin> Wire<S> {
         let due = self.delayed.back().map_or(due, |last| due.max(last.due));
         // The socket buffers no more than the newest message, apart from short ones.
         let mut newest = None;
-        for (text, mut held) in messages {
+        for message in messages {
+            let SocketMessage { text, mut held } = message.ok_or(Ending::NoRoom)?;
             if delays && self.delayed.len() >= MAX_DELAYED {
                 return Err(missed);
             }

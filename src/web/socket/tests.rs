@@ -76,7 +76,7 @@ impl<const EVERY_EVENT: bool> SocketProtocol for Hermit<EVERY_EVENT> {
     fn receive(&mut self, _: Utf8Bytes) -> SocketReply {
         SocketReply::Later(Box::pin(async {
             tokio::time::sleep(Duration::from_secs(DAY)).await;
-            ("answer".into(), Held::default())
+            Utf8Bytes::from("answer").into()
         }))
     }
 
@@ -88,8 +88,8 @@ impl<const EVERY_EVENT: bool> SocketProtocol for Hermit<EVERY_EVENT> {
         Some(())
     }
 
-    fn messages<'a>(&'a self, _: &'a ()) -> impl Iterator<Item = Utf8Bytes> + Send + 'a {
-        std::iter::once("event".into())
+    fn messages<'a>(&'a self, _: &'a ()) -> impl Iterator<Item = Option<SocketMessage>> + Send + 'a {
+        std::iter::once(Some(Utf8Bytes::from("event").into()))
     }
 }
 
@@ -206,15 +206,15 @@ async fn a_client_is_heard_beside_events_without_end() {
         type Event = ();
 
         fn receive(&mut self, _: Utf8Bytes) -> SocketReply {
-            SocketReply::Now("answer".into())
+            SocketReply::Now(Utf8Bytes::from("answer").into())
         }
 
         async fn next_event(&mut self) -> Option<()> {
             Some(())
         }
 
-        fn messages<'a>(&'a self, _: &'a ()) -> impl Iterator<Item = Utf8Bytes> + Send + 'a {
-            std::iter::once("event".into())
+        fn messages<'a>(&'a self, _: &'a ()) -> impl Iterator<Item = Option<SocketMessage>> + Send + 'a {
+            std::iter::once(Some(Utf8Bytes::from("event").into()))
         }
     }
 

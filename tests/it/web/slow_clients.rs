@@ -194,7 +194,7 @@ async fn what_a_batch_is_answered_counts_while_it_is_made() {
     let node = node_with(|config| config.rpc.budget = own).await;
     let answers = node.post(long_answer(10)).await;
     let refused = answers.as_array().unwrap().iter().filter(|answer| answer.get("error").is_some()).count();
-    assert_eq!(refused, 0);
+    assert_eq!(refused, 0, "{answers}");
     let held = budget.hold(20 << 20).await.unwrap();
     let answers = node.post(long_answer(10)).await;
     let answers = answers.as_array().unwrap();

@@ -13,7 +13,7 @@ use crate::{
     block::Block,
     rpc::{
         hex::Quantity,
-        json::{Json, Object, array},
+        json::{Json, JsonWriter, Object, array},
     },
 };
 
@@ -38,7 +38,7 @@ pub struct RpcHeader {
 }
 
 impl Json for RpcHeader {
-    fn write(&self, out: &mut Vec<u8>) {
+    fn write(&self, out: &mut JsonWriter) {
         let mut object = Object::begin(out);
         write_header(&self.block, self.pending, &mut object);
         object.end();
@@ -50,7 +50,7 @@ impl Json for RpcHeader {
 }
 
 impl Json for RpcBlock {
-    fn write(&self, out: &mut Vec<u8>) {
+    fn write(&self, out: &mut JsonWriter) {
         let mut object = Object::begin(out);
         self.write_members(&mut object);
         object.end();
@@ -117,7 +117,7 @@ fn write_header(block: &Block, pending: bool, object: &mut Object<'_>) {
 }
 
 /// Writes a withdrawal.
-pub fn write_withdrawal(withdrawal: &Withdrawal, out: &mut Vec<u8>) {
+pub fn write_withdrawal(withdrawal: &Withdrawal, out: &mut JsonWriter) {
     Object::begin(out)
         .member("index", &Quantity(withdrawal.index))
         .member("validatorIndex", &Quantity(withdrawal.validator_index))

@@ -10,7 +10,7 @@ use crate::{
     block::{Block, LogPosition, Status},
     rpc::{
         hex::Quantity,
-        json::{Json, Object, array},
+        json::{Json, JsonWriter, Object, array},
     },
 };
 
@@ -26,7 +26,7 @@ pub struct RpcReceipt {
 }
 
 impl Json for RpcReceipt {
-    fn write(&self, out: &mut Vec<u8>) {
+    fn write(&self, out: &mut JsonWriter) {
         let mut object = Object::begin(out);
         self.write_members(&mut object);
         object.end();
@@ -81,7 +81,7 @@ impl RpcReceipt {
 }
 
 /// Writes a log of `block` in geth's format; `removed` if the block is no longer in the chain.
-pub fn write_log(block: &Block, at: LogPosition<'_>, removed: bool, out: &mut Vec<u8>) {
+pub fn write_log(block: &Block, at: LogPosition<'_>, removed: bool, out: &mut JsonWriter) {
     Object::begin(out)
         .member("address", &at.log.address)
         .member("topics", at.log.topics())

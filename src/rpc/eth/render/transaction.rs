@@ -12,7 +12,7 @@ use crate::{
     block::{Block, Transaction},
     rpc::{
         hex::Quantity,
-        json::{Json, Object, array},
+        json::{Json, JsonWriter, Object, array},
     },
 };
 
@@ -28,7 +28,7 @@ pub enum RpcTransaction {
 }
 
 impl Json for RpcTransaction {
-    fn write(&self, out: &mut Vec<u8>) {
+    fn write(&self, out: &mut JsonWriter) {
         match self {
             Self::Mined(block, index) => write_mined(block, *index, out),
             Self::Waiting(transaction) => write_waiting(transaction, None, out),
@@ -50,17 +50,17 @@ struct BlockPosition {
 }
 
 /// Writes the transaction at `index` of a sealed block.
-pub(super) fn write_mined(block: &Block, index: usize, out: &mut Vec<u8>) {
+pub(super) fn write_mined(block: &Block, index: usize, out: &mut JsonWriter) {
     write_mined_with(block, index, block.transactions[index].envelope.input(), out);
 }
 
 /// Writes the transaction at `index` of a sealed block with no more of its input than a function's selector.
-pub fn write_mined_briefly(block: &Block, index: usize, out: &mut Vec<u8>) {
+pub fn write_mined_briefly(block: &Block, index: usize, out: &mut JsonWriter) {
     let input = block.transactions[index].envelope.input();
     write_mined_with(block, index, &input.slice(..input.len().min(4)), out);
 }
 
-fn write_mined_with(block: &Block, index: usize, input: &Bytes, out: &mut Vec<u8>) {
+fn write_mined_with(block: &Block, index: usize, input: &Bytes, out: &mut JsonWriter) {
     let (header, transaction) = (&block.header, &block.transactions[index]);
     let place = BlockPosition { block: block.hash, number: header.number, timestamp: header.timestamp, index };
     let gas_price = transaction.effective_gas_price(header.base_fee_per_gas);
@@ -68,13 +68,19 @@ fn write_mined_with(block: &Block, index: usize, input: &Bytes, out: &mut Vec<u8
 }
 
 /// Writes a transaction that is in no sealed block.
-pub(super) fn write_waiting(transaction: &Transaction, base_fee: Option<u64>, out: &mut Vec<u8>) {
+pub(super) fn write_waiting(transaction: &Transaction, base_fee: Option<u64>, out: &mut JsonWriter) {
     let maximum = transaction.envelope.max_fee_per_gas();
     let gas_price = base_fee.map_or(maximum, |_| transaction.effective_gas_price(base_fee));
     write(transaction, transaction.envelope.input(), None, gas_price, out);
 }
 
-fn write(transaction: &Transaction, input: &Bytes, place: Option<BlockPosition>, gas_price: u128, out: &mut Vec<u8>) {
+fn write(
+    transaction: &Transaction,
+    input: &Bytes,
+    place: Option<BlockPosition>,
+    gas_price: u128,
+    out: &mut JsonWriter,
+) {
     let tx = &transaction.envelope;
     let signature = tx.signature();
     let parity = u8::from(signature.v());
@@ -124,13 +130,13 @@ fn write(transaction: &Transaction, input: &Bytes, place: Option<BlockPosition>,
 }
 
 /// Writes an access list (EIP-2930).
-pub fn write_access_list(list: &AccessList, out: &mut Vec<u8>) {
+pub fn write_access_list(list: &AccessList, out: &mut JsonWriter) {
     array(out, list.iter(), |item, out| {
         Object::begin(out).member("address", &item.address).member("storageKeys", &item.storage_keys).end();
     });
 }
 
-fn write_authorization(signed: &SignedAuthorization, out: &mut Vec<u8>) {
+fn write_authorization(signed: &SignedAuthorization, out: &mut JsonWriter) {
     Object::begin(out)
         .member("chainId", &Quantity(signed.chain_id))
         .member("address", &signed.address)

@@ -13,6 +13,7 @@ use crate::{
     evm::Watch,
     rpc::{
         RpcConfig, RpcError,
+        json::JsonWriter,
         tracing::{
             budget::Budget,
             subject::{Subject, TracePosition},
@@ -58,7 +59,7 @@ impl<'r> ScriptRunner<'r> {
         script: &Script,
         place: TracePosition,
         subject: Subject<'_, '_>,
-        out: &mut Vec<u8>,
+        out: &mut JsonWriter,
     ) -> Result<(), RpcError> {
         let budget = self.budget;
         let process = match &mut self.process {
