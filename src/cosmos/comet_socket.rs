@@ -2,7 +2,6 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use axum::extract::ws::Utf8Bytes;
 use serde_json::{Value, json};
 use tokio::sync::broadcast::{Receiver, error::RecvError};
 
@@ -18,7 +17,7 @@ use crate::{
     chain::Event,
     web::{
         AnswerError, AnswerWriter, MAX_ANSWER, Shutdown, SocketLimits, SocketMessage, SocketProtocol, SocketReply,
-        WRITE_TIMEOUT, WebSockets,
+        Utf8Bytes, WRITE_TIMEOUT, WebSockets,
     },
 };
 

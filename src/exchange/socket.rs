@@ -13,7 +13,7 @@ use std::{
 
 use axum::{
     Router,
-    extract::{Request, State, ws::Utf8Bytes},
+    extract::{Request, State},
     response::Response,
     routing::get,
 };
@@ -25,8 +25,8 @@ use super::{Exchange, market::Market, quote::key, snapshot::Snapshot, socket_req
 use crate::{
     chain::Clock,
     web::{
-        FaultScope, Shutdown, SocketLimits, SocketMessage, SocketProtocol, SocketReply, WRITE_TIMEOUT, WebSockets,
-        at_interface_path,
+        FaultScope, Shutdown, SocketLimits, SocketMessage, SocketProtocol, SocketReply, Utf8Bytes, WRITE_TIMEOUT,
+        WebSockets, at_interface_path,
     },
 };
 

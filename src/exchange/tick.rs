@@ -1,9 +1,8 @@
 //! Price messages, serialised once for all listeners.
 
-use axum::extract::ws::Utf8Bytes;
-
 use super::quote::{Update, key};
 use crate::network::Token;
+use crate::web::Utf8Bytes;
 
 /// New prices of some tokens, as messages of the WebSocket. Cheap to clone.
 #[derive(Clone, Debug)]

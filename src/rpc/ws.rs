@@ -1,7 +1,5 @@
 //! JSON-RPC over WebSocket: requests as over HTTP, and subscriptions.
 
-use axum::extract::ws::Utf8Bytes;
-
 use super::{
     Rpc, RpcConfig, RpcError,
     batch::SocketResults,
@@ -11,7 +9,7 @@ use super::{
 };
 use crate::{
     chain::Event,
-    web::{FaultScope, Shutdown, SocketLimits, SocketMessage, SocketProtocol, SocketReply, WebSockets},
+    web::{FaultScope, Shutdown, SocketLimits, SocketMessage, SocketProtocol, SocketReply, Utf8Bytes, WebSockets},
 };
 
 /// The size of a connection's buffers in bytes.

@@ -72,7 +72,7 @@ pub use room::Room;
 pub use shutdown::{Shutdown, ShutdownHandle};
 pub use sliding_window::{RateDecision, SlidingWindow};
 pub use socket::{
-    SocketLimits, SocketMessage, SocketProtocol, SocketReply, WRITE_TIMEOUT, WebSockets, socket_operation,
+    SocketLimits, SocketMessage, SocketProtocol, SocketReply, Utf8Bytes, WRITE_TIMEOUT, WebSockets, socket_operation,
 };
 pub use tls::{Tls, TlsError};
 pub use traffic::Traffic;

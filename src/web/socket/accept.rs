@@ -3,11 +3,21 @@
 use std::{sync::Arc, time::Duration};
 
 use axum::{
+    body::Body,
     extract::{FromRequestParts, Request, WebSocketUpgrade},
-    http::StatusCode,
+    http::{HeaderMap, HeaderValue, StatusCode, header},
     response::{IntoResponse, Response},
 };
 use governor::Quota;
+use hyper::upgrade::OnUpgrade;
+use hyper_util::rt::TokioIo;
+use tokio_tungstenite::{
+    WebSocketStream,
+    tungstenite::{
+        handshake::derive_accept_key,
+        protocol::{Role, WebSocketConfig},
+    },
+};
 
 use super::{SocketProtocol, task::SocketTask};
 use crate::{
@@ -106,10 +116,12 @@ impl WebSockets {
         begin: impl FnOnce() -> P + Send + 'static,
     ) -> Response {
         let (mut parts, _) = request.into_parts();
-        let upgrade = match WebSocketUpgrade::from_request_parts(&mut parts, &()).await {
-            Ok(upgrade) => upgrade,
-            Err(rejection) => return rejection.into_response(),
-        };
+        // Checks the request. What it would serve takes messages as a whole only, so that the connection is not upgraded by it.
+        let upgrade = parts.extensions.get::<OnUpgrade>().cloned();
+        if let Err(rejection) = WebSocketUpgrade::from_request_parts(&mut parts, &()).await {
+            return rejection.into_response();
+        }
+        let Some(upgrade) = upgrade else { return StatusCode::UPGRADE_REQUIRED.into_response() };
         let context = RequestContext::current().unwrap_or_default();
         let slot = self.0.slots.as_ref().map(|slots| slots.take(context.client.address).ok_or(slots.max()));
         let slot = match slot.transpose() {
@@ -127,17 +139,35 @@ impl WebSockets {
         }
         let target = self.0.fault_scope.map(|scope| flow.faults().target(scope, peer, &parts.headers, &parts.uri));
         let sockets = self.clone();
-        upgrade
-            .max_message_size(max_message)
-            .max_frame_size(max_message)
+        let config = WebSocketConfig::default()
+            .max_message_size(Some(max_message))
+            .max_frame_size(Some(max_message))
             .read_buffer_size(buffer)
-            .write_buffer_size(buffer)
-            .on_upgrade(move |socket| async move {
-                let _held = held;
-                let task = SocketTask::new(socket, begin(), flow, sockets).with_fault_target(target);
-                context.scope(task.run()).await;
-            })
+            .write_buffer_size(buffer);
+        tokio::spawn(async move {
+            let _held = held;
+            let Ok(upgraded) = upgrade.await else { return };
+            let stream = TokioIo::new(upgraded);
+            let socket = WebSocketStream::from_raw_socket(stream, Role::Server, Some(config)).await;
+            let task = SocketTask::new(socket, begin(), flow, sockets).with_fault_target(target);
+            context.scope(task.run()).await;
+        });
+        switching_protocols(&parts.headers)
     }
+}
+
+/// The response to a request that is an upgrade (RFC 6455, 4.2.2).
+fn switching_protocols(request: &HeaderMap) -> Response {
+    let key = request.get(header::SEC_WEBSOCKET_KEY).map_or(&[][..], HeaderValue::as_bytes);
+    let accept = HeaderValue::try_from(derive_accept_key(key)).expect("base64 is a header value");
+    let mut response = Response::new(Body::empty());
+    *response.status_mut() = StatusCode::SWITCHING_PROTOCOLS;
+    response.headers_mut().extend([
+        (header::CONNECTION, HeaderValue::from_static("upgrade")),
+        (header::UPGRADE, HeaderValue::from_static("websocket")),
+        (header::SEC_WEBSOCKET_ACCEPT, accept),
+    ]);
+    response
 }
 
 /// The description of a route that upgrades to WebSocket, for the OpenAPI document.

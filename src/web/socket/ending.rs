@@ -1,9 +1,12 @@
 //! The reasons why a WebSocket ends, and their close frames.
 
-use std::{error::Error, io, time::Duration};
+use std::{io, time::Duration};
 
-use axum::extract::ws::{CloseFrame, close_code};
-use tokio_tungstenite::tungstenite::{self, error::ProtocolError};
+use tokio_tungstenite::tungstenite::{
+    self,
+    error::ProtocolError,
+    protocol::{CloseFrame, frame::coding::CloseCode},
+};
 
 /// How long closing may take.
 pub(super) const CLOSING: Duration = Duration::from_secs(1);
@@ -38,41 +41,34 @@ pub(super) enum Ending {
 
 impl Ending {
     /// The ending after a failed read on a connection with this limit.
-    pub(super) fn of(error: &axum::Error, max_message: usize) -> Self {
-        let mut source: Option<&(dyn Error + 'static)> = Some(error);
-        while let Some(error) = source {
-            if let Some(error) = error.downcast_ref::<tungstenite::Error>() {
-                return match error {
-                    tungstenite::Error::Capacity(_) => Self::TooLarge(max_message),
-                    tungstenite::Error::Utf8(_) => Self::NotUtf8,
-                    tungstenite::Error::Protocol(ProtocolError::ResetWithoutClosingHandshake) => Self::Lost,
-                    tungstenite::Error::Protocol(_) => Self::Violation,
-                    // From `web/flow.rs`.
-                    tungstenite::Error::Io(error) if error.kind() == io::ErrorKind::OutOfMemory => Self::NoRoom,
-                    _ => Self::Lost,
-                };
-            }
-            source = error.source();
+    pub(super) fn of(error: &tungstenite::Error, max_message: usize) -> Self {
+        match error {
+            tungstenite::Error::Capacity(_) => Self::TooLarge(max_message),
+            tungstenite::Error::Utf8(_) => Self::NotUtf8,
+            tungstenite::Error::Protocol(ProtocolError::ResetWithoutClosingHandshake) => Self::Lost,
+            tungstenite::Error::Protocol(_) => Self::Violation,
+            // From `web/flow.rs`.
+            tungstenite::Error::Io(error) if error.kind() == io::ErrorKind::OutOfMemory => Self::NoRoom,
+            _ => Self::Lost,
         }
-        Self::Lost
     }
 
     /// The close frame; `None` if the node does not close the connection itself.
     pub(super) fn frame(self) -> Option<CloseFrame> {
         let (code, reason) = match self {
             Self::Lost | Self::Cut | Self::ClosedByClient => return None,
-            Self::ShuttingDown => (close_code::AWAY, "the node is shutting down"),
-            Self::Silent => (close_code::POLICY, "no sign of life for 60 seconds"),
-            Self::Stalled => (close_code::AGAIN, "the connection is stalled"),
-            Self::TooSlow => (close_code::POLICY, "the connection reads too slowly"),
-            Self::TooManyMessages => (close_code::POLICY, "too many messages"),
+            Self::ShuttingDown => (CloseCode::Away, "the node is shutting down"),
+            Self::Silent => (CloseCode::Policy, "no sign of life for 60 seconds"),
+            Self::Stalled => (CloseCode::Again, "the connection is stalled"),
+            Self::TooSlow => (CloseCode::Policy, "the connection reads too slowly"),
+            Self::TooManyMessages => (CloseCode::Policy, "too many messages"),
             Self::TooLarge(limit) => {
                 let reason = format!("messages may have at most {limit} bytes").into();
-                return Some(CloseFrame { code: close_code::SIZE, reason });
+                return Some(CloseFrame { code: CloseCode::Size, reason });
             }
-            Self::NotUtf8 => (close_code::INVALID, "messages have to be UTF-8"),
-            Self::Violation => (close_code::PROTOCOL, "the frame breaks the rules of RFC 6455"),
-            Self::NoRoom => (close_code::AGAIN, "out of memory for large requests and responses"),
+            Self::NotUtf8 => (CloseCode::Invalid, "messages have to be UTF-8"),
+            Self::Violation => (CloseCode::Protocol, "the frame breaks the rules of RFC 6455"),
+            Self::NoRoom => (CloseCode::Again, "out of memory for large requests and responses"),
         };
         Some(CloseFrame { code, reason: reason.into() })
     }

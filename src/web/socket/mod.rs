@@ -12,8 +12,8 @@ mod tests;
 
 use std::future::Future;
 
-use axum::extract::ws::Utf8Bytes;
 use futures_util::future::BoxFuture;
+pub use tokio_tungstenite::tungstenite::Utf8Bytes;
 
 pub use self::accept::{SocketLimits, WRITE_TIMEOUT, WebSockets, socket_operation};
 use super::{Answer, Held};

@@ -2,7 +2,7 @@
 
 use std::{collections::VecDeque, convert::Infallible, future::Future, pin::pin, sync::Arc, time::Duration};
 
-use axum::extract::ws::{Message, Utf8Bytes};
+use axum::body::Bytes;
 use futures_util::{
     FutureExt, Sink, SinkExt, Stream, StreamExt,
     future::{BoxFuture, ready},
@@ -10,6 +10,13 @@ use futures_util::{
 };
 use governor::{DefaultDirectRateLimiter, RateLimiter};
 use tokio::time::{Instant, interval_at, sleep, sleep_until, timeout};
+use tokio_tungstenite::tungstenite::{
+    self, Message, Utf8Bytes,
+    protocol::frame::{
+        Frame,
+        coding::{Data, OpCode},
+    },
+};
 
 use super::{
     SocketMessage, SocketProtocol, SocketReply, WebSockets,
@@ -21,6 +28,9 @@ use crate::web::{Budget, Flow, Held, Shutdown, faults::FaultTarget};
 pub(super) const MAX_IN_FLIGHT: usize = 64;
 /// Most messages that faults hold back. Reading pauses at half of them.
 const MAX_DELAYED: usize = 4_096;
+/// Most bytes of a frame that is sent. The library copies frames, and moves what is left of one whenever the client takes a
+/// part of it.
+pub(super) const FRAME: usize = 64 << 10;
 /// Interval of pings.
 const PING_INTERVAL: Duration = Duration::from_secs(20);
 /// How long a client may send nothing, not even the answer to a ping.
@@ -61,7 +71,7 @@ struct DelayedMessage {
 
 impl<S, P> SocketTask<S, P>
 where
-    S: Stream<Item = Result<Message, axum::Error>> + Sink<Message, Error = axum::Error> + Unpin + Send,
+    S: Stream<Item = Result<Message, tungstenite::Error>> + Sink<Message, Error = tungstenite::Error> + Unpin + Send,
     P: SocketProtocol,
 {
     pub(super) fn new(socket: S, protocol: P, flow: Arc<Flow>, sockets: WebSockets) -> Self {
@@ -173,7 +183,7 @@ where
     }
 
     /// The content of a message; `None` if it is for the connection itself.
-    fn read(&mut self, message: Option<Result<Message, axum::Error>>) -> Result<Option<Utf8Bytes>, Ending> {
+    fn read(&mut self, message: Option<Result<Message, tungstenite::Error>>) -> Result<Option<Utf8Bytes>, Ending> {
         let message = match message {
             None => return Err(Ending::Lost),
             Some(Ok(Message::Close(_))) => return Err(Ending::ClosedByClient),
@@ -190,7 +200,7 @@ where
             Message::Text(text) => Ok(Some(text)),
             Message::Binary(bytes) => Utf8Bytes::try_from(bytes).map(Some).map_err(|_| Ending::NotUtf8),
             // The library answers pings.
-            Message::Ping(_) | Message::Pong(_) | Message::Close(_) => Ok(None),
+            Message::Ping(_) | Message::Pong(_) | Message::Close(_) | Message::Frame(_) => Ok(None),
         }
     }
 
@@ -238,7 +248,7 @@ async fn until(due: Option<Instant>) {
     }
 }
 
-impl<S: Sink<Message, Error = axum::Error> + Unpin> Wire<S> {
+impl<S: Sink<Message, Error = tungstenite::Error> + Unpin> Wire<S> {
     /// Writes messages as they are rendered, or holds them back for `latency`. They never overtake earlier ones. Their memory
     /// counts until they are written.
     async fn send(
@@ -282,9 +292,13 @@ impl<S: Sink<Message, Error = axum::Error> + Unpin> Wire<S> {
         }
     }
 
-    /// Writes a message. Ends with `missed` if the client does not take it in time.
+    /// Writes a message, in frames. Ends with `missed` if the client does not take all of them in time.
     async fn write(&mut self, text: Utf8Bytes, missed: Ending) -> Result<(), Ending> {
-        in_time(self.socket.feed(Message::Text(text)), self.write_timeout, &self.shutdown, missed).await
+        let (socket, write_timeout) = (&mut self.socket, self.write_timeout);
+        if text.len() <= FRAME {
+            return in_time(socket.feed(Message::Text(text)), write_timeout, &self.shutdown, missed).await;
+        }
+        in_time(feed_frames(socket, text.into()), write_timeout, &self.shutdown, missed).await
     }
 
     async fn flush(&mut self, missed: Ending) -> Result<(), Ending> {
@@ -292,9 +306,21 @@ impl<S: Sink<Message, Error = axum::Error> + Unpin> Wire<S> {
     }
 }
 
+/// Writes a long text in several frames.
+async fn feed_frames<S: Sink<Message> + Unpin>(socket: &mut S, mut text: Bytes) -> Result<(), S::Error> {
+    let mut kind = Data::Text;
+    while !text.is_empty() {
+        let part = text.split_to(text.len().min(FRAME));
+        let frame = Frame::message(part, OpCode::Data(kind), text.is_empty());
+        socket.feed(Message::Frame(frame)).await?;
+        kind = Data::Continue;
+    }
+    Ok(())
+}
+
 /// Waits for a write, until its timeout or the shutdown of the node.
 async fn in_time(
-    writing: impl Future<Output = Result<(), axum::Error>>,
+    writing: impl Future<Output = Result<(), tungstenite::Error>>,
     write_timeout: Duration,
     shutdown: &Shutdown,
     missed: Ending,

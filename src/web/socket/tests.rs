@@ -7,13 +7,16 @@ use std::{
     time::Duration,
 };
 
-use axum::extract::ws::{CloseCode, Message, close_code};
 use futures_util::{Sink, Stream};
 use parking_lot::Mutex;
 use tokio::{sync::mpsc, time::Instant};
+use tokio_tungstenite::tungstenite::{
+    self, Message,
+    protocol::frame::coding::{CloseCode, Data, OpCode},
+};
 
 use super::{
-    task::{MAX_IN_FLIGHT, SocketTask},
+    task::{FRAME, MAX_IN_FLIGHT, SocketTask},
     *,
 };
 use crate::web::ShutdownHandle;
@@ -27,7 +30,7 @@ struct FakeSocket {
 }
 
 impl Stream for FakeSocket {
-    type Item = Result<Message, axum::Error>;
+    type Item = Result<Message, tungstenite::Error>;
 
     fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         self.inbound.poll_recv(context).map(|message| message.map(Ok))
@@ -35,24 +38,24 @@ impl Stream for FakeSocket {
 }
 
 impl Sink<Message> for FakeSocket {
-    type Error = axum::Error;
+    type Error = tungstenite::Error;
 
-    fn poll_ready(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Result<(), axum::Error>> {
+    fn poll_ready(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Result<(), tungstenite::Error>> {
         Poll::Ready(Ok(()))
     }
 
-    fn start_send(self: Pin<&mut Self>, message: Message) -> Result<(), axum::Error> {
+    fn start_send(self: Pin<&mut Self>, message: Message) -> Result<(), tungstenite::Error> {
         self.sent.lock().push((Instant::now(), message));
         Ok(())
     }
 
-    fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Result<(), axum::Error>> {
+    fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Result<(), tungstenite::Error>> {
         let sent = self.sent.lock();
         let closing = matches!(sent.last(), Some((_, Message::Close(_))));
         if sent.len() > self.room && !closing { Poll::Pending } else { Poll::Ready(Ok(())) }
     }
 
-    fn poll_close(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Result<(), axum::Error>> {
+    fn poll_close(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Result<(), tungstenite::Error>> {
         Poll::Ready(Ok(()))
     }
 }
@@ -148,7 +151,7 @@ async fn a_silent_client_is_asked_and_then_left() {
     let times: Vec<_> = sent.iter().map(|(at, _)| *at).collect();
     assert_eq!(times, [0, 0, 20, 40, 60]);
     assert!(matches!(sent[2].1, Message::Ping(_)) && matches!(sent[3].1, Message::Ping(_)));
-    assert_eq!(close_code(&sent[4].1), close_code::POLICY);
+    assert_eq!(close_code(&sent[4].1), CloseCode::Policy);
     assert_eq!(cut, 0);
 }
 
@@ -158,7 +161,7 @@ async fn a_client_that_answers_stays() {
     let (sent, _) = converse(Hermit::<false> { events: 1 }, usize::MAX, pongs).await;
     let (last, message) = sent.last().expect("messages");
     // Silent since second 300; asked every twenty seconds, it is left at second 360.
-    assert_eq!((*last, close_code(message)), (360, close_code::POLICY));
+    assert_eq!((*last, close_code(message)), (360, CloseCode::Policy));
     assert_eq!(sent.iter().filter(|(_, message)| matches!(message, Message::Ping(_))).count(), 17);
 }
 
@@ -168,7 +171,7 @@ async fn a_client_that_is_not_read_is_not_taken_for_silent() {
     let requests = vec![Message::text("request"); MAX_IN_FLIGHT + 100];
     let (sent, _) = converse(Hermit::<false> { events: 0 }, usize::MAX, requests).await;
     assert!(sent.iter().any(|(at, message)| *at >= DAY && *message == Message::text("answer")));
-    assert!(sent.last().is_some_and(|(at, message)| *at > DAY && close_code(message) == close_code::POLICY));
+    assert!(sent.last().is_some_and(|(at, message)| *at > DAY && close_code(message) == CloseCode::Policy));
 }
 
 #[tokio::test(start_paused = true)]
@@ -178,14 +181,14 @@ async fn a_client_that_takes_nothing_is_left_after_ten_seconds() {
         let (last, message) = sent.last().expect("messages");
         // The third message is the ping after twenty seconds.
         let stuck_at = if room == 2 { 20 } else { 0 };
-        assert_eq!((*last, close_code(message)), (stuck_at + 10, close_code::AGAIN), "room for {room}");
+        assert_eq!((*last, close_code(message)), (stuck_at + 10, CloseCode::Again), "room for {room}");
         assert_eq!((sent.len(), cut), (room + 2, 1));
     }
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_client_that_misses_events_that_it_is_owed_is_too_slow() {
-    for (room, code) in [(0, close_code::AGAIN), (1, close_code::POLICY), (2, close_code::AGAIN)] {
+    for (room, code) in [(0, CloseCode::Again), (1, CloseCode::Policy), (2, CloseCode::Again)] {
         let (sent, cut) = converse(Hermit::<true> { events: 1 }, room, []).await;
         assert_eq!((close_code(&sent.last().expect("messages").1), cut), (code, 1), "room for {room}");
     }
@@ -228,4 +231,50 @@ async fn a_client_is_heard_beside_events_without_end() {
     let sent = sent.lock();
     assert!(sent.iter().any(|(_, message)| *message == Message::text("answer")));
     assert!(sent.len() < 100, "{} messages", sent.len());
+}
+
+/// Long messages are not copied as a whole for the connection, nor moved with each part that the client takes.
+#[tokio::test(start_paused = true)]
+async fn a_long_message_is_sent_in_several_frames() {
+    struct Storyteller;
+
+    impl SocketProtocol for Storyteller {
+        type Event = ();
+
+        fn receive(&mut self, length: Utf8Bytes) -> SocketReply {
+            let length = length.parse().expect("a length");
+            let story: String = ('a'..='z').cycle().take(length).collect();
+            SocketReply::Now(Utf8Bytes::from(story).into())
+        }
+
+        async fn next_event(&mut self) -> Option<()> {
+            std::future::pending().await
+        }
+
+        fn messages<'a>(&'a self, _: &'a ()) -> impl Iterator<Item = Option<SocketMessage>> + Send + 'a {
+            std::iter::empty()
+        }
+    }
+
+    for (length, frames) in [(FRAME, 1), (FRAME + 1, 2), (5 * FRAME / 2, 3), (4 * FRAME, 4)] {
+        let words = [Message::text(length.to_string()), Message::Close(None)];
+        let (sent, _) = converse(Storyteller, usize::MAX, words).await;
+        let sent = sent.into_iter().map(|(_, message)| message);
+        let sent: Vec<_> = sent.filter(|message| !matches!(message, Message::Ping(_))).collect();
+        assert_eq!(sent.len(), frames, "{length}");
+        if let [Message::Text(whole)] = &sent[..] {
+            assert_eq!(whole.len(), length);
+            continue;
+        }
+        let mut story = Vec::new();
+        for (at, message) in sent.iter().enumerate() {
+            let Message::Frame(frame) = message else { panic!("{message:?}") };
+            let kind = if at == 0 { Data::Text } else { Data::Continue };
+            assert_eq!(frame.header().opcode, OpCode::Data(kind));
+            assert_eq!(frame.header().is_final, at + 1 == frames);
+            assert!(frame.payload().len() <= FRAME);
+            story.extend_from_slice(frame.payload());
+        }
+        assert!(story.iter().copied().eq((b'a'..=b'z').cycle().take(length)), "{length}");
+    }
 }
