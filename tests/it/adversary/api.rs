@@ -1,11 +1,15 @@
 //! A client that uses the interfaces as they are meant.
 
-use std::{net::IpAddr, sync::Arc, time::Duration};
+use std::{
+    net::IpAddr,
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use alloy_primitives::{Address, U256};
 use serde_json::{Value, json};
 
-use super::subject::Subject;
+use super::{fill::INCLUSION_TIMEOUT, subject::Subject};
 
 /// How long an honest client waits.
 const RESPONSE_TIMEOUT: Duration = Duration::from_secs(20);
@@ -67,6 +71,15 @@ impl Api {
     /// The result of a JSON-RPC request that must succeed.
     pub async fn rpc(&self, method: &str, params: Value) -> Value {
         self.try_rpc(method, params).await.unwrap_or_else(|error| panic!("{method}: {error}"))
+    }
+
+    /// Waits for the faucet's payment to an account.
+    pub async fn until_paid(&self, account: Address) {
+        let began = Instant::now();
+        while self.balance(account).await.is_zero() {
+            assert!(began.elapsed() < INCLUSION_TIMEOUT, "the faucet pays in time");
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
     }
 
     /// The balance of an account.

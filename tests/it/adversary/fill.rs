@@ -99,11 +99,7 @@ impl Account<'_> {
             let paid = api.post("/api/faucet", &json!({"address": key.address()})).await;
             assert_eq!(paid["success"], true, "{paid}");
         }
-        let began = Instant::now();
-        while api.balance(key.address()).await.is_zero() {
-            assert!(began.elapsed() < INCLUSION_TIMEOUT, "the faucet pays in time");
-            tokio::time::sleep(Duration::from_millis(50)).await;
-        }
+        api.until_paid(key.address()).await;
         Account { api, key, nonce: 0 }
     }
 

@@ -121,6 +121,7 @@ async fn attack(form: Form, random: &mut Random) -> BTreeSet<String> {
     let account = Address::repeat_byte(0x51);
     for address in [account, key(SENDER).address()] {
         api.post("/api/faucet", &json!({ "address": address })).await;
+        api.until_paid(address).await;
     }
     let facts = Facts { account, cosmos_hash: filled.cosmos_hashes[0].clone() };
     let mut operations = describe::operations(&subject).await;
