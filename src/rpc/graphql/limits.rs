@@ -4,7 +4,7 @@ use std::{
     collections::{HashMap, HashSet},
     sync::{
         Arc,
-        atomic::{AtomicUsize, Ordering},
+        atomic::{AtomicBool, AtomicUsize, Ordering},
     },
 };
 
@@ -186,6 +186,8 @@ pub(super) struct QueryLimits {
     pub(super) budget: Budget,
     bytes: AtomicUsize,
     held: Mutex<Held>,
+    /// Whether the response did not fit, so that nothing of it is sent and nothing more is executed.
+    is_exhausted: AtomicBool,
     failures: Mutex<Failures>,
 }
 
@@ -196,8 +198,6 @@ struct Failures {
     errors: Vec<ServerError>,
     /// The paths of what has to be null.
     nulls: HashSet<Vec<String>>,
-    /// The approximate memory of these.
-    bytes: usize,
 }
 
 impl Failures {
@@ -206,15 +206,9 @@ impl Failures {
         self.nulls.contains(&Vec::new())
     }
 
-    /// Has what is at `path` be null.
-    fn insert(&mut self, path: Vec<String>, max_bytes: usize) {
-        self.bytes += path.iter().map(|name| NAME_BYTES + name.len()).sum::<usize>();
-        if self.bytes > max_bytes {
-            // The paths take more memory than the response may: all of it is null.
-            self.nulls = HashSet::from([Vec::new()]);
-        } else {
-            self.nulls.insert(path);
-        }
+    /// Has all of the data be null.
+    fn void(&mut self) {
+        self.nulls = HashSet::from([Vec::new()]);
     }
 }
 
@@ -235,6 +229,7 @@ impl QueryLimits {
             budget,
             bytes: AtomicUsize::new(0),
             held: Mutex::default(),
+            is_exhausted: AtomicBool::new(false),
             failures: Mutex::default(),
         }
     }
@@ -278,7 +273,14 @@ impl QueryLimits {
         }
         if required {
             names.pop();
-            failures.insert(names, self.max_bytes);
+            // Paths count as the response does.
+            match self.take(names.iter().map(|name| NAME_BYTES + name.len()).sum()) {
+                Ok(()) => drop(failures.nulls.insert(names)),
+                Err(_) => failures.void(),
+            }
+        }
+        if self.is_exhausted.load(Ordering::Relaxed) {
+            failures.void();
         }
         Some(Value::Null)
     }
@@ -293,15 +295,26 @@ impl QueryLimits {
             Some(Value::String(text)) => text.len(),
             _ => 0,
         };
-        let own = VALUE_BYTES + name + text;
+        self.take(VALUE_BYTES + name + text)
+    }
+
+    /// Takes more memory for the response, or says why it is refused as a whole.
+    fn take(&self, own: usize) -> Result<(), String> {
         let bytes = self.bytes.fetch_add(own, Ordering::Relaxed) + own;
-        if bytes > self.max_bytes {
-            return Err(format!("response too large: it exceeds {} bytes; ask for less", self.max_bytes));
-        }
-        match self.budget.try_grow(&mut self.held.lock(), bytes) {
-            true => Ok(()),
-            false => Err("response too large for the memory that is left; try again".to_owned()),
-        }
+        let refused = if bytes > self.max_bytes {
+            format!("response too large: it exceeds {} bytes; ask for less", self.max_bytes)
+        } else if self.budget.try_grow(&mut self.held.lock(), bytes) {
+            return Ok(());
+        } else {
+            "response too large for the memory that is left; try again".to_owned()
+        };
+        self.is_exhausted.store(true, Ordering::Relaxed);
+        Err(refused)
+    }
+
+    /// The approximate length of the response.
+    pub(super) fn length(&self) -> usize {
+        self.bytes.load(Ordering::Relaxed).min(self.max_bytes)
     }
 }
 
@@ -327,6 +340,9 @@ impl Extension for Limited {
         let (path, required) = (*info.path_node, info.return_type.ends_with('!'));
         let name = info.alias.unwrap_or(info.name).len();
         let refused = |what: String| ServerError::new(what, Some(position));
+        if limits.is_exhausted.load(Ordering::Relaxed) {
+            return Ok(Some(Value::Null));
+        }
         let outcome = match limits.check() {
             Ok(()) => next.run(context, info).await,
             Err(what) => Err(refused(what.to_owned())),
@@ -338,7 +354,7 @@ impl Extension for Limited {
 
 #[cfg(test)]
 mod tests {
-    use async_graphql::parser::parse_query;
+    use async_graphql::{QueryPathSegment, parser::parse_query};
 
     use super::*;
 
@@ -374,12 +390,17 @@ mod tests {
     }
 
     #[test]
-    fn paths_of_failed_fields_take_no_more_memory_than_the_response() {
-        let mut failures = Failures::default();
+    fn a_response_that_does_not_fit_is_void_as_a_whole() {
+        let limits = QueryLimits::new(Box::new(|| false), 10_000, Budget::default());
         for index in 0..1_000 {
-            failures.insert(vec!["blocks".to_owned(), index.to_string()], 10_000);
+            let fields = ["blocks".to_owned(), index.to_string()];
+            let outer = QueryPathNode { parent: None, segment: QueryPathSegment::Name(&fields[0]) };
+            let path = QueryPathNode { parent: Some(&outer), segment: QueryPathSegment::Name(&fields[1]) };
+            limits.settle(Err(ServerError::new("failed", None)), path, true);
         }
-        assert!(failures.is_void() && failures.nulls.len() < 200);
+        assert!(limits.is_exhausted.load(Ordering::Relaxed), "paths of failed fields count");
+        let (errors, is_void) = limits.take_failures();
+        assert!(is_void && errors.len() == MAX_ERRORS);
         let long = shortened(ServerError::new("ä".repeat(5_000), None));
         assert_eq!(long.message.chars().count(), MAX_MESSAGE + 1);
     }

@@ -222,6 +222,9 @@ fn rendered(response: QueryResponse, limits: &QueryLimits) -> RenderedQuery {
     let errors: Vec<_> = response.errors.into_iter().take(MAX_ERRORS).map(shortened).chain(failures).collect();
     let status = if errors.is_empty() { StatusCode::OK } else { StatusCode::BAD_REQUEST };
     // The types have no content that JSON lacks.
-    let json = serde_json::to_vec(&GraphResponse { errors, data }).unwrap_or_default();
+    let mut json = Vec::with_capacity(limits.length());
+    if let Err(error) = serde_json::to_writer(&mut json, &GraphResponse { errors, data }) {
+        tracing::error!(%error, "an answer of GraphQL cannot be written");
+    }
     RenderedQuery { status, json, held: limits.take_held() }
 }
