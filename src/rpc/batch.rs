@@ -16,6 +16,8 @@ use crate::web::{Answer, Client};
 const AT_ONCE: usize = 4;
 /// The number of them on a fork, where requests wait for the other node.
 const AT_ONCE_ON_FORK: usize = 16;
+/// The size in bytes that is reserved for each response.
+const USUAL: usize = 64;
 /// How long a batch may occupy the thread before it yields.
 const TURN: Duration = Duration::from_millis(2);
 
@@ -59,8 +61,9 @@ impl Rpc {
         client: Client,
         items: Vec<Item<'_>>,
         mut of_socket: SocketResults,
-        written: JsonWriter,
+        mut written: JsonWriter,
     ) -> Answer {
+        written.reserve(USUAL * items.len());
         let most = if self.context.fork().is_some() { AT_ONCE_ON_FORK } else { AT_ONCE };
         let mut parts = BatchResponses { rpc: self, written, parts: Vec::with_capacity(items.len()), no_room: false };
         let (mut under_way, mut executing) = (FuturesUnordered::new(), 0);

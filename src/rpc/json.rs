@@ -25,18 +25,23 @@ impl JsonWriter {
     }
 
     /// Appends a byte.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn push(&mut self, byte: u8) {
         self.extend_from_slice(&[byte]);
     }
 
-    /// Appends bytes.
-    #[inline]
+    /// Appends bytes. Nearly all fit; what still does after a refusal is of no use, and does no harm.
+    #[inline(always)]
     pub(crate) fn extend_from_slice(&mut self, bytes: &[u8]) {
-        if self.refused.is_none()
-            && let Err(error) = self.out.push(bytes)
-        {
-            self.refused = Some(error);
+        if !self.out.push_fitting(bytes) {
+            self.grow_and_extend(bytes);
+        }
+    }
+
+    #[cold]
+    fn grow_and_extend(&mut self, bytes: &[u8]) {
+        if self.refused.is_none() {
+            self.refused = self.out.push(bytes).err();
         }
     }
 
@@ -53,8 +58,11 @@ impl JsonWriter {
     }
 
     /// Appends a refusal, even if there is no memory.
+    #[inline]
     pub(crate) fn refusal(&mut self, refusal: &str) {
-        self.out.push_refusal(refusal.as_bytes());
+        if !self.out.push_fitting(refusal.as_bytes()) {
+            self.out.push_refusal(refusal.as_bytes());
+        }
     }
 
     /// Grows the buffer for more bytes at once.

@@ -23,11 +23,10 @@ use super::{Budget, Held, RestError, Room, budget::UNCOUNTED, request::current_b
 /// Most bytes of a body that is written as a whole.
 pub const MAX_ANSWER: usize = 32 << 20;
 
-/// Bytes by which a buffer grows at most. Short ones double, others grow by a quarter, so that little memory is granted in
-/// vain.
-const STEP: usize = 1 << 20;
+/// Size up to which a buffer grows by doubling. Longer ones grow by half, so that little memory is granted in vain.
+const DOUBLING: usize = 1 << 20;
 
-/// Size up to which a body is short: its buffer doubles, and it is copied where it is appended to another.
+/// Size up to which a body that is appended to another is copied.
 const SHORT: usize = 16 << 10;
 
 /// The reason why a body cannot become longer.
@@ -99,22 +98,37 @@ impl AnswerWriter {
     }
 
     /// Grows the buffer for more bytes.
-    #[inline]
     pub fn reserve(&mut self, more: usize) -> Result<(), AnswerError> {
-        let needed = self.bytes.len() + more;
-        if needed > self.bytes.capacity() { self.grow(needed) } else { Ok(()) }
+        if self.fits(more) { Ok(()) } else { self.grow(self.bytes.len() + more) }
+    }
+
+    /// Whether more bytes fit without growing.
+    #[inline(always)]
+    fn fits(&self, more: usize) -> bool {
+        more <= self.bytes.capacity() - self.bytes.len()
     }
 
     /// Appends bytes.
     #[inline]
     pub fn push(&mut self, bytes: &[u8]) -> Result<(), AnswerError> {
-        self.reserve(bytes.len())?;
-        self.bytes.extend_from_slice(bytes);
+        if !self.push_fitting(bytes) {
+            self.grow(self.bytes.len() + bytes.len())?;
+            self.bytes.extend_from_slice(bytes);
+        }
         Ok(())
     }
 
+    /// Appends bytes if they fit without growing.
+    #[inline(always)]
+    pub fn push_fitting(&mut self, bytes: &[u8]) -> bool {
+        let fits = self.fits(bytes.len());
+        if fits {
+            self.bytes.extend_from_slice(bytes);
+        }
+        fits
+    }
+
     /// Appends `length` bytes that `fill` sets.
-    #[inline]
     pub fn push_with(&mut self, length: usize, fill: impl FnOnce(&mut [u8])) -> Result<(), AnswerError> {
         self.reserve(length)?;
         let start = self.bytes.len();
@@ -149,7 +163,7 @@ impl AnswerWriter {
     #[cold]
     fn grow(&mut self, needed: usize) -> Result<(), AnswerError> {
         let capacity = self.bytes.capacity();
-        let ahead = if capacity < SHORT { capacity.max(256) } else { (capacity / 4).min(STEP) };
+        let ahead = if capacity < DOUBLING { capacity.max(256) } else { capacity / 2 };
         let mut capacity = needed.max((capacity + ahead).min(self.room.limit()));
         // There may be room for what is needed, if not for more.
         if self.room.ask(capacity).is_err() {
@@ -356,7 +370,7 @@ mod tests {
         }
         let capacity = writer.bytes.capacity();
         assert!(budget.used() >= capacity, "{} of {capacity}", budget.used());
-        assert!(capacity <= 30 * 100_000 + 2 * STEP);
+        assert!(capacity <= 30 * 100_000 * 3 / 2);
         drop(writer);
         assert_eq!(budget.used(), 0);
     }
