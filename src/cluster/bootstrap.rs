@@ -272,37 +272,27 @@ pub(super) fn offer_checkpoints(connection: Connection, chain: Chain, storage: A
     tokio::spawn(async move {
         let mut ticks = interval(EVERY);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        let mut offer = BTreeSet::new();
         loop {
             ticks.tick().await;
             if !chain.leadership().borrow().leads {
-                offer.clear();
                 continue;
             }
-            match offer_new(&connection, &chain, &*storage, &offer).await {
-                Ok(Some(heights)) => offer = heights,
-                Ok(None) => {}
-                Err(error) => tracing::debug!(%error, "failed to offer checkpoints"),
+            if let Err(error) = offer_new(&connection, &chain, &*storage).await {
+                tracing::debug!(%error, "failed to offer checkpoints");
             }
         }
     });
 }
 
-/// Offers the oldest and the newest usable checkpoints, and removes others. Returns their heights, or `None` if `before` has
-/// these already.
-async fn offer_new(
-    connection: &Connection,
-    chain: &Chain,
-    storage: &dyn Storage,
-    before: &BTreeSet<u64>,
-) -> Result<Option<BTreeSet<u64>>, ClusterError> {
+/// Offers the oldest and the newest usable checkpoints, and removes others. What servers lost is offered again.
+async fn offer_new(connection: &Connection, chain: &Chain, storage: &dyn Storage) -> Result<(), ClusterError> {
     let io = |error| ClusterError::Io(storage.describe(""), error);
     let usable = chain.checkpoints().map_err(io)?;
-    let Some(begins) = connection.log().await?.heights().await?.map(|heights| heights.start) else { return Ok(None) };
+    let Some(begins) = connection.log().await?.heights().await?.map(|heights| heights.start) else { return Ok(()) };
     let usable: Vec<_> = usable.into_iter().filter(|height| *height >= begins).collect();
     let wanted: BTreeSet<u64> = usable.first().into_iter().chain(usable.iter().rev().take(OFFERED)).copied().collect();
-    if wanted == *before || wanted.is_empty() {
-        return Ok(None);
+    if wanted.is_empty() {
+        return Ok(());
     }
     let objects = connection.objects().await?;
     let present = offered(&objects).await?;
@@ -312,5 +302,5 @@ async fn offer_new(
     for height in present.into_iter().filter(|height| !wanted.contains(height)) {
         objects.delete(object_name(height)).await.map_err(|error| failed(&error))?;
     }
-    Ok(Some(wanted))
+    Ok(())
 }

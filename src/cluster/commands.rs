@@ -147,7 +147,7 @@ pub async fn compact(config: &ClusterConfig) -> Result<u64, ClusterError> {
     let none = || ClusterError::Refused(format!("the cluster {} has no checkpoint", config.name));
     let kept = checkpoints.iter().rev().take(OFFERED).min().copied().ok_or_else(none)?;
     let stream = connection.log().await?;
-    stream.purge_before(stream.sequence_of(kept).await?).await?;
+    stream.delete_before(stream.sequence_of(kept).await?).await?;
     for height in checkpoints.into_iter().filter(|height| *height < kept) {
         objects.delete(object_name(height)).await.map_err(|error| failed(&error))?;
     }

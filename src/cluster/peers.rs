@@ -126,14 +126,14 @@ impl ClusterPeers {
             }
         }
     }
+}
 
-    async fn keep(&self, pooled: &Pooled) -> Result<(), SubmitError> {
-        let failed =
-            |reason: String| SubmitError::Unavailable(format!("the transaction could not be stored: {reason}"));
-        let payload = Request::submit(&submission(pooled), true).encode().map_err(|error| failed(error.to_string()))?;
-        let subject = self.connection.names.pool_subject(&format!("{:x}", pooled.transaction.hash()));
-        store(&self.connection.jetstream, subject, payload.into(), KEEP).await.map_err(failed)
-    }
+/// Stores a transaction that waits in the stream of these.
+pub(super) async fn keep(connection: &Connection, pooled: &Pooled) -> Result<(), SubmitError> {
+    let failed = |reason: String| SubmitError::Unavailable(format!("the transaction could not be stored: {reason}"));
+    let payload = Request::submit(&submission(pooled), true).encode().map_err(|error| failed(error.to_string()))?;
+    let subject = connection.names.pool_subject(&format!("{:x}", pooled.transaction.hash()));
+    store(&connection.jetstream, subject, payload.into(), KEEP).await.map_err(failed)
 }
 
 /// Publishes a message until JetStream has stored it, or the time is over.
@@ -183,6 +183,6 @@ impl Peers for ClusterPeers {
     }
 
     fn keep<'a>(&'a self, pooled: &'a Pooled) -> BoxFuture<'a, Result<(), SubmitError>> {
-        Box::pin(self.keep(pooled))
+        Box::pin(keep(&self.connection, pooled))
     }
 }

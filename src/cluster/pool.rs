@@ -1,28 +1,34 @@
 //! Transactions that wait for a block, in a stream of their own, so that they survive the leader.
 //!
 //! The stream has one message for each transaction: the transaction, or nothing once it was dropped. Every node keeps
-//! those of the stream in its pool; the leader removes the messages of transactions that are not in its pool any more.
+//! those of the stream in its pool. The leader compares both: it deletes the messages of transactions that are not in its
+//! pool any more, and stores again what the stream lacks, such as what servers lost in a crash.
 
-use std::{collections::HashMap, sync::Arc, time::Duration};
+use std::{
+    collections::{HashMap, HashSet},
+    sync::Arc,
+    time::Duration,
+};
 
 use alloy_primitives::B256;
-use async_nats::jetstream::stream::Stream;
-use futures_util::{StreamExt, stream};
+use async_nats::jetstream::stream::{InfoError, Stream};
+use futures_util::{StreamExt, TryStreamExt, stream};
 use tokio::{
     sync::{Notify, mpsc},
     time::{MissedTickBehavior, interval},
 };
 
-use super::{connection::Connection, message::Request};
+use super::{connection::Connection, message::Request, peers::keep};
 use crate::{
     block::Submission,
+    causes::with_causes,
     chain::{Chain, SubmitError},
-    log::{Delivered, deliver},
+    log::{Delivered, delete, deliver},
 };
 
-/// Interval at which the leader removes messages.
+/// Interval at which the pool and the stream are compared.
 const EVERY: Duration = Duration::from_secs(5);
-/// Number of messages that are removed at the same time.
+/// Number of messages that are deleted or stored at the same time.
 const AT_ONCE: usize = 32;
 /// Messages that are held.
 const HELD: usize = 64;
@@ -30,43 +36,17 @@ const HELD: usize = 64;
 /// Keeps the pool in step with the stream. Without `allows_changes`, only signed transactions are accepted, and none is
 /// dropped.
 pub(super) fn mirror(connection: Connection, stream: Stream<()>, chain: Chain, allows_changes: bool) {
-    tokio::spawn(async move {
-        let mut messages = read(&stream);
-        let mut leadership = chain.leadership();
-        // The sequence of each transaction's message.
-        let mut known = HashMap::<B256, u64>::new();
-        let mut ticks = interval(EVERY);
-        ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        loop {
-            tokio::select! {
-                message = messages.recv() => {
-                    let Some((sequence, message)) = message else { return };
-                    let hash = message.subject.rsplit('.').next().and_then(|hash| hash.parse::<B256>().ok());
-                    let Some(hash) = hash else { continue };
-                    known.insert(hash, sequence);
-                    take(&chain, hash, &message.payload, allows_changes);
-                }
-                changed = leadership.changed() => {
-                    if changed.is_err() {
-                        return;
-                    }
-                    // A transaction may have been refused while this node's head was behind.
-                    if leadership.borrow_and_update().leads {
-                        known.clear();
-                        messages = read(&stream);
-                    }
-                }
-                _ = ticks.tick() => {
-                    let leads = chain.leadership().borrow().leads;
-                    match leads {
-                        true => tidy(&connection, &stream, &chain, &mut known).await,
-                        // The leader removes the messages.
-                        false => known.retain(|hash, _| chain.pool().get(*hash).is_some()),
-                    }
-                }
-            }
-        }
-    });
+    let messages = read(&stream);
+    let mirror = PoolMirror {
+        connection,
+        stream,
+        chain,
+        allows_changes,
+        messages,
+        known: HashMap::new(),
+        unknown: HashSet::new(),
+    };
+    tokio::spawn(mirror.run());
 }
 
 /// Returns the messages of the stream, from its beginning.
@@ -74,6 +54,128 @@ fn read(stream: &Stream<()>) -> mpsc::Receiver<Delivered> {
     let (sender, messages) = mpsc::channel(HELD);
     tokio::spawn(deliver(stream.clone(), 0, sender, Arc::new(Notify::new())));
     messages
+}
+
+/// The pool of this node beside the stream.
+struct PoolMirror {
+    connection: Connection,
+    stream: Stream<()>,
+    chain: Chain,
+    allows_changes: bool,
+    messages: mpsc::Receiver<Delivered>,
+    /// The sequence of each transaction's message.
+    known: HashMap<B256, u64>,
+    /// Transactions of the pool whose messages had not been delivered at the last comparison.
+    unknown: HashSet<B256>,
+}
+
+impl PoolMirror {
+    async fn run(mut self) {
+        let mut leadership = self.chain.leadership();
+        let mut ticks = interval(EVERY);
+        ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        loop {
+            tokio::select! {
+                message = self.messages.recv() => {
+                    let Some((sequence, message)) = message else {
+                        self.read_again();
+                        continue;
+                    };
+                    let hash = message.subject.rsplit('.').next().and_then(|hash| hash.parse::<B256>().ok());
+                    let Some(hash) = hash else { continue };
+                    self.known.insert(hash, sequence);
+                    take(&self.chain, hash, &message.payload, self.allows_changes);
+                }
+                changed = leadership.changed() => {
+                    if changed.is_err() {
+                        return;
+                    }
+                    // A transaction may have been refused while this node's head was behind.
+                    if leadership.borrow_and_update().leads {
+                        self.read_again();
+                    }
+                }
+                _ = ticks.tick() => if let Err(error) = self.compare().await {
+                    tracing::debug!(error = with_causes(&error), "no answer about the transactions that wait");
+                }
+            }
+        }
+    }
+
+    /// Reads the stream from its beginning.
+    fn read_again(&mut self) {
+        self.known.clear();
+        self.messages = read(&self.stream);
+    }
+
+    /// Compares the pool with the stream. Only the leader changes the stream.
+    async fn compare(&mut self) -> Result<(), InfoError> {
+        if !self.chain.leadership().borrow().leads {
+            // The leader deletes the messages.
+            self.known.retain(|hash, _| self.chain.pool().get(*hash).is_some());
+            self.unknown.clear();
+            return Ok(());
+        }
+        // Messages that arrived meanwhile only make the stream longer.
+        if self.stream.get_info().await?.state.messages < self.known.len() as u64 {
+            self.find_lost().await?;
+        }
+        self.delete_old().await;
+        self.store_missing().await;
+        Ok(())
+    }
+
+    /// Forgets the messages that the stream does not have any more.
+    async fn find_lost(&mut self) -> Result<(), InfoError> {
+        let before: Vec<_> = self.known.iter().map(|(hash, sequence)| (*hash, *sequence)).collect();
+        let subjects = self.stream.info_with_subjects(self.connection.names.pool_subject("*")).await?;
+        let subjects: HashMap<String, usize> = subjects.try_collect().await?;
+        let mut lost = 0;
+        for (hash, _) in before {
+            if !subjects.contains_key(&self.connection.names.pool_subject(&format!("{hash:x}"))) {
+                self.known.remove(&hash);
+                // It is stored again at once.
+                self.unknown.insert(hash);
+                lost += 1;
+            }
+        }
+        if lost > 0 {
+            tracing::warn!(lost, stream = self.connection.names.pool(), "the stream has lost transactions that wait");
+        }
+        Ok(())
+    }
+
+    /// Deletes the messages of transactions that do not wait any more.
+    async fn delete_old(&mut self) {
+        let over = self.known.iter().filter(|(hash, _)| self.chain.pool().get(**hash).is_none());
+        let over: Vec<_> = over.map(|(hash, sequence)| (*hash, *sequence)).collect();
+        // A later message has another sequence: it is of the same transaction, which waits again.
+        let deletions = over.into_iter().map(|(hash, sequence)| {
+            let stream = self.stream.clone();
+            async move { (hash, delete(&stream, sequence).await) }
+        });
+        let deleted: Vec<_> = stream::iter(deletions).buffer_unordered(AT_ONCE).collect().await;
+        for (hash, outcome) in deleted {
+            match outcome {
+                Ok(()) => drop(self.known.remove(&hash)),
+                Err(error) => tracing::debug!(%error, "failed to delete a transaction that does not wait any more"),
+            }
+        }
+    }
+
+    /// Stores the transactions that the stream lacked at the last comparison already.
+    async fn store_missing(&mut self) {
+        let pooled = self.chain.pool().content().into_iter().map(|(pooled, _)| (pooled.transaction.hash(), pooled));
+        let missing: HashMap<_, _> = pooled.filter(|(hash, _)| !self.known.contains_key(hash)).collect();
+        let again = missing.iter().filter(|(hash, _)| self.unknown.contains(*hash));
+        let again: Vec<_> = again.map(|(_, pooled)| (self.connection.clone(), pooled.clone())).collect();
+        let stored = again.into_iter().map(|(connection, pooled)| async move { keep(&connection, &pooled).await });
+        let stored: Vec<_> = stream::iter(stored).buffer_unordered(AT_ONCE).collect().await;
+        for error in stored.into_iter().filter_map(Result::err) {
+            tracing::debug!(%error, "failed to store a transaction that waits");
+        }
+        self.unknown = missing.into_keys().collect();
+    }
 }
 
 /// Adds a transaction of the stream to the pool, or removes one that was dropped.
@@ -102,26 +204,5 @@ fn take(chain: &Chain, hash: B256, payload: &[u8], allows_changes: bool) {
         Ok(_) => chain.wake(),
         // Most are in this node's pool already, or in a block.
         Err(error) => tracing::trace!(%hash, %error, "a transaction that waits elsewhere"),
-    }
-}
-
-/// Removes the messages of transactions that do not wait any more.
-async fn tidy(connection: &Connection, stream: &Stream<()>, chain: &Chain, known: &mut HashMap<B256, u64>) {
-    let over: Vec<_> = known
-        .iter()
-        .filter(|(hash, _)| chain.pool().get(**hash).is_none())
-        .map(|(hash, sequence)| (*hash, *sequence))
-        .collect();
-    let removals = over.into_iter().map(async |(hash, sequence)| {
-        let subject = connection.names.pool_subject(&format!("{hash:x}"));
-        // A later message is of the same transaction, which waits again.
-        (hash, stream.purge().filter(subject).sequence(sequence + 1).await)
-    });
-    let mut removals = stream::iter(removals).buffer_unordered(AT_ONCE);
-    while let Some((hash, removed)) = removals.next().await {
-        match removed {
-            Ok(_) => drop(known.remove(&hash)),
-            Err(error) => tracing::debug!(%error, "failed to remove a transaction that does not wait any more"),
-        }
     }
 }

@@ -24,7 +24,7 @@ pub use self::{
     ahead::{DecodedEntries, DecodedEntry, decode_ahead},
     entry::{EditableParams, LogEntry, TimeShift, read_name},
     error::{AppendError, LogError},
-    jetstream::{Delivered, JetStreamLogs, LogStream, StreamExtent, deliver},
+    jetstream::{Delivered, JetStreamLogs, LogStream, StreamExtent, delete, deliver},
     local::{LocalLogs, is_log_file},
 };
 use crate::storage::Storage;

@@ -21,7 +21,7 @@ use tokio::{runtime::Handle, sync::Notify};
 pub(super) use self::message::check_parts;
 use self::writer::JetStreamLog;
 pub use self::{
-    stream::{LogStream, StreamExtent},
+    stream::{LogStream, StreamExtent, delete},
     tail::{Delivered, deliver},
 };
 use super::{BlockLog, ChainIdentity, Extent, LogError, LogStore};

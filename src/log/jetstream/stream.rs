@@ -8,6 +8,7 @@ use async_nats::jetstream::{
     stream::{Config, DiscardPolicy, RawMessageErrorKind, StorageType},
 };
 use bytes::Bytes;
+use futures_util::{StreamExt, TryStreamExt, stream};
 use k256::elliptic_curve::rand_core::{OsRng, RngCore};
 
 use super::message::{AttemptId, Part, PartHeader, parts};
@@ -22,6 +23,8 @@ const PART_BYTES: usize = 512 << 10;
 const HEADER_ROOM: usize = 4 << 10;
 /// Most messages in a row that an operator may have removed from a stream.
 pub(super) const MOST_REMOVED: usize = 64;
+/// Number of messages that are deleted at the same time.
+const AT_ONCE: usize = 64;
 /// Time limit of a request about the stream.
 const PATIENCE: Duration = Duration::from_secs(2);
 
@@ -55,6 +58,16 @@ pub(super) enum Published {
 
 fn unavailable(error: impl Error) -> LogError {
     LogError::Unavailable(with_causes(&error))
+}
+
+/// Deletes the message at a sequence, if there is one. Servers of version 2.9 that end in a crash lose the messages after
+/// those that were *purged*, but not those after deleted ones.
+pub async fn delete(stream: &jetstream::stream::Stream<()>, sequence: u64) -> Result<(), LogError> {
+    let Err(error) = stream.delete_message(sequence).await else { return Ok(()) };
+    match stream.get_raw_message(sequence).await {
+        Err(missing) if missing.kind() == RawMessageErrorKind::NoMessageFound => Ok(()),
+        _ => Err(unavailable(error)),
+    }
 }
 
 impl LogStream {
@@ -98,13 +111,11 @@ impl LogStream {
         Ok(StreamExtent { first: state.first_sequence, last: state.last_sequence, bytes: state.bytes })
     }
 
-    /// Removes the messages before a sequence.
-    pub async fn purge_before(&self, sequence: u64) -> Result<(), LogError> {
-        // The server takes a request to purge up to the first message for one to purge all.
-        if sequence <= self.extent().await?.first.max(1) {
-            return Ok(());
-        }
-        self.stream.purge().sequence(sequence).await.map(drop).map_err(unavailable)
+    /// Deletes the messages before a sequence, the oldest first.
+    pub async fn delete_before(&self, sequence: u64) -> Result<(), LogError> {
+        let old = self.extent().await?.first.max(1)..sequence;
+        let deletions = stream::iter(old.map(|sequence| delete(&self.stream, sequence)));
+        deletions.buffered(AT_ONCE).try_collect().await
     }
 
     /// Returns the size of a part, in bytes.

@@ -7,6 +7,7 @@ mod nats;
 mod nodes;
 mod proxy;
 mod security;
+mod servers;
 mod serving;
 
 use std::time::Duration;

@@ -58,7 +58,7 @@ const PASSWORD: &str = "s3cret@1";
 pub struct NatsServers {
     program: PathBuf,
     servers: Vec<NatsServer>,
-    _directory: TempDir,
+    directory: TempDir,
 }
 
 impl NatsServers {
@@ -124,7 +124,7 @@ impl NatsServers {
             let child = run(&program, &config, &log);
             servers.push(NatsServer { name, address, config, log, child, state: State::Running, secured });
         }
-        Self { program, servers, _directory: directory }
+        Self { program, servers, directory }
     }
 
     /// Waits until every server reaches the leader of JetStream's metadata and streams can have a replica on each. Fails
@@ -194,6 +194,11 @@ impl NatsServers {
         self.servers[0].options().connect(urls).await.unwrap()
     }
 
+    /// The directory in which a server stores its streams.
+    pub fn store(&self, index: usize) -> PathBuf {
+        self.directory.path().join(&self.servers[index].name)
+    }
+
     /// Ends a server with SIGKILL, stopped or not.
     pub fn kill(&mut self, index: usize) {
         self.servers[index].kill();
@@ -235,6 +240,17 @@ impl NatsServers {
                 // A server without others does not mention a cluster.
                 let Some(cluster) = info.get("cluster") else { return Some(0) };
                 return self.servers.iter().position(|server| cluster["leader"] == server.name.as_str());
+            }
+        }
+        None
+    }
+
+    /// The number of messages of a stream, if a server answers.
+    pub async fn messages(&self, stream: &str) -> Option<u64> {
+        for server in self.servers.iter().filter(|server| server.state == State::Running) {
+            let Ok(info) = server.api(&format!("STREAM.INFO.{stream}")).await else { continue };
+            if let Some(messages) = info["state"]["messages"].as_u64() {
+                return Some(messages);
             }
         }
         None

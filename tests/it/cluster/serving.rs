@@ -19,7 +19,7 @@ use crate::{
     },
 };
 
-async fn call(url: &str, method: &str, params: Value) -> Result<Value, Value> {
+pub async fn call(url: &str, method: &str, params: Value) -> Result<Value, Value> {
     let request = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });
     let client = reqwest::Client::new();
     let answer: Value = client.post(url).json(&request).send().await.unwrap().json().await.unwrap();
@@ -29,11 +29,11 @@ async fn call(url: &str, method: &str, params: Value) -> Result<Value, Value> {
     }
 }
 
-async fn ask(url: &str, method: &str, params: Value) -> Value {
+pub async fn ask(url: &str, method: &str, params: Value) -> Value {
     call(url, method, params.clone()).await.unwrap_or_else(|error| panic!("{method} {params}: {error}"))
 }
 
-async fn cluster(nats: &NatsServers, arguments: &[&str]) -> (Cluster, usize, usize) {
+pub async fn cluster(nats: &NatsServers, arguments: &[&str]) -> (Cluster, usize, usize) {
     // Without price transactions, a block is mined for a test's own changes only.
     let arguments =
         ["--exchange-price-tick", "0"].iter().chain(arguments).map(|argument| (*argument).to_owned()).collect();

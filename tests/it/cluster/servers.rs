@@ -1,0 +1,107 @@
+//! What is left when the NATS servers beneath a cluster crash.
+
+use std::time::Instant;
+
+use serde_json::{Value, json};
+use tokio::time::sleep;
+
+use super::{
+    PATIENCE, POLL,
+    nats::NatsServers,
+    nodes::Cluster,
+    serving::{ask, call, cluster},
+};
+use crate::support::sign::{raw, transfer};
+
+/// The stream of transactions that wait.
+const POOL: &str = "tetrad-test-pool";
+/// Transactions that wait for another one.
+const WAITING: u64 = 30;
+
+/// Submits transactions of the first account that wait for its next one. Returns their hashes.
+async fn submit_waiting(cluster: &Cluster, node: usize) -> Vec<Value> {
+    let mut hashes = Vec::new();
+    for nonce in 1..=WAITING {
+        hashes.push(ask(cluster.rpc(node), "eth_sendRawTransaction", json!([raw(transfer(nonce), 0)])).await);
+    }
+    hashes
+}
+
+/// Waits until the stream has as many messages.
+async fn until_stored(nats: &NatsServers, messages: u64) {
+    let deadline = Instant::now() + PATIENCE;
+    loop {
+        let found = nats.messages(POOL).await;
+        if found == Some(messages) {
+            return;
+        }
+        assert!(Instant::now() < deadline, "the stream has {found:?} messages instead of {messages}");
+        sleep(POLL).await;
+    }
+}
+
+/// Submits what the transactions wait for, and waits until all of them are in blocks.
+async fn expect_included(cluster: &Cluster, node: usize, hashes: &[Value]) {
+    let deadline = Instant::now() + PATIENCE;
+    // The node may have no leader yet.
+    while let Err(error) = call(cluster.rpc(node), "eth_sendRawTransaction", json!([raw(transfer(0), 0)])).await {
+        let is_known = error["message"].as_str().is_some_and(|message| message.contains("nonce too low"));
+        if is_known {
+            break;
+        }
+        assert!(Instant::now() < deadline, "{error}");
+    }
+    for hash in hashes {
+        while ask(cluster.rpc(node), "eth_getTransactionReceipt", json!([hash])).await.is_null() {
+            assert!(Instant::now() < deadline, "{hash} is lost");
+            sleep(POLL).await;
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn transactions_that_wait_survive_a_crash_of_all_servers_and_nodes() {
+    let Some(mut nats) = NatsServers::start(3).await else { return };
+    let (mut cluster, leader, follower) = cluster(&nats, &[]).await;
+    let hashes = submit_waiting(&cluster, follower).await;
+    // Others that waited are in a block by now, and the leader deletes their messages.
+    for nonce in (0..10).rev() {
+        ask(cluster.rpc(leader), "eth_sendRawTransaction", json!([raw(transfer(nonce), 1)])).await;
+    }
+    until_stored(&nats, WAITING).await;
+
+    for server in 0..3 {
+        nats.kill(server);
+    }
+    for node in 0..3 {
+        cluster.kill(node);
+    }
+    for server in 0..3 {
+        nats.start_again(server).await;
+    }
+    nats.await_stream_leader(POOL).await;
+    for node in 0..3 {
+        cluster.restart(node).await;
+    }
+    cluster.leader().await;
+    expect_included(&cluster, follower, &hashes).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_leader_stores_again_what_the_stream_of_waiting_transactions_lost() {
+    let Some(nats) = NatsServers::start(1).await else { return };
+    let (mut cluster, leader, follower) = cluster(&nats, &[]).await;
+    let hashes = submit_waiting(&cluster, leader).await;
+    until_stored(&nats, WAITING).await;
+
+    let jetstream = async_nats::jetstream::new(nats.client().await);
+    let stream = jetstream.get_stream(POOL).await.unwrap();
+    stream.purge().sequence(WAITING / 2).await.unwrap();
+    until_stored(&nats, WAITING).await;
+    stream.purge().await.unwrap();
+    until_stored(&nats, WAITING).await;
+
+    cluster.kill(leader);
+    cluster.leader().await;
+    expect_included(&cluster, follower, &hashes).await;
+}
