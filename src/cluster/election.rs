@@ -23,6 +23,7 @@ use super::{
     ClusterCounts, ClusterRole,
     connection::Connection,
     directory::{Claim, Directory, Versioned},
+    state::StateBoard,
 };
 use crate::chain::{Chain, ChangeError};
 
@@ -114,10 +115,12 @@ pub(super) fn run(
     directory: Directory,
     connection: Connection,
     chain: Chain,
+    board: Arc<StateBoard>,
     counts: Arc<ClusterCounts>,
 ) {
     let candidate = Candidate {
         election,
+        board,
         directory,
         connection,
         chain,
@@ -144,6 +147,7 @@ struct Seen {
 
 struct Candidate {
     election: Arc<Election>,
+    board: Arc<StateBoard>,
     directory: Directory,
     connection: Connection,
     chain: Chain,
@@ -259,7 +263,9 @@ impl Candidate {
             leader.clone_from(&name);
             changed
         });
-        if is_vacant && self.election.may_lead() && self.connection.is_connected() {
+        // A node with more of the log completes a stream that has lost its end, before anything else is appended.
+        let is_eligible = self.election.may_lead() && !self.board.is_behind(&self.chain);
+        if is_vacant && is_eligible && self.connection.is_connected() {
             self.take(revision, claim.map_or(0, |claim| claim.epoch)).await;
         }
     }

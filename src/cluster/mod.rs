@@ -90,7 +90,7 @@ impl ClusterError {
     /// Returns whether the servers did not answer, so that the same may succeed later.
     fn is_temporary(&self) -> bool {
         let unavailable = matches!(self, Self::Chain(ChangeError::Append(AppendError::Unavailable(_))));
-        unavailable || matches!(self, Self::JetStream(_) | Self::Log(LogError::Unavailable(_)))
+        unavailable || matches!(self, Self::JetStream(_) | Self::Log(LogError::Unavailable(_) | LogError::Stale { .. }))
     }
 }
 
@@ -188,7 +188,7 @@ impl Membership {
         pool::mirror(connection.clone(), pool, chain.clone(), options.allows_changes);
         state::exchange(board.clone(), connection.clone(), chain.clone());
         bootstrap::offer_checkpoints(connection.clone(), chain.clone(), storage);
-        election::run(election.clone(), directory, connection.clone(), chain.clone(), counts.clone());
+        election::run(election.clone(), directory, connection.clone(), chain.clone(), board.clone(), counts.clone());
         let cluster = Cluster { connection, board, election, counts };
         commands::serve(cluster.clone(), chain, &node).await?;
         Ok(cluster)

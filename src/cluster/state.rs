@@ -160,6 +160,14 @@ impl StateBoard {
         }
     }
 
+    /// Whether another node has more of the log than this one.
+    pub(super) fn is_behind(&self, chain: &Chain) -> bool {
+        let height = chain.height();
+        let nodes = self.nodes.lock();
+        let mut others = nodes.values().filter(|(seen, state)| seen.elapsed() < SILENCE && state.node != self.node);
+        others.any(|(_, state)| state.height > height)
+    }
+
     pub(super) fn state(&self, connection: &Connection, chain: &Chain) -> ClusterState {
         let own = self.own(chain);
         let leader = match own.role {

@@ -102,6 +102,15 @@ pub enum LogError {
     /// A log on other machines did not answer in time.
     #[error("the log cannot be reached: {0}")]
     Unavailable(String),
+    /// The replicated log has not what it had, as far as the server knows that was asked. Another one may know more, or this
+    /// one later.
+    #[error("{place}: {what}; it is asked again")]
+    Stale {
+        /// The replicated log.
+        place: String,
+        /// The difference.
+        what: String,
+    },
     /// The replicated log and the copy of it in the data directory do not fit together.
     #[error("{place}: {what}")]
     Mismatch {

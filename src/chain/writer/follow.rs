@@ -48,6 +48,7 @@ impl From<LogError> for FollowError {
     fn from(error: LogError) -> Self {
         match error {
             LogError::Unavailable(reason) => Self::Later(AppendError::Unavailable(reason)),
+            error @ LogError::Stale { .. } => Self::Later(AppendError::Unavailable(error.to_string())),
             LogError::Io { file, source } => Self::Later(AppendError::Refused { file, source }),
             error => Self::Final(error.to_string()),
         }

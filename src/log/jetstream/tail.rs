@@ -65,6 +65,11 @@ impl Tail {
         Some(self.part(delivered))
     }
 
+    /// Whether the stream has lost its end, so that no more messages arrive.
+    pub(super) fn has_ended(&self) -> bool {
+        self.messages.is_closed() && self.messages.is_empty()
+    }
+
     /// Waits for the next message.
     pub(super) async fn next(&mut self) -> Option<Result<Part, LogError>> {
         let delivered = self.messages.recv().await?;
@@ -78,7 +83,8 @@ impl Tail {
 }
 
 /// Sends the messages of a stream after the one at `after` to `to`, until its receiver is dropped. Notifies `arrivals` of
-/// each. Continues when the stream goes away for a while and is back.
+/// each. Continues when the stream goes away for a while and is back, and ends if it has lost its end by then: its next
+/// messages would get the sequences of those that it had.
 pub async fn deliver(
     stream: jetstream::stream::Stream<()>,
     mut after: u64,
@@ -86,6 +92,9 @@ pub async fn deliver(
     arrivals: Arc<Notify>,
 ) {
     while !to.is_closed() {
+        if stream.get_info().await.is_ok_and(|info| info.state.last_sequence < after) {
+            return;
+        }
         deliver_some(&stream, &mut after, &to, &arrivals).await;
         tokio::time::sleep(RETRY).await;
     }

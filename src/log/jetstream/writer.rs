@@ -1,10 +1,12 @@
 //! Appending to a replicated log, and keeping its copy.
 
 use std::{
+    ops::Range,
     sync::Arc,
     time::{Duration, Instant},
 };
 
+use alloy_primitives::keccak256;
 use bytes::Bytes;
 use k256::elliptic_curve::rand_core::{OsRng, RngCore};
 use tokio::{runtime::Handle, sync::Notify, time::timeout};
@@ -54,9 +56,14 @@ impl JetStreamLog {
         LogError::Mismatch { place: format!("the stream {}", self.stream.name()), what }
     }
 
-    /// Finds the end of the copy in the stream, and compares the copy's last entry with the stream's. Returns the sequence
-    /// of the message before the first one to read.
-    fn locate(&self) -> Result<u64, LogError> {
+    /// The error for an answer about the stream that may be outdated.
+    fn stale(&self, what: String) -> LogError {
+        LogError::Stale { place: format!("the stream {}", self.stream.name()), what }
+    }
+
+    /// Finds the end of the copy in the stream, whose entry there is compared with the copy's when it is read. Completes a
+    /// stream that ends before. Returns the sequence of the message before the first one to read.
+    fn locate(&mut self) -> Result<u64, LogError> {
         let end = self.copy.end();
         let (first, heights) = self.runtime.block_on(async {
             Ok::<_, LogError>((self.stream.sequence_of(end.saturating_sub(1)).await?, self.stream.heights().await?))
@@ -64,24 +71,63 @@ impl JetStreamLog {
         let Some(heights) = heights else {
             let own = self.copy.reader().heights();
             let is_new = own.is_empty();
-            let lost = || self.mismatch(format!("it has no entries, but the log in the data directory {}", own.end));
+            let lost = || self.stale(format!("it has no entries, but the log in the data directory {}", own.end));
             return if is_new { Ok(first - 1) } else { Err(lost()) };
         };
         if heights.start > end {
-            return Err(self.mismatch(format!(
+            return Err(self.stale(format!(
                 "it begins at entry {}, after the end of the log in the data directory at {end}: the node was away for too \
                  long. Move the directory away, and the node fetches a checkpoint",
                 heights.start
             )));
         }
         if heights.end < end {
-            return Err(self.mismatch(format!(
-                "it ends at entry {}, but the log in the data directory at {end}: the directory is of another cluster, or \
-                 the stream has lost entries",
-                heights.end
-            )));
+            let reached = heights.end;
+            self.complete(heights)?;
+            return match self.runtime.block_on(self.stream.heights())? {
+                Some(heights) if heights.end >= end => {
+                    Ok(self.runtime.block_on(self.stream.sequence_of(end.saturating_sub(1)))? - 1)
+                }
+                _ => Err(self.stale(format!("it ends at entry {reached}, but the log in the data directory at {end}"))),
+            };
         }
         Ok(first - 1)
+    }
+
+    /// Stores the entries again that the copy has after the stream's end. They were stored before: nothing else is ever
+    /// copied. A server that only does not know them refuses them, since it expects another sequence.
+    fn complete(&mut self, stream: Range<u64>) -> Result<(), LogError> {
+        let (own, end) = (self.copy.reader(), self.copy.end());
+        let newest = stream.end - 1;
+        let unknown = || self.stale(format!("it ends at entry {newest}, and its entry there cannot be read"));
+        let theirs = self.runtime.block_on(self.stream.entry(newest))?.ok_or_else(unknown)?;
+        let known = own.read(newest)?.bytes;
+        if theirs != known {
+            return Err(self.fork(newest, &theirs, &known));
+        }
+        let mut last = self.runtime.block_on(self.stream.extent())?.last;
+        for height in stream.end..end {
+            let entry = own.read(height)?.bytes;
+            let until = Instant::now() + PATIENCE;
+            let id = self.next_attempt();
+            let too_large = || LogError::Malformed { height, what: "it has too many parts".to_owned() };
+            for (header, payload) in parts(height, &entry, id, self.stream.part_bytes()).ok_or_else(too_large)? {
+                let sequence = self.publish(last, header, &payload, until)?;
+                last = sequence.ok_or_else(|| self.stale("another node writes to it".to_owned()))?;
+            }
+        }
+        tracing::warn!(
+            stream = self.stream.name(),
+            from = stream.end,
+            to = end,
+            "the stream had lost its newest entries, which are stored again"
+        );
+        Ok(())
+    }
+
+    fn next_attempt(&mut self) -> AttemptId {
+        self.attempts += 1;
+        AttemptId { writer: self.writer, attempt: self.attempts - 1 }
     }
 
     /// Returns whether there are no messages after `last` up to `end`, because an operator has removed them.
@@ -119,19 +165,30 @@ impl JetStreamLog {
         let StoredEntry { height, bytes } = entry;
         let end = self.copy.end();
         if height > end {
-            return Err(self.mismatch(format!("entry {end} is missing before entry {height}")));
+            return Err(self.stale(format!("entry {end} is missing before entry {height}")));
         }
         if height < end {
             let known = self.copy.reader();
             // The copy may begin later than the stream.
-            let same = !known.heights().contains(&height) || known.read(height)?.bytes == bytes;
-            let other = "is another one than in the data directory, which is of another cluster";
-            return if same { Ok(()) } else { Err(self.mismatch(format!("entry {height} {other}"))) };
+            if !known.heights().contains(&height) {
+                return Ok(());
+            }
+            let own = known.read(height)?.bytes;
+            return if own == bytes { Ok(()) } else { Err(self.fork(height, &bytes, &own)) };
         }
         self.copy.append(height, &bytes).map_err(|error| match error {
             AppendError::Refused { file, source } => LogError::Io { file, source },
             error => LogError::Io { file: "log".to_owned(), source: std::io::Error::other(error) },
         })
+    }
+
+    /// The error for an entry that is another one in the data directory, with the hashes of both.
+    fn fork(&self, height: u64, theirs: &[u8], own: &[u8]) -> LogError {
+        self.mismatch(format!(
+            "entry {height} is another one (Keccak-256 {}) than in the data directory ({}), which is of another cluster",
+            keccak256(theirs),
+            keccak256(own)
+        ))
     }
 
     /// Publishes a message right after the one at `last`. Returns its sequence, or `None` if another node was first.
@@ -177,8 +234,7 @@ impl BlockLog for JetStreamLog {
         let conflict = AppendError::Conflict { expected, end };
         let Some(mut last) = self.last.filter(|_| expected == end) else { return Err(conflict) };
         let until = Instant::now() + PATIENCE;
-        let id = AttemptId { writer: self.writer, attempt: self.attempts };
-        self.attempts += 1;
+        let id = self.next_attempt();
         let parts = parts(expected, entry, id, self.stream.part_bytes());
         for (header, payload) in parts.ok_or(AppendError::TooLarge(entry.len()))? {
             match self.publish(last, header, &payload, until).map_err(append_error)? {
@@ -195,6 +251,9 @@ impl BlockLog for JetStreamLog {
     }
 
     fn receive(&mut self) -> Result<(), LogError> {
+        if self.tail.as_ref().is_some_and(Tail::has_ended) {
+            (self.last, self.tail) = (None, None);
+        }
         // After an error the place in the stream is looked up again.
         let Some(last) = self.last else { return self.catch_up() };
         let (mut bytes, mut count) = (0, 0);
@@ -213,11 +272,16 @@ impl BlockLog for JetStreamLog {
     }
 
     fn catch_up(&mut self) -> Result<(), LogError> {
-        let located = self.last.map_or_else(|| self.locate(), Ok)?;
+        let located = match self.last {
+            Some(last) => last,
+            None => self.locate()?,
+        };
         self.last = Some(located);
         let StreamExtent { first, last: end, .. } = self.runtime.block_on(self.stream.extent())?;
         if located > end || located + 1 < first {
-            return Err(self.mismatch(format!(
+            // The place is looked up again.
+            (self.last, self.tail) = (None, None);
+            return Err(self.stale(format!(
                 "it has messages {first} to {end}, and this node has read up to message {located}: the stream was replaced or \
                  compacted while the node was away. Move the data directory away, and the node fetches a checkpoint"
             )));

@@ -13,7 +13,7 @@ use super::{
 /// Name of the log's stream.
 const STREAM: &str = "tetrad-test";
 /// Faults of a run in continuous integration: one of each kind.
-const FAULTS: usize = 10;
+const FAULTS: usize = KINDS.len();
 /// Transactions that must be acknowledged after each fault.
 const PROGRESS: usize = 40;
 
@@ -29,9 +29,10 @@ enum Fault {
     LeaderCutOff,
     LeaderHeld,
     FollowerDelayed,
+    AllServersKilled,
 }
 
-const KINDS: [Fault; 10] = [
+const KINDS: [Fault; 11] = [
     Fault::LeaderKilled,
     Fault::StreamLeaderKilled,
     Fault::LeaderStopped,
@@ -42,6 +43,7 @@ const KINDS: [Fault; 10] = [
     Fault::LeaderHeld,
     Fault::FollowerDelayed,
     Fault::StreamLeaderStopped,
+    Fault::AllServersKilled,
 ];
 
 /// Causes a fault, and ends it.
@@ -79,6 +81,15 @@ async fn cause(fault: Fault, nats: &mut NatsServers, cluster: &mut Cluster) {
             nats.kill(server);
             sleep(Duration::from_secs(1)).await;
             nats.start_again(server).await;
+        }
+        Fault::AllServersKilled => {
+            for server in 0..3 {
+                nats.kill(server);
+            }
+            for server in 0..3 {
+                nats.start_again(server).await;
+            }
+            nats.await_stream_leader(STREAM).await;
         }
         Fault::StreamLeaderStopped => {
             let server = nats.await_stream_leader(STREAM).await;

@@ -1,6 +1,6 @@
 //! What is left when the NATS servers beneath a cluster crash.
 
-use std::time::Instant;
+use std::{fs, path::Path, time::Instant};
 
 use serde_json::{Value, json};
 use tokio::time::sleep;
@@ -11,7 +11,7 @@ use super::{
     nodes::Cluster,
     serving::{ask, call, cluster},
 };
-use crate::support::sign::{raw, transfer};
+use crate::support::sign::{raw, signer, transfer};
 
 /// The stream of transactions that wait.
 const POOL: &str = "tetrad-test-pool";
@@ -104,4 +104,54 @@ async fn the_leader_stores_again_what_the_stream_of_waiting_transactions_lost() 
     cluster.kill(leader);
     cluster.leader().await;
     expect_included(&cluster, follower, &hashes).await;
+}
+
+/// Copies a directory.
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap().map(Result::unwrap) {
+        let target = to.join(entry.file_name());
+        if entry.file_type().unwrap().is_dir() {
+            copy(&entry.path(), &target);
+        } else {
+            fs::copy(entry.path(), target).unwrap();
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_stream_that_lost_its_end_is_completed_by_the_nodes() {
+    let Some(mut nats) = NatsServers::start(1).await else { return };
+    let (cluster, leader, _) = cluster(&nats, &[]).await;
+    let send =
+        async |nonce| call(cluster.rpc(leader), "eth_sendRawTransaction", json!([raw(transfer(nonce), 0)])).await;
+    send(0).await.unwrap();
+    let (store, directory) = (nats.store(0), tempfile::tempdir().unwrap());
+    let old = directory.path().join("old");
+    nats.kill(0);
+    copy(&store, &old);
+    nats.start_again(0).await;
+    let deadline = Instant::now() + PATIENCE;
+    for nonce in 1..5 {
+        while let Err(error) = send(nonce).await {
+            assert!(Instant::now() < deadline, "{error}");
+        }
+    }
+
+    // The server comes back as it was before.
+    nats.kill(0);
+    fs::remove_dir_all(&store).unwrap();
+    copy(&old, &store);
+    nats.start_again(0).await;
+    let deadline = Instant::now() + PATIENCE;
+    while let Err(error) = send(5).await {
+        assert!(Instant::now() < deadline, "{error}");
+    }
+    for node in 0..3 {
+        let count = || ask(cluster.rpc(node), "eth_getTransactionCount", json!([signer(0).address(), "latest"]));
+        while count().await != "0x6" {
+            assert!(Instant::now() < deadline, "node {node} stays behind");
+            sleep(POLL).await;
+        }
+    }
 }
