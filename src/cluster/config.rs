@@ -71,7 +71,12 @@ impl ClusterConfig {
 
     /// Checks the name of a cluster.
     pub(crate) fn check_name(text: &str) -> Result<String, String> {
-        checked(text, 32)
+        let name = checked(text, 32)?;
+        // The streams of a cluster have its name with one of these.
+        match ["-pool", "-keys"].into_iter().find(|end| name.ends_with(end)) {
+            Some(end) => Err(format!("`{name}` may belong to another cluster: names do not end with `{end}`")),
+            None => Ok(name),
+        }
     }
 
     /// Checks the name of a node.

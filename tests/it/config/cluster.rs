@@ -78,6 +78,11 @@ fn what_is_wrong_with_them_is_said() {
         (&[("cluster", "nats://a:99999")], "got `nats://a:99999` (invalid port number)"),
         (&[("cluster", "nats://b,nats://a:4222,tls://A")], "--cluster: tls://A is listed twice"),
         (
+            &[("cluster", "nats://a"), ("cluster-name", "a-pool")],
+            "`a-pool` may belong to another cluster: names do not end with `-pool`",
+        ),
+        (&[("cluster", "nats://a"), ("cluster-name", "a-keys")], "names do not end with `-keys`"),
+        (
             &[("cluster", "nats://a")],
             "cluster.servers: data-dir is missing: a node of a cluster keeps a copy of the log",
         ),
