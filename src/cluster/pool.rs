@@ -5,13 +5,16 @@
 //! pool any more, and stores again what the stream lacks, such as what servers lost in a crash.
 
 use std::{
-    collections::{HashMap, HashSet},
+    collections::{BTreeSet, HashMap, HashSet},
     sync::Arc,
     time::Duration,
 };
 
 use alloy_primitives::B256;
-use async_nats::jetstream::stream::{InfoError, Stream};
+use async_nats::{
+    Message,
+    jetstream::stream::{InfoError, Stream},
+};
 use futures_util::{StreamExt, TryStreamExt, stream};
 use tokio::{
     sync::{Notify, mpsc},
@@ -44,6 +47,7 @@ pub(super) fn mirror(connection: Connection, stream: Stream<()>, chain: Chain, a
         allows_changes,
         messages,
         known: HashMap::new(),
+        foreign: BTreeSet::new(),
         unknown: HashSet::new(),
     };
     tokio::spawn(mirror.run());
@@ -65,6 +69,8 @@ struct PoolMirror {
     messages: mpsc::Receiver<Delivered>,
     /// The sequence of each transaction's message.
     known: HashMap<B256, u64>,
+    /// The sequences of messages on subjects of no transaction.
+    foreign: BTreeSet<u64>,
     /// Transactions of the pool whose messages had not been delivered at the last comparison.
     unknown: HashSet<B256>,
 }
@@ -81,10 +87,7 @@ impl PoolMirror {
                         self.read_again();
                         continue;
                     };
-                    let hash = message.subject.rsplit('.').next().and_then(|hash| hash.parse::<B256>().ok());
-                    let Some(hash) = hash else { continue };
-                    self.known.insert(hash, sequence);
-                    take(&self.chain, hash, &message.payload, self.allows_changes);
+                    self.take(sequence, &message);
                 }
                 changed = leadership.changed() => {
                     if changed.is_err() {
@@ -102,9 +105,31 @@ impl PoolMirror {
         }
     }
 
+    /// Takes a message of the stream into account.
+    fn take(&mut self, sequence: u64, message: &Message) {
+        let subject = message.subject.as_str();
+        let hash = subject.rsplit('.').next().and_then(|hash| hash.parse::<B256>().ok());
+        // The same hash may be written in other ways.
+        let hash = hash.filter(|hash| subject == self.connection.names.pool_subject(&format!("{hash:x}")));
+        let Some(hash) = hash else {
+            tracing::debug!(subject, "a message that is on no transaction's subject");
+            self.foreign.insert(sequence);
+            return;
+        };
+        let is_of_transaction = take(&self.chain, hash, &message.payload, self.allows_changes);
+        if !is_of_transaction && self.chain.pool().get(hash).is_some() {
+            // It has replaced the transaction's, which is stored again.
+            self.known.remove(&hash);
+            self.unknown.insert(hash);
+        } else {
+            self.known.insert(hash, sequence);
+        }
+    }
+
     /// Reads the stream from its beginning.
     fn read_again(&mut self) {
         self.known.clear();
+        self.foreign.clear();
         self.messages = read(&self.stream);
     }
 
@@ -114,6 +139,7 @@ impl PoolMirror {
             // The leader deletes the messages.
             self.known.retain(|hash, _| self.chain.pool().get(*hash).is_some());
             self.unknown.clear();
+            self.foreign.clear();
             return Ok(());
         }
         // Messages that arrived meanwhile only make the stream longer.
@@ -145,8 +171,13 @@ impl PoolMirror {
         Ok(())
     }
 
-    /// Deletes the messages of transactions that do not wait any more.
+    /// Deletes the messages of transactions that do not wait any more, and those that never belonged here.
     async fn delete_old(&mut self) {
+        for sequence in std::mem::take(&mut self.foreign) {
+            if delete(&self.stream, sequence).await.is_err() {
+                self.foreign.insert(sequence);
+            }
+        }
         let over = self.known.iter().filter(|(hash, _)| self.chain.pool().get(**hash).is_none());
         let over: Vec<_> = over.map(|(hash, sequence)| (*hash, *sequence)).collect();
         // A later message has another sequence: it is of the same transaction, which waits again.
@@ -178,14 +209,14 @@ impl PoolMirror {
     }
 }
 
-/// Adds a transaction of the stream to the pool, or removes one that was dropped.
-fn take(chain: &Chain, hash: B256, payload: &[u8], allows_changes: bool) {
+/// Adds a transaction of the stream to the pool, or removes one that was dropped. Returns whether the message is what it has
+/// to be.
+fn take(chain: &Chain, hash: B256, payload: &[u8], allows_changes: bool) -> bool {
     if payload.is_empty() {
-        if !allows_changes {
-            return;
+        if allows_changes {
+            chain.pool().reject(hash, SubmitError::Dropped("transaction dropped".to_owned()));
         }
-        chain.pool().reject(hash, SubmitError::Dropped("transaction dropped".to_owned()));
-        return;
+        return allows_changes;
     }
     let submission = match Request::decode(payload) {
         Ok(Request::Submit { raw, .. }) => Submission::decode(&raw).map_err(|error| error.to_string()),
@@ -197,12 +228,19 @@ fn take(chain: &Chain, hash: B256, payload: &[u8], allows_changes: bool) {
     };
     let submission = match submission {
         Ok(submission) if submission.transaction.hash() == hash => submission,
-        Ok(_) => return tracing::debug!(%hash, "a transaction that waits has another hash than its message"),
-        Err(error) => return tracing::debug!(%hash, error, "a message that is no transaction that waits"),
+        Ok(_) => {
+            tracing::debug!(%hash, "a transaction that waits has another hash than its message");
+            return false;
+        }
+        Err(error) => {
+            tracing::debug!(%hash, error, "a message that is no transaction that waits");
+            return false;
+        }
     };
     match chain.accept(submission) {
         Ok(_) => chain.wake(),
         // Most are in this node's pool already, or in a block.
         Err(error) => tracing::trace!(%hash, %error, "a transaction that waits elsewhere"),
     }
+    true
 }

@@ -106,6 +106,47 @@ async fn the_leader_stores_again_what_the_stream_of_waiting_transactions_lost() 
     expect_included(&cluster, follower, &hashes).await;
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn foreign_messages_do_not_replace_transactions_that_wait_and_are_deleted() {
+    let Some(nats) = NatsServers::start(1).await else { return };
+    let (mut cluster, leader, follower) = cluster(&nats, &[]).await;
+    let hashes = submit_waiting(&cluster, leader).await;
+    until_stored(&nats, WAITING).await;
+
+    let jetstream = async_nats::jetstream::new(nats.client().await);
+    let publish = async |hash: &str, payload: &'static [u8]| {
+        let subject = format!("tetrad.test.pool.{hash}");
+        jetstream.publish(subject, payload.into()).await.unwrap().await.unwrap();
+    };
+    for hash in &hashes {
+        let hash = hash.as_str().unwrap().trim_start_matches("0x");
+        publish(hash, b"junk").await;
+        publish(&hash.to_uppercase(), b"junk").await;
+    }
+    publish(&"ab".repeat(32), b"junk").await;
+    publish("elsewhere", b"junk").await;
+    until_stored(&nats, WAITING).await;
+
+    // All of them are what they have to be: nodes that start anew find them.
+    let stream = jetstream.get_stream(POOL).await.unwrap();
+    let deadline = Instant::now() + PATIENCE;
+    for hash in &hashes {
+        let subject = format!("tetrad.test.pool.{}", hash.as_str().unwrap().trim_start_matches("0x"));
+        while stream.get_last_raw_message_by_subject(&subject).await.unwrap().payload.len() < 10 {
+            assert!(Instant::now() < deadline, "{subject} stays junk");
+            sleep(POLL).await;
+        }
+    }
+    for node in 0..3 {
+        cluster.kill(node);
+    }
+    for node in 0..3 {
+        cluster.restart(node).await;
+    }
+    cluster.leader().await;
+    expect_included(&cluster, follower, &hashes).await;
+}
+
 /// Copies a directory.
 fn copy(from: &Path, to: &Path) {
     fs::create_dir_all(to).unwrap();
