@@ -18,7 +18,7 @@ use reqwest::Url;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, pem::PemObject};
 use tokio::time::{Instant, sleep};
 
-use super::{ClusterConfig, ClusterError};
+use super::{ClusterConfig, ClusterError, election::Leader, state::shown};
 use crate::{causes::with_causes, log::LogStream, redact};
 
 /// Time in which NATS must be reachable when a node starts.
@@ -78,9 +78,9 @@ impl Names {
         format!("tetrad-{}-keys", self.cluster)
     }
 
-    /// Returns the subject of requests to a node.
-    pub fn requests(&self, node: &str) -> String {
-        format!("tetrad.{}.node.{node}", self.cluster)
+    /// Returns the subject of requests to a process. One that has the same node name does not receive them.
+    pub fn requests(&self, Leader { node, instance }: &Leader) -> String {
+        format!("tetrad.{}.node.{node}.{}", self.cluster, shown(*instance))
     }
 
     /// Returns the subject of an operator's commands to a node.

@@ -40,6 +40,14 @@ const REST: Duration = Duration::from_secs(10);
 /// Time in which the writer ceases to lead.
 const PATIENCE: Duration = Duration::from_secs(5);
 
+/// The process that should lead. Another one may have the name of its node.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Leader {
+    pub(super) node: String,
+    /// The random number of the process.
+    pub(super) instance: u64,
+}
+
 /// A node's part in the election.
 #[derive(Debug)]
 pub(super) struct Election {
@@ -48,8 +56,8 @@ pub(super) struct Election {
     /// Whether the node may lead.
     may_lead: AtomicBool,
     has_left: AtomicBool,
-    /// Name of the holder of the lease.
-    leader: watch::Sender<Option<String>>,
+    /// The holder of the lease.
+    leader: watch::Sender<Option<Leader>>,
     resting: Mutex<Option<Instant>>,
     wish: Mutex<Option<oneshot::Sender<()>>>,
     wished: Notify,
@@ -69,8 +77,8 @@ impl Election {
         }
     }
 
-    /// Returns the name of the node that should lead, and its changes.
-    pub(super) fn leader(&self) -> watch::Receiver<Option<String>> {
+    /// Returns the process that should lead, and its changes.
+    pub(super) fn leader(&self) -> watch::Receiver<Option<Leader>> {
         self.leader.subscribe()
     }
 
@@ -257,10 +265,11 @@ impl Candidate {
             }
             _ => true,
         };
-        let name = holder.map(|holder| holder.node.clone()).filter(|_| !is_vacant);
+        let holder = holder.map(|holder| Leader { node: holder.node.clone(), instance: holder.instance });
+        let holder = holder.filter(|_| !is_vacant);
         self.election.leader.send_if_modified(|leader| {
-            let changed = *leader != name;
-            leader.clone_from(&name);
+            let changed = *leader != holder;
+            leader.clone_from(&holder);
             changed
         });
         // A node with more of the log completes a stream that has lost its end, before anything else is appended.
@@ -279,7 +288,8 @@ impl Candidate {
                 self.failed = 0;
                 let (chain, node) = (self.chain.clone(), self.election.node.clone());
                 self.beginning = Some(tokio::spawn(async move { chain.lead(epoch, node).await }));
-                self.election.leader.send_replace(Some(self.election.node.clone()));
+                let Election { node, instance, .. } = &*self.election;
+                self.election.leader.send_replace(Some(Leader { node: node.clone(), instance: *instance }));
             }
             Ok(None) => self.seen = None,
             Err(error) => tracing::debug!(%error, "failed to take the lease"),

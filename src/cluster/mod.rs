@@ -36,7 +36,7 @@ pub use self::{
 use self::{
     connection::{Connection, persist},
     directory::Directory,
-    election::Election,
+    election::{Election, Leader},
     peers::ClusterPeers,
     requests::Requests,
     state::StateBoard,
@@ -184,7 +184,7 @@ impl Membership {
         let (allows_changes, counts_here) = (options.allows_changes, counts.clone());
         let requests =
             Requests { connection: connection.clone(), chain: chain.clone(), counts: counts_here, allows_changes };
-        requests.serve(&node).await?;
+        requests.serve(&Leader { node: node.clone(), instance }).await?;
         pool::mirror(connection.clone(), pool, chain.clone(), options.allows_changes);
         state::exchange(board.clone(), connection.clone(), chain.clone());
         bootstrap::offer_checkpoints(connection.clone(), chain.clone(), storage);

@@ -14,6 +14,7 @@ use tokio::sync::watch;
 use super::{
     ClusterCounts,
     connection::Connection,
+    election::Leader,
     message::{Outcome, Request, Response},
 };
 use crate::{
@@ -32,7 +33,7 @@ const KEEP: Duration = Duration::from_secs(8);
 /// The other nodes, through NATS.
 pub(super) struct ClusterPeers {
     connection: Connection,
-    leader: watch::Receiver<Option<String>>,
+    leader: watch::Receiver<Option<Leader>>,
     counts: Arc<ClusterCounts>,
 }
 
@@ -49,7 +50,7 @@ enum SendError {
 impl ClusterPeers {
     pub(super) fn new(
         connection: Connection,
-        leader: watch::Receiver<Option<String>>,
+        leader: watch::Receiver<Option<Leader>>,
         counts: Arc<ClusterCounts>,
     ) -> Self {
         Self { connection, leader, counts }
@@ -57,14 +58,15 @@ impl ClusterPeers {
 
     async fn send(&self, payload: Vec<u8>, patience: Duration) -> Result<Response, SendError> {
         let mut leader = self.leader.clone();
-        let Some(node) = leader.borrow_and_update().clone() else { return Err(SendError::Undelivered) };
+        let Some(holder) = leader.borrow_and_update().clone() else { return Err(SendError::Undelivered) };
+        let node = &holder.node;
         if !self.connection.is_connected() {
             return Err(SendError::Undelivered);
         }
         self.counts.forwarded.add(1);
         let request = NatsRequest::new().payload(payload.into()).timeout(Some(patience));
-        let sent = self.connection.client.send_request(self.connection.names.requests(&node), request);
-        let changed = leader.wait_for(|leader| leader.as_ref() != Some(&node));
+        let sent = self.connection.client.send_request(self.connection.names.requests(&holder), request);
+        let changed = leader.wait_for(|leader| leader.as_ref() != Some(&holder));
         let answer = tokio::select! {
             answer = sent => answer,
             _ = changed => return Err(SendError::Unanswered(format!("{node}, which led it, does not any more"))),

@@ -9,6 +9,7 @@ use tokio::sync::Semaphore;
 use super::{
     ClusterCounts, ClusterError,
     connection::{Connection, failed},
+    election::Leader,
     message::{Outcome, Request, Response},
 };
 use crate::{
@@ -32,9 +33,9 @@ pub(super) struct Requests {
 }
 
 impl Requests {
-    /// Serves requests to this node.
-    pub(super) async fn serve(self, node: &str) -> Result<(), ClusterError> {
-        let subject = self.connection.names.requests(node);
+    /// Serves requests to this process.
+    pub(super) async fn serve(self, own: &Leader) -> Result<(), ClusterError> {
+        let subject = self.connection.names.requests(own);
         let mut requests = self.connection.client.subscribe(subject).await.map_err(|error| failed(&error))?;
         tokio::spawn(async move {
             let room = Arc::new(Semaphore::new(ROOM));

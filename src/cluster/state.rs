@@ -18,6 +18,7 @@ use tokio::{
 use super::{
     ClusterError,
     connection::{Connection, failed},
+    election::Leader,
     now,
 };
 use crate::chain::Chain;
@@ -101,8 +102,8 @@ pub(super) struct StateBoard {
     node: String,
     instance: u64,
     url: String,
-    /// Name of the holder of the lease.
-    leader: watch::Receiver<Option<String>>,
+    /// The holder of the lease.
+    leader: watch::Receiver<Option<Leader>>,
     nodes: Mutex<BTreeMap<String, (Instant, NodeState)>>,
     /// When another node with this one's name was last reported.
     reported: Mutex<Option<Instant>>,
@@ -111,21 +112,23 @@ pub(super) struct StateBoard {
 }
 
 impl StateBoard {
-    pub(super) fn new(node: String, instance: u64, url: String, leader: watch::Receiver<Option<String>>) -> Self {
+    pub(super) fn new(node: String, instance: u64, url: String, leader: watch::Receiver<Option<Leader>>) -> Self {
         let (nodes, reported, behind) = Default::default();
         Self { node, instance, url, leader, nodes, reported, behind }
     }
 
     /// Returns whether a node may speak for the end of the log: one that says so without the lease may not.
     fn is_leader(&self, state: &NodeState) -> bool {
-        state.role == Role::Leader && self.leader.borrow().as_ref() == Some(&state.node)
+        let leader = self.leader.borrow();
+        let holds_lease = |leader: &Leader| leader.node == state.node && shown(leader.instance) == state.instance;
+        state.role == Role::Leader && leader.as_ref().is_some_and(holds_lease)
     }
 
     fn own(&self, chain: &Chain) -> NodeState {
         let leadership = *chain.leadership().borrow();
         NodeState {
             node: self.node.clone(),
-            instance: format!("{:016x}", self.instance),
+            instance: shown(self.instance),
             version: env!("CARGO_PKG_VERSION").to_owned(),
             role: if leadership.leads { Role::Leader } else { Role::Follower },
             epoch: leadership.epoch,
@@ -137,7 +140,7 @@ impl StateBoard {
     }
 
     fn note(&self, state: NodeState, chain: &Chain) {
-        if state.node == self.node && state.instance != format!("{:016x}", self.instance) {
+        if state.node == self.node && state.instance != shown(self.instance) {
             let mut reported = self.reported.lock();
             if reported.is_none_or(|last| last.elapsed() >= BETWEEN_REPORTS) {
                 *reported = Some(Instant::now());
@@ -172,7 +175,7 @@ impl StateBoard {
         let own = self.own(chain);
         let leader = match own.role {
             Role::Leader => Some(self.node.clone()),
-            Role::Follower => self.leader.borrow().clone(),
+            Role::Follower => self.leader.borrow().as_ref().map(|leader| leader.node.clone()),
         };
         let heard: Vec<_> = self.nodes.lock().values().filter(|(seen, _)| seen.elapsed() < SILENCE).cloned().collect();
         let mut nodes: Vec<_> =
@@ -195,6 +198,11 @@ impl StateBoard {
             nodes,
         }
     }
+}
+
+/// The number of a process as text.
+pub(super) fn shown(instance: u64) -> String {
+    format!("{instance:016x}")
 }
 
 pub(super) fn read(payload: &[u8]) -> Option<NodeState> {
@@ -257,7 +265,7 @@ pub(super) async fn listen(connection: &Connection) -> Result<Vec<NodeState>, Cl
 
 /// Refuses a name that another node uses.
 pub(super) async fn expect_unused(connection: &Connection, node: &str, instance: u64) -> Result<(), ClusterError> {
-    let own = format!("{instance:016x}");
+    let own = shown(instance);
     let nodes = listen(connection).await?;
     match nodes.iter().find(|state| state.node == node && state.instance != own) {
         None => Ok(()),

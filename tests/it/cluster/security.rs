@@ -140,7 +140,12 @@ async fn a_node_answers_requests_of_others_in_inboxes_only() {
     let cluster = nodes(&nats, 2, &["--exchange-price-tick", "0"]).await;
     let leader = cluster.leader().await;
     let client = nats.client().await;
-    let subjects = [format!("tetrad.test.node.node-{leader}"), format!("tetrad.test.command.node-{leader}")];
+    let health = cluster.health(leader).await;
+    let nodes = health["nodes"].as_array().unwrap_or_else(|| panic!("{health}"));
+    let own = nodes.iter().find(|node| node["node"] == format!("node-{leader}")).unwrap();
+    let instance = own["instance"].as_str().unwrap();
+    let requests = format!("tetrad.test.node.node-{leader}.{instance}");
+    let subjects = [requests, format!("tetrad.test.command.node-{leader}")];
     for reply in ["tetrad.test.log", "$KV.tetrad-test.leader"] {
         for subject in &subjects {
             client.publish_with_reply(subject.clone(), reply, "\x07".into()).await.unwrap();
@@ -150,6 +155,9 @@ async fn a_node_answers_requests_of_others_in_inboxes_only() {
     for subject in subjects {
         client.request(subject, "\x07".into()).await.unwrap();
     }
+    // Those to another process of the same name are not received.
+    let other = client.request(format!("tetrad.test.node.node-{leader}.{:016x}", 1), "\x07".into()).await;
+    assert_eq!(other.unwrap_err().kind(), async_nats::client::RequestErrorKind::NoResponders);
     for index in 0..2 {
         ask(cluster.rpc(index), "eth_sendRawTransaction", json!([raw(transfer(0), index)])).await;
         until_ready(&cluster, index, true).await;
