@@ -8,8 +8,8 @@ use async_nats::{
     jetstream::{self, context::PublishErrorKind},
 };
 use bytes::Bytes;
-use futures_util::future::BoxFuture;
-use tokio::sync::watch;
+use futures_util::{StreamExt, future::BoxFuture, stream::FuturesUnordered};
+use tokio::{sync::watch, time::sleep};
 
 use super::{
     ClusterCounts,
@@ -25,6 +25,8 @@ use crate::{
 
 /// Time in which the leader must answer about a transaction.
 const SUBMIT: Duration = Duration::from_secs(9);
+/// Time after which a transaction is sent again while there is no answer.
+const AGAIN: Duration = Duration::from_secs(1);
 /// Time in which the leader must make a change. Mining many blocks takes long.
 const CHANGE: Duration = Duration::from_secs(600);
 /// Time in which a transaction that waits must be stored.
@@ -81,13 +83,31 @@ impl ClusterPeers {
         response.map_err(|error| SendError::Impossible(format!("the answer of {node}: {error}")))
     }
 
-    async fn submit(&self, pooled: &Pooled, again: bool) -> Result<(Settled, u64), SubmitError> {
-        if again {
-            self.counts.retried.add(1);
+    /// Sends a request that may be executed twice, and again while there is no answer: it may have been lost on its way.
+    async fn send_until_answered(&self, first: Vec<u8>, next: Vec<u8>, again: bool) -> Result<Response, SendError> {
+        self.counts.retried.add(u64::from(again));
+        let mut attempts = FuturesUnordered::from_iter([self.send(first, SUBMIT)]);
+        let mut pause = AGAIN;
+        loop {
+            tokio::select! {
+                Some(answer) = attempts.next() => return answer,
+                () = sleep(pause) => {
+                    self.counts.retried.add(1);
+                    attempts.push(self.send(next.clone(), SUBMIT));
+                    // A leader that is only slow gets few more requests.
+                    pause *= 2;
+                }
+            }
         }
-        let payload = Request::submit(&submission(pooled), again);
-        let payload = payload.encode().map_err(|error| SubmitError::Unavailable(error.to_string()))?;
-        match self.send(payload, SUBMIT).await {
+    }
+
+    async fn submit(&self, pooled: &Pooled, again: bool) -> Result<(Settled, u64), SubmitError> {
+        let submission = submission(pooled);
+        let payload = |again| {
+            let payload = Request::submit(&submission, again).encode();
+            payload.map_err(|error| SubmitError::Unavailable(error.to_string()))
+        };
+        match self.send_until_answered(payload(again)?, payload(true)?, again).await {
             Ok(Response { height, outcome: Outcome::Submitted(settled) }) => settled.map(|settled| (settled, height)),
             Ok(Response { outcome: Outcome::Undecodable(reason), .. }) => Err(SubmitError::Unavailable(reason)),
             Ok(_) => Err(SubmitError::Unavailable("the leader gave the answer to another request".to_owned())),

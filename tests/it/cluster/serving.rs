@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use super::{
     nats::NatsServers,
     nodes::{Cluster, Options},
+    proxy::Proxy,
 };
 use crate::{
     cosmos::signing::{Mode, Unsigned, bech32, send},
@@ -128,6 +129,28 @@ async fn transactions_that_wait_survive_the_leader() {
             assert!(std::time::Instant::now() < deadline, "{hash} is lost");
             tokio::time::sleep(super::POLL).await;
         }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_transaction_whose_request_was_lost_is_sent_again() {
+    let Some(nats) = NatsServers::start(1).await else { return };
+    let arguments = ["--exchange-price-tick", "0"].map(str::to_owned).to_vec();
+    let cluster = Cluster::start(&nats, 3, Options { arguments, proxied: true }).await;
+    let leader = cluster.leader().await;
+    let follower = (leader + 1) % 3;
+    let url = cluster.rpc(follower).to_owned();
+    for nonce in 0..3 {
+        // What the server sends to the leader meanwhile is lost with the connection.
+        cluster.proxies(leader).iter().for_each(Proxy::hold);
+        let own = url.clone();
+        let asked =
+            tokio::spawn(async move { call(&own, "eth_sendRawTransaction", json!([raw(transfer(nonce), 0)])).await });
+        tokio::time::sleep(std::time::Duration::from_millis(300)).await;
+        cluster.proxies(leader).iter().for_each(Proxy::cut);
+        cluster.proxies(leader).iter().for_each(Proxy::restore);
+        let hash = asked.await.unwrap().unwrap();
+        assert_eq!(ask(&url, "eth_getTransactionReceipt", json!([hash])).await["status"], "0x1");
     }
 }
 
