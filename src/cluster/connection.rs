@@ -18,7 +18,10 @@ use reqwest::Url;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, pem::PemObject};
 use tokio::time::{Instant, sleep};
 
-use super::{ClusterConfig, ClusterError, election::Leader, state::shown};
+use super::{
+    ClusterConfig, ClusterError,
+    process::{NodeProcess, shown},
+};
 use crate::{causes::with_causes, log::LogStream, redact};
 
 /// Time in which NATS must be reachable when a node starts.
@@ -79,7 +82,7 @@ impl Names {
     }
 
     /// Returns the subject of requests to a process. One that has the same node name does not receive them.
-    pub fn requests(&self, Leader { node, instance }: &Leader) -> String {
+    pub fn requests(&self, NodeProcess { node, instance }: &NodeProcess) -> String {
         format!("tetrad.{}.node.{node}.{}", self.cluster, shown(*instance))
     }
 

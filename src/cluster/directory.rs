@@ -62,6 +62,10 @@ fn json(value: &impl Serialize) -> Bytes {
     serde_json::to_vec(value).map(Bytes::from).unwrap_or_default()
 }
 
+fn name_key(node: &str) -> String {
+    format!("name.{node}")
+}
+
 impl Directory {
     /// Opens the bucket, or creates it.
     pub(super) async fn open(connection: &Connection) -> Result<Self, ClusterError> {
@@ -156,6 +160,21 @@ impl Directory {
         // The empty name gives the lease up and keeps the number of the epoch.
         let vacant = Claim { node: String::new(), instance: 0, epoch: claim.epoch };
         self.replace(LEASE, Some(revision), json(&vacant)).await.map(drop)
+    }
+
+    /// Returns which process has a node's name.
+    pub(super) async fn name(&self, node: &str) -> Result<Option<Versioned<Claim>>, ClusterError> {
+        self.get(&name_key(node)).await
+    }
+
+    /// Takes a node's name, or renews the claim on it. Returns the revision, or `None` if another process was first.
+    pub(super) async fn claim_name(&self, revision: Option<u64>, claim: &Claim) -> Result<Option<u64>, ClusterError> {
+        self.replace(&name_key(&claim.node), revision, json(claim)).await
+    }
+
+    /// Gives a node's name up.
+    pub(super) async fn release_name(&self, node: &str) -> Result<(), ClusterError> {
+        self.bucket.delete(name_key(node)).await.map_err(|error| failed(&error))
     }
 
     /// Returns the time of the servers, since the Unix epoch.

@@ -23,6 +23,7 @@ use super::{
     ClusterCounts, ClusterRole,
     connection::Connection,
     directory::{Claim, Directory, Versioned},
+    process::NodeProcess,
     state::StateBoard,
 };
 use crate::chain::{Chain, ChangeError};
@@ -37,16 +38,10 @@ const CHECK: Duration = Duration::from_secs(2);
 const FAILED_CHECKS: u32 = 3;
 /// Time for which a node that stepped down does not lead again.
 const REST: Duration = Duration::from_secs(10);
+/// Time for which a node that has less of the log than another one leaves a vacant lease to it.
+const YIELD: Duration = Duration::from_secs(10);
 /// Time in which the writer ceases to lead.
 const PATIENCE: Duration = Duration::from_secs(5);
-
-/// The process that should lead. Another one may have the name of its node.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Leader {
-    pub(super) node: String,
-    /// The random number of the process.
-    pub(super) instance: u64,
-}
 
 /// A node's part in the election.
 #[derive(Debug)]
@@ -57,7 +52,7 @@ pub(super) struct Election {
     may_lead: AtomicBool,
     has_left: AtomicBool,
     /// The holder of the lease.
-    leader: watch::Sender<Option<Leader>>,
+    leader: watch::Sender<Option<NodeProcess>>,
     resting: Mutex<Option<Instant>>,
     wish: Mutex<Option<oneshot::Sender<()>>>,
     wished: Notify,
@@ -78,7 +73,7 @@ impl Election {
     }
 
     /// Returns the process that should lead, and its changes.
-    pub(super) fn leader(&self) -> watch::Receiver<Option<Leader>> {
+    pub(super) fn leader(&self) -> watch::Receiver<Option<NodeProcess>> {
         self.leader.subscribe()
     }
 
@@ -135,6 +130,7 @@ pub(super) fn run(
         counts,
         held: None,
         seen: None,
+        yielding: None,
         beginning: None,
         failed: 0,
     };
@@ -162,6 +158,8 @@ struct Candidate {
     counts: Arc<ClusterCounts>,
     held: Option<Held>,
     seen: Option<Seen>,
+    /// Since when this node leaves a vacant lease to one that has more of the log.
+    yielding: Option<Instant>,
     /// The beginning of an epoch under way.
     beginning: Option<JoinHandle<Result<u64, ChangeError>>>,
     /// Number of checks that failed in a row.
@@ -265,18 +263,24 @@ impl Candidate {
             }
             _ => true,
         };
-        let holder = holder.map(|holder| Leader { node: holder.node.clone(), instance: holder.instance });
+        let holder = holder.map(|holder| NodeProcess { node: holder.node.clone(), instance: holder.instance });
         let holder = holder.filter(|_| !is_vacant);
         self.election.leader.send_if_modified(|leader| {
             let changed = *leader != holder;
             leader.clone_from(&holder);
             changed
         });
-        // A node with more of the log completes a stream that has lost its end, before anything else is appended.
-        let is_eligible = self.election.may_lead() && !self.board.is_behind(&self.chain);
-        if is_vacant && is_eligible && self.connection.is_connected() {
+        if !is_vacant {
+            self.yielding = None;
+        } else if self.election.may_lead() && self.connection.is_connected() && !self.yields() {
             self.take(revision, claim.map_or(0, |claim| claim.epoch)).await;
         }
+    }
+
+    /// Whether this node waits for one with more of the log, which completes a stream that has lost its end before anything
+    /// else is appended. Not for ever: an announcement proves nothing.
+    fn yields(&mut self) -> bool {
+        self.board.is_behind(&self.chain) && self.yielding.get_or_insert_with(Instant::now).elapsed() < YIELD
     }
 
     async fn take(&mut self, revision: Option<u64>, epoch: u64) {
@@ -289,7 +293,7 @@ impl Candidate {
                 let (chain, node) = (self.chain.clone(), self.election.node.clone());
                 self.beginning = Some(tokio::spawn(async move { chain.lead(epoch, node).await }));
                 let Election { node, instance, .. } = &*self.election;
-                self.election.leader.send_replace(Some(Leader { node: node.clone(), instance: *instance }));
+                self.election.leader.send_replace(Some(NodeProcess { node: node.clone(), instance: *instance }));
             }
             Ok(None) => self.seen = None,
             Err(error) => tracing::debug!(%error, "failed to take the lease"),

@@ -15,8 +15,10 @@ mod election;
 pub mod fuzzing;
 mod holds;
 pub mod message;
+mod name;
 mod peers;
 mod pool;
+mod process;
 mod requests;
 mod state;
 
@@ -36,8 +38,10 @@ pub use self::{
 use self::{
     connection::{Connection, persist},
     directory::Directory,
-    election::{Election, Leader},
+    election::Election,
+    name::NameClaim,
     peers::ClusterPeers,
+    process::NodeProcess,
     requests::Requests,
     state::StateBoard,
 };
@@ -122,6 +126,8 @@ pub struct Membership {
     node: String,
     /// A random number of this process.
     instance: u64,
+    /// The claim on the node's name.
+    name: NameClaim,
 }
 
 /// A node in a cluster. Clones share it.
@@ -130,6 +136,7 @@ pub struct Cluster {
     connection: Connection,
     board: Arc<StateBoard>,
     election: Arc<Election>,
+    name: Arc<NameClaim>,
     /// Counts since the start.
     pub counts: Arc<ClusterCounts>,
 }
@@ -141,27 +148,10 @@ impl Membership {
         let node = config.node_name().ok_or_else(unnamed)?;
         let connection = Connection::open(config, &node).await?;
         let directory = Directory::open(&connection).await?;
+        check_clock(&directory, &node).await?;
         let instance = OsRng.next_u64();
-        let own = Self { connection, directory, config: config.clone(), node, instance };
-        own.check_clock().await?;
-        state::expect_unused(&own.connection, &own.node, own.instance).await?;
-        Ok(own)
-    }
-
-    /// Compares the clock with that of the servers.
-    async fn check_clock(&self) -> Result<(), ClusterError> {
-        let before = now();
-        let stored = self.directory.server_time(&self.node).await?;
-        let now = before + (now().saturating_sub(before)) / 2;
-        let difference = now.abs_diff(stored);
-        if difference <= MAX_CLOCK_DIFFERENCE {
-            return Ok(());
-        }
-        Err(ClusterError::Refused(format!(
-            "this machine's clock is {} s {} that of the NATS servers: set the clocks, as blocks have their time",
-            difference.as_secs(),
-            if now > stored { "ahead of" } else { "behind" }
-        )))
+        let name = NameClaim::begin(&directory, &node, instance).await?;
+        Ok(Self { connection, directory, config: config.clone(), node, instance, name })
     }
 
     /// Joins the cluster with an opened chain: follows the log to its end, and then takes part in everything.
@@ -171,7 +161,7 @@ impl Membership {
         storage: Arc<dyn Storage>,
         options: JoinOptions,
     ) -> Result<Cluster, ClusterError> {
-        let Self { connection, directory, config, node, instance } = self;
+        let Self { connection, directory, config, node, instance, name } = self;
         let counts = Arc::new(ClusterCounts::default());
         let election = Arc::new(Election::new(node.clone(), instance, config.role));
         let board = Arc::new(StateBoard::new(node.clone(), instance, options.url.clone(), election.leader()));
@@ -184,15 +174,32 @@ impl Membership {
         let (allows_changes, counts_here) = (options.allows_changes, counts.clone());
         let requests =
             Requests { connection: connection.clone(), chain: chain.clone(), counts: counts_here, allows_changes };
-        requests.serve(&Leader { node: node.clone(), instance }).await?;
+        requests.serve(&NodeProcess { node: node.clone(), instance }).await?;
         pool::mirror(connection.clone(), pool, chain.clone(), options.allows_changes);
         state::exchange(board.clone(), connection.clone(), chain.clone());
         bootstrap::offer_checkpoints(connection.clone(), chain.clone(), storage);
         election::run(election.clone(), directory, connection.clone(), chain.clone(), board.clone(), counts.clone());
-        let cluster = Cluster { connection, board, election, counts };
+        let cluster = Cluster { connection, board, election, name: Arc::new(name), counts };
+        tokio::spawn(leave_without_name(cluster.clone(), chain.clone()));
         commands::serve(cluster.clone(), chain, &node).await?;
         Ok(cluster)
     }
+}
+
+/// Compares the clock with that of the servers.
+async fn check_clock(directory: &Directory, node: &str) -> Result<(), ClusterError> {
+    let before = now();
+    let stored = directory.server_time(node).await?;
+    let now = before + (now().saturating_sub(before)) / 2;
+    let difference = now.abs_diff(stored);
+    if difference <= MAX_CLOCK_DIFFERENCE {
+        return Ok(());
+    }
+    Err(ClusterError::Refused(format!(
+        "this machine's clock is {} s {} that of the NATS servers: set the clocks, as blocks have their time",
+        difference.as_secs(),
+        if now > stored { "ahead of" } else { "behind" }
+    )))
 }
 
 /// The parameters of joining a cluster.
@@ -238,6 +245,15 @@ impl Cluster {
     /// Leaves the cluster at a shutdown.
     pub async fn leave(&self, chain: &Chain) {
         self.election.leave(chain).await;
+        self.name.release().await;
+    }
+}
+
+/// Leaves the cluster once another process has this node's name.
+async fn leave_without_name(cluster: Cluster, chain: Chain) {
+    let mut is_lost = cluster.name.is_lost();
+    if is_lost.wait_for(|is_lost| *is_lost).await.is_ok() {
+        cluster.election.leave(&chain).await;
     }
 }
 

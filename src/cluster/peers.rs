@@ -14,8 +14,8 @@ use tokio::{sync::watch, time::sleep};
 use super::{
     ClusterCounts,
     connection::Connection,
-    election::Leader,
     message::{Outcome, Request, Response},
+    process::NodeProcess,
 };
 use crate::{
     block::Submission,
@@ -35,7 +35,7 @@ const KEEP: Duration = Duration::from_secs(8);
 /// The other nodes, through NATS.
 pub(super) struct ClusterPeers {
     connection: Connection,
-    leader: watch::Receiver<Option<Leader>>,
+    leader: watch::Receiver<Option<NodeProcess>>,
     counts: Arc<ClusterCounts>,
 }
 
@@ -52,7 +52,7 @@ enum SendError {
 impl ClusterPeers {
     pub(super) fn new(
         connection: Connection,
-        leader: watch::Receiver<Option<Leader>>,
+        leader: watch::Receiver<Option<NodeProcess>>,
         counts: Arc<ClusterCounts>,
     ) -> Self {
         Self { connection, leader, counts }

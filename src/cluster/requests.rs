@@ -9,8 +9,8 @@ use tokio::sync::Semaphore;
 use super::{
     ClusterCounts, ClusterError,
     connection::{Connection, failed},
-    election::Leader,
     message::{Outcome, Request, Response},
+    process::NodeProcess,
 };
 use crate::{
     block::Submission,
@@ -34,7 +34,7 @@ pub(super) struct Requests {
 
 impl Requests {
     /// Serves requests to this process.
-    pub(super) async fn serve(self, own: &Leader) -> Result<(), ClusterError> {
+    pub(super) async fn serve(self, own: &NodeProcess) -> Result<(), ClusterError> {
         let subject = self.connection.names.requests(own);
         let mut requests = self.connection.client.subscribe(subject).await.map_err(|error| failed(&error))?;
         tokio::spawn(async move {

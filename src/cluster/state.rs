@@ -18,15 +18,13 @@ use tokio::{
 use super::{
     ClusterError,
     connection::{Connection, failed},
-    election::Leader,
     now,
+    process::{NodeProcess, shown},
 };
 use crate::chain::Chain;
 
 /// Interval between two announcements.
 const EVERY: Duration = Duration::from_millis(500);
-/// Time between two reports of another node with the same name.
-const BETWEEN_REPORTS: Duration = Duration::from_secs(10);
 /// Time after which a node that is silent counts as gone.
 const SILENCE: Duration = Duration::from_secs(3);
 /// Time for which a new node listens for another one of its name.
@@ -103,24 +101,22 @@ pub(super) struct StateBoard {
     instance: u64,
     url: String,
     /// The holder of the lease.
-    leader: watch::Receiver<Option<Leader>>,
+    leader: watch::Receiver<Option<NodeProcess>>,
     nodes: Mutex<BTreeMap<String, (Instant, NodeState)>>,
-    /// When another node with this one's name was last reported.
-    reported: Mutex<Option<Instant>>,
     /// The leader's height that this node has not reached, and since when.
     behind: Mutex<Option<(u64, Instant)>>,
 }
 
 impl StateBoard {
-    pub(super) fn new(node: String, instance: u64, url: String, leader: watch::Receiver<Option<Leader>>) -> Self {
-        let (nodes, reported, behind) = Default::default();
-        Self { node, instance, url, leader, nodes, reported, behind }
+    pub(super) fn new(node: String, instance: u64, url: String, leader: watch::Receiver<Option<NodeProcess>>) -> Self {
+        let (nodes, behind) = Default::default();
+        Self { node, instance, url, leader, nodes, behind }
     }
 
     /// Returns whether a node may speak for the end of the log: one that says so without the lease may not.
     fn is_leader(&self, state: &NodeState) -> bool {
         let leader = self.leader.borrow();
-        let holds_lease = |leader: &Leader| leader.node == state.node && shown(leader.instance) == state.instance;
+        let holds_lease = |leader: &NodeProcess| leader.node == state.node && shown(leader.instance) == state.instance;
         state.role == Role::Leader && leader.as_ref().is_some_and(holds_lease)
     }
 
@@ -140,13 +136,6 @@ impl StateBoard {
     }
 
     fn note(&self, state: NodeState, chain: &Chain) {
-        if state.node == self.node && state.instance != shown(self.instance) {
-            let mut reported = self.reported.lock();
-            if reported.is_none_or(|last| last.elapsed() >= BETWEEN_REPORTS) {
-                *reported = Some(Instant::now());
-                tracing::error!(node = self.node, url = state.url, "another node of the cluster has this node's name");
-            }
-        }
         if self.is_leader(&state) {
             let reached = chain.height();
             let mut behind = self.behind.lock();
@@ -198,11 +187,6 @@ impl StateBoard {
             nodes,
         }
     }
-}
-
-/// The number of a process as text.
-pub(super) fn shown(instance: u64) -> String {
-    format!("{instance:016x}")
 }
 
 pub(super) fn read(payload: &[u8]) -> Option<NodeState> {
@@ -261,17 +245,4 @@ pub(super) async fn listen(connection: &Connection) -> Result<Vec<NodeState>, Cl
     })
     .await;
     Ok(nodes.into_values().collect())
-}
-
-/// Refuses a name that another node uses.
-pub(super) async fn expect_unused(connection: &Connection, node: &str, instance: u64) -> Result<(), ClusterError> {
-    let own = shown(instance);
-    let nodes = listen(connection).await?;
-    match nodes.iter().find(|state| state.node == node && state.instance != own) {
-        None => Ok(()),
-        Some(other) => Err(ClusterError::Refused(format!(
-            "a node with the name {node} is in the cluster already, at {}: give each node another --node-name",
-            other.url
-        ))),
-    }
 }

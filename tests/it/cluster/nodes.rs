@@ -48,7 +48,8 @@ impl Cluster {
         let endpoints = Endpoints::new(vec![None; nodes]);
         let mut cluster = Self { members: Vec::new(), endpoints, http, options, directory };
         for index in 0..nodes {
-            let member = cluster.member(nats, index, &cluster.options).await;
+            let name = format!("node-{index}");
+            let member = cluster.member(nats, &name, &name, &cluster.options).await;
             cluster.members.push(member);
         }
         let started = join_all(cluster.members.iter().map(Member::run)).await;
@@ -58,7 +59,7 @@ impl Cluster {
         cluster
     }
 
-    async fn member(&self, nats: &NatsServers, index: usize, options: &Options) -> Member {
+    async fn member(&self, nats: &NatsServers, name: &str, directory: &str, options: &Options) -> Member {
         let mut proxies = Vec::new();
         let mut urls = nats.urls();
         if options.proxied {
@@ -68,11 +69,10 @@ impl Cluster {
                 proxies.push(proxy);
             }
         }
-        let name = format!("node-{index}");
-        let directory = self.directory.path().join(&name);
+        let directory = self.directory.path().join(directory);
         let log = directory.with_extension("log");
         let mut arguments: Vec<_> =
-            ["--cluster", &urls.join(","), "--cluster-name", "test", "--node-name", &name].map(str::to_owned).into();
+            ["--cluster", &urls.join(","), "--cluster-name", "test", "--node-name", name].map(str::to_owned).into();
         arguments.extend(["--data-dir".to_owned(), directory.display().to_string()]);
         arguments.extend(["--listen", "127.0.0.1:0", "--ws-listen", "127.0.0.1:0"].map(str::to_owned));
         arguments.extend(options.arguments.iter().cloned());
@@ -91,8 +91,14 @@ impl Cluster {
 
     /// Starts another node with an empty directory. Returns its index.
     pub async fn add(&mut self, nats: &NatsServers) -> usize {
+        let name = format!("node-{}", self.members.len());
+        self.add_process(nats, &name).await
+    }
+
+    /// Starts another process with an empty directory as the node of this name. Returns its index.
+    pub async fn add_process(&mut self, nats: &NatsServers, name: &str) -> usize {
         let index = self.members.len();
-        let member = self.member(nats, index, &self.options).await;
+        let member = self.member(nats, name, &format!("node-{index}"), &self.options).await;
         let running = member.run().await;
         self.members.push(member);
         self.endpoints.push(None);

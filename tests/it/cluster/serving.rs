@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use alloy::consensus::TxEip1559;
 use alloy_primitives::Address;
 use base64ct::{Base64, Encoding};
 use serde_json::{Value, json};
@@ -130,6 +131,69 @@ async fn transactions_that_wait_survive_the_leader() {
             tokio::time::sleep(super::POLL).await;
         }
     }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn transactions_that_wait_for_a_block_or_a_lower_fee_survive_the_leader() {
+    let Some(nats) = NatsServers::start(1).await else { return };
+    let (mut cluster, leader, follower) = cluster(&nats, &["--no-mining"]).await;
+    let cheap = |nonce| TxEip1559 { max_fee_per_gas: 1, max_priority_fee_per_gas: 1, ..transfer(nonce) };
+    let mut hashes = Vec::new();
+    for (node, index) in [(leader, 0), (follower, 1)] {
+        let url = cluster.rpc(node);
+        for nonce in 0..3 {
+            hashes.push(ask(url, "eth_sendRawTransaction", json!([raw(transfer(nonce), index)])).await);
+            // An acknowledged transaction counts at once.
+            let count = ask(url, "eth_getTransactionCount", json!([signer(index).address(), "pending"])).await;
+            assert_eq!(count, format!("{:#x}", nonce + 1));
+        }
+        hashes.push(ask(url, "eth_sendRawTransaction", json!([raw(cheap(3), index)])).await);
+    }
+    cluster.kill(leader);
+    let next = cluster.leader().await;
+    let deadline = std::time::Instant::now() + super::PATIENCE;
+    for hash in &hashes {
+        while ask(cluster.rpc(next), "eth_getTransactionByHash", json!([hash])).await.is_null() {
+            assert!(std::time::Instant::now() < deadline, "{hash} is lost");
+            tokio::time::sleep(super::POLL).await;
+        }
+    }
+    ask(cluster.rpc(next), "anvil_mine", json!(["0x1"])).await;
+    for (at, hash) in hashes.iter().enumerate() {
+        let receipt = ask(cluster.rpc(next), "eth_getTransactionReceipt", json!([hash])).await;
+        assert_eq!(receipt.is_null(), at % 4 == 3, "{at}: {receipt}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_name_belongs_to_one_process_which_alone_makes_changes() {
+    let Some(nats) = NatsServers::start(1).await else { return };
+    let (mut cluster, leader, _) = cluster(&nats, &[]).await;
+    let name = format!("node-{leader}");
+    let (servers, directory) = (nats.urls().join(","), tempfile::tempdir().unwrap());
+    let data = directory.path().display().to_string();
+    let (done, _, error) =
+        output(&["--cluster", &servers, "--cluster-name", "test", "--node-name", &name, "--data-dir", &data]);
+    assert!(!done && error.contains("is in the cluster already"), "{error}");
+
+    // A process that is suspended loses its name.
+    cluster.stop(leader);
+    let next = cluster.leader().await;
+    let other = cluster.add_process(&nats, &name).await;
+    cluster.cont(leader);
+    let deadline = std::time::Instant::now() + super::PATIENCE;
+    let ready = format!("{}/ready", cluster.rest(leader));
+    while !reqwest::get(&ready).await.unwrap().text().await.unwrap().contains("has left the cluster") {
+        assert!(std::time::Instant::now() < deadline, "the old process stays");
+        tokio::time::sleep(super::POLL).await;
+    }
+    let url = cluster.rpc((0..3).find(|node| ![leader, next].contains(node)).unwrap());
+    let before = number(&ask(url, "eth_blockNumber", json!([])).await);
+    for _ in 0..20 {
+        ask(url, "anvil_mine", json!(["0x2"])).await;
+    }
+    assert_eq!(number(&ask(url, "eth_blockNumber", json!([])).await), before + 40);
+    assert_eq!(ask(cluster.rpc(other), "eth_chainId", json!([])).await, "0x7d");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

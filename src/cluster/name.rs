@@ -1,0 +1,115 @@
+//! The names of nodes: each is claimed by one process, for as long as that renews its claim.
+
+use std::time::Duration;
+
+use tokio::{
+    sync::watch,
+    task::JoinHandle,
+    time::{MissedTickBehavior, interval, sleep},
+};
+
+use super::{
+    ClusterError,
+    connection::persist,
+    directory::{Claim, Directory, Versioned},
+};
+
+/// Interval at which a claim is renewed.
+const RENEWAL: Duration = Duration::from_millis(500);
+/// Interval at which another process looks at a claim.
+const LOOK: Duration = Duration::from_millis(250);
+/// Number of looks in a row at a claim that was not renewed, after which it is void. Time in which the servers do not answer
+/// does not count: nobody can renew a claim then.
+const LOOKS: u32 = 6;
+
+/// The claim of this process on its name, renewed until it is dropped.
+pub(super) struct NameClaim {
+    directory: Directory,
+    claim: Claim,
+    renewal: JoinHandle<()>,
+    is_lost: watch::Receiver<bool>,
+}
+
+impl Drop for NameClaim {
+    fn drop(&mut self) {
+        self.renewal.abort();
+    }
+}
+
+impl NameClaim {
+    /// Claims a name. Refuses one that another process has.
+    pub(super) async fn begin(directory: &Directory, node: &str, instance: u64) -> Result<Self, ClusterError> {
+        let claim = Claim { node: node.to_owned(), instance, epoch: 0 };
+        let mut seen: Option<(u64, u32)> = None;
+        loop {
+            let found = persist(|| directory.name(node)).await?;
+            let revision = found.as_ref().map(|found| found.revision);
+            if let Some(Versioned { revision, value: Some(holder) }) = found {
+                // An attempt to claim it had no answer.
+                if holder == claim {
+                    return Ok(Self::hold(directory.clone(), claim, revision));
+                }
+                let looks = match seen {
+                    None => 1,
+                    Some((known, looks)) if known == revision => looks + 1,
+                    Some(_) => {
+                        return Err(ClusterError::Refused(format!(
+                            "a node with the name {node} is in the cluster already: give each node another --node-name"
+                        )));
+                    }
+                };
+                seen = Some((revision, looks));
+                if looks < LOOKS {
+                    sleep(LOOK).await;
+                    continue;
+                }
+            }
+            // Without success another process was first, which the next looks tell.
+            if let Some(revision) = persist(|| directory.claim_name(revision, &claim)).await? {
+                return Ok(Self::hold(directory.clone(), claim, revision));
+            }
+        }
+    }
+
+    fn hold(directory: Directory, claim: Claim, mut revision: u64) -> Self {
+        let (lost, is_lost) = watch::channel(false);
+        let (own, bucket) = (claim.clone(), directory.clone());
+        let renewal = tokio::spawn(async move {
+            let mut ticks = interval(RENEWAL);
+            ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+            loop {
+                ticks.tick().await;
+                match bucket.claim_name(Some(revision), &own).await {
+                    Ok(Some(renewed)) => revision = renewed,
+                    // An earlier renewal may have had no answer.
+                    Ok(None) => match bucket.name(&own.node).await {
+                        Ok(Some(found)) if found.value.as_ref() == Some(&own) => revision = found.revision,
+                        Ok(_) => {
+                            tracing::error!(node = own.node, "another process has this node's name: this one leaves");
+                            lost.send_replace(true);
+                            return;
+                        }
+                        Err(error) => tracing::debug!(%error, "failed to read the claim on this node's name"),
+                    },
+                    Err(error) => tracing::debug!(%error, "failed to renew the claim on this node's name"),
+                }
+            }
+        });
+        Self { directory, claim, renewal, is_lost }
+    }
+
+    /// Becomes true once another process has the name.
+    pub(super) fn is_lost(&self) -> watch::Receiver<bool> {
+        self.is_lost.clone()
+    }
+
+    /// Gives the name up.
+    pub(super) async fn release(&self) {
+        self.renewal.abort();
+        if let Ok(Some(found)) = self.directory.name(&self.claim.node).await
+            && found.value.as_ref() == Some(&self.claim)
+        {
+            let _ = self.directory.release_name(&self.claim.node).await;
+        }
+    }
+}
