@@ -120,7 +120,7 @@ impl BatchResponses<'_, '_> {
     fn write<R>(&mut self, at: usize, write: impl FnOnce(&str, &mut JsonWriter) -> R) -> R {
         let (id, part) = &mut self.parts[at];
         let start = self.written.len();
-        self.written.refusal(",");
+        self.written.extend_anyway(",");
         let result = write(id.unwrap_or(NO_ID), &mut self.written);
         let is_missing = self.written.check().is_err();
         if id.is_none() || is_missing || self.written.len() == start + 1 {
@@ -172,7 +172,7 @@ impl BatchResponses<'_, '_> {
         // The first response follows the bracket instead of a comma.
         if let Some(first) = out.bytes_mut().first_mut() {
             *first = b'[';
-            out.refusal("]");
+            out.extend_anyway("]");
         }
         out.into_answer()
     }

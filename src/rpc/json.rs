@@ -8,7 +8,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::{hex::Quantity, schema};
-use crate::web::{Answer, AnswerError, AnswerWriter, Budget, Room};
+use crate::web::{Answer, AnswerError, AnswerWriter, Budget};
 
 /// JSON under construction, which counts against the memory for responses as it grows. Where that ends, whatever is written
 /// afterwards is dropped: values write themselves without looking, and [`check`](Self::check) says whether all of it is there.
@@ -21,7 +21,7 @@ pub(crate) struct JsonWriter {
 impl JsonWriter {
     /// An empty document of at most `limit` bytes.
     pub(crate) fn new(budget: &Budget, limit: usize) -> Self {
-        Self { out: AnswerWriter::within(Room::new(budget.clone(), limit)), refused: None }
+        Self { out: AnswerWriter::within(budget.clone(), limit), refused: None }
     }
 
     /// Appends a byte.
@@ -57,11 +57,11 @@ impl JsonWriter {
         self.refused = written.err();
     }
 
-    /// Appends a refusal, even if there is no memory.
+    /// Appends what is needed even if there is no memory: a refusal, or what separates responses.
     #[inline]
-    pub(crate) fn refusal(&mut self, refusal: &str) {
-        if !self.out.push_fitting(refusal.as_bytes()) {
-            self.out.push_refusal(refusal.as_bytes());
+    pub(crate) fn extend_anyway(&mut self, text: &str) {
+        if !self.out.push_fitting(text.as_bytes()) {
+            self.out.push_anyway(text.as_bytes());
         }
     }
 

@@ -529,6 +529,6 @@ impl Rpc {
     /// Refuses a request for lack of memory, which has to be said even so.
     fn refuse_for_memory(&self, id: &str, error: &RpcError, out: &mut JsonWriter) {
         self.context.meters.failed(error.code);
-        out.refusal(&envelope::error(id, error, self.context.dialect));
+        out.extend_anyway(&envelope::error(id, error, self.context.dialect));
     }
 }

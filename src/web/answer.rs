@@ -18,7 +18,7 @@ use axum::{
 use hyper::body::{Frame, SizeHint};
 use serde::Serialize;
 
-use super::{Budget, Held, RestError, Room, budget::UNCOUNTED, request::current_budget};
+use super::{Budget, Held, RestError, budget::UNCOUNTED, request::current_budget};
 
 /// Most bytes of a body that is written as a whole.
 pub const MAX_ANSWER: usize = 32 << 20;
@@ -66,19 +66,21 @@ impl From<AnswerError> for RestError {
 /// A body under construction, which asks for room before it grows, and stops where there is none.
 #[derive(Debug)]
 pub struct AnswerWriter {
-    room: Room,
+    limit: usize,
+    budget: Budget,
+    held: Held,
     bytes: Vec<u8>,
 }
 
 impl AnswerWriter {
     /// An empty body of at most `limit` bytes, for the request that the current task or thread answers.
     pub fn new(limit: usize) -> Self {
-        Self::within(Room::new(current_budget(), limit))
+        Self::within(current_budget(), limit)
     }
 
-    /// An empty body for which there is `room`.
-    pub fn within(room: Room) -> Self {
-        Self { room, bytes: Vec::new() }
+    /// An empty body of at most `limit` bytes, which counts against `budget`.
+    pub fn within(budget: Budget, limit: usize) -> Self {
+        Self { limit, budget, held: Held::default(), bytes: Vec::new() }
     }
 
     /// The number of bytes written so far.
@@ -137,8 +139,8 @@ impl AnswerWriter {
         Ok(())
     }
 
-    /// Appends a refusal, which is short and has to be sent even if there is no room.
-    pub fn push_refusal(&mut self, bytes: &[u8]) {
+    /// Appends what has to be sent even if there is no room, and is short.
+    pub fn push_anyway(&mut self, bytes: &[u8]) {
         if self.push(bytes).is_err() {
             self.bytes.extend_from_slice(bytes);
         }
@@ -148,7 +150,9 @@ impl AnswerWriter {
     /// written is inserted before it.
     pub fn append(&mut self, answer: Answer) -> Result<(), AnswerError> {
         let Answer { bytes, held } = answer;
-        self.room.merge(held)?;
+        if !self.budget.merge(&mut self.held, held) {
+            return Err(AnswerError::NoRoom);
+        }
         if bytes.len() <= self.bytes.len().max(SHORT) {
             return self.push(&bytes);
         }
@@ -162,15 +166,15 @@ impl AnswerWriter {
     /// Grows the buffer, and the memory that it holds.
     #[cold]
     fn grow(&mut self, needed: usize) -> Result<(), AnswerError> {
+        if needed > self.limit {
+            return Err(AnswerError::TooLong(self.limit));
+        }
         let capacity = self.bytes.capacity();
         let ahead = if capacity < DOUBLING { capacity.max(256) } else { capacity / 2 };
-        let mut capacity = needed.max((capacity + ahead).min(self.room.limit()));
+        let wanted = needed.max((capacity + ahead).min(self.limit));
         // There may be room for what is needed, if not for more.
-        if self.room.ask(capacity).is_err() {
-            capacity = needed;
-            self.room.ask(capacity)?;
-        }
-        self.bytes.reserve_exact(capacity - self.bytes.len());
+        let granted = [wanted, needed].into_iter().find(|bytes| self.budget.try_grow(&mut self.held, *bytes));
+        self.bytes.reserve_exact(granted.ok_or(AnswerError::NoRoom)? - self.bytes.len());
         Ok(())
     }
 
@@ -188,9 +192,10 @@ impl AnswerWriter {
         })
     }
 
-    /// The body.
-    pub fn finish(self) -> Answer {
-        self.room.filled_with(self.bytes)
+    /// The body. What lies beyond its end was never written, and takes no memory.
+    pub fn finish(mut self) -> Answer {
+        self.held.shrink_to(self.bytes.len());
+        Answer::new(self.bytes, self.held)
     }
 }
 
@@ -364,7 +369,7 @@ mod tests {
     #[test]
     fn a_body_holds_the_memory_that_its_buffer_takes() {
         let budget = Budget::new(8 << 20);
-        let mut writer = AnswerWriter::within(Room::new(budget.clone(), 4 << 20));
+        let mut writer = AnswerWriter::within(budget.clone(), 4 << 20);
         for _ in 0..30 {
             writer.push(&[b'a'; 100_000]).expect("room");
         }
@@ -377,16 +382,32 @@ mod tests {
 
     #[test]
     fn a_body_ends_at_its_limit_and_where_there_is_no_room() {
-        let mut writer = AnswerWriter::within(Room::new(Budget::new(8 << 20), 100));
+        let mut writer = AnswerWriter::within(Budget::new(8 << 20), 100);
         writer.json(&"a".repeat(50)).expect("room");
         assert_eq!(writer.json(&"a".repeat(50)), Err(AnswerError::TooLong(100)));
         assert_eq!(writer.length(), 52, "nothing is left of what did not fit");
 
         let budget = Budget::new(1 << 20);
-        let mut first = AnswerWriter::within(Room::new(budget.clone(), MAX_ANSWER));
+        let mut first = AnswerWriter::within(budget.clone(), MAX_ANSWER);
         first.push(&[0; 700 << 10]).expect("room");
-        let mut second = AnswerWriter::within(Room::new(budget, MAX_ANSWER));
+        let mut second = AnswerWriter::within(budget.clone(), MAX_ANSWER);
         assert_eq!(second.push(&[0; 700 << 10]), Err(AnswerError::NoRoom));
+        drop(first);
+        assert_eq!(second.push(&[0; 700 << 10]), Ok(()));
+    }
+
+    #[test]
+    fn short_bodies_are_written_when_nothing_is_left() {
+        let budget = Budget::new(1 << 20);
+        let mut all = Held::default();
+        assert!(budget.try_grow(&mut all, 1 << 20));
+        let mut writer = AnswerWriter::within(budget, MAX_ANSWER);
+        for _ in 0..UNCOUNTED {
+            writer.push(b"a").expect("room");
+        }
+        assert_eq!(writer.push(b"a"), Err(AnswerError::NoRoom));
+        writer.push_anyway(b"a");
+        assert_eq!(writer.length(), UNCOUNTED + 1);
     }
 
     #[tokio::test(start_paused = true)]

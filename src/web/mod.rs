@@ -31,7 +31,6 @@ mod reply;
 mod request;
 mod request_id;
 mod rest;
-mod room;
 mod shutdown;
 mod sliding_window;
 mod socket;
@@ -68,7 +67,6 @@ pub use reply::{Cached, Checked, JsonBody, NoCache, NoStore, RequestBody, Serial
 pub use request::{Capacity, RequestContext, current_client, in_long_turn, in_turn};
 pub use request_id::RequestIds;
 pub use rest::{RestError, method_not_allowed, not_found};
-pub use room::Room;
 pub use shutdown::{Shutdown, ShutdownHandle};
 pub use sliding_window::{RateDecision, SlidingWindow};
 pub use socket::{
