@@ -120,7 +120,7 @@ impl CometSocket {
         block: &Block,
         text: &str,
         subscription: &CometSubscription,
-    ) -> Option<Option<SocketMessage>> {
+    ) -> Option<Result<SocketMessage, AnswerError>> {
         let node = &self.gateway.node;
         let kind = match subscription.topic {
             CometTopic::Block => "NewBlock",
@@ -139,17 +139,21 @@ impl CometSocket {
                 _ => json!({ "header": header(block, node, HashEncoding::Comet) }),
             };
             let events = json!({ "tm.event": [kind] }).to_string();
-            message(text, subscription, kind, |out| out.json(&value), &events).ok()
+            message(text, subscription, kind, |out| out.json(&value), &events)
         })
     }
 
     /// The messages about a transaction.
-    fn tx_messages(&self, block: &Arc<Block>, index: usize) -> impl Iterator<Item = Option<SocketMessage>> + Send {
+    fn tx_messages(
+        &self,
+        block: &Arc<Block>,
+        index: usize,
+    ) -> impl Iterator<Item = Result<SocketMessage, AnswerError>> + Send {
         let told = self.gateway.told.of(block, index, &self.gateway.node.network);
         let wanted = self.subscriptions.iter().filter(|(_, subscription)| subscription.topic == CometTopic::Tx);
         wanted.filter_map(move |(text, own)| {
             let told = told.as_ref().filter(|told| told.matches(&own.query))?;
-            Some(message(text, own, "Tx", |out| out.push(told.value.as_bytes()), &told.events).ok())
+            Some(message(text, own, "Tx", |out| out.push(told.value.as_bytes()), &told.events))
         })
     }
 }
@@ -205,7 +209,10 @@ impl SocketProtocol for CometSocket {
         }
     }
 
-    fn messages<'a>(&'a self, added: &'a Self::Event) -> impl Iterator<Item = Option<SocketMessage>> + Send + 'a {
+    fn messages<'a>(
+        &'a self,
+        added: &'a Self::Event,
+    ) -> impl Iterator<Item = Result<SocketMessage, AnswerError>> + Send + 'a {
         let follows_txs = self.subscriptions.values().any(|own| own.topic == CometTopic::Tx);
         added.iter().flat_map(move |block| {
             let subscriptions = self.subscriptions.iter();

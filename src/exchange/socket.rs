@@ -25,8 +25,8 @@ use super::{Exchange, market::Market, quote::key, snapshot::Snapshot, socket_req
 use crate::{
     chain::Clock,
     web::{
-        FaultScope, Shutdown, SocketLimits, SocketMessage, SocketProtocol, SocketReply, Utf8Bytes, WRITE_TIMEOUT,
-        WebSockets, at_interface_path,
+        AnswerError, FaultScope, Shutdown, SocketLimits, SocketMessage, SocketProtocol, SocketReply, Utf8Bytes,
+        WRITE_TIMEOUT, WebSockets, at_interface_path,
     },
 };
 
@@ -153,11 +153,14 @@ impl SocketProtocol for PriceSocket {
         }
     }
 
-    fn messages<'a>(&'a self, event: &'a PriceEvent) -> impl Iterator<Item = Option<SocketMessage>> + Send + 'a {
+    fn messages<'a>(
+        &'a self,
+        event: &'a PriceEvent,
+    ) -> impl Iterator<Item = Result<SocketMessage, AnswerError>> + Send + 'a {
         let tick = match event {
             PriceEvent::Tick(tick) => tick,
             PriceEvent::Snapshot(snapshot) => snapshot.tick(),
         };
-        tick.message(self.wanted.as_deref()).map(|text| Some(text.into())).into_iter()
+        tick.message(self.wanted.as_deref()).map(|text| Ok(text.into())).into_iter()
     }
 }

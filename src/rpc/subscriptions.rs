@@ -15,7 +15,7 @@ use super::{
 use crate::{
     block::Block,
     chain::{Chain, Event, HeldBlocks},
-    web::Answer,
+    web::{Answer, AnswerError},
 };
 
 /// The subject of a subscription.
@@ -111,13 +111,12 @@ impl Subscriptions {
         self.topics.is_empty()
     }
 
-    /// The messages about an event, each rendered when the iterator reaches it; none in the place of one for which there is no
-    /// memory.
+    /// The messages about an event, each rendered when the iterator reaches it.
     pub(super) fn notifications<'a>(
         &'a self,
         event: &'a Event,
         context: &'a Context,
-    ) -> Box<dyn Iterator<Item = Option<Answer>> + Send + 'a> {
+    ) -> Box<dyn Iterator<Item = Result<Answer, AnswerError>> + Send + 'a> {
         match event {
             Event::Pending(transaction) => Box::new(self.topics.iter().filter_map(move |(id, topic)| match topic {
                 SubscriptionTopic::NewPendingTransactions { full: false } => {
@@ -147,7 +146,7 @@ fn of_block<'a>(
     topic: &'a SubscriptionTopic,
     block: &'a Arc<Block>,
     removed: bool,
-) -> Box<dyn Iterator<Item = Option<Answer>> + Send + 'a> {
+) -> Box<dyn Iterator<Item = Result<Answer, AnswerError>> + Send + 'a> {
     match topic {
         SubscriptionTopic::NewHeads if !removed => {
             Box::new(std::iter::once(notification(context, id, &RpcHeader { block: block.clone(), pending: false })))
@@ -202,12 +201,11 @@ impl Follower {
     }
 }
 
-/// A message; none if there is no memory for it.
-fn notification(context: &Context, subscription: &str, result: &impl Json) -> Option<Answer> {
+fn notification(context: &Context, subscription: &str, result: &impl Json) -> Result<Answer, AnswerError> {
     let mut out = context.writer(usize::MAX);
     let mut message = Object::begin(&mut out);
     message.member("jsonrpc", "2.0").member("method", "eth_subscription");
     Object::begin(message.name("params")).member("subscription", subscription).member("result", result).end();
     message.end();
-    Some(out.finish().ok()?.0)
+    Ok(out.finish()?.0)
 }

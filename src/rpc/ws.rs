@@ -9,7 +9,10 @@ use super::{
 };
 use crate::{
     chain::Event,
-    web::{FaultScope, Shutdown, SocketLimits, SocketMessage, SocketProtocol, SocketReply, Utf8Bytes, WebSockets},
+    web::{
+        AnswerError, FaultScope, Shutdown, SocketLimits, SocketMessage, SocketProtocol, SocketReply, Utf8Bytes,
+        WebSockets,
+    },
 };
 
 /// The size of a connection's buffers in bytes.
@@ -108,7 +111,10 @@ impl SocketProtocol for RpcSocket {
         }
     }
 
-    fn messages<'a>(&'a self, event: &'a Event) -> impl Iterator<Item = Option<SocketMessage>> + Send + 'a {
+    fn messages<'a>(
+        &'a self,
+        event: &'a Event,
+    ) -> impl Iterator<Item = Result<SocketMessage, AnswerError>> + Send + 'a {
         let written = self.subscriptions.notifications(event, &self.rpc.context);
         written.map(|message| message.map(SocketMessage::from))
     }

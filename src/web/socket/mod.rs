@@ -16,7 +16,7 @@ use futures_util::future::BoxFuture;
 pub use tokio_tungstenite::tungstenite::Utf8Bytes;
 
 pub use self::accept::{SocketLimits, WRITE_TIMEOUT, WebSockets, socket_operation};
-use super::{Answer, Held};
+use super::{Answer, AnswerError, Held};
 
 /// A protocol spoken over a WebSocket. Every connection has a value of its own.
 pub trait SocketProtocol: Send + Sync + 'static {
@@ -39,9 +39,12 @@ pub trait SocketProtocol: Send + Sync + 'static {
     /// future is dropped whenever something else happens first.
     fn next_event(&mut self) -> impl Future<Output = Option<Self::Event>> + Send;
 
-    /// The messages about an event. Each is rendered when the client has taken the previous one. One for which there is no
-    /// memory is none, and ends the connection.
-    fn messages<'a>(&'a self, event: &'a Self::Event) -> impl Iterator<Item = Option<SocketMessage>> + Send + 'a;
+    /// The messages about an event. Each is rendered when the client has taken the previous one. One that does not fit ends the
+    /// connection.
+    fn messages<'a>(
+        &'a self,
+        event: &'a Self::Event,
+    ) -> impl Iterator<Item = Result<SocketMessage, AnswerError>> + Send + 'a;
 }
 
 /// A message to the client, with the memory that it holds until it is written. What that does not cover is counted when the

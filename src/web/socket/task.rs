@@ -22,7 +22,7 @@ use super::{
     SocketMessage, SocketProtocol, SocketReply, WebSockets,
     ending::{CLOSING, Ending},
 };
-use crate::web::{Budget, Flow, Held, Shutdown, faults::FaultTarget};
+use crate::web::{AnswerError, Budget, Flow, Held, Shutdown, faults::FaultTarget};
 
 /// Most messages of one connection that are processed at once. Reading pauses at this number.
 pub(super) const MAX_IN_FLIGHT: usize = 64;
@@ -97,7 +97,7 @@ where
 
     async fn serve(&mut self) -> Result<Infallible, Ending> {
         if let Some(greeting) = self.protocol.greeting() {
-            self.wire.send([Some(greeting.into())], Ending::Stalled, self.latency(), self.flow.budget()).await?;
+            self.wire.send([Ok(greeting.into())], Ending::Stalled, self.latency(), self.flow.budget()).await?;
         }
         let event_missed = if P::EVERY_EVENT { Ending::TooSlow } else { Ending::Stalled };
         let mut answers = FuturesUnordered::new();
@@ -132,7 +132,7 @@ where
                 Some((answer, is_awaited)) = answers.next() => {
                     let answer: SocketMessage = Option::ok_or(answer, Ending::NoRoom)?;
                     if !answer.text.is_empty() {
-                        self.wire.send([Some(answer)], Ending::Stalled, self.latency(), self.flow.budget()).await?;
+                        self.wire.send([Ok(answer)], Ending::Stalled, self.latency(), self.flow.budget()).await?;
                     }
                     awaited -= usize::from(is_awaited);
                 }
@@ -163,7 +163,7 @@ where
                         SocketReply::Nothing => {}
                         SocketReply::Now(reply) => {
                             drop(held);
-                            self.wire.send([Some(reply)], Ending::Stalled, self.latency(), budget).await?;
+                            self.wire.send([Ok(reply)], Ending::Stalled, self.latency(), budget).await?;
                         }
                         SocketReply::Later(answer) | SocketReply::BeforeEvents(answer) => {
                             awaited += usize::from(is_awaited);
@@ -253,7 +253,7 @@ impl<S: Sink<Message, Error = tungstenite::Error> + Unpin> Wire<S> {
     /// counts until they are written.
     async fn send(
         &mut self,
-        messages: impl IntoIterator<Item = Option<SocketMessage>>,
+        messages: impl IntoIterator<Item = Result<SocketMessage, AnswerError>>,
         missed: Ending,
         latency: Duration,
         budget: &Budget,
@@ -264,7 +264,7 @@ impl<S: Sink<Message, Error = tungstenite::Error> + Unpin> Wire<S> {
         // The socket buffers no more than the newest message, apart from short ones.
         let mut newest = None;
         for message in messages {
-            let SocketMessage { text, mut held } = message.ok_or(Ending::NoRoom)?;
+            let SocketMessage { text, mut held } = message.map_err(|_| Ending::NoRoom)?;
             if delays && self.delayed.len() >= MAX_DELAYED {
                 return Err(missed);
             }
