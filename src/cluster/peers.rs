@@ -83,17 +83,21 @@ impl ClusterPeers {
         response.map_err(|error| SendError::Impossible(format!("the answer of {node}: {error}")))
     }
 
-    /// Sends a request that may be executed twice, and again while there is no answer: it may have been lost on its way.
-    async fn send_until_answered(&self, first: Vec<u8>, next: Vec<u8>, again: bool) -> Result<Response, SendError> {
-        self.counts.retried.add(u64::from(again));
-        let mut attempts = FuturesUnordered::from_iter([self.send(first, SUBMIT)]);
+    /// Sends a transaction, and again while there is no answer: a request may have been lost on its way, and a transaction can
+    /// be included once only.
+    async fn submit_until_answered(&self, submission: &Submission, again: bool) -> Result<Response, SendError> {
+        let attempt = async |again: bool| {
+            self.counts.retried.add(u64::from(again));
+            let payload = Request::submit(submission, again).encode();
+            self.send(payload.map_err(|error| SendError::Impossible(error.to_string()))?, SUBMIT).await
+        };
+        let mut attempts = FuturesUnordered::from_iter([attempt(again)]);
         let mut pause = AGAIN;
         loop {
             tokio::select! {
                 Some(answer) = attempts.next() => return answer,
                 () = sleep(pause) => {
-                    self.counts.retried.add(1);
-                    attempts.push(self.send(next.clone(), SUBMIT));
+                    attempts.push(attempt(true));
                     // A leader that is only slow gets few more requests.
                     pause *= 2;
                 }
@@ -102,12 +106,7 @@ impl ClusterPeers {
     }
 
     async fn submit(&self, pooled: &Pooled, again: bool) -> Result<(Settled, u64), SubmitError> {
-        let submission = submission(pooled);
-        let payload = |again| {
-            let payload = Request::submit(&submission, again).encode();
-            payload.map_err(|error| SubmitError::Unavailable(error.to_string()))
-        };
-        match self.send_until_answered(payload(again)?, payload(true)?, again).await {
+        match self.submit_until_answered(&submission(pooled), again).await {
             Ok(Response { height, outcome: Outcome::Submitted(settled) }) => settled.map(|settled| (settled, height)),
             Ok(Response { outcome: Outcome::Undecodable(reason), .. }) => Err(SubmitError::Unavailable(reason)),
             Ok(_) => Err(SubmitError::Unavailable("the leader gave the answer to another request".to_owned())),
