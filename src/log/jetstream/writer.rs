@@ -1,7 +1,6 @@
 //! Appending to a replicated log, and keeping its copy.
 
 use std::{
-    ops::Range,
     sync::Arc,
     time::{Duration, Instant},
 };
@@ -82,31 +81,27 @@ impl JetStreamLog {
             )));
         }
         if heights.end < end {
-            let reached = heights.end;
-            self.complete(heights)?;
-            return match self.runtime.block_on(self.stream.heights())? {
-                Some(heights) if heights.end >= end => {
-                    Ok(self.runtime.block_on(self.stream.sequence_of(end.saturating_sub(1)))? - 1)
-                }
-                _ => Err(self.stale(format!("it ends at entry {reached}, but the log in the data directory at {end}"))),
-            };
+            self.complete(heights.end)?;
+            return Ok(self.runtime.block_on(self.stream.sequence_of(end - 1))? - 1);
         }
         Ok(first - 1)
     }
 
     /// Stores the entries again that the copy has after the stream's end. They were stored before: nothing else is ever
     /// copied. A server that only does not know them refuses them, since it expects another sequence.
-    fn complete(&mut self, stream: Range<u64>) -> Result<(), LogError> {
+    fn complete(&mut self, reached: u64) -> Result<(), LogError> {
         let (own, end) = (self.copy.reader(), self.copy.end());
-        let newest = stream.end - 1;
-        let unknown = || self.stale(format!("it ends at entry {newest}, and its entry there cannot be read"));
+        // Without an entry that both have, nothing says that the two are of the same log.
+        let unknown =
+            || self.stale(format!("it ends at entry {reached}, but the log in the data directory {:?}", own.heights()));
+        let newest = reached.checked_sub(1).filter(|newest| own.heights().contains(newest)).ok_or_else(unknown)?;
         let theirs = self.runtime.block_on(self.stream.entry(newest))?.ok_or_else(unknown)?;
         let known = own.read(newest)?.bytes;
         if theirs != known {
             return Err(self.fork(newest, &theirs, &known));
         }
         let mut last = self.runtime.block_on(self.stream.extent())?.last;
-        for height in stream.end..end {
+        for height in reached..end {
             let entry = own.read(height)?.bytes;
             let until = Instant::now() + PATIENCE;
             let id = self.next_attempt();
@@ -118,7 +113,7 @@ impl JetStreamLog {
         }
         tracing::warn!(
             stream = self.stream.name(),
-            from = stream.end,
+            from = reached,
             to = end,
             "the stream had lost its newest entries, which are stored again"
         );
