@@ -280,7 +280,11 @@ impl Candidate {
     /// Whether this node waits for one with more of the log, which completes a stream that has lost its end before anything
     /// else is appended. Not for ever: an announcement proves nothing.
     fn yields(&mut self) -> bool {
-        self.board.is_behind(&self.chain) && self.yielding.get_or_insert_with(Instant::now).elapsed() < YIELD
+        if !self.board.is_behind(&self.chain) {
+            self.yielding = None;
+            return false;
+        }
+        self.yielding.get_or_insert_with(Instant::now).elapsed() < YIELD
     }
 
     async fn take(&mut self, revision: Option<u64>, epoch: u64) {
