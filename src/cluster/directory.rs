@@ -79,6 +79,14 @@ impl Directory {
         Ok(Some(Versioned { revision, value }))
     }
 
+    /// Returns a claim. A value that cannot be read counts as none.
+    async fn claim(&self, key: &str) -> Result<Option<Versioned<Claim>>, ClusterError> {
+        Ok(self.raw(key).await?.map(|Versioned { revision, value }| Versioned {
+            revision,
+            value: value.and_then(|value| serde_json::from_slice(&value).ok()),
+        }))
+    }
+
     async fn raw(&self, key: &str) -> Result<Option<Versioned<Bytes>>, ClusterError> {
         let entry = timeout(PATIENCE, self.bucket.entry(key)).await;
         let entry =
@@ -128,7 +136,7 @@ impl Directory {
 
     /// Returns who creates the chain.
     pub(super) async fn creator(&self) -> Result<Option<Versioned<Claim>>, ClusterError> {
-        self.get(CREATOR).await
+        self.claim(CREATOR).await
     }
 
     /// Claims to create the chain. Returns the revision of the claim, or `None` if another node was first.
@@ -142,12 +150,7 @@ impl Directory {
 
     /// Returns the lease.
     pub(super) async fn lease(&self) -> Result<Option<Versioned<Claim>>, ClusterError> {
-        let found = self.raw(LEASE).await?;
-        // A value that cannot be read counts as no claim.
-        Ok(found.map(|Versioned { revision, value }| Versioned {
-            revision,
-            value: value.and_then(|value| serde_json::from_slice(&value).ok()),
-        }))
+        self.claim(LEASE).await
     }
 
     /// Takes or renews the lease. Returns its revision, or `None` if another node was first.
@@ -164,7 +167,7 @@ impl Directory {
 
     /// Returns which process has a node's name.
     pub(super) async fn name(&self, node: &str) -> Result<Option<Versioned<Claim>>, ClusterError> {
-        self.get(&name_key(node)).await
+        self.claim(&name_key(node)).await
     }
 
     /// Takes a node's name, or renews the claim on it. Returns the revision, or `None` if another process was first.
