@@ -5,7 +5,7 @@
 //! pool any more, and stores again what the stream lacks, such as what servers lost in a crash.
 
 use std::{
-    collections::{BTreeSet, HashMap, HashSet},
+    collections::{HashMap, HashSet},
     sync::Arc,
     time::Duration,
 };
@@ -47,7 +47,7 @@ pub(super) fn mirror(connection: Connection, stream: Stream<()>, chain: Chain, a
         allows_changes,
         messages,
         known: HashMap::new(),
-        foreign: BTreeSet::new(),
+        foreign: HashSet::new(),
         unknown: HashSet::new(),
     };
     tokio::spawn(mirror.run());
@@ -70,7 +70,7 @@ struct PoolMirror {
     /// The sequence of each transaction's message.
     known: HashMap<B256, u64>,
     /// The sequences of messages on subjects of no transaction.
-    foreign: BTreeSet<u64>,
+    foreign: HashSet<u64>,
     /// Transactions of the pool whose messages had not been delivered at the last comparison.
     unknown: HashSet<B256>,
 }
@@ -116,7 +116,7 @@ impl PoolMirror {
             self.foreign.insert(sequence);
             return;
         };
-        let is_of_transaction = take(&self.chain, hash, &message.payload, self.allows_changes);
+        let is_of_transaction = accept(&self.chain, hash, &message.payload, self.allows_changes);
         if !is_of_transaction && self.chain.pool().get(hash).is_some() {
             // It has replaced the transaction's, which is stored again.
             self.known.remove(&hash);
@@ -153,45 +153,42 @@ impl PoolMirror {
 
     /// Forgets the messages that the stream does not have any more.
     async fn find_lost(&mut self) -> Result<(), InfoError> {
-        let before: Vec<_> = self.known.iter().map(|(hash, sequence)| (*hash, *sequence)).collect();
         let subjects = self.stream.info_with_subjects(self.connection.names.pool_subject("*")).await?;
         let subjects: HashMap<String, usize> = subjects.try_collect().await?;
-        let mut lost = 0;
-        for (hash, _) in before {
-            if !subjects.contains_key(&self.connection.names.pool_subject(&format!("{hash:x}"))) {
-                self.known.remove(&hash);
-                // It is stored again at once.
-                self.unknown.insert(hash);
-                lost += 1;
-            }
+        let names = &self.connection.names;
+        let is_lost = |hash: &B256| !subjects.contains_key(&names.pool_subject(&format!("{hash:x}")));
+        let lost: Vec<_> = self.known.keys().copied().filter(is_lost).collect();
+        if !lost.is_empty() {
+            tracing::warn!(lost = lost.len(), stream = names.pool(), "the stream has lost transactions that wait");
         }
-        if lost > 0 {
-            tracing::warn!(lost, stream = self.connection.names.pool(), "the stream has lost transactions that wait");
+        for hash in lost {
+            self.known.remove(&hash);
+            // It is stored again at once.
+            self.unknown.insert(hash);
         }
         Ok(())
     }
 
     /// Deletes the messages of transactions that do not wait any more, and those that never belonged here.
     async fn delete_old(&mut self) {
-        for sequence in std::mem::take(&mut self.foreign) {
-            if delete(&self.stream, sequence).await.is_err() {
-                self.foreign.insert(sequence);
-            }
-        }
-        let over = self.known.iter().filter(|(hash, _)| self.chain.pool().get(**hash).is_none());
-        let over: Vec<_> = over.map(|(hash, sequence)| (*hash, *sequence)).collect();
+        let is_over = |hash: &B256| self.chain.pool().get(*hash).is_none();
         // A later message has another sequence: it is of the same transaction, which waits again.
-        let deletions = over.into_iter().map(|(hash, sequence)| {
+        let over = self.known.iter().filter(|(hash, _)| is_over(hash)).map(|(_, sequence)| *sequence);
+        let old: Vec<_> = self.foreign.iter().copied().chain(over).collect();
+        let deletions = old.into_iter().map(|sequence| {
             let stream = self.stream.clone();
-            async move { (hash, delete(&stream, sequence).await) }
+            async move { (sequence, delete(&stream, sequence).await) }
         });
-        let deleted: Vec<_> = stream::iter(deletions).buffer_unordered(AT_ONCE).collect().await;
-        for (hash, outcome) in deleted {
+        let deletions: Vec<_> = stream::iter(deletions).buffer_unordered(AT_ONCE).collect().await;
+        let mut deleted = HashSet::new();
+        for (sequence, outcome) in deletions {
             match outcome {
-                Ok(()) => drop(self.known.remove(&hash)),
+                Ok(()) => drop(deleted.insert(sequence)),
                 Err(error) => tracing::debug!(%error, "failed to delete a transaction that does not wait any more"),
             }
         }
+        self.known.retain(|_, sequence| !deleted.contains(sequence));
+        self.foreign.retain(|sequence| !deleted.contains(sequence));
     }
 
     /// Stores the transactions that the stream lacked at the last comparison already.
@@ -211,7 +208,7 @@ impl PoolMirror {
 
 /// Adds a transaction of the stream to the pool, or removes one that was dropped. Returns whether the message is what it has
 /// to be.
-fn take(chain: &Chain, hash: B256, payload: &[u8], allows_changes: bool) -> bool {
+fn accept(chain: &Chain, hash: B256, payload: &[u8], allows_changes: bool) -> bool {
     if payload.is_empty() {
         if allows_changes {
             chain.pool().reject(hash, SubmitError::Dropped("transaction dropped".to_owned()));
