@@ -4,6 +4,7 @@ use alloy_primitives::{Address, B256};
 use futures_util::future::BoxFuture;
 
 use super::{Change, ChangeError, ChangeOutcome, Pooled, SubmitError};
+use crate::block::Submission;
 
 /// The leadership of a cluster.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -48,6 +49,10 @@ pub trait Peers: Send + Sync {
 
     /// Has all nodes forget transactions that were removed from the leader's pool.
     fn forget<'a>(&'a self, hashes: &'a [B256]) -> BoxFuture<'a, ()>;
+
+    /// Stores transactions that waited or were in blocks, and wait now, where they survive this node. Blocks the calling
+    /// thread, which must not be one of the runtime.
+    fn restore(&self, transactions: Vec<Submission>) -> Result<(), SubmitError>;
 
     /// Stores a transaction that waits in the pool where it survives this node.
     fn keep<'a>(&'a self, pooled: &'a Pooled) -> BoxFuture<'a, Result<(), SubmitError>>;

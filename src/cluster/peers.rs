@@ -8,8 +8,12 @@ use async_nats::{
     jetstream::{self, context::PublishErrorKind},
 };
 use bytes::Bytes;
-use futures_util::{StreamExt, future::BoxFuture, stream::FuturesUnordered};
-use tokio::{sync::watch, time::sleep};
+use futures_util::{
+    StreamExt, TryStreamExt,
+    future::BoxFuture,
+    stream::{self, FuturesUnordered},
+};
+use tokio::{runtime::Handle, sync::watch, time::sleep};
 
 use super::{
     ClusterCounts,
@@ -29,6 +33,8 @@ const SUBMIT: Duration = Duration::from_secs(9);
 const AGAIN: Duration = Duration::from_secs(1);
 /// Time in which the leader must make a change. Mining many blocks takes long.
 const CHANGE: Duration = Duration::from_secs(600);
+/// Number of transactions that are stored at the same time.
+const AT_ONCE: usize = 32;
 /// Time in which a transaction that waits must be stored.
 const KEEP: Duration = Duration::from_secs(8);
 
@@ -37,6 +43,7 @@ pub(super) struct ClusterPeers {
     connection: Connection,
     leader: watch::Receiver<Option<NodeProcess>>,
     counts: Arc<ClusterCounts>,
+    runtime: Handle,
 }
 
 /// The reason why a request was not answered.
@@ -55,7 +62,7 @@ impl ClusterPeers {
         leader: watch::Receiver<Option<NodeProcess>>,
         counts: Arc<ClusterCounts>,
     ) -> Self {
-        Self { connection, leader, counts }
+        Self { connection, leader, counts, runtime: Handle::current() }
     }
 
     async fn send(&self, payload: Vec<u8>, patience: Duration) -> Result<Response, SendError> {
@@ -150,10 +157,10 @@ impl ClusterPeers {
 }
 
 /// Stores a transaction that waits in the stream of these.
-pub(super) async fn keep(connection: &Connection, pooled: &Pooled) -> Result<(), SubmitError> {
+pub(super) async fn keep(connection: &Connection, submission: &Submission) -> Result<(), SubmitError> {
     let failed = |reason: String| SubmitError::Unavailable(format!("the transaction could not be stored: {reason}"));
-    let payload = Request::submit(&submission(pooled), true).encode().map_err(|error| failed(error.to_string()))?;
-    let subject = connection.names.pool_subject(&format!("{:x}", pooled.transaction.hash()));
+    let payload = Request::submit(submission, true).encode().map_err(|error| failed(error.to_string()))?;
+    let subject = connection.names.pool_subject(&format!("{:x}", submission.transaction.hash()));
     store(&connection.jetstream, subject, payload.into(), KEEP).await.map_err(failed)
 }
 
@@ -182,7 +189,7 @@ async fn store(
 }
 
 /// Returns a pooled transaction as it was submitted.
-fn submission(pooled: &Pooled) -> Submission {
+pub(super) fn submission(pooled: &Pooled) -> Submission {
     Submission { transaction: pooled.transaction.as_ref().clone(), sidecar: pooled.sidecar.clone() }
 }
 
@@ -203,7 +210,13 @@ impl Peers for ClusterPeers {
         Box::pin(self.forget(hashes))
     }
 
+    fn restore(&self, transactions: Vec<Submission>) -> Result<(), SubmitError> {
+        let stored =
+            stream::iter(transactions).map(|transaction| async move { keep(&self.connection, &transaction).await });
+        self.runtime.block_on(stored.buffered(AT_ONCE).try_collect())
+    }
+
     fn keep<'a>(&'a self, pooled: &'a Pooled) -> BoxFuture<'a, Result<(), SubmitError>> {
-        Box::pin(keep(&self.connection, pooled))
+        Box::pin(async { keep(&self.connection, &submission(pooled)).await })
     }
 }

@@ -21,7 +21,11 @@ use tokio::{
     time::{MissedTickBehavior, interval},
 };
 
-use super::{connection::Connection, message::Request, peers::keep};
+use super::{
+    connection::Connection,
+    message::Request,
+    peers::{keep, submission},
+};
 use crate::{
     block::Submission,
     causes::with_causes,
@@ -197,7 +201,8 @@ impl PoolMirror {
         let missing: HashMap<_, _> = pooled.filter(|(hash, _)| !self.known.contains_key(hash)).collect();
         let again = missing.iter().filter(|(hash, _)| self.unknown.contains(*hash));
         let again: Vec<_> = again.map(|(_, pooled)| (self.connection.clone(), pooled.clone())).collect();
-        let stored = again.into_iter().map(|(connection, pooled)| async move { keep(&connection, &pooled).await });
+        let stored =
+            again.into_iter().map(|(connection, pooled)| async move { keep(&connection, &submission(&pooled)).await });
         let stored: Vec<_> = stream::iter(stored).buffer_unordered(AT_ONCE).collect().await;
         for error in stored.into_iter().filter_map(Result::err) {
             tracing::debug!(%error, "failed to store a transaction that waits");

@@ -2,6 +2,7 @@
 
 use std::io;
 
+use alloy_primitives::B256;
 use serde::{Deserialize, Serialize};
 
 /// An error of appending an entry.
@@ -110,6 +111,22 @@ pub enum LogError {
         place: String,
         /// The difference.
         what: String,
+    },
+    /// The replicated log has other entries than the copy of it in the data directory from a height on, as it has said more
+    /// than once. Those of the copy can be [removed](super::BlockLog::truncate).
+    #[error(
+        "{place}: entry {at} is another one (Keccak-256 {theirs}) than in the data directory ({own}): the servers have \
+         decided otherwise since"
+    )]
+    Forked {
+        /// The replicated log.
+        place: String,
+        /// Height of the first entry that differs.
+        at: u64,
+        /// Hash of the replicated log's entry there.
+        theirs: B256,
+        /// Hash of the copy's entry there.
+        own: B256,
     },
     /// The replicated log and the copy of it in the data directory do not fit together.
     #[error("{place}: {what}")]

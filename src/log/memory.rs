@@ -98,6 +98,11 @@ impl BlockLog for MemoryLog {
         self.entries.lock().iter().map(|entry| entry.len() as u64).sum()
     }
 
+    fn truncate(&mut self, end: u64) -> Result<Vec<String>, LogError> {
+        self.entries.lock().truncate(end as usize);
+        Ok(Vec::new())
+    }
+
     fn compact(&mut self, _: u64) -> Result<(), LogError> {
         Ok(())
     }

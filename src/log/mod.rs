@@ -103,6 +103,9 @@ pub trait BlockLog: Send {
     /// Returns the number of bytes appended since the log was opened.
     fn written(&self) -> u64;
 
+    /// Puts the entries from height `end` on aside, which are not those of a replicated log. Returns the new paths.
+    fn truncate(&mut self, end: u64) -> Result<Vec<String>, LogError>;
+
     /// Removes the entries before height `from`. If interrupted, it leaves at least the entries from there on.
     fn compact(&mut self, from: u64) -> Result<(), LogError>;
 

@@ -74,6 +74,18 @@ pub fn checkpoints(storage: &dyn Storage) -> io::Result<Vec<u64>> {
     Ok(heights)
 }
 
+/// Puts the checkpoints aside that include entries from height `end` on, the newest first. Returns their new paths.
+pub(super) fn put_aside(storage: &dyn Storage, end: u64) -> io::Result<Vec<String>> {
+    let mut aside = Vec::new();
+    for height in checkpoints(storage)?.into_iter().rev().filter(|height| *height > end) {
+        let torn = format!("torn-{}", name(height));
+        storage.rename(&name(height), &torn)?;
+        aside.push(storage.describe(&torn));
+    }
+    storage.sync_names()?;
+    Ok(aside)
+}
+
 /// Reads the file of a checkpoint.
 pub(super) fn bytes(storage: &dyn Storage, height: u64) -> io::Result<Vec<u8>> {
     read_file(storage, &name(height))?.ok_or_else(|| io::ErrorKind::NotFound.into())

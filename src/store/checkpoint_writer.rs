@@ -10,6 +10,8 @@ use std::{
     thread,
 };
 
+use parking_lot::Mutex;
+
 use super::{Checkpoint, History, checkpoint, checkpoints};
 use crate::{
     log::{ChainIdentity, ReadLog},
@@ -24,7 +26,8 @@ const LARGE: u64 = 256 << 20;
 
 /// A thread that writes one checkpoint at a time.
 pub struct CheckpointWriter {
-    work: Option<SyncSender<Box<Checkpoint>>>,
+    storage: Arc<dyn Storage>,
+    work: Option<SyncSender<Work>>,
     thread: Option<thread::JoinHandle<()>>,
     /// Growth of the log in bytes after which a checkpoint is due, unless the newest one is large.
     growth: u64,
@@ -33,6 +36,16 @@ pub struct CheckpointWriter {
     /// Approximate size of the log up to the newest checkpoint, in bytes.
     covered: u64,
     appended: u64,
+    /// Number of times that the log was truncated. The thread holds the lock while it writes.
+    truncations: Arc<Mutex<u64>>,
+    /// The same number, as this side knows it without waiting.
+    truncated: u64,
+}
+
+/// A checkpoint to write, unless the log was truncated since.
+struct Work {
+    checkpoint: Box<Checkpoint>,
+    truncated: u64,
 }
 
 impl CheckpointWriter {
@@ -46,18 +59,34 @@ impl CheckpointWriter {
         growth: u64,
         behind: u64,
     ) -> io::Result<Self> {
-        let (work, snapshots) = sync_channel::<Box<Checkpoint>>(0);
+        let (work, offered) = sync_channel::<Work>(0);
         let newest = Arc::new(AtomicU64::new(newest_size(&*storage)));
         let written = newest.clone();
+        let truncations = Arc::new(Mutex::new(0));
+        let (directory, truncations_so_far) = (storage.clone(), truncations.clone());
         let thread = thread::Builder::new().name("checkpoints".to_owned()).spawn(move || {
-            for snapshot in snapshots {
-                match write(&*storage, identity, &*log, &history, &snapshot) {
+            for Work { checkpoint, truncated } in offered {
+                let truncations = truncations_so_far.lock();
+                if truncated != *truncations {
+                    continue;
+                }
+                match write(&*directory, identity, &*log, &history, &checkpoint) {
                     Ok(bytes) => written.store(bytes, Ordering::Relaxed),
                     Err(error) => tracing::error!(%error, "failed to write a checkpoint; the next start takes longer"),
                 }
             }
         })?;
-        Ok(Self { work: Some(work), thread: Some(thread), growth, newest, covered: 0, appended: behind })
+        Ok(Self {
+            storage,
+            work: Some(work),
+            thread: Some(thread),
+            growth,
+            newest,
+            covered: 0,
+            appended: behind,
+            truncations,
+            truncated: 0,
+        })
     }
 
     /// Counts bytes that were appended to the log.
@@ -71,11 +100,23 @@ impl CheckpointWriter {
         if self.appended - self.covered < growth {
             return;
         }
-        match self.work.as_ref().map(|work| work.try_send(Box::new(snapshot()))) {
+        let work = || Work { checkpoint: Box::new(snapshot()), truncated: self.truncated };
+        match self.work.as_ref().map(|thread| thread.try_send(work())) {
             // The thread is busy: retries after some growth of the log.
             Some(Err(TrySendError::Full(_))) => self.covered += growth / 8,
             _ => self.covered = self.appended,
         }
+    }
+
+    /// Waits until the checkpoint under way is written, and puts those aside that include entries from height `end` on, which
+    /// the log is about to lose. Returns their new paths.
+    pub fn truncate(&mut self, end: u64) -> io::Result<Vec<String>> {
+        let mut truncations = self.truncations.lock();
+        *truncations += 1;
+        self.truncated = *truncations;
+        let aside = checkpoint::put_aside(&*self.storage, end)?;
+        self.newest.store(newest_size(&*self.storage), Ordering::Relaxed);
+        Ok(aside)
     }
 
     /// Waits until the checkpoint under way is written.

@@ -24,7 +24,7 @@ use crate::{
     block::Block,
     log::{ChainIdentity, DecodedEntry, LogEntry, LogError, ReadLog, decode_ahead},
     state::Part,
-    storage::Storage,
+    storage::{Storage, remove_file},
 };
 
 /// The object that a hash belongs to.
@@ -187,6 +187,39 @@ impl History {
         }
     }
 
+    /// Forgets the entries from height `end` on, which the log no longer has.
+    pub fn truncate(&self, end: u64) -> Result<(), LogError> {
+        self.finish();
+        let failed = |source| LogError::Io { file: self.storage.describe(""), source };
+        let mut tables = self.tables.write();
+        let start = tables.start();
+        let sealed = Arc::make_mut(&mut tables.sealed);
+        let kept = sealed.partition_point(|listed| listed.part.heights().end <= end);
+        let dropped = sealed.split_off(kept);
+        let mut active = ActiveIndex::starting_at(sealed.last().map_or(start, |listed| listed.part.heights().end));
+        for listed in dropped {
+            remove_file(&*self.storage, &index_name(listed.part.heights().start)).map_err(failed)?;
+        }
+
+        let count = end.saturating_sub(active.heights.start);
+        for decoded in decode_ahead(Box::new(self.log.stream(active.heights.start)?.take(count as usize)), count)? {
+            let DecodedEntry { entry, size, .. } = decoded?;
+            active.insert(&entry, size);
+        }
+        tables.active = active;
+
+        let parts = tables.sealed.clone();
+        let known = parts.iter().flat_map(|listed| listed.part.reverts()).chain(&tables.active.reverts);
+        let mut reverts = Reverts::default();
+        known.for_each(|(at, to)| reverts.insert(*at, *to));
+        tables.reverts = reverts;
+        drop(tables);
+
+        self.recent.lock().truncate();
+        *self.beginning.lock() = Weak::new();
+        Ok(())
+    }
+
     /// Returns the height of the first entry.
     pub fn start(&self) -> u64 {
         self.tables.read().start()
@@ -230,12 +263,16 @@ impl History {
     /// Returns the block that was canonical under this number when the log had `end` entries.
     pub fn block_below(&self, number: u64, end: u64) -> Option<Arc<Block>> {
         let height = self.height_below(number, end)?;
-        if let Some(block) = self.recent.lock().get(height) {
-            return Some(block);
-        }
+        let truncations = {
+            let recent = self.recent.lock();
+            if let Some(block) = recent.get(height) {
+                return Some(block);
+            }
+            recent.truncations()
+        };
         match self.entry(height) {
             Ok(LogEntry::Block { block, .. }) => {
-                self.recent.lock().insert(height, &block);
+                self.recent.lock().insert(height, &block, truncations);
                 Some(block)
             }
             Ok(_) => None,

@@ -43,6 +43,14 @@ impl IndexPart {
         }
     }
 
+    /// Returns the heights of reverts, and the heights to which they revert.
+    pub(super) fn reverts(&self) -> &[(u64, u64)] {
+        match self {
+            Self::Memory(index) => &index.reverts,
+            Self::File(index) => &index.reverts,
+        }
+    }
+
     /// Returns the blocks from `from` to `to` with logs under a key of each of `wanted`, oldest first.
     pub(super) fn matching(&self, from: u64, to: u64, wanted: &[Vec<LogKey>]) -> Vec<u64> {
         matching(wanted, |key| match self {

@@ -33,15 +33,8 @@ pub fn repair(chain: &ChainStore, identity: ChainIdentity) -> Result<Option<Repa
 pub fn truncate(chain: &ChainStore, identity: ChainIdentity, end: u64) -> Result<Vec<String>, LogError> {
     let ChainStore { storage, log } = chain;
     let failed = |source: io::Error| LogError::Io { file: storage.describe(""), source };
-    let heights = checkpoints(&**storage).map_err(failed)?;
-    let mut aside = Vec::new();
-    // Newest first, and before the log is cut: at no time is there a checkpoint beyond the end of the log.
-    for at in heights.iter().rev().filter(|at| **at > end) {
-        let (name, torn) = (checkpoint::name(*at), format!("torn-{}", checkpoint::name(*at)));
-        storage.rename(&name, &torn).map_err(failed)?;
-        aside.push(storage.describe(&torn));
-    }
-    storage.sync_names().map_err(failed)?;
+    // Before the log is cut: at no time is there a checkpoint beyond the end of the log.
+    let mut aside = checkpoint::put_aside(&**storage, end).map_err(failed)?;
     aside.extend(log.cut(identity, end)?);
     Ok(aside)
 }

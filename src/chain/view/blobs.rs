@@ -42,11 +42,15 @@ impl Blobs {
         }
     }
 
+    /// Returns the blobs of a transaction as they were submitted, or `None` if it has none or they are no longer kept.
+    pub fn sidecar(&self, hash: B256) -> Option<Box<BlobTransactionSidecarVariant>> {
+        let kept = self.0.lock();
+        kept.transactions.iter().rev().find(|pooled| pooled.transaction.hash() == hash)?.sidecar.clone()
+    }
+
     /// Returns the blobs of a transaction, in order, or `None` if it has none or they are no longer kept.
     pub fn of_transaction(&self, hash: B256) -> Option<Vec<Blob>> {
-        let kept = self.0.lock();
-        let found = kept.transactions.iter().rev().find(|pooled| pooled.transaction.hash() == hash)?;
-        found.sidecar.as_deref().map(|sidecar| blobs_of(sidecar).to_vec())
+        self.sidecar(hash).map(|sidecar| blobs_of(&sidecar).to_vec())
     }
 
     /// Returns the blob with this versioned hash, if it is kept.

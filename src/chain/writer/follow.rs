@@ -20,7 +20,7 @@ const ATTEMPTS: u32 = 64;
 const PUBLISHED_AT_ONCE: u64 = 1_024;
 
 /// The result of replaying the entries of other writers.
-struct CaughtUp {
+pub(super) struct CaughtUp {
     replayed: Replayed,
     /// The replayed blocks.
     blocks: Vec<Arc<Block>>,
@@ -30,10 +30,19 @@ struct CaughtUp {
     epoch: Option<(u64, String)>,
 }
 
+impl CaughtUp {
+    /// Returns the result of going back to an earlier state.
+    pub(super) fn reverted(replayed: Replayed) -> Self {
+        Self { replayed, blocks: Vec::new(), has_reverts: true, has_edits: false, epoch: None }
+    }
+}
+
 /// The reason why the entries of other writers cannot be replayed.
 enum FollowError {
     /// They cannot be read at the moment.
     Later(AppendError),
+    /// The entries of this writer from a height on are not those of the log.
+    Forked { at: u64, reason: String },
     /// They are not what this writer can continue from.
     Final(String),
 }
@@ -48,6 +57,7 @@ impl From<LogError> for FollowError {
     fn from(error: LogError) -> Self {
         match error {
             LogError::Unavailable(reason) => Self::Later(AppendError::Unavailable(reason)),
+            LogError::Forked { at, .. } => Self::Forked { at, reason: error.to_string() },
             error @ LogError::Stale { .. } => Self::Later(AppendError::Unavailable(error.to_string())),
             LogError::Io { file, source } => Self::Later(AppendError::Refused { file, source }),
             error => Self::Final(error.to_string()),
@@ -75,13 +85,14 @@ impl ChainWriter {
 
     /// Replays the entries that other writers appended to the log, and publishes the resulting heads: with `all`, every
     /// entry appended before this call, or else those that have arrived. If an entry cannot be replayed, nothing more can be
-    /// recorded until a restart, which reads the whole log.
+    /// recorded until a restart, which reads the whole log. Entries of this writer that the log does not have are given up.
     pub(super) fn follow(&mut self, all: bool) -> Result<(), ChangeError> {
         loop {
             match self.catch_up(all) {
                 Ok(None) => return Ok(()),
                 Ok(Some(caught_up)) => self.publish_replayed(caught_up),
                 Err(FollowError::Later(error)) => return Err(error.into()),
+                Err(FollowError::Forked { at, reason }) => self.truncate(at, &reason)?,
                 Err(FollowError::Final(reason)) => {
                     let reason = format!("another writer extended the log, and it cannot be replayed: {reason}");
                     self.fail_for_good(reason.clone());
@@ -91,7 +102,7 @@ impl ChainWriter {
         }
     }
 
-    fn publish_replayed(&mut self, caught_up: CaughtUp) {
+    pub(super) fn publish_replayed(&mut self, caught_up: CaughtUp) {
         let CaughtUp { replayed, blocks, has_reverts, has_edits, epoch } = caught_up;
         let Replayed { head, shift, snapshots, dropped } = replayed;
         if let Some((number, node)) = epoch {

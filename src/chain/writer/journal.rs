@@ -189,6 +189,18 @@ impl Journal {
         Ok(files.history.bases()?.first().copied())
     }
 
+    /// Removes the entries from height `end` on, which are not those of a replicated log, and what was derived from them.
+    pub(super) fn truncate(&mut self, end: u64) -> Result<Vec<String>, LogError> {
+        let Some(files) = &mut self.files else { return self.log.truncate(end) };
+        // Before the log: at no time is there a checkpoint beyond its end.
+        let checkpoints = files.checkpoint_writer.truncate(end);
+        let mut aside = checkpoints.map_err(|source| LogError::Io { file: files.storage.describe(""), source })?;
+        aside.extend(self.log.truncate(end)?);
+        files.history.truncate(end)?;
+        (self.height, self.published) = (end, end);
+        Ok(aside)
+    }
+
     /// Offers a checkpoint of `head`, which includes all recorded entries, to the checkpoint writer.
     pub(in crate::chain) fn settled(&mut self, head: &Head, shift: TimeShift, snapshots: &Snapshots) {
         let (height, written) = (self.height, self.log.written());

@@ -53,7 +53,7 @@ impl ChainWriter {
         self.cease(epoch);
     }
 
-    fn cease(&mut self, epoch: u64) {
+    pub(super) fn cease(&mut self, epoch: u64) {
         self.leads = false;
         self.schedule.due = None;
         self.recorder.forget_failure();

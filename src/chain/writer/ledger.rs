@@ -55,6 +55,17 @@ impl Ledger {
         self.snapshots = snapshots;
     }
 
+    /// Forgets the snapshots that were taken from height `end` of the log on. `head` is the chain before it.
+    pub(super) fn truncate(&mut self, end: u64, head: &Head) {
+        let taken = self.snapshots.iter().find(|snapshot| snapshot.height >= end).map(|snapshot| snapshot.id);
+        if let Some(first) = taken {
+            self.use_up(first);
+        }
+        if self.origin.height > end {
+            (self.origin.head, self.origin.height) = (Arc::new(head.clone()), end);
+        }
+    }
+
     /// Adds a snapshot.
     fn keep(&mut self, snapshot: SnapshotInfo, held: HeldSnapshot) {
         self.held.insert(snapshot.id, held);

@@ -15,6 +15,7 @@ pub(super) mod seal_lock;
 pub(super) mod sealing;
 pub(super) mod thread;
 pub(super) mod timing;
+mod truncate;
 
 use std::sync::Arc;
 

@@ -2,6 +2,7 @@
 
 use std::{fmt, str::FromStr};
 
+use alloy_primitives::B256;
 use async_nats::HeaderMap;
 use bytes::Bytes;
 
@@ -30,18 +31,22 @@ pub(super) struct PartHeader {
     pub(super) part: u32,
     pub(super) parts: u32,
     pub(super) id: AttemptId,
+    /// Keccak-256 of the entry before, unless the writer does not know it. Older versions neither write nor read it.
+    pub(super) previous: Option<B256>,
 }
 
-/// Divides an entry into the messages that carry it, each with at most `size` bytes.
+/// Divides an entry into the messages that carry it, each with at most `size` bytes. `previous` is the hash of the entry
+/// before it.
 pub(super) fn parts(
     height: u64,
+    previous: Option<B256>,
     entry: &[u8],
     id: AttemptId,
     size: usize,
 ) -> Option<impl Iterator<Item = (PartHeader, Bytes)>> {
     let parts = entry.len().div_ceil(size).max(1);
     let parts = u32::try_from(parts).ok().filter(|parts| *parts <= MAX_PARTS)?;
-    let header = move |part| PartHeader { height, part, parts, id };
+    let header = move |part| PartHeader { height, part, parts, id, previous };
     let chunk = move |part: u32| entry.chunks(size).nth(part as usize).unwrap_or_default();
     Some((0..parts).map(move |part| (header(part), Bytes::copy_from_slice(chunk(part)))))
 }
@@ -56,8 +61,9 @@ pub(super) struct Part {
 
 impl fmt::Display for PartHeader {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { height, part, parts, id } = self;
-        write!(f, "{VERSION} {height} {part} {parts} {:x} {}", id.writer, id.attempt)
+        let Self { height, part, parts, id, previous } = self;
+        write!(f, "{VERSION} {height} {part} {parts} {:x} {}", id.writer, id.attempt)?;
+        previous.map_or(Ok(()), |previous| write!(f, " {previous:x}"))
     }
 }
 
@@ -77,10 +83,11 @@ impl FromStr for PartHeader {
         let parts = word()?.parse().map_err(|_| invalid("number of parts"))?;
         let writer = u64::from_str_radix(word()?, 16).map_err(|_| invalid("writer"))?;
         let attempt = word()?.parse().map_err(|_| invalid("attempt"))?;
+        let previous = words.next().map(str::parse).transpose().map_err(|_| invalid("hash of the entry before"))?;
         if parts == 0 || parts > MAX_PARTS || part >= parts {
             return Err(format!("part {part} of {parts}"));
         }
-        Ok(Self { height, part, parts, id: AttemptId { writer, attempt } })
+        Ok(Self { height, part, parts, id: AttemptId { writer, attempt }, previous })
     }
 }
 
@@ -158,7 +165,7 @@ pub(in crate::log) fn check_parts(bytes: &[u8]) -> usize {
         let (place, kind) = (u32::from(message[0]), u64::from(message[1]));
         let parts = place / 4 % 4 + 1;
         let id = AttemptId { writer: kind % 2, attempt: kind / 2 % 2 };
-        let header = PartHeader { height: kind / 4 % 2, part: place % 4 % parts, parts, id };
+        let header = PartHeader { height: kind / 4 % 2, part: place % 4 % parts, parts, id, previous: None };
         received.push(header);
         let own = received.len().checked_sub(parts as usize).map(|first| &received[first..]);
         let whole: Vec<_> = (0..parts).map(|part| PartHeader { part, ..header }).collect();
@@ -177,7 +184,7 @@ mod tests {
     use super::*;
 
     fn header(height: u64, part: u32, parts: u32, attempt: u64) -> PartHeader {
-        PartHeader { height, part, parts, id: AttemptId { writer: 7, attempt } }
+        PartHeader { height, part, parts, id: AttemptId { writer: 7, attempt }, previous: None }
     }
 
     #[test]
@@ -199,14 +206,14 @@ mod tests {
         for length in [0, 1, 4, 5, 12] {
             let entry: Vec<u8> = (0..length).collect();
             let mut assembler = Assembler::default();
-            let completed: Vec<_> = parts(3, &entry, id, 4)
+            let completed: Vec<_> = parts(3, None, &entry, id, 4)
                 .unwrap()
                 .filter_map(|(header, payload)| assembler.push(header, &payload))
                 .collect();
             assert_eq!(completed.len(), 1, "{length}");
             assert_eq!((completed[0].height, &completed[0].bytes), (3, &entry), "{length}");
         }
-        assert!(parts(3, &[0; 5_000], id, 1).is_none(), "too many parts");
+        assert!(parts(3, None, &[0; 5_000], id, 1).is_none(), "too many parts");
     }
 
     #[test]
@@ -217,8 +224,15 @@ mod tests {
 
     proptest! {
         #[test]
-        fn headers_survive_their_text(height: u64, part in 0..4_096_u32, writer: u64, attempt: u64) {
-            let header = PartHeader { height, part, parts: 4_096, id: AttemptId { writer, attempt } };
+        fn headers_survive_their_text(
+            height: u64,
+            part in 0..4_096_u32,
+            writer: u64,
+            attempt: u64,
+            previous: Option<[u8; 32]>,
+        ) {
+            let (id, previous) = (AttemptId { writer, attempt }, previous.map(B256::from));
+            let header = PartHeader { height, part, parts: 4_096, id, previous };
             prop_assert_eq!(header.to_string().parse::<PartHeader>(), Ok(header));
         }
 

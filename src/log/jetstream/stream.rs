@@ -2,6 +2,7 @@
 
 use std::{error::Error, ops::Range, time::Duration};
 
+use alloy_primitives::keccak256;
 use async_nats::jetstream::{
     self,
     context::{PublishErrorKind, traits::Publisher},
@@ -226,12 +227,12 @@ impl LogStream {
         let mut last = self.extent().await?.last;
         let part_bytes = self.part_bytes();
         let writer = OsRng.next_u64();
-        let mut count = 0;
+        let (mut count, mut previous) = (0, None);
         for stored in entries {
             let StoredEntry { height, bytes } = stored?;
             let id = AttemptId { writer, attempt: count };
             let too_large = || LogError::Malformed { height, what: "it has too many parts".to_owned() };
-            for (header, payload) in parts(height, &bytes, id, part_bytes).ok_or_else(too_large)? {
+            for (header, payload) in parts(height, previous, &bytes, id, part_bytes).ok_or_else(too_large)? {
                 match self.publish(last, header, payload).await? {
                     Published::Stored(sequence) => last = sequence,
                     Published::Conflict => {
@@ -240,6 +241,7 @@ impl LogStream {
                     }
                 }
             }
+            previous = Some(keccak256(&bytes));
             count += 1;
         }
         Ok(count)

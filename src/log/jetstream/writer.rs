@@ -1,11 +1,12 @@
 //! Appending to a replicated log, and keeping its copy.
 
 use std::{
+    ops::Range,
     sync::Arc,
     time::{Duration, Instant},
 };
 
-use alloy_primitives::keccak256;
+use alloy_primitives::{B256, keccak256};
 use bytes::Bytes;
 use k256::elliptic_curve::rand_core::{OsRng, RngCore};
 use tokio::{runtime::Handle, sync::Notify, time::timeout};
@@ -15,7 +16,7 @@ use super::{
     stream::{LogStream, MOST_REMOVED, Published, StreamExtent},
     tail::Tail,
 };
-use crate::log::{AppendError, BlockLog, LogError, ReadLog, StoredEntry};
+use crate::log::{AppendError, BlockLog, LogEntry, LogError, ReadLog, StoredEntry};
 
 /// Time in which the stream must store an entry. An election among the servers takes about five seconds, and clients
 /// get an answer within ten.
@@ -28,6 +29,10 @@ const DELIVERY: Duration = Duration::from_secs(5);
 const RECEIVED_AT_ONCE: usize = 4 << 20;
 /// Number of entries that are received at once.
 const MANY: usize = 512;
+/// Time after which a difference between the stream and the copy counts, if there still is one.
+const CONFIRMATION: Duration = Duration::from_secs(2);
+/// Most entries at the end of the copy that are compared with the stream's. A longer difference is no accident of servers.
+const MOST_COMPARED: usize = 1_024;
 
 /// The writer of a replicated log.
 pub(super) struct JetStreamLog {
@@ -43,16 +48,41 @@ pub(super) struct JetStreamLog {
     /// The messages after it, unless this node is the only one that publishes.
     tail: Option<Tail>,
     assembler: Assembler,
+    /// Keccak-256 of the copy's last entry, once it is needed.
+    newest: Option<B256>,
+    /// A difference between the stream and the copy that is not confirmed yet.
+    fork: Option<Suspicion>,
+}
+
+/// The first entry in which the stream and the copy differ: its height, and the Keccak-256 of both.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Fork {
+    at: u64,
+    theirs: B256,
+    own: B256,
+}
+
+/// A difference, and the time at which it was first seen.
+struct Suspicion {
+    fork: Fork,
+    since: Instant,
 }
 
 impl JetStreamLog {
     pub(super) fn new(copy: Box<dyn BlockLog>, stream: LogStream, runtime: Handle, arrivals: Arc<Notify>) -> Self {
-        let (writer, assembler) = (OsRng.next_u64(), Assembler::default());
-        Self { stream, copy, runtime, arrivals, writer, attempts: 0, last: None, tail: None, assembler }
-    }
-
-    fn mismatch(&self, what: String) -> LogError {
-        LogError::Mismatch { place: format!("the stream {}", self.stream.name()), what }
+        Self {
+            stream,
+            copy,
+            runtime,
+            arrivals,
+            writer: OsRng.next_u64(),
+            attempts: 0,
+            last: None,
+            tail: None,
+            assembler: Assembler::default(),
+            newest: None,
+            fork: None,
+        }
     }
 
     /// The error for an answer about the stream that may be outdated.
@@ -60,56 +90,98 @@ impl JetStreamLog {
         LogError::Stale { place: format!("the stream {}", self.stream.name()), what }
     }
 
-    /// Finds the end of the copy in the stream, whose entry there is compared with the copy's when it is read. Completes a
-    /// stream that ends before. Returns the sequence of the message before the first one to read.
+    /// Finds the end of the copy in the stream, and compares what both have before it. Completes a stream that ends before the
+    /// copy. Returns the sequence of the message before the first one to read.
     fn locate(&mut self) -> Result<u64, LogError> {
-        let end = self.copy.end();
-        let (first, heights) = self.runtime.block_on(async {
-            Ok::<_, LogError>((self.stream.sequence_of(end.saturating_sub(1)).await?, self.stream.heights().await?))
-        })?;
-        let Some(heights) = heights else {
-            let own = self.copy.reader().heights();
-            let is_new = own.is_empty();
-            let lost = || self.stale(format!("it has no entries, but the log in the data directory {}", own.end));
-            return if is_new { Ok(first - 1) } else { Err(lost()) };
-        };
-        if heights.start > end {
-            return Err(self.stale(format!(
-                "it begins at entry {}, after the end of the log in the data directory at {end}: the node was away for too \
-                 long. Move the directory away, and the node fetches a checkpoint",
-                heights.start
-            )));
+        let (own, end) = (self.copy.reader().heights(), self.copy.end());
+        let heights = self.runtime.block_on(self.stream.heights())?;
+        if heights.is_none() && !own.is_empty() {
+            return Err(self.stale(format!("it has no entries, but the log in the data directory {}", own.end)));
         }
-        if heights.end < end {
-            self.complete(heights.end)?;
-            return Ok(self.runtime.block_on(self.stream.sequence_of(end - 1))? - 1);
+        if let Some(heights) = heights {
+            if heights.start > end {
+                return Err(self.stale(format!(
+                    "it begins at entry {}, after the end of the log in the data directory at {end}: the node was away for \
+                     too long. Move the directory away, and the node fetches a checkpoint",
+                    heights.start
+                )));
+            }
+            let shared = own.start.max(heights.start)..end.min(heights.end);
+            self.expect_same(shared.clone())?;
+            if heights.end < end {
+                self.complete(shared, end)?;
+            }
         }
-        Ok(first - 1)
+        Ok(self.runtime.block_on(self.stream.sequence_of(end))? - 1)
     }
 
-    /// Stores the entries again that the copy has after the stream's end. They were stored before: nothing else is ever
-    /// copied. A server that only does not know them refuses them, since it expects another sequence.
-    fn complete(&mut self, reached: u64) -> Result<(), LogError> {
-        let (own, end) = (self.copy.reader(), self.copy.end());
-        // Without an entry that both have, nothing says that the two are of the same log.
-        let unknown =
-            || self.stale(format!("it ends at entry {reached}, but the log in the data directory {:?}", own.heights()));
-        let newest = reached.checked_sub(1).filter(|newest| own.heights().contains(newest)).ok_or_else(unknown)?;
-        let theirs = self.runtime.block_on(self.stream.entry(newest))?.ok_or_else(unknown)?;
-        let known = own.read(newest)?.bytes;
-        if theirs != known {
-            return Err(self.fork(newest, &theirs, &known));
+    /// Expects that the stream has the copy's entries. A difference counts once the stream has confirmed it: a server that has
+    /// just come back may not know better.
+    fn expect_same(&mut self, shared: Range<u64>) -> Result<(), LogError> {
+        let fork = self.compare(shared)?;
+        let known = self.fork.take().filter(|known| Some(known.fork) == fork);
+        let Some(fork) = fork else { return Ok(()) };
+
+        let Fork { at, theirs, own } = fork;
+        let suspicion = known.unwrap_or_else(|| Suspicion { fork, since: Instant::now() });
+        if suspicion.since.elapsed() >= CONFIRMATION {
+            return Err(LogError::Forked { place: format!("the stream {}", self.stream.name()), at, theirs, own });
         }
+        self.fork = Some(suspicion);
+        Err(self.stale(format!("entry {at} is another one (Keccak-256 {theirs}) than in the data directory ({own})")))
+    }
+
+    /// Returns the first of these entries in which the stream and the copy differ. Goes back to a block that both have: it
+    /// names the one before, and thereby all before it.
+    fn compare(&self, shared: Range<u64>) -> Result<Option<Fork>, LogError> {
+        let reader = self.copy.reader();
+        let (mut fork, mut is_known) = (None, false);
+        for height in shared.rev().take(MOST_COMPARED) {
+            // An operator may have removed its messages.
+            let Some(theirs) = self.runtime.block_on(self.stream.entry(height))? else { continue };
+            let own = reader.read(height)?;
+            is_known = theirs == own.bytes;
+            if !is_known {
+                fork = Some(Fork { at: height, theirs: keccak256(&theirs), own: keccak256(&own.bytes) });
+            } else if matches!(own.entry()?, LogEntry::Block { .. }) {
+                return Ok(fork);
+            }
+        }
+        match fork {
+            Some(Fork { at, theirs, own }) if !is_known => Err(LogError::Mismatch {
+                place: format!("the stream {}", self.stream.name()),
+                what: format!(
+                    "entry {at} is another one (Keccak-256 {theirs}) than in the data directory ({own}), and so are those \
+                     after it: the directory is of another cluster"
+                ),
+            }),
+            fork => Ok(fork),
+        }
+    }
+
+    /// Stores the entries again that the copy has after the `shared` ones, the stream's last. They were stored before: nothing
+    /// else is ever copied. A server that only does not know them refuses them, since it expects another sequence.
+    fn complete(&mut self, shared: Range<u64>, end: u64) -> Result<(), LogError> {
+        let own = self.copy.reader();
+        let reached = shared.end;
+        if shared.is_empty() {
+            // Without an entry that both have, nothing says that the two are of the same log.
+            let known = own.heights();
+            return Err(self.stale(format!("it ends at entry {reached}, but the log in the data directory {known:?}")));
+        }
+        let mut previous = keccak256(own.read(reached - 1)?.bytes);
         let mut last = self.runtime.block_on(self.stream.extent())?.last;
         for height in reached..end {
             let entry = own.read(height)?.bytes;
             let until = Instant::now() + PATIENCE;
             let id = self.next_attempt();
             let too_large = || LogError::Malformed { height, what: "it has too many parts".to_owned() };
-            for (header, payload) in parts(height, &entry, id, self.stream.part_bytes()).ok_or_else(too_large)? {
+            let parts = parts(height, Some(previous), &entry, id, self.stream.part_bytes());
+            for (header, payload) in parts.ok_or_else(too_large)? {
                 let sequence = self.publish(last, header, &payload, until)?;
                 last = sequence.ok_or_else(|| self.stale("another node writes to it".to_owned()))?;
             }
+            previous = keccak256(&entry);
         }
         tracing::warn!(
             stream = self.stream.name(),
@@ -118,6 +190,16 @@ impl JetStreamLog {
             "the stream had lost its newest entries, which are stored again"
         );
         Ok(())
+    }
+
+    /// Returns the hash of the copy's last entry, if it has one.
+    fn newest(&mut self) -> Result<Option<B256>, LogError> {
+        if self.newest.is_none() {
+            let own = self.copy.reader();
+            let last = self.copy.end().checked_sub(1).filter(|last| own.heights().contains(last));
+            self.newest = last.map(|last| own.read(last)).transpose()?.map(|entry| keccak256(entry.bytes));
+        }
+        Ok(self.newest)
     }
 
     fn next_attempt(&mut self) -> AttemptId {
@@ -146,7 +228,7 @@ impl JetStreamLog {
         let completed = self.assembler.push(header, &payload);
         let size = completed.as_ref().map_or(0, |entry| entry.bytes.len());
         if let Some(entry) = completed {
-            self.add(entry).inspect_err(|_| {
+            self.add(entry, header.previous).inspect_err(|_| {
                 // The messages of the entry are read again.
                 self.tail = None;
                 self.last = None;
@@ -156,7 +238,8 @@ impl JetStreamLog {
         Ok(size)
     }
 
-    fn add(&mut self, entry: StoredEntry) -> Result<(), LogError> {
+    /// Adds an entry to the copy, if it is its next one. `previous` is the hash of the entry before it.
+    fn add(&mut self, entry: StoredEntry, previous: Option<B256>) -> Result<(), LogError> {
         let StoredEntry { height, bytes } = entry;
         let end = self.copy.end();
         if height > end {
@@ -165,25 +248,21 @@ impl JetStreamLog {
         if height < end {
             let known = self.copy.reader();
             // The copy may begin later than the stream.
-            if !known.heights().contains(&height) {
-                return Ok(());
+            if known.heights().contains(&height) && known.read(height)?.bytes != bytes {
+                return Err(self.stale(format!("entry {height} is another one than in the data directory")));
             }
-            let own = known.read(height)?.bytes;
-            return if own == bytes { Ok(()) } else { Err(self.fork(height, &bytes, &own)) };
+            return Ok(());
+        }
+        let newest = self.newest()?;
+        if previous.is_some() && newest.is_some() && previous != newest {
+            return Err(self.stale(format!("entry {height} does not follow the one before in the data directory")));
         }
         self.copy.append(height, &bytes).map_err(|error| match error {
             AppendError::Refused { file, source } => LogError::Io { file, source },
             error => LogError::Io { file: "log".to_owned(), source: std::io::Error::other(error) },
-        })
-    }
-
-    /// The error for an entry that is another one in the data directory, with the hashes of both.
-    fn fork(&self, height: u64, theirs: &[u8], own: &[u8]) -> LogError {
-        self.mismatch(format!(
-            "entry {height} is another one (Keccak-256 {}) than in the data directory ({}), which is of another cluster",
-            keccak256(theirs),
-            keccak256(own)
-        ))
+        })?;
+        self.newest = Some(keccak256(&bytes));
+        Ok(())
     }
 
     /// Publishes a message right after the one at `last`. Returns its sequence, or `None` if another node was first.
@@ -230,7 +309,8 @@ impl BlockLog for JetStreamLog {
         let Some(mut last) = self.last.filter(|_| expected == end) else { return Err(conflict) };
         let until = Instant::now() + PATIENCE;
         let id = self.next_attempt();
-        let parts = parts(expected, entry, id, self.stream.part_bytes());
+        let previous = self.newest().map_err(append_error)?;
+        let parts = parts(expected, previous, entry, id, self.stream.part_bytes());
         for (header, payload) in parts.ok_or(AppendError::TooLarge(entry.len()))? {
             match self.publish(last, header, &payload, until).map_err(append_error)? {
                 Some(sequence) => last = sequence,
@@ -239,6 +319,7 @@ impl BlockLog for JetStreamLog {
         }
         // If the copy cannot be written, the entry is read from the stream later.
         self.copy.append(expected, entry)?;
+        self.newest = Some(keccak256(entry));
         self.last = Some(last);
         self.tail = None;
         self.assembler.clear();
@@ -318,6 +399,12 @@ impl BlockLog for JetStreamLog {
 
     fn written(&self) -> u64 {
         self.copy.written()
+    }
+
+    fn truncate(&mut self, end: u64) -> Result<Vec<String>, LogError> {
+        (self.last, self.tail, self.newest, self.fork) = (None, None, None, None);
+        self.assembler.clear();
+        self.copy.truncate(end)
     }
 
     fn compact(&mut self, from: u64) -> Result<(), LogError> {

@@ -59,10 +59,15 @@ pub(super) fn write_offsets(storage: &dyn Storage, first: u64, offsets: &[u64]) 
     with_draft(storage, &offsets_name(first), |file| file.write_at(&bytes, 0))
 }
 
+/// Removes the file of offsets of a segment, if there is one.
+pub(super) fn remove_offsets(storage: &dyn Storage, first: u64) -> io::Result<()> {
+    remove_file(storage, &offsets_name(first))
+}
+
 /// Removes a segment and its file of offsets.
 pub(super) fn remove_segment(storage: &dyn Storage, first: u64) -> io::Result<()> {
     storage.remove(&segment_name(first))?;
-    remove_file(storage, &offsets_name(first))
+    remove_offsets(storage, first)
 }
 
 /// A segment that is open for reading.

@@ -8,14 +8,16 @@
 //! Each segment that no longer grows has a file with the offsets of its entries, which is rebuilt if it is missing or
 //! wrong.
 
+mod cut;
 mod files;
 mod segment;
 mod stream;
 mod writer;
 
-use std::{io, sync::Arc};
+use std::sync::Arc;
 
 use self::{
+    cut::cut,
     segment::{Segment, segment_name, segments},
     writer::LocalLog,
 };
@@ -53,10 +55,6 @@ impl LocalLogs {
     #[cfg(feature = "internals")]
     pub fn with_segments_of(self, segment_bytes: u64) -> Self {
         Self { segment_bytes, ..self }
-    }
-
-    fn failed(&self, source: io::Error) -> LogError {
-        LogError::Io { file: self.storage.describe(""), source }
     }
 }
 
@@ -100,31 +98,7 @@ impl LogStore for LocalLogs {
     }
 
     fn cut(&self, identity: ChainIdentity, at: u64) -> Result<Vec<String>, LogError> {
-        let firsts = segments(&*self.storage)?;
-        // The segment that contains the cut, unless its head is damaged.
-        let through = match firsts.iter().rfind(|first| **first <= at) {
-            None => None,
-            Some(&first) => match Segment::intact(&*self.storage, first, Some(identity)) {
-                Ok((segment, damage)) => Some((segment, damage)),
-                Err(LogError::Damaged { .. }) => None,
-                Err(error) => return Err(error),
-            },
-        };
-        let kept = through.as_ref().map(|(segment, _)| segment.first);
-        let mut aside = Vec::new();
-        // Newest first, so that no new gap appears.
-        for first in firsts.iter().rev().filter(|first| **first >= at && Some(**first) != kept) {
-            let (name, torn) = (segment_name(*first), format!("torn-{}", segment_name(*first)));
-            self.storage.rename(&name, &torn).map_err(|source| self.failed(source))?;
-            aside.push(self.storage.describe(&torn));
-        }
-        if let Some((segment, damage)) = through
-            && (damage.is_some() || segment.tail == Tail::Torn || segment.end() > at)
-        {
-            aside.push(segment.ending_at(at).cut(&*self.storage)?);
-        }
-        self.storage.sync_names().map_err(|source| self.failed(source))?;
-        Ok(aside)
+        cut(&*self.storage, identity, at)
     }
 
     fn backup(&self, identity: ChainIdentity, to: &dyn Storage) -> Result<u64, LogError> {

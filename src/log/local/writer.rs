@@ -5,6 +5,7 @@ use std::{io, sync::Arc};
 use parking_lot::RwLock;
 
 use super::{
+    cut::cut,
     files::{LogFiles, MAX_ENTRY, Positions, remove_segment, write_offsets},
     segment::{Segment, create, rewrite, segment_name, segments},
 };
@@ -100,6 +101,16 @@ impl LocalLog {
             failed: None,
             record: Vec::new(),
         })
+    }
+
+    /// Opens the newest segment again, after files were changed.
+    fn reopen(&mut self) -> Result<(), LogError> {
+        let (storage, identity) = (&*self.files.storage, self.files.identity);
+        let (newest, positions) = open_newest(storage, identity, segments(storage)?)?;
+        (self.allocated, self.end) = (newest.length, newest.first + positions.offsets.len() as u64);
+        self.newest = newest;
+        *self.files.positions.write() = positions;
+        Ok(())
     }
 
     fn name(&self) -> String {
@@ -251,6 +262,13 @@ impl BlockLog for LocalLog {
         self.written
     }
 
+    fn truncate(&mut self, end: u64) -> Result<Vec<String>, LogError> {
+        let (storage, identity) = (self.files.storage.clone(), self.files.identity);
+        let aside = cut(&*storage, identity, end)?;
+        self.reopen()?;
+        Ok(aside)
+    }
+
     fn compact(&mut self, from: u64) -> Result<(), LogError> {
         let (storage, identity) = (self.files.storage.clone(), self.files.identity);
         let failed = |source| LogError::Io { file: storage.describe(""), source };
@@ -264,11 +282,7 @@ impl BlockLog for LocalLog {
         let old = firsts.iter().filter(|first| **first < from);
         old.into_iter().try_for_each(|first| remove_segment(&*storage, *first)).map_err(failed)?;
         storage.sync_names().map_err(failed)?;
-        let (newest, positions) = open_newest(&*storage, identity, segments(&*storage)?)?;
-        self.allocated = newest.length;
-        self.newest = newest;
-        *self.files.positions.write() = positions;
-        Ok(())
+        self.reopen()
     }
 
     fn reader(&self) -> Arc<dyn ReadLog> {

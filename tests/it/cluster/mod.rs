@@ -2,6 +2,7 @@
 
 pub mod checker;
 mod faults;
+mod forks;
 mod harness;
 mod nats;
 mod nodes;

@@ -106,6 +106,13 @@ impl Cluster {
         index
     }
 
+    /// The data directory of a node.
+    pub fn data_dir(&self, index: usize) -> String {
+        let arguments = &self.members[index].arguments;
+        let at = arguments.iter().position(|argument| argument == "--data-dir").unwrap();
+        arguments[at + 1].clone()
+    }
+
     /// The base URL of a node's REST interfaces.
     pub fn rest(&self, index: usize) -> &str {
         self.running(index).ready["rest"].as_str().unwrap()

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use alloy_primitives::{Address, U256};
 use serde_json::{Value, json};
 use tetrad::internals::{
+    block::Block,
     chain::{BlockId, HistoryLimits, Mining},
     contracts::bindings::Token,
     log::{BlockLog, ChainIdentity, Durability, LocalLogs, LogEntry, LogStore},
@@ -137,6 +138,98 @@ async fn through_many_parts_of_the_index() {
                 bytes[middle] ^= 1;
                 std::fs::write(&path, bytes).unwrap();
             }
+        }
+    }
+}
+
+/// A log in small segments and its index in small parts, in a directory.
+struct Indexed {
+    storage: Arc<dyn Storage>,
+    log: Box<dyn BlockLog>,
+    history: Arc<History>,
+    _directory: tempfile::TempDir,
+}
+
+impl Indexed {
+    const IDENTITY: ChainIdentity = ChainIdentity { chain_id: 125, genesis: alloy_primitives::B256::ZERO };
+
+    fn new(entries: &[LogEntry]) -> Self {
+        let directory = tempfile::tempdir().unwrap();
+        let storage: Arc<dyn Storage> = Arc::new(Directory::new(directory.path()).unwrap());
+        let logs = LocalLogs::new(storage.clone()).with_durability(Durability::Os).with_segments_of(2_000);
+        let log = logs.open(Self::IDENTITY, 0).unwrap();
+        let history = History::open(storage.clone(), log.reader(), Self::IDENTITY, 3_000).unwrap();
+        let mut indexed = Self { storage, log, history, _directory: directory };
+        indexed.extend(entries);
+        indexed
+    }
+
+    fn extend(&mut self, entries: &[LogEntry]) {
+        for entry in entries {
+            let before = self.log.written();
+            self.log.append(self.log.end(), &entry.to_bytes()).unwrap();
+            self.history.insert(entry, self.log.written() - before);
+        }
+        self.history.finish();
+    }
+
+    /// Everything that the log and the index say about these blocks.
+    fn known(&self, history: &History, blocks: &[Arc<Block>]) -> Vec<String> {
+        let reader = self.log.reader();
+        let entries = reader.stream(0).unwrap().map(|stored| format!("{:?}", stored.unwrap().bytes));
+        let read = reader.heights().map(|height| format!("{:?}", reader.read(height).unwrap().bytes));
+        let found = blocks.iter().map(|block| {
+            let by_number = history.block(block.number()).map(|block| block.hash);
+            let by_hash = history.find(block.transactions[0].hash()).is_some();
+            let logs = history.candidates(
+                block.number(),
+                block.number(),
+                &[block.receipts[0].logs.iter().flat_map(LogKey::all).collect()],
+            );
+            format!("{by_number:?} {by_hash} {logs:?} {:?}", history.height_of(block.number()))
+        });
+        entries.chain(read).chain(found).collect()
+    }
+}
+
+#[tokio::test]
+async fn a_truncated_log_and_its_index_go_on_as_if_they_had_never_been_longer() {
+    let node = crate::support::node().await;
+    let token = crate::support::chain::token("USDC");
+    let mut blocks = Vec::new();
+    for round in 1..20u64 {
+        let call = Token::transferCall { to: Address::with_last_byte(round as u8), value: U256::from(round) };
+        let receipt = node.send(&node.signer(0), token.address, call).await;
+        let head = node.chain().head();
+        blocks.push(node.chain().block(&head, BlockId::Hash(receipt.block_hash.unwrap())).unwrap().unwrap());
+    }
+    let block = |block: &Arc<Block>| LogEntry::Block {
+        block: block.clone(),
+        changes: Arc::default(),
+        shift: Default::default(),
+    };
+    let mut entries: Vec<_> = blocks.iter().map(block).collect();
+    entries.insert(12, LogEntry::Revert { to: 9, shift: Default::default(), uses_up: None });
+    entries.push(LogEntry::Revert { to: 17, shift: Default::default(), uses_up: None });
+
+    for end in [entries.len(), 20, 18, 13, 12, 10, 5, 1, 0] {
+        let mut truncated = Indexed::new(&entries);
+        let aside = truncated.log.truncate(end as u64).unwrap();
+        truncated.history.truncate(end as u64).unwrap();
+        assert_eq!(aside.is_empty(), end == entries.len(), "{aside:?}");
+        let mut fresh = Indexed::new(&entries[..end]);
+        // The heights are used again, for other entries.
+        for _ in 0..2 {
+            assert_eq!(truncated.log.end(), fresh.log.end());
+            let expected = fresh.known(&fresh.history, &blocks);
+            assert_eq!(truncated.known(&truncated.history, &blocks), expected, "at {end}");
+            let (storage, reader) = (truncated.storage.clone(), truncated.log.reader());
+            let reopened = History::open(storage, reader, Indexed::IDENTITY, 3_000).unwrap();
+            assert_eq!(truncated.known(&reopened, &blocks), expected, "at {end}, opened again");
+            let others: Vec<_> =
+                entries.iter().rev().filter(|entry| matches!(entry, LogEntry::Block { .. })).take(9).cloned().collect();
+            truncated.extend(&others);
+            fresh.extend(&others);
         }
     }
 }

@@ -1,0 +1,133 @@
+//! A node whose newest entries the servers do not have: they have decided for others.
+
+use std::time::Instant;
+
+use serde_json::{Value, json};
+use tokio::time::sleep;
+
+use super::{
+    PATIENCE, POLL,
+    nats::NatsServers,
+    nodes::Cluster,
+    serving::{ask, call, cluster},
+};
+use crate::support::{
+    number,
+    process::output,
+    sign::{raw, transfer},
+};
+
+/// The stream of the log.
+const LOG: &str = "tetrad-test";
+
+/// Sends a transfer, and again while nobody leads.
+async fn send(cluster: &Cluster, node: usize, nonce: u64, account: usize) -> Value {
+    let deadline = Instant::now() + PATIENCE;
+    loop {
+        match call(cluster.rpc(node), "eth_sendRawTransaction", json!([raw(transfer(nonce), account)])).await {
+            Ok(hash) => return hash,
+            Err(error) => assert!(Instant::now() < deadline, "{error}"),
+        }
+    }
+}
+
+/// Deletes the messages of the log after a sequence, as servers lose them that crash.
+async fn lose_after(nats: &NatsServers, kept: u64) {
+    let stream = async_nats::jetstream::new(nats.client().await).get_stream(LOG).await.unwrap();
+    let last = stream.get_info().await.unwrap().state.last_sequence;
+    for sequence in kept + 1..=last {
+        stream.delete_message(sequence).await.unwrap();
+    }
+}
+
+/// Waits until a node has the block of another one with this number, and includes a transaction in it or before.
+async fn until_same(cluster: &Cluster, nodes: [usize; 2], hashes: &[Value]) {
+    let deadline = Instant::now() + PATIENCE;
+    loop {
+        let [there, here] = nodes.map(|node| cluster.rpc(node).to_owned());
+        let newest = ask(&there, "eth_getBlockByNumber", json!(["latest", false])).await;
+        let own = ask(&here, "eth_getBlockByNumber", json!([newest["number"], false])).await;
+        let mut missing = Vec::new();
+        for hash in hashes {
+            let receipt = ask(&here, "eth_getTransactionReceipt", json!([hash])).await;
+            if receipt.is_null() || receipt != ask(&there, "eth_getTransactionReceipt", json!([hash])).await {
+                missing.push(hash);
+            }
+        }
+        if own["hash"] == newest["hash"] && missing.is_empty() {
+            return;
+        }
+        assert!(Instant::now() < deadline, "{} and {} without {missing:?}", own["hash"], newest["hash"]);
+        sleep(POLL).await;
+    }
+}
+
+/// A node that leads, and two entries of it that the servers lose. Another node leads meanwhile and seals other blocks, and
+/// then the first one is back, which was suspended or has ended.
+async fn a_fork_ends(suspended: bool) {
+    let Some(nats) = NatsServers::start(1).await else { return };
+    let (mut cluster, forked, other) = cluster(&nats, &[]).await;
+    let third = (0..3).find(|node| ![forked, other].contains(node)).unwrap();
+    let mut hashes = Vec::new();
+    for nonce in 0..3 {
+        hashes.push(send(&cluster, other, nonce, 0).await);
+    }
+    cluster.terminate(third).await;
+    cluster.terminate(other).await;
+
+    let stream = async_nats::jetstream::new(nats.client().await).get_stream(LOG).await.unwrap();
+    let kept = stream.get_info().await.unwrap().state.last_sequence;
+    let snapshot = ask(cluster.rpc(forked), "evm_snapshot", json!([])).await;
+    for nonce in 3..5 {
+        hashes.push(send(&cluster, forked, nonce, 0).await);
+    }
+    let lost = ask(cluster.rpc(forked), "eth_getBlockByNumber", json!(["latest", false])).await;
+    if suspended {
+        cluster.stop(forked);
+    } else {
+        cluster.kill(forked);
+    }
+    lose_after(&nats, kept).await;
+    cluster.restart(other).await;
+    for nonce in 0..6 {
+        hashes.push(send(&cluster, other, nonce, 1).await);
+    }
+
+    if suspended {
+        cluster.cont(forked);
+    } else {
+        cluster.restart(forked).await;
+    }
+    until_same(&cluster, [other, forked], &hashes).await;
+    let url = cluster.rpc(forked).to_owned();
+    assert_eq!(ask(&url, "eth_getBlockByHash", json!([lost["hash"], false])).await, Value::Null);
+    let replaced = ask(&url, "eth_getBlockByNumber", json!([lost["number"], false])).await;
+    assert_ne!(replaced["hash"], lost["hash"]);
+    let logs = ask(&url, "eth_getBlockReceipts", json!([lost["number"]])).await;
+    assert_eq!(logs[0]["blockHash"], replaced["hash"]);
+    // The snapshot is none of the chain that there is now.
+    assert_eq!(ask(&url, "evm_revert", json!([snapshot])).await, false);
+
+    // It takes part as before, and so does its directory.
+    cluster.terminate(other).await;
+    hashes.push(send(&cluster, forked, 6, 1).await);
+    let newest = number(&ask(&url, "eth_blockNumber", json!([])).await);
+    let directory = cluster.data_dir(forked);
+    cluster.terminate(forked).await;
+    let (done, found, error) = output(&["chain", "--data-dir", &directory, "verify"]);
+    assert!(done, "{found}{error}");
+    cluster.restart(forked).await;
+    cluster.restart(other).await;
+    until_same(&cluster, [forked, other], &hashes).await;
+    assert!(number(&ask(cluster.rpc(other), "eth_blockNumber", json!([])).await) >= newest);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_node_gives_up_the_entries_that_the_servers_lost_and_keeps_their_transactions() {
+    a_fork_ends(false).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_fork_of_a_node_that_was_suspended_ends_while_it_runs() {
+    a_fork_ends(true).await;
+}
