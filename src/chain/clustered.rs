@@ -7,6 +7,7 @@ use std::{
 };
 
 use alloy_primitives::B256;
+use k256::elliptic_curve::rand_core::{OsRng, RngCore};
 use tokio::{
     sync::watch,
     time::{Instant, sleep, sleep_until, timeout_at},
@@ -21,6 +22,12 @@ use super::{
 const PATIENCE: Duration = Duration::from_secs(9);
 /// Pause before a request is sent to a leader again.
 const RETRY: Duration = Duration::from_millis(25);
+
+fn random() -> [u8; 16] {
+    let mut bytes = [0; 16];
+    OsRng.fill_bytes(&mut bytes);
+    bytes
+}
 
 impl Chain {
     /// Joins a cluster: changes and transactions go to its leader from now on.
@@ -81,12 +88,14 @@ impl Chain {
             let removed = self.remove(PoolSelection::All).await;
             removed.map_err(|error| ChangeError::Unavailable(error.to_string()))?;
         }
-        let deadline = Instant::now() + PATIENCE;
+        let request = u128::from_le_bytes(random());
+        let mut deadline = Instant::now() + PATIENCE;
         loop {
+            let began = Instant::now();
             let leads = self.shared.leadership.borrow().leads;
             let outcome = match leads {
-                true => self.change_here(change.clone()).await,
-                false => match peers.change(&change).await {
+                true => self.change_here(change.clone(), Some(request)).await,
+                false => match peers.change(&change, request).await {
                     Ok((outcome, height)) => {
                         let reached = timeout_at(Instant::now() + PATIENCE, self.reached(height)).await;
                         let behind = |_| ChangeError::Unavailable("this node is behind the cluster's log".to_owned());
@@ -96,6 +105,10 @@ impl Chain {
                     Err(error) => Err(error),
                 },
             };
+            if began.elapsed() > PATIENCE {
+                // A leader worked on it for as long, and the next one goes on.
+                deadline = Instant::now() + PATIENCE;
+            }
             match outcome {
                 Err(ChangeError::NotLeading) if Instant::now() < deadline => sleep(RETRY).await,
                 Err(ChangeError::NotLeading) => {

@@ -246,13 +246,14 @@ impl Chain {
     pub async fn change(&self, change: Change) -> Result<ChangeOutcome, ChangeError> {
         match self.shared.peers.get() {
             Some(peers) => self.change_among(&**peers, change).await,
-            None => self.change_here(change).await,
+            None => self.change_here(change, None).await,
         }
     }
 
-    /// Sends a change to this node's writer and waits for the outcome.
-    pub async fn change_here(&self, change: Change) -> Result<ChangeOutcome, ChangeError> {
-        self.ask(|reply| WriterCommand::Change(change, reply)).await?
+    /// Sends a change to this node's writer and waits for the outcome. In a cluster, the `request` for the change has an id,
+    /// a random number that is the same whenever it is made again.
+    pub async fn change_here(&self, change: Change, request: Option<u128>) -> Result<ChangeOutcome, ChangeError> {
+        self.ask(|reply| WriterCommand::Change(change, request, reply)).await?
     }
 
     /// Seals blocks with the transactions that are ready, even empty ones, and waits for them. Many blocks are mined in

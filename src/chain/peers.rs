@@ -35,14 +35,20 @@ pub enum PoolSelection {
     All,
 }
 
-/// The other nodes of a cluster. An error `NotLeading` means that the request was not executed.
+/// The other nodes of a cluster. An error `NotLeading` means that the request can be sent again: it was not executed, or the
+/// next leader knows what was done of it.
 pub trait Peers: Send + Sync {
     /// Sends a pooled transaction to the leader. `again` marks one that an earlier leader may have received.
     /// Returns its acknowledgement, and a height of the log that includes it.
     fn submit<'a>(&'a self, pooled: &'a Pooled, again: bool) -> BoxFuture<'a, Result<(Settled, u64), SubmitError>>;
 
-    /// Sends a change to the leader. Returns its outcome, and the height of the log that includes it.
-    fn change<'a>(&'a self, change: &'a Change) -> BoxFuture<'a, Result<(ChangeOutcome, u64), ChangeError>>;
+    /// Sends a change to the leader, as the request with this id. Returns its outcome, and the height of the log that
+    /// includes it.
+    fn change<'a>(
+        &'a self,
+        change: &'a Change,
+        request: u128,
+    ) -> BoxFuture<'a, Result<(ChangeOutcome, u64), ChangeError>>;
 
     /// Has the leader remove transactions from the pool. Returns whether there were any.
     fn remove(&self, selection: PoolSelection) -> BoxFuture<'_, Result<bool, SubmitError>>;

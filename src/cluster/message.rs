@@ -40,8 +40,13 @@ pub enum Request {
         again: bool,
     },
     /// Make a change, which only development methods request. Its transactions may be those of impersonated accounts.
-    /// Answered with [`Outcome::Changed`].
-    Change(Change),
+    /// Answered with [`Outcome::Changed`], or with [`Outcome::InProgress`] if the same request came before and is not done.
+    Change {
+        /// A random number that is the same whenever the request is sent again. Older versions send it once, without one.
+        id: Option<u128>,
+        /// The change.
+        change: Change,
+    },
     /// Remove transactions from the pool, which only development methods request. Answered with [`Outcome::Dropped`].
     Drop(PoolSelection),
 }
@@ -66,6 +71,8 @@ pub enum Outcome {
     Dropped(Result<bool, SubmitError>),
     /// The receiver could not decode the request, for this reason.
     Undecodable(String),
+    /// The change was requested before, and is not done yet.
+    InProgress,
 }
 
 /// The reason why a message could not be decoded.
@@ -85,11 +92,13 @@ const CHANGE: u8 = 3;
 const DROP_TRANSACTION: u8 = 4;
 const DROP_SENDER: u8 = 5;
 const DROP_ALL: u8 = 6;
+const IDENTIFIED_CHANGE: u8 = 7;
 
 const SUBMITTED: u8 = 1;
 const CHANGED: u8 = 2;
 const DROPPED: u8 = 3;
 const UNDECODABLE: u8 = 4;
+const IN_PROGRESS: u8 = 5;
 
 impl Request {
     /// Returns the request to add a transaction to the pool.
@@ -115,8 +124,14 @@ impl Request {
                 out.byte(u8::from(*again));
                 change::write_transaction(transaction, out);
             }
-            Self::Change(change) => {
-                out.byte(CHANGE);
+            Self::Change { id, change } => {
+                match id {
+                    None => out.byte(CHANGE),
+                    Some(id) => {
+                        out.byte(IDENTIFIED_CHANGE);
+                        out.raw(&id.to_le_bytes());
+                    }
+                }
                 change::write(change, out)?;
             }
             Self::Drop(PoolSelection::Transaction(hash)) => {
@@ -145,7 +160,11 @@ impl Request {
                 }
                 Self::SubmitImpersonated { transaction: Box::new(transaction), again }
             }
-            CHANGE => Self::Change(change::read(from)?),
+            CHANGE => Self::Change { id: None, change: change::read(from)? },
+            IDENTIFIED_CHANGE => {
+                let id = Some(u128::from_le_bytes(from.array()?));
+                Self::Change { id, change: change::read(from)? }
+            }
             DROP_TRANSACTION => Self::Drop(PoolSelection::Transaction(from.array()?.into())),
             DROP_SENDER => Self::Drop(PoolSelection::Sender(from.array()?.into())),
             DROP_ALL => Self::Drop(PoolSelection::All),
@@ -178,6 +197,7 @@ impl Response {
                 out.byte(UNDECODABLE);
                 out.string(reason.as_bytes());
             }
+            Outcome::InProgress => out.byte(IN_PROGRESS),
         }
         std::mem::take(out).into_bytes()
     }
@@ -194,6 +214,7 @@ impl Response {
                 let reason = str::from_utf8(from.string()?).map_err(|_| Malformed("text"))?;
                 Outcome::Undecodable(reason.to_owned())
             }
+            IN_PROGRESS => Outcome::InProgress,
             _ => return Err(Malformed("kind of outcome").into()),
         };
         from.end("response: trailing bytes")?;

@@ -19,6 +19,7 @@ mod name;
 mod peers;
 mod pool;
 mod process;
+mod recent_changes;
 mod requests;
 mod state;
 
@@ -172,8 +173,13 @@ impl Membership {
         let chain = chain.clone();
         tokio::spawn(wake(chain.clone(), options.arrivals));
         let (allows_changes, counts_here) = (options.allows_changes, counts.clone());
-        let requests =
-            Requests { connection: connection.clone(), chain: chain.clone(), counts: counts_here, allows_changes };
+        let requests = Requests {
+            connection: connection.clone(),
+            chain: chain.clone(),
+            counts: counts_here,
+            allows_changes,
+            changes: Arc::default(),
+        };
         requests.serve(&NodeProcess { node: node.clone(), instance }).await?;
         pool::mirror(connection.clone(), pool, chain.clone(), options.allows_changes);
         state::exchange(board.clone(), connection.clone(), chain.clone());

@@ -13,7 +13,11 @@ use futures_util::{
     future::BoxFuture,
     stream::{self, FuturesUnordered},
 };
-use tokio::{runtime::Handle, sync::watch, time::sleep};
+use tokio::{
+    runtime::Handle,
+    sync::watch,
+    time::{Instant, sleep, sleep_until},
+};
 
 use super::{
     ClusterCounts,
@@ -27,12 +31,14 @@ use crate::{
     chain::{Change, ChangeError, ChangeOutcome, Peers, PoolSelection, Pooled, Settled, SubmitError},
 };
 
-/// Time in which the leader must answer about a transaction.
-const SUBMIT: Duration = Duration::from_secs(9);
-/// Time after which a transaction is sent again while there is no answer.
+/// Time in which the leader must answer a request, or say that it works on it.
+const SILENCE: Duration = Duration::from_secs(9);
+/// Time in which it must have made a change. Mining many blocks takes long.
+const LONGEST: Duration = Duration::from_secs(600);
+/// Time after which a request is sent again while there is no answer. Each time after that it is twice as long, up to
+/// [`MOST_PAUSED`].
 const AGAIN: Duration = Duration::from_secs(1);
-/// Time in which the leader must make a change. Mining many blocks takes long.
-const CHANGE: Duration = Duration::from_secs(600);
+const MOST_PAUSED: Duration = Duration::from_secs(4);
 /// Number of transactions that are stored at the same time.
 const AT_ONCE: usize = 32;
 /// Time in which a transaction that waits must be stored.
@@ -52,6 +58,8 @@ enum SendError {
     Undelivered,
     /// The leader may have received it.
     Unanswered(String),
+    /// The leader, which may have received it, does not lead any more.
+    Deposed,
     /// It cannot be sent.
     Impossible(String),
 }
@@ -65,24 +73,22 @@ impl ClusterPeers {
         Self { connection, leader, counts, runtime: Handle::current() }
     }
 
-    async fn send(&self, payload: Vec<u8>, patience: Duration) -> Result<Response, SendError> {
-        let mut leader = self.leader.clone();
-        let Some(holder) = leader.borrow_and_update().clone() else { return Err(SendError::Undelivered) };
+    /// Sends a request once to the process that leads.
+    async fn send(&self, holder: &NodeProcess, payload: Bytes) -> Result<Response, SendError> {
         let node = &holder.node;
         if !self.connection.is_connected() {
             return Err(SendError::Undelivered);
         }
         self.counts.forwarded.add(1);
-        let request = NatsRequest::new().payload(payload.into()).timeout(Some(patience));
-        let sent = self.connection.client.send_request(self.connection.names.requests(&holder), request);
-        let changed = leader.wait_for(|leader| leader.as_ref() != Some(&holder));
+        let request = NatsRequest::new().payload(payload).timeout(Some(LONGEST));
+        let sent = self.connection.client.send_request(self.connection.names.requests(holder), request);
+        let mut leader = self.leader.clone();
         let answer = tokio::select! {
             answer = sent => answer,
-            _ = changed => return Err(SendError::Unanswered(format!("{node}, which led it, does not any more"))),
+            _ = leader.wait_for(|leader| leader.as_ref() != Some(holder)) => return Err(SendError::Deposed),
         };
         let message = answer.map_err(|error| match error.kind() {
             RequestErrorKind::NoResponders => SendError::Undelivered,
-            RequestErrorKind::TimedOut => SendError::Unanswered(format!("{node} does not answer")),
             RequestErrorKind::MaxPayloadExceeded => SendError::Impossible(with_causes(&error)),
             _ => SendError::Unanswered(with_causes(&error)),
         })?;
@@ -90,57 +96,70 @@ impl ClusterPeers {
         response.map_err(|error| SendError::Impossible(format!("the answer of {node}: {error}")))
     }
 
-    /// Sends a transaction, and again while there is no answer: a request may have been lost on its way, and a transaction can
-    /// be included once only.
-    async fn submit_until_answered(&self, submission: &Submission, again: bool) -> Result<Response, SendError> {
-        let attempt = async |again: bool| {
-            self.counts.retried.add(u64::from(again));
-            let payload = Request::submit(submission, again).encode();
-            self.send(payload.map_err(|error| SendError::Impossible(error.to_string()))?, SUBMIT).await
+    /// Sends a request to the process that leads until it is answered: it may be lost on its way. Whether it is sent `again`
+    /// is an argument of what encodes it. Fails once the process has said nothing for [`SILENCE`].
+    async fn ask(&self, encode: impl Fn(bool) -> Result<Vec<u8>, ChangeError>) -> Result<Response, SendError> {
+        let Some(holder) = self.leader.borrow().clone() else { return Err(SendError::Undelivered) };
+        let attempt = |again: bool| {
+            let payload = encode(again).map_err(|error| SendError::Impossible(error.to_string()))?;
+            Ok(self.send(&holder, payload.into()))
         };
-        let mut attempts = FuturesUnordered::from_iter([attempt(again)]);
-        let mut pause = AGAIN;
+        let mut attempts = FuturesUnordered::from_iter([attempt(false)?]);
+        let (mut is_repeated, mut pause, mut deadline) = (false, AGAIN, Instant::now() + SILENCE);
         loop {
             tokio::select! {
-                Some(answer) = attempts.next() => return answer,
+                Some(answer) = attempts.next() => match answer {
+                    Ok(Response { outcome: Outcome::InProgress, .. }) => deadline = Instant::now() + SILENCE,
+                    // An earlier attempt may have been received.
+                    Err(SendError::Undelivered) if is_repeated => {}
+                    Err(SendError::Unanswered(_)) => {}
+                    answer => return answer,
+                },
                 () = sleep(pause) => {
-                    attempts.push(attempt(true));
+                    self.counts.retried.add(1);
+                    attempts.push(attempt(true)?);
+                    is_repeated = true;
                     // A leader that is only slow gets few more requests.
-                    pause *= 2;
+                    pause = MOST_PAUSED.min(2 * pause);
+                }
+                () = sleep_until(deadline) => {
+                    return Err(SendError::Unanswered(format!("{} does not answer", holder.node)));
                 }
             }
         }
     }
 
     async fn submit(&self, pooled: &Pooled, again: bool) -> Result<(Settled, u64), SubmitError> {
-        match self.submit_until_answered(&submission(pooled), again).await {
+        let submission = submission(pooled);
+        match self.ask(|repeated| Request::submit(&submission, again || repeated).encode()).await {
             Ok(Response { height, outcome: Outcome::Submitted(settled) }) => settled.map(|settled| (settled, height)),
             Ok(Response { outcome: Outcome::Undecodable(reason), .. }) => Err(SubmitError::Unavailable(reason)),
             Ok(_) => Err(SubmitError::Unavailable("the leader gave the answer to another request".to_owned())),
             // Sending it again is safe: it can be included once only.
-            Err(SendError::Undelivered | SendError::Unanswered(_)) => Err(SubmitError::NotLeading),
+            Err(SendError::Undelivered | SendError::Unanswered(_) | SendError::Deposed) => Err(SubmitError::NotLeading),
             Err(SendError::Impossible(reason)) => Err(SubmitError::Unavailable(reason)),
         }
     }
 
-    async fn change(&self, change: &Change) -> Result<(ChangeOutcome, u64), ChangeError> {
-        let payload = Request::Change(change.clone()).encode()?;
-        match self.send(payload, CHANGE).await {
+    async fn change(&self, change: &Change, id: u128) -> Result<(ChangeOutcome, u64), ChangeError> {
+        // It is encoded once, since it may be large.
+        let request = Request::Change { id: Some(id), change: change.clone() }.encode()?;
+        match self.ask(|_| Ok(request.clone())).await {
             Ok(Response { height, outcome: Outcome::Changed(outcome) }) => outcome.map(|outcome| (outcome, height)),
             Ok(Response { outcome: Outcome::Undecodable(reason), .. }) => Err(ChangeError::Unavailable(reason)),
             Ok(_) => Err(ChangeError::Unavailable("the leader gave the answer to another request".to_owned())),
-            Err(SendError::Undelivered) => Err(ChangeError::NotLeading),
+            // The next leader knows what was done of it.
+            Err(SendError::Undelivered | SendError::Deposed) => Err(ChangeError::NotLeading),
             Err(SendError::Unanswered(reason) | SendError::Impossible(reason)) => Err(ChangeError::Unavailable(reason)),
         }
     }
 
     async fn remove(&self, selection: PoolSelection) -> Result<bool, SubmitError> {
-        let payload = Request::Drop(selection).encode();
-        let payload = payload.map_err(|error| SubmitError::Unavailable(error.to_string()))?;
-        match self.send(payload, SUBMIT).await {
+        match self.ask(|_| Request::Drop(selection).encode()).await {
             Ok(Response { outcome: Outcome::Dropped(found), .. }) => found,
             Ok(_) => Err(SubmitError::Unavailable("the leader gave the answer to another request".to_owned())),
-            Err(SendError::Undelivered) => Err(SubmitError::NotLeading),
+            // Removing them again is safe.
+            Err(SendError::Undelivered | SendError::Deposed) => Err(SubmitError::NotLeading),
             Err(SendError::Unanswered(reason) | SendError::Impossible(reason)) => Err(SubmitError::Unavailable(reason)),
         }
     }
@@ -198,8 +217,12 @@ impl Peers for ClusterPeers {
         Box::pin(self.submit(pooled, again))
     }
 
-    fn change<'a>(&'a self, change: &'a Change) -> BoxFuture<'a, Result<(ChangeOutcome, u64), ChangeError>> {
-        Box::pin(self.change(change))
+    fn change<'a>(
+        &'a self,
+        change: &'a Change,
+        request: u128,
+    ) -> BoxFuture<'a, Result<(ChangeOutcome, u64), ChangeError>> {
+        Box::pin(self.change(change, request))
     }
 
     fn remove(&self, selection: PoolSelection) -> BoxFuture<'_, Result<bool, SubmitError>> {

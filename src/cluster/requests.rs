@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use async_nats::Message;
+use async_nats::Subject;
+use bytes::Bytes;
 use futures_util::StreamExt;
 use tokio::sync::Semaphore;
 
@@ -11,6 +12,7 @@ use super::{
     connection::{Connection, failed},
     message::{Outcome, Request, Response},
     process::NodeProcess,
+    recent_changes::{Known, RecentChanges},
 };
 use crate::{
     block::Submission,
@@ -30,6 +32,7 @@ pub(super) struct Requests {
     pub(super) counts: Arc<ClusterCounts>,
     /// Whether changes of development methods are executed.
     pub(super) allows_changes: bool,
+    pub(super) changes: Arc<RecentChanges>,
 }
 
 impl Requests {
@@ -40,11 +43,21 @@ impl Requests {
         tokio::spawn(async move {
             let room = Arc::new(Semaphore::new(ROOM));
             while let Some(message) = requests.next().await {
+                let Some(reply) = message.reply else { continue };
+                let request = match Request::decode(&message.payload) {
+                    Ok(request) => request,
+                    // What is none takes no room from others.
+                    Err(error) => {
+                        let response = self.response(Outcome::Undecodable(error.to_string()));
+                        self.connection.answer(reply, response).await;
+                        continue;
+                    }
+                };
                 let size = message.payload.len().clamp(LEAST, ROOM) as u32;
                 let Ok(held) = room.clone().acquire_many_owned(size).await else { return };
                 let own = self.clone();
                 tokio::spawn(async move {
-                    own.answer(message).await;
+                    own.answer(request, reply).await;
                     drop(held);
                 });
             }
@@ -52,17 +65,30 @@ impl Requests {
         Ok(())
     }
 
-    async fn answer(&self, message: Message) {
-        let Some(reply) = message.reply else { return };
-        let outcome = match Request::decode(&message.payload) {
-            Ok(request) => self.execute(request).await,
-            Err(error) => Outcome::Undecodable(error.to_string()),
+    fn response(&self, outcome: Outcome) -> Bytes {
+        Response { height: self.chain.height(), outcome }.encode().into()
+    }
+
+    async fn answer(&self, request: Request, reply: Subject) {
+        let id = match request {
+            Request::Change { id, .. } => id,
+            _ => None,
         };
-        if !outcome.is_not_leading() {
-            self.counts.executed.add(1);
-        }
-        let response = Response { height: self.chain.height(), outcome }.encode();
-        self.connection.answer(reply, response.into()).await;
+        let response = match id.map_or(Known::New, |id| self.changes.begin(id)) {
+            Known::Made(response) => response,
+            Known::InProgress => self.response(Outcome::InProgress),
+            Known::New => {
+                let outcome = self.execute(request).await;
+                let is_not_leading = outcome.is_not_leading();
+                self.counts.executed.add(u64::from(!is_not_leading));
+                let response = self.response(outcome);
+                if let Some(id) = id {
+                    self.changes.end(id, Some(response.clone()).filter(|_| !is_not_leading));
+                }
+                response
+            }
+        };
+        self.connection.answer(reply, response).await;
     }
 
     async fn execute(&self, request: Request) -> Outcome {
@@ -81,10 +107,10 @@ impl Requests {
                 (true, false) => Err(SubmitError::UnknownAccount),
                 (true, true) => self.submit(Submission { transaction: *transaction, sidecar: None }, again).await,
             }),
-            Request::Change(change) => Outcome::Changed(match (leads, allows_changes) {
+            Request::Change { id, change } => Outcome::Changed(match (leads, allows_changes) {
                 (false, _) => Err(ChangeError::NotLeading),
                 (true, false) => Err(ChangeError::Unavailable("the leader has no development methods".to_owned())),
-                (true, true) => self.chain.change_here(change).await,
+                (true, true) => self.chain.change_here(change, id).await,
             }),
             Request::Drop(selection) => Outcome::Dropped(match (leads, allows_changes) {
                 (false, _) => Err(SubmitError::NotLeading),

@@ -7,7 +7,7 @@ use std::{
     vec,
 };
 
-use super::{EntryStream, LogEntry, LogError, StoredEntry};
+use super::{EntryStream, LogEntry, LogError, RequestPart, StoredEntry};
 
 /// Most entries that are handed over at once: enough that waking the other thread costs little.
 const BATCH: usize = 64;
@@ -23,6 +23,8 @@ pub struct DecodedEntry {
     pub height: u64,
     /// The size of its encoding in bytes.
     pub size: u64,
+    /// The request that it is a part of, if it is one.
+    pub part: Option<RequestPart>,
     /// The entry.
     pub entry: LogEntry,
 }
@@ -37,7 +39,8 @@ pub fn decode_ahead(entries: EntryStream, expected: u64) -> Result<DecodedEntrie
 }
 
 fn decode_entry(stored: StoredEntry) -> Result<DecodedEntry, LogError> {
-    Ok(DecodedEntry { height: stored.height, size: stored.bytes.len() as u64, entry: stored.entry()? })
+    let (height, size) = (stored.height, stored.bytes.len() as u64);
+    Ok(DecodedEntry { height, size, part: stored.part()?, entry: stored.entry()? })
 }
 
 type Batch = Vec<Result<DecodedEntry, LogError>>;

@@ -86,6 +86,16 @@ pub enum LogEntry {
     },
 }
 
+/// The place of an entry among those of a request, in a cluster: a request that is sent again, to whichever node leads by
+/// then, gets the outcome of the first time, or what is left of it is done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RequestPart {
+    /// The request's id, a random number.
+    pub id: u128,
+    /// Number of its entries after this one.
+    pub left: u64,
+}
+
 /// Longest name of a node or of a snapshot, in bytes.
 const MAX_NAME: usize = 255;
 
@@ -95,6 +105,28 @@ const TIME: u8 = 3;
 const REVERT: u8 = 4;
 const SNAPSHOT: u8 = 5;
 const EPOCH: u8 = 6;
+/// Precedes the encoding of an entry that is part of a request.
+const REQUESTED: u8 = 7;
+
+impl RequestPart {
+    /// Encodes the part, which the encoding of the entry follows.
+    pub fn write(&self, out: &mut Writer) {
+        out.byte(REQUESTED);
+        out.raw(&self.id.to_le_bytes());
+        out.number(self.left);
+    }
+
+    /// Splits the encoding of an entry into the part of a request that it is, if it is one, and the entry.
+    pub fn split(bytes: &[u8]) -> Result<(Option<Self>, &[u8]), Malformed> {
+        let from = &mut Reader::new(bytes);
+        if bytes.first() != Some(&REQUESTED) {
+            return Ok((None, bytes));
+        }
+        from.byte()?;
+        let part = Self { id: u128::from_le_bytes(from.array()?), left: from.number()? };
+        Ok((Some(part), from.rest()))
+    }
+}
 
 impl LogEntry {
     /// Encodes the entry.
@@ -148,9 +180,10 @@ impl LogEntry {
         out.into_bytes()
     }
 
-    /// Decodes an entry that [`write`](Self::write) encoded.
+    /// Decodes an entry that [`write`](Self::write) encoded, whether it is part of a request or not.
     pub fn decode(bytes: &[u8]) -> Result<Self, Malformed> {
-        let from = &mut Reader::new(bytes);
+        let (_, entry) = RequestPart::split(bytes)?;
+        let from = &mut Reader::new(entry);
         let entry = match from.byte()? {
             BLOCK => {
                 let shift = TimeShift::read(from)?;
@@ -187,7 +220,8 @@ impl LogEntry {
 
     /// Returns the height to which an encoded entry reverts, or `None` if it is not a revert. Decodes nothing else.
     pub fn reverts_to(bytes: &[u8]) -> Result<Option<u64>, Malformed> {
-        let from = &mut Reader::new(bytes);
+        let (_, entry) = RequestPart::split(bytes)?;
+        let from = &mut Reader::new(entry);
         if from.byte()? == REVERT { from.number().map(Some) } else { Ok(None) }
     }
 }
@@ -267,6 +301,24 @@ mod tests {
             assert!(LogEntry::decode(&[&encoded[..], &[0, 0, 0]].concat()).is_err());
         }
         assert!(LogEntry::decode(&bytes(&snapshot(Some(&"a".repeat(MAX_NAME + 1))))).is_err());
+    }
+
+    #[test]
+    fn an_entry_of_a_request_is_the_same_entry() {
+        let part = RequestPart { id: u128::MAX - 1, left: 300 };
+        let entry = LogEntry::Revert { to: 300, shift: TimeShift::default(), uses_up: None };
+        let mut out = Writer::default();
+        part.write(&mut out);
+        entry.write(&mut out);
+        assert_eq!(RequestPart::split(out.bytes()).unwrap(), (Some(part), &bytes(&entry)[..]));
+        assert_eq!(RequestPart::split(&bytes(&entry)).unwrap(), (None, &bytes(&entry)[..]));
+        assert_eq!(format!("{:?}", LogEntry::decode(out.bytes()).unwrap()), format!("{entry:?}"));
+        assert_eq!(LogEntry::reverts_to(out.bytes()), Ok(Some(300)));
+        // An entry is part of one request.
+        let mut twice = Writer::default();
+        part.write(&mut twice);
+        twice.raw(out.bytes());
+        assert!(LogEntry::decode(twice.bytes()).is_err());
     }
 
     #[test]

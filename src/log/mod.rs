@@ -22,12 +22,12 @@ use alloy_primitives::B256;
 pub use self::memory::{Fault, Faults, MemoryLog};
 pub use self::{
     ahead::{DecodedEntries, DecodedEntry, decode_ahead},
-    entry::{EditableParams, LogEntry, TimeShift, read_name},
+    entry::{EditableParams, LogEntry, RequestPart, TimeShift, read_name},
     error::{AppendError, LogError},
     jetstream::{Delivered, JetStreamLogs, LogStream, StreamExtent, delete, deliver},
     local::{LocalLogs, is_log_file},
 };
-use crate::storage::Storage;
+use crate::{codec::Malformed, storage::Storage};
 
 /// The durability of an acknowledged append.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -61,8 +61,16 @@ pub struct StoredEntry {
 impl StoredEntry {
     /// Decodes the entry.
     pub fn entry(&self) -> Result<LogEntry, LogError> {
-        LogEntry::decode(&self.bytes)
-            .map_err(|error| LogError::Malformed { height: self.height, what: error.to_string() })
+        LogEntry::decode(&self.bytes).map_err(|error| self.malformed(error))
+    }
+
+    /// Returns the part of a request that the entry is, if it is one. Decodes nothing else.
+    pub fn part(&self) -> Result<Option<RequestPart>, LogError> {
+        RequestPart::split(&self.bytes).map(|(part, _)| part).map_err(|error| self.malformed(error))
+    }
+
+    fn malformed(&self, error: Malformed) -> LogError {
+        LogError::Malformed { height: self.height, what: error.to_string() }
     }
 }
 

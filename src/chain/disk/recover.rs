@@ -110,7 +110,8 @@ impl Recovered {
         let crate::chain::AppliedBlock { block, changes, state } = applied;
         let changes = Arc::new(changes);
         if let Some(journal) = &mut self.journal {
-            journal.record(&LogEntry::Block { block: block.clone(), changes: changes.clone(), shift: self.shift })?;
+            let (block, changes) = (block.clone(), changes.clone());
+            journal.record(&LogEntry::Block { block, changes, shift: self.shift }, None)?;
         }
         (self.head, _) = self.head.extended(block, changes, state, limits);
         Ok(())
@@ -261,7 +262,7 @@ pub(in crate::chain) fn replay(
     let mut bytes = 0;
     let count = end.saturating_sub(height);
     for decoded in decode_ahead(Box::new(log.stream(height)?.take(count as usize)), count)? {
-        let DecodedEntry { height, size, entry } = decoded?;
+        let DecodedEntry { height, size, entry, .. } = decoded?;
         bytes += size;
         let failed = |what| OpenError::Entry { height, what };
         replayed.snapshots.follow(height, &entry).map_err(failed)?;

@@ -147,7 +147,7 @@ impl ChainWriter {
         let (replayed, blocks) = (self.published(), Vec::new());
         let mut caught_up = CaughtUp { replayed, blocks, has_reverts: false, has_edits: false, epoch: None };
         for decoded in entries {
-            let DecodedEntry { height, size, entry } = decoded?;
+            let DecodedEntry { height, size, part, entry } = decoded?;
             match &entry {
                 LogEntry::Revert { to, .. } => {
                     caught_up.replayed = self.reverted(caught_up.replayed, *to)?;
@@ -159,7 +159,7 @@ impl ChainWriter {
                 LogEntry::Time(_) | LogEntry::Snapshot { .. } => {}
             }
             if let Some(journal) = &mut self.recorder.journal {
-                journal.include(height, &entry, size);
+                journal.include(height, part, &entry, size);
             }
             let followed = caught_up.replayed.snapshots.follow(height, &entry);
             followed

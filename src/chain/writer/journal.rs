@@ -2,17 +2,21 @@
 
 use std::{io, sync::Arc};
 
+use super::requests::Requests;
 use crate::{
     block::Submission,
     chain::Head,
     codec::Writer,
     log::{
-        AppendError, BlockLog, ChainIdentity, DecodedEntries, EditableParams, EntryStream, LogEntry, LogError, ReadLog,
-        TimeShift, decode_ahead,
+        AppendError, BlockLog, ChainIdentity, DecodedEntries, DecodedEntry, EditableParams, EntryStream, LogEntry,
+        LogError, ReadLog, RequestPart, TimeShift, decode_ahead,
     },
     storage::Storage,
     store::{Checkpoint, CheckpointWriter, DataDir, History, PendingTransaction, PoolFile, Snapshots},
 };
+
+/// Number of newest entries in which requests are searched for after a start.
+const SEARCHED: u64 = 1_024;
 
 /// The log, with the files that are kept up to date with it. Knows nothing about sealing blocks.
 pub struct Journal {
@@ -26,6 +30,8 @@ pub struct Journal {
     files: Option<JournalFiles>,
     /// The reason why nothing more can be recorded.
     refusal: Option<String>,
+    /// The latest requests in the log, once they are needed.
+    requests: Option<Requests>,
     scratch: Writer,
     /// The lock of the directory, held as long as anything is written.
     _directory: Option<DataDir>,
@@ -56,7 +62,17 @@ impl Journal {
     pub fn new(log: Box<dyn BlockLog>) -> Self {
         let (reader, height) = (log.reader(), log.end());
         let scratch = Writer::default();
-        Self { log, reader, height, published: height, files: None, refusal: None, scratch, _directory: None }
+        Self {
+            log,
+            reader,
+            height,
+            published: height,
+            files: None,
+            refusal: None,
+            requests: None,
+            scratch,
+            _directory: None,
+        }
     }
 
     pub(in crate::chain) fn with_parts(
@@ -91,9 +107,9 @@ impl Journal {
         self.height
     }
 
-    /// Appends an entry to the log. When this returns, the entry is as durable as configured. A conflict means that the
-    /// log has entries of another writer.
-    pub fn record(&mut self, entry: &LogEntry) -> Result<(), AppendError> {
+    /// Appends an entry to the log, which may be a part of a request. When this returns, the entry is as durable as
+    /// configured. A conflict means that the log has entries of another writer.
+    pub fn record(&mut self, entry: &LogEntry, part: Option<RequestPart>) -> Result<(), AppendError> {
         if let Some(reason) = self.refusal.clone() {
             return Err(AppendError::Unknown { file: "log".to_owned(), reason });
         }
@@ -102,15 +118,36 @@ impl Journal {
             return Err(AppendError::Conflict { expected: self.published, end: self.height });
         }
         self.scratch.clear();
+        part.iter().for_each(|part| part.write(&mut self.scratch));
         entry.write(&mut self.scratch);
         self.log.append(self.height, self.scratch.bytes())?;
-        self.include(self.height, entry, self.scratch.len() as u64);
+        self.include(self.height, part, entry, self.scratch.len() as u64);
         Ok(())
     }
 
+    /// Returns the latest requests in the log.
+    pub(super) fn requests(&mut self) -> Result<&Requests, LogError> {
+        let requests = match self.requests.take() {
+            Some(requests) => requests,
+            None => {
+                let from = self.height.saturating_sub(SEARCHED).max(self.reader.heights().start);
+                let mut requests = Requests::default();
+                for decoded in decode_ahead(self.between(from, self.height)?, self.height - from)? {
+                    let DecodedEntry { height, part, entry, .. } = decoded?;
+                    requests.note(height, part, &entry);
+                }
+                requests
+            }
+        };
+        Ok(self.requests.insert(requests))
+    }
+
     /// Indexes an entry that was appended or read, unless it is already indexed. `bytes` is the length of its encoding.
-    pub(super) fn include(&mut self, height: u64, entry: &LogEntry, bytes: u64) {
+    pub(super) fn include(&mut self, height: u64, part: Option<RequestPart>, entry: &LogEntry, bytes: u64) {
         if height == self.height {
+            if let Some(requests) = &mut self.requests {
+                requests.note(height, part, entry);
+            }
             if let Some(files) = &self.files {
                 files.history.insert(entry, bytes);
             }
@@ -197,7 +234,7 @@ impl Journal {
         let mut aside = checkpoints.map_err(|source| LogError::Io { file: files.storage.describe(""), source })?;
         aside.extend(self.log.truncate(end)?);
         files.history.truncate(end)?;
-        (self.height, self.published) = (end, end);
+        (self.height, self.published, self.requests) = (end, end, None);
         Ok(aside)
     }
 

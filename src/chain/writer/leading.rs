@@ -1,6 +1,6 @@
 //! Beginning and ceasing to lead a cluster.
 
-use super::ChainWriter;
+use super::{ChainWriter, requests::Requests};
 use crate::{
     chain::{ChangeError, Journal, Leadership},
     log::{AppendError, LogEntry},
@@ -22,6 +22,7 @@ impl ChainWriter {
             match self.record(entry) {
                 Ok(()) => {
                     self.leads = true;
+                    self.undo_replacing();
                     self.note_height();
                     self.shared.leadership.send_replace(Leadership { leads: true, epoch: number });
                     self.schedule();
@@ -33,6 +34,17 @@ impl ChainWriter {
             }
         }
         Err(ChangeError::NotLeading)
+    }
+
+    /// Restores the blocks that the leader before has removed, if it did not come to replace all of them. Whoever requested
+    /// that asks again.
+    fn undo_replacing(&mut self) {
+        let requests = self.recorder.journal.as_mut().map(|journal| journal.requests().map(Requests::replacing));
+        let Some(Ok(Some(progress))) = requests else { return };
+        match self.revert_to(progress.begins) {
+            Ok(()) => tracing::warn!("blocks that the leader before had removed are restored"),
+            Err(error) => tracing::error!(%error, "blocks that the leader before had removed cannot be restored"),
+        }
     }
 
     /// Ceases to lead, on this node's own decision.

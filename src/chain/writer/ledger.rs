@@ -139,6 +139,18 @@ impl ChainWriter {
         Ok(true)
     }
 
+    /// Reverts the chain to what it was when the log had `to` entries. Snapshots remain.
+    pub(super) fn revert_to(&mut self, to: u64) -> Result<(), ChangeError> {
+        let Replayed { head, shift, dropped, .. } =
+            self.reverted(self.published(), to).map_err(ChangeError::Snapshot)?;
+        self.record(|| LogEntry::Revert { to, shift, uses_up: None })?;
+        self.shared.timing.lock().adopt(shift);
+        let (_, added) = self.head().held_blocks().difference(head.held_blocks());
+        self.replace(head, added);
+        dropped.iter().for_each(|old| self.shared.index.remove(old));
+        Ok(())
+    }
+
     /// Returns the height of the log beyond which the chain cannot be reverted, if it can be restored from the log.
     fn oldest_base(&self) -> Result<Option<u64>, ChangeError> {
         let oldest = self.recorder.journal.as_ref().map_or(Ok(None), Journal::oldest_base);

@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{
     chain::{ChangeError, Head},
-    log::AppendError,
+    log::{AppendError, RequestPart},
 };
 
 /// The longest time that blocks are mined before waiting commands have a turn.
@@ -25,10 +25,11 @@ const REPORT_EVERY: Duration = Duration::from_secs(3);
 const LAST_WITH_PREAMBLE: u64 = 16;
 
 impl ChainWriter {
-    /// Queues an order of blocks and mines the first piece, unless another order is under way. Other commands have
-    /// their turn between two pieces.
-    pub(in crate::chain) fn order(&mut self, count: u64, pace: Pace, reply: Reply) {
-        self.schedule.orders.push_back(MiningOrder { count, left: count, pace, reported: Instant::now(), reply });
+    /// Queues an order of blocks, of which `left` are not mined yet, and mines the first piece, unless another order is under
+    /// way. Other commands have their turn between two pieces.
+    pub(in crate::chain) fn order(&mut self, count: u64, left: u64, pace: Pace, reply: Reply) {
+        let request = self.recorder.part.map(|part| part.id);
+        self.schedule.orders.push_back(MiningOrder { count, left, pace, reported: Instant::now(), request, reply });
         if self.schedule.orders.len() == 1 {
             self.mine_some();
         }
@@ -46,6 +47,8 @@ impl ChainWriter {
     /// Mines a piece of the first order.
     fn mine_some(&mut self) {
         let Some(mut order) = self.schedule.orders.pop_front() else { return };
+        let before = self.recorder.part;
+        self.recorder.part = order.request.map(|id| RequestPart { id, left: order.left });
         let outcome = match self.mine_piece(&mut order) {
             // The blocks so far are published; the next piece continues after those of the other writer.
             Err(ChangeError::Append(AppendError::Conflict { .. })) => self.follow(true),
@@ -54,7 +57,9 @@ impl ChainWriter {
         self.schedule.mined = Instant::now();
         let outcome = if self.leads { outcome } else { Err(order.deposed()) };
         // A failed block may leave a changed time shift behind.
+        self.recorder.expect_after(order.left as usize);
         self.record_time();
+        self.recorder.part = before;
         let (mined, of) = (order.count - order.left, order.count);
         match outcome {
             Ok(()) if order.left > 0 => {
@@ -82,6 +87,7 @@ impl ChainWriter {
         let mut time_is_up = false;
         while order.left > 0 && !time_is_up {
             time_is_up = Instant::now() >= until;
+            self.recorder.expect_after(order.left as usize - 1);
             let sealed = match self.mine_next(&head, order, time_is_up) {
                 Ok(sealed) => sealed,
                 Err(error) => {

@@ -10,6 +10,7 @@ mod mining;
 pub(super) mod phases;
 pub(super) mod produced;
 mod recorder;
+mod requests;
 mod schedule;
 pub(super) mod seal_lock;
 pub(super) mod sealing;
@@ -24,6 +25,7 @@ use alloy_primitives::Address;
 use self::{
     change::{Change, ChangeOutcome, Reply},
     phases::Phase,
+    requests::Progress,
     schedule::SealReason,
     timing::Timing,
 };
@@ -34,6 +36,7 @@ use crate::{
         ChangeError, Edit, Event, Head, Mining, Stopped, SubmitError,
         shared::{Sealing, SharedChain},
     },
+    log::{AppendError, RequestPart},
 };
 
 /// The writer's side of the chain.
@@ -48,16 +51,25 @@ pub(super) struct ChainWriter {
     pub(super) ended: bool,
 }
 
+/// The outcome of a change, and the channel for it.
+type Answer = (Result<ChangeOutcome, ChangeError>, Reply);
+
 impl ChainWriter {
-    /// Makes a change, and answers once it is recorded. Mining many blocks continues in pieces afterwards.
-    fn change(&mut self, change: Change, reply: Reply) {
+    /// Makes a change, and answers once it is recorded. Mining many blocks continues in pieces afterwards. A `request` whose
+    /// change the log has is answered only, and one of which it has a part is brought to its end.
+    fn change(&mut self, change: Change, request: Option<u128>, reply: Reply) {
         let _span = tracing::trace_span!(target: "tetrad::span", "change", otel.name = change.name()).entered();
         if !self.leads {
             let _ = reply.send(Err(ChangeError::NotLeading));
             return;
         }
-        let answer = self.apply(change, reply);
+        self.recorder.part = request.map(|id| RequestPart { id, left: 0 });
+        let answer = match self.progress(request) {
+            Ok(progress) => self.proceed_with(change, progress, reply),
+            Err(error) => Some((Err(error), reply)),
+        };
         let is_recorded = self.record_time();
+        self.recorder.part = None;
         self.note_height();
         if let Some((outcome, reply)) = answer {
             // The caller may have disconnected.
@@ -67,12 +79,38 @@ impl ChainWriter {
         self.schedule.request_seal(SealReason::Transactions);
     }
 
+    /// Returns what the log says of a request, if anything.
+    fn progress(&mut self, request: Option<u128>) -> Result<Option<Progress>, ChangeError> {
+        let (Some(id), Some(journal)) = (request, &mut self.recorder.journal) else { return Ok(None) };
+        let requests = journal.requests().map_err(|error| AppendError::Unavailable(error.to_string()))?;
+        Ok(requests.get(id))
+    }
+
+    /// Makes a change, or what is left of it. Returns its outcome and the reply channel, unless it is answered later.
+    fn proceed_with(&mut self, change: Change, progress: Option<Progress>, reply: Reply) -> Option<Answer> {
+        let Some(progress) = progress else { return self.apply(change, reply) };
+        if let Some(outcome) = progress.outcome(&change) {
+            return Some((Ok(outcome), reply));
+        }
+        match change {
+            Change::Mine { count, pace } => {
+                self.order(count, progress.left.min(count), pace, reply);
+                None
+            }
+            Change::Reorg { .. } if progress.left > 0 => {
+                let reason = format!("blocks were removed, and the last {} not replaced", progress.left);
+                Some((Err(ChangeError::Unavailable(reason)), reply))
+            }
+            change => self.apply(change, reply),
+        }
+    }
+
     /// Makes a change. Returns its outcome and the reply channel, unless it is answered later.
-    fn apply(&mut self, change: Change, reply: Reply) -> Option<(Result<ChangeOutcome, ChangeError>, Reply)> {
+    fn apply(&mut self, change: Change, reply: Reply) -> Option<Answer> {
         let done = |()| ChangeOutcome::Done;
         let outcome = match change {
             Change::Mine { count, pace } => {
-                self.order(count, pace, reply);
+                self.order(count, count, pace, reply);
                 return None;
             }
             Change::Snapshot { name } => {

@@ -6,7 +6,7 @@ use super::{ChainWriter, phases::Phase, sealing::Sealed, thread::StoreRequest};
 use crate::{
     chain::{Head, Journal, SubmitError, block::candidate::Candidate},
     evm::BlockError,
-    log::{AppendError, EditableParams, LogEntry, TimeShift},
+    log::{AppendError, EditableParams, LogEntry, RequestPart, TimeShift},
 };
 
 /// The journal, and the failure of the last change if it failed.
@@ -17,12 +17,14 @@ pub(in crate::chain) struct ChangeRecorder {
     shift: TimeShift,
     /// The reason why the last change failed, until one succeeds.
     failure: Option<ChangeFailure>,
+    /// The request for the change that is being made, in a cluster, and the number of entries after the next one.
+    pub(super) part: Option<RequestPart>,
 }
 
 impl ChangeRecorder {
     /// Returns a recorder for `journal`, whose last recorded time shift is `shift`.
     pub(in crate::chain) fn new(journal: Option<Journal>, shift: TimeShift) -> Self {
-        Self { journal, shift, failure: None }
+        Self { journal, shift, failure: None, part: None }
     }
 
     /// Returns the recorded time shift.
@@ -33,6 +35,13 @@ impl ChangeRecorder {
     /// Adopts the time shift that another writer recorded.
     pub(super) fn adopt(&mut self, shift: TimeShift) {
         self.shift = shift;
+    }
+
+    /// Sets the number of entries of the present request after the next one.
+    pub(super) fn expect_after(&mut self, left: usize) {
+        if let Some(part) = &mut self.part {
+            part.left = left as u64;
+        }
     }
 
     /// Forgets the failure of the last change, once another node makes the changes.
@@ -119,7 +128,8 @@ impl ChainWriter {
     pub(in crate::chain) fn record(&mut self, entry: impl FnOnce() -> LogEntry) -> Result<(), AppendError> {
         let Some(journal) = &mut self.recorder.journal else { return Ok(()) };
         let entry = entry();
-        let recorded = self.shared.phases.time(Phase::Append, || journal.record(&entry));
+        let part = self.recorder.part;
+        let recorded = self.shared.phases.time(Phase::Append, || journal.record(&entry, part));
         self.note_append(&recorded);
         recorded?;
         if let LogEntry::Block { shift, .. }
@@ -156,9 +166,13 @@ impl ChainWriter {
         let shift =
             blocks.first().map_or_else(|| self.shared.timing.lock().shift(), |first| first.timing_before.shift());
         let published = self.recorder.journal.as_ref().map_or(0, Journal::height);
+        self.recorder.expect_after(blocks.len());
         self.record(|| LogEntry::Revert { to, shift, uses_up: None })?;
-        for sealed in blocks {
+        for (at, sealed) in blocks.iter().enumerate() {
+            self.recorder.expect_after(blocks.len() - 1 - at);
             let Err(error) = self.record(|| sealed.entry()) else { continue };
+            // What is recorded after it is not what was requested.
+            self.recorder.part = None;
             let Some(journal) = &mut self.recorder.journal else { return Err(error) };
             return Err(match error {
                 AppendError::Conflict { .. } | AppendError::Unavailable(_) => {

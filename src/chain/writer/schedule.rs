@@ -39,16 +39,18 @@ pub(super) struct MiningOrder {
     pub(super) pace: Pace,
     /// Time of the last progress report, or else of the order.
     pub(super) reported: Instant,
+    /// The request for it, in a cluster.
+    pub(super) request: Option<u128>,
     pub(super) reply: Reply,
 }
 
 impl MiningOrder {
     /// Returns the error for an order of a writer that leads no more. If a part of the blocks was mined, another node must
-    /// not be asked for all of them.
+    /// not be asked for all of them, unless it knows the request and mines the rest.
     pub(super) fn deposed(&self) -> ChangeError {
         let mined = self.count - self.left;
-        match mined {
-            0 => ChangeError::NotLeading,
+        match (mined, self.request) {
+            (0, _) | (_, Some(_)) => ChangeError::NotLeading,
             _ => ChangeError::Unavailable(format!("the leader changed after {mined} of {} blocks", self.count)),
         }
     }

@@ -36,8 +36,8 @@ pub(in crate::chain) enum WriterCommand {
     Store(StoreRequest),
     /// Rewrite the file of pending transactions.
     TidyPool,
-    /// Change the chain.
-    Change(Change, Reply),
+    /// Change the chain. In a cluster, a request for a change has an id.
+    Change(Change, Option<u128>, Reply),
     /// Follow the log: every entry appended so far, or else those that have arrived. Return the height of the published
     /// head.
     Follow { all: bool, reply: Option<oneshot::Sender<Result<u64, ChangeError>>> },
@@ -105,7 +105,7 @@ fn run(writer: &Mutex<ChainWriter>, mut inbox: Inbox) {
             }
             Ok(WriterCommand::Store(waiting)) => writer.store_pending(inbox.all_to_store(waiting)),
             Ok(WriterCommand::TidyPool) => writer.tidy_pool(true),
-            Ok(WriterCommand::Change(change, reply)) => writer.change(change, reply),
+            Ok(WriterCommand::Change(change, request, reply)) => writer.change(change, request, reply),
             Ok(WriterCommand::Follow { all, reply }) => {
                 writer.shared.summoned.store(false, Ordering::Release);
                 let followed = writer.follow(all);

@@ -125,7 +125,8 @@ fn requests(values: &Values) -> Vec<Request> {
         transactions(values).map(|transaction| Request::submit(&Submission { transaction, sidecar: None }, false));
     let selections = [PoolSelection::Transaction(HASH), PoolSelection::Sender(ADDRESS), PoolSelection::All];
     let mut all = Vec::from(submissions);
-    all.extend(changes(values).into_iter().map(Request::Change));
+    all.extend(changes(values).into_iter().map(|change| Request::Change { id: None, change }));
+    all.extend(changes(values).into_iter().map(identified));
     all.extend(selections.map(Request::Drop));
     all
 }
@@ -222,6 +223,7 @@ fn responses(values: &Values) -> Vec<Response> {
         Outcome::Dropped(Ok(false)),
         Outcome::Dropped(Err(SubmitError::NotLeading)),
         Outcome::Undecodable(values.text.clone()),
+        Outcome::InProgress,
     ];
     outcomes.extend(done.map(|outcome| Outcome::Changed(Ok(outcome))));
     outcomes.extend(submit_errors(values).into_iter().map(|error| Outcome::Submitted(Err(error))));
@@ -229,9 +231,13 @@ fn responses(values: &Values) -> Vec<Response> {
     outcomes.into_iter().map(|outcome| Response { height: number, outcome }).collect()
 }
 
+fn identified(change: Change) -> Request {
+    Request::Change { id: Some(u128::MAX - 1), change }
+}
+
 /// The request with all fields, also those that are computed when they are first used.
 fn shown(request: &Request) -> String {
-    if let Request::Change(Change::Reorg { blocks }) = request {
+    if let Request::Change { change: Change::Reorg { blocks }, .. } = request {
         blocks.iter().flatten().for_each(|transaction| _ = transaction.hash());
     }
     format!("{request:?}")
@@ -243,7 +249,7 @@ fn rpc_error(outcome: Outcome) -> Option<RpcError> {
         Outcome::Submitted(result) => result.err().map(RpcError::from),
         Outcome::Changed(result) => result.err().map(RpcError::from),
         Outcome::Dropped(result) => result.err().map(RpcError::from),
-        Outcome::Undecodable(_) => None,
+        Outcome::Undecodable(_) | Outcome::InProgress => None,
     }
 }
 
@@ -362,11 +368,11 @@ fn a_sender_is_proved_by_the_signature_or_marked_as_impersonated() {
     let forged = Transaction { sender: ADDRESS, ..signed.clone() };
     for request in [
         Request::submit(&Submission { transaction: forged.clone(), sidecar: None }, false),
-        Request::Change(Change::Reorg { blocks: vec![vec![forged]] }),
+        identified(Change::Reorg { blocks: vec![vec![forged]] }),
     ] {
         let sender = match Request::decode(&request.encode().unwrap()).unwrap() {
             Request::Submit { raw, .. } => Submission::decode(&raw).unwrap().transaction.sender,
-            Request::Change(Change::Reorg { blocks }) => blocks[0][0].sender,
+            Request::Change { change: Change::Reorg { blocks }, .. } => blocks[0][0].sender,
             other => panic!("{other:?}"),
         };
         assert_eq!(sender, key().address());
@@ -381,7 +387,7 @@ fn a_sender_is_proved_by_the_signature_or_marked_as_impersonated() {
         panic!("another request")
     };
     assert!(matches!(Submission::decode(&raw), Err(DecodeError::Signature)));
-    let reorg = Request::Change(Change::Reorg { blocks: vec![vec![forged]] });
+    let reorg = identified(Change::Reorg { blocks: vec![vec![forged]] });
     assert_eq!(Request::decode(&reorg.encode().unwrap()).unwrap_err(), Malformed("signature").into());
 
     // A node that gives an impersonated account's transaction the signature of another.
@@ -428,9 +434,9 @@ fn changes_to_another_chain_have_the_error_of_a_chain_in_a_data_directory() {
     let dump: Dump = serde_json::from_str(r#"{"accounts": {}}"#).unwrap();
     let dump = dump.prepare(params.clone(), HistoryLimits::default()).unwrap();
     let head = Genesis::empty(0, 30_000_000).build(params).unwrap();
-    let restart = Request::Change(Change::Restart { head: Box::new(head), gas_limit: 30_000_000 });
+    let restart = identified(Change::Restart { head: Box::new(head), gas_limit: 30_000_000 });
     assert!(matches!(restart.encode(), Err(ChangeError::Recorded)));
-    let load = Request::Change(Change::Load(dump));
+    let load = identified(Change::Load(dump));
     assert!(matches!(load.encode(), Err(ChangeError::Dump(DumpError::Recorded))));
 }
 
@@ -455,7 +461,7 @@ fn changes_beyond_the_limits_of_the_methods_are_refused() {
         Change::SetGasLimit(4_999),
         Change::SetGasLimit(1 << 63),
     ] {
-        let bytes = Request::Change(change).encode().unwrap();
+        let bytes = identified(change).encode().unwrap();
         assert!(matches!(Request::decode(&bytes), Err(MessageError::Malformed(_))));
     }
 }

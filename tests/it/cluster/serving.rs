@@ -219,6 +219,61 @@ async fn a_transaction_whose_request_was_lost_is_sent_again() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_change_whose_request_or_answer_was_lost_is_made_once() {
+    let Some(nats) = NatsServers::start(1).await else { return };
+    let arguments = ["--exchange-price-tick", "0"].map(str::to_owned).to_vec();
+    let cluster = Cluster::start(&nats, 3, Options { arguments, proxied: true }).await;
+    let leader = cluster.leader().await;
+    let follower = (leader + 1) % 3;
+    let url = cluster.rpc(follower).to_owned();
+    let account = "0x00000000000000000000000000000000000000aa";
+    let before = number(&ask(&url, "eth_blockNumber", json!([])).await);
+    for round in 1..4 {
+        // What the server sends to one of them meanwhile is lost with the connection: requests, or answers.
+        let silent = if round % 2 == 0 { leader } else { follower };
+        cluster.proxies(silent).iter().for_each(Proxy::hold);
+        let changes = [
+            ("anvil_mine", json!(["0x5"])),
+            ("anvil_addBalance", json!([account, "0x1"])),
+            ("evm_snapshot", json!([])),
+        ];
+        let asked = changes.map(|(method, params)| {
+            let url = url.clone();
+            tokio::spawn(async move { call(&url, method, params).await })
+        });
+        tokio::time::sleep(std::time::Duration::from_millis(300)).await;
+        cluster.proxies(silent).iter().for_each(Proxy::cut);
+        cluster.proxies(silent).iter().for_each(Proxy::restore);
+        let mut answers = Vec::new();
+        for asked in asked {
+            answers.push(asked.await.unwrap().unwrap());
+        }
+        assert_eq!(number(&ask(&url, "eth_blockNumber", json!([])).await), before + 5 * round);
+        assert_eq!(number(&ask(&url, "eth_getBalance", json!([account, "latest"])).await), round);
+        assert_eq!(number(&answers[2]), round - 1, "the id of the snapshot");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn blocks_that_a_leader_did_not_come_to_mine_are_mined_by_the_next_one() {
+    const BLOCKS: u128 = 5_000;
+    let Some(nats) = NatsServers::start(1).await else { return };
+    let (mut cluster, leader, follower) = cluster(&nats, &[]).await;
+    let url = cluster.rpc(follower).to_owned();
+    let before = number(&ask(&url, "eth_blockNumber", json!([])).await);
+    let own = url.clone();
+    let asked = tokio::spawn(async move { call(&own, "anvil_mine", json!([format!("{BLOCKS:#x}")])).await });
+    let deadline = std::time::Instant::now() + super::PATIENCE;
+    while number(&ask(&url, "eth_blockNumber", json!([])).await) < before + 10 {
+        assert!(std::time::Instant::now() < deadline, "nothing is mined");
+        tokio::time::sleep(super::POLL).await;
+    }
+    cluster.kill(leader);
+    asked.await.unwrap().unwrap();
+    assert_eq!(number(&ask(&url, "eth_blockNumber", json!([])).await), before + BLOCKS);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_transaction_that_one_node_drops_is_forgotten_by_all() {
     let Some(nats) = NatsServers::start(1).await else { return };
     let (mut cluster, leader, follower) = cluster(&nats, &[]).await;

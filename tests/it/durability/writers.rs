@@ -4,7 +4,7 @@ use std::{collections::HashSet, sync::Arc};
 
 use alloy_primitives::{Address, B256, U256};
 use tetrad::internals::{
-    chain::{BlockId, Chain, Change, Edit, Head, Mining, Recovered, WriterThread},
+    chain::{BlockId, Chain, Change, ChangeError, ChangeOutcome, Edit, Head, Mining, Pace, Recovered, WriterThread},
     log::{Fault, MemoryLog, ReadLog},
 };
 
@@ -184,5 +184,97 @@ async fn an_entry_without_an_answer_is_followed_if_it_was_stored_and_made_again_
             }
         }
         assert!(acknowledged.iter().all(|hash| included.contains(hash)), "seed {seed}");
+    }
+}
+
+/// A request for a change, as nodes of a cluster send it.
+async fn request(chain: &Chain, change: &Change, id: u128) -> Result<ChangeOutcome, ChangeError> {
+    chain.change_here(change.clone(), Some(id)).await
+}
+
+fn mine(count: u64) -> Change {
+    Change::Mine { count, pace: Pace::default() }
+}
+
+#[tokio::test]
+async fn a_request_that_is_made_again_has_its_first_outcome_on_every_writer() {
+    let log = MemoryLog::default();
+    let writers = [writer(&log, 1), writer(&log, 2)];
+    let receiver = Address::repeat_byte(5);
+    writers[0].0.mine(3, Pace::default()).await.unwrap();
+    let snapshot = writers[0].0.snapshot().await.unwrap();
+    let changes = [
+        Change::Snapshot { name: Some("named".into()) },
+        Change::Edit(vec![Edit::Credit(receiver, U256::from(7))]),
+        mine(1),
+        mine(5),
+        Change::Rollback { depth: 2 },
+        Change::Reorg { blocks: vec![vec![transfer(0, 0, TO).transaction], Vec::new()] },
+        Change::IncreaseTime(100),
+        Change::Revert(snapshot),
+    ];
+    for (id, change) in (1..).zip(&changes) {
+        let first = request(&writers[0].0, change, id).await.unwrap();
+        let (head, entries) = (known(&writers[0].0.head()), log.heights().end);
+        let later = writer(&log, 10 + id as u64);
+        writers[1].0.follow().await.unwrap();
+        for chain in [&writers[0].0, &writers[1].0, &later.0] {
+            assert_eq!(request(chain, change, id).await.unwrap(), first, "{change:?}");
+            assert_eq!((known(&chain.head()), log.heights().end), (head, entries), "{change:?}");
+        }
+    }
+    // With another id it is another request.
+    assert_eq!(request(&writers[1].0, &changes[7], 100).await.unwrap(), ChangeOutcome::Found(false));
+    request(&writers[1].0, &changes[3], 101).await.unwrap();
+    assert_eq!(writers[1].0.head().number(), 3 + 5);
+}
+
+#[tokio::test]
+async fn blocks_that_one_writer_did_not_come_to_mine_are_mined_by_the_next() {
+    for mined in 0..6 {
+        let log = MemoryLog::default();
+        let (first, _writer) = writer(&log, 1);
+        let faults = std::iter::repeat_n(Fault::None, mined).chain([Fault::Lost]);
+        log.faults().lock().extend(faults);
+        let outcome = request(&first, &mine(5), 1).await;
+        assert_eq!(outcome.is_ok(), mined >= 5, "{outcome:?}");
+        log.faults().lock().clear();
+        let (next, _writer) = writer(&log, 2);
+        assert_eq!(next.head().number(), mined.min(5) as u64);
+        for _ in 0..2 {
+            assert_eq!(request(&next, &mine(5), 1).await.unwrap(), ChangeOutcome::Done);
+            assert_eq!(next.head().number(), 5);
+        }
+    }
+}
+
+#[tokio::test]
+async fn blocks_that_were_removed_and_not_all_replaced_are_restored_by_the_next_leader() {
+    for recorded in 0..=4 {
+        let log = MemoryLog::default();
+        let (first, _writer) = writer(&log, 1);
+        let hash = send(&first, transfer(0, 0, TO)).await.unwrap();
+        first.mine(3, Pace::default()).await.unwrap();
+        let before = known(&first.head());
+        let change = Change::Reorg { blocks: vec![Vec::new(); 3] };
+        log.faults().lock().extend(std::iter::repeat_n(Fault::None, recorded).chain([Fault::Lost]));
+        let outcome = request(&first, &change, 1).await;
+        assert_eq!(outcome.is_ok(), recorded >= 4, "{outcome:?}");
+        log.faults().lock().clear();
+        let after = known(&first.head());
+
+        let (next, _writer) = writer(&log, 2);
+        next.resign().await.unwrap();
+        next.lead(1, "next".to_owned()).await.unwrap();
+        assert_eq!(known(&next.head()), if recorded >= 4 { after } else { before }, "after {recorded} entries");
+        assert!(next.transaction(&next.head(), hash).is_some());
+        // Whoever requested it asks again.
+        request(&next, &change, 1).await.unwrap();
+        let replaced = known(&next.head());
+        assert_ne!(replaced, before);
+        assert_eq!(replaced.0, before.0);
+        first.follow().await.unwrap();
+        assert_eq!(known(&first.head()), replaced);
+        assert_eq!(known(&recover(&log, 3).head), replaced);
     }
 }

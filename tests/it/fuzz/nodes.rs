@@ -36,14 +36,17 @@ fn any_bytes_are_a_message_between_nodes_or_not() {
         Request::Submit { raw: transaction.encode().into(), again: false },
         Request::Drop(PoolSelection::All),
         Request::Drop(PoolSelection::Sender(Address::repeat_byte(1))),
-        Request::Change(Change::Reorg { blocks: vec![vec![transaction], Vec::new()] }),
-        Request::Change(Change::SetMining(Mining::Manual)),
-        Request::Change(Change::Snapshot { name: Some("a".into()) }),
-        Request::Change(Change::Edit(vec![
-            Edit::Balance(Address::ZERO, U256::MAX),
-            Edit::Code(Address::ZERO, vec![1, 2].into()),
-            Edit::Storage(Address::ZERO, U256::ONE, U256::MAX),
-        ])),
+        Request::Change { id: None, change: Change::Reorg { blocks: vec![vec![transaction], Vec::new()] } },
+        Request::Change { id: Some(5), change: Change::SetMining(Mining::Manual) },
+        Request::Change { id: Some(u128::MAX), change: Change::Snapshot { name: Some("a".into()) } },
+        Request::Change {
+            id: None,
+            change: Change::Edit(vec![
+                Edit::Balance(Address::ZERO, U256::MAX),
+                Edit::Code(Address::ZERO, vec![1, 2].into()),
+                Edit::Storage(Address::ZERO, U256::ONE, U256::MAX),
+            ]),
+        },
     ];
     let outcomes = [
         Outcome::Submitted(Ok(Settled::Included)),
@@ -51,6 +54,7 @@ fn any_bytes_are_a_message_between_nodes_or_not() {
         Outcome::Changed(Err(ChangeError::Stopped(Stopped::Ended))),
         Outcome::Dropped(Ok(true)),
         Outcome::Undecodable("why".to_owned()),
+        Outcome::InProgress,
     ];
     let mut seeds: Vec<Vec<u8>> = requests.iter().map(|request| request.encode().unwrap()).collect();
     seeds.extend(outcomes.map(|outcome| Response { height: 300, outcome }.encode()));
