@@ -1,6 +1,6 @@
 //! The connection to NATS, and the names of a cluster's streams, buckets and subjects.
 
-use std::{error::Error, path::Path, time::Duration};
+use std::{error::Error, ops::RangeInclusive, path::Path, time::Duration};
 
 use async_nats::{
     Client, ConnectError, ConnectErrorKind, ConnectOptions, Event, Request, Subject,
@@ -24,6 +24,10 @@ use super::{
 };
 use crate::{causes::with_causes, log::LogStream, redact};
 
+/// The oldest version of nats-server with which clusters are tested.
+const OLDEST: Version = (2, 9, 10);
+/// Versions that may delete whole streams when they are killed (<https://jepsen.io/analyses/nats-2.12.1>).
+const DELETING: RangeInclusive<Version> = (2, 10, 20)..=(2, 10, 22);
 /// Time in which NATS must be reachable when a node starts.
 const START: Duration = Duration::from_secs(30);
 /// Time limit of a connection attempt.
@@ -97,6 +101,27 @@ impl Names {
     }
 }
 
+/// The three numbers of a server's version.
+type Version = (u64, u64, u64);
+
+/// Returns why a version cannot be used, if it cannot.
+fn fault(version: Version) -> Option<&'static str> {
+    if version < OLDEST {
+        Some("which is older than 2.9.10, the oldest with which clusters are tested")
+    } else if DELETING.contains(&version) {
+        Some("which may delete whole streams when it is killed, as 2.10.20 to 2.10.22 do")
+    } else {
+        None
+    }
+}
+
+/// Returns the numbers of a server's version, if it has them.
+fn version(text: &str) -> Option<Version> {
+    // Of versions before a release, such as 2.11.0-RC.1, the numbers count.
+    let mut numbers = text.trim_start_matches('v').split(['.', '-', '+']).map(|number| number.parse().ok());
+    Some((numbers.next()??, numbers.next()??, numbers.next()??))
+}
+
 /// A connection to the NATS servers of a cluster.
 #[derive(Clone, Debug)]
 pub struct Connection {
@@ -151,9 +176,22 @@ impl Connection {
         };
         let jetstream = ContextBuilder::new().timeout(PATIENCE).ack_timeout(PATIENCE).build(client.clone());
         let own = Self { client, jetstream, names: Names::new(&config.name), replicas: config.replicas };
+        own.expect_version()?;
         // A cluster of servers that starts needs some time for its first election.
         persist(|| own.expect_jetstream()).await.map_err(|error| ClusterError::Connect(shown, error.to_string()))?;
         Ok(own)
+    }
+
+    /// Refuses a server that loses what it has acknowledged.
+    fn expect_version(&self) -> Result<(), ClusterError> {
+        let server = self.client.server_info();
+        match version(&server.version).and_then(fault) {
+            None => Ok(()),
+            Some(fault) => Err(ClusterError::Refused(format!(
+                "the NATS server {} has version {}, {fault}: upgrade it",
+                server.server_name, server.version
+            ))),
+        }
     }
 
     /// Asks for the account. Servers before 2.10 answer with fewer members than the library's type has.
@@ -381,4 +419,28 @@ fn options(config: &ClusterConfig) -> Result<ConnectOptions, ClusterError> {
         options = options.require_tls(true);
     }
     Ok(options)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn servers_are_refused_by_the_numbers_of_their_versions() {
+        for (text, is_refused) in [
+            ("2.9.9", true),
+            ("2.9.10", false),
+            ("2.10.0", false),
+            ("2.10.19", false),
+            ("2.10.20", true),
+            ("2.10.22", true),
+            ("2.10.23", false),
+            ("2.15.1", false),
+            ("1.4.1", true),
+        ] {
+            assert_eq!(fault(version(text).unwrap()).is_some(), is_refused, "{text}");
+        }
+        assert_eq!(version("v2.11.0-RC.1"), Some((2, 11, 0)));
+        assert_eq!((version(""), version("dev"), version("2.9")), (None, None, None));
+    }
 }

@@ -95,13 +95,14 @@ impl NatsServers {
         let addresses: Vec<_> = (0..count).map(|_| free_address()).collect();
         let routes: Vec<_> = (0..count).map(|_| free_address()).collect();
         let cluster = routes[0].port();
+        let sync = if is_newer_than_2_9(&program) { "sync_interval: always, " } else { "" };
         let mut servers = Vec::new();
         for (index, address) in addresses.into_iter().enumerate() {
             let name = format!("n{index}");
             let store = directory.path().join(&name);
             let mut text = format!(
                 "server_name: {name}\nlisten: \"{address}\"\n\
-                 jetstream {{ store_dir: {store:?}, max_memory_store: 64M, max_file_store: 1G }}\n"
+                 jetstream {{ store_dir: {store:?}, {sync}max_memory_store: 64M, max_file_store: 1G }}\n"
             );
             if count > 1 {
                 let others: Vec<_> = routes
@@ -313,6 +314,12 @@ fn program() -> Option<PathBuf> {
     let mut directories: Vec<_> = std::env::split_paths(&path).collect();
     directories.push("/usr/sbin".into());
     directories.into_iter().map(|directory| directory.join("nats-server")).find(|program| program.is_file())
+}
+
+/// Whether the program knows `sync_interval: always`, with which it is shipped.
+fn is_newer_than_2_9(program: &Path) -> bool {
+    let shown = Command::new(program).arg("--version").output().unwrap();
+    !String::from_utf8(shown.stdout).unwrap().contains("v2.9.")
 }
 
 /// The accounts of config/cluster/nats.conf, for the cluster `test`.
