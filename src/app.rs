@@ -19,6 +19,7 @@ mod ready;
 mod scenarios;
 mod secrets;
 mod services;
+mod starting;
 mod timer;
 
 use std::{io, net::SocketAddr, sync::Arc, time::Duration};
@@ -208,10 +209,12 @@ impl Node {
         config.rpc.failed_calls = FailedCalls::new(clock.clone());
         let listeners = Listeners::bind(&config, inherited)?;
         let addresses = listeners.addresses()?;
+        let starting = listeners.serve_while_starting(&config)?;
 
         let directory = config.data_dir.as_deref().map(DataDir::open).transpose()?;
         let storage = directory.as_ref().map(DataDir::storage);
         let mut joining = Joining::begin(&config, storage.as_ref()).await?;
+        starting.at("it opens its chain");
         let mut identity = Identity::load(&config)?;
         let stored = keystore::keys(&config)?;
         let admin = AdminAccess::of(&config)?;
@@ -242,6 +245,7 @@ impl Node {
 
         let cluster = match joining {
             Some(joining) => {
+                starting.at("it follows the log of the cluster");
                 let url = format!("{}://{}/rpc", addresses.scheme("http"), addresses.main);
                 Some(joining.join(&chain, &config, url).await?)
             }
@@ -298,6 +302,7 @@ impl Node {
         if let Some(lifetime) = config.pool.lifetime {
             tokio::spawn(timer::pool(chain.clone(), lifetime, shutdown.clone()));
         }
+        starting.end().await;
         listeners.serve(routers, prices, &config, ids, &services, &shutdown);
         if let Some(scenario) = scenario {
             scenarios.begin(scenario);

@@ -9,6 +9,7 @@ use super::{
     SpawnError,
     addresses::Addresses,
     services::{Routers, Services},
+    starting::Starting,
 };
 use crate::{
     config::{Config, MetricsAt},
@@ -66,6 +67,11 @@ impl Listeners {
             },
             tls: tls.map(Arc::new),
         })
+    }
+
+    /// Answers probes on the main listener while a node of a cluster starts.
+    pub(super) fn serve_while_starting(&self, config: &Config) -> io::Result<Starting> {
+        Starting::serve(&self.main, self.tls.as_ref(), config)
     }
 
     /// Returns the bound addresses; the system has picked a port in place of port 0.

@@ -19,11 +19,18 @@ const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Body of `/health`.
 #[derive(Serialize, JsonSchema)]
-struct Alive {
+pub(super) struct Alive {
     status: &'static str,
     /// The state of the cluster, for a node of one.
     #[serde(flatten)]
     cluster: Option<ClusterState>,
+}
+
+impl Alive {
+    /// Returns the body of a node that is in no cluster, or not yet.
+    pub(super) fn alone() -> Self {
+        Self { status: "ok", cluster: None }
+    }
 }
 
 /// The parts of the node that the probes report on.
@@ -36,13 +43,20 @@ struct Probed {
 
 /// Body of `/ready`.
 #[derive(Serialize, JsonSchema)]
-struct Ready {
+pub(super) struct Ready {
     status: &'static str,
     chain: &'static str,
     prices: &'static str,
     /// The reason why no block can be sealed.
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<String>,
+}
+
+impl Ready {
+    /// Returns the body of a node that starts.
+    pub(super) fn not_yet(reason: String) -> Self {
+        Self { status: "not ready", chain: "unavailable", prices: "unavailable", reason: Some(reason) }
+    }
 }
 
 /// Returns `/health` and `/ready` with their documentation. Without a market only the chain is checked.

@@ -20,7 +20,8 @@ use tokio::{
 };
 
 use super::{
-    ClusterCounts, ClusterRole,
+    ClusterCounts, ClusterError, ClusterRole,
+    clock::{self, ClockWatch},
     connection::Connection,
     directory::{Claim, Directory, Versioned},
     process::NodeProcess,
@@ -54,6 +55,8 @@ pub(super) struct Election {
     /// The holder of the lease.
     leader: watch::Sender<Option<NodeProcess>>,
     resting: Mutex<Option<Instant>>,
+    /// How the clock differs from the servers', if it is wrong.
+    wrong_clock: Mutex<Option<String>>,
     wish: Mutex<Option<oneshot::Sender<()>>>,
     wished: Notify,
 }
@@ -67,6 +70,7 @@ impl Election {
             has_left: AtomicBool::new(false),
             leader: watch::Sender::new(None),
             resting: Mutex::default(),
+            wrong_clock: Mutex::default(),
             wish: Mutex::default(),
             wished: Notify::new(),
         }
@@ -86,8 +90,15 @@ impl Election {
         self.has_left.load(Ordering::Acquire)
     }
 
+    /// Returns how the clock differs from the servers', if it is wrong.
+    pub(super) fn wrong_clock(&self) -> Option<String> {
+        self.wrong_clock.lock().clone()
+    }
+
     fn may_lead(&self) -> bool {
-        self.may_lead.load(Ordering::Acquire) && self.resting.lock().is_none_or(|until| Instant::now() >= until)
+        self.may_lead.load(Ordering::Acquire)
+            && self.wrong_clock.lock().is_none()
+            && self.resting.lock().is_none_or(|until| Instant::now() >= until)
     }
 
     /// Ceases to lead for a while.
@@ -133,6 +144,8 @@ pub(super) fn run(
         yielding: None,
         beginning: None,
         failed: 0,
+        clock: ClockWatch::begin(),
+        has_jumped: false,
     };
     tokio::spawn(candidate.run());
 }
@@ -164,6 +177,9 @@ struct Candidate {
     beginning: Option<JoinHandle<Result<u64, ChangeError>>>,
     /// Number of checks that failed in a row.
     failed: u32,
+    clock: ClockWatch,
+    /// Whether the clock has jumped, and was not right since.
+    has_jumped: bool,
 }
 
 impl Candidate {
@@ -185,9 +201,12 @@ impl Candidate {
                 true => self.renew().await,
                 false => self.observe().await,
             }
-            if self.held.is_some() && self.beginning.is_none() && checked.elapsed() >= CHECK {
+            if checked.elapsed() >= CHECK {
                 checked = Instant::now();
-                self.check().await;
+                self.check_clock().await;
+                if self.held.is_some() && self.beginning.is_none() {
+                    self.check().await;
+                }
             }
         }
     }
@@ -301,6 +320,31 @@ impl Candidate {
             }
             Ok(None) => self.seen = None,
             Err(error) => tracing::debug!(%error, "failed to take the lease"),
+        }
+    }
+
+    /// Compares the clock with the servers' after it has jumped. A node whose clock is wrong does not lead: blocks have its time.
+    async fn check_clock(&mut self) {
+        self.has_jumped |= self.clock.has_jumped();
+        if !self.has_jumped {
+            return;
+        }
+        let wrong = match clock::check(&self.directory, &self.election.node).await {
+            Ok(()) => None,
+            Err(ClusterError::Refused(reason)) => Some(reason),
+            // Without an answer nothing is known. The next check asks again.
+            Err(_) => return,
+        };
+        self.has_jumped = wrong.is_some();
+        if let Some(reason) = &wrong
+            && self.election.wrong_clock().is_none()
+        {
+            tracing::error!("{reason}. Until then this node does not lead");
+        }
+        *self.election.wrong_clock.lock() = wrong;
+        if self.has_jumped && self.held.is_some() {
+            let _ = timeout(PATIENCE, self.chain.resign()).await;
+            self.release().await;
         }
     }
 

@@ -6,6 +6,7 @@
 //! sequence that each message of the log expects.
 
 mod bootstrap;
+mod clock;
 pub mod commands;
 pub mod config;
 mod connection;
@@ -23,11 +24,7 @@ mod recent_changes;
 mod requests;
 mod state;
 
-use std::{
-    io,
-    sync::Arc,
-    time::{Duration, SystemTime, UNIX_EPOCH},
-};
+use std::{io, sync::Arc, time::Duration};
 
 use k256::elliptic_curve::rand_core::{OsRng, RngCore};
 
@@ -56,8 +53,6 @@ use crate::{
 
 /// Longest time between two looks for entries of other nodes.
 const FOLLOW: Duration = Duration::from_secs(1);
-/// The largest difference between a node's clock and that of the servers.
-const MAX_CLOCK_DIFFERENCE: Duration = Duration::from_secs(5);
 
 /// An error of starting or joining a cluster.
 #[derive(Debug, thiserror::Error)]
@@ -149,7 +144,7 @@ impl Membership {
         let node = config.node_name().ok_or_else(unnamed)?;
         let connection = Connection::open(config, &node).await?;
         let directory = Directory::open(&connection).await?;
-        check_clock(&directory, &node).await?;
+        clock::check(&directory, &node).await?;
         let instance = OsRng.next_u64();
         let name = NameClaim::begin(&directory, &node, instance).await?;
         Ok(Self { connection, directory, config: config.clone(), node, instance, name })
@@ -192,22 +187,6 @@ impl Membership {
     }
 }
 
-/// Compares the clock with that of the servers.
-async fn check_clock(directory: &Directory, node: &str) -> Result<(), ClusterError> {
-    let before = now();
-    let stored = directory.server_time(node).await?;
-    let now = before + (now().saturating_sub(before)) / 2;
-    let difference = now.abs_diff(stored);
-    if difference <= MAX_CLOCK_DIFFERENCE {
-        return Ok(());
-    }
-    Err(ClusterError::Refused(format!(
-        "this machine's clock is {} s {} that of the NATS servers: set the clocks, as blocks have their time",
-        difference.as_secs(),
-        if now > stored { "ahead of" } else { "behind" }
-    )))
-}
-
 /// The parameters of joining a cluster.
 pub struct JoinOptions {
     /// URL of the node's JSON-RPC.
@@ -231,6 +210,9 @@ impl Cluster {
         }
         if self.election.has_left() {
             return Some("this node has left the cluster".to_owned());
+        }
+        if let Some(reason) = self.election.wrong_clock() {
+            return Some(reason);
         }
         let state = self.state(chain);
         match state.leader {
@@ -270,9 +252,4 @@ async fn wake(chain: Chain, arrivals: Arc<tokio::sync::Notify>) {
         let _ = tokio::time::timeout(FOLLOW, arrivals.notified()).await;
         chain.entries_arrived();
     }
-}
-
-/// Returns the time since the Unix epoch.
-fn now() -> Duration {
-    SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default()
 }

@@ -17,8 +17,8 @@ use tokio::{
 
 use super::{
     ClusterError,
+    clock::now,
     connection::{Connection, failed},
-    now,
     process::{NodeProcess, shown},
 };
 use crate::chain::Chain;

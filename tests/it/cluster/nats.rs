@@ -340,7 +340,7 @@ fn run(program: &Path, config: &Path, log: &Path) -> Child {
 
 /// An address that nothing listens at, with a port below those that the system gives to connections: a server that is
 /// started again must get its port back.
-fn free_address() -> SocketAddr {
+pub fn free_address() -> SocketAddr {
     static NEXT: AtomicU32 = AtomicU32::new(0);
     loop {
         // Processes that run at the same time begin in different places.

@@ -160,6 +160,23 @@ impl Cluster {
         self.began(index, running);
     }
 
+    /// Starts a node that has ended with the same directory and further arguments, which replace its own. Resolves once it
+    /// listens.
+    pub fn begin(&self, index: usize, arguments: &[&str]) -> impl Future<Output = Running> + use<> {
+        let member = &self.members[index];
+        let mut all = member.arguments.clone();
+        for pair in arguments.chunks_exact(2) {
+            let at = all.iter().position(|argument| argument == pair[0]).unwrap();
+            all[at + 1] = pair[1].to_owned();
+        }
+        let log = member.log.clone();
+        let started = tokio::spawn(async move {
+            let arguments: Vec<_> = all.iter().map(String::as_str).collect();
+            Running::run_with_log(tetrad(&arguments), &log).await
+        });
+        async { started.await.unwrap() }
+    }
+
     /// Ends a node with SIGTERM, and waits until it has ended.
     pub async fn terminate(&mut self, index: usize) {
         let deadline = Instant::now() + PATIENCE;

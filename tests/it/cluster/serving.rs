@@ -8,7 +8,7 @@ use base64ct::{Base64, Encoding};
 use serde_json::{Value, json};
 
 use super::{
-    nats::NatsServers,
+    nats::{NatsServers, free_address},
     nodes::{Cluster, Options},
     proxy::Proxy,
 };
@@ -216,6 +216,36 @@ async fn a_transaction_whose_request_was_lost_is_sent_again() {
         let hash = asked.await.unwrap().unwrap();
         assert_eq!(ask(&url, "eth_getTransactionReceipt", json!([hash])).await["status"], "0x1");
     }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_node_that_starts_says_at_once_that_it_is_not_ready() {
+    let Some(mut nats) = NatsServers::start(1).await else { return };
+    let (mut cluster, _, follower) = cluster(&nats, &[]).await;
+    cluster.terminate(follower).await;
+    nats.kill(0);
+    // It waits for the servers.
+    let address = free_address();
+    let running = cluster.begin(follower, &["--listen", &address.to_string()]);
+    let url = |path: &str| format!("http://{address}{path}");
+    let deadline = std::time::Instant::now() + super::PATIENCE;
+    let ready = loop {
+        match reqwest::get(url("/ready")).await {
+            Ok(response) => break response,
+            Err(error) => assert!(std::time::Instant::now() < deadline, "{error}"),
+        }
+    };
+    assert_eq!(ready.status(), 503);
+    let body: Value = ready.json().await.unwrap();
+    assert!(body["reason"].as_str().unwrap().contains("connects to the NATS servers"), "{body}");
+    assert_eq!(reqwest::get(url("/health")).await.unwrap().status(), 200);
+    let asked = reqwest::Client::new().post(url("/rpc")).json(&json!({})).send().await.unwrap();
+    assert_eq!((asked.status().as_u16(), &asked.headers()["retry-after"]), (503, &"1".parse().unwrap()));
+
+    nats.start_again(0).await;
+    let running = running.await;
+    assert_eq!(ask(&url("/rpc"), "eth_chainId", json!([])).await, "0x7d");
+    drop(running);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
