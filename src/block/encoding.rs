@@ -72,10 +72,10 @@ pub(super) fn decode_unsigned(raw: &[u8]) -> Option<Envelope> {
     let fields = raw.strip_suffix(&ZEROS).filter(|_| raw.first().is_some_and(|first| *first >= 0xc0))?;
     // alloy decodes no `v` but those of signatures.
     let signed = [fields, &[27], &ZEROS[1..]].concat();
-    match Envelope::decode_2718_exact(&signed).ok()? {
-        Envelope::Legacy(signed) => Some(without_signature(signed.strip_signature().into())),
-        _ => None,
-    }
+    let Envelope::Legacy(signed) = Envelope::decode_2718_exact(&signed).ok()? else { return None };
+    let tx = signed.strip_signature();
+    // The first of the zeros may have been the end of a longer `v`.
+    (legacy_encoding(&tx) == raw).then(|| without_signature(tx.into()))
 }
 
 /// Encodes a legacy transaction with zeros for `v`, `r` and `s`.
@@ -158,6 +158,17 @@ mod tests {
         let impersonated = Transaction::impersonated(tx.into(), Address::ZERO);
         let again = decode_envelope(&impersonated.encode()).unwrap();
         assert_eq!((*again.tx_hash(), again.chain_id()), (impersonated.hash(), Some(5)));
+    }
+
+    #[test]
+    fn a_recovery_id_that_ends_like_zeros_is_not_a_missing_signature() {
+        let mut fields = Vec::new();
+        encode(&without_signature(TxLegacy { nonce: 3, ..TxLegacy::default() }.into()), &mut fields);
+        let fields = &fields[1..fields.len() - ZEROS.len()];
+        let v = [0x85, 0x0b, 0x38, 0x80, 0x80, 0x80];
+        let payload = [fields, &v, &ZEROS[1..]].concat();
+        let raw = [&[0xc0 + payload.len() as u8], &payload[..]].concat();
+        assert!(decode_envelope(&raw).is_err());
     }
 
     #[test]
