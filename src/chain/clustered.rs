@@ -20,6 +20,8 @@ use super::{
 
 /// Time in which a transaction must be acknowledged, and a change forwarded: clients wait ten seconds.
 const PATIENCE: Duration = Duration::from_secs(9);
+/// Time after which a change that was not made had begun to be: nobody is asked for as long in vain.
+const WORK: Duration = Duration::from_secs(1);
 /// Pause before a request is sent to a leader again.
 const RETRY: Duration = Duration::from_millis(25);
 
@@ -105,8 +107,8 @@ impl Chain {
                     Err(error) => Err(error),
                 },
             };
-            if began.elapsed() > PATIENCE {
-                // A leader worked on it for as long, and the next one goes on.
+            if began.elapsed() > WORK {
+                // A leader worked on it, and the next one goes on.
                 deadline = Instant::now() + PATIENCE;
             }
             match outcome {

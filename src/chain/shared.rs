@@ -23,6 +23,9 @@ use crate::{block::Transaction, evm::Environment, metrics::Counter, store::Histo
 /// An implementation depends on its arguments only: it is called for the pending block, which is never sealed, as well
 /// as for sealed ones.
 pub trait Preamble: Send + Sync {
+    /// Returns the account that sends the transactions.
+    fn account(&self) -> Address;
+
     /// Returns whether a block with this environment should begin with a preamble. Called often; must be quick.
     fn is_due(&self, head: &Arc<Head>, environment: &Environment) -> bool;
 

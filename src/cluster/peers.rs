@@ -8,11 +8,7 @@ use async_nats::{
     jetstream::{self, context::PublishErrorKind},
 };
 use bytes::Bytes;
-use futures_util::{
-    StreamExt, TryStreamExt,
-    future::BoxFuture,
-    stream::{self, FuturesUnordered},
-};
+use futures_util::{StreamExt, future::BoxFuture, stream::FuturesUnordered};
 use tokio::{
     runtime::Handle,
     sync::watch,
@@ -36,11 +32,11 @@ const SILENCE: Duration = Duration::from_secs(9);
 /// Time in which it must have made a change. Mining many blocks takes long.
 const LONGEST: Duration = Duration::from_secs(600);
 /// Time after which a request is sent again while there is no answer. Each time after that it is twice as long, up to
-/// [`MOST_PAUSED`].
-const AGAIN: Duration = Duration::from_secs(1);
-const MOST_PAUSED: Duration = Duration::from_secs(4);
-/// Number of transactions that are stored at the same time.
-const AT_ONCE: usize = 32;
+/// [`LONGEST_PAUSE`].
+const FIRST_PAUSE: Duration = Duration::from_secs(1);
+const LONGEST_PAUSE: Duration = Duration::from_secs(4);
+/// Room for the headers of a message, in bytes.
+const HEADER_ROOM: usize = 4 << 10;
 /// Time in which a transaction that waits must be stored.
 const KEEP: Duration = Duration::from_secs(8);
 
@@ -105,7 +101,7 @@ impl ClusterPeers {
             Ok(self.send(&holder, payload.into()))
         };
         let mut attempts = FuturesUnordered::from_iter([attempt(false)?]);
-        let (mut is_repeated, mut pause, mut deadline) = (false, AGAIN, Instant::now() + SILENCE);
+        let (mut is_repeated, mut pause, mut deadline) = (false, FIRST_PAUSE, Instant::now() + SILENCE);
         loop {
             tokio::select! {
                 Some(answer) = attempts.next() => match answer {
@@ -120,7 +116,7 @@ impl ClusterPeers {
                     attempts.push(attempt(true)?);
                     is_repeated = true;
                     // A leader that is only slow gets few more requests.
-                    pause = MOST_PAUSED.min(2 * pause);
+                    pause = LONGEST_PAUSE.min(2 * pause);
                 }
                 () = sleep_until(deadline) => {
                     return Err(SendError::Unanswered(format!("{} does not answer", holder.node)));
@@ -234,9 +230,19 @@ impl Peers for ClusterPeers {
     }
 
     fn restore(&self, transactions: Vec<Submission>) -> Result<(), SubmitError> {
-        let stored =
-            stream::iter(transactions).map(|transaction| async move { keep(&self.connection, &transaction).await });
-        self.runtime.block_on(stored.buffered(AT_ONCE).try_collect())
+        let most = self.connection.client.server_info().max_payload.saturating_sub(HEADER_ROOM);
+        self.runtime.block_on(async {
+            for transaction in transactions {
+                let (hash, size) = (transaction.transaction.hash(), transaction.encode().len());
+                if size > most {
+                    tracing::error!(%hash, size, "a transaction is too large for the servers, and is lost");
+                    continue;
+                }
+                // In their order: one may spend what another one brings.
+                keep(&self.connection, &transaction).await?;
+            }
+            Ok(())
+        })
     }
 
     fn keep<'a>(&'a self, pooled: &'a Pooled) -> BoxFuture<'a, Result<(), SubmitError>> {

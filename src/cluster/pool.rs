@@ -1,8 +1,8 @@
 //! Transactions that wait for a block, in a stream of their own, so that they survive the leader.
 //!
 //! The stream has one message for each transaction: the transaction, or nothing once it was dropped. Every node keeps
-//! those of the stream in its pool. The leader compares both: it deletes the messages of transactions that are not in its
-//! pool any more, and stores again what the stream lacks, such as what servers lost in a crash.
+//! those of the stream in its pool, and stores again what the stream lacks, such as what servers lost in a crash. The leader
+//! deletes the messages of transactions that are not in its pool any more.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -10,6 +10,7 @@ use std::{
     time::Duration,
 };
 
+use alloy_consensus::Transaction as _;
 use alloy_primitives::B256;
 use async_nats::{
     Message,
@@ -18,7 +19,7 @@ use async_nats::{
 use futures_util::{StreamExt, TryStreamExt, stream};
 use tokio::{
     sync::{Notify, mpsc},
-    time::{MissedTickBehavior, interval},
+    time::{Instant, MissedTickBehavior, interval},
 };
 
 use super::{
@@ -37,6 +38,10 @@ use crate::{
 const EVERY: Duration = Duration::from_secs(5);
 /// Number of messages that are deleted or stored at the same time.
 const AT_ONCE: usize = 32;
+/// Number of refused transactions that are offered again at once.
+const OFFERED_AT_ONCE: usize = 256;
+/// Time for which a refused transaction is offered again.
+const REFUSED_FOR: Duration = Duration::from_secs(600);
 /// Messages that are held.
 const HELD: usize = 64;
 
@@ -51,6 +56,7 @@ pub(super) fn mirror(connection: Connection, stream: Stream<()>, chain: Chain, a
         allows_changes,
         messages,
         known: HashMap::new(),
+        refused: HashMap::new(),
         foreign: HashSet::new(),
         unknown: HashSet::new(),
     };
@@ -73,10 +79,28 @@ struct PoolMirror {
     messages: mpsc::Receiver<Delivered>,
     /// The sequence of each transaction's message.
     known: HashMap<B256, u64>,
+    /// Those of transactions that the pool does not take now, but may later, such as one that spends what another one brings.
+    refused: HashMap<B256, Refused>,
     /// The sequences of messages on subjects of no transaction.
     foreign: HashSet<u64>,
     /// Transactions of the pool whose messages had not been delivered at the last comparison.
     unknown: HashSet<B256>,
+}
+
+/// The message of a transaction that the pool does not take now.
+struct Refused {
+    sequence: u64,
+    since: Instant,
+}
+
+/// What a message on a transaction's subject is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Content {
+    /// The transaction, which waits, is in a block, or never can be; or it was dropped.
+    Known,
+    /// The transaction, which cannot wait now.
+    Refused,
+    Foreign,
 }
 
 impl PoolMirror {
@@ -120,32 +144,45 @@ impl PoolMirror {
             self.foreign.insert(sequence);
             return;
         };
-        let is_of_transaction = accept(&self.chain, hash, &message.payload, self.allows_changes);
-        if !is_of_transaction && self.chain.pool().get(hash).is_some() {
+        self.note(hash, sequence, &message.payload);
+    }
+
+    /// Takes the content of a transaction's message into account.
+    fn note(&mut self, hash: B256, sequence: u64, payload: &[u8]) {
+        let content = accept(&self.chain, hash, payload, self.allows_changes);
+        let before = self.refused.remove(&hash);
+        self.known.remove(&hash);
+        match content {
+            Content::Refused => {
+                let since = before.map_or_else(Instant::now, |before| before.since);
+                self.refused.insert(hash, Refused { sequence, since });
+            }
             // It has replaced the transaction's, which is stored again.
-            self.known.remove(&hash);
-            self.unknown.insert(hash);
-        } else {
-            self.known.insert(hash, sequence);
+            Content::Foreign if self.chain.pool().get(hash).is_some() => drop(self.unknown.insert(hash)),
+            Content::Known | Content::Foreign => drop(self.known.insert(hash, sequence)),
         }
     }
 
     /// Reads the stream from its beginning.
     fn read_again(&mut self) {
         self.known.clear();
+        self.refused.clear();
         self.foreign.clear();
         self.messages = read(&self.stream);
     }
 
-    /// Compares the pool with the stream. Only the leader changes the stream.
+    /// Compares the pool with the stream. Only the leader deletes messages.
     async fn compare(&mut self) -> Result<(), InfoError> {
         if !self.chain.leadership().borrow().leads {
             // The leader deletes the messages.
             self.known.retain(|hash, _| self.chain.pool().get(*hash).is_some());
-            self.unknown.clear();
+            self.refused.clear();
             self.foreign.clear();
+            // What the servers lost may be in this node's pool only.
+            self.store_missing().await;
             return Ok(());
         }
+        self.offer_refused().await;
         // Messages that arrived meanwhile only make the stream longer.
         if self.stream.get_info().await?.state.messages < self.known.len() as u64 {
             self.find_lost().await?;
@@ -153,6 +190,19 @@ impl PoolMirror {
         self.delete_old().await;
         self.store_missing().await;
         Ok(())
+    }
+
+    /// Offers the pool again what it has refused, for a while.
+    async fn offer_refused(&mut self) {
+        let refused: Vec<_> = self.refused.iter().map(|(hash, refused)| (*hash, refused.sequence)).collect();
+        for (hash, sequence) in refused.into_iter().take(OFFERED_AT_ONCE) {
+            if let Ok(message) = self.stream.get_raw_message(sequence).await {
+                self.note(hash, sequence, &message.payload);
+            }
+        }
+        let given_up = self.refused.extract_if(|_, refused| refused.since.elapsed() > REFUSED_FOR);
+        // Their messages are deleted like those of transactions that do not wait any more.
+        self.known.extend(given_up.map(|(hash, refused)| (hash, refused.sequence)));
     }
 
     /// Forgets the messages that the stream does not have any more.
@@ -211,14 +261,14 @@ impl PoolMirror {
     }
 }
 
-/// Adds a transaction of the stream to the pool, or removes one that was dropped. Returns whether the message is what it has
-/// to be.
-fn accept(chain: &Chain, hash: B256, payload: &[u8], allows_changes: bool) -> bool {
+/// Adds a transaction of the stream to the pool, or removes one that was dropped. Returns what the message is.
+fn accept(chain: &Chain, hash: B256, payload: &[u8], allows_changes: bool) -> Content {
     if payload.is_empty() {
-        if allows_changes {
-            chain.pool().reject(hash, SubmitError::Dropped("transaction dropped".to_owned()));
+        if !allows_changes {
+            return Content::Foreign;
         }
-        return allows_changes;
+        chain.pool().reject(hash, SubmitError::Dropped("transaction dropped".to_owned()));
+        return Content::Known;
     }
     let submission = match Request::decode(payload) {
         Ok(Request::Submit { raw, .. }) => Submission::decode(&raw).map_err(|error| error.to_string()),
@@ -232,17 +282,24 @@ fn accept(chain: &Chain, hash: B256, payload: &[u8], allows_changes: bool) -> bo
         Ok(submission) if submission.transaction.hash() == hash => submission,
         Ok(_) => {
             tracing::debug!(%hash, "a transaction that waits has another hash than its message");
-            return false;
+            return Content::Foreign;
         }
         Err(error) => {
             tracing::debug!(%hash, error, "a message that is no transaction that waits");
-            return false;
+            return Content::Foreign;
         }
     };
+    let (sender, nonce) = (submission.transaction.sender, submission.transaction.envelope.nonce());
     match chain.accept(submission) {
         Ok(_) => chain.wake(),
         // Most are in this node's pool already, or in a block.
-        Err(error) => tracing::trace!(%hash, %error, "a transaction that waits elsewhere"),
+        Err(error) => {
+            tracing::trace!(%hash, %error, "a transaction that waits elsewhere");
+            let may_wait_later = chain.head().state.nonce(sender).is_ok_and(|next| nonce >= next);
+            if may_wait_later && chain.pool().get(hash).is_none() {
+                return Content::Refused;
+            }
+        }
     }
-    true
+    Content::Known
 }

@@ -79,11 +79,12 @@ impl Requests {
             Known::InProgress => self.response(Outcome::InProgress),
             Known::New => {
                 let outcome = self.execute(request).await;
-                let is_not_leading = outcome.is_not_leading();
-                self.counts.executed.add(u64::from(!is_not_leading));
+                self.counts.executed.add(u64::from(!outcome.is_not_leading()));
+                // What failed is made again, or not, as the log says.
+                let is_made = matches!(outcome, Outcome::Changed(Ok(_)));
                 let response = self.response(outcome);
                 if let Some(id) = id {
-                    self.changes.end(id, Some(response.clone()).filter(|_| !is_not_leading));
+                    self.changes.end(id, is_made.then(|| response.clone()));
                 }
                 response
             }

@@ -152,6 +152,10 @@ impl Updater {
 }
 
 impl Preamble for Updater {
+    fn account(&self) -> Address {
+        self.account
+    }
+
     fn is_due(&self, head: &Arc<Head>, environment: &Environment) -> bool {
         let time = environment.timestamp;
         let block = &head.block;

@@ -218,6 +218,11 @@ impl LogEntry {
         Ok(entry)
     }
 
+    /// Returns whether an encoded entry is a block that is no part of a request.
+    pub(super) fn is_block(bytes: &[u8]) -> bool {
+        bytes.first() == Some(&BLOCK)
+    }
+
     /// Returns the height to which an encoded entry reverts, or `None` if it is not a revert. Decodes nothing else.
     pub fn reverts_to(bytes: &[u8]) -> Result<Option<u64>, Malformed> {
         let (_, entry) = RequestPart::split(bytes)?;

@@ -69,6 +69,11 @@ impl StoredEntry {
         RequestPart::split(&self.bytes).map(|(part, _)| part).map_err(|error| self.malformed(error))
     }
 
+    /// Returns whether the entry is a block. Decodes nothing else.
+    pub fn is_block(&self) -> bool {
+        LogEntry::is_block(&self.bytes)
+    }
+
     fn malformed(&self, error: Malformed) -> LogError {
         LogError::Malformed { height: self.height, what: error.to_string() }
     }

@@ -245,6 +245,20 @@ impl History {
         Ok(heights.into_iter().rev().find(leads))
     }
 
+    /// Reads the newest checkpoint from which the chain can be replayed as it was when the log had `end` entries. The error
+    /// is a reason.
+    pub fn checkpoint_below(&self, end: u64) -> Result<Checkpoint, String> {
+        loop {
+            let base = self.base_below(end).map_err(|error| error.to_string())?;
+            match Checkpoint::read(&*self.storage, base.ok_or("no checkpoint leads there")?, self.identity) {
+                Ok(checkpoint) => return Ok(checkpoint),
+                // The checkpoint writer has removed it since, because there are newer ones.
+                Err(_) if self.base_below(end).map_err(|error| error.to_string())? != base => {}
+                Err(error) => return Err(error.to_string()),
+            }
+        }
+    }
+
     /// Returns the heights of the checkpoints from which the present chain can be replayed, oldest first. Checkpoints
     /// of reverted entries, or from before the log, are excluded.
     pub fn bases(&self) -> io::Result<Vec<u64>> {

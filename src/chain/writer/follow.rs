@@ -10,7 +10,6 @@ use crate::{
     block::Block,
     chain::{ChangeError, Head, block::recorded::Replayed, disk::recover::replay},
     log::{AppendError, DecodedEntry, LogEntry, LogError},
-    store::Checkpoint,
 };
 
 /// Most attempts at one change while other writers keep extending the log.
@@ -181,7 +180,7 @@ impl ChainWriter {
         let Replayed { head, shift, snapshots, dropped } = from;
         let limits = self.shared.history_limits;
         let journal = self.recorder.journal.as_ref().ok_or("there is no log")?;
-        let (storage, identity, history) = journal.files().ok_or("no checkpoint is kept")?;
+        let history = &journal.history().ok_or("no checkpoint is kept")?;
         // The newest block of the head that was canonical when the log had `to` entries, and the height of its state.
         let shared = (head.oldest()..=head.number()).rev().find_map(|number| {
             let is_whole = number < head.number() || head.edits().is_empty();
@@ -201,15 +200,7 @@ impl ChainWriter {
             }
             return Ok(at);
         }
-        let checkpoint = loop {
-            let base = history.base_below(to).map_err(reason)?;
-            match Checkpoint::read(&**storage, base.ok_or("no checkpoint leads there")?, identity) {
-                Ok(checkpoint) => break checkpoint,
-                // The checkpoint writer has removed it since, because there are newer ones.
-                Err(_) if history.base_below(to).map_err(reason)? != base => {}
-                Err(error) => return Err(reason(error)),
-            }
-        };
+        let checkpoint = history.checkpoint_below(to)?;
         let replayed = replay(head.params.clone(), limits, checkpoint, journal.reader(), history, to);
         let (mut at, _) = replayed.map_err(reason)?;
         at.dropped.extend(dropped);

@@ -8,8 +8,8 @@ use crate::{
     chain::Head,
     codec::Writer,
     log::{
-        AppendError, BlockLog, ChainIdentity, DecodedEntries, DecodedEntry, EditableParams, EntryStream, LogEntry,
-        LogError, ReadLog, RequestPart, TimeShift, decode_ahead,
+        AppendError, BlockLog, ChainIdentity, DecodedEntries, EditableParams, EntryStream, LogEntry, LogError, ReadLog,
+        RequestPart, TimeShift, decode_ahead,
     },
     storage::Storage,
     store::{Checkpoint, CheckpointWriter, DataDir, History, PendingTransaction, PoolFile, Snapshots},
@@ -40,7 +40,6 @@ pub struct Journal {
 /// The files beside the log of a chain with a data directory.
 struct JournalFiles {
     storage: Arc<dyn Storage>,
-    identity: ChainIdentity,
     history: Arc<History>,
     checkpoint_writer: CheckpointWriter,
     pool: PoolFile,
@@ -88,7 +87,7 @@ impl Journal {
         let JournalParts { storage, identity, history, checkpoint_writer, directory } = parts;
         let pool = PoolFile::create(storage.clone(), identity, &waiting)?;
         let counted = log.written();
-        let files = JournalFiles { storage, identity, history, checkpoint_writer, pool, counted };
+        let files = JournalFiles { storage, history, checkpoint_writer, pool, counted };
         Ok(Self { files: Some(files), _directory: directory, ..Self::new(log) })
     }
 
@@ -132,9 +131,8 @@ impl Journal {
             None => {
                 let from = self.height.saturating_sub(SEARCHED).max(self.reader.heights().start);
                 let mut requests = Requests::default();
-                for decoded in decode_ahead(self.between(from, self.height)?, self.height - from)? {
-                    let DecodedEntry { height, part, entry, .. } = decoded?;
-                    requests.note(height, part, &entry);
+                for stored in self.between(from, self.height)? {
+                    requests.note_stored(&stored?)?;
                 }
                 requests
             }
@@ -186,11 +184,6 @@ impl Journal {
     /// Returns a reader of the log.
     pub(super) fn reader(&self) -> &dyn ReadLog {
         &*self.reader
-    }
-
-    /// Returns the storage of the files beside the log, the identity of their chain, and the index of the log.
-    pub(super) fn files(&self) -> Option<(&Arc<dyn Storage>, ChainIdentity, &Arc<History>)> {
-        self.files.as_ref().map(|files| (&files.storage, files.identity, &files.history))
     }
 
     /// Returns whether the last append failed for lack of space and no probe has succeeded since.

@@ -36,14 +36,17 @@ impl ChainWriter {
         Err(ChangeError::NotLeading)
     }
 
-    /// Restores the blocks that the leader before has removed, if it did not come to replace all of them. Whoever requested
-    /// that asks again.
+    /// Restores the blocks that the previous leader had removed and not yet replaced. Whoever requested that asks again.
     fn undo_replacing(&mut self) {
-        let requests = self.recorder.journal.as_mut().map(|journal| journal.requests().map(Requests::replacing));
-        let Some(Ok(Some(progress))) = requests else { return };
-        match self.revert_to(progress.begins) {
-            Ok(()) => tracing::warn!("blocks that the leader before had removed are restored"),
-            Err(error) => tracing::error!(%error, "blocks that the leader before had removed cannot be restored"),
+        let Some(journal) = &mut self.recorder.journal else { return };
+        let restored = match journal.requests().map(Requests::replacing) {
+            Ok(None) => return,
+            Ok(Some(progress)) => self.revert_to(progress.begins),
+            Err(error) => Err(AppendError::Unavailable(error.to_string()).into()),
+        };
+        match restored {
+            Ok(()) => tracing::warn!("blocks that the previous leader had removed are restored"),
+            Err(error) => tracing::error!(%error, "blocks that the previous leader had removed cannot be restored"),
         }
     }
 

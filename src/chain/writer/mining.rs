@@ -38,9 +38,19 @@ impl ChainWriter {
     /// Continues mining, unless a command waits for its turn.
     pub(super) fn proceed_mining(&mut self, is_awaited: impl FnOnce() -> bool) {
         if self.is_ending() {
-            self.schedule.orders.clear();
+            self.abandon_orders();
         } else if self.schedule.mined.elapsed() >= PIECE || !is_awaited() {
             self.mine_some();
+        }
+    }
+
+    /// Mines no more, since the node ends. In a cluster the next leader mines what is left.
+    pub(super) fn abandon_orders(&mut self) {
+        for order in std::mem::take(&mut self.schedule.orders) {
+            if order.request.is_some() {
+                let error = order.deposed();
+                let _ = order.reply.send(Err(error));
+            }
         }
     }
 

@@ -73,7 +73,12 @@ impl ChainWriter {
         self.note_height();
         if let Some((outcome, reply)) = answer {
             // The caller may have disconnected.
-            let _ = reply.send(if is_recorded { outcome } else { Err(Stopped::Unrecorded.into()) });
+            let _ = reply.send(match is_recorded {
+                true => outcome,
+                // The next leader is asked.
+                false if request.is_some() && !self.leads => Err(ChangeError::NotLeading),
+                false => Err(Stopped::Unrecorded.into()),
+            });
         }
         // Moving the time or reverting to a snapshot is no reason to seal a block with nothing but a preamble.
         self.schedule.request_seal(SealReason::Transactions);
@@ -97,7 +102,7 @@ impl ChainWriter {
                 self.order(count, progress.left.min(count), pace, reply);
                 None
             }
-            Change::Reorg { .. } if progress.left > 0 => {
+            Change::Reorg { .. } => {
                 let reason = format!("blocks were removed, and the last {} not replaced", progress.left);
                 Some((Err(ChangeError::Unavailable(reason)), reply))
             }
@@ -181,7 +186,7 @@ impl ChainWriter {
     /// Stops the writer: closes the journal and rejects all pooled transactions.
     pub(super) fn end(&mut self) {
         self.ended = true;
-        self.schedule.orders.clear();
+        self.abandon_orders();
         if let Some(journal) = self.recorder.journal.take() {
             journal.close();
         }

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use super::change::{Change, ChangeOutcome};
-use crate::log::{LogEntry, RequestPart};
+use crate::log::{LogEntry, LogError, RequestPart, StoredEntry};
 
 /// Number of requests that are remembered.
 const REMEMBERED: usize = 1_024;
@@ -21,7 +21,7 @@ pub(super) struct Progress {
     /// Whether its first entry replaces blocks by others.
     replaces: bool,
     /// Whether an entry that is not one of its own came after its last one.
-    is_past: bool,
+    is_followed: bool,
 }
 
 impl Progress {
@@ -32,11 +32,14 @@ impl Progress {
             return None;
         }
         match change {
-            Change::Snapshot { .. } | Change::IncreaseTime(_) => self.answer,
+            Change::Snapshot { .. } | Change::IncreaseTime(_) | Change::SetTime(_) => self.answer,
             Change::Revert(_) => Some(ChangeOutcome::Found(true)),
-            Change::Mine { .. } | Change::Edit(_) | Change::Rollback { .. } | Change::Reorg { .. } => {
-                Some(ChangeOutcome::Done)
-            }
+            Change::Mine { .. }
+            | Change::Edit(_)
+            | Change::Rollback { .. }
+            | Change::Reorg { .. }
+            | Change::Reset
+            | Change::SetNextTimestamp(_) => Some(ChangeOutcome::Done),
             _ => None,
         }
     }
@@ -47,23 +50,37 @@ impl Progress {
 pub(super) struct Requests(VecDeque<Progress>);
 
 impl Requests {
+    /// Takes a stored entry into account. Decodes none that is a block and no part of a request.
+    pub(super) fn note_stored(&mut self, stored: &StoredEntry) -> Result<(), LogError> {
+        let part = stored.part()?;
+        if part.is_none() && stored.is_block() {
+            self.follow_all(None);
+        } else {
+            self.note(stored.height, part, &stored.entry()?);
+        }
+        Ok(())
+    }
+
+    /// Notes that an entry of the chain follows those of all requests but one.
+    fn follow_all(&mut self, but: Option<u128>) {
+        self.0.iter_mut().filter(|progress| Some(progress.id) != but).for_each(|progress| progress.is_followed = true);
+    }
+
     /// Takes the entry at a height of the log into account.
     pub(super) fn note(&mut self, height: u64, part: Option<RequestPart>, entry: &LogEntry) {
         if let LogEntry::Revert { to, .. } = entry {
             // What is left of a request whose beginning is undone is the whole of it.
             self.0.retain(|progress| progress.left == 0 || *to > progress.begins);
         }
-        // The time after a change that failed is recorded as well, and requests none.
+        // A change that failed may leave its time behind, which is recorded without a request.
         let is_of_chain = match entry {
             LogEntry::Epoch { .. } => false,
             LogEntry::Time(_) => part.is_some(),
             _ => true,
         };
-        let id = part.map(|part| part.id);
-        self.0
-            .iter_mut()
-            .filter(|progress| Some(progress.id) != id)
-            .for_each(|progress| progress.is_past |= is_of_chain);
+        if is_of_chain {
+            self.follow_all(part.map(|part| part.id));
+        }
 
         let Some(RequestPart { id, left }) = part else { return };
         if let Some(known) = self.0.iter_mut().find(|progress| progress.id == id) {
@@ -76,7 +93,7 @@ impl Requests {
             _ => None,
         };
         let replaces = matches!(entry, LogEntry::Revert { .. });
-        self.0.push_back(Progress { id, begins: height, left, answer, replaces, is_past: false });
+        self.0.push_back(Progress { id, begins: height, left, answer, replaces, is_followed: false });
         if self.0.len() > REMEMBERED {
             self.0.pop_front();
         }
@@ -89,6 +106,6 @@ impl Requests {
 
     /// Returns the request that has removed blocks, and not yet replaced all of them, at the end of the log.
     pub(super) fn replacing(&self) -> Option<Progress> {
-        self.0.back().filter(|last| last.replaces && last.left > 0 && !last.is_past).copied()
+        self.0.back().filter(|last| last.replaces && last.left > 0 && !last.is_followed).copied()
     }
 }

@@ -9,7 +9,6 @@ use crate::{
     block::{Submission, Transaction},
     chain::{ChangeError, Journal, block::recorded::Replayed, disk::recover::replay},
     log::{AppendError, LogEntry, LogError},
-    store::Checkpoint,
 };
 
 impl ChainWriter {
@@ -45,12 +44,8 @@ impl ChainWriter {
     fn truncated(&mut self, end: u64) -> Result<(Replayed, Vec<String>), String> {
         let (params, limits) = (self.head().params.clone(), self.shared.history_limits);
         let journal = self.recorder.journal.as_mut().ok_or("there is no log")?;
-        let (storage, identity, history) = journal.files().ok_or("no checkpoint is kept")?;
-        let (storage, history) = (storage.clone(), history.clone());
-        let base = history.base_below(end).map_err(|error| error.to_string())?;
-        let base = base.ok_or("no checkpoint from before them is left")?;
-
-        let checkpoint = Checkpoint::read(&*storage, base, identity).map_err(|error| error.to_string())?;
+        let history = journal.history().ok_or("no checkpoint is kept")?;
+        let checkpoint = history.checkpoint_below(end)?;
         let aside = journal.truncate(end).map_err(|error| error.to_string())?;
         let replayed = replay(params, limits, checkpoint, journal.reader(), &history, end);
         let (replayed, _) = replayed.map_err(|error| error.to_string())?;
@@ -65,11 +60,19 @@ impl ChainWriter {
         peers.restore(given_up).map_err(|error| unavailable(error.to_string()))
     }
 
+    /// Returns the transactions that clients had sent, and that the chain has in these blocks.
     fn transactions_from(&self, journal: &Journal, from: u64) -> Result<Vec<Submission>, LogError> {
+        let own = self.shared.preamble.as_ref().map(|preamble| preamble.account());
+        let history = journal.history();
         let mut transactions = Vec::new();
         for stored in journal.reader().stream(from)? {
-            if let LogEntry::Block { block, .. } = stored?.entry()? {
-                transactions.extend(block.transactions.iter().map(|transaction| self.submission(transaction)));
+            let stored = stored?;
+            if history.as_ref().is_some_and(|history| history.is_void(stored.height)) {
+                continue;
+            }
+            if let LogEntry::Block { block, .. } = stored.entry()? {
+                let sent = block.transactions.iter().filter(|transaction| Some(transaction.sender) != own);
+                transactions.extend(sent.map(|transaction| self.submission(transaction)));
             }
         }
         Ok(transactions)

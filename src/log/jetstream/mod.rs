@@ -3,11 +3,13 @@
 //! The log of a cluster is one stream with one subject. An entry is one message, or several if it is large, each
 //! published with the sequence that the stream must have by then (`Nats-Expected-Last-Sequence`): of two nodes that
 //! publish at the same time one is refused, whatever they believe about who leads. An entry counts once its last part is
-//! stored; parts of an entry that its writer did not finish are void.
+//! stored; parts of an entry that its writer did not finish are void. Each message names the hash of the entry before: one
+//! that does not follow the last one is void as well.
 //!
 //! Every node has a copy of the stream in its data directory, from which everything else is derived as on a single
 //! node. The copy is behind the stream until the entries of other nodes are [received](super::BlockLog::receive).
 
+mod compare;
 mod message;
 mod stream;
 mod tail;

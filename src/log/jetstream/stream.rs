@@ -12,7 +12,7 @@ use bytes::Bytes;
 use futures_util::{StreamExt, TryStreamExt, stream};
 use k256::elliptic_curve::rand_core::{OsRng, RngCore};
 
-use super::message::{Assembler, AttemptId, Part, PartHeader, parts};
+use super::message::{AttemptId, Part, PartHeader, parts};
 use crate::{
     causes::with_causes,
     log::{EntryStream, LogError, StoredEntry},
@@ -165,22 +165,6 @@ impl LogStream {
             }
         }
         Ok(low)
-    }
-
-    /// Returns the entry at a height, if the stream has all of it.
-    pub(super) async fn entry(&self, height: u64) -> Result<Option<Vec<u8>>, LogError> {
-        let last = self.extent().await?.last;
-        let mut assembler = Assembler::default();
-        for sequence in self.sequence_of(height).await?..=last {
-            let Some(part) = self.part(sequence).await? else { continue };
-            if part.header.height != height {
-                break;
-            }
-            if let Some(entry) = assembler.push(part.header, &part.payload) {
-                return Ok(Some(entry.bytes));
-            }
-        }
-        Ok(None)
     }
 
     /// Returns the heights of the stream's first entry and after its last one, or `None` if it has no entry.

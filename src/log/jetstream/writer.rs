@@ -1,7 +1,6 @@
 //! Appending to a replicated log, and keeping its copy.
 
 use std::{
-    ops::Range,
     sync::Arc,
     time::{Duration, Instant},
 };
@@ -12,11 +11,12 @@ use k256::elliptic_curve::rand_core::{OsRng, RngCore};
 use tokio::{runtime::Handle, sync::Notify, time::timeout};
 
 use super::{
+    compare::{Comparison, Fork, compare},
     message::{Assembler, AttemptId, Part, PartHeader, parts},
     stream::{LogStream, MOST_REMOVED, Published, StreamExtent},
     tail::Tail,
 };
-use crate::log::{AppendError, BlockLog, LogEntry, LogError, ReadLog, StoredEntry};
+use crate::log::{AppendError, BlockLog, LogError, ReadLog, StoredEntry};
 
 /// Time in which the stream must store an entry. An election among the servers takes about five seconds, and clients
 /// get an answer within ten.
@@ -31,8 +31,6 @@ const RECEIVED_AT_ONCE: usize = 4 << 20;
 const MANY: usize = 512;
 /// Time after which a difference between the stream and the copy counts, if there still is one.
 const CONFIRMATION: Duration = Duration::from_secs(2);
-/// Most entries at the end of the copy that are compared with the stream's. A longer difference is no accident of servers.
-const MOST_COMPARED: usize = 1_024;
 
 /// The writer of a replicated log.
 pub(super) struct JetStreamLog {
@@ -52,14 +50,6 @@ pub(super) struct JetStreamLog {
     newest: Option<B256>,
     /// A difference between the stream and the copy that is not confirmed yet.
     fork: Option<Suspicion>,
-}
-
-/// The first entry in which the stream and the copy differ: its height, and the Keccak-256 of both.
-#[derive(Clone, Copy, PartialEq, Eq)]
-struct Fork {
-    at: u64,
-    theirs: B256,
-    own: B256,
 }
 
 /// A difference, and the time at which it was first seen.
@@ -91,86 +81,65 @@ impl JetStreamLog {
     }
 
     /// Finds the end of the copy in the stream, and compares what both have before it. Completes a stream that ends before the
-    /// copy. Returns the sequence of the message before the first one to read.
+    /// copy. Returns the sequence of the message after which to read.
     fn locate(&mut self) -> Result<u64, LogError> {
-        let (own, end) = (self.copy.reader().heights(), self.copy.end());
+        let (own, end) = (self.copy.reader(), self.copy.end());
         let heights = self.runtime.block_on(self.stream.heights())?;
-        if heights.is_none() && !own.is_empty() {
-            return Err(self.stale(format!("it has no entries, but the log in the data directory {}", own.end)));
+        let begins = heights.as_ref().map_or(end, |heights| heights.start);
+        self.assembler.clear();
+        if heights.is_none() && !own.heights().is_empty() {
+            return Err(self.stale(format!("it has no entries, but the log in the data directory {end}")));
         }
-        if let Some(heights) = heights {
-            if heights.start > end {
-                return Err(self.stale(format!(
-                    "it begins at entry {}, after the end of the log in the data directory at {end}: the node was away for \
-                     too long. Move the directory away, and the node fetches a checkpoint",
-                    heights.start
-                )));
-            }
-            let shared = own.start.max(heights.start)..end.min(heights.end);
-            self.expect_same(shared.clone())?;
-            if heights.end < end {
-                self.complete(shared, end)?;
-            }
+        if begins > end {
+            return Err(self.stale(format!(
+                "it begins at entry {begins}, after the end of the log in the data directory at {end}: the node was away for \
+                 too long. Move the directory away, and the node fetches a checkpoint"
+            )));
         }
-        Ok(self.runtime.block_on(self.stream.sequence_of(end))? - 1)
+        if own.heights().is_empty() || begins == end {
+            return Ok(self.runtime.block_on(self.stream.sequence_of(end))? - 1);
+        }
+
+        let comparison = self.runtime.block_on(compare(&self.stream, &*own, begins))?;
+        self.expect_same(&comparison)?;
+        if !comparison.is_known {
+            // Without an entry that both have, nothing says that the two are of the same log.
+            return Err(
+                self.stale(format!("it has none of the entries at the end of the log in the data directory at {end}"))
+            );
+        }
+        if comparison.shared < end { self.complete(&comparison) } else { Ok(comparison.read) }
     }
 
     /// Expects that the stream has the copy's entries. A difference counts once the stream has confirmed it: a server that has
     /// just come back may not know better.
-    fn expect_same(&mut self, shared: Range<u64>) -> Result<(), LogError> {
-        let fork = self.compare(shared)?;
-        let known = self.fork.take().filter(|known| Some(known.fork) == fork);
-        let Some(fork) = fork else { return Ok(()) };
+    fn expect_same(&mut self, comparison: &Comparison) -> Result<(), LogError> {
+        let known = self.fork.take().filter(|known| Some(known.fork) == comparison.fork);
+        let Some(fork) = comparison.fork else { return Ok(()) };
 
         let Fork { at, theirs, own } = fork;
+        let place = format!("the stream {}", self.stream.name());
+        let what = format!("entry {at} is another one (Keccak-256 {theirs}) than in the data directory ({own})");
         let suspicion = known.unwrap_or_else(|| Suspicion { fork, since: Instant::now() });
-        if suspicion.since.elapsed() >= CONFIRMATION {
-            return Err(LogError::Forked { place: format!("the stream {}", self.stream.name()), at, theirs, own });
-        }
+        let is_confirmed = suspicion.since.elapsed() >= CONFIRMATION;
         self.fork = Some(suspicion);
-        Err(self.stale(format!("entry {at} is another one (Keccak-256 {theirs}) than in the data directory ({own})")))
-    }
-
-    /// Returns the first of these entries in which the stream and the copy differ. Goes back to a block that both have: it
-    /// names the one before, and thereby all before it.
-    fn compare(&self, shared: Range<u64>) -> Result<Option<Fork>, LogError> {
-        let reader = self.copy.reader();
-        let (mut fork, mut is_known) = (None, false);
-        for height in shared.rev().take(MOST_COMPARED) {
-            // An operator may have removed its messages.
-            let Some(theirs) = self.runtime.block_on(self.stream.entry(height))? else { continue };
-            let own = reader.read(height)?;
-            is_known = theirs == own.bytes;
-            if !is_known {
-                fork = Some(Fork { at: height, theirs: keccak256(&theirs), own: keccak256(&own.bytes) });
-            } else if matches!(own.entry()?, LogEntry::Block { .. }) {
-                return Ok(fork);
+        Err(match (is_confirmed, comparison.is_known) {
+            (false, _) => LogError::Stale { place, what },
+            (true, true) => LogError::Forked { place, at, theirs, own },
+            (true, false) => {
+                let what = format!("{what}, and they have no entry in common: the directory is of another cluster");
+                LogError::Mismatch { place, what }
             }
-        }
-        match fork {
-            Some(Fork { at, theirs, own }) if !is_known => Err(LogError::Mismatch {
-                place: format!("the stream {}", self.stream.name()),
-                what: format!(
-                    "entry {at} is another one (Keccak-256 {theirs}) than in the data directory ({own}), and so are those \
-                     after it: the directory is of another cluster"
-                ),
-            }),
-            fork => Ok(fork),
-        }
+        })
     }
 
-    /// Stores the entries again that the copy has after the `shared` ones, the stream's last. They were stored before: nothing
-    /// else is ever copied. A server that only does not know them refuses them, since it expects another sequence.
-    fn complete(&mut self, shared: Range<u64>, end: u64) -> Result<(), LogError> {
-        let own = self.copy.reader();
-        let reached = shared.end;
-        if shared.is_empty() {
-            // Without an entry that both have, nothing says that the two are of the same log.
-            let known = own.heights();
-            return Err(self.stale(format!("it ends at entry {reached}, but the log in the data directory {known:?}")));
-        }
+    /// Stores the entries again that the copy has after those of the stream. They were stored before: nothing else is ever
+    /// copied. A server that merely lags behind refuses them, since it expects another sequence. Returns the sequence of the
+    /// last message.
+    fn complete(&mut self, comparison: &Comparison) -> Result<u64, LogError> {
+        let (own, reached, end) = (self.copy.reader(), comparison.shared, self.copy.end());
         let mut previous = keccak256(own.read(reached - 1)?.bytes);
-        let mut last = self.runtime.block_on(self.stream.extent())?.last;
+        let mut last = comparison.last;
         for height in reached..end {
             let entry = own.read(height)?.bytes;
             let until = Instant::now() + PATIENCE;
@@ -189,7 +158,7 @@ impl JetStreamLog {
             to = end,
             "the stream had lost its newest entries, which are stored again"
         );
-        Ok(())
+        Ok(last)
     }
 
     /// Returns the hash of the copy's last entry, if it has one.

@@ -29,6 +29,10 @@ type Hold = Arc<Mutex<Option<(oneshot::Sender<()>, mpsc::Receiver<()>)>>>;
 struct Holding(Hold);
 
 impl Preamble for Holding {
+    fn account(&self) -> alloy_primitives::Address {
+        alloy_primitives::Address::ZERO
+    }
+
     fn is_due(&self, _: &Arc<Head>, _: &Environment) -> bool {
         let hold = self.0.lock().unwrap().take();
         if let Some((began, released)) = hold {

@@ -1,7 +1,8 @@
 //! A node whose newest entries the servers do not have: they have decided for others.
 
-use std::time::Instant;
+use std::{fs, path::Path, time::Instant};
 
+use alloy_primitives::keccak256;
 use serde_json::{Value, json};
 use tokio::time::sleep;
 
@@ -9,6 +10,7 @@ use super::{
     PATIENCE, POLL,
     nats::NatsServers,
     nodes::Cluster,
+    servers::copy,
     serving::{ask, call, cluster},
 };
 use crate::support::{
@@ -24,11 +26,22 @@ const LOG: &str = "tetrad-test";
 async fn send(cluster: &Cluster, node: usize, nonce: u64, account: usize) -> Value {
     let deadline = Instant::now() + PATIENCE;
     loop {
-        match call(cluster.rpc(node), "eth_sendRawTransaction", json!([raw(transfer(nonce), account)])).await {
+        let raw = raw(transfer(nonce), account);
+        match call(cluster.rpc(node), "eth_sendRawTransaction", json!([raw])).await {
             Ok(hash) => return hash,
+            // An attempt that failed may have been included.
+            Err(error) if error["message"].as_str().is_some_and(|message| message.contains("nonce too low")) => {
+                return json!(keccak256(raw));
+            }
             Err(error) => assert!(Instant::now() < deadline, "{error}"),
         }
     }
+}
+
+/// Replaces the directory of a server that has ended by an earlier copy of it.
+fn restore(from: &Path, to: &Path) {
+    fs::remove_dir_all(to).unwrap();
+    copy(from, to);
 }
 
 /// Deletes the messages of the log after a sequence, as servers lose them that crash.
@@ -130,4 +143,37 @@ async fn a_node_gives_up_the_entries_that_the_servers_lost_and_keeps_their_trans
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_fork_of_a_node_that_was_suspended_ends_while_it_runs() {
     a_fork_ends(true).await;
+}
+
+/// The place in the stream of an entry that the servers lost is that of another one when its writer is back, who appends to
+/// its own.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_entry_that_follows_a_lost_one_is_void() {
+    let Some(mut nats) = NatsServers::start(1).await else { return };
+    let (mut cluster, forked, other) = cluster(&nats, &["--block-time", "0.1"]).await;
+    let third = (0..3).find(|node| ![forked, other].contains(node)).unwrap();
+    let mut hashes = vec![send(&cluster, other, 0, 0).await];
+    cluster.terminate(third).await;
+    cluster.terminate(other).await;
+    let (store, directory) = (nats.store(0), tempfile::tempdir().unwrap());
+    let old = directory.path().join("old");
+    nats.kill(0);
+    copy(&store, &old);
+    nats.start_again(0).await;
+    hashes.push(send(&cluster, forked, 1, 0).await);
+    until_same(&cluster, [forked, forked], &hashes).await;
+
+    // The server is as it was before, and the other node takes the place of what it lost.
+    cluster.stop(forked);
+    nats.kill(0);
+    restore(&old, &store);
+    nats.start_again(0).await;
+    cluster.restart(other).await;
+    cluster.leader().await;
+    cluster.cont(forked);
+    hashes.push(send(&cluster, other, 0, 1).await);
+    hashes.push(send(&cluster, forked, 0, 2).await);
+    until_same(&cluster, [other, forked], &hashes).await;
+    cluster.restart(third).await;
+    until_same(&cluster, [other, third], &hashes).await;
 }

@@ -148,7 +148,7 @@ async fn foreign_messages_do_not_replace_transactions_that_wait_and_are_deleted(
 }
 
 /// Copies a directory.
-fn copy(from: &Path, to: &Path) {
+pub fn copy(from: &Path, to: &Path) {
     fs::create_dir_all(to).unwrap();
     for entry in fs::read_dir(from).unwrap().map(Result::unwrap) {
         let target = to.join(entry.file_name());

@@ -1,0 +1,94 @@
+//! Comparing the end of a copy with its stream.
+//!
+//! An entry of the stream counts if it follows, by its height and by the hash that it names, the last one before it that
+//! counts. Others are void: they are of a writer that had an entry which the servers have lost, and whose place in the
+//! stream another one has taken.
+
+use alloy_primitives::{B256, keccak256};
+
+use super::{message::Assembler, stream::LogStream};
+use crate::log::{LogError, ReadLog, StoredEntry};
+
+/// Numbers of entries at the end of the copy that are compared, until one of them is known to be the stream's as well. A
+/// longer difference is no accident of servers.
+const COMPARED: [u64; 3] = [8, 64, 1_024];
+/// Most messages that are read for that.
+const MOST_READ: u64 = 8_192;
+
+/// The first entry in which the stream and the copy differ: its height, and the Keccak-256 of both.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Fork {
+    pub(super) at: u64,
+    pub(super) theirs: B256,
+    pub(super) own: B256,
+}
+
+/// The end of a copy, beside its stream.
+#[derive(Debug)]
+pub(super) struct Comparison {
+    /// Whether they have an entry in common.
+    pub(super) is_known: bool,
+    pub(super) fork: Option<Fork>,
+    /// Height up to which the stream has the copy's entries.
+    pub(super) shared: u64,
+    /// Sequence of the last message that brought nothing after these.
+    pub(super) read: u64,
+    /// Sequence of the stream's last message.
+    pub(super) last: u64,
+}
+
+/// Compares the end of the copy `own` with a stream whose first entry has the height `begins`.
+pub(super) async fn compare(stream: &LogStream, own: &dyn ReadLog, begins: u64) -> Result<Comparison, LogError> {
+    let heights = own.heights();
+    let mut widest = None;
+    for count in COMPARED {
+        let from = heights.end.saturating_sub(count).max(heights.start).max(begins);
+        let comparison = compare_from(stream, own, from).await?;
+        if comparison.is_known || from == heights.start.max(begins) {
+            return Ok(comparison);
+        }
+        widest = Some(comparison);
+    }
+    widest.ok_or_else(|| LogError::Unavailable("nothing was compared".to_owned()))
+}
+
+/// Compares the entries from height `from` on.
+async fn compare_from(stream: &LogStream, own: &dyn ReadLog, from: u64) -> Result<Comparison, LogError> {
+    let heights = own.heights();
+    // Before anything else: what is stored after this sequence was decided later.
+    let last = stream.extent().await?.last;
+    let first = stream.sequence_of(from).await?;
+    let before = from.checked_sub(1).filter(|before| heights.contains(before));
+    let mut newest = before.map(|before| own.read(before)).transpose()?.map(|entry| keccak256(entry.bytes));
+    let mut comparison = Comparison { is_known: false, fork: None, shared: from, read: first - 1, last };
+    let mut assembler = Assembler::default();
+
+    for sequence in first..=last {
+        if sequence - first > MOST_READ {
+            return Err(LogError::Unavailable(format!("{MOST_READ} messages were read to compare the logs")));
+        }
+        // An operator may have removed it.
+        let Some(part) = stream.part(sequence).await? else { continue };
+        let previous = part.header.previous;
+        let Some(StoredEntry { height, bytes }) = assembler.push(part.header, &part.payload) else { continue };
+
+        let is_linked = previous.is_some() && previous == newest;
+        let is_void = height != comparison.shared || (previous.is_some() && newest.is_some() && !is_linked);
+        if is_void {
+            comparison.read = sequence;
+            continue;
+        }
+        if height == heights.end {
+            break;
+        }
+        let (theirs, known) = (keccak256(&bytes), own.read(height)?.bytes);
+        let is_same = bytes == known;
+        comparison.is_known |= is_linked || is_same;
+        if !is_same {
+            comparison.fork = Some(Fork { at: height, theirs, own: keccak256(&known) });
+            break;
+        }
+        (comparison.shared, comparison.read, newest) = (height + 1, sequence, Some(theirs));
+    }
+    Ok(comparison)
+}
