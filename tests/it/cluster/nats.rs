@@ -19,7 +19,10 @@ use serde_json::Value;
 use tempfile::TempDir;
 use tokio::time::{sleep, timeout};
 
-use super::{PATIENCE, POLL};
+use super::{
+    PATIENCE, POLL,
+    proxy::{End, Proxy},
+};
 use crate::support::{
     process::{print_log, signal},
     skip,
@@ -58,6 +61,8 @@ const PASSWORD: &str = "s3cret@1";
 pub struct NatsServers {
     program: PathBuf,
     servers: Vec<NatsServer>,
+    /// What passes from one server, by which it was connected, to another one.
+    routes: Vec<(usize, usize, Proxy)>,
     directory: TempDir,
 }
 
@@ -80,7 +85,7 @@ impl NatsServers {
             return None;
         };
         for _ in 0..ATTEMPTS {
-            let mut servers = Self::spawn(program.clone(), count, secured);
+            let mut servers = Self::spawn(program.clone(), count, secured).await;
             match servers.become_ready().await {
                 Ok(()) => return Some(servers),
                 Err(error) if error.contains("address already in use") => drop(servers),
@@ -90,11 +95,12 @@ impl NatsServers {
         panic!("no free ports");
     }
 
-    fn spawn(program: PathBuf, count: usize, secured: bool) -> Self {
+    async fn spawn(program: PathBuf, count: usize, secured: bool) -> Self {
         let directory = tempfile::tempdir().unwrap();
         let addresses: Vec<_> = (0..count).map(|_| free_address()).collect();
-        let routes: Vec<_> = (0..count).map(|_| free_address()).collect();
-        let cluster = routes[0].port();
+        let listeners: Vec<_> = (0..count).map(|_| free_address()).collect();
+        let cluster = listeners[0].port();
+        let mut routes = Vec::new();
         let sync = if is_newer_than_2_9(&program) { "sync_interval: always, " } else { "" };
         let mut servers = Vec::new();
         for (index, address) in addresses.into_iter().enumerate() {
@@ -105,15 +111,16 @@ impl NatsServers {
                  jetstream {{ store_dir: {store:?}, {sync}max_memory_store: 64M, max_file_store: 1G }}\n"
             );
             if count > 1 {
-                let others: Vec<_> = routes
-                    .iter()
-                    .filter(|route| **route != routes[index])
-                    .map(|route| format!("nats://{route}"))
-                    .collect();
+                let mut others = Vec::new();
+                for other in (0..count).filter(|other| *other != index) {
+                    let proxy = Proxy::start(listeners[other]).await;
+                    others.push(format!("nats://{}", proxy.address()));
+                    routes.push((index, other, proxy));
+                }
                 text += &format!(
                     "cluster {{ name: \"test-{}-{cluster}\", listen: \"{}\", no_advertise: true, routes: {others:?} }}\n",
                     id(),
-                    routes[index]
+                    listeners[index]
                 );
             }
             if secured {
@@ -125,7 +132,7 @@ impl NatsServers {
             let child = run(&program, &config, &log);
             servers.push(NatsServer { name, address, config, log, child, state: State::Running, secured });
         }
-        Self { program, servers, directory }
+        Self { program, servers, routes, directory }
     }
 
     /// Waits until every server reaches the leader of JetStream's metadata and streams can have a replica on each. Fails
@@ -231,6 +238,31 @@ impl NatsServers {
             }
             sleep(POLL).await;
         }
+    }
+
+    /// Cuts a server off from the others, which it does not notice: nothing is closed.
+    pub fn isolate(&self, server: usize) {
+        for (from, to, route) in &self.routes {
+            if server == *from || server == *to {
+                route.hold();
+            }
+        }
+    }
+
+    /// As [`Self::isolate`], but the others still hear the server.
+    pub fn deafen(&self, server: usize) {
+        for (from, to, route) in &self.routes {
+            if server == *from {
+                route.hold_to(End::Client);
+            } else if server == *to {
+                route.hold_to(End::Server);
+            }
+        }
+    }
+
+    /// Connects all servers again.
+    pub fn reconnect(&self) {
+        self.routes.iter().for_each(|(_, _, route)| route.restore());
     }
 
     /// The server that leads a stream, if there is one.

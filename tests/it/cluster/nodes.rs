@@ -160,6 +160,12 @@ impl Cluster {
         self.began(index, running);
     }
 
+    /// Number of times that nodes gave up entries which the servers did not have.
+    pub fn forks(&self) -> usize {
+        let logs = self.members.iter().map(|member| std::fs::read_to_string(&member.log).unwrap());
+        logs.map(|log| log.matches("its own entries were put aside").count()).sum()
+    }
+
     /// Starts a node that has ended with the same directory and further arguments, which replace its own. Resolves once it
     /// listens.
     pub fn begin(&self, index: usize, arguments: &[&str]) -> impl Future<Output = Running> + use<> {

@@ -22,8 +22,17 @@ const CHUNK: usize = 16 << 10;
 enum Mode {
     Forward,
     Hold,
+    /// Nothing is forwarded in this direction.
+    HoldTo(End),
     Delay(Duration),
     Cut,
+}
+
+/// An end of a connection through a proxy.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum End {
+    Client,
+    Server,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -62,6 +71,11 @@ impl Proxy {
     /// Keeps and accepts connections, but forwards nothing. What is sent meanwhile arrives after [`Proxy::restore`].
     pub fn hold(&self) {
         self.set(Mode::Hold);
+    }
+
+    /// As [`Proxy::hold`], but only what is sent to this end.
+    pub fn hold_to(&self, end: End) {
+        self.set(Mode::HoldTo(end));
     }
 
     /// Forwards everything so much later.
@@ -111,12 +125,17 @@ async fn forward(client: TcpStream, target: SocketAddr, state: watch::Receiver<S
     let Ok(server) = TcpStream::connect(target).await else { return };
     let _ = (client.set_nodelay(true), server.set_nodelay(true));
     let ((from_client, to_client), (from_server, to_server)) = (client.into_split(), server.into_split());
-    let there = pump(from_client, to_server, state.clone());
-    let back = pump(from_server, to_client, state);
+    let there = pump(from_client, to_server, End::Server, state.clone());
+    let back = pump(from_server, to_client, End::Client, state);
     let _ = tokio::try_join!(there, back);
 }
 
-async fn pump(mut from: OwnedReadHalf, mut to: OwnedWriteHalf, state: watch::Receiver<State>) -> std::io::Result<()> {
+async fn pump(
+    mut from: OwnedReadHalf,
+    mut to: OwnedWriteHalf,
+    end: End,
+    state: watch::Receiver<State>,
+) -> std::io::Result<()> {
     let (sender, mut receiver) = mpsc::channel::<(Instant, Vec<u8>)>(CHUNKS);
     let read = async move {
         loop {
@@ -130,7 +149,7 @@ async fn pump(mut from: OwnedReadHalf, mut to: OwnedWriteHalf, state: watch::Rec
     };
     let write = async move {
         while let Some((read_at, chunk)) = receiver.recv().await {
-            due(read_at, state.clone()).await;
+            due(read_at, end, state.clone()).await;
             if chunk.is_empty() {
                 return to.shutdown().await;
             }
@@ -141,14 +160,15 @@ async fn pump(mut from: OwnedReadHalf, mut to: OwnedWriteHalf, state: watch::Rec
     tokio::try_join!(read, write).map(|_| ())
 }
 
-/// Waits until what was read at this moment may be forwarded.
-async fn due(read_at: Instant, mut state: watch::Receiver<State>) {
+/// Waits until what was read at this moment may be forwarded to this end.
+async fn due(read_at: Instant, end: End, mut state: watch::Receiver<State>) {
     loop {
         let mode = state.borrow_and_update().mode;
         let until = match mode {
             Mode::Forward => return,
+            Mode::HoldTo(held) if held != end => return,
             Mode::Delay(delay) => Some(read_at + delay),
-            Mode::Hold | Mode::Cut => None,
+            Mode::Hold | Mode::HoldTo(_) | Mode::Cut => None,
         };
         tokio::select! {
             _ = state.changed() => {}

@@ -8,7 +8,10 @@ use tokio::{
     time::{Instant, timeout},
 };
 
-use crate::cluster::{PATIENCE, proxy::Proxy};
+use crate::cluster::{
+    PATIENCE,
+    proxy::{End, Proxy},
+};
 
 /// A proxy and the listener behind it.
 async fn proxied() -> (Proxy, TcpListener) {
@@ -67,6 +70,19 @@ async fn what_is_held_arrives_after_all() {
     receive(&mut server, b"question").await;
     receive(&mut client, b"answer").await;
     receive(&mut second_server, b"second").await;
+}
+
+#[tokio::test]
+async fn one_direction_is_held_and_the_other_is_not() {
+    let (proxy, listener) = proxied().await;
+    let (mut client, mut server) = connect(&proxy, &listener).await;
+    proxy.hold_to(End::Server);
+    client.write_all(b"question").await.unwrap();
+    server.write_all(b"answer").await.unwrap();
+    receive(&mut client, b"answer").await;
+    assert!(timeout(Duration::from_millis(50), server.read(&mut [0])).await.is_err(), "nothing arrives");
+    proxy.restore();
+    receive(&mut server, b"question").await;
 }
 
 #[tokio::test]
