@@ -476,6 +476,10 @@ impl CosmosTransaction {
         };
         match (self.body.extension_options.as_slice(), mode) {
             ([option], AMINO_JSON) => {
+                // Nor would the name of the option be signed.
+                if rule == SignatureRule::Sent && !WEB3_OPTIONS.contains(&option.type_url.as_str()) {
+                    return Err(CosmosError::unknown_extension(option.type_url.chars().take(100).collect::<String>()));
+                }
                 let option = self.web3_option(option, signer)?;
                 // It would be part of the transaction's hash without being signed.
                 if rule == SignatureRule::Sent && !signature.is_empty() {
@@ -610,7 +614,11 @@ fn public_key(key: &Any, sender: Address) -> Result<CompressedKey, CosmosError> 
     Ok(compressed)
 }
 
-/// Whether an extension option is that of a signature over typed data.
+/// The names of the extension option with a signature over typed data.
+const WEB3_OPTIONS: [&str; 2] =
+    ["/ethermint.types.v1.ExtensionOptionsWeb3Tx", "/cosmos.evm.types.v1.ExtensionOptionsWeb3Tx"];
+
+/// Whether an extension option is that of a signature over typed data. Blocks may have one with another prefix.
 fn is_web3_option(option: &Any) -> bool {
     option.type_url.ends_with(".ExtensionOptionsWeb3Tx")
 }

@@ -1,13 +1,17 @@
 //! A node whose newest entries the servers do not have: they have decided for others.
 
-use std::{fs, path::Path, time::Instant};
+use std::{
+    fs,
+    path::Path,
+    time::{Duration, Instant},
+};
 
 use alloy_primitives::keccak256;
 use serde_json::{Value, json};
 use tokio::time::sleep;
 
 use super::{
-    PATIENCE, POLL,
+    POLL,
     nats::NatsServers,
     nodes::Cluster,
     servers::copy,
@@ -19,12 +23,14 @@ use crate::support::{
     sign::{raw, transfer},
 };
 
+/// Bound of everything here: two looks at a fork, and the transactions that it gives up, are seconds apart.
+const LONG: Duration = Duration::from_secs(90);
 /// The stream of the log.
 const LOG: &str = "tetrad-test";
 
 /// Sends a transfer, and again while nobody leads.
 async fn send(cluster: &Cluster, node: usize, nonce: u64, account: usize) -> Value {
-    let deadline = Instant::now() + PATIENCE;
+    let deadline = Instant::now() + LONG;
     loop {
         let raw = raw(transfer(nonce), account);
         match call(cluster.rpc(node), "eth_sendRawTransaction", json!([raw])).await {
@@ -55,7 +61,7 @@ async fn lose_after(nats: &NatsServers, kept: u64) {
 
 /// Waits until a node has the block of another one with this number, and includes a transaction in it or before.
 async fn until_same(cluster: &Cluster, nodes: [usize; 2], hashes: &[Value]) {
-    let deadline = Instant::now() + PATIENCE;
+    let deadline = Instant::now() + LONG;
     loop {
         let [there, here] = nodes.map(|node| cluster.rpc(node).to_owned());
         let newest = ask(&there, "eth_getBlockByNumber", json!(["latest", false])).await;
