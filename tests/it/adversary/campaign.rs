@@ -99,7 +99,8 @@ impl Campaign {
             }
             Err(error) => {
                 // Whoever sends on after the response to a long body may lose it with the connection.
-                let is_early = request.body.len() > LONG_BODY && error.starts_with("no response: error writing a body");
+                let is_lost = ["no response: error writing a body", "no response: http2 error"];
+                let is_early = request.body.len() > LONG_BODY && is_lost.iter().any(|lost| error.starts_with(lost));
                 if !self.revive(name, &shown(request)).await && !is_early {
                     self.fail(format!("{name}: {error} [{}]", shown(request)));
                 }
