@@ -187,36 +187,34 @@ impl History {
         }
     }
 
-    /// Forgets the entries from height `end` on, which the log no longer has.
+    /// Forgets the entries from height `end` on, which the log no longer has. Only the chain's writer may call it.
     pub fn truncate(&self, end: u64) -> Result<(), LogError> {
         self.finish();
-        let failed = |source| LogError::Io { file: self.storage.describe(""), source };
-        let mut tables = self.tables.write();
-        let start = tables.start();
-        let sealed = Arc::make_mut(&mut tables.sealed);
-        let kept = sealed.partition_point(|listed| listed.part.heights().end <= end);
-        let dropped = sealed.split_off(kept);
-        let mut active = ActiveIndex::starting_at(sealed.last().map_or(start, |listed| listed.part.heights().end));
-        for listed in dropped {
-            remove_file(&*self.storage, &index_name(listed.part.heights().start)).map_err(failed)?;
-        }
+        let (start, mut kept) = {
+            let tables = self.tables.read();
+            (tables.start(), Vec::clone(&tables.sealed))
+        };
+        let dropped = kept.split_off(kept.partition_point(|listed| listed.part.heights().end <= end));
+        let from = kept.last().map_or(start, |listed| listed.part.heights().end);
 
-        let count = end.saturating_sub(active.heights.start);
-        for decoded in decode_ahead(Box::new(self.log.stream(active.heights.start)?.take(count as usize)), count)? {
+        // Readers go on meanwhile.
+        let mut active = ActiveIndex::starting_at(from);
+        let count = end.saturating_sub(from);
+        for decoded in decode_ahead(Box::new(self.log.stream(from)?.take(count as usize)), count)? {
             let DecodedEntry { entry, size, .. } = decoded?;
             active.insert(&entry, size);
         }
-        tables.active = active;
-
-        let parts = tables.sealed.clone();
-        let known = parts.iter().flat_map(|listed| listed.part.reverts()).chain(&tables.active.reverts);
         let mut reverts = Reverts::default();
+        let known = kept.iter().flat_map(|listed| listed.part.reverts()).chain(&active.reverts);
         known.for_each(|(at, to)| reverts.insert(*at, *to));
-        tables.reverts = reverts;
-        drop(tables);
 
+        *self.tables.write() = Tables { sealed: Arc::new(kept), active, reverts };
         self.recent.lock().truncate();
         *self.beginning.lock() = Weak::new();
+        for listed in dropped {
+            let removed = remove_file(&*self.storage, &index_name(listed.part.heights().start));
+            removed.map_err(|source| LogError::Io { file: self.storage.describe(""), source })?;
+        }
         Ok(())
     }
 
