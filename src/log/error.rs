@@ -103,8 +103,8 @@ pub enum LogError {
     /// A log on other machines did not answer in time.
     #[error("the log cannot be reached: {0}")]
     Unavailable(String),
-    /// The replicated log no longer has what it had, as far as the server knows that was asked. Another one may know more, or this
-    /// one later.
+    /// The replicated log no longer has what it had, as far as the server knows that was asked. Another one may know more,
+    /// or this one later.
     #[error("{place}: {what}; it is asked again")]
     Stale {
         /// The replicated log.

@@ -9,9 +9,10 @@ use alloy_primitives::{B256, keccak256};
 use super::{message::Assembler, stream::LogStream};
 use crate::log::{LogError, ReadLog, StoredEntry};
 
-/// Numbers of entries at the end of the copy that are compared, until one of them is known to be the stream's as well. A
-/// longer difference is no accident of servers.
-const COMPARED: [u64; 3] = [8, 64, 1_024];
+/// Numbers of entries at the end of the copy that are compared, until one of them is known to be the stream's as well.
+const FEW: [u64; 2] = [8, 64];
+/// The most that are compared. A longer difference is no accident of servers.
+const MOST: u64 = 1_024;
 /// Most messages that are read for that.
 const MOST_READ: u64 = 8_192;
 
@@ -40,16 +41,14 @@ pub(super) struct Comparison {
 /// Compares the end of the copy `own` with a stream whose first entry has the height `begins`.
 pub(super) async fn compare(stream: &LogStream, own: &dyn ReadLog, begins: u64) -> Result<Comparison, LogError> {
     let heights = own.heights();
-    let mut widest = None;
-    for count in COMPARED {
-        let from = heights.end.saturating_sub(count).max(heights.start).max(begins);
-        let comparison = compare_from(stream, own, from).await?;
-        if comparison.is_known || from == heights.start.max(begins) {
+    let from = |count| heights.end.saturating_sub(count).max(heights.start).max(begins);
+    for count in FEW {
+        let comparison = compare_from(stream, own, from(count)).await?;
+        if comparison.is_known {
             return Ok(comparison);
         }
-        widest = Some(comparison);
     }
-    widest.ok_or_else(|| LogError::Unavailable("nothing was compared".to_owned()))
+    compare_from(stream, own, from(MOST)).await
 }
 
 /// Compares the entries from height `from` on.

@@ -4,6 +4,7 @@ pub mod checker;
 mod faults;
 mod forks;
 mod harness;
+mod log;
 mod nats;
 mod nodes;
 mod proxy;

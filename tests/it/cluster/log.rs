@@ -1,0 +1,129 @@
+//! The log of a cluster, which is a copy beside a stream: what the stream has lost, and what it has instead.
+
+use std::sync::Arc;
+
+use alloy_primitives::{B256, keccak256};
+use async_nats::{HeaderMap, jetstream};
+use tetrad::internals::log::{
+    AppendError, BlockLog, ChainIdentity, JetStreamLogs, LogError, LogStore, LogStream, MemoryLog,
+};
+use tokio::{runtime::Handle, task::block_in_place, time::sleep};
+
+use super::{PATIENCE, POLL, nats::NatsServers};
+
+const IDENTITY: ChainIdentity = ChainIdentity { chain_id: 125, genesis: B256::ZERO };
+const SUBJECT: &str = "log";
+
+async fn stream(nats: &NatsServers) -> LogStream {
+    LogStream::create(&jetstream::new(nats.client().await), "LOG", SUBJECT, 1).await.unwrap()
+}
+
+/// A copy with these entries.
+fn copy(entries: &[&str]) -> MemoryLog {
+    let mut copy = MemoryLog::default();
+    for (height, entry) in (0..).zip(entries) {
+        copy.append(height, entry.as_bytes()).unwrap();
+    }
+    copy
+}
+
+fn entries(copy: &MemoryLog) -> Vec<String> {
+    let entries = copy.reader().stream(0).unwrap();
+    entries.map(|stored| String::from_utf8(stored.unwrap().bytes).unwrap()).collect()
+}
+
+fn open(stream: &LogStream, copy: &MemoryLog) -> Box<dyn BlockLog> {
+    let logs = JetStreamLogs::new(Arc::new(copy.clone()), stream.clone(), Handle::current(), Arc::default());
+    logs.open(IDENTITY, 0).unwrap()
+}
+
+fn append(log: &mut dyn BlockLog, entry: &str) -> Result<(), AppendError> {
+    block_in_place(|| log.append(log.end(), entry.as_bytes()))
+}
+
+/// Follows the stream, and again while its answers may be outdated.
+async fn follow(log: &mut dyn BlockLog) -> Result<(), LogError> {
+    let deadline = std::time::Instant::now() + PATIENCE;
+    loop {
+        match block_in_place(|| log.catch_up()) {
+            Err(error @ LogError::Stale { .. }) => assert!(std::time::Instant::now() < deadline, "{error}"),
+            outcome => return outcome,
+        }
+        sleep(POLL).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_entry_that_does_not_follow_the_last_one_is_void_for_all() {
+    let Some(nats) = NatsServers::start(1).await else { return };
+    let (stream, own) = (stream(&nats).await, MemoryLog::default());
+    let mut log = open(&stream, &own);
+    follow(&mut *log).await.unwrap();
+    append(&mut *log, "a").unwrap();
+    append(&mut *log, "b").unwrap();
+
+    // Of a writer that had another entry where there is "b" now, one message for each of its next ones.
+    let context = jetstream::new(nats.client().await);
+    for (height, previous, entry) in [(2, "lost", "void"), (3, "void", "void as well")] {
+        let mut headers = HeaderMap::new();
+        headers.insert("Tetrad-Entry", format!("1 {height} 0 1 ff 0 {:x}", keccak256(previous)));
+        context.publish_with_headers(SUBJECT, headers, entry.into()).await.unwrap().await.unwrap();
+    }
+    assert!(matches!(append(&mut *log, "c"), Err(AppendError::Conflict { .. })));
+    follow(&mut *log).await.unwrap();
+    append(&mut *log, "c").unwrap();
+
+    for known in [vec![], vec!["a"], vec!["a", "b"]] {
+        let later = copy(&known);
+        follow(&mut *open(&stream, &later)).await.unwrap();
+        assert_eq!(entries(&later), ["a", "b", "c"], "{known:?}");
+    }
+    assert_eq!(entries(&own), ["a", "b", "c"]);
+
+    // Their writer gives up what it had.
+    let other = copy(&["a", "lost", "void", "void as well"]);
+    let mut log = open(&stream, &other);
+    assert!(matches!(follow(&mut *log).await, Err(LogError::Forked { at: 1, .. })));
+    log.truncate(1).unwrap();
+    follow(&mut *log).await.unwrap();
+    append(&mut *log, "d").unwrap();
+    assert_eq!(entries(&other), ["a", "b", "c", "d"]);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_stream_that_lacks_entries_gets_them_from_a_copy() {
+    let Some(nats) = NatsServers::start(1).await else { return };
+    let (stream, own) = (stream(&nats).await, MemoryLog::default());
+    let mut log = open(&stream, &own);
+    follow(&mut *log).await.unwrap();
+    for entry in ["a", "b", "c"] {
+        append(&mut *log, entry).unwrap();
+    }
+    let longer = copy(&["a", "b", "c", "d", "e"]);
+    follow(&mut *open(&stream, &longer)).await.unwrap();
+    follow(&mut *log).await.unwrap();
+    assert_eq!(entries(&own), entries(&longer));
+
+    // One in the middle comes again after the others, which nobody adds before it.
+    let messages = jetstream::new(nats.client().await).get_stream("LOG").await.unwrap();
+    messages.delete_message(3).await.unwrap();
+    follow(&mut *open(&stream, &own)).await.unwrap();
+    let later = MemoryLog::default();
+    follow(&mut *open(&stream, &later)).await.unwrap();
+    assert_eq!(entries(&later), entries(&own));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_copy_that_has_nothing_in_common_with_the_stream_is_of_another_cluster() {
+    let Some(nats) = NatsServers::start(1).await else { return };
+    let stream = stream(&nats).await;
+    let mut log = open(&stream, &MemoryLog::default());
+    follow(&mut *log).await.unwrap();
+    append(&mut *log, "a").unwrap();
+    append(&mut *log, "b").unwrap();
+    let other = copy(&["y", "z"]);
+    let refused = follow(&mut *open(&stream, &other)).await.unwrap_err();
+    assert!(matches!(refused, LogError::Mismatch { .. }), "{refused}");
+    assert!(refused.to_string().contains("another cluster"), "{refused}");
+    assert_eq!(entries(&other), ["y", "z"]);
+}
