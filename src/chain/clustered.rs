@@ -20,16 +20,10 @@ use super::{
 
 /// Time in which a transaction must be acknowledged, and a change forwarded: clients wait ten seconds.
 const PATIENCE: Duration = Duration::from_secs(9);
-/// Time after which a change that was not made had begun to be: nobody is asked for as long in vain.
+/// Time after which an attempt that failed had reached a leader: without one it fails at once.
 const WORK: Duration = Duration::from_secs(1);
 /// Pause before a request is sent to a leader again.
 const RETRY: Duration = Duration::from_millis(25);
-
-fn random() -> [u8; 16] {
-    let mut bytes = [0; 16];
-    OsRng.fill_bytes(&mut bytes);
-    bytes
-}
 
 impl Chain {
     /// Joins a cluster: changes and transactions go to its leader from now on.
@@ -90,7 +84,7 @@ impl Chain {
             let removed = self.remove(PoolSelection::All).await;
             removed.map_err(|error| ChangeError::Unavailable(error.to_string()))?;
         }
-        let request = u128::from_le_bytes(random());
+        let request = OsRng.next_u64();
         let mut deadline = Instant::now() + PATIENCE;
         loop {
             let began = Instant::now();

@@ -252,7 +252,7 @@ impl Chain {
 
     /// Sends a change to this node's writer and waits for the outcome. In a cluster, the `request` for the change has an id,
     /// a random number that is the same whenever it is made again.
-    pub async fn change_here(&self, change: Change, request: Option<u128>) -> Result<ChangeOutcome, ChangeError> {
+    pub async fn change_here(&self, change: Change, request: Option<u64>) -> Result<ChangeOutcome, ChangeError> {
         self.ask(|reply| WriterCommand::Change(change, request, reply)).await?
     }
 

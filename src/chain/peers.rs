@@ -47,7 +47,7 @@ pub trait Peers: Send + Sync {
     fn change<'a>(
         &'a self,
         change: &'a Change,
-        request: u128,
+        request: u64,
     ) -> BoxFuture<'a, Result<(ChangeOutcome, u64), ChangeError>>;
 
     /// Has the leader remove transactions from the pool. Returns whether there were any.

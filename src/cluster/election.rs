@@ -323,7 +323,8 @@ impl Candidate {
         }
     }
 
-    /// Compares the clock with the servers' after it has jumped. A node whose clock is wrong does not lead: blocks have its time.
+    /// Compares the clock with the servers' after it has jumped. A node whose clock is wrong does not lead: blocks have its
+    /// time.
     async fn check_clock(&mut self) {
         self.has_jumped |= self.clock.has_jumped();
         if !self.has_jumped {

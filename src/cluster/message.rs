@@ -43,7 +43,7 @@ pub enum Request {
     /// Answered with [`Outcome::Changed`], or with [`Outcome::InProgress`] if the same request came before and is not done.
     Change {
         /// A random number that is the same whenever the request is sent again. Older versions send it once, without one.
-        id: Option<u128>,
+        id: Option<u64>,
         /// The change.
         change: Change,
     },
@@ -162,7 +162,7 @@ impl Request {
             }
             CHANGE => Self::Change { id: None, change: change::read(from)? },
             IDENTIFIED_CHANGE => {
-                let id = Some(u128::from_le_bytes(from.array()?));
+                let id = Some(u64::from_le_bytes(from.array()?));
                 Self::Change { id, change: change::read(from)? }
             }
             DROP_TRANSACTION => Self::Drop(PoolSelection::Transaction(from.array()?.into())),

@@ -20,7 +20,6 @@ mod name;
 mod peers;
 mod pool;
 mod process;
-mod recent_changes;
 mod requests;
 mod state;
 
@@ -173,7 +172,7 @@ impl Membership {
             chain: chain.clone(),
             counts: counts_here,
             allows_changes,
-            changes: Arc::default(),
+            under_way: Arc::default(),
         };
         requests.serve(&NodeProcess { node: node.clone(), instance }).await?;
         pool::mirror(connection.clone(), pool, chain.clone(), options.allows_changes);

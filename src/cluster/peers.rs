@@ -137,7 +137,7 @@ impl ClusterPeers {
         }
     }
 
-    async fn change(&self, change: &Change, id: u128) -> Result<(ChangeOutcome, u64), ChangeError> {
+    async fn change(&self, change: &Change, id: u64) -> Result<(ChangeOutcome, u64), ChangeError> {
         // It is encoded once, since it may be large.
         let request = Request::Change { id: Some(id), change: change.clone() }.encode()?;
         match self.ask(|_| Ok(request.clone())).await {
@@ -216,7 +216,7 @@ impl Peers for ClusterPeers {
     fn change<'a>(
         &'a self,
         change: &'a Change,
-        request: u128,
+        request: u64,
     ) -> BoxFuture<'a, Result<(ChangeOutcome, u64), ChangeError>> {
         Box::pin(self.change(change, request))
     }

@@ -38,8 +38,8 @@ use crate::{
 const EVERY: Duration = Duration::from_secs(5);
 /// Number of messages that are deleted or stored at the same time.
 const AT_ONCE: usize = 32;
-/// Number of refused transactions that are offered again at once.
-const OFFERED_AT_ONCE: usize = 256;
+/// Most refused transactions that are offered again. The messages of others are deleted.
+const MOST_REFUSED: usize = 1_024;
 /// Time for which a refused transaction is offered again.
 const REFUSED_FOR: Duration = Duration::from_secs(600);
 /// Messages that are held.
@@ -153,13 +153,13 @@ impl PoolMirror {
         let before = self.refused.remove(&hash);
         self.known.remove(&hash);
         match content {
-            Content::Refused => {
+            Content::Refused if self.refused.len() < MOST_REFUSED => {
                 let since = before.map_or_else(Instant::now, |before| before.since);
                 self.refused.insert(hash, Refused { sequence, since });
             }
             // It has replaced the transaction's, which is stored again.
             Content::Foreign if self.chain.pool().get(hash).is_some() => drop(self.unknown.insert(hash)),
-            Content::Known | Content::Foreign => drop(self.known.insert(hash, sequence)),
+            Content::Known | Content::Refused | Content::Foreign => drop(self.known.insert(hash, sequence)),
         }
     }
 
@@ -195,7 +195,7 @@ impl PoolMirror {
     /// Offers the pool again what it has refused, for a while.
     async fn offer_refused(&mut self) {
         let refused: Vec<_> = self.refused.iter().map(|(hash, refused)| (*hash, refused.sequence)).collect();
-        for (hash, sequence) in refused.into_iter().take(OFFERED_AT_ONCE) {
+        for (hash, sequence) in refused {
             if let Ok(message) = self.stream.get_raw_message(sequence).await {
                 self.note(hash, sequence, &message.payload);
             }

@@ -1,10 +1,11 @@
 //! Executing the requests of other nodes, as the leader. They are checked as if they came from a client.
 
-use std::sync::Arc;
+use std::{collections::HashSet, sync::Arc};
 
 use async_nats::Subject;
 use bytes::Bytes;
 use futures_util::StreamExt;
+use parking_lot::Mutex;
 use tokio::sync::Semaphore;
 
 use super::{
@@ -12,7 +13,6 @@ use super::{
     connection::{Connection, failed},
     message::{Outcome, Request, Response},
     process::NodeProcess,
-    recent_changes::{Known, RecentChanges},
 };
 use crate::{
     block::Submission,
@@ -32,7 +32,8 @@ pub(super) struct Requests {
     pub(super) counts: Arc<ClusterCounts>,
     /// Whether changes of development methods are executed.
     pub(super) allows_changes: bool,
-    pub(super) changes: Arc<RecentChanges>,
+    /// The ids of the changes that are being made. What the log says of others, their writer knows.
+    pub(super) under_way: Arc<Mutex<HashSet<u64>>>,
 }
 
 impl Requests {
@@ -74,22 +75,13 @@ impl Requests {
             Request::Change { id, .. } => id,
             _ => None,
         };
-        let response = match id.map_or(Known::New, |id| self.changes.begin(id)) {
-            Known::Made(response) => response,
-            Known::InProgress => self.response(Outcome::InProgress),
-            Known::New => {
-                let outcome = self.execute(request).await;
-                self.counts.executed.add(u64::from(!outcome.is_not_leading()));
-                // What failed is made again, or not, as the log says.
-                let is_made = matches!(outcome, Outcome::Changed(Ok(_)));
-                let response = self.response(outcome);
-                if let Some(id) = id {
-                    self.changes.end(id, is_made.then(|| response.clone()));
-                }
-                response
-            }
-        };
-        self.connection.answer(reply, response).await;
+        let is_new = id.is_none_or(|id| self.under_way.lock().insert(id));
+        let outcome = if is_new { self.execute(request).await } else { Outcome::InProgress };
+        if let Some(id) = id.filter(|_| is_new) {
+            self.under_way.lock().remove(&id);
+        }
+        self.counts.executed.add(u64::from(is_new && !outcome.is_not_leading()));
+        self.connection.answer(reply, self.response(outcome)).await;
     }
 
     async fn execute(&self, request: Request) -> Outcome {

@@ -91,7 +91,7 @@ pub enum LogEntry {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RequestPart {
     /// The request's id, a random number.
-    pub id: u128,
+    pub id: u64,
     /// Number of its entries after this one.
     pub left: u64,
 }
@@ -123,7 +123,7 @@ impl RequestPart {
             return Ok((None, bytes));
         }
         from.byte()?;
-        let part = Self { id: u128::from_le_bytes(from.array()?), left: from.number()? };
+        let part = Self { id: u64::from_le_bytes(from.array()?), left: from.number()? };
         Ok((Some(part), from.rest()))
     }
 }
@@ -310,7 +310,7 @@ mod tests {
 
     #[test]
     fn an_entry_of_a_request_is_the_same_entry() {
-        let part = RequestPart { id: u128::MAX - 1, left: 300 };
+        let part = RequestPart { id: u64::MAX - 1, left: 300 };
         let entry = LogEntry::Revert { to: 300, shift: TimeShift::default(), uses_up: None };
         let mut out = Writer::default();
         part.write(&mut out);

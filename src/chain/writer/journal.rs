@@ -221,12 +221,16 @@ impl Journal {
 
     /// Removes the entries from height `end` on, which are not those of a replicated log, and what was derived from them.
     pub(super) fn truncate(&mut self, end: u64) -> Result<Vec<String>, LogError> {
-        let Some(files) = &mut self.files else { return self.log.truncate(end) };
-        // Before the log: at no time is there a checkpoint beyond its end.
-        let checkpoints = files.checkpoint_writer.truncate(end);
-        let mut aside = checkpoints.map_err(|source| LogError::Io { file: files.storage.describe(""), source })?;
+        let mut aside = Vec::new();
+        if let Some(files) = &mut self.files {
+            // Before the log: at no time is there a checkpoint beyond its end.
+            let checkpoints = files.checkpoint_writer.truncate(end);
+            aside.extend(checkpoints.map_err(|source| LogError::Io { file: files.storage.describe(""), source })?);
+        }
         aside.extend(self.log.truncate(end)?);
-        files.history.truncate(end)?;
+        if let Some(files) = &self.files {
+            files.history.truncate(end)?;
+        }
         (self.height, self.published, self.requests) = (end, end, None);
         Ok(aside)
     }

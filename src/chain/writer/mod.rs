@@ -57,7 +57,7 @@ type Answer = (Result<ChangeOutcome, ChangeError>, Reply);
 impl ChainWriter {
     /// Makes a change, and answers once it is recorded. Mining many blocks continues in pieces afterwards. A `request` whose
     /// change the log has is answered only, and one of which it has a part is brought to its end.
-    fn change(&mut self, change: Change, request: Option<u128>, reply: Reply) {
+    fn change(&mut self, change: Change, request: Option<u64>, reply: Reply) {
         let _span = tracing::trace_span!(target: "tetrad::span", "change", otel.name = change.name()).entered();
         if !self.leads {
             let _ = reply.send(Err(ChangeError::NotLeading));
@@ -68,24 +68,31 @@ impl ChainWriter {
             Ok(progress) => self.proceed_with(change, progress, reply),
             Err(error) => Some((Err(error), reply)),
         };
+        if answer.is_none() {
+            // What is not done yet records itself.
+            self.recorder.part = None;
+        }
         let is_recorded = self.record_time();
         self.recorder.part = None;
         self.note_height();
         if let Some((outcome, reply)) = answer {
-            // The caller may have disconnected.
-            let _ = reply.send(match is_recorded {
-                true => outcome,
+            let outcome = if is_recorded {
+                outcome
+            } else if request.is_some() && !self.leads {
                 // The next leader is asked.
-                false if request.is_some() && !self.leads => Err(ChangeError::NotLeading),
-                false => Err(Stopped::Unrecorded.into()),
-            });
+                Err(ChangeError::NotLeading)
+            } else {
+                Err(Stopped::Unrecorded.into())
+            };
+            // The caller may have disconnected.
+            let _ = reply.send(outcome);
         }
         // Moving the time or reverting to a snapshot is no reason to seal a block with nothing but a preamble.
         self.schedule.request_seal(SealReason::Transactions);
     }
 
     /// Returns what the log says of a request, if anything.
-    fn progress(&mut self, request: Option<u128>) -> Result<Option<Progress>, ChangeError> {
+    fn progress(&mut self, request: Option<u64>) -> Result<Option<Progress>, ChangeError> {
         let (Some(id), Some(journal)) = (request, &mut self.recorder.journal) else { return Ok(None) };
         let requests = journal.requests().map_err(|error| AppendError::Unavailable(error.to_string()))?;
         Ok(requests.get(id))

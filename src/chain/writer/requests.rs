@@ -11,7 +11,7 @@ const REMEMBERED: usize = 1_024;
 /// What was made of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Progress {
-    id: u128,
+    id: u64,
     /// Height of its first entry.
     pub(super) begins: u64,
     /// Number of its entries that are still to be made.
@@ -20,8 +20,8 @@ pub(super) struct Progress {
     answer: Option<ChangeOutcome>,
     /// Whether its first entry replaces blocks by others.
     replaces: bool,
-    /// Whether an entry that is not one of its own came after its last one.
-    is_followed: bool,
+    /// Height of its last entry so far.
+    last: u64,
 }
 
 impl Progress {
@@ -45,46 +45,43 @@ impl Progress {
     }
 }
 
-/// The latest requests, oldest first.
+/// The latest requests.
 #[derive(Debug, Default)]
-pub(super) struct Requests(VecDeque<Progress>);
+pub(super) struct Requests {
+    /// Oldest first.
+    latest: VecDeque<Progress>,
+    /// Height of the newest entry that changes the chain.
+    newest: u64,
+}
 
 impl Requests {
     /// Takes a stored entry into account. Decodes none that is a block and no part of a request.
     pub(super) fn note_stored(&mut self, stored: &StoredEntry) -> Result<(), LogError> {
         let part = stored.part()?;
         if part.is_none() && stored.is_block() {
-            self.follow_all(None);
+            self.newest = stored.height;
         } else {
             self.note(stored.height, part, &stored.entry()?);
         }
         Ok(())
     }
 
-    /// Notes that an entry of the chain follows those of all requests but one.
-    fn follow_all(&mut self, but: Option<u128>) {
-        self.0.iter_mut().filter(|progress| Some(progress.id) != but).for_each(|progress| progress.is_followed = true);
-    }
-
     /// Takes the entry at a height of the log into account.
     pub(super) fn note(&mut self, height: u64, part: Option<RequestPart>, entry: &LogEntry) {
+        match entry {
+            LogEntry::Epoch { .. } => {}
+            // A change that failed may leave its time behind, which is recorded without a request.
+            LogEntry::Time(_) if part.is_none() => {}
+            _ => self.newest = height,
+        }
         if let LogEntry::Revert { to, .. } = entry {
             // What is left of a request whose beginning is undone is the whole of it.
-            self.0.retain(|progress| progress.left == 0 || *to > progress.begins);
-        }
-        // A change that failed may leave its time behind, which is recorded without a request.
-        let is_of_chain = match entry {
-            LogEntry::Epoch { .. } => false,
-            LogEntry::Time(_) => part.is_some(),
-            _ => true,
-        };
-        if is_of_chain {
-            self.follow_all(part.map(|part| part.id));
+            self.latest.retain(|progress| progress.left == 0 || *to > progress.begins);
         }
 
         let Some(RequestPart { id, left }) = part else { return };
-        if let Some(known) = self.0.iter_mut().find(|progress| progress.id == id) {
-            known.left = left;
+        if let Some(known) = self.latest.iter_mut().rev().find(|progress| progress.id == id) {
+            (known.left, known.last) = (left, height);
             return;
         }
         let answer = match entry {
@@ -93,19 +90,19 @@ impl Requests {
             _ => None,
         };
         let replaces = matches!(entry, LogEntry::Revert { .. });
-        self.0.push_back(Progress { id, begins: height, left, answer, replaces, is_followed: false });
-        if self.0.len() > REMEMBERED {
-            self.0.pop_front();
+        self.latest.push_back(Progress { id, begins: height, left, answer, replaces, last: height });
+        if self.latest.len() > REMEMBERED {
+            self.latest.pop_front();
         }
     }
 
     /// Returns what was made of a request, if it is known.
-    pub(super) fn get(&self, id: u128) -> Option<Progress> {
-        self.0.iter().rev().find(|progress| progress.id == id).copied()
+    pub(super) fn get(&self, id: u64) -> Option<Progress> {
+        self.latest.iter().rev().find(|progress| progress.id == id).copied()
     }
 
     /// Returns the request that has removed blocks, and not yet replaced all of them, at the end of the log.
     pub(super) fn replacing(&self) -> Option<Progress> {
-        self.0.back().filter(|last| last.replaces && last.left > 0 && !last.is_followed).copied()
+        self.latest.back().filter(|last| last.replaces && last.left > 0 && last.last == self.newest).copied()
     }
 }

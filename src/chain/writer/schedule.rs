@@ -40,7 +40,7 @@ pub(super) struct MiningOrder {
     /// Time of the last progress report, or else of the order.
     pub(super) reported: Instant,
     /// The request for it, in a cluster.
-    pub(super) request: Option<u128>,
+    pub(super) request: Option<u64>,
     pub(super) reply: Reply,
 }
 

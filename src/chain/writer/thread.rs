@@ -37,7 +37,7 @@ pub(in crate::chain) enum WriterCommand {
     /// Rewrite the file of pending transactions.
     TidyPool,
     /// Change the chain. In a cluster, a request for a change has an id.
-    Change(Change, Option<u128>, Reply),
+    Change(Change, Option<u64>, Reply),
     /// Follow the log: every entry appended so far, or else those that have arrived. Return the height of the published
     /// head.
     Follow { all: bool, reply: Option<oneshot::Sender<Result<u64, ChangeError>>> },

@@ -232,7 +232,7 @@ fn responses(values: &Values) -> Vec<Response> {
 }
 
 fn identified(change: Change) -> Request {
-    Request::Change { id: Some(u128::MAX - 1), change }
+    Request::Change { id: Some(u64::MAX - 1), change }
 }
 
 /// The request with all fields, also those that are computed when they are first used.

@@ -188,7 +188,7 @@ async fn an_entry_without_an_answer_is_followed_if_it_was_stored_and_made_again_
 }
 
 /// A request for a change, as nodes of a cluster send it.
-async fn request(chain: &Chain, change: &Change, id: u128) -> Result<ChangeOutcome, ChangeError> {
+async fn request(chain: &Chain, change: &Change, id: u64) -> Result<ChangeOutcome, ChangeError> {
     chain.change_here(change.clone(), Some(id)).await
 }
 
@@ -216,7 +216,7 @@ async fn a_request_that_is_made_again_has_its_first_outcome_on_every_writer() {
     for (id, change) in (1..).zip(&changes) {
         let first = request(&writers[0].0, change, id).await.unwrap();
         let (head, entries) = (known(&writers[0].0.head()), log.heights().end);
-        let later = writer(&log, 10 + id as u64);
+        let later = writer(&log, 10 + id);
         writers[1].0.follow().await.unwrap();
         for chain in [&writers[0].0, &writers[1].0, &later.0] {
             assert_eq!(request(chain, change, id).await.unwrap(), first, "{change:?}");

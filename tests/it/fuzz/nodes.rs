@@ -38,7 +38,7 @@ fn any_bytes_are_a_message_between_nodes_or_not() {
         Request::Drop(PoolSelection::Sender(Address::repeat_byte(1))),
         Request::Change { id: None, change: Change::Reorg { blocks: vec![vec![transaction], Vec::new()] } },
         Request::Change { id: Some(5), change: Change::SetMining(Mining::Manual) },
-        Request::Change { id: Some(u128::MAX), change: Change::Snapshot { name: Some("a".into()) } },
+        Request::Change { id: Some(u64::MAX), change: Change::Snapshot { name: Some("a".into()) } },
         Request::Change {
             id: None,
             change: Change::Edit(vec![
