@@ -196,6 +196,13 @@ async fn a_name_belongs_to_one_process_which_alone_makes_changes() {
     assert_eq!(ask(cluster.rpc(other), "eth_chainId", json!([])).await, "0x7d");
 }
 
+/// Loses what the servers have sent to a node whose connections are held, with these.
+async fn lose_what_is_held(cluster: &Cluster, node: usize) {
+    tokio::time::sleep(std::time::Duration::from_millis(300)).await;
+    cluster.proxies(node).iter().for_each(Proxy::cut);
+    cluster.proxies(node).iter().for_each(Proxy::restore);
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_transaction_whose_request_was_lost_is_sent_again() {
     let Some(nats) = NatsServers::start(1).await else { return };
@@ -205,14 +212,11 @@ async fn a_transaction_whose_request_was_lost_is_sent_again() {
     let follower = (leader + 1) % 3;
     let url = cluster.rpc(follower).to_owned();
     for nonce in 0..3 {
-        // What the server sends to the leader meanwhile is lost with the connection.
         cluster.proxies(leader).iter().for_each(Proxy::hold);
         let own = url.clone();
         let asked =
             tokio::spawn(async move { call(&own, "eth_sendRawTransaction", json!([raw(transfer(nonce), 0)])).await });
-        tokio::time::sleep(std::time::Duration::from_millis(300)).await;
-        cluster.proxies(leader).iter().for_each(Proxy::cut);
-        cluster.proxies(leader).iter().for_each(Proxy::restore);
+        lose_what_is_held(&cluster, leader).await;
         let hash = asked.await.unwrap().unwrap();
         assert_eq!(ask(&url, "eth_getTransactionReceipt", json!([hash])).await["status"], "0x1");
     }
@@ -259,7 +263,7 @@ async fn a_change_whose_request_or_answer_was_lost_is_made_once() {
     let account = "0x00000000000000000000000000000000000000aa";
     let before = number(&ask(&url, "eth_blockNumber", json!([])).await);
     for round in 1..4 {
-        // What the server sends to one of them meanwhile is lost with the connection: requests, or answers.
+        // Requests are lost, or answers.
         let silent = if round % 2 == 0 { leader } else { follower };
         cluster.proxies(silent).iter().for_each(Proxy::hold);
         let changes = [
@@ -271,9 +275,7 @@ async fn a_change_whose_request_or_answer_was_lost_is_made_once() {
             let url = url.clone();
             tokio::spawn(async move { call(&url, method, params).await })
         });
-        tokio::time::sleep(std::time::Duration::from_millis(300)).await;
-        cluster.proxies(silent).iter().for_each(Proxy::cut);
-        cluster.proxies(silent).iter().for_each(Proxy::restore);
+        lose_what_is_held(&cluster, silent).await;
         let mut answers = Vec::new();
         for asked in asked {
             answers.push(asked.await.unwrap().unwrap());

@@ -17,7 +17,7 @@ use super::{
     disk::Disk,
     ledger::{recover, send, start, transfer},
 };
-use crate::support::node_with;
+use crate::support::{TestNode, node_with};
 
 #[tokio::test]
 async fn by_number_by_hash_and_by_transaction() {
@@ -62,19 +62,25 @@ async fn by_number_by_hash_and_by_transaction() {
     }
 }
 
+/// Blocks with a transfer of a token each, to different accounts.
+async fn transfers(node: &TestNode, token: Address) -> Vec<Arc<Block>> {
+    let mut blocks = Vec::new();
+    for round in 1..20u64 {
+        let call = Token::transferCall { to: Address::with_last_byte(round as u8), value: U256::from(round) };
+        let receipt = node.send(&node.signer(0), token, call).await;
+        let head = node.chain().head();
+        blocks.push(node.chain().block(&head, BlockId::Hash(receipt.block_hash.unwrap())).unwrap().unwrap());
+    }
+    blocks
+}
+
 /// The log of a node in many small segments, and an index of many parts.
 #[tokio::test]
 async fn through_many_parts_of_the_index() {
     let node = crate::support::node().await;
     let holder = node.account(0);
     let token = crate::support::chain::token("USDC");
-    let mut blocks = Vec::new();
-    for round in 1..20u64 {
-        let call = Token::transferCall { to: Address::with_last_byte(round as u8), value: U256::from(round) };
-        let receipt = node.send(&node.signer(0), token.address, call).await;
-        let head = node.chain().head();
-        blocks.push(node.chain().block(&head, BlockId::Hash(receipt.block_hash.unwrap())).unwrap().unwrap());
-    }
+    let blocks = transfers(&node, token.address).await;
     let directory = tempfile::tempdir().unwrap();
     let storage: Arc<dyn Storage> = Arc::new(Directory::new(directory.path()).unwrap());
     let identity = ChainIdentity { chain_id: 125, genesis: node.chain().head().genesis.hash };
@@ -196,13 +202,7 @@ impl Indexed {
 async fn a_truncated_log_and_its_index_go_on_as_if_they_had_never_been_longer() {
     let node = crate::support::node().await;
     let token = crate::support::chain::token("USDC");
-    let mut blocks = Vec::new();
-    for round in 1..20u64 {
-        let call = Token::transferCall { to: Address::with_last_byte(round as u8), value: U256::from(round) };
-        let receipt = node.send(&node.signer(0), token.address, call).await;
-        let head = node.chain().head();
-        blocks.push(node.chain().block(&head, BlockId::Hash(receipt.block_hash.unwrap())).unwrap().unwrap());
-    }
+    let blocks = transfers(&node, token.address).await;
     let block = |block: &Arc<Block>| LogEntry::Block {
         block: block.clone(),
         changes: Arc::default(),
