@@ -100,7 +100,7 @@ fn restart(accounts: u64) {
         block,
         state: first.head.state.clone(),
         parameters: Default::default(),
-        snapshots: Default::default(),
+        standing: Default::default(),
     };
     let start = Instant::now();
     let bytes = checkpoint.write(&*storage, identity).unwrap();

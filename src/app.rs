@@ -264,7 +264,7 @@ impl Node {
         let sender = |key: &SecretKey| Arc::new(Sender::new(chain.clone(), key.clone()));
         let treasury = identity.treasury.address();
         let (owner, accounts) = (sender(&identity.treasury), keys.iter().map(sender).collect());
-        let keyring = Arc::new(Keyring::new(keys.into_iter().chain(stored)));
+        let keyring = Arc::new(Keyring::new(keys.into_iter().chain(stored), chain.impersonated()));
         let (kept, ending) = (cluster.clone(), shutdown.clone());
         let client_addresses = ClientAddresses::new(config.exchange.trusted_proxies.clone());
         let execution = Arc::new(Execution::new(config.rpc.max_executions));

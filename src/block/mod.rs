@@ -1,4 +1,5 @@
-//! Blocks, transactions and receipts: their content, encodings and hashes. Knows nothing of state or execution.
+//! Blocks, transactions and receipts: their content, encodings and hashes, and the settings under which blocks are sealed.
+//! Knows nothing of state or execution.
 
 mod codec;
 pub mod cosmos;
@@ -7,6 +8,7 @@ mod fields;
 mod ordered_trie;
 mod receipt;
 mod recovery;
+mod setting;
 mod transaction;
 
 use std::sync::{Arc, OnceLock};
@@ -21,6 +23,7 @@ pub use fields::{GasPrice, TransactionFields};
 use ordered_trie::ordered_root;
 pub use receipt::{Receipt, Status, bloom};
 pub use recovery::{CompressedKey, recover, recover_authority};
+pub use setting::{DevSettings, Impersonated, Mining, SealingSettings, Setting};
 pub use transaction::{DecodeError, Submission, Transaction};
 
 /// The largest RLP encoding of a block, in bytes (EIP-7934, since Osaka).

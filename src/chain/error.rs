@@ -209,6 +209,9 @@ pub enum ChangeError {
     /// The requested time is after the last one that a block can have.
     #[error("the time {0} is after 9999-12-31T23:59:59Z ({LAST_SECOND}), the last one of the chain")]
     TooLate(u64),
+    /// So many accounts are impersonated that there may be no more.
+    #[error("{0} accounts are impersonated: stop that for some, or impersonate all with anvil_autoImpersonateAccount")]
+    TooManyImpersonated(usize),
     /// The chain has a data directory, which cannot change to another chain.
     #[error("a chain in a data directory cannot become another one; start a node without --data-dir")]
     Recorded,

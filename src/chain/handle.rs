@@ -11,13 +11,13 @@ use std::{
 
 use alloy_primitives::{Address, B256};
 use arc_swap::ArcSwap;
-use parking_lot::Mutex;
+use parking_lot::{Mutex, RwLock};
 use tokio::sync::{broadcast, oneshot, watch};
 
 use super::{
     Blobs, ChainPosition, ChainUpdate, Change, ChangeError, ChangeOutcome, Clock, Event, Head, HistoryLimits,
-    Leadership, Mining, Pace, Pool, PoolLimits, PositionExpired, Preamble, Produced, Recovered, Stopped, WriterThread,
-    shared::{Sealing, SharedChain},
+    Leadership, Pace, Pool, PoolLimits, PositionExpired, Preamble, Produced, Recovered, Stopped, WriterThread,
+    shared::{ConfiguredSealing, Sealing, SharedChain},
     view::{index::Index, updates::RemovedBlocks},
     writer::{
         ChainWriter, ChangeRecorder, Ledger, WriterSchedule, arrivals::Arrivals, journal::Journal, phases::Phases,
@@ -25,7 +25,7 @@ use super::{
     },
 };
 use crate::{
-    block::Block,
+    block::{Block, Impersonated, Mining},
     evm::{ChainParams, Environment},
     log::LogError,
     metrics::{Counter, Distribution},
@@ -81,17 +81,15 @@ impl Chain {
         config: ChainConfig,
         preamble: Option<Box<dyn Preamble>>,
     ) -> std::io::Result<(Self, WriterThread)> {
-        let Recovered { head, shift, snapshots, journal, waiting } = recovered;
+        let Recovered { head, shift, standing, journal, waiting } = recovered;
         let (commands, receiver) = mpsc::channel();
-        let sealing = Sealing {
+        let configured = ConfiguredSealing {
             mining: config.mining,
             gas_limit: config.gas_limit,
-            gas_limit_at_once: false,
             beneficiary: config.beneficiary,
             min_tip: config.min_tip,
-            next_base_fee: None,
-            next_randomness: None,
         };
+        let sealing = Sealing { configured, set: standing.settings.sealing };
         let head = Arc::new(head);
         let pool = Pool::new(config.pool, config.clock.clone());
         let mut timing = Timing::new(config.clock);
@@ -114,6 +112,7 @@ impl Chain {
             events: broadcast::Sender::new(EVENT_BACKLOG),
             timing: Mutex::new(timing),
             sealing: Mutex::new(sealing),
+            impersonated: Arc::new(RwLock::new(standing.settings.impersonated.clone())),
             preamble,
             history_limits: config.history,
             history: journal.as_ref().and_then(Journal::history),
@@ -127,9 +126,9 @@ impl Chain {
         shared.head.load().blocks_from(0).for_each(|block| shared.index.insert(block));
         let writer = Arc::new(Mutex::new(ChainWriter {
             shared: shared.clone(),
-            ledger: Ledger::new(head, snapshots, sealing, origin_height),
+            ledger: Ledger::new(head, standing.snapshots, origin_height),
             schedule: WriterSchedule::default(),
-            recorder: ChangeRecorder::new(journal, shift),
+            recorder: ChangeRecorder::new(journal, shift, standing.settings),
             leads: config.leads,
             ended: false,
         }));
@@ -204,7 +203,7 @@ impl Chain {
 
     /// Returns the condition for sealing a block.
     pub fn mining(&self) -> Mining {
-        self.shared.sealing.lock().mining
+        self.shared.sealing.lock().mining()
     }
 
     /// Returns the chain's time, in seconds since the Unix epoch: the timestamp of the next block, unless its parent is
@@ -220,12 +219,17 @@ impl Chain {
 
     /// Returns the account that receives the tips of new blocks.
     pub fn beneficiary(&self) -> Address {
-        self.shared.sealing.lock().beneficiary
+        self.shared.sealing.lock().beneficiary()
     }
 
     /// Returns the minimum tip that the pool accepts, in wei per gas.
     pub fn min_tip(&self) -> u128 {
-        self.shared.sealing.lock().min_tip
+        self.shared.sealing.lock().min_tip()
+    }
+
+    /// Returns the accounts that development methods impersonate, as they are at any time.
+    pub fn impersonated(&self) -> Arc<RwLock<Impersonated>> {
+        self.shared.impersonated.clone()
     }
 
     /// Returns the limits of the history in memory.

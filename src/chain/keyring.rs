@@ -1,6 +1,6 @@
 //! The accounts for which the node signs transactions: those whose keys it holds, and impersonated ones.
 
-use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use alloy_consensus::SignableTransaction;
 use alloy_primitives::Address;
@@ -10,28 +10,21 @@ use super::SubmitError;
 pub use crate::block::UnsignedTransaction;
 use crate::{
     account::{KeyError, SecretKey},
-    block::{CompressedKey, Envelope, Transaction},
+    block::{CompressedKey, Envelope, Impersonated, Transaction},
 };
 
 /// The keys that the node holds, and the accounts that development methods impersonate.
 #[derive(Debug, Default)]
 pub struct Keyring {
     keys: Vec<(Address, SecretKey)>,
-    impersonated: RwLock<Impersonated>,
-}
-
-/// The accounts for which the node sends transactions without a key.
-#[derive(Debug, Default)]
-struct Impersonated {
-    all: bool,
-    accounts: BTreeSet<Address>,
+    impersonated: Arc<RwLock<Impersonated>>,
 }
 
 impl Keyring {
-    /// Returns a keyring with these keys, in this order.
-    pub fn new(keys: impl IntoIterator<Item = SecretKey>) -> Self {
+    /// Returns a keyring with these keys, in this order, and the accounts that development methods impersonate.
+    pub fn new(keys: impl IntoIterator<Item = SecretKey>, impersonated: Arc<RwLock<Impersonated>>) -> Self {
         let keys = keys.into_iter().map(|key| (key.address(), key)).collect();
-        Self { keys, impersonated: RwLock::default() }
+        Self { keys, impersonated }
     }
 
     /// Returns the accounts with keys, in order, and those that are impersonated individually.
@@ -61,25 +54,8 @@ impl Keyring {
         }
     }
 
-    /// Starts or stops impersonating an account. Returns whether that changed anything.
-    pub fn impersonate(&self, address: Address, on: bool) -> bool {
-        let accounts = &mut self.impersonated.write().accounts;
-        if on { accounts.insert(address) } else { accounts.remove(&address) }
-    }
-
-    /// Starts or stops impersonating all accounts without a key.
-    pub fn impersonate_all(&self, on: bool) {
-        self.impersonated.write().all = on;
-    }
-
-    /// Stops all impersonation.
-    pub fn clear_impersonated(&self) {
-        *self.impersonated.write() = Impersonated::default();
-    }
-
     fn is_impersonated(&self, address: Address) -> bool {
-        let impersonated = self.impersonated.read();
-        impersonated.all || impersonated.accounts.contains(&address)
+        self.impersonated.read().includes(address)
     }
 }
 

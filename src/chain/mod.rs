@@ -23,6 +23,7 @@ mod submit;
 mod view;
 mod writer;
 
+pub use crate::block::{Mining, Setting};
 pub use block::{
     apply::{AppliedBlock, ApplyError, apply, recover},
     build::{BuildError, BuildPlan, BuiltBlock, build},
@@ -58,7 +59,7 @@ pub use view::{
     updates::{ChainPosition, ChainUpdate, PositionExpired},
 };
 pub use writer::{
-    change::{Change, ChangeOutcome, MAX_MINED_BLOCKS, Mining, Pace},
+    change::{Change, ChangeOutcome, MAX_MINED_BLOCKS, Pace},
     journal::Journal,
     produced::Produced,
     thread::WriterThread,

@@ -5,18 +5,23 @@ use std::{
     time::{Duration, Instant},
 };
 
-use alloy_primitives::{Address, B256};
+use alloy_primitives::Address;
 use arc_swap::ArcSwap;
-use parking_lot::Mutex;
+use parking_lot::{Mutex, RwLock};
 use tokio::sync::{broadcast, watch};
 
 use super::{
-    Blobs, Event, Head, HistoryLimits, Leadership, Mining, Peers, Pool, Produced, View,
+    Blobs, Event, Head, HistoryLimits, Leadership, Peers, Pool, Produced, View,
     block::header,
     view::{index::Index, updates::RemovedBlocks},
     writer::{arrivals::Arrivals, phases::Phases, seal_lock::SealLock, timing::Timing},
 };
-use crate::{block::Transaction, evm::Environment, metrics::Counter, store::History};
+use crate::{
+    block::{DevSettings, Impersonated, Mining, SealingSettings, Transaction},
+    evm::Environment,
+    metrics::Counter,
+    store::History,
+};
 
 /// A source of the node's own transactions at the beginning of a block, such as price updates.
 ///
@@ -61,6 +66,8 @@ pub(super) struct SharedChain {
     pub(super) events: broadcast::Sender<Event>,
     pub(super) timing: Mutex<Timing>,
     pub(super) sealing: Mutex<Sealing>,
+    /// The accounts for which the node sends transactions without a key.
+    pub(super) impersonated: Arc<RwLock<Impersonated>>,
     pub(super) preamble: Option<Box<dyn Preamble>>,
     pub(super) history_limits: HistoryLimits,
     /// The history on disk, with blocks that memory no longer holds.
@@ -91,26 +98,34 @@ impl PendingBlock {
     }
 }
 
-/// Settings of new blocks.
+/// Settings of new blocks: those of the configuration, and those that development methods set instead.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sealing {
+    pub(super) configured: ConfiguredSealing,
+    pub(super) set: SealingSettings,
+}
+
+/// The settings of new blocks in the configuration.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ConfiguredSealing {
     pub(super) mining: Mining,
-    /// The gas limit of new blocks, or the one towards which it moves.
+    /// The gas limit of new blocks; on a chain that follows Ethereum's rules the one towards which it moves.
     pub(super) gas_limit: u64,
-    /// Whether a development method set the gas limit, which then holds from the next block on.
-    pub(super) gas_limit_at_once: bool,
     pub(super) beneficiary: Address,
     pub(super) min_tip: u128,
-    /// The base fee that a development method set for the next block.
-    pub(super) next_base_fee: Option<u64>,
-    /// The value of `PREVRANDAO` that a development method set for the next block.
-    pub(super) next_randomness: Option<B256>,
 }
 
 impl Sealing {
-    /// Discards the settings of the next block once it is sealed or superseded.
-    pub(super) fn forget_next(&mut self) {
-        (self.next_base_fee, self.next_randomness) = (None, None);
+    pub(super) fn mining(&self) -> Mining {
+        self.set.mining.unwrap_or(self.configured.mining)
+    }
+
+    pub(super) fn beneficiary(&self) -> Address {
+        self.set.beneficiary.unwrap_or(self.configured.beneficiary)
+    }
+
+    pub(super) fn min_tip(&self) -> u128 {
+        self.set.min_tip.unwrap_or(self.configured.min_tip)
     }
 }
 
@@ -122,16 +137,27 @@ impl SharedChain {
         let timestamp = self.timing.lock().of_next_block(head.block.header.timestamp, apart, at_least);
         let sealing = *self.sealing.lock();
         let mut environment = head.next_environment(timestamp);
-        environment.gas_limit = match standard && !sealing.gas_limit_at_once {
-            true => header::next_gas_limit(&head.block.header, sealing.gas_limit, environment.rules),
-            false => sealing.gas_limit,
-        };
-        environment.beneficiary = sealing.beneficiary;
-        environment.mix_hash = sealing.next_randomness.unwrap_or(environment.mix_hash);
+        environment.gas_limit = sealing.set.gas_limit.unwrap_or_else(|| match sealing.configured.gas_limit {
+            limit if standard => header::next_gas_limit(&head.block.header, limit, environment.rules),
+            limit => limit,
+        });
+        environment.beneficiary = sealing.beneficiary();
+        environment.mix_hash = sealing.set.next_randomness.unwrap_or(environment.mix_hash);
         if environment.base_fee.is_some() {
-            environment.base_fee = sealing.next_base_fee.or(environment.base_fee);
+            environment.base_fee = sealing.set.next_base_fee.or(environment.base_fee);
         }
         environment
+    }
+
+    /// Returns the settings that development methods made.
+    pub(super) fn settings(&self) -> DevSettings {
+        DevSettings { sealing: self.sealing.lock().set, impersonated: self.impersonated.read().clone() }
+    }
+
+    /// Replaces the settings that development methods made.
+    pub(super) fn adopt(&self, settings: DevSettings) {
+        self.sealing.lock().set = settings.sealing;
+        *self.impersonated.write() = settings.impersonated;
     }
 
     /// Returns the preamble of a block.
@@ -153,6 +179,6 @@ impl SharedChain {
         let wants = |preamble: &dyn Preamble| preamble.alone_every().is_some_and(has_rested);
         self.preamble_of(head).is_some_and(|preamble| wants(preamble) && preamble.is_due(head, environment))
             && !self.timing.lock().has_promise()
-            && self.sealing.lock().next_base_fee.is_none()
+            && self.sealing.lock().set.next_base_fee.is_none()
     }
 }

@@ -28,7 +28,7 @@ impl Chain {
     pub fn accept(&self, submission: Submission) -> Result<Accepted, SubmitError> {
         let head = self.head();
         let next = self.shared.next_environment(&head, 0);
-        let min_tip = self.shared.sealing.lock().min_tip;
+        let min_tip = self.min_tip();
         let base_fee = next.base_fee.unwrap_or(0);
         match submission.transaction.cosmos() {
             None => {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use alloy_primitives::{Address, B256, FixedBytes};
 
 use crate::{
-    block::Block,
+    block::{Block, DevSettings, Setting},
     codec::{Malformed, Reader, Writer},
     state::Changes,
 };
@@ -84,6 +84,8 @@ pub enum LogEntry {
         /// Name of the leader.
         node: String,
     },
+    /// A setting of a development method, in a cluster.
+    Setting(Setting),
 }
 
 /// The place of an entry among those of a request, in a cluster: a request that is sent again, to whichever node leads by
@@ -107,6 +109,7 @@ const SNAPSHOT: u8 = 5;
 const EPOCH: u8 = 6;
 /// Precedes the encoding of an entry that is part of a request.
 const REQUESTED: u8 = 7;
+const SETTING: u8 = 8;
 
 impl RequestPart {
     /// Encodes the part, which the encoding of the entry follows.
@@ -169,6 +172,10 @@ impl LogEntry {
                 out.number(*number);
                 out.string(node.as_bytes());
             }
+            Self::Setting(setting) => {
+                out.byte(SETTING);
+                setting.write(out);
+            }
         }
     }
 
@@ -212,10 +219,20 @@ impl LogEntry {
                 let number = from.number()?;
                 Self::Epoch { number, node: read_name(from)?.to_owned() }
             }
+            SETTING => Self::Setting(Setting::read(from)?),
             _ => return Err(Malformed("kind of entry")),
         };
         from.end("entry: trailing bytes")?;
         Ok(entry)
+    }
+
+    /// Has the settings of development methods follow the entry, reverted or not: a revert does not bring earlier ones back.
+    pub fn follow(&self, settings: &mut DevSettings) {
+        match self {
+            Self::Setting(setting) => settings.set(*setting),
+            Self::Block { .. } | Self::Revert { .. } => settings.sealing.forget_next(),
+            _ => {}
+        }
     }
 
     /// Returns whether an encoded entry is a block that is no part of a request.
@@ -278,6 +295,7 @@ impl EditableParams {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::block::Mining;
 
     fn bytes(entry: &LogEntry) -> Vec<u8> {
         let mut out = Writer::default();
@@ -324,6 +342,22 @@ mod tests {
         part.write(&mut twice);
         twice.raw(out.bytes());
         assert!(LogEntry::decode(twice.bytes()).is_err());
+    }
+
+    #[test]
+    fn settings_of_the_next_block_end_with_it_and_others_with_a_reset() {
+        let (mut settings, account) = (DevSettings::default(), Address::repeat_byte(1));
+        settings.set(Setting::NextBaseFee(7));
+        settings.set(Setting::Mining(Mining::Manual));
+        settings.set(Setting::Impersonated(account, true));
+        LogEntry::Time(TimeShift::default()).follow(&mut settings);
+        assert_eq!(settings.sealing.next_base_fee, Some(7));
+        LogEntry::Revert { to: 0, shift: TimeShift::default(), uses_up: None }.follow(&mut settings);
+        assert_eq!(settings.sealing.next_base_fee, None);
+        assert_eq!(settings.sealing.mining, Some(Mining::Manual));
+        assert!(settings.impersonated.includes(account));
+        LogEntry::Setting(Setting::Configured).follow(&mut settings);
+        assert!(settings.is_empty());
     }
 
     #[test]

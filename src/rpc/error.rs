@@ -235,7 +235,7 @@ impl From<ChangeError> for RpcError {
             // Only the operator can act on the reason, but the client has to know that the change was not made.
             ChangeError::Append(_) => Self::server(error.to_string()),
             ChangeError::Dump(error) => Self::invalid_params(error.to_string()),
-            ChangeError::TooLate(_) => Self::invalid_params(error.to_string()),
+            ChangeError::TooLate(_) | ChangeError::TooManyImpersonated(_) => Self::invalid_params(error.to_string()),
             ChangeError::Pruned(_)
             | ChangeError::Transaction(_)
             | ChangeError::Timestamp(_)

@@ -65,7 +65,7 @@ impl ActiveIndex {
             }
             LogEntry::Revert { to, .. } => self.reverts.push((height, *to)),
             LogEntry::Edit { changes, .. } => self.versions.insert(height, changes),
-            LogEntry::Time(_) | LogEntry::Snapshot { .. } | LogEntry::Epoch { .. } => {}
+            LogEntry::Time(_) | LogEntry::Snapshot { .. } | LogEntry::Epoch { .. } | LogEntry::Setting(_) => {}
         }
     }
 

@@ -7,9 +7,9 @@ use std::{io, sync::Arc};
 
 use alloy_primitives::B256;
 
-use super::Snapshots;
+use super::{Snapshots, Standing};
 use crate::{
-    block::Block,
+    block::{Block, DevSettings},
     codec::{Malformed, Reader, Writer},
     log::{ChainIdentity, EditableParams, TimeShift},
     state::{State, StateBuilder, StateError},
@@ -18,7 +18,7 @@ use crate::{
 
 pub(super) const MAGIC: &[u8] = b"tetrad checkpoint";
 /// The newest format. Unlike format 1, its head ends with a list of optional parts.
-const VERSION: u64 = 3;
+const VERSION: u64 = 4;
 /// Size at which a record of pieces ends, in bytes.
 const RECORD: usize = 1 << 20;
 
@@ -37,8 +37,8 @@ pub struct Checkpoint {
     pub state: State,
     /// The chain parameters that development methods can change.
     pub parameters: EditableParams,
-    /// The snapshots.
-    pub snapshots: Snapshots,
+    /// The snapshots, and the settings of development methods.
+    pub standing: Standing,
 }
 
 /// The error of reading a checkpoint.
@@ -123,15 +123,17 @@ impl Checkpoint {
         let file = file.clone();
         let mut out = RecordWriter { file, written: 0, records: 0, record: Vec::new(), scratch: Writer::default() };
         out.record(|out| {
-            // Without snapshots, or names of them, earlier versions of the program can read the checkpoint.
-            let snapshots = Some(&self.snapshots).filter(|snapshots| snapshots.next_id() > 0);
+            // Earlier versions of the program can read a checkpoint without what they do not know.
+            let Standing { snapshots, settings } = &self.standing;
+            let (has_settings, has_names) = (!settings.is_empty(), snapshots.has_names());
+            let version = match () {
+                () if has_settings => VERSION,
+                () if has_names => 3,
+                () if snapshots.next_id() > 0 => 2,
+                () => 1,
+            };
             out.string(MAGIC);
-            let has_names = self.snapshots.has_names();
-            out.number(match snapshots {
-                Some(_) if has_names => VERSION,
-                Some(_) => 2,
-                None => 1,
-            });
+            out.number(version);
             out.number(identity.chain_id);
             out.raw(identity.genesis.as_slice());
             out.number(self.height);
@@ -141,11 +143,14 @@ impl Checkpoint {
             self.block.write(out);
             out.number(self.state.next_number().into());
             out.raw(self.state.root().as_slice());
-            if snapshots.is_some() {
-                out.option(snapshots, |out, snapshots| snapshots.write(out));
+            if version >= 2 {
+                out.option(Some(snapshots), |out, snapshots| snapshots.write(out));
             }
-            if has_names {
-                self.snapshots.write_names(out);
+            if version >= 3 {
+                snapshots.write_names(out);
+            }
+            if version >= 4 {
+                settings.write(out);
             }
         })?;
         let mut pieces = self.state.pieces().peekable();
@@ -186,8 +191,8 @@ impl Checkpoint {
             return Err(format!("damaged at byte {}", records.offset()));
         }
         let state = builder.finish(head.next_number, head.root).map_err(|error: StateError| error.to_string())?;
-        let CheckpointHead { shift, parameters, genesis, block, snapshots, .. } = head;
-        Ok(Self { height, shift, genesis, block, state, parameters, snapshots })
+        let CheckpointHead { shift, parameters, genesis, block, standing, .. } = head;
+        Ok(Self { height, shift, genesis, block, state, parameters, standing })
     }
 }
 
@@ -199,7 +204,7 @@ struct CheckpointHead {
     block: Arc<Block>,
     next_number: u32,
     root: B256,
-    snapshots: Snapshots,
+    standing: Standing,
 }
 
 impl CheckpointHead {
@@ -231,6 +236,8 @@ impl CheckpointHead {
         if version >= 3 {
             snapshots.read_names(from)?;
         }
-        Ok(Self { shift, parameters, genesis, block, next_number, root, snapshots })
+        let settings = if version >= 4 { DevSettings::read(from)? } else { DevSettings::default() };
+        let standing = Standing { snapshots, settings };
+        Ok(Self { shift, parameters, genesis, block, next_number, root, standing })
     }
 }

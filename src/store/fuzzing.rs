@@ -39,7 +39,7 @@ pub fn checkpoint(contents: &[u8]) -> usize {
     let again = Checkpoint::decode(&bytes, height, identity).expect("a checkpoint that was written can be read");
     assert_eq!(again.state.root(), checkpoint.state.root());
     assert_eq!((again.block.hash, again.genesis.hash), (checkpoint.block.hash, checkpoint.genesis.hash));
-    assert_eq!((again.parameters, again.snapshots), (checkpoint.parameters, checkpoint.snapshots));
+    assert_eq!((again.parameters, again.standing), (checkpoint.parameters, checkpoint.standing));
     1
 }
 

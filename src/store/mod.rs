@@ -23,6 +23,7 @@ mod repair;
 mod reverts;
 mod sealed;
 mod snapshots;
+mod standing;
 mod unfinished;
 mod versions;
 
@@ -42,6 +43,7 @@ pub use old_state::{OldState, OldStateError};
 pub use pool_file::{PendingTransaction, PoolFile};
 pub use repair::{Repaired, repair, truncate};
 pub use snapshots::{SnapshotInfo, Snapshots};
+pub use standing::Standing;
 
 /// The file that names the chain of a directory.
 const CHAIN_FILE: &str = "chain.json";

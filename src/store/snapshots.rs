@@ -1,8 +1,7 @@
 //! The snapshots of a chain, to which it can be reverted by their ids.
 //!
 //! On a recorded chain they are determined by all entries of the log in order, including reverted ones: like the ids, a
-//! snapshot that was used up or discarded does not come back when the chain reverts to an earlier height. They are
-//! therefore part of a checkpoint, and a replay [follows](Snapshots::follow) every entry after it.
+//! snapshot that was used up or discarded does not come back when the chain reverts to an earlier height.
 
 use std::{collections::VecDeque, sync::Arc};
 
@@ -81,7 +80,7 @@ impl Snapshots {
     }
 
     /// Follows the entry of the log at a height, reverted or not. The error names the fault of the entry.
-    pub fn follow(&mut self, height: u64, entry: &LogEntry) -> Result<(), String> {
+    pub(super) fn follow(&mut self, height: u64, entry: &LogEntry) -> Result<(), String> {
         match entry {
             LogEntry::Snapshot { id, .. } if *id < self.next => {
                 Err(format!("snapshot {id} follows snapshot {}", self.next - 1))

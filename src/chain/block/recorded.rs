@@ -7,25 +7,26 @@ use crate::{
     chain::{Head, HistoryLimits},
     log::{LogEntry, TimeShift},
     state::State,
-    store::{Checkpoint, Snapshots},
+    store::{Checkpoint, Standing},
 };
 
-/// The result of a replay so far: the head, the time shift, the snapshots, and the blocks that were pruned from memory.
+/// The result of a replay so far: the head, the time shift, what all entries determine, and the blocks that were pruned from
+/// memory.
 pub(in crate::chain) struct Replayed {
     pub(in crate::chain) head: Head,
     pub(in crate::chain) shift: TimeShift,
-    pub(in crate::chain) snapshots: Snapshots,
+    pub(in crate::chain) standing: Standing,
     pub(in crate::chain) dropped: Vec<Arc<Block>>,
 }
 
 impl Replayed {
     /// Begins a replay at a head.
-    pub(in crate::chain) fn from(head: Head, shift: TimeShift, snapshots: Snapshots) -> Self {
-        Self { head, shift, snapshots, dropped: Vec::new() }
+    pub(in crate::chain) fn from(head: Head, shift: TimeShift, standing: Standing) -> Self {
+        Self { head, shift, standing, dropped: Vec::new() }
     }
 
     /// Applies the next entry that is in effect. The error says how its outcome differs from the recorded one. The caller
-    /// has the snapshots [follow](Snapshots::follow) all entries.
+    /// has the standing [follow](Standing::follow) all entries.
     pub(in crate::chain) fn apply(&mut self, entry: LogEntry, limits: HistoryLimits) -> Result<(), String> {
         let state = state_after(&self.head.block, &self.head.state, &entry)?;
         match entry {
@@ -43,21 +44,21 @@ impl Replayed {
             LogEntry::Time(shift) | LogEntry::Revert { shift, .. } | LogEntry::Snapshot { shift, .. } => {
                 self.shift = shift
             }
-            LogEntry::Epoch { .. } => {}
+            LogEntry::Epoch { .. } | LogEntry::Setting(_) => {}
         }
         Ok(())
     }
 }
 
 /// Applies the next entry that is in effect to a checkpoint. The error says how its outcome differs from the recorded
-/// one. The caller has the snapshots [follow](Snapshots::follow) all entries.
+/// one. The caller has the standing [follow](Standing::follow) all entries.
 pub(in crate::chain) fn advance(at: &mut Checkpoint, entry: LogEntry) -> Result<(), String> {
     at.state = state_after(&at.block, &at.state, &entry)?;
     match entry {
         LogEntry::Block { block, shift, .. } => (at.block, at.shift) = (block, shift),
         LogEntry::Time(shift) | LogEntry::Revert { shift, .. } | LogEntry::Snapshot { shift, .. } => at.shift = shift,
         LogEntry::Edit { parameters: Some(parameters), .. } => at.parameters = parameters,
-        LogEntry::Edit { parameters: None, .. } | LogEntry::Epoch { .. } => {}
+        LogEntry::Edit { parameters: None, .. } | LogEntry::Epoch { .. } | LogEntry::Setting(_) => {}
     }
     Ok(())
 }
@@ -76,9 +77,11 @@ fn state_after(parent: &Block, before: &State, entry: &LogEntry) -> Result<State
         LogEntry::Snapshot { id, number, hash, .. } if (*number, *hash) != (parent.number(), parent.hash) => {
             return Err(format!("snapshot {id} is of block {number}, and not after block {}", parent.number()));
         }
-        LogEntry::Time(_) | LogEntry::Revert { .. } | LogEntry::Snapshot { .. } | LogEntry::Epoch { .. } => {
-            return Ok(state);
-        }
+        LogEntry::Time(_)
+        | LogEntry::Revert { .. }
+        | LogEntry::Snapshot { .. }
+        | LogEntry::Epoch { .. }
+        | LogEntry::Setting(_) => return Ok(state),
     };
     match state.apply(changes) {
         root if root == expected => Ok(state),

@@ -94,7 +94,7 @@ fn walk(log: &dyn ReadLog, history: &History, from: Checkpoint, end: u64) -> Res
     for decoded in decode_ahead(Box::new(log.stream(at.height)?.take(count as usize)), count)? {
         let DecodedEntry { height, entry, .. } = decoded?;
         let failed = |what| OpenError::Entry { height, what };
-        at.snapshots.follow(height, &entry).map_err(failed)?;
+        at.standing.follow(height, &entry).map_err(failed)?;
         if !history.is_void(height) {
             advance(&mut at, entry).map_err(failed)?;
         }
@@ -104,7 +104,7 @@ fn walk(log: &dyn ReadLog, history: &History, from: Checkpoint, end: u64) -> Res
 }
 
 /// Verifies the whole chain: each record, each block against its header and its parent, each state root from the oldest
-/// checkpoint on, the snapshots, and each checkpoint from which the present chain can be replayed. Reverted entries are
+/// checkpoint on, the snapshots and settings, and each checkpoint from which the present chain can be replayed. Reverted entries are
 /// checked in isolation.
 pub fn verify(store: &ChainStore) -> Result<Report, MaintainError> {
     let storage = &store.storage;
@@ -113,7 +113,7 @@ pub fn verify(store: &ChainStore) -> Result<Report, MaintainError> {
     let mut oldest = None;
     for height in chain.history.bases()? {
         let checkpoint = Checkpoint::read(&**storage, height, chain.identity).map_err(OpenError::from)?;
-        roots.insert(height, (checkpoint.block.hash, checkpoint.state.root(), checkpoint.snapshots.clone()));
+        roots.insert(height, (checkpoint.block.hash, checkpoint.state.root(), checkpoint.standing.clone()));
         oldest.get_or_insert(checkpoint);
     }
     let none = || OpenError::from(CheckpointError::none(storage.describe("")));
@@ -140,7 +140,7 @@ pub fn verify(store: &ChainStore) -> Result<Report, MaintainError> {
             }
         }
         if height >= beginning {
-            at.snapshots.follow(height, &entry).map_err(wrong)?;
+            at.standing.follow(height, &entry).map_err(wrong)?;
         }
         if in_effect && height >= beginning {
             advance(&mut at, entry).map_err(wrong)?;
@@ -151,12 +151,15 @@ pub fn verify(store: &ChainStore) -> Result<Report, MaintainError> {
         report.entries += 1;
         at.height = at.height.max(height + 1);
         let known = roots.get(&(height + 1)).filter(|_| height >= beginning);
-        if let Some((block, root, snapshots)) = known {
+        if let Some((block, root, standing)) = known {
             if (*block, *root) != (at.block.hash, at.state.root()) {
                 return Err(wrong(format!("the checkpoint at {} has another state", height + 1)).into());
             }
-            if *snapshots != at.snapshots {
+            if standing.snapshots != at.standing.snapshots {
                 return Err(wrong(format!("the checkpoint at {} has other snapshots", height + 1)).into());
+            }
+            if standing.settings != at.standing.settings {
+                return Err(wrong(format!("the checkpoint at {} has other settings", height + 1)).into());
             }
         }
     }

@@ -10,7 +10,7 @@ use crate::{
     storage::Storage,
     store::{
         ChainFile, ChainFileError, ChainStore, Checkpoint, CheckpointError, CheckpointWriter, DataDir, History,
-        PendingTransaction, PoolFile, Settings, Snapshots, checkpoints,
+        PendingTransaction, PoolFile, Settings, Standing, checkpoints,
     },
 };
 
@@ -46,8 +46,8 @@ pub struct Recovered {
     pub head: Head,
     /// Shift of its time against the clock.
     pub(in crate::chain) shift: TimeShift,
-    /// Its snapshots.
-    pub(in crate::chain) snapshots: Snapshots,
+    /// Its snapshots, and the settings of development methods.
+    pub(in crate::chain) standing: Standing,
     /// The journal for further changes.
     pub(in crate::chain) journal: Option<Journal>,
     /// Pending transactions.
@@ -85,8 +85,8 @@ pub enum OpenError {
 impl Recovered {
     /// Returns a chain that lives in memory only.
     pub fn in_memory(head: Head) -> Self {
-        let (shift, snapshots) = Default::default();
-        Self { head, shift, snapshots, journal: None, waiting: Vec::new() }
+        let (shift, standing) = Default::default();
+        Self { head, shift, standing, journal: None, waiting: Vec::new() }
     }
 
     /// Returns a chain that is recorded in `log`, which must be empty.
@@ -147,7 +147,7 @@ pub fn open(
     let checkpoint = newest_checkpoint(storage, identity, &history, log.end())?;
     let height = checkpoint.height;
     let replayed = replay(opening.params.clone(), opening.limits, checkpoint, &*reader, &history, log.end())?;
-    let (Replayed { head, shift, snapshots, .. }, bytes) = replayed;
+    let (Replayed { head, shift, standing, .. }, bytes) = replayed;
     tracing::info!(block = head.number(), hash = %head.block.hash, from = height, entries = log.end() - height, "recovered the chain");
 
     let failed = |error| OpenError::Io(storage.describe(""), error);
@@ -173,7 +173,7 @@ pub fn open(
         directory: opening.directory,
     };
     let journal = Journal::with_parts(log, parts, &waiting).map_err(failed)?;
-    Ok(Recovered { head, shift, snapshots, journal: Some(journal), waiting })
+    Ok(Recovered { head, shift, standing, journal: Some(journal), waiting })
 }
 
 /// Creates a chain in an empty directory.
@@ -187,7 +187,7 @@ fn begin(opening: &Opening, head: &Head) -> Result<ChainFile, OpenError> {
         block: head.block.clone(),
         state: head.state.clone(),
         parameters: EditableParams::of(head),
-        snapshots: Snapshots::default(),
+        standing: Standing::default(),
     };
     first.write(storage, identity).map_err(|error| OpenError::Io(storage.describe(""), error))?;
     // The chain file comes last: without it the directory is still an empty one.
@@ -244,7 +244,7 @@ pub(in crate::chain) fn replay(
     history: &Arc<History>,
     end: u64,
 ) -> Result<(Replayed, u64), OpenError> {
-    let Checkpoint { height, shift, genesis, block, state, parameters, snapshots } = checkpoint;
+    let Checkpoint { height, shift, genesis, block, state, parameters, standing } = checkpoint;
     let first = block.number().saturating_sub(RECENT_BLOCKS.min(limits.blocks)).max(genesis.number());
     let mut recent: Vec<Arc<Block>> = Vec::new();
     for number in (first..block.number()).rev() {
@@ -258,14 +258,14 @@ pub(in crate::chain) fn replay(
     recent.reverse();
     let mut head = Head::resumed(params, genesis, recent, block, state).with_archive(history.clone(), height);
     parameters.restore(&mut head);
-    let mut replayed = Replayed::from(head, shift, snapshots);
+    let mut replayed = Replayed::from(head, shift, standing);
     let mut bytes = 0;
     let count = end.saturating_sub(height);
     for decoded in decode_ahead(Box::new(log.stream(height)?.take(count as usize)), count)? {
         let DecodedEntry { height, size, entry, .. } = decoded?;
         bytes += size;
         let failed = |what| OpenError::Entry { height, what };
-        replayed.snapshots.follow(height, &entry).map_err(failed)?;
+        replayed.standing.follow(height, &entry).map_err(failed)?;
         if !history.is_void_below(height, end) {
             replayed.apply(entry, limits).map_err(failed)?;
         }

@@ -1,13 +1,12 @@
 //! Changes to the chain, as data: a [`Change`] is a complete description, so that it can be named in a trace, recorded
 //! or sent to another node.
 
-use std::{sync::Arc, time::Duration};
+use std::sync::Arc;
 
-use alloy_primitives::{Address, B256};
 use tokio::sync::oneshot;
 
 use crate::{
-    block::Transaction,
+    block::{Setting, Transaction},
     chain::{ChangeError, Edit, Head, PreparedDump},
 };
 
@@ -57,18 +56,8 @@ pub enum Change {
     },
     /// Continue from a dump. Nothing changes if the dump is invalid.
     Load(PreparedDump),
-    /// Set when blocks are sealed. With instant mining, ready transactions go into a block at once.
-    SetMining(Mining),
-    /// Set the base fee of the next block, in wei per gas, instead of the one of EIP-1559.
-    SetNextBaseFee(u64),
-    /// Set the value of `PREVRANDAO` in the next block.
-    SetNextRandomness(B256),
-    /// Set the account that receives the tips of new blocks.
-    SetBeneficiary(Address),
-    /// Set the gas limit of new blocks from the next one on, however far it is from the newest block's.
-    SetGasLimit(u64),
-    /// Set the minimum tip that the pool accepts, in wei per gas.
-    SetMinTip(u128),
+    /// Make a setting. With instant mining, ready transactions go into a block at once.
+    Set(Setting),
     /// Set the timestamp of the next block, in seconds since the Unix epoch. It must not be before the newest block's,
     /// and on a chain that follows Ethereum's rules it must be after it.
     SetNextTimestamp(u64),
@@ -81,17 +70,6 @@ pub enum Change {
     /// Set the seconds between blocks, or follow the clock again. Answered with [`ChangeOutcome::Found`]: whether they
     /// were set before.
     SetBlockInterval(Option<u64>),
-}
-
-/// The condition for sealing a block.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mining {
-    /// Whenever transactions are ready.
-    Instant,
-    /// At fixed intervals, even if the block is empty.
-    Interval(Duration),
-    /// Only on demand.
-    Manual,
 }
 
 /// Timestamps of blocks that are mined on demand.
@@ -157,12 +135,7 @@ impl Change {
             Self::Reset => "reset",
             Self::Restart { .. } => "restart",
             Self::Load(_) => "load",
-            Self::SetMining(_) => "set mining",
-            Self::SetNextBaseFee(_) => "set next base fee",
-            Self::SetNextRandomness(_) => "set next randomness",
-            Self::SetBeneficiary(_) => "set beneficiary",
-            Self::SetGasLimit(_) => "set gas limit",
-            Self::SetMinTip(_) => "set min tip",
+            Self::Set(setting) => setting.name(),
             Self::SetNextTimestamp(_) => "set next timestamp",
             Self::IncreaseTime(_) => "increase time",
             Self::SetTime(_) => "set time",

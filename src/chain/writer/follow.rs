@@ -103,14 +103,17 @@ impl ChainWriter {
 
     pub(super) fn publish_replayed(&mut self, caught_up: CaughtUp) {
         let CaughtUp { replayed, blocks, has_reverts, has_edits, epoch } = caught_up;
-        let Replayed { head, shift, snapshots, dropped } = replayed;
+        let Replayed { head, shift, standing, dropped } = replayed;
         if let Some((number, node)) = epoch {
             self.depose(number, &node);
         }
-        self.recorder.adopt(shift);
         self.shared.timing.lock().adopt(shift);
-        self.shared.sealing.lock().forget_next();
-        self.ledger.adopt(snapshots);
+        self.ledger.adopt(standing.snapshots);
+        self.recorder.adopt(shift, standing.settings.clone());
+        match self.has_settings_in_log() {
+            true => self.shared.adopt(standing.settings),
+            false => self.shared.sealing.lock().set.forget_next(),
+        }
         if has_reverts {
             let (_, added) = self.head().held_blocks().difference(head.held_blocks());
             self.replace(head, added);
@@ -155,12 +158,12 @@ impl ChainWriter {
                 LogEntry::Block { block, .. } => caught_up.blocks.push(block.clone()),
                 LogEntry::Edit { .. } => caught_up.has_edits = true,
                 LogEntry::Epoch { number, node } => caught_up.epoch = Some((*number, node.clone())),
-                LogEntry::Time(_) | LogEntry::Snapshot { .. } => {}
+                LogEntry::Time(_) | LogEntry::Snapshot { .. } | LogEntry::Setting(_) => {}
             }
             if let Some(journal) = &mut self.recorder.journal {
                 journal.include(height, part, &entry, size);
             }
-            let followed = caught_up.replayed.snapshots.follow(height, &entry);
+            let followed = caught_up.replayed.standing.follow(height, &entry);
             followed
                 .and_then(|()| caught_up.replayed.apply(entry, self.shared.history_limits))
                 .map_err(|what| format!("entry {height}: {what}"))?;
@@ -170,14 +173,13 @@ impl ChainWriter {
 
     /// Returns the published chain, from which a replay continues.
     pub(super) fn published(&self) -> Replayed {
-        let snapshots = self.ledger.recorded_snapshots().clone();
-        Replayed::from(Head::clone(&self.head()), self.recorder.shift(), snapshots)
+        Replayed::from(Head::clone(&self.head()), self.recorder.shift(), self.standing())
     }
 
     /// Restores the chain as it was when the log had `to` entries, from a block that memory holds or else from a
-    /// checkpoint. The snapshots remain: which ones are used up is up to the entry that reverts.
+    /// checkpoint. Snapshots and settings remain: which ones are used up is up to the entry that reverts.
     pub(super) fn reverted(&self, from: Replayed, to: u64) -> Result<Replayed, String> {
-        let Replayed { head, shift, snapshots, dropped } = from;
+        let Replayed { head, shift, standing, dropped } = from;
         let limits = self.shared.history_limits;
         let journal = self.recorder.journal.as_ref().ok_or("there is no log")?;
         let history = &journal.history().ok_or("no checkpoint is kept")?;
@@ -191,7 +193,7 @@ impl ChainWriter {
         if let Some((number, height)) = shared
             && let Ok(head) = head.rewound(number)
         {
-            let mut at = Replayed { head, shift, snapshots, dropped };
+            let mut at = Replayed { head, shift, standing, dropped };
             for stored in journal.between(height, to).map_err(reason)? {
                 let stored = stored.map_err(reason)?;
                 if !history.is_void_below(stored.height, to) {
@@ -204,7 +206,7 @@ impl ChainWriter {
         let replayed = replay(head.params.clone(), limits, checkpoint, journal.reader(), history, to);
         let (mut at, _) = replayed.map_err(reason)?;
         at.dropped.extend(dropped);
-        Ok(Replayed { snapshots, ..at })
+        Ok(Replayed { standing, ..at })
     }
 }
 

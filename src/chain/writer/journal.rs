@@ -12,7 +12,7 @@ use crate::{
         RequestPart, TimeShift, decode_ahead,
     },
     storage::Storage,
-    store::{Checkpoint, CheckpointWriter, DataDir, History, PendingTransaction, PoolFile, Snapshots},
+    store::{Checkpoint, CheckpointWriter, DataDir, History, PendingTransaction, PoolFile, Standing},
 };
 
 /// Number of newest entries in which requests are searched for after a start.
@@ -236,7 +236,7 @@ impl Journal {
     }
 
     /// Offers a checkpoint of `head`, which includes all recorded entries, to the checkpoint writer.
-    pub(in crate::chain) fn settled(&mut self, head: &Head, shift: TimeShift, snapshots: &Snapshots) {
+    pub(in crate::chain) fn settled(&mut self, head: &Head, shift: TimeShift, standing: &Standing) {
         let (height, written) = (self.height, self.log.written());
         let Some(files) = &mut self.files else { return };
         files.checkpoint_writer.appended(written - files.counted);
@@ -248,7 +248,7 @@ impl Journal {
             block: head.block.clone(),
             state: head.state.clone(),
             parameters: EditableParams::of(head),
-            snapshots: snapshots.clone(),
+            standing: standing.clone(),
         });
     }
 

@@ -6,11 +6,10 @@ use alloy_primitives::B256;
 
 use super::{ChainWriter, sealing::Sealed, timing::Timing};
 use crate::{
-    block::{Block, Transaction},
+    block::{Block, DevSettings, Setting, Transaction},
     chain::{
         ChangeError, DumpError, Head, Journal, PreparedDump, Pruned, SubmitError,
         block::{candidate::Candidate, recorded::Replayed},
-        shared::Sealing,
     },
     log::LogEntry,
     store::{SnapshotInfo, Snapshots},
@@ -27,7 +26,6 @@ pub(in crate::chain) struct Ledger {
 /// The chain with which the node started.
 struct InitialChain {
     head: Arc<Head>,
-    sealing: Sealing,
     /// Log height at that time.
     height: u64,
 }
@@ -40,8 +38,8 @@ struct HeldSnapshot {
 
 impl Ledger {
     /// Returns the ledger of a chain that starts at `head` with these snapshots, with the log at `height`.
-    pub(in crate::chain) fn new(head: Arc<Head>, snapshots: Snapshots, sealing: Sealing, height: u64) -> Self {
-        Self { snapshots, held: BTreeMap::new(), origin: InitialChain { head, sealing, height } }
+    pub(in crate::chain) fn new(head: Arc<Head>, snapshots: Snapshots, height: u64) -> Self {
+        Self { snapshots, held: BTreeMap::new(), origin: InitialChain { head, height } }
     }
 
     /// Returns the snapshots as the log determines them, including those whose states it no longer reaches.
@@ -129,7 +127,7 @@ impl ChainWriter {
         self.record(|| LogEntry::Revert { to, shift, uses_up: Some(id) })?;
         self.ledger.use_up(id);
         *self.shared.timing.lock() = timing;
-        self.shared.sealing.lock().forget_next();
+        self.shared.sealing.lock().set.forget_next();
         let current = self.head();
         let (_, mut added) = current.held_blocks().difference(head.held_blocks());
         // Those before were there all along, but memory no longer held them.
@@ -145,6 +143,7 @@ impl ChainWriter {
             self.reverted(self.published(), to).map_err(ChangeError::Snapshot)?;
         self.record(|| LogEntry::Revert { to, shift, uses_up: None })?;
         self.shared.timing.lock().adopt(shift);
+        self.shared.sealing.lock().set.forget_next();
         let (_, added) = self.head().held_blocks().difference(head.held_blocks());
         self.replace(head, added);
         dropped.iter().for_each(|old| self.shared.index.remove(old));
@@ -164,8 +163,8 @@ impl ChainWriter {
         if number < self.head().number() {
             let to = self.height_after(number).ok_or(Pruned(number))?;
             self.record_replaced(to, &[])?;
+            self.shared.sealing.lock().set.forget_next();
         }
-        self.shared.sealing.lock().forget_next();
         self.replace(head, Vec::new());
         Ok(())
     }
@@ -180,22 +179,22 @@ impl ChainWriter {
         let number = current.number().checked_sub(blocks.len() as u64).ok_or(Pruned(0))?;
         let mut head = current.rewound(number)?;
         let to = self.height_after(number).ok_or(Pruned(number))?;
-        let timing = self.shared.timing.lock().clone();
+        let (timing, sealing) = (self.shared.timing.lock().clone(), *self.shared.sealing.lock());
         let mut sealed_blocks = Vec::with_capacity(blocks.len());
         // Gives an empty block another hash than that of the block it replaces.
-        self.shared.sealing.lock().next_randomness = Some(current.block.hash);
+        self.shared.sealing.lock().set.next_randomness = Some(current.block.hash);
         for transactions in blocks {
             let built = self.reorg_block(&head, transactions.clone());
             let sealed = built.inspect_err(|_| {
                 *self.shared.timing.lock() = timing.clone();
-                self.shared.sealing.lock().forget_next();
+                self.restore_sealing(sealing);
             })?;
             head = sealed.next.clone();
             sealed_blocks.push(sealed);
         }
         if let Err(error) = self.record_replaced(to, &sealed_blocks) {
             *self.shared.timing.lock() = timing;
-            self.shared.sealing.lock().forget_next();
+            self.restore_sealing(sealing);
             return Err(error.into());
         }
         let dropped: Vec<_> = sealed_blocks.iter().flat_map(|sealed| sealed.dropped.clone()).collect();
@@ -218,6 +217,14 @@ impl ChainWriter {
     /// Returns to the chain with which the node started, discards all settings of development methods, and clears the
     /// pool and the snapshots.
     pub(super) fn reset(&mut self) -> Result<(), ChangeError> {
+        if !self.recorder.settings().is_empty() {
+            // One entry more, of the same request.
+            self.recorder.expect_after(1);
+            self.record(|| LogEntry::Setting(Setting::Configured))?;
+            self.shared.adopt(DevSettings::default());
+            self.schedule();
+        }
+        self.recorder.expect_after(0);
         let mut timing = self.shared.timing.lock().clone();
         timing.reset();
         timing.start_at(&self.ledger.origin.head);
@@ -227,7 +234,7 @@ impl ChainWriter {
         self.record(|| LogEntry::Revert { to, shift, uses_up })?;
         self.ledger.use_up(0);
         *self.shared.timing.lock() = timing;
-        *self.shared.sealing.lock() = self.ledger.origin.sealing;
+        self.shared.adopt(DevSettings::default());
         self.shared.pool.clear(|| SubmitError::Dropped("the chain was reset".to_owned()));
         let origin = Head::clone(&self.ledger.origin.head);
         self.replace(origin, Vec::new());
@@ -243,7 +250,7 @@ impl ChainWriter {
         let removed: Vec<_> = self.head().blocks_from(0).cloned().collect();
         removed.iter().for_each(|block| self.shared.index.remove(block));
         self.ledger.origin.head = Arc::new(head);
-        self.ledger.origin.sealing.gas_limit = gas_limit;
+        self.shared.sealing.lock().configured.gas_limit = gas_limit;
         self.reset()?;
         Ok(())
     }

@@ -31,13 +31,16 @@ use self::{
 };
 pub(super) use self::{ledger::Ledger, recorder::ChangeRecorder, schedule::WriterSchedule};
 use crate::{
-    block::Block,
+    block::{Block, Setting},
     chain::{
-        ChangeError, Edit, Event, Head, Mining, Stopped, SubmitError,
+        ChangeError, Edit, Event, Head, Stopped, SubmitError,
         shared::{Sealing, SharedChain},
     },
-    log::{AppendError, RequestPart},
+    log::{AppendError, LogEntry, RequestPart},
 };
+
+/// Most accounts that are impersonated individually.
+const MAX_IMPERSONATED: usize = 65_536;
 
 /// The writer's side of the chain.
 pub(super) struct ChainWriter {
@@ -146,31 +149,52 @@ impl ChainWriter {
             Change::Restart { head, gas_limit } => self.restart(*head, gas_limit).map(done),
             Change::Load(dump) => self.load(dump).map(done),
             Change::SetNextTimestamp(timestamp) => self.promise(timestamp).map(done),
-            Change::SetMining(mining) => {
-                self.set_mining(mining);
-                Ok(ChangeOutcome::Done)
-            }
-            Change::SetNextBaseFee(base_fee) => self.decide(|sealing| sealing.next_base_fee = Some(base_fee)),
-            Change::SetNextRandomness(value) => self.decide(|sealing| sealing.next_randomness = Some(value)),
-            Change::SetBeneficiary(beneficiary) => self.decide(|sealing| sealing.beneficiary = beneficiary),
-            Change::SetGasLimit(limit) => self.decide(|sealing| {
-                (sealing.gas_limit, sealing.gas_limit_at_once) = (limit, true);
-            }),
-            Change::SetMinTip(min_tip) => self.decide(|sealing| sealing.min_tip = min_tip),
+            Change::Set(setting) => self.set(setting).map(done),
         };
         Some((outcome, reply))
     }
 
-    fn decide(&self, decide: impl FnOnce(&mut Sealing)) -> Result<ChangeOutcome, ChangeError> {
-        decide(&mut self.shared.sealing.lock());
-        Ok(ChangeOutcome::Done)
+    /// Makes a setting, in a cluster on all nodes.
+    fn set(&mut self, setting: Setting) -> Result<(), ChangeError> {
+        if let Setting::Impersonated(address, true) = setting {
+            let impersonated = self.shared.impersonated.read();
+            if impersonated.accounts.len() >= MAX_IMPERSONATED && !impersonated.accounts.contains(&address) {
+                return Err(ChangeError::TooManyImpersonated(MAX_IMPERSONATED));
+            }
+        }
+        self.retry(|writer| writer.record_setting(setting))?;
+        let mut settings = self.shared.settings();
+        settings.set(setting);
+        self.shared.adopt(settings);
+        if matches!(setting, Setting::Mining(_) | Setting::Configured) {
+            // The blocks that follow are no part of the request.
+            self.recorder.part = None;
+            self.schedule();
+            self.seal_ready();
+        }
+        Ok(())
     }
 
-    /// Sets when blocks are sealed.
-    fn set_mining(&mut self, mining: Mining) {
-        self.shared.sealing.lock().mining = mining;
-        self.schedule();
-        self.seal_ready();
+    /// Records a setting where the log has the settings.
+    fn record_setting(&mut self, setting: Setting) -> Result<(), ChangeError> {
+        if self.has_settings_in_log() {
+            self.record(|| LogEntry::Setting(setting))?;
+        }
+        Ok(())
+    }
+
+    /// Restores the settings of new blocks after a change that failed.
+    fn restore_sealing(&self, before: Sealing) {
+        match self.has_settings_in_log() {
+            true => self.shared.adopt(self.recorder.settings().clone()),
+            false => *self.shared.sealing.lock() = before,
+        }
+    }
+
+    /// Returns whether the log has the settings of development methods: in a cluster they are those of all nodes. A single
+    /// node has them until it ends, unless its directory is that of a cluster's node, and has some already.
+    fn has_settings_in_log(&self) -> bool {
+        self.shared.peers.get().is_some() || !self.recorder.settings().is_empty()
     }
 
     /// Sets the timestamp of the next block.

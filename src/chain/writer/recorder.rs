@@ -4,9 +4,11 @@ use std::sync::Arc;
 
 use super::{ChainWriter, phases::Phase, sealing::Sealed, thread::StoreRequest};
 use crate::{
+    block::DevSettings,
     chain::{Head, Journal, SubmitError, block::candidate::Candidate},
     evm::BlockError,
     log::{AppendError, EditableParams, LogEntry, RequestPart, TimeShift},
+    store::Standing,
 };
 
 /// The journal, and the failure of the last change if it failed.
@@ -15,6 +17,8 @@ pub(in crate::chain) struct ChangeRecorder {
     pub(in crate::chain) journal: Option<Journal>,
     /// The recorded time shift.
     shift: TimeShift,
+    /// The settings of development methods that the log has.
+    settings: DevSettings,
     /// The reason why the last change failed, until one succeeds.
     failure: Option<ChangeFailure>,
     /// The request for the change that is being made, in a cluster, and the number of entries after the next one.
@@ -22,9 +26,9 @@ pub(in crate::chain) struct ChangeRecorder {
 }
 
 impl ChangeRecorder {
-    /// Returns a recorder for `journal`, whose last recorded time shift is `shift`.
-    pub(in crate::chain) fn new(journal: Option<Journal>, shift: TimeShift) -> Self {
-        Self { journal, shift, failure: None, part: None }
+    /// Returns a recorder for `journal`, whose last recorded time shift is `shift`, with these settings.
+    pub(in crate::chain) fn new(journal: Option<Journal>, shift: TimeShift, settings: DevSettings) -> Self {
+        Self { journal, shift, settings, failure: None, part: None }
     }
 
     /// Returns the recorded time shift.
@@ -32,9 +36,14 @@ impl ChangeRecorder {
         self.shift
     }
 
-    /// Adopts the time shift that another writer recorded.
-    pub(super) fn adopt(&mut self, shift: TimeShift) {
-        self.shift = shift;
+    /// Returns the settings of development methods that the log has.
+    pub(super) fn settings(&self) -> &DevSettings {
+        &self.settings
+    }
+
+    /// Adopts the time shift and the settings that another writer recorded.
+    pub(super) fn adopt(&mut self, shift: TimeShift, settings: DevSettings) {
+        (self.shift, self.settings) = (shift, settings);
     }
 
     /// Sets the number of entries of the present request after the next one.
@@ -132,6 +141,7 @@ impl ChainWriter {
         let recorded = self.shared.phases.time(Phase::Append, || journal.record(&entry, part));
         self.note_append(&recorded);
         recorded?;
+        entry.follow(&mut self.recorder.settings);
         if let LogEntry::Block { shift, .. }
         | LogEntry::Time(shift)
         | LogEntry::Revert { shift, .. }
@@ -146,7 +156,7 @@ impl ChainWriter {
     pub(super) fn record_sealed(&mut self, sealed: &Sealed) -> Result<(), AppendError> {
         self.record(|| sealed.entry()).inspect_err(|_| {
             *self.shared.timing.lock() = sealed.timing_before.clone();
-            *self.shared.sealing.lock() = sealed.sealing_before;
+            self.restore_sealing(sealed.sealing_before);
         })
     }
 
@@ -210,11 +220,16 @@ impl ChainWriter {
 
     /// Offers a checkpoint and maintains the file of pending transactions after blocks were published.
     pub(super) fn after_blocks(&mut self) {
-        let (head, shift) = (self.head(), self.recorder.shift);
+        let (head, shift, standing) = (self.head(), self.recorder.shift, self.standing());
         if let Some(journal) = &mut self.recorder.journal {
-            journal.settled(&head, shift, self.ledger.recorded_snapshots());
+            journal.settled(&head, shift, &standing);
         }
         self.tidy_pool(false);
+    }
+
+    /// Returns what the log determines beside the chain.
+    pub(super) fn standing(&self) -> Standing {
+        Standing { snapshots: self.ledger.recorded_snapshots().clone(), settings: self.recorder.settings.clone() }
     }
 
     /// Removes the transactions whose submitters wait from the pool, and answers these with the reason.

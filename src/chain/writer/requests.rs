@@ -39,6 +39,7 @@ impl Progress {
             | Change::Rollback { .. }
             | Change::Reorg { .. }
             | Change::Reset
+            | Change::Set(_)
             | Change::SetNextTimestamp(_) => Some(ChangeOutcome::Done),
             _ => None,
         }

@@ -115,7 +115,11 @@ impl ChainWriter {
     fn seal_due(&mut self) {
         // The recorder notes a failure, and the next interval retries.
         let _ = self.seal_block(0);
-        if let (Some(due), Some(interval)) = (self.schedule.due, self.interval()) {
+        let Some(interval) = self.interval() else {
+            self.schedule.due = None;
+            return;
+        };
+        if let Some(due) = self.schedule.due {
             let missed = u32::try_from(due.elapsed().as_nanos() / interval.as_nanos()).unwrap_or(u32::MAX);
             let later = interval.saturating_mul(missed.saturating_add(1));
             self.schedule.due = due.checked_add(later).or_else(|| Some(Instant::now() + interval));
@@ -123,6 +127,6 @@ impl ChainWriter {
     }
 
     pub(in crate::chain) fn mining(&self) -> Mining {
-        self.shared.sealing.lock().mining
+        self.shared.sealing.lock().mining()
     }
 }

@@ -212,7 +212,7 @@ impl ChainWriter {
         let (mut timing, mut sealing) = (self.shared.timing.lock(), self.shared.sealing.lock());
         let (timing_before, sealing_before) = (timing.clone(), *sealing);
         timing.sealed(head.block.header.timestamp, environment.timestamp);
-        sealing.forget_next();
+        sealing.set.forget_next();
         Sealed { block, next, dropped, changes, shift: timing.shift(), timing_before, sealing_before }
     }
 

@@ -1,7 +1,5 @@
 //! The encoding of changes and their outcomes, and of the transactions in them.
 
-use std::time::Duration;
-
 use alloy_eips::eip2718::Encodable2718;
 use alloy_primitives::{Address, Bytes, U256};
 
@@ -9,7 +7,7 @@ use crate::{
     block::{Transaction, decode_envelope},
     chain::{
         Change, ChangeError, ChangeOutcome, DumpError, Edit, GenesisAccount, MAX_GAS_LIMIT, MAX_MINED_BLOCKS,
-        MIN_GAS_LIMIT, Mining, Pace,
+        MIN_GAS_LIMIT, Pace, Setting,
     },
     codec::{Malformed, Reader, Writer},
     log::read_name,
@@ -22,17 +20,13 @@ const REVERT: u8 = 4;
 const ROLLBACK: u8 = 5;
 const REORG: u8 = 6;
 const RESET: u8 = 7;
-const SET_MINING: u8 = 8;
-const SET_NEXT_BASE_FEE: u8 = 9;
-const SET_NEXT_RANDOMNESS: u8 = 10;
-const SET_BENEFICIARY: u8 = 11;
-const SET_GAS_LIMIT: u8 = 12;
-const SET_MIN_TIP: u8 = 13;
+// Earlier versions had a number for each setting, from 8 to 13.
 const SET_NEXT_TIMESTAMP: u8 = 14;
 const INCREASE_TIME: u8 = 15;
 const SET_TIME: u8 = 16;
 const SET_BLOCK_INTERVAL: u8 = 17;
 const NAMED_SNAPSHOT: u8 = 18;
+const SET: u8 = 19;
 
 /// Encodes a change. Fails for those that the writer of a chain with a data directory always refuses, with its error.
 pub(super) fn write(change: &Change, out: &mut Writer) -> Result<(), ChangeError> {
@@ -62,23 +56,9 @@ pub(super) fn write(change: &Change, out: &mut Writer) -> Result<(), ChangeError
         Change::Reset => out.byte(RESET),
         Change::Restart { .. } => return Err(ChangeError::Recorded),
         Change::Load(_) => return Err(DumpError::Recorded.into()),
-        Change::SetMining(mining) => {
-            out.byte(SET_MINING);
-            write_mining(*mining, out);
-        }
-        Change::SetNextBaseFee(base_fee) => write_number(SET_NEXT_BASE_FEE, *base_fee, out),
-        Change::SetNextRandomness(value) => {
-            out.byte(SET_NEXT_RANDOMNESS);
-            out.raw(value.as_slice());
-        }
-        Change::SetBeneficiary(address) => {
-            out.byte(SET_BENEFICIARY);
-            out.raw(address.as_slice());
-        }
-        Change::SetGasLimit(limit) => write_number(SET_GAS_LIMIT, *limit, out),
-        Change::SetMinTip(tip) => {
-            out.byte(SET_MIN_TIP);
-            out.wide(U256::from(*tip));
+        Change::Set(setting) => {
+            out.byte(SET);
+            setting.write(out);
         }
         Change::SetNextTimestamp(timestamp) => write_number(SET_NEXT_TIMESTAMP, *timestamp, out),
         Change::IncreaseTime(seconds) => {
@@ -113,44 +93,18 @@ pub(super) fn read(from: &mut Reader<'_>) -> Result<Change, Malformed> {
         ROLLBACK => Change::Rollback { depth: from.number()? },
         REORG => Change::Reorg { blocks: read_list(from, 1, |from| read_list(from, 2, read_transaction))? },
         RESET => Change::Reset,
-        SET_MINING => Change::SetMining(read_mining(from)?),
-        SET_NEXT_BASE_FEE => Change::SetNextBaseFee(from.number()?),
-        SET_NEXT_RANDOMNESS => Change::SetNextRandomness(from.array()?.into()),
-        SET_BENEFICIARY => Change::SetBeneficiary(from.array()?.into()),
-        SET_GAS_LIMIT => {
-            let limit = from.number()?;
-            if !(MIN_GAS_LIMIT..=MAX_GAS_LIMIT).contains(&limit) {
+        SET => match Setting::read(from)? {
+            Setting::GasLimit(limit) if !(MIN_GAS_LIMIT..=MAX_GAS_LIMIT).contains(&limit) => {
                 return Err(Malformed("gas limit"));
             }
-            Change::SetGasLimit(limit)
-        }
-        SET_MIN_TIP => Change::SetMinTip(from.wide()?.try_into().map_err(|_| Malformed("tip"))?),
+            setting => Change::Set(setting),
+        },
         SET_NEXT_TIMESTAMP => Change::SetNextTimestamp(from.number()?),
         INCREASE_TIME => Change::IncreaseTime(from.signed()?),
         SET_TIME => Change::SetTime(from.number()?),
         SET_BLOCK_INTERVAL => Change::SetBlockInterval(from.option(Reader::number)?),
         _ => return Err(Malformed("kind of change")),
     })
-}
-
-fn write_mining(mining: Mining, out: &mut Writer) {
-    match mining {
-        Mining::Instant => out.byte(0),
-        Mining::Interval(interval) => {
-            // In nanoseconds, 64 bits are 584 years: no sum with a time overflows.
-            write_number(1, u64::try_from(interval.as_nanos()).unwrap_or(u64::MAX), out);
-        }
-        Mining::Manual => out.byte(2),
-    }
-}
-
-fn read_mining(from: &mut Reader<'_>) -> Result<Mining, Malformed> {
-    match from.byte()? {
-        0 => Ok(Mining::Instant),
-        1 => from.number().map(|nanos| Mining::Interval(Duration::from_nanos(nanos))),
-        2 => Ok(Mining::Manual),
-        _ => Err(Malformed("mining")),
-    }
 }
 
 const BALANCE: u8 = 1;

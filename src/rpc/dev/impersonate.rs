@@ -6,9 +6,9 @@ use alloy_primitives::{Address, B256, Bytes};
 
 use serde_json::value::RawValue;
 
-use super::accounts::edit;
+use super::{accounts::edit, mine::set};
 use crate::{
-    chain::{Edit, RawSignature},
+    chain::{Edit, RawSignature, Setting},
     rpc::{
         Context, OnFork, RpcError, Table,
         error::Dialect,
@@ -19,15 +19,15 @@ use crate::{
 
 pub(super) fn methods(table: &mut Table) {
     table
-        .read("anvil_impersonateAccount", impersonate, OnFork::Node)
+        .wait("anvil_impersonateAccount", impersonate, OnFork::Node)
         .aliases(&["hardhat_impersonateAccount"])
         .describe(["address"], "Allows `eth_sendTransaction` from this account, which may be a contract.");
     table
-        .read("anvil_stopImpersonatingAccount", stop_impersonating, OnFork::Node)
+        .wait("anvil_stopImpersonatingAccount", stop_impersonating, OnFork::Node)
         .aliases(&["hardhat_stopImpersonatingAccount"])
         .describe(["address"], "Ends the impersonation of an account.");
     table
-        .read("anvil_autoImpersonateAccount", impersonate_all, OnFork::Node)
+        .wait("anvil_autoImpersonateAccount", impersonate_all, OnFork::Node)
         .aliases(&["hardhat_autoImpersonateAccount"])
         .describe(["on"], "Allows or disallows `eth_sendTransaction` from any account.");
     table.wait("anvil_impersonateSignature", impersonate_signature, OnFork::Node).describe(
@@ -40,21 +40,18 @@ pub(super) fn methods(table: &mut Table) {
 }
 
 /// Allows `eth_sendTransaction` from this account, which may be a contract.
-fn impersonate(context: &Context, (address,): (Address,)) -> Result<(), RpcError> {
-    context.keyring.impersonate(address, true);
-    Ok(())
+async fn impersonate(context: Arc<Context>, (address,): (Address,)) -> Result<(), RpcError> {
+    set(&context, Setting::Impersonated(address, true)).await
 }
 
 /// Ends the impersonation of an account.
-fn stop_impersonating(context: &Context, (address,): (Address,)) -> Result<(), RpcError> {
-    context.keyring.impersonate(address, false);
-    Ok(())
+async fn stop_impersonating(context: Arc<Context>, (address,): (Address,)) -> Result<(), RpcError> {
+    set(&context, Setting::Impersonated(address, false)).await
 }
 
 /// Allows or disallows `eth_sendTransaction` from any account.
-fn impersonate_all(context: &Context, (on,): (bool,)) -> Result<(), RpcError> {
-    context.keyring.impersonate_all(on);
-    Ok(())
+async fn impersonate_all(context: Arc<Context>, (on,): (bool,)) -> Result<(), RpcError> {
+    set(&context, Setting::AllImpersonated(on)).await
 }
 
 /// Two parameters or, as in anvil 1.7, one array of both.

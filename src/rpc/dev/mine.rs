@@ -7,7 +7,7 @@ use serde_json::{Value, json, value::RawValue};
 
 use super::number::{AnyNumber, SmallNumber};
 use crate::{
-    chain::{Change, ChangeError, MAX_MINED_BLOCKS, Mining, Pace},
+    chain::{Change, ChangeError, MAX_MINED_BLOCKS, Mining, Pace, Setting},
     evm::Fork,
     rpc::{
         Context, OnFork, RpcError, Table,
@@ -160,15 +160,15 @@ async fn mine_at(context: &Context, blocks: u64, pace: Pace) -> Result<(), RpcEr
     })
 }
 
-/// Makes a change without a result.
-async fn set(context: &Context, change: Change) -> Result<(), RpcError> {
-    Ok(context.chain.change(change).await.map(drop)?)
+/// Makes a setting.
+pub(super) async fn set(context: &Context, setting: Setting) -> Result<(), RpcError> {
+    Ok(context.chain.change(Change::Set(setting)).await.map(drop)?)
 }
 
 /// Seals a block as soon as there is a transaction, or only on demand.
 async fn set_automine(context: Arc<Context>, (on,): (bool,)) -> Result<(), RpcError> {
     let mining = if on { Mining::Instant } else { Mining::Manual };
-    set(&context, Change::SetMining(mining)).await
+    set(&context, Setting::Mining(mining)).await
 }
 
 fn automine(context: &Context, (): ()) -> Result<bool, RpcError> {
@@ -181,7 +181,7 @@ async fn set_interval_mining(context: Arc<Context>, (seconds,): (SmallNumber,)) 
         0 => Mining::Manual,
         seconds => Mining::Interval(Duration::from_secs(seconds.min(u64::from(u32::MAX)))),
     };
-    set(&context, Change::SetMining(mining)).await
+    set(&context, Setting::Mining(mining)).await
 }
 
 /// Seals blocks at an interval in milliseconds; with 0 no longer at an interval.
@@ -191,7 +191,7 @@ async fn set_interval_mining_ms(context: Arc<Context>, (ms,): (SmallNumber,)) ->
         (0, mining) => mining,
         (ms, _) => Mining::Interval(Duration::from_millis(ms.min(1_000 * u64::from(u32::MAX)))),
     };
-    set(&context, Change::SetMining(mining)).await?;
+    set(&context, Setting::Mining(mining)).await?;
     Ok(true)
 }
 
@@ -205,7 +205,7 @@ fn interval_mining(context: &Context, (): ()) -> Result<Option<i64>, RpcError> {
 
 /// Sets the recipient of the tips of new blocks.
 async fn set_coinbase(context: Arc<Context>, (address,): (Address,)) -> Result<(), RpcError> {
-    set(&context, Change::SetBeneficiary(address)).await
+    set(&context, Setting::Beneficiary(address)).await
 }
 
 /// Sets the gas limit of new blocks.
@@ -214,13 +214,13 @@ async fn set_block_gas_limit(context: Arc<Context>, (limit,): (SmallNumber,)) ->
     if limit.0 < 21_000 || limit.0 > i64::MAX as u64 {
         return Err(RpcError::invalid_params("params[0]: expected a gas limit from 21000 to 9223372036854775807"));
     }
-    set(&context, Change::SetGasLimit(limit.0)).await?;
+    set(&context, Setting::GasLimit(limit.0)).await?;
     Ok(true)
 }
 
 /// Sets the base fee of the next block, in wei per gas.
 async fn set_next_block_base_fee(context: Arc<Context>, (wei,): (SmallNumber,)) -> Result<(), RpcError> {
-    set(&context, Change::SetNextBaseFee(wei.0)).await
+    set(&context, Setting::NextBaseFee(wei.0)).await
 }
 
 /// Sets the minimum gas price, in wei; only for chains before EIP-1559.
@@ -229,13 +229,13 @@ async fn set_min_gas_price(context: Arc<Context>, (wei,): (AnyNumber,)) -> Resul
         return Err(RpcError::invalid_params("anvil_setMinGasPrice is not supported when EIP-1559 is active"));
     }
     let wei = wei.0.saturating_to();
-    set(&context, Change::SetMinTip(wei)).await
+    set(&context, Setting::MinTip(wei)).await
 }
 
 /// Sets `PREVRANDAO` of the next block.
 async fn set_prev_randao(context: Arc<Context>, (randomness,): (AnyNumber,)) -> Result<bool, RpcError> {
     let randomness = B256::from(randomness.0);
-    set(&context, Change::SetNextRandomness(randomness)).await?;
+    set(&context, Setting::NextRandomness(randomness)).await?;
     Ok(true)
 }
 

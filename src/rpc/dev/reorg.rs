@@ -300,7 +300,6 @@ async fn reset(context: Arc<Context>, (options,): (ResetOptions,)) -> Result<(),
         }
     };
     let (head, gas_limit, fork) = prepare?;
-    context.keyring.clear_impersonated();
     let chain = context.chain.clone();
     // The reset completes even if the connection closes: chain and fork have to change together.
     let restart = tokio::spawn(async move {
@@ -311,6 +310,5 @@ async fn reset(context: Arc<Context>, (options,): (ResetOptions,)) -> Result<(),
 }
 
 async fn start_anew(context: &Context) -> Result<(), RpcError> {
-    context.keyring.clear_impersonated();
     Ok(context.chain.change(Change::Reset).await.map(drop)?)
 }

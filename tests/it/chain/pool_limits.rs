@@ -11,7 +11,7 @@ use alloy::consensus::{SignableTransaction, Transaction as _};
 use proptest::prelude::*;
 use tetrad::internals::{
     block::{Envelope, Submission},
-    chain::{Accepted, Chain, Change, Edit, ManualClock, PoolLimits, SubmitError},
+    chain::{Accepted, Chain, Change, Edit, ManualClock, PoolLimits, Setting, SubmitError},
 };
 
 use super::pool::{chain_with, sender, transaction};
@@ -256,7 +256,7 @@ proptest! {
                     prop_assert_eq!(sealed, expected);
                 }
                 Step::BaseFee { fee } => {
-                    runtime.block_on(chain.change(Change::SetNextBaseFee(wei(fee)))).unwrap();
+                    runtime.block_on(chain.change(Change::Set(Setting::NextBaseFee(wei(fee))))).unwrap();
                 }
                 Step::Release { fee } => {
                     chain.pool().release_unaffordable(wei(fee));

@@ -11,7 +11,7 @@ use alloy::{
 };
 use tetrad::internals::{
     block::{Envelope, Submission, Transaction},
-    chain::{Chain, Change, Edit, ManualClock, Mining, PoolLimits},
+    chain::{Chain, Change, Edit, ManualClock, Mining, PoolLimits, Setting},
 };
 
 use super::pool::{chain_with, sender, transaction};
@@ -41,17 +41,17 @@ fn free(index: u64, nonce: u64) -> Submission {
 
 async fn instant() -> Chain {
     let chain = chain_with(PoolLimits::default(), Arc::new(ManualClock::at(1_000_000)));
-    chain.change(Change::SetMining(Mining::Instant)).await.unwrap();
+    chain.change(Change::Set(Setting::Mining(Mining::Instant))).await.unwrap();
     chain
 }
 
 /// Adds what pays nothing to the pool of a chain that seals at once, while it seals on demand.
 async fn fill(chain: &Chain, count: u64, nonce: u64) {
-    chain.change(Change::SetMining(Mining::Manual)).await.unwrap();
+    chain.change(Change::Set(Setting::Mining(Mining::Manual))).await.unwrap();
     for index in 0..count {
         assert!(chain.accept(free(index, nonce)).unwrap().included.is_none());
     }
-    chain.change(Change::SetMining(Mining::Instant)).await.unwrap();
+    chain.change(Change::Set(Setting::Mining(Mining::Instant))).await.unwrap();
 }
 
 /// The median time that a transaction takes from its arrival to its block.
@@ -107,7 +107,7 @@ async fn senders_wait_until_the_base_fee_falls_to_what_they_pay() {
     fill(&chain, 100, 0).await;
     seal(&chain, 0).await.unwrap();
     assert_eq!(chain.pool().counts(), (100, 0));
-    chain.change(Change::SetNextBaseFee(0)).await.unwrap();
+    chain.change(Change::Set(Setting::NextBaseFee(0))).await.unwrap();
     let block = seal(&chain, 0).await;
     let sealed: usize = chain.head().blocks_from(0).map(|block| block.transactions.len()).sum();
     assert!(block.is_ok() && chain.pool().is_empty());

@@ -7,7 +7,7 @@ use std::{
 
 use tetrad::internals::{
     block::Transaction,
-    chain::{Chain, Change, Head, ManualClock, Mining, PoolLimits, Preamble},
+    chain::{Chain, Change, Head, ManualClock, Mining, PoolLimits, Preamble, Setting},
     evm::Environment,
 };
 use tokio::sync::oneshot;
@@ -19,7 +19,7 @@ const EACH: u64 = 300;
 
 async fn sealing_at_once() -> Chain {
     let chain = chain();
-    chain.change(Change::SetMining(Mining::Instant)).await.unwrap();
+    chain.change(Change::Set(Setting::Mining(Mining::Instant))).await.unwrap();
     chain
 }
 
@@ -97,7 +97,7 @@ async fn who_goes_away_leaves_a_transaction_that_is_sealed() {
     let limits = PoolLimits { transactions: 1_000, per_account: 1_000, ..PoolLimits::default() };
     let clock = Arc::new(ManualClock::at(1_000_000));
     let chain = chain_preceded(limits, clock, Some(Box::new(Holding(hold.clone()))));
-    chain.change(Change::SetMining(Mining::Instant)).await.unwrap();
+    chain.change(Change::Set(Setting::Mining(Mining::Instant))).await.unwrap();
     // So that sealing where they arrive has begun.
     submit(&chain, 0, 0..20).await;
     let (release, released) = mpsc::channel::<()>();

@@ -112,6 +112,58 @@ async fn development_methods_work_on_every_node() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn settings_of_development_methods_are_those_of_all_nodes_and_outlive_their_leader() {
+    let Some(nats) = NatsServers::start(1).await else { return };
+    let (mut cluster, leader, follower) = cluster(&nats, &[]).await;
+    let (account, miner) = ("0x00000000000000000000000000000000000000aa", "0x00000000000000000000000000000000000000bb");
+    let here = cluster.rpc(follower).to_owned();
+    ask(&here, "anvil_setBalance", json!([account, "0xde0b6b3a7640000"])).await;
+    ask(&here, "evm_setAutomine", json!([false])).await;
+    ask(&here, "anvil_setCoinbase", json!([miner])).await;
+    ask(&here, "evm_setBlockGasLimit", json!(["0x1c9c380"])).await;
+    ask(&here, "anvil_setNextBlockBaseFeePerGas", json!(["0x77359400"])).await;
+    ask(&here, "anvil_impersonateAccount", json!([account])).await;
+    let settings = async |url: &str| {
+        let pending = ask(url, "eth_getBlockByNumber", json!(["pending", false])).await;
+        let accounts = ask(url, "eth_accounts", json!([])).await;
+        json!([
+            ask(url, "anvil_getAutomine", json!([])).await,
+            pending["miner"],
+            pending["gasLimit"],
+            pending["baseFeePerGas"],
+            accounts.as_array().unwrap().contains(&json!(account)),
+        ])
+    };
+    let expected = json!([false, miner, "0x1c9c380", "0x77359400", true]);
+    assert_eq!(settings(&here).await, expected);
+
+    // The next leader, the former one, and a node that joins have them as well.
+    cluster.kill(leader);
+    let next = cluster.leader().await;
+    assert_eq!(settings(cluster.rpc(next)).await, expected);
+    let sent = json!([{ "from": account, "to": miner, "value": "0x1" }]);
+    let hash = ask(&here, "eth_sendTransaction", sent).await;
+    assert!(ask(&here, "eth_getTransactionReceipt", json!([hash])).await.is_null());
+    let newcomer = cluster.add(&nats).await;
+    assert_eq!(settings(cluster.rpc(newcomer)).await, expected);
+    cluster.restart(leader).await;
+    assert_eq!(settings(cluster.rpc(leader)).await, expected);
+    cluster.terminate(next).await;
+    assert_eq!(settings(cluster.rpc(cluster.leader().await)).await, expected);
+
+    // The base fee was for one block. A reset discards the rest.
+    let last = cluster.rpc(newcomer).to_owned();
+    ask(&last, "anvil_mine", json!(["0x1"])).await;
+    let block = ask(&last, "eth_getBlockByNumber", json!(["latest", false])).await;
+    assert_eq!((&block["baseFeePerGas"], &block["miner"]), (&json!("0x77359400"), &json!(miner)));
+    assert_ne!(settings(&last).await[3], expected[3]);
+    ask(&last, "anvil_reset", json!([])).await;
+    let after = settings(&last).await;
+    assert_eq!((&after[0], &after[4]), (&json!(true), &json!(false)), "{after}");
+    assert_ne!(after[1], expected[1]);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn transactions_that_wait_survive_the_leader() {
     let Some(nats) = NatsServers::start(1).await else { return };
     let (mut cluster, leader, follower) = cluster(&nats, &[]).await;

@@ -80,7 +80,7 @@ fn every_height_is_read_as_it_was() {
             block: head.block.clone(),
             state: head.state.clone(),
             parameters: EditableParams { chain_id: 125, signers: Vec::new() },
-            snapshots: Default::default(),
+            standing: Default::default(),
         };
         first.write(&*storage, identity).unwrap();
         let logs = LocalLogs::new(storage.clone()).with_durability(Durability::Os).with_segments_of(3_000);

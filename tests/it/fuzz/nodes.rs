@@ -6,14 +6,14 @@ use alloy_primitives::{Address, B256, U256};
 use serde_json::json;
 use tetrad::internals::{
     block::{Submission, Transaction},
-    chain::{Change, ChangeError, ChangeOutcome, Edit, Head, Mining, PoolSelection, Settled, Stopped},
+    chain::{Change, ChangeError, ChangeOutcome, Edit, Head, Mining, PoolSelection, Setting, Settled, Stopped},
     cluster::{
         fuzzing::message,
         message::{Outcome, Request, Response},
     },
     log::{ChainIdentity, EditableParams, LogEntry, TimeShift, fuzzing},
     storage::{Directory, Storage},
-    store::{Checkpoint, PendingTransaction, PoolFile, Snapshots, fuzzing as store},
+    store::{Checkpoint, PendingTransaction, PoolFile, Standing, fuzzing as store},
 };
 
 use super::{fuzz, small_chain};
@@ -37,7 +37,7 @@ fn any_bytes_are_a_message_between_nodes_or_not() {
         Request::Drop(PoolSelection::All),
         Request::Drop(PoolSelection::Sender(Address::repeat_byte(1))),
         Request::Change { id: None, change: Change::Reorg { blocks: vec![vec![transaction], Vec::new()] } },
-        Request::Change { id: Some(5), change: Change::SetMining(Mining::Manual) },
+        Request::Change { id: Some(5), change: Change::Set(Setting::Mining(Mining::Manual)) },
         Request::Change { id: Some(u64::MAX), change: Change::Snapshot { name: Some("a".into()) } },
         Request::Change {
             id: None,
@@ -82,6 +82,7 @@ fn any_bytes_are_an_entry_of_the_log_with_one_encoding_or_not() {
         LogEntry::Revert { to: 300, shift: SHIFT, uses_up: Some(3) },
         LogEntry::Snapshot { id: 1, number: 2, hash: B256::ZERO, shift: SHIFT, name: Some("a".into()) },
         LogEntry::Epoch { number: 3, node: "a".to_owned() },
+        LogEntry::Setting(Setting::Mining(Mining::Manual)),
     ];
     let seeds = entries.map(|entry| entry.to_bytes());
     assert!(seeds.iter().all(|seed| fuzzing::entry(seed) == 1));
@@ -101,13 +102,15 @@ fn any_records_are_a_checkpoint_with_one_state_or_not() {
     let (head, folder) = (head(), tempfile::tempdir().unwrap());
     let storage = Directory::new(folder.path()).unwrap();
     let identity = ChainIdentity { chain_id: 125, genesis: head.genesis.hash };
-    let mut snapshots = Snapshots::default();
+    let mut named = Standing::default();
     let entry = LogEntry::Snapshot { id: 0, number: 1, hash: B256::ZERO, shift: SHIFT, name: Some("a".into()) };
-    snapshots.follow(2, &entry).unwrap();
-    let seeds: Vec<Vec<u8>> = [Snapshots::default(), snapshots]
+    named.follow(2, &entry).unwrap();
+    let mut set = named.clone();
+    set.follow(3, &LogEntry::Setting(Setting::Impersonated(Address::ZERO, true))).unwrap();
+    let seeds: Vec<Vec<u8>> = [Standing::default(), named, set]
         .into_iter()
         .enumerate()
-        .map(|(height, snapshots)| {
+        .map(|(height, standing)| {
             let checkpoint = Checkpoint {
                 height: height as u64,
                 shift: SHIFT,
@@ -115,7 +118,7 @@ fn any_records_are_a_checkpoint_with_one_state_or_not() {
                 block: head.block.clone(),
                 state: head.state.clone(),
                 parameters: EditableParams { chain_id: 125, signers: Vec::new() },
-                snapshots,
+                standing,
             };
             checkpoint.write(&storage, identity).unwrap();
             store::contents(&fs::read(folder.path().join(format!("checkpoint-{height:020}"))).unwrap())
