@@ -185,6 +185,12 @@ pub struct Client {
     last: HashMap<SocketAddr, String>,
 }
 
+/// An error with its causes.
+fn with_causes(error: &dyn std::error::Error) -> String {
+    let causes = std::iter::successors(Some(error), |error| error.source());
+    causes.map(ToString::to_string).collect::<Vec<_>>().join(": ")
+}
+
 impl Client {
     /// A client with this address.
     pub fn new(from: IpAddr) -> Self {
@@ -230,7 +236,7 @@ impl Client {
             Some(Sender::Http2(sender)) => sender.send_request(http).await,
             None => return Err("no connection".to_owned()),
         };
-        let response = sent.map_err(|error| format!("no response: {error}"))?;
+        let response = sent.map_err(|error| format!("no response: {}", with_causes(&error)))?;
         let (parts, mut body) = response.into_parts();
         let mut outcome = Outcome {
             status: parts.status.as_u16(),
