@@ -43,6 +43,11 @@ impl Joining {
         Ok(Some(Self { membership, stream, storage: storage.clone(), creation, arrivals: Arc::default() }))
     }
 
+    /// Adds the newest checkpoint of the cluster to the data directory.
+    pub(super) async fn fetch_checkpoint(&self) -> Result<(), ClusterError> {
+        self.membership.fetch_newest(&*self.storage).await
+    }
+
     /// Returns the replicated log, with `copy` as this node's copy of it.
     pub(super) fn log(&self, copy: Arc<dyn LogStore>) -> Arc<dyn LogStore> {
         Arc::new(JetStreamLogs::new(copy, self.stream.clone(), Handle::current(), self.arrivals.clone()))

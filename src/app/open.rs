@@ -1,6 +1,9 @@
 //! Opening the chain: a new one, or that of the data directory.
 
-use std::sync::Arc;
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use alloy_eips::eip6110::MAINNET_DEPOSIT_CONTRACT_ADDRESS;
 use alloy_primitives::{keccak256, utils::format_ether};
@@ -15,6 +18,11 @@ use crate::{
     log::{Durability, LocalLogs, LogStore},
     store::{ChainStore, DataDir, PART_BYTES, Settings},
 };
+
+/// Time in which the leader of a cluster writes a checkpoint that its nodes need.
+const LEADER_WRITES: Duration = Duration::from_secs(60);
+/// Pause before a checkpoint is fetched again.
+const BETWEEN_ATTEMPTS: Duration = Duration::from_secs(1);
 
 /// Opens the chain in `directory`, or creates one. Without a directory the chain is in memory. In a cluster, its log is the
 /// cluster's.
@@ -35,12 +43,12 @@ pub(super) async fn chain(
     });
     let is_copy = joining.is_some();
     let (settings, funded) = (settings(config, identity), identity.funded_accounts(config));
-    let (config, clock) = (config.clone(), clock.clone());
-    // Blocks the thread, with a large chain for seconds.
-    let opened = tokio::task::spawn_blocking(move || {
-        let (genesis, params) = first_block(&config, &funded, &*clock)?;
+    let (own, clock) = (config.clone(), clock.clone());
+    let attempt = move |directory: Option<DataDir>| {
+        let config = &own;
+        let (genesis, params) = first_block(config, &funded, &*clock)?;
         let params = Arc::new(params);
-        let Some((directory, log)) = directory.zip(log) else {
+        let Some((directory, log)) = directory.zip(log.clone()) else {
             return Ok(Recovered::in_memory(genesis.build(params)?));
         };
         let kept = ChainStore { storage: directory.storage(), log };
@@ -65,8 +73,25 @@ pub(super) async fn chain(
             }
             opened => Ok(opened?),
         }
-    });
-    opened.await.map_err(std::io::Error::other)?
+    };
+
+    let mut directory = directory;
+    let deadline = Instant::now() + LEADER_WRITES;
+    loop {
+        // Blocks the thread, with a large chain for seconds.
+        let attempt = attempt.clone();
+        let opened = tokio::task::spawn_blocking(move || attempt(directory)).await.map_err(std::io::Error::other)?;
+        match (opened, joining) {
+            (Err(SpawnError::Open(OpenError::Checkpoint(error))), Some(joining)) if Instant::now() < deadline => {
+                // The chain was reverted to before all of them when the node ended. The leader writes another one.
+                tracing::warn!(%error, "no checkpoint in the data directory can be used: fetching one of the cluster");
+                joining.fetch_checkpoint().await?;
+                tokio::time::sleep(BETWEEN_ATTEMPTS).await;
+                directory = config.data_dir.as_deref().map(DataDir::open).transpose()?;
+            }
+            (opened, _) => return opened,
+        }
+    }
 }
 
 /// Returns the first block, from the genesis file or the network's own.

@@ -120,6 +120,23 @@ impl Chain {
         self.shared.history.as_ref().map_or(Ok(Vec::new()), |history| history.bases())
     }
 
+    /// Returns whether a checkpoint at this height is one from which the present chain can be replayed.
+    pub fn is_base(&self, height: u64) -> bool {
+        self.shared.history.as_ref().is_some_and(|history| history.leads(height))
+    }
+
+    /// Has a checkpoint of the newest head written.
+    pub fn demand_checkpoint(&self) {
+        // Sending fails once the chain has stopped.
+        let _ = self.commands.send(WriterCommand::Checkpoint);
+    }
+
+    /// Returns the height of the entry that this node cannot follow before it has a checkpoint after it, if there is one: it
+    /// reverts the chain to before its oldest.
+    pub fn beyond(&self) -> Option<u64> {
+        *self.shared.beyond.lock()
+    }
+
     /// Removes transactions from the pool: in a cluster from the leader's, and thereby from those of all nodes. Returns
     /// whether there were any.
     pub async fn remove(&self, selection: PoolSelection) -> Result<bool, SubmitError> {

@@ -191,6 +191,11 @@ impl Membership {
         Ok(store::begin_with(storage, chain, &fetched)?)
     }
 
+    /// Adds the newest checkpoint of the cluster to the directory, whose own cannot be used.
+    pub async fn fetch_newest(&self, storage: &dyn Storage) -> Result<(), ClusterError> {
+        persist(|| fetch_newest(&self.connection, storage, None)).await.map(drop)
+    }
+
     /// Returns the log of the cluster.
     pub async fn log(&self) -> Result<LogStream, ClusterError> {
         self.connection.create_log().await
@@ -267,39 +272,70 @@ async fn upload(objects: &ObjectStore, storage: &dyn Storage, height: u64) -> Re
     objects.put(name.as_str(), &mut bytes.as_slice()).await.map(drop).map_err(|error| failed(&error))
 }
 
-/// Starts offering this node's checkpoints to nodes that join, while it leads.
-pub(super) fn offer_checkpoints(connection: Connection, chain: Chain, storage: Arc<dyn Storage>) {
+/// Fetches the newest checkpoint of the cluster into the directory of a node, if it is after the entry at height `after`.
+/// Returns whether it is.
+async fn fetch_newest(
+    connection: &Connection,
+    storage: &dyn Storage,
+    after: Option<u64>,
+) -> Result<bool, ClusterError> {
+    let objects = connection.objects().await?;
+    let newest = offered(&objects).await?.last().copied();
+    let Some(height) = newest.filter(|height| after.is_none_or(|after| *height > after)) else { return Ok(false) };
+    let io = |error| ClusterError::Io(storage.describe(&object_name(height)), error);
+    if store::checkpoints(storage).map_err(io)?.contains(&height) {
+        return Ok(true);
+    }
+    let bytes = fetch(&objects, height).await?;
+    store::add_checkpoint(storage, height, &bytes).map_err(io)?;
+    Ok(true)
+}
+
+/// Starts exchanging checkpoints with the other nodes: offers those of this node while it leads, and fetches one if this node
+/// cannot follow the log without it.
+pub(super) fn exchange_checkpoints(connection: Connection, chain: Chain, storage: Arc<dyn Storage>) {
     tokio::spawn(async move {
         let mut ticks = interval(EVERY);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
             ticks.tick().await;
-            if !chain.leadership().borrow().leads {
-                continue;
-            }
-            if let Err(error) = offer_new(&connection, &chain, &*storage).await {
-                tracing::debug!(%error, "failed to offer checkpoints");
+            let leads = chain.leadership().borrow().leads;
+            let exchanged = match chain.beyond() {
+                _ if leads => offer_new(&connection, &chain, &*storage).await,
+                Some(revert) => {
+                    fetch_newest(&connection, &*storage, Some(revert)).await.map(|_| chain.entries_arrived())
+                }
+                None => Ok(()),
+            };
+            if let Err(error) = exchanged {
+                tracing::debug!(%error, "failed to exchange checkpoints");
             }
         }
     });
 }
 
-/// Offers the oldest and the newest usable checkpoints, and removes others. What servers lost is offered again.
+/// Offers the oldest and the newest usable checkpoints, and removes others. What servers lost is offered again. A revert to
+/// before a checkpoint from which nodes may have begun demands another one.
 async fn offer_new(connection: &Connection, chain: &Chain, storage: &dyn Storage) -> Result<(), ClusterError> {
     let io = |error| ClusterError::Io(storage.describe(""), error);
     let usable = chain.checkpoints().map_err(io)?;
     let Some(begins) = connection.log().await?.heights().await?.map(|heights| heights.start) else { return Ok(()) };
     let usable: Vec<_> = usable.into_iter().filter(|height| *height >= begins).collect();
     let wanted: BTreeSet<u64> = usable.first().into_iter().chain(usable.iter().rev().take(OFFERED)).copied().collect();
+    let objects = connection.objects().await?;
+    let present = offered(&objects).await?;
+    // A useless one stays until there is one after it: should this node end before, the next leader sees it.
+    let is_lacking = |height: &u64| !chain.is_base(*height) && usable.last().is_none_or(|newest| newest < height);
+    if wanted.is_empty() || present.iter().any(is_lacking) {
+        chain.demand_checkpoint();
+    }
     if wanted.is_empty() {
         return Ok(());
     }
-    let objects = connection.objects().await?;
-    let present = offered(&objects).await?;
     for height in wanted.iter().filter(|height| !present.contains(height)) {
         upload(&objects, storage, *height).await?;
     }
-    for height in present.into_iter().filter(|height| !wanted.contains(height)) {
+    for height in present.into_iter().filter(|height| !wanted.contains(height) && !is_lacking(height)) {
         objects.delete(object_name(height)).await.map_err(|error| failed(&error))?;
     }
     Ok(())

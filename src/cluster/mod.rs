@@ -162,7 +162,17 @@ impl Membership {
         let board = Arc::new(StateBoard::new(node.clone(), instance, options.url.clone(), election.leader()));
         let pool = connection.pool().await?;
         chain.join(Arc::new(ClusterPeers::new(connection.clone(), election.leader(), counts.clone())));
-        let height = persist(|| async { Ok(chain.follow().await?) }).await?;
+        // What is missing to follow the log is fetched meanwhile.
+        bootstrap::exchange_checkpoints(connection.clone(), chain.clone(), storage);
+        let height = loop {
+            match persist(|| async { Ok(chain.follow().await?) }).await {
+                // A large checkpoint takes long.
+                Err(error) if chain.beyond().is_some() => {
+                    tracing::warn!(%error, "waiting for a checkpoint of the cluster")
+                }
+                followed => break followed?,
+            }
+        };
         tracing::info!(cluster = config.name, node, height, "joined the cluster");
         let chain = chain.clone();
         tokio::spawn(wake(chain.clone(), options.arrivals));
@@ -177,7 +187,6 @@ impl Membership {
         requests.serve(&NodeProcess { node: node.clone(), instance }).await?;
         pool::mirror(connection.clone(), pool, chain.clone(), options.allows_changes);
         state::exchange(board.clone(), connection.clone(), chain.clone());
-        bootstrap::offer_checkpoints(connection.clone(), chain.clone(), storage);
         election::run(election.clone(), directory, connection.clone(), chain.clone(), board.clone(), counts.clone());
         let cluster = Cluster { connection, board, election, name: Arc::new(name), counts };
         tokio::spawn(leave_without_name(cluster.clone(), chain.clone()));
@@ -212,6 +221,12 @@ impl Cluster {
         }
         if let Some(reason) = self.election.wrong_clock() {
             return Some(reason);
+        }
+        if let Some(entry) = chain.beyond() {
+            return Some(format!(
+                "entry {entry} of the cluster's log reverts the chain to before this node's oldest checkpoint: the node waits \
+                 for one of the leader"
+            ));
         }
         let state = self.state(chain);
         match state.leader {

@@ -142,6 +142,11 @@ pub fn import(chain: &ChainStore, from: &mut dyn Read) -> Result<u64, ArchiveErr
     Ok(count)
 }
 
+/// Adds a checkpoint of the directory's chain, given by its height and the content of its file.
+pub fn add_checkpoint(storage: &dyn Storage, height: u64, bytes: &[u8]) -> io::Result<()> {
+    replace_file(storage, &checkpoint::name(height), bytes)
+}
+
 /// Fills an empty directory with checkpoints of a chain, each given by its height and the content of its file. The log
 /// is empty.
 pub fn begin_with(storage: &dyn Storage, file: &ChainFile, checkpoints: &[(u64, Vec<u8>)]) -> Result<(), ArchiveError> {

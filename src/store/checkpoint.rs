@@ -17,7 +17,8 @@ use crate::{
 };
 
 pub(super) const MAGIC: &[u8] = b"tetrad checkpoint";
-/// The newest format. Unlike format 1, its head ends with a list of optional parts.
+/// The newest format. After the head of format 1 there are snapshots from 2 on, their names from 3 on, and the settings of
+/// development methods from 4 on.
 const VERSION: u64 = 4;
 /// Size at which a record of pieces ends, in bytes.
 const RECORD: usize = 1 << 20;

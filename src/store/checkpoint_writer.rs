@@ -36,6 +36,8 @@ pub struct CheckpointWriter {
     /// Approximate size of the log up to the newest checkpoint, in bytes.
     covered: u64,
     appended: u64,
+    /// Whether a checkpoint is due, however much the log has grown.
+    is_demanded: bool,
     /// Number of times that the log was truncated. The thread holds the lock while it writes.
     truncations: Arc<Mutex<u64>>,
     /// The same number, as this side knows it without waiting.
@@ -84,6 +86,7 @@ impl CheckpointWriter {
             newest,
             covered: 0,
             appended: behind,
+            is_demanded: false,
             truncations,
             truncated: 0,
         })
@@ -94,17 +97,22 @@ impl CheckpointWriter {
         self.appended += bytes;
     }
 
+    /// Makes a checkpoint due, however much the log has grown.
+    pub fn demand(&mut self) {
+        self.is_demanded = true;
+    }
+
     /// Writes a checkpoint of `snapshot` if one is due and the last one is finished. Never waits.
     pub fn offer(&mut self, snapshot: impl FnOnce() -> Checkpoint) {
         let growth = growth_before(self.newest.load(Ordering::Relaxed), self.growth);
-        if self.appended - self.covered < growth {
+        if !self.is_demanded && self.appended - self.covered < growth {
             return;
         }
         let work = || Work { checkpoint: Box::new(snapshot()), truncated: self.truncated };
         match self.work.as_ref().map(|thread| thread.try_send(work())) {
             // The thread is busy: retries after some growth of the log.
             Some(Err(TrySendError::Full(_))) => self.covered += growth / 8,
-            _ => self.covered = self.appended,
+            _ => (self.covered, self.is_demanded) = (self.appended, false),
         }
     }
 

@@ -267,6 +267,12 @@ impl History {
         Ok(heights)
     }
 
+    /// Returns whether the present chain can be replayed from a checkpoint at this height.
+    pub fn leads(&self, height: u64) -> bool {
+        let tables = self.tables.read();
+        height <= tables.active.heights.end && tables.reverts.leads(height, u64::MAX)
+    }
+
     /// Returns the canonical block with this number.
     pub fn block(&self, number: u64) -> Option<Arc<Block>> {
         self.block_below(number, u64::MAX)

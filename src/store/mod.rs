@@ -30,7 +30,7 @@ mod versions;
 use std::sync::Arc;
 
 use crate::{log::LogStore, storage::Storage};
-pub use archive::{ArchiveError, begin_with, export, import};
+pub use archive::{ArchiveError, add_checkpoint, begin_with, export, import};
 pub use backup::{backup, restore};
 pub use chain_file::{ChainFile, ChainFileError, Settings};
 pub use checkpoint::{Checkpoint, CheckpointError, checkpoints};

@@ -3,13 +3,13 @@
 //! A change that conflicts with an entry of another writer is not recorded. The writer then replays the other's entries
 //! and retries the change on top of them. Transactions stay in the pool meanwhile.
 
-use std::sync::Arc;
+use std::{iter, sync::Arc};
 
 use super::ChainWriter;
 use crate::{
     block::Block,
     chain::{ChangeError, Head, block::recorded::Replayed, disk::recover::replay},
-    log::{AppendError, DecodedEntry, LogEntry, LogError},
+    log::{AppendError, DecodedEntries, DecodedEntry, LogEntry, LogError},
 };
 
 /// Most attempts at one change while other writers keep extending the log.
@@ -42,6 +42,8 @@ enum FollowError {
     Later(AppendError),
     /// The entries of this writer from a height on are not those of the log.
     Forked { at: u64, reason: String },
+    /// The entry at this height reverts the chain to before the oldest checkpoint, and there is none after it.
+    Beyond(u64),
     /// They are not what this writer can continue from.
     Final(String),
 }
@@ -84,21 +86,40 @@ impl ChainWriter {
 
     /// Replays the entries that other writers appended to the log, and publishes the resulting heads: with `all`, every
     /// entry appended before this call, or else those that have arrived. If an entry cannot be replayed, nothing more can be
-    /// recorded until a restart, which reads the whole log. Entries of this writer that the log does not have are given up.
+    /// recorded until a restart, which reads the whole log. Entries of this writer that the log does not have are given up. In a
+    /// cluster, a revert beyond the oldest checkpoint is followed once there is one after it.
     pub(super) fn follow(&mut self, all: bool) -> Result<(), ChangeError> {
         loop {
-            match self.catch_up(all) {
+            let caught_up = self.catch_up(all);
+            if caught_up.is_ok() {
+                *self.shared.beyond.lock() = None;
+            }
+            match caught_up {
                 Ok(None) => return Ok(()),
                 Ok(Some(caught_up)) => self.publish_replayed(caught_up),
+                Err(FollowError::Beyond(revert)) if self.shared.peers.get().is_some() => {
+                    *self.shared.beyond.lock() = Some(revert);
+                    let reason = format!(
+                        "entry {revert} of the log reverts the chain to before this node's oldest checkpoint, and it waits for one \
+                         of the other nodes"
+                    );
+                    return Err(AppendError::Unavailable(reason).into());
+                }
+                Err(FollowError::Beyond(revert)) => {
+                    return self.cannot_follow(&format!("entry {revert}: no checkpoint is left before it"));
+                }
                 Err(FollowError::Later(error)) => return Err(error.into()),
                 Err(FollowError::Forked { at, reason }) => self.truncate(at, &reason)?,
-                Err(FollowError::Final(reason)) => {
-                    let reason = format!("another writer extended the log, and it cannot be replayed: {reason}");
-                    self.fail_for_good(reason.clone());
-                    return Err(AppendError::Unknown { file: "log".to_owned(), reason }.into());
-                }
+                Err(FollowError::Final(reason)) => return self.cannot_follow(&reason),
             }
         }
+    }
+
+    fn cannot_follow(&mut self, reason: &str) -> Result<(), ChangeError> {
+        *self.shared.beyond.lock() = None;
+        let reason = format!("another writer extended the log, and it cannot be replayed: {reason}");
+        self.fail_for_good(reason.clone());
+        Err(AppendError::Unknown { file: "log".to_owned(), reason }.into())
     }
 
     pub(super) fn publish_replayed(&mut self, caught_up: CaughtUp) {
@@ -110,9 +131,14 @@ impl ChainWriter {
         self.shared.timing.lock().adopt(shift);
         self.ledger.adopt(standing.snapshots);
         self.recorder.adopt(shift, standing.settings.clone());
+        let mining = self.mining();
         match self.has_settings_in_log() {
             true => self.shared.adopt(standing.settings),
             false => self.shared.sealing.lock().set.forget_next(),
+        }
+        if self.leads && self.mining() != mining {
+            // An entry of this writer whose answer was lost.
+            self.schedule();
         }
         if has_reverts {
             let (_, added) = self.head().held_blocks().difference(head.held_blocks());
@@ -142,17 +168,32 @@ impl ChainWriter {
 
     fn replay_unseen(&mut self, all: bool) -> Result<Option<CaughtUp>, FollowError> {
         let Some(journal) = &mut self.recorder.journal else { return Ok(None) };
+        let beyond = *self.shared.beyond.lock();
+        if let Some(revert) = beyond {
+            // Whether the log still has the entry is looked up even so.
+            drop(journal.unseen(all, 0)?);
+            if !journal.has_checkpoint_after(revert)? {
+                return Err(FollowError::Beyond(revert));
+            }
+        }
         let mut entries = journal.unseen(all, PUBLISHED_AT_ONCE)?.peekable();
         if entries.peek().is_none() {
             return Ok(None);
         }
         let (replayed, blocks) = (self.published(), Vec::new());
         let mut caught_up = CaughtUp { replayed, blocks, has_reverts: false, has_edits: false, epoch: None };
-        for decoded in entries {
+        while let Some(decoded) = entries.next() {
             let DecodedEntry { height, size, part, entry } = decoded?;
             match &entry {
                 LogEntry::Revert { to, .. } => {
-                    caught_up.replayed = self.reverted(caught_up.replayed, *to)?;
+                    caught_up.replayed = match self.reverted(caught_up.replayed, *to) {
+                        Ok(replayed) => replayed,
+                        Err(_) if !self.can_revert_to(*to)? => {
+                            let entries = iter::once(Ok(DecodedEntry { height, size, part, entry })).chain(entries);
+                            return self.resume_after(height, Box::new(entries), caught_up.epoch).map(Some);
+                        }
+                        Err(reason) => return Err(reason.into()),
+                    };
                     caught_up.has_reverts = true;
                 }
                 LogEntry::Block { block, .. } => caught_up.blocks.push(block.clone()),
@@ -169,6 +210,51 @@ impl ChainWriter {
                 .map_err(|what| format!("entry {height}: {what}"))?;
         }
         Ok(Some(caught_up))
+    }
+
+    /// Returns whether the chain can be restored as it was when the log had `to` entries.
+    fn can_revert_to(&self, to: u64) -> Result<bool, LogError> {
+        self.recorder.journal.as_ref().map_or(Ok(false), |journal| journal.has_checkpoint_below(to))
+    }
+
+    /// Takes note of `entries`, and of all that follow them, and continues from a checkpoint after the one at height
+    /// `revert`, to before which there is no way.
+    fn resume_after(
+        &mut self,
+        revert: u64,
+        mut entries: DecodedEntries,
+        mut epoch: Option<(u64, String)>,
+    ) -> Result<CaughtUp, FollowError> {
+        let (params, limits) = (self.head().params.clone(), self.shared.history_limits);
+        let journal = self.recorder.journal.as_mut().ok_or_else(|| "there is no log".to_owned())?;
+        loop {
+            let before = journal.published();
+            for decoded in entries {
+                let DecodedEntry { height, size, part, entry } = decoded?;
+                journal.include(height, part, &entry, size);
+                if let LogEntry::Epoch { number, node } = entry {
+                    epoch = Some((number, node));
+                }
+            }
+            if journal.published() == before {
+                break;
+            }
+            entries = journal.unseen(true, PUBLISHED_AT_ONCE)?;
+        }
+
+        let end = journal.height();
+        if !journal.has_checkpoint_below(end)? {
+            return Err(FollowError::Beyond(revert));
+        }
+        let history = journal.history().ok_or_else(|| "no checkpoint is kept".to_owned())?;
+        let checkpoint = history.checkpoint_below(end)?;
+        let replayed = replay(params, limits, checkpoint, journal.reader(), &history, end);
+        let (replayed, _) = replayed.map_err(|error| error.to_string())?;
+        tracing::warn!(
+            entry = revert,
+            "the chain was reverted to before this node's oldest checkpoint: continued from a later one"
+        );
+        Ok(CaughtUp { epoch, ..CaughtUp::reverted(replayed) })
     }
 
     /// Returns the published chain, from which a replay continues.

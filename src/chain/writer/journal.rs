@@ -12,7 +12,7 @@ use crate::{
         RequestPart, TimeShift, decode_ahead,
     },
     storage::Storage,
-    store::{Checkpoint, CheckpointWriter, DataDir, History, PendingTransaction, PoolFile, Standing},
+    store::{Checkpoint, CheckpointWriter, DataDir, History, PendingTransaction, PoolFile, Standing, checkpoints},
 };
 
 /// Number of newest entries in which requests are searched for after a start.
@@ -212,6 +212,30 @@ impl Journal {
         head.base_height(number).or_else(|| history.height_of(number).map(|height| height + 1))
     }
 
+    /// Returns whether the chain can be replayed from a checkpoint as it was when the log had `end` entries.
+    pub(super) fn has_checkpoint_below(&self, end: u64) -> Result<bool, LogError> {
+        let Some(files) = &self.files else { return Ok(false) };
+        let base = files.history.base_below(end);
+        base.map(|base| base.is_some()).map_err(|source| LogError::Io { file: files.storage.describe(""), source })
+    }
+
+    /// Returns whether there is a checkpoint after the entry at a height.
+    pub(super) fn has_checkpoint_after(&self, height: u64) -> Result<bool, LogError> {
+        let Some(files) = &self.files else { return Ok(false) };
+        let heights = checkpoints(&*files.storage);
+        let newest = heights.map(|heights| heights.last().copied());
+        newest
+            .map(|newest| newest.is_some_and(|newest| newest > height))
+            .map_err(|source| LogError::Io { file: files.storage.describe(""), source })
+    }
+
+    /// Has the next head that is [settled](Self::settled) written as a checkpoint.
+    pub(super) fn demand_checkpoint(&mut self) {
+        if let Some(files) = &mut self.files {
+            files.checkpoint_writer.demand();
+        }
+    }
+
     /// Returns the height of the oldest checkpoint from which the present chain can be replayed. A revert must not go
     /// beyond it.
     pub(super) fn oldest_base(&self) -> io::Result<Option<u64>> {
@@ -237,6 +261,10 @@ impl Journal {
 
     /// Offers a checkpoint of `head`, which includes all recorded entries, to the checkpoint writer.
     pub(in crate::chain) fn settled(&mut self, head: &Head, shift: TimeShift, standing: &Standing) {
+        if self.published != self.height {
+            // The log leads elsewhere than to this head.
+            return;
+        }
         let (height, written) = (self.height, self.log.written());
         let Some(files) = &mut self.files else { return };
         files.checkpoint_writer.appended(written - files.counted);

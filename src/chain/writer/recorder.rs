@@ -227,6 +227,14 @@ impl ChainWriter {
         self.tidy_pool(false);
     }
 
+    /// Has a checkpoint of the newest head written.
+    pub(super) fn demand_checkpoint(&mut self) {
+        if let Some(journal) = &mut self.recorder.journal {
+            journal.demand_checkpoint();
+            self.after_blocks();
+        }
+    }
+
     /// Returns what the log determines beside the chain.
     pub(super) fn standing(&self) -> Standing {
         Standing { snapshots: self.ledger.recorded_snapshots().clone(), settings: self.recorder.settings.clone() }

@@ -36,6 +36,8 @@ pub(in crate::chain) enum WriterCommand {
     Store(StoreRequest),
     /// Rewrite the file of pending transactions.
     TidyPool,
+    /// Write a checkpoint of the newest head.
+    Checkpoint,
     /// Change the chain. In a cluster, a request for a change has an id.
     Change(Change, Option<u64>, Reply),
     /// Follow the log: every entry appended so far, or else those that have arrived. Return the height of the published
@@ -105,6 +107,7 @@ fn run(writer: &Mutex<ChainWriter>, mut inbox: Inbox) {
             }
             Ok(WriterCommand::Store(waiting)) => writer.store_pending(inbox.all_to_store(waiting)),
             Ok(WriterCommand::TidyPool) => writer.tidy_pool(true),
+            Ok(WriterCommand::Checkpoint) => writer.demand_checkpoint(),
             Ok(WriterCommand::Change(change, request, reply)) => writer.change(change, request, reply),
             Ok(WriterCommand::Follow { all, reply }) => {
                 writer.shared.summoned.store(false, Ordering::Release);

@@ -21,6 +21,8 @@ impl ChainWriter {
             self.cease(epoch);
         }
 
+        // The log may no longer have the entry that could not be followed.
+        *self.shared.beyond.lock() = None;
         match self.truncated(end) {
             Ok((replayed, aside)) => {
                 tracing::error!(

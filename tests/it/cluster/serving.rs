@@ -583,6 +583,50 @@ async fn a_node_joins_a_cluster_whose_log_was_compacted() {
     }
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_node_that_cannot_follow_a_revert_takes_a_checkpoint_after_it() {
+    let Some(nats) = NatsServers::start(1).await else { return };
+    let settings = ["--exchange-price-tick", "0", "--limits-checkpoint-kilobytes", "16"];
+    let arguments = settings.map(str::to_owned).to_vec();
+    let mut cluster = Cluster::start(&nats, 1, Options { arguments, ..Options::default() }).await;
+    let leader = cluster.leader().await;
+    let url = cluster.rpc(leader).to_owned();
+    ask(&url, "anvil_mine", json!(["0x5"])).await;
+    let snapshot = ask(&url, "evm_snapshot", json!([])).await;
+    let servers = nats.urls().join(",");
+    let deadline = std::time::Instant::now() + super::PATIENCE;
+    loop {
+        assert!(std::time::Instant::now() < deadline, "nothing is removed");
+        ask(&url, "anvil_mine", json!(["0x20"])).await;
+        let (_, said, _) = output(&["cluster", "compact", "--cluster", &servers, "--cluster-name", "test"]);
+        let begins = said.trim().rsplit(' ').next().and_then(|height| height.parse::<u128>().ok());
+        if begins.is_some_and(|height| height > 20) {
+            break;
+        }
+        tokio::time::sleep(super::POLL).await;
+    }
+    let (running, stopped) = (cluster.add(&nats).await, cluster.add(&nats).await);
+    cluster.terminate(stopped).await;
+
+    // The leader has the chain at the snapshot in memory. The others have only what came later.
+    assert_eq!(ask(&url, "evm_revert", json!([snapshot])).await, true);
+    ask(&url, "eth_sendRawTransaction", json!([raw(transfer(0), 0)])).await;
+    let head = ask(&url, "eth_getBlockByNumber", json!(["0x6", false])).await["hash"].clone();
+    cluster.restart(stopped).await;
+    for node in [running, stopped] {
+        let deadline = std::time::Instant::now() + super::PATIENCE;
+        while ask(cluster.rpc(node), "eth_getBlockByNumber", json!(["latest", false])).await["hash"] != head {
+            assert!(std::time::Instant::now() < deadline, "{}", cluster.health(node).await);
+            tokio::time::sleep(super::POLL).await;
+        }
+    }
+    // They go on as before, and lead.
+    cluster.kill(leader);
+    let next = cluster.leader().await;
+    let hash = ask(cluster.rpc(next), "eth_sendRawTransaction", json!([raw(transfer(1), 0)])).await;
+    assert_eq!(ask(cluster.rpc(next), "eth_getTransactionReceipt", json!([hash])).await["blockNumber"], "0x7");
+}
+
 fn is_checkpoint(file: &std::fs::DirEntry) -> bool {
     file.file_name().to_string_lossy().starts_with("checkpoint-")
 }
