@@ -14,6 +14,7 @@ use tokio::{
     runtime::Handle,
     sync::{Notify, mpsc},
     task::JoinHandle,
+    time::timeout,
 };
 
 use super::{
@@ -32,6 +33,10 @@ const BATCH_BYTES: usize = 32 << 20;
 const HEARTBEAT: Duration = Duration::from_millis(500);
 /// Lifetime of a request for messages, and of a consumer that nobody uses.
 const EXPIRY: Duration = Duration::from_secs(10);
+/// Time without messages after which the stream is asked whether it has any. It is twice as long each time that another
+/// consumer has none either: the last messages of a stream may be deleted ones.
+const SILENCE: Duration = Duration::from_secs(2);
+const LONGEST_SILENCE: Duration = Duration::from_secs(60);
 /// Time between two attempts to reach the stream.
 const RETRY: Duration = Duration::from_millis(100);
 
@@ -91,19 +96,23 @@ pub async fn deliver(
     to: mpsc::Sender<Delivered>,
     arrivals: Arc<Notify>,
 ) {
+    let mut silence = SILENCE;
     while !to.is_closed() {
         if stream.get_info().await.is_ok_and(|info| info.state.last_sequence < after) {
             return;
         }
-        deliver_some(&stream, &mut after, &to, &arrivals).await;
+        deliver_some(&stream, &mut after, &mut silence, &to, &arrivals).await;
         tokio::time::sleep(RETRY).await;
     }
 }
 
-/// Sends messages until the stream goes away or the receiver is dropped.
+/// Sends messages until the stream goes away, has some that it does not deliver, or the receiver is dropped. The consumer is on
+/// one server, and after faults that server may wait for the others without end, while it goes on saying that it has no
+/// messages. The next consumer may be on another one.
 async fn deliver_some(
     stream: &jetstream::stream::Stream<()>,
     after: &mut u64,
+    silence: &mut Duration,
     to: &mpsc::Sender<Delivered>,
     arrivals: &Notify,
 ) {
@@ -119,14 +128,22 @@ async fn deliver_some(
     let requests = consumer.stream().max_messages_per_batch(BATCH).max_bytes_per_batch(BATCH_BYTES);
     let Ok(mut messages) = requests.expires(EXPIRY).heartbeat(HEARTBEAT).messages().await else { return };
     let mut delivered = 0;
-    while let Some(Ok(message)) = messages.next().await {
+    loop {
+        let Ok(next) = timeout(*silence, messages.next()).await else {
+            if stream.get_info().await.is_ok_and(|info| info.state.last_sequence > *after) {
+                *silence = LONGEST_SILENCE.min(2 * *silence);
+                return;
+            }
+            continue;
+        };
+        let Some(Ok(message)) = next else { return };
         let Ok(info) = message.info() else { return };
         let (sequence, position) = (info.stream_sequence, info.consumer_sequence);
         // Messages are delivered once, without acknowledgement: one may have been lost with its connection.
         if position != delivered + 1 || to.send((sequence, message.message)).await.is_err() {
             return;
         }
-        (delivered, *after) = (position, sequence);
+        (delivered, *after, *silence) = (position, sequence, SILENCE);
         arrivals.notify_one();
     }
 }

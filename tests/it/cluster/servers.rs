@@ -2,6 +2,8 @@
 
 use std::{fs, path::Path, time::Instant};
 
+use async_nats::jetstream;
+use futures_util::StreamExt;
 use serde_json::{Value, json};
 use tokio::time::sleep;
 
@@ -194,5 +196,29 @@ async fn a_stream_that_lost_its_end_is_completed_by_the_nodes() {
             assert!(Instant::now() < deadline, "node {node} stays behind");
             sleep(POLL).await;
         }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_node_whose_consumer_is_silent_though_there_are_messages_takes_another_one() {
+    let Some(nats) = NatsServers::start(1).await else { return };
+    let (cluster, leader, follower) = cluster(&nats, &[]).await;
+    let client = nats.client().await;
+    let stream = jetstream::new(client.clone()).get_stream("tetrad-test").await.unwrap();
+    let names: Vec<String> = stream.consumer_names().map(Result::unwrap).collect().await;
+    for name in names {
+        let paused = json!({ "pause_until": "2100-01-01T00:00:00Z" }).to_string();
+        let subject = format!("$JS.API.CONSUMER.PAUSE.tetrad-test.{name}");
+        let Ok(answer) = client.request(subject, paused.into()).await else {
+            return println!("nats-server before 2.11 cannot pause a consumer");
+        };
+        let answer: Value = serde_json::from_slice(&answer.payload).unwrap();
+        assert_eq!(answer["paused"], true, "{answer}");
+    }
+    ask(cluster.rpc(leader), "anvil_mine", json!(["0x3"])).await;
+    let deadline = Instant::now() + PATIENCE;
+    while ask(cluster.rpc(follower), "eth_blockNumber", json!([])).await != "0x3" {
+        assert!(Instant::now() < deadline, "{}", cluster.health(follower).await);
+        sleep(POLL).await;
     }
 }
