@@ -127,7 +127,12 @@ impl Cluster {
     }
 
     fn probe(&self, index: usize, path: &str) -> Value {
-        serde_json::from_slice(self.node(index).client().exchange(&Request::get(path)).unwrap()).unwrap()
+        self.try_probe(index, path).unwrap()
+    }
+
+    fn try_probe(&self, index: usize, path: &str) -> std::io::Result<Value> {
+        let mut client = self.node(index).client();
+        Ok(serde_json::from_slice(client.exchange(&Request::get(path))?)?)
     }
 
     /// The number of entries of the log that a node's head includes.
@@ -138,7 +143,8 @@ impl Cluster {
     fn await_ready(&self, index: usize, height: u64) {
         let began = Instant::now();
         loop {
-            let ready = self.probe(index, "/ready");
+            // A node that starts ends the connections of its probes when it begins to serve.
+            let ready = self.try_probe(index, "/ready").unwrap_or_default();
             if ready["status"] == "ready" && self.height(index) >= height {
                 return;
             }
