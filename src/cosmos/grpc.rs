@@ -29,6 +29,8 @@ use crate::{block::cosmos::MAX_COSMOS_TX_SIZE, web::receive};
 
 /// Most bytes of a request: a transaction, with room for one that is too large by a little, so that it gets the SDK's error.
 const MAX_MESSAGE: usize = 2 * MAX_COSMOS_TX_SIZE;
+/// Most bytes of a status's message. Percent-encoded it may be three times as long.
+const LONGEST_MESSAGE: usize = 1 << 10;
 /// Most bytes of a body, with room for a message that is too large by a little.
 const MAX_BODY: usize = 2 * MAX_MESSAGE;
 
@@ -140,7 +142,7 @@ async fn answer(
 ) -> Result<tonic::Response<Bytes>, Status> {
     let Some(method) = gateway.methods.get(name) else {
         let name: String = name.chars().take(100).collect();
-        return Err(Status::unimplemented(format!("unknown method {name}")));
+        return Err(status(Code::Unimplemented, &format!("unknown method {name}")));
     };
     let at = request.metadata().get(HEIGHT_HEADER).map(|value| height(value.as_encoded_bytes())).transpose()?;
     let (message, height) = gateway.ask_encoded(method, request.get_ref(), at).await?;
@@ -156,7 +158,15 @@ impl From<GatewayError> for Status {
             tracing::error!(%what, "a query failed");
         }
         let code = i32::try_from(error.code()).map_or(Code::Unknown, Code::from_i32);
-        Self::new(code, error.message())
+        status(code, error.message())
+    }
+}
+
+/// Returns a status, whose message may quote what a client sent. It travels as a header, and clients limit these.
+fn status(code: Code, message: &str) -> Status {
+    match message.get(..message.floor_char_boundary(LONGEST_MESSAGE)) {
+        Some(beginning) if beginning.len() < message.len() => Status::new(code, format!("{beginning}…")),
+        _ => Status::new(code, message),
     }
 }
 

@@ -77,6 +77,11 @@ async fn what_cannot_be_answered_has_a_status() {
         let answer = grpc.call(path, message, None).await;
         assert_eq!(answer.code, code, "{path}: {}", answer.message);
     }
+    // The message of a status is a header: what it quotes is not all of what was sent.
+    let name = [&b"\x0a\xb0\xea\x01"[..], &[b'\''; 30_000]].concat();
+    let answer = grpc.call("/cosmos.bank.v1beta1.Query/DenomMetadata", &name, None).await;
+    assert_eq!(answer.code, 5, "{}", answer.message);
+    assert!(answer.message.len() < 10_000, "{} bytes", answer.message.len());
     // A query in a query in a query.
     let nested = b"\x12\x38/cosmos.base.tendermint.v1beta1.Service/ABCIQuery";
     assert_eq!(grpc.call("/cosmos.base.tendermint.v1beta1.Service/ABCIQuery", nested, None).await.code, 3);
