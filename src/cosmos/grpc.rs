@@ -29,8 +29,8 @@ use crate::{block::cosmos::MAX_COSMOS_TX_SIZE, web::receive};
 
 /// Most bytes of a request: a transaction, with room for one that is too large by a little, so that it gets the SDK's error.
 const MAX_MESSAGE: usize = 2 * MAX_COSMOS_TX_SIZE;
-/// Most bytes of a status's message. Percent-encoded it may be three times as long.
-const LONGEST_MESSAGE: usize = 1 << 10;
+/// Most characters of a status's message. Percent-encoded, each has at most twelve bytes: clients accept 16 KiB.
+const LONGEST_MESSAGE: usize = 1_000;
 /// Most bytes of a body, with room for a message that is too large by a little.
 const MAX_BODY: usize = 2 * MAX_MESSAGE;
 
@@ -162,12 +162,9 @@ impl From<GatewayError> for Status {
     }
 }
 
-/// Returns a status, whose message may quote what a client sent. It travels as a header, and clients limit these.
+/// Returns a status. Its message may quote what a client sent, but travels as a header.
 fn status(code: Code, message: &str) -> Status {
-    match message.get(..message.floor_char_boundary(LONGEST_MESSAGE)) {
-        Some(beginning) if beginning.len() < message.len() => Status::new(code, format!("{beginning}…")),
-        _ => Status::new(code, message),
-    }
+    Status::new(code, message.chars().take(LONGEST_MESSAGE).collect::<String>())
 }
 
 /// Messages as bytes: the queries decode and encode them.
