@@ -191,7 +191,8 @@ impl Mining {
 impl DevSettings {
     /// Returns whether development methods made none.
     pub fn is_empty(&self) -> bool {
-        *self == Self::default()
+        let Impersonated { all, accounts } = &self.impersonated;
+        self.sealing == SealingSettings::default() && !all && accounts.is_empty()
     }
 
     /// Takes a setting into account.

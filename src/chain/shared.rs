@@ -17,7 +17,7 @@ use super::{
     writer::{arrivals::Arrivals, phases::Phases, seal_lock::SealLock, timing::Timing},
 };
 use crate::{
-    block::{DevSettings, Impersonated, Mining, SealingSettings, Transaction},
+    block::{DevSettings, Impersonated, Mining, SealingSettings, Setting, Transaction},
     evm::Environment,
     metrics::Counter,
     store::History,
@@ -151,9 +151,13 @@ impl SharedChain {
         environment
     }
 
-    /// Returns the settings that development methods made.
-    pub(super) fn settings(&self) -> DevSettings {
-        DevSettings { sealing: self.sealing.lock().set, impersonated: self.impersonated.read().clone() }
+    /// Makes a setting.
+    pub(super) fn set(&self, setting: Setting) {
+        let (mut sealing, mut impersonated) = (self.sealing.lock(), self.impersonated.write());
+        // Taken rather than cloned, so that the set of accounts is changed in its place.
+        let mut settings = DevSettings { sealing: sealing.set, impersonated: std::mem::take(&mut impersonated) };
+        settings.set(setting);
+        (sealing.set, *impersonated) = (settings.sealing, settings.impersonated);
     }
 
     /// Replaces the settings that development methods made.

@@ -130,16 +130,8 @@ impl ChainWriter {
         }
         self.shared.timing.lock().adopt(shift);
         self.ledger.adopt(standing.snapshots);
-        self.recorder.adopt(shift, standing.settings.clone());
-        let mining = self.mining();
-        match self.has_settings_in_log() {
-            true => self.shared.adopt(standing.settings),
-            false => self.shared.sealing.lock().set.forget_next(),
-        }
-        if self.leads && self.mining() != mining {
-            // An entry of this writer whose answer was lost.
-            self.schedule();
-        }
+        self.recorder.adopt(shift);
+        self.adopt_settings(standing.settings);
         if has_reverts {
             let (_, added) = self.head().held_blocks().difference(head.held_blocks());
             self.replace(head, added);

@@ -260,7 +260,7 @@ impl Journal {
     }
 
     /// Offers a checkpoint of `head`, which includes all recorded entries, to the checkpoint writer.
-    pub(in crate::chain) fn settled(&mut self, head: &Head, shift: TimeShift, standing: &Standing) {
+    pub(in crate::chain) fn settled(&mut self, head: &Head, shift: TimeShift, standing: impl FnOnce() -> Standing) {
         if self.published != self.height {
             // The log leads elsewhere than to this head.
             return;
@@ -276,7 +276,7 @@ impl Journal {
             block: head.block.clone(),
             state: head.state.clone(),
             parameters: EditableParams::of(head),
-            standing: standing.clone(),
+            standing: standing(),
         });
     }
 

@@ -6,13 +6,13 @@ use alloy_primitives::B256;
 
 use super::{ChainWriter, sealing::Sealed, timing::Timing};
 use crate::{
-    block::{Block, DevSettings, Setting, Transaction},
+    block::{Block, DevSettings, Transaction},
     chain::{
         ChangeError, DumpError, Head, Journal, PreparedDump, Pruned, SubmitError,
         block::{candidate::Candidate, recorded::Replayed},
     },
     log::LogEntry,
-    store::{SnapshotInfo, Snapshots},
+    store::{SnapshotInfo, Snapshots, Standing},
 };
 
 /// The snapshots, and the chain with which the node started.
@@ -42,9 +42,10 @@ impl Ledger {
         Self { snapshots, held: BTreeMap::new(), origin: InitialChain { head, height } }
     }
 
-    /// Returns the snapshots as the log determines them, including those whose states it no longer reaches.
-    pub(super) fn recorded_snapshots(&self) -> &Snapshots {
-        &self.snapshots
+    /// Returns what the log determines beside the chain: the snapshots, including those whose states it no longer reaches, and
+    /// these settings.
+    pub(super) fn standing(&self, settings: &DevSettings) -> Standing {
+        Standing { snapshots: self.snapshots.clone(), settings: settings.clone() }
     }
 
     /// Adopts the snapshots that the log determines after entries of other writers.
@@ -217,14 +218,7 @@ impl ChainWriter {
     /// Returns to the chain with which the node started, discards all settings of development methods, and clears the
     /// pool and the snapshots.
     pub(super) fn reset(&mut self) -> Result<(), ChangeError> {
-        if !self.recorder.settings().is_empty() {
-            // One entry more, of the same request.
-            self.recorder.expect_after(1);
-            self.record(|| LogEntry::Setting(Setting::Configured))?;
-            self.shared.adopt(DevSettings::default());
-            self.schedule();
-        }
-        self.recorder.expect_after(0);
+        self.discard_recorded_settings()?;
         let mut timing = self.shared.timing.lock().clone();
         timing.reset();
         timing.start_at(&self.ledger.origin.head);

@@ -14,6 +14,7 @@ mod requests;
 mod schedule;
 pub(super) mod seal_lock;
 pub(super) mod sealing;
+mod settings;
 pub(super) mod thread;
 pub(super) mod timing;
 mod truncate;
@@ -31,16 +32,10 @@ use self::{
 };
 pub(super) use self::{ledger::Ledger, recorder::ChangeRecorder, schedule::WriterSchedule};
 use crate::{
-    block::{Block, Setting},
-    chain::{
-        ChangeError, Edit, Event, Head, Stopped, SubmitError,
-        shared::{Sealing, SharedChain},
-    },
-    log::{AppendError, LogEntry, RequestPart},
+    block::Block,
+    chain::{ChangeError, Edit, Event, Head, Stopped, SubmitError, shared::SharedChain},
+    log::{AppendError, RequestPart},
 };
-
-/// Most accounts that are impersonated individually.
-const MAX_IMPERSONATED: usize = 65_536;
 
 /// The writer's side of the chain.
 pub(super) struct ChainWriter {
@@ -152,49 +147,6 @@ impl ChainWriter {
             Change::Set(setting) => self.set(setting).map(done),
         };
         Some((outcome, reply))
-    }
-
-    /// Makes a setting, in a cluster on all nodes.
-    fn set(&mut self, setting: Setting) -> Result<(), ChangeError> {
-        if let Setting::Impersonated(address, true) = setting {
-            let impersonated = self.shared.impersonated.read();
-            if impersonated.accounts.len() >= MAX_IMPERSONATED && !impersonated.accounts.contains(&address) {
-                return Err(ChangeError::TooManyImpersonated(MAX_IMPERSONATED));
-            }
-        }
-        self.retry(|writer| writer.record_setting(setting))?;
-        let mut settings = self.shared.settings();
-        settings.set(setting);
-        self.shared.adopt(settings);
-        if matches!(setting, Setting::Mining(_) | Setting::Configured) {
-            // The blocks that follow are no part of the request.
-            self.recorder.part = None;
-            self.schedule();
-            self.seal_ready();
-        }
-        Ok(())
-    }
-
-    /// Records a setting where the log has the settings.
-    fn record_setting(&mut self, setting: Setting) -> Result<(), ChangeError> {
-        if self.has_settings_in_log() {
-            self.record(|| LogEntry::Setting(setting))?;
-        }
-        Ok(())
-    }
-
-    /// Restores the settings of new blocks after a change that failed.
-    fn restore_sealing(&self, before: Sealing) {
-        match self.has_settings_in_log() {
-            true => self.shared.adopt(self.recorder.settings().clone()),
-            false => *self.shared.sealing.lock() = before,
-        }
-    }
-
-    /// Returns whether the log has the settings of development methods: in a cluster they are those of all nodes. A single
-    /// node has them until it ends, unless its directory is that of a cluster's node, and has some already.
-    fn has_settings_in_log(&self) -> bool {
-        self.shared.peers.get().is_some() || !self.recorder.settings().is_empty()
     }
 
     /// Sets the timestamp of the next block.

@@ -41,9 +41,14 @@ impl ChangeRecorder {
         &self.settings
     }
 
-    /// Adopts the time shift and the settings that another writer recorded.
-    pub(super) fn adopt(&mut self, shift: TimeShift, settings: DevSettings) {
-        (self.shift, self.settings) = (shift, settings);
+    /// Adopts the time shift that another writer recorded.
+    pub(super) fn adopt(&mut self, shift: TimeShift) {
+        self.shift = shift;
+    }
+
+    /// Adopts the settings of development methods that another writer recorded.
+    pub(super) fn adopt_settings(&mut self, settings: DevSettings) {
+        self.settings = settings;
     }
 
     /// Sets the number of entries of the present request after the next one.
@@ -220,9 +225,10 @@ impl ChainWriter {
 
     /// Offers a checkpoint and maintains the file of pending transactions after blocks were published.
     pub(super) fn after_blocks(&mut self) {
-        let (head, shift, standing) = (self.head(), self.recorder.shift, self.standing());
-        if let Some(journal) = &mut self.recorder.journal {
-            journal.settled(&head, shift, &standing);
+        let head = self.head();
+        let ChangeRecorder { journal, shift, settings, .. } = &mut self.recorder;
+        if let Some(journal) = journal {
+            journal.settled(&head, *shift, || self.ledger.standing(settings));
         }
         self.tidy_pool(false);
     }
@@ -237,7 +243,7 @@ impl ChainWriter {
 
     /// Returns what the log determines beside the chain.
     pub(super) fn standing(&self) -> Standing {
-        Standing { snapshots: self.ledger.recorded_snapshots().clone(), settings: self.recorder.settings.clone() }
+        self.ledger.standing(&self.recorder.settings)
     }
 
     /// Removes the transactions whose submitters wait from the pool, and answers these with the reason.

@@ -196,6 +196,7 @@ fn change_errors(values: &Values) -> Vec<ChangeError> {
         ChangeError::Transaction(HASH),
         ChangeError::Timestamp(number),
         ChangeError::TooLate(number),
+        ChangeError::TooManyImpersonated(number as usize),
         BlockError::TooLate(number).into(),
         ChangeError::Recorded,
         DumpError::Signature(text.clone(), DecodeError::Signature).into(),

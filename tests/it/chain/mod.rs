@@ -4,5 +4,6 @@ mod history;
 mod pool;
 mod pool_limits;
 mod pool_size;
+mod settings;
 mod standard;
 mod submitters;

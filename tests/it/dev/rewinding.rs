@@ -86,13 +86,17 @@ async fn a_reorg_that_cannot_be_changes_nothing() {
     let node = node().await;
     node.rpc("anvil_mine", json!([3])).await;
     let before = node.latest().await;
+    node.rpc("anvil_setNextBlockBaseFeePerGas", json!(["0x77359400"])).await;
     let impossible = json!({"from": node.account(1), "to": NOBODY, "nonce": "0x9", "gas": "0x5208"});
     node.rpc_error("anvil_reorg", json!([2, [[impossible, 0]]])).await;
     let late = json!({"from": node.account(1), "to": NOBODY});
     let error = node.rpc_error("anvil_reorg", json!([2, [[late, 2]]])).await;
     assert_eq!(error["code"], -32602, "{error}");
     assert_eq!(node.rpc_error("anvil_reorg", json!([4, []])).await["code"], -32602);
+    node.rpc("anvil_rollback", json!([0])).await;
     assert_eq!(node.latest().await, before);
+    node.rpc("anvil_mine", json!([])).await;
+    assert_eq!(node.latest().await["baseFeePerGas"], "0x77359400");
 }
 
 #[tokio::test]

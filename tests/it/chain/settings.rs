@@ -1,0 +1,33 @@
+//! Settings of development methods, without an interface in between.
+
+use std::sync::Arc;
+
+use alloy_primitives::Address;
+use tetrad::internals::chain::{Change, ChangeError, ManualClock, PoolLimits, Setting};
+
+use super::pool::chain_with;
+
+/// Most accounts that are impersonated individually.
+const MOST: u64 = 65_536;
+
+fn account(index: u64) -> Address {
+    Address::left_padding_from(&index.to_be_bytes())
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn no_more_than_a_number_of_accounts_are_impersonated_one_by_one() {
+    let chain = chain_with(PoolLimits::default(), Arc::new(ManualClock::at(1_000_000)));
+    let set = async |index, on| chain.change(Change::Set(Setting::Impersonated(account(index), on))).await;
+    for index in 0..MOST {
+        set(index, true).await.unwrap();
+    }
+    assert!(matches!(set(MOST, true).await, Err(ChangeError::TooManyImpersonated(_))));
+    // What changes nothing is not refused, and one that is no longer impersonated makes room.
+    set(0, true).await.unwrap();
+    set(1, false).await.unwrap();
+    set(MOST, true).await.unwrap();
+    let impersonated = chain.impersonated().read().clone();
+    assert!(impersonated.includes(account(MOST)) && !impersonated.includes(account(1)));
+    chain.change(Change::Reset).await.unwrap();
+    assert!(!chain.impersonated().read().includes(account(MOST)));
+}
