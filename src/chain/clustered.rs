@@ -122,7 +122,7 @@ impl Chain {
 
     /// Returns whether a checkpoint at this height is one from which the present chain can be replayed.
     pub fn is_base(&self, height: u64) -> bool {
-        self.shared.history.as_ref().is_some_and(|history| history.leads(height))
+        self.shared.history.as_ref().is_some_and(|history| history.is_base(height))
     }
 
     /// Has a checkpoint of the newest head written.
@@ -133,8 +133,8 @@ impl Chain {
 
     /// Returns the height of the entry that this node cannot follow before it has a checkpoint after it, if there is one: it
     /// reverts the chain to before its oldest.
-    pub fn beyond(&self) -> Option<u64> {
-        *self.shared.beyond.lock()
+    pub fn needs_checkpoint_after(&self) -> Option<u64> {
+        *self.shared.needs_checkpoint_after.lock()
     }
 
     /// Removes transactions from the pool: in a cluster from the leader's, and thereby from those of all nodes. Returns

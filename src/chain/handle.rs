@@ -105,7 +105,7 @@ impl Chain {
             leadership: watch::Sender::new(Leadership { leads: config.leads, epoch: 0 }),
             height: watch::Sender::new(origin_height),
             peers: OnceLock::new(),
-            beyond: Mutex::new(None),
+            needs_checkpoint_after: Mutex::new(None),
             ending: AtomicBool::new(false),
             blobs: Blobs::default(),
             index: Index::default(),

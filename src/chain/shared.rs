@@ -59,7 +59,7 @@ pub(super) struct SharedChain {
     /// The other nodes of the cluster.
     pub(super) peers: OnceLock<Arc<dyn Peers>>,
     /// Height of the entry that reverts the chain to before the oldest checkpoint, as long as it cannot be followed.
-    pub(super) beyond: Mutex<Option<u64>>,
+    pub(super) needs_checkpoint_after: Mutex<Option<u64>>,
     /// Whether the chain is shutting down.
     pub(super) ending: AtomicBool,
     pub(super) blobs: Blobs,

@@ -193,7 +193,7 @@ impl Membership {
 
     /// Adds the newest checkpoint of the cluster to the directory, whose own cannot be used.
     pub async fn fetch_newest(&self, storage: &dyn Storage) -> Result<(), ClusterError> {
-        persist(|| fetch_newest(&self.connection, storage, None)).await.map(drop)
+        persist(|| fetch_newest(&self.connection, storage)).await
     }
 
     /// Returns the log of the cluster.
@@ -272,23 +272,16 @@ async fn upload(objects: &ObjectStore, storage: &dyn Storage, height: u64) -> Re
     objects.put(name.as_str(), &mut bytes.as_slice()).await.map(drop).map_err(|error| failed(&error))
 }
 
-/// Fetches the newest checkpoint of the cluster into the directory of a node, if it is after the entry at height `after`.
-/// Returns whether it is.
-async fn fetch_newest(
-    connection: &Connection,
-    storage: &dyn Storage,
-    after: Option<u64>,
-) -> Result<bool, ClusterError> {
-    let objects = connection.objects().await?;
+/// Fetches the newest checkpoint of the cluster into the directory of a node, unless it is there.
+async fn fetch_newest(connection: &Connection, storage: &dyn Storage) -> Result<(), ClusterError> {
+    let io = |error| ClusterError::Io(storage.describe(""), error);
+    let (objects, own) = (connection.objects().await?, store::checkpoints(storage).map_err(io)?);
     let newest = offered(&objects).await?.last().copied();
-    let Some(height) = newest.filter(|height| after.is_none_or(|after| *height > after)) else { return Ok(false) };
-    let io = |error| ClusterError::Io(storage.describe(&object_name(height)), error);
-    if store::checkpoints(storage).map_err(io)?.contains(&height) {
-        return Ok(true);
+    if let Some(height) = newest.filter(|height| !own.contains(height)) {
+        let bytes = fetch(&objects, height).await?;
+        store::add_checkpoint(storage, height, &bytes).map_err(io)?;
     }
-    let bytes = fetch(&objects, height).await?;
-    store::add_checkpoint(storage, height, &bytes).map_err(io)?;
-    Ok(true)
+    Ok(())
 }
 
 /// Starts exchanging checkpoints with the other nodes: offers those of this node while it leads, and fetches one if this node
@@ -300,11 +293,9 @@ pub(super) fn exchange_checkpoints(connection: Connection, chain: Chain, storage
         loop {
             ticks.tick().await;
             let leads = chain.leadership().borrow().leads;
-            let exchanged = match chain.beyond() {
+            let exchanged = match chain.needs_checkpoint_after() {
                 _ if leads => offer_new(&connection, &chain, &*storage).await,
-                Some(revert) => {
-                    fetch_newest(&connection, &*storage, Some(revert)).await.map(|_| chain.entries_arrived())
-                }
+                Some(_) => fetch_newest(&connection, &*storage).await.map(|()| chain.entries_arrived()),
                 None => Ok(()),
             };
             if let Err(error) = exchanged {

@@ -167,7 +167,7 @@ impl Membership {
         let height = loop {
             match persist(|| async { Ok(chain.follow().await?) }).await {
                 // A large checkpoint takes long.
-                Err(error) if chain.beyond().is_some() => {
+                Err(error) if chain.needs_checkpoint_after().is_some() => {
                     tracing::warn!(%error, "waiting for a checkpoint of the cluster")
                 }
                 followed => break followed?,
@@ -222,7 +222,7 @@ impl Cluster {
         if let Some(reason) = self.election.wrong_clock() {
             return Some(reason);
         }
-        if let Some(entry) = chain.beyond() {
+        if let Some(entry) = chain.needs_checkpoint_after() {
             return Some(format!(
                 "entry {entry} of the cluster's log reverts the chain to before this node's oldest checkpoint: the node waits \
                  for one of the leader"

@@ -70,6 +70,11 @@ impl Tables {
         self.sealed.first().map_or(self.active.heights.start, |listed| listed.part.heights().start)
     }
 
+    /// Returns whether the chain as it was when the log had `end` entries can be replayed from a checkpoint at `height`.
+    fn leads(&self, height: u64, end: u64) -> bool {
+        height >= self.start() && self.reverts.leads(height, end)
+    }
+
     /// Returns the newest of some ascending heights whose entry was in effect when the log had `end` entries.
     fn newest(&self, heights: Option<&Vec<u64>>, end: u64) -> Option<u64> {
         let is_in_effect = |height: &&u64| **height < end && !self.reverts.is_void(**height, end);
@@ -238,9 +243,7 @@ impl History {
     pub fn base_below(&self, end: u64) -> io::Result<Option<u64>> {
         let heights = checkpoints(&*self.storage)?;
         let tables = self.tables.read();
-        let entries = tables.start()..=end;
-        let leads = |height: &u64| entries.contains(height) && tables.reverts.leads(*height, end);
-        Ok(heights.into_iter().rev().find(leads))
+        Ok(heights.into_iter().rev().find(|height| tables.leads(*height, end)))
     }
 
     /// Reads the newest checkpoint from which the chain can be replayed as it was when the log had `end` entries. The error
@@ -262,15 +265,14 @@ impl History {
     pub fn bases(&self) -> io::Result<Vec<u64>> {
         let mut heights = checkpoints(&*self.storage)?;
         let tables = self.tables.read();
-        let entries = tables.start()..=tables.active.heights.end;
-        heights.retain(|height| entries.contains(height) && tables.reverts.leads(*height, u64::MAX));
+        heights.retain(|height| tables.leads(*height, tables.active.heights.end));
         Ok(heights)
     }
 
     /// Returns whether the present chain can be replayed from a checkpoint at this height.
-    pub fn leads(&self, height: u64) -> bool {
+    pub fn is_base(&self, height: u64) -> bool {
         let tables = self.tables.read();
-        height <= tables.active.heights.end && tables.reverts.leads(height, u64::MAX)
+        tables.leads(height, tables.active.heights.end)
     }
 
     /// Returns the canonical block with this number.

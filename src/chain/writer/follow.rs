@@ -43,7 +43,7 @@ enum FollowError {
     /// The entries of this writer from a height on are not those of the log.
     Forked { at: u64, reason: String },
     /// The entry at this height reverts the chain to before the oldest checkpoint, and there is none after it.
-    Beyond(u64),
+    NeedsCheckpoint { after: u64 },
     /// They are not what this writer can continue from.
     Final(String),
 }
@@ -92,21 +92,21 @@ impl ChainWriter {
         loop {
             let caught_up = self.catch_up(all);
             if caught_up.is_ok() {
-                *self.shared.beyond.lock() = None;
+                *self.shared.needs_checkpoint_after.lock() = None;
             }
             match caught_up {
                 Ok(None) => return Ok(()),
                 Ok(Some(caught_up)) => self.publish_replayed(caught_up),
-                Err(FollowError::Beyond(revert)) if self.shared.peers.get().is_some() => {
-                    *self.shared.beyond.lock() = Some(revert);
+                Err(FollowError::NeedsCheckpoint { after }) if self.shared.peers.get().is_some() => {
+                    *self.shared.needs_checkpoint_after.lock() = Some(after);
                     let reason = format!(
-                        "entry {revert} of the log reverts the chain to before this node's oldest checkpoint, and it waits for one \
+                        "entry {after} of the log reverts the chain to before this node's oldest checkpoint, and it waits for one \
                          of the other nodes"
                     );
                     return Err(AppendError::Unavailable(reason).into());
                 }
-                Err(FollowError::Beyond(revert)) => {
-                    return self.cannot_follow(&format!("entry {revert}: no checkpoint is left before it"));
+                Err(FollowError::NeedsCheckpoint { after }) => {
+                    return self.cannot_follow(&format!("entry {after}: no checkpoint is left before it"));
                 }
                 Err(FollowError::Later(error)) => return Err(error.into()),
                 Err(FollowError::Forked { at, reason }) => self.truncate(at, &reason)?,
@@ -116,7 +116,7 @@ impl ChainWriter {
     }
 
     fn cannot_follow(&mut self, reason: &str) -> Result<(), ChangeError> {
-        *self.shared.beyond.lock() = None;
+        *self.shared.needs_checkpoint_after.lock() = None;
         let reason = format!("another writer extended the log, and it cannot be replayed: {reason}");
         self.fail_for_good(reason.clone());
         Err(AppendError::Unknown { file: "log".to_owned(), reason }.into())
@@ -160,12 +160,12 @@ impl ChainWriter {
 
     fn replay_unseen(&mut self, all: bool) -> Result<Option<CaughtUp>, FollowError> {
         let Some(journal) = &mut self.recorder.journal else { return Ok(None) };
-        let beyond = *self.shared.beyond.lock();
-        if let Some(revert) = beyond {
+        let needed = *self.shared.needs_checkpoint_after.lock();
+        if let Some(after) = needed {
             // Whether the log still has the entry is looked up even so.
             drop(journal.unseen(all, 0)?);
-            if !journal.has_checkpoint_after(revert)? {
-                return Err(FollowError::Beyond(revert));
+            if !journal.has_checkpoint_after(after)? {
+                return Err(FollowError::NeedsCheckpoint { after });
             }
         }
         let mut entries = journal.unseen(all, PUBLISHED_AT_ONCE)?.peekable();
@@ -217,7 +217,6 @@ impl ChainWriter {
         mut entries: DecodedEntries,
         mut epoch: Option<(u64, String)>,
     ) -> Result<CaughtUp, FollowError> {
-        let (params, limits) = (self.head().params.clone(), self.shared.history_limits);
         let journal = self.recorder.journal.as_mut().ok_or_else(|| "there is no log".to_owned())?;
         loop {
             let before = journal.published();
@@ -236,12 +235,9 @@ impl ChainWriter {
 
         let end = journal.height();
         if !journal.has_checkpoint_below(end)? {
-            return Err(FollowError::Beyond(revert));
+            return Err(FollowError::NeedsCheckpoint { after: revert });
         }
-        let history = journal.history().ok_or_else(|| "no checkpoint is kept".to_owned())?;
-        let checkpoint = history.checkpoint_below(end)?;
-        let replayed = replay(params, limits, checkpoint, journal.reader(), &history, end);
-        let (replayed, _) = replayed.map_err(|error| error.to_string())?;
+        let replayed = self.replayed_from_checkpoint(end)?;
         tracing::warn!(
             entry = revert,
             "the chain was reverted to before this node's oldest checkpoint: continued from a later one"
@@ -280,11 +276,18 @@ impl ChainWriter {
             }
             return Ok(at);
         }
-        let checkpoint = history.checkpoint_below(to)?;
-        let replayed = replay(head.params.clone(), limits, checkpoint, journal.reader(), history, to);
-        let (mut at, _) = replayed.map_err(reason)?;
+        let mut at = self.replayed_from_checkpoint(to)?;
         at.dropped.extend(dropped);
         Ok(Replayed { standing, ..at })
+    }
+
+    /// Replays the log from the newest checkpoint that leads there, to what the chain was when the log had `end` entries.
+    fn replayed_from_checkpoint(&self, end: u64) -> Result<Replayed, String> {
+        let journal = self.recorder.journal.as_ref().ok_or("there is no log")?;
+        let history = journal.history().ok_or("no checkpoint is kept")?;
+        let (params, limits) = (self.head().params.clone(), self.shared.history_limits);
+        let replayed = replay(params, limits, history.checkpoint_below(end)?, journal.reader(), &history, end);
+        replayed.map(|(replayed, _)| replayed).map_err(reason)
     }
 }
 

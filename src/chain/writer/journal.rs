@@ -47,6 +47,13 @@ struct JournalFiles {
     counted: u64,
 }
 
+impl JournalFiles {
+    /// The error of an operation on the directory.
+    fn failed(&self, source: io::Error) -> LogError {
+        LogError::Io { file: self.storage.describe(""), source }
+    }
+}
+
 /// The parts of a [`Journal`] beside its log, for a chain with a data directory.
 pub(in crate::chain) struct JournalParts {
     pub(in crate::chain) storage: Arc<dyn Storage>,
@@ -215,18 +222,14 @@ impl Journal {
     /// Returns whether the chain can be replayed from a checkpoint as it was when the log had `end` entries.
     pub(super) fn has_checkpoint_below(&self, end: u64) -> Result<bool, LogError> {
         let Some(files) = &self.files else { return Ok(false) };
-        let base = files.history.base_below(end);
-        base.map(|base| base.is_some()).map_err(|source| LogError::Io { file: files.storage.describe(""), source })
+        Ok(files.history.base_below(end).map_err(|source| files.failed(source))?.is_some())
     }
 
     /// Returns whether there is a checkpoint after the entry at a height.
     pub(super) fn has_checkpoint_after(&self, height: u64) -> Result<bool, LogError> {
         let Some(files) = &self.files else { return Ok(false) };
-        let heights = checkpoints(&*files.storage);
-        let newest = heights.map(|heights| heights.last().copied());
-        newest
-            .map(|newest| newest.is_some_and(|newest| newest > height))
-            .map_err(|source| LogError::Io { file: files.storage.describe(""), source })
+        let heights = checkpoints(&*files.storage).map_err(|source| files.failed(source))?;
+        Ok(heights.last().is_some_and(|newest| *newest > height))
     }
 
     /// Has the next head that is [settled](Self::settled) written as a checkpoint.
@@ -249,7 +252,7 @@ impl Journal {
         if let Some(files) = &mut self.files {
             // Before the log: at no time is there a checkpoint beyond its end.
             let checkpoints = files.checkpoint_writer.truncate(end);
-            aside.extend(checkpoints.map_err(|source| LogError::Io { file: files.storage.describe(""), source })?);
+            aside.extend(checkpoints.map_err(|source| files.failed(source))?);
         }
         aside.extend(self.log.truncate(end)?);
         if let Some(files) = &self.files {

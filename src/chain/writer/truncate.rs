@@ -22,7 +22,7 @@ impl ChainWriter {
         }
 
         // The log may no longer have the entry that could not be followed.
-        *self.shared.beyond.lock() = None;
+        *self.shared.needs_checkpoint_after.lock() = None;
         match self.truncated(end) {
             Ok((replayed, aside)) => {
                 tracing::error!(
