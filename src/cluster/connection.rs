@@ -18,10 +18,7 @@ use reqwest::Url;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, pem::PemObject};
 use tokio::time::{Instant, sleep};
 
-use super::{
-    ClusterConfig, ClusterError,
-    process::{NodeProcess, shown},
-};
+use super::{ClusterConfig, ClusterError, process::NodeProcess};
 use crate::{causes::with_causes, log::LogStream, redact};
 
 /// The oldest version of nats-server with which clusters are tested.
@@ -46,7 +43,7 @@ const PAUSE: Duration = Duration::from_secs(1);
 const SUBSCRIPTION: usize = 1_024;
 
 /// The beginning of the subjects on which clients of NATS receive answers.
-const INBOX: &str = "_INBOX.";
+pub(super) const INBOX: &str = "_INBOX.";
 
 /// The names of a cluster's streams, buckets and subjects.
 #[derive(Clone, Debug)]
@@ -87,7 +84,7 @@ impl Names {
 
     /// Returns the subject of requests to a process. One that has the same node name does not receive them.
     pub fn requests(&self, NodeProcess { node, instance }: &NodeProcess) -> String {
-        format!("tetrad.{}.node.{node}.{}", self.cluster, shown(*instance))
+        format!("tetrad.{}.node.{node}.{instance:016x}", self.cluster)
     }
 
     /// Returns the subject of an operator's commands to a node.

@@ -52,7 +52,7 @@ pub enum Role {
 pub struct NodeState {
     /// Name of the node.
     pub node: String,
-    /// Random number of the node's process.
+    /// Distinguishes the node's process from others of its name.
     pub instance: String,
     /// Version of the program.
     pub version: String,

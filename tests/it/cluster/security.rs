@@ -1,6 +1,6 @@
 //! What others than the nodes can do on the NATS servers of a cluster, and how nodes recover from it.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use alloy::{
     consensus::{SignableTransaction, TxEip1559},
@@ -140,11 +140,9 @@ async fn a_node_answers_requests_of_others_in_inboxes_only() {
     let cluster = nodes(&nats, 2, &["--exchange-price-tick", "0"]).await;
     let leader = cluster.leader().await;
     let client = nats.client().await;
-    let health = cluster.health(leader).await;
-    let nodes = health["nodes"].as_array().unwrap_or_else(|| panic!("{health}"));
-    let own = nodes.iter().find(|node| node["node"] == format!("node-{leader}")).unwrap();
-    let instance = own["instance"].as_str().unwrap();
-    let requests = format!("tetrad.test.node.node-{leader}.{instance}");
+    let bucket = jetstream::new(client.clone()).get_key_value("tetrad-test").await.unwrap();
+    let lease: Value = serde_json::from_slice(&bucket.get("leader").await.unwrap().unwrap()).unwrap();
+    let requests = format!("tetrad.test.node.node-{leader}.{:016x}", lease["instance"].as_u64().unwrap());
     let subjects = [requests, format!("tetrad.test.command.node-{leader}")];
     for reply in ["tetrad.test.log", "$KV.tetrad-test.leader"] {
         for subject in &subjects {
@@ -155,13 +153,61 @@ async fn a_node_answers_requests_of_others_in_inboxes_only() {
     for subject in subjects {
         client.request(subject, "\x07".into()).await.unwrap();
     }
-    // Those to another process of the same name are not received.
-    let other = client.request(format!("tetrad.test.node.node-{leader}.{:016x}", 1), "\x07".into()).await;
-    assert_eq!(other.unwrap_err().kind(), async_nats::client::RequestErrorKind::NoResponders);
+    // Nobody receives those to another process of the same name, or to one that is known from what nodes announce only.
+    for instance in [format!("{:016x}", 1), announced_instance(&cluster, leader).await] {
+        let other = client.request(format!("tetrad.test.node.node-{leader}.{instance}"), "\x07".into()).await;
+        assert_eq!(other.unwrap_err().kind(), async_nats::client::RequestErrorKind::NoResponders);
+    }
     for index in 0..2 {
         ask(cluster.rpc(index), "eth_sendRawTransaction", json!([raw(transfer(0), index)])).await;
         until_ready(&cluster, index, true).await;
     }
+}
+
+/// What a node announces of its process.
+async fn announced_instance(cluster: &Cluster, node: usize) -> String {
+    let health = cluster.health(node).await;
+    let nodes = health["nodes"].as_array().unwrap_or_else(|| panic!("{health}"));
+    let own = nodes.iter().find(|other| other["node"] == format!("node-{node}")).unwrap();
+    own["instance"].as_str().unwrap().to_owned()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn floods_of_messages_take_no_writes_from_others() {
+    let Some(nats) = NatsServers::start(1).await else { return };
+    let cluster = nodes(&nats, 2, &["--exchange-price-tick", "0"]).await;
+    let leader = cluster.leader().await;
+    let instance = announced_instance(&cluster, leader).await;
+    let subjects = [
+        format!("tetrad.test.node.node-{leader}.{instance}"),
+        format!("tetrad.test.command.node-{leader}"),
+        "tetrad.test.state".to_owned(),
+    ];
+    let flood = subjects.map(|subject| {
+        let connecting = nats.client();
+        async move {
+            let client = connecting.await;
+            tokio::spawn(async move {
+                // 20,000 in a second, since other tests run at the same time.
+                let mut ticks = tokio::time::interval(Duration::from_millis(5));
+                loop {
+                    ticks.tick().await;
+                    for _ in 0..100 {
+                        let reply = client.new_inbox();
+                        client.publish_with_reply(subject.clone(), reply, vec![7; 200].into()).await.unwrap();
+                    }
+                }
+            })
+        }
+    });
+    let flood = futures_util::future::join_all(flood).await;
+    for nonce in 0..20 {
+        ask(cluster.rpc(1 - leader), "eth_sendRawTransaction", json!([raw(transfer(nonce), 0)])).await;
+    }
+    for index in 0..2 {
+        until_ready(&cluster, index, true).await;
+    }
+    flood.iter().for_each(tokio::task::JoinHandle::abort);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
