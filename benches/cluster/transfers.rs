@@ -23,6 +23,8 @@ struct Run {
     /// The follower that clients send to, if it is one.
     forwarding: f64,
     nats: f64,
+    /// Transfers in a block, on average.
+    per_block: f64,
 }
 
 pub fn run(effort: Effort) {
@@ -48,13 +50,24 @@ pub fn run(effort: Effort) {
         "of the leader's",
         "forwarding follower, µs each",
         "three NATS servers, µs each",
+        "per block",
     ];
     report::table(&format!("{} transfers, submitted one by one", effort.transactions), &columns);
     let none = || report::figure(f64::NAN);
     let rates: Vec<f64> = baseline.iter().map(|run| run.per_second).collect();
     let cpu = report::spread(&baseline.iter().map(|run| run.cpu).collect::<Vec<_>>());
     let rate = report::spread(&rates);
-    report::row(&["single node, fsync".to_owned(), rate, "100 %".to_owned(), cpu, none(), none(), none(), none()]);
+    report::row(&[
+        "single node, fsync".to_owned(),
+        rate,
+        "100 %".to_owned(),
+        cpu,
+        none(),
+        none(),
+        none(),
+        none(),
+        none(),
+    ]);
     for (name, runs) in [("through the leader", through_leader), ("through a follower", through_follower)] {
         let of = |value: fn(&Run) -> f64| -> Vec<f64> { runs.iter().map(value).collect() };
         report::row(&[
@@ -66,6 +79,7 @@ pub fn run(effort: Effort) {
             report::ratio(&of(|run| run.follower), &of(|run| run.leader)),
             report::spread(&of(|run| run.forwarding)),
             report::spread(&of(|run| run.nats)),
+            report::spread(&of(|run| run.per_block)),
         ]);
     }
     report::end();
@@ -79,10 +93,10 @@ fn blast(server: &Server, senders: &mut [Wallet], effort: Effort) -> Measured {
 /// Sends all transfers to one node.
 fn through(cluster: &Cluster, index: usize, senders: &mut [Wallet], effort: Effort) -> Run {
     let leader = cluster.leader();
-    cluster.settle();
+    let height = cluster.settle();
     let (before, nats_before) = cluster.cpu();
     let measured = blast(cluster.node(index), senders, effort);
-    cluster.settle();
+    let blocks = cluster.settle() - height;
     let (after, nats_after) = cluster.cpu();
     assert_eq!(cluster.leader(), leader, "the leader changed");
     let each = |time: Duration| time.as_secs_f64() * 1e6 / effort.transactions as f64;
@@ -94,5 +108,6 @@ fn through(cluster: &Cluster, index: usize, senders: &mut [Wallet], effort: Effo
         follower: followers.iter().map(|index| node(*index)).sum::<f64>() / followers.len() as f64,
         forwarding: if index == leader { f64::NAN } else { node(index) },
         nats: each(nats_after - nats_before),
+        per_block: effort.transactions as f64 / blocks as f64,
     }
 }

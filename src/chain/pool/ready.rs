@@ -85,6 +85,11 @@ impl Pool {
         self.inner.lock().ready.affordable(base_fee).next().is_some()
     }
 
+    /// Returns the number of transactions whose submitters wait for their block.
+    pub fn awaited(&self) -> usize {
+        self.inner.lock().ready.awaited.len()
+    }
+
     /// Returns whether the transactions that are ready and pay the base fee come from no more than `senders` accounts
     /// and have gas limits of no more than `gas` in total.
     pub fn has_little_ready(&self, base_fee: u64, senders: usize, gas: u64) -> bool {

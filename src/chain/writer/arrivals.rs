@@ -5,15 +5,20 @@
 //! next ones are still being checked on their callers' threads, so it waits for these for a moment. Sequential
 //! submitters never wait: no other transaction is under way then, and after a few blocks their transactions are not
 //! even handed to the writer's thread (see [`SealLock`](super::seal_lock::SealLock)).
+//!
+//! In a cluster a block costs much more: it is stored by a majority of the servers and sent to all nodes. There the writer
+//! also waits for those who have just had their answers (see [`Arrivals::gather_next`]).
 
 use std::{
-    sync::atomic::{AtomicUsize, Ordering},
+    sync::atomic::{AtomicU64, AtomicUsize, Ordering},
     thread,
     time::{Duration, Instant},
 };
 
 /// The longest time that a ready transaction waits for others.
 const PATIENCE: Duration = Duration::from_micros(500);
+/// The longest time that a block waits for as many transactions as before.
+const LONGEST: Duration = Duration::from_millis(5);
 /// The writer's sleep between two checks.
 const NAP: Duration = Duration::from_micros(20);
 
@@ -26,6 +31,10 @@ pub(in crate::chain) struct Arrivals {
     under_way: AtomicUsize,
     /// Number of consecutive blocks with a single transaction.
     singles: AtomicUsize,
+    /// Number of transactions that were in the newest block, or ready, when it was stored.
+    in_flight: AtomicUsize,
+    /// Time that it took to store the newest block, in microseconds.
+    stored_in: AtomicU64,
 }
 
 /// A guard for a transaction that is being checked. It is dropped when the pool has accepted or rejected it.
@@ -61,10 +70,26 @@ impl Arrivals {
         self.under_way.load(Ordering::Relaxed) == 0
     }
 
+    /// Notes the time that it took to store a block, and the number of transactions that are in it, or ready by now.
+    pub(super) fn stored(&self, stored_in: Duration, in_flight: usize) {
+        self.stored_in.store(stored_in.as_micros() as u64, Ordering::Relaxed);
+        self.in_flight.store(in_flight, Ordering::Relaxed);
+    }
+
     /// Waits for the transactions that are under way, for `PATIENCE` at the longest.
     pub(super) fn gather(&self) {
         let began = Instant::now();
         while !self.is_quiet() && began.elapsed() < PATIENCE {
+            thread::sleep(NAP);
+        }
+    }
+
+    /// Waits until as many transactions are ready as were in flight when the newest block was stored: those who sent them have
+    /// their answers by now, and may send the next ones. Waits no longer than it took to store that block.
+    pub(super) fn gather_next(&self, ready: impl Fn() -> usize) {
+        let patience = Duration::from_micros(self.stored_in.load(Ordering::Relaxed)).min(LONGEST);
+        let (began, expected) = (Instant::now(), self.in_flight.load(Ordering::Relaxed));
+        while ready() < expected && began.elapsed() < patience {
             thread::sleep(NAP);
         }
     }

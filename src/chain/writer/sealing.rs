@@ -113,6 +113,9 @@ impl ChainWriter {
         }
         if gather {
             self.shared.arrivals.gather();
+            if self.shared.peers.get().is_some() {
+                self.shared.arrivals.gather_next(|| self.shared.pool.awaited());
+            }
         }
         match self.seal_wanted(head, environment) {
             Ok(true) => return true,
@@ -160,8 +163,11 @@ impl ChainWriter {
             return Ok(has_any);
         }
         let sealed = self.seal(head, environment, candidate);
+        let began = Instant::now();
         self.record_sealed(&sealed)?;
+        let stored_in = began.elapsed();
         self.reject(rejected);
+        self.shared.arrivals.stored(stored_in, self.shared.pool.awaited());
         self.publish_sealed(sealed);
         Ok(true)
     }
