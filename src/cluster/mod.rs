@@ -15,13 +15,16 @@ mod election;
 #[cfg(feature = "internals")]
 pub mod fuzzing;
 mod holds;
+mod large;
 pub mod message;
 mod name;
 mod peers;
 mod pool;
 mod process;
+mod requester;
 mod requests;
 mod state;
+mod together;
 
 use std::{io, sync::Arc, time::Duration};
 
@@ -39,6 +42,7 @@ use self::{
     name::NameClaim,
     peers::ClusterPeers,
     process::NodeProcess,
+    requester::Requester,
     requests::Requests,
     state::StateBoard,
 };
@@ -161,7 +165,8 @@ impl Membership {
         let election = Arc::new(Election::new(node.clone(), instance, config.role));
         let board = Arc::new(StateBoard::new(node.clone(), instance, options.url.clone(), election.leader()));
         let pool = connection.pool().await?;
-        chain.join(Arc::new(ClusterPeers::new(connection.clone(), election.leader(), counts.clone())));
+        let requester = Requester { connection: connection.clone(), leader: election.leader(), counts: counts.clone() };
+        chain.join(Arc::new(ClusterPeers::new(requester)));
         // What is missing to follow the log is fetched meanwhile.
         bootstrap::exchange_checkpoints(connection.clone(), chain.clone(), storage);
         let height = loop {
@@ -183,6 +188,7 @@ impl Membership {
             counts: counts_here,
             allows_changes,
             under_way: Arc::default(),
+            announced: Arc::default(),
         };
         requests.serve(&NodeProcess { node: node.clone(), instance }).await?;
         pool::mirror(connection.clone(), pool, chain.clone(), options.allows_changes);

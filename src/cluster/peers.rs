@@ -1,25 +1,23 @@
 //! Sending what this node may not decide to the leader.
 
-use std::{sync::Arc, time::Duration};
+use std::time::Duration;
 
 use alloy_primitives::B256;
-use async_nats::{
-    Request as NatsRequest, RequestErrorKind,
-    jetstream::{self, context::PublishErrorKind},
-};
+use async_nats::jetstream::{self, context::PublishErrorKind};
 use bytes::Bytes;
-use futures_util::{StreamExt, future::BoxFuture, stream::FuturesUnordered};
+use futures_util::future::BoxFuture;
 use tokio::{
     runtime::Handle,
-    sync::watch,
-    time::{Instant, sleep, sleep_until},
+    sync::{mpsc, oneshot},
+    time::timeout,
 };
 
 use super::{
-    ClusterCounts,
     connection::Connection,
+    large::message_bytes,
     message::{Outcome, Request, Response},
-    process::NodeProcess,
+    requester::{FIRST_PAUSE, Requester, SendError},
+    together::{self, Answer, FULL, Outgoing},
 };
 use crate::{
     block::Submission,
@@ -27,107 +25,39 @@ use crate::{
     chain::{Change, ChangeError, ChangeOutcome, Peers, PoolSelection, Pooled, Settled, SubmitError},
 };
 
-/// Time in which the leader must answer a request, or say that it works on it.
-const SILENCE: Duration = Duration::from_secs(9);
-/// Time in which it must have made a change. Mining many blocks takes long.
-const LONGEST: Duration = Duration::from_secs(600);
-/// Time after which a request is sent again while there is no answer. Each time after that it is twice as long, up to
-/// [`LONGEST_PAUSE`].
-const FIRST_PAUSE: Duration = Duration::from_secs(1);
-const LONGEST_PAUSE: Duration = Duration::from_secs(4);
-/// Room for the headers of a message, in bytes.
-const HEADER_ROOM: usize = 4 << 10;
 /// Time in which a transaction that waits must be stored.
 const KEEP: Duration = Duration::from_secs(8);
 
 /// The other nodes, through NATS.
 pub(super) struct ClusterPeers {
-    connection: Connection,
-    leader: watch::Receiver<Option<NodeProcess>>,
-    counts: Arc<ClusterCounts>,
+    requester: Requester,
+    outgoing: mpsc::UnboundedSender<Outgoing>,
     runtime: Handle,
 }
 
-/// The reason why a request was not answered.
-enum SendError {
-    /// The leader did not receive it.
-    Undelivered,
-    /// The leader may have received it.
-    Unanswered(String),
-    /// The leader, which may have received it, does not lead any more.
-    Deposed,
-    /// It cannot be sent.
-    Impossible(String),
-}
-
 impl ClusterPeers {
-    pub(super) fn new(
-        connection: Connection,
-        leader: watch::Receiver<Option<NodeProcess>>,
-        counts: Arc<ClusterCounts>,
-    ) -> Self {
-        Self { connection, leader, counts, runtime: Handle::current() }
+    pub(super) fn new(requester: Requester) -> Self {
+        Self { outgoing: together::queue(requester.clone()), requester, runtime: Handle::current() }
     }
 
-    /// Sends a request once to the process that leads.
-    async fn send(&self, holder: &NodeProcess, payload: Bytes) -> Result<Response, SendError> {
-        let node = &holder.node;
-        if !self.connection.is_connected() {
-            return Err(SendError::Undelivered);
-        }
-        self.counts.forwarded.add(1);
-        let request = NatsRequest::new().payload(payload).timeout(Some(LONGEST));
-        let sent = self.connection.client.send_request(self.connection.names.requests(holder), request);
-        let mut leader = self.leader.clone();
-        let answer = tokio::select! {
-            answer = sent => answer,
-            _ = leader.wait_for(|leader| leader.as_ref() != Some(holder)) => return Err(SendError::Deposed),
-        };
-        let message = answer.map_err(|error| match error.kind() {
-            RequestErrorKind::NoResponders => SendError::Undelivered,
-            RequestErrorKind::MaxPayloadExceeded => SendError::Impossible(with_causes(&error)),
-            _ => SendError::Unanswered(with_causes(&error)),
-        })?;
-        let response = Response::decode(&message.payload);
-        response.map_err(|error| SendError::Impossible(format!("the answer of {node}: {error}")))
-    }
-
-    /// Sends a request to the process that leads until it is answered: it may be lost on its way. Whether it is sent `again`
-    /// is an argument of what encodes it. Fails once the process has said nothing for [`SILENCE`].
-    async fn ask(&self, encode: impl Fn(bool) -> Result<Vec<u8>, ChangeError>) -> Result<Response, SendError> {
-        let Some(holder) = self.leader.borrow().clone() else { return Err(SendError::Undelivered) };
-        let attempt = |again: bool| {
-            let payload = encode(again).map_err(|error| SendError::Impossible(error.to_string()))?;
-            Ok(self.send(&holder, payload.into()))
-        };
-        let mut attempts = FuturesUnordered::from_iter([attempt(false)?]);
-        let (mut is_repeated, mut pause, mut deadline) = (false, FIRST_PAUSE, Instant::now() + SILENCE);
-        loop {
-            tokio::select! {
-                Some(answer) = attempts.next() => match answer {
-                    Ok(Response { outcome: Outcome::InProgress, .. }) => deadline = Instant::now() + SILENCE,
-                    // An earlier attempt may have been received.
-                    Err(SendError::Undelivered) if is_repeated => {}
-                    Err(SendError::Unanswered(_)) => {}
-                    answer => return answer,
-                },
-                () = sleep(pause) => {
-                    self.counts.retried.add(1);
-                    attempts.push(attempt(true)?);
-                    is_repeated = true;
-                    // A leader that is only slow gets few more requests.
-                    pause = LONGEST_PAUSE.min(2 * pause);
-                }
-                () = sleep_until(deadline) => {
-                    return Err(SendError::Unanswered(format!("{} does not answer", holder.node)));
-                }
-            }
-        }
-    }
-
-    async fn submit(&self, pooled: &Pooled, again: bool) -> Result<(Settled, u64), SubmitError> {
+    async fn submit(&self, pooled: &Pooled, again: bool) -> Answer {
         let submission = submission(pooled);
-        match self.ask(|repeated| Request::submit(&submission, again || repeated).encode()).await {
+        let mut again = again;
+        if let Request::Submit(request) = Request::submit(&submission, again)
+            && request.raw.len() < FULL
+        {
+            let (reply, answer) = oneshot::channel();
+            // Sending fails once the node has stopped.
+            let _ = self.outgoing.send(Outgoing { request, reply });
+            if let Ok(Ok(answer)) = timeout(FIRST_PAUSE, answer).await {
+                return answer;
+            }
+            // The leader may have received it.
+            self.requester.counts.retried.add(1);
+            again = true;
+        }
+        let encode = |repeated| Ok(Request::submit(&submission, again || repeated).encode()?.into());
+        match self.requester.ask(encode).await {
             Ok(Response { height, outcome: Outcome::Submitted(settled) }) => settled.map(|settled| (settled, height)),
             Ok(Response { outcome: Outcome::Undecodable(reason), .. }) => Err(SubmitError::Unavailable(reason)),
             Ok(_) => Err(SubmitError::Unavailable("the leader gave the answer to another request".to_owned())),
@@ -139,8 +69,8 @@ impl ClusterPeers {
 
     async fn change(&self, change: &Change, id: u64) -> Result<(ChangeOutcome, u64), ChangeError> {
         // It is encoded once, since it may be large.
-        let request = Request::Change { id: Some(id), change: change.clone() }.encode()?;
-        match self.ask(|_| Ok(request.clone())).await {
+        let request: Bytes = Request::Change { id: Some(id), change: change.clone() }.encode()?.into();
+        match self.requester.ask(|_| Ok(request.clone())).await {
             Ok(Response { height, outcome: Outcome::Changed(outcome) }) => outcome.map(|outcome| (outcome, height)),
             Ok(Response { outcome: Outcome::Undecodable(reason), .. }) => Err(ChangeError::Unavailable(reason)),
             Ok(_) => Err(ChangeError::Unavailable("the leader gave the answer to another request".to_owned())),
@@ -151,7 +81,7 @@ impl ClusterPeers {
     }
 
     async fn remove(&self, selection: PoolSelection) -> Result<bool, SubmitError> {
-        match self.ask(|_| Request::Drop(selection).encode()).await {
+        match self.requester.ask(|_| Ok(Request::Drop(selection).encode()?.into())).await {
             Ok(Response { outcome: Outcome::Dropped(found), .. }) => found,
             Ok(_) => Err(SubmitError::Unavailable("the leader gave the answer to another request".to_owned())),
             // Removing them again is safe.
@@ -163,8 +93,8 @@ impl ClusterPeers {
     /// Replaces the messages of transactions that were dropped by empty ones.
     async fn forget(&self, hashes: &[B256]) {
         for hash in hashes {
-            let subject = self.connection.names.pool_subject(&format!("{hash:x}"));
-            if let Err(error) = store(&self.connection.jetstream, subject, Bytes::new(), KEEP).await {
+            let subject = self.requester.connection.names.pool_subject(&format!("{hash:x}"));
+            if let Err(error) = store(&self.requester.connection.jetstream, subject, Bytes::new(), KEEP).await {
                 return tracing::warn!(error, "other nodes may keep transactions that were dropped");
             }
         }
@@ -230,7 +160,7 @@ impl Peers for ClusterPeers {
     }
 
     fn restore(&self, transactions: Vec<Submission>) -> Result<(), SubmitError> {
-        let most = self.connection.client.server_info().max_payload.saturating_sub(HEADER_ROOM);
+        let most = message_bytes(&self.requester.connection.client);
         self.runtime.block_on(async {
             for transaction in transactions {
                 let (hash, size) = (transaction.transaction.hash(), transaction.encode().len());
@@ -239,13 +169,13 @@ impl Peers for ClusterPeers {
                     continue;
                 }
                 // In their order: one may spend what another one brings.
-                keep(&self.connection, &transaction).await?;
+                keep(&self.requester.connection, &transaction).await?;
             }
             Ok(())
         })
     }
 
     fn keep<'a>(&'a self, pooled: &'a Pooled) -> BoxFuture<'a, Result<(), SubmitError>> {
-        Box::pin(async { keep(&self.connection, &submission(pooled)).await })
+        Box::pin(async { keep(&self.requester.connection, &submission(pooled)).await })
     }
 }

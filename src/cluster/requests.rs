@@ -11,7 +11,8 @@ use tokio::sync::Semaphore;
 use super::{
     ClusterCounts, ClusterError,
     connection::{Connection, failed},
-    message::{Outcome, Request, Response},
+    large::{Announcement, LARGEST},
+    message::{Outcome, Request, Response, SignedRequest},
     process::NodeProcess,
 };
 use crate::{
@@ -23,6 +24,8 @@ use crate::{
 const ROOM: usize = 64 << 20;
 /// The least size at which a request counts: at most 4,096 of them are executed at the same time.
 const LEAST: usize = 16 << 10;
+/// Bytes of requests larger than a message that are fetched and executed at the same time.
+const LARGE_ROOM: usize = LARGEST;
 
 /// The executor of requests.
 #[derive(Clone)]
@@ -34,6 +37,8 @@ pub(super) struct Requests {
     pub(super) allows_changes: bool,
     /// The ids of the changes that are being made. What the log says of others, their writer knows.
     pub(super) under_way: Arc<Mutex<HashSet<u64>>>,
+    /// The subjects of the large requests that are being fetched or executed.
+    pub(super) announced: Arc<Mutex<HashSet<String>>>,
 }
 
 impl Requests {
@@ -43,18 +48,23 @@ impl Requests {
         let mut requests = self.connection.client.subscribe(subject).await.map_err(|error| failed(&error))?;
         tokio::spawn(async move {
             let room = Arc::new(Semaphore::new(ROOM));
+            let large_room = Arc::new(Semaphore::new(LARGE_ROOM));
             while let Some(message) = requests.next().await {
+                let announcement = Announcement::of(&message);
                 let Some(reply) = message.reply else { continue };
+                if let Some(announcement) = announcement {
+                    self.take_large(announcement, reply, &large_room).await;
+                    continue;
+                }
                 let request = match Request::decode(&message.payload) {
                     Ok(request) => request,
                     // What is none takes no room from others.
                     Err(error) => {
-                        let response = self.response(Outcome::Undecodable(error.to_string()));
-                        self.connection.answer(reply, response).await;
+                        self.respond(reply, Outcome::Undecodable(error.to_string())).await;
                         continue;
                     }
                 };
-                let size = message.payload.len().clamp(LEAST, ROOM) as u32;
+                let size = (request.count() * LEAST).max(message.payload.len()).min(ROOM) as u32;
                 let Ok(held) = room.clone().acquire_many_owned(size).await else { return };
                 let own = self.clone();
                 tokio::spawn(async move {
@@ -64,6 +74,39 @@ impl Requests {
             }
         });
         Ok(())
+    }
+
+    /// Fetches a request and executes it. Without room for it there is no answer, and the other side announces it again.
+    async fn take_large(&self, announcement: Result<Announcement, String>, reply: Subject, room: &Arc<Semaphore>) {
+        let announcement = match announcement {
+            Ok(announcement) => announcement,
+            Err(error) => return self.respond(reply, Outcome::Undecodable(error)).await,
+        };
+        if self.announced.lock().contains(&announcement.subject) {
+            return self.respond(reply, Outcome::InProgress).await;
+        }
+        let size = announcement.size.max(LEAST) as u32;
+        let Ok(held) = room.clone().try_acquire_many_owned(size) else { return };
+        self.announced.lock().insert(announcement.subject.clone());
+        let own = self.clone();
+        tokio::spawn(async move {
+            match announcement.fetch(&own.connection.client).await {
+                // Many signatures take long.
+                Ok(bytes) => match tokio::task::spawn_blocking(move || Request::decode(&bytes)).await {
+                    Ok(Ok(request)) => own.answer(request, reply).await,
+                    Ok(Err(error)) => own.respond(reply, Outcome::Undecodable(error.to_string())).await,
+                    Err(error) => tracing::error!(%error, "failed to decode a request"),
+                },
+                // It is announced again if it is still wanted.
+                Err(error) => tracing::debug!(error, "failed to fetch a request"),
+            }
+            own.announced.lock().remove(&announcement.subject);
+            drop(held);
+        });
+    }
+
+    async fn respond(&self, reply: Subject, outcome: Outcome) {
+        self.connection.answer(reply, self.response(outcome)).await;
     }
 
     fn response(&self, outcome: Outcome) -> Bytes {
@@ -80,21 +123,16 @@ impl Requests {
         if let Some(id) = id.filter(|_| is_new) {
             self.under_way.lock().remove(&id);
         }
-        self.counts.executed.add(u64::from(is_new && !outcome.is_not_leading()));
-        self.connection.answer(reply, self.response(outcome)).await;
+        self.counts.executed.add(outcome.executed() as u64);
+        self.respond(reply, outcome).await;
     }
 
     async fn execute(&self, request: Request) -> Outcome {
         let leads = self.chain.leadership().borrow().leads;
         let allows_changes = self.allows_changes;
         match request {
-            Request::Submit { raw, again } => Outcome::Submitted(match leads {
-                true => match Submission::decode(&raw) {
-                    Ok(submission) => self.submit(submission, again).await,
-                    Err(error) => Err(error.into()),
-                },
-                false => Err(SubmitError::NotLeading),
-            }),
+            Request::Submit(request) => Outcome::Submitted(self.submit_signed(request).await),
+            Request::SubmitTogether(requests) => Outcome::SubmittedTogether(self.submit_together(requests).await),
             Request::SubmitImpersonated { transaction, again } => Outcome::Submitted(match (leads, allows_changes) {
                 (false, _) => Err(SubmitError::NotLeading),
                 (true, false) => Err(SubmitError::UnknownAccount),
@@ -111,6 +149,27 @@ impl Requests {
                 (true, true) => self.chain.remove(selection).await,
             }),
         }
+    }
+
+    /// Executes requests side by side: signatures take long, and all wait for the same block.
+    async fn submit_together(&self, requests: Vec<SignedRequest>) -> Vec<Result<Settled, SubmitError>> {
+        let submissions = requests.into_iter().map(|request| {
+            let own = self.clone();
+            tokio::spawn(async move { own.submit_signed(request).await })
+        });
+        let submissions: Vec<_> = submissions.collect();
+        let mut all = Vec::new();
+        for submission in submissions {
+            all.push(submission.await.unwrap_or(Err(SubmitError::Stopped)));
+        }
+        all
+    }
+
+    async fn submit_signed(&self, SignedRequest { raw, again }: SignedRequest) -> Result<Settled, SubmitError> {
+        if !self.chain.leadership().borrow().leads {
+            return Err(SubmitError::NotLeading);
+        }
+        self.submit(Submission::decode(&raw)?, again).await
     }
 
     async fn submit(&self, submission: Submission, again: bool) -> Result<Settled, SubmitError> {

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use alloy::consensus::TxEip1559;
-use alloy_primitives::Address;
+use alloy_primitives::{Address, hex, keccak256};
 use base64ct::{Base64, Encoding};
 use serde_json::{Value, json};
 
@@ -335,6 +335,31 @@ async fn a_change_whose_request_or_answer_was_lost_is_made_once() {
         assert_eq!(number(&ask(&url, "eth_blockNumber", json!([])).await), before + 5 * round);
         assert_eq!(number(&ask(&url, "eth_getBalance", json!([account, "latest"])).await), round);
         assert_eq!(number(&answers[2]), round - 1, "the id of the snapshot");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_change_that_is_larger_than_a_message_is_made_on_the_leader() {
+    let Some(nats) = NatsServers::start(1).await else { return };
+    let arguments = ["--exchange-price-tick", "0", "--rpc-max-body", "16000000"].map(str::to_owned).to_vec();
+    let cluster = Cluster::start(&nats, 3, Options { arguments, proxied: true }).await;
+    let leader = cluster.leader().await;
+    let follower = (leader + 1) % 3;
+    let url = cluster.rpc(follower).to_owned();
+    let account = "0x00000000000000000000000000000000000000aa";
+    for round in 1..3 {
+        let code = vec![round; 3_000_000];
+        if round == 2 {
+            cluster.proxies(leader).iter().for_each(Proxy::hold);
+        }
+        let (own, params) = (url.clone(), json!([account, hex::encode_prefixed(&code)]));
+        let asked = tokio::spawn(async move { call(&own, "anvil_setCode", params).await });
+        if round == 2 {
+            lose_what_is_held(&cluster, leader).await;
+        }
+        asked.await.unwrap().unwrap();
+        let proof = ask(&url, "eth_getProof", json!([account, [], "latest"])).await;
+        assert_eq!(proof["codeHash"], json!(keccak256(&code)));
     }
 }
 
