@@ -18,7 +18,7 @@ use axum::{
 use hyper::body::{Frame, SizeHint};
 use serde::Serialize;
 
-use super::{Budget, Held, RestError, budget::UNCOUNTED, request::current_budget};
+use super::{Budget, Held, RestError, budget::UNCOUNTED, flow::StreamBytes, request::current_budget};
 
 /// Most bytes of a body that is written as a whole.
 pub const MAX_ANSWER: usize = 32 << 20;
@@ -290,6 +290,9 @@ pub(super) struct CountedBody {
     body: Body,
     /// The budget of a body whose pieces are counted one by one.
     by_piece: Option<Budget>,
+    /// What counts of it with the other streams of its connection.
+    #[expect(dead_code, reason = "held, not used")]
+    stream: Option<StreamBytes>,
 }
 
 impl CountedBody {
@@ -309,7 +312,7 @@ impl CountedBody {
     async fn count_long(response: Response, budget: &Budget) -> Response<Self> {
         let (head, body) = response.into_parts();
         let Some(length) = body.size_hint().exact() else {
-            return Response::from_parts(head, Self { body, by_piece: Some(budget.clone()) });
+            return Response::from_parts(head, Self { body, by_piece: Some(budget.clone()), stream: None });
         };
         let length = usize::try_from(length).unwrap_or(usize::MAX);
         let mut held = Held::default();
@@ -323,7 +326,12 @@ impl CountedBody {
 
     /// A body that is short, shared, or holds its memory.
     pub(super) fn from_counted(body: Body) -> Self {
-        Self { body, by_piece: None }
+        Self { body, by_piece: None, stream: None }
+    }
+
+    /// The same body, which keeps these bytes counted until it is sent.
+    pub(super) fn of_stream(self, bytes: StreamBytes) -> Self {
+        Self { stream: Some(bytes), ..self }
     }
 }
 

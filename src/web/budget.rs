@@ -14,7 +14,8 @@ use std::{
 use axum::body::Bytes;
 use tokio::{sync::Notify, time::timeout};
 
-/// Bytes that are not counted: most requests and responses are smaller, and are never refused.
+/// Bytes that are not counted: most requests and responses are smaller, and are never refused. The streams of a connection of
+/// HTTP/2 have these bytes together.
 pub(super) const UNCOUNTED: usize = 16 << 10;
 /// Size from which on bytes that already take memory do not wait for room: many of them would wait at the same time.
 const LONG: usize = 256 << 10;

@@ -7,8 +7,8 @@ use std::{
 
 use axum::{
     body::{Body, Bytes, HttpBody},
-    http::{HeaderValue, Request, StatusCode, header},
-    response::Response,
+    http::{HeaderValue, Request, StatusCode, Version, header},
+    response::{IntoResponse, Response},
 };
 use hyper::{
     body::Incoming,
@@ -23,7 +23,7 @@ use tower::ServiceExt;
 
 use super::{
     ClientAddresses, ConnectionSlot, Flow, Front, Hosts, IncomingBody, ListenerLimits, Peer, RequestContext,
-    RequestIds, Shutdown,
+    RequestIds, RestError, Shutdown,
     answer::CountedBody,
     compression::Negotiation,
     flow::Watched,
@@ -35,7 +35,7 @@ use super::{
 
 /// Most concurrent requests of an HTTP/2 connection.
 const STREAMS: u32 = 128;
-/// Most bytes of the headers of an HTTP/2 request, which are not counted; for HTTP/1.1 hyper has a limit of its own.
+/// Most bytes of the headers of an HTTP/2 request; for HTTP/1.1 hyper has a limit of its own.
 const HEADER_BYTES: u32 = 16 << 10;
 /// Bytes of each of hyper's buffers for a connection, which are not counted: it fits the headers of a request.
 const BUFFER: usize = 64 << 10;
@@ -70,6 +70,12 @@ impl Requests {
         let negotiation = Negotiation::of(&request);
         let client = self.addresses.of(self.peer, request.headers());
         let context = RequestContext { client, flow: self.flow.clone() };
+        let is_stream = request.version() == Version::HTTP_2;
+        let head = if is_stream { self.flow.add_stream_bytes(head_bytes(&request)) } else { None };
+        if is_stream && head.is_none() {
+            return Ok(no_room());
+        }
+
         let request = IncomingBody::of(request, &self.flow);
         let Ok(mut response) = context.scope(self.respond(request)).await;
 
@@ -80,7 +86,16 @@ impl Requests {
             response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
         }
         let counted = CountedBody::count(response, self.flow.budget()).await;
-        Ok(negotiation.apply(counted, self.flow.budget()).await)
+        let response = negotiation.apply(counted, self.flow.budget()).await;
+        if !is_stream {
+            return Ok(response);
+        }
+        // What is not counted of a response, and the copy of its next piece, wait for the client.
+        let waiting = response.body().size_hint().upper().map_or(PIECE, |bytes| PIECE.min(bytes as usize));
+        match self.flow.add_stream_bytes(waiting) {
+            Some(bytes) => Ok(response.map(|body| body.of_stream(bytes))),
+            None => Ok(no_room()),
+        }
     }
 
     async fn respond(&self, request: Request<IncomingBody>) -> Result<Response, Infallible> {
@@ -109,6 +124,19 @@ impl Requests {
             }
         })
     }
+}
+
+/// The refusal of a request for which there is no memory.
+fn no_room() -> Response<CountedBody> {
+    RestError::NoRoom.into_response().map(CountedBody::from_counted)
+}
+
+/// The bytes of a request's head, as HTTP/2 counts them (RFC 9113 section 6.5.2).
+fn head_bytes<B>(request: &Request<B>) -> usize {
+    const FIELD: usize = 32;
+    let fields = request.headers().iter().map(|(name, value)| name.as_str().len() + value.len() + FIELD);
+    let target = request.uri().path_and_query().map_or(0, |target| target.as_str().len());
+    fields.sum::<usize>() + target
 }
 
 impl Connection {

@@ -18,7 +18,7 @@ use tokio::{
     time::{Instant, Sleep, sleep},
 };
 
-use super::{Budget, Capacity, Faults, Held, execution::Execution, receive::UnreadBody};
+use super::{Budget, Capacity, Faults, Held, budget::UNCOUNTED, execution::Execution, receive::UnreadBody};
 
 /// Granularity in bytes at which messages are counted while they are read.
 const STEP: usize = 16 << 10;
@@ -45,6 +45,31 @@ pub struct Flow {
     has_rest: AtomicBool,
     /// The rest of a request's body that was not read before the response. Requests follow each other.
     rest: Mutex<Option<UnreadBody>>,
+    /// What the streams of HTTP/2 have together of bytes that are too few to be counted for each of them.
+    streams: Mutex<StreamTotal>,
+}
+
+/// The bytes of a connection's streams, and the memory held for them.
+#[derive(Debug, Default)]
+struct StreamTotal {
+    bytes: usize,
+    held: Held,
+}
+
+/// Bytes of one stream, which count until this is dropped.
+#[derive(Debug)]
+pub(super) struct StreamBytes {
+    flow: Arc<Flow>,
+    bytes: usize,
+}
+
+impl Drop for StreamBytes {
+    fn drop(&mut self) {
+        let mut total = self.flow.streams.lock();
+        total.bytes -= self.bytes;
+        let counted = if total.bytes > UNCOUNTED { total.bytes } else { 0 };
+        total.held.shrink_to(counted);
+    }
 }
 
 impl Flow {
@@ -60,6 +85,19 @@ impl Flow {
     /// The threads that execute.
     pub(super) fn execution(&self) -> Option<&Arc<Execution>> {
         self.capacity.execution.as_ref()
+    }
+
+    /// Adds bytes of a stream. The streams of a connection have together what one request has without being counted: there
+    /// may be a hundred of them. Returns none if there is no room.
+    pub(super) fn add_stream_bytes(self: &Arc<Self>, bytes: usize) -> Option<StreamBytes> {
+        let mut total = self.streams.lock();
+        let sum = total.bytes + bytes;
+        // Only a request may be larger than all memory.
+        if sum > self.budget().bytes() || !self.budget().try_grow(&mut total.held, sum) {
+            return None;
+        }
+        total.bytes = sum;
+        Some(StreamBytes { flow: self.clone(), bytes })
     }
 
     /// Puts back what was not read of a request's body.
@@ -190,5 +228,29 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Watched<S> {
 
     fn is_write_vectored(&self) -> bool {
         self.stream.is_write_vectored()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn streams_of_a_connection_count_together() {
+        let budget = Budget::new(1 << 20);
+        let capacity = Capacity { budget: budget.clone(), ..Capacity::default() };
+        let flow = Arc::new(Flow::new(capacity, Faults::default()));
+        let first = flow.add_stream_bytes(UNCOUNTED).expect("room");
+        assert_eq!(budget.used(), 0, "what one request has is not counted");
+        let second = flow.add_stream_bytes(1).expect("room");
+        assert_eq!(budget.used(), UNCOUNTED + 1);
+        drop(first);
+        assert_eq!(budget.used(), 0);
+        drop(second);
+
+        let all: Vec<_> = std::iter::from_fn(|| flow.add_stream_bytes(UNCOUNTED)).collect();
+        assert_eq!(all.len(), (1 << 20) / UNCOUNTED);
+        drop(all);
+        assert_eq!(budget.used(), 0);
     }
 }

@@ -1,8 +1,13 @@
 //! HTTP/2 on the same ports: agreed on with TLS, or known beforehand.
 
+use axum::{body::Bytes, http::Request};
 use futures_util::future::join_all;
+use http_body_util::Full;
+use hyper::client::conn::http2;
+use hyper_util::rt::{TokioExecutor, TokioIo};
 use reqwest::Version;
 use serde_json::{Value, json};
+use tetrad::internals::web::Budget;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 use crate::support::{node, node_with};
@@ -52,6 +57,32 @@ async fn tls_agrees_on_it_with_clients_that_want_it() {
         let response = client.build().unwrap().get(&url).send().await.unwrap();
         assert_eq!((response.status().as_u16(), response.version()), (200, version));
     }
+    node.end().await;
+}
+
+#[tokio::test]
+async fn short_responses_that_wait_for_a_window_count_together() {
+    const RESPONSES: usize = 100;
+    let node = node_with(|config| config.rpc.budget = Budget::new(256 << 10)).await;
+    let stream = tokio::net::TcpStream::connect(node.address()).await.unwrap();
+    let mut builder = http2::Builder::new(TokioExecutor::new());
+    builder.initial_stream_window_size(0);
+    let (sender, connection) = builder.handshake(TokioIo::new(stream)).await.unwrap();
+    tokio::spawn(connection);
+    // Each is too short to be counted alone.
+    let batch = vec![json!({"jsonrpc": "2.0", "id": 1, "method": "eth_chainId"}); 200];
+    let body = Value::from(batch).to_string();
+    let ask = || {
+        let request = Request::post(node.rpc_url()).header("content-type", "application/json");
+        sender.clone().send_request(request.body(Full::new(Bytes::from(body.clone()))).unwrap())
+    };
+    let responses = join_all((0..RESPONSES).map(|_| ask())).await;
+    let served = responses.iter().filter(|response| response.as_ref().unwrap().status() == 200).count();
+    assert!((16..64).contains(&served), "{served} of {RESPONSES} responses of 8 kB");
+
+    // They leave room when they are gone.
+    drop((responses, sender));
+    assert_eq!(node.rpc("eth_chainId", json!([])).await, "0x7d");
     node.end().await;
 }
 
