@@ -2,7 +2,10 @@
 
 use std::{
     collections::BTreeSet,
-    sync::Arc,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
     time::{Duration, Instant},
 };
 
@@ -45,12 +48,41 @@ pub struct Form {
     pub requests: usize,
     /// Random documents for each operation.
     pub documents: usize,
+    /// Ways to send the requests of each operation.
+    pub framings: usize,
 }
 
 impl Form {
     /// A share of a round's time.
     pub fn share(&self, percent: u64) -> Duration {
         Duration::from_secs(self.seconds) * u32::try_from(percent).unwrap() / 100
+    }
+}
+
+/// What a part of the attack did so far.
+struct Figures {
+    part: String,
+    began: Instant,
+    /// Requests that were asked one after the other.
+    requests: usize,
+    /// Connections that attacked together.
+    connections: usize,
+    /// The most megabytes by which one attack grew the node, and that attack.
+    growth: (u64, String),
+}
+
+impl Figures {
+    fn new(part: &str) -> Self {
+        let (part, growth) = (part.to_owned(), (0, String::new()));
+        Self { part, began: Instant::now(), requests: 0, connections: 0, growth }
+    }
+
+    fn print(&self) {
+        let Self { part, began, requests, connections, growth: (megabytes, attack) } = self;
+        let took = began.elapsed();
+        println!(
+            "{part}: {took:.1?}, {requests} requests, {connections} connections, at most {megabytes} MB: {attack:.100}"
+        );
     }
 }
 
@@ -62,13 +94,37 @@ pub struct Campaign {
     pub form: Form,
     /// The node's memory with the chain loaded, in megabytes.
     pub base: Option<u64>,
+    /// Whether clients change the chain, so that requests wait for the blocks and the rules of others.
+    may_change: AtomicBool,
+    figures: Mutex<Figures>,
     failures: Mutex<BTreeSet<String>>,
 }
 
 impl Campaign {
     pub fn new(subject: Arc<Subject>, filled: Filled, honest: Honest, form: Form) -> Self {
         let base = subject.resident();
-        Self { subject, filled, honest, form, base, failures: Mutex::default() }
+        let figures = Mutex::new(Figures::new("preparation"));
+        Self {
+            subject,
+            filled,
+            honest,
+            form,
+            base,
+            may_change: AtomicBool::new(false),
+            figures,
+            failures: Mutex::default(),
+        }
+    }
+
+    /// From now on clients change the chain, and a request may wait for what others have the node do.
+    pub fn let_change(&self) {
+        self.may_change.store(true, Ordering::Relaxed);
+    }
+
+    /// Begins a part of the attack, and prints the figures of the one before.
+    pub fn begin(&self, part: &str) {
+        self.honest.begin(part);
+        std::mem::replace(&mut *self.figures.lock(), Figures::new(part)).print();
     }
 
     /// Records a failure. The test goes on.
@@ -81,6 +137,7 @@ impl Campaign {
 
     /// What failed.
     pub fn into_failures(self) -> (Arc<Subject>, Filled, Honest, BTreeSet<String>) {
+        self.figures.lock().print();
         (self.subject, self.filled, self.honest, self.failures.into_inner())
     }
 
@@ -89,6 +146,7 @@ impl Campaign {
         if !request.is_sendable() {
             return None;
         }
+        self.figures.lock().requests += 1;
         let asked = client.ask(&self.subject, request).await;
         match asked {
             Ok(outcome) => {
@@ -101,7 +159,8 @@ impl Campaign {
                 // Whoever sends on after the response to a long body may lose it with the connection.
                 let is_lost = ["no response: error writing a body", "no response: http2 error"];
                 let is_early = request.body.len() > LONG_BODY && is_lost.iter().any(|lost| error.starts_with(lost));
-                if !self.revive(name, &shown(request)).await && !is_early {
+                let is_waiting = self.may_change.load(Ordering::Relaxed) && error.starts_with("no response in");
+                if !self.revive(name, &shown(request)).await && !is_early && !is_waiting {
                     self.fail(format!("{name}: {error} [{}]", shown(request)));
                 }
                 None
@@ -125,6 +184,7 @@ impl Campaign {
     /// Runs the tasks of an attack until the node has done what they ask for, at most for a while, and compares the growth
     /// of its memory with the limit.
     pub async fn measure(&self, name: &str, attack: &str, mut tasks: JoinSet<()>, at_most: Duration) {
+        self.figures.lock().connections += tasks.len();
         let before = self.subject.resident();
         self.subject.forget_peak();
         let began = Instant::now();
@@ -156,6 +216,10 @@ impl Campaign {
             return;
         }
         let (grown, total) = (over(peak, before), over(peak, self.base));
+        let largest = &mut self.figures.lock().growth;
+        if grown > largest.0 {
+            *largest = (grown, format!("{name}, {attack}"));
+        }
         if grown > BLAMED {
             println!("{grown} MB, in all {total} MB: {name}, {attack:.120}");
         }

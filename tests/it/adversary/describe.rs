@@ -71,6 +71,8 @@ pub struct Operation {
     pub listeners: Vec<String>,
     pub call: Call,
     pub parameters: Vec<Parameter>,
+    /// Whether it changes the chain, its pool or the node's settings.
+    pub changes_state: bool,
 }
 
 /// The value of each parameter; none leaves it out.
@@ -252,7 +254,7 @@ async fn document(subject: &Subject, client: &mut Client, method: &str, path: &s
 
 fn socket(name: &str, listener: &str, path: String) -> Operation {
     let (name, listeners) = (name.to_owned(), vec![listener.to_owned()]);
-    Operation { name, listeners, call: Call::Socket { path }, parameters: Vec::new() }
+    Operation { name, listeners, call: Call::Socket { path }, parameters: Vec::new(), changes_state: false }
 }
 
 /// The operations of an OpenAPI document.
@@ -292,7 +294,13 @@ fn of_openapi(document: &Value) -> Vec<Operation> {
                 });
             }
             let call = Call::Http { method, path: path.clone(), media: body.map(|(media, _)| media.clone()) };
-            operations.push(Operation { name, listeners: vec![MAIN.to_owned()], call, parameters });
+            operations.push(Operation {
+                name,
+                listeners: vec![MAIN.to_owned()],
+                call,
+                parameters,
+                changes_state: false,
+            });
         }
     }
     operations
@@ -326,6 +334,7 @@ fn of_openrpc(document: &Value) -> Vec<Operation> {
             listeners: vec![MAIN.to_owned()],
             parameters: parameters.collect(),
             call: Call::JsonRpc { method },
+            changes_state: described["x-changes-state"] == true,
         }
     });
     methods.collect()
@@ -358,12 +367,14 @@ fn of_comet() -> Vec<Operation> {
             listeners: listeners.clone(),
             call: Call::JsonRpc { method: method.to_owned() },
             parameters: parameters(Place::Member),
+            changes_state: false,
         });
         operations.push(Operation {
             name: format!("CometBFT GET /{method}"),
             listeners,
             call: Call::Http { method: "GET".to_owned(), path: format!("/{method}"), media: None },
             parameters: parameters(Place::Json),
+            changes_state: false,
         });
     }
     operations

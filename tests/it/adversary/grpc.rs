@@ -57,6 +57,7 @@ pub async fn operations(server: SocketAddr) -> Vec<Operation> {
             listeners: vec!["grpc".to_owned()],
             call: Call::Grpc { path, input: method.input() },
             parameters,
+            changes_state: false,
         }
     });
     operations.collect()

@@ -39,6 +39,7 @@ pub fn operations(response: &Value) -> Vec<Operation> {
             name: format!("GraphQL {name}"),
             listeners: vec!["rest".to_owned()],
             parameters: arguments.collect(),
+            changes_state: false,
             call: Call::Graph { field: name, selections: selections(types, &field["type"], LEVELS) },
         }
     });

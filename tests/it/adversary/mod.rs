@@ -2,20 +2,25 @@
 //! it finds there, while honest clients use every interface.
 //!
 //! It measures how long honest clients wait, so it runs alone: `cargo test --test it -- --ignored adversary`.
-//! `TETRAD_ADVERSARY` sets the seconds of a longer one, such as 3600 before a
-//! release; `TETRAD_SEED` repeats a run's choices.
+//! `TETRAD_ADVERSARY` sets the seconds of a longer one, such as 3600 before a release, which attacks both profiles;
+//! `TETRAD_SEED` repeats a run's choices.
 
 mod api;
 mod attacks;
+mod bodies;
 mod campaign;
 mod describe;
 mod documents;
+mod envelopes;
 mod fill;
+mod frames;
+mod framing;
 mod grpc;
 mod honest;
 mod introspection;
 mod probe;
 mod request;
+mod shapes;
 mod subject;
 
 use std::{
@@ -32,9 +37,10 @@ use self::{
     campaign::{Campaign, Form},
     describe::{Call, Operation},
     fill::{Filled, fill, key},
+    framing::Framing,
     honest::{Facts, Honest, SENDER},
     probe::{Probed, probe},
-    subject::{Subject, client_address},
+    subject::{Profile, Subject, client_address},
 };
 use crate::{cluster::checker::seed, contracts::random::Random, support::process};
 
@@ -42,8 +48,10 @@ use crate::{cluster::checker::seed, contracts::random::Random, support::process}
 const SHORT: u64 = 45;
 /// Seconds of a round of the long form.
 const ROUND: u64 = 600;
+/// Least rounds of the long form: one for each profile.
+const LEAST_ROUNDS: u64 = 2;
 /// Least time of the search for the largest response of an operation, of which most need less.
-const LEAST_SEARCH: Duration = Duration::from_secs(2);
+const LEAST_SEARCH: Duration = Duration::from_secs(1);
 /// How long honest clients run before the attack.
 const CALIBRATION: Duration = Duration::from_secs(2);
 
@@ -51,7 +59,7 @@ fn form() -> Form {
     match std::env::var("TETRAD_ADVERSARY") {
         Ok(text) => {
             let seconds: u64 = text.parse().expect("TETRAD_ADVERSARY is a number of seconds");
-            let rounds = (seconds / ROUND).max(1);
+            let rounds = (seconds / ROUND).max(LEAST_ROUNDS);
             Form {
                 seconds: seconds / rounds,
                 rounds,
@@ -59,18 +67,32 @@ fn form() -> Form {
                 transactions: 300,
                 requests: 200,
                 documents: 60,
+                framings: Framing::ALL.len(),
             }
         }
-        Err(_) => Form { seconds: SHORT, rounds: 1, connections: 20, transactions: 60, requests: 12, documents: 3 },
+        Err(_) => Form {
+            seconds: SHORT,
+            rounds: 1,
+            connections: 20,
+            transactions: 60,
+            requests: 12,
+            documents: 3,
+            framings: 2,
+        },
     }
 }
 
 /// Starts a node with a full chain. Nested messages that a node admits but cannot show are a failure, and the chain of the
 /// next one has less of them.
-async fn filled(form: &Form, random: &mut Random, failures: &mut BTreeSet<String>) -> (Arc<Subject>, Filled) {
+async fn filled(
+    profile: Profile,
+    form: &Form,
+    random: &mut Random,
+    failures: &mut BTreeSet<String>,
+) -> (Arc<Subject>, Filled) {
     let mut levels = usize::MAX;
     loop {
-        let subject = Arc::new(Subject::start().await);
+        let subject = Arc::new(Subject::start(profile).await);
         let api = Api::new(&subject, client_address(2));
         let filled = fill(&api, form.transactions, levels, random).await;
         match shown_in_time(&api, filled.cosmos_hashes.last().expect("a Cosmos transaction")).await {
@@ -107,16 +129,22 @@ async fn every_operation_that_a_node_describes_withstands_an_adversary() {
     let mut failures = BTreeSet::new();
     for round in 0..form.rounds {
         let mut random = Random::new(seed.wrapping_add(round));
-        failures.extend(attack(form, &mut random).await);
+        // Every other round of the long form.
+        let profile = if round % 2 == 0 { Profile::Production } else { Profile::Development };
+        println!("round {round}: {profile:?}");
+        failures.extend(attack(profile, form, &mut random).await);
     }
     let listed: Vec<_> = failures.iter().map(String::as_str).collect();
     assert!(listed.is_empty(), "TETRAD_SEED={seed}: {} failures:\n{}", listed.len(), listed.join("\n"));
 }
 
 /// A round: what failed.
-async fn attack(form: Form, random: &mut Random) -> BTreeSet<String> {
+async fn attack(profile: Profile, form: Form, random: &mut Random) -> BTreeSet<String> {
     let mut failures = BTreeSet::new();
-    let (subject, filled) = filled(&form, random, &mut failures).await;
+    // In development there are two attacks, the second one with the operations that change the chain.
+    let attacks = if profile == Profile::Development { 2 } else { 1 };
+    let form = Form { seconds: form.seconds / attacks, ..form };
+    let (subject, filled) = filled(profile, &form, random, &mut failures).await;
     let api = Api::new(&subject, client_address(2));
     let account = Address::repeat_byte(0x51);
     for address in [account, key(SENDER).address()] {
@@ -133,30 +161,14 @@ async fn attack(form: Form, random: &mut Random) -> BTreeSet<String> {
     let campaign = Campaign::new(subject, filled, honest, form);
     println!("{:?} MB with the chain loaded", campaign.base);
 
-    campaign.honest.begin("largest pages");
-    let until = Instant::now() + form.share(35);
-    let mut probed: Vec<Probed> = Vec::new();
-    for (n, operation) in operations.iter().enumerate() {
-        // Most searches end early. One may take as much of what is left as a dozen others have on average.
-        let left = until.saturating_duration_since(Instant::now());
-        let at_most = 12 * left / u32::try_from(operations.len() - n).unwrap();
-        probed.push(probe(&campaign, operation.clone(), random.next(), form.requests, at_most.max(LEAST_SEARCH)).await);
+    let (changing, reading) =
+        operations.into_iter().partition(|operation| profile == Profile::Development && operation.changes_state);
+    attack_operations(&campaign, reading, random).await;
+    if profile == Profile::Development {
+        // Afterwards the chain is not what it was.
+        campaign.let_change();
+        attack_operations(&campaign, changing, random).await;
     }
-    serve_elsewhere(&campaign, &mut probed).await;
-    probed.sort_by_key(|probed| probed.bytes);
-    for one in probed.iter().rev().filter(|one| one.bytes > 64 << 10) {
-        println!("{} kB: {}: {}", one.bytes / 1024, one.operation.name, campaign::shown(&one.largest));
-    }
-    attacks::unread(&campaign, &probed, form.share(30)).await;
-    campaign.honest.begin("WebSockets unread");
-    attacks::unread_sockets(&campaign, &probed).await;
-    campaign.honest.begin("bodies held back");
-    attacks::held_bodies(&campaign, &probed, form.share(8)).await;
-    campaign.honest.begin("aborted requests");
-    attacks::aborted(&campaign, &probed).await;
-    campaign.honest.begin("deep, wide and random documents");
-    attacks::documents(&campaign, &mut probed, random.next()).await;
-    attacks::refusals(&campaign, &probed, form.share(15)).await;
 
     let (subject, filled, honest, found) = campaign.into_failures();
     failures.extend(found);
@@ -165,6 +177,39 @@ async fn attack(form: Form, random: &mut Random) -> BTreeSet<String> {
     failures.extend(subject.accidents().into_iter().map(|line| format!("the log: {line:.300}")));
     failures.extend(restart(&subject, &filled, &acknowledged).await);
     failures
+}
+
+/// Attacks operations in every way.
+async fn attack_operations(campaign: &Campaign, operations: Vec<Operation>, random: &mut Random) {
+    campaign.begin("largest pages");
+    let until = Instant::now() + campaign.form.share(30);
+    let mut probed: Vec<Probed> = Vec::new();
+    for (n, operation) in operations.iter().enumerate() {
+        // Most searches end early. One may take as much of what is left as a dozen others have on average.
+        let left = until.saturating_duration_since(Instant::now());
+        let at_most = 12 * left / u32::try_from(operations.len() - n).unwrap();
+        probed.push(
+            probe(campaign, operation.clone(), random.next(), campaign.form.requests, at_most.max(LEAST_SEARCH)).await,
+        );
+    }
+    serve_elsewhere(campaign, &mut probed).await;
+    probed.sort_by_key(|probed| probed.bytes);
+    for one in probed.iter().rev().filter(|one| one.bytes > 64 << 10) {
+        println!("{} kB: {}: {}", one.bytes / 1024, one.operation.name, campaign::shown(&one.largest));
+    }
+    campaign.begin("responses unread");
+    attacks::unread(campaign, &probed, campaign.form.share(25)).await;
+    campaign.begin("WebSockets unread");
+    attacks::unread_sockets(campaign, &probed, random).await;
+    attacks::framings(campaign, &probed, campaign.form.share(25), random).await;
+    campaign.begin("bodies held back");
+    bodies::held_bodies(campaign, &probed, campaign.form.share(8)).await;
+    campaign.begin("aborted requests");
+    attacks::aborted(campaign, &probed).await;
+    campaign.begin("deep, wide and random documents");
+    shapes::documents(campaign, &mut probed, random.next()).await;
+    campaign.begin("senders of refusals");
+    attacks::refusals(campaign, &probed, campaign.form.share(12)).await;
 }
 
 fn shuffle(operations: &mut [Operation], random: &mut Random) {
@@ -228,10 +273,14 @@ async fn restart(subject: &Arc<Subject>, filled: &Filled, acknowledged: &[String
     subject.kill();
     subject.restart().await;
     let after = answers(&api, filled, acknowledged).await;
+    // Clients of a development node may have removed it.
+    let may_be_missing = subject.profile == Profile::Development;
     for ((name, before), (_, after)) in before.iter().zip(&after) {
         match (before, after) {
-            (Ok(Value::Null), _) | (_, Ok(Value::Null)) => failures.push(format!("{name}: acknowledged, and lost")),
-            (Ok(before), Ok(after)) if before == after => {}
+            (Ok(Value::Null), _) | (_, Ok(Value::Null)) if !may_be_missing => {
+                failures.push(format!("{name}: acknowledged, and lost"))
+            }
+            (before, after) if before == after && (before.is_ok() || may_be_missing) => {}
             (before, after) => {
                 let shown = |answer: &Result<Value, String>| format!("{:.200}", format!("{answer:?}"));
                 failures.push(format!("{name}: before the restart {}, after it {}", shown(before), shown(after)));

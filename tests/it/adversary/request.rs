@@ -26,10 +26,12 @@ const KEPT: usize = 1 << 20;
 pub const RESPONSE_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// The protocol of a request.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Protocol {
     /// HTTP/1.1.
     Http,
+    /// The same over HTTP/2.
+    Http2,
     /// A unary call of gRPC.
     Grpc,
 }
@@ -48,20 +50,29 @@ pub struct Request {
 }
 
 impl Request {
-    /// The head of HTTP/1.1 for a body of so many bytes.
-    pub fn head(&self, length: usize) -> String {
+    /// The head of HTTP/1.1 with further fields, each with the end of its line.
+    pub fn head(&self, fields: &str) -> String {
         let media = self.media.iter().map(|media| format!("content-type: {media}\r\n")).collect::<String>();
-        let length = if self.media.is_some() { format!("content-length: {length}\r\n") } else { String::new() };
-        format!("{} {} HTTP/1.1\r\nhost: localhost\r\n{media}{length}\r\n", self.method, self.target)
+        format!("{} {} HTTP/1.1\r\nhost: localhost\r\n{media}{fields}\r\n", self.method, self.target)
     }
 
     /// The whole request of HTTP/1.1.
     pub fn bytes(&self) -> Vec<u8> {
-        [self.head(self.body.len()).as_bytes(), &self.body].concat()
+        let body = self.sent_body();
+        let length = if self.media.is_some() { format!("content-length: {}\r\n", body.len()) } else { String::new() };
+        [self.head(&length).as_bytes(), &body].concat()
+    }
+
+    /// The body as it is sent.
+    pub fn sent_body(&self) -> Bytes {
+        match self.protocol {
+            Protocol::Http | Protocol::Http2 => self.body.clone(),
+            Protocol::Grpc => self.framed(),
+        }
     }
 
     /// The message of a call of gRPC with its frame.
-    pub fn framed(&self) -> Bytes {
+    fn framed(&self) -> Bytes {
         let length = u32::try_from(self.body.len()).expect("no message is that long").to_be_bytes();
         [&[0][..], &length, &self.body].concat().into()
     }
@@ -73,20 +84,15 @@ impl Request {
 
     fn http(&self) -> Result<HttpRequest<Full<Bytes>>, String> {
         let mut request = HttpRequest::builder().method(self.method.as_str());
-        let body = match self.protocol {
-            Protocol::Http => {
-                request = request.uri(&self.target).header("host", "localhost");
-                self.body.clone()
-            }
-            Protocol::Grpc => {
-                request = request.uri(format!("http://localhost{}", self.target)).header("te", "trailers");
-                self.framed()
-            }
+        request = match self.protocol {
+            Protocol::Http => request.uri(&self.target).header("host", "localhost"),
+            Protocol::Http2 => request.uri(format!("http://localhost{}", self.target)),
+            Protocol::Grpc => request.uri(format!("http://localhost{}", self.target)).header("te", "trailers"),
         };
         if let Some(media) = &self.media {
             request = request.header("content-type", media);
         }
-        request.body(Full::new(body)).map_err(|error| error.to_string())
+        request.body(Full::new(self.sent_body())).map_err(|error| error.to_string())
     }
 }
 
@@ -177,12 +183,15 @@ enum Sender {
     Http2(http2::SendRequest<Full<Bytes>>),
 }
 
-/// A client with one connection for each listener.
+/// A server, and the protocol that a connection to it has.
+type Peer = (SocketAddr, Protocol);
+
+/// A client with one connection for each listener and protocol.
 pub struct Client {
     from: IpAddr,
-    senders: HashMap<SocketAddr, Sender>,
+    senders: HashMap<Peer, Sender>,
     /// The last request on each connection.
-    last: HashMap<SocketAddr, String>,
+    last: HashMap<Peer, String>,
 }
 
 /// An error with its causes.
@@ -199,39 +208,39 @@ impl Client {
 
     /// Sends a request and reads the response.
     pub async fn ask(&mut self, subject: &Subject, request: &Request) -> Result<Outcome, String> {
-        let address = subject.address(&request.listener);
+        let peer = (subject.address(&request.listener), request.protocol);
         let began = Instant::now();
-        let asked = tokio::time::timeout(RESPONSE_TIMEOUT, self.response(address, request)).await;
+        let asked = tokio::time::timeout(RESPONSE_TIMEOUT, self.response(peer, request)).await;
         let asked = asked.unwrap_or_else(|_| Err(format!("no response in {RESPONSE_TIMEOUT:?}")));
         match asked {
             Ok((outcome, is_reusable)) => {
                 if !is_reusable {
-                    self.senders.remove(&address);
+                    self.senders.remove(&peer);
                 }
                 Ok(Outcome { took: began.elapsed(), ..outcome })
             }
             Err(error) => {
-                self.senders.remove(&address);
+                self.senders.remove(&peer);
                 // Whoever closes a connection has to say so in the response before.
-                let before = self.last.get(&address).filter(|_| error.contains("connection closed before message"));
+                let before = self.last.get(&peer).filter(|_| error.contains("connection closed before message"));
                 Err(before.map(|before| format!("{error}, on the connection of {before}")).unwrap_or(error))
             }
         }
     }
 
-    async fn response(&mut self, address: SocketAddr, request: &Request) -> Result<(Outcome, bool), String> {
+    async fn response(&mut self, peer: Peer, request: &Request) -> Result<(Outcome, bool), String> {
         let http = request.http()?;
-        let is_open = match self.senders.get_mut(&address) {
+        let is_open = match self.senders.get_mut(&peer) {
             Some(Sender::Http1(sender)) => sender.ready().await.is_ok(),
             Some(Sender::Http2(sender)) => sender.ready().await.is_ok(),
             None => false,
         };
         if !is_open {
-            let stream = connect(address, self.from, None).await?;
-            self.senders.insert(address, handshake(stream, request.protocol).await?);
-            self.last.remove(&address);
+            let stream = connect(peer.0, self.from, None).await?;
+            self.senders.insert(peer, handshake(stream, request.protocol).await?);
+            self.last.remove(&peer);
         }
-        let sent = match self.senders.get_mut(&address) {
+        let sent = match self.senders.get_mut(&peer) {
             Some(Sender::Http1(sender)) => sender.send_request(http).await,
             Some(Sender::Http2(sender)) => sender.send_request(http).await,
             None => return Err("no connection".to_owned()),
@@ -263,7 +272,7 @@ impl Client {
                 return Ok((outcome, false));
             }
         }
-        self.last.insert(address, format!("{} {:.100}", request.method, request.target));
+        self.last.insert(peer, format!("{} {:.100}", request.method, request.target));
         Ok((outcome, true))
     }
 }
@@ -276,7 +285,7 @@ async fn handshake(stream: TcpStream, protocol: Protocol) -> Result<Sender, Stri
             tokio::spawn(connection);
             Ok(Sender::Http1(sender))
         }
-        Protocol::Grpc => {
+        Protocol::Http2 | Protocol::Grpc => {
             let handshake = http2::handshake(TokioExecutor::new(), stream).await;
             let (sender, connection) = handshake.map_err(|error| error.to_string())?;
             tokio::spawn(connection);

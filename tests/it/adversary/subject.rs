@@ -29,19 +29,37 @@ pub const TOTAL_LIMIT: u64 = GROWTH_LIMIT + HISTORY_MEGABYTES + 160;
 /// How long a node may take to start.
 const START_TIMEOUT: Duration = Duration::from_secs(60);
 
+/// The profile of a node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Profile {
+    Production,
+    /// Clients may change the chain's past, its time and the rules of its pool.
+    Development,
+}
+
+impl Profile {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Production => "production",
+            Self::Development => "development",
+        }
+    }
+}
+
 /// The node.
 pub struct Subject {
+    pub profile: Profile,
     directory: tempfile::TempDir,
     running: Mutex<Option<Running>>,
 }
 
 impl Subject {
-    /// Starts a node as a public one would be run, with every listener on a free port. Requests to its REST interfaces are
-    /// not counted, as if they came from many addresses.
-    pub async fn start() -> Self {
+    /// Starts a node with every listener on a free port: in production as a public one would be run. Requests to its REST
+    /// interfaces are not counted, as if they came from many addresses.
+    pub async fn start(profile: Profile) -> Self {
         let directory = tempfile::tempdir().unwrap();
         fs::write(directory.path().join("token"), "a-token-that-no-client-has").unwrap();
-        let subject = Self { directory, running: Mutex::new(None) };
+        let subject = Self { profile, directory, running: Mutex::new(None) };
         subject.restart().await;
         subject
     }
@@ -57,7 +75,7 @@ impl Subject {
 
     /// Starts the node on the directory that it has.
     pub async fn restart(&self) {
-        let mut command = process::tetrad(&["--profile", "production", "--quiet", "--durability", "os"]);
+        let mut command = process::tetrad(&["--profile", self.profile.name(), "--quiet", "--durability", "os"]);
         command.arg("--data-dir").arg(self.chain());
         command.arg("--admin-token-file").arg(self.directory.path().join("token"));
         for listener in ["listen", "ws-listen", "comet-listen", "cosmos-rest-listen", "grpc-listen"] {
@@ -66,7 +84,10 @@ impl Subject {
         command.args(["--limits-transit-megabytes", &TRANSIT_MEGABYTES.to_string()]);
         command.args(["--rpc-max-trace-megabytes", &TRACE_MEGABYTES.to_string()]);
         command.args(["--limits-history-megabytes", &HISTORY_MEGABYTES.to_string()]);
-        command.args(["--block-time", "0.5", "--exchange-rate-limit", "0", "--faucet", "1000"]);
+        if self.profile == Profile::Production {
+            command.args(["--block-time", "0.5"]);
+        }
+        command.args(["--exchange-rate-limit", "0", "--faucet", "1000"]);
         command.args(["--faucet-per-address", "0", "--faucet-per-client", "0", "--faucet-per-day", "10000"]);
         let log = self.log();
         let started = tokio::time::timeout(START_TIMEOUT, Running::run_with_log(command, &log)).await;
@@ -170,6 +191,13 @@ impl Subject {
 pub fn client_address(n: u8) -> IpAddr {
     let last = if cfg!(target_os = "linux") { n } else { 1 };
     Ipv4Addr::new(127, 0, 0, last).into()
+}
+
+/// The address of the n-th attacker; attackers share a few.
+pub fn attacker_address(n: usize) -> IpAddr {
+    const FIRST: u8 = 10;
+    const SHARED: usize = 4;
+    client_address(FIRST + (n % SHARED) as u8)
 }
 
 /// A value as it is in a path or in a query.

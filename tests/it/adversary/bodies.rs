@@ -1,0 +1,129 @@
+//! Bodies that do not end.
+
+use std::{
+    convert::Infallible,
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use axum::{body::Bytes, http::Request as HttpRequest};
+use futures_util::{StreamExt, stream};
+use http_body_util::StreamBody;
+use hyper::{body::Frame, client::conn::http2};
+use hyper_util::rt::{TokioExecutor, TokioIo};
+use tokio::{io::AsyncWriteExt, task::JoinSet};
+
+use super::{
+    attacks::LEAST,
+    campaign::Campaign,
+    probe::Probed,
+    request::{Client, Protocol, Request, connect},
+    subject::{Subject, attacker_address, client_address},
+};
+
+/// Sizes of bodies that are tried, to find the largest that is admitted.
+const BODY_SIZES: [usize; 6] = [32 << 20, 12 << 20, 5_000_000, 1 << 20, 230_000, 90_000];
+/// The bytes of bodies that are held back in one attack, at most.
+const HELD_BYTES: usize = 320 << 20;
+/// How long an honest request waits beside bodies that are held back.
+const BESIDE_HELD_LIMIT: Duration = Duration::from_secs(3);
+
+/// Sends the head of a request and all of its body but the last byte.
+async fn hold_back(subject: Arc<Subject>, request: Request, length: usize, n: usize) -> Result<(), String> {
+    let mut stream = connect(subject.address(&request.listener), attacker_address(n), None).await?;
+    match request.protocol {
+        Protocol::Http | Protocol::Http2 => {
+            let sent = async {
+                let head = request.head(&format!("content-length: {length}\r\n"));
+                stream.write_all(head.as_bytes()).await?;
+                stream.write_all(&body_beginning(length - 1)).await
+            };
+            sent.await.map_err(|error| error.to_string())?;
+            std::future::pending::<()>().await;
+        }
+        Protocol::Grpc => {
+            let (mut sender, connection) = http2::handshake(TokioExecutor::new(), TokioIo::new(stream))
+                .await
+                .map_err(|error| error.to_string())?;
+            let frame = u32::try_from(length).unwrap_or(u32::MAX).to_be_bytes();
+            let first = Bytes::from([&[0][..], &frame, &vec![0; length - 1]].concat());
+            let frames = stream::iter([Ok::<_, Infallible>(Frame::data(first))]).chain(stream::pending());
+            let head = HttpRequest::post(format!("http://localhost{}", request.target));
+            let head = head.header("te", "trailers").header("content-type", "application/grpc+proto");
+            let http = head.body(StreamBody::new(frames)).map_err(|error| error.to_string())?;
+            let connection = tokio::spawn(connection);
+            let _ = sender.send_request(http).await;
+            connection.abort();
+        }
+    }
+    Ok(())
+}
+
+/// The beginning of a JSON document.
+fn body_beginning(length: usize) -> Vec<u8> {
+    let mut body = br#"{"jsonrpc":"2.0","id":1,"method":"eth_call","params":[""#.to_vec();
+    body.resize(length.max(1), b'0');
+    body
+}
+
+/// The longest body that an operation does not refuse for its length.
+async fn largest_body(campaign: &Campaign, client: &mut Client, one: &Probed) -> usize {
+    for size in BODY_SIZES {
+        let request = one.operation.with_body(body_beginning(size), &one.arguments);
+        let Ok(outcome) = client.ask(&campaign.subject, &request).await else { continue };
+        // RESOURCE_EXHAUSTED and OUT_OF_RANGE are gRPC's words for it.
+        if outcome.status != 413 && !matches!(outcome.grpc_status, Some(8 | 11)) {
+            return size;
+        }
+    }
+    BODY_SIZES[BODY_SIZES.len() - 1]
+}
+
+/// Bodies that are held back at their last byte, and beside them requests that end.
+pub async fn held_bodies(campaign: &Campaign, probed: &[Probed], time: Duration) {
+    let mut routes: Vec<&Probed> = Vec::new();
+    for one in probed.iter().filter(|one| one.operation.has_body()) {
+        // Many operations of one route, as those of JSON-RPC, have one body; so have all methods of gRPC.
+        let route = |probed: &Probed| match probed.largest.protocol {
+            Protocol::Http | Protocol::Http2 => (probed.largest.listener.clone(), probed.largest.target.clone()),
+            Protocol::Grpc => (probed.largest.listener.clone(), String::new()),
+        };
+        if routes.iter().all(|known| route(known) != route(one)) {
+            routes.push(one);
+        }
+    }
+    let each = (time / u32::try_from(2 * routes.len().max(1)).unwrap()).max(LEAST);
+    for one in routes {
+        let mut client = Client::new(client_address(2));
+        let length = largest_body(campaign, &mut client, one).await;
+        campaign.revive(&one.operation.name, &format!("a body of {length} bytes")).await;
+        for length in [length, 2] {
+            let connections = (HELD_BYTES / length).min(4 * campaign.form.connections);
+            let mut tasks = JoinSet::new();
+            for n in 0..connections {
+                let request = one.operation.with_body(Bytes::new(), &one.arguments);
+                let subject = campaign.subject.clone();
+                tasks.spawn(async move { drop(hold_back(subject, request, length, n).await) });
+            }
+            let attack = format!("{connections} bodies of {length} bytes held back");
+            let name = &one.operation.name;
+            let (began, request) = (Instant::now(), one.largest.clone());
+            let beside = async {
+                tokio::time::sleep(each / 2).await;
+                let began = Instant::now();
+                let asked = client.ask(&campaign.subject, &request).await;
+                (asked, began.elapsed())
+            };
+            let (_, (asked, took)) =
+                tokio::join!(campaign.measure(name, &attack, tasks, each.max(BESIDE_HELD_LIMIT)), beside);
+            let is_refused = asked.as_ref().is_ok_and(|outcome| outcome.status == 503 && request.body.len() < 16_000);
+            if took > BESIDE_HELD_LIMIT || asked.is_err() || is_refused {
+                let answer = asked.map(|outcome| outcome.status);
+                campaign.fail(format!(
+                    "{name}, {attack}: another request waits {took:?} of {:?}: {answer:?}",
+                    began.elapsed()
+                ));
+            }
+        }
+    }
+}
