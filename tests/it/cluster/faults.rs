@@ -11,16 +11,16 @@ use super::{
 };
 
 /// Name of the log's stream.
-const STREAM: &str = "tetrad-test";
+pub const STREAM: &str = "tetrad-test";
 /// Faults of a run in continuous integration: one of each kind.
 const FAULTS: usize = KINDS.len();
 /// Time for which servers are cut off from each other: longer than their elections.
 const PARTITION: Duration = Duration::from_secs(12);
 /// Transactions that must be acknowledged after each fault.
-const PROGRESS: usize = 40;
+pub const PROGRESS: usize = 40;
 
 #[derive(Clone, Copy, Debug)]
-enum Fault {
+pub enum Fault {
     LeaderKilled,
     FollowerKilled,
     LeaderTerminated,
@@ -55,7 +55,7 @@ const KINDS: [Fault; 14] = [
 ];
 
 /// Causes a fault, and ends it.
-async fn cause(fault: Fault, nats: &mut NatsServers, cluster: &mut Cluster) {
+pub async fn cause(fault: Fault, nats: &mut NatsServers, cluster: &mut Cluster) {
     let leader = cluster.leader().await;
     let follower = (leader + 1) % 3;
     match fault {
@@ -160,6 +160,11 @@ async fn nothing_acknowledged_is_lost_or_included_twice_whatever_fails() {
         cause(KINDS[kind], &mut nats, &mut cluster).await;
         workload.progress(PROGRESS).await;
     }
+    verify(workload, &cluster).await;
+}
+
+/// Ends the clients, and holds what they were told against the chain of every node.
+pub async fn verify(workload: Workload, cluster: &Cluster) {
     let mut report = check(&workload.finish().await, &cluster.endpoints().urls()).await;
     println!("{report}");
     let forks = cluster.forks();

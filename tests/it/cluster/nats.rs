@@ -21,10 +21,11 @@ use tokio::time::{sleep, timeout};
 
 use super::{
     PATIENCE, POLL,
+    network::{MACHINES, Machine, Network},
     proxy::{End, Proxy},
 };
 use crate::support::{
-    process::{print_log, signal},
+    process::{installed, print_log, signal},
     skip,
 };
 
@@ -47,6 +48,7 @@ enum State {
 struct NatsServer {
     name: String,
     address: SocketAddr,
+    machine: Option<Machine>,
     config: PathBuf,
     log: PathBuf,
     child: Child,
@@ -57,7 +59,11 @@ struct NatsServer {
 /// The password of the user `node` on secured servers. In a URL it is percent-encoded.
 const PASSWORD: &str = "s3cret@1";
 
-/// NATS servers on loopback, named n0, n1 and so on. Killed when dropped; after a panic their logs are printed.
+/// The ports of servers that have a machine each.
+const CLIENT_PORT: u16 = 4222;
+const ROUTE_PORT: u16 = 6222;
+
+/// NATS servers on loopback, or one on each machine of a network, named n0, n1 and so on. Killed when dropped; after a panic their logs are printed.
 pub struct NatsServers {
     program: PathBuf,
     servers: Vec<NatsServer>,
@@ -70,22 +76,27 @@ impl NatsServers {
     /// Starts one server or a cluster of three, and waits until JetStream stores messages. Returns none if nats-server is
     /// not installed.
     pub async fn start(count: usize) -> Option<Self> {
-        Self::begin(count, false).await
+        Self::begin(count, false, None).await
+    }
+
+    /// Starts a cluster with a server on each machine.
+    pub async fn start_on(network: &Network) -> Option<Self> {
+        Self::begin(MACHINES, false, Some(network)).await
     }
 
     /// Starts a server with the users and permissions of the configuration that the program is shipped with.
     pub async fn start_secured() -> Option<Self> {
-        Self::begin(1, true).await
+        Self::begin(1, true, None).await
     }
 
-    async fn begin(count: usize, secured: bool) -> Option<Self> {
+    async fn begin(count: usize, secured: bool, network: Option<&Network>) -> Option<Self> {
         assert!(count == 1 || count == 3, "{count} servers");
-        let Some(program) = program() else {
+        let Some(program) = installed("nats-server") else {
             skip("nats-server is not installed");
             return None;
         };
         for _ in 0..ATTEMPTS {
-            let mut servers = Self::spawn(program.clone(), count, secured).await;
+            let mut servers = Self::spawn(program.clone(), count, secured, network).await;
             match servers.become_ready().await {
                 Ok(()) => return Some(servers),
                 Err(error) if error.contains("address already in use") => drop(servers),
@@ -95,10 +106,12 @@ impl NatsServers {
         panic!("no free ports");
     }
 
-    async fn spawn(program: PathBuf, count: usize, secured: bool) -> Self {
+    async fn spawn(program: PathBuf, count: usize, secured: bool, network: Option<&Network>) -> Self {
         let directory = tempfile::tempdir().unwrap();
-        let addresses: Vec<_> = (0..count).map(|_| free_address()).collect();
-        let listeners: Vec<_> = (0..count).map(|_| free_address()).collect();
+        let machine = |index| network.map(|network| network.machine(index));
+        let address = |index, port| machine(index).map_or_else(free_address, |machine| machine.address(port));
+        let addresses: Vec<_> = (0..count).map(|index| address(index, CLIENT_PORT)).collect();
+        let listeners: Vec<_> = (0..count).map(|index| address(index, ROUTE_PORT)).collect();
         let cluster = listeners[0].port();
         let mut routes = Vec::new();
         let sync = if is_newer_than_2_9(&program) { "sync_interval: always, " } else { "" };
@@ -113,6 +126,11 @@ impl NatsServers {
             if count > 1 {
                 let mut others = Vec::new();
                 for other in (0..count).filter(|other| *other != index) {
+                    // The links of machines fail by themselves.
+                    if network.is_some() {
+                        others.push(format!("nats://{}", listeners[other]));
+                        continue;
+                    }
                     let proxy = Proxy::start(listeners[other]).await;
                     others.push(format!("nats://{}", proxy.address()));
                     routes.push((index, other, proxy));
@@ -129,8 +147,9 @@ impl NatsServers {
             let config = store.with_extension("conf");
             fs::write(&config, text).unwrap();
             let log = store.with_extension("log");
-            let child = run(&program, &config, &log);
-            servers.push(NatsServer { name, address, config, log, child, state: State::Running, secured });
+            let machine = machine(index);
+            let child = run(&program, machine, &config, &log);
+            servers.push(NatsServer { name, address, machine, config, log, child, state: State::Running, secured });
         }
         Self { program, servers, routes, directory }
     }
@@ -229,12 +248,12 @@ impl NatsServers {
         let deadline = Instant::now() + PATIENCE;
         let server = &mut self.servers[index];
         assert_eq!(server.state, State::Ended, "{} runs", server.name);
-        server.child = run(&self.program, &server.config, &server.log);
+        server.child = run(&self.program, server.machine, &server.config, &server.log);
         server.state = State::Running;
         while server.client().await.is_err() {
             assert!(Instant::now() < deadline, "{} does not accept clients", server.name);
             if server.child.try_wait().unwrap().is_some() {
-                server.child = run(&self.program, &server.config, &server.log);
+                server.child = run(&self.program, server.machine, &server.config, &server.log);
             }
             sleep(POLL).await;
         }
@@ -340,14 +359,6 @@ impl Drop for NatsServers {
     }
 }
 
-/// The path of nats-server, which Debian installs where only root's PATH leads.
-fn program() -> Option<PathBuf> {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let mut directories: Vec<_> = std::env::split_paths(&path).collect();
-    directories.push("/usr/sbin".into());
-    directories.into_iter().map(|directory| directory.join("nats-server")).find(|program| program.is_file())
-}
-
 /// Whether the program knows `sync_interval: always`, with which it is shipped.
 fn is_newer_than_2_9(program: &Path) -> bool {
     let shown = Command::new(program).arg("--version").output().unwrap();
@@ -363,9 +374,9 @@ fn shipped_accounts() -> String {
     format!("accounts {{{}\n", accounts.replace("$NATS_SYSTEM_PASSWORD", "system"))
 }
 
-fn run(program: &Path, config: &Path, log: &Path) -> Child {
+fn run(program: &Path, machine: Option<Machine>, config: &Path, log: &Path) -> Child {
     let log = File::options().create(true).append(true).open(log).unwrap();
-    let mut command = Command::new(program);
+    let mut command = machine.map_or_else(|| Command::new(program), |machine| machine.command(program));
     command.arg("--config").arg(config).stdin(Stdio::null()).stdout(Stdio::null()).stderr(log);
     command.spawn().unwrap()
 }

@@ -1,14 +1,18 @@
 //! Nodes of one cluster, each a process with a data directory of its own.
 
-use std::{path::PathBuf, time::Instant};
+use std::{
+    path::PathBuf,
+    process::{Command, Stdio},
+    time::Instant,
+};
 
 use futures_util::future::join_all;
 use serde_json::Value;
 use tempfile::TempDir;
 use tokio::time::{sleep, timeout};
 
-use super::{PATIENCE, POLL, checker::Endpoints, nats::NatsServers, proxy::Proxy};
-use crate::support::process::{Running, print_log, signal, tetrad};
+use super::{PATIENCE, POLL, checker::Endpoints, nats::NatsServers, network::Machine, proxy::Proxy};
+use crate::support::process::{PROGRAM, Running, print_log, signal};
 
 /// How the nodes of a cluster are started.
 #[derive(Debug, Default)]
@@ -17,9 +21,15 @@ pub struct Options {
     pub arguments: Vec<String>,
     /// Whether every node reaches every NATS server through a proxy of its own.
     pub proxied: bool,
+    /// The machines of the nodes, unless they run where the test does.
+    pub machines: Vec<Machine>,
+    /// The program of the last node that is started with the cluster, if it is another one than that of the others.
+    pub other_program: Option<PathBuf>,
 }
 
 struct Member {
+    program: PathBuf,
+    machine: Option<Machine>,
     /// The arguments of every start.
     arguments: Vec<String>,
     log: PathBuf,
@@ -52,6 +62,9 @@ impl Cluster {
             let member = cluster.member(nats, &name, &name, &cluster.options).await;
             cluster.members.push(member);
         }
+        if let Some(program) = cluster.options.other_program.clone() {
+            cluster.members.last_mut().unwrap().program = program;
+        }
         let started = join_all(cluster.members.iter().map(Member::run)).await;
         for (index, running) in started.into_iter().enumerate() {
             cluster.began(index, running);
@@ -71,12 +84,15 @@ impl Cluster {
         }
         let directory = self.directory.path().join(directory);
         let log = directory.with_extension("log");
+        let machine = options.machines.get(self.members.len()).copied();
+        let listen = machine.map_or_else(|| "127.0.0.1:0".to_owned(), |machine| machine.address(0).to_string());
         let mut arguments: Vec<_> =
             ["--cluster", &urls.join(","), "--cluster-name", "test", "--node-name", name].map(str::to_owned).into();
         arguments.extend(["--data-dir".to_owned(), directory.display().to_string()]);
-        arguments.extend(["--listen", "127.0.0.1:0", "--ws-listen", "127.0.0.1:0"].map(str::to_owned));
+        arguments.extend(["--listen", &listen, "--ws-listen", &listen].map(str::to_owned));
         arguments.extend(options.arguments.iter().cloned());
-        Member { arguments, log, proxies, running: None, stopped: false }
+        let program = PROGRAM.into();
+        Member { program, machine, arguments, log, proxies, running: None, stopped: false }
     }
 
     fn began(&mut self, index: usize, running: Running) {
@@ -176,10 +192,8 @@ impl Cluster {
             all[at + 1] = pair[1].to_owned();
         }
         let log = member.log.clone();
-        let started = tokio::spawn(async move {
-            let arguments: Vec<_> = all.iter().map(String::as_str).collect();
-            Running::run_with_log(tetrad(&arguments), &log).await
-        });
+        let command = member.command(&all);
+        let started = tokio::spawn(async move { Running::run_with_log(command, &log).await });
         async { started.await.unwrap() }
     }
 
@@ -226,9 +240,16 @@ impl Cluster {
 
 impl Member {
     async fn run(&self) -> Running {
-        let arguments: Vec<_> = self.arguments.iter().map(String::as_str).collect();
-        let started = Running::run_with_log(tetrad(&arguments), &self.log);
-        timeout(PATIENCE, started).await.unwrap_or_else(|_| panic!("{arguments:?} does not listen"))
+        let started = Running::run_with_log(self.command(&self.arguments), &self.log);
+        timeout(PATIENCE, started).await.unwrap_or_else(|_| panic!("{:?} does not listen", self.arguments))
+    }
+
+    /// The node's program with these arguments, in an empty environment.
+    fn command(&self, arguments: &[String]) -> Command {
+        let mut command =
+            self.machine.map_or_else(|| Command::new(&self.program), |machine| machine.command(&self.program));
+        command.args(arguments).env_clear().stdin(Stdio::null());
+        command
     }
 }
 

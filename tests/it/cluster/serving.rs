@@ -259,7 +259,7 @@ async fn lose_what_is_held(cluster: &Cluster, node: usize) {
 async fn a_transaction_whose_request_was_lost_is_sent_again() {
     let Some(nats) = NatsServers::start(1).await else { return };
     let arguments = ["--exchange-price-tick", "0"].map(str::to_owned).to_vec();
-    let cluster = Cluster::start(&nats, 3, Options { arguments, proxied: true }).await;
+    let cluster = Cluster::start(&nats, 3, Options { arguments, proxied: true, ..Options::default() }).await;
     let leader = cluster.leader().await;
     let follower = (leader + 1) % 3;
     let url = cluster.rpc(follower).to_owned();
@@ -308,7 +308,7 @@ async fn a_node_that_starts_says_at_once_that_it_is_not_ready() {
 async fn a_change_whose_request_or_answer_was_lost_is_made_once() {
     let Some(nats) = NatsServers::start(1).await else { return };
     let arguments = ["--exchange-price-tick", "0"].map(str::to_owned).to_vec();
-    let cluster = Cluster::start(&nats, 3, Options { arguments, proxied: true }).await;
+    let cluster = Cluster::start(&nats, 3, Options { arguments, proxied: true, ..Options::default() }).await;
     let leader = cluster.leader().await;
     let follower = (leader + 1) % 3;
     let url = cluster.rpc(follower).to_owned();

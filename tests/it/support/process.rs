@@ -3,18 +3,29 @@
 use std::{
     fs::{self, File},
     io::Read,
-    path::Path,
+    path::{Path, PathBuf},
     process::{Child, Command, Output, Stdio},
     time::Duration,
 };
 
 use serde_json::Value;
 
+/// The path of the program.
+pub const PROGRAM: &str = env!("CARGO_BIN_EXE_tetrad");
+
 /// The program with these arguments, in an empty environment.
 pub fn tetrad(arguments: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_tetrad"));
+    let mut command = Command::new(PROGRAM);
     command.args(arguments).env_clear().stdin(Stdio::null());
     command
+}
+
+/// The path of another program. Debian installs those for administrators where only root's PATH leads.
+pub fn installed(name: &str) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let mut directories: Vec<_> = std::env::split_paths(&path).collect();
+    directories.push("/usr/sbin".into());
+    directories.into_iter().map(|directory| directory.join(name)).find(|program| program.is_file())
 }
 
 /// Whether the program succeeds, and what it prints to both streams.

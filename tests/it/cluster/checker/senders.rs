@@ -17,6 +17,9 @@ use super::{
 };
 use crate::{cluster::POLL, contracts::random::Random, support::sign};
 
+/// One of so many transactions is looked up while transactions may wait.
+const LOOKED_UP: u64 = 10;
+
 pub(super) struct Sender {
     run: Arc<Run>,
     index: usize,
@@ -118,7 +121,13 @@ impl Sender {
         }
         let at = self.run.elapsed();
         let account = self.run.signers[self.index].address();
-        let own = own_read(connection, hash, json!([account, "latest"])).await;
+        // Of transactions that wait only some are looked up, since the sender waits for these.
+        let is_looked_up = !self.run.may_wait() || self.nonce.is_multiple_of(LOOKED_UP);
+        let own = if is_looked_up {
+            own_read(&self.run, connection, hash, json!([account, "latest"])).await.map(Some)
+        } else {
+            Ok(None)
+        };
         let own = own.inspect_err(|error| {
             if let CallError::Refused(message) = error {
                 self.run.record_anomaly(format!("{hash} could not be looked up: {message}"));
@@ -126,7 +135,7 @@ impl Sender {
         });
         let connection = connection.id;
         let (sender, nonce, node) = (self.index, self.nonce, self.node);
-        self.run.record(Acknowledgement { hash, sender, nonce, node, connection, at, own: own.ok() });
+        self.run.record(Acknowledgement { hash, sender, nonce, node, connection, at, own: own.ok().flatten() });
         Ok(())
     }
 }
@@ -142,8 +151,14 @@ async fn receipt(connection: &mut Connection, hash: B256) -> Result<Option<(u64,
     Ok(receipt.map(|receipt| (receipt.block_number.to(), receipt.block_hash)))
 }
 
-async fn own_read(connection: &mut Connection, hash: B256, account: Value) -> Result<OwnRead, CallError> {
-    let block = receipt(connection, hash).await?;
+/// What the connection says of a transaction once it is included.
+async fn own_read(run: &Run, connection: &mut Connection, hash: B256, account: Value) -> Result<OwnRead, CallError> {
+    let may_wait = run.may_wait();
+    let mut block = receipt(connection, hash).await?;
+    while block.is_none() && may_wait && !run.is_over() {
+        sleep(POLL).await;
+        block = receipt(connection, hash).await?;
+    }
     let nonce: U256 = serde_json::from_value(connection.call("eth_getTransactionCount", account).await?).unwrap();
     Ok(OwnRead { block, nonce: nonce.to() })
 }

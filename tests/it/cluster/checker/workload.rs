@@ -1,7 +1,10 @@
 //! The clients of a run: senders, each with an account of its own, and readers of heads, one at each node.
 
 use std::{
-    sync::Arc,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
     time::{Duration, Instant},
 };
 
@@ -17,16 +20,23 @@ use tetrad::{
     Config,
     account::{DerivationPath, Mnemonic},
 };
-use tokio::{sync::watch, task::JoinSet, time::timeout};
+use tokio::{
+    sync::watch,
+    task::JoinSet,
+    time::{sleep, timeout},
+};
 
 use super::{
     Endpoints,
-    connection::Connection,
+    connection::{CallError, Connection},
     heads,
     history::{Acknowledgement, HeadRead, History},
     senders::Sender,
 };
-use crate::{cluster::PATIENCE, support::sign};
+use crate::{
+    cluster::{PATIENCE, POLL},
+    support::sign,
+};
 
 /// Bound of what goes wrong and is worth reading.
 const ANOMALIES: usize = 100;
@@ -61,6 +71,7 @@ pub(super) struct Run {
     started: Instant,
     history: Mutex<History>,
     acknowledged: watch::Sender<usize>,
+    may_wait: AtomicBool,
     stopped: watch::Sender<Option<Instant>>,
 }
 
@@ -77,6 +88,11 @@ impl Run {
 
     pub async fn until_stopped(&self) {
         let _ = self.stopped.subscribe().wait_for(Option::is_some).await;
+    }
+
+    /// Whether transactions may be acknowledged before they are in a block.
+    pub fn may_wait(&self) -> bool {
+        self.may_wait.load(Ordering::Relaxed)
     }
 
     /// Time since the run began.
@@ -134,6 +150,7 @@ impl Workload {
             started: Instant::now(),
             history: Mutex::new(history),
             acknowledged: watch::Sender::new(0),
+            may_wait: AtomicBool::new(false),
             stopped: watch::Sender::new(None),
         });
         let mut tasks = JoinSet::new();
@@ -154,14 +171,46 @@ impl Workload {
         assert!(reached, "{} of {target} transactions are acknowledged", *self.run.acknowledged.borrow());
     }
 
+    /// Lets the clients expect, from now on, that transactions wait after they were acknowledged, or not.
+    pub fn let_wait(&self, may_wait: bool) {
+        self.run.may_wait.store(may_wait, Ordering::Relaxed);
+    }
+
     /// Lets the clients finish what they have begun, and returns what they recorded.
     pub async fn finish(mut self) -> History {
         self.run.stopped.send_replace(Some(Instant::now()));
         while let Some(task) = self.tasks.join_next().await {
             task.unwrap();
         }
+        if self.run.may_wait() {
+            // What is not included then is lost, as the checker will say.
+            let _ = timeout(PATIENCE, self.until_included()).await;
+        }
         std::mem::take(&mut self.run.history.lock())
     }
+
+    /// Waits until the first node has every acknowledged transaction in a block.
+    async fn until_included(&self) -> Result<(), CallError> {
+        let mut connection = self.run.endpoints.connect(0).await?;
+        for (index, signer) in self.run.signers.iter().enumerate() {
+            let nonces = |history: &History| {
+                let own = history.acknowledged.iter().filter(|acknowledged| acknowledged.sender == index);
+                own.map(|acknowledged| acknowledged.nonce).max()
+            };
+            let Some(last) = nonces(&self.run.history.lock()) else { continue };
+            let params = json!([signer.address(), "latest"]);
+            while count(&mut connection, params.clone()).await? <= last {
+                sleep(POLL).await;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The number of an account's transactions.
+async fn count(connection: &mut Connection, params: Value) -> Result<u64, CallError> {
+    let count = connection.call("eth_getTransactionCount", params).await?;
+    Ok(serde_json::from_value::<U256>(count).unwrap().to())
 }
 
 /// The keys of the first development accounts.
@@ -180,7 +229,15 @@ async fn deploy(connection: &mut Connection, signer: &PrivateKeySigner, nonce: u
     let create =
         TxEip1559 { to: TxKind::Create, value: U256::ZERO, gas_limit: 200_000, input, ..sign::transfer(nonce) };
     let hash: Value = read(connection, "eth_sendRawTransaction", json!([sign::raw_of(create, signer)])).await;
-    let receipt: Value = read(connection, "eth_getTransactionReceipt", json!([hash])).await;
+    let deadline = Instant::now() + PATIENCE;
+    let receipt = loop {
+        let receipt: Value = read(connection, "eth_getTransactionReceipt", json!([hash])).await;
+        if !receipt.is_null() {
+            break receipt;
+        }
+        assert!(Instant::now() < deadline, "{hash} is not included");
+        sleep(POLL).await;
+    };
     assert_eq!(receipt["status"], "0x1", "{receipt}");
     receipt["contractAddress"].as_str().unwrap().parse().unwrap()
 }

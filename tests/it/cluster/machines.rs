@@ -1,0 +1,315 @@
+//! Faults of three machines in a network of their own, each with a NATS server and a node, with the checker: the long form
+//! of [`super::faults`].
+//!
+//! `cargo test --test it -- --ignored --nocapture cluster::machines` runs it as root, or where users may make network
+//! namespaces. `TETRAD_FAULTS` sets the number of faults, `TETRAD_SEED` replays a choice, and with `TETRAD_OTHER` the third
+//! node is another version of the program, which the variable is the path of.
+
+use std::{
+    env,
+    time::{Duration, Instant},
+};
+
+use serde_json::json;
+use tokio::time::sleep;
+
+use super::{
+    PATIENCE, POLL,
+    checker::{self, Workload, seed},
+    faults::{self, Fault, PROGRESS, STREAM},
+    nats::NatsServers,
+    network::{MACHINES, Network},
+    nodes::{Cluster, Options},
+    serving::{ask, call},
+};
+use crate::contracts::random::Random;
+
+/// The stream of transactions that wait.
+const POOL: &str = "tetrad-test-pool";
+/// Faults of a run.
+const FAULTS: usize = 75;
+/// Kills of a run in which nothing else happens.
+const KILLS: usize = 50;
+/// How long a link fails or a machine is stopped: shorter than an election, about as long, and longer.
+const OUTAGES: [Duration; 3] = [Duration::from_secs(2), Duration::from_secs(6), Duration::from_secs(12)];
+/// Pause of a client after each transaction. The checker reads every block of a run that takes long.
+const PAUSE: Duration = Duration::from_millis(100);
+
+/// A machine by what runs on it.
+#[derive(Clone, Copy, Debug)]
+enum Role {
+    /// The node that leads.
+    Leader,
+    /// The server that leads the stream of the log.
+    StreamLeader,
+    /// Neither of both.
+    Other,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum MachineFault {
+    /// Of one process.
+    Process(Fault),
+    /// The link is unplugged, and the machine notices.
+    Unplugged(Role),
+    /// Nothing passes the link in either direction, which nobody notices.
+    Isolated(Role),
+    /// The machine hears nothing.
+    Deaf(Role),
+    /// The machine is not heard.
+    Mute(Role),
+    /// The link delays packets and loses some.
+    Impaired(Role),
+    Stopped(Role),
+    Killed(Role),
+    AllKilled,
+    /// One server after another is killed while transactions wait.
+    ServersKilledInTurn,
+}
+
+use MachineFault::{
+    AllKilled, Deaf, Impaired, Isolated, Killed, Mute, Process, ServersKilledInTurn, Stopped, Unplugged,
+};
+use Role::{Leader, Other, StreamLeader};
+
+const KINDS: [MachineFault; 31] = [
+    Process(Fault::LeaderKilled),
+    Unplugged(Leader),
+    Isolated(StreamLeader),
+    Deaf(Other),
+    Mute(Leader),
+    Killed(StreamLeader),
+    Impaired(Leader),
+    Stopped(StreamLeader),
+    ServersKilledInTurn,
+    Process(Fault::StreamLeaderKilled),
+    Unplugged(StreamLeader),
+    Isolated(Other),
+    Deaf(Leader),
+    Mute(StreamLeader),
+    Killed(Other),
+    Impaired(StreamLeader),
+    Stopped(Other),
+    AllKilled,
+    Process(Fault::LeaderStopped),
+    Process(Fault::LeaderTerminated),
+    Unplugged(Other),
+    Isolated(Leader),
+    Deaf(StreamLeader),
+    Mute(Other),
+    Killed(Leader),
+    Impaired(Other),
+    Stopped(Leader),
+    Process(Fault::AllServersKilled),
+    Process(Fault::StreamLeaderStopped),
+    Process(Fault::FollowerKilled),
+    Process(Fault::ServerKilled),
+];
+
+const KILLING: [MachineFault; 9] = [
+    Process(Fault::LeaderKilled),
+    Process(Fault::StreamLeaderKilled),
+    Process(Fault::FollowerKilled),
+    Process(Fault::ServerKilled),
+    Process(Fault::AllServersKilled),
+    Killed(Leader),
+    Killed(StreamLeader),
+    ServersKilledInTurn,
+    AllKilled,
+];
+
+/// The defaults with which the nodes of a cluster run.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Profile {
+    Development,
+    /// With the accounts of the checker's clients. A transaction waits for the block of its second.
+    Production,
+}
+
+/// Three machines, and clients of their nodes.
+struct Machines {
+    network: Network,
+    nats: NatsServers,
+    cluster: Cluster,
+    workload: Workload,
+    profile: Profile,
+}
+
+impl Machines {
+    async fn start(network: Network, profile: Profile, seed: u64) -> Option<Self> {
+        let nats = NatsServers::start_on(&network).await?;
+        let arguments: &[&str] = match profile {
+            Profile::Development => &[],
+            Profile::Production => &["--profile", "production", "--accounts", "10"],
+        };
+        let options = Options {
+            arguments: arguments.iter().map(|argument| (*argument).to_owned()).collect(),
+            machines: (0..MACHINES).map(|index| network.machine(index)).collect(),
+            other_program: env::var_os("TETRAD_OTHER").map(Into::into),
+            ..Options::default()
+        };
+        let cluster = Cluster::start(&nats, MACHINES, options).await;
+        cluster.leader().await;
+
+        let options = checker::Options { transactions: 100_000, pause: PAUSE, ..checker::Options::new(seed) };
+        let workload = Workload::start(cluster.endpoints(), options).await;
+        workload.let_wait(profile == Profile::Production);
+        Some(Self { network, nats, cluster, workload, profile })
+    }
+
+    /// Causes a fault, and ends it.
+    async fn cause(&mut self, fault: MachineFault, outage: Duration) {
+        match fault {
+            Process(fault) => faults::cause(fault, &mut self.nats, &mut self.cluster).await,
+            Unplugged(role) => self.disturb(role, outage, Network::unplug).await,
+            Isolated(role) => {
+                let isolate = |network: &Network, machine| {
+                    network.deafen(machine);
+                    network.mute(machine);
+                };
+                self.disturb(role, outage, isolate).await;
+            }
+            Deaf(role) => self.disturb(role, outage, Network::deafen).await,
+            Mute(role) => self.disturb(role, outage, Network::mute).await,
+            Impaired(role) => self.disturb(role, outage, Network::impair).await,
+            Stopped(role) => {
+                let machine = self.machine(role).await;
+                self.nats.stop(machine);
+                self.cluster.stop(machine);
+                sleep(outage).await;
+                self.nats.cont(machine);
+                self.cluster.cont(machine);
+            }
+            Killed(role) => {
+                let machine = self.machine(role).await;
+                self.kill(machine);
+                self.nats.await_stream_leader(STREAM).await;
+                self.cluster.leader().await;
+                self.nats.start_again(machine).await;
+                self.cluster.restart(machine).await;
+            }
+            AllKilled => {
+                for machine in 0..MACHINES {
+                    self.kill(machine);
+                }
+                for machine in 0..MACHINES {
+                    self.nats.start_again(machine).await;
+                }
+                self.nats.await_stream_leader(STREAM).await;
+                for machine in 0..MACHINES {
+                    self.cluster.restart(machine).await;
+                }
+            }
+            ServersKilledInTurn => self.kill_servers_in_turn().await,
+        }
+    }
+
+    /// Lets the link of a machine fail for so long.
+    async fn disturb(&self, role: Role, outage: Duration, fail: impl FnOnce(&Network, usize)) {
+        let machine = self.machine(role).await;
+        fail(&self.network, machine);
+        sleep(outage).await;
+        self.network.restore(machine);
+    }
+
+    async fn machine(&self, role: Role) -> usize {
+        let leader = self.cluster.leader().await;
+        let stream_leader = self.nats.await_stream_leader(STREAM).await;
+        match role {
+            Leader => leader,
+            StreamLeader => stream_leader,
+            Other => (0..MACHINES).find(|machine| ![leader, stream_leader].contains(machine)).unwrap(),
+        }
+    }
+
+    /// Ends the processes of a machine with SIGKILL.
+    fn kill(&mut self, machine: usize) {
+        self.nats.kill(machine);
+        self.cluster.kill(machine);
+    }
+
+    async fn kill_servers_in_turn(&mut self) {
+        // In the production profile there are no development methods, and transactions always wait.
+        if self.profile == Profile::Development {
+            self.workload.let_wait(true);
+            self.set_mining(false).await;
+            self.until_waiting().await;
+        }
+        for server in 0..MACHINES {
+            self.nats.kill(server);
+            self.nats.await_stream_leader(STREAM).await;
+            self.nats.start_again(server).await;
+        }
+        if self.profile == Profile::Development {
+            self.set_mining(true).await;
+            let leader = self.cluster.leader().await;
+            ask(self.cluster.rpc(leader), "evm_mine", json!([])).await;
+            self.workload.progress(PROGRESS).await;
+            self.workload.let_wait(false);
+        }
+    }
+
+    /// Lets the nodes mine transactions at once, or not. Repeated while no node leads.
+    async fn set_mining(&self, is_on: bool) {
+        let deadline = Instant::now() + PATIENCE;
+        loop {
+            let leader = self.cluster.leader().await;
+            let Err(error) = call(self.cluster.rpc(leader), "evm_setAutomine", json!([is_on])).await else { return };
+            assert!(Instant::now() < deadline, "{error}");
+            sleep(POLL).await;
+        }
+    }
+
+    /// Waits until a transaction of each client waits.
+    async fn until_waiting(&self) {
+        let deadline = Instant::now() + PATIENCE;
+        let clients = checker::Options::new(0).clients as u64;
+        while self.nats.messages(POOL).await.is_none_or(|messages| messages < clients) {
+            assert!(Instant::now() < deadline, "no transactions wait");
+            sleep(POLL).await;
+        }
+    }
+}
+
+/// Causes one fault of each kind and then others at random, and holds what the clients were told against the chain.
+async fn run(test: &str, profile: Profile, kinds: &[MachineFault], count: usize) {
+    let Some(network) = Network::enter(test) else { return };
+    let count = env::var("TETRAD_FAULTS").ok().map_or(count, |count| count.parse().unwrap());
+    let seed = seed();
+    let mut random = Random::new(seed);
+    let Some(mut machines) = Machines::start(network, profile, seed).await else { return };
+    machines.workload.progress(PROGRESS).await;
+
+    let began = Instant::now();
+    for number in 0..count {
+        let any = random.pick(kinds);
+        let fault = kinds.get(number).copied().unwrap_or(any);
+        let outage = random.pick(&OUTAGES);
+        println!("fault {number} after {:?}: {fault:?}, outages take {outage:?}", began.elapsed());
+        machines.cause(fault, outage).await;
+        machines.workload.progress(PROGRESS).await;
+    }
+    println!("{count} faults in {:?}", began.elapsed());
+    faults::verify(machines.workload, &machines.cluster).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "takes a quarter of an hour"]
+async fn nothing_acknowledged_is_lost_whatever_fails_on_three_machines() {
+    const TEST: &str = "cluster::machines::nothing_acknowledged_is_lost_whatever_fails_on_three_machines";
+    run(TEST, Profile::Development, &KINDS, FAULTS).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "takes a quarter of an hour"]
+async fn nothing_that_waits_for_its_block_is_lost_whatever_fails_on_three_machines() {
+    const TEST: &str = "cluster::machines::nothing_that_waits_for_its_block_is_lost_whatever_fails_on_three_machines";
+    run(TEST, Profile::Production, &KINDS, FAULTS).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "takes minutes"]
+async fn nothing_acknowledged_is_lost_by_fifty_kills() {
+    const TEST: &str = "cluster::machines::nothing_acknowledged_is_lost_by_fifty_kills";
+    run(TEST, Profile::Development, &KILLING, KILLS).await;
+}

@@ -1,0 +1,204 @@
+//! Machines in a network of their own: network namespaces whose links meet in a bridge.
+//!
+//! A test that needs them runs again in a process whose network namespace has the bridge and the test's clients. Nothing is
+//! added to the network of the computer itself, names do not collide with those of another run, and everything is gone
+//! once that process and its children have ended, however they end.
+
+use std::{
+    env,
+    net::{Ipv4Addr, SocketAddr},
+    path::Path,
+    process::{Command, Stdio},
+};
+
+use crate::support::{process::installed, skip};
+
+/// Number of machines.
+pub const MACHINES: usize = 3;
+
+/// Set in the process that runs in a network of its own.
+const INSIDE: &str = "TETRAD_TEST_NETWORK";
+
+/// How unshare gets a network of its own: as root, or where users may have namespaces in which they are root.
+const NAMESPACES: [&[&str]; 2] = [&["--net", "--mount"], &["--user", "--map-root-user", "--net", "--mount"]];
+
+/// Runs a program where the names of namespaces are its own.
+const WITH_OWN_NAMES: &str = r#"mount -t tmpfs tmpfs /run && exec "$0" "$@""#;
+
+/// A machine of the network, with one link to the others.
+#[derive(Debug, Clone, Copy)]
+pub struct Machine(usize);
+
+impl Machine {
+    /// The command of a program on the machine, which has no arguments yet.
+    pub fn command(self, program: &Path) -> Command {
+        let mut command = tool("ip");
+        command.args(["netns", "exec", &self.name()]).arg(program);
+        command
+    }
+
+    pub fn address(self, port: u16) -> SocketAddr {
+        (Ipv4Addr::new(10, 0, 0, self.0 as u8 + 1), port).into()
+    }
+
+    fn name(self) -> String {
+        format!("machine-{}", self.0)
+    }
+
+    /// The end of the machine's link at the bridge.
+    fn port(self) -> String {
+        format!("port-{}", self.0)
+    }
+}
+
+/// Three machines, and the faults of their links.
+pub struct Network(());
+
+impl Network {
+    /// Returns the network in the process that runs in it. Elsewhere runs this test again in such a process and returns
+    /// none, or says why it cannot.
+    pub fn enter(test: &str) -> Option<Self> {
+        if env::var_os(INSIDE).is_some() {
+            return Some(Self::new());
+        }
+        match namespaces() {
+            Ok(namespaces) => run_again(test, namespaces),
+            Err(why) => skip(&why),
+        }
+        None
+    }
+
+    fn new() -> Self {
+        ip("link set lo up");
+        ip("link add switch type bridge");
+        ip("address add 10.0.0.254/24 dev switch");
+        ip("link set switch up");
+        for machine in (0..MACHINES).map(Machine) {
+            let (name, port, address) = (machine.name(), machine.port(), machine.address(0).ip());
+            ip(&format!("netns add {name}"));
+            ip(&format!("link add {port} type veth peer name eth0 netns {name}"));
+            ip(&format!("link set {port} master switch up"));
+            ip(&format!("-n {name} address add {address}/24 dev eth0"));
+            ip(&format!("-n {name} link set eth0 up"));
+            ip(&format!("-n {name} link set lo up"));
+        }
+        Self(())
+    }
+
+    pub fn machine(&self, index: usize) -> Machine {
+        assert!(index < MACHINES, "machine {index}");
+        Machine(index)
+    }
+
+    /// Unplugs a machine, which notices.
+    pub fn unplug(&self, machine: usize) {
+        ip(&format!("link set {} down", self.machine(machine).port()));
+    }
+
+    /// Drops what is sent to a machine.
+    pub fn deafen(&self, machine: usize) {
+        assert!(self.inbound(machine).set("blackhole"), "the kernel drops nothing");
+    }
+
+    /// Drops what a machine sends.
+    pub fn mute(&self, machine: usize) {
+        assert!(self.outbound(machine).set("blackhole"), "the kernel drops nothing");
+    }
+
+    /// Delays packets in both directions, and loses some.
+    pub fn impair(&self, machine: usize) {
+        for queue in [self.inbound(machine), self.outbound(machine)] {
+            // A kernel without netem may have tbf, a link so narrow that packets wait, and are dropped when many do.
+            let is_impaired =
+                queue.set("netem delay 50ms 20ms loss 5%") || queue.set("tbf rate 1mbit burst 5kb latency 100ms");
+            assert!(is_impaired, "the kernel delays nothing");
+        }
+    }
+
+    /// Ends all faults of a machine's link.
+    pub fn restore(&self, machine: usize) {
+        self.inbound(machine).clear();
+        self.outbound(machine).clear();
+        ip(&format!("link set {} up", self.machine(machine).port()));
+    }
+
+    /// What is sent to a machine.
+    fn inbound(&self, machine: usize) -> Queue {
+        Queue { namespace: None, device: self.machine(machine).port() }
+    }
+
+    /// What a machine sends.
+    fn outbound(&self, machine: usize) -> Queue {
+        Queue { namespace: Some(self.machine(machine).name()), device: "eth0".to_owned() }
+    }
+}
+
+/// The packets that wait to leave a device, in a namespace other than the test's own or not.
+struct Queue {
+    namespace: Option<String>,
+    device: String,
+}
+
+impl Queue {
+    /// Whether the kernel can treat the packets like this.
+    fn set(&self, discipline: &str) -> bool {
+        self.change("replace", discipline)
+    }
+
+    fn clear(&self) {
+        // False if the queue was not changed before.
+        self.change("delete", "");
+    }
+
+    fn change(&self, action: &str, discipline: &str) -> bool {
+        let namespace = self.namespace.as_ref().map(|name| format!("-n {name} ")).unwrap_or_default();
+        let arguments = format!("{namespace}qdisc {action} dev {} root {discipline}", self.device);
+        run("tc", &arguments).is_ok()
+    }
+}
+
+/// The arguments of unshare with which a network can be made here, or why there are none.
+fn namespaces() -> Result<&'static [&'static str], String> {
+    for program in ["ip", "tc", "unshare"] {
+        installed(program).ok_or_else(|| format!("{program} is not installed"))?;
+    }
+    let is_allowed = |namespaces: &&&[&str]| {
+        let mut command = in_namespaces(namespaces, &installed("ip").unwrap());
+        let probe = command.args(["netns", "add", "probe"]).stderr(Stdio::null());
+        probe.status().is_ok_and(|status| status.success())
+    };
+    NAMESPACES.iter().find(is_allowed).copied().ok_or_else(|| "network namespaces are not allowed here".to_owned())
+}
+
+/// The command of a program in namespaces of its own.
+fn in_namespaces(namespaces: &[&str], program: &Path) -> Command {
+    let mut command = tool("unshare");
+    command.args(namespaces).args(["sh", "-c", WITH_OWN_NAMES]).arg(program);
+    command
+}
+
+/// Runs a test of this binary in namespaces of its own.
+fn run_again(test: &str, namespaces: &[&str]) {
+    let binary = env::current_exe().unwrap();
+    let listed = Command::new(&binary).args(["--list", "--exact", test]).output().unwrap();
+    assert!(String::from_utf8(listed.stdout).unwrap().contains(test), "there is no test {test}");
+
+    let mut command = in_namespaces(namespaces, &binary);
+    command.args(["--exact", test, "--include-ignored", "--nocapture"]).env(INSIDE, "1");
+    let status = command.status().unwrap();
+    assert!(status.success(), "{test} in a network of its own: {status}");
+}
+
+fn tool(name: &str) -> Command {
+    Command::new(installed(name).unwrap_or_else(|| panic!("{name} is not installed")))
+}
+
+/// Runs a program with arguments between spaces, and returns what it says against them.
+fn run(program: &str, arguments: &str) -> Result<(), String> {
+    let output = tool(program).args(arguments.split_whitespace()).output().unwrap();
+    if output.status.success() { Ok(()) } else { Err(String::from_utf8_lossy(&output.stderr).into_owned()) }
+}
+
+fn ip(arguments: &str) {
+    run("ip", arguments).unwrap_or_else(|error| panic!("ip {arguments}: {error}"));
+}
