@@ -22,10 +22,12 @@ use super::{
     nodes::{Cluster, Options},
     serving::{ask, call},
 };
-use crate::contracts::random::Random;
+use crate::{contracts::random::Random, support::sign::signer};
 
 /// The stream of transactions that wait.
 const POOL: &str = "tetrad-test-pool";
+/// Clients that send transactions, each with an account of its own.
+const CLIENTS: usize = 4;
 /// Faults of a run.
 const FAULTS: usize = 75;
 /// Kills of a run in which nothing else happens.
@@ -122,7 +124,7 @@ const KILLING: [MachineFault; 9] = [
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Profile {
     Development,
-    /// With the accounts of the checker's clients. A transaction waits for the block of its second.
+    /// With a faucet, from which the clients have their coins. A transaction waits for the block of its second.
     Production,
 }
 
@@ -140,7 +142,7 @@ impl Machines {
         let nats = NatsServers::start_on(&network).await?;
         let arguments: &[&str] = match profile {
             Profile::Development => &[],
-            Profile::Production => &["--profile", "production", "--accounts", "10"],
+            Profile::Production => &["--profile", "production", "--faucet", "100"],
         };
         let options = Options {
             arguments: arguments.iter().map(|argument| (*argument).to_owned()).collect(),
@@ -150,8 +152,12 @@ impl Machines {
         };
         let cluster = Cluster::start(&nats, MACHINES, options).await;
         cluster.leader().await;
+        if profile == Profile::Production {
+            fund(&cluster).await;
+        }
 
-        let options = checker::Options { transactions: 100_000, pause: PAUSE, ..checker::Options::new(seed) };
+        let options =
+            checker::Options { clients: CLIENTS, transactions: 100_000, pause: PAUSE, ..checker::Options::new(seed) };
         let workload = Workload::start(cluster.endpoints(), options).await;
         workload.let_wait(profile == Profile::Production);
         Some(Self { network, nats, cluster, workload, profile })
@@ -239,6 +245,7 @@ impl Machines {
             self.nats.kill(server);
             self.nats.await_stream_leader(STREAM).await;
             self.nats.start_again(server).await;
+            self.until_replicated().await;
         }
         if self.profile == Profile::Development {
             self.set_mining(true).await;
@@ -260,12 +267,33 @@ impl Machines {
         }
     }
 
+    /// Waits until every server has what the others have: without one of those that have it, the rest cannot go on.
+    async fn until_replicated(&self) {
+        for stream in [STREAM, POOL] {
+            self.nats.await_replicas(stream).await;
+        }
+    }
+
     /// Waits until a transaction of each client waits.
     async fn until_waiting(&self) {
         let deadline = Instant::now() + PATIENCE;
-        let clients = checker::Options::new(0).clients as u64;
-        while self.nats.messages(POOL).await.is_none_or(|messages| messages < clients) {
+        while self.nats.messages(POOL).await.is_none_or(|messages| messages < CLIENTS as u64) {
             assert!(Instant::now() < deadline, "no transactions wait");
+            sleep(POLL).await;
+        }
+    }
+}
+
+/// Lets the faucet pay the accounts of the clients.
+async fn fund(cluster: &Cluster) {
+    let http = reqwest::Client::new();
+    for account in (0..CLIENTS).map(|index| signer(index).address()) {
+        let request = http.post(format!("{}/api/faucet", cluster.rest(0))).json(&json!({ "address": account }));
+        let response = request.send().await.unwrap();
+        assert!(response.status().is_success(), "{}", response.text().await.unwrap());
+        let deadline = Instant::now() + PATIENCE;
+        while ask(cluster.rpc(0), "eth_getBalance", json!([account, "latest"])).await == "0x0" {
+            assert!(Instant::now() < deadline, "{account} has no coins");
             sleep(POLL).await;
         }
     }
@@ -288,6 +316,7 @@ async fn run(test: &str, profile: Profile, kinds: &[MachineFault], count: usize)
         println!("fault {number} after {:?}: {fault:?}, outages take {outage:?}", began.elapsed());
         machines.cause(fault, outage).await;
         machines.workload.progress(PROGRESS).await;
+        machines.until_replicated().await;
     }
     println!("{count} faults in {:?}", began.elapsed());
     faults::verify(machines.workload, &machines.cluster).await;

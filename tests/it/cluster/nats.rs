@@ -284,28 +284,42 @@ impl NatsServers {
         self.routes.iter().for_each(|(_, _, route)| route.restore());
     }
 
-    /// The server that leads a stream, if there is one.
-    pub async fn stream_leader(&self, stream: &str) -> Option<usize> {
+    /// What a server that runs says of a stream.
+    async fn stream(&self, stream: &str) -> Option<Value> {
         for server in self.servers.iter().filter(|server| server.state == State::Running) {
             let Ok(info) = server.api(&format!("STREAM.INFO.{stream}")).await else { continue };
             if info["config"].is_object() {
-                // A server without others does not mention a cluster.
-                let Some(cluster) = info.get("cluster") else { return Some(0) };
-                return self.servers.iter().position(|server| cluster["leader"] == server.name.as_str());
+                return Some(info);
             }
         }
         None
     }
 
+    /// The server that leads a stream, if there is one.
+    pub async fn stream_leader(&self, stream: &str) -> Option<usize> {
+        let info = self.stream(stream).await?;
+        // A server without others does not mention a cluster.
+        let Some(cluster) = info.get("cluster") else { return Some(0) };
+        self.servers.iter().position(|server| cluster["leader"] == server.name.as_str())
+    }
+
     /// The number of messages of a stream, if a server answers.
     pub async fn messages(&self, stream: &str) -> Option<u64> {
-        for server in self.servers.iter().filter(|server| server.state == State::Running) {
-            let Ok(info) = server.api(&format!("STREAM.INFO.{stream}")).await else { continue };
-            if let Some(messages) = info["state"]["messages"].as_u64() {
-                return Some(messages);
+        self.stream(stream).await?["state"]["messages"].as_u64()
+    }
+
+    /// Waits until all servers have all of a stream.
+    pub async fn await_replicas(&self, stream: &str) {
+        let deadline = Instant::now() + PATIENCE;
+        loop {
+            let info = self.stream(stream).await.unwrap_or_default();
+            let replicas = info["cluster"]["replicas"].as_array();
+            if replicas.is_some_and(|replicas| replicas.iter().all(|replica| replica["current"] == true)) {
+                return;
             }
+            assert!(Instant::now() < deadline, "replicas of {stream} stay behind: {}", info["cluster"]);
+            sleep(POLL).await;
         }
-        None
     }
 
     /// The server that leads a stream, once there is one that runs.
