@@ -13,6 +13,12 @@ use std::{
 use serde_json::json;
 use tokio::time::sleep;
 
+use self::{
+    MachineFault::{
+        AllKilled, Deaf, Impaired, Isolated, Killed, Mute, Process, ServersKilledInTurn, Stopped, Unplugged,
+    },
+    Role::{Leader, Other, StreamLeader},
+};
 use super::{
     PATIENCE, POLL,
     checker::{self, Workload, seed},
@@ -68,11 +74,6 @@ enum MachineFault {
     /// One server after another is killed while transactions wait.
     ServersKilledInTurn,
 }
-
-use MachineFault::{
-    AllKilled, Deaf, Impaired, Isolated, Killed, Mute, Process, ServersKilledInTurn, Stopped, Unplugged,
-};
-use Role::{Leader, Other, StreamLeader};
 
 const KINDS: [MachineFault; 31] = [
     Process(Fault::LeaderKilled),

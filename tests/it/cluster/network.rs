@@ -9,7 +9,10 @@ use std::{
     net::{Ipv4Addr, SocketAddr},
     path::Path,
     process::{Command, Stdio},
+    time::Duration,
 };
+
+use tokio::{net::TcpStream, time::timeout};
 
 use crate::support::{process::installed, skip};
 
@@ -201,4 +204,46 @@ fn run(program: &str, arguments: &str) -> Result<(), String> {
 
 fn ip(arguments: &str) {
     run("ip", arguments).unwrap_or_else(|error| panic!("ip {arguments}: {error}"));
+}
+
+/// Whether a machine answers, and whether it has heard anything meanwhile.
+async fn answers_and_hears(machine: Machine) -> (bool, bool) {
+    let heard = || {
+        let mut command = machine.command(&installed("cat").unwrap());
+        let output = command.arg("/sys/class/net/eth0/statistics/rx_packets").output().unwrap();
+        String::from_utf8(output.stdout).unwrap().trim().parse::<u64>().unwrap()
+    };
+    let before = heard();
+    // Nothing listens there: what answers is the machine itself.
+    let refused = timeout(Duration::from_millis(500), TcpStream::connect(machine.address(9))).await;
+    (refused.is_ok(), heard() > before)
+}
+
+#[tokio::test]
+#[ignore = "needs network namespaces"]
+async fn links_of_machines_fail_in_one_direction_or_both() {
+    const TEST: &str = "cluster::network::links_of_machines_fail_in_one_direction_or_both";
+    let Some(network) = Network::enter(TEST) else { return };
+    let (failing, other) = (network.machine(1), network.machine(0));
+    assert_eq!(answers_and_hears(failing).await, (true, true));
+
+    network.deafen(1);
+    assert_eq!(answers_and_hears(failing).await, (false, false));
+    network.restore(1);
+    assert_eq!(answers_and_hears(failing).await, (true, true));
+
+    network.mute(1);
+    assert_eq!(answers_and_hears(failing).await, (false, true));
+    assert_eq!(answers_and_hears(other).await, (true, true));
+    network.restore(1);
+    assert_eq!(answers_and_hears(failing).await, (true, true));
+
+    network.unplug(1);
+    assert!(!answers_and_hears(failing).await.0);
+    network.restore(1);
+    assert_eq!(answers_and_hears(failing).await, (true, true));
+
+    network.impair(1);
+    network.restore(1);
+    assert_eq!(answers_and_hears(failing).await, (true, true));
 }
