@@ -17,7 +17,10 @@ use super::{
     message::{Outcome, Response},
     process::NodeProcess,
 };
-use crate::{causes::with_causes, chain::ChangeError};
+use crate::{
+    causes::with_causes,
+    chain::{ChangeError, SubmitError},
+};
 
 /// Time in which the leader must answer a request, or say that it works on it.
 const SILENCE: Duration = Duration::from_secs(9);
@@ -98,6 +101,9 @@ impl Requester {
                     Ok(Response { outcome: Outcome::InProgress, .. }) => deadline = Instant::now() + SILENCE,
                     // An earlier attempt may have been received.
                     Err(SendError::Undelivered) if is_repeated => {}
+                    // A later attempt may have been executed before the first one, or another node that has the transaction
+                    // has stored it. The answer to a later one says what became of it.
+                    Ok(Response { outcome: Outcome::Submitted(Err(SubmitError::AlreadyKnown)), .. }) if is_repeated => {}
                     Err(SendError::Unanswered(_)) => {}
                     answer => return answer,
                 },

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::{
     nats::{NatsServers, free_address},
     nodes::{Cluster, Options},
-    proxy::Proxy,
+    proxy::{End, Proxy},
 };
 use crate::{
     cosmos::signing::{Mode, Unsigned, bech32, send},
@@ -272,6 +272,37 @@ async fn a_transaction_whose_request_was_lost_is_sent_again() {
         let hash = asked.await.unwrap().unwrap();
         assert_eq!(ask(&url, "eth_getTransactionReceipt", json!([hash])).await["status"], "0x1");
     }
+}
+
+/// The number of requests that a node has sent again.
+async fn sent_again(cluster: &Cluster, node: usize) -> u64 {
+    let metrics = reqwest::get(format!("{}/metrics", cluster.rest(node))).await.unwrap().text().await.unwrap();
+    let count = metrics.lines().find_map(|line| line.strip_prefix("tetrad_cluster_retried_total ")).unwrap();
+    count.parse().unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_transaction_that_the_leader_had_before_the_delayed_request_is_acknowledged() {
+    let Some(nats) = NatsServers::start(1).await else { return };
+    let arguments = ["--exchange-price-tick", "0"].map(str::to_owned).to_vec();
+    let cluster = Cluster::start(&nats, 3, Options { arguments, proxied: true, ..Options::default() }).await;
+    let leader = cluster.leader().await;
+    let follower = (leader + 1) % 3;
+    // It waits for another one.
+    let sent = json!([raw(transfer(1), 0)]);
+    let before = sent_again(&cluster, follower).await;
+    cluster.proxies(follower).iter().for_each(|proxy| proxy.hold_to(End::Server));
+    let (url, params) = (cluster.rpc(follower).to_owned(), sent.clone());
+    let asked = tokio::spawn(async move { call(&url, "eth_sendRawTransaction", params).await });
+    let deadline = std::time::Instant::now() + super::PATIENCE;
+    while sent_again(&cluster, follower).await == before {
+        assert!(std::time::Instant::now() < deadline, "no request is sent again");
+        tokio::time::sleep(super::POLL).await;
+    }
+    // A node that has it may have stored it for all, and a later request may be executed before an earlier one.
+    let hash = ask(cluster.rpc(leader), "eth_sendRawTransaction", sent).await;
+    cluster.proxies(follower).iter().for_each(Proxy::restore);
+    assert_eq!(asked.await.unwrap().unwrap(), hash);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
