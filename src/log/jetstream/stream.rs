@@ -112,6 +112,13 @@ impl LogStream {
         Ok(StreamExtent { first: state.first_sequence, last: state.last_sequence, bytes: state.bytes })
     }
 
+    /// Asks the servers to elect another leader of the stream.
+    pub(super) async fn depose_leader(&self) -> Result<(), LogError> {
+        let subject = format!("STREAM.LEADER.STEPDOWN.{}", self.name);
+        let answer = self.jetstream.request::<_, _, serde_json::Value>(subject, &serde_json::json!({})).await;
+        answer.map(drop).map_err(unavailable)
+    }
+
     /// Deletes the messages before a sequence, the oldest first.
     pub async fn delete_before(&self, sequence: u64) -> Result<(), LogError> {
         let old = self.extent().await?.first.max(1)..sequence;

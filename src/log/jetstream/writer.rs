@@ -31,6 +31,8 @@ const RECEIVED_AT_ONCE: usize = 4 << 20;
 const MANY: usize = 512;
 /// Time after which a difference between the stream and the copy counts, if there still is one.
 const CONFIRMATION: Duration = Duration::from_secs(2);
+/// Time in which the servers are not asked for another leader again: an election takes about five seconds.
+const ELECTION: Duration = Duration::from_secs(10);
 
 /// The writer of a replicated log.
 pub(super) struct JetStreamLog {
@@ -50,6 +52,8 @@ pub(super) struct JetStreamLog {
     newest: Option<B256>,
     /// A difference between the stream and the copy that is not confirmed yet.
     fork: Option<Suspicion>,
+    /// The time at which the servers were asked for another leader of the stream.
+    deposed: Option<Instant>,
 }
 
 /// A difference, and the time at which it was first seen.
@@ -72,7 +76,24 @@ impl JetStreamLog {
             assembler: Assembler::default(),
             newest: None,
             fork: None,
+            deposed: None,
         }
+    }
+
+    /// Asks the servers for another leader of a stream that stores nothing, or lacks what it had. After faults the leader may
+    /// be a server that is behind the others, and that refuses or drops what it is sent without end.
+    fn depose_leader(&mut self) {
+        if self.deposed.is_some_and(|at| at.elapsed() < ELECTION) {
+            return;
+        }
+        self.deposed = Some(Instant::now());
+        tracing::warn!(stream = self.stream.name(), "the servers are asked for another leader of the stream");
+        let stream = self.stream.clone();
+        self.runtime.spawn(async move {
+            if let Err(error) = stream.depose_leader().await {
+                tracing::debug!(%error, "the servers do not elect another leader of the stream");
+            }
+        });
     }
 
     /// The error for an answer about the stream that may be outdated.
@@ -88,6 +109,7 @@ impl JetStreamLog {
         let begins = heights.as_ref().map_or(end, |heights| heights.start);
         self.assembler.clear();
         if heights.is_none() && !own.heights().is_empty() {
+            self.depose_leader();
             return Err(self.stale(format!("it has no entries, but the log in the data directory {end}")));
         }
         if begins > end {
@@ -104,6 +126,7 @@ impl JetStreamLog {
         self.expect_same(&comparison)?;
         if !comparison.is_known {
             // Without an entry that both have, nothing says that the two are of the same log.
+            self.depose_leader();
             return Err(
                 self.stale(format!("it has none of the entries at the end of the log in the data directory at {end}"))
             );
@@ -236,8 +259,14 @@ impl JetStreamLog {
 
     /// Publishes a message right after the one at `last`. Returns its sequence, or `None` if another node was first.
     /// Without an answer the message is published again: only one of the two can be stored.
-    fn publish(&self, last: u64, header: PartHeader, payload: &Bytes, until: Instant) -> Result<Option<u64>, LogError> {
-        self.runtime.block_on(async {
+    fn publish(
+        &mut self,
+        last: u64,
+        header: PartHeader,
+        payload: &Bytes,
+        until: Instant,
+    ) -> Result<Option<u64>, LogError> {
+        let published = self.runtime.block_on(async {
             loop {
                 let left = until.saturating_duration_since(Instant::now());
                 let error = match timeout(left, self.stream.publish(last, header, payload.clone())).await {
@@ -256,7 +285,11 @@ impl JetStreamLog {
                 }
                 tokio::time::sleep(RETRY).await;
             }
-        })
+        });
+        if published.is_err() {
+            self.depose_leader();
+        }
+        published
     }
 }
 

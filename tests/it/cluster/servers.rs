@@ -222,3 +222,24 @@ async fn a_node_whose_consumer_is_silent_though_there_are_messages_takes_another
         sleep(POLL).await;
     }
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_servers_are_asked_for_another_leader_of_a_stream_that_lacks_what_it_had() {
+    let Some(nats) = NatsServers::start(3).await else { return };
+    let (mut cluster, leader, _) = cluster(&nats, &[]).await;
+    ask(cluster.rpc(leader), "anvil_mine", json!(["0x3"])).await;
+    for node in 0..3 {
+        cluster.kill(node);
+    }
+    let stream = jetstream::new(nats.client().await).get_stream("tetrad-test").await.unwrap();
+    stream.purge().await.unwrap();
+
+    let before = nats.await_stream_leader("tetrad-test").await;
+    let starting = cluster.begin(leader, &[]);
+    let deadline = Instant::now() + PATIENCE;
+    while nats.await_stream_leader("tetrad-test").await == before {
+        assert!(Instant::now() < deadline, "n{before} still leads the stream");
+        sleep(POLL).await;
+    }
+    drop(starting);
+}
