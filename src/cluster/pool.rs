@@ -212,8 +212,11 @@ impl PoolMirror {
         let names = &self.connection.names;
         let is_lost = |hash: &B256| !subjects.contains_key(&names.pool_subject(&format!("{hash:x}")));
         let lost: Vec<_> = self.known.keys().copied().filter(is_lost).collect();
-        if !lost.is_empty() {
-            tracing::warn!(lost = lost.len(), stream = names.pool(), "the stream has lost transactions that wait");
+        // A deletion whose answer was lost may have been made.
+        let pool = self.chain.pool();
+        let waiting = lost.iter().filter(|hash| pool.get(**hash).is_some()).count();
+        if waiting > 0 {
+            tracing::warn!(lost = waiting, stream = names.pool(), "the stream has lost transactions that wait");
         }
         for hash in lost {
             self.known.remove(&hash);
