@@ -141,10 +141,12 @@ struct Machines {
 impl Machines {
     async fn start(network: Network, profile: Profile, seed: u64) -> Option<Self> {
         let nats = NatsServers::start_on(&network).await?;
-        let arguments: &[&str] = match profile {
+        let profile_arguments: &[&str] = match profile {
             Profile::Development => &[],
             Profile::Production => &["--profile", "production", "--faucet", "100"],
         };
+        // Nodes that start again read what came after a checkpoint.
+        let arguments = [&["--limits-checkpoint-kilobytes", "512"], profile_arguments].concat();
         let options = Options {
             arguments: arguments.iter().map(|argument| (*argument).to_owned()).collect(),
             machines: (0..MACHINES).map(|index| network.machine(index)).collect(),
@@ -300,7 +302,8 @@ async fn fund(cluster: &Cluster) {
     }
 }
 
-/// Causes one fault of each kind and then others at random, and holds what the clients were told against the chain.
+/// Causes one fault of each kind, beginning anywhere, and then others at random. Holds what the clients were told against
+/// the chain.
 async fn run(test: &str, profile: Profile, kinds: &[MachineFault], count: usize) {
     let Some(network) = Network::enter(test) else { return };
     let count = env::var("TETRAD_FAULTS").ok().map_or(count, |count| count.parse().unwrap());
@@ -310,9 +313,9 @@ async fn run(test: &str, profile: Profile, kinds: &[MachineFault], count: usize)
     machines.workload.progress(PROGRESS).await;
 
     let began = Instant::now();
+    let first = random.below(kinds.len() as u64) as usize;
     for number in 0..count {
-        let any = random.pick(kinds);
-        let fault = kinds.get(number).copied().unwrap_or(any);
+        let fault = if number < kinds.len() { kinds[(first + number) % kinds.len()] } else { random.pick(kinds) };
         let outage = random.pick(&OUTAGES);
         println!("fault {number} after {:?}: {fault:?}, outages take {outage:?}", began.elapsed());
         machines.cause(fault, outage).await;
