@@ -2,7 +2,7 @@
 //! of [`super::faults`].
 //!
 //! `cargo test --test it -- --ignored --nocapture cluster::machines` runs it as root, or where users may make network
-//! namespaces. `TETRAD_FAULTS` sets the number of faults, `TETRAD_SEED` replays a choice, and with `TETRAD_OTHER` the third
+//! namespaces. `TETRAD_FAULTS` sets the number of faults, `TETRAD_MINUTES` the time after which no further one is caused, `TETRAD_SEED` replays a choice, and with `TETRAD_OTHER` the third
 //! node is another version of the program, which the variable is the path of.
 
 use std::{
@@ -307,6 +307,8 @@ async fn fund(cluster: &Cluster) {
 async fn run(test: &str, profile: Profile, kinds: &[MachineFault], count: usize) {
     let Some(network) = Network::enter(test) else { return };
     let count = env::var("TETRAD_FAULTS").ok().map_or(count, |count| count.parse().unwrap());
+    let longest =
+        env::var("TETRAD_MINUTES").ok().map(|minutes| Duration::from_secs(60 * minutes.parse::<u64>().unwrap()));
     let seed = seed();
     let mut random = Random::new(seed);
     let Some(mut machines) = Machines::start(network, profile, seed).await else { return };
@@ -314,15 +316,17 @@ async fn run(test: &str, profile: Profile, kinds: &[MachineFault], count: usize)
 
     let began = Instant::now();
     let first = random.below(kinds.len() as u64) as usize;
-    for number in 0..count {
-        let fault = if number < kinds.len() { kinds[(first + number) % kinds.len()] } else { random.pick(kinds) };
+    let mut caused = 0;
+    while caused < count && longest.is_none_or(|longest| began.elapsed() < longest) {
+        let fault = if caused < kinds.len() { kinds[(first + caused) % kinds.len()] } else { random.pick(kinds) };
         let outage = random.pick(&OUTAGES);
-        println!("fault {number} after {:?}: {fault:?}, outages take {outage:?}", began.elapsed());
+        println!("fault {caused} after {:?}: {fault:?}, outages take {outage:?}", began.elapsed());
         machines.cause(fault, outage).await;
         machines.workload.progress(PROGRESS).await;
         machines.until_replicated().await;
+        caused += 1;
     }
-    println!("{count} faults in {:?}", began.elapsed());
+    println!("{caused} faults in {:?}", began.elapsed());
     faults::verify(machines.workload, &machines.cluster).await;
 }
 
