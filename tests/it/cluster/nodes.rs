@@ -239,8 +239,18 @@ impl Cluster {
 }
 
 impl Member {
+    /// Starts the node, and waits until it listens.
     async fn run(&self) -> Running {
-        let started = Running::run_with_log(self.command(&self.arguments), &self.log);
+        let started = async {
+            loop {
+                match Running::try_run_with_log(self.command(&self.arguments), &self.log).await {
+                    Ok(running) => return running,
+                    // Something starts it again on a machine: it ends if the servers have no leader for too long.
+                    Err(_) if self.machine.is_some() => {}
+                    Err(error) => panic!("{error}"),
+                }
+            }
+        };
         timeout(PATIENCE, started).await.unwrap_or_else(|_| panic!("{:?} does not listen", self.arguments))
     }
 

@@ -65,22 +65,27 @@ impl Running {
     /// Runs a command that starts a node, and waits until the node listens.
     pub async fn run(mut command: Command) -> Self {
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
-        Self::run_until_ready(command, |child| {
+        let started = Self::run_until_ready(command, |child| {
             let mut error = String::new();
             child.stderr.take().unwrap().read_to_string(&mut error).unwrap();
             error
-        })
-        .await
+        });
+        started.await.unwrap_or_else(|error| panic!("{error}"))
     }
 
     /// The same for a node that logs more than a pipe holds: its output is appended to a file.
-    pub async fn run_with_log(mut command: Command, log: &Path) -> Self {
+    pub async fn run_with_log(command: Command, log: &Path) -> Self {
+        Self::try_run_with_log(command, log).await.unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    /// The same for a node that may end before it listens. Returns what it has logged then.
+    pub async fn try_run_with_log(mut command: Command, log: &Path) -> Result<Self, String> {
         let file = File::options().create(true).append(true).open(log).unwrap();
         command.stdout(file.try_clone().unwrap()).stderr(file);
         Self::run_until_ready(command, |_| fs::read_to_string(log).unwrap()).await
     }
 
-    async fn run_until_ready(mut command: Command, error: impl FnOnce(&mut Child) -> String) -> Self {
+    async fn run_until_ready(mut command: Command, error: impl FnOnce(&mut Child) -> String) -> Result<Self, String> {
         tetrad::internals::tls::install_provider();
         let directory = tempfile::tempdir().unwrap();
         let file = directory.path().join("ready.json");
@@ -91,10 +96,10 @@ impl Running {
             if let Ok(text) = fs::read_to_string(&file) {
                 // The file is whole from the first moment it is there.
                 running.ready = serde_json::from_str(&text).unwrap();
-                return running;
+                return Ok(running);
             }
             if let Some(status) = running.child.try_wait().unwrap() {
-                panic!("{status}: {}", error(&mut running.child));
+                return Err(format!("{status}: {}", error(&mut running.child)));
             }
             tokio::time::sleep(Duration::from_millis(2)).await;
         }
