@@ -373,7 +373,7 @@ async fn a_change_whose_request_or_answer_was_lost_is_made_once() {
 async fn a_change_that_is_larger_than_a_message_is_made_on_the_leader() {
     let Some(nats) = NatsServers::start(1).await else { return };
     let arguments = ["--exchange-price-tick", "0", "--rpc-max-body", "16000000"].map(str::to_owned).to_vec();
-    let cluster = Cluster::start(&nats, 3, Options { arguments, proxied: true }).await;
+    let cluster = Cluster::start(&nats, 3, Options { arguments, proxied: true, ..Options::default() }).await;
     let leader = cluster.leader().await;
     let follower = (leader + 1) % 3;
     let url = cluster.rpc(follower).to_owned();
