@@ -2,6 +2,7 @@
 
 use std::{
     convert::Infallible,
+    future::pending,
     sync::{Arc, OnceLock},
 };
 
@@ -29,6 +30,7 @@ use super::{
     flow::Watched,
     listener::AcceptedStream,
     preface::{self, Resumed},
+    shared_stream::SharedStream,
     streams::{PIECE, Pieces, Streams},
     tls::HTTP_2,
 };
@@ -77,7 +79,13 @@ impl Requests {
         }
 
         let request = IncomingBody::of(request, &self.flow);
-        let Ok(mut response) = context.scope(self.respond(request)).await;
+        // HTTP/2 reads all the time, and ends the requests of a peer that left.
+        let peer_left = async { if is_stream { pending().await } else { self.flow.peer_left().await } };
+        let mut response = tokio::select! {
+            biased;
+            Ok(response) = context.scope(self.respond(request)) => response,
+            () = peer_left => return Ok(abandoned()),
+        };
 
         // Closing the connection while the client still sends would lose the response.
         if let Some(rest) = self.flow.take_rest()
@@ -126,6 +134,12 @@ impl Requests {
     }
 }
 
+/// The response to a request that nobody waits for any more. It ends the connection, with the requests behind this one.
+fn abandoned() -> Response<CountedBody> {
+    let response = (StatusCode::REQUEST_TIMEOUT, [(header::CONNECTION, "close")]).into_response();
+    response.map(CountedBody::from_counted)
+}
+
 /// The refusal of a request for which there is no memory.
 fn no_room() -> Response<CountedBody> {
     RestError::NoRoom.into_response().map(CountedBody::from_counted)
@@ -146,12 +160,12 @@ impl Connection {
             AcceptedStream::Tcp(stream) => {
                 // Responses are small and complete: waiting to fill packets only delays them.
                 let _ = stream.set_nodelay(true);
-                let stream = self.watch(stream);
+                let stream = self.watch(SharedStream::tcp(stream));
                 self.look(stream).await;
             }
             AcceptedStream::Tls(stream, acceptor) => {
                 let _ = stream.set_nodelay(true);
-                let stream = self.watch(stream);
+                let stream = self.watch(SharedStream::tcp(stream));
                 match timeout(self.limits.header_timeout, acceptor.accept(stream)).await {
                     // The handshake negotiated the protocol.
                     Ok(Ok(stream)) if stream.get_ref().1.alpn_protocol() == Some(HTTP_2) => self.http2(stream).await,
@@ -164,13 +178,13 @@ impl Connection {
             }
             #[cfg(unix)]
             AcceptedStream::Unix(stream) => {
-                let stream = self.watch(stream);
+                let stream = self.watch(SharedStream::unix(stream));
                 self.look(stream).await;
             }
         }
     }
 
-    fn watch<S>(&self, stream: S) -> Watched<S> {
+    fn watch(&self, stream: SharedStream) -> Watched {
         Watched::new(stream, self.requests.flow.clone(), self.limits.write_timeout)
     }
 

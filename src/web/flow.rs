@@ -5,7 +5,7 @@ use std::{
     io::{self, IoSlice},
     pin::Pin,
     sync::{
-        Arc,
+        Arc, OnceLock,
         atomic::{AtomicBool, AtomicUsize, Ordering},
     },
     task::{Context, Poll, ready},
@@ -18,13 +18,22 @@ use tokio::{
     time::{Instant, Sleep, sleep},
 };
 
-use super::{Budget, Capacity, Faults, Held, budget::UNCOUNTED, execution::Execution, receive::UnreadBody};
+use super::{
+    Budget, Capacity, Faults, Held,
+    budget::UNCOUNTED,
+    execution::Execution,
+    receive::UnreadBody,
+    shared_stream::{SharedStream, StreamWatch},
+};
 
 /// Granularity in bytes at which messages are counted while they are read.
 const STEP: usize = 16 << 10;
 /// Interval and duration of the retries of a message that finds no room.
 const RETRY: Duration = Duration::from_millis(50);
 const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Interval at which a request that takes long looks whether its peer is still there.
+const LOOK: Duration = Duration::from_secs(1);
 
 /// State shared by a connection and the protocol on it. Requests carry it as an extension.
 #[derive(Debug, Default)]
@@ -47,6 +56,8 @@ pub struct Flow {
     rest: Mutex<Option<UnreadBody>>,
     /// What the streams of HTTP/2 have together of bytes that are too few to be counted for each of them.
     streams: Mutex<StreamTotal>,
+    /// The connection's stream.
+    stream: OnceLock<StreamWatch>,
 }
 
 /// The bytes of a connection's streams, and the memory held for them.
@@ -100,6 +111,16 @@ impl Flow {
         Some(StreamBytes { flow: self.clone(), bytes })
     }
 
+    /// Waits until the peer has left, which is looked up from time to time: most requests are answered before.
+    pub(super) async fn peer_left(&self) {
+        loop {
+            sleep(LOOK).await;
+            if self.stream.get().is_some_and(StreamWatch::has_ended) {
+                return;
+            }
+        }
+    }
+
     /// Puts back what was not read of a request's body.
     pub(super) fn put_rest(&self, rest: UnreadBody) {
         *self.rest.lock() = Some(rest);
@@ -137,8 +158,8 @@ impl Flow {
 }
 
 /// A stream with these limits.
-pub(super) struct Watched<S> {
-    stream: S,
+pub(super) struct Watched {
+    stream: SharedStream,
     flow: Arc<Flow>,
     /// How long the peer may stop reading.
     patience: Duration,
@@ -148,8 +169,11 @@ pub(super) struct Watched<S> {
     waiting: Option<(Pin<Box<Sleep>>, Instant)>,
 }
 
-impl<S> Watched<S> {
-    pub(super) fn new(stream: S, flow: Arc<Flow>, patience: Duration) -> Self {
+impl Watched {
+    /// Watches the stream of this connection.
+    pub(super) fn new(stream: SharedStream, flow: Arc<Flow>, patience: Duration) -> Self {
+        // A connection has one stream.
+        let _ = flow.stream.set(stream.watch());
         Self { stream, flow, patience, stalled: None, waiting: None }
     }
 
@@ -188,7 +212,7 @@ impl<S> Watched<S> {
     }
 }
 
-impl<S: AsyncRead + Unpin> AsyncRead for Watched<S> {
+impl AsyncRead for Watched {
     fn poll_read(mut self: Pin<&mut Self>, context: &mut Context<'_>, out: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         if !self.flow.counted.load(Ordering::Relaxed) {
             return Pin::new(&mut self.stream).poll_read(context, out);
@@ -201,7 +225,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for Watched<S> {
     }
 }
 
-impl<S: AsyncWrite + Unpin> AsyncWrite for Watched<S> {
+impl AsyncWrite for Watched {
     fn poll_write(mut self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         let written = Pin::new(&mut self.stream).poll_write(context, bytes);
         self.wrote(written, context)

@@ -31,6 +31,7 @@ mod reply;
 mod request;
 mod request_id;
 mod rest;
+mod shared_stream;
 mod shutdown;
 mod sliding_window;
 mod socket;

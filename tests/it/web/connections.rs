@@ -1,6 +1,9 @@
 //! How many connections a listener has.
 
+use std::time::Duration;
+
 use futures_util::{FutureExt, SinkExt, StreamExt};
+use serde_json::json;
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::TcpStream,
@@ -8,6 +11,9 @@ use tokio::{
 use tokio_tungstenite::{connect_async, tungstenite::Message};
 
 use crate::support::{node, node_with};
+
+/// Bound of a wait.
+const PATIENCE: Duration = Duration::from_secs(30);
 
 /// A WebSocket takes one of the listener's places for as long as it is open.
 #[tokio::test]
@@ -36,6 +42,24 @@ async fn a_web_socket_counts_until_it_ends() {
             .await
             .expect("an answer");
     }
+    node.end().await;
+}
+
+/// hyper does not read what comes after a request that it has already, and so not the end of the stream either.
+#[tokio::test]
+async fn a_client_that_pipelines_requests_and_leaves_is_noticed() {
+    let node = node_with(|config| config.listener.connections = 1).await;
+    // A contract that never ends, a hundred times.
+    let endless = json!({"jsonrpc": "2.0", "id": 1, "method": "eth_call", "params": [{"data": "0x5b5f56"}, "latest"]});
+    let body = json!(vec![endless; 100]).to_string();
+    let head = "POST /rpc HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json";
+    let request = format!("{head}\r\ncontent-length: {}\r\n\r\n{body}", body.len());
+    let mut stream = TcpStream::connect(node.address()).await.expect("a connection");
+    stream.write_all(request.repeat(2).as_bytes()).await.expect("the requests are sent");
+    drop(stream);
+
+    let request = node.http.get(format!("{}/health", node.rest_url())).timeout(PATIENCE).send();
+    assert_eq!(request.await.expect("the place of the client that left").status(), 200);
     node.end().await;
 }
 
