@@ -70,7 +70,9 @@ impl ChainCopy {
         let mut connections = try_join_all(urls.iter().map(|url| Connection::open(url))).await?;
         let height = common_height(&mut connections).await?;
         let mut copy = Self::default();
-        for connection in &mut connections {
+        for url in urls {
+            // One that was opened before may have been idle for too long.
+            let connection = &mut Connection::open(url).await?;
             copy.hashes.push(hashes(connection, history.base, height).await?);
             let (mut counters, mut balances) = (Vec::new(), Vec::new());
             for (account, _) in &history.accounts {
@@ -82,7 +84,8 @@ impl ChainCopy {
             copy.counters.push(counters);
             copy.balances.push(balances);
         }
-        copy.transactions = transactions(&mut connections[0], history.base + 1, height).await?;
+        let connection = &mut Connection::open(&urls[0]).await?;
+        copy.transactions = transactions(connection, history.base + 1, height).await?;
         Ok(copy)
     }
 }
