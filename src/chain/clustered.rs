@@ -231,8 +231,8 @@ impl Chain {
             };
             tokio::select! {
                 settled = here => match settled {
-                    // The next block has no room for it, or its fee cap is too low by now: it waits.
-                    Ok(_) if self.pool().get(hash).is_some() => included = None,
+                    // The next block has no room for it, its fee cap is too low by now, or no block is sealed for it: it waits.
+                    Ok(_) if self.pool().get(hash).is_some() => (included, again) = (None, true),
                     settled => break settled,
                 },
                 _ = leadership.changed() => again = true,
@@ -253,7 +253,10 @@ impl Chain {
             if self.transaction(&self.head(), hash).is_some() {
                 return Ok(Settled::Included);
             }
-            self.pool().reject(hash, error.clone());
+            // What another node has sent stays: it sends a transaction again, and may have been answered by now.
+            if forward {
+                self.pool().reject(hash, error.clone());
+            }
             Err(error)
         })
     }

@@ -3,7 +3,7 @@
 use super::ChainWriter;
 use crate::{
     block::{DevSettings, Setting},
-    chain::{ChangeError, shared::Sealing},
+    chain::{ChangeError, Mining, shared::Sealing},
     log::LogEntry,
 };
 
@@ -25,6 +25,7 @@ impl ChainWriter {
             // The blocks that follow are no part of the request.
             self.recorder.part = None;
             self.schedule();
+            self.release_unless_instant();
             self.seal_ready();
         }
         Ok(())
@@ -50,6 +51,15 @@ impl ChainWriter {
         if self.leads && self.mining() != mining {
             // An entry of this writer whose answer was lost.
             self.schedule();
+            self.release_unless_instant();
+        }
+    }
+
+    /// Answers the submitters that wait for the block of their transactions, unless blocks are sealed for these: they would
+    /// wait in vain.
+    fn release_unless_instant(&self) {
+        if self.mining() != Mining::Instant {
+            self.shared.pool.release_unaffordable(u64::MAX);
         }
     }
 
@@ -60,6 +70,7 @@ impl ChainWriter {
             self.record(|| LogEntry::Setting(Setting::Configured))?;
             self.shared.adopt(DevSettings::default());
             self.schedule();
+            self.release_unless_instant();
         }
         self.recorder.expect_after(0);
         Ok(())

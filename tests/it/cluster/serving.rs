@@ -306,6 +306,30 @@ async fn a_transaction_that_the_leader_had_before_the_delayed_request_is_acknowl
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_transaction_that_is_sent_while_mining_is_turned_off_waits_from_then_on() {
+    let Some(nats) = NatsServers::start(1).await else { return };
+    let arguments = ["--exchange-price-tick", "0"].map(str::to_owned).to_vec();
+    let cluster = Cluster::start(&nats, 3, Options { arguments, proxied: true, ..Options::default() }).await;
+    let leader = cluster.leader().await;
+    let url = cluster.rpc(leader).to_owned();
+    // The setting takes effect once the servers have stored it.
+    let delay = std::time::Duration::from_millis(300);
+    cluster.proxies(leader).iter().for_each(|proxy| proxy.delay(delay));
+    let own = url.clone();
+    let turned_off = tokio::spawn(async move { call(&own, "evm_setAutomine", json!([false])).await });
+    tokio::time::sleep(delay / 3).await;
+    let began = std::time::Instant::now();
+    let hash = ask(&url, "eth_sendRawTransaction", json!([raw(transfer(0), 0)])).await;
+    assert!(began.elapsed() < std::time::Duration::from_secs(8), "it waited for a block until it was given up");
+    turned_off.await.unwrap().unwrap();
+    cluster.proxies(leader).iter().for_each(Proxy::restore);
+    assert!(ask(&url, "eth_getTransactionReceipt", json!([hash])).await.is_null());
+
+    ask(&url, "evm_mine", json!([])).await;
+    assert_eq!(ask(&url, "eth_getTransactionReceipt", json!([hash])).await["status"], "0x1");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_node_that_starts_says_at_once_that_it_is_not_ready() {
     let Some(mut nats) = NatsServers::start(1).await else { return };
     let (mut cluster, _, follower) = cluster(&nats, &[]).await;
