@@ -39,6 +39,8 @@ use super::{
 const STREAMS: u32 = 128;
 /// Most bytes of the headers of an HTTP/2 request; for HTTP/1.1 hyper has a limit of its own.
 const HEADER_BYTES: u32 = 16 << 10;
+/// Most bytes of a response of HTTP/2 that counts together with the head of its request.
+const SHORT_RESPONSE: usize = 1 << 10;
 /// Bytes of each of hyper's buffers for a connection, which are not counted: it fits the headers of a request.
 const BUFFER: usize = 64 << 10;
 /// Bytes that a client of HTTP/2 may send before the node has read them, on a stream and on a connection.
@@ -73,8 +75,10 @@ impl Requests {
         let client = self.addresses.of(self.peer, request.headers());
         let context = RequestContext { client, flow: self.flow.clone() };
         let is_stream = request.version() == Version::HTTP_2;
-        let head = if is_stream { self.flow.add_stream_bytes(head_bytes(&request)) } else { None };
-        if is_stream && head.is_none() {
+        // A short response has room from the beginning: what was executed must not be refused then.
+        let own_bytes = head_bytes(&request).max(SHORT_RESPONSE);
+        let own_bytes = if is_stream { self.flow.add_stream_bytes(own_bytes) } else { None };
+        if is_stream && own_bytes.is_none() {
             return Ok(no_room());
         }
 
@@ -84,7 +88,11 @@ impl Requests {
         let mut response = tokio::select! {
             biased;
             Ok(response) = context.scope(self.respond(request)) => response,
-            () = peer_left => return Ok(abandoned()),
+            () = peer_left => {
+                // Nobody sends the rest of its body, for which hyper would wait.
+                drop(self.flow.take_rest());
+                return Ok(abandoned());
+            }
         };
 
         // Closing the connection while the client still sends would lose the response.
@@ -100,7 +108,7 @@ impl Requests {
         }
         // What is not counted of a response, and the copy of its next piece, wait for the client.
         let waiting = response.body().size_hint().upper().map_or(PIECE, |bytes| PIECE.min(bytes as usize));
-        match self.flow.add_stream_bytes(waiting) {
+        match if waiting <= SHORT_RESPONSE { own_bytes } else { self.flow.add_stream_bytes(waiting) } {
             Some(bytes) => Ok(response.map(|body| body.of_stream(bytes))),
             None => Ok(no_room()),
         }

@@ -72,7 +72,14 @@ impl AsyncRead for SharedStream {
     fn poll_read(self: Pin<&mut Self>, context: &mut Context<'_>, out: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         either!(self.0, stream => loop {
             ready!(stream.poll_read_ready(context))?;
-            match stream.try_read_buf(out) {
+            let mut read = Err(io::ErrorKind::WouldBlock.into());
+            // What is read is all there is if there was room for more: the next read waits without asking.
+            let _ = stream.try_io(Interest::READABLE, || {
+                read = stream.try_read_buf(out);
+                let is_all = matches!(read, Ok(count) if count > 0) && out.remaining() > 0;
+                if is_all { Err(io::ErrorKind::WouldBlock.into()) } else { Ok(()) }
+            });
+            match read {
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
                 read => return Poll::Ready(read.map(drop)),
             }
