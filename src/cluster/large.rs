@@ -20,11 +20,11 @@ const PART_BYTES: usize = 512 << 10;
 /// The header of an announcement.
 const HEADER: &str = "Tetrad-Request";
 /// Time in which a part must be answered. It is asked for again after that.
-const PART_PATIENCE: Duration = Duration::from_secs(1);
+const PART_TIMEOUT: Duration = Duration::from_secs(3);
 /// Times that a part is asked for.
-const ATTEMPTS: usize = 8;
+const ATTEMPTS: usize = 3;
 /// Time in which a request must be fetched.
-const PATIENCE: Duration = Duration::from_secs(60);
+const FETCH_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Where a request is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -72,13 +72,13 @@ impl Announcement {
             }
             Ok(bytes)
         };
-        timeout(PATIENCE, parts).await.unwrap_or_else(|_| Err("it takes too long to fetch".to_owned()))
+        timeout(FETCH_TIMEOUT, parts).await.unwrap_or_else(|_| Err("it takes too long to fetch".to_owned()))
     }
 
     async fn part(&self, client: &Client, offset: usize) -> Result<Bytes, String> {
         let mut failure = String::new();
         for _ in 0..ATTEMPTS {
-            let wanted = Request::new().payload(offset.to_string().into()).timeout(Some(PART_PATIENCE));
+            let wanted = Request::new().payload(offset.to_string().into()).timeout(Some(PART_TIMEOUT));
             match client.send_request(self.subject.clone(), wanted).await {
                 Ok(answer) => return Ok(answer.payload),
                 Err(error) if error.kind() == RequestErrorKind::TimedOut => failure = with_causes(&error),
@@ -95,6 +95,8 @@ pub(super) struct Offer {
     bytes: Bytes,
     announcement: Announcement,
     wanted: Subscriber,
+    /// The end of the last part that was asked for.
+    served: usize,
 }
 
 impl Offer {
@@ -104,7 +106,7 @@ impl Offer {
         }
         let announcement = Announcement { subject: client.new_inbox(), size: bytes.len() };
         let wanted = client.subscribe(announcement.subject.clone()).await.map_err(|error| with_causes(&error))?;
-        Ok(Self { client: client.clone(), bytes, announcement, wanted })
+        Ok(Self { client: client.clone(), bytes, announcement, wanted, served: 0 })
     }
 
     /// Returns the headers of a message that announces the request.
@@ -115,17 +117,20 @@ impl Offer {
         headers
     }
 
-    /// Answers the next message that asks for a part. Returns `None` once there will be none.
-    pub(super) async fn serve(&mut self) -> Option<()> {
+    /// Answers the next message that asks for a part. Returns whether it is one that nobody asked for before, or `None` once
+    /// there will be no more.
+    pub(super) async fn serve(&mut self) -> Option<bool> {
         let message = self.wanted.next().await?;
         let offset = str::from_utf8(&message.payload).ok().and_then(|text| text.parse::<usize>().ok());
         let offset = offset.filter(|offset| *offset < self.bytes.len());
-        if let (Some(offset), Some(reply)) = (offset, message.reply) {
-            let end = self.bytes.len().min(offset + part_bytes(&self.client));
-            // Without an answer the leader asks again.
-            let _ = self.client.publish(reply, self.bytes.slice(offset..end)).await;
-        }
-        Some(())
+        let reply = message.reply.filter(|reply| reply.starts_with(INBOX));
+        let (Some(offset), Some(reply)) = (offset, reply) else { return Some(false) };
+        let end = self.bytes.len().min(offset + part_bytes(&self.client));
+        let is_new = end > self.served;
+        self.served = self.served.max(end);
+        // Without an answer the leader asks again.
+        let _ = self.client.publish(reply, self.bytes.slice(offset..end)).await;
+        Some(is_new)
     }
 }
 

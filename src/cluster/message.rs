@@ -80,7 +80,7 @@ pub enum Outcome {
     Dropped(Result<bool, SubmitError>),
     /// The receiver could not decode the request, for this reason.
     Undecodable(String),
-    /// The change was requested before, and is not done yet.
+    /// The change, or the large request, came before, and is not done yet.
     InProgress,
 }
 

@@ -49,11 +49,13 @@ impl ClusterPeers {
             let (reply, answer) = oneshot::channel();
             // Sending fails once the node has stopped.
             let _ = self.outgoing.send(Outgoing { request, reply });
-            if let Ok(Ok(answer)) = timeout(FIRST_PAUSE, answer).await {
-                return answer;
+            match timeout(FIRST_PAUSE, answer).await {
+                Ok(Ok(answer)) => return answer,
+                // There was nobody to send it to, or the leader has changed.
+                Ok(Err(_)) => {}
+                Err(_) => self.requester.counts.retried.add(1),
             }
             // The leader may have received it.
-            self.requester.counts.retried.add(1);
             again = true;
         }
         let encode = |repeated| Ok(Request::submit(&submission, again || repeated).encode()?.into());

@@ -52,12 +52,18 @@ pub(super) enum SendError {
 }
 
 impl Requester {
-    /// Sends a request once to the process that leads.
-    pub(super) async fn send(&self, holder: &NodeProcess, request: NatsRequest) -> Result<Response, SendError> {
+    /// Sends a request once to the process that leads. It is one of `count` transactions or changes.
+    pub(super) async fn send(
+        &self,
+        holder: &NodeProcess,
+        request: NatsRequest,
+        count: usize,
+    ) -> Result<Response, SendError> {
         let node = &holder.node;
         if !self.connection.is_connected() {
             return Err(SendError::Undelivered);
         }
+        self.counts.forwarded.add(count as u64);
         let request = request.timeout(Some(LONGEST));
         let sent = self.connection.client.send_request(self.connection.names.requests(holder), request);
         let mut leader = self.leader.clone();
@@ -91,8 +97,7 @@ impl Requester {
             Some(headers) => NatsRequest::new().headers(headers.clone()),
             None => NatsRequest::new().payload(payload),
         };
-        self.counts.forwarded.add(1);
-        let mut attempts = FuturesUnordered::from_iter([self.send(&holder, request(first))]);
+        let mut attempts = FuturesUnordered::from_iter([self.send(&holder, request(first), 1)]);
         let (mut is_repeated, mut pause) = (false, FIRST_PAUSE);
         let (mut next, mut deadline) = (Instant::now() + pause, Instant::now() + SILENCE);
         loop {
@@ -107,11 +112,13 @@ impl Requester {
                     Err(SendError::Unanswered(_)) => {}
                     answer => return answer,
                 },
-                Some(()) = async { offer.as_mut()?.serve().await } => deadline = Instant::now() + SILENCE,
+                Some(is_new) = async { offer.as_mut()?.serve().await } => if is_new {
+                    deadline = Instant::now() + SILENCE;
+                },
                 () = sleep_until(next) => {
-                    self.counts.forwarded.add(1);
                     self.counts.retried.add(1);
-                    attempts.push(self.send(&holder, request(encode(true)?)));
+                    let again = if offer.is_some() { Bytes::new() } else { encode(true)? };
+                    attempts.push(self.send(&holder, request(again), 1));
                     is_repeated = true;
                     // A leader that is only slow gets few more requests.
                     pause = LONGEST_PAUSE.min(2 * pause);

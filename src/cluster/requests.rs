@@ -26,6 +26,8 @@ const ROOM: usize = 64 << 20;
 const LEAST: usize = 16 << 10;
 /// Bytes of requests larger than a message that are fetched and executed at the same time.
 const LARGE_ROOM: usize = LARGEST;
+/// Most of them that wait for this room. Without an answer they are announced again.
+const MOST_ANNOUNCED: usize = 256;
 
 /// The executor of requests.
 #[derive(Clone)]
@@ -37,7 +39,7 @@ pub(super) struct Requests {
     pub(super) allows_changes: bool,
     /// The ids of the changes that are being made. What the log says of others, their writer knows.
     pub(super) under_way: Arc<Mutex<HashSet<u64>>>,
-    /// The subjects of the large requests that are being fetched or executed.
+    /// The subjects of the large requests that wait, or are being fetched or executed.
     pub(super) announced: Arc<Mutex<HashSet<String>>>,
 }
 
@@ -76,20 +78,25 @@ impl Requests {
         Ok(())
     }
 
-    /// Fetches a request and executes it. Without room for it there is no answer, and the other side announces it again.
+    /// Fetches a request and executes it, once there is room for it. One that is announced again is in progress.
     async fn take_large(&self, announcement: Result<Announcement, String>, reply: Subject, room: &Arc<Semaphore>) {
         let announcement = match announcement {
             Ok(announcement) => announcement,
             Err(error) => return self.respond(reply, Outcome::Undecodable(error)).await,
         };
-        if self.announced.lock().contains(&announcement.subject) {
+        let is_new = {
+            let mut announced = self.announced.lock();
+            if announced.len() >= MOST_ANNOUNCED && !announced.contains(&announcement.subject) {
+                return;
+            }
+            announced.insert(announcement.subject.clone())
+        };
+        if !is_new {
             return self.respond(reply, Outcome::InProgress).await;
         }
-        let size = announcement.size.max(LEAST) as u32;
-        let Ok(held) = room.clone().try_acquire_many_owned(size) else { return };
-        self.announced.lock().insert(announcement.subject.clone());
-        let own = self.clone();
+        let (own, room) = (self.clone(), room.clone());
         tokio::spawn(async move {
+            let Ok(held) = room.acquire_many_owned(announcement.size.max(LEAST) as u32).await else { return };
             match announcement.fetch(&own.connection.client).await {
                 // Many signatures take long.
                 Ok(bytes) => match tokio::task::spawn_blocking(move || Request::decode(&bytes)).await {

@@ -59,13 +59,13 @@ async fn send(requester: &Requester, batch: Vec<Outgoing>) {
     let Some(holder) = requester.leader.borrow().clone() else { return };
     let (mut requests, replies): (Vec<_>, Vec<_>) =
         batch.into_iter().map(|outgoing| (outgoing.request, outgoing.reply)).unzip();
-    requester.counts.forwarded.add(requests.len() as u64);
-    let request = match requests.len() {
+    let count = requests.len();
+    let request = match count {
         1 => Request::Submit(requests.remove(0)),
         _ => Request::SubmitTogether(requests),
     };
     let Ok(payload) = request.encode() else { return };
-    let Ok(response) = requester.send(&holder, NatsRequest::new().payload(payload.into())).await else { return };
+    let Ok(response) = requester.send(&holder, NatsRequest::new().payload(payload.into()), count).await else { return };
     let Response { height, outcome } = response;
     let settled = match outcome {
         Outcome::Submitted(settled) => vec![settled],

@@ -3,10 +3,13 @@
 use std::{error::Error, ops::Range, time::Duration};
 
 use alloy_primitives::keccak256;
-use async_nats::jetstream::{
-    self,
-    context::{PublishErrorKind, traits::Publisher},
-    stream::{Config, DiscardPolicy, RawMessageErrorKind, StorageType},
+use async_nats::{
+    connection::State,
+    jetstream::{
+        self,
+        context::{PublishErrorKind, traits::Publisher},
+        stream::{Config, DiscardPolicy, RawMessageErrorKind, StorageType},
+    },
 };
 use bytes::Bytes;
 use futures_util::{StreamExt, TryStreamExt, stream};
@@ -110,6 +113,11 @@ impl LogStream {
             Err(_) => return Err(LogError::Unavailable(format!("no answer about the stream {}", self.name))),
         };
         Ok(StreamExtent { first: state.first_sequence, last: state.last_sequence, bytes: state.bytes })
+    }
+
+    /// Returns whether a server is connected.
+    pub(super) fn is_connected(&self) -> bool {
+        self.jetstream.client().connection_state() == State::Connected
     }
 
     /// Asks the servers to elect another leader of the stream.

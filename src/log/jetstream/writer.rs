@@ -83,7 +83,8 @@ impl JetStreamLog {
     /// Asks the servers for another leader of a stream that stores nothing, or lacks what it had. After faults the leader may
     /// be a server that is behind the others, and that refuses or drops what it is sent without end.
     fn depose_leader(&mut self) {
-        if self.deposed.is_some_and(|at| at.elapsed() < ELECTION) {
+        // Without a connection the request would be sent later, to a leader with which nothing is wrong.
+        if !self.stream.is_connected() || self.deposed.is_some_and(|at| at.elapsed() < ELECTION) {
             return;
         }
         self.deposed = Some(Instant::now());
