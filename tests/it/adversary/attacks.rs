@@ -45,7 +45,7 @@ fn at_most(until: Instant, left: usize) -> Duration {
 /// The usual way in which a request is sent by a client that reads no response.
 fn unread_framing(request: &Request, n: usize) -> Framing {
     match request.protocol {
-        Protocol::Http if n % 2 == 0 => Framing::Pipelined,
+        Protocol::Http if n.is_multiple_of(2) => Framing::Pipelined,
         _ => Framing::Streams,
     }
 }

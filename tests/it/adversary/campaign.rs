@@ -216,9 +216,11 @@ impl Campaign {
             return;
         }
         let (grown, total) = (over(peak, before), over(peak, self.base));
-        let largest = &mut self.figures.lock().growth;
-        if grown > largest.0 {
-            *largest = (grown, format!("{name}, {attack}"));
+        {
+            let largest = &mut self.figures.lock().growth;
+            if grown > largest.0 {
+                *largest = (grown, format!("{name}, {attack}"));
+            }
         }
         if grown > BLAMED {
             println!("{grown} MB, in all {total} MB: {name}, {attack:.120}");

@@ -183,31 +183,28 @@ async fn floods_of_messages_take_no_writes_from_others() {
         format!("tetrad.test.command.node-{leader}"),
         "tetrad.test.state".to_owned(),
     ];
-    let flood = subjects.map(|subject| {
-        let connecting = nats.client();
-        async move {
-            let client = connecting.await;
-            tokio::spawn(async move {
-                // 20,000 in a second, since other tests run at the same time.
-                let mut ticks = tokio::time::interval(Duration::from_millis(5));
-                loop {
-                    ticks.tick().await;
-                    for _ in 0..100 {
-                        let reply = client.new_inbox();
-                        client.publish_with_reply(subject.clone(), reply, vec![7; 200].into()).await.unwrap();
-                    }
+    let mut flood = tokio::task::JoinSet::new();
+    for subject in subjects {
+        let client = nats.client().await;
+        flood.spawn(async move {
+            // 20,000 in a second, since other tests run at the same time.
+            let mut ticks = tokio::time::interval(Duration::from_millis(5));
+            loop {
+                ticks.tick().await;
+                for _ in 0..100 {
+                    let reply = client.new_inbox();
+                    client.publish_with_reply(subject.clone(), reply, vec![7; 200].into()).await.unwrap();
                 }
-            })
-        }
-    });
-    let flood = futures_util::future::join_all(flood).await;
+            }
+        });
+    }
     for nonce in 0..20 {
         ask(cluster.rpc(1 - leader), "eth_sendRawTransaction", json!([raw(transfer(nonce), 0)])).await;
     }
     for index in 0..2 {
         until_ready(&cluster, index, true).await;
     }
-    flood.iter().for_each(tokio::task::JoinHandle::abort);
+    flood.shutdown().await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
