@@ -290,8 +290,7 @@ pub(super) struct CountedBody {
     body: Body,
     /// The budget of a body whose pieces are counted one by one.
     by_piece: Option<Budget>,
-    /// What counts of it with the other streams of its connection.
-    #[expect(dead_code, reason = "held, not used")]
+    /// What counts of it with the other streams of its connection, with HTTP/2.
     stream: Option<StreamBytes>,
 }
 
@@ -329,9 +328,14 @@ impl CountedBody {
         Self { body, by_piece: None, stream: None }
     }
 
-    /// The same body, which keeps these bytes counted until it is sent.
-    pub(super) fn of_stream(self, bytes: StreamBytes) -> Self {
+    /// The same body, of which these bytes count.
+    pub(super) fn with_stream_bytes(self, bytes: StreamBytes) -> Self {
         Self { stream: Some(bytes), ..self }
+    }
+
+    /// Hands over what counts of it.
+    pub(super) fn take_stream_bytes(&mut self) -> Option<StreamBytes> {
+        self.stream.take()
     }
 }
 

@@ -175,15 +175,19 @@ impl Held {
 
     /// The same for bytes that may be shared.
     pub(super) fn attach_to(self, bytes: Bytes) -> Bytes {
-        /// Bytes and the budget they take.
-        struct Attached(Bytes, #[expect(dead_code, reason = "held, not used")] Held);
-        impl AsRef<[u8]> for Attached {
-            fn as_ref(&self) -> &[u8] {
-                &self.0
-            }
-        }
-        if self.is_nothing() { bytes } else { Bytes::from_owner(Attached(bytes, self)) }
+        if self.is_nothing() { bytes } else { attached(bytes, self) }
     }
+}
+
+/// Bytes that hold something for as long as they exist.
+pub(super) fn attached<T: Send + 'static>(bytes: Bytes, held: T) -> Bytes {
+    struct Attached<T>(Bytes, T);
+    impl<T> AsRef<[u8]> for Attached<T> {
+        fn as_ref(&self) -> &[u8] {
+            &self.0
+        }
+    }
+    Bytes::from_owner(Attached(bytes, held))
 }
 
 #[cfg(test)]

@@ -106,12 +106,9 @@ impl Requests {
         if !is_stream {
             return Ok(response);
         }
-        // What is not counted of a response, and the copy of its next piece, wait for the client.
-        let waiting = response.body().size_hint().upper().map_or(PIECE, |bytes| PIECE.min(bytes as usize));
-        match if waiting <= SHORT_RESPONSE { own_bytes } else { self.flow.add_stream_bytes(waiting) } {
-            Some(bytes) => Ok(response.map(|body| body.of_stream(bytes))),
-            None => Ok(no_room()),
-        }
+        let waiting = Pieces::waiting_bytes(response.body());
+        let counted = if waiting <= SHORT_RESPONSE { own_bytes } else { self.flow.add_stream_bytes(waiting) };
+        Ok(counted.map_or_else(no_room, |counted| response.map(|body| body.with_stream_bytes(counted))))
     }
 
     async fn respond(&self, request: Request<IncomingBody>) -> Result<Response, Infallible> {

@@ -19,7 +19,7 @@ use hyper::{
 };
 use tokio::time::{Sleep, sleep};
 
-use super::answer::CountedBody;
+use super::{answer::CountedBody, budget::attached, flow::StreamBytes};
 
 /// Size in bytes of the pieces that a response is split into, and of what a stream holds of it for sending.
 pub(super) const PIECE: usize = 16 << 10;
@@ -79,14 +79,22 @@ impl<F: Future> Future for WatchedStream<F> {
 pub(super) struct Pieces {
     body: CountedBody,
     rest: Bytes,
+    /// What counts until the last piece is sent.
+    counted: Option<StreamBytes>,
     pieces: Option<Arc<AtomicU64>>,
 }
 
 impl Pieces {
     /// A body for the stream that this task runs.
-    pub(super) fn of(body: CountedBody) -> Self {
-        let pieces = PIECES.try_with(Arc::clone).ok();
-        Self { body, rest: Bytes::new(), pieces }
+    pub(super) fn of(mut body: CountedBody) -> Self {
+        let (pieces, counted) = (PIECES.try_with(Arc::clone).ok(), body.take_stream_bytes());
+        Self { body, rest: Bytes::new(), counted, pieces }
+    }
+
+    /// Returns the bytes of a response that wait for its client's window while it is sent: hyper takes a piece before there is
+    /// room for it, while h2 has the one before.
+    pub(super) fn waiting_bytes(body: &CountedBody) -> usize {
+        body.size_hint().upper().map_or(2 * PIECE, |length| length.min(2 * PIECE as u64) as usize)
     }
 }
 
@@ -114,6 +122,10 @@ impl HttpBody for Pieces {
         // A copy, so that a queued piece does not keep the whole response and its share of the budget.
         let piece = Bytes::copy_from_slice(&self.rest[..length]);
         self.rest = if length == self.rest.len() { Bytes::new() } else { self.rest.slice(length..) };
+        let piece = match if self.is_end_stream() { self.counted.take() } else { None } {
+            Some(counted) => attached(piece, counted),
+            None => piece,
+        };
         Poll::Ready(Some(Ok(Frame::data(piece))))
     }
 
