@@ -5,6 +5,11 @@ use std::time::{Duration, Instant};
 use futures_util::{SinkExt, StreamExt};
 use serde_json::{Value, json};
 use tetrad::internals::scenario::READY_MADE;
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::TcpStream,
+    time::timeout,
+};
 use tokio_tungstenite::{connect_async, tungstenite::Message};
 
 use super::{done, start, stop};
@@ -96,6 +101,27 @@ async fn pages_can_read_responses_that_fail() {
         assert_eq!(response.status(), 503);
         assert_eq!(response.headers()["access-control-allow-origin"], "*");
     }
+    node.end().await;
+}
+
+/// hyper waits for the rest of a body, of which a client that left sends none.
+#[tokio::test]
+async fn a_client_that_leaves_before_a_late_answer_frees_its_connection() {
+    // The other one is that of the client that starts the scenario.
+    let node = node_with(|config| config.listener.connections = 2).await;
+    let id = start(&node, &fault("client = \"wallet\", latency = \"60s\"")).await;
+    done(&node, id, 0).await;
+    let mut stream = TcpStream::connect(node.address()).await.expect("a connection");
+    let head = "GET /api/prices?client=wallet HTTP/1.1\r\nhost: localhost\r\ncontent-length: 5\r\nexpect: 100-continue";
+    stream.write_all(format!("{head}\r\n\r\n").as_bytes()).await.expect("sent");
+    drop(stream);
+
+    let mut stream = TcpStream::connect(node.address()).await.expect("a connection");
+    stream.write_all(b"GET /health HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n").await.expect("sent");
+    let mut answer = String::new();
+    let read = timeout(Duration::from_secs(30), stream.read_to_string(&mut answer)).await;
+    read.expect("the place of the client that left").expect("an answer");
+    assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
     node.end().await;
 }
 
