@@ -2,13 +2,15 @@
 
 use std::{future::Future, pin::Pin, sync::Arc};
 
+use serde::Serialize;
+
 use super::{page::PageBody, render::Render};
 use crate::{
     chain::Chain,
     index::{Index, IndexError, Waiting},
     network::Network,
     sources::{KnownContracts, Verifier},
-    web::{Answer, Interface, NoCache, RestError, in_turn},
+    web::{Answer, Interface, RestError, Written, in_turn},
 };
 
 /// The node's JSON-RPC, for the module `proxy`: answers a request with a response.
@@ -29,7 +31,7 @@ pub(super) struct Shared {
 }
 
 /// The result of a handler.
-pub(super) type Body<T> = Result<NoCache<T>, RestError>;
+pub(super) type Body<T> = Result<Written<T>, RestError>;
 
 /// The result of a handler of a list.
 pub(super) type List<T> = Result<PageBody<T>, RestError>;
@@ -68,7 +70,8 @@ impl Explorer {
         Self(Arc::new(Shared { chain, index, network, known, verifier, json_rpc }))
     }
 
-    /// Reads the index once it has reached the head, in the turn of the client.
+    /// Reads the index once it has reached the head, in the turn of the client. What this returns waits for the task of the
+    /// request: long values are written before.
     pub(super) async fn read<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Shared, &Render<'_>) -> Result<T, RestError> + Send + 'static,
@@ -79,10 +82,10 @@ impl Explorer {
     }
 
     /// The same for a body.
-    pub(super) async fn body<T: Send + 'static>(
+    pub(super) async fn body<T: Serialize + 'static>(
         &self,
         work: impl FnOnce(&Shared, &Render<'_>) -> Result<T, RestError> + Send + 'static,
     ) -> Body<T> {
-        self.read(work).await.map(NoCache)
+        self.read(|shared, render| Ok(Written::new(&work(shared, render)?)?)).await
     }
 }

@@ -22,7 +22,10 @@ use super::{
 use crate::{
     calendar::rfc3339,
     sources::{CodeMatch, CompiledContract, KnownContract, Matches, SubmitError, VerificationError},
-    web::{Api, ExecutionFailed, Failure, NoCache, Operation, Output, Path, Query, RestError, parameters::parameters},
+    web::{
+        Api, ExecutionFailed, Failure, NoCache, Operation, Output, Path, Query, RestError, Written,
+        parameters::parameters,
+    },
 };
 
 pub(super) fn routes(api: Api<Explorer>) -> Api<Explorer> {
@@ -333,12 +336,21 @@ async fn verification(
 }
 
 /// A contract, or 404 with a match of null, as in Sourcify.
-struct Found(ContractBody);
+struct Found {
+    is_known: bool,
+    body: Written<ContractBody>,
+}
+
+impl Found {
+    fn new(body: &ContractBody) -> Result<Self, RestError> {
+        Ok(Self { is_known: body.matched.best.is_some(), body: Written::new(body)? })
+    }
+}
 
 impl IntoResponse for Found {
     fn into_response(self) -> Response {
-        let status = if self.0.matched.best.is_some() { StatusCode::OK } else { StatusCode::NOT_FOUND };
-        (status, [(header::CACHE_CONTROL, "no-cache")], Json(self.0)).into_response()
+        let status = if self.is_known { StatusCode::OK } else { StatusCode::NOT_FOUND };
+        (status, self.body).into_response()
     }
 }
 
@@ -357,7 +369,7 @@ async fn contract(
 ) -> Result<Found, RestError> {
     let ContractAddress(address) = path.address;
     let Natural(chain) = path.chain;
-    let found = explorer.read(move |shared, render| {
+    let found = move |shared: &Shared, render: &Render<'_>| -> Result<_, RestError> {
         let none =
             || ContractBody { matched: match_body(shared, address, Matches::default(), None), fields: Map::new() };
         if chain != shared.chain.params().chain_id {
@@ -366,8 +378,8 @@ async fn contract(
         let Some((known, compiled)) = render.compiled(address)? else { return Ok(none()) };
         let fields = fields(&query, render, address, &known, compiled)?;
         Ok(ContractBody { matched: match_body(shared, address, known.matches, known.verified_at), fields })
-    });
-    Ok(Found(found.await?))
+    };
+    explorer.read(move |shared, render| Found::new(&found(shared, render)?)).await
 }
 
 /// Returns the members that a query asks for.

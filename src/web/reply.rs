@@ -12,7 +12,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{
-    Answer, Prepared, RestError,
+    Answer, AnswerError, Prepared, RestError,
     api::{Input, MAX_BODY, Operation, Output},
     cache::{CachePolicy, Rendered},
     content::TOML_TYPE,
@@ -56,6 +56,34 @@ impl<T: JsonSchema> Output for NoCache<T> {
 }
 
 impl<T: JsonSchema> Output for NoStore<T> {
+    fn describe(operation: Operation) -> Operation {
+        operation.returns::<T>()
+    }
+}
+
+/// A body of type `T` whose JSON is written already: one that waits to be sent counts, which a value would not. Caches must
+/// revalidate it before each use.
+pub struct Written<T> {
+    response: Response,
+    body: PhantomData<fn() -> T>,
+}
+
+impl<T: Serialize> Written<T> {
+    /// Writes a body, where the value was made.
+    pub fn new(value: &T) -> Result<Self, AnswerError> {
+        let mut response = Answer::json(value)?.into_json();
+        response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
+        Ok(Self { response, body: PhantomData })
+    }
+}
+
+impl<T> IntoResponse for Written<T> {
+    fn into_response(self) -> Response {
+        self.response
+    }
+}
+
+impl<T: JsonSchema> Output for Written<T> {
     fn describe(operation: Operation) -> Operation {
         operation.returns::<T>()
     }
