@@ -4,10 +4,24 @@ use base64ct::{Base64, Encoding};
 use serde_json::{Value, json};
 
 use super::{Gateway, error::GatewayError};
+use crate::web::{Answer, AnswerError, hold_in_turn};
 
-/// The `response` of CometBFT to a query whose message is `data`, if the data could be read. A `height` of 0 is the newest
-/// one.
-pub(super) async fn answer(gateway: &Gateway, path: &str, data: Result<&[u8], GatewayError>, height: u64) -> Value {
+/// The response to a query.
+pub(super) struct AbciAnswer {
+    code: u32,
+    log: String,
+    /// The query's message; none if it failed.
+    message: Option<Answer>,
+    height: u64,
+}
+
+/// Answers a query whose message is `data`, if the data could be read. A `height` of 0 is the newest one.
+pub(super) async fn answer(
+    gateway: &Gateway,
+    path: &str,
+    data: Result<&[u8], GatewayError>,
+    height: u64,
+) -> AbciAnswer {
     let answered = match gateway.methods.get(path.trim_start_matches('/')) {
         None => {
             let path: String = path.chars().take(100).collect();
@@ -18,13 +32,22 @@ pub(super) async fn answer(gateway: &Gateway, path: &str, data: Result<&[u8], Ga
             Err(error) => Err(error.abci()),
         },
     };
-    let (code, log, value, height) = match answered {
-        Ok((message, height)) => (0, String::new(), Some(Base64::encode_string(message.bytes())), height),
-        Err((code, log)) => (code, log, None, gateway.chain.head().number().max(1)),
-    };
-    let codespace = if code == 0 { "" } else { "sdk" };
-    json!({
-        "code": code, "log": log, "info": "", "index": "0", "key": null, "value": value, "proofOps": null,
-        "height": height.to_string(), "codespace": codespace,
-    })
+    match answered {
+        Ok((message, height)) => AbciAnswer { code: 0, log: String::new(), message: Some(message), height },
+        Err((code, log)) => AbciAnswer { code, log, message: None, height: gateway.chain.head().number().max(1) },
+    }
+}
+
+impl AbciAnswer {
+    /// The `response` of CometBFT, which counts until the current turn is over.
+    pub(super) fn json(&self) -> Result<Value, AnswerError> {
+        let message = self.message.as_ref().map(Answer::bytes);
+        hold_in_turn(message.map_or(0, Base64::encoded_len))?;
+        let codespace = if self.code == 0 { "" } else { "sdk" };
+        Ok(json!({
+            "code": self.code, "log": self.log, "info": "", "index": "0", "key": null,
+            "value": message.map(Base64::encode_string), "proofOps": null,
+            "height": self.height.to_string(), "codespace": codespace,
+        }))
+    }
 }

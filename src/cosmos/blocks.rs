@@ -8,7 +8,11 @@ use base64ct::{Base64, Encoding};
 use serde_json::{Value, json};
 
 use super::{node::NodeIdentity, tx::raw_tx};
-use crate::{block::Block, calendar::rfc3339};
+use crate::{
+    block::Block,
+    calendar::rfc3339,
+    web::{AnswerError, hold_in_turn},
+};
 
 /// The encoding of hashes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,20 +39,21 @@ impl HashEncoding {
     }
 }
 
-/// `{block_id, block}`.
-pub(super) fn block_with_id(block: &Block, node: &NodeIdentity, encoding: HashEncoding) -> Value {
-    json!({ "block_id": encoding.block_id(block.hash), "block": render(block, node, encoding) })
+/// `{block_id, block}`, which counts until the current turn is over.
+pub(super) fn block_with_id(block: &Block, node: &NodeIdentity, encoding: HashEncoding) -> Result<Value, AnswerError> {
+    Ok(json!({ "block_id": encoding.block_id(block.hash), "block": render(block, node, encoding)? }))
 }
 
 /// A block.
-fn render(block: &Block, node: &NodeIdentity, encoding: HashEncoding) -> Value {
-    let transactions: Vec<String> = block
-        .transactions
-        .iter()
-        .map(|transaction| Base64::encode_string(&raw_tx(transaction, &node.network)))
-        .collect();
+fn render(block: &Block, node: &NodeIdentity, encoding: HashEncoding) -> Result<Value, AnswerError> {
+    let mut transactions = Vec::with_capacity(block.transactions.len());
+    for transaction in &block.transactions {
+        let raw = raw_tx(transaction, &node.network);
+        hold_in_turn(Base64::encoded_len(&raw))?;
+        transactions.push(Base64::encode_string(&raw));
+    }
     let parent = block.number().saturating_sub(1);
-    json!({
+    Ok(json!({
         "header": header(block, node, encoding),
         "data": { "txs": transactions },
         "evidence": { "evidence": [] },
@@ -58,7 +63,7 @@ fn render(block: &Block, node: &NodeIdentity, encoding: HashEncoding) -> Value {
             "block_id": encoding.block_id(block.header.parent_hash),
             "signatures": [],
         },
-    })
+    }))
 }
 
 /// A block's header.

@@ -21,7 +21,7 @@ use crate::{
     block::Block,
     calendar::rfc3339,
     chain::{BlockId, Head},
-    web::{self, Answer, AnswerError, AnswerWriter, ExecutionFailed, MAX_ANSWER},
+    web::{self, Answer, AnswerError, AnswerWriter, ExecutionFailed, MAX_ANSWER, in_part},
 };
 
 /// Results on a page of a search unless the request says otherwise, and at most, as in CometBFT.
@@ -62,8 +62,8 @@ enum CometHandler {
     Now(fn(&CometCall) -> Result<Value, CometFailure>),
     /// May wait, as for the block of a transaction.
     Later(fn(CometCall) -> BoxFuture<'static, Result<Value, CometFailure>>),
-    /// Writes the text of a list item by item.
-    List(fn(CometCall) -> BoxFuture<'static, Result<Answer, CometFailure>>),
+    /// Writes its own response, as item by item, or after it waited.
+    Written(fn(CometCall) -> BoxFuture<'static, Result<Answer, CometFailure>>),
 }
 
 const ABCI_QUERY: &[(&str, CometType)] = &[("path", Text), ("data", Hex), ("height", Number), ("prove", Flag)];
@@ -77,11 +77,11 @@ const TX: &[(&str, CometType)] = &[("tx", Bytes)];
 /// The methods of all transports. None of them is a method of an Ethereum node.
 pub(super) const METHODS: &[CometMethod] = &[
     method("abci_info", &[], abci_info),
-    later("abci_query", ABCI_QUERY, |call| Box::pin(abci_query(call))),
+    written("abci_query", ABCI_QUERY, |call| Box::pin(abci_query(call))),
     method("block", HEIGHT, block),
     method("block_by_hash", HASH, block_by_hash),
-    list("block_results", HEIGHT, |call| Box::pin(in_long_turn(move || block_results(&call)))),
-    list("block_search", SEARCH, |call| Box::pin(in_long_turn(move || block_search(&call)))),
+    written("block_results", HEIGHT, |call| Box::pin(in_long_turn(move || block_results(&call)))),
+    written("block_search", SEARCH, |call| Box::pin(in_long_turn(move || block_search(&call)))),
     method("blockchain", &[("minHeight", Number), ("maxHeight", Number)], blockchain),
     later("broadcast_tx_async", TX, |call| Box::pin(comet_tx::broadcast_async(call))),
     later("broadcast_tx_commit", TX, |call| Box::pin(comet_tx::broadcast_commit(call))),
@@ -97,7 +97,7 @@ pub(super) const METHODS: &[CometMethod] = &[
     method("num_unconfirmed_txs", &[], unconfirmed_txs),
     method("status", &[], |call| Ok(call.gateway.node.status(&call.head))),
     method("tx", &[("hash", Bytes), ("prove", Flag)], tx),
-    list("tx_search", TX_SEARCH, |call| Box::pin(tx_search(call))),
+    written("tx_search", TX_SEARCH, |call| Box::pin(tx_search(call))),
     method("unconfirmed_txs", &[("limit", Number)], unconfirmed_txs),
     method("validators", &[("height", Number), ("page", Number), ("per_page", Number)], validators),
 ];
@@ -118,12 +118,12 @@ const fn later(
     CometMethod { name, parameters, run: CometHandler::Later(run) }
 }
 
-const fn list(
+const fn written(
     name: &'static str,
     parameters: &'static [(&'static str, CometType)],
     run: fn(CometCall) -> BoxFuture<'static, Result<Answer, CometFailure>>,
 ) -> CometMethod {
-    CometMethod { name, parameters, run: CometHandler::List(run) }
+    CometMethod { name, parameters, run: CometHandler::Written(run) }
 }
 
 /// A request of JSON-RPC.
@@ -243,14 +243,14 @@ pub(super) async fn call(gateway: &Gateway, request: CometRequest) -> Result<Ans
     };
     let call = CometCall { gateway: gateway.clone(), head: gateway.chain.head(), method, params: request.params };
     match method.run {
-        CometHandler::Now(run) => in_turn(move || written(&run(&call)?)).await,
-        CometHandler::Later(run) => written(&run(call).await?),
-        CometHandler::List(run) => run(call).await,
+        CometHandler::Now(run) => in_turn(move || json_of(&run(&call)?)).await,
+        CometHandler::Later(run) => json_of(&run(call).await?),
+        CometHandler::Written(run) => run(call).await,
     }
 }
 
 /// The JSON of a result.
-fn written(result: &Value) -> Result<Answer, CometFailure> {
+fn json_of(result: &Value) -> Result<Answer, CometFailure> {
     Answer::json(result).map_err(does_not_fit)
 }
 
@@ -336,21 +336,21 @@ fn abci_info(call: &CometCall) -> Result<Value, CometFailure> {
     } }))
 }
 
-async fn abci_query(call: CometCall) -> Result<Value, CometFailure> {
+async fn abci_query(call: CometCall) -> Result<Answer, CometFailure> {
     let data = hex::decode(call.text("data")?);
     let data = data.as_deref().map_err(|_| GatewayError::InvalidArgument("data is not hex".to_owned()));
     let height = call.number("height")?.unwrap_or(0);
-    let response = abci_query::answer(&call.gateway, call.text("path")?, data, height).await;
-    Ok(json!({ "response": response }))
+    let answer = abci_query::answer(&call.gateway, call.text("path")?, data, height).await;
+    in_turn(move || json_of(&json!({ "response": answer.json().map_err(does_not_fit)? }))).await
 }
 
 fn block(call: &CometCall) -> Result<Value, CometFailure> {
-    Ok(block_with_id(&*call.block()?, &call.gateway.node, HashEncoding::Comet))
+    block_with_id(&*call.block()?, &call.gateway.node, HashEncoding::Comet).map_err(does_not_fit)
 }
 
 fn block_by_hash(call: &CometCall) -> Result<Value, CometFailure> {
     Ok(match call.block_by_hash()? {
-        Some(block) => block_with_id(&block, &call.gateway.node, HashEncoding::Comet),
+        Some(block) => block_with_id(&block, &call.gateway.node, HashEncoding::Comet).map_err(does_not_fit)?,
         None => json!({ "block_id": { "hash": "", "parts": { "total": 0, "hash": "" } }, "block": null }),
     })
 }
@@ -430,10 +430,12 @@ fn write_list(
 ) -> Result<Answer, CometFailure> {
     let mut out = AnswerWriter::new(limit);
     out.push(before.as_bytes()).map_err(does_not_fit)?;
-    let mut separator = "[";
-    for item in items {
-        out.push(separator.as_bytes()).map_err(does_not_fit)?;
-        out.json(&item?).map_err(does_not_fit)?;
+    let (mut items, mut separator) = (items, "[");
+    while let Some(written) = in_part(|| {
+        let item = items.next()?;
+        Some(item.and_then(|item| out.push(separator.as_bytes()).and_then(|()| out.json(&item)).map_err(does_not_fit)))
+    }) {
+        written?;
         separator = ",";
     }
     let end = if separator == "[" { "[]" } else { "]" };
@@ -454,7 +456,7 @@ fn block_search(call: &CometCall) -> Result<Answer, CometFailure> {
     let numbers = of_page.map(|at| if page.newest_first { last - at } else { first + at });
     let blocks = numbers.map(|number| {
         let block = block_at(gateway, head, number)?;
-        Ok(block_with_id(&block, &gateway.node, HashEncoding::Comet))
+        block_with_id(&block, &gateway.node, HashEncoding::Comet).map_err(does_not_fit)
     });
     // There is no request for less than one block, which may be longer than other lists.
     write_list(MAX_ANSWER, r#"{"blocks":"#, blocks, &format!(r#","total_count":"{total}"}}"#))

@@ -135,7 +135,7 @@ impl CometSocket {
         });
         is_wanted.then(|| {
             let value = match subscription.topic {
-                CometTopic::Block => block_with_id(block, node, HashEncoding::Comet),
+                CometTopic::Block => block_with_id(block, node, HashEncoding::Comet)?,
                 _ => json!({ "header": header(block, node, HashEncoding::Comet) }),
             };
             let events = json!({ "tm.event": [kind] }).to_string();

@@ -4,17 +4,27 @@
 //! turn its work takes, or which budget its response counts against.
 
 use std::{
+    cell::RefCell,
     future::Future,
     sync::{Arc, LazyLock},
 };
 
 use super::{
-    Budget, Client, ClientAddresses, Flow,
+    AnswerError, Budget, Client, ClientAddresses, Flow, Held,
     execution::{Caller, Execution, ExecutionFailed},
 };
 
 tokio::task_local! {
     static CURRENT: RequestContext;
+    /// What the work of a turn has built, besides the response that it writes.
+    static BUILT: RefCell<Built>;
+}
+
+/// Values that exist until the work of a turn is over.
+#[derive(Default)]
+struct Built {
+    bytes: usize,
+    held: Held,
 }
 
 /// What the requests of all listeners share. Clones share it, too.
@@ -78,6 +88,24 @@ where
     run(true, work).await
 }
 
+/// Takes memory for a value that the work of the current turn is about to build, until the work is over. Whatever depends on
+/// the size of a block or of an answer belongs here, unless an [`AnswerWriter`](super::AnswerWriter) writes it.
+pub fn hold_in_turn(bytes: usize) -> Result<(), AnswerError> {
+    let budget = current_budget();
+    let hold = |built: &RefCell<Built>| {
+        let built = &mut *built.borrow_mut();
+        built.bytes += bytes;
+        budget.try_grow(&mut built.held, built.bytes)
+    };
+    // Outside of turns there are only a few tasks of the node itself.
+    if BUILT.try_with(hold).unwrap_or(true) { Ok(()) } else { Err(AnswerError::NoRoom) }
+}
+
+/// Runs a part of a turn's work: what it builds counts until it is over.
+pub fn in_part<R>(work: impl FnOnce() -> R) -> R {
+    BUILT.sync_scope(RefCell::default(), work)
+}
+
 async fn run<R, E>(long: bool, work: impl FnOnce() -> Result<R, E> + Send + 'static) -> Result<R, E>
 where
     R: Send + 'static,
@@ -89,10 +117,39 @@ where
         (Some(context), Some(execution)) => {
             let caller = Caller { client: context.client, long, remote: false };
             // The work may write a response.
-            let within = move || CURRENT.sync_scope(context, work);
+            let within = move || CURRENT.sync_scope(context, || BUILT.sync_scope(RefCell::default(), work));
             execution.apart(caller, within).await
         }
         // A task of the node itself.
         _ => tokio::task::spawn_blocking(work).await.unwrap_or_else(|_| Err(ExecutionFailed.into())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{super::Faults, *};
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn what_a_turn_builds_counts_until_it_is_over() {
+        const SIZE: usize = 1 << 20;
+        let budget = Budget::new(4 * SIZE);
+        let execution = Some(Arc::new(Execution::new(2)));
+        let capacity = Capacity { budget: budget.clone(), execution, ..Capacity::default() };
+        let flow = Arc::new(Flow::new(capacity, Faults::default()));
+        let context = RequestContext { client: Client::default(), flow };
+        let _other = budget.hold(SIZE).await.expect("room");
+        let own = budget.clone();
+        let work = move || {
+            for _ in 0..8 {
+                assert_eq!(in_part(|| hold_in_turn(SIZE)), Ok(()));
+                assert_eq!(own.used(), SIZE);
+            }
+            assert_eq!(hold_in_turn(SIZE), Ok(()));
+            assert_eq!(hold_in_turn(SIZE), Err(AnswerError::NoRoom), "all that it builds counts together");
+            Ok::<_, ExecutionFailed>(own.used())
+        };
+        assert_eq!(context.scope(in_turn(work)).await.expect("the work ran"), 2 * SIZE);
+        assert_eq!(budget.used(), SIZE);
+        assert_eq!(hold_in_turn(usize::MAX), Ok(()), "outside of turns");
     }
 }

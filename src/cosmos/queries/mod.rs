@@ -35,7 +35,7 @@ use crate::{
     block::Block,
     chain::{BlockId, Head, View, ViewError},
     state::Account,
-    web::{Answer, AnswerWriter, MAX_ANSWER, in_long_turn, in_turn},
+    web::{Answer, AnswerWriter, MAX_ANSWER, hold_in_turn, in_long_turn, in_turn},
 };
 
 /// A query: the method of a service, and its implementation.
@@ -53,10 +53,15 @@ pub(super) struct Query {
 enum QueryKind {
     /// Reads a state. Returns the response in protobuf's JSON.
     Now(fn(&Call<'_>) -> Result<Value, GatewayError>),
-    /// May wait, as for the block of a transaction. Returns the response.
-    Later(fn(LaterCall) -> BoxFuture<'static, Result<DynamicMessage, GatewayError>>),
-    /// May wait. Returns transactions.
-    Txs(fn(LaterCall) -> BoxFuture<'static, Result<TxList, GatewayError>>),
+    /// May wait, as for the block of a transaction. Returns what makes the response.
+    Later(fn(LaterCall) -> BoxFuture<'static, Result<Unwritten, GatewayError>>),
+}
+
+/// A response that is made in the turn in which it is written: one that waited for its turn would take memory meanwhile.
+struct Unwritten {
+    make: Box<dyn FnOnce() -> Result<ResponseContent, GatewayError> + Send>,
+    /// Whether that takes long.
+    is_long: bool,
 }
 
 /// A request that may wait.
@@ -77,18 +82,10 @@ const fn query(
 
 const fn later(
     name: &'static str,
-    answer: fn(LaterCall) -> BoxFuture<'static, Result<DynamicMessage, GatewayError>>,
+    answer: fn(LaterCall) -> BoxFuture<'static, Result<Unwritten, GatewayError>>,
     summary: &'static str,
 ) -> Query {
     Query { name, summary, answer: QueryKind::Later(answer) }
-}
-
-const fn txs(
-    name: &'static str,
-    answer: fn(LaterCall) -> BoxFuture<'static, Result<TxList, GatewayError>>,
-    summary: &'static str,
-) -> Query {
-    Query { name, summary, answer: QueryKind::Txs(answer) }
 }
 
 const MODULES: [&[Query]; 7] =
@@ -149,7 +146,9 @@ impl ResponseContent {
             Self::Txs(txs) => return txs.encode(),
         };
         let mut out = AnswerWriter::new(MAX_ANSWER);
-        out.push(&message.encode_to_vec())?;
+        let mut encoded = Ok(());
+        out.push_with(message.encoded_len(), |mut bytes| encoded = message.encode(&mut bytes))?;
+        encoded.map_err(|error| GatewayError::Internal(error.to_string()))?;
         Ok(out.finish())
     }
 
@@ -159,6 +158,8 @@ impl ResponseContent {
             Self::Message(message) => message,
             Self::Txs(txs) => return txs.json(),
         };
+        // Bytes are in base64, and text is as long as in the message.
+        hold_in_turn(message.encoded_len() * 4 / 3)?;
         let mut body = gateway.messages.to_json(message);
         deviate(&mut body);
         Ok(Answer::json(&body)?)
@@ -189,23 +190,15 @@ impl Gateway {
         self.check_fields(&request)?;
         let (gateway, own) = (self.clone(), method.clone());
         let output = method.descriptor.output();
-        let (content, height) = match method.query.answer {
-            QueryKind::Now(answer) => {
-                return in_turn(move || gateway.answer_now(&own, answer, request, height, write)).await;
-            }
+        match method.query.answer {
+            QueryKind::Now(answer) => in_turn(move || gateway.answer_now(&own, answer, request, height, write)).await,
             QueryKind::Later(answer) => {
                 let height = self.height_at(height).await?;
-                let content = answer(LaterCall { gateway: self.clone(), request, output }).await?;
-                (ResponseContent::Message(content), height)
+                let Unwritten { make, is_long } = answer(LaterCall { gateway: self.clone(), request, output }).await?;
+                let made = move || Ok((write(&gateway, &own, &make()?)?, height));
+                if is_long { in_long_turn(made).await } else { in_turn(made).await }
             }
-            QueryKind::Txs(answer) => {
-                let height = self.height_at(height).await?;
-                let txs = answer(LaterCall { gateway: self.clone(), request, output }).await?;
-                let content = ResponseContent::Txs(txs);
-                return in_long_turn(move || Ok((write(&gateway, &own, &content)?, height))).await;
-            }
-        };
-        in_turn(move || Ok((write(&gateway, &own, &content)?, height))).await
+        }
     }
 
     fn answer_now(
@@ -219,8 +212,7 @@ impl Gateway {
         let view = self.view_at(height)?;
         let height = reported_height(&view);
         let json = answer(&Call { gateway: self, method, view, request })?;
-        let message = from_json(method.descriptor.output(), json);
-        let message = message.map_err(|error| GatewayError::Internal(format!("{}: {error}", method.query.name)))?;
+        let message = response(method.descriptor.output(), json)?;
         Ok((write(self, method, &ResponseContent::Message(message))?, height))
     }
 
@@ -307,9 +299,27 @@ impl LaterCall {
 
     /// The response, from its JSON.
     fn response(&self, json: Value) -> Result<DynamicMessage, GatewayError> {
-        from_json(self.output.clone(), json)
-            .map_err(|error| GatewayError::Internal(format!("{}: {error}", self.output.full_name())))
+        response(self.output.clone(), json)
     }
+
+    /// The response whose JSON this returns.
+    fn message(self, json: impl FnOnce() -> Result<Value, GatewayError> + Send + 'static) -> Unwritten {
+        let make = move || Ok(ResponseContent::Message(self.response(json()?)?));
+        Unwritten { make: Box::new(make), is_long: false }
+    }
+
+    /// The response with the transactions that this returns.
+    fn txs(self, txs: impl FnOnce(Self) -> Result<TxList, GatewayError> + Send + 'static) -> Unwritten {
+        Unwritten { make: Box::new(move || Ok(ResponseContent::Txs(txs(self)?))), is_long: true }
+    }
+}
+
+/// A response, from its JSON. It counts until the current turn is over.
+fn response(of: MessageDescriptor, json: Value) -> Result<DynamicMessage, GatewayError> {
+    let name = of.full_name().to_owned();
+    let message = from_json(of, json).map_err(|error| GatewayError::Internal(format!("{name}: {error}")))?;
+    hold_in_turn(message.encoded_len())?;
+    Ok(message)
 }
 
 impl Call<'_> {

@@ -1,9 +1,8 @@
 //! The node, its blocks, and the consensus that it does not have.
 
-use prost_reflect::DynamicMessage;
 use serde_json::{Value, json};
 
-use super::{Call, LaterCall, Query, later, number_in, page::page, query};
+use super::{Call, LaterCall, Query, Unwritten, later, number_in, page::page, query};
 use crate::{
     account::{Kind, address_to_bech32},
     block::Block,
@@ -61,22 +60,22 @@ fn syncing(_: &Call<'_>) -> Result<Value, GatewayError> {
 }
 
 /// A block in both forms of the SDK: CometBFT's, and with the proposer's address in bech32.
-fn both_forms(call: &Call<'_>, block: &Block) -> Value {
+fn both_forms(call: &Call<'_>, block: &Block) -> Result<Value, GatewayError> {
     let gateway = call.gateway;
-    let mut body = block_with_id(block, &gateway.node, HashEncoding::Gateway);
-    let mut own = body["block"].clone();
+    let mut body = block_with_id(block, &gateway.node, HashEncoding::Gateway)?;
+    let mut own = block_with_id(block, &gateway.node, HashEncoding::Gateway)?["block"].take();
     let proposer = address_to_bech32(&gateway.node.proposer, &gateway.network.hrp, Kind::Consensus);
     own["header"]["proposer_address"] = proposer.into();
     body["sdk_block"] = own;
-    body
+    Ok(body)
 }
 
 fn latest_block(call: &Call<'_>) -> Result<Value, GatewayError> {
-    Ok(both_forms(call, &call.view.block))
+    both_forms(call, &call.view.block)
 }
 
 fn block(call: &Call<'_>) -> Result<Value, GatewayError> {
-    Ok(both_forms(call, &*call.block(call.number("height"))?))
+    both_forms(call, &*call.block(call.number("height"))?)
 }
 
 /// The validators at a height, which exists.
@@ -94,17 +93,20 @@ fn validators_at(call: &Call<'_>) -> Result<Value, GatewayError> {
     Ok(validators_of(&*call.block(call.number("height"))?))
 }
 
-async fn abci(call: LaterCall) -> Result<DynamicMessage, GatewayError> {
+async fn abci(call: LaterCall) -> Result<Unwritten, GatewayError> {
     let (path, data, height) = (call.text("path"), call.bytes("data"), number_in(&call.request, "height"));
     if path.ends_with("/ABCIQuery") {
         return Err(GatewayError::InvalidArgument("a query in a query of the same kind".to_owned()));
     }
-    let mut body = abci_query::answer(&call.gateway, &path, Ok(&data), height).await;
-    if let Some(members) = body.as_object_mut() {
-        // CometBFT's own interface names it differently.
-        members.remove("proofOps");
-    }
-    call.response(body)
+    let answer = abci_query::answer(&call.gateway, &path, Ok(&data), height).await;
+    Ok(call.message(move || {
+        let mut body = answer.json()?;
+        if let Some(members) = body.as_object_mut() {
+            // CometBFT's own interface names it differently.
+            members.remove("proofOps");
+        }
+        Ok(body)
+    }))
 }
 
 fn consensus(call: &Call<'_>) -> Result<Value, GatewayError> {

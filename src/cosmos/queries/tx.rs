@@ -6,9 +6,8 @@ use prost_reflect::DynamicMessage;
 use serde_json::{Value, json};
 
 use super::{
-    LaterCall, Query, TxList, later, number_in,
+    LaterCall, Query, TxList, Unwritten, later, number_in,
     page::{DEFAULT_LIMIT, MAX_LIMIT, PageRequest},
-    txs,
 };
 use crate::{
     cosmos::{
@@ -23,13 +22,13 @@ use crate::{
 
 pub(super) const QUERIES: &[Query] = &[
     later("cosmos.tx.v1beta1.Service/BroadcastTx", |call| Box::pin(broadcast(call)), "Sends a transaction."),
-    txs(
+    later(
         "cosmos.tx.v1beta1.Service/GetBlockWithTxs",
         |call| Box::pin(block_with_transactions(call)),
         "A block with its transactions decoded.",
     ),
-    txs("cosmos.tx.v1beta1.Service/GetTx", |call| Box::pin(transaction(call)), "A transaction in a block."),
-    txs(
+    later("cosmos.tx.v1beta1.Service/GetTx", |call| Box::pin(transaction(call)), "A transaction in a block."),
+    later(
         "cosmos.tx.v1beta1.Service/GetTxsEvent",
         |call| Box::pin(transactions(call)),
         "Transactions by their events: `tx.height`, `message.sender`, `transfer.recipient` and others.",
@@ -42,7 +41,7 @@ const ASYNC: i32 = 3;
 /// `ORDER_BY_DESC`.
 const DESCENDING: i32 = 2;
 
-async fn broadcast(call: LaterCall) -> Result<DynamicMessage, GatewayError> {
+async fn broadcast(call: LaterCall) -> Result<Unwritten, GatewayError> {
     let raw = call.bytes("tx_bytes");
     if raw.is_empty() {
         return Err(GatewayError::InvalidArgument("invalid empty tx".to_owned()));
@@ -56,7 +55,7 @@ async fn broadcast(call: LaterCall) -> Result<DynamicMessage, GatewayError> {
             return Err(GatewayError::InvalidArgument(what.to_owned()));
         }
     };
-    call.response(json!({ "tx_response": pending(&outcome) }))
+    Ok(call.message(move || Ok(json!({ "tx_response": pending(&outcome) }))))
 }
 
 /// `TxResponse` of a transaction that is not yet in a block.
@@ -71,7 +70,7 @@ fn pending(outcome: &TxOutcome) -> Value {
 }
 
 /// Simulates a transaction in bytes or, which is deprecated, as a message: that has the same encoding.
-async fn simulate(call: LaterCall) -> Result<DynamicMessage, GatewayError> {
+async fn simulate(call: LaterCall) -> Result<Unwritten, GatewayError> {
     let mut raw = call.bytes("tx_bytes");
     if raw.is_empty()
         && let Some(tx) = call.request.get_field_by_name("tx")
@@ -88,13 +87,13 @@ async fn simulate(call: LaterCall) -> Result<DynamicMessage, GatewayError> {
         simulated.map_err(|error| GatewayError::Unknown(format!("{error}: With gas wanted: '0' and gas used: '0' ")))
     };
     let (gas_wanted, gas_used) = in_turn(simulate).await?;
-    call.response(json!({
-        "gas_info": { "gas_wanted": gas_wanted.to_string(), "gas_used": gas_used.to_string() },
-        "result": {},
+    Ok(call.message(move || {
+        let gas = json!({ "gas_wanted": gas_wanted.to_string(), "gas_used": gas_used.to_string() });
+        Ok(json!({ "gas_info": gas, "result": {} }))
     }))
 }
 
-async fn transaction(call: LaterCall) -> Result<TxList, GatewayError> {
+async fn transaction(call: LaterCall) -> Result<Unwritten, GatewayError> {
     let text = call.text("hash");
     let hash = hex::decode(&text).ok().and_then(|hash| B256::try_from(hash.as_slice()).ok());
     let Some(hash) = hash else {
@@ -105,12 +104,14 @@ async fn transaction(call: LaterCall) -> Result<TxList, GatewayError> {
     let gateway = call.gateway.clone();
     let find = move || gateway.tx(hash).ok_or_else(|| GatewayError::NotFound(format!("tx not found: {text}")));
     let found = in_turn(find).await?;
-    let rest = call.response(json!({}))?;
-    Ok(TxList { gateway: call.gateway, rest, txs: "tx", results: Some("tx_response"), places: vec![found] })
+    Ok(call.txs(move |call| {
+        let rest = call.response(json!({}))?;
+        Ok(TxList { gateway: call.gateway, rest, txs: "tx", results: Some("tx_response"), places: vec![found] })
+    }))
 }
 
 /// Transactions by their events.
-async fn transactions(call: LaterCall) -> Result<TxList, GatewayError> {
+async fn transactions(call: LaterCall) -> Result<Unwritten, GatewayError> {
     let text = match call.text("query") {
         // The older form of the request is a list of conditions.
         query if query.is_empty() => texts_in(&call.request, "events").join(" AND "),
@@ -132,19 +133,21 @@ async fn transactions(call: LaterCall) -> Result<TxList, GatewayError> {
         newest_first: order == Some(DESCENDING),
     };
     let found = call.gateway.search_txs(&query, page).await?;
-    let rest = call.response(json!({ "total": found.total.to_string() }))?;
-    let places = found.places;
-    Ok(TxList { gateway: call.gateway, rest, txs: "txs", results: Some("tx_responses"), places })
+    Ok(call.txs(move |call| {
+        let rest = call.response(json!({ "total": found.total.to_string() }))?;
+        let places = found.places;
+        Ok(TxList { gateway: call.gateway, rest, txs: "txs", results: Some("tx_responses"), places })
+    }))
 }
 
 /// A block with its transactions decoded.
-async fn block_with_transactions(call: LaterCall) -> Result<TxList, GatewayError> {
-    in_turn(move || {
+async fn block_with_transactions(call: LaterCall) -> Result<Unwritten, GatewayError> {
+    Ok(call.txs(|call| {
         let gateway = &call.gateway;
         let block = gateway.block(&gateway.chain.head(), number_in(&call.request, "height"))?;
         let page = PageRequest::of(&call.request);
         let total = block.transactions.len();
-        let mut body = block_with_id(&block, &gateway.node, HashEncoding::Gateway);
+        let mut body = block_with_id(&block, &gateway.node, HashEncoding::Gateway)?;
         body["pagination"] = json!({ "total": total.to_string() });
         let rest = call.response(body)?;
 
@@ -152,8 +155,7 @@ async fn block_with_transactions(call: LaterCall) -> Result<TxList, GatewayError
         let of_page = (first..total).take(usize::try_from(page.limit).unwrap_or(usize::MAX));
         let places = of_page.map(|index| (block.clone(), index)).collect();
         Ok(TxList { gateway: call.gateway, rest, txs: "txs", results: None, places })
-    })
-    .await
+    }))
 }
 
 /// The texts in a list; none without one.
