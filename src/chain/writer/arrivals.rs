@@ -15,10 +15,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// The longest time that a ready transaction waits for others.
+/// The longest time that a ready transaction waits for those under way.
 const PATIENCE: Duration = Duration::from_micros(500);
-/// The longest time that a block waits for as many transactions as before.
-const LONGEST: Duration = Duration::from_millis(5);
+/// The longest time that it waits in a cluster for as many as before.
+const CLUSTER_PATIENCE: Duration = Duration::from_millis(5);
 /// The writer's sleep between two checks.
 const NAP: Duration = Duration::from_micros(20);
 
@@ -31,9 +31,9 @@ pub(in crate::chain) struct Arrivals {
     under_way: AtomicUsize,
     /// Number of consecutive blocks with a single transaction.
     singles: AtomicUsize,
-    /// Number of transactions that were in the newest block, or ready, when it was stored.
+    /// In a cluster, number of transactions that were in the newest block, or ready, when it was stored.
     in_flight: AtomicUsize,
-    /// Time that it took to store the newest block, in microseconds.
+    /// In a cluster, time that it took to store the newest block, in microseconds.
     stored_in: AtomicU64,
 }
 
@@ -87,7 +87,7 @@ impl Arrivals {
     /// Waits until as many transactions are ready as were in flight when the newest block was stored: those who sent them have
     /// their answers by now, and may send the next ones. Waits no longer than it took to store that block.
     pub(super) fn gather_next(&self, ready: impl Fn() -> usize) {
-        let patience = Duration::from_micros(self.stored_in.load(Ordering::Relaxed)).min(LONGEST);
+        let patience = Duration::from_micros(self.stored_in.load(Ordering::Relaxed)).min(CLUSTER_PATIENCE);
         let (began, expected) = (Instant::now(), self.in_flight.load(Ordering::Relaxed));
         while ready() < expected && began.elapsed() < patience {
             thread::sleep(NAP);

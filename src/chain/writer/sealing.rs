@@ -163,11 +163,12 @@ impl ChainWriter {
             return Ok(has_any);
         }
         let sealed = self.seal(head, environment, candidate);
-        let began = Instant::now();
+        let began = self.shared.peers.get().map(|_| Instant::now());
         self.record_sealed(&sealed)?;
-        let stored_in = began.elapsed();
         self.reject(rejected);
-        self.shared.arrivals.stored(stored_in, self.shared.pool.awaited());
+        if let Some(began) = began {
+            self.shared.arrivals.stored(began.elapsed(), self.shared.pool.awaited());
+        }
         self.publish_sealed(sealed);
         Ok(true)
     }
