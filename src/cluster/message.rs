@@ -19,16 +19,18 @@ use crate::{
 
 /// The version of the messages.
 const VERSION: u8 = 1;
-/// Most transactions in a message.
-pub const MOST_TOGETHER: usize = 64;
 
 /// A request to the node that leads.
 #[derive(Debug)]
 pub enum Request {
-    /// Add a signed transaction to the pool. Answered with [`Outcome::Submitted`].
-    Submit(SignedRequest),
-    /// Add several of them. Answered with [`Outcome::SubmittedTogether`].
-    SubmitTogether(Vec<SignedRequest>),
+    /// Add a signed transaction to the pool, given as the parameter of `eth_sendRawTransaction`, which
+    /// [`Submission::decode`] decodes and checks. Answered with [`Outcome::Submitted`].
+    Submit {
+        /// The transaction.
+        raw: Bytes,
+        /// Whether an earlier leader may have received it.
+        again: bool,
+    },
     /// Add a transaction of an impersonated account to the pool. Nothing proves that the account agrees, so that only a
     /// node with development methods may accept it. Answered with [`Outcome::Submitted`].
     SubmitImpersonated {
@@ -49,15 +51,6 @@ pub enum Request {
     Drop(PoolSelection),
 }
 
-/// A request to add a signed transaction to the pool.
-#[derive(Debug)]
-pub struct SignedRequest {
-    /// The transaction as the parameter of `eth_sendRawTransaction`, which [`Submission::decode`] decodes and checks.
-    pub raw: Bytes,
-    /// Whether an earlier leader may have received it.
-    pub again: bool,
-}
-
 /// The response of the node that leads.
 #[derive(Debug)]
 pub struct Response {
@@ -72,8 +65,6 @@ pub struct Response {
 pub enum Outcome {
     /// The acknowledgement of the transaction.
     Submitted(Result<Settled, SubmitError>),
-    /// The acknowledgements of several transactions, in the order of their requests.
-    SubmittedTogether(Vec<Result<Settled, SubmitError>>),
     /// The outcome of the change.
     Changed(Result<ChangeOutcome, ChangeError>),
     /// Whether a transaction was removed from the pool.
@@ -102,29 +93,19 @@ const DROP_TRANSACTION: u8 = 4;
 const DROP_SENDER: u8 = 5;
 const DROP_ALL: u8 = 6;
 const IDENTIFIED_CHANGE: u8 = 7;
-const SUBMIT_TOGETHER: u8 = 8;
 
 const SUBMITTED: u8 = 1;
 const CHANGED: u8 = 2;
 const DROPPED: u8 = 3;
 const UNDECODABLE: u8 = 4;
 const IN_PROGRESS: u8 = 5;
-const SUBMITTED_TOGETHER: u8 = 6;
 
 impl Request {
     /// Returns the request to add a transaction to the pool.
     pub fn submit(submission: &Submission, again: bool) -> Self {
         match submission.transaction.is_impersonated() {
             true => Self::SubmitImpersonated { transaction: Box::new(submission.transaction.clone()), again },
-            false => Self::Submit(SignedRequest { raw: submission.encode().into(), again }),
-        }
-    }
-
-    /// Returns the number of transactions, or 1 for other requests.
-    pub fn count(&self) -> usize {
-        match self {
-            Self::SubmitTogether(requests) => requests.len(),
-            _ => 1,
+            false => Self::Submit { raw: submission.encode().into(), again },
         }
     }
 
@@ -133,17 +114,10 @@ impl Request {
     pub fn encode(&self) -> Result<Vec<u8>, ChangeError> {
         let out = &mut begin();
         match self {
-            Self::Submit(SignedRequest { raw, again }) => {
+            Self::Submit { raw, again } => {
                 out.byte(SUBMIT);
                 out.byte(u8::from(*again));
                 out.raw(raw);
-            }
-            Self::SubmitTogether(requests) => {
-                out.byte(SUBMIT_TOGETHER);
-                write_list(requests, out, |SignedRequest { raw, again }, out| {
-                    out.byte(u8::from(*again));
-                    out.string(raw);
-                });
             }
             Self::SubmitImpersonated { transaction, again } => {
                 out.byte(SUBMIT_IMPERSONATED);
@@ -177,16 +151,7 @@ impl Request {
     pub fn decode(bytes: &[u8]) -> Result<Self, MessageError> {
         let from = &mut open(bytes)?;
         let request = match from.byte()? {
-            SUBMIT => Self::Submit(SignedRequest { again: read_bool(from)?, raw: Bytes::copy_from_slice(from.rest()) }),
-            SUBMIT_TOGETHER => {
-                let requests = read_list(from, 2, |from| {
-                    Ok(SignedRequest { again: read_bool(from)?, raw: Bytes::copy_from_slice(from.string()?) })
-                })?;
-                if requests.len() > MOST_TOGETHER {
-                    return Err(Malformed("number of transactions").into());
-                }
-                Self::SubmitTogether(requests)
-            }
+            SUBMIT => Self::Submit { again: read_bool(from)?, raw: Bytes::copy_from_slice(from.rest()) },
             SUBMIT_IMPERSONATED => {
                 let again = read_bool(from)?;
                 let transaction = change::read_transaction(from)?;
@@ -218,11 +183,7 @@ impl Response {
         match &self.outcome {
             Outcome::Submitted(result) => {
                 out.byte(SUBMITTED);
-                write_settled(result, out);
-            }
-            Outcome::SubmittedTogether(results) => {
-                out.byte(SUBMITTED_TOGETHER);
-                write_list(results, out, write_settled);
+                write_result(result, out, |out, settled| out.byte(u8::from(*settled == Settled::Included)));
             }
             Outcome::Changed(result) => {
                 out.byte(CHANGED);
@@ -247,9 +208,6 @@ impl Response {
         let height = from.number()?;
         let outcome = match from.byte()? {
             SUBMITTED => Outcome::Submitted(read_result(from, read_settled)?),
-            SUBMITTED_TOGETHER => {
-                Outcome::SubmittedTogether(read_list(from, 2, |from| read_result(from, read_settled))?)
-            }
             CHANGED => Outcome::Changed(read_result(from, change::read_outcome)?),
             DROPPED => Outcome::Dropped(read_result(from, read_bool)?),
             UNDECODABLE => {
@@ -265,18 +223,13 @@ impl Response {
 }
 
 impl Outcome {
-    /// Returns how many requests were executed, rather than refused because another node leads, to which they can be sent.
-    pub fn executed(&self) -> usize {
+    /// Returns whether the request was executed, rather than refused because another node leads, to which it can be sent.
+    pub fn is_executed(&self) -> bool {
         match self {
-            Self::SubmittedTogether(all) => {
-                all.iter().filter(|settled| !matches!(settled, Err(SubmitError::NotLeading))).count()
-            }
-            Self::Submitted(Err(SubmitError::NotLeading))
-            | Self::Changed(Err(ChangeError::NotLeading))
-            | Self::Dropped(Err(SubmitError::NotLeading))
-            | Self::Undecodable(_)
-            | Self::InProgress => 0,
-            Self::Submitted(_) | Self::Changed(_) | Self::Dropped(_) => 1,
+            Self::Submitted(result) => !matches!(result, Err(SubmitError::NotLeading)),
+            Self::Changed(result) => !matches!(result, Err(ChangeError::NotLeading)),
+            Self::Dropped(result) => !matches!(result, Err(SubmitError::NotLeading)),
+            Self::Undecodable(_) | Self::InProgress => false,
         }
     }
 }
@@ -317,25 +270,6 @@ fn read_result<'a, T, E: DeserializeOwned>(
         true => read(from).map(Ok),
         false => serde_json::from_slice(from.string()?).map(Err).map_err(|_| Malformed("error")),
     }
-}
-
-fn write_list<T>(items: &[T], out: &mut Writer, write: impl Fn(&T, &mut Writer)) {
-    out.number(items.len() as u64);
-    items.iter().for_each(|item| write(item, out));
-}
-
-/// Reads a list of items, each of which takes no less than `least` bytes.
-fn read_list<'a, T>(
-    from: &mut Reader<'a>,
-    least: usize,
-    read: impl Fn(&mut Reader<'a>) -> Result<T, Malformed>,
-) -> Result<Vec<T>, Malformed> {
-    let count = from.count(least)?;
-    (0..count).map(|_| read(from)).collect()
-}
-
-fn write_settled(result: &Result<Settled, SubmitError>, out: &mut Writer) {
-    write_result(result, out, |out, settled| out.byte(u8::from(*settled == Settled::Included)));
 }
 
 fn read_settled(from: &mut Reader<'_>) -> Result<Settled, Malformed> {

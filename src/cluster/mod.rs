@@ -24,7 +24,6 @@ mod process;
 mod requester;
 mod requests;
 mod state;
-mod together;
 
 use std::{io, sync::Arc, time::Duration};
 

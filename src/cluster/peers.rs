@@ -6,18 +6,13 @@ use alloy_primitives::B256;
 use async_nats::jetstream::{self, context::PublishErrorKind};
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
-use tokio::{
-    runtime::Handle,
-    sync::{mpsc, oneshot},
-    time::timeout,
-};
+use tokio::runtime::Handle;
 
 use super::{
     connection::Connection,
     large::message_bytes,
     message::{Outcome, Request, Response},
-    requester::{FIRST_PAUSE, Requester, SendError},
-    together::{self, Answer, FULL, Outgoing},
+    requester::{Requester, SendError},
 };
 use crate::{
     block::Submission,
@@ -31,33 +26,17 @@ const KEEP: Duration = Duration::from_secs(8);
 /// The other nodes, through NATS.
 pub(super) struct ClusterPeers {
     requester: Requester,
-    outgoing: mpsc::UnboundedSender<Outgoing>,
     runtime: Handle,
 }
 
 impl ClusterPeers {
     pub(super) fn new(requester: Requester) -> Self {
-        Self { outgoing: together::queue(requester.clone()), requester, runtime: Handle::current() }
+        Self { requester, runtime: Handle::current() }
     }
 
-    async fn submit(&self, pooled: &Pooled, again: bool) -> Answer {
+    /// Returns the acknowledgement of the leader, and a height of the log that includes it.
+    async fn submit(&self, pooled: &Pooled, again: bool) -> Result<(Settled, u64), SubmitError> {
         let submission = submission(pooled);
-        let mut again = again;
-        if let Request::Submit(request) = Request::submit(&submission, again)
-            && request.raw.len() < FULL
-        {
-            let (reply, answer) = oneshot::channel();
-            // Sending fails once the node has stopped.
-            let _ = self.outgoing.send(Outgoing { request, reply });
-            match timeout(FIRST_PAUSE, answer).await {
-                Ok(Ok(answer)) => return answer,
-                // There was nobody to send it to, or the leader has changed.
-                Ok(Err(_)) => {}
-                Err(_) => self.requester.counts.retried.add(1),
-            }
-            // The leader may have received it.
-            again = true;
-        }
         let encode = |repeated| Ok(Request::submit(&submission, again || repeated).encode()?.into());
         match self.requester.ask(encode).await {
             Ok(Response { height, outcome: Outcome::Submitted(settled) }) => settled.map(|settled| (settled, height)),

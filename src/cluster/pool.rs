@@ -24,7 +24,7 @@ use tokio::{
 
 use super::{
     connection::Connection,
-    message::{Request, SignedRequest},
+    message::Request,
     peers::{keep, submission},
 };
 use crate::{
@@ -274,7 +274,7 @@ fn accept(chain: &Chain, hash: B256, payload: &[u8], allows_changes: bool) -> Co
         return Content::Known;
     }
     let submission = match Request::decode(payload) {
-        Ok(Request::Submit(SignedRequest { raw, .. })) => Submission::decode(&raw).map_err(|error| error.to_string()),
+        Ok(Request::Submit { raw, .. }) => Submission::decode(&raw).map_err(|error| error.to_string()),
         Ok(Request::SubmitImpersonated { transaction, .. }) if allows_changes => {
             Ok(Submission { transaction: *transaction, sidecar: None })
         }

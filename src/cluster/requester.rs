@@ -28,7 +28,7 @@ const SILENCE: Duration = Duration::from_secs(9);
 const LONGEST: Duration = Duration::from_secs(600);
 /// Time after which a request is sent again while there is no answer. Each time after that it is twice as long, up to
 /// [`LONGEST_PAUSE`].
-pub(super) const FIRST_PAUSE: Duration = Duration::from_secs(1);
+const FIRST_PAUSE: Duration = Duration::from_secs(1);
 const LONGEST_PAUSE: Duration = Duration::from_secs(4);
 
 /// What sends requests to the process that leads.
@@ -52,18 +52,13 @@ pub(super) enum SendError {
 }
 
 impl Requester {
-    /// Sends a request once to the process that leads. It is one of `count` transactions or changes.
-    pub(super) async fn send(
-        &self,
-        holder: &NodeProcess,
-        request: NatsRequest,
-        count: usize,
-    ) -> Result<Response, SendError> {
+    /// Sends a request once to the process that leads.
+    async fn send(&self, holder: &NodeProcess, request: NatsRequest) -> Result<Response, SendError> {
         let node = &holder.node;
         if !self.connection.is_connected() {
             return Err(SendError::Undelivered);
         }
-        self.counts.forwarded.add(count as u64);
+        self.counts.forwarded.add(1);
         let request = request.timeout(Some(LONGEST));
         let sent = self.connection.client.send_request(self.connection.names.requests(holder), request);
         let mut leader = self.leader.clone();
@@ -97,7 +92,7 @@ impl Requester {
             Some(headers) => NatsRequest::new().headers(headers.clone()),
             None => NatsRequest::new().payload(payload),
         };
-        let mut attempts = FuturesUnordered::from_iter([self.send(&holder, request(first), 1)]);
+        let mut attempts = FuturesUnordered::from_iter([self.send(&holder, request(first))]);
         let (mut is_repeated, mut pause) = (false, FIRST_PAUSE);
         let (mut next, mut deadline) = (Instant::now() + pause, Instant::now() + SILENCE);
         loop {
@@ -118,7 +113,7 @@ impl Requester {
                 () = sleep_until(next) => {
                     self.counts.retried.add(1);
                     let again = if offer.is_some() { Bytes::new() } else { encode(true)? };
-                    attempts.push(self.send(&holder, request(again), 1));
+                    attempts.push(self.send(&holder, request(again)));
                     is_repeated = true;
                     // A leader that is only slow gets few more requests.
                     pause = LONGEST_PAUSE.min(2 * pause);

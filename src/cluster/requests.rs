@@ -12,7 +12,7 @@ use super::{
     ClusterCounts, ClusterError,
     connection::{Connection, failed},
     large::{Announcement, LARGEST},
-    message::{Outcome, Request, Response, SignedRequest},
+    message::{Outcome, Request, Response},
     process::NodeProcess,
 };
 use crate::{
@@ -66,7 +66,7 @@ impl Requests {
                         continue;
                     }
                 };
-                let size = (request.count() * LEAST).max(message.payload.len()).min(ROOM) as u32;
+                let size = LEAST.max(message.payload.len()).min(ROOM) as u32;
                 let Ok(held) = room.clone().acquire_many_owned(size).await else { return };
                 let own = self.clone();
                 tokio::spawn(async move {
@@ -130,7 +130,7 @@ impl Requests {
         if let Some(id) = id.filter(|_| is_new) {
             self.under_way.lock().remove(&id);
         }
-        self.counts.executed.add(outcome.executed() as u64);
+        self.counts.executed.add(u64::from(outcome.is_executed()));
         self.respond(reply, outcome).await;
     }
 
@@ -138,8 +138,7 @@ impl Requests {
         let leads = self.chain.leadership().borrow().leads;
         let allows_changes = self.allows_changes;
         match request {
-            Request::Submit(request) => Outcome::Submitted(self.submit_signed(request).await),
-            Request::SubmitTogether(requests) => Outcome::SubmittedTogether(self.submit_together(requests).await),
+            Request::Submit { raw, again } => Outcome::Submitted(self.submit_signed(&raw, again).await),
             Request::SubmitImpersonated { transaction, again } => Outcome::Submitted(match (leads, allows_changes) {
                 (false, _) => Err(SubmitError::NotLeading),
                 (true, false) => Err(SubmitError::UnknownAccount),
@@ -158,25 +157,11 @@ impl Requests {
         }
     }
 
-    /// Executes requests side by side: signatures take long, and all wait for the same block.
-    async fn submit_together(&self, requests: Vec<SignedRequest>) -> Vec<Result<Settled, SubmitError>> {
-        let submissions = requests.into_iter().map(|request| {
-            let own = self.clone();
-            tokio::spawn(async move { own.submit_signed(request).await })
-        });
-        let submissions: Vec<_> = submissions.collect();
-        let mut all = Vec::new();
-        for submission in submissions {
-            all.push(submission.await.unwrap_or(Err(SubmitError::Stopped)));
-        }
-        all
-    }
-
-    async fn submit_signed(&self, SignedRequest { raw, again }: SignedRequest) -> Result<Settled, SubmitError> {
+    async fn submit_signed(&self, raw: &[u8], again: bool) -> Result<Settled, SubmitError> {
         if !self.chain.leadership().borrow().leads {
             return Err(SubmitError::NotLeading);
         }
-        self.submit(Submission::decode(&raw)?, again).await
+        self.submit(Submission::decode(raw)?, again).await
     }
 
     async fn submit(&self, submission: Submission, again: bool) -> Result<Settled, SubmitError> {

@@ -3,7 +3,6 @@
 use alloy_eips::eip2718::Encodable2718;
 use alloy_primitives::{Address, Bytes, U256};
 
-use super::{read_list, write_list};
 use crate::{
     block::{Transaction, decode_envelope},
     chain::{
@@ -258,4 +257,19 @@ fn write_number(kind: u8, number: u64, out: &mut Writer) {
 
 fn read_address(from: &mut Reader<'_>) -> Result<Address, Malformed> {
     from.array().map(Address::from)
+}
+
+fn write_list<T>(items: &[T], out: &mut Writer, write: impl Fn(&T, &mut Writer)) {
+    out.number(items.len() as u64);
+    items.iter().for_each(|item| write(item, out));
+}
+
+/// Reads a list of items, each of which takes no less than `least` bytes.
+fn read_list<T>(
+    from: &mut Reader<'_>,
+    least: usize,
+    read: impl Fn(&mut Reader<'_>) -> Result<T, Malformed>,
+) -> Result<Vec<T>, Malformed> {
+    let count = from.count(least)?;
+    (0..count).map(|_| read(from)).collect()
 }

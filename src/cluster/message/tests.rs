@@ -133,8 +133,6 @@ fn requests(values: &Values) -> Vec<Request> {
     all.extend(changes(values).into_iter().map(|change| Request::Change { id: None, change }));
     all.extend(changes(values).into_iter().map(identified));
     all.extend(selections.map(Request::Drop));
-    let signed = |again| SignedRequest { raw: values.bytes.clone().into(), again };
-    all.push(Request::SubmitTogether(vec![signed(true), signed(false)]));
     all
 }
 
@@ -227,7 +225,6 @@ fn responses(values: &Values) -> Vec<Response> {
     ];
     let mut outcomes = vec![
         Outcome::Submitted(Ok(Settled::Included)),
-        Outcome::SubmittedTogether(vec![Ok(Settled::Waiting), Err(SubmitError::Outbid), Ok(Settled::Included)]),
         Outcome::Dropped(Ok(true)),
         Outcome::Dropped(Ok(false)),
         Outcome::Dropped(Err(SubmitError::NotLeading)),
@@ -256,7 +253,6 @@ fn shown(request: &Request) -> String {
 fn rpc_error(outcome: Outcome) -> Option<RpcError> {
     match outcome {
         Outcome::Submitted(result) => result.err().map(RpcError::from),
-        Outcome::SubmittedTogether(results) => results.into_iter().find_map(Result::err).map(RpcError::from),
         Outcome::Changed(result) => result.err().map(RpcError::from),
         Outcome::Dropped(result) => result.err().map(RpcError::from),
         Outcome::Undecodable(_) | Outcome::InProgress => None,
@@ -291,7 +287,7 @@ proptest! {
             let mut bytes = request.encode().unwrap();
             let at = cut.index(bytes.len());
             // The end of the message is the end of a signed transaction.
-            if !matches!(request, Request::Submit(_)) || at < 3 {
+            if !matches!(request, Request::Submit { .. }) || at < 3 {
                 prop_assert!(Request::decode(&bytes[..at]).is_err(), "{:?}", request);
                 bytes.push(0);
                 prop_assert!(Request::decode(&bytes).is_err() || at < 3, "{:?}", request);
@@ -333,7 +329,7 @@ proptest! {
 
     #[test]
     fn any_bytes_are_decoded_or_refused(
-        kind in 0..9_u8,
+        kind in 0..8_u8,
         change in 0..20_u8,
         rest in prop::collection::vec(any::<u8>(), 0..60),
     ) {
@@ -361,9 +357,7 @@ fn a_blob_transaction_is_forwarded_with_its_blobs() {
         let submission = Submission { transaction, sidecar: Some(Box::new(sidecar)) };
 
         let bytes = Request::submit(&submission, true).encode().unwrap();
-        let Request::Submit(SignedRequest { raw, .. }) = Request::decode(&bytes).unwrap() else {
-            panic!("another request")
-        };
+        let Request::Submit { raw, .. } = Request::decode(&bytes).unwrap() else { panic!("another request") };
         let received = Submission::decode(&raw).unwrap();
         assert_eq!(received.transaction.hash(), submission.transaction.hash());
         assert_eq!(received.transaction.sender, key().address());
@@ -383,7 +377,7 @@ fn a_sender_is_proved_by_the_signature_or_marked_as_impersonated() {
         identified(Change::Reorg { blocks: vec![vec![forged]] }),
     ] {
         let sender = match Request::decode(&request.encode().unwrap()).unwrap() {
-            Request::Submit(SignedRequest { raw, .. }) => Submission::decode(&raw).unwrap().transaction.sender,
+            Request::Submit { raw, .. } => Submission::decode(&raw).unwrap().transaction.sender,
             Request::Change { change: Change::Reorg { blocks }, .. } => blocks[0][0].sender,
             other => panic!("{other:?}"),
         };
@@ -395,7 +389,7 @@ fn a_sender_is_proved_by_the_signature_or_marked_as_impersonated() {
     let key = CompressedKey::new(key().public_key().compressed());
     let forged = Transaction { public_key: Some(key), ..impersonated.clone() };
     let request = Request::submit(&Submission { transaction: forged.clone(), sidecar: None }, false);
-    let Request::Submit(SignedRequest { raw, .. }) = Request::decode(&request.encode().unwrap()).unwrap() else {
+    let Request::Submit { raw, .. } = Request::decode(&request.encode().unwrap()).unwrap() else {
         panic!("another request")
     };
     assert!(matches!(Submission::decode(&raw), Err(DecodeError::Signature)));
@@ -480,26 +474,14 @@ fn changes_beyond_the_limits_of_the_methods_are_refused() {
 
 #[test]
 fn refusals_of_a_node_that_does_not_lead_are_no_executions() {
-    let together = Outcome::SubmittedTogether(vec![Ok(Settled::Included), Err(SubmitError::NotLeading)]);
     for (outcome, executed) in [
-        (Outcome::Submitted(Err(SubmitError::NotLeading)), 0),
-        (Outcome::Changed(Err(ChangeError::NotLeading)), 0),
-        (Outcome::Dropped(Err(SubmitError::NotLeading)), 0),
-        (Outcome::Submitted(Err(SubmitError::Stopped)), 1),
-        (Outcome::Changed(Err(Stopped::Ended.into())), 1),
-        (Outcome::Submitted(Ok(Settled::Included)), 1),
-        (together, 1),
+        (Outcome::Submitted(Err(SubmitError::NotLeading)), false),
+        (Outcome::Changed(Err(ChangeError::NotLeading)), false),
+        (Outcome::Dropped(Err(SubmitError::NotLeading)), false),
+        (Outcome::Submitted(Err(SubmitError::Stopped)), true),
+        (Outcome::Changed(Err(Stopped::Ended.into())), true),
+        (Outcome::Submitted(Ok(Settled::Included)), true),
     ] {
-        assert_eq!(outcome.executed(), executed, "{outcome:?}");
+        assert_eq!(outcome.is_executed(), executed, "{outcome:?}");
     }
-}
-
-#[test]
-fn a_message_with_more_transactions_than_the_limit_is_refused() {
-    let together = |count: usize| {
-        let requests = (0..count).map(|_| SignedRequest { raw: Bytes::new(), again: false });
-        Request::decode(&Request::SubmitTogether(requests.collect()).encode().unwrap())
-    };
-    assert_eq!(together(MOST_TOGETHER).unwrap().count(), MOST_TOGETHER);
-    assert_eq!(together(MOST_TOGETHER + 1).unwrap_err(), Malformed("number of transactions").into());
 }

@@ -6,12 +6,10 @@ use alloy_primitives::{Address, B256, U256};
 use serde_json::json;
 use tetrad::internals::{
     block::{Submission, Transaction},
-    chain::{
-        Change, ChangeError, ChangeOutcome, Edit, Head, Mining, PoolSelection, Setting, Settled, Stopped, SubmitError,
-    },
+    chain::{Change, ChangeError, ChangeOutcome, Edit, Head, Mining, PoolSelection, Setting, Settled, Stopped},
     cluster::{
         fuzzing::message,
-        message::{Outcome, Request, Response, SignedRequest},
+        message::{Outcome, Request, Response},
     },
     log::{ChainIdentity, EditableParams, LogEntry, TimeShift, fuzzing},
     storage::{Directory, Storage},
@@ -33,11 +31,9 @@ fn impersonated(head: &Head) -> Transaction {
 #[test]
 fn any_bytes_are_a_message_between_nodes_or_not() {
     let transaction = impersonated(&head());
-    let signed = |again| SignedRequest { raw: transaction.encode().into(), again };
     let requests = [
         Request::submit(&Submission { transaction: transaction.clone(), sidecar: None }, true),
-        Request::Submit(signed(false)),
-        Request::SubmitTogether(vec![signed(false), signed(true)]),
+        Request::Submit { raw: transaction.encode().into(), again: false },
         Request::Drop(PoolSelection::All),
         Request::Drop(PoolSelection::Sender(Address::repeat_byte(1))),
         Request::Change { id: None, change: Change::Reorg { blocks: vec![vec![transaction], Vec::new()] } },
@@ -56,7 +52,6 @@ fn any_bytes_are_a_message_between_nodes_or_not() {
         Outcome::Submitted(Ok(Settled::Included)),
         Outcome::Changed(Ok(ChangeOutcome::Seconds(-5))),
         Outcome::Changed(Err(ChangeError::Stopped(Stopped::Ended))),
-        Outcome::SubmittedTogether(vec![Ok(Settled::Waiting), Err(SubmitError::NotLeading)]),
         Outcome::Dropped(Ok(true)),
         Outcome::Undecodable("why".to_owned()),
         Outcome::InProgress,
