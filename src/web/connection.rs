@@ -31,7 +31,7 @@ use super::{
     listener::AcceptedStream,
     preface::{self, Resumed},
     shared_stream::SharedStream,
-    streams::{PIECE, Pieces, Streams},
+    streams::{PIECE, Pieces, SHORT_RESPONSE, Streams},
     tls::HTTP_2,
 };
 
@@ -39,8 +39,6 @@ use super::{
 const STREAMS: u32 = 128;
 /// Most bytes of the headers of an HTTP/2 request; for HTTP/1.1 hyper has a limit of its own.
 const HEADER_BYTES: u32 = 16 << 10;
-/// Most bytes of a response of HTTP/2 that counts together with the head of its request.
-const SHORT_RESPONSE: usize = 1 << 10;
 /// Bytes of each of hyper's buffers for a connection, which are not counted: it fits the headers of a request.
 const BUFFER: usize = 64 << 10;
 /// Bytes that a client of HTTP/2 may send before the node has read them, on a stream and on a connection.

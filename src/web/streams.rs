@@ -6,21 +6,24 @@ use std::{
     pin::Pin,
     sync::{
         Arc,
-        atomic::{AtomicU64, Ordering},
+        atomic::{AtomicU64, AtomicUsize, Ordering},
     },
-    task::{Context, Poll},
+    task::{Context, Poll, ready},
     time::Duration,
 };
 
 use axum::body::{Bytes, HttpBody};
+use futures_util::task::AtomicWaker;
 use hyper::{
     body::{Frame, SizeHint},
     rt::Executor,
 };
 use tokio::time::{Sleep, sleep};
 
-use super::{answer::CountedBody, budget::attached, flow::StreamBytes};
+use super::{answer::CountedBody, budget::attached};
 
+/// Most bytes of a response that counts together with the head of its request.
+pub(super) const SHORT_RESPONSE: usize = 1 << 10;
 /// Size in bytes of the pieces that a response is split into, and of what a stream holds of it for sending.
 pub(super) const PIECE: usize = 16 << 10;
 
@@ -75,20 +78,64 @@ impl<F: Future> Future for WatchedStream<F> {
     }
 }
 
-/// A response body that is written piece by piece.
+/// A response body that is written piece by piece. Unless it is short, it ends once its pieces are sent: the deadline of its
+/// client, and what counts of it, are those of the stream, which ends with the body.
 pub(super) struct Pieces {
     body: CountedBody,
     rest: Bytes,
-    /// What counts until the last piece is sent.
-    counted: Option<StreamBytes>,
+    /// Bytes that were given away.
+    given: usize,
+    unsent: Arc<Unsent>,
+    /// What comes after the last piece.
+    end: Option<BodyEnd>,
     pieces: Option<Arc<AtomicU64>>,
+}
+
+/// What a body returns after its data: trailers, an error, or nothing.
+type BodyEnd = Option<Result<Frame<Bytes>, axum::Error>>;
+
+/// The number of pieces that are not sent yet, and who waits for them.
+#[derive(Default)]
+struct Unsent {
+    count: AtomicUsize,
+    waker: AtomicWaker,
+}
+
+/// A piece that is not sent yet.
+struct UnsentPiece(Arc<Unsent>);
+
+impl UnsentPiece {
+    fn new(unsent: &Arc<Unsent>) -> Self {
+        unsent.count.fetch_add(1, Ordering::AcqRel);
+        Self(unsent.clone())
+    }
+}
+
+impl Drop for UnsentPiece {
+    fn drop(&mut self) {
+        self.0.count.fetch_sub(1, Ordering::AcqRel);
+        self.0.waker.wake();
+    }
+}
+
+impl Unsent {
+    fn poll_none(&self, context: &mut Context<'_>) -> Poll<()> {
+        // Registered first, so that no piece is sent unnoticed.
+        self.waker.register(context.waker());
+        if self.count.load(Ordering::Acquire) == 0 { Poll::Ready(()) } else { Poll::Pending }
+    }
 }
 
 impl Pieces {
     /// A body for the stream that this task runs.
-    pub(super) fn of(mut body: CountedBody) -> Self {
-        let (pieces, counted) = (PIECES.try_with(Arc::clone).ok(), body.take_stream_bytes());
-        Self { body, rest: Bytes::new(), counted, pieces }
+    pub(super) fn of(body: CountedBody) -> Self {
+        let (rest, unsent, pieces) = (Bytes::new(), Arc::default(), PIECES.try_with(Arc::clone).ok());
+        Self { body, rest, given: 0, unsent, end: None, pieces }
+    }
+
+    /// Whether the body ends without waiting for its pieces.
+    fn is_short(&self) -> bool {
+        self.given <= SHORT_RESPONSE
     }
 
     /// Returns the bytes of a response that wait for its client's window while it is sent: hyper takes a piece before there is
@@ -106,14 +153,20 @@ impl HttpBody for Pieces {
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
-        if self.rest.is_empty() {
-            match std::task::ready!(Pin::new(&mut self.body).poll_frame(context)) {
+        if self.rest.is_empty() && self.end.is_none() {
+            match ready!(Pin::new(&mut self.body).poll_frame(context)) {
                 Some(Ok(frame)) => match frame.into_data() {
                     Ok(data) => self.rest = data,
-                    Err(frame) => return Poll::Ready(Some(Ok(frame))),
+                    Err(frame) => self.end = Some(Some(Ok(frame))),
                 },
-                end => return Poll::Ready(end),
+                end => self.end = Some(end),
             }
+        }
+        if self.end.is_some() {
+            if !self.is_short() {
+                ready!(self.unsent.poll_none(context));
+            }
+            return Poll::Ready(self.end.take().flatten());
         }
         if let Some(pieces) = &self.pieces {
             pieces.fetch_add(1, Ordering::Relaxed);
@@ -122,15 +175,13 @@ impl HttpBody for Pieces {
         // A copy, so that a queued piece does not keep the whole response and its share of the budget.
         let piece = Bytes::copy_from_slice(&self.rest[..length]);
         self.rest = if length == self.rest.len() { Bytes::new() } else { self.rest.slice(length..) };
-        let piece = match if self.is_end_stream() { self.counted.take() } else { None } {
-            Some(counted) => attached(piece, counted),
-            None => piece,
-        };
+        self.given += length;
+        let piece = if self.is_short() { piece } else { attached(piece, UnsentPiece::new(&self.unsent)) };
         Poll::Ready(Some(Ok(Frame::data(piece))))
     }
 
     fn is_end_stream(&self) -> bool {
-        self.rest.is_empty() && self.body.is_end_stream()
+        self.is_short() && self.rest.is_empty() && self.end.is_none() && self.body.is_end_stream()
     }
 
     fn size_hint(&self) -> SizeHint {
@@ -142,5 +193,43 @@ impl HttpBody for Pieces {
             hint.set_upper(upper + rest);
         }
         hint
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::future::poll_fn;
+
+    use axum::{body::Body, http::HeaderMap};
+    use futures_util::FutureExt;
+    use http_body_util::{BodyExt, Full};
+
+    use super::*;
+
+    async fn next(pieces: &mut Pieces) -> BodyEnd {
+        poll_fn(|context| Pin::new(&mut *pieces).poll_frame(context)).await
+    }
+
+    #[tokio::test]
+    async fn a_body_that_is_not_short_ends_once_its_pieces_are_sent() {
+        for has_trailers in [false, true] {
+            let trailers = async move { has_trailers.then(|| Ok(HeaderMap::new())) };
+            let body = Body::new(Full::new(Bytes::from(vec![1; PIECE + 1])).with_trailers(trailers));
+            let mut pieces = Pieces::of(CountedBody::from_counted(body));
+            let sent: Vec<_> = [next(&mut pieces).await, next(&mut pieces).await].into();
+            assert!(!pieces.is_end_stream());
+            assert!(next(&mut pieces).now_or_never().is_none(), "two pieces are not sent");
+
+            // The waker of whoever waits is called.
+            let (end, ()) = tokio::join!(next(&mut pieces), async { drop(sent) });
+            assert_eq!(end.is_some(), has_trailers);
+        }
+    }
+
+    #[tokio::test]
+    async fn a_short_body_ends_with_its_piece() {
+        let mut pieces = Pieces::of(CountedBody::from_counted(Body::from("short")));
+        let _unsent = next(&mut pieces).await;
+        assert!(pieces.is_end_stream());
     }
 }

@@ -1,5 +1,7 @@
 //! HTTP/2 on the same ports: agreed on with TLS, or known beforehand.
 
+use std::time::Duration;
+
 use axum::{body::Bytes, http::Request};
 use futures_util::future::join_all;
 use http_body_util::Full;
@@ -8,7 +10,10 @@ use hyper_util::rt::{TokioExecutor, TokioIo};
 use reqwest::Version;
 use serde_json::{Value, json};
 use tetrad::internals::web::Budget;
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    time::timeout,
+};
 
 use crate::support::{node, node_with};
 
@@ -70,7 +75,11 @@ async fn short_responses_that_wait_for_a_window_count_together() {
 
 async fn short_responses_count_together(window: u32) {
     const RESPONSES: usize = 100;
-    let node = node_with(|config| config.rpc.budget = Budget::new(256 << 10)).await;
+    let node = node_with(|config| {
+        config.rpc.budget = Budget::new(256 << 10);
+        config.listener.write_timeout = Duration::from_millis(300);
+    })
+    .await;
     let stream = tokio::net::TcpStream::connect(node.address()).await.unwrap();
     let mut builder = http2::Builder::new(TokioExecutor::new());
     builder.initial_stream_window_size(window);
@@ -87,7 +96,9 @@ async fn short_responses_count_together(window: u32) {
     let served = responses.iter().filter(|response| response.as_ref().unwrap().status() == 200).count();
     assert!((16..64).contains(&served), "window {window}: {served} of {RESPONSES} responses of 8 kB");
 
-    // They leave room when they are gone.
+    // Their streams end, since nobody reads them, and leave room.
+    let again = async { while ask().await.expect("a response").status() != 200 {} };
+    timeout(Duration::from_secs(30), again).await.expect("room");
     drop((responses, sender));
     assert_eq!(node.rpc("eth_chainId", json!([])).await, "0x7d");
     node.end().await;
