@@ -472,9 +472,13 @@ impl Rpc {
             let Some(method) = table.get(name) else { return Err(RpcError::method_not_found(name)) };
             if let Some(forward) = method.forward() {
                 let (own, given) = (context.clone(), params.clone());
-                let ask = move || forked::answer(&own, &fork, name, forward, given.as_deref());
+                let ask = move || {
+                    let answer = forked::answer(&own, &fork, name, forward, given.as_deref())?;
+                    let counted = answer.map(|answer| Answer::counted(answer, &own.config.budget));
+                    Ok::<_, RpcError>(counted.transpose()?)
+                };
                 if let Some(answer) = context.execution.apart(caller, ask).await? {
-                    return Ok(Written(Answer::counted(answer, &context.config.budget)?));
+                    return Ok(Written(answer));
                 }
             }
             if let Handler::Apart(run) | Handler::Wait(run) = &method.handler {
