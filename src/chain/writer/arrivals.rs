@@ -15,10 +15,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// The longest time that a ready transaction waits for those under way.
-const PATIENCE: Duration = Duration::from_micros(500);
-/// The longest time that it waits in a cluster for as many as before.
-const CLUSTER_PATIENCE: Duration = Duration::from_millis(5);
+/// The longest time that the writer waits for the transactions under way.
+const MAX_GATHERING: Duration = Duration::from_micros(500);
+/// The longest time that it waits in a cluster for as many transactions as were in flight before.
+const MAX_CLUSTER_GATHERING: Duration = Duration::from_millis(5);
 /// The writer's sleep between two checks.
 const NAP: Duration = Duration::from_micros(20);
 
@@ -76,10 +76,10 @@ impl Arrivals {
         self.in_flight.store(in_flight, Ordering::Relaxed);
     }
 
-    /// Waits for the transactions that are under way, for `PATIENCE` at the longest.
+    /// Waits for the transactions that are under way, for `MAX_GATHERING` at the longest.
     pub(super) fn gather(&self) {
         let began = Instant::now();
-        while !self.is_quiet() && began.elapsed() < PATIENCE {
+        while !self.is_quiet() && began.elapsed() < MAX_GATHERING {
             thread::sleep(NAP);
         }
     }
@@ -87,7 +87,7 @@ impl Arrivals {
     /// Waits until as many transactions are ready as were in flight when the newest block was stored: those who sent them have
     /// their answers by now, and may send the next ones. Waits no longer than it took to store that block.
     pub(super) fn gather_next(&self, ready: impl Fn() -> usize) {
-        let patience = Duration::from_micros(self.stored_in.load(Ordering::Relaxed)).min(CLUSTER_PATIENCE);
+        let patience = Duration::from_micros(self.stored_in.load(Ordering::Relaxed)).min(MAX_CLUSTER_GATHERING);
         let (began, expected) = (Instant::now(), self.in_flight.load(Ordering::Relaxed));
         while ready() < expected && began.elapsed() < patience {
             thread::sleep(NAP);

@@ -165,9 +165,10 @@ impl ChainWriter {
         let sealed = self.seal(head, environment, candidate);
         let began = self.shared.peers.get().map(|_| Instant::now());
         self.record_sealed(&sealed)?;
+        let stored_in = began.map(|began| began.elapsed());
         self.reject(rejected);
-        if let Some(began) = began {
-            self.shared.arrivals.stored(began.elapsed(), self.shared.pool.awaited());
+        if let Some(stored_in) = stored_in {
+            self.shared.arrivals.stored(stored_in, self.shared.pool.awaited());
         }
         self.publish_sealed(sealed);
         Ok(true)
