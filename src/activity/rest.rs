@@ -13,7 +13,7 @@ use crate::{
     chain::Chain,
     network::Network,
     web::{
-        Api, Interface, Operation, Path, Query, RestError, Written, in_long_turn, method_not_allowed,
+        Api, Interface, Operation, Path, Query, RestError, WrittenJson, in_long_turn, method_not_allowed,
         parameters::{Limit, NamedToken, Param, ParamError, UserAddress, parameters},
     },
 };
@@ -95,11 +95,11 @@ impl Activity {
             .with_state(self.clone())
     }
 
-    async fn page(&self, wanted: RecordFilter, page: PageQuery) -> Result<Written<PageBody>, RestError> {
+    async fn page(&self, wanted: RecordFilter, page: PageQuery) -> Result<WrittenJson<PageBody>, RestError> {
         let (chain, network) = (self.chain.clone(), self.network.clone());
         let walk = move || {
             let page = scan(&chain, &chain.head(), &network, wanted, page.before, page.limit.0 as usize);
-            Ok(Written::new(&PageBody::new(&page, &network))?)
+            Ok(WrittenJson::new(&PageBody::new(&page, &network))?)
         };
         in_long_turn(walk).await
     }
@@ -109,7 +109,7 @@ async fn swaps(
     State(activity): State<Activity>,
     Query(page): Query<PageQuery>,
     Query(query): Query<SwapQuery>,
-) -> Result<Written<PageBody>, RestError> {
+) -> Result<WrittenJson<PageBody>, RestError> {
     let user = query.user.map(|UserAddress(user)| user);
     let token = query.token.map(|NamedToken(token)| token.address);
     activity.page(RecordFilter::Swaps { user, token }, page).await
@@ -119,6 +119,6 @@ async fn history(
     State(activity): State<Activity>,
     Path(path): Path<UserPath>,
     Query(page): Query<PageQuery>,
-) -> Result<Written<PageBody>, RestError> {
+) -> Result<WrittenJson<PageBody>, RestError> {
     activity.page(RecordFilter::User(path.user.0), page).await
 }

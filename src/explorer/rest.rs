@@ -10,7 +10,7 @@ use crate::{
     index::{Index, IndexError, Waiting},
     network::Network,
     sources::{KnownContracts, Verifier},
-    web::{Answer, Interface, RestError, Written, in_turn},
+    web::{Answer, Interface, RestError, WrittenJson, in_turn},
 };
 
 /// The node's JSON-RPC, for the module `proxy`: answers a request with a response.
@@ -31,7 +31,7 @@ pub(super) struct Shared {
 }
 
 /// The result of a handler.
-pub(super) type Body<T> = Result<Written<T>, RestError>;
+pub(super) type Body<T> = Result<WrittenJson<T>, RestError>;
 
 /// The result of a handler of a list.
 pub(super) type List<T> = Result<PageBody<T>, RestError>;
@@ -70,8 +70,8 @@ impl Explorer {
         Self(Arc::new(Shared { chain, index, network, known, verifier, json_rpc }))
     }
 
-    /// Reads the index once it has reached the head, in the turn of the client. What this returns waits for the task of the
-    /// request: long values are written before.
+    /// Reads the index once it has reached the head, in the turn of the client. What `work` returns waits for the task of
+    /// the request, and does not count meanwhile: it writes what is long.
     pub(super) async fn read<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Shared, &Render<'_>) -> Result<T, RestError> + Send + 'static,
@@ -86,6 +86,6 @@ impl Explorer {
         &self,
         work: impl FnOnce(&Shared, &Render<'_>) -> Result<T, RestError> + Send + 'static,
     ) -> Body<T> {
-        self.read(|shared, render| Ok(Written::new(&work(shared, render)?)?)).await
+        self.read(|shared, render| Ok(WrittenJson::new(&work(shared, render)?)?)).await
     }
 }

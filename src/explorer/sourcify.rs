@@ -23,7 +23,7 @@ use crate::{
     calendar::rfc3339,
     sources::{CodeMatch, CompiledContract, KnownContract, Matches, SubmitError, VerificationError},
     web::{
-        Api, ExecutionFailed, Failure, NoCache, Operation, Output, Path, Query, RestError, Written,
+        Api, ExecutionFailed, Failure, NoCache, Operation, Output, Path, Query, RestError, WrittenJson,
         parameters::parameters,
     },
 };
@@ -338,12 +338,12 @@ async fn verification(
 /// A contract, or 404 with a match of null, as in Sourcify.
 struct Found {
     is_known: bool,
-    body: Written<ContractBody>,
+    body: WrittenJson<ContractBody>,
 }
 
 impl Found {
     fn new(body: &ContractBody) -> Result<Self, RestError> {
-        Ok(Self { is_known: body.matched.best.is_some(), body: Written::new(body)? })
+        Ok(Self { is_known: body.matched.best.is_some(), body: WrittenJson::new(body)? })
     }
 }
 

@@ -64,7 +64,7 @@ pub use parameters::{Interface, Path, Query};
 pub use per_head::PerHead;
 pub use rate_limit::RateLimit;
 pub use receive::{BodyError, IncomingBody, check_json, receive, receive_json};
-pub use reply::{Cached, Checked, JsonBody, NoCache, NoStore, RequestBody, Serialized, TomlBody, Written};
+pub use reply::{Cached, Checked, JsonBody, NoCache, NoStore, RequestBody, Serialized, TomlBody, WrittenJson};
 pub use request::{Capacity, RequestContext, current_client, hold_in_turn, in_long_turn, in_part, in_turn};
 pub use request_id::RequestIds;
 pub use rest::{RestError, method_not_allowed, not_found};

@@ -61,14 +61,14 @@ impl<T: JsonSchema> Output for NoStore<T> {
     }
 }
 
-/// A body of type `T` whose JSON is written already: one that waits to be sent counts, which a value would not. Caches must
-/// revalidate it before each use.
-pub struct Written<T> {
+/// A body of type `T` whose JSON is written already. Its memory counts while it waits to be sent, as that of a value would not.
+/// Caches must revalidate it before each use.
+pub struct WrittenJson<T> {
     response: Response,
     body: PhantomData<fn() -> T>,
 }
 
-impl<T: Serialize> Written<T> {
+impl<T: Serialize> WrittenJson<T> {
     /// Writes a body, where the value was made.
     pub fn new(value: &T) -> Result<Self, AnswerError> {
         let mut response = Answer::json(value)?.into_json();
@@ -77,13 +77,13 @@ impl<T: Serialize> Written<T> {
     }
 }
 
-impl<T> IntoResponse for Written<T> {
+impl<T> IntoResponse for WrittenJson<T> {
     fn into_response(self) -> Response {
         self.response
     }
 }
 
-impl<T: JsonSchema> Output for Written<T> {
+impl<T: JsonSchema> Output for WrittenJson<T> {
     fn describe(operation: Operation) -> Operation {
         operation.returns::<T>()
     }
