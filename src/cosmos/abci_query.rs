@@ -28,7 +28,9 @@ pub(super) async fn answer(
             Err((6, format!("unknown query path {path:?}: unknown request")))
         }
         Some(method) => match data {
-            Ok(data) => gateway.ask_encoded(method, data, Some(height)).await.map_err(|error| error.abci()),
+            Ok(data) => {
+                gateway.ask_encoded(method, data.to_vec().into(), Some(height)).await.map_err(|error| error.abci())
+            }
             Err(error) => Err(error.abci()),
         },
     };

@@ -11,7 +11,7 @@ use axum::{
 };
 use futures_util::future::BoxFuture;
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::{Value, json, value::RawValue};
 
 use super::{
     Gateway,
@@ -21,8 +21,8 @@ use super::{
     rest::SdkReply,
 };
 use crate::web::{
-    Answer, AnswerError, AnswerWriter, Api, ExecutionFailed, MAX_ANSWER, Operation, RestError, check_json, in_turn,
-    method_not_allowed, receive_json, socket_operation,
+    Answer, AnswerError, AnswerWriter, Api, MAX_ANSWER, Operation, RestError, check_json, method_not_allowed,
+    receive_json, socket_operation,
 };
 
 /// Most bytes of a request, requests of a batch, and bytes of a batch's responses.
@@ -100,12 +100,8 @@ async fn json_rpc(State(gateway): State<Gateway>, request: Request) -> Response 
         Err(error) => return error.into_response(),
     };
     let mut response = AnswerWriter::new(MAX_BATCH_RESPONSE);
-    let written = match serde_json::from_slice(&body) {
-        Ok(Value::Array(requests)) if requests.len() > MAX_BATCH => {
-            let what = format!("expected at most {MAX_BATCH} requests in a batch");
-            response.json(&error(&Value::Null, -32600, &what))
-        }
-        Ok(Value::Array(requests)) => batch(&gateway, requests, &mut response).await,
+    let written = match serde_json::from_slice::<&RawValue>(&body) {
+        Ok(requests) if requests.get().starts_with('[') => batch(&gateway, requests, &mut response).await,
         Ok(request) => write_one(&gateway, request, &mut response).await,
         Err(what) => response.json(&error(&Value::Null, -32700, &what.to_string())),
     };
@@ -118,7 +114,12 @@ async fn json_rpc(State(gateway): State<Gateway>, request: Request) -> Response 
 }
 
 /// Writes the responses to a batch.
-async fn batch(gateway: &Gateway, requests: Vec<Value>, out: &mut AnswerWriter) -> Result<(), AnswerError> {
+async fn batch(gateway: &Gateway, requests: &RawValue, out: &mut AnswerWriter) -> Result<(), AnswerError> {
+    let requests: Vec<&RawValue> = serde_json::from_str(requests.get())?;
+    if requests.len() > MAX_BATCH {
+        let what = format!("expected at most {MAX_BATCH} requests in a batch");
+        return out.json(&error(&Value::Null, -32600, &what));
+    }
     out.push(b"[")?;
     for request in requests {
         if out.length() > 1 {
@@ -130,8 +131,8 @@ async fn batch(gateway: &Gateway, requests: Vec<Value>, out: &mut AnswerWriter) 
 }
 
 /// Writes the response to one request.
-async fn write_one(gateway: &Gateway, request: Value, out: &mut AnswerWriter) -> Result<(), AnswerError> {
-    match serde_json::from_value(request) {
+async fn write_one(gateway: &Gateway, request: &RawValue, out: &mut AnswerWriter) -> Result<(), AnswerError> {
+    match serde_json::from_str(request.get()) {
         Ok(request) => write(gateway, request, out).await,
         Err(what) => out.json(&error(&Value::Null, -32600, &what.to_string())),
     }
@@ -192,15 +193,12 @@ pub(super) fn answer_body(gateway: &Gateway, body: &[u8]) -> Option<BoxFuture<'s
     }
     let named = serde_json::from_slice::<RequestMethod<'_>>(body).ok();
     named.filter(|named| find(&named.method).is_some())?;
-    let (gateway, body) = (gateway.clone(), body.to_vec());
+    let (gateway, request) = (gateway.clone(), serde_json::from_slice(body));
     Some(Box::pin(async move {
-        let read = in_turn(move || Ok::<_, ExecutionFailed>(serde_json::from_slice(&body))).await;
-        let what = match read {
-            Ok(Ok(request)) => return answer(&gateway, request).await,
-            Ok(Err(what)) => what.to_string(),
-            Err(failed) => failed.to_string(),
-        };
-        Answer::json(&error(&Value::Null, -32700, &what)).unwrap_or_default()
+        match request {
+            Ok(request) => answer(&gateway, request).await,
+            Err(what) => Answer::json(&error(&Value::Null, -32700, &what.to_string())).unwrap_or_default(),
+        }
     }))
 }
 

@@ -11,10 +11,11 @@ use serde_json::{Map, Value, json};
 use super::{
     Gateway, MAX_LIST_BYTES, abci_query,
     blocks::{HashEncoding, block_with_id, header},
+    comet_params::{CometParams, read_id},
     comet_tx,
     error::GatewayError,
     event_query::EventQuery,
-    tx_lookup::{FoundTx, SearchPage},
+    tx_lookup::{FoundTx, SearchPage, is_long_search},
     tx_result::TxResult,
 };
 use crate::{
@@ -129,11 +130,11 @@ const fn written(
 /// A request of JSON-RPC.
 #[derive(Deserialize)]
 pub(super) struct CometRequest {
-    #[serde(default)]
+    #[serde(default, deserialize_with = "read_id")]
     pub(super) id: Value,
     pub(super) method: String,
     #[serde(default)]
-    pub(super) params: Value,
+    pub(super) params: CometParams,
 }
 
 /// The error of a method: a JSON-RPC code and its reason.
@@ -144,15 +145,13 @@ pub(super) struct CometCall {
     pub(super) gateway: Gateway,
     head: Arc<Head>,
     method: &'static CometMethod,
-    params: Value,
+    params: CometParams,
 }
 
 impl CometCall {
     /// A parameter, passed by name or by position. Null counts as absent.
     fn parameter(&self, name: &str) -> Option<&Value> {
-        let position = self.method.parameters.iter().position(|(known, _)| *known == name);
-        let value = self.params.get(name).or_else(|| self.params.get(position?));
-        value.filter(|value| !value.is_null())
+        self.params.get(name, self.method.parameters.iter().position(|(known, _)| *known == name))
     }
 
     /// A string parameter; empty if absent.
@@ -276,14 +275,14 @@ async fn in_long_turn<R: Send + 'static>(
 }
 
 /// The parameters of a `GET`, as JSON-RPC has them (`rpc/jsonrpc/server/http_uri_handler.go`). Unknown ones are ignored.
-pub(super) fn uri_params(method: &CometMethod, query: &[(String, String)]) -> Result<Value, CometFailure> {
+pub(super) fn uri_params(method: &CometMethod, query: &[(String, String)]) -> Result<CometParams, CometFailure> {
     let mut params = Map::new();
     for (name, kind) in method.parameters {
         let Some((_, text)) = query.iter().find(|(given, text)| given == name && !text.is_empty()) else { continue };
         let value = uri_param(*kind, text).map_err(|expected| (-32602, format!("{name}: expected {expected}")))?;
         params.insert((*name).to_owned(), value);
     }
-    Ok(Value::Object(params))
+    Ok(CometParams::Named(params))
 }
 
 fn uri_param(kind: CometType, text: &str) -> Result<Value, &'static str> {
@@ -409,38 +408,50 @@ fn result_tx(found: &FoundTx) -> Value {
 
 async fn tx_search(call: CometCall) -> Result<Answer, CometFailure> {
     let (query, page) = (call.query()?, call.page(false)?);
-    let found = call.gateway.search_txs(&query, page).await.map_err(|error| (-32603, error.message().to_owned()))?;
-    call.check_page(page, found.total)?;
-    in_long_turn(move || {
-        let txs = found.places.iter().filter_map(|(block, index)| {
-            let found = FoundTx::of(block, *index, &call.gateway.node.network)?;
-            Some(Ok(result_tx(&found)))
+    let is_long = is_long_search(&query);
+    let answer = move || {
+        let failed = |error: GatewayError| (-32603, error.message().to_owned());
+        let found = call.gateway.search_txs(&query, page).map_err(failed)?;
+        call.check_page(page, found.total)?;
+        let before = format!(r#"{{"total_count":"{}","txs":"#, found.total);
+        let txs = found.into_places().filter_map(|place| match place {
+            Ok((block, index)) => FoundTx::of(&block, index, &call.gateway.node.network).map(|tx| Ok(result_tx(&tx))),
+            Err(error) => Some(Err(failed(error))),
         });
-        write_list(MAX_LIST_BYTES, &format!(r#"{{"total_count":"{}","txs":"#, found.total), txs, "}")
-    })
-    .await
+        write_list(MAX_LIST_BYTES, &before, txs, "}")
+    };
+    if is_long { in_long_turn(answer).await } else { in_turn(answer).await }
 }
 
 /// Writes a list between other JSON, at most `limit` bytes. Its items exist one after another.
 fn write_list(
     limit: usize,
     before: &str,
-    items: impl Iterator<Item = Result<Value, CometFailure>>,
+    mut items: impl Iterator<Item = Result<Value, CometFailure>>,
     after: &str,
 ) -> Result<Answer, CometFailure> {
     let mut out = AnswerWriter::new(limit);
     out.push(before.as_bytes()).map_err(does_not_fit)?;
-    let (mut items, mut separator) = (items, "[");
-    while let Some(written) = in_part(|| {
-        let item = items.next()?;
-        Some(item.and_then(|item| out.push(separator.as_bytes()).and_then(|()| out.json(&item)).map_err(does_not_fit)))
-    }) {
-        written?;
+    let mut separator = "[";
+    // An item counts until it is written.
+    while in_part(|| write_item(&mut items, separator, &mut out))? {
         separator = ",";
     }
     let end = if separator == "[" { "[]" } else { "]" };
     out.push(end.as_bytes()).and_then(|()| out.push(after.as_bytes())).map_err(does_not_fit)?;
     Ok(out.finish())
+}
+
+/// Writes the next item of a list. Returns false if there is none.
+fn write_item(
+    items: &mut impl Iterator<Item = Result<Value, CometFailure>>,
+    separator: &str,
+    out: &mut AnswerWriter,
+) -> Result<bool, CometFailure> {
+    let Some(item) = items.next() else { return Ok(false) };
+    let item = item?;
+    out.push(separator.as_bytes()).and_then(|()| out.json(&item)).map_err(does_not_fit)?;
+    Ok(true)
 }
 
 /// Blocks have no events but their height.

@@ -27,8 +27,10 @@ const MAX_MESSAGE: usize = 2 * MAX_COSMOS_TX_SIZE;
 const BUFFER: usize = 4 << 10;
 /// Most subscriptions of one connection.
 const MAX_SUBSCRIPTIONS: usize = 10;
+/// Most bytes of a subscription's query, as in CometBFT (`rpc/core/events.go`).
+const MAX_QUERY: usize = 512;
 
-/// The WebSockets of CometBFT's interface. Requests are processed sequentially, which is limit enough.
+/// The WebSockets of CometBFT's interface. A connection has no limit of messages, but a few requests in flight.
 pub(super) fn web_sockets(per_client: usize, shutdown: Shutdown) -> WebSockets {
     let limits = SocketLimits {
         max_message: MAX_MESSAGE,
@@ -94,6 +96,9 @@ impl CometSocket {
     }
 
     fn subscribe(&mut self, id: &Value, text: &str) -> Value {
+        if text.len() > MAX_QUERY {
+            return error(id, -32603, "maximum query length exceeded");
+        }
         let query = match EventQuery::parse(text) {
             Ok(query) => query,
             Err(what) => return error(id, -32602, &format!("failed to parse query: {what}")),
@@ -225,5 +230,5 @@ impl SocketProtocol for CometSocket {
 
 /// The query of a request that starts or ends a subscription, passed by name or by position.
 fn query(request: &CometRequest) -> Option<&str> {
-    request.params.get("query").or_else(|| request.params.get(0))?.as_str()
+    request.params.get("query", Some(0))?.as_str()
 }

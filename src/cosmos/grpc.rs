@@ -1,10 +1,15 @@
 //! The queries over gRPC, and reflection, which tells clients what there is.
 
-use std::{convert::Infallible, sync::Arc};
+use std::{
+    convert::Infallible,
+    pin::Pin,
+    sync::Arc,
+    task::{Context, Poll},
+};
 
 use axum::{
     Router,
-    body::Body,
+    body::{Body, HttpBody},
     extract::{Request, State},
     http::{HeaderValue, header},
     middleware::{Next, from_fn_with_state},
@@ -12,6 +17,7 @@ use axum::{
 };
 use bytes::{Buf, BufMut, Bytes};
 use futures_util::future::BoxFuture;
+use hyper::body::{Frame, SizeHint};
 use tonic::{
     Code, Status,
     codec::{Codec, DecodeBuf, Decoder, EncodeBuf, Encoder},
@@ -33,6 +39,9 @@ const MAX_MESSAGE: usize = 2 * MAX_COSMOS_TX_SIZE;
 const LONGEST_MESSAGE: usize = 1_000;
 /// Most bytes of a body, with room for a message that is too large by a little.
 const MAX_BODY: usize = 2 * MAX_MESSAGE;
+
+/// Bytes before a message: whether it is compressed, and its length.
+const MESSAGE_PREFIX: usize = 5;
 
 /// A service of gRPC, of whatever type.
 type Service = tower::util::BoxCloneSyncService<Request, Response, Infallible>;
@@ -97,7 +106,38 @@ impl Grpc {
             Box::pin(async move { answer(&gateway, &name, &request).await }) as BoxFuture<'static, _>
         });
         let mut grpc = tonic::server::Grpc::new(Encoded).max_decoding_message_size(MAX_MESSAGE);
-        grpc.unary(query, request).await.map(Body::new)
+        let mut response = grpc.unary(query, request).await;
+        let length = response.extensions_mut().remove::<MessageLength>().map_or(0, |MessageLength(length)| length);
+        response.map(|body| Body::new(OneMessage { body, length }))
+    }
+}
+
+/// The length of a response's message with its prefix.
+#[derive(Clone, Copy)]
+struct MessageLength(u64);
+
+/// A body with one message. Tonic does not tell its length, which is what it takes while it is sent.
+struct OneMessage<B> {
+    body: B,
+    length: u64,
+}
+
+impl<B: HttpBody<Data = Bytes> + Unpin> HttpBody for OneMessage<B> {
+    type Data = Bytes;
+    type Error = B::Error;
+
+    fn poll_frame(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, B::Error>>> {
+        Pin::new(&mut self.body).poll_frame(context)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        let mut hint = SizeHint::new();
+        hint.set_upper(self.length);
+        hint
     }
 }
 
@@ -145,9 +185,11 @@ async fn answer(
         return Err(status(Code::Unimplemented, &format!("unknown method {name}")));
     };
     let at = request.metadata().get(HEIGHT_HEADER).map(|value| height(value.as_encoded_bytes())).transpose()?;
-    let (message, height) = gateway.ask_encoded(method, request.get_ref(), at).await?;
+    let (message, height) = gateway.ask_encoded(method, request.get_ref().clone(), at).await?;
     let (message, held) = message.into_parts();
+    let length = MessageLength((MESSAGE_PREFIX + message.len()) as u64);
     let mut response = tonic::Response::new(held.attach(message));
+    response.extensions_mut().insert(length);
     response.metadata_mut().insert(HEIGHT_HEADER, MetadataValue::from(height));
     Ok(response)
 }

@@ -7,6 +7,7 @@ mod abci_query;
 mod blocks;
 mod comet;
 mod comet_methods;
+mod comet_params;
 mod comet_socket;
 mod comet_tx;
 mod error;

@@ -148,10 +148,10 @@ async fn answer(
         })?;
     }
     let height = headers.get(HEIGHT_HEADER).map(|value| height(value.as_bytes())).transpose()?;
-    let write = |gateway: &Gateway, method: &Method, content: &ResponseContent| {
+    let write = |gateway: &Gateway, method: &Method, content: ResponseContent| {
         content.json(gateway, |body| deviate(method.query.name, body))
     };
-    let (body, height) = gateway.ask(method, request, height, write).await?;
+    let (body, height) = gateway.ask(method, || Ok(request), height, write).await?;
     Ok(([(ANSWERED_HEIGHT, HeaderValue::from(height))], SdkReply(body)).into_response())
 }
 

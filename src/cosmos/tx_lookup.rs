@@ -19,8 +19,7 @@ use crate::{
         Block, Transaction,
         cosmos::{BANK_ADDRESS, CosmosNetwork, cosmos_hash},
     },
-    chain::{BlockId, Head},
-    web::{in_long_turn, in_turn},
+    chain::{BlockId, Chain, Head},
 };
 
 /// Most transactions whose events one search compares with its query, and most older blocks that it reads: a search takes a
@@ -128,10 +127,31 @@ impl CosmosHashes {
     }
 }
 
-/// The transactions of a page, which are decoded one after another, and the number of all that match.
+/// The transactions of a page, and the number of all that match.
 pub(super) struct TxsFound {
-    pub(super) places: Vec<TxPlace>,
+    chain: Chain,
+    head: Arc<Head>,
+    /// Numbers of blocks, which are not kept: there may be thousands of old ones, and nobody else has those in memory.
+    places: Vec<(u64, usize)>,
     pub(super) total: usize,
+}
+
+impl TxsFound {
+    /// The transactions, each with its block, which is read when it is its turn. Those of blocks that are not kept any more are
+    /// left out.
+    pub(super) fn into_places(self) -> impl Iterator<Item = Result<TxPlace, GatewayError>> + Send {
+        let Self { chain, head, places, .. } = self;
+        let mut last: Option<Arc<Block>> = None;
+        places.into_iter().filter_map(move |(number, index)| {
+            if last.as_ref().is_none_or(|block| block.number() != number) {
+                match chain.block(&head, BlockId::Number(number)) {
+                    Ok(block) => last = block,
+                    Err(error) => return Some(Err(GatewayError::Internal(error.to_string()))),
+                }
+            }
+            Some(Ok((last.clone()?, index)))
+        })
+    }
 }
 
 /// A page of what a search finds.
@@ -186,7 +206,7 @@ struct TxSearch<'a> {
     /// How many transactions were compared with the query, and how many older blocks were read.
     compared: usize,
     read: usize,
-    found: Vec<TxPlace>,
+    found: Vec<(u64, usize)>,
 }
 
 impl TxSearch<'_> {
@@ -200,7 +220,7 @@ impl TxSearch<'_> {
                 return Err(format!("the search goes through more than {MAX_COMPARED} transactions: {NARROW}"));
             }
             if matches(block, index, self.network, self.query) {
-                self.found.push((block.clone(), index));
+                self.found.push((block.number(), index));
             }
         }
         Ok(())
@@ -215,6 +235,11 @@ impl TxSearch<'_> {
     }
 }
 
+/// Whether a search reads many transactions: all do but those by hash.
+pub(super) fn is_long_search(query: &EventQuery) -> bool {
+    hash_in(query).is_none()
+}
+
 /// The hash of the transaction that a query asks for, if it names one.
 fn hash_in(query: &EventQuery) -> Option<&str> {
     ["tx.hash", "ethereum_tx.ethereumTxHash"].into_iter().find_map(|key| query.equal(key))
@@ -223,43 +248,40 @@ fn hash_in(query: &EventQuery) -> Option<&str> {
 impl Gateway {
     /// The position of the transaction with this hash: its Cosmos hash, or its Ethereum hash.
     pub(super) fn tx(&self, hash: B256) -> Option<TxPlace> {
+        self.tx_at(&self.chain.head(), hash)
+    }
+
+    fn tx_at(&self, head: &Arc<Head>, hash: B256) -> Option<TxPlace> {
+        let found = self.chain.transaction_by_any_hash(head, hash);
+        found.or_else(|| self.hashes.find(head, hash, &self.node.network))
+    }
+
+    /// The transactions whose events match a query.
+    pub(super) fn search_txs(&self, query: &EventQuery, page: SearchPage) -> Result<TxsFound, GatewayError> {
         let head = self.chain.head();
-        let found = self.chain.transaction_by_any_hash(&head, hash);
-        found.or_else(|| self.hashes.find(&head, hash, &self.node.network))
-    }
-
-    /// The transactions whose events match a query. Searches by hash are short; all others read many transactions.
-    pub(super) async fn search_txs(&self, query: &EventQuery, page: SearchPage) -> Result<TxsFound, GatewayError> {
-        let (gateway, query) = (self.clone(), query.clone());
-        let is_long = hash_in(&query).is_none();
-        let search = move || gateway.search(&query, page).map_err(GatewayError::InvalidArgument);
-        if is_long { in_long_turn(search).await } else { in_turn(search).await }
-    }
-
-    /// The error says why there is no answer.
-    fn search(&self, query: &EventQuery, page: SearchPage) -> Result<TxsFound, String> {
-        let mut found: Vec<TxPlace> = match hash_in(query) {
+        let mut found: Vec<(u64, usize)> = match hash_in(query) {
             Some(hash) => {
                 let hash = hex::decode(hash).ok().and_then(|hash| B256::try_from(hash.as_slice()).ok());
-                let found = hash.and_then(|hash| self.tx(hash));
-                let network = &self.node.network;
-                found.filter(|(block, index)| matches(block, *index, network, query)).into_iter().collect()
+                let found = hash.and_then(|hash| self.tx_at(&head, hash));
+                let found = found.filter(|(block, index)| matches(block, *index, &self.node.network, query));
+                found.map(|(block, index)| (block.number(), index)).into_iter().collect()
             }
-            None => self.scan(query)?,
+            None => self.scan(&head, query).map_err(GatewayError::InvalidArgument)?,
         };
-        found.sort_unstable_by_key(|(block, index)| (block.number(), *index));
+        found.sort_unstable();
         if page.newest_first {
             found.reverse();
         }
         let total = found.len();
-        Ok(TxsFound { places: found.into_iter().skip(page.skip).take(page.limit).collect(), total })
+        let places = found.into_iter().skip(page.skip).take(page.limit).collect();
+        Ok(TxsFound { chain: self.chain.clone(), head, places, total })
     }
 
-    fn scan(&self, query: &EventQuery) -> Result<Vec<TxPlace>, String> {
+    /// The positions of transactions; the error says why there is no answer.
+    fn scan(&self, head: &Arc<Head>, query: &EventQuery) -> Result<Vec<(u64, usize)>, String> {
         let Some(wanted) = Wanted::of(query, self) else { return Ok(Vec::new()) };
-        let head = self.chain.head();
         let (first, last) = query.range("tx.height");
-        let (first, last) = (first.max(self.chain.oldest(&head)), last.min(head.number()));
+        let (first, last) = (first.max(self.chain.oldest(head)), last.min(head.number()));
         let account = wanted.sender.or(wanted.recipient);
         let network = &self.node.network;
         let mut search = TxSearch { query, wanted, network, compared: 0, read: 0, found: Vec::new() };
@@ -270,7 +292,7 @@ impl Gateway {
         match account {
             _ if first >= head.oldest() => {}
             Some(account) => {
-                for block in self.chain.older_blocks_changing(&head, account) {
+                for block in self.chain.older_blocks_changing(head, account) {
                     let block = block.map_err(|error| error.to_string())?;
                     if block.number() < first {
                         break;
@@ -282,7 +304,7 @@ impl Gateway {
             }
             None => {
                 for number in first..head.oldest().min(last.saturating_add(1)) {
-                    let block = self.chain.block(&head, BlockId::Number(number)).map_err(|error| error.to_string())?;
+                    let block = self.chain.block(head, BlockId::Number(number)).map_err(|error| error.to_string())?;
                     if let Some(block) = block {
                         search.compare_older(&block)?;
                     }

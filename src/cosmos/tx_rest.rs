@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::{Gateway, error::GatewayError, protobuf::from_json, rest::SdkReply};
 use crate::{
     block::cosmos::MAX_COSMOS_TX_SIZE,
-    web::{Api, Input, Operation, receive_json},
+    web::{Api, Held, Input, Operation, receive_json},
 };
 
 /// Most bytes of a body: a transaction in base64, with room for one that is too large by a little, so that it gets the
@@ -38,15 +38,16 @@ struct TxRequest {
     mode: Option<String>,
 }
 
-/// A body of JSON.
-struct TxBody(Value);
+/// A body of JSON, with the memory that it holds.
+struct TxBody(Value, Held);
 
 impl FromRequest<Gateway> for TxBody {
     type Rejection = GatewayError;
 
     async fn from_request(request: Request, _: &Gateway) -> Result<Self, GatewayError> {
-        let (body, _held) = receive_json(request, MAX_TX_BODY).await?;
-        serde_json::from_slice(&body).map(Self).map_err(|error| GatewayError::InvalidArgument(error.to_string()))
+        let (body, held) = receive_json(request, MAX_TX_BODY).await?;
+        let read = serde_json::from_slice(&body).map_err(|error| GatewayError::InvalidArgument(error.to_string()));
+        Ok(Self(read?, held))
     }
 }
 
@@ -64,11 +65,12 @@ async fn simulate(State(gateway): State<Gateway>, body: TxBody) -> Result<SdkRep
     answer(&gateway, "cosmos.tx.v1beta1.Service/Simulate", body).await
 }
 
-async fn answer(gateway: &Gateway, name: &str, TxBody(body): TxBody) -> Result<SdkReply, GatewayError> {
+async fn answer(gateway: &Gateway, name: &str, TxBody(body, _held): TxBody) -> Result<SdkReply, GatewayError> {
     let method = gateway.methods.get(name);
     let method = method.ok_or_else(|| GatewayError::Internal(format!("{name} is not described")))?;
     let request = from_json(method.descriptor.input(), body);
     let request = request.map_err(|error| GatewayError::InvalidArgument(error.to_string()))?;
-    let (body, _) = gateway.ask(method, request, None, |gateway, _, content| content.json(gateway, |_| ())).await?;
+    let (body, _) =
+        gateway.ask(method, || Ok(request), None, |gateway, _, content| content.json(gateway, |_| ())).await?;
     Ok(SdkReply(body))
 }

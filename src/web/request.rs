@@ -88,8 +88,9 @@ where
     run(true, work).await
 }
 
-/// Takes memory for a value that the work of the current turn is about to build, until the work is over. Whatever depends on
-/// the size of a block or of an answer belongs here, unless an [`AnswerWriter`](super::AnswerWriter) writes it.
+/// Takes memory for a value that the work under [`in_turn`] or [`in_long_turn`] is about to build, until the work is over.
+/// Whatever depends on the size of a block or of an answer belongs here, unless an [`AnswerWriter`](super::AnswerWriter) writes
+/// it.
 pub fn hold_in_turn(bytes: usize) -> Result<(), AnswerError> {
     let budget = current_budget();
     let hold = |built: &RefCell<Built>| {
@@ -97,7 +98,7 @@ pub fn hold_in_turn(bytes: usize) -> Result<(), AnswerError> {
         built.bytes += bytes;
         budget.try_grow(&mut built.held, built.bytes)
     };
-    // Outside of turns there are only a few tasks of the node itself.
+    // Elsewhere nothing waits for a place, and few build anything at a time.
     if BUILT.try_with(hold).unwrap_or(true) { Ok(()) } else { Err(AnswerError::NoRoom) }
 }
 

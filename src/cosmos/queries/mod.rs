@@ -35,7 +35,7 @@ use crate::{
     block::Block,
     chain::{BlockId, Head, View, ViewError},
     state::Account,
-    web::{Answer, AnswerWriter, MAX_ANSWER, hold_in_turn, in_long_turn, in_turn},
+    web::{Answer, AnswerWriter, MAX_ANSWER, hold_in_turn, in_long_turn, in_part, in_turn},
 };
 
 /// A query: the method of a service, and its implementation.
@@ -68,6 +68,13 @@ struct Unwritten {
 struct LaterCall {
     gateway: Gateway,
     request: DynamicMessage,
+    /// The type of the response.
+    output: MessageDescriptor,
+}
+
+/// What is left of a request that waits: a message may take many times the memory of its encoding.
+struct Responder {
+    gateway: Gateway,
     /// The type of the response.
     output: MessageDescriptor,
 }
@@ -140,34 +147,31 @@ pub(super) enum ResponseContent {
 
 impl ResponseContent {
     /// The response in protobuf's encoding.
-    fn encode(&self) -> Result<Answer, GatewayError> {
+    fn encode(self) -> Result<Answer, GatewayError> {
         let message = match self {
             Self::Message(message) => message,
             Self::Txs(txs) => return txs.encode(),
         };
         let mut out = AnswerWriter::new(MAX_ANSWER);
-        let mut encoded = Ok(());
-        out.push_with(message.encoded_len(), |mut bytes| encoded = message.encode(&mut bytes))?;
-        encoded.map_err(|error| GatewayError::Internal(error.to_string()))?;
+        push_message(&message, &mut out)?;
         Ok(out.finish())
     }
 
     /// The response in the gateway's JSON, with the deviations of its REST routes.
-    pub(super) fn json(&self, gateway: &Gateway, deviate: impl FnOnce(&mut Value)) -> Result<Answer, GatewayError> {
+    pub(super) fn json(self, gateway: &Gateway, deviate: impl FnOnce(&mut Value)) -> Result<Answer, GatewayError> {
         let message = match self {
             Self::Message(message) => message,
             Self::Txs(txs) => return txs.json(),
         };
-        // Bytes are in base64, and text is as long as in the message.
-        hold_in_turn(message.encoded_len() * 4 / 3)?;
-        let mut body = gateway.messages.to_json(message);
+        hold_in_turn(json_bytes(&message))?;
+        let mut body = gateway.messages.to_json(&message);
         deviate(&mut body);
         Ok(Answer::json(&body)?)
     }
 }
 
 /// Writes the response to a query, on the thread that found it.
-type WriteResponse = fn(&Gateway, &Method, &ResponseContent) -> Result<Answer, GatewayError>;
+type WriteResponse = fn(&Gateway, &Method, ResponseContent) -> Result<Answer, GatewayError>;
 
 /// A request, with the state that it is about.
 pub(super) struct Call<'a> {
@@ -183,19 +187,22 @@ impl Gateway {
     pub(super) async fn ask(
         &self,
         method: &Method,
-        request: DynamicMessage,
+        request: impl FnOnce() -> Result<DynamicMessage, GatewayError> + Send + 'static,
         height: Option<u64>,
         write: WriteResponse,
     ) -> Result<(Answer, u64), GatewayError> {
-        self.check_fields(&request)?;
         let (gateway, own) = (self.clone(), method.clone());
         let output = method.descriptor.output();
         match method.query.answer {
-            QueryKind::Now(answer) => in_turn(move || gateway.answer_now(&own, answer, request, height, write)).await,
+            QueryKind::Now(answer) => {
+                in_turn(move || gateway.answer_now(&own, answer, request()?, height, write)).await
+            }
             QueryKind::Later(answer) => {
+                let request = request()?;
+                self.check_fields(&request)?;
                 let height = self.height_at(height).await?;
                 let Unwritten { make, is_long } = answer(LaterCall { gateway: self.clone(), request, output }).await?;
-                let made = move || Ok((write(&gateway, &own, &make()?)?, height));
+                let made = move || Ok((write(&gateway, &own, make()?)?, height));
                 if is_long { in_long_turn(made).await } else { in_turn(made).await }
             }
         }
@@ -209,11 +216,12 @@ impl Gateway {
         height: Option<u64>,
         write: WriteResponse,
     ) -> Result<(Answer, u64), GatewayError> {
+        self.check_fields(&request)?;
         let view = self.view_at(height)?;
         let height = reported_height(&view);
-        let json = answer(&Call { gateway: self, method, view, request })?;
-        let message = response(method.descriptor.output(), json)?;
-        Ok((write(self, method, &ResponseContent::Message(message))?, height))
+        let call = Call { gateway: self, method, view, request };
+        let message = response(method.descriptor.output(), || answer(&call))?;
+        Ok((write(self, method, ResponseContent::Message(message))?, height))
     }
 
     /// The height that a response reports for the state at `height`.
@@ -229,12 +237,15 @@ impl Gateway {
     pub(super) async fn ask_encoded(
         &self,
         method: &Method,
-        request: &[u8],
+        request: Bytes,
         height: Option<u64>,
     ) -> Result<(Answer, u64), GatewayError> {
-        let malformed = |_| GatewayError::InvalidArgument("data is no message of this query".to_owned());
-        let request = DynamicMessage::decode(method.descriptor.input(), request).map_err(malformed)?;
-        self.ask(method, request, height, |_, _, content| content.encode()).await
+        let input = method.descriptor.input();
+        let decode = move || {
+            let malformed = |_| GatewayError::InvalidArgument("data is no message of this query".to_owned());
+            DynamicMessage::decode(input, request).map_err(malformed)
+        };
+        self.ask(method, decode, height, |_, _, content| content.encode()).await
     }
 
     /// The block with a number, up to the newest one.
@@ -297,29 +308,53 @@ impl LaterCall {
         text_in(&self.request, name)
     }
 
+    /// The request without what it asks for.
+    fn responder(self) -> Responder {
+        Responder { gateway: self.gateway, output: self.output }
+    }
+}
+
+impl Responder {
     /// The response, from its JSON.
-    fn response(&self, json: Value) -> Result<DynamicMessage, GatewayError> {
+    fn response(&self, json: impl FnOnce() -> Result<Value, GatewayError>) -> Result<DynamicMessage, GatewayError> {
         response(self.output.clone(), json)
     }
 
     /// The response whose JSON this returns.
     fn message(self, json: impl FnOnce() -> Result<Value, GatewayError> + Send + 'static) -> Unwritten {
-        let make = move || Ok(ResponseContent::Message(self.response(json()?)?));
+        let make = move || Ok(ResponseContent::Message(self.response(json)?));
         Unwritten { make: Box::new(make), is_long: false }
     }
 
     /// The response with the transactions that this returns.
-    fn txs(self, txs: impl FnOnce(Self) -> Result<TxList, GatewayError> + Send + 'static) -> Unwritten {
-        Unwritten { make: Box::new(move || Ok(ResponseContent::Txs(txs(self)?))), is_long: true }
+    fn txs(self, is_long: bool, txs: impl FnOnce(Self) -> Result<TxList, GatewayError> + Send + 'static) -> Unwritten {
+        Unwritten { make: Box::new(move || Ok(ResponseContent::Txs(txs(self)?))), is_long }
     }
 }
 
 /// A response, from its JSON. It counts until the current turn is over.
-fn response(of: MessageDescriptor, json: Value) -> Result<DynamicMessage, GatewayError> {
+fn response(
+    of: MessageDescriptor,
+    json: impl FnOnce() -> Result<Value, GatewayError>,
+) -> Result<DynamicMessage, GatewayError> {
     let name = of.full_name().to_owned();
-    let message = from_json(of, json).map_err(|error| GatewayError::Internal(format!("{name}: {error}")))?;
+    // Nothing is left of the JSON.
+    let message =
+        in_part(|| from_json(of, json()?).map_err(|error| GatewayError::Internal(format!("{name}: {error}"))))?;
     hold_in_turn(message.encoded_len())?;
     Ok(message)
+}
+
+/// Bytes of the JSON that a message becomes: bytes are in base64, and text is as long as in the message.
+fn json_bytes(message: &DynamicMessage) -> usize {
+    message.encoded_len() * 4 / 3
+}
+
+/// Appends the encoding of a message.
+fn push_message(message: &DynamicMessage, out: &mut AnswerWriter) -> Result<(), GatewayError> {
+    let mut encoded = Ok(());
+    out.push_with(message.encoded_len(), |mut bytes| encoded = message.encode(&mut bytes))?;
+    encoded.map_err(|error| GatewayError::Internal(error.to_string()))
 }
 
 impl Call<'_> {

@@ -98,6 +98,7 @@ async fn abci(call: LaterCall) -> Result<Unwritten, GatewayError> {
     if path.ends_with("/ABCIQuery") {
         return Err(GatewayError::InvalidArgument("a query in a query of the same kind".to_owned()));
     }
+    let call = call.responder();
     let answer = abci_query::answer(&call.gateway, &path, Ok(&data), height).await;
     Ok(call.message(move || {
         let mut body = answer.json()?;

@@ -15,7 +15,7 @@ use crate::{
         error::GatewayError,
         event_query::EventQuery,
         tx::TxOutcome,
-        tx_lookup::SearchPage,
+        tx_lookup::{SearchPage, is_long_search},
     },
     web::in_turn,
 };
@@ -47,6 +47,7 @@ async fn broadcast(call: LaterCall) -> Result<Unwritten, GatewayError> {
         return Err(GatewayError::InvalidArgument("invalid empty tx".to_owned()));
     }
     let mode = call.request.get_field_by_name("mode").and_then(|value| value.as_enum_number());
+    let call = call.responder();
     let outcome = match mode {
         Some(1 | 2) => call.gateway.broadcast_tx(&raw).await,
         Some(ASYNC) => call.gateway.broadcast_tx_unchecked(&raw).await,
@@ -81,6 +82,7 @@ async fn simulate(call: LaterCall) -> Result<Unwritten, GatewayError> {
     if raw.is_empty() {
         return Err(GatewayError::InvalidArgument("empty txBytes is not allowed".to_owned()));
     }
+    let call = call.responder();
     let gateway = call.gateway.clone();
     let simulate = move || {
         let simulated = gateway.simulate_tx(&raw);
@@ -101,12 +103,11 @@ async fn transaction(call: LaterCall) -> Result<Unwritten, GatewayError> {
         let what = format!("invalid transaction hash {text:?}: expected 64 hex digits");
         return Err(GatewayError::InvalidArgument(what));
     };
-    let gateway = call.gateway.clone();
-    let find = move || gateway.tx(hash).ok_or_else(|| GatewayError::NotFound(format!("tx not found: {text}")));
-    let found = in_turn(find).await?;
-    Ok(call.txs(move |call| {
-        let rest = call.response(json!({}))?;
-        Ok(TxList { gateway: call.gateway, rest, txs: "tx", results: Some("tx_response"), places: vec![found] })
+    Ok(call.responder().txs(false, move |call| {
+        let found = call.gateway.tx(hash);
+        let found = found.ok_or_else(|| GatewayError::NotFound(format!("tx not found: {text}")))?;
+        let (rest, places) = (call.response(|| Ok(json!({})))?, Box::new(std::iter::once(Ok(found))));
+        Ok(TxList { gateway: call.gateway, rest, txs: "tx", results: Some("tx_response"), places })
     }))
 }
 
@@ -132,28 +133,30 @@ async fn transactions(call: LaterCall) -> Result<Unwritten, GatewayError> {
         limit: usize::try_from(limit).unwrap_or(usize::MAX),
         newest_first: order == Some(DESCENDING),
     };
-    let found = call.gateway.search_txs(&query, page).await?;
-    Ok(call.txs(move |call| {
-        let rest = call.response(json!({ "total": found.total.to_string() }))?;
-        let places = found.places;
+    Ok(call.responder().txs(is_long_search(&query), move |call| {
+        let found = call.gateway.search_txs(&query, page)?;
+        let rest = call.response(|| Ok(json!({ "total": found.total.to_string() })))?;
+        let places = Box::new(found.into_places());
         Ok(TxList { gateway: call.gateway, rest, txs: "txs", results: Some("tx_responses"), places })
     }))
 }
 
 /// A block with its transactions decoded.
 async fn block_with_transactions(call: LaterCall) -> Result<Unwritten, GatewayError> {
-    Ok(call.txs(|call| {
+    let (height, page) = (number_in(&call.request, "height"), PageRequest::of(&call.request));
+    Ok(call.responder().txs(true, move |call| {
         let gateway = &call.gateway;
-        let block = gateway.block(&gateway.chain.head(), number_in(&call.request, "height"))?;
-        let page = PageRequest::of(&call.request);
+        let block = gateway.block(&gateway.chain.head(), height)?;
         let total = block.transactions.len();
-        let mut body = block_with_id(&block, &gateway.node, HashEncoding::Gateway)?;
-        body["pagination"] = json!({ "total": total.to_string() });
-        let rest = call.response(body)?;
+        let rest = call.response(|| {
+            let mut body = block_with_id(&block, &gateway.node, HashEncoding::Gateway)?;
+            body["pagination"] = json!({ "total": total.to_string() });
+            Ok(body)
+        })?;
 
         let first = usize::try_from(page.offset).unwrap_or(usize::MAX);
         let of_page = (first..total).take(usize::try_from(page.limit).unwrap_or(usize::MAX));
-        let places = of_page.map(|index| (block.clone(), index)).collect();
+        let places = Box::new(of_page.map(move |index| Ok((block.clone(), index))));
         Ok(TxList { gateway: call.gateway, rest, txs: "txs", results: None, places })
     }))
 }

@@ -5,6 +5,7 @@ use prost::{Message, encoding::bytes};
 use prost_reflect::{DynamicMessage, FieldDescriptor, MessageDescriptor, ReflectMessage};
 use serde_json::{Value, json};
 
+use super::{json_bytes, push_message};
 use crate::{
     block::cosmos::proto::Any,
     calendar::rfc3339,
@@ -16,7 +17,7 @@ use crate::{
         tx_lookup::{FoundTx, TxPlace},
         tx_result::TxEvent,
     },
-    web::{Answer, AnswerError, AnswerWriter},
+    web::{Answer, AnswerError, AnswerWriter, hold_in_turn},
 };
 
 /// The type URL of a transaction in its response.
@@ -31,24 +32,27 @@ pub(in crate::cosmos) struct TxList {
     pub(super) txs: &'static str,
     /// The field that their results go to, if the response has one.
     pub(super) results: Option<&'static str>,
-    pub(super) places: Vec<TxPlace>,
+    pub(super) places: Box<dyn Iterator<Item = Result<TxPlace, GatewayError>> + Send>,
 }
 
 impl TxList {
     /// The response in protobuf's encoding. No transaction is decoded for it: the encoding of `Tx` is that of `TxRaw`.
-    pub(in crate::cosmos) fn encode(&self) -> Result<Answer, GatewayError> {
+    pub(in crate::cosmos) fn encode(self) -> Result<Answer, GatewayError> {
         let (txs, results) = self.fields()?;
+        let network = &self.gateway.node.network;
         let mut out = AnswerWriter::new(MAX_LIST_BYTES);
-        out.push(&self.rest.encode_to_vec())?;
+        push_message(&self.rest, &mut out)?;
         let mut item = Vec::new();
-        for place in &self.places {
-            let Some(raw) = self.raw(place) else { continue };
+        for place in self.places {
+            let (block, index) = place?;
+            let Some(transaction) = block.transactions.get(index) else { continue };
+            let raw = raw_tx(transaction, network);
             item.clear();
             bytes::encode(txs.number(), &raw, &mut item);
             out.push(&item)?;
 
             let Some((field, of)) = &results else { continue };
-            let Some(found) = self.found(place) else { continue };
+            let Some(found) = FoundTx::of(&block, index, network) else { continue };
             let mut result = included(of, &found)?.encode_to_vec();
             let tx = Any { type_url: TX.to_owned(), value: raw };
             bytes::encode(field_of(of, "tx")?.number(), &tx.encode_to_vec(), &mut result);
@@ -60,19 +64,21 @@ impl TxList {
     }
 
     /// The response in the gateway's JSON. Each transaction is decoded and rendered once for both fields.
-    pub(in crate::cosmos) fn json(&self) -> Result<Answer, GatewayError> {
-        let messages = &self.gateway.messages;
+    pub(in crate::cosmos) fn json(self) -> Result<Answer, GatewayError> {
+        let (messages, network) = (&self.gateway.messages, &self.gateway.node.network);
         let (field, results) = self.fields()?;
         let tx_type = message_type(&field)?;
         let mut txs = JsonItems::new(field.is_list());
         let mut result_items = JsonItems::new(field.is_list());
-        for place in &self.places {
-            let Some(raw) = self.raw(place) else { continue };
+        for place in self.places {
+            let (block, index) = place?;
+            let Some(transaction) = block.transactions.get(index) else { continue };
+            let raw = raw_tx(transaction, network);
             let tx = DynamicMessage::decode(tx_type.clone(), raw.as_slice());
             let tx = messages.to_json(&tx.map_err(|error| GatewayError::Internal(error.to_string()))?).to_string();
 
             if let Some((_, of)) = &results {
-                let Some(found) = self.found(place) else { continue };
+                let Some(found) = FoundTx::of(&block, index, network) else { continue };
                 let result = messages.to_json(&included(of, &found)?);
                 let typed = format!(r#"{{"@type":"{TX}",{}"#, tx.trim_start_matches('{'));
                 let mut item = AnswerWriter::new(MAX_LIST_BYTES);
@@ -85,8 +91,9 @@ impl TxList {
         let (txs, result_items) = (txs.finish()?, result_items.finish()?);
         let mut members = vec![(self.txs, txs.bytes())];
         members.extend(self.results.map(|name| (name, result_items.bytes())));
-        // Both lists are within their limit, and the rest of the response is short.
+        // Both lists are within their limit. The rest may be a block.
         let mut out = AnswerWriter::new(3 * MAX_LIST_BYTES);
+        hold_in_turn(json_bytes(&self.rest))?;
         write_object(&messages.to_json(&self.rest), &members, &mut out)?;
         Ok(out.finish())
     }
@@ -99,14 +106,6 @@ impl TxList {
         let results = field_of(&of, name)?;
         let result_type = message_type(&results)?;
         Ok((txs, Some((results, result_type))))
-    }
-
-    fn raw(&self, (block, index): &TxPlace) -> Option<Vec<u8>> {
-        Some(raw_tx(block.transactions.get(*index)?, &self.gateway.node.network))
-    }
-
-    fn found(&self, (block, index): &TxPlace) -> Option<FoundTx> {
-        FoundTx::of(block, *index, &self.gateway.node.network)
     }
 }
 

@@ -61,13 +61,15 @@ async fn what_is_not_understood_is_refused_and_the_connection_stays() {
         (request(3, "broadcast_tx_sync", json!({ "tx": "&" })), -32602),
         (request(4, "subscribe", json!({ "query": "tm.event='Vote'" })), -32603),
         (request(4, "subscribe", json!({ "query": "tm.event=Tx" })), -32602),
+        (request(4, "subscribe", json!({ "query": format!("tm.event='Tx'{}", " ".repeat(500)) })), -32603),
         (request(5, "subscribe", json!({})), -32602),
         (request(6, "unsubscribe", json!({ "query": "tm.event='NewBlock'" })), -32603),
     ] {
         let answer = ask(&mut socket, body.clone()).await;
         assert_eq!((&answer["error"]["code"], &answer["id"]), (&code.into(), &body["id"]), "{answer}");
     }
-    for garbage in ["", "{", "[]", "null", r#"{"method":1}"#] {
+    let long_id = json!({ "id": "1".repeat(2_000), "method": "health" }).to_string();
+    for garbage in ["", "{", "[]", "null", r#"{"method":1}"#, r#"{"id":[1],"method":"health"}"#, &long_id] {
         socket.send(garbage).await;
         assert_eq!(socket.json().await["error"]["code"], -32700, "{garbage}");
     }
@@ -100,6 +102,7 @@ async fn both_kinds_of_json_rpc_share_an_address() {
         ("abci_info", json!({}), "/response/last_block_height"),
         ("block", json!({ "height": "1" }), "/block/header/height"),
         ("block", json!([0]), "/block/header/height"),
+        ("block", json!({ "height": "1", "more": { "than": [{ "it": "takes" }] } }), "/block/header/height"),
         ("header", json!({}), "/header/app_hash"),
         ("blockchain", json!({ "minHeight": "0", "maxHeight": "5" }), "/block_metas/1/header/height"),
         ("commit", json!({ "height": "1" }), "/signed_header/commit/block_id/hash"),
@@ -127,6 +130,8 @@ async fn what_cannot_be_answered_is_explained() {
         ("block_by_hash", json!({ "hash": "00" }), -32602, "hash: expected 32 bytes"),
         ("blockchain", json!({ "minHeight": "3" }), -32603, "min height 3"),
         ("abci_query", json!({ "path": 5 }), -32602, "path: expected a text"),
+        ("abci_query", json!({ "path": {} }), -32602, "path: expected a text"),
+        ("health", vec![json!({ "": 0 }); 1_000].into(), -32700, "more than 32 parameters"),
         ("tx", json!({ "hash": "AB".repeat(32) }), -32603, "not found"),
         ("broadcast_tx_sync", json!({ "tx": "&" }), -32602, "tx: expected base64"),
     ] {
