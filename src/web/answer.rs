@@ -291,7 +291,6 @@ pub(super) struct CountedBody {
     /// The budget of a body whose pieces are counted one by one.
     by_piece: Option<Budget>,
     /// What counts of it with the other streams of its connection, with HTTP/2.
-    #[expect(dead_code, reason = "held, not used")]
     stream: Option<StreamBytes>,
 }
 
@@ -329,9 +328,14 @@ impl CountedBody {
         Self { body, by_piece: None, stream: None }
     }
 
-    /// The same body, of which these bytes count as long as it exists.
+    /// The same body, of which these bytes count.
     pub(super) fn with_stream_bytes(self, bytes: StreamBytes) -> Self {
         Self { stream: Some(bytes), ..self }
+    }
+
+    /// Hands over what counts of it.
+    pub(super) fn take_stream_bytes(&mut self) -> Option<StreamBytes> {
+        self.stream.take()
     }
 }
 

@@ -240,7 +240,8 @@ impl Connection {
     {
         // An idle peer answers the ping; a peer that is gone does not.
         let silence = self.limits.header_timeout;
-        let connection = hyper::server::conn::http2::Builder::new(Streams { patience: self.limits.write_timeout })
+        let streams = Streams { patience: self.limits.write_timeout, flow: self.requests.flow.clone() };
+        let connection = hyper::server::conn::http2::Builder::new(streams)
             .timer(TokioTimer::new())
             .keep_alive_interval(silence)
             .keep_alive_timeout(silence)

@@ -58,6 +58,8 @@ pub struct Flow {
     streams: Mutex<StreamTotal>,
     /// The connection's stream.
     stream: OnceLock<StreamWatch>,
+    /// When it last took no more bytes.
+    blocked: Mutex<Option<Instant>>,
 }
 
 /// The bytes of a connection's streams, and the memory held for them.
@@ -80,6 +82,13 @@ impl Drop for StreamBytes {
         total.bytes -= self.bytes;
         let counted = if total.bytes > UNCOUNTED { total.bytes } else { 0 };
         total.held.shrink_to(counted);
+    }
+}
+
+impl StreamBytes {
+    /// Whether the streams of the connection have so little together that it is not counted.
+    pub(super) fn is_uncounted(&self) -> bool {
+        self.flow.streams.lock().bytes <= UNCOUNTED
     }
 }
 
@@ -109,6 +118,12 @@ impl Flow {
         }
         total.bytes = sum;
         Some(StreamBytes { flow: self.clone(), bytes })
+    }
+
+    /// Whether the connection took no more bytes within this time: all of its streams wait for the peer then, who has a deadline
+    /// for that.
+    pub(super) fn was_blocked_within(&self, time: Duration) -> bool {
+        self.blocked.lock().is_some_and(|at| at.elapsed() <= time)
     }
 
     /// Waits until the peer has left, which is looked up from time to time: most requests are answered before.
@@ -186,6 +201,7 @@ impl Watched {
         if self.flow.upgraded.load(Ordering::Relaxed) {
             return written;
         }
+        *self.flow.blocked.lock() = Some(Instant::now());
         let stalled = self.stalled.get_or_insert_with(|| Box::pin(sleep(self.patience)));
         ready!(stalled.as_mut().poll(context));
         Poll::Ready(Err(io::Error::new(io::ErrorKind::TimedOut, "the peer stopped reading")))

@@ -20,7 +20,7 @@ use hyper::{
 };
 use tokio::time::{Sleep, sleep};
 
-use super::{answer::CountedBody, budget::attached};
+use super::{Flow, answer::CountedBody, budget::attached, flow::StreamBytes};
 
 /// Most bytes of a response that counts together with the head of its request.
 pub(super) const SHORT_RESPONSE: usize = 1 << 10;
@@ -28,22 +28,23 @@ pub(super) const SHORT_RESPONSE: usize = 1 << 10;
 pub(super) const PIECE: usize = 16 << 10;
 
 tokio::task_local! {
-    /// Pieces of the response that this stream has written, plus one; 0 before there is a response.
+    /// How often a piece of this stream's response was given away or sent.
     static PIECES: Arc<AtomicU64>;
 }
 
 /// Runs streams, each for as long as its client keeps reading.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub(super) struct Streams {
     pub(super) patience: Duration,
+    pub(super) flow: Arc<Flow>,
 }
 
 impl<F: Future<Output: Send> + Send + 'static> Executor<F> for Streams {
     fn execute(&self, stream: F) {
         let pieces = Arc::<AtomicU64>::default();
-        let patience = self.patience;
+        let (patience, flow) = (self.patience, self.flow.clone());
         let stream = Box::pin(PIECES.scope(pieces.clone(), stream));
-        tokio::spawn(WatchedStream { stream, pieces, seen: 0, patience, waiting: None });
+        tokio::spawn(WatchedStream { stream, pieces, seen: 0, patience, flow, waiting: None });
     }
 }
 
@@ -53,6 +54,7 @@ struct WatchedStream<F> {
     pieces: Arc<AtomicU64>,
     seen: u64,
     patience: Duration,
+    flow: Arc<Flow>,
     /// The deadline for the next piece.
     waiting: Option<Pin<Box<Sleep>>>,
 }
@@ -73,32 +75,39 @@ impl<F: Future> Future for WatchedStream<F> {
             return Poll::Pending;
         }
         let patience = self.patience;
-        // Dropping the stream resets it.
-        self.waiting.get_or_insert_with(|| Box::pin(sleep(patience))).as_mut().poll(context)
+        loop {
+            ready!(self.waiting.get_or_insert_with(|| Box::pin(sleep(patience))).as_mut().poll(context));
+            // On a slow connection, a stream waits for all others.
+            if !self.flow.was_blocked_within(patience) {
+                // Dropping the stream resets it.
+                return Poll::Ready(());
+            }
+            self.waiting = None;
+        }
     }
 }
 
-/// A response body that is written piece by piece. Unless it is short, it ends once its pieces are sent: the deadline of its
-/// client, and what counts of it, are those of the stream, which ends with the body.
+/// A response body that is written piece by piece. It ends once its pieces are sent, since the deadline of its client is that
+/// of the stream, which ends with the body. A short one ends at once, unless the connection has many of them.
 pub(super) struct Pieces {
     body: CountedBody,
     rest: Bytes,
-    /// Bytes that were given away.
-    given: usize,
+    /// What counts of the body.
+    counted: Option<StreamBytes>,
+    ends_at_once: bool,
     unsent: Arc<Unsent>,
     /// What comes after the last piece.
     end: Option<BodyEnd>,
-    pieces: Option<Arc<AtomicU64>>,
 }
 
 /// What a body returns after its data: trailers, an error, or nothing.
 type BodyEnd = Option<Result<Frame<Bytes>, axum::Error>>;
 
 /// The number of pieces that are not sent yet, and who waits for them.
-#[derive(Default)]
 struct Unsent {
     count: AtomicUsize,
     waker: AtomicWaker,
+    pieces: Option<Arc<AtomicU64>>,
 }
 
 /// A piece that is not sent yet.
@@ -114,11 +123,18 @@ impl UnsentPiece {
 impl Drop for UnsentPiece {
     fn drop(&mut self) {
         self.0.count.fetch_sub(1, Ordering::AcqRel);
+        self.0.note_progress();
         self.0.waker.wake();
     }
 }
 
 impl Unsent {
+    fn note_progress(&self) {
+        if let Some(pieces) = &self.pieces {
+            pieces.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
     fn poll_none(&self, context: &mut Context<'_>) -> Poll<()> {
         // Registered first, so that no piece is sent unnoticed.
         self.waker.register(context.waker());
@@ -128,14 +144,13 @@ impl Unsent {
 
 impl Pieces {
     /// A body for the stream that this task runs.
-    pub(super) fn of(body: CountedBody) -> Self {
-        let (rest, unsent, pieces) = (Bytes::new(), Arc::default(), PIECES.try_with(Arc::clone).ok());
-        Self { body, rest, given: 0, unsent, end: None, pieces }
-    }
-
-    /// Whether the body ends without waiting for its pieces.
-    fn is_short(&self) -> bool {
-        self.given <= SHORT_RESPONSE
+    pub(super) fn of(mut body: CountedBody) -> Self {
+        let counted = body.take_stream_bytes();
+        let is_short = body.size_hint().upper().is_some_and(|length| length <= SHORT_RESPONSE as u64);
+        let ends_at_once = is_short && counted.as_ref().is_none_or(StreamBytes::is_uncounted);
+        let pieces = PIECES.try_with(Arc::clone).ok();
+        let unsent = Arc::new(Unsent { count: AtomicUsize::new(0), waker: AtomicWaker::new(), pieces });
+        Self { body, rest: Bytes::new(), counted, ends_at_once, unsent, end: None }
     }
 
     /// Returns the bytes of a response that wait for its client's window while it is sent: hyper takes a piece before there is
@@ -163,25 +178,27 @@ impl HttpBody for Pieces {
             }
         }
         if self.end.is_some() {
-            if !self.is_short() {
+            if !self.ends_at_once {
                 ready!(self.unsent.poll_none(context));
             }
             return Poll::Ready(self.end.take().flatten());
         }
-        if let Some(pieces) = &self.pieces {
-            pieces.fetch_add(1, Ordering::Relaxed);
-        }
+        self.unsent.note_progress();
         let length = self.rest.len().min(PIECE);
         // A copy, so that a queued piece does not keep the whole response and its share of the budget.
         let piece = Bytes::copy_from_slice(&self.rest[..length]);
         self.rest = if length == self.rest.len() { Bytes::new() } else { self.rest.slice(length..) };
-        self.given += length;
-        let piece = if self.is_short() { piece } else { attached(piece, UnsentPiece::new(&self.unsent)) };
+        // A body that ends at once has one piece.
+        let counted = if self.ends_at_once { self.counted.take() } else { None };
+        let piece = match counted {
+            Some(counted) => attached(piece, counted),
+            None => attached(piece, UnsentPiece::new(&self.unsent)),
+        };
         Poll::Ready(Some(Ok(Frame::data(piece))))
     }
 
     fn is_end_stream(&self) -> bool {
-        self.is_short() && self.rest.is_empty() && self.end.is_none() && self.body.is_end_stream()
+        self.ends_at_once && self.rest.is_empty() && self.end.is_none() && self.body.is_end_stream()
     }
 
     fn size_hint(&self) -> SizeHint {

@@ -67,16 +67,17 @@ async fn tls_agrees_on_it_with_clients_that_want_it() {
 
 #[tokio::test]
 async fn short_responses_that_wait_for_a_window_count_together() {
-    // The second one lets hyper give a whole response to the connection, which keeps it.
-    for window in [0, 1] {
-        short_responses_count_together(window).await;
+    // A window of one byte lets hyper give a whole response to the connection, which keeps it.
+    for (window, calls, budget) in [(0, 200, 256 << 10), (1, 200, 256 << 10), (0, 1, 32 << 10), (1, 1, 32 << 10)] {
+        short_responses_count_together(window, calls, budget).await;
     }
 }
 
-async fn short_responses_count_together(window: u32) {
+/// `calls` decides how long a response is. There is memory for 32 of them.
+async fn short_responses_count_together(window: u32, calls: usize, budget: usize) {
     const RESPONSES: usize = 100;
     let node = node_with(|config| {
-        config.rpc.budget = Budget::new(256 << 10);
+        config.rpc.budget = Budget::new(budget);
         config.listener.write_timeout = Duration::from_millis(300);
     })
     .await;
@@ -86,7 +87,7 @@ async fn short_responses_count_together(window: u32) {
     let (sender, connection) = builder.handshake(TokioIo::new(stream)).await.unwrap();
     tokio::spawn(connection);
     // Each is too short to be counted alone.
-    let batch = vec![json!({"jsonrpc": "2.0", "id": 1, "method": "eth_chainId"}); 200];
+    let batch = vec![json!({"jsonrpc": "2.0", "id": 1, "method": "eth_chainId"}); calls];
     let body = Value::from(batch).to_string();
     let ask = || {
         let request = Request::post(node.rpc_url()).header("content-type", "application/json");
@@ -94,7 +95,7 @@ async fn short_responses_count_together(window: u32) {
     };
     let responses = join_all((0..RESPONSES).map(|_| ask())).await;
     let served = responses.iter().filter(|response| response.as_ref().unwrap().status() == 200).count();
-    assert!((16..64).contains(&served), "window {window}: {served} of {RESPONSES} responses of 8 kB");
+    assert!((16..64).contains(&served), "window {window}, {calls} calls: {served} of {RESPONSES} responses");
 
     // Their streams end, since nobody reads them, and leave room.
     let again = async { while ask().await.expect("a response").status() != 200 {} };
