@@ -56,6 +56,27 @@ impl<'de> Visitor<'de> for ParamsVisitor {
         Ok(CometParams::None)
     }
 
+    // What is neither an object nor a list counts as absent.
+    fn visit_bool<E: Error>(self, _: bool) -> Result<CometParams, E> {
+        Ok(CometParams::None)
+    }
+
+    fn visit_u64<E: Error>(self, _: u64) -> Result<CometParams, E> {
+        Ok(CometParams::None)
+    }
+
+    fn visit_i64<E: Error>(self, _: i64) -> Result<CometParams, E> {
+        Ok(CometParams::None)
+    }
+
+    fn visit_f64<E: Error>(self, _: f64) -> Result<CometParams, E> {
+        Ok(CometParams::None)
+    }
+
+    fn visit_str<E: Error>(self, _: &str) -> Result<CometParams, E> {
+        Ok(CometParams::None)
+    }
+
     fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<CometParams, A::Error> {
         let mut params = Map::new();
         while let Some((name, raw)) = members.next_entry::<String, Box<RawValue>>()? {
@@ -116,14 +137,14 @@ mod tests {
         let positional = params(&json!([true, 5])).expect("a list");
         assert_eq!(positional.get("height", Some(1)), Some(&json!(5)));
         assert_eq!(positional.get("height", None), None);
-        assert!(matches!(params(&Value::Null), Ok(CometParams::None)));
+        for none in [Value::Null, json!(5), json!("text"), json!(true)] {
+            assert!(matches!(params(&none), Ok(CometParams::None)), "{none}");
+        }
     }
 
     #[test]
     fn parameters_that_would_take_much_memory_are_refused() {
-        for large in [json!(vec![0; MAX_PARAMS + 1]), json!(5), json!("text")] {
-            assert!(params(&large).is_err(), "{large}");
-        }
+        assert!(params(&json!(vec![0; MAX_PARAMS + 1])).is_err());
         let many: Map<_, _> = (0..=MAX_PARAMS).map(|n| (n.to_string(), Value::Null)).collect();
         assert!(params(&Value::Object(many)).is_err());
     }
