@@ -20,3 +20,22 @@ fn return_memory_early() {
     // SAFETY: this stores a number in the allocator's table of options.
     unsafe { libmimalloc_sys::mi_option_set_default(PURGE_DELAY_OPTION, PURGE_DELAY) };
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[allow(unsafe_code, reason = "the allocator's options have no safe interface")]
+    fn purge_delay() -> std::ffi::c_long {
+        // SAFETY: this reads a number from the allocator's table of options.
+        unsafe { libmimalloc_sys::mi_option_get(PURGE_DELAY_OPTION) }
+    }
+
+    #[test]
+    fn the_allocator_returns_memory_earlier_than_it_would() {
+        // An update of the allocator may number its options differently.
+        assert_eq!(purge_delay(), 1_000, "the default of this option");
+        return_memory_early();
+        assert_eq!(purge_delay(), PURGE_DELAY);
+    }
+}
