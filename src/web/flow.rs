@@ -120,6 +120,11 @@ impl Flow {
         Some(StreamBytes { flow: self.clone(), bytes })
     }
 
+    /// Notes that the connection takes no more bytes now.
+    pub(super) fn note_blocked(&self) {
+        *self.blocked.lock() = Some(Instant::now());
+    }
+
     /// Whether the connection took no more bytes within this time: all of its streams wait for the peer then, who has a deadline
     /// for that.
     pub(super) fn was_blocked_within(&self, time: Duration) -> bool {
@@ -201,7 +206,7 @@ impl Watched {
         if self.flow.upgraded.load(Ordering::Relaxed) {
             return written;
         }
-        *self.flow.blocked.lock() = Some(Instant::now());
+        self.flow.note_blocked();
         let stalled = self.stalled.get_or_insert_with(|| Box::pin(sleep(self.patience)));
         ready!(stalled.as_mut().poll(context));
         Poll::Ready(Err(io::Error::new(io::ErrorKind::TimedOut, "the peer stopped reading")))

@@ -29,7 +29,7 @@ pub(super) const PIECE: usize = 16 << 10;
 
 tokio::task_local! {
     /// How often a piece of this stream's response was given away or sent.
-    static PIECES: Arc<AtomicU64>;
+    static PROGRESS: Arc<AtomicU64>;
 }
 
 /// Runs streams, each for as long as its client keeps reading.
@@ -41,17 +41,17 @@ pub(super) struct Streams {
 
 impl<F: Future<Output: Send> + Send + 'static> Executor<F> for Streams {
     fn execute(&self, stream: F) {
-        let pieces = Arc::<AtomicU64>::default();
+        let progress = Arc::<AtomicU64>::default();
         let (patience, flow) = (self.patience, self.flow.clone());
-        let stream = Box::pin(PIECES.scope(pieces.clone(), stream));
-        tokio::spawn(WatchedStream { stream, pieces, seen: 0, patience, flow, waiting: None });
+        let stream = Box::pin(PROGRESS.scope(progress.clone(), stream));
+        tokio::spawn(WatchedStream { stream, progress, seen: 0, patience, flow, waiting: None });
     }
 }
 
 /// One stream.
 struct WatchedStream<F> {
     stream: Pin<Box<F>>,
-    pieces: Arc<AtomicU64>,
+    progress: Arc<AtomicU64>,
     seen: u64,
     patience: Duration,
     flow: Arc<Flow>,
@@ -66,12 +66,13 @@ impl<F: Future> Future for WatchedStream<F> {
         if self.stream.as_mut().poll(context).is_ready() {
             return Poll::Ready(());
         }
-        let pieces = self.pieces.load(Ordering::Relaxed);
-        if pieces != self.seen {
-            self.seen = pieces;
+        let progress = self.progress.load(Ordering::Relaxed);
+        if progress != self.seen {
+            self.seen = progress;
             self.waiting = None;
         }
-        if pieces == 0 {
+        // There is no response yet.
+        if progress == 0 {
             return Poll::Pending;
         }
         let patience = self.patience;
@@ -107,7 +108,7 @@ type BodyEnd = Option<Result<Frame<Bytes>, axum::Error>>;
 struct Unsent {
     count: AtomicUsize,
     waker: AtomicWaker,
-    pieces: Option<Arc<AtomicU64>>,
+    progress: Option<Arc<AtomicU64>>,
 }
 
 /// A piece that is not sent yet.
@@ -130,8 +131,8 @@ impl Drop for UnsentPiece {
 
 impl Unsent {
     fn note_progress(&self) {
-        if let Some(pieces) = &self.pieces {
-            pieces.fetch_add(1, Ordering::Relaxed);
+        if let Some(progress) = &self.progress {
+            progress.fetch_add(1, Ordering::Relaxed);
         }
     }
 
@@ -148,8 +149,8 @@ impl Pieces {
         let counted = body.take_stream_bytes();
         let is_short = body.size_hint().upper().is_some_and(|length| length <= SHORT_RESPONSE as u64);
         let ends_at_once = is_short && counted.as_ref().is_none_or(StreamBytes::is_uncounted);
-        let pieces = PIECES.try_with(Arc::clone).ok();
-        let unsent = Arc::new(Unsent { count: AtomicUsize::new(0), waker: AtomicWaker::new(), pieces });
+        let progress = PROGRESS.try_with(Arc::clone).ok();
+        let unsent = Arc::new(Unsent { count: AtomicUsize::new(0), waker: AtomicWaker::new(), progress });
         Self { body, rest: Bytes::new(), counted, ends_at_once, unsent, end: None }
     }
 
@@ -215,11 +216,15 @@ impl HttpBody for Pieces {
 
 #[cfg(test)]
 mod tests {
-    use std::future::poll_fn;
+    use std::{
+        future::{pending, poll_fn},
+        pin::pin,
+    };
 
     use axum::{body::Body, http::HeaderMap};
     use futures_util::FutureExt;
     use http_body_util::{BodyExt, Full};
+    use tokio::time::timeout;
 
     use super::*;
 
@@ -241,6 +246,24 @@ mod tests {
             let (end, ()) = tokio::join!(next(&mut pieces), async { drop(sent) });
             assert_eq!(end.is_some(), has_trailers);
         }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_stream_is_reset_once_its_client_and_not_its_connection_is_slow() {
+        const PATIENCE: Duration = Duration::from_secs(10);
+        let flow = Arc::<Flow>::default();
+        let (alive, reset) = tokio::sync::oneshot::channel::<()>();
+        Streams { patience: PATIENCE, flow: flow.clone() }.execute(async move {
+            let _alive = alive;
+            PROGRESS.with(|progress| progress.fetch_add(1, Ordering::Relaxed));
+            pending::<()>().await;
+        });
+        let mut reset = pin!(reset);
+        for _ in 0..10 {
+            assert!(timeout(PATIENCE * 2 / 3, &mut reset).await.is_err(), "it waits for its connection");
+            flow.note_blocked();
+        }
+        assert!(timeout(PATIENCE * 3, reset).await.is_ok(), "its connection waits for nothing");
     }
 
     #[tokio::test]
