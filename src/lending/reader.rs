@@ -153,7 +153,7 @@ impl LensReader {
             let samples = samples.take(&chain, &head, lens, asset, Span { seconds: timeframe.seconds, count })?;
             Ok(bodies::history(&view, timeframe.name, samples))
         });
-        Ok(Rendered::new(body.await?, self.clock.now_ms()))
+        Ok(Rendered::for_one(body.await?, self.clock.now_ms()))
     }
 
     /// Runs a view call in the turn of the client.

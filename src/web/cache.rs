@@ -7,7 +7,7 @@ use std::{
 
 use alloy_primitives::{hex, keccak256};
 use axum::{
-    body::Bytes,
+    body::{Body, Bytes},
     http::{HeaderMap, HeaderValue, StatusCode, header},
     response::Response,
 };
@@ -32,6 +32,8 @@ pub struct Rendered {
     again: Option<Variant>,
     served: AtomicBool,
     rendered_ms: u64,
+    /// Whether other responses have the same body, which takes no memory for one of them then.
+    is_shared: bool,
 }
 
 #[derive(Debug)]
@@ -56,7 +58,13 @@ pub fn entity_tag(body: &[u8]) -> ETag {
 impl Rendered {
     /// A body, rendered at `now_ms` in milliseconds since the Unix epoch.
     pub fn new(body: String, now_ms: u64) -> Self {
-        Self { first: Variant::new(body), again: None, served: AtomicBool::new(false), rendered_ms: now_ms }
+        let (first, served) = (Variant::new(body), AtomicBool::new(false));
+        Self { first, again: None, served, rendered_ms: now_ms, is_shared: true }
+    }
+
+    /// A body that was rendered for one response.
+    pub fn for_one(body: String, now_ms: u64) -> Self {
+        Self { is_shared: false, ..Self::new(body, now_ms) }
     }
 
     /// A body that states whether it was sent before: `first` until then, `again` afterwards.
@@ -72,7 +80,8 @@ impl Rendered {
         let repeated = self.served.swap(true, Ordering::Relaxed);
         let variant = self.again.as_ref().filter(|_| repeated).unwrap_or(&self.first);
         let unchanged = self.is_known(request);
-        let mut response = shared(if unchanged { Bytes::new() } else { variant.body.bytes().clone() });
+        let body = if unchanged { Bytes::new() } else { variant.body.bytes().clone() };
+        let mut response = if self.is_shared { shared(body) } else { Response::new(Body::from(body)) };
         let modified = (self.rendered_ms / 1_000).min((now_ms / 1_000).saturating_sub(1));
         let headers = response.headers_mut();
         headers.typed_insert(variant.etag.clone());

@@ -80,6 +80,6 @@ impl Snapshot {
             }
         };
         let answer = Envelope { count, timeframe: Some(timeframe.name), token: Some(token), ..Envelope::new(data) };
-        Some(Rendered::new(answer.json(), now_ms))
+        Some(Rendered::for_one(answer.json(), now_ms))
     }
 }

@@ -231,7 +231,7 @@ impl Snapshot {
         let data: Vec<_> = data.into_iter().map(candle).collect();
         let (count, token) = (Some(data.len()), Some(TokenReference::Address(key(info.address))));
         let answer = Envelope { count, interval: Some(length.name), token, ..Envelope::new(data) };
-        Some(Rendered::new(answer.json(), now_ms))
+        Some(Rendered::for_one(answer.json(), now_ms))
     }
 
     fn listed(&self) -> impl Iterator<Item = (&Token, &Quote)> {
