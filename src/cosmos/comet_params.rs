@@ -39,7 +39,12 @@ impl CometParams {
 
 impl<'de> Deserialize<'de> for CometParams {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(ParamsVisitor)
+        let raw = <&RawValue>::deserialize(deserializer)?;
+        // What is neither an object nor a list counts as absent.
+        if is_scalar(raw) {
+            return Ok(Self::None);
+        }
+        serde_json::Deserializer::from_str(raw.get()).deserialize_any(ParamsVisitor).map_err(D::Error::custom)
     }
 }
 
@@ -52,35 +57,10 @@ impl<'de> Visitor<'de> for ParamsVisitor {
         formatter.write_str("parameters in an object or in a list")
     }
 
-    fn visit_unit<E: Error>(self) -> Result<CometParams, E> {
-        Ok(CometParams::None)
-    }
-
-    // What is neither an object nor a list counts as absent.
-    fn visit_bool<E: Error>(self, _: bool) -> Result<CometParams, E> {
-        Ok(CometParams::None)
-    }
-
-    fn visit_u64<E: Error>(self, _: u64) -> Result<CometParams, E> {
-        Ok(CometParams::None)
-    }
-
-    fn visit_i64<E: Error>(self, _: i64) -> Result<CometParams, E> {
-        Ok(CometParams::None)
-    }
-
-    fn visit_f64<E: Error>(self, _: f64) -> Result<CometParams, E> {
-        Ok(CometParams::None)
-    }
-
-    fn visit_str<E: Error>(self, _: &str) -> Result<CometParams, E> {
-        Ok(CometParams::None)
-    }
-
     fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<CometParams, A::Error> {
         let mut params = Map::new();
-        while let Some((name, raw)) = members.next_entry::<String, Box<RawValue>>()? {
-            params.insert(name, flat(&raw)?);
+        while let Some((name, raw)) = members.next_entry::<String, &RawValue>()? {
+            params.insert(name, flat(raw)?);
             check_count(params.len())?;
         }
         Ok(CometParams::Named(params))
@@ -88,12 +68,16 @@ impl<'de> Visitor<'de> for ParamsVisitor {
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<CometParams, A::Error> {
         let mut params = Vec::new();
-        while let Some(raw) = items.next_element::<Box<RawValue>>()? {
-            params.push(flat(&raw)?);
+        while let Some(raw) = items.next_element::<&RawValue>()? {
+            params.push(flat(raw)?);
             check_count(params.len())?;
         }
         Ok(CometParams::Positional(params))
     }
+}
+
+fn is_scalar(raw: &RawValue) -> bool {
+    !raw.get().starts_with(['{', '['])
 }
 
 fn check_count<E: Error>(count: usize) -> Result<(), E> {
@@ -102,16 +86,13 @@ fn check_count<E: Error>(count: usize) -> Result<(), E> {
 
 /// Returns a value; an empty list instead of what has members or items, which no method takes.
 fn flat<E: Error>(raw: &RawValue) -> Result<Value, E> {
-    if raw.get().starts_with(['{', '[']) {
-        return Ok(Value::Array(Vec::new()));
-    }
-    serde_json::from_str(raw.get()).map_err(E::custom)
+    if is_scalar(raw) { serde_json::from_str(raw.get()).map_err(E::custom) } else { Ok(Value::Array(Vec::new())) }
 }
 
 /// Reads the id of a request: a text, a number, or nothing.
 pub(super) fn read_id<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Value, D::Error> {
-    let raw = Box::<RawValue>::deserialize(deserializer)?;
-    if raw.get().starts_with(['{', '[']) || raw.get().len() > MAX_ID {
+    let raw = <&RawValue>::deserialize(deserializer)?;
+    if !is_scalar(raw) || raw.get().len() > MAX_ID {
         return Err(D::Error::custom(format!("id: expected a number, or a text of at most {MAX_ID} bytes")));
     }
     serde_json::from_str(raw.get()).map_err(D::Error::custom)
