@@ -1,6 +1,7 @@
 //! `abci_query`: the queries in their binary encoding, which CosmJS sends.
 
 use base64ct::{Base64, Encoding};
+use bytes::Bytes;
 use serde_json::{Value, json};
 
 use super::{Gateway, error::GatewayError};
@@ -19,7 +20,7 @@ pub(super) struct AbciAnswer {
 pub(super) async fn answer(
     gateway: &Gateway,
     path: &str,
-    data: Result<&[u8], GatewayError>,
+    data: Result<Bytes, GatewayError>,
     height: u64,
 ) -> AbciAnswer {
     let answered = match gateway.methods.get(path.trim_start_matches('/')) {
@@ -28,9 +29,7 @@ pub(super) async fn answer(
             Err((6, format!("unknown query path {path:?}: unknown request")))
         }
         Some(method) => match data {
-            Ok(data) => {
-                gateway.ask_encoded(method, data.to_vec().into(), Some(height)).await.map_err(|error| error.abci())
-            }
+            Ok(data) => gateway.ask_encoded(method, data, Some(height)).await.map_err(|error| error.abci()),
             Err(error) => Err(error.abci()),
         },
     };

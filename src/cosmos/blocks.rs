@@ -66,6 +66,13 @@ fn render(block: &Block, node: &NodeIdentity, encoding: HashEncoding) -> Result<
     }))
 }
 
+/// A copy of a rendered block, which counts until the current turn is over.
+pub(super) fn copy_of_block(block: &Value) -> Result<Value, AnswerError> {
+    let txs = block["data"]["txs"].as_array().into_iter().flatten().filter_map(Value::as_str);
+    hold_in_turn(txs.map(str::len).sum())?;
+    Ok(block.clone())
+}
+
 /// A block's header.
 pub(super) fn header(block: &Block, node: &NodeIdentity, encoding: HashEncoding) -> Value {
     let (header, hash) = (&block.header, |hash| encoding.hash(hash));

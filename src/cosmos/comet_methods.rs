@@ -336,8 +336,8 @@ fn abci_info(call: &CometCall) -> Result<Value, CometFailure> {
 }
 
 async fn abci_query(call: CometCall) -> Result<Answer, CometFailure> {
-    let data = hex::decode(call.text("data")?);
-    let data = data.as_deref().map_err(|_| GatewayError::InvalidArgument("data is not hex".to_owned()));
+    let data = hex::decode(call.text("data")?).map(Into::into);
+    let data = data.map_err(|_| GatewayError::InvalidArgument("data is not hex".to_owned()));
     let height = call.number("height")?.unwrap_or(0);
     let answer = abci_query::answer(&call.gateway, call.text("path")?, data, height).await;
     in_turn(move || json_of(&json!({ "response": answer.json().map_err(does_not_fit)? }))).await

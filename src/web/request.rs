@@ -98,7 +98,7 @@ pub fn hold_in_turn(bytes: usize) -> Result<(), AnswerError> {
         built.bytes += bytes;
         budget.try_grow(&mut built.held, built.bytes)
     };
-    // Elsewhere nothing waits for a place, and few build anything at a time.
+    // Nothing counts elsewhere.
     if BUILT.try_with(hold).unwrap_or(true) { Ok(()) } else { Err(AnswerError::NoRoom) }
 }
 

@@ -9,7 +9,7 @@ use crate::{
     calendar::rfc3339,
     cosmos::{
         abci_query,
-        blocks::{HashEncoding, block_with_id},
+        blocks::{HashEncoding, block_with_id, copy_of_block},
         comet_methods::consensus_params,
         error::GatewayError,
     },
@@ -63,7 +63,7 @@ fn syncing(_: &Call<'_>) -> Result<Value, GatewayError> {
 fn both_forms(call: &Call<'_>, block: &Block) -> Result<Value, GatewayError> {
     let gateway = call.gateway;
     let mut body = block_with_id(block, &gateway.node, HashEncoding::Gateway)?;
-    let mut own = block_with_id(block, &gateway.node, HashEncoding::Gateway)?["block"].take();
+    let mut own = copy_of_block(&body["block"])?;
     let proposer = address_to_bech32(&gateway.node.proposer, &gateway.network.hrp, Kind::Consensus);
     own["header"]["proposer_address"] = proposer.into();
     body["sdk_block"] = own;
@@ -99,7 +99,7 @@ async fn abci(call: LaterCall) -> Result<Unwritten, GatewayError> {
         return Err(GatewayError::InvalidArgument("a query in a query of the same kind".to_owned()));
     }
     let call = call.responder();
-    let answer = abci_query::answer(&call.gateway, &path, Ok(&data), height).await;
+    let answer = abci_query::answer(&call.gateway, &path, Ok(data), height).await;
     Ok(call.message(move || {
         let mut body = answer.json()?;
         if let Some(members) = body.as_object_mut() {
