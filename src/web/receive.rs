@@ -138,9 +138,15 @@ async fn count_values(json: &[u8], held: &mut Held, budget: &Budget) -> Result<(
         return Ok(());
     }
     check_json(json)?;
-    let values = json_values(json);
-    let room = values <= FEW_JSON_VALUES || budget.grow(held, json.len() + values * JSON_VALUE).await;
+    let bytes = json_memory(json);
+    let room = bytes == 0 || budget.grow(held, json.len() + bytes).await;
     if room { Ok(()) } else { Err(BodyError::NoRoom) }
+}
+
+/// The memory in bytes of the values that a JSON document becomes, besides its text; 0 if they are few.
+pub fn json_memory(json: &[u8]) -> usize {
+    let values = json_values(json);
+    if values > FEW_JSON_VALUES { values * JSON_VALUE } else { 0 }
 }
 
 /// The number of members, items, objects and arrays of a JSON document.

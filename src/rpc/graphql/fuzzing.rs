@@ -38,7 +38,7 @@ impl GraphQueries {
         let Some(request) = request else { return 0 };
         compare_measurements(&request.query);
 
-        let step = run(self.context.clone(), &self.schema, request);
+        let step = run(self.context.clone(), &self.schema, request, 0);
         let QueryStep::Answered(answered) = step.expect("a query is answered at once") else { return 0 };
         let response: Value = serde_json::from_slice(&answered.json).expect("every response is JSON");
         let errors = response["errors"].as_array().map_or(0, Vec::len);

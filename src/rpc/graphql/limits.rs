@@ -24,8 +24,12 @@ use crate::{
 const MAX_DEPTH: usize = 20;
 /// The maximum number of selections, with those of a fragment counted wherever it is used.
 const MAX_SELECTIONS: usize = 5_000;
-/// The maximum number of tokens: the parser takes about a kilobyte for each.
+/// The maximum number of tokens.
 const MAX_TOKENS: usize = 32_000;
+/// The memory in bytes that the parser takes for a token.
+const TOKEN_BYTES: usize = 1 << 10;
+/// The number of tokens that are not counted.
+const FEW_TOKENS: usize = 100;
 /// The maximum length of a name that a field has in the response, which repeats it for every value.
 const MAX_NAME: usize = 256;
 /// The maximum number of fragments, which may use one another.
@@ -38,8 +42,9 @@ const MAX_MESSAGE: usize = 1_000;
 const VALUE_BYTES: usize = 128;
 const NAME_BYTES: usize = 32;
 
-/// Checks the number of tokens, and the depth of brackets outside of texts and comments.
-pub(super) fn check_tokens(query: &str) -> Result<(), String> {
+/// Checks the number of tokens, and the depth of brackets outside of texts and comments. Returns the memory in bytes of the
+/// document besides its text; 0 if it is short.
+pub(super) fn check_tokens(query: &str) -> Result<usize, String> {
     let (mut depth, mut tokens, mut rest) = (0_usize, 0_usize, query.as_bytes());
     let mut was_word = false;
     while let Some((first, after)) = rest.split_first() {
@@ -65,7 +70,7 @@ pub(super) fn check_tokens(query: &str) -> Result<(), String> {
             return Err(format!("the query has more than {MAX_TOKENS} tokens"));
         }
     }
-    Ok(())
+    Ok(if tokens > FEW_TOKENS { tokens * TOKEN_BYTES } else { 0 })
 }
 
 /// Returns what follows a text of which the first quotation mark was read.
@@ -359,7 +364,7 @@ mod tests {
     use super::*;
 
     fn measured(query: &str) -> Result<(), String> {
-        check_tokens(query)?;
+        let _memory = check_tokens(query)?;
         check_selections(&parse_query(query).map_err(|error| error.to_string())?)
     }
 
@@ -372,7 +377,7 @@ mod tests {
             format!("{{ a(b: \"\"\"\"{brackets}\\\"\"\"{brackets}\"\"\") }}"),
             format!("{{ a(b: \"\") }} # {brackets}\n"),
         ] {
-            assert_eq!(check_tokens(&query), Ok(()), "{query}");
+            assert_eq!(check_tokens(&query), Ok(0), "{query}");
         }
         assert!(check_tokens(&brackets).is_err());
         assert!(check_tokens(&format!("{{ a(b: \"\") {brackets}")).is_err());

@@ -1,7 +1,7 @@
 //! GraphQL over HTTP (EIP-1767), with geth's schema.
 //!
 //! A query runs on a thread for executions, from its parsing to its response, and its fields never wait. Only the
-//! mutation does: it runs on the task that received the request.
+//! mutation does: it runs on the task that received the request, and its document counts meanwhile.
 
 #[cfg(feature = "internals")]
 pub mod fuzzing;
@@ -33,7 +33,7 @@ use self::{
     query::{MutationRoot, QueryRoot},
 };
 use super::{Context, Rpc, RpcError};
-use crate::web::{Answer, Caller, Held, Operation, check_json, current_client, is_json, receive};
+use crate::web::{Answer, Caller, Held, Operation, check_json, current_client, is_json, json_memory, receive};
 
 type NodeSchema = Schema<QueryRoot, MutationRoot, EmptySubscription>;
 
@@ -136,7 +136,7 @@ fn reply(RenderedQuery { status, json, held }: RenderedQuery) -> Response {
 
 /// A checked query, or the response to one that runs no further.
 enum QueryStep {
-    Mutation(Box<Request>),
+    Mutation(Box<Request>, Held),
     Answered(RenderedQuery),
 }
 
@@ -147,7 +147,7 @@ async fn answer(context: Arc<Context>, schema: NodeSchema, body: Bytes) -> Resul
         let (context, schema) = own;
         let checked = check_json(&body).map_err(|error| error.to_string());
         match checked.and_then(|()| serde_json::from_slice(&body).map_err(|error| error.to_string())) {
-            Ok(request) => run(context, &schema, request),
+            Ok(request) => run(context, &schema, request, body.len() + json_memory(&body)),
             Err(what) => {
                 let refused = QueryResponse::from_errors(vec![ServerError::new(what, None)]);
                 Ok(QueryStep::Answered(rendered(refused, &limits(&context))))
@@ -156,7 +156,7 @@ async fn answer(context: Arc<Context>, schema: NodeSchema, body: Bytes) -> Resul
     };
     match context.execution.apart(caller, run).await? {
         QueryStep::Answered(answered) => Ok(answered),
-        QueryStep::Mutation(request) => {
+        QueryStep::Mutation(request, _held) => {
             let limits = limits(&context);
             let response = schema.execute(request.data(limits.clone())).await;
             Ok(rendered(response, &limits))
@@ -164,18 +164,24 @@ async fn answer(context: Arc<Context>, schema: NodeSchema, body: Bytes) -> Resul
     }
 }
 
-/// Checks a request, and executes it unless it is a mutation.
-fn run(context: Arc<Context>, schema: &NodeSchema, request: GraphRequest) -> Result<QueryStep, RpcError> {
+/// Checks a request that takes this number of bytes before it is parsed, and executes it unless it is a mutation.
+fn run(context: Arc<Context>, schema: &NodeSchema, request: GraphRequest, bytes: usize) -> Result<QueryStep, RpcError> {
     let limits = limits(&context);
-    let (request, ty) = match check(request) {
+    let CheckedRequest { request, ty, parsed_bytes } = match check(request) {
         Ok(checked) => checked,
         Err(error) => return Ok(QueryStep::Answered(rendered(QueryResponse::from_errors(vec![error]), &limits))),
     };
 
-    let request = request.data(context).data(limits.clone());
     if ty == Some(OperationType::Mutation) {
-        return Ok(QueryStep::Mutation(Box::new(request)));
+        let mut held = Held::default();
+        if !context.config.budget.try_grow(&mut held, bytes + parsed_bytes) {
+            let refused = ServerError::new("the mutation is too large for the memory that is left; try again", None);
+            return Ok(QueryStep::Answered(rendered(QueryResponse::from_errors(vec![refused]), &limits)));
+        }
+        return Ok(QueryStep::Mutation(Box::new(request.data(context)), held));
     }
+
+    let request = request.data(context).data(limits.clone());
 
     let response = schema.execute(request).now_or_never().ok_or_else(|| RpcError::internal("not answered"))?;
     Ok(QueryStep::Answered(rendered(response, &limits)))
@@ -186,10 +192,19 @@ fn limits(context: &Context) -> Arc<QueryLimits> {
     Arc::new(QueryLimits::new(is_over, context.config.max_batch_response, context.config.budget.clone()))
 }
 
+/// A request that is parsed and not too large.
+struct CheckedRequest {
+    request: Request,
+    /// The type of the operation that runs, if there is one with the requested name.
+    ty: Option<OperationType>,
+    /// The memory in bytes of the document, besides its text.
+    parsed_bytes: usize,
+}
+
 /// Parses a request, and checks its size.
-fn check(given: GraphRequest) -> Result<(Request, Option<OperationType>), ServerError> {
+fn check(given: GraphRequest) -> Result<CheckedRequest, ServerError> {
     let refused = |what: String| ServerError::new(what, None);
-    limits::check_tokens(&given.query).map_err(refused)?;
+    let parsed_bytes = limits::check_tokens(&given.query).map_err(refused)?;
     let mut request = Request::new(given.query);
     if let Some(variables) = given.variables {
         request = request.variables(variables);
@@ -197,13 +212,11 @@ fn check(given: GraphRequest) -> Result<(Request, Option<OperationType>), Server
     let document = request.parsed_query()?;
     limits::check_selections(document).map_err(refused)?;
     let ty = operation_type(document, given.operation_name.as_deref());
-    Ok((
-        match given.operation_name {
-            Some(name) if !name.is_empty() => request.operation_name(name),
-            _ => request,
-        },
-        ty,
-    ))
+    let request = match given.operation_name {
+        Some(name) if !name.is_empty() => request.operation_name(name),
+        _ => request,
+    };
+    Ok(CheckedRequest { request, ty, parsed_bytes })
 }
 
 /// Returns the type of the operation that runs, if there is one with this name.

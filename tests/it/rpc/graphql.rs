@@ -8,7 +8,10 @@ use alloy::{
 };
 use alloy_sol_types::{SolCall, SolEvent};
 use serde_json::{Value, json};
-use tetrad::internals::contracts::bindings::Token;
+use tetrad::internals::{
+    contracts::bindings::Token,
+    web::{Budget, Held},
+};
 
 use crate::support::{
     TestNode,
@@ -310,6 +313,25 @@ async fn a_mutation_sends_and_the_pool_is_pending() {
     assert_eq!(data, Value::Null);
     let (message, _) = node.graphql_error(&send(Bytes::from([1, 2]))).await;
     assert!(!message.is_empty());
+    node.end().await;
+}
+
+#[tokio::test]
+async fn the_document_of_a_mutation_counts_while_it_waits() {
+    let budget = Budget::new(1 << 20);
+    let node = node_with(|config| config.rpc.budget = budget.clone()).await;
+    let send = |count: usize| {
+        let fields = (0..count).map(|index| format!("a{index}: sendRawTransaction(data: \"0x\") "));
+        format!("mutation {{ {} }}", fields.collect::<String>())
+    };
+    let ask = async |count| node.graphql_error(&send(count)).await.0;
+
+    let mut others = Held::default();
+    assert!(budget.try_grow(&mut others, 400 << 10));
+    assert_eq!(ask(300).await, "the mutation is too large for the memory that is left; try again");
+    assert_eq!(ask(20).await, "rlp: input too short");
+    drop(others);
+    assert_eq!(ask(300).await, "rlp: input too short");
     node.end().await;
 }
 
