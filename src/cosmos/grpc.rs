@@ -5,6 +5,7 @@ use std::{
     pin::Pin,
     sync::Arc,
     task::{Context, Poll},
+    time::Duration,
 };
 
 use axum::{
@@ -16,8 +17,10 @@ use axum::{
     response::Response,
 };
 use bytes::{Buf, BufMut, Bytes};
-use futures_util::future::BoxFuture;
+use futures_util::{StreamExt, future::BoxFuture};
+use http_body_util::{BodyExt, Limited};
 use hyper::body::{Frame, SizeHint};
+use tokio::time::sleep;
 use tonic::{
     Code, Status,
     codec::{Codec, DecodeBuf, Decoder, EncodeBuf, Encoder},
@@ -39,6 +42,12 @@ const MAX_MESSAGE: usize = 2 * MAX_COSMOS_TX_SIZE;
 const LONGEST_MESSAGE: usize = 1_000;
 /// Most bytes of a body, with room for a message that is too large by a little.
 const MAX_BODY: usize = 2 * MAX_MESSAGE;
+
+/// Most bytes of a request of reflection, which has a name, and of all requests of a stream.
+const MAX_REFLECTED: usize = 4 << 10;
+const MAX_REFLECTION: usize = 64 << 10;
+/// How long a stream of reflection takes requests. Its response begins at once, so that nothing else limits it.
+const REFLECTION_TIME: Duration = Duration::from_secs(60);
 
 /// Bytes before a message: whether it is compressed, and its length.
 const MESSAGE_PREFIX: usize = 5;
@@ -65,8 +74,8 @@ impl Grpc {
         };
         let built = || -> Result<_, tonic_reflection::server::Error> {
             let (v1, alpha) = (configure().build_v1()?, configure().build_v1alpha()?);
-            let v1 = boxed(v1.max_decoding_message_size(MAX_MESSAGE));
-            Ok([(V1, v1), (V1_ALPHA, boxed(alpha.max_decoding_message_size(MAX_MESSAGE)))])
+            let v1 = boxed(v1.max_decoding_message_size(MAX_REFLECTED));
+            Ok([(V1, v1), (V1_ALPHA, boxed(alpha.max_decoding_message_size(MAX_REFLECTED)))])
         };
         let reflection = built().map(Arc::from).unwrap_or_else(|error| {
             tracing::error!(%error, "gRPC has no reflection");
@@ -88,7 +97,9 @@ impl Grpc {
         let name = request.uri().path().trim_start_matches('/').to_owned();
         let service = name.split('/').next().unwrap_or_default();
         if let Some((_, reflection)) = self.reflection.iter().find(|(known, _)| *known == service) {
-            let Ok(response) = reflection.clone().oneshot(request).await;
+            let requests = |body| Limited::new(body, MAX_REFLECTION).into_data_stream();
+            let limited = request.map(|body| Body::from_stream(requests(body).take_until(sleep(REFLECTION_TIME))));
+            let Ok(response) = reflection.clone().oneshot(limited).await;
             return response;
         }
         let (head, body) = request.into_parts();

@@ -60,6 +60,20 @@ async fn reflection_lists_the_services_on_every_port_that_has_grpc() {
 }
 
 #[tokio::test]
+async fn reflection_answers_no_request_that_is_longer_than_a_name() {
+    use tonic_reflection::pb::v1::{ServerReflectionRequest, server_reflection_request::MessageRequest};
+    let node = node().await;
+    let mut grpc = GrpcClient::connect(node.address()).await;
+    for (length, is_answered) in [(1_000, true), (5_000, false)] {
+        let request = Some(MessageRequest::ListServices("x".repeat(length)));
+        let request = ServerReflectionRequest { host: String::new(), message_request: request }.encode_to_vec();
+        let answer = grpc.call("/grpc.reflection.v1.ServerReflection/ServerReflectionInfo", &request, None).await;
+        assert_eq!(!answer.body.is_empty(), is_answered, "{length} bytes");
+    }
+    node.end().await;
+}
+
+#[tokio::test]
 async fn what_cannot_be_answered_has_a_status() {
     let node = node().await;
     let mut grpc = GrpcClient::connect(node.address()).await;
