@@ -67,7 +67,7 @@ fn form(members: Vec<(String, String)>, sent: usize) -> usize {
 fn sourcify(body: &[u8]) -> usize {
     let Ok(request) = serde_json::from_slice::<VerifyRequest>(body) else { return 0 };
     ContractName::parse(&request.contract_identifier);
-    usize::from(input(&request.std_json_input.to_string()))
+    usize::from(input(request.std_json_input.get()))
 }
 
 /// Reads the compiler's input, and reads it again as the interfaces show it.

@@ -9,7 +9,7 @@ use axum::{
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value, json, value::RawValue};
 
 use super::{
     contracts::{Submission, SubmissionError, creation},
@@ -85,7 +85,7 @@ parameters! {
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct VerifyRequest {
-    pub(super) std_json_input: Value,
+    pub(super) std_json_input: Box<RawValue>,
     compiler_version: String,
     pub(super) contract_identifier: String,
 }
@@ -297,7 +297,7 @@ async fn verify(
         address,
         compiler: request.compiler_version,
         contract: request.contract_identifier,
-        input: request.std_json_input.to_string(),
+        input: Box::<str>::from(request.std_json_input).into(),
         license: None,
     };
     Ok(Ticket { verification_id: explorer.submit(submission).await? })

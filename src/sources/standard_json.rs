@@ -2,14 +2,18 @@
 
 use std::collections::BTreeMap;
 
-use serde::Deserialize;
-use serde_json::{Map, Value, json};
+use serde::{Deserialize, de::IgnoredAny};
+use serde_json::{Map, Value, json, value::RawValue};
 
 /// The most bytes of an input.
 pub const MAX_INPUT: usize = 8 << 20;
 
 /// The most files of an input.
 const MAX_FILES: usize = 4_096;
+
+/// The most bytes of its settings without those that only decide what is output: their values take far more memory, and wait
+/// for a compiler.
+const MAX_SETTINGS: usize = 64 << 10;
 
 /// The languages of solc.
 const LANGUAGES: [&str; 2] = ["Solidity", "Yul"];
@@ -70,15 +74,16 @@ impl StandardInput {
     /// Reads an input. An error names the member that is wrong.
     pub fn parse(json: &str) -> Result<Self, String> {
         #[derive(Deserialize)]
-        struct RawInput {
+        struct RawInput<'a> {
             language: Option<String>,
             sources: Option<BTreeMap<String, RawSource>>,
-            settings: Option<Map<String, Value>>,
+            #[serde(borrow)]
+            settings: Option<BTreeMap<String, &'a RawValue>>,
         }
         #[derive(Deserialize)]
         struct RawSource {
             content: Option<String>,
-            urls: Option<Value>,
+            urls: Option<IgnoredAny>,
         }
         if json.len() > MAX_INPUT {
             return Err(format!("the standard JSON input has more than {MAX_INPUT} bytes"));
@@ -102,11 +107,17 @@ impl StandardInput {
             let content = source.content.ok_or_else(missing)?;
             sources.insert(path, content);
         }
-        let mut settings = raw.settings.unwrap_or_default();
+        let mut raw_settings = raw.settings.unwrap_or_default();
         // They have no effect on code: one says what is output, one stops before it, and one runs other programs.
         for other in ["outputSelection", "stopAfter", "modelChecker"] {
-            settings.remove(other);
+            raw_settings.remove(other);
         }
+        if raw_settings.iter().map(|(name, raw)| name.len() + raw.get().len()).sum::<usize>() > MAX_SETTINGS {
+            return Err(format!("settings: more than {MAX_SETTINGS} bytes"));
+        }
+        let value = |(name, raw): (String, &RawValue)| Ok((name, serde_json::from_str(raw.get())?));
+        let settings = raw_settings.into_iter().map(value).collect::<serde_json::Result<_>>();
+        let settings = settings.map_err(|error| format!("standard JSON input: settings: {error}"))?;
         Ok(Self { language, sources, settings })
     }
 
@@ -155,6 +166,14 @@ mod tests {
     }
 
     #[test]
+    fn settings_are_limited_without_what_is_left_out() {
+        let many: Vec<_> = (0..20_000).map(|index| json!({ "": index })).collect();
+        let input = |settings| json!({ "sources": { "a.sol": { "content": "" } }, "settings": settings });
+        assert_eq!(refusal(input(json!({ "libraries": many }))), "settings: more than 65536 bytes");
+        assert!(StandardInput::parse(&input(json!({ "outputSelection": many })).to_string()).is_ok());
+    }
+
+    #[test]
     fn a_refusal_names_the_member() {
         let of = |source: Value| refusal(json!({ "sources": { "/etc/passwd": source } }));
         assert_eq!(
@@ -168,6 +187,9 @@ mod tests {
         assert!(refusal(json!([])).starts_with("standard JSON input: "));
         let deep = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));
         assert!(StandardInput::parse(&deep).is_err());
+        let deep =
+            format!(r#"{{"sources":{{"a.sol":{{"content":""}}}},"settings":{{"a":{}}}}}"#, &deep[99_800..100_200]);
+        assert!(StandardInput::parse(&deep).unwrap_err().contains("recursion limit"));
     }
 
     #[test]

@@ -127,9 +127,9 @@ async fn other_interfaces_answer_documents_of_any_depth() {
             assert!(answer.contains("recursion") || answer.contains("recurse"), "{answer}");
         }
 
-        let upload = format!(r#"{{"stdJsonInput":{arrays}}}"#);
+        let upload = format!(r#"{{"stdJsonInput":{arrays},"compilerVersion":"0.8.30","contractIdentifier":"A"}}"#);
         let answer = post(&node, &format!("/sourcify/v2/verify/125/{AT}"), "application/json", upload).await;
-        assert!(is_refused(&answer), "{answer}");
+        assert!(is_refused(&answer) || answer.contains("customCode"), "{answer}");
         is_alive(&node).await;
     }
     node.end().await;
