@@ -7,6 +7,7 @@ use serde_json::{Value, json, value::RawValue};
 use super::{
     Context, RpcError,
     error::{REVERTED, SERVER_ERROR, TIMEOUT},
+    eth::BLOB_TYPE,
     hex::Quantity,
 };
 use crate::{
@@ -105,6 +106,10 @@ impl Context {
 /// An encoded transaction as a transaction object.
 fn decoded(raw: &RawValue) -> Option<Box<RawValue>> {
     let raw: Bytes = serde_json::from_str(raw.get()).ok()?;
+    // Its blobs would be verified again.
+    if raw.first() == Some(&BLOB_TYPE) {
+        return None;
+    }
     let transaction = Submission::decode(&raw).ok()?.transaction;
     let envelope = &transaction.envelope;
     let mut call = json!({

@@ -33,7 +33,7 @@ pub(super) use overrides::BlockOverrides;
 pub(super) use render::{RpcBlock, RpcHeader, RpcReceipt, RpcTransaction, write_mined_briefly, write_withdrawal};
 pub(super) use request::{TransactionRequest, field};
 pub(super) use sign::{recover_message, sign_message};
-pub(super) use submit::{estimate_apart, fill, send_impersonated, send_raw_transaction};
+pub(super) use submit::{BLOB_TYPE, estimate_apart, fill, send_impersonated, send_raw_transaction};
 #[cfg(feature = "internals")]
 pub(super) use typed_data::check_typed_data;
 

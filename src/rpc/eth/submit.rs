@@ -13,6 +13,9 @@ use crate::{
     rpc::{Context, OnFork, RpcError, Table, error::call_output},
 };
 
+/// The first byte of an encoded transaction with blobs (EIP-4844).
+pub(in crate::rpc) const BLOB_TYPE: u8 = TxType::Eip4844 as u8;
+
 pub(super) fn methods(table: &mut Table) {
     table.wait("eth_sendRawTransaction", send_raw_transaction, OnFork::Node).describe(
         ["signed transaction"],
@@ -29,7 +32,13 @@ pub(super) fn methods(table: &mut Table) {
 /// Submits a signed transaction. With instant sealing it returns when the block is published; for a transaction that has
 /// to wait, as soon as the pool has it.
 pub(in crate::rpc) async fn send_raw_transaction(context: Arc<Context>, (raw,): (Bytes,)) -> Result<B256, RpcError> {
-    let accepted = context.chain.accept_raw(&raw)?;
+    let accepted = if raw.first() == Some(&BLOB_TYPE) {
+        // Blobs take long to verify.
+        let own = context.clone();
+        context.apart_for_caller(move || Ok(own.chain.accept_raw(&raw)?)).await?
+    } else {
+        context.chain.accept_raw(&raw)?
+    };
     settle(context, accepted).await
 }
 
