@@ -226,7 +226,7 @@ impl Services {
             let (own, rpc) = (self.network.clone(), rpc.clone());
             let json_rpc = move |body: Vec<u8>| -> BoxFuture<'static, Answer> {
                 let rpc = rpc.clone();
-                Box::pin(async move { rpc.answer(&body).await })
+                Box::pin(async move { rpc.answer(&body.into()).await })
             };
             let (known, verifier) = (self.known.clone(), self.verifier.clone());
             let explorer = Explorer::new(self.chain.clone(), index.clone(), own, known, verifier, Arc::new(json_rpc));

@@ -2,6 +2,7 @@
 
 use std::{collections::HashMap, ops::Range, time::Duration};
 
+use axum::body::Bytes;
 use futures_util::{StreamExt, stream::FuturesUnordered};
 use tokio::task::yield_now;
 
@@ -39,6 +40,7 @@ impl Rpc {
     pub(super) async fn answer_batch(
         &self,
         client: Client,
+        body: &Bytes,
         batch: Batch<'_>,
         of_socket: SocketResults,
         mut out: JsonWriter,
@@ -48,7 +50,7 @@ impl Rpc {
             Batch::TooLong => format!("batch too large: at most {limit}"),
             Batch::Items(items) if items.is_empty() => "empty batch".to_owned(),
             // Boxed, so that it does not enlarge the future of every request.
-            Batch::Items(items) => return Box::pin(self.answer_items(client, items, of_socket, out)).await,
+            Batch::Items(items) => return Box::pin(self.answer_items(client, body, items, of_socket, out)).await,
         };
         self.refuse(NO_ID, &RpcError::invalid_request(wrong), &mut out);
         out.into_answer()
@@ -59,6 +61,7 @@ impl Rpc {
     async fn answer_items(
         &self,
         client: Client,
+        body: &Bytes,
         items: Vec<Item<'_>>,
         mut of_socket: SocketResults,
         mut written: JsonWriter,
@@ -87,7 +90,7 @@ impl Rpc {
                 parts.refuse_for_size(at);
                 continue;
             }
-            match parts.write(at, |_, out| self.start(client, &request, out)) {
+            match parts.write(at, |_, out| self.start(client, body, &request, out)) {
                 Began::Answered(took) => turn += took,
                 Began::UnderWay(started) => {
                     let executes = started.executes;

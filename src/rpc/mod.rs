@@ -45,8 +45,8 @@ use std::{
 };
 
 use ::tracing::{Instrument, Span, field::Empty};
+use axum::body::Bytes;
 use futures_util::future::BoxFuture;
-use serde_json::value::RawValue;
 
 pub use error::{Dialect, RpcError};
 #[cfg(feature = "internals")]
@@ -69,7 +69,7 @@ use self::{
     json::{Json, JsonWriter, Written},
     meter::{Meter, Meters},
     params::ParamRules,
-    table::{Handler, Pending},
+    table::{Handler, KeptParams, Pending, Reached},
 };
 use crate::{
     chain::{Chain, Keyring},
@@ -78,6 +78,9 @@ use crate::{
     sources::KnownContracts,
     web::{Answer, Budget, Caller, Client, Execution, Slice, check_json, current_client, interrupted},
 };
+
+/// The most bytes of parameters that are read on the task of their request.
+const LONG_PARAMS: usize = 64 << 10;
 
 /// Settings of the interface.
 #[derive(Clone, Debug)]
@@ -329,12 +332,12 @@ impl Rpc {
 
     /// The response to a body, which is a request or a batch, with the memory that it holds. It is empty if there is none:
     /// notifications are not answered.
-    pub async fn answer(&self, body: &[u8]) -> Answer {
+    pub async fn answer(&self, body: &Bytes) -> Answer {
         self.answer_with(body, SocketResults::new()).await
     }
 
     /// The response to a body whose elements at these positions the connection has already executed.
-    async fn answer_with(&self, body: &[u8], of_socket: SocketResults) -> Answer {
+    async fn answer_with(&self, body: &Bytes, of_socket: SocketResults) -> Answer {
         let client = current_client();
         let mut out = self.context.writer(usize::MAX);
         let read = envelope::read_body(body, self.context.config.max_batch, self.context.dialect);
@@ -348,7 +351,7 @@ impl Rpc {
         match read {
             Err(error) | Ok(Body::Single(Err(error))) => self.refuse(NO_ID, &error, &mut out),
             Ok(Body::Single(Ok(request))) => {
-                if let Began::UnderWay(started) = self.start(client, &request, &mut out) {
+                if let Began::UnderWay(started) = self.start(client, body, &request, &mut out) {
                     let answer = self.wait(started).await;
                     self.finish(request.response_id(), answer, &mut out);
                 }
@@ -361,14 +364,14 @@ impl Rpc {
                     return Answer::default();
                 }
             }
-            Ok(Body::Batch(batch)) => return self.answer_batch(client, batch, of_socket, out).await,
+            Ok(Body::Batch(batch)) => return self.answer_batch(client, body, batch, of_socket, out).await,
         }
         out.into_answer()
     }
 
-    /// Answers a request at once by appending to `out`, or returns it in progress.
+    /// Answers a request of a body at once by appending to `out`, or returns it in progress.
     /// Without memory for all of it, a part of the response is missing in `out`.
-    fn start(&self, client: Client, request: &Request<'_>, out: &mut JsonWriter) -> Began {
+    fn start(&self, client: Client, body: &Bytes, request: &Request<'_>, out: &mut JsonWriter) -> Began {
         let began = Instant::now();
         let id = request.response_id();
         let Some(method) = self.table.get(&request.method) else {
@@ -388,50 +391,52 @@ impl Rpc {
             rpc.jsonrpc.error_code = Empty,
         );
         let mut caller = Caller { client, ..Caller::default() };
+        let keep = || KeptParams::new(request.params, body);
         let under_way = |pending, span| {
             let (name, meter) = (method.name, method.meter.clone());
-            let pending = self.recording(name, request.params, pending);
+            let pending = self.recording(name, keep(), pending);
             let executes = !matches!(method.handler, Handler::Wait(_));
             Began::UnderWay(Started { pending, executes, name, meter, began, span })
         };
         if let Some(fork) = self.context.fork() {
             caller.remote = true;
-            let pending = self.on_fork(fork, caller, method.name, request.params.map(ToOwned::to_owned));
+            let pending = self.on_fork(fork, caller, method.name, keep());
             return under_way(pending, span);
         }
         let entered = span.enter();
         let length = out.len();
         let mut slice = None;
+        let is_long = request.params.is_some_and(|params| params.get().len() > LONG_PARAMS);
         let at_once = match &method.handler {
-            Handler::Quick(run) => {
+            Handler::Quick(run, _) if !is_long => {
                 envelope::begin(id, out);
-                Some(run(&self.context, caller, request.params, out))
+                Some(run(&self.context, request.params, out))
             }
-            Handler::Execute(run, _) if let Some(_place) = self.context.execution.inline(client) => {
+            Handler::Execute(run, _) if !is_long && let Some(_place) = self.context.execution.inline(client) => {
                 envelope::begin(id, out);
-                let (outcome, ran) = Slice::run(began, || run(&self.context, caller, request.params, out));
+                let (outcome, ran) = Slice::run(began, || run(&self.context, request.params, out));
                 slice = Some(ran);
                 caller.long = ran.overran;
                 Some(outcome).filter(|_| !ran.overran)
             }
-            Handler::Execute(..) | Handler::Apart(_) | Handler::Wait(_) => None,
+            _ => None,
         };
-        let outcome = match (at_once, &method.handler) {
-            (Some(outcome), _) => outcome,
-            (None, Handler::Quick(_)) => Err(RpcError::internal("not answered")),
-            (None, Handler::Execute(_, run) | Handler::Apart(run) | Handler::Wait(run)) => {
+        let outcome = match at_once {
+            Some(Ok(Reached::Near)) => Ok(None),
+            Some(Err(error)) => Err(error),
+            not_yet => {
                 out.truncate(length);
                 if let Some(slice) = slice.take() {
                     self.context.execution.charge(client, slice, began.elapsed());
                 }
-                run(self.context.clone(), caller, request.params).map(Some)
+                let is_far = not_yet.is_some();
+                method.handler.later(self.context.clone(), caller, keep(), is_far).map(Some)
             }
         };
         match outcome {
             Ok(None) => envelope::end(out),
             Ok(Some(pending)) => {
                 drop(entered);
-                out.truncate(length);
                 return under_way(pending, span);
             }
             Err(error) => {
@@ -449,31 +454,23 @@ impl Rpc {
     }
 
     /// Has the failure of a method recorded, if failures of this method are.
-    fn recording(&self, name: &'static str, params: Option<&RawValue>, pending: Pending) -> Pending {
+    fn recording(&self, name: &'static str, params: KeptParams, pending: Pending) -> Pending {
         if !self.context.records_failures(name) {
             return pending;
         }
-        let (context, params) = (self.context.clone(), params.map(ToOwned::to_owned));
-        Box::pin(
-            async move { pending.await.inspect_err(|error| context.record_failure(name, params.as_deref(), error)) },
-        )
+        let context = self.context.clone();
+        Box::pin(async move { pending.await.inspect_err(|error| context.record_failure(name, params.get(), error)) })
     }
 
     /// Answers on a fork, on a thread of its own, since any request may have to wait for the other node.
-    fn on_fork(
-        &self,
-        fork: Arc<ChainFork>,
-        caller: Caller,
-        name: &'static str,
-        params: Option<Box<RawValue>>,
-    ) -> Pending {
+    fn on_fork(&self, fork: Arc<ChainFork>, caller: Caller, name: &'static str, params: KeptParams) -> Pending {
         let (context, table) = (self.context.clone(), self.table.clone());
         Box::pin(async move {
             let Some(method) = table.get(name) else { return Err(RpcError::method_not_found(name)) };
             if let Some(forward) = method.forward() {
                 let (own, given) = (context.clone(), params.clone());
                 let ask = move || {
-                    let answer = forked::answer(&own, &fork, name, forward, given.as_deref())?;
+                    let answer = forked::answer(&own, &fork, name, forward, given.get())?;
                     let counted = answer.map(|answer| Answer::counted(answer, &own.config.budget));
                     Ok::<_, RpcError>(counted.transpose()?)
                 };
@@ -481,21 +478,7 @@ impl Rpc {
                     return Ok(Written(answer));
                 }
             }
-            if let Handler::Apart(run) | Handler::Wait(run) = &method.handler {
-                let pending = run(context, caller, params.as_deref())?;
-                return pending.await;
-            }
-            let own = context.clone();
-            let run = move || {
-                let mut out = own.writer(usize::MAX);
-                if let Some(Handler::Quick(run) | Handler::Execute(run, _)) =
-                    table.get(name).map(|method| &method.handler)
-                {
-                    run(&own, caller, params.as_deref(), &mut out)?;
-                }
-                Ok(out.finish()?)
-            };
-            context.execution.apart(caller, run).await
+            method.handler.later(context, caller, params, true)?.await
         })
     }
 

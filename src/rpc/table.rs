@@ -4,7 +4,8 @@
 //! uniform [`Handler`]. The registration of a method carries everything about it:
 //!
 //! - how it runs: [`read`](Table::read), [`execute`](Table::execute), [`apart`](Table::apart) or [`wait`](Table::wait).
-//!   Blocks and states that have to be read from disk or built first go to a thread of their own in any case;
+//!   Blocks and states that have to be read from disk or built first go to a thread of their own in any case, and so do
+//!   long parameters. Requests that wait for their turn keep them unread;
 //! - what a fork does with it: [`OnFork`];
 //! - its documentation: the names of its parameters and a summary, see [`Registration::describe`]. Its example is in
 //!   the `examples.jsonl` of its namespace.
@@ -12,6 +13,7 @@
 use std::{collections::HashMap, future::Future, marker::PhantomData, pin::Pin, sync::Arc, time::Instant};
 
 use alloy_primitives::map::DefaultHashBuilder;
+use axum::body::Bytes;
 use serde_json::{Value, value::RawValue};
 
 use super::{
@@ -23,7 +25,7 @@ use super::{
     meter::Meter,
     params::{ParamReader, ParamRules, ParamShape, Params, Reach, Reference},
 };
-use crate::web::{Caller, Slice};
+use crate::web::{Caller, Held, Slice, json_memory};
 
 /// The result of a method, or an error.
 pub(super) type Answer = Result<Written, RpcError>;
@@ -31,16 +33,44 @@ pub(super) type Answer = Result<Written, RpcError>;
 /// A method call in progress.
 pub(super) type Pending = Pin<Box<dyn Future<Output = Answer> + Send>>;
 
-/// Appends the result, unless a parameter is [far](Params::is_far): then the call is in progress.
-type Quick = dyn Fn(&Arc<Context>, Caller, Option<&RawValue>, &mut JsonWriter) -> Result<Option<Pending>, RpcError>
-    + Send
-    + Sync;
-type Slow = dyn Fn(Arc<Context>, Caller, Option<&RawValue>) -> Result<Pending, RpcError> + Send + Sync;
+/// Appends the result, unless a parameter is [far](Params::is_far).
+type Quick = dyn Fn(&Context, Option<&RawValue>, &mut JsonWriter) -> Result<Reached, RpcError> + Send + Sync;
+/// Reads the parameters, and waits for something.
+type Wait = dyn Fn(Arc<Context>, Option<&RawValue>) -> Result<Pending, RpcError> + Send + Sync;
+/// Reads the parameters, and runs the method. Since no type of a method is in it, what runs it is compiled once.
+type Work = dyn Fn(&Context, Option<&RawValue>) -> Answer + Send + Sync;
 
-/// A call whose parameters have been read. All methods share the type, so that what runs it is compiled once.
-type Work = Box<dyn FnOnce(&Context) -> Answer + Send>;
-/// Reads the parameters of a request, and returns the call.
-type ReadWork = dyn Fn(&Context, Option<&RawValue>) -> Result<Work, RpcError> + Send + Sync;
+/// Whether a method has what its parameters refer to at hand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Reached {
+    /// The method was run.
+    Near,
+    /// It has to run on a thread of its own.
+    Far,
+}
+
+/// The parameters of a request that waits for its turn, unread, as a part of its body.
+#[derive(Clone, Default)]
+pub(super) struct KeptParams(Option<Bytes>);
+
+impl KeptParams {
+    /// The parameters of a request in this body.
+    pub(super) fn new(params: Option<&RawValue>, body: &Bytes) -> Self {
+        Self(params.map(|params| body.slice_ref(params.get().as_bytes())))
+    }
+
+    /// The parameters, if there are any.
+    pub(super) fn get(&self) -> Option<&RawValue> {
+        self.0.as_deref().and_then(|json| serde_json::from_slice(json).ok())
+    }
+
+    /// Takes memory for what is read from them.
+    fn hold(&self, context: &Context) -> Result<Held, RpcError> {
+        let mut held = Held::default();
+        let bytes = json_memory(self.0.as_deref().unwrap_or_default());
+        if context.config.budget.try_grow(&mut held, bytes) { Ok(held) } else { Err(RpcError::no_room()) }
+    }
+}
 
 /// The JSON schema of a method's result, given an example of it.
 pub(super) type ResultSchema = fn(Option<&Value>) -> Value;
@@ -62,14 +92,32 @@ pub(super) struct Described {
 /// How a method runs.
 #[derive(Clone)]
 pub(super) enum Handler {
-    /// At once.
-    Quick(Arc<Quick>),
-    /// At once if an execution place is free, otherwise as a future.
-    Execute(Arc<Quick>, Arc<Slow>),
+    /// At once, if that is quick.
+    Quick(Arc<Quick>, Arc<Work>),
+    /// At once, if that is quick and an execution place is free.
+    Execute(Arc<Quick>, Arc<Work>),
     /// On a thread of its own.
-    Apart(Arc<Slow>),
+    Apart(Arc<Work>),
     /// As a future that waits for something.
-    Wait(Arc<Slow>),
+    Wait(Arc<Wait>),
+}
+
+impl Handler {
+    /// Begins a call that is not answered at once, in case of code in slices unless its state is far.
+    pub(super) fn later(
+        &self,
+        context: Arc<Context>,
+        caller: Caller,
+        params: KeptParams,
+        is_far: bool,
+    ) -> Result<Pending, RpcError> {
+        Ok(match self {
+            Self::Wait(run) => run(context, params.get())?,
+            Self::Apart(work) => Box::pin(in_turn(work.clone(), context, Caller { long: true, ..caller }, params)),
+            Self::Execute(_, work) if !is_far => Box::pin(in_slices(work.clone(), context, caller, params)),
+            Self::Execute(_, work) | Self::Quick(_, work) => Box::pin(in_turn(work.clone(), context, caller, params)),
+        })
+    }
 }
 
 /// The types of a method's parameters and result.
@@ -151,7 +199,8 @@ impl Table {
         P: Params + Send + 'static,
         R: Json + 'static,
     {
-        self.register::<P, R>(name, Handler::Quick(at_once(handler, Reach::Block, name)), on_fork)
+        let handler = Handler::Quick(at_once(handler, Reach::Block, name), work(handler, name));
+        self.register::<P, R>(name, handler, on_fork)
     }
 
     /// Adds a method that executes code, see [`Execution`](crate::web::Execution).
@@ -165,11 +214,8 @@ impl Table {
         P: Params + Send + 'static,
         R: Json + 'static,
     {
-        self.register::<P, R>(
-            name,
-            Handler::Execute(at_once(handler, Reach::State, name), in_slices(work_reader(handler, name))),
-            on_fork,
-        )
+        let handler = Handler::Execute(at_once(handler, Reach::State, name), work(handler, name));
+        self.register::<P, R>(name, handler, on_fork)
     }
 
     /// Adds a method that may always take long and therefore runs on a thread of its own.
@@ -183,7 +229,7 @@ impl Table {
         P: Params + Send + 'static,
         R: Json + 'static,
     {
-        self.register::<P, R>(name, Handler::Apart(apart(work_reader(handler, name))), on_fork)
+        self.register::<P, R>(name, Handler::Apart(work(handler, name)), on_fork)
     }
 
     /// Adds a method that waits for something.
@@ -199,7 +245,7 @@ impl Table {
         F: Future<Output = Result<R, RpcError>> + Send + 'static,
     {
         let is_lenient = ParamRules::is_lenient(name);
-        let run = move |context: Arc<Context>, _: Caller, params: Option<&RawValue>| {
+        let run = move |context: Arc<Context>, params: Option<&RawValue>| {
             let params = P::read(params, ParamRules::new(context.dialect, is_lenient))?;
             let answer = async move {
                 let result = handler(context.clone(), params).await?;
@@ -269,70 +315,54 @@ where
     R: Json + 'static,
 {
     let is_lenient = ParamRules::is_lenient(method);
-    Arc::new(move |context, caller, params, out| {
+    Arc::new(move |context, params, out| {
         let params = P::read(params, ParamRules::new(context.dialect, is_lenient))?;
-        // On a fork every request already runs on a thread.
-        if params.is_far(&context.chain, reach) && context.fork().is_none() {
-            return Ok(Some(Box::pin(run_apart(context.clone(), caller, work(handler, params)))));
+        if params.is_far(&context.chain, reach) {
+            return Ok(Reached::Far);
         }
         handler(context, params)?.append_to(out);
-        Ok(None)
+        Ok(Reached::Near)
     })
 }
 
-/// Returns the call of a handler with these parameters.
-fn work<P, R>(handler: fn(&Context, P) -> Result<R, RpcError>, params: P) -> Work
-where
-    P: Params + Send + 'static,
-    R: Json + 'static,
-{
-    Box::new(move |context| context.render(handler(context, params)?))
-}
-
-/// Returns what reads the parameters of a handler.
-fn work_reader<P, R>(handler: fn(&Context, P) -> Result<R, RpcError>, method: &str) -> Arc<ReadWork>
+/// Runs a handler wherever it is called.
+fn work<P, R>(handler: fn(&Context, P) -> Result<R, RpcError>, method: &str) -> Arc<Work>
 where
     P: Params + Send + 'static,
     R: Json + 'static,
 {
     let is_lenient = ParamRules::is_lenient(method);
-    Arc::new(move |context, params| Ok(work(handler, P::read(params, ParamRules::new(context.dialect, is_lenient))?)))
+    Arc::new(move |context, params| {
+        let params = P::read(params, ParamRules::new(context.dialect, is_lenient))?;
+        context.render(handler(context, params)?)
+    })
 }
 
 /// Runs a call on a thread of its own, for a slice at first. A longer one starts again among the long executions.
-fn in_slices(read: Arc<ReadWork>) -> Arc<Slow> {
-    Arc::new(move |context, caller, params| {
-        let first = read(&context, params)?;
-        if caller.long || caller.remote {
-            return Ok(Box::pin(run_apart(context, caller, first)));
-        }
-        let (params, read) = (params.map(ToOwned::to_owned), read.clone());
-        Ok(Box::pin(async move {
-            let own = context.clone();
-            let run = move || {
-                let (outcome, slice) = Slice::run(Instant::now(), || first(&own));
-                if slice.overran { Ok(None) } else { outcome.map(Some) }
-            };
-            if let Some(rendered) = context.execution.apart(caller, run).await? {
-                return Ok(rendered);
-            }
-            let again = read(&context, params.as_deref())?;
-            run_apart(context, Caller { long: true, ..caller }, again).await
-        }))
-    })
+async fn in_slices(work: Arc<Work>, context: Arc<Context>, caller: Caller, params: KeptParams) -> Answer {
+    if caller.long || caller.remote {
+        return in_turn(work, context, caller, params).await;
+    }
+    let (own, given, first) = (context.clone(), params.clone(), work.clone());
+    let run = move || {
+        let _held = given.hold(&own)?;
+        let (outcome, slice) = Slice::run(Instant::now(), || first(&own, given.get()));
+        if slice.overran { Ok(None) } else { outcome.map(Some) }
+    };
+    match context.execution.apart(caller, run).await? {
+        Some(rendered) => Ok(rendered),
+        None => in_turn(work, context, Caller { long: true, ..caller }, params).await,
+    }
 }
 
-/// Runs a call on a thread of its own, among the long executions.
-fn apart(read: Arc<ReadWork>) -> Arc<Slow> {
-    Arc::new(move |context, caller, params| {
-        let work = read(&context, params)?;
-        Ok(Box::pin(run_apart(context, Caller { long: true, ..caller }, work)))
-    })
-}
-
-async fn run_apart(context: Arc<Context>, caller: Caller, work: Work) -> Answer {
+/// Runs a call on a thread of its own.
+async fn in_turn(work: Arc<Work>, context: Arc<Context>, caller: Caller, params: KeptParams) -> Answer {
     let own = context.clone();
-    context.execution.apart(caller, move || work(&own)).await
+    let run = move || {
+        let _held = params.hold(&own)?;
+        work(&own, params.get())
+    };
+    context.execution.apart(caller, run).await
 }
 
 #[cfg(test)]

@@ -1,5 +1,7 @@
 //! JSON-RPC over WebSocket: requests as over HTTP, and subscriptions.
 
+use axum::body::Bytes;
+
 use super::{
     Rpc, RpcConfig, RpcError,
     batch::SocketResults,
@@ -100,7 +102,8 @@ impl SocketProtocol for RpcSocket {
         }
         let subscribes = !of_socket.is_empty();
         let rpc = self.rpc.clone();
-        let answer = Box::pin(async move { rpc.answer_with(message.as_bytes(), of_socket).await.into() });
+        let body = Bytes::from(message);
+        let answer = Box::pin(async move { rpc.answer_with(&body, of_socket).await.into() });
         if subscribes { SocketReply::BeforeEvents(answer) } else { SocketReply::Later(answer) }
     }
 

@@ -132,21 +132,25 @@ pub fn check_json(json: &[u8]) -> Result<(), BodyError> {
 
 /// Counts the memory of the values that a JSON document becomes.
 async fn count_values(json: &[u8], held: &mut Held, budget: &Budget) -> Result<(), BodyError> {
-    let is_structure = |byte: &&u8| matches!(byte, b'{' | b'[' | b',' | b':');
     // Texts may have many of these characters, and are passed over only if that makes a difference.
     if json.iter().filter(is_structure).count() <= FEW_JSON_VALUES {
         return Ok(());
     }
     check_json(json)?;
-    let bytes = json_memory(json);
-    let room = bytes == 0 || budget.grow(held, json.len() + bytes).await;
+    let values = json_values(json);
+    let room = values <= FEW_JSON_VALUES || budget.grow(held, json.len() + values * JSON_VALUE).await;
     if room { Ok(()) } else { Err(BodyError::NoRoom) }
 }
 
-/// The memory in bytes of the values that a JSON document becomes, besides its text; 0 if they are few.
+/// The most memory in bytes that the values of a JSON document take besides its text, with those of documents in its texts;
+/// 0 if they are few.
 pub fn json_memory(json: &[u8]) -> usize {
-    let values = json_values(json);
+    let values = json.iter().filter(is_structure).count();
     if values > FEW_JSON_VALUES { values * JSON_VALUE } else { 0 }
+}
+
+fn is_structure(byte: &&u8) -> bool {
+    matches!(byte, b'{' | b'[' | b',' | b':')
 }
 
 /// The number of members, items, objects and arrays of a JSON document.
@@ -155,7 +159,6 @@ fn json_values(json: &[u8]) -> usize {
     let mut bytes = json.iter();
     while let Some(byte) = bytes.next() {
         match byte {
-            b'{' | b'[' | b',' | b':' => values += 1,
             b'"' => {
                 // An escaped character does not end the text.
                 while let Some(byte) = bytes.next()
@@ -166,6 +169,7 @@ fn json_values(json: &[u8]) -> usize {
                     }
                 }
             }
+            byte if is_structure(&byte) => values += 1,
             _ => {}
         }
     }

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use crate::{
     nesting::{MAX_NESTING, brackets},
     rpc::params::{self, Param, ParamRules},
+    web::check_json,
 };
 
 /// The most bytes of types, each counted wherever it is used.
@@ -51,6 +52,7 @@ impl TypedMessage {
 impl Param for TypedMessage {
     fn read(json: &str, rules: ParamRules) -> Result<Self, String> {
         let text = if json.starts_with('"') { &String::read(json, rules)? } else { json };
+        check_json(text.as_bytes()).map_err(|error| error.to_string())?;
         let read = params::shape(text).map(|data| Self { data, domain: None });
         let message = read.or_else(|error| Self::with_own_domain(text).ok_or(error))?;
         let types = Eip712Types::from(&message.data.resolver);

@@ -11,7 +11,7 @@ use async_graphql::{
 };
 use serde_json::Value;
 
-use super::{GraphRequest, NodeSchema, QueryStep, limits, run, schema};
+use super::{GraphRequest, NodeSchema, ParsedMemory, QueryStep, limits, run, schema};
 use crate::rpc::{Context, Rpc};
 
 /// The nodes of a query's tree that the second measurement visits.
@@ -38,7 +38,7 @@ impl GraphQueries {
         let Some(request) = request else { return 0 };
         compare_measurements(&request.query);
 
-        let step = run(self.context.clone(), &self.schema, request, 0);
+        let step = run(self.context.clone(), &self.schema, request, ParsedMemory::new(&self.context));
         let QueryStep::Answered(answered) = step.expect("a query is answered at once") else { return 0 };
         let response: Value = serde_json::from_slice(&answered.json).expect("every response is JSON");
         let errors = response["errors"].as_array().map_or(0, Vec::len);

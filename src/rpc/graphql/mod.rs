@@ -1,7 +1,7 @@
 //! GraphQL over HTTP (EIP-1767), with geth's schema.
 //!
 //! A query runs on a thread for executions, from its parsing to its response, and its fields never wait. Only the
-//! mutation does: it runs on the task that received the request, and its document counts meanwhile.
+//! mutation does: it runs on the task that received the request. Its document counts until then.
 
 #[cfg(feature = "internals")]
 pub mod fuzzing;
@@ -33,7 +33,7 @@ use self::{
     query::{MutationRoot, QueryRoot},
 };
 use super::{Context, Rpc, RpcError};
-use crate::web::{Answer, Caller, Held, Operation, check_json, current_client, is_json, json_memory, receive};
+use crate::web::{Answer, Budget, Caller, Held, Operation, check_json, current_client, is_json, json_memory, receive};
 
 type NodeSchema = Schema<QueryRoot, MutationRoot, EmptySubscription>;
 
@@ -136,8 +136,30 @@ fn reply(RenderedQuery { status, json, held }: RenderedQuery) -> Response {
 
 /// A checked query, or the response to one that runs no further.
 enum QueryStep {
-    Mutation(Box<Request>, Held),
+    Mutation(Box<Request>, ParsedMemory),
     Answered(RenderedQuery),
+}
+
+/// The memory that a parsed request takes.
+struct ParsedMemory {
+    budget: Budget,
+    bytes: usize,
+    held: Held,
+}
+
+impl ParsedMemory {
+    fn new(context: &Context) -> Self {
+        Self { budget: context.config.budget.clone(), bytes: 0, held: Held::default() }
+    }
+
+    /// Takes memory for what is parsed next.
+    fn take(&mut self, bytes: usize) -> Result<(), ServerError> {
+        self.bytes += bytes;
+        if self.budget.try_grow(&mut self.held, self.bytes) {
+            return Ok(());
+        }
+        Err(ServerError::new("the query is too large for the memory that is left; try again", None))
+    }
 }
 
 async fn answer(context: Arc<Context>, schema: NodeSchema, body: Bytes) -> Result<RenderedQuery, RpcError> {
@@ -145,18 +167,18 @@ async fn answer(context: Arc<Context>, schema: NodeSchema, body: Bytes) -> Resul
     let own = (context.clone(), schema.clone());
     let run = move || {
         let (context, schema) = own;
-        let checked = check_json(&body).map_err(|error| error.to_string());
-        match checked.and_then(|()| serde_json::from_slice(&body).map_err(|error| error.to_string())) {
-            Ok(request) => run(context, &schema, request, body.len() + json_memory(&body)),
-            Err(what) => {
-                let refused = QueryResponse::from_errors(vec![ServerError::new(what, None)]);
+        let mut memory = ParsedMemory::new(&context);
+        match parse(&body, &mut memory) {
+            Ok(request) => run(context, &schema, request, memory),
+            Err(error) => {
+                let refused = QueryResponse::from_errors(vec![error]);
                 Ok(QueryStep::Answered(rendered(refused, &limits(&context))))
             }
         }
     };
     match context.execution.apart(caller, run).await? {
         QueryStep::Answered(answered) => Ok(answered),
-        QueryStep::Mutation(request, _held) => {
+        QueryStep::Mutation(request, _memory) => {
             let limits = limits(&context);
             let response = schema.execute(request.data(limits.clone())).await;
             Ok(rendered(response, &limits))
@@ -164,21 +186,28 @@ async fn answer(context: Arc<Context>, schema: NodeSchema, body: Bytes) -> Resul
     }
 }
 
-/// Checks a request that takes this number of bytes before it is parsed, and executes it unless it is a mutation.
-fn run(context: Arc<Context>, schema: &NodeSchema, request: GraphRequest, bytes: usize) -> Result<QueryStep, RpcError> {
+/// Parses a body.
+fn parse(body: &[u8], memory: &mut ParsedMemory) -> Result<GraphRequest, ServerError> {
+    let refused = |what: String| ServerError::new(what, None);
+    check_json(body).map_err(|error| refused(error.to_string()))?;
+    memory.take(json_memory(body))?;
+    serde_json::from_slice(body).map_err(|error| refused(error.to_string()))
+}
+
+/// Checks a request, and executes it unless it is a mutation.
+fn run(
+    context: Arc<Context>,
+    schema: &NodeSchema,
+    request: GraphRequest,
+    mut memory: ParsedMemory,
+) -> Result<QueryStep, RpcError> {
     let limits = limits(&context);
-    let CheckedRequest { request, ty, parsed_bytes } = match check(request) {
+    let (request, ty) = match check(request, &mut memory) {
         Ok(checked) => checked,
         Err(error) => return Ok(QueryStep::Answered(rendered(QueryResponse::from_errors(vec![error]), &limits))),
     };
-
     if ty == Some(OperationType::Mutation) {
-        let mut held = Held::default();
-        if !context.config.budget.try_grow(&mut held, bytes + parsed_bytes) {
-            let refused = ServerError::new("the mutation is too large for the memory that is left; try again", None);
-            return Ok(QueryStep::Answered(rendered(QueryResponse::from_errors(vec![refused]), &limits)));
-        }
-        return Ok(QueryStep::Mutation(Box::new(request.data(context)), held));
+        return Ok(QueryStep::Mutation(Box::new(request.data(context)), memory));
     }
 
     let request = request.data(context).data(limits.clone());
@@ -192,19 +221,10 @@ fn limits(context: &Context) -> Arc<QueryLimits> {
     Arc::new(QueryLimits::new(is_over, context.config.max_batch_response, context.config.budget.clone()))
 }
 
-/// A request that is parsed and not too large.
-struct CheckedRequest {
-    request: Request,
-    /// The type of the operation that runs, if there is one with the requested name.
-    ty: Option<OperationType>,
-    /// The memory in bytes of the document, besides its text.
-    parsed_bytes: usize,
-}
-
-/// Parses a request, and checks its size.
-fn check(given: GraphRequest) -> Result<CheckedRequest, ServerError> {
+/// Parses the document of a request, and checks its size.
+fn check(given: GraphRequest, memory: &mut ParsedMemory) -> Result<(Request, Option<OperationType>), ServerError> {
     let refused = |what: String| ServerError::new(what, None);
-    let parsed_bytes = limits::check_tokens(&given.query).map_err(refused)?;
+    memory.take(limits::check_tokens(&given.query).map_err(refused)?)?;
     let mut request = Request::new(given.query);
     if let Some(variables) = given.variables {
         request = request.variables(variables);
@@ -216,7 +236,7 @@ fn check(given: GraphRequest) -> Result<CheckedRequest, ServerError> {
         Some(name) if !name.is_empty() => request.operation_name(name),
         _ => request,
     };
-    Ok(CheckedRequest { request, ty, parsed_bytes })
+    Ok((request, ty))
 }
 
 /// Returns the type of the operation that runs, if there is one with this name.

@@ -4,6 +4,7 @@ use std::{fs, io::Write, sync::Arc};
 
 use alloy_eips::eip2718::Encodable2718;
 use alloy_rlp::Decodable;
+use axum::body::Bytes;
 use flate2::{Compression, write::GzEncoder};
 use serde_json::{Value, json};
 use tetrad::internals::{
@@ -102,7 +103,7 @@ async fn any_request_is_answered_in_json() {
     let keyring = Arc::new(Keyring::default());
     let rpc = Rpc::new(node.chain().clone(), keyring, config, node.known().clone(), None, execution);
     let answer = |body: &[u8]| {
-        let answered = futures_util::FutureExt::now_or_never(rpc.answer(body));
+        let answered = futures_util::FutureExt::now_or_never(rpc.answer(&Bytes::copy_from_slice(body)));
         answered.map(|answer| answer.into_parts().0)
     };
     // What waits for something else is not waited for; what answers at once is most of it.

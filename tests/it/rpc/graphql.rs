@@ -317,7 +317,7 @@ async fn a_mutation_sends_and_the_pool_is_pending() {
 }
 
 #[tokio::test]
-async fn the_document_of_a_mutation_counts_while_it_waits() {
+async fn a_document_counts_until_the_response() {
     let budget = Budget::new(1 << 20);
     let node = node_with(|config| config.rpc.budget = budget.clone()).await;
     let send = |count: usize| {
@@ -328,7 +328,7 @@ async fn the_document_of_a_mutation_counts_while_it_waits() {
 
     let mut others = Held::default();
     assert!(budget.try_grow(&mut others, 400 << 10));
-    assert_eq!(ask(300).await, "the mutation is too large for the memory that is left; try again");
+    assert_eq!(ask(300).await, "the query is too large for the memory that is left; try again");
     assert_eq!(ask(20).await, "rlp: input too short");
     drop(others);
     assert_eq!(ask(300).await, "rlp: input too short");

@@ -104,6 +104,9 @@ async fn typed_data_may_have_the_domain_of_cosmos_chains() {
     data["types"]["EIP712Domain"][3]["type"] = format!("uint8{}", "[]".repeat(200_000)).into();
     let error = node.rpc_error("eth_signTypedData_v4", json!([node.account(2), data])).await;
     assert!(error.to_string().contains("nested more than 64 deep"), "{error}");
+    let text = format!(r#"{{"types": {{}}, "primaryType": "A", "message": {{"all": [{}0]}}}}"#, "0,".repeat(200_000));
+    let error = node.rpc_error("eth_signTypedData_v4", json!([node.account(2), text])).await;
+    assert!(error.to_string().contains("the JSON may have at most 200000 values"), "{error}");
     node.end().await;
 }
 
