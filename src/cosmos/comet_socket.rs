@@ -217,13 +217,14 @@ impl SocketProtocol for CometSocket {
     fn messages<'a>(
         &'a self,
         added: &'a Self::Event,
-    ) -> impl Iterator<Item = Result<SocketMessage, AnswerError>> + Send + 'a {
+    ) -> impl Iterator<Item = Result<Option<SocketMessage>, AnswerError>> + Send + 'a {
         let follows_txs = self.subscriptions.values().any(|own| own.topic == CometTopic::Tx);
         added.iter().flat_map(move |block| {
             let subscriptions = self.subscriptions.iter();
             let about_block = subscriptions.filter_map(move |(text, own)| self.block_message(block, text, own));
             let txs = 0..if follows_txs { block.transactions.len() } else { 0 };
-            about_block.chain(txs.flat_map(move |index| self.tx_messages(block, index)))
+            let about_txs = txs.flat_map(move |index| self.tx_messages(block, index).map(Some).chain([None]));
+            about_block.map(Some).chain(about_txs).map(Option::transpose)
         })
     }
 }

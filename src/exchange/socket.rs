@@ -156,11 +156,11 @@ impl SocketProtocol for PriceSocket {
     fn messages<'a>(
         &'a self,
         event: &'a PriceEvent,
-    ) -> impl Iterator<Item = Result<SocketMessage, AnswerError>> + Send + 'a {
+    ) -> impl Iterator<Item = Result<Option<SocketMessage>, AnswerError>> + Send + 'a {
         let tick = match event {
             PriceEvent::Tick(tick) => tick,
             PriceEvent::Snapshot(snapshot) => snapshot.tick(),
         };
-        tick.message(self.wanted.as_deref()).map(|text| Ok(text.into())).into_iter()
+        tick.message(self.wanted.as_deref()).map(|text| Ok(Some(text.into()))).into_iter()
     }
 }

@@ -20,9 +20,6 @@ use crate::{
     web::ClientKey,
 };
 
-/// The number of addresses and topics for which a filter counts as one more.
-const ALTERNATIVES: usize = 100;
-
 /// The subject of a filter.
 #[derive(Clone, Debug)]
 pub(super) enum FilterKind {
@@ -75,7 +72,7 @@ impl FilterKind {
     /// The number of filters that it counts as.
     fn size(&self) -> usize {
         match self {
-            Self::Logs(filter, _) => 1 + filter.alternatives() / ALTERNATIVES,
+            Self::Logs(filter, _) => filter.size(),
             Self::Blocks(_) | Self::Pending { .. } => 1,
         }
     }

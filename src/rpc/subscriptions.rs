@@ -31,6 +31,16 @@ enum SubscriptionTopic {
     Syncing,
 }
 
+impl SubscriptionTopic {
+    /// The number of subscriptions that it counts as.
+    fn size(&self) -> usize {
+        match self {
+            Self::Logs(filter) => filter.size(),
+            Self::NewHeads | Self::NewPendingTransactions { .. } | Self::Syncing => 1,
+        }
+    }
+}
+
 /// The first parameter of `eth_subscribe`.
 struct TopicName(String);
 
@@ -62,10 +72,6 @@ impl Subscriptions {
     /// `eth_subscribe`: returns the subscription's identifier.
     pub(super) fn subscribe(&mut self, context: &Context, params: Option<&RawValue>) -> Result<String, RpcError> {
         let (name, options): (TopicName, TopicOptions) = Params::read(params, context.rules())?;
-        let limit = context.config.max_subscriptions;
-        if self.topics.len() >= limit {
-            return Err(RpcError::server(format!("too many subscriptions: at most {limit} for a connection")));
-        }
         let options = options.0.as_deref().map(RawValue::get);
         let wrong = |what: String| RpcError::invalid_params(format!("params[1]: {what}"));
         let topic = match name.0.as_str() {
@@ -91,6 +97,11 @@ impl Subscriptions {
                 return Err(RpcError::invalid_params(what));
             }
         };
+        let limit = context.config.max_subscriptions;
+        let count = self.topics.values().map(SubscriptionTopic::size).sum::<usize>();
+        if count + topic.size() > limit {
+            return Err(RpcError::server(format!("too many subscriptions: at most {limit} for a connection")));
+        }
         self.last += 1;
         let id = hex::encode_prefixed(B128::from(u128::from(self.last)).as_slice());
         self.topics.insert(id.clone(), topic);
@@ -111,19 +122,19 @@ impl Subscriptions {
         self.topics.is_empty()
     }
 
-    /// The messages about an event, each rendered when the iterator reaches it.
+    /// The messages about an event, each rendered when the iterator reaches it, and `None` after each search of a block.
     pub(super) fn notifications<'a>(
         &'a self,
         event: &'a Event,
         context: &'a Context,
-    ) -> Box<dyn Iterator<Item = Result<Answer, AnswerError>> + Send + 'a> {
+    ) -> Box<dyn Iterator<Item = Result<Option<Answer>, AnswerError>> + Send + 'a> {
         match event {
             Event::Pending(transaction) => Box::new(self.topics.iter().filter_map(move |(id, topic)| match topic {
                 SubscriptionTopic::NewPendingTransactions { full: false } => {
-                    Some(notification(context, id, &transaction.hash()))
+                    Some(notification(context, id, &transaction.hash()).map(Some))
                 }
                 SubscriptionTopic::NewPendingTransactions { full: true } => {
-                    Some(notification(context, id, &RpcTransaction::Waiting(transaction.clone())))
+                    Some(notification(context, id, &RpcTransaction::Waiting(transaction.clone())).map(Some))
                 }
                 SubscriptionTopic::NewHeads | SubscriptionTopic::Logs(_) | SubscriptionTopic::Syncing => None,
             })),
@@ -132,7 +143,9 @@ impl Subscriptions {
                 let gone = removed.iter().map(|block| (block, true));
                 let blocks = gone.chain(added.iter().map(|block| (block, false)));
                 Box::new(blocks.flat_map(move |(block, removed)| {
-                    self.topics.iter().flat_map(move |(id, topic)| of_block(context, id, topic, block, removed))
+                    self.topics.iter().flat_map(move |(id, topic)| {
+                        of_block(context, id, topic, block, removed).map(|message| message.map(Some)).chain([Ok(None)])
+                    })
                 }))
             }
         }

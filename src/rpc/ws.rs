@@ -117,8 +117,8 @@ impl SocketProtocol for RpcSocket {
     fn messages<'a>(
         &'a self,
         event: &'a Event,
-    ) -> impl Iterator<Item = Result<SocketMessage, AnswerError>> + Send + 'a {
+    ) -> impl Iterator<Item = Result<Option<SocketMessage>, AnswerError>> + Send + 'a {
         let written = self.subscriptions.notifications(event, &self.rpc.context);
-        written.map(|message| message.map(SocketMessage::from))
+        written.map(|message| Ok(message?.map(SocketMessage::from)))
     }
 }

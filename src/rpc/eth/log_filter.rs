@@ -21,6 +21,9 @@ const MAX_TOPICS: usize = 4;
 /// The maximum number of alternatives for one topic position, as in geth.
 const MAX_ALTERNATIVES: usize = 1_000;
 
+/// The number of addresses and topics for which a kept filter counts as one more.
+const ALTERNATIVES: usize = 20;
+
 /// The number of blocks all of whose logs may be returned on the task that received the request.
 const FEW: u64 = 16;
 
@@ -35,12 +38,14 @@ pub(crate) struct LogFilter {
     topics: Vec<Alternatives<B256>>,
 }
 
-/// Alternatives, each with its hash for bloom filters. An empty list matches anything.
+/// Alternatives in order, each with its hash for bloom filters. An empty list matches anything.
 #[derive(Clone, Debug, Default)]
 struct Alternatives<T>(Vec<(T, B256)>);
 
-impl<T: AsRef<[u8]> + PartialEq> Alternatives<T> {
-    fn new(alternatives: Vec<T>) -> Self {
+impl<T: AsRef<[u8]> + Ord> Alternatives<T> {
+    fn new(mut alternatives: Vec<T>) -> Self {
+        alternatives.sort_unstable();
+        alternatives.dedup();
         let hashed = |value: T| {
             let hash = keccak256(&value);
             (value, hash)
@@ -49,7 +54,7 @@ impl<T: AsRef<[u8]> + PartialEq> Alternatives<T> {
     }
 
     fn matches(&self, value: &T) -> bool {
-        self.0.is_empty() || self.0.iter().any(|(wanted, _)| wanted == value)
+        self.0.is_empty() || self.0.binary_search_by(|(wanted, _)| wanted.cmp(value)).is_ok()
     }
 
     fn may_be_in(&self, bloom: &Bloom) -> bool {
@@ -214,6 +219,11 @@ impl LogFilter {
         self.range.contains(block)
             && self.addresses.may_be_in(bloom)
             && self.topics.iter().all(|wanted| wanted.may_be_in(bloom))
+    }
+
+    /// The number that a client's filter or subscription counts as.
+    pub(in crate::rpc) fn size(&self) -> usize {
+        1 + self.alternatives() / ALTERNATIVES
     }
 
     /// The number of addresses and topics in the filter.

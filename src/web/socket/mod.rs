@@ -40,11 +40,11 @@ pub trait SocketProtocol: Send + Sync + 'static {
     fn next_event(&mut self) -> impl Future<Output = Option<Self::Event>> + Send;
 
     /// The messages about an event. Each is rendered when the client has taken the previous one. One that does not fit ends the
-    /// connection.
+    /// connection. Between them is `None` wherever finding the next one may take long, so that others run meanwhile.
     fn messages<'a>(
         &'a self,
         event: &'a Self::Event,
-    ) -> impl Iterator<Item = Result<SocketMessage, AnswerError>> + Send + 'a;
+    ) -> impl Iterator<Item = Result<Option<SocketMessage>, AnswerError>> + Send + 'a;
 }
 
 /// A message to the client, with the memory that it holds until it is written. What that does not cover is counted when the

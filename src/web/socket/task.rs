@@ -9,7 +9,10 @@ use futures_util::{
     stream::FuturesUnordered,
 };
 use governor::{DefaultDirectRateLimiter, RateLimiter};
-use tokio::time::{Instant, interval_at, sleep, sleep_until, timeout};
+use tokio::{
+    task::yield_now,
+    time::{Instant, interval_at, sleep, sleep_until, timeout},
+};
 use tokio_tungstenite::tungstenite::{
     self, Message, Utf8Bytes,
     protocol::frame::{
@@ -37,6 +40,9 @@ const PING_INTERVAL: Duration = Duration::from_secs(20);
 const SILENCE: Duration = Duration::from_secs(60);
 /// One of this number of turns is not for events, so that a stream of events does not starve the rest.
 const TURNS: u32 = 16;
+
+/// How long one event may occupy the thread before others run.
+const TURN: Duration = Duration::from_millis(2);
 
 /// One connection.
 pub(super) struct SocketTask<S, P> {
@@ -97,7 +103,7 @@ where
 
     async fn serve(&mut self) -> Result<Infallible, Ending> {
         if let Some(greeting) = self.protocol.greeting() {
-            self.wire.send([Ok(greeting.into())], Ending::Stalled, self.latency(), self.flow.budget()).await?;
+            self.wire.send([Ok(Some(greeting.into()))], Ending::Stalled, self.latency(), self.flow.budget()).await?;
         }
         let event_missed = if P::EVERY_EVENT { Ending::TooSlow } else { Ending::Stalled };
         let mut answers = FuturesUnordered::new();
@@ -132,7 +138,7 @@ where
                 Some((answer, is_awaited)) = answers.next() => {
                     let answer: SocketMessage = Option::ok_or(answer, Ending::NoRoom)?;
                     if !answer.text.is_empty() {
-                        self.wire.send([Ok(answer)], Ending::Stalled, self.latency(), self.flow.budget()).await?;
+                        self.wire.send([Ok(Some(answer))], Ending::Stalled, self.latency(), self.flow.budget()).await?;
                     }
                     awaited -= usize::from(is_awaited);
                 }
@@ -163,7 +169,7 @@ where
                         SocketReply::Nothing => {}
                         SocketReply::Now(reply) => {
                             drop(held);
-                            self.wire.send([Ok(reply)], Ending::Stalled, self.latency(), budget).await?;
+                            self.wire.send([Ok(Some(reply))], Ending::Stalled, self.latency(), budget).await?;
                         }
                         SocketReply::Later(answer) | SocketReply::BeforeEvents(answer) => {
                             awaited += usize::from(is_awaited);
@@ -253,7 +259,7 @@ impl<S: Sink<Message, Error = tungstenite::Error> + Unpin> Wire<S> {
     /// counts until they are written.
     async fn send(
         &mut self,
-        messages: impl IntoIterator<Item = Result<SocketMessage, AnswerError>>,
+        messages: impl IntoIterator<Item = Result<Option<SocketMessage>, AnswerError>>,
         missed: Ending,
         latency: Duration,
         budget: &Budget,
@@ -263,8 +269,14 @@ impl<S: Sink<Message, Error = tungstenite::Error> + Unpin> Wire<S> {
         let due = self.delayed.back().map_or(due, |last| due.max(last.due));
         // The socket buffers no more than the newest message, apart from short ones.
         let mut newest = None;
+        let mut turn = Instant::now();
         for message in messages {
-            let SocketMessage { text, mut held } = message.map_err(|_| Ending::NoRoom)?;
+            if turn.elapsed() > TURN {
+                yield_now().await;
+                turn = Instant::now();
+            }
+            let Some(message) = message.map_err(|_| Ending::NoRoom)? else { continue };
+            let SocketMessage { text, mut held } = message;
             if delays && self.delayed.len() >= MAX_DELAYED {
                 return Err(missed);
             }

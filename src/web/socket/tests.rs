@@ -91,8 +91,11 @@ impl<const EVERY_EVENT: bool> SocketProtocol for Hermit<EVERY_EVENT> {
         Some(())
     }
 
-    fn messages<'a>(&'a self, _: &'a ()) -> impl Iterator<Item = Result<SocketMessage, AnswerError>> + Send + 'a {
-        std::iter::once(Ok(Utf8Bytes::from("event").into()))
+    fn messages<'a>(
+        &'a self,
+        _: &'a (),
+    ) -> impl Iterator<Item = Result<Option<SocketMessage>, AnswerError>> + Send + 'a {
+        std::iter::once(Ok(Some(Utf8Bytes::from("event").into())))
     }
 }
 
@@ -216,8 +219,11 @@ async fn a_client_is_heard_beside_events_without_end() {
             Some(())
         }
 
-        fn messages<'a>(&'a self, _: &'a ()) -> impl Iterator<Item = Result<SocketMessage, AnswerError>> + Send + 'a {
-            std::iter::once(Ok(Utf8Bytes::from("event").into()))
+        fn messages<'a>(
+            &'a self,
+            _: &'a (),
+        ) -> impl Iterator<Item = Result<Option<SocketMessage>, AnswerError>> + Send + 'a {
+            std::iter::once(Ok(Some(Utf8Bytes::from("event").into())))
         }
     }
 
@@ -251,7 +257,10 @@ async fn a_long_message_is_sent_in_several_frames() {
             std::future::pending().await
         }
 
-        fn messages<'a>(&'a self, _: &'a ()) -> impl Iterator<Item = Result<SocketMessage, AnswerError>> + Send + 'a {
+        fn messages<'a>(
+            &'a self,
+            _: &'a (),
+        ) -> impl Iterator<Item = Result<Option<SocketMessage>, AnswerError>> + Send + 'a {
             std::iter::empty()
         }
     }

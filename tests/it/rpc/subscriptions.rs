@@ -140,6 +140,16 @@ async fn wrong_subscriptions_are_named() {
 }
 
 #[tokio::test]
+async fn a_subscription_with_many_alternatives_counts_as_several() {
+    let node = node_with(|config| config.rpc.max_subscriptions = 5).await;
+    let mut socket = Socket::connect(&node).await;
+    let addresses: Vec<_> = (0..90u64).map(|n| format!("{n:#042x}")).collect();
+    socket.rpc("eth_subscribe", json!(["logs", {"address": addresses}])).await;
+    socket.send(json!({"jsonrpc": "2.0", "id": 1, "method": "eth_subscribe", "params": ["newHeads"]})).await;
+    assert_eq!(socket.next().await["error"]["message"], "too many subscriptions: at most 5 for a connection");
+}
+
+#[tokio::test]
 async fn a_message_over_the_limit_ends_the_connection() {
     let node = node_with(|config| config.rpc.max_body = 10_000).await;
     let mut socket = Socket::connect(&node).await;
