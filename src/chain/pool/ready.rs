@@ -122,13 +122,14 @@ impl Pool {
         });
     }
 
-    /// Removes the transactions whose submitters wait, and answers these with an error. Acknowledged transactions stay.
+    /// Removes the transactions whose submitters wait, and answers these with an error. Acknowledged transactions stay, and
+    /// so do those that other nodes have acknowledged: nobody waits for them here.
     pub fn refuse_awaited(&self, reason: impl Fn() -> SubmitError) {
         let mut guard = self.inner.lock();
         let awaited: Vec<_> = guard.ready.awaited.iter().copied().collect();
         for (address, nonce) in awaited {
-            let pooled = guard.senders.get(&address).and_then(|sender| sender.get(nonce));
-            let hash = pooled.map(|pooled| pooled.transaction.hash());
+            let waiting = guard.senders.get(&address).and_then(|sender| sender.waiting(nonce));
+            let hash = waiting.map(|pooled| pooled.transaction.hash());
             if let Some(slot) = hash.and_then(|hash| guard.take(hash)) {
                 slot.answer(|| Err(reason()));
             }

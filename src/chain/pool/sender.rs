@@ -94,6 +94,12 @@ impl Sender {
         self.slots.get(&nonce).map(|slot| &slot.pooled)
     }
 
+    /// Returns a transaction whose submitter still waits for its block.
+    pub(super) fn waiting(&self, nonce: u64) -> Option<&Arc<Pooled>> {
+        let slot = self.slots.get(&nonce)?;
+        slot.waiter.as_ref().filter(|waiter| !waiter.is_closed()).map(|_| &slot.pooled)
+    }
+
     pub(super) fn usage(&self) -> PoolUsage {
         PoolUsage { count: self.slots.len(), bytes: self.bytes }
     }

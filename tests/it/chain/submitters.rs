@@ -7,7 +7,7 @@ use std::{
 
 use tetrad::internals::{
     block::Transaction,
-    chain::{Chain, Change, Head, ManualClock, Mining, PoolLimits, Preamble, Setting},
+    chain::{Chain, Change, Head, ManualClock, Mining, PoolLimits, Preamble, Setting, SubmitError},
     evm::Environment,
 };
 use tokio::sync::oneshot;
@@ -125,4 +125,16 @@ async fn who_goes_away_leaves_a_transaction_that_is_sealed() {
     })
     .await;
     chain.stop();
+}
+
+#[tokio::test]
+async fn a_failure_removes_what_somebody_waits_for_and_nothing_else() {
+    let chain = chain();
+    let waiting = chain.accept(transaction(1, 0, 1)).unwrap();
+    // Nobody waits for what another node of a cluster has acknowledged.
+    drop(chain.accept(transaction(2, 0, 1)).unwrap());
+    chain.pool().refuse_awaited(|| SubmitError::Stopped);
+    let is_left = |from| chain.pool().get(transaction(from, 0, 1).transaction.hash()).is_some();
+    assert_eq!((is_left(1), is_left(2)), (false, true));
+    drop(waiting);
 }
