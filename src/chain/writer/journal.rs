@@ -16,7 +16,7 @@ use crate::{
 };
 
 /// Number of newest entries in which requests are searched for after a start.
-const SEARCHED: u64 = 1_024;
+const SEARCHED: u64 = 16_384;
 
 /// The log, with the files that are kept up to date with it. Knows nothing about sealing blocks.
 pub struct Journal {
@@ -169,6 +169,8 @@ impl Journal {
     /// Streams the next entries that the published head does not include, at most `most`: with `all`, those that other
     /// writers have appended before this call, or else those that have arrived.
     pub(super) fn unseen(&mut self, all: bool, most: u64) -> Result<DecodedEntries, LogError> {
+        // From here on requests are noted, however many other entries come before this node leads.
+        self.requests()?;
         if all {
             self.log.catch_up()?
         } else {

@@ -394,6 +394,35 @@ async fn a_change_whose_request_or_answer_was_lost_is_made_once() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_next_leader_knows_a_change_however_many_entries_came_after_it() {
+    let Some(nats) = NatsServers::start(1).await else { return };
+    let arguments = ["--exchange-price-tick", "0"].map(str::to_owned).to_vec();
+    let mut cluster = Cluster::start(&nats, 3, Options { arguments, proxied: true, ..Options::default() }).await;
+    let leader = cluster.leader().await;
+    let follower = (leader + 1) % 3;
+    let account = "0x00000000000000000000000000000000000000aa";
+
+    // The answers to the follower are lost.
+    cluster.proxies(follower).iter().for_each(|proxy| proxy.hold_to(End::Client));
+    let url = cluster.rpc(follower).to_owned();
+    let asked = tokio::spawn(async move { call(&url, "anvil_addBalance", json!([account, "0x1"])).await });
+    let deadline = std::time::Instant::now() + super::PATIENCE;
+    while number(&ask(cluster.rpc(leader), "eth_getBalance", json!([account, "latest"])).await) == 0 {
+        assert!(std::time::Instant::now() < deadline, "the change is not made");
+        tokio::time::sleep(super::POLL).await;
+    }
+    ask(cluster.rpc(leader), "anvil_mine", json!(["0x500"])).await;
+    cluster.kill(leader);
+    cluster.leader().await;
+    cluster.proxies(follower).iter().for_each(Proxy::cut);
+    cluster.proxies(follower).iter().for_each(Proxy::restore);
+
+    asked.await.unwrap().unwrap();
+    let other = cluster.rpc((leader + 2) % 3);
+    assert_eq!(ask(other, "eth_getBalance", json!([account, "latest"])).await, "0x1");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_change_that_is_larger_than_a_message_is_made_on_the_leader() {
     let Some(nats) = NatsServers::start(1).await else { return };
     let arguments = ["--exchange-price-tick", "0", "--rpc-max-body", "16000000"].map(str::to_owned).to_vec();
