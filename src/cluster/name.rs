@@ -71,20 +71,25 @@ impl NameClaim {
         }
     }
 
-    fn hold(directory: Directory, claim: Claim, mut revision: u64) -> Self {
+    fn hold(directory: Directory, claim: Claim, revision: u64) -> Self {
         let (lost, is_lost) = watch::channel(false);
         let (own, bucket) = (claim.clone(), directory.clone());
         let renewal = tokio::spawn(async move {
             let mut ticks = interval(RENEWAL);
             ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+            let mut revision = Some(revision);
             loop {
                 ticks.tick().await;
-                match bucket.claim_name(Some(revision), &own).await {
-                    Ok(Some(renewed)) => revision = renewed,
-                    // An earlier renewal may have had no answer.
+                match bucket.claim_name(revision, &own).await {
+                    Ok(Some(renewed)) => revision = Some(renewed),
                     Ok(None) => match bucket.name(&own.node).await {
-                        Ok(Some(found)) if found.value.as_ref() == Some(&own) => revision = found.revision,
-                        Ok(_) => {
+                        // An earlier renewal may have had no answer.
+                        Ok(Some(found)) if found.value.as_ref().is_none_or(|claim| *claim == own) => {
+                            revision = Some(found.revision);
+                        }
+                        // The servers have lost the claim, or the bucket.
+                        Ok(None) => revision = None,
+                        Ok(Some(_)) => {
                             tracing::error!(node = own.node, "another process has this node's name: this one leaves");
                             lost.send_replace(true);
                             return;
