@@ -237,12 +237,21 @@ impl Candidate {
                     held.revision = revision;
                 }
             }
-            Ok(None) => {
+            Ok(None) => match self.directory.lease().await {
+                // An earlier renewal may have had no answer.
+                Ok(Some(found)) if found.value.as_ref() == Some(claim) => {
+                    if let Some(held) = &mut self.held {
+                        held.revision = found.revision;
+                    }
+                }
                 // Another node has taken it, because this one was away.
-                self.held = None;
-                self.seen = None;
-                let _ = timeout(PATIENCE, self.chain.resign()).await;
-            }
+                Ok(_) => {
+                    self.held = None;
+                    self.seen = None;
+                    let _ = timeout(PATIENCE, self.chain.resign()).await;
+                }
+                Err(error) => tracing::debug!(%error, "failed to read the lease"),
+            },
             // The bucket does not answer. Nobody else can take the lease meanwhile.
             Err(error) => tracing::debug!(%error, "failed to renew the lease"),
         }
