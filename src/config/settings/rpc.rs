@@ -119,6 +119,7 @@ pub(super) const SECTION: Section = Section {
             kind: Kind::Integer,
             placeholder: "N",
             help: "Maximum number of filters at a time",
+            details: "A filter of logs counts as one more for every 20 addresses and topics.",
             read: |config, given| given.integer(0..=10_000_000, &mut config.rpc.max_filters),
             show: |config| show::integer(config.rpc.max_filters),
             ..Setting::BLANK
@@ -128,6 +129,7 @@ pub(super) const SECTION: Section = Section {
             kind: Kind::Integer,
             placeholder: "N",
             help: "Maximum number of filters of one client address at a time",
+            details: "A filter of logs counts as one more for every 20 addresses and topics.",
             read: |config, given| given.integer(0..=10_000_000, &mut config.rpc.max_filters_per_client),
             show: |config| show::integer(config.rpc.max_filters_per_client),
             ..Setting::BLANK
@@ -137,6 +139,7 @@ pub(super) const SECTION: Section = Section {
             kind: Kind::Integer,
             placeholder: "N",
             help: "Maximum number of subscriptions of one connection",
+            details: "A filter of logs counts as one more for every 20 addresses and topics.",
             read: |config, given| given.integer(0..=1_000_000, &mut config.rpc.max_subscriptions),
             show: |config| show::integer(config.rpc.max_subscriptions),
             ..Setting::BLANK
