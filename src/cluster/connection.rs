@@ -207,6 +207,13 @@ impl Connection {
         self.client.connection_state() == State::Connected
     }
 
+    /// Gives this connection up for one to any of the servers.
+    pub async fn reconnect(&self) {
+        if let Err(error) = self.client.force_reconnect().await {
+            tracing::debug!(%error, "failed to take another server");
+        }
+    }
+
     /// Returns the number of replicas of new streams.
     pub fn replicas(&self) -> usize {
         let clustered = self.client.server_info().cluster.is_some() || self.client.server_info().connect_urls.len() > 1;

@@ -39,8 +39,11 @@ const CHECK: Duration = Duration::from_secs(2);
 const FAILED_CHECKS: u32 = 3;
 /// Time for which a node that stepped down does not lead again.
 const REST: Duration = Duration::from_secs(10);
-/// Time for which a node that has less of the log than another one leaves a vacant lease to it.
-const YIELD: Duration = Duration::from_secs(10);
+/// Time for which a node that has less of the log than another one leaves a vacant lease to it. Clients wait longer, so that a
+/// false announcement costs them no request.
+const YIELD: Duration = Duration::from_secs(3);
+/// Time without an answer after which a node takes another server: its own may be cut off from the others.
+const UNANSWERED: Duration = Duration::from_secs(4);
 /// Time in which the writer ceases to lead.
 const PATIENCE: Duration = Duration::from_secs(5);
 
@@ -57,6 +60,8 @@ pub(super) struct Election {
     resting: Mutex<Option<Instant>>,
     /// How the clock differs from the servers', if it is wrong.
     wrong_clock: Mutex<Option<String>>,
+    /// Since when the bucket does not answer.
+    unanswered: Mutex<Option<Instant>>,
     wish: Mutex<Option<oneshot::Sender<()>>>,
     wished: Notify,
 }
@@ -71,6 +76,7 @@ impl Election {
             leader: watch::Sender::new(None),
             resting: Mutex::default(),
             wrong_clock: Mutex::default(),
+            unanswered: Mutex::default(),
             wish: Mutex::default(),
             wished: Notify::new(),
         }
@@ -93,6 +99,11 @@ impl Election {
     /// Returns how the clock differs from the servers', if it is wrong.
     pub(super) fn wrong_clock(&self) -> Option<String> {
         self.wrong_clock.lock().clone()
+    }
+
+    /// Returns whether the servers have not answered for a while.
+    pub(super) fn is_unanswered(&self) -> bool {
+        self.unanswered.lock().is_some_and(|since| since.elapsed() >= UNANSWERED)
     }
 
     fn may_lead(&self) -> bool {
@@ -146,6 +157,7 @@ pub(super) fn run(
         failed: 0,
         clock: ClockWatch::begin(),
         has_jumped: false,
+        reconnected: None,
     };
     tokio::spawn(candidate.run());
 }
@@ -180,6 +192,8 @@ struct Candidate {
     clock: ClockWatch,
     /// Whether the clock has jumped, and was not right since.
     has_jumped: bool,
+    /// When this node last took another server.
+    reconnected: Option<Instant>,
 }
 
 impl Candidate {
@@ -233,6 +247,7 @@ impl Candidate {
         let Some(Held { revision, claim }) = &self.held else { return };
         match self.directory.take_lease(Some(*revision), claim).await {
             Ok(Some(revision)) => {
+                self.answered();
                 if let Some(held) = &mut self.held {
                     held.revision = revision;
                 }
@@ -253,7 +268,25 @@ impl Candidate {
                 Err(error) => tracing::debug!(%error, "failed to read the lease"),
             },
             // The bucket does not answer. Nobody else can take the lease meanwhile.
-            Err(error) => tracing::debug!(%error, "failed to renew the lease"),
+            Err(error) => {
+                tracing::debug!(%error, "failed to renew the lease");
+                self.missed_answer().await;
+            }
+        }
+    }
+
+    fn answered(&mut self) {
+        *self.election.unanswered.lock() = None;
+    }
+
+    /// Takes another server if this one has not answered for a while.
+    async fn missed_answer(&mut self) {
+        let since = *self.election.unanswered.lock().get_or_insert_with(Instant::now);
+        let latest = self.reconnected.map_or(since, |reconnected| reconnected.max(since));
+        if latest.elapsed() >= UNANSWERED && self.connection.is_connected() {
+            tracing::warn!("the NATS server of this node does not answer: another one is taken");
+            self.reconnected = Some(Instant::now());
+            self.connection.reconnect().await;
         }
     }
 
@@ -274,9 +307,11 @@ impl Candidate {
                 // Time during which no holder could have renewed it does not count.
                 self.seen = None;
                 tracing::debug!(%error, "failed to read the lease");
+                self.missed_answer().await;
                 return;
             }
         };
+        self.answered();
         let revision = lease.as_ref().map(|lease| lease.revision);
         let claim = lease.and_then(|Versioned { value, .. }| value);
         let holder = claim.as_ref().filter(|claim| !claim.node.is_empty());

@@ -15,6 +15,8 @@ use super::{
 };
 use crate::support::sign::{raw, signer, transfer};
 
+/// The stream of the log.
+const LOG: &str = "tetrad-test";
 /// The stream of transactions that wait.
 const POOL: &str = "tetrad-test-pool";
 /// Transactions that wait for another one.
@@ -87,6 +89,31 @@ async fn transactions_that_wait_survive_a_crash_of_all_servers_and_nodes() {
     }
     cluster.leader().await;
     expect_included(&cluster, follower, &hashes).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn nodes_of_a_server_that_is_cut_off_go_to_another_one() {
+    let Some(nats) = NatsServers::start(3).await else { return };
+    let (cluster, ..) = cluster(&nats, &[]).await;
+    nats.isolate((nats.await_stream_leader(LOG).await + 1) % 3);
+
+    let deadline = Instant::now() + PATIENCE;
+    let mut nonce = 0;
+    for node in 0..3 {
+        while let Err(error) = call(cluster.rpc(node), "eth_sendRawTransaction", json!([raw(transfer(nonce), 0)])).await
+        {
+            assert!(Instant::now() < deadline, "node {node}: {error}");
+        }
+        nonce += 1;
+    }
+    for node in 0..3 {
+        let ready = format!("{}/ready", cluster.rest(node));
+        while reqwest::get(&ready).await.unwrap().status() != 200 {
+            assert!(Instant::now() < deadline, "node {node} does not become ready");
+            sleep(POLL).await;
+        }
+    }
+    nats.reconnect();
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
