@@ -26,9 +26,18 @@ impl Chain {
 
     /// Adds a transaction with a known sender to the pool.
     pub fn accept(&self, submission: Submission) -> Result<Accepted, SubmitError> {
+        self.admit(submission, false)
+    }
+
+    /// Adds a transaction that another node of the cluster has acknowledged, whatever it pays by now.
+    pub fn accept_acknowledged(&self, submission: Submission) -> Result<Accepted, SubmitError> {
+        self.admit(submission, true)
+    }
+
+    fn admit(&self, submission: Submission, is_acknowledged: bool) -> Result<Accepted, SubmitError> {
         let head = self.head();
         let next = self.shared.next_environment(&head, 0);
-        let min_tip = self.min_tip();
+        let min_tip = if is_acknowledged { 0 } else { self.min_tip() };
         let base_fee = next.base_fee.unwrap_or(0);
         match submission.transaction.cosmos() {
             None => {
@@ -38,7 +47,7 @@ impl Chain {
                 let transaction = &submission.transaction;
                 let max = transaction.envelope.max_fee_per_gas();
                 // Sealing at once, the chain would wait for a lower base fee for ever: it falls only with further blocks.
-                if max < u128::from(base_fee) && self.mining() == Mining::Instant {
+                if max < u128::from(base_fee) && self.mining() == Mining::Instant && !is_acknowledged {
                     return Err(SubmitError::FeeCapTooLow { sender: transaction.sender, max, base_fee });
                 }
             }

@@ -57,6 +57,7 @@ pub(super) fn mirror(connection: Connection, stream: Stream<()>, chain: Chain, a
         messages,
         known: HashMap::new(),
         refused: HashMap::new(),
+        has_more_refused: false,
         foreign: HashSet::new(),
         unknown: HashSet::new(),
     };
@@ -81,6 +82,8 @@ struct PoolMirror {
     known: HashMap<B256, u64>,
     /// Those of transactions that the pool does not take now, but may later, such as one that spends what another one brings.
     refused: HashMap<B256, Refused>,
+    /// Whether there were more of them than are kept.
+    has_more_refused: bool,
     /// The sequences of messages on subjects of no transaction.
     foreign: HashSet<u64>,
     /// Transactions of the pool whose messages had not been delivered at the last comparison.
@@ -157,9 +160,11 @@ impl PoolMirror {
                 let since = before.map_or_else(Instant::now, |before| before.since);
                 self.refused.insert(hash, Refused { sequence, since });
             }
+            // It is read again once there is room.
+            Content::Refused => self.has_more_refused = true,
             // It has replaced the transaction's, which is stored again.
             Content::Foreign if self.chain.pool().get(hash).is_some() => drop(self.unknown.insert(hash)),
-            Content::Known | Content::Refused | Content::Foreign => drop(self.known.insert(hash, sequence)),
+            Content::Known | Content::Foreign => drop(self.known.insert(hash, sequence)),
         }
     }
 
@@ -168,6 +173,7 @@ impl PoolMirror {
         self.known.clear();
         self.refused.clear();
         self.foreign.clear();
+        self.has_more_refused = false;
         self.messages = read(&self.stream);
     }
 
@@ -189,6 +195,9 @@ impl PoolMirror {
         }
         self.delete_old().await;
         self.store_missing().await;
+        if self.has_more_refused && self.refused.len() < MOST_REFUSED / 2 {
+            self.read_again();
+        }
         Ok(())
     }
 
@@ -293,7 +302,7 @@ fn accept(chain: &Chain, hash: B256, payload: &[u8], allows_changes: bool) -> Co
         }
     };
     let (sender, nonce) = (submission.transaction.sender, submission.transaction.envelope.nonce());
-    match chain.accept(submission) {
+    match chain.accept_acknowledged(submission) {
         Ok(_) => chain.wake(),
         // Most are in this node's pool already, or in a block.
         Err(error) => {

@@ -218,6 +218,28 @@ async fn transactions_that_wait_for_a_block_or_a_lower_fee_survive_the_leader() 
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_transaction_that_would_be_refused_by_now_survives_restarts_of_all_nodes() {
+    let Some(nats) = NatsServers::start(1).await else { return };
+    let (mut cluster, leader, _) = cluster(&nats, &[]).await;
+    let url = cluster.rpc(leader);
+    ask(url, "evm_setAutomine", json!([false])).await;
+    let cheap = TxEip1559 { max_fee_per_gas: 1, max_priority_fee_per_gas: 1, ..transfer(0) };
+    let hash = ask(url, "eth_sendRawTransaction", json!([raw(cheap, 0)])).await;
+    ask(url, "evm_setAutomine", json!([true])).await;
+    for node in 0..3 {
+        cluster.terminate(node).await;
+        cluster.restart(node).await;
+    }
+    let deadline = std::time::Instant::now() + super::PATIENCE;
+    for node in 0..3 {
+        while ask(cluster.rpc(node), "eth_getTransactionByHash", json!([hash])).await.is_null() {
+            assert!(std::time::Instant::now() < deadline, "node {node} has lost it");
+            tokio::time::sleep(super::POLL).await;
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_name_belongs_to_one_process_which_alone_makes_changes() {
     let Some(nats) = NatsServers::start(1).await else { return };
     let (mut cluster, leader, _) = cluster(&nats, &[]).await;
