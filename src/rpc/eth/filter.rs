@@ -19,6 +19,8 @@ use crate::{
 
 /// The number of blocks whose logs are searched on the current task.
 const FEW_BLOCKS: usize = 16;
+/// The gas that all of them have used at most. A log takes 375 at least.
+const FEW_LOGS_GAS: u64 = 3_000_000;
 
 pub(super) fn methods(table: &mut Table) {
     table
@@ -101,7 +103,9 @@ async fn filter_changes(context: Arc<Context>, (id,): (U256,)) -> Result<FilterC
         }
         FilterUpdate::Logs(filter, news) => (filter, news),
     };
-    let few = news.removed.len() + news.added.len() <= FEW_BLOCKS;
+    let blocks = || news.removed.iter().chain(&*news.added);
+    let few =
+        blocks().count() <= FEW_BLOCKS && blocks().map(|block| block.header.gas_used).sum::<u64>() <= FEW_LOGS_GAS;
     let max_logs = context.config.max_logs;
     let max_bytes = context.config.max_batch_response;
     let out = context.writer(max_bytes);

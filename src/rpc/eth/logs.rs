@@ -126,13 +126,12 @@ impl LogFilter {
         }
         let (mut found, before) = (Vec::new(), answer.size);
         for block in &blocks.held {
-            let counted = answer.size;
+            if is_over() {
+                return Err(out_of_time(block.number()));
+            }
             for at in self.matching(block) {
                 answer.count(written_size(at.log), block.number())?;
                 found.push((block, at));
-            }
-            if answer.size > counted && is_over() {
-                return Err(out_of_time(block.number()));
             }
         }
         // Allocated at once: the response may be long, and growing it step by step costs as much as writing it.
