@@ -98,13 +98,12 @@ async fn nodes_of_a_server_that_is_cut_off_go_to_another_one() {
     nats.isolate((nats.await_stream_leader(LOG).await + 1) % 3);
 
     let deadline = Instant::now() + PATIENCE;
-    let mut nonce = 0;
     for node in 0..3 {
-        while let Err(error) = call(cluster.rpc(node), "eth_sendRawTransaction", json!([raw(transfer(nonce), 0)])).await
+        while let Err(error) =
+            call(cluster.rpc(node), "eth_sendRawTransaction", json!([raw(transfer(node as u64), 0)])).await
         {
             assert!(Instant::now() < deadline, "node {node}: {error}");
         }
-        nonce += 1;
     }
     for node in 0..3 {
         let ready = format!("{}/ready", cluster.rest(node));
