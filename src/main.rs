@@ -1,5 +1,7 @@
 //! The `tetrad` program.
 
+use std::{thread, time::Duration};
+
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
@@ -8,17 +10,32 @@ const PURGE_DELAY: std::ffi::c_long = 10;
 /// The option for it, which the bindings do not name (`mimalloc.h`).
 const PURGE_DELAY_OPTION: libmimalloc_sys::mi_option_t = 15;
 
+/// Interval at which it does.
+const RETURN_INTERVAL: Duration = Duration::from_millis(200);
+
 fn main() -> std::process::ExitCode {
     return_memory_early();
+    // Without this thread, memory is returned later.
+    let _ = thread::Builder::new().name("memory".to_owned()).spawn(return_memory_while_idle);
     tetrad::run(std::env::args_os())
 }
 
-/// Has the allocator return memory earlier than after a second. It returns any only when a thread next needs some, so that a
-/// node that had much to do would keep twice as much as it uses. `MIMALLOC_PURGE_DELAY` in the environment has precedence.
+/// Has the allocator return memory earlier than after a second. `MIMALLOC_PURGE_DELAY` in the environment has precedence.
 #[allow(unsafe_code, reason = "the allocator's options have no safe interface")]
 fn return_memory_early() {
     // SAFETY: this stores a number in the allocator's table of options.
     unsafe { libmimalloc_sys::mi_option_set_default(PURGE_DELAY_OPTION, PURGE_DELAY) };
+}
+
+/// Has the allocator return the memory of all threads. By itself it returns any only when a thread next needs some, so that a
+/// node that had much to do would keep several times as much as it uses.
+#[allow(unsafe_code, reason = "the allocator has no safe interface for this")]
+fn return_memory_while_idle() {
+    loop {
+        thread::sleep(RETURN_INTERVAL);
+        // SAFETY: any thread may ask for this at any time.
+        unsafe { libmimalloc_sys::mi_collect(true) };
+    }
 }
 
 #[cfg(test)]
