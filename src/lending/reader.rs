@@ -107,8 +107,16 @@ impl LensReader {
         let empty = |_| async { Ok::<_, RestError>(BodiesByTopic::default()) };
         let (head, held) = self.bodies.get(&self.chain, empty).await?;
         let shared = held.get(topic);
-        let body = shared.get_or_try_init(|| self.render(head, topic));
-        Ok(answer(body.await?))
+        let body = match (topic, shared.get()) {
+            (_, Some(body)) => body,
+            (Topic::Pool(_), None) => shared.get_or_try_init(|| self.render(head, topic)).await?,
+            // In a turn of its own, rather than in that of whoever asked first.
+            (Topic::User(_) | Topic::Positions(_) | Topic::Score(_), None) => {
+                let own = self.render(head, topic).await?;
+                shared.get_or_init(|| async { own }).await
+            }
+        };
+        Ok(answer(body))
     }
 
     /// Renders the body about one user or pool at `head`.
