@@ -181,14 +181,14 @@ impl Connection {
 
     /// Refuses a server that loses what it has acknowledged.
     fn expect_version(&self) -> Result<(), ClusterError> {
+        self.unfit_server().map_or(Ok(()), |reason| Err(ClusterError::Refused(reason)))
+    }
+
+    /// Returns why the server to which this node is connected by now cannot be used, if it cannot.
+    pub(super) fn unfit_server(&self) -> Option<String> {
         let server = self.client.server_info();
-        match version(&server.version).and_then(fault) {
-            None => Ok(()),
-            Some(fault) => Err(ClusterError::Refused(format!(
-                "the NATS server {} has version {}, {fault}: upgrade it",
-                server.server_name, server.version
-            ))),
-        }
+        let fault = version(&server.version).and_then(fault)?;
+        Some(format!("the NATS server {} has version {}, {fault}: upgrade it", server.server_name, server.version))
     }
 
     /// Asks for the account. Servers before 2.10 answer with fewer members than the library's type has.

@@ -335,7 +335,11 @@ impl Candidate {
         });
         if !is_vacant {
             self.yielding = None;
-        } else if self.election.may_lead() && self.connection.is_connected() && !self.yields() {
+        } else if self.election.may_lead()
+            && self.connection.is_connected()
+            && self.connection.unfit_server().is_none()
+            && !self.yields()
+        {
             self.take(revision, claim.map_or(0, |claim| claim.epoch)).await;
         }
     }

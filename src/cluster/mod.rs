@@ -221,6 +221,9 @@ impl Cluster {
         if !self.connection.is_connected() {
             return Some("no connection to the NATS servers of the cluster".to_owned());
         }
+        if let Some(reason) = self.connection.unfit_server() {
+            return Some(reason);
+        }
         if self.election.is_unanswered() {
             return Some("the NATS servers of the cluster do not answer".to_owned());
         }
