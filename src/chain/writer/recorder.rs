@@ -115,6 +115,14 @@ impl ChainWriter {
         Some(reason.clone())
     }
 
+    /// Returns why the last change could not be recorded, if it could not.
+    pub(super) fn append_failure(&self) -> Option<&str> {
+        match &self.recorder.failure {
+            Some(ChangeFailure::Append(reason)) => Some(reason),
+            Some(ChangeFailure::Block(_)) | None => None,
+        }
+    }
+
     /// Notes that no more changes can be recorded or followed.
     pub(super) fn fail_for_good(&mut self, reason: String) {
         if let Some(journal) = &mut self.recorder.journal {

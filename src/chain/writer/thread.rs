@@ -9,7 +9,7 @@ use std::{
         mpsc::{Receiver, RecvTimeoutError},
     },
     thread,
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use parking_lot::Mutex;
@@ -22,11 +22,15 @@ use super::{
 };
 use crate::{
     chain::{ChangeError, Head, Pooled, SubmitError},
+    log::AppendError,
     store::SnapshotInfo,
 };
 
 /// Most transactions that are stored with one write.
 const MAX_KEPT: usize = 1_024;
+
+/// Time that a failure takes after which whatever waited for its end does not wait for another one.
+const LONG_FAILURE: Duration = Duration::from_secs(2);
 
 /// A command to the writer.
 pub(in crate::chain) enum WriterCommand {
@@ -97,9 +101,12 @@ fn run(writer: &Mutex<ChainWriter>, mut inbox: Inbox) {
     writer.lock().schedule();
     loop {
         // Commands alternate with pieces of scheduled work, so that neither delays the other for long.
+        let began = Instant::now();
         let patience = writer.lock().proceed(|| inbox.has_any());
+        let proceeded = began.elapsed();
         let command = inbox.next(patience);
         let mut writer = writer.lock();
+        let began = Instant::now();
         match command {
             Ok(WriterCommand::Wake) => {
                 writer.shared.woken.store(false, Ordering::Release);
@@ -140,6 +147,11 @@ fn run(writer: &Mutex<ChainWriter>, mut inbox: Inbox) {
             Err(RecvTimeoutError::Timeout) => {}
             Ok(WriterCommand::Stop) | Err(RecvTimeoutError::Disconnected) => return writer.end(),
         }
+        if proceeded + began.elapsed() >= LONG_FAILURE
+            && let Some(reason) = writer.append_failure()
+        {
+            inbox.refuse_changes(reason);
+        }
     }
 }
 
@@ -157,6 +169,20 @@ impl Inbox {
     fn has_any(&mut self) -> bool {
         self.deferred.extend(self.commands.try_recv());
         !self.deferred.is_empty()
+    }
+
+    /// Answers the changes that wait with the failure of what came before them.
+    fn refuse_changes(&mut self, reason: &str) {
+        self.deferred.extend(self.commands.try_iter());
+        for command in std::mem::take(&mut self.deferred) {
+            match command {
+                // The caller may have disconnected.
+                WriterCommand::Change(_, _, reply) => {
+                    drop(reply.send(Err(AppendError::Unavailable(reason.to_owned()).into())));
+                }
+                other => self.deferred.push_back(other),
+            }
+        }
     }
 
     /// Returns this transaction and those of the commands that follow, so that they share one write.
