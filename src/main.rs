@@ -10,7 +10,7 @@ const PURGE_DELAY: std::ffi::c_long = 10;
 /// The option for it, which the bindings do not name (`mimalloc.h`).
 const PURGE_DELAY_OPTION: libmimalloc_sys::mi_option_t = 15;
 
-/// Interval at which it does.
+/// Interval at which a thread has it do so.
 const RETURN_INTERVAL: Duration = Duration::from_millis(200);
 
 fn main() -> std::process::ExitCode {
@@ -27,14 +27,14 @@ fn return_memory_early() {
     unsafe { libmimalloc_sys::mi_option_set_default(PURGE_DELAY_OPTION, PURGE_DELAY) };
 }
 
-/// Has the allocator return the memory of all threads. By itself it returns any only when a thread next needs some, so that a
+/// Has the allocator return the memory of all threads that is due. By itself it returns any only when a thread next needs some, so that a
 /// node that had much to do would keep several times as much as it uses.
 #[allow(unsafe_code, reason = "the allocator has no safe interface for this")]
 fn return_memory_while_idle() {
     loop {
         thread::sleep(RETURN_INTERVAL);
         // SAFETY: any thread may ask for this at any time.
-        unsafe { libmimalloc_sys::mi_collect(true) };
+        unsafe { libmimalloc_sys::mi_collect(false) };
     }
 }
 

@@ -61,9 +61,10 @@ impl Chain {
         tx: &CosmosTransaction,
         head: &Head,
         next: &Environment,
+        min_tip: u128,
     ) -> Result<(), SubmitError> {
         self.check_static(tx, head, next)?;
-        let price = U256::from(self.min_tip()).saturating_mul(U256::from(tx.gas_limit));
+        let price = U256::from(min_tip).saturating_mul(U256::from(tx.gas_limit));
         if tx.fee < price {
             return Err(CosmosError::insufficient_fee("the fee is below the node's minimum").into());
         }

@@ -51,7 +51,7 @@ impl Chain {
                     return Err(SubmitError::FeeCapTooLow { sender: transaction.sender, max, base_fee });
                 }
             }
-            Some(cosmos) => self.admit_cosmos(&cosmos, &head, &next)?,
+            Some(cosmos) => self.admit_cosmos(&cosmos, &head, &next, min_tip)?,
         }
         self.add_to_pool(submission, &head, &next)
     }

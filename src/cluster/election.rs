@@ -253,8 +253,8 @@ impl Candidate {
                 }
             }
             Ok(None) => match self.directory.lease().await {
-                // An earlier renewal may have had no answer.
-                Ok(Some(found)) if found.value.as_ref() == Some(claim) => {
+                // An earlier renewal was stored and not answered. A server that is behind shows an older one.
+                Ok(Some(found)) if found.value.as_ref() == Some(claim) && found.revision > *revision => {
                     if let Some(held) = &mut self.held {
                         held.revision = found.revision;
                     }
@@ -265,7 +265,10 @@ impl Candidate {
                     self.seen = None;
                     let _ = timeout(PATIENCE, self.chain.resign()).await;
                 }
-                Err(error) => tracing::debug!(%error, "failed to read the lease"),
+                Err(error) => {
+                    tracing::debug!(%error, "failed to read the lease");
+                    self.missed_answer().await;
+                }
             },
             // The bucket does not answer. Nobody else can take the lease meanwhile.
             Err(error) => {

@@ -103,7 +103,7 @@ pub(super) enum Handler {
 }
 
 impl Handler {
-    /// Begins a call that is not answered at once, in case of code in slices unless its state is far.
+    /// Begins a call that is not answered at once. One that executes code has a slice first, unless its state is far.
     pub(super) fn later(
         &self,
         context: Arc<Context>,

@@ -16,7 +16,7 @@ use crate::{
 };
 
 /// Number of newest entries in which requests are searched for after a start.
-const SEARCHED: u64 = 16_384;
+const SEARCHED: u64 = 1_024;
 
 /// The log, with the files that are kept up to date with it. Knows nothing about sealing blocks.
 pub struct Journal {

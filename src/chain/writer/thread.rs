@@ -147,7 +147,9 @@ fn run(writer: &Mutex<ChainWriter>, mut inbox: Inbox) {
             Err(RecvTimeoutError::Timeout) => {}
             Ok(WriterCommand::Stop) | Err(RecvTimeoutError::Disconnected) => return writer.end(),
         }
-        if proceeded + began.elapsed() >= LONG_FAILURE
+        // A writer that does not lead any more refuses changes at once, so that the next leader is asked.
+        if writer.leads
+            && proceeded + began.elapsed() >= LONG_FAILURE
             && let Some(reason) = writer.append_failure()
         {
             inbox.refuse_changes(reason);

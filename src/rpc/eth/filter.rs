@@ -103,9 +103,8 @@ async fn filter_changes(context: Arc<Context>, (id,): (U256,)) -> Result<FilterC
         }
         FilterUpdate::Logs(filter, news) => (filter, news),
     };
-    let blocks = || news.removed.iter().chain(&*news.added);
-    let few =
-        blocks().count() <= FEW_BLOCKS && blocks().map(|block| block.header.gas_used).sum::<u64>() <= FEW_LOGS_GAS;
+    let gas: u64 = news.removed.iter().chain(&*news.added).map(|block| block.header.gas_used).sum();
+    let few = news.removed.len() + news.added.len() <= FEW_BLOCKS && gas <= FEW_LOGS_GAS;
     let max_logs = context.config.max_logs;
     let max_bytes = context.config.max_batch_response;
     let out = context.writer(max_bytes);

@@ -52,6 +52,7 @@ impl TypedMessage {
 impl Param for TypedMessage {
     fn read(json: &str, rules: ParamRules) -> Result<Self, String> {
         let text = if json.starts_with('"') { &String::read(json, rules)? } else { json };
+        // The values of parameters were counted without those in texts.
         check_json(text.as_bytes()).map_err(|error| error.to_string())?;
         let read = params::shape(text).map(|data| Self { data, domain: None });
         let message = read.or_else(|error| Self::with_own_domain(text).ok_or(error))?;

@@ -1,7 +1,7 @@
 //! GraphQL over HTTP (EIP-1767), with geth's schema.
 //!
 //! A query runs on a thread for executions, from its parsing to its response, and its fields never wait. Only the
-//! mutation does: it runs on the task that received the request. Its document counts until then.
+//! mutation does: it runs on the task that received the request. A document counts until the response.
 
 #[cfg(feature = "internals")]
 pub mod fuzzing;
@@ -211,7 +211,6 @@ fn run(
     }
 
     let request = request.data(context).data(limits.clone());
-
     let response = schema.execute(request).now_or_never().ok_or_else(|| RpcError::internal("not answered"))?;
     Ok(QueryStep::Answered(rendered(response, &limits)))
 }
