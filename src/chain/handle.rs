@@ -6,7 +6,7 @@ use std::{
         atomic::{AtomicBool, Ordering},
         mpsc,
     },
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use alloy_primitives::{Address, B256};
@@ -258,7 +258,8 @@ impl Chain {
     /// Sends a change to this node's writer and waits for the outcome. In a cluster, the `request` for the change has an id,
     /// a random number that is the same whenever it is made again.
     pub async fn change_here(&self, change: Change, request: Option<u64>) -> Result<ChangeOutcome, ChangeError> {
-        self.ask(|reply| WriterCommand::Change(change, request, reply)).await?
+        let asked = Instant::now();
+        self.ask(|reply| WriterCommand::Change { change, request, asked, reply }).await?
     }
 
     /// Seals blocks with the transactions that are ready, even empty ones, and waits for them. Many blocks are mined in

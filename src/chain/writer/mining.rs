@@ -54,6 +54,18 @@ impl ChainWriter {
         }
     }
 
+    /// Answers the orders that have waited for this time, and of which nothing is mined, with an error.
+    pub(super) fn refuse_orders(&mut self, waited: Duration, error: impl Fn() -> ChangeError) {
+        for order in std::mem::take(&mut self.schedule.orders) {
+            if order.left == order.count && order.reported.elapsed() >= waited {
+                // The caller may have disconnected.
+                let _ = order.reply.send(Err(error()));
+            } else {
+                self.schedule.orders.push_back(order);
+            }
+        }
+    }
+
     /// Mines a piece of the first order.
     fn mine_some(&mut self) {
         let Some(mut order) = self.schedule.orders.pop_front() else { return };

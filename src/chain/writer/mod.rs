@@ -70,14 +70,7 @@ impl ChainWriter {
             // What is not done yet records itself.
             self.recorder.part = None;
         }
-        let is_recorded = match &answer {
-            // Its time would have no answer either.
-            Some((Err(ChangeError::Append(AppendError::Unavailable(_))), _)) => {
-                self.shared.timing.lock().restore(self.recorder.shift());
-                true
-            }
-            _ => self.record_time(),
-        };
+        let is_recorded = self.record_time();
         self.recorder.part = None;
         self.note_height();
         if let Some((outcome, reply)) = answer {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{ChainWriter, phases::Phase, sealing::Sealed, thread::StoreRequest};
+use super::{ChainWriter, phases::Phase, schedule::SealReason, sealing::Sealed, thread::StoreRequest};
 use crate::{
     block::DevSettings,
     chain::{Head, Journal, SubmitError, block::candidate::Candidate},
@@ -21,6 +21,8 @@ pub(in crate::chain) struct ChangeRecorder {
     settings: DevSettings,
     /// The reason why the last change failed, until one succeeds.
     failure: Option<ChangeFailure>,
+    /// The reason why the log did not answer in the writer's present turn, if it did not.
+    pub(super) unanswered: Option<String>,
     /// The request for the change that is being made, in a cluster, and the number of entries after the next one.
     pub(super) part: Option<RequestPart>,
 }
@@ -28,7 +30,7 @@ pub(in crate::chain) struct ChangeRecorder {
 impl ChangeRecorder {
     /// Returns a recorder for `journal`, whose last recorded time shift is `shift`, with these settings.
     pub(in crate::chain) fn new(journal: Option<Journal>, shift: TimeShift, settings: DevSettings) -> Self {
-        Self { journal, shift, settings, failure: None, part: None }
+        Self { journal, shift, settings, failure: None, unanswered: None, part: None }
     }
 
     /// Returns the recorded time shift.
@@ -81,6 +83,10 @@ impl ChainWriter {
             Ok(()) => self.clear_failure(|failure| matches!(failure, ChangeFailure::Append(_))),
             // Not a failure: the change is retried.
             Err(AppendError::Conflict { .. }) => self.shared.conflicts.add(1),
+            Err(AppendError::Unavailable(reason)) => {
+                self.recorder.unanswered = Some(reason.clone());
+                self.fail(ChangeFailure::Append(format!("the chain cannot be written: {reason}")));
+            }
             Err(error) => self.fail(ChangeFailure::Append(format!("the chain cannot be written: {error}"))),
         }
     }
@@ -115,14 +121,6 @@ impl ChainWriter {
         Some(reason.clone())
     }
 
-    /// Returns why the last change could not be recorded, if it could not.
-    pub(super) fn append_failure(&self) -> Option<&str> {
-        match &self.recorder.failure {
-            Some(ChangeFailure::Append(reason)) => Some(reason),
-            Some(ChangeFailure::Block(_)) | None => None,
-        }
-    }
-
     /// Notes that no more changes can be recorded or followed.
     pub(super) fn fail_for_good(&mut self, reason: String) {
         if let Some(journal) = &mut self.recorder.journal {
@@ -143,6 +141,8 @@ impl ChainWriter {
     fn clear_failure(&mut self, is_over: impl FnOnce(&ChangeFailure) -> bool) {
         if self.recorder.failure.take_if(|failure| is_over(failure)).is_some() {
             tracing::info!("the chain can be written again");
+            // Transactions that were acknowledged before have stayed.
+            self.schedule.request_seal(SealReason::Transactions);
         }
     }
 
@@ -226,7 +226,14 @@ impl ChainWriter {
         let recorded = self.retry(|writer| {
             writer.shared.timing.lock().restore(shift);
             let is_known = writer.recorder.journal.is_none() || shift == writer.recorder.shift;
-            if is_known { Ok(()) } else { Ok(writer.record(|| LogEntry::Time(shift))?) }
+            if is_known {
+                return Ok(());
+            }
+            // A log that has just not answered would be waited for once more.
+            match writer.recorder.unanswered.clone() {
+                Some(reason) => Err(AppendError::Unavailable(reason).into()),
+                None => Ok(writer.record(|| LogEntry::Time(shift))?),
+            }
         });
         recorded.inspect_err(|_| self.shared.timing.lock().restore(self.recorder.shift)).is_ok()
     }

@@ -29,8 +29,8 @@ use crate::{
 /// Most transactions that are stored with one write.
 const MAX_KEPT: usize = 1_024;
 
-/// Time that a failure takes after which whatever waited for its end does not wait for another one.
-const LONG_FAILURE: Duration = Duration::from_secs(2);
+/// Time for which a change waits, at least, before it shares the failure of an earlier one that had no answer.
+const SHARED_FAILURE: Duration = Duration::from_secs(2);
 
 /// A command to the writer.
 pub(in crate::chain) enum WriterCommand {
@@ -43,7 +43,7 @@ pub(in crate::chain) enum WriterCommand {
     /// Write a checkpoint of the newest head.
     Checkpoint,
     /// Change the chain. In a cluster, a request for a change has an id.
-    Change(Change, Option<u64>, Reply),
+    Change { change: Change, request: Option<u64>, asked: Instant, reply: Reply },
     /// Follow the log: every entry appended so far, or else those that have arrived. Return the height of the published
     /// head.
     Follow { all: bool, reply: Option<oneshot::Sender<Result<u64, ChangeError>>> },
@@ -101,59 +101,75 @@ fn run(writer: &Mutex<ChainWriter>, mut inbox: Inbox) {
     writer.lock().schedule();
     loop {
         // Commands alternate with pieces of scheduled work, so that neither delays the other for long.
-        let began = Instant::now();
-        let patience = writer.lock().proceed(|| inbox.has_any());
-        let proceeded = began.elapsed();
-        let command = inbox.next(patience);
-        let mut writer = writer.lock();
-        let began = Instant::now();
-        match command {
-            Ok(WriterCommand::Wake) => {
-                writer.shared.woken.store(false, Ordering::Release);
-                writer.schedule.request_seal(SealReason::Preamble);
-            }
-            Ok(WriterCommand::Store(waiting)) => writer.store_pending(inbox.all_to_store(waiting)),
-            Ok(WriterCommand::TidyPool) => writer.tidy_pool(true),
-            Ok(WriterCommand::Checkpoint) => writer.demand_checkpoint(),
-            Ok(WriterCommand::Change(change, request, reply)) => writer.change(change, request, reply),
-            Ok(WriterCommand::Follow { all, reply }) => {
-                writer.shared.summoned.store(false, Ordering::Release);
-                let followed = writer.follow(all);
-                match reply {
-                    // The caller may have disconnected.
-                    Some(reply) => drop(reply.send(followed.map(|()| writer.published_height()))),
-                    None => {
-                        if let Err(error) = followed {
-                            tracing::debug!(%error, "failed to follow the log");
-                        }
+        let patience = take_turn(&mut writer.lock(), &mut inbox, |writer, inbox| writer.proceed(|| inbox.has_any()));
+        let command = match inbox.next(patience) {
+            Ok(WriterCommand::Stop) | Err(RecvTimeoutError::Disconnected) => return writer.lock().end(),
+            Err(RecvTimeoutError::Timeout) => continue,
+            Ok(command) => command,
+        };
+        take_turn(&mut writer.lock(), &mut inbox, |writer, inbox| execute(writer, inbox, command));
+    }
+}
+
+/// Does a part of the writer's work. Changes that wait share its failure if it had no answer.
+fn take_turn<R>(
+    writer: &mut ChainWriter,
+    inbox: &mut Inbox,
+    work: impl FnOnce(&mut ChainWriter, &mut Inbox) -> R,
+) -> R {
+    writer.recorder.unanswered = None;
+    let result = work(writer, inbox);
+    // A writer that does not lead any more refuses them at once, so that the next leader is asked.
+    if let Some(reason) = writer.recorder.unanswered.take()
+        && writer.leads
+    {
+        let error = || ChangeError::Append(AppendError::Unavailable(reason.clone()));
+        writer.refuse_orders(SHARED_FAILURE, error);
+        inbox.refuse_changes(error);
+    }
+    result
+}
+
+fn execute(writer: &mut ChainWriter, inbox: &mut Inbox, command: WriterCommand) {
+    match command {
+        WriterCommand::Wake => {
+            writer.shared.woken.store(false, Ordering::Release);
+            writer.schedule.request_seal(SealReason::Preamble);
+        }
+        WriterCommand::Store(waiting) => writer.store_pending(inbox.all_to_store(waiting)),
+        WriterCommand::TidyPool => writer.tidy_pool(true),
+        WriterCommand::Checkpoint => writer.demand_checkpoint(),
+        WriterCommand::Change { change, request, reply, .. } => writer.change(change, request, reply),
+        WriterCommand::Follow { all, reply } => {
+            writer.shared.summoned.store(false, Ordering::Release);
+            let followed = writer.follow(all);
+            match reply {
+                // The caller may have disconnected.
+                Some(reply) => drop(reply.send(followed.map(|()| writer.published_height()))),
+                None => {
+                    if let Err(error) = followed {
+                        tracing::debug!(%error, "failed to follow the log");
                     }
                 }
             }
-            Ok(WriterCommand::Lead { epoch, node, reply }) => {
-                let led = writer.lead(epoch, node);
-                let _ = reply.send(led.map(|()| writer.published_height()));
-            }
-            Ok(WriterCommand::Resign(reply)) => {
-                writer.resign();
-                let _ = reply.send(());
-            }
-            // The callers may have disconnected.
-            Ok(WriterCommand::Snapshots(reply)) => drop(reply.send(writer.snapshots())),
-            Ok(WriterCommand::Obstacle(reply)) => drop(reply.send(writer.obstacle())),
-            Ok(WriterCommand::Present(reply)) => {
-                let ahead = writer.shared.timing.lock().ahead();
-                drop(reply.send((writer.head(), ahead)));
-            }
-            Err(RecvTimeoutError::Timeout) => {}
-            Ok(WriterCommand::Stop) | Err(RecvTimeoutError::Disconnected) => return writer.end(),
         }
-        // A writer that does not lead any more refuses changes at once, so that the next leader is asked.
-        if writer.leads
-            && proceeded + began.elapsed() >= LONG_FAILURE
-            && let Some(reason) = writer.append_failure()
-        {
-            inbox.refuse_changes(reason);
+        WriterCommand::Lead { epoch, node, reply } => {
+            let led = writer.lead(epoch, node);
+            let _ = reply.send(led.map(|()| writer.published_height()));
         }
+        WriterCommand::Resign(reply) => {
+            writer.resign();
+            let _ = reply.send(());
+        }
+        // The callers may have disconnected.
+        WriterCommand::Snapshots(reply) => drop(reply.send(writer.snapshots())),
+        WriterCommand::Obstacle(reply) => drop(reply.send(writer.obstacle())),
+        WriterCommand::Present(reply) => {
+            let ahead = writer.shared.timing.lock().ahead();
+            drop(reply.send((writer.head(), ahead)));
+        }
+        // Ends the thread.
+        WriterCommand::Stop => {}
     }
 }
 
@@ -173,14 +189,14 @@ impl Inbox {
         !self.deferred.is_empty()
     }
 
-    /// Answers the changes that wait with the failure of what came before them.
-    fn refuse_changes(&mut self, reason: &str) {
+    /// Answers the changes that have waited for a while with an error.
+    fn refuse_changes(&mut self, error: impl Fn() -> ChangeError) {
         self.deferred.extend(self.commands.try_iter());
         for command in std::mem::take(&mut self.deferred) {
             match command {
                 // The caller may have disconnected.
-                WriterCommand::Change(_, _, reply) => {
-                    drop(reply.send(Err(AppendError::Unavailable(reason.to_owned()).into())));
+                WriterCommand::Change { asked, reply, .. } if asked.elapsed() >= SHARED_FAILURE => {
+                    drop(reply.send(Err(error())));
                 }
                 other => self.deferred.push_back(other),
             }
