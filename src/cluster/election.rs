@@ -42,7 +42,7 @@ const REST: Duration = Duration::from_secs(10);
 /// Time for which a node that has less of the log than another one leaves a vacant lease to it. Clients wait longer, so that a
 /// false announcement costs them no request.
 const YIELD: Duration = Duration::from_secs(3);
-/// Time without an answer after which a node takes another server: its own may be cut off from the others.
+/// Time without an answer after which a node connects again: its server may be cut off from the others.
 const UNANSWERED: Duration = Duration::from_secs(4);
 /// Time in which the writer ceases to lead.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -192,7 +192,7 @@ struct Candidate {
     clock: ClockWatch,
     /// Whether the clock has jumped, and was not right since.
     has_jumped: bool,
-    /// When this node last took another server.
+    /// When this node last gave its connection up.
     reconnected: Option<Instant>,
 }
 
@@ -217,6 +217,7 @@ impl Candidate {
             }
             if checked.elapsed() >= CHECK {
                 checked = Instant::now();
+                self.check_server().await;
                 self.check_clock().await;
                 if self.held.is_some() && self.beginning.is_none() {
                     self.check().await;
@@ -253,10 +254,11 @@ impl Candidate {
                 }
             }
             Ok(None) => match self.directory.lease().await {
-                // An earlier renewal was stored and not answered. A server that is behind shows an older one.
-                Ok(Some(found)) if found.value.as_ref() == Some(claim) && found.revision > *revision => {
+                // An earlier renewal was stored and not answered, or a server that is behind shows an older one. The next
+                // attempt tells.
+                Ok(Some(found)) if found.value.as_ref() == Some(claim) => {
                     if let Some(held) = &mut self.held {
-                        held.revision = found.revision;
+                        held.revision = held.revision.max(found.revision);
                     }
                 }
                 // Another node has taken it, because this one was away.
@@ -282,15 +284,29 @@ impl Candidate {
         *self.election.unanswered.lock() = None;
     }
 
-    /// Takes another server if this one has not answered for a while.
+    /// Connects again, to any of the servers, if this one has not answered for a while.
     async fn missed_answer(&mut self) {
         let since = *self.election.unanswered.lock().get_or_insert_with(Instant::now);
-        let latest = self.reconnected.map_or(since, |reconnected| reconnected.max(since));
-        if latest.elapsed() >= UNANSWERED && self.connection.is_connected() {
-            tracing::warn!("the NATS server of this node does not answer: another one is taken");
-            self.reconnected = Some(Instant::now());
-            self.connection.reconnect().await;
+        let before = self.reconnected.filter(|reconnected| *reconnected > since);
+        if before.unwrap_or(since).elapsed() < UNANSWERED || !self.connection.is_connected() {
+            return;
         }
+        if before.is_none() {
+            tracing::warn!("the NATS server of this node does not answer: the node connects again until one does");
+        }
+        self.reconnected = Some(Instant::now());
+        self.connection.reconnect().await;
+    }
+
+    /// Leaves a server that loses messages, to which a later connection has led.
+    async fn check_server(&mut self) {
+        let Some(reason) = self.connection.unfit_server() else { return };
+        tracing::warn!(reason, "this node connects again");
+        if self.held.is_some() {
+            let _ = timeout(PATIENCE, self.chain.resign()).await;
+            self.release().await;
+        }
+        self.connection.reconnect().await;
     }
 
     async fn release(&mut self) {

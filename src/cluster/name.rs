@@ -83,11 +83,11 @@ impl NameClaim {
                 match bucket.claim_name(revision, &own).await {
                     Ok(Some(renewed)) => revision = Some(renewed),
                     Ok(None) => match bucket.name(&own.node).await {
-                        // An earlier renewal may have had no answer.
+                        // An earlier renewal may have had no answer, and a claim without a value is nobody's.
                         Ok(Some(found)) if found.value.as_ref().is_none_or(|claim| *claim == own) => {
                             revision = Some(found.revision);
                         }
-                        // The servers have lost the claim, or the bucket.
+                        // The servers have lost the claim, or all of a bucket that another node has created again.
                         Ok(None) => revision = None,
                         Ok(Some(_)) => {
                             tracing::error!(node = own.node, "another process has this node's name: this one leaves");

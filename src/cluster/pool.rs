@@ -38,7 +38,7 @@ use crate::{
 const EVERY: Duration = Duration::from_secs(5);
 /// Number of messages that are deleted or stored at the same time.
 const AT_ONCE: usize = 32;
-/// Most refused transactions that are offered again. The messages of others are deleted.
+/// Most refused transactions that are offered again. Others are read again once there are fewer.
 const MOST_REFUSED: usize = 1_024;
 /// Time for which a refused transaction is offered again.
 const REFUSED_FOR: Duration = Duration::from_secs(600);
