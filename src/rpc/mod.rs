@@ -79,7 +79,7 @@ use crate::{
     web::{Answer, Budget, Caller, Client, Execution, Slice, check_json, current_client, interrupted},
 };
 
-/// The most bytes of parameters that are read on the task of their request.
+/// The most bytes of parameters that are read on the task of their request, unless the method waits.
 const LONG_PARAMS: usize = 64 << 10;
 
 /// Settings of the interface.
@@ -478,7 +478,7 @@ impl Rpc {
                     return Ok(Written(answer));
                 }
             }
-            method.handler.later(context, caller, params, true)?.await
+            method.handler.later(context, caller, params, false)?.await
         })
     }
 

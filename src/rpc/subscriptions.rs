@@ -122,7 +122,8 @@ impl Subscriptions {
         self.topics.is_empty()
     }
 
-    /// The messages about an event, each rendered when the iterator reaches it, and `None` after each search of a block.
+    /// The messages about an event, each rendered when the iterator reaches it. After those of a block for
+    /// a subscription, of which there may be none, is `None`.
     pub(super) fn notifications<'a>(
         &'a self,
         event: &'a Event,

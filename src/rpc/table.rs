@@ -5,7 +5,7 @@
 //!
 //! - how it runs: [`read`](Table::read), [`execute`](Table::execute), [`apart`](Table::apart) or [`wait`](Table::wait).
 //!   Blocks and states that have to be read from disk or built first go to a thread of their own in any case, and so do
-//!   long parameters. Requests that wait for their turn keep them unread;
+//!   long parameters, or those with many values of a method that waits. Requests that wait for their turn keep them unread;
 //! - what a fork does with it: [`OnFork`];
 //! - its documentation: the names of its parameters and a summary, see [`Registration::describe`]. Its example is in
 //!   the `examples.jsonl` of its namespace.
@@ -64,11 +64,15 @@ impl KeptParams {
         self.0.as_deref().and_then(|json| serde_json::from_slice(json).ok())
     }
 
+    /// The memory in bytes of what is read from them; 0 if that is little.
+    fn memory(&self) -> usize {
+        json_memory(self.0.as_deref().unwrap_or_default())
+    }
+
     /// Takes memory for what is read from them.
     fn hold(&self, context: &Context) -> Result<Held, RpcError> {
         let mut held = Held::default();
-        let bytes = json_memory(self.0.as_deref().unwrap_or_default());
-        if context.config.budget.try_grow(&mut held, bytes) { Ok(held) } else { Err(RpcError::no_room()) }
+        if context.config.budget.try_grow(&mut held, self.memory()) { Ok(held) } else { Err(RpcError::no_room()) }
     }
 }
 
@@ -112,7 +116,9 @@ impl Handler {
         is_far: bool,
     ) -> Result<Pending, RpcError> {
         Ok(match self {
-            Self::Wait(run) => run(context, params.get())?,
+            // At once, since transactions of a batch keep their order.
+            Self::Wait(run) if params.memory() == 0 => run(context, params.get())?,
+            Self::Wait(run) => Box::pin(wait_for(run.clone(), context, caller, params)),
             Self::Apart(work) => Box::pin(in_turn(work.clone(), context, Caller { long: true, ..caller }, params)),
             Self::Execute(_, work) if !is_far => Box::pin(in_slices(work.clone(), context, caller, params)),
             Self::Execute(_, work) | Self::Quick(_, work) => Box::pin(in_turn(work.clone(), context, caller, params)),
@@ -363,6 +369,17 @@ async fn in_turn(work: Arc<Work>, context: Arc<Context>, caller: Caller, params:
         work(&own, params.get())
     };
     context.execution.apart(caller, run).await
+}
+
+/// Reads parameters with many values on a thread of its own, and waits for the call. They count until it is answered.
+async fn wait_for(run: Arc<Wait>, context: Arc<Context>, caller: Caller, params: KeptParams) -> Answer {
+    let own = context.clone();
+    let begin = move || {
+        let held = params.hold(&own)?;
+        Ok::<_, RpcError>((run(own, params.get())?, held))
+    };
+    let (pending, _held) = context.execution.apart(caller, begin).await?;
+    pending.await
 }
 
 #[cfg(test)]

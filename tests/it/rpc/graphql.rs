@@ -317,7 +317,7 @@ async fn a_mutation_sends_and_the_pool_is_pending() {
 }
 
 #[tokio::test]
-async fn a_document_counts_until_the_response() {
+async fn a_document_takes_memory_before_it_is_parsed() {
     let budget = Budget::new(1 << 20);
     let node = node_with(|config| config.rpc.budget = budget.clone()).await;
     let send = |count: usize| {
