@@ -2,7 +2,10 @@
 
 use std::{
     pin::Pin,
-    sync::Arc,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
     task::{Context, Poll},
     time::Duration,
 };
@@ -237,6 +240,49 @@ async fn a_client_is_heard_beside_events_without_end() {
     let sent = sent.lock();
     assert!(sent.iter().any(|(_, message)| *message == Message::text("answer")));
     assert!(sent.len() < 100, "{} messages", sent.len());
+}
+
+#[tokio::test]
+async fn others_run_while_the_messages_of_an_event_are_searched() {
+    struct Searcher {
+        others_ran: Arc<AtomicBool>,
+    }
+
+    impl SocketProtocol for Searcher {
+        type Event = ();
+
+        fn receive(&mut self, _: Utf8Bytes) -> SocketReply {
+            SocketReply::Nothing
+        }
+
+        async fn next_event(&mut self) -> Option<()> {
+            if self.others_ran.load(Ordering::Relaxed) {
+                std::future::pending().await
+            }
+            Some(())
+        }
+
+        fn messages<'a>(
+            &'a self,
+            _: &'a (),
+        ) -> impl Iterator<Item = Result<Option<SocketMessage>, AnswerError>> + Send + 'a {
+            (0..).map_while(|count| {
+                assert!(count < 1_000, "nobody else runs");
+                std::thread::sleep(Duration::from_millis(1));
+                (!self.others_ran.load(Ordering::Relaxed)).then_some(Ok(None))
+            })
+        }
+    }
+
+    let (_handle, sockets) = sockets();
+    let (client, inbound) = mpsc::unbounded_channel();
+    let socket = FakeSocket { inbound, sent: Arc::default(), room: usize::MAX };
+    let others_ran = Arc::<AtomicBool>::default();
+    let searcher = Searcher { others_ran: others_ran.clone() };
+    let searching = tokio::spawn(SocketTask::new(socket, searcher, Arc::default(), sockets).run());
+    tokio::spawn(async move { others_ran.store(true, Ordering::Relaxed) });
+    client.send(Message::Close(None)).expect("a listener");
+    searching.await.expect("others ran");
 }
 
 /// Long messages are not copied as a whole for the connection, nor moved with each part that the client takes.
