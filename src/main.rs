@@ -1,6 +1,6 @@
 //! The `tetrad` program.
 
-use std::{thread, time::Duration};
+use std::{hint, thread, time::Duration};
 
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
@@ -27,10 +27,12 @@ fn return_memory_early() {
     unsafe { libmimalloc_sys::mi_option_set_default(PURGE_DELAY_OPTION, PURGE_DELAY) };
 }
 
-/// Has the allocator return the memory of all threads that is due. By itself it returns any only when a thread next needs some, so that a
-/// node that had much to do would keep several times as much as it uses.
+/// Has the allocator return what is due of its arenas, which all threads share. By itself it returns any only when a thread next
+/// needs some, so that a node that had much to do would keep several times as much as it uses.
 #[allow(unsafe_code, reason = "the allocator has no safe interface for this")]
 fn return_memory_while_idle() {
+    // The allocator knows a thread from its first allocation on, and asks nothing of others.
+    drop(hint::black_box(Box::new(0_u8)));
     loop {
         thread::sleep(RETURN_INTERVAL);
         // SAFETY: any thread may ask for this at any time.

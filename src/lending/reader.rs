@@ -110,7 +110,7 @@ impl LensReader {
         let body = match (topic, shared.get()) {
             (_, Some(body)) => body,
             (Topic::Pool(_), None) => shared.get_or_try_init(|| self.render(head, topic)).await?,
-            // In a turn of its own, rather than in that of whoever asked first.
+            // In the turn of each client that asks, rather than in that of the first, which may be far away.
             (Topic::User(_) | Topic::Positions(_) | Topic::Score(_), None) => {
                 let own = self.render(head, topic).await?;
                 shared.get_or_init(|| async { own }).await

@@ -139,7 +139,7 @@ pub(super) const SECTION: Section = Section {
             kind: Kind::Integer,
             placeholder: "N",
             help: "Maximum number of subscriptions of one connection",
-            details: "A filter of logs counts as one more for every 20 addresses and topics.",
+            details: "A subscription to logs counts as one more for every 20 addresses and topics.",
             read: |config, given| given.integer(0..=1_000_000, &mut config.rpc.max_subscriptions),
             show: |config| show::integer(config.rpc.max_subscriptions),
             ..Setting::BLANK
