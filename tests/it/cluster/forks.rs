@@ -1,48 +1,21 @@
 //! A node whose newest entries the servers do not have: they have decided for others.
 
-use std::{
-    fs,
-    path::Path,
-    time::{Duration, Instant},
-};
+use std::{fs, path::Path, time::Instant};
 
-use alloy_primitives::keccak256;
 use serde_json::{Value, json};
 use tokio::time::sleep;
 
 use super::{
-    POLL,
+    PATIENCE, POLL,
     nats::NatsServers,
     nodes::Cluster,
     servers::copy,
-    serving::{ask, call, cluster},
+    serving::{ask, cluster, submit},
 };
-use crate::support::{
-    number,
-    process::output,
-    sign::{raw, transfer},
-};
+use crate::support::{number, process::output};
 
-/// Bound of everything here: two looks at a fork, and the transactions that it gives up, are seconds apart.
-const LONG: Duration = Duration::from_secs(90);
 /// The stream of the log.
 const LOG: &str = "tetrad-test";
-
-/// Sends a transfer, and again while nobody leads.
-async fn send(cluster: &Cluster, node: usize, nonce: u64, account: usize) -> Value {
-    let deadline = Instant::now() + LONG;
-    loop {
-        let raw = raw(transfer(nonce), account);
-        match call(cluster.rpc(node), "eth_sendRawTransaction", json!([raw])).await {
-            Ok(hash) => return hash,
-            // An attempt that failed may have been included.
-            Err(error) if error["message"].as_str().is_some_and(|message| message.contains("nonce too low")) => {
-                return json!(keccak256(raw));
-            }
-            Err(error) => assert!(Instant::now() < deadline, "{error}"),
-        }
-    }
-}
 
 /// Replaces the directory of a server that has ended by an earlier copy of it.
 fn restore(from: &Path, to: &Path) {
@@ -61,7 +34,7 @@ async fn lose_after(nats: &NatsServers, kept: u64) {
 
 /// Waits until a node has the block of another one with this number, and includes a transaction in it or before.
 async fn until_same(cluster: &Cluster, nodes: [usize; 2], hashes: &[Value]) {
-    let deadline = Instant::now() + LONG;
+    let deadline = Instant::now() + PATIENCE;
     loop {
         let [there, here] = nodes.map(|node| cluster.rpc(node).to_owned());
         let newest = ask(&there, "eth_getBlockByNumber", json!(["latest", false])).await;
@@ -89,7 +62,7 @@ async fn a_fork_ends(suspended: bool) {
     let third = (0..3).find(|node| ![forked, other].contains(node)).unwrap();
     let mut hashes = Vec::new();
     for nonce in 0..3 {
-        hashes.push(send(&cluster, other, nonce, 0).await);
+        hashes.push(submit(&cluster, other, nonce, 0).await);
     }
     cluster.terminate(third).await;
     cluster.terminate(other).await;
@@ -98,7 +71,7 @@ async fn a_fork_ends(suspended: bool) {
     let kept = stream.get_info().await.unwrap().state.last_sequence;
     let snapshot = ask(cluster.rpc(forked), "evm_snapshot", json!([])).await;
     for nonce in 3..5 {
-        hashes.push(send(&cluster, forked, nonce, 0).await);
+        hashes.push(submit(&cluster, forked, nonce, 0).await);
     }
     let lost = ask(cluster.rpc(forked), "eth_getBlockByNumber", json!(["latest", false])).await;
     if suspended {
@@ -109,7 +82,7 @@ async fn a_fork_ends(suspended: bool) {
     lose_after(&nats, kept).await;
     cluster.restart(other).await;
     for nonce in 0..6 {
-        hashes.push(send(&cluster, other, nonce, 1).await);
+        hashes.push(submit(&cluster, other, nonce, 1).await);
     }
 
     if suspended {
@@ -129,7 +102,7 @@ async fn a_fork_ends(suspended: bool) {
 
     // It takes part as before, and so does its directory.
     cluster.terminate(other).await;
-    hashes.push(send(&cluster, forked, 6, 1).await);
+    hashes.push(submit(&cluster, forked, 6, 1).await);
     let newest = number(&ask(&url, "eth_blockNumber", json!([])).await);
     let directory = cluster.data_dir(forked);
     cluster.terminate(forked).await;
@@ -158,7 +131,7 @@ async fn an_entry_that_follows_a_lost_one_is_void() {
     let Some(mut nats) = NatsServers::start(1).await else { return };
     let (mut cluster, forked, other) = cluster(&nats, &["--block-time", "0.1"]).await;
     let third = (0..3).find(|node| ![forked, other].contains(node)).unwrap();
-    let mut hashes = vec![send(&cluster, other, 0, 0).await];
+    let mut hashes = vec![submit(&cluster, other, 0, 0).await];
     cluster.terminate(third).await;
     cluster.terminate(other).await;
     let (store, directory) = (nats.store(0), tempfile::tempdir().unwrap());
@@ -166,7 +139,7 @@ async fn an_entry_that_follows_a_lost_one_is_void() {
     nats.kill(0);
     copy(&store, &old);
     nats.start_again(0).await;
-    hashes.push(send(&cluster, forked, 1, 0).await);
+    hashes.push(submit(&cluster, forked, 1, 0).await);
     until_same(&cluster, [forked, forked], &hashes).await;
 
     // The server is as it was before, and the other node takes the place of what it lost.
@@ -177,8 +150,8 @@ async fn an_entry_that_follows_a_lost_one_is_void() {
     cluster.restart(other).await;
     cluster.leader().await;
     cluster.cont(forked);
-    hashes.push(send(&cluster, other, 0, 1).await);
-    hashes.push(send(&cluster, forked, 0, 2).await);
+    hashes.push(submit(&cluster, other, 0, 1).await);
+    hashes.push(submit(&cluster, forked, 0, 2).await);
     until_same(&cluster, [other, forked], &hashes).await;
     cluster.restart(third).await;
     until_same(&cluster, [other, third], &hashes).await;

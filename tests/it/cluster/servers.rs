@@ -11,7 +11,7 @@ use super::{
     PATIENCE, POLL,
     nats::NatsServers,
     nodes::Cluster,
-    serving::{ask, call, cluster},
+    serving::{ask, cluster, submit},
 };
 use crate::support::sign::{raw, signer, transfer};
 
@@ -46,15 +46,8 @@ async fn until_stored(nats: &NatsServers, messages: u64) {
 
 /// Submits what the transactions wait for, and waits until all of them are in blocks.
 async fn expect_included(cluster: &Cluster, node: usize, hashes: &[Value]) {
+    submit(cluster, node, 0, 0).await;
     let deadline = Instant::now() + PATIENCE;
-    // The node may have no leader yet.
-    while let Err(error) = call(cluster.rpc(node), "eth_sendRawTransaction", json!([raw(transfer(0), 0)])).await {
-        let is_known = error["message"].as_str().is_some_and(|message| message.contains("nonce too low"));
-        if is_known {
-            break;
-        }
-        assert!(Instant::now() < deadline, "{error}");
-    }
     for hash in hashes {
         while ask(cluster.rpc(node), "eth_getTransactionReceipt", json!([hash])).await.is_null() {
             assert!(Instant::now() < deadline, "{hash} is lost");
@@ -97,14 +90,10 @@ async fn nodes_of_a_server_that_is_cut_off_go_to_another_one() {
     let (cluster, ..) = cluster(&nats, &[]).await;
     nats.isolate((nats.await_stream_leader(LOG).await + 1) % 3);
 
-    let deadline = Instant::now() + PATIENCE;
     for node in 0..3 {
-        while let Err(error) =
-            call(cluster.rpc(node), "eth_sendRawTransaction", json!([raw(transfer(node as u64), 0)])).await
-        {
-            assert!(Instant::now() < deadline, "node {node}: {error}");
-        }
+        submit(&cluster, node, node as u64, 0).await;
     }
+    let deadline = Instant::now() + PATIENCE;
     for node in 0..3 {
         let ready = format!("{}/ready", cluster.rest(node));
         while reqwest::get(&ready).await.unwrap().status() != 200 {
@@ -192,19 +181,14 @@ pub fn copy(from: &Path, to: &Path) {
 async fn a_stream_that_lost_its_end_is_completed_by_the_nodes() {
     let Some(mut nats) = NatsServers::start(1).await else { return };
     let (cluster, leader, _) = cluster(&nats, &[]).await;
-    let send =
-        async |nonce| call(cluster.rpc(leader), "eth_sendRawTransaction", json!([raw(transfer(nonce), 0)])).await;
-    send(0).await.unwrap();
+    submit(&cluster, leader, 0, 0).await;
     let (store, directory) = (nats.store(0), tempfile::tempdir().unwrap());
     let old = directory.path().join("old");
     nats.kill(0);
     copy(&store, &old);
     nats.start_again(0).await;
-    let deadline = Instant::now() + PATIENCE;
     for nonce in 1..5 {
-        while let Err(error) = send(nonce).await {
-            assert!(Instant::now() < deadline, "{error}");
-        }
+        submit(&cluster, leader, nonce, 0).await;
     }
 
     // The server comes back as it was before.
@@ -212,10 +196,8 @@ async fn a_stream_that_lost_its_end_is_completed_by_the_nodes() {
     fs::remove_dir_all(&store).unwrap();
     copy(&old, &store);
     nats.start_again(0).await;
+    submit(&cluster, leader, 5, 0).await;
     let deadline = Instant::now() + PATIENCE;
-    while let Err(error) = send(5).await {
-        assert!(Instant::now() < deadline, "{error}");
-    }
     for node in 0..3 {
         let count = || ask(cluster.rpc(node), "eth_getTransactionCount", json!([signer(0).address(), "latest"]));
         while count().await != "0x6" {

@@ -1,11 +1,12 @@
 //! What the nodes of a cluster answer, whichever of them a client asks.
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, time::Instant};
 
 use alloy::consensus::TxEip1559;
 use alloy_primitives::{Address, hex, keccak256};
 use base64ct::{Base64, Encoding};
 use serde_json::{Value, json};
+use tokio::time::sleep;
 
 use super::{
     nats::{NatsServers, free_address},
@@ -33,6 +34,23 @@ pub async fn call(url: &str, method: &str, params: Value) -> Result<Value, Value
 
 pub async fn ask(url: &str, method: &str, params: Value) -> Value {
     call(url, method, params.clone()).await.unwrap_or_else(|error| panic!("{method} {params}: {error}"))
+}
+
+/// Submits a transfer, and again while nobody acknowledges it. Returns its hash.
+pub async fn submit(cluster: &Cluster, node: usize, nonce: u64, account: usize) -> Value {
+    let raw = raw(transfer(nonce), account);
+    let deadline = Instant::now() + super::PATIENCE;
+    loop {
+        match call(cluster.rpc(node), "eth_sendRawTransaction", json!([raw])).await {
+            Ok(hash) => return hash,
+            // An attempt that was not acknowledged may have been included.
+            Err(error) if error["message"].as_str().is_some_and(|message| message.contains("nonce too low")) => {
+                return json!(keccak256(raw));
+            }
+            Err(error) => assert!(Instant::now() < deadline, "node {node}: {error}"),
+        }
+        sleep(super::POLL).await;
+    }
 }
 
 pub async fn cluster(nats: &NatsServers, arguments: &[&str]) -> (Cluster, usize, usize) {
@@ -177,10 +195,10 @@ async fn transactions_that_wait_survive_the_leader() {
         ask(cluster.rpc(next), "eth_sendRawTransaction", json!([raw(transfer(0), index)])).await;
     }
     for hash in [hash, other] {
-        let deadline = std::time::Instant::now() + super::PATIENCE;
+        let deadline = Instant::now() + super::PATIENCE;
         while ask(cluster.rpc(next), "eth_getTransactionReceipt", json!([hash])).await.is_null() {
-            assert!(std::time::Instant::now() < deadline, "{hash} is lost");
-            tokio::time::sleep(super::POLL).await;
+            assert!(Instant::now() < deadline, "{hash} is lost");
+            sleep(super::POLL).await;
         }
     }
 }
@@ -203,11 +221,11 @@ async fn transactions_that_wait_for_a_block_or_a_lower_fee_survive_the_leader() 
     }
     cluster.kill(leader);
     let next = cluster.leader().await;
-    let deadline = std::time::Instant::now() + super::PATIENCE;
+    let deadline = Instant::now() + super::PATIENCE;
     for hash in &hashes {
         while ask(cluster.rpc(next), "eth_getTransactionByHash", json!([hash])).await.is_null() {
-            assert!(std::time::Instant::now() < deadline, "{hash} is lost");
-            tokio::time::sleep(super::POLL).await;
+            assert!(Instant::now() < deadline, "{hash} is lost");
+            sleep(super::POLL).await;
         }
     }
     ask(cluster.rpc(next), "anvil_mine", json!(["0x1"])).await;
@@ -230,11 +248,11 @@ async fn a_transaction_that_would_be_refused_by_now_survives_restarts_of_all_nod
         cluster.terminate(node).await;
         cluster.restart(node).await;
     }
-    let deadline = std::time::Instant::now() + super::PATIENCE;
+    let deadline = Instant::now() + super::PATIENCE;
     for node in 0..3 {
         while ask(cluster.rpc(node), "eth_getTransactionByHash", json!([hash])).await.is_null() {
-            assert!(std::time::Instant::now() < deadline, "node {node} has lost it");
-            tokio::time::sleep(super::POLL).await;
+            assert!(Instant::now() < deadline, "node {node} has lost it");
+            sleep(super::POLL).await;
         }
     }
 }
@@ -255,11 +273,11 @@ async fn a_name_belongs_to_one_process_which_alone_makes_changes() {
     let next = cluster.leader().await;
     let other = cluster.add_process(&nats, &name).await;
     cluster.cont(leader);
-    let deadline = std::time::Instant::now() + super::PATIENCE;
+    let deadline = Instant::now() + super::PATIENCE;
     let ready = format!("{}/ready", cluster.rest(leader));
     while !reqwest::get(&ready).await.unwrap().text().await.unwrap().contains("has left the cluster") {
-        assert!(std::time::Instant::now() < deadline, "the old process stays");
-        tokio::time::sleep(super::POLL).await;
+        assert!(Instant::now() < deadline, "the old process stays");
+        sleep(super::POLL).await;
     }
     let url = cluster.rpc((0..3).find(|node| ![leader, next].contains(node)).unwrap());
     let before = number(&ask(url, "eth_blockNumber", json!([])).await);
@@ -272,7 +290,7 @@ async fn a_name_belongs_to_one_process_which_alone_makes_changes() {
 
 /// Loses what the servers have sent to a node whose connections are held, with these.
 async fn lose_what_is_held(cluster: &Cluster, node: usize) {
-    tokio::time::sleep(std::time::Duration::from_millis(300)).await;
+    sleep(std::time::Duration::from_millis(300)).await;
     cluster.proxies(node).iter().for_each(Proxy::cut);
     cluster.proxies(node).iter().for_each(Proxy::restore);
 }
@@ -316,10 +334,10 @@ async fn a_transaction_that_the_leader_had_before_the_delayed_request_is_acknowl
     cluster.proxies(follower).iter().for_each(|proxy| proxy.hold_to(End::Server));
     let (url, params) = (cluster.rpc(follower).to_owned(), sent.clone());
     let asked = tokio::spawn(async move { call(&url, "eth_sendRawTransaction", params).await });
-    let deadline = std::time::Instant::now() + super::PATIENCE;
+    let deadline = Instant::now() + super::PATIENCE;
     while sent_again(&cluster, follower).await == before {
-        assert!(std::time::Instant::now() < deadline, "no request is sent again");
-        tokio::time::sleep(super::POLL).await;
+        assert!(Instant::now() < deadline, "no request is sent again");
+        sleep(super::POLL).await;
     }
     // A node that has it may have stored it for all, and a later request may be executed before an earlier one.
     let hash = ask(cluster.rpc(leader), "eth_sendRawTransaction", sent).await;
@@ -339,8 +357,8 @@ async fn a_transaction_that_is_sent_while_mining_is_turned_off_waits_from_then_o
     cluster.proxies(leader).iter().for_each(|proxy| proxy.delay(delay));
     let own = url.clone();
     let turned_off = tokio::spawn(async move { call(&own, "evm_setAutomine", json!([false])).await });
-    tokio::time::sleep(delay / 3).await;
-    let began = std::time::Instant::now();
+    sleep(delay / 3).await;
+    let began = Instant::now();
     let hash = ask(&url, "eth_sendRawTransaction", json!([raw(transfer(0), 0)])).await;
     assert!(began.elapsed() < std::time::Duration::from_secs(8), "it waited for a block until it was given up");
     turned_off.await.unwrap().unwrap();
@@ -361,11 +379,11 @@ async fn a_node_that_starts_says_at_once_that_it_is_not_ready() {
     let address = free_address();
     let running = cluster.begin(follower, &["--listen", &address.to_string()]);
     let url = |path: &str| format!("http://{address}{path}");
-    let deadline = std::time::Instant::now() + super::PATIENCE;
+    let deadline = Instant::now() + super::PATIENCE;
     let ready = loop {
         match reqwest::get(url("/ready")).await {
             Ok(response) => break response,
-            Err(error) => assert!(std::time::Instant::now() < deadline, "{error}"),
+            Err(error) => assert!(Instant::now() < deadline, "{error}"),
         }
     };
     assert_eq!(ready.status(), 503);
@@ -428,19 +446,19 @@ async fn the_next_leader_knows_a_change_however_many_entries_came_after_it() {
     cluster.proxies(follower).iter().for_each(|proxy| proxy.hold_to(End::Client));
     let url = cluster.rpc(follower).to_owned();
     let asked = tokio::spawn(async move { call(&url, "anvil_addBalance", json!([account, "0x1"])).await });
-    let deadline = std::time::Instant::now() + super::PATIENCE;
+    let deadline = Instant::now() + super::PATIENCE;
     while number(&ask(cluster.rpc(leader), "eth_getBalance", json!([account, "latest"])).await) == 0 {
-        assert!(std::time::Instant::now() < deadline, "the change is not made");
-        tokio::time::sleep(super::POLL).await;
+        assert!(Instant::now() < deadline, "the change is not made");
+        sleep(super::POLL).await;
     }
     ask(cluster.rpc(leader), "anvil_mine", json!(["0x500"])).await;
     let servers = nats.urls().join(",");
     let (done, _, error) = output(&["cluster", "step-down", "--cluster", &servers, "--cluster-name", "test"]);
     assert!(done, "{error}");
-    let deadline = std::time::Instant::now() + super::PATIENCE;
+    let deadline = Instant::now() + super::PATIENCE;
     while cluster.leader().await == leader {
-        assert!(std::time::Instant::now() < deadline, "node-{leader} still leads");
-        tokio::time::sleep(super::POLL).await;
+        assert!(Instant::now() < deadline, "node-{leader} still leads");
+        sleep(super::POLL).await;
     }
     cluster.proxies(follower).iter().for_each(Proxy::cut);
     cluster.proxies(follower).iter().for_each(Proxy::restore);
@@ -455,7 +473,7 @@ async fn changes_do_not_wait_for_one_another_when_the_servers_do_not_answer() {
     let Some(mut nats) = NatsServers::start(1).await else { return };
     let (cluster, leader, _) = cluster(&nats, &[]).await;
     nats.stop(0);
-    let began = std::time::Instant::now();
+    let began = Instant::now();
     let asked: Vec<_> = (0..4)
         .map(|_| {
             let url = cluster.rpc(leader).to_owned();
@@ -505,10 +523,10 @@ async fn blocks_that_a_leader_did_not_come_to_mine_are_mined_by_the_next_one() {
     let before = number(&ask(&url, "eth_blockNumber", json!([])).await);
     let own = url.clone();
     let asked = tokio::spawn(async move { call(&own, "anvil_mine", json!([format!("{BLOCKS:#x}")])).await });
-    let deadline = std::time::Instant::now() + super::PATIENCE;
+    let deadline = Instant::now() + super::PATIENCE;
     while number(&ask(&url, "eth_blockNumber", json!([])).await) < before + 10 {
-        assert!(std::time::Instant::now() < deadline, "nothing is mined");
-        tokio::time::sleep(super::POLL).await;
+        assert!(Instant::now() < deadline, "nothing is mined");
+        sleep(super::POLL).await;
     }
     cluster.kill(leader);
     asked.await.unwrap().unwrap();
@@ -521,10 +539,10 @@ async fn a_transaction_that_one_node_drops_is_forgotten_by_all() {
     let (mut cluster, leader, follower) = cluster(&nats, &[]).await;
     let hash = ask(cluster.rpc(follower), "eth_sendRawTransaction", json!([raw(transfer(1), 0)])).await;
     let until = async |url: &str, is_known: bool| {
-        let deadline = std::time::Instant::now() + super::PATIENCE;
+        let deadline = Instant::now() + super::PATIENCE;
         while ask(url, "eth_getTransactionByHash", json!([hash])).await.is_null() == is_known {
-            assert!(std::time::Instant::now() < deadline, "at {url}");
-            tokio::time::sleep(super::POLL).await;
+            assert!(Instant::now() < deadline, "at {url}");
+            sleep(super::POLL).await;
         }
     };
     for index in 0..3 {
@@ -562,10 +580,10 @@ async fn reads_go_on_without_nats_and_writes_fail_clearly_until_it_is_back() {
     let Some(mut nats) = NatsServers::start(1).await else { return };
     let (cluster, leader, follower) = cluster(&nats, &[]).await;
     ask(cluster.rpc(leader), "eth_sendRawTransaction", json!([raw(transfer(0), 0)])).await;
-    let deadline = std::time::Instant::now() + super::PATIENCE;
+    let deadline = Instant::now() + super::PATIENCE;
     while ask(cluster.rpc(follower), "eth_blockNumber", json!([])).await != "0x1" {
-        assert!(std::time::Instant::now() < deadline, "the follower does not follow");
-        tokio::time::sleep(super::POLL).await;
+        assert!(Instant::now() < deadline, "the follower does not follow");
+        sleep(super::POLL).await;
     }
     nats.kill(0);
     for index in [leader, follower] {
@@ -580,22 +598,9 @@ async fn reads_go_on_without_nats_and_writes_fail_clearly_until_it_is_back() {
     }
     nats.start_again(0).await;
     cluster.leader().await;
-    let deadline = std::time::Instant::now() + super::PATIENCE;
-    let mut nonce = 1;
-    for index in [leader, follower] {
-        // The outcome of the first attempts is unknown: one of them may have been included.
-        while let Err(error) =
-            call(cluster.rpc(index), "eth_sendRawTransaction", json!([raw(transfer(nonce), 0)])).await
-        {
-            assert!(std::time::Instant::now() < deadline, "{error}");
-            if error["message"].as_str().unwrap().contains("nonce too low")
-                || error.to_string().contains("nonce too low")
-            {
-                nonce += 1;
-            }
-            tokio::time::sleep(super::POLL).await;
-        }
-        nonce += 1;
+    // The outcome of the first attempts is unknown: the first transaction may be in a block.
+    for (nonce, index) in [(1, leader), (2, follower)] {
+        submit(&cluster, index, nonce, 0).await;
     }
 }
 
@@ -651,9 +656,9 @@ async fn a_directory_becomes_that_of_a_cluster_which_commands_look_after() {
     assert_eq!(number(&ask(cluster.rpc(newcomer), "eth_blockNumber", json!([])).await), 50);
 
     assert!(run("step-down", &[]).0);
-    let deadline = std::time::Instant::now() + super::PATIENCE;
+    let deadline = Instant::now() + super::PATIENCE;
     while run("status", &[]).1.contains(&format!("leader      node-{leader}")) {
-        assert!(std::time::Instant::now() < deadline, "node-{leader} still leads");
+        assert!(Instant::now() < deadline, "node-{leader} still leads");
     }
     let next = cluster.leader().await;
     let (done, _, error) = run("leave", &["--node-name", &format!("node-{next}")]);
@@ -675,9 +680,9 @@ async fn a_node_that_joins_has_the_blocks_before_its_checkpoint_and_follows_a_re
     let snapshot = ask(url, "evm_snapshot", json!([])).await;
     let checkpoints =
         || std::fs::read_dir(&chain).unwrap().filter(|file| is_checkpoint(file.as_ref().unwrap())).count();
-    let deadline = std::time::Instant::now() + super::PATIENCE;
+    let deadline = Instant::now() + super::PATIENCE;
     while checkpoints() < 3 {
-        assert!(std::time::Instant::now() < deadline, "{} checkpoints", checkpoints());
+        assert!(Instant::now() < deadline, "{} checkpoints", checkpoints());
         ask(url, "anvil_mine", json!(["0x20"])).await;
     }
     let block = ask(url, "eth_getBlockByNumber", json!(["0x3", false])).await;
@@ -695,10 +700,10 @@ async fn a_node_that_joins_has_the_blocks_before_its_checkpoint_and_follows_a_re
     }
     assert_eq!(ask(cluster.rpc(1 - leader), "evm_revert", json!([snapshot])).await, true);
     for index in 0..2 {
-        let deadline = std::time::Instant::now() + super::PATIENCE;
+        let deadline = Instant::now() + super::PATIENCE;
         while ask(cluster.rpc(index), "eth_blockNumber", json!([])).await != "0x5" {
-            assert!(std::time::Instant::now() < deadline, "node-{index}");
-            tokio::time::sleep(super::POLL).await;
+            assert!(Instant::now() < deadline, "node-{index}");
+            sleep(super::POLL).await;
         }
     }
 }
@@ -713,16 +718,16 @@ async fn a_node_joins_a_cluster_whose_log_was_compacted() {
     let servers = nats.urls().join(",");
     let hash = ask(cluster.rpc(leader), "eth_sendRawTransaction", json!([raw(transfer(0), 0)])).await;
     // The leader offers its checkpoints from time to time.
-    let deadline = std::time::Instant::now() + super::PATIENCE;
+    let deadline = Instant::now() + super::PATIENCE;
     let begins = loop {
-        assert!(std::time::Instant::now() < deadline, "nothing is removed");
+        assert!(Instant::now() < deadline, "nothing is removed");
         ask(cluster.rpc(leader), "anvil_mine", json!(["0x20"])).await;
         let (done, said, error) = output(&["cluster", "compact", "--cluster", &servers, "--cluster-name", "test"]);
         // There is no checkpoint before the leader has offered the first.
         assert!(done || error.contains("no checkpoint"), "{said}{error}");
         match said.trim().rsplit(' ').next().and_then(|height| height.parse::<u128>().ok()) {
             Some(height) if height > 1 => break height,
-            _ => tokio::time::sleep(super::POLL).await,
+            _ => sleep(super::POLL).await,
         }
     };
     let newcomer = cluster.add(&nats).await;
@@ -752,16 +757,16 @@ async fn a_node_that_cannot_follow_a_revert_takes_a_checkpoint_after_it() {
     ask(&url, "anvil_mine", json!(["0x5"])).await;
     let snapshot = ask(&url, "evm_snapshot", json!([])).await;
     let servers = nats.urls().join(",");
-    let deadline = std::time::Instant::now() + super::PATIENCE;
+    let deadline = Instant::now() + super::PATIENCE;
     loop {
-        assert!(std::time::Instant::now() < deadline, "nothing is removed");
+        assert!(Instant::now() < deadline, "nothing is removed");
         ask(&url, "anvil_mine", json!(["0x20"])).await;
         let (_, said, _) = output(&["cluster", "compact", "--cluster", &servers, "--cluster-name", "test"]);
         let begins = said.trim().rsplit(' ').next().and_then(|height| height.parse::<u128>().ok());
         if begins.is_some_and(|height| height > 20) {
             break;
         }
-        tokio::time::sleep(super::POLL).await;
+        sleep(super::POLL).await;
     }
     let (running, stopped) = (cluster.add(&nats).await, cluster.add(&nats).await);
     cluster.terminate(stopped).await;
@@ -772,10 +777,10 @@ async fn a_node_that_cannot_follow_a_revert_takes_a_checkpoint_after_it() {
     let head = ask(&url, "eth_getBlockByNumber", json!(["0x6", false])).await["hash"].clone();
     cluster.restart(stopped).await;
     for node in [running, stopped] {
-        let deadline = std::time::Instant::now() + super::PATIENCE;
+        let deadline = Instant::now() + super::PATIENCE;
         while ask(cluster.rpc(node), "eth_getBlockByNumber", json!(["latest", false])).await["hash"] != head {
-            assert!(std::time::Instant::now() < deadline, "{}", cluster.health(node).await);
-            tokio::time::sleep(super::POLL).await;
+            assert!(Instant::now() < deadline, "{}", cluster.health(node).await);
+            sleep(super::POLL).await;
         }
     }
     // They go on as before, and lead.
