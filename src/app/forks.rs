@@ -19,7 +19,8 @@ pub(super) fn forks(config: &Config, identity: &Identity, clock: &Arc<dyn Clock>
         genesis.build(Arc::new(params)).map_err(|error| error.to_string())
     };
     let params = open::network_params(config);
-    ChainForks::new(config.fork.clone(), params, (accounts, config.balance), Box::new(first_block))
+    let budget = config.rpc.budget.clone();
+    ChainForks::new(config.fork.clone(), params, (accounts, config.balance), Box::new(first_block), budget)
 }
 
 /// Begins a chain in memory at the given block of the other node; at its newest without one.

@@ -2,6 +2,7 @@
 
 use std::{
     io,
+    ops::Range,
     sync::{
         Arc,
         atomic::{AtomicBool, Ordering},
@@ -17,11 +18,8 @@ use reqwest::{
     header::{HeaderMap, HeaderName, HeaderValue},
     redirect::Policy,
 };
-use serde::Deserialize;
-use serde_json::{
-    Value, json,
-    value::{RawValue, to_raw_value},
-};
+use serde::{Deserialize, Deserializer, de::DeserializeOwned};
+use serde_json::{Value, json, value::RawValue};
 use tokio::{
     runtime::{Builder, Handle, RuntimeFlavor},
     sync::oneshot,
@@ -30,10 +28,20 @@ use tokio::{
 };
 
 use super::ForkConfig;
-use crate::{causes::with_causes, tls};
+use crate::{
+    causes::with_causes,
+    tls,
+    web::{Answer, AnswerError, AnswerWriter, Budget, check_json},
+};
 
 /// The maximum size of an answer in bytes.
 const MAX_ANSWER: usize = 128 << 20;
+/// The maximum size of an error in bytes.
+const MAX_ERROR: usize = 1 << 20;
+/// The maximum size in bytes of a result that is read here: of code, or of a block with the hashes of its transactions.
+const MAX_READ: usize = 4 << 20;
+/// Characters of a result and of what is wrong with it that are shown.
+const SHOWN: usize = 80;
 /// The connect timeout. Another attempt is more likely to succeed than a longer one.
 const MAX_CONNECTING: Duration = Duration::from_secs(3);
 /// How much longer the calling thread waits than the request may take.
@@ -66,6 +74,41 @@ pub enum AskError {
     },
 }
 
+/// The result of a request, in the memory of the answer that it came with.
+#[derive(Debug)]
+pub struct ForkAnswer {
+    answer: Answer,
+    /// The part of the answer that is the result.
+    result: Range<usize>,
+}
+
+impl ForkAnswer {
+    /// The JSON of the result.
+    pub fn json(&self) -> &[u8] {
+        &self.answer.bytes()[self.result.clone()]
+    }
+
+    /// Reads the result. The error says what is wrong with it.
+    pub fn read<T: DeserializeOwned>(&self) -> Result<T, String> {
+        let json = self.json();
+        if json.len() > MAX_READ {
+            return Err(format!("the result has {} bytes, more than {MAX_READ}", json.len()));
+        }
+        check_json(json).map_err(|error| error.to_string())?;
+        serde_json::from_slice(json).map_err(|error| {
+            let shown = String::from_utf8_lossy(&json[..json.len().min(SHOWN)]);
+            // It may show the whole result.
+            let error: String = error.to_string().chars().take(SHOWN).collect();
+            format!("{shown} is not what was asked for ({error})")
+        })
+    }
+
+    /// The JSON of the result as a body.
+    pub fn into_answer(self) -> Answer {
+        self.answer.part(self.result)
+    }
+}
+
 /// A connection to the other node. It has a thread of its own, so that callers may block.
 #[derive(Debug)]
 pub struct ForkClient {
@@ -87,11 +130,13 @@ struct Requester {
     timeout: Duration,
     retries: u32,
     backoff: Duration,
+    /// The memory that answers count against.
+    budget: Budget,
 }
 
 impl ForkClient {
-    /// A client of `url`. It sends nothing yet.
-    pub fn new(url: Url, config: &ForkConfig) -> io::Result<Self> {
+    /// A client of `url`, whose answers count against `budget`. It sends nothing yet.
+    pub fn new(url: Url, config: &ForkConfig, budget: &Budget) -> io::Result<Self> {
         let mut headers = HeaderMap::new();
         for (name, value) in &config.headers {
             let name = HeaderName::from_bytes(name.as_bytes()).map_err(io::Error::other)?;
@@ -121,6 +166,7 @@ impl ForkClient {
             timeout: config.timeout,
             retries: config.retries,
             backoff: config.retry_backoff,
+            budget: budget.clone(),
         };
         Ok(Self { asker: Arc::new(asker), runtime: handle, _end: end })
     }
@@ -141,13 +187,13 @@ impl ForkClient {
     }
 
     /// Calls a method and returns its result. Blocks until the answer arrives.
-    pub fn ask(&self, method: &str, params: &Value) -> Result<Box<RawValue>, AskError> {
+    pub fn ask(&self, method: &str, params: &Value) -> Result<ForkAnswer, AskError> {
         let [answer] = self.ask_all([(method, params)]);
         answer
     }
 
     /// Calls several methods concurrently and returns their results.
-    pub fn ask_all<const N: usize>(&self, questions: [(&str, &Value); N]) -> [Result<Box<RawValue>, AskError>; N] {
+    pub fn ask_all<const N: usize>(&self, questions: [(&str, &Value); N]) -> [Result<ForkAnswer, AskError>; N] {
         let waiting = questions.map(|(method, params)| {
             let (answer, waiting) = mpsc::sync_channel(1);
             let (asker, own) = (self.asker.clone(), method.to_owned());
@@ -190,7 +236,7 @@ enum AttemptError {
 
 impl Requester {
     /// Sends a request and retries where that may help, until the time is over.
-    async fn ask(&self, method: &str, body: String) -> Result<Box<RawValue>, AskError> {
+    async fn ask(&self, method: &str, body: String) -> Result<ForkAnswer, AskError> {
         let deadline = tokio::time::Instant::now() + self.timeout;
         let mut attempt = 0;
         let mut last = silent(method, format!("no answer within {} s", self.timeout.as_secs_f64()));
@@ -212,7 +258,7 @@ impl Requester {
         }
     }
 
-    async fn attempt(&self, method: &str, body: String) -> Result<Box<RawValue>, AttemptError> {
+    async fn attempt(&self, method: &str, body: String) -> Result<ForkAnswer, AttemptError> {
         let url = self.url.read().clone();
         let failed = |error: reqwest::Error| {
             // Where no connection ever succeeded, the user has to know now rather than after many attempts.
@@ -234,23 +280,26 @@ impl Requester {
             let what = format!("the answer is {status}, and redirects are not followed");
             return Err(AttemptError::Lasting(silent(method, what)));
         }
-        let mut body = Vec::new();
+        // Of a failure only the error is read.
+        let limit = if status.is_success() { MAX_ANSWER } else { MAX_ERROR };
+        let mut body = AnswerWriter::within(self.budget.clone(), limit);
         while let Some(chunk) = response.chunk().await.map_err(failed)? {
-            if body.len() + chunk.len() > MAX_ANSWER {
-                let what = format!("the answer has more than {MAX_ANSWER} bytes");
-                return Err(AttemptError::Lasting(silent(method, what)));
-            }
-            body.extend_from_slice(&chunk);
+            body.push(&chunk).map_err(|error| match error {
+                AnswerError::NoRoom => AttemptError::Passing(silent(method, error.to_string())),
+                _ if status.is_success() => AttemptError::Lasting(silent(method, error.to_string())),
+                _ => AttemptError::Lasting(silent(method, format!("the answer is {status}"))),
+            })?;
         }
-        read(method, status, &body)
+        read(method, status, body.finish())
     }
 }
 
-/// Reads the result from the body of an answer.
-fn read(method: &str, status: StatusCode, body: &[u8]) -> Result<Box<RawValue>, AttemptError> {
+/// Finds the result in an answer.
+fn read(method: &str, status: StatusCode, answer: Answer) -> Result<ForkAnswer, AttemptError> {
     #[derive(Deserialize)]
     struct ResponseObject<'a> {
-        #[serde(borrow)]
+        /// Nothing only if the member is missing.
+        #[serde(borrow, default, deserialize_with = "present")]
         result: Option<&'a RawValue>,
         #[serde(borrow)]
         error: Option<&'a RawValue>,
@@ -262,29 +311,104 @@ fn read(method: &str, status: StatusCode, body: &[u8]) -> Result<Box<RawValue>, 
         data: Option<Value>,
     }
     let lasting = |what: String| Err(AttemptError::Lasting(silent(method, what)));
-    let Ok(answer) = serde_json::from_slice::<ResponseObject<'_>>(body) else {
+    let body = answer.bytes();
+    let Ok(response) = serde_json::from_slice::<ResponseObject<'_>>(body) else {
         return lasting(match status.is_success() {
             true => "the answer is not JSON-RPC".to_owned(),
             false => format!("the answer is {status}"),
         });
     };
-    match (answer.result, answer.error.filter(|error| error.get() != "null")) {
-        (_, Some(error)) => {
-            let Ok(ErrorObject { code, message, data }) = serde_json::from_str(error.get()) else {
-                return lasting("the answer is an error without code and message".to_owned());
-            };
-            let refused = AskError::Refused { method: method.to_owned(), code, message, data };
-            Err(if code == LIMIT_EXCEEDED || code == 429 {
-                AttemptError::Passing(refused)
-            } else {
-                AttemptError::Lasting(refused)
-            })
+    if let Some(error) = response.error.map(RawValue::get).filter(|error| *error != "null") {
+        if error.len() > MAX_ERROR || check_json(error.as_bytes()).is_err() {
+            return lasting(format!("the answer is an error of {} bytes", error.len()));
         }
-        (Some(result), None) => Ok(result.to_owned()),
-        // A null result and a missing one look the same here.
-        (None, None) if serde_json::from_slice::<Value>(body).is_ok_and(|all| all.get("result").is_some()) => {
-            to_raw_value(&()).map_err(|error| AttemptError::Lasting(silent(method, error.to_string())))
+        let Ok(ErrorObject { code, message, data }) = serde_json::from_str(error) else {
+            return lasting("the answer is an error without code and message".to_owned());
+        };
+        let refused = AskError::Refused { method: method.to_owned(), code, message, data };
+        return Err(if code == LIMIT_EXCEEDED || code == 429 {
+            AttemptError::Passing(refused)
+        } else {
+            AttemptError::Lasting(refused)
+        });
+    }
+
+    let Some(found) = response.result else {
+        return lasting("the answer has neither result nor error".to_owned());
+    };
+    let (start, length) = (found.get().as_ptr() as usize - body.as_ptr() as usize, found.get().len());
+    Ok(ForkAnswer { result: start..start + length, answer })
+}
+
+/// A value that is there, even if it is null.
+fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<&'de RawValue>, D::Error> {
+    Deserialize::deserialize(deserializer).map(Some)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::future::IntoFuture;
+
+    use axum::Router;
+    use tokio::net::TcpListener;
+
+    use super::*;
+
+    /// A client of a node that always answers with this body.
+    async fn client_of(body: String, budget: &Budget) -> ForkClient {
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+        let url = format!("http://{}", listener.local_addr().expect("an address")).parse().expect("a URL");
+        let router = Router::new().fallback(move || std::future::ready(body.clone()));
+        tokio::spawn(axum::serve(listener, router).into_future());
+        let config = ForkConfig { retry_backoff: Duration::from_millis(1), ..ForkConfig::default() };
+        ForkClient::new(url, &config, budget).expect("a client")
+    }
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn an_answer_counts_as_long_as_it_is_in_use() {
+        const LENGTH: usize = 3 << 20;
+        let budget = Budget::new(8 << 20);
+        let result = format!("\"{}\"", "a".repeat(LENGTH));
+        let client = client_of(format!(r#"{{"jsonrpc":"2.0","result": {result} ,"id":1}}"#), &budget).await;
+        let answer = client.ask("eth_getCode", &json!([])).expect("an answer");
+        assert_eq!(answer.json(), result.as_bytes());
+        assert!(budget.used() >= LENGTH);
+
+        let error = client.ask("eth_getCode", &json!([])).expect_err("no room for another one").to_string();
+        assert!(error.contains("memory"), "{error}");
+        let body = answer.into_answer();
+        assert_eq!(body.bytes(), result.as_bytes());
+        assert!(budget.used() >= LENGTH);
+        drop(body);
+        assert_eq!(budget.used(), 0);
+    }
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn a_result_may_be_null_and_an_error_is_short() {
+        let budget = Budget::default();
+        let long = "a".repeat(MAX_ERROR);
+        let error = format!(r#"{{"code":3,"message":"{long}"}}"#);
+        let of_bytes = format!("m: the answer is an error of {} bytes", error.len());
+        for (body, expected) in [
+            (r#"{"result":null}"#.to_owned(), Ok("null")),
+            (r#"{"result":null,"error":null}"#.to_owned(), Ok("null")),
+            (r#"{"error":null}"#.to_owned(), Err("m: the answer has neither result nor error")),
+            (format!(r#"{{"error":{error}}}"#), Err(of_bytes.as_str())),
+        ] {
+            let client = client_of(body, &budget).await;
+            let answer = client.ask("m", &json!([])).map_err(|error| error.to_string());
+            let shown = answer.as_ref().map(|answer| std::str::from_utf8(answer.json()).expect("text"));
+            assert_eq!(shown.map_err(String::as_str), expected);
         }
-        (None, None) => lasting("the answer has neither result nor error".to_owned()),
+    }
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn what_is_wrong_with_a_long_result_is_said_in_short() {
+        let budget = Budget::default();
+        for length in [MAX_READ / 2, MAX_READ] {
+            let client = client_of(format!(r#"{{"result":"{}"}}"#, "\u{e9}".repeat(length / 2)), &budget).await;
+            let error = client.ask("m", &json!([])).expect("an answer").read::<u64>().expect_err("no number");
+            assert!(error.len() < 500, "{} bytes", error.len());
+        }
     }
 }

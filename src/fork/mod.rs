@@ -20,7 +20,7 @@ use reqwest::Url;
 use serde_json::{Value, json};
 
 pub use self::{
-    client::{AskError, ForkClient},
+    client::{AskError, ForkAnswer, ForkClient},
     remote::Remote,
 };
 use crate::{
@@ -29,6 +29,7 @@ use crate::{
     chain::Head,
     evm::{ChainParams, Overlay},
     state::{ReadError, State},
+    web::Budget,
 };
 
 /// The chain to fork and how to reach it.
@@ -122,12 +123,20 @@ pub struct ChainForks {
     funded: (Vec<Address>, U256),
     own: OwnChain,
     current: ArcSwapOption<ChainFork>,
+    /// The memory that answers of the other node count against.
+    budget: Budget,
 }
 
 impl ChainForks {
     /// A node that forks nothing yet.
-    pub fn new(config: ForkConfig, params: ChainParams, funded: (Vec<Address>, U256), own: OwnChain) -> Self {
-        Self { config, params, funded, own, current: ArcSwapOption::empty() }
+    pub fn new(
+        config: ForkConfig,
+        params: ChainParams,
+        funded: (Vec<Address>, U256),
+        own: OwnChain,
+        budget: Budget,
+    ) -> Self {
+        Self { config, params, funded, own, current: ArcSwapOption::empty(), budget }
     }
 
     /// The current fork.
@@ -156,13 +165,13 @@ impl ChainForks {
     pub fn begin(&self, url: Option<Url>, block: Option<u64>) -> Result<(Head, Arc<ChainFork>), ForkError> {
         let present = || self.current().map(|fork| fork.client.url());
         let url = url.or_else(present).or_else(|| self.config.url.clone()).ok_or(ForkError::NoUrl)?;
-        let client = Arc::new(ForkClient::new(url, &self.config)?);
+        let client = Arc::new(ForkClient::new(url, &self.config, &self.budget)?);
         let id = block.map_or_else(|| json!("latest"), |number| json!(U64::from(number)));
         let [chain_id, found] =
             client.ask_all([("eth_chainId", &json!([])), ("eth_getBlockByNumber", &json!([id, false]))]);
-        let chain_id: U64 = serde_json::from_str(chain_id?.get()).map_err(|error| wrong("eth_chainId", error))?;
+        let chain_id: U64 = chain_id?.read().map_err(|error| wrong("eth_chainId", error))?;
         let chain_id = chain_id.to::<u64>();
-        let (hash, header) = match serde_json::from_str(found?.get()) {
+        let (hash, header) = match found?.read() {
             Ok(Value::Null) => return Err(ForkError::NoBlock(block.unwrap_or_default())),
             Ok(block) => read_header(block)?,
             Err(error) => return Err(wrong("eth_getBlockByNumber", error)),

@@ -4,12 +4,12 @@ use std::{fmt, sync::Arc};
 
 use alloy_primitives::{Address, B256, Bytes, U64, U256};
 use revm::bytecode::Bytecode;
-use serde::de::DeserializeOwned;
-use serde_json::{Value, json, value::RawValue};
+use serde::{Deserialize, de::DeserializeOwned};
+use serde_json::{Value, json};
 
 use super::{
     cache::Cache,
-    client::{AskError, ForkClient},
+    client::{AskError, ForkAnswer, ForkClient},
 };
 use crate::state::{Account, Base, Contract, ReadError};
 
@@ -92,23 +92,23 @@ impl Base for Remote {
         if number > self.number {
             return Ok(None);
         }
+        #[derive(Deserialize)]
+        struct Hashed {
+            hash: B256,
+        }
         let method = "eth_getBlockByNumber";
         let ask = || {
-            let block: Option<Value> = read(method, self.client.ask(method, &json!([U64::from(number), false])))?;
-            let hash = |block: Value| serde_json::from_value(block["hash"].clone());
-            block.map(hash).transpose().map_err(|error| unavailable(format!("{method}: hash: {error}")))
+            let block: Option<Hashed> = read(method, self.client.ask(method, &json!([U64::from(number), false])))?;
+            Ok(block.map(|block| block.hash))
         };
         self.hashes.get(number, |_| 1, ask)
     }
 }
 
 /// Deserializes a result.
-fn read<T: DeserializeOwned>(method: &str, answer: Result<Box<RawValue>, AskError>) -> Result<T, ReadError> {
+fn read<T: DeserializeOwned>(method: &str, answer: Result<ForkAnswer, AskError>) -> Result<T, ReadError> {
     let result = answer.map_err(|error| unavailable(error.to_string()))?;
-    serde_json::from_str(result.get()).map_err(|error| {
-        let shown: String = result.get().chars().take(80).collect();
-        unavailable(format!("{method}: {shown} is not what was asked for ({error})"))
-    })
+    result.read().map_err(|error| unavailable(format!("{method}: {error}")))
 }
 
 fn unavailable(what: String) -> ReadError {

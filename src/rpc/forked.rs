@@ -4,10 +4,13 @@
 //! it. Requests about them are forwarded unchanged, except that tags become numbers, and the answer is returned as it
 //! is. The other chain's later blocks are no part of this one.
 
-use std::{cmp::Ordering, sync::Arc};
+use std::{cmp::Ordering, fmt, sync::Arc};
 
 use alloy_primitives::{B256, U64, U128};
-use serde::Deserialize;
+use serde::{
+    Deserialize, Deserializer,
+    de::{DeserializeOwned, Error, SeqAccess, Visitor},
+};
 use serde_json::{Value, json, value::RawValue};
 
 use super::{
@@ -16,7 +19,8 @@ use super::{
 };
 use crate::{
     chain::{BlockId, Head},
-    fork::ChainFork,
+    fork::{ChainFork, ForkAnswer},
+    web::Answer,
 };
 
 /// The routing of a method's requests on a fork.
@@ -72,7 +76,7 @@ pub(super) fn answer(
     method: &str,
     Forward { subject, at }: Forward,
     params: Option<&RawValue>,
-) -> Result<Option<Vec<u8>>, RpcError> {
+) -> Result<Option<Answer>, RpcError> {
     // Invalid parameters are refused by the method itself.
     let Some(Ok(mut params)) = params.map(|params| serde_json::from_str::<Vec<Value>>(params.get())) else {
         return Ok(None);
@@ -89,16 +93,52 @@ pub(super) fn answer(
     if !there {
         return Ok(None);
     }
-    ask(fork, method, &Value::Array(params)).map(|answer| Some(answer.get().as_bytes().to_vec()))
+    Ok(Some(ask(fork, method, &Value::Array(params))?.into_answer()))
 }
 
-/// Logs of the other chain's blocks from `from` to `to` that match a filter, as JSON objects in order.
-pub(super) fn logs(fork: &ChainFork, mut filter: Value, from: u64, to: u64) -> Result<Vec<Box<RawValue>>, RpcError> {
+/// Calls `take` with the logs of the other chain's blocks from `from` to `to` that match a filter, as JSON objects in order.
+pub(super) fn logs(
+    fork: &ChainFork,
+    mut filter: Value,
+    from: u64,
+    to: u64,
+    take: impl FnMut(&str) -> Result<(), RpcError>,
+) -> Result<(), RpcError> {
     filter["fromBlock"] = json!(U64::from(from));
     filter["toBlock"] = json!(U64::from(to));
     let answer = ask(fork, "eth_getLogs", &json!([filter]))?;
-    serde_json::from_str(answer.get())
-        .map_err(|_| RpcError::server("the forked node's result of eth_getLogs is not an array"))
+    let mut items = Items { take, refused: None };
+    let read = serde_json::Deserializer::from_slice(answer.json()).deserialize_seq(&mut items);
+    if let Some(error) = items.refused {
+        return Err(error);
+    }
+    read.map_err(|_| RpcError::server("the forked node's result of eth_getLogs is not an array"))
+}
+
+/// Takes the items of an array one by one: all of them together would take far more memory than their JSON.
+struct Items<F> {
+    take: F,
+    /// The error that ended it.
+    refused: Option<RpcError>,
+}
+
+impl<'de, F: FnMut(&str) -> Result<(), RpcError>> Visitor<'de> for &mut Items<F> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an array")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<(), A::Error> {
+        while let Some(item) = items.next_element::<&RawValue>()? {
+            (self.take)(item.get()).map_err(|error| {
+                let shown = A::Error::custom(&error.message);
+                self.refused = Some(error);
+                shown
+            })?;
+        }
+        Ok(())
+    }
 }
 
 /// The other node's part of a fee history. All lists have an element for each of its blocks, those of fees one more.
@@ -131,7 +171,7 @@ pub(super) fn fee_history(
     }
     let answer = ask(fork, "eth_feeHistory", &json!([U64::from(count), U64::from(newest), percentiles]))?;
     let wrong = || RpcError::server("the forked node's result of eth_feeHistory is not one of the blocks asked for");
-    let raw: RawFeeHistory = serde_json::from_str(answer.get()).map_err(|_| wrong())?;
+    let raw: RawFeeHistory = answer.read().map_err(|_| wrong())?;
     let numbers = |numbers: Vec<U128>| numbers.into_iter().map(|number| number.to()).collect::<Vec<u128>>();
     let blocks = raw.gas_used_ratio.len();
     let history = ForkedFeeHistory {
@@ -154,23 +194,38 @@ pub(super) fn fee_history(
 
 /// The number of a block of the other chain, by its hash; none if this chain does not have it.
 pub(super) fn block_number(fork: &ChainFork, hash: B256) -> Result<Option<u64>, RpcError> {
-    number_of(fork, "eth_getBlockByHash", json!([hash, false]), "number")
+    #[derive(Deserialize)]
+    struct Numbered {
+        number: Option<U64>,
+    }
+    let method = "eth_getBlockByHash";
+    let found: Option<Numbered> = read(&ask(fork, method, &json!([hash, false]))?, method)?;
+    Ok(own_number(fork, found.and_then(|block| block.number)))
 }
 
-fn ask(fork: &ChainFork, method: &str, params: &Value) -> Result<Box<RawValue>, RpcError> {
+/// The number of the other chain's block that a transaction is in; none if this chain does not have that block.
+fn block_of_transaction(fork: &ChainFork, hash: B256) -> Result<Option<u64>, RpcError> {
+    #[derive(Deserialize)]
+    struct Included {
+        #[serde(rename = "blockNumber")]
+        block_number: Option<U64>,
+    }
+    let method = "eth_getTransactionByHash";
+    let found: Option<Included> = read(&ask(fork, method, &json!([hash]))?, method)?;
+    Ok(own_number(fork, found.and_then(|transaction| transaction.block_number)))
+}
+
+/// The number of a block, if it is one of this chain.
+fn own_number(fork: &ChainFork, number: Option<U64>) -> Option<u64> {
+    number.map(|number| number.to()).filter(|number| *number <= fork.number)
+}
+
+fn ask(fork: &ChainFork, method: &str, params: &Value) -> Result<ForkAnswer, RpcError> {
     Ok(fork.client.ask(method, params)?)
 }
 
-/// The block that something of the other chain is in, if this chain has that block.
-fn number_of(fork: &ChainFork, method: &str, params: Value, member: &str) -> Result<Option<u64>, RpcError> {
-    let answer = ask(fork, method, &params)?;
-    let found: Option<Value> = serde_json::from_str(answer.get()).unwrap_or_default();
-    let Some(number) = found.map(|found| found[member].clone()).filter(|number| !number.is_null()) else {
-        return Ok(None);
-    };
-    let number: U64 = serde_json::from_value(number)
-        .map_err(|_| RpcError::server(format!("the forked node's result of {method} has no {member}")))?;
-    Ok(Some(number.to()).filter(|number| *number <= fork.number))
+fn read<T: DeserializeOwned>(answer: &ForkAnswer, method: &str) -> Result<T, RpcError> {
+    answer.read().map_err(|error| RpcError::server(format!("the forked node's result of {method}: {error}")))
 }
 
 struct Forwarder<'a> {
@@ -212,7 +267,7 @@ impl Forwarder<'_> {
         if chain.pool().get(hash).is_some() || chain.transaction(&self.head, hash).is_some() {
             return Ok(false);
         }
-        Ok(number_of(self.fork, "eth_getTransactionByHash", json!([hash]), "blockNumber")?.is_some())
+        Ok(block_of_transaction(self.fork, hash)?.is_some())
     }
 
     /// Whether a range of blocks is the other chain's.

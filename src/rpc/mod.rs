@@ -469,11 +469,7 @@ impl Rpc {
             let Some(method) = table.get(name) else { return Err(RpcError::method_not_found(name)) };
             if let Some(forward) = method.forward() {
                 let (own, given) = (context.clone(), params.clone());
-                let ask = move || {
-                    let answer = forked::answer(&own, &fork, name, forward, given.get())?;
-                    let counted = answer.map(|answer| Answer::counted(answer, &own.config.budget));
-                    Ok::<_, RpcError>(counted.transpose()?)
-                };
+                let ask = move || forked::answer(&own, &fork, name, forward, given.get());
                 if let Some(answer) = context.execution.apart(caller, ask).await? {
                     return Ok(Written(answer));
                 }

@@ -6,6 +6,7 @@
 
 use std::{
     io,
+    ops::Range,
     pin::Pin,
     task::{Context, Poll, ready},
 };
@@ -89,6 +90,21 @@ impl AnswerWriter {
         self.bytes.len()
     }
 
+    /// Sets the most bytes that the body may have, and returns what that was before.
+    pub fn limit_to(&mut self, bytes: usize) -> usize {
+        std::mem::replace(&mut self.limit, bytes)
+    }
+
+    /// The number of bytes that fit without growing.
+    pub fn spare(&self) -> usize {
+        self.bytes.capacity() - self.bytes.len()
+    }
+
+    /// An empty body of at most `limit` bytes, which counts against the same budget.
+    pub fn another(&self, limit: usize) -> Self {
+        Self::within(self.budget.clone(), limit)
+    }
+
     /// The bytes written so far.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
@@ -107,7 +123,7 @@ impl AnswerWriter {
     /// Whether more bytes fit without growing.
     #[inline(always)]
     fn fits(&self, more: usize) -> bool {
-        more <= self.bytes.capacity() - self.bytes.len()
+        more <= self.spare()
     }
 
     /// Appends bytes.
@@ -158,7 +174,10 @@ impl AnswerWriter {
         }
         let before = std::mem::replace(&mut self.bytes, bytes);
         // The last byte of a response follows.
-        self.reserve(before.len() + 1)?;
+        if let Err(error) = self.reserve(before.len() + 1) {
+            self.bytes = before;
+            return Err(error);
+        }
         self.bytes.splice(0..0, before);
         Ok(())
     }
@@ -224,6 +243,7 @@ impl Answer {
     }
 
     /// A body that is in memory already. Fails if there is no room for it.
+    #[cfg(test)]
     pub fn counted(bytes: Vec<u8>, budget: &Budget) -> Result<Self, AnswerError> {
         let mut held = Held::default();
         if budget.try_grow(&mut held, bytes.capacity()) { Ok(Self { bytes, held }) } else { Err(AnswerError::NoRoom) }
@@ -239,6 +259,14 @@ impl Answer {
     /// The bytes.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
+    }
+
+    /// A part of this body as a body of its own, in the same memory.
+    pub fn part(self, range: Range<usize>) -> Self {
+        let Self { mut bytes, held } = self;
+        bytes.truncate(range.end);
+        bytes.drain(..range.start);
+        Self { bytes, held }
     }
 
     /// The bytes, with the memory that they hold.
@@ -406,6 +434,16 @@ mod tests {
         assert_eq!(second.push(&[0; 700 << 10]), Err(AnswerError::NoRoom));
         drop(first);
         assert_eq!(second.push(&[0; 700 << 10]), Ok(()));
+    }
+
+    #[test]
+    fn what_was_written_stays_when_nothing_can_be_appended() {
+        let budget = Budget::new(8 << 20);
+        let mut writer = AnswerWriter::within(budget.clone(), 550_000);
+        writer.push(&[b'a'; 100_000]).expect("room");
+        let long = Answer::counted(vec![b'b'; 500_000], &budget).expect("room");
+        assert_eq!(writer.append(long), Err(AnswerError::TooLong(550_000)));
+        assert_eq!(writer.bytes(), [b'a'; 100_000]);
     }
 
     #[test]

@@ -60,7 +60,7 @@ impl Budget {
 
     /// The number of bytes in use.
     #[cfg(test)]
-    pub(super) fn used(&self) -> usize {
+    pub(crate) fn used(&self) -> usize {
         self.0.used.load(Ordering::Relaxed)
     }
 

@@ -215,10 +215,11 @@ impl LogFilter {
         };
         if from <= fork.number {
             let until = to.min(fork.number);
-            for log in forked::logs(fork, self.to_json(), from, until)? {
-                answer.count(log.get().len(), until)?;
-                answer.write(|out| out.extend_from_slice(log.get().as_bytes()));
-            }
+            forked::logs(fork, self.to_json(), from, until, |log| {
+                answer.count(log.len(), until)?;
+                answer.write(|out| out.extend_from_slice(log.as_bytes()));
+                Ok(())
+            })?;
         }
         if to <= fork.number {
             return Ok(Blocks::default());
@@ -338,7 +339,7 @@ fn out_of_time(block: u64) -> RpcError {
 }
 
 /// The approximate length of a log as JSON.
-fn written_size(log: &Log) -> usize {
+pub(super) fn written_size(log: &Log) -> usize {
     460 + 69 * log.topics().len() + 2 * log.data.data.len()
 }
 

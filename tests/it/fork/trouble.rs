@@ -187,3 +187,15 @@ async fn what_is_known_is_not_asked_again() {
     }
     assert_eq!(proxy.asked(), Vec::<String>::new());
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn more_logs_than_one_response_may_have_are_refused() {
+    let upstream = upstream().await;
+    let proxy = Proxy::to(upstream.rpc_url()).await;
+    let fork = fork_of(&proxy.url, |config| config.fork.retries = 0).await;
+    fork.mine().await;
+    proxy.set(Mood::Says(format!(r#"{{"result":[{}0]}}"#, "0,".repeat(1_000_000))));
+    // From the other chain to the own one.
+    let error = fork.rpc_error("eth_getLogs", json!([{"fromBlock": "0x0"}])).await;
+    assert!(error.to_string().contains("query returned more than 50000 results"), "{error}");
+}

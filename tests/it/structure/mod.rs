@@ -45,7 +45,7 @@ const IMPORTS: [(&str, &[&str]); 40] = [
     ("failed_calls", &["chain"]),
     ("console", &["block", "chain", "evm", "failed_calls", "network", "sources"]),
     ("contracts", &["artifacts", "chain", "evm", "network"]),
-    ("fork", &["block", "calendar", "causes", "chain", "evm", "state", "tls"]),
+    ("fork", &["block", "calendar", "causes", "chain", "evm", "state", "tls", "web"]),
     (
         "rpc",
         &[
