@@ -72,6 +72,35 @@ impl JsonWriter {
         }
     }
 
+    /// Has `write` append at most about `most` bytes, apart from what is written already. Returns whether that was enough: if
+    /// not, only a part is there.
+    pub(super) fn write_short(&mut self, most: usize, write: impl FnOnce(&mut Self)) -> bool {
+        if self.out.spare() > most {
+            // The limit counts only when the buffer grows.
+            let mut short = Self { out: self.out.another(most), refused: self.refused };
+            let is_short = short.write_short(most, write);
+            match short.finish() {
+                Ok(written) => written.append_to(self),
+                error => self.refused = error.err(),
+            }
+            return is_short;
+        }
+        let bound = self.out.length().saturating_add(most);
+        let limit = self.out.limit_to(bound);
+        write(self);
+        self.out.limit_to(limit);
+        self.refused != Some(AnswerError::TooLong(bound))
+    }
+
+    /// Appends what is written already, however long it is.
+    fn append(&mut self, written: Written) {
+        if self.refused.is_none() {
+            let limit = self.out.limit_to(usize::MAX);
+            self.refused = self.out.append(written.0).err();
+            self.out.limit_to(limit);
+        }
+    }
+
     /// Whether everything is there, or why not.
     pub(crate) fn check(&self) -> Result<(), AnswerError> {
         self.refused.map_or(Ok(()), Err)
@@ -258,9 +287,7 @@ impl Json for Written {
     }
 
     fn append_to(self, out: &mut JsonWriter) {
-        if out.refused.is_none() {
-            out.refused = out.out.append(self.0).err();
-        }
+        out.append(self);
     }
 }
 
@@ -521,6 +548,34 @@ mod tests {
         Serialized(vec!["a"; 200_000]).write(&mut second);
         assert_eq!((first.check(), second.check()), (Ok(()), Err(AnswerError::NoRoom)));
         assert!(second.finish().is_err());
+    }
+
+    #[test]
+    fn what_is_written_at_once_ends_where_it_is_too_long() {
+        const MOST: usize = 10_000;
+        // The buffer may have room for more.
+        for spare in [0, 1 << 20] {
+            let mut out = JsonWriter::new(&Budget::default(), usize::MAX);
+            out.extend_from_slice(b"[");
+            out.reserve(spare);
+            let write =
+                |out: &mut JsonWriter, length: usize| out.write_short(MOST, |out| "a".repeat(length).write(out));
+            assert!(write(&mut out, MOST - 1_000));
+            let length = out.len();
+            assert!(!write(&mut out, 1 << 19));
+            assert!(out.len() < length + 2 * MOST, "{} bytes", out.len());
+            out.truncate(length);
+
+            // What is written already costs no work, and what comes later is as long as it likes.
+            let written = Written(Answer::counted(vec![b'b'; 1 << 19], &Budget::default()).expect("room"));
+            assert!(out.write_short(MOST, |out| written.append_to(out)));
+            "c".repeat(1 << 20).write(&mut out);
+            assert_eq!(out.check(), Ok(()));
+            let (begin, rest) = (&out.bytes()[..length], &out.bytes()[length..]);
+            assert_eq!((begin[0], begin[1], begin[2]), (b'[', b'"', b'a'));
+            assert!(rest.starts_with(&[b'b'; 1 << 19]));
+            assert_eq!(rest.len(), (1 << 19) + (1 << 20) + 2);
+        }
     }
 
     #[test]

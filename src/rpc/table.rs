@@ -5,7 +5,8 @@
 //!
 //! - how it runs: [`read`](Table::read), [`execute`](Table::execute), [`apart`](Table::apart) or [`wait`](Table::wait).
 //!   Blocks and states that have to be read from disk or built first go to a thread of their own in any case, and so do
-//!   long parameters, or those with many values of a method that waits. Requests that wait for their turn keep them unread;
+//!   long results, long parameters, or those with many values of a method that waits. Requests that wait for their turn keep
+//!   them unread;
 //! - what a fork does with it: [`OnFork`];
 //! - its documentation: the names of its parameters and a summary, see [`Registration::describe`]. Its example is in
 //!   the `examples.jsonl` of its namespace.
@@ -27,20 +28,23 @@ use super::{
 };
 use crate::web::{Caller, Held, Slice, json_memory};
 
+/// Most bytes of a result that are written on the task that received the request, in about: a millisecond of work.
+const MAX_AT_ONCE: usize = 512 << 10;
+
 /// The result of a method, or an error.
 pub(super) type Answer = Result<Written, RpcError>;
 
 /// A method call in progress.
 pub(super) type Pending = Pin<Box<dyn Future<Output = Answer> + Send>>;
 
-/// Appends the result, unless a parameter is [far](Params::is_far).
+/// Appends the result, unless it is long or a parameter is [far](Params::is_far).
 type Quick = dyn Fn(&Context, Option<&RawValue>, &mut JsonWriter) -> Result<Reached, RpcError> + Send + Sync;
 /// Reads the parameters, and waits for something.
 type Wait = dyn Fn(Arc<Context>, Option<&RawValue>) -> Result<Pending, RpcError> + Send + Sync;
 /// Reads the parameters, and runs the method. Since no type of a method is in it, what runs it is compiled once.
 type Work = dyn Fn(&Context, Option<&RawValue>) -> Answer + Send + Sync;
 
-/// Whether a method has what its parameters refer to at hand.
+/// Whether a method has a short result, and what its parameters refer to at hand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Reached {
     /// The method was run.
@@ -247,7 +251,7 @@ impl Table {
     ) -> Registration<'_, P>
     where
         P: Params + Send + 'static,
-        R: Json + 'static,
+        R: Json + Send + 'static,
         F: Future<Output = Result<R, RpcError>> + Send + 'static,
     {
         let is_lenient = ParamRules::is_lenient(name);
@@ -255,7 +259,12 @@ impl Table {
             let params = P::read(params, ParamRules::new(context.dialect, is_lenient))?;
             let answer = async move {
                 let result = handler(context.clone(), params).await?;
-                context.render(result)
+                let mut out = context.writer(usize::MAX);
+                if out.write_short(MAX_AT_ONCE, |out| result.write(out)) {
+                    return Ok(out.finish()?);
+                }
+                let own = context.clone();
+                context.apart_for_caller(move || own.render(result)).await
             };
             Ok(Box::pin(answer) as Pending)
         };
@@ -326,8 +335,8 @@ where
         if params.is_far(&context.chain, reach) {
             return Ok(Reached::Far);
         }
-        handler(context, params)?.append_to(out);
-        Ok(Reached::Near)
+        let result = handler(context, params)?;
+        Ok(if out.write_short(MAX_AT_ONCE, |out| result.append_to(out)) { Reached::Near } else { Reached::Far })
     })
 }
 

@@ -3,15 +3,19 @@
 use std::sync::Arc;
 
 use alloy_primitives::B256;
+use serde_json::Value;
 
-use super::render::{RpcBlock, RpcReceipt};
+use super::{
+    logs,
+    render::{RpcBlock, RpcReceipt},
+};
 use crate::{
-    block::Block,
+    block::{Block, Receipt},
     chain::{BlockId, Head},
     rpc::{
         Context, OnFork, RpcError, Table,
         hex::Quantity,
-        json::{Json, WrittenAs, array},
+        json::{Json, JsonWriter, array},
     },
 };
 
@@ -95,17 +99,38 @@ fn access_list(context: &Context, (id,): (BlockId,)) -> Result<Option<bool>, Rpc
 }
 
 /// All receipts of a block; null if there is no such block.
-fn receipts(context: &Context, (id,): (BlockId,)) -> Result<Option<WrittenAs<Vec<RpcReceipt>>>, RpcError> {
+fn receipts(context: &Context, (id,): (BlockId,)) -> Result<Option<BlockReceipts>, RpcError> {
     if id == BlockId::Pending {
         return Ok(None);
     }
     let Some((head, block)) = find(context, id)? else { return Ok(None) };
-    let blob_base_fee = head.environment_of(&block).blob_base_fee();
-    let mut out = context.writer(context.config.max_batch_response);
-    array(&mut out, 0..block.receipts.len(), |index, out| {
-        RpcReceipt { block: block.clone(), index, blob_base_fee }.write(out);
-    });
-    let advice = "ask for single receipts with eth_getTransactionReceipt";
-    let written = out.finish().map_err(|error| RpcError::does_not_fit(error, advice))?;
-    Ok(Some(written.into()))
+    let (size, limit) = (block.receipts.iter().map(written_size).sum::<usize>(), context.config.max_batch_response);
+    if size > limit {
+        return Err(RpcError::exceeds(limit, "ask for single receipts with eth_getTransactionReceipt"));
+    }
+    Ok(Some(BlockReceipts { blob_base_fee: head.environment_of(&block).blob_base_fee(), block }))
+}
+
+/// The receipts of a block.
+struct BlockReceipts {
+    block: Arc<Block>,
+    blob_base_fee: Option<u128>,
+}
+
+impl Json for BlockReceipts {
+    fn write(&self, out: &mut JsonWriter) {
+        let Self { block, blob_base_fee } = self;
+        array(out, 0..block.receipts.len(), |index, out| {
+            RpcReceipt { block: block.clone(), index, blob_base_fee: *blob_base_fee }.write(out);
+        });
+    }
+
+    fn schema(example: Option<&Value>) -> Value {
+        Vec::<RpcReceipt>::schema(example)
+    }
+}
+
+/// The approximate length of a receipt as JSON.
+fn written_size(receipt: &Receipt) -> usize {
+    1_200 + receipt.logs.iter().map(logs::written_size).sum::<usize>()
 }

@@ -20,7 +20,7 @@ use crate::{
 /// The number of blocks whose logs are searched on the current task.
 const FEW_BLOCKS: usize = 16;
 /// The gas that all of them have used at most. A log takes 375 at least.
-const FEW_LOGS_GAS: u64 = 3_000_000;
+const FEW_LOGS_GAS: u64 = 500_000;
 
 pub(super) fn methods(table: &mut Table) {
     table

@@ -9,7 +9,7 @@ use tokio::{
     net::TcpStream,
 };
 
-use crate::support::{TestNode, node_with, process::Running};
+use crate::support::{TestNode, node, node_with, process::Running};
 
 /// Calls an account without code with a megabyte of calldata, over and over:
 /// `JUMPDEST PUSH1 0 PUSH1 0 PUSH3 0x100000 PUSH1 0 PUSH1 0xbb GAS STATICCALL POP PUSH1 0 JUMP`.
@@ -222,6 +222,55 @@ async fn logs_that_are_too_long_together_are_refused_with_the_block_they_reach()
     );
     // It has told of them, if only that they are too many.
     assert_eq!(node.rpc("eth_getFilterChanges", json!([filter])).await, json!([]));
+}
+
+/// Long results are not written where short ones are, and have to be the same.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn long_results_are_what_short_ones_say_alone_and_in_a_batch() {
+    let node = node().await;
+    node.rpc("anvil_setCode", json!([AT, LOGS])).await;
+    node.rpc("evm_setAutomine", json!([false])).await;
+    let data = format!("0x{}", "11".repeat(100_000));
+    let mut hashes = Vec::new();
+    for _ in 0..6 {
+        let request = json!({"from": node.account(0), "to": node.account(1), "gas": "0x4c4b40", "data": data});
+        hashes.push(node.rpc("eth_sendTransaction", json!([request])).await);
+    }
+    node.rpc("evm_mine", json!([])).await;
+    for _ in 0..400 {
+        node.rpc("eth_sendTransaction", json!([{"from": node.account(2), "to": AT, "gas": "0x186a0"}])).await;
+    }
+    node.rpc("evm_mine", json!([])).await;
+
+    let full = node.rpc("eth_getBlockByNumber", json!(["0x1", true])).await;
+    for (hash, inside) in hashes.iter().zip(full["transactions"].as_array().unwrap()) {
+        assert_eq!(*inside, node.rpc("eth_getTransactionByHash", json!([hash])).await);
+    }
+    assert_eq!(full["transactions"].as_array().unwrap().len(), hashes.len());
+    let logs = node.rpc("eth_getLogs", json!([{"fromBlock": "0x0", "address": AT}])).await;
+    assert_eq!(logs.as_array().unwrap().len(), 400);
+    let receipts = node.rpc("eth_getBlockReceipts", json!(["0x2"])).await;
+    for result in [&full, &logs, &receipts] {
+        assert!(result.to_string().len() > 600_000, "{} bytes", result.to_string().len());
+    }
+
+    let asked = [
+        ("eth_getBlockByNumber", json!(["0x2", false])),
+        ("eth_getLogs", json!([{"fromBlock": "0x0", "address": AT}])),
+        ("eth_getBlockByNumber", json!(["0x1", true])),
+        ("eth_chainId", json!([])),
+        ("eth_getBlockReceipts", json!(["0x2"])),
+    ];
+    let batch: Vec<_> = asked
+        .iter()
+        .enumerate()
+        .map(|(id, (method, params))| json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}))
+        .collect();
+    let answers: Value =
+        reqwest::Client::new().post(node.rpc_url()).json(&batch).send().await.unwrap().json().await.unwrap();
+    for (answer, (method, params)) in answers.as_array().unwrap().iter().zip(asked) {
+        assert_eq!(answer["result"], node.rpc(method, params).await, "{method}");
+    }
 }
 
 #[tokio::test]
