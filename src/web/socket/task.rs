@@ -25,10 +25,16 @@ use super::{
     SocketMessage, SocketProtocol, SocketReply, WebSockets,
     ending::{CLOSING, Ending},
 };
-use crate::web::{AnswerError, Budget, Flow, Held, Shutdown, faults::FaultTarget};
+use crate::web::{AnswerError, Budget, Flow, Held, Shutdown, budget::UNCOUNTED, faults::FaultTarget};
 
 /// Most messages of one connection that are processed at once. Reading pauses at this number.
 pub(super) const MAX_IN_FLIGHT: usize = 64;
+/// Messages in progress that need no memory of their own.
+pub(super) const FREE: usize = 4;
+/// The bytes that each further one counts with, since its own may be too few to be counted, and those of its answer as well.
+const BYTES: usize = 2 * UNCOUNTED;
+/// Interval at which a connection that reads nothing for lack of memory looks again.
+const LOOK: Duration = Duration::from_millis(50);
 /// Most messages that faults hold back. Reading pauses at half of them.
 const MAX_DELAYED: usize = 4_096;
 /// Most bytes of a frame that is sent. The library copies frames, and moves what is left of one whenever the client takes a
@@ -107,6 +113,7 @@ where
         }
         let event_missed = if P::EVERY_EVENT { Ending::TooSlow } else { Ending::Stalled };
         let mut answers = FuturesUnordered::new();
+        let mut held_for_answers = Held::default();
         // The number of answers for which events wait.
         let mut awaited = 0_usize;
         let mut ping = interval_at(Instant::now() + PING_INTERVAL, PING_INTERVAL);
@@ -119,7 +126,8 @@ where
         loop {
             turn = turn.wrapping_add(1);
             let yields = turn.is_multiple_of(TURNS);
-            let reads = answers.len() < MAX_IN_FLIGHT && self.wire.delayed.len() < MAX_DELAYED / 2;
+            let may_read = answers.len() < MAX_IN_FLIGHT && self.wire.delayed.len() < MAX_DELAYED / 2;
+            let reads = may_read && has_room(answers.len(), &mut held_for_answers, self.flow.budget());
             if !reads {
                 // The client may have sent something in the meantime.
                 heard = Instant::now();
@@ -178,6 +186,7 @@ where
                         }
                     }
                 }
+                () = wait(LOOK), if may_read && !reads => {}
                 () = ready(()), if yields => {}
             }
         }
@@ -238,12 +247,25 @@ where
     }
 }
 
+/// Takes memory for another message, unless few are in progress. There is none while others use much, so that many
+/// connections with short messages do not take the memory of long ones.
+fn has_room(in_progress: usize, held: &mut Held, budget: &Budget) -> bool {
+    let bytes = (in_progress + 1).saturating_sub(FREE) * BYTES;
+    held.shrink_to(bytes);
+    bytes == 0 || budget.is_ample() && budget.try_grow(held, bytes)
+}
+
 /// Waits for a reply, and reserves memory for it once that of the request is released.
 async fn complete(answer: BoxFuture<'static, SocketMessage>, request: Held, budget: Budget) -> Option<SocketMessage> {
     let mut answer = answer.await;
     drop(request);
     let room = budget.grow(&mut answer.held, answer.text.len()).await;
     room.then_some(answer)
+}
+
+/// Waits this long. Unlike with `sleep` no timer is made before it waits.
+async fn wait(time: Duration) {
+    sleep(time).await;
 }
 
 /// Waits for a time; for ever if there is none.

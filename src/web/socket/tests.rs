@@ -19,10 +19,10 @@ use tokio_tungstenite::tungstenite::{
 };
 
 use super::{
-    task::{FRAME, MAX_IN_FLIGHT, SocketTask},
+    task::{FRAME, FREE, MAX_IN_FLIGHT, SocketTask},
     *,
 };
-use crate::web::ShutdownHandle;
+use crate::web::{Budget, Capacity, Faults, Flow, ShutdownHandle};
 
 /// A socket whose client takes messages until it is stuck.
 struct FakeSocket {
@@ -122,6 +122,16 @@ async fn converse(
     room: usize,
     words: impl IntoIterator<Item = Message>,
 ) -> (Vec<(u64, Message)>, u64) {
+    converse_within(Arc::default(), protocol, room, words).await
+}
+
+/// The same on a connection with this state.
+async fn converse_within(
+    flow: Arc<Flow>,
+    protocol: impl SocketProtocol,
+    room: usize,
+    words: impl IntoIterator<Item = Message>,
+) -> (Vec<(u64, Message)>, u64) {
     let (_handle, sockets) = sockets();
     let sent = Arc::<Mutex<Vec<_>>>::default();
     let (client, inbound) = mpsc::unbounded_channel();
@@ -136,7 +146,7 @@ async fn converse(
         std::future::pending::<()>().await;
     };
     tokio::select! {
-        () = SocketTask::new(socket, protocol, Arc::default(), sockets.clone()).run() => {}
+        () = SocketTask::new(socket, protocol, flow, sockets.clone()).run() => {}
         () = speaker => {}
     }
     let sent = std::mem::take(&mut *sent.lock());
@@ -178,6 +188,35 @@ async fn a_client_that_is_not_read_is_not_taken_for_silent() {
     let (sent, _) = converse(Hermit::<false> { events: 0 }, usize::MAX, requests).await;
     assert!(sent.iter().any(|(at, message)| *at >= DAY && *message == Message::text("answer")));
     assert!(sent.last().is_some_and(|(at, message)| *at > DAY && close_code(message) == CloseCode::Policy));
+}
+
+#[tokio::test(start_paused = true)]
+async fn where_memory_is_scarce_few_messages_are_in_progress() {
+    let budget = Budget::new(1 << 20);
+    let capacity = Capacity { budget: budget.clone(), ..Capacity::default() };
+    let flow = Arc::new(Flow::new(capacity, Faults::default()));
+    let answered = async || {
+        let requests = vec![Message::text("request"); FREE + 2];
+        // The client is not silent until all are answered.
+        let words = [requests, vec![Message::Pong(Default::default()); 3 * DAY as usize / 10]].concat();
+        let (sent, _) = converse_within(flow.clone(), Hermit::<false> { events: 0 }, usize::MAX, words).await;
+        let answers = sent.into_iter().filter(|(_, message)| *message == Message::text("answer"));
+        answers.map(|(at, _)| at).collect::<Vec<_>>()
+    };
+    let times: Vec<_> = (1..=FREE as u64 + 2).map(|n| DAY + 10 * n).collect();
+    assert_eq!(answered().await, times);
+    let all = budget.hold(1 << 20).await.expect("room");
+    let late = answered().await;
+    assert_eq!(late[..FREE], times[..FREE]);
+    // Those that have to wait begin when one of the others ends.
+    assert_eq!(late[FREE..], [2 * DAY + 10, 2 * DAY + 20]);
+
+    // Or as soon as there is memory.
+    tokio::spawn(async move {
+        tokio::time::sleep(Duration::from_secs(100)).await;
+        drop(all);
+    });
+    assert_eq!(answered().await[FREE..], [DAY + 100, DAY + 100]);
 }
 
 #[tokio::test(start_paused = true)]
