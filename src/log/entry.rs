@@ -96,6 +96,8 @@ pub struct RequestPart {
     pub id: u64,
     /// Number of its entries after this one.
     pub left: u64,
+    /// The number that answers the request, if one does: seconds, or 1 for yes.
+    pub answer: i64,
 }
 
 /// Longest name of a node or of a snapshot, in bytes.
@@ -110,23 +112,31 @@ const EPOCH: u8 = 6;
 /// Precedes the encoding of an entry that is part of a request.
 const REQUESTED: u8 = 7;
 const SETTING: u8 = 8;
+/// The same as [`REQUESTED`] where a number answers the request.
+const ANSWERED: u8 = 9;
 
 impl RequestPart {
     /// Encodes the part, which the encoding of the entry follows.
     pub fn write(&self, out: &mut Writer) {
-        out.byte(REQUESTED);
+        out.byte(if self.answer == 0 { REQUESTED } else { ANSWERED });
         out.raw(&self.id.to_le_bytes());
         out.number(self.left);
+        if self.answer != 0 {
+            out.signed(self.answer);
+        }
     }
 
     /// Splits the encoding of an entry into the part of a request that it is, if it is one, and the entry.
     pub fn split(bytes: &[u8]) -> Result<(Option<Self>, &[u8]), Malformed> {
         let from = &mut Reader::new(bytes);
-        if bytes.first() != Some(&REQUESTED) {
+        let is_answered = bytes.first() == Some(&ANSWERED);
+        if !is_answered && bytes.first() != Some(&REQUESTED) {
             return Ok((None, bytes));
         }
         from.byte()?;
-        let part = Self { id: u64::from_le_bytes(from.array()?), left: from.number()? };
+        let (id, left) = (u64::from_le_bytes(from.array()?), from.number()?);
+        let answer = if is_answered { from.signed()? } else { 0 };
+        let part = Self { id, left, answer };
         Ok((Some(part), from.rest()))
     }
 }
@@ -328,20 +338,22 @@ mod tests {
 
     #[test]
     fn an_entry_of_a_request_is_the_same_entry() {
-        let part = RequestPart { id: u64::MAX - 1, left: 300 };
-        let entry = LogEntry::Revert { to: 300, shift: TimeShift::default(), uses_up: None };
-        let mut out = Writer::default();
-        part.write(&mut out);
-        entry.write(&mut out);
-        assert_eq!(RequestPart::split(out.bytes()).unwrap(), (Some(part), &bytes(&entry)[..]));
-        assert_eq!(RequestPart::split(&bytes(&entry)).unwrap(), (None, &bytes(&entry)[..]));
-        assert_eq!(format!("{:?}", LogEntry::decode(out.bytes()).unwrap()), format!("{entry:?}"));
-        assert_eq!(LogEntry::reverts_to(out.bytes()), Ok(Some(300)));
-        // An entry is part of one request.
-        let mut twice = Writer::default();
-        part.write(&mut twice);
-        twice.raw(out.bytes());
-        assert!(LogEntry::decode(twice.bytes()).is_err());
+        for answer in [0, 1, -70_000] {
+            let part = RequestPart { id: u64::MAX - 1, left: 300, answer };
+            let entry = LogEntry::Revert { to: 300, shift: TimeShift::default(), uses_up: None };
+            let mut out = Writer::default();
+            part.write(&mut out);
+            entry.write(&mut out);
+            assert_eq!(RequestPart::split(out.bytes()).unwrap(), (Some(part), &bytes(&entry)[..]));
+            assert_eq!(RequestPart::split(&bytes(&entry)).unwrap(), (None, &bytes(&entry)[..]));
+            assert_eq!(format!("{:?}", LogEntry::decode(out.bytes()).unwrap()), format!("{entry:?}"));
+            assert_eq!(LogEntry::reverts_to(out.bytes()), Ok(Some(300)));
+            // An entry is part of one request.
+            let mut twice = Writer::default();
+            part.write(&mut twice);
+            twice.raw(out.bytes());
+            assert!(LogEntry::decode(twice.bytes()).is_err());
+        }
     }
 
     #[test]

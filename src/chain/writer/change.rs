@@ -114,6 +114,15 @@ impl ChangeOutcome {
         }
     }
 
+    /// The number of this outcome; 0 if it has none.
+    pub(super) fn number(self) -> i64 {
+        match self {
+            Self::Seconds(seconds) => seconds,
+            Self::Found(found) => i64::from(found),
+            Self::Done | Self::Snapshot(_) => 0,
+        }
+    }
+
     pub(in crate::chain) fn seconds(self) -> Result<i64, ChangeError> {
         match self {
             Self::Seconds(seconds) => Ok(seconds),

@@ -70,7 +70,7 @@ impl ChainWriter {
     fn mine_some(&mut self) {
         let Some(mut order) = self.schedule.orders.pop_front() else { return };
         let before = self.recorder.part;
-        self.recorder.part = order.request.map(|id| RequestPart { id, left: order.left });
+        self.recorder.part = order.request.map(|id| RequestPart { id, left: order.left, answer: 0 });
         let outcome = match self.mine_piece(&mut order) {
             // The blocks so far are published; the next piece continues after those of the other writer.
             Err(ChangeError::Append(AppendError::Conflict { .. })) => self.follow(true),

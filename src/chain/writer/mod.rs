@@ -61,7 +61,7 @@ impl ChainWriter {
             let _ = reply.send(Err(ChangeError::NotLeading));
             return;
         }
-        self.recorder.part = request.map(|id| RequestPart { id, left: 0 });
+        self.recorder.part = request.map(|id| RequestPart { id, left: 0, answer: 0 });
         let answer = match self.progress(request) {
             Ok(progress) => self.proceed_with(change, progress, reply),
             Err(error) => Some((Err(error), reply)),
@@ -69,6 +69,9 @@ impl ChainWriter {
         if answer.is_none() {
             // What is not done yet records itself.
             self.recorder.part = None;
+        }
+        if let (Some(part), Some((Ok(outcome), _))) = (&mut self.recorder.part, &answer) {
+            part.answer = outcome.number();
         }
         let is_recorded = self.record_time();
         self.recorder.part = None;

@@ -16,8 +16,10 @@ pub(super) struct Progress {
     pub(super) begins: u64,
     /// Number of its entries that are still to be made.
     pub(super) left: u64,
-    /// The id of the snapshot that it has taken, or the seconds by which it has set the chain's time ahead of the clock.
-    answer: Option<ChangeOutcome>,
+    /// The id of the snapshot that it has taken.
+    snapshot: Option<u64>,
+    /// The number that answers it.
+    answer: i64,
     /// Whether its first entry replaces blocks by others.
     replaces: bool,
     /// Height of its last entry so far.
@@ -32,7 +34,9 @@ impl Progress {
             return None;
         }
         match change {
-            Change::Snapshot { .. } | Change::IncreaseTime(_) | Change::SetTime(_) => self.answer,
+            Change::Snapshot { .. } => self.snapshot.map(ChangeOutcome::Snapshot),
+            Change::IncreaseTime(_) | Change::SetTime(_) => Some(ChangeOutcome::Seconds(self.answer)),
+            Change::SetBlockInterval(_) => Some(ChangeOutcome::Found(self.answer != 0)),
             Change::Revert(_) => Some(ChangeOutcome::Found(true)),
             Change::Mine { .. }
             | Change::Edit(_)
@@ -80,18 +84,17 @@ impl Requests {
             self.latest.retain(|progress| progress.left == 0 || *to > progress.begins);
         }
 
-        let Some(RequestPart { id, left }) = part else { return };
+        let Some(RequestPart { id, left, answer }) = part else { return };
         if let Some(known) = self.latest.iter_mut().rev().find(|progress| progress.id == id) {
             (known.left, known.last) = (left, height);
             return;
         }
-        let answer = match entry {
-            LogEntry::Snapshot { id, .. } => Some(ChangeOutcome::Snapshot(*id)),
-            LogEntry::Time(shift) => Some(ChangeOutcome::Seconds(shift.ahead)),
+        let snapshot = match entry {
+            LogEntry::Snapshot { id, .. } => Some(*id),
             _ => None,
         };
         let replaces = matches!(entry, LogEntry::Revert { .. });
-        self.latest.push_back(Progress { id, begins: height, left, answer, replaces, last: height });
+        self.latest.push_back(Progress { id, begins: height, left, snapshot, answer, replaces, last: height });
         if self.latest.len() > REMEMBERED {
             self.latest.pop_front();
         }

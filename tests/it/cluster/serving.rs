@@ -409,14 +409,21 @@ async fn a_change_whose_request_or_answer_was_lost_is_made_once() {
     let url = cluster.rpc(follower).to_owned();
     let account = "0x00000000000000000000000000000000000000aa";
     let before = number(&ask(&url, "eth_blockNumber", json!([])).await);
+    let start = u128::from(std::time::SystemTime::UNIX_EPOCH.elapsed().unwrap().as_secs());
     for round in 1..4 {
-        // Requests are lost, or answers.
-        let silent = if round % 2 == 0 { leader } else { follower };
-        cluster.proxies(silent).iter().for_each(Proxy::hold);
+        ask(&url, "anvil_setBlockTimestampInterval", json!([1])).await;
+        // Requests are lost on their way from the node or to the leader, or answers are.
+        let silent = if round == 2 { leader } else { follower };
+        match round {
+            3 => cluster.proxies(silent).iter().for_each(|proxy| proxy.hold_to(End::Client)),
+            _ => cluster.proxies(silent).iter().for_each(Proxy::hold),
+        }
         let changes = [
             ("anvil_mine", json!(["0x5"])),
             ("anvil_addBalance", json!([account, "0x1"])),
             ("evm_snapshot", json!([])),
+            ("evm_setTime", json!([format!("{:#x}", start + 10_000 * round)])),
+            ("anvil_removeBlockTimestampInterval", json!([])),
         ];
         let asked = changes.map(|(method, params)| {
             let url = url.clone();
@@ -430,6 +437,9 @@ async fn a_change_whose_request_or_answer_was_lost_is_made_once() {
         assert_eq!(number(&ask(&url, "eth_blockNumber", json!([])).await), before + 5 * round);
         assert_eq!(number(&ask(&url, "eth_getBalance", json!([account, "latest"])).await), round);
         assert_eq!(number(&answers[2]), round - 1, "the id of the snapshot");
+        let moved = answers[3].as_i64().unwrap();
+        assert!((9_000..=10_000).contains(&moved), "the time moved by {moved} s");
+        assert_eq!(answers[4], true, "there was an interval");
     }
 }
 
