@@ -3,18 +3,20 @@
 use std::time::{Duration, Instant};
 
 use axum::body::Bytes;
-use futures_util::SinkExt;
-use tokio::task::JoinSet;
-use tokio_tungstenite::{client_async, tungstenite::Message};
+use futures_util::{SinkExt, StreamExt};
+use tokio::{net::TcpStream, task::JoinSet};
+use tokio_tungstenite::{WebSocketStream, client_async, tungstenite::Message};
 
 use super::{
     campaign::{Campaign, shown},
     describe::{Call, Operation},
+    documents::Generator,
     envelopes::enveloped,
     framing::{self, Framing, NARROW},
     probe::Probed,
     request::{Client, Protocol, Request, connect},
-    subject::attacker_address,
+    shapes, shuffle,
+    subject::{Subject, attacker_address},
 };
 use crate::contracts::random::Random;
 
@@ -151,6 +153,55 @@ fn wrapped(one: &Probed, longest: &[Bytes], random: &mut Random) -> Request {
     request
 }
 
+/// Opens a WebSocket with this receive buffer.
+async fn open_socket(
+    subject: &Subject,
+    request: &Request,
+    n: usize,
+    buffer: Option<u32>,
+) -> Option<WebSocketStream<TcpStream>> {
+    let address = subject.address(&request.listener);
+    let stream = connect(address, attacker_address(n), buffer).await.ok()?;
+    client_async(format!("ws://{address}{}", request.target), stream).await.ok().map(|(socket, _)| socket)
+}
+
+/// WebSockets that send deep, wide and random documents, and read everything.
+pub async fn socket_documents(campaign: &Campaign, probed: &[Probed], seed: u64) {
+    let sockets = probed.iter().filter(|probed| matches!(probed.operation.call, Call::Socket { .. }));
+    for (n, one) in sockets.enumerate() {
+        let mut generator = Generator::new(&campaign.filled.world, seed.wrapping_add(n as u64));
+        let mut messages = shapes::messages(campaign, probed, &mut generator);
+        shuffle(&mut messages, &mut generator.random);
+        let mut tasks = JoinSet::new();
+        for (n, part) in messages.chunks(messages.len().div_ceil(campaign.form.connections)).enumerate() {
+            let (subject, request, part) = (campaign.subject.clone(), one.largest.clone(), part.to_vec());
+            tasks.spawn(async move {
+                let mut part = part.into_iter().peekable();
+                while part.peek().is_some() {
+                    let Some(socket) = open_socket(&subject, &request, n, None).await else {
+                        tokio::time::sleep(Duration::from_millis(10)).await;
+                        continue;
+                    };
+                    let (mut sink, mut stream) = socket.split();
+                    let sending = async {
+                        for message in part.by_ref() {
+                            // The node may have closed the connection.
+                            if sink.send(message).await.is_err() {
+                                return;
+                            }
+                        }
+                        let _ = sink.send(Message::Close(None)).await;
+                    };
+                    let reading = async { while let Some(Ok(_)) = stream.next().await {} };
+                    tokio::join!(sending, reading);
+                }
+            });
+        }
+        let attack = format!("{} documents", messages.len());
+        campaign.measure(&one.operation.name, &attack, tasks, campaign.form.share(2).max(LEAST)).await;
+    }
+}
+
 /// WebSockets that send what has the longest responses, and read nothing.
 pub async fn unread_sockets(campaign: &Campaign, probed: &[Probed], random: &mut Random) {
     let mut messages = longest(probed);
@@ -167,12 +218,7 @@ pub async fn unread_sockets(campaign: &Campaign, probed: &[Probed], random: &mut
         for n in 0..campaign.form.connections {
             let (subject, request, messages) = (campaign.subject.clone(), one.largest.clone(), messages.clone());
             tasks.spawn(async move {
-                let address = subject.address(&request.listener);
-                let Ok(stream) = connect(address, attacker_address(n), Some(NARROW)).await else { return };
-                let Ok((mut socket, _)) = client_async(format!("ws://{address}{}", request.target), stream).await
-                else {
-                    return;
-                };
+                let Some(mut socket) = open_socket(&subject, &request, n, Some(NARROW)).await else { return };
                 for message in messages.iter().cycle().take(10 * messages.len()) {
                     let text = String::from_utf8_lossy(message).into_owned();
                     if socket.send(Message::text(text)).await.is_err() {

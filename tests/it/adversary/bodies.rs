@@ -16,6 +16,7 @@ use tokio::{io::AsyncWriteExt, task::JoinSet};
 use super::{
     attacks::LEAST,
     campaign::Campaign,
+    describe::Call,
     probe::Probed,
     request::{Client, Protocol, Request, connect},
     subject::{Subject, attacker_address, client_address},
@@ -83,10 +84,10 @@ async fn largest_body(campaign: &Campaign, client: &mut Client, one: &Probed) ->
 pub async fn held_bodies(campaign: &Campaign, probed: &[Probed], time: Duration) {
     let mut routes: Vec<&Probed> = Vec::new();
     for one in probed.iter().filter(|one| one.operation.has_body()) {
-        // Many operations of one route, as those of JSON-RPC, have one body; so have all methods of gRPC.
-        let route = |probed: &Probed| match probed.largest.protocol {
-            Protocol::Http | Protocol::Http2 => (probed.largest.listener.clone(), probed.largest.target.clone()),
-            Protocol::Grpc => (probed.largest.listener.clone(), String::new()),
+        // Many operations of one route, as those of JSON-RPC, have one body; so have all methods of gRPC that take one message.
+        let route = |probed: &Probed| match probed.operation.call {
+            Call::Grpc { streams: false, .. } => (probed.largest.listener.clone(), String::new()),
+            _ => (probed.largest.listener.clone(), probed.largest.target.clone()),
         };
         if routes.iter().all(|known| route(known) != route(one)) {
             routes.push(one);

@@ -54,8 +54,8 @@ pub enum Call {
     Http { method: String, path: String, media: Option<String> },
     /// A method of JSON-RPC.
     JsonRpc { method: String },
-    /// A method of gRPC.
-    Grpc { path: String, input: MessageDescriptor },
+    /// A method of gRPC, which takes one message or a stream of them.
+    Grpc { path: String, input: MessageDescriptor, streams: bool },
     /// A field of GraphQL's `Query`, with the selections below it.
     Graph { field: String, selections: String },
     /// A WebSocket.
@@ -104,7 +104,7 @@ impl Operation {
                     if arguments.is_empty() { String::new() } else { format!("({})", arguments.join(", ")) };
                 self.post(listener, &json!({"query": format!("{{ {field}{arguments} {selections} }}")}))
             }
-            Call::Grpc { path, input } => Request {
+            Call::Grpc { path, input, .. } => Request {
                 listener,
                 protocol: Protocol::Grpc,
                 method: "POST".to_owned(),

@@ -3,8 +3,9 @@
 use std::time::{Duration, Instant};
 
 use alloy::{
-    consensus::TxEip1559,
-    primitives::{Address, Bytes, TxKind, U256, hex, keccak256},
+    consensus::{TxEip1559, TxEip4844},
+    eips::eip4844::builder::{SidecarBuilder, SimpleCoder},
+    primitives::{Address, B256, Bytes, TxKind, U256, hex, keccak256},
     signers::{SignerSync, local::PrivateKeySigner},
 };
 use base64ct::{Base64, Encoding};
@@ -25,6 +26,9 @@ use crate::{
 const DATA: usize = 127_000;
 /// Bytes of a Cosmos transaction's extension options, close to the limit of its size.
 const OPTIONS: usize = 118_000;
+/// Blobs of a transaction (EIP-7594), and bytes that the blobs of the test hold each.
+const BLOBS: usize = 6;
+const BLOB_BYTES: usize = 120_000;
 /// Characters of a memo.
 const MEMO: usize = 256;
 /// The most gas of a transaction (EIP-7825).
@@ -122,6 +126,25 @@ impl Account<'_> {
         self.api.rpc("eth_sendRawTransaction", json!([raw])).await.as_str().unwrap().to_owned()
     }
 
+    /// Sends a transaction with as many blobs as it may have. Returns its hash, and those of the blobs.
+    async fn send_blobs(&mut self, to: Address) -> (String, Vec<B256>) {
+        let tx = TxEip4844 {
+            chain_id: 125,
+            nonce: self.nonce,
+            to,
+            gas_limit: 21_000,
+            max_fee_per_gas: GAS_PRICE,
+            max_priority_fee_per_gas: 1_000_000_000,
+            max_fee_per_blob_gas: GAS_PRICE,
+            ..TxEip4844::default()
+        };
+        let sidecar = SidecarBuilder::<SimpleCoder>::from_slice(&[1; BLOBS * BLOB_BYTES]).build_7594().unwrap();
+        let (raw, hashes) = sign::raw_with_blobs(tx, sidecar, &self.key);
+        let hash = self.api.rpc("eth_sendRawTransaction", json!([raw])).await;
+        self.nonce += 1;
+        (hash.as_str().unwrap().to_owned(), hashes)
+    }
+
     /// Deploys a contract.
     async fn deploy(&mut self, runtime: &[u8]) -> (Address, String) {
         let address = self.key.address().create(self.nonce);
@@ -192,6 +215,8 @@ pub async fn fill(api: &Api, transactions: usize, levels: usize, random: &mut Ra
         contracts.push(address);
         hashes.push(hash);
     }
+    let (hash, blobs) = main.send_blobs(recipient).await;
+    hashes.push(hash);
     let word = |number: u64| U256::from(number).to_be_bytes_vec();
     let mut remarkable = Vec::new();
     // Many logs and large ones; deep calls and many.
@@ -255,6 +280,9 @@ pub async fn fill(api: &Api, transactions: usize, levels: usize, random: &mut Ra
     }
     for hash in cosmos_hashes.iter().rev() {
         world.add(hash);
+    }
+    for hash in blobs {
+        world.add(hash.to_string());
     }
     for condition in ["tx.height>0", "block.height>0", "tx.height > 0 AND tx.height < 99999999"] {
         world.add(condition);

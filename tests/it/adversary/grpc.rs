@@ -55,7 +55,7 @@ pub async fn operations(server: SocketAddr) -> Vec<Operation> {
         Operation {
             name: format!("gRPC {path}"),
             listeners: vec!["grpc".to_owned()],
-            call: Call::Grpc { path, input: method.input() },
+            call: Call::Grpc { path, input: method.input(), streams: method.is_client_streaming() },
             parameters,
             changes_state: false,
         }

@@ -201,6 +201,8 @@ async fn attack_operations(campaign: &Campaign, operations: Vec<Operation>, rand
     attacks::unread(campaign, &probed, campaign.form.share(25)).await;
     campaign.begin("WebSockets unread");
     attacks::unread_sockets(campaign, &probed, random).await;
+    campaign.begin("documents on WebSockets");
+    attacks::socket_documents(campaign, &probed, random.next()).await;
     attacks::framings(campaign, &probed, campaign.form.share(25), random).await;
     campaign.begin("bodies held back");
     bodies::held_bodies(campaign, &probed, campaign.form.share(8)).await;
@@ -212,9 +214,9 @@ async fn attack_operations(campaign: &Campaign, operations: Vec<Operation>, rand
     attacks::refusals(campaign, &probed, campaign.form.share(12)).await;
 }
 
-fn shuffle(operations: &mut [Operation], random: &mut Random) {
-    for at in (1..operations.len()).rev() {
-        operations.swap(at, random.below(at as u64 + 1) as usize);
+fn shuffle<T>(items: &mut [T], random: &mut Random) {
+    for at in (1..items.len()).rev() {
+        items.swap(at, random.below(at as u64 + 1) as usize);
     }
 }
 

@@ -1,5 +1,7 @@
 //! Documents of unusual shapes in the place of parameters and bodies.
 
+use tokio_tungstenite::tungstenite::Message;
+
 use super::{
     campaign::Campaign,
     describe::{Arguments, Call, Operation},
@@ -45,6 +47,27 @@ pub async fn documents(campaign: &Campaign, probed: &mut [Probed], seed: u64) {
             }
         }
     }
+}
+
+/// The deep, wide and random documents as messages of WebSockets: whole, as parameters of a subscription, and as requests of
+/// every method.
+pub fn messages(campaign: &Campaign, probed: &[Probed], generator: &mut Generator<'_>) -> Vec<Message> {
+    let mut texts = Vec::new();
+    for text in LEVELS.into_iter().flat_map(deep).chain(wide(MEMBERS)) {
+        for method in ["eth_subscribe", "subscribe"] {
+            texts.push(format!(r#"{{"jsonrpc":"2.0","id":1,"method":"{method}","params":{text}}}"#));
+        }
+        texts.push(text);
+    }
+    for one in probed.iter().filter(|one| matches!(one.operation.call, Call::JsonRpc { .. })) {
+        for _ in 0..campaign.form.documents {
+            let request = one.operation.request(&random(&one.operation, &one.arguments, generator));
+            texts.push(String::from_utf8_lossy(&request.body).into_owned());
+            texts.push(generator.anything(0).to_string());
+        }
+    }
+    let binary = [vec![0xff; 1_000], vec![0; 100_000], Vec::new()];
+    texts.into_iter().map(Message::text).chain(binary.map(Message::binary)).collect()
 }
 
 /// Arguments of which some are random.

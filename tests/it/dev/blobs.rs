@@ -1,23 +1,24 @@
 //! Blobs of transactions, which blocks do not hold.
 
-use alloy::{primitives::Address, signers::SignerSync};
-use alloy_consensus::{EthereumTxEnvelope, SignableTransaction, TxEip4844, TxEip4844WithSidecar};
+use alloy::primitives::Address;
+use alloy_consensus::TxEip4844;
 use alloy_eips::{
-    eip2718::Encodable2718,
     eip4844::builder::{SidecarBuilder, SimpleCoder},
     eip7594::BlobTransactionSidecarEip7594,
 };
 use alloy_primitives::{U256, hex};
 use serde_json::json;
 
-use crate::support::{node, sign::signer};
+use crate::support::{
+    node,
+    sign::{raw_with_blobs, signer},
+};
 
 #[tokio::test]
 async fn are_told_by_hash_and_by_transaction() {
     let node = node().await;
     let sidecar: BlobTransactionSidecarEip7594 =
         SidecarBuilder::<SimpleCoder>::from_slice(b"what a block does not hold").build_7594().unwrap();
-    let hashes: Vec<_> = sidecar.versioned_hashes().collect();
     let blob = hex::encode_prefixed(sidecar.blobs[0]);
     let tx = TxEip4844 {
         chain_id: 125,
@@ -25,15 +26,12 @@ async fn are_told_by_hash_and_by_transaction() {
         max_fee_per_gas: 10_000_000_000,
         max_priority_fee_per_gas: 1_000_000_000,
         max_fee_per_blob_gas: 10_000_000_000,
-        blob_versioned_hashes: hashes.clone(),
         to: Address::with_last_byte(0xaa),
         value: U256::from(1),
         ..TxEip4844::default()
     };
-    let signature = signer(0).sign_hash_sync(&tx.signature_hash()).unwrap();
-    let signed = TxEip4844WithSidecar { tx, sidecar }.into_signed(signature);
-    let raw = EthereumTxEnvelope::<TxEip4844WithSidecar<BlobTransactionSidecarEip7594>>::Eip4844(signed);
-    let hash = node.rpc("eth_sendRawTransaction", json!([hex::encode_prefixed(raw.encoded_2718())])).await;
+    let (raw, hashes) = raw_with_blobs(tx, sidecar, &signer(0));
+    let hash = node.rpc("eth_sendRawTransaction", json!([raw])).await;
     assert_eq!(node.rpc("eth_getTransactionReceipt", json!([hash])).await["status"], "0x1");
     assert_eq!(node.rpc("anvil_getBlobByHash", json!([hashes[0]])).await, blob);
     assert_eq!(node.rpc("anvil_getBlobsByTransactionHash", json!([hash])).await, json!([blob]));

@@ -1,9 +1,12 @@
 //! Transactions signed outside of the node.
 
 use alloy::{
-    consensus::{SignableTransaction, TxEip1559, transaction::RlpEcdsaEncodableTx},
-    eips::eip2718::Encodable2718,
-    primitives::{Address, Bytes, Signature, TxKind, U256},
+    consensus::{
+        EthereumTxEnvelope, SignableTransaction, TxEip1559, TxEip4844, TxEip4844WithSidecar,
+        transaction::RlpEcdsaEncodableTx,
+    },
+    eips::{eip2718::Encodable2718, eip7594::BlobTransactionSidecarEip7594},
+    primitives::{Address, B256, Bytes, Signature, TxKind, U256},
     signers::{SignerSync, local::PrivateKeySigner},
 };
 
@@ -39,6 +42,20 @@ where
     alloy::consensus::Signed<T>: Encodable2718,
 {
     raw_of(transaction, &signer(index))
+}
+
+/// The raw bytes of a transaction with blobs, signed with this key. Its hashes become those of the blobs.
+pub fn raw_with_blobs(
+    mut tx: TxEip4844,
+    sidecar: BlobTransactionSidecarEip7594,
+    signer: &PrivateKeySigner,
+) -> (Bytes, Vec<B256>) {
+    let hashes: Vec<_> = sidecar.versioned_hashes().collect();
+    tx.blob_versioned_hashes.clone_from(&hashes);
+    let signature = signer.sign_hash_sync(&tx.signature_hash()).unwrap();
+    let signed = TxEip4844WithSidecar { tx, sidecar }.into_signed(signature);
+    let whole = EthereumTxEnvelope::<TxEip4844WithSidecar<BlobTransactionSidecarEip7594>>::Eip4844(signed);
+    (whole.encoded_2718().into(), hashes)
 }
 
 /// The raw bytes of a transaction signed with this key.
