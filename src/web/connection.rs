@@ -73,11 +73,13 @@ impl Requests {
         let client = self.addresses.of(self.peer, request.headers());
         let context = RequestContext { client, flow: self.flow.clone() };
         let is_stream = request.version() == Version::HTTP_2;
-        // A short response has room from the beginning: what was executed must not be refused then.
-        let own_bytes = head_bytes(&request).max(SHORT_RESPONSE);
-        let own_bytes = if is_stream { self.flow.add_stream_bytes(own_bytes) } else { None };
-        if is_stream && own_bytes.is_none() {
-            return Ok(no_room());
+        let mut own_bytes = None;
+        if is_stream {
+            // A short response has room from the beginning: what was executed must not be refused then.
+            own_bytes = self.flow.add_stream_bytes(head_bytes(&request).max(SHORT_RESPONSE));
+            if own_bytes.is_none() {
+                return Ok(no_room());
+            }
         }
 
         let request = IncomingBody::of(request, &self.flow);
