@@ -6,7 +6,7 @@ use std::{hint, thread, time::Duration};
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 /// Milliseconds after which memory that is not used any more goes back to the system.
-const PURGE_DELAY: std::ffi::c_long = 200;
+const PURGE_DELAY: std::ffi::c_long = 10;
 /// The option for it, which the bindings do not name (`mimalloc.h`).
 const PURGE_DELAY_OPTION: libmimalloc_sys::mi_option_t = 15;
 
