@@ -38,7 +38,8 @@ use crate::{
 const MAX_ANSWER: usize = 128 << 20;
 /// The maximum size of an error in bytes.
 const MAX_ERROR: usize = 1 << 20;
-/// The maximum size in bytes of a result that is read here: of code, or of a block with the hashes of its transactions.
+/// The maximum size in bytes of a result that is read here. The longest are blocks with the hashes of their transactions, and
+/// code.
 const MAX_READ: usize = 4 << 20;
 /// Characters of a result and of what is wrong with it that are shown.
 const SHOWN: usize = 80;
@@ -49,9 +50,19 @@ const GRACE: Duration = Duration::from_secs(1);
 /// The code that some providers return instead of status 429.
 const LIMIT_EXCEEDED: i64 = -32005;
 
+/// How long an answer waits for memory, and the interval at which it looks whether there is some.
+const ROOM_PATIENCE: Duration = Duration::from_secs(2);
+const LOOK_FOR_ROOM: Duration = Duration::from_millis(20);
+
 /// A request to the other node failed.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum AskError {
+    /// There was no memory for the answer.
+    #[error("{method}: the memory for long responses is in use by other clients; try again")]
+    NoRoom {
+        /// The method.
+        method: String,
+    },
     /// There was no readable answer.
     #[error("{method}: {what}")]
     Silent {
@@ -284,11 +295,19 @@ impl Requester {
         let limit = if status.is_success() { MAX_ANSWER } else { MAX_ERROR };
         let mut body = AnswerWriter::within(self.budget.clone(), limit);
         while let Some(chunk) = response.chunk().await.map_err(failed)? {
-            body.push(&chunk).map_err(|error| match error {
-                AnswerError::NoRoom => AttemptError::Passing(silent(method, error.to_string())),
-                _ if status.is_success() => AttemptError::Lasting(silent(method, error.to_string())),
-                _ => AttemptError::Lasting(silent(method, format!("the answer is {status}"))),
-            })?;
+            let arrived = Instant::now();
+            while let Err(error) = body.push(&chunk) {
+                // Waiting for it here costs the other node nothing.
+                if error == AnswerError::NoRoom && arrived.elapsed() < ROOM_PATIENCE {
+                    sleep(LOOK_FOR_ROOM).await;
+                    continue;
+                }
+                return Err(AttemptError::Lasting(match error {
+                    AnswerError::NoRoom => AskError::NoRoom { method: method.to_owned() },
+                    _ if status.is_success() => silent(method, error.to_string()),
+                    _ => silent(method, format!("the answer is {status}")),
+                }));
+            }
         }
         read(method, status, body.finish())
     }
@@ -320,7 +339,7 @@ fn read(method: &str, status: StatusCode, answer: Answer) -> Result<ForkAnswer, 
     };
     if let Some(error) = response.error.map(RawValue::get).filter(|error| *error != "null") {
         if error.len() > MAX_ERROR || check_json(error.as_bytes()).is_err() {
-            return lasting(format!("the answer is an error of {} bytes", error.len()));
+            return lasting(format!("the answer is an error that is too long ({} bytes)", error.len()));
         }
         let Ok(ErrorObject { code, message, data }) = serde_json::from_str(error) else {
             return lasting("the answer is an error without code and message".to_owned());
@@ -360,8 +379,7 @@ mod tests {
         let url = format!("http://{}", listener.local_addr().expect("an address")).parse().expect("a URL");
         let router = Router::new().fallback(move || std::future::ready(body.clone()));
         tokio::spawn(axum::serve(listener, router).into_future());
-        let config = ForkConfig { retry_backoff: Duration::from_millis(1), ..ForkConfig::default() };
-        ForkClient::new(url, &config, budget).expect("a client")
+        ForkClient::new(url, &ForkConfig::default(), budget).expect("a client")
     }
 
     #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -388,7 +406,7 @@ mod tests {
         let budget = Budget::default();
         let long = "a".repeat(MAX_ERROR);
         let error = format!(r#"{{"code":3,"message":"{long}"}}"#);
-        let of_bytes = format!("m: the answer is an error of {} bytes", error.len());
+        let of_bytes = format!("m: the answer is an error that is too long ({} bytes)", error.len());
         for (body, expected) in [
             (r#"{"result":null}"#.to_owned(), Ok("null")),
             (r#"{"result":null,"error":null}"#.to_owned(), Ok("null")),

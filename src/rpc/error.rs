@@ -377,6 +377,7 @@ impl From<AskError> for RpcError {
                 data: data.and_then(|data| serde_json::from_value(data).ok()),
                 ..Self::new(i32::try_from(code).unwrap_or(SERVER_ERROR), message)
             },
+            AskError::NoRoom { .. } => Self::no_room(),
             AskError::Silent { .. } => Self::server(format!("the forked node did not answer: {error}")),
         }
     }

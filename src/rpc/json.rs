@@ -15,13 +15,15 @@ use crate::web::{Answer, AnswerError, AnswerWriter, Budget};
 #[derive(Debug)]
 pub(crate) struct JsonWriter {
     out: AnswerWriter,
+    /// The most bytes of the document, which may be bound further for a while.
+    limit: usize,
     refused: Option<AnswerError>,
 }
 
 impl JsonWriter {
     /// An empty document of at most `limit` bytes.
     pub(crate) fn new(budget: &Budget, limit: usize) -> Self {
-        Self { out: AnswerWriter::within(budget.clone(), limit), refused: None }
+        Self { out: AnswerWriter::within(budget.clone(), limit), limit, refused: None }
     }
 
     /// Appends a byte.
@@ -77,7 +79,7 @@ impl JsonWriter {
     pub(super) fn write_short(&mut self, most: usize, write: impl FnOnce(&mut Self)) -> bool {
         if self.out.spare() > most {
             // The limit counts only when the buffer grows.
-            let mut short = Self { out: self.out.another(most), refused: self.refused };
+            let mut short = Self { out: self.out.another(most), limit: self.limit, refused: self.refused };
             let is_short = short.write_short(most, write);
             match short.finish() {
                 Ok(written) => written.append_to(self),
@@ -86,18 +88,18 @@ impl JsonWriter {
             return is_short;
         }
         let bound = self.out.length().saturating_add(most);
-        let limit = self.out.limit_to(bound);
+        let before = self.out.limit_to(bound);
         write(self);
-        self.out.limit_to(limit);
+        self.out.limit_to(before);
         self.refused != Some(AnswerError::TooLong(bound))
     }
 
-    /// Appends what is written already, however long it is.
+    /// Appends what is written already, which [`write_short`](Self::write_short) does not bound.
     fn append(&mut self, written: Written) {
         if self.refused.is_none() {
-            let limit = self.out.limit_to(usize::MAX);
+            let bound = self.out.limit_to(self.limit);
             self.refused = self.out.append(written.0).err();
-            self.out.limit_to(limit);
+            self.out.limit_to(bound);
         }
     }
 
@@ -149,6 +151,11 @@ pub(crate) trait Json {
         Self: Sized,
     {
         self.write(out);
+    }
+
+    /// Whether the JSON is written already.
+    fn is_written(&self) -> bool {
+        false
     }
 
     /// The JSON schema of the value, inferred from an example where the type does not define one.
@@ -252,6 +259,10 @@ impl<T: Json> Json for Option<T> {
         }
     }
 
+    fn is_written(&self) -> bool {
+        self.as_ref().is_some_and(T::is_written)
+    }
+
     fn schema(example: Option<&Value>) -> Value {
         schema::or_null(T::schema(example.filter(|example| !example.is_null())))
     }
@@ -289,6 +300,10 @@ impl Json for Written {
     fn append_to(self, out: &mut JsonWriter) {
         out.append(self);
     }
+
+    fn is_written(&self) -> bool {
+        true
+    }
 }
 
 /// Short JSON as text.
@@ -317,6 +332,10 @@ impl<T: Json> Json for WrittenAs<T> {
 
     fn append_to(self, out: &mut JsonWriter) {
         self.0.append_to(out);
+    }
+
+    fn is_written(&self) -> bool {
+        true
     }
 
     fn schema(example: Option<&Value>) -> Value {

@@ -81,6 +81,8 @@ use crate::{
 
 /// The most bytes of parameters that are read on the task of their request, unless the method waits.
 const LONG_PARAMS: usize = 64 << 10;
+/// Bytes of the longest identifier that a response without memory repeats.
+const MAX_REFUSED_ID: usize = 1 << 10;
 
 /// Settings of the interface.
 #[derive(Clone, Debug)]
@@ -356,9 +358,10 @@ impl Rpc {
                     self.finish(request.response_id(), answer, &mut out);
                 }
                 if out.check().is_err() {
-                    // The identifier may be what is too long.
                     out = self.context.writer(usize::MAX);
-                    self.refuse_for_memory(NO_ID, &RpcError::no_room(), &mut out);
+                    // The identifier may be what is too long.
+                    let id = Some(request.response_id()).filter(|id| id.len() <= MAX_REFUSED_ID).unwrap_or(NO_ID);
+                    self.refuse_for_memory(id, &RpcError::no_room(), &mut out);
                 }
                 if request.id.is_none() {
                     return Answer::default();

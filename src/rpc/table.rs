@@ -111,7 +111,8 @@ pub(super) enum Handler {
 }
 
 impl Handler {
-    /// Begins a call that is not answered at once. One that executes code has a slice first, unless its state is far.
+    /// Begins a call that is not answered at once. One that executes code has a slice first, unless its state is far or
+    /// its result is long.
     pub(super) fn later(
         &self,
         context: Arc<Context>,
@@ -259,6 +260,9 @@ impl Table {
             let params = P::read(params, ParamRules::new(context.dialect, is_lenient))?;
             let answer = async move {
                 let result = handler(context.clone(), params).await?;
+                if result.is_written() {
+                    return context.render(result);
+                }
                 let mut out = context.writer(usize::MAX);
                 if out.write_short(MAX_AT_ONCE, |out| result.write(out)) {
                     return Ok(out.finish()?);

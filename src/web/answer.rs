@@ -166,11 +166,11 @@ impl AnswerWriter {
     /// written is inserted before it.
     pub fn append(&mut self, answer: Answer) -> Result<(), AnswerError> {
         let Answer { bytes, held } = answer;
-        if !self.budget.merge(&mut self.held, held) {
-            return Err(AnswerError::NoRoom);
-        }
         if bytes.len() <= self.bytes.len().max(SHORT) {
             return self.push(&bytes);
+        }
+        if !self.budget.merge(&mut self.held, held) {
+            return Err(AnswerError::NoRoom);
         }
         let before = std::mem::replace(&mut self.bytes, bytes);
         // The last byte of a response follows.

@@ -73,6 +73,10 @@ enum FilterChanges {
 }
 
 impl Json for FilterChanges {
+    fn is_written(&self) -> bool {
+        matches!(self, Self::Written(_))
+    }
+
     fn write(&self, out: &mut JsonWriter) {
         match self {
             Self::Hashes(hashes) => hashes.write(out),

@@ -30,7 +30,7 @@ use crate::web::{AnswerError, Budget, Flow, Held, Shutdown, budget::UNCOUNTED, f
 /// Most messages of one connection that are processed at once. Reading pauses at this number.
 pub(super) const MAX_IN_FLIGHT: usize = 64;
 /// Messages in progress that need no memory of their own.
-pub(super) const FREE: usize = 4;
+pub(super) const FREE: usize = 8;
 /// The bytes that each further one counts with, since its own may be too few to be counted, and those of its answer as well.
 const BYTES: usize = 2 * UNCOUNTED;
 /// Interval at which a connection that reads nothing for lack of memory looks again.
