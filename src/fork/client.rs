@@ -2,7 +2,6 @@
 
 use std::{
     io,
-    ops::Range,
     sync::{
         Arc,
         atomic::{AtomicBool, Ordering},
@@ -12,9 +11,10 @@ use std::{
     time::{Duration, Instant},
 };
 
+use bytes::Bytes;
 use parking_lot::RwLock;
 use reqwest::{
-    Client as Http, StatusCode, Url,
+    Client as Http, Response, StatusCode, Url,
     header::{HeaderMap, HeaderName, HeaderValue},
     redirect::Policy,
 };
@@ -31,7 +31,7 @@ use super::ForkConfig;
 use crate::{
     causes::with_causes,
     tls,
-    web::{Answer, AnswerError, AnswerWriter, Budget, check_json},
+    web::{Answer, BodyError, Budget, Held, check_json, read_body},
 };
 
 /// The maximum size of an answer in bytes.
@@ -49,10 +49,6 @@ const MAX_CONNECTING: Duration = Duration::from_secs(3);
 const GRACE: Duration = Duration::from_secs(1);
 /// The code that some providers return instead of status 429.
 const LIMIT_EXCEEDED: i64 = -32005;
-
-/// How long an answer waits for memory, and the interval at which it looks whether there is some.
-const ROOM_PATIENCE: Duration = Duration::from_secs(2);
-const LOOK_FOR_ROOM: Duration = Duration::from_millis(20);
 
 /// A request to the other node failed.
 #[derive(Clone, Debug, thiserror::Error)]
@@ -85,18 +81,19 @@ pub enum AskError {
     },
 }
 
-/// The result of a request, in the memory of the answer that it came with.
+/// The result of a request.
 #[derive(Debug)]
 pub struct ForkAnswer {
-    answer: Answer,
-    /// The part of the answer that is the result.
-    result: Range<usize>,
+    /// Its JSON, as a part of the answer that it came in.
+    json: Bytes,
+    /// The memory of that answer.
+    held: Held,
 }
 
 impl ForkAnswer {
     /// The JSON of the result.
     pub fn json(&self) -> &[u8] {
-        &self.answer.bytes()[self.result.clone()]
+        &self.json
     }
 
     /// Reads the result. The error says what is wrong with it.
@@ -116,7 +113,8 @@ impl ForkAnswer {
 
     /// The JSON of the result as a body.
     pub fn into_answer(self) -> Answer {
-        self.answer.part(self.result)
+        // The same buffer, since nobody else has it.
+        Answer::new(self.json.into(), self.held)
     }
 }
 
@@ -281,7 +279,7 @@ impl Requester {
         if self.home.as_ref().is_some_and(|home| home.origin() == url.origin()) {
             request = request.headers(self.headers.clone());
         }
-        let mut response = request.send().await.map_err(failed)?;
+        let response = request.send().await.map_err(failed)?;
         self.met.store(true, Ordering::Relaxed);
         let status = response.status();
         if status == StatusCode::TOO_MANY_REQUESTS || status.is_server_error() {
@@ -293,28 +291,30 @@ impl Requester {
         }
         // Of a failure only the error is read.
         let limit = if status.is_success() { MAX_ANSWER } else { MAX_ERROR };
-        let mut body = AnswerWriter::within(self.budget.clone(), limit);
-        while let Some(chunk) = response.chunk().await.map_err(failed)? {
-            let arrived = Instant::now();
-            while let Err(error) = body.push(&chunk) {
-                // Waiting for it here costs the other node nothing.
-                if error == AnswerError::NoRoom && arrived.elapsed() < ROOM_PATIENCE {
-                    sleep(LOOK_FOR_ROOM).await;
-                    continue;
-                }
-                return Err(AttemptError::Lasting(match error {
-                    AnswerError::NoRoom => AskError::NoRoom { method: method.to_owned() },
-                    _ if status.is_success() => silent(method, error.to_string()),
-                    _ => silent(method, format!("the answer is {status}")),
-                }));
+        match receive(response, limit, &self.budget).await {
+            Ok((body, held)) => find_result(method, status, &body, held),
+            Err(BodyError::Failed(error)) => Err(match error.downcast() {
+                Ok(error) => failed(*error),
+                Err(error) => AttemptError::Passing(silent(method, error.to_string())),
+            }),
+            Err(BodyError::NoRoom) => Err(AttemptError::Lasting(AskError::NoRoom { method: method.to_owned() })),
+            Err(_) if status.is_success() => {
+                let what = format!("the answer has more than {MAX_ANSWER} bytes");
+                Err(AttemptError::Lasting(silent(method, what)))
             }
+            Err(_) => Err(AttemptError::Lasting(silent(method, format!("the answer is {status}")))),
         }
-        read(method, status, body.finish())
     }
 }
 
-/// Finds the result in an answer.
-fn read(method: &str, status: StatusCode, answer: Answer) -> Result<ForkAnswer, AttemptError> {
+/// Reads the body of an answer, with the memory that it holds.
+async fn receive(response: Response, limit: usize, budget: &Budget) -> Result<(Bytes, Held), BodyError> {
+    let announced = response.content_length().and_then(|length| usize::try_from(length).ok()).unwrap_or_default();
+    read_body(reqwest::Body::from(response), announced.min(limit), limit, budget).await
+}
+
+/// Finds the result in the body of an answer.
+fn find_result(method: &str, status: StatusCode, body: &Bytes, held: Held) -> Result<ForkAnswer, AttemptError> {
     #[derive(Deserialize)]
     struct ResponseObject<'a> {
         /// Nothing only if the member is missing.
@@ -330,7 +330,6 @@ fn read(method: &str, status: StatusCode, answer: Answer) -> Result<ForkAnswer, 
         data: Option<Value>,
     }
     let lasting = |what: String| Err(AttemptError::Lasting(silent(method, what)));
-    let body = answer.bytes();
     let Ok(response) = serde_json::from_slice::<ResponseObject<'_>>(body) else {
         return lasting(match status.is_success() {
             true => "the answer is not JSON-RPC".to_owned(),
@@ -352,11 +351,10 @@ fn read(method: &str, status: StatusCode, answer: Answer) -> Result<ForkAnswer, 
         });
     }
 
-    let Some(found) = response.result else {
-        return lasting("the answer has neither result nor error".to_owned());
-    };
-    let (start, length) = (found.get().as_ptr() as usize - body.as_ptr() as usize, found.get().len());
-    Ok(ForkAnswer { result: start..start + length, answer })
+    match response.result {
+        Some(result) => Ok(ForkAnswer { json: body.slice_ref(result.get().as_bytes()), held }),
+        None => lasting("the answer has neither result nor error".to_owned()),
+    }
 }
 
 /// A value that is there, even if it is null.

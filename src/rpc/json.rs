@@ -15,15 +15,13 @@ use crate::web::{Answer, AnswerError, AnswerWriter, Budget};
 #[derive(Debug)]
 pub(crate) struct JsonWriter {
     out: AnswerWriter,
-    /// The most bytes of the document, which may be bound further for a while.
-    limit: usize,
     refused: Option<AnswerError>,
 }
 
 impl JsonWriter {
     /// An empty document of at most `limit` bytes.
     pub(crate) fn new(budget: &Budget, limit: usize) -> Self {
-        Self { out: AnswerWriter::within(budget.clone(), limit), limit, refused: None }
+        Self { out: AnswerWriter::within(budget.clone(), limit), refused: None }
     }
 
     /// Appends a byte.
@@ -74,33 +72,14 @@ impl JsonWriter {
         }
     }
 
-    /// Has `write` append at most about `most` bytes, apart from what is written already. Returns whether that was enough: if
-    /// not, only a part is there.
+    /// Has `write` append at most `most` bytes, apart from what was written before. Returns whether that was enough: if not,
+    /// only a part is there.
     pub(super) fn write_short(&mut self, most: usize, write: impl FnOnce(&mut Self)) -> bool {
-        if self.out.spare() > most {
-            // The limit counts only when the buffer grows.
-            let mut short = Self { out: self.out.another(most), limit: self.limit, refused: self.refused };
-            let is_short = short.write_short(most, write);
-            match short.finish() {
-                Ok(written) => written.append_to(self),
-                error => self.refused = error.err(),
-            }
-            return is_short;
-        }
         let bound = self.out.length().saturating_add(most);
         let before = self.out.limit_to(bound);
         write(self);
         self.out.limit_to(before);
         self.refused != Some(AnswerError::TooLong(bound))
-    }
-
-    /// Appends what is written already, which [`write_short`](Self::write_short) does not bound.
-    fn append(&mut self, written: Written) {
-        if self.refused.is_none() {
-            let bound = self.out.limit_to(self.limit);
-            self.refused = self.out.append(written.0).err();
-            self.out.limit_to(bound);
-        }
     }
 
     /// Whether everything is there, or why not.
@@ -298,7 +277,9 @@ impl Json for Written {
     }
 
     fn append_to(self, out: &mut JsonWriter) {
-        out.append(self);
+        if out.refused.is_none() {
+            out.refused = out.out.append(self.0).err();
+        }
     }
 
     fn is_written(&self) -> bool {
@@ -582,7 +563,7 @@ mod tests {
             assert!(write(&mut out, MOST - 1_000));
             let length = out.len();
             assert!(!write(&mut out, 1 << 19));
-            assert!(out.len() < length + 2 * MOST, "{} bytes", out.len());
+            assert!(out.len() <= length + MOST, "{} bytes", out.len());
             out.truncate(length);
 
             // What is written already costs no work, and what comes later is as long as it likes.

@@ -28,7 +28,7 @@ use super::{
 };
 use crate::web::{Caller, Held, Slice, json_memory};
 
-/// Most bytes of a result that are written on the task that received the request, in about: a millisecond of work.
+/// Most bytes of a result that are written on the task that received the request: about a millisecond of work.
 const MAX_AT_ONCE: usize = 512 << 10;
 
 /// The result of a method, or an error.

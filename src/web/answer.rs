@@ -6,7 +6,6 @@
 
 use std::{
     io,
-    ops::Range,
     pin::Pin,
     task::{Context, Poll, ready},
 };
@@ -95,16 +94,6 @@ impl AnswerWriter {
         std::mem::replace(&mut self.limit, bytes)
     }
 
-    /// The number of bytes that fit without growing.
-    pub fn spare(&self) -> usize {
-        self.bytes.capacity() - self.bytes.len()
-    }
-
-    /// An empty body of at most `limit` bytes, which counts against the same budget.
-    pub fn another(&self, limit: usize) -> Self {
-        Self::within(self.budget.clone(), limit)
-    }
-
     /// The bytes written so far.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
@@ -123,7 +112,7 @@ impl AnswerWriter {
     /// Whether more bytes fit without growing.
     #[inline(always)]
     fn fits(&self, more: usize) -> bool {
-        more <= self.spare()
+        more <= self.bytes.capacity().min(self.limit).saturating_sub(self.bytes.len())
     }
 
     /// Appends bytes.
@@ -162,9 +151,16 @@ impl AnswerWriter {
         }
     }
 
-    /// Appends a body with the memory that it holds. One that is longer than what was written keeps its buffer, and what was
-    /// written is inserted before it.
+    /// Appends a body with the memory that it holds. Its writer had a limit of its own.
     pub fn append(&mut self, answer: Answer) -> Result<(), AnswerError> {
+        let limit = self.limit_to(usize::MAX);
+        let appended = self.append_within_budget(answer);
+        self.limit = limit;
+        appended
+    }
+
+    /// A body that is longer than what was written keeps its buffer, and what was written is inserted before it.
+    fn append_within_budget(&mut self, answer: Answer) -> Result<(), AnswerError> {
         let Answer { bytes, held } = answer;
         if bytes.len() <= self.bytes.len().max(SHORT) {
             return self.push(&bytes);
@@ -259,14 +255,6 @@ impl Answer {
     /// The bytes.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
-    }
-
-    /// A part of this body as a body of its own, in the same memory.
-    pub fn part(self, range: Range<usize>) -> Self {
-        let Self { mut bytes, held } = self;
-        bytes.truncate(range.end);
-        bytes.drain(..range.start);
-        Self { bytes, held }
     }
 
     /// The bytes, with the memory that they hold.
@@ -438,12 +426,14 @@ mod tests {
 
     #[test]
     fn what_was_written_stays_when_nothing_can_be_appended() {
-        let budget = Budget::new(8 << 20);
-        let mut writer = AnswerWriter::within(budget.clone(), 550_000);
-        writer.push(&[b'a'; 100_000]).expect("room");
+        let budget = Budget::new(1_500_000);
+        let mut writer = AnswerWriter::within(budget.clone(), usize::MAX);
+        writer.push(&[b'a'; 10_000]).expect("room");
         let long = Answer::counted(vec![b'b'; 500_000], &budget).expect("room");
-        assert_eq!(writer.append(long), Err(AnswerError::TooLong(550_000)));
-        assert_eq!(writer.bytes(), [b'a'; 100_000]);
+        // There is room for the long body, but not for both in its buffer.
+        let _others = Answer::counted(vec![0; 490_000], &budget).expect("room");
+        assert_eq!(writer.append(long), Err(AnswerError::NoRoom));
+        assert_eq!(writer.bytes(), [b'a'; 10_000]);
     }
 
     #[test]

@@ -63,7 +63,7 @@ pub use openapi::{ApiInfo, openapi_router};
 pub use parameters::{Interface, Path, Query};
 pub use per_head::PerHead;
 pub use rate_limit::RateLimit;
-pub use receive::{BodyError, IncomingBody, check_json, json_memory, receive, receive_json};
+pub use receive::{BodyError, IncomingBody, check_json, json_memory, read_body, receive, receive_json};
 pub use reply::{Cached, Checked, JsonBody, NoCache, NoStore, RequestBody, Serialized, TomlBody, WrittenJson};
 pub use request::{Capacity, RequestContext, current_client, hold_in_turn, in_long_turn, in_part, in_turn};
 pub use request_id::RequestIds;

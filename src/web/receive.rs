@@ -102,7 +102,7 @@ where
     }
 
     let budget = current_budget();
-    let mut reading = std::pin::pin!(read(request.into_body(), announced as usize, limit, &budget));
+    let mut reading = std::pin::pin!(read_body(request.into_body(), announced as usize, limit, &budget));
     // Most bodies arrive with the head; only the others need a timer.
     match reading.as_mut().now_or_never() {
         Some(body) => body,
@@ -176,8 +176,14 @@ fn json_values(json: &[u8]) -> usize {
     values
 }
 
-/// Reads a body, and counts the memory that it takes as it arrives.
-async fn read<B>(mut body: B, announced: usize, limit: usize, budget: &Budget) -> Result<(Bytes, Held), BodyError>
+/// Reads a body of at most `limit` bytes, of which its sender has `announced` so many, and counts the memory that it takes as
+/// it arrives. Only the sender limits how long that takes.
+pub async fn read_body<B>(
+    mut body: B,
+    announced: usize,
+    limit: usize,
+    budget: &Budget,
+) -> Result<(Bytes, Held), BodyError>
 where
     B: HttpBody<Data = Bytes, Error: Into<Box<dyn Error + Send + Sync>>> + Unpin,
 {
@@ -322,7 +328,7 @@ mod tests {
 
     async fn held(length: usize, announced: usize) -> usize {
         let budget = Budget::new(64 << 20);
-        let (body, held) = read(in_pieces(length, 30_000), announced, 8 << 20, &budget).await.expect("room");
+        let (body, held) = read_body(in_pieces(length, 30_000), announced, 8 << 20, &budget).await.expect("room");
         assert_eq!(body.len(), length);
         let used = budget.used();
         drop(held);
@@ -359,7 +365,7 @@ mod tests {
         let budget = Budget::new(64 << 20);
         let begun = in_pieces(60_000, 30_000).into_data_stream();
         let stalled = stream::StreamExt::chain(begun, stream::pending());
-        let mut reading = Box::pin(read(Body::from_stream(stalled), 5_000_000, 8 << 20, &budget));
+        let mut reading = Box::pin(read_body(Body::from_stream(stalled), 5_000_000, 8 << 20, &budget));
         assert!(reading.as_mut().now_or_never().is_none());
         assert!((60_000..=120_000).contains(&budget.used()), "{}", budget.used());
     }
