@@ -432,8 +432,9 @@ impl Rpc {
                 if let Some(slice) = slice.take() {
                     self.context.execution.charge(client, slice, began.elapsed());
                 }
-                let is_far = not_yet.is_some();
-                method.handler.later(self.context.clone(), caller, keep(), is_far).map(Some)
+                // It was tried, and is far or long.
+                let skips_slice = not_yet.is_some();
+                method.handler.later(self.context.clone(), caller, keep(), skips_slice).map(Some)
             }
         };
         match outcome {

@@ -118,14 +118,14 @@ impl Handler {
         context: Arc<Context>,
         caller: Caller,
         params: KeptParams,
-        is_far: bool,
+        skips_slice: bool,
     ) -> Result<Pending, RpcError> {
         Ok(match self {
             // At once, since transactions of a batch keep their order.
             Self::Wait(run) if params.memory() == 0 => run(context, params.get())?,
             Self::Wait(run) => Box::pin(wait_for(run.clone(), context, caller, params)),
             Self::Apart(work) => Box::pin(in_turn(work.clone(), context, Caller { long: true, ..caller }, params)),
-            Self::Execute(_, work) if !is_far => Box::pin(in_slices(work.clone(), context, caller, params)),
+            Self::Execute(_, work) if !skips_slice => Box::pin(in_slices(work.clone(), context, caller, params)),
             Self::Execute(_, work) | Self::Quick(_, work) => Box::pin(in_turn(work.clone(), context, caller, params)),
         })
     }

@@ -29,12 +29,12 @@ use crate::web::{AnswerError, Budget, Flow, Held, Shutdown, budget::UNCOUNTED, f
 
 /// Most messages of one connection that are processed at once. Reading pauses at this number.
 pub(super) const MAX_IN_FLIGHT: usize = 64;
-/// Messages in progress that need no memory of their own.
-pub(super) const FREE: usize = 8;
+/// Messages in progress that count only if they are long.
+pub(super) const FEW_IN_FLIGHT: usize = 8;
 /// The bytes that each further one counts with, since its own may be too few to be counted, and those of its answer as well.
-const BYTES: usize = 2 * UNCOUNTED;
+const SHORT_MESSAGE: usize = 2 * UNCOUNTED;
 /// Interval at which a connection that reads nothing for lack of memory looks again.
-const LOOK: Duration = Duration::from_millis(50);
+const LOOK_FOR_ROOM: Duration = Duration::from_millis(50);
 /// Most messages that faults hold back. Reading pauses at half of them.
 const MAX_DELAYED: usize = 4_096;
 /// Most bytes of a frame that is sent. The library copies frames, and moves what is left of one whenever the client takes a
@@ -132,6 +132,7 @@ where
                 // The client may have sent something in the meantime.
                 heard = Instant::now();
             }
+            let look_again = (may_read && !reads).then(|| Instant::now() + LOOK_FOR_ROOM);
             let due = self.wire.delayed.front().map(|message| message.due);
             tokio::select! {
                 // Most connections only wait for events, so these are polled first.
@@ -186,7 +187,7 @@ where
                         }
                     }
                 }
-                () = wait(LOOK), if may_read && !reads => {}
+                () = until(look_again), if look_again.is_some() => {}
                 () = ready(()), if yields => {}
             }
         }
@@ -250,7 +251,7 @@ where
 /// Takes memory for another message, unless few are in progress. There is none while others use much, so that many
 /// connections with short messages do not take the memory of long ones.
 fn has_room(in_progress: usize, held: &mut Held, budget: &Budget) -> bool {
-    let bytes = (in_progress + 1).saturating_sub(FREE) * BYTES;
+    let bytes = (in_progress + 1).saturating_sub(FEW_IN_FLIGHT) * SHORT_MESSAGE;
     held.shrink_to(bytes);
     bytes == 0 || budget.is_ample() && budget.try_grow(held, bytes)
 }
@@ -261,11 +262,6 @@ async fn complete(answer: BoxFuture<'static, SocketMessage>, request: Held, budg
     drop(request);
     let room = budget.grow(&mut answer.held, answer.text.len()).await;
     room.then_some(answer)
-}
-
-/// Waits this long. Unlike with `sleep` no timer is made before it waits.
-async fn wait(time: Duration) {
-    sleep(time).await;
 }
 
 /// Waits for a time; for ever if there is none.

@@ -19,7 +19,7 @@ use tokio_tungstenite::tungstenite::{
 };
 
 use super::{
-    task::{FRAME, FREE, MAX_IN_FLIGHT, SocketTask},
+    task::{FEW_IN_FLIGHT, FRAME, MAX_IN_FLIGHT, SocketTask},
     *,
 };
 use crate::web::{Budget, Capacity, Faults, Flow, ShutdownHandle};
@@ -196,27 +196,27 @@ async fn where_memory_is_scarce_few_messages_are_in_progress() {
     let capacity = Capacity { budget: budget.clone(), ..Capacity::default() };
     let flow = Arc::new(Flow::new(capacity, Faults::default()));
     let answered = async || {
-        let requests = vec![Message::text("request"); FREE + 2];
+        let requests = vec![Message::text("request"); FEW_IN_FLIGHT + 2];
         // The client is not silent until all are answered.
         let words = [requests, vec![Message::Pong(Default::default()); 3 * DAY as usize / 10]].concat();
         let (sent, _) = converse_within(flow.clone(), Hermit::<false> { events: 0 }, usize::MAX, words).await;
         let answers = sent.into_iter().filter(|(_, message)| *message == Message::text("answer"));
         answers.map(|(at, _)| at).collect::<Vec<_>>()
     };
-    let times: Vec<_> = (1..=FREE as u64 + 2).map(|n| DAY + 10 * n).collect();
+    let times: Vec<_> = (1..=FEW_IN_FLIGHT as u64 + 2).map(|n| DAY + 10 * n).collect();
     assert_eq!(answered().await, times);
     let all = budget.hold(1 << 20).await.expect("room");
     let late = answered().await;
-    assert_eq!(late[..FREE], times[..FREE]);
+    assert_eq!(late[..FEW_IN_FLIGHT], times[..FEW_IN_FLIGHT]);
     // Those that have to wait begin when one of the others ends.
-    assert_eq!(late[FREE..], [2 * DAY + 10, 2 * DAY + 20]);
+    assert_eq!(late[FEW_IN_FLIGHT..], [2 * DAY + 10, 2 * DAY + 20]);
 
     // Or as soon as there is memory.
     tokio::spawn(async move {
         tokio::time::sleep(Duration::from_secs(100)).await;
         drop(all);
     });
-    assert_eq!(answered().await[FREE..], [DAY + 100, DAY + 100]);
+    assert_eq!(answered().await[FEW_IN_FLIGHT..], [DAY + 100, DAY + 100]);
 }
 
 #[tokio::test(start_paused = true)]
