@@ -196,7 +196,7 @@ fn call(
     let id = id.unwrap_or(BlockId::Latest);
     let mut view = context.chain.view(id)?;
     if let Some(index) = options.index {
-        let replay = BlockReplay::find(context, id)?;
+        let replay = BlockReplay::within(&view, id)?;
         let count = replay.block.transactions.len();
         let index = usize::try_from(index).ok().filter(|index| *index < count);
         let index = index.ok_or_else(|| RpcError::server(format!("transaction index out of range: {count}")))?;

@@ -100,7 +100,7 @@ impl StateContext {
     fn view(&self, context: &Context, budget: &Budget) -> Result<View, RpcError> {
         let mut view = context.chain.view(self.block)?;
         if let Some(count) = self.count.filter(|count| *count < view.block.transactions.len()) {
-            view.state = BlockReplay::find(context, self.block)?.state_after(count, budget)?;
+            view.state = BlockReplay::within(&view, self.block)?.state_after(count, budget)?;
         }
         Ok(view)
     }

@@ -82,11 +82,17 @@ pub(in crate::rpc) fn visit_block(
     budget: &Budget,
     visit: Visit<'_>,
 ) -> Result<bool, RpcError> {
-    let Some((head, block)) = find(context, id)? else { return Ok(false) };
-    if block.number() == head.genesis.number() {
-        return Ok(true);
-    }
-    let replay = BlockReplay::find(context, id)?;
+    // Looked up once: a tag may name another block the next time.
+    let replay = if id == BlockId::Pending {
+        BlockReplay::find(context, id)?
+    } else {
+        let Some((head, block)) = find(context, id)? else { return Ok(false) };
+        if block.number() == head.genesis.number() {
+            return Ok(true);
+        }
+        BlockReplay::of(head, block)?
+    };
+    let block = &replay.block;
     let mut executor = replay.begin()?;
     for index in 0..block.transactions.len() {
         visit_transaction(&replay, &mut executor, index, inputs, budget, visit)?;

@@ -27,8 +27,7 @@ impl BlockReplay {
     /// The block that `id` names.
     pub fn find(context: &Context, id: BlockId) -> Result<Self, RpcError> {
         if id == BlockId::Pending {
-            let view = context.chain.view(id)?;
-            return Self::pending(view);
+            return Ok(Self::pending(&context.chain.view(id)?));
         }
         // The head that the block was found in: a newer one may have dropped the state before the block, an older one may
         // not have the block.
@@ -45,8 +44,17 @@ impl BlockReplay {
         Ok(Self { environment: head.environment_of(&block), head, block, state })
     }
 
-    fn pending(View { head, block, environment, .. }: View) -> Result<Self, RpcError> {
-        Ok(Self { state: head.state.clone(), head, block, environment })
+    /// The block of `view`, which `id` named when it was looked up: it may name another one by now.
+    pub fn within(view: &View, id: BlockId) -> Result<Self, RpcError> {
+        match id {
+            BlockId::Pending => Ok(Self::pending(view)),
+            _ => Self::of(view.head.clone(), view.block.clone()),
+        }
+    }
+
+    fn pending(View { head, block, environment, .. }: &View) -> Self {
+        let (head, block, environment) = (head.clone(), block.clone(), environment.clone());
+        Self { state: head.state.clone(), head, block, environment }
     }
 
     /// A block outside of the chain whose parent is in the chain.
