@@ -27,6 +27,7 @@ impl ChainWriter {
             Ok((replayed, aside)) => {
                 tracing::error!(
                     entry = end,
+                    last_kept_block = replayed.head.number(),
                     ?aside,
                     "{reason}. This node follows them; its own entries were put aside"
                 );

@@ -176,10 +176,14 @@ impl Cluster {
         self.began(index, running);
     }
 
-    /// Number of times that nodes gave up entries which the servers did not have.
-    pub fn forks(&self) -> usize {
+    /// The last block that all nodes kept when they gave up entries which the servers did not have; none if they never did.
+    pub fn last_kept_block(&self) -> Option<u64> {
         let logs = self.members.iter().map(|member| std::fs::read_to_string(&member.log).unwrap());
-        logs.map(|log| log.matches("its own entries were put aside").count()).sum()
+        logs.flat_map(|log| {
+            let given_up = log.lines().filter(|line| line.contains("its own entries were put aside"));
+            given_up.map(|line| logged_number(line, "last_kept_block")).collect::<Vec<_>>()
+        })
+        .min()
     }
 
     /// Starts a node that has ended with the same directory and further arguments, which replace its own. Resolves once it
@@ -236,6 +240,12 @@ impl Cluster {
         };
         timeout(PATIENCE, search).await.expect("a leader")
     }
+}
+
+/// The number that a line of a log has in a field.
+fn logged_number(line: &str, field: &str) -> u64 {
+    let (_, value) = line.split_once(&format!("{field}=")).unwrap_or_else(|| panic!("{field} is not in {line}"));
+    value.split(|character: char| !character.is_ascii_digit()).next().unwrap().parse().unwrap()
 }
 
 impl Member {

@@ -16,6 +16,8 @@ pub struct History {
     pub acknowledged: Vec<Acknowledgement>,
     /// Heads in the order in which each reader saw them.
     pub heads: Vec<HeadRead>,
+    /// The last block that all nodes kept when the servers decided for others than those they had, if they did.
+    pub last_kept: Option<u64>,
     /// Whatever went wrong while clients ran.
     pub anomalies: Vec<String>,
 }

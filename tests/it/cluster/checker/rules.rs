@@ -25,6 +25,11 @@ fn hash_at(history: &History, chain: &ChainCopy, number: u64) -> Option<B256> {
     chain.hashes.first()?.get(index).copied().flatten()
 }
 
+/// Whether the nodes may have replaced what they had said of a block, since the servers decided for others.
+fn may_be_replaced(history: &History, number: u64) -> bool {
+    history.last_kept.is_some_and(|last_kept| number > last_kept)
+}
+
 /// No transaction is in the chain twice, and everything acknowledged is in it.
 fn included_once(history: &History, chain: &ChainCopy) -> Vec<String> {
     let mut blocks = HashMap::<B256, Vec<u64>>::new();
@@ -45,9 +50,14 @@ fn included_once(history: &History, chain: &ChainCopy) -> Vec<String> {
 /// What is acknowledged can be read on the same connection, and what is read there stays true.
 fn own_writes(history: &History, chain: &ChainCopy) -> Vec<String> {
     let mut violations = Vec::new();
+    let blocks: HashMap<_, _> = chain.transactions.iter().map(|included| (included.hash, included.block)).collect();
     for acknowledged in &history.acknowledged {
         let Some(own) = &acknowledged.own else { continue };
         let (hash, node, nonce) = (acknowledged.hash, acknowledged.node, acknowledged.nonce);
+        // What was replaced is included later than what was kept.
+        if blocks.get(&hash).is_some_and(|block| may_be_replaced(history, *block)) {
+            continue;
+        }
         match own.block {
             None => violations.push(format!("node {node} acknowledged {hash}, and had no receipt")),
             Some((number, block)) if hash_at(history, chain, number) != Some(block) => {
@@ -71,7 +81,8 @@ fn monotonic_heads(history: &History, chain: &ChainCopy) -> Vec<String> {
     let mut last = BTreeMap::<u64, &HeadRead>::new();
     for head in &history.heads {
         let HeadRead { node, connection, number, hash } = head;
-        if let Some(before) = last.insert(*connection, head) {
+        let before = last.insert(*connection, head);
+        if let Some(before) = before.filter(|before| !may_be_replaced(history, before.number)) {
             match number.cmp(&before.number) {
                 Ordering::Less => {
                     violations.push(format!("the head of node {node} went back from {} to {number}", before.number));
@@ -82,6 +93,9 @@ fn monotonic_heads(history: &History, chain: &ChainCopy) -> Vec<String> {
                 }
                 _ => {}
             }
+        }
+        if may_be_replaced(history, *number) {
+            continue;
         }
         match hash {
             None => violations.push(format!("node {node} reported the head {number}, and did not have it")),

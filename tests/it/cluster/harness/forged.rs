@@ -41,6 +41,7 @@ fn history() -> (History, ChainCopy) {
         accounts: vec![(SENDER, U256::from(1_000)), (RECEIVER, U256::from(1_000))],
         acknowledged: vec![acknowledgement(11), acknowledgement(12)],
         heads: vec![head(9), head(10), head(12)],
+        last_kept: None,
         anomalies: Vec::new(),
     };
     let chain = ChainCopy {
@@ -112,6 +113,36 @@ fn a_head_that_is_not_in_the_chain_is_noticed() {
     expect(
         |history, _| history.heads[1] = HeadRead { hash: Some(hash(99)), ..history.heads[2].clone() },
         ["is not in the chain", "the head 12 of node 1 changed"],
+    );
+}
+
+#[test]
+fn reads_of_blocks_that_the_servers_gave_up_may_differ_from_the_chain() {
+    fn replace(history: &mut History, last_kept: u64) {
+        history.last_kept = Some(last_kept);
+        history.acknowledged[1].own = Some(OwnRead { block: None, nonce: 1 });
+        let head = |number, hash| HeadRead { number, hash, ..history.heads[2].clone() };
+        history.heads = vec![head(12, Some(hash(99))), head(12, None), head(11, Some(hash(11)))];
+    }
+    expect(|history, _| replace(history, 11), []);
+    expect(
+        |history, _| replace(history, 12),
+        ["no receipt", "counted 1", "63 of", "changed from", "did not have it", "went back"],
+    );
+    // Nothing else is excused.
+    expect(
+        |history, chain| {
+            replace(history, 11);
+            chain.hashes[1][2] = Some(hash(99));
+        },
+        ["the block 12 is"],
+    );
+    expect(
+        |history, _| {
+            replace(history, 11);
+            history.acknowledged[1].hash = hash(99);
+        },
+        ["is lost", "no receipt", "counted 1"],
     );
 }
 
