@@ -21,8 +21,10 @@ use tokio::time::{Instant, sleep};
 use super::{ClusterConfig, ClusterError, process::NodeProcess};
 use crate::{causes::with_causes, log::LogStream, redact};
 
-/// The oldest version of nats-server with which clusters are tested.
+/// The oldest version of a single nats-server with which clusters are tested.
 const OLDEST: Version = (2, 9, 10);
+/// The oldest one of several servers. Replicas of 2.9 that were cut off from each other differ afterwards, for ever.
+const OLDEST_OF_SEVERAL: Version = (2, 10, 26);
 /// Versions that may delete whole streams when they are killed (<https://jepsen.io/analyses/nats-2.12.1>).
 const DELETING: RangeInclusive<Version> = (2, 10, 20)..=(2, 10, 22);
 /// Time in which NATS must be reachable when a node starts.
@@ -101,10 +103,12 @@ impl Names {
 /// The three numbers of a server's version.
 type Version = (u64, u64, u64);
 
-/// Returns why a version cannot be used, if it cannot.
-fn fault(version: Version) -> Option<&'static str> {
+/// Returns why a version cannot be used, by a server that is one of several or alone, if it cannot.
+fn fault(version: Version, is_one_of_several: bool) -> Option<&'static str> {
     if version < OLDEST {
         Some("which is older than 2.9.10, the oldest with which clusters are tested")
+    } else if is_one_of_several && version < OLDEST_OF_SEVERAL {
+        Some("which is older than 2.10.26, the oldest of which several servers keep what they replicate")
     } else if DELETING.contains(&version) {
         Some("which may delete whole streams when it is killed, as 2.10.20 to 2.10.22 do")
     } else {
@@ -187,7 +191,7 @@ impl Connection {
     /// Returns why the server to which this node is connected by now cannot be used, if it cannot.
     pub(super) fn unfit_server(&self) -> Option<String> {
         let server = self.client.server_info();
-        let fault = version(&server.version).and_then(fault)?;
+        let fault = fault(version(&server.version)?, self.is_one_of_several())?;
         Some(format!("the NATS server {} has version {}, {fault}: upgrade it", server.server_name, server.version))
     }
 
@@ -216,8 +220,13 @@ impl Connection {
 
     /// Returns the number of replicas of new streams.
     pub fn replicas(&self) -> usize {
-        let clustered = self.client.server_info().cluster.is_some() || self.client.server_info().connect_urls.len() > 1;
-        self.replicas.map_or(if clustered { 3 } else { 1 }, usize::from)
+        self.replicas.map_or(if self.is_one_of_several() { 3 } else { 1 }, usize::from)
+    }
+
+    /// Returns whether the server to which this node is connected belongs to a cluster of servers.
+    fn is_one_of_several(&self) -> bool {
+        let server = self.client.server_info();
+        server.cluster.is_some() || server.connect_urls.len() > 1
     }
 
     /// Creates the log's stream, or opens it.
@@ -431,18 +440,21 @@ mod tests {
 
     #[test]
     fn servers_are_refused_by_the_numbers_of_their_versions() {
-        for (text, is_refused) in [
-            ("2.9.9", true),
-            ("2.9.10", false),
-            ("2.10.0", false),
-            ("2.10.19", false),
-            ("2.10.20", true),
-            ("2.10.22", true),
-            ("2.10.23", false),
-            ("2.15.1", false),
-            ("1.4.1", true),
+        for (text, is_refused, is_refused_of_several) in [
+            ("2.9.9", true, true),
+            ("2.9.10", false, true),
+            ("2.10.0", false, true),
+            ("2.10.19", false, true),
+            ("2.10.20", true, true),
+            ("2.10.22", true, true),
+            ("2.10.23", false, true),
+            ("2.10.26", false, false),
+            ("2.15.1", false, false),
+            ("1.4.1", true, true),
         ] {
-            assert_eq!(fault(version(text).unwrap()).is_some(), is_refused, "{text}");
+            let refusal = |is_one_of_several| fault(version(text).unwrap(), is_one_of_several);
+            assert_eq!(refusal(false).is_some(), is_refused, "{text}");
+            assert_eq!(refusal(true).is_some(), is_refused_of_several, "{text} of several");
         }
         assert_eq!(version("v2.11.0-RC.1"), Some((2, 11, 0)));
         assert_eq!((version(""), version("dev"), version("2.9")), (None, None, None));

@@ -9,8 +9,8 @@ use super::{
     PATIENCE, POLL,
     nats::NatsServers,
     nodes::Cluster,
-    servers::copy,
     serving::{ask, cluster, submit},
+    streams::copy,
 };
 use crate::support::{number, process::output};
 

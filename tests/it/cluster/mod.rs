@@ -13,6 +13,7 @@ mod proxy;
 mod security;
 mod servers;
 mod serving;
+mod streams;
 
 use std::time::Duration;
 

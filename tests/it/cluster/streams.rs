@@ -1,0 +1,182 @@
+//! What nodes do when the streams beneath them lack messages, have foreign ones, or deliver none.
+
+use std::{fs, path::Path, time::Instant};
+
+use async_nats::jetstream;
+use futures_util::StreamExt;
+use serde_json::{Value, json};
+use tokio::time::sleep;
+
+use super::{
+    PATIENCE, POLL,
+    nats::NatsServers,
+    nodes::Cluster,
+    serving::{ask, cluster, submit},
+};
+use crate::support::sign::{raw, signer, transfer};
+
+/// The stream of transactions that wait.
+pub const POOL: &str = "tetrad-test-pool";
+/// Transactions that wait for another one.
+pub const WAITING: u64 = 30;
+
+/// Submits transactions of the first account that wait for its next one. Returns their hashes.
+pub async fn submit_waiting(cluster: &Cluster, node: usize) -> Vec<Value> {
+    let mut hashes = Vec::new();
+    for nonce in 1..=WAITING {
+        hashes.push(ask(cluster.rpc(node), "eth_sendRawTransaction", json!([raw(transfer(nonce), 0)])).await);
+    }
+    hashes
+}
+
+/// Waits until the stream has as many messages.
+pub async fn until_stored(nats: &NatsServers, messages: u64) {
+    let deadline = Instant::now() + PATIENCE;
+    loop {
+        let found = nats.messages(POOL).await;
+        if found == Some(messages) {
+            return;
+        }
+        assert!(Instant::now() < deadline, "the stream has {found:?} messages instead of {messages}");
+        sleep(POLL).await;
+    }
+}
+
+/// Submits what the transactions wait for, and waits until all of them are in blocks.
+pub async fn expect_included(cluster: &Cluster, node: usize, hashes: &[Value]) {
+    submit(cluster, node, 0, 0).await;
+    let deadline = Instant::now() + PATIENCE;
+    for hash in hashes {
+        while ask(cluster.rpc(node), "eth_getTransactionReceipt", json!([hash])).await.is_null() {
+            assert!(Instant::now() < deadline, "{hash} is lost");
+            sleep(POLL).await;
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_leader_stores_again_what_the_stream_of_waiting_transactions_lost() {
+    let Some(nats) = NatsServers::start(1).await else { return };
+    let (mut cluster, leader, follower) = cluster(&nats, &[]).await;
+    let hashes = submit_waiting(&cluster, leader).await;
+    until_stored(&nats, WAITING).await;
+
+    let jetstream = async_nats::jetstream::new(nats.client().await);
+    let stream = jetstream.get_stream(POOL).await.unwrap();
+    stream.purge().sequence(WAITING / 2).await.unwrap();
+    until_stored(&nats, WAITING).await;
+    stream.purge().await.unwrap();
+    until_stored(&nats, WAITING).await;
+
+    cluster.kill(leader);
+    cluster.leader().await;
+    expect_included(&cluster, follower, &hashes).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn foreign_messages_do_not_replace_transactions_that_wait_and_are_deleted() {
+    let Some(nats) = NatsServers::start(1).await else { return };
+    let (mut cluster, leader, follower) = cluster(&nats, &[]).await;
+    let hashes = submit_waiting(&cluster, leader).await;
+    until_stored(&nats, WAITING).await;
+
+    let jetstream = async_nats::jetstream::new(nats.client().await);
+    let publish = async |hash: &str, payload: &'static [u8]| {
+        let subject = format!("tetrad.test.pool.{hash}");
+        jetstream.publish(subject, payload.into()).await.unwrap().await.unwrap();
+    };
+    for hash in &hashes {
+        let hash = hash.as_str().unwrap().trim_start_matches("0x");
+        publish(hash, b"junk").await;
+        publish(&hash.to_uppercase(), b"junk").await;
+    }
+    publish(&"ab".repeat(32), b"junk").await;
+    publish("elsewhere", b"junk").await;
+    until_stored(&nats, WAITING).await;
+
+    // All of them are what they have to be: nodes that start anew find them.
+    let stream = jetstream.get_stream(POOL).await.unwrap();
+    let deadline = Instant::now() + PATIENCE;
+    for hash in &hashes {
+        let subject = format!("tetrad.test.pool.{}", hash.as_str().unwrap().trim_start_matches("0x"));
+        while stream.get_last_raw_message_by_subject(&subject).await.unwrap().payload.len() < 10 {
+            assert!(Instant::now() < deadline, "{subject} stays junk");
+            sleep(POLL).await;
+        }
+    }
+    for node in 0..3 {
+        cluster.kill(node);
+    }
+    for node in 0..3 {
+        cluster.restart(node).await;
+    }
+    cluster.leader().await;
+    expect_included(&cluster, follower, &hashes).await;
+}
+
+/// Copies a directory.
+pub fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap().map(Result::unwrap) {
+        let target = to.join(entry.file_name());
+        if entry.file_type().unwrap().is_dir() {
+            copy(&entry.path(), &target);
+        } else {
+            fs::copy(entry.path(), target).unwrap();
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_stream_that_lost_its_end_is_completed_by_the_nodes() {
+    let Some(mut nats) = NatsServers::start(1).await else { return };
+    let (cluster, leader, _) = cluster(&nats, &[]).await;
+    submit(&cluster, leader, 0, 0).await;
+    let (store, directory) = (nats.store(0), tempfile::tempdir().unwrap());
+    let old = directory.path().join("old");
+    nats.kill(0);
+    copy(&store, &old);
+    nats.start_again(0).await;
+    for nonce in 1..5 {
+        submit(&cluster, leader, nonce, 0).await;
+    }
+
+    // The server comes back as it was before.
+    nats.kill(0);
+    fs::remove_dir_all(&store).unwrap();
+    copy(&old, &store);
+    nats.start_again(0).await;
+    submit(&cluster, leader, 5, 0).await;
+    let deadline = Instant::now() + PATIENCE;
+    for node in 0..3 {
+        let count = || ask(cluster.rpc(node), "eth_getTransactionCount", json!([signer(0).address(), "latest"]));
+        while count().await != "0x6" {
+            assert!(Instant::now() < deadline, "node {node} stays behind");
+            sleep(POLL).await;
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_node_whose_consumer_is_silent_though_there_are_messages_takes_another_one() {
+    let Some(nats) = NatsServers::start(1).await else { return };
+    let (cluster, leader, follower) = cluster(&nats, &[]).await;
+    let client = nats.client().await;
+    let stream = jetstream::new(client.clone()).get_stream("tetrad-test").await.unwrap();
+    let names: Vec<String> = stream.consumer_names().map(Result::unwrap).collect().await;
+    for name in names {
+        let paused = json!({ "pause_until": "2100-01-01T00:00:00Z" }).to_string();
+        let subject = format!("$JS.API.CONSUMER.PAUSE.tetrad-test.{name}");
+        let Ok(answer) = client.request(subject, paused.into()).await else {
+            return println!("nats-server before 2.11 cannot pause a consumer");
+        };
+        let answer: Value = serde_json::from_slice(&answer.payload).unwrap();
+        assert_eq!(answer["paused"], true, "{answer}");
+    }
+    ask(cluster.rpc(leader), "anvil_mine", json!(["0x3"])).await;
+    let deadline = Instant::now() + PATIENCE;
+    while ask(cluster.rpc(follower), "eth_blockNumber", json!([])).await != "0x3" {
+        assert!(Instant::now() < deadline, "{}", cluster.health(follower).await);
+        sleep(POLL).await;
+    }
+}
