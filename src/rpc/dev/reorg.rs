@@ -9,7 +9,7 @@ use serde_json::{Value, json, value::RawValue};
 use super::number::SmallNumber;
 use crate::{
     block::{Submission, Transaction},
-    chain::{BlockId, Change, SubmitError},
+    chain::{BlockId, Change, Head, SubmitError},
     rpc::{
         Context, OnFork, RpcError, Table,
         error::{Dialect, INVALID_PARAMS},
@@ -41,11 +41,11 @@ pub(super) fn methods(table: &mut Table) {
         .describe(["url"], "Changes the URL of the forked node; has no effect without a fork.");
 }
 
-fn check_depth(context: &Context, what: &str, depth: u64) -> Result<(), RpcError> {
-    let head = context.chain.head();
+/// The number of the block below the newest `depth` ones.
+fn below(head: &Head, what: &str, depth: u64) -> Result<u64, RpcError> {
     let height = head.number() - head.genesis.number();
     if depth <= height {
-        return Ok(());
+        return Ok(head.number() - depth);
     }
     let message = format!("{what} depth must not exceed current chain height: current height {height}, depth {depth}");
     Err(RpcError::new(INVALID_PARAMS, message))
@@ -54,7 +54,7 @@ fn check_depth(context: &Context, what: &str, depth: u64) -> Result<(), RpcError
 /// Removes the newest blocks, by default one, with their transactions.
 async fn rollback(context: Arc<Context>, (depth,): (Option<SmallNumber>,)) -> Result<(), RpcError> {
     let depth = depth.map_or(1, |depth| depth.0);
-    check_depth(&context, "Rollback", depth)?;
+    below(&context.chain.head(), "Rollback", depth)?;
     Ok(context.chain.change(Change::Rollback { depth }).await.map(drop)?)
 }
 
@@ -63,7 +63,7 @@ async fn set_head(context: Arc<Context>, (number,): (SmallNumber,)) -> Result<()
     let head = context.chain.head();
     let depth = head.number().checked_sub(number.0).filter(|depth| *depth > 0);
     let depth = depth.ok_or_else(|| RpcError::server("not allowed to rewind to a future block"))?;
-    check_depth(&context, "Rollback", depth)?;
+    below(&head, "Rollback", depth)?;
     Ok(context.chain.change(Change::Rollback { depth }).await.map(drop)?)
 }
 
@@ -152,8 +152,7 @@ impl Param for Pairs {
 /// Replaces the newest blocks by as many new ones with the given transactions.
 async fn reorg(context: Arc<Context>, options: ReorgOptions) -> Result<(), RpcError> {
     let depth = options.depth;
-    check_depth(&context, "Reorg", depth)?;
-    let base = context.chain.head().number() - depth;
+    let base = below(&context.chain.head(), "Reorg", depth)?;
     let mut blocks: Vec<Vec<Transaction>> = Vec::new();
     blocks.resize_with(depth as usize, Vec::new);
     let mut nonces: HashMap<Address, u64> = HashMap::new();

@@ -76,9 +76,9 @@ fn involves(trace: &TransactionTrace, account: Address) -> bool {
 }
 
 /// The indices of the block's transactions that involve `account`, in order.
-fn in_block(context: &Context, block: &Block, account: Address, budget: &Budget) -> Result<Vec<usize>, RpcError> {
+fn in_block(head: &Arc<Head>, block: &Arc<Block>, account: Address, budget: &Budget) -> Result<Vec<usize>, RpcError> {
     let mut found = Vec::new();
-    visit_block(context, BlockId::Hash(block.hash), Inputs::LeftOut, budget, &mut |traced| {
+    visit_block(head, block.clone(), Inputs::LeftOut, budget, &mut |traced| {
         let index = traced.transaction_position.and_then(|index| usize::try_from(index).ok());
         if let Some(index) = index.filter(|_| involves(&traced.trace, account))
             && found.last() != Some(&index)
@@ -93,6 +93,7 @@ fn in_block(context: &Context, block: &Block, account: Address, budget: &Budget)
 /// Searches blocks until a page is full; a block's transactions are never split between pages.
 fn search<'a>(
     context: &Context,
+    head: &Arc<Head>,
     blocks: impl Iterator<Item = &'a Arc<Block>>,
     account: Address,
     size: u64,
@@ -110,7 +111,7 @@ fn search<'a>(
         if block.transactions.is_empty() {
             continue;
         }
-        let indices = in_block(context, block, account, &budget)?;
+        let indices = in_block(head, block, account, &budget)?;
         found.extend(indices.into_iter().rev().map(|index| (block.clone(), index)));
     }
     Ok((found, true))
@@ -124,7 +125,7 @@ fn before(
     let head = context.chain.head();
     let end = if number.0 == 0 { u64::MAX } else { number.0 };
     let blocks = head.blocks_from(0).rev().filter(|block| block.number() < end);
-    let (places, last_page) = search(context, blocks, account, size.0)?;
+    let (places, last_page) = search(context, &head, blocks, account, size.0)?;
     page(context, &head, &places, number.0 == 0, last_page)
 }
 
@@ -132,7 +133,7 @@ fn before(
 fn after(context: &Context, (account, number, size): (Address, LooseNumber, LooseNumber)) -> Result<Written, RpcError> {
     let head = context.chain.head();
     let first = if number.0 == 0 { 0 } else { number.0.saturating_add(1) };
-    let (mut places, first_page) = search(context, head.blocks_from(first), account, size.0)?;
+    let (mut places, first_page) = search(context, &head, head.blocks_from(first), account, size.0)?;
     places.sort_by_key(|(block, index)| std::cmp::Reverse((block.number(), *index)));
     page(context, &head, &places, first_page, number.0 == 0)
 }
@@ -171,7 +172,8 @@ fn contract_creator(context: &Context, (address,): (Address,)) -> Result<Option<
         *if has_code(middle)? { &mut with } else { &mut without } = middle;
     }
     let mut creation = None;
-    visit_block(context, BlockId::Number(with), Inputs::LeftOut, &budget, &mut |traced| {
+    let Some(block) = context.chain.block(&head, BlockId::Number(with))? else { return Ok(None) };
+    visit_block(&head, block, Inputs::LeftOut, &budget, &mut |traced| {
         if let (Action::Create(create), Some(TraceOutput::Create(created))) =
             (&traced.trace.action, &traced.trace.result)
             && created.address == address

@@ -1,5 +1,7 @@
 //! Call traces as lists: by block, transaction and position.
 
+use std::sync::Arc;
+
 use alloy_primitives::B256;
 use alloy_rpc_types_eth::TransactionInfo;
 use alloy_rpc_types_trace::parity::{Action, LocalizedTransactionTrace, RewardAction, RewardType, TransactionTrace};
@@ -8,7 +10,8 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::{
-    chain::BlockId,
+    block::Block,
+    chain::{BlockId, Head},
     evm::{BlockExecutor, Fork, Watch, rewards},
     rpc::{
         Context, OnFork, RpcError, Table,
@@ -73,29 +76,26 @@ fn visit_transaction(
     builder?.into_localized_transaction_traces_iter(info).try_for_each(visit)
 }
 
-/// Passes on all traces of a block, followed by the rewards of its miners before the merge; returns false if there is no
-/// such block. The genesis block has no traces.
+/// Passes on all traces of a block of `head`. The genesis block has none.
 pub(in crate::rpc) fn visit_block(
-    context: &Context,
-    id: BlockId,
+    head: &Arc<Head>,
+    block: Arc<Block>,
     inputs: Inputs,
     budget: &Budget,
     visit: Visit<'_>,
-) -> Result<bool, RpcError> {
-    // Looked up once: a tag may name another block the next time.
-    let replay = if id == BlockId::Pending {
-        BlockReplay::find(context, id)?
-    } else {
-        let Some((head, block)) = find(context, id)? else { return Ok(false) };
-        if block.number() == head.genesis.number() {
-            return Ok(true);
-        }
-        BlockReplay::of(head, block)?
-    };
+) -> Result<(), RpcError> {
+    if block.number() == head.genesis.number() {
+        return Ok(());
+    }
+    visit_replay(&BlockReplay::of(head.clone(), block)?, inputs, budget, visit)
+}
+
+/// Passes on all traces of a block, followed by the rewards of its miners before the merge.
+fn visit_replay(replay: &BlockReplay, inputs: Inputs, budget: &Budget, visit: Visit<'_>) -> Result<(), RpcError> {
     let block = &replay.block;
     let mut executor = replay.begin()?;
     for index in 0..block.transactions.len() {
-        visit_transaction(&replay, &mut executor, index, inputs, budget, visit)?;
+        visit_transaction(replay, &mut executor, index, inputs, budget, visit)?;
     }
     if !replay.environment().rules.has(Fork::Paris) {
         let paid = rewards(replay.environment(), &block.ommers);
@@ -112,7 +112,7 @@ pub(in crate::rpc) fn visit_block(
             })?;
         }
     }
-    Ok(true)
+    Ok(())
 }
 
 fn reward(action: RewardAction) -> TransactionTrace {
@@ -129,8 +129,14 @@ fn reward(action: RewardAction) -> TransactionTrace {
 fn block(context: &Context, (id,): (BlockId,)) -> Result<Option<Written>, RpcError> {
     let budget = Budget::new(context, ADVICE);
     let mut list = TraceList::new(&budget);
-    let found = visit_block(context, id, Inputs::Kept, &budget, &mut |trace| list.push(&trace))?;
-    found.then(|| list.end()).transpose()
+    let mut visit = |trace| list.push(&trace);
+    if id == BlockId::Pending {
+        visit_replay(&BlockReplay::find(context, id)?, Inputs::Kept, &budget, &mut visit)?;
+    } else {
+        let Some((head, block)) = find(context, id)? else { return Ok(None) };
+        visit_block(&head, block, Inputs::Kept, &budget, &mut visit)?;
+    }
+    list.end().map(Some)
 }
 
 /// Traces as a JSON array.

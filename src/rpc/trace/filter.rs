@@ -118,7 +118,9 @@ fn filter(context: &Context, (filter,): (TraceFilter,)) -> Result<Written, RpcEr
         if matching >= wanted.end {
             break;
         }
-        visit_block(context, BlockId::Number(at), Inputs::Kept, &budget, &mut |trace| {
+        let block = context.chain.block(&head, BlockId::Number(at))?;
+        let block = block.ok_or_else(|| RpcError::history_pruned(format!("block {at} is not available")))?;
+        visit_block(&head, block, Inputs::Kept, &budget, &mut |trace| {
             if matcher.matches(&trace.trace) {
                 if wanted.contains(&matching) {
                     list.push(&trace)?;
