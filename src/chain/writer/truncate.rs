@@ -23,11 +23,13 @@ impl ChainWriter {
 
         // The log may no longer have the entry that could not be followed.
         *self.shared.needs_checkpoint_after.lock() = None;
+        let last_block = self.head().number();
         match self.truncated(end) {
             Ok((replayed, aside)) => {
                 tracing::error!(
                     entry = end,
                     last_kept_block = replayed.head.number(),
+                    last_block,
                     ?aside,
                     "{reason}. This node follows them; its own entries were put aside"
                 );

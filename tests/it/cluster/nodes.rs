@@ -1,6 +1,7 @@
 //! Nodes of one cluster, each a process with a data directory of its own.
 
 use std::{
+    ops::RangeInclusive,
     path::PathBuf,
     process::{Command, Stdio},
     time::Instant,
@@ -176,14 +177,15 @@ impl Cluster {
         self.began(index, running);
     }
 
-    /// The last block that all nodes kept when they gave up entries which the servers did not have; none if they never did.
-    pub fn last_kept_block(&self) -> Option<u64> {
+    /// The blocks that nodes gave up because the servers did not have them, each time from the first one to the last one.
+    pub fn given_up(&self) -> Vec<RangeInclusive<u64>> {
         let logs = self.members.iter().map(|member| std::fs::read_to_string(&member.log).unwrap());
-        logs.flat_map(|log| {
-            let given_up = log.lines().filter(|line| line.contains("its own entries were put aside"));
-            given_up.map(|line| logged_number(line, "last_kept_block")).collect::<Vec<_>>()
-        })
-        .min()
+        let of_log = |log: String| {
+            let lines = log.lines().filter(|line| line.contains("its own entries were put aside"));
+            let blocks = |line| Some(logged(line, "last_kept_block")? + 1..=logged(line, "last_block")?);
+            lines.filter_map(blocks).collect::<Vec<_>>()
+        };
+        logs.flat_map(of_log).collect()
     }
 
     /// Starts a node that has ended with the same directory and further arguments, which replace its own. Resolves once it
@@ -242,10 +244,10 @@ impl Cluster {
     }
 }
 
-/// The number that a line of a log has in a field.
-fn logged_number(line: &str, field: &str) -> u64 {
-    let (_, value) = line.split_once(&format!("{field}=")).unwrap_or_else(|| panic!("{field} is not in {line}"));
-    value.split(|character: char| !character.is_ascii_digit()).next().unwrap().parse().unwrap()
+/// The number in a field of a line of a log. Programs of other versions may not log it.
+fn logged(line: &str, field: &str) -> Option<u64> {
+    let (_, value) = line.split_once(&format!(" {field}="))?;
+    value.split(|character: char| !character.is_ascii_digit()).next()?.parse().ok()
 }
 
 impl Member {

@@ -1,6 +1,6 @@
 //! What the clients of a run were told.
 
-use std::time::Duration;
+use std::{ops::RangeInclusive, time::Duration};
 
 use alloy::primitives::{Address, B256, U256};
 
@@ -16,8 +16,8 @@ pub struct History {
     pub acknowledged: Vec<Acknowledgement>,
     /// Heads in the order in which each reader saw them.
     pub heads: Vec<HeadRead>,
-    /// The last block that all nodes kept when the servers decided for others than those they had, if they did.
-    pub last_kept: Option<u64>,
+    /// Blocks that nodes gave up when the servers decided for others, each time from the first one to the last one.
+    pub given_up: Vec<RangeInclusive<u64>>,
     /// Whatever went wrong while clients ran.
     pub anomalies: Vec<String>,
 }

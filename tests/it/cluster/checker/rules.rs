@@ -25,9 +25,15 @@ fn hash_at(history: &History, chain: &ChainCopy, number: u64) -> Option<B256> {
     chain.hashes.first()?.get(index).copied().flatten()
 }
 
-/// Whether the nodes may have replaced what they had said of a block, since the servers decided for others.
-fn may_be_replaced(history: &History, number: u64) -> bool {
-    history.last_kept.is_some_and(|last_kept| number > last_kept)
+/// The first block that was given up together with this one, if it was.
+fn given_up_from(history: &History, number: u64) -> Option<u64> {
+    let together = history.given_up.iter().filter(|blocks| blocks.contains(&number));
+    together.map(|blocks| *blocks.start()).min()
+}
+
+/// Whether a transaction of this block may have been in one that was given up.
+fn may_have_waited_again(history: &History, number: u64) -> bool {
+    history.given_up.iter().any(|blocks| number >= *blocks.start())
 }
 
 /// No transaction is in the chain twice, and everything acknowledged is in it.
@@ -54,19 +60,19 @@ fn own_writes(history: &History, chain: &ChainCopy) -> Vec<String> {
     for acknowledged in &history.acknowledged {
         let Some(own) = &acknowledged.own else { continue };
         let (hash, node, nonce) = (acknowledged.hash, acknowledged.node, acknowledged.nonce);
-        // What was replaced is included later than what was kept.
-        if blocks.get(&hash).is_some_and(|block| may_be_replaced(history, *block)) {
-            continue;
-        }
+        let waited_again = blocks.get(&hash).is_some_and(|block| may_have_waited_again(history, *block));
         match own.block {
+            None if waited_again => {}
             None => violations.push(format!("node {node} acknowledged {hash}, and had no receipt")),
-            Some((number, block)) if hash_at(history, chain, number) != Some(block) => {
+            Some((number, block))
+                if hash_at(history, chain, number) != Some(block) && given_up_from(history, number).is_none() =>
+            {
                 violations
                     .push(format!("node {node} had {hash} in the block {number} {block}, which is not in the chain"));
             }
             Some(_) => {}
         }
-        if own.nonce != nonce + 1 {
+        if own.nonce != nonce + 1 && !waited_again {
             let count = own.nonce;
             violations
                 .push(format!("node {node} acknowledged {hash} with nonce {nonce}, and counted {count} before it"));
@@ -81,23 +87,22 @@ fn monotonic_heads(history: &History, chain: &ChainCopy) -> Vec<String> {
     let mut last = BTreeMap::<u64, &HeadRead>::new();
     for head in &history.heads {
         let HeadRead { node, connection, number, hash } = head;
-        let before = last.insert(*connection, head);
-        if let Some(before) = before.filter(|before| !may_be_replaced(history, before.number)) {
+        if let Some(before) = last.insert(*connection, head) {
+            let given_up = given_up_from(history, before.number);
             match number.cmp(&before.number) {
-                Ordering::Less => {
+                // The block before is the last one that was kept.
+                Ordering::Less if given_up.is_none_or(|first| number + 1 < first) => {
                     violations.push(format!("the head of node {node} went back from {} to {number}", before.number));
                 }
-                Ordering::Equal if *hash != before.hash => {
+                Ordering::Equal if *hash != before.hash && given_up.is_none() => {
                     violations
                         .push(format!("the head {number} of node {node} changed from {:?} to {hash:?}", before.hash));
                 }
                 _ => {}
             }
         }
-        if may_be_replaced(history, *number) {
-            continue;
-        }
         match hash {
+            _ if given_up_from(history, *number).is_some() => {}
             None => violations.push(format!("node {node} reported the head {number}, and did not have it")),
             // A node that lags may be at a block before the run.
             Some(hash) if *number >= history.base && hash_at(history, chain, *number) != Some(*hash) => {

@@ -1,6 +1,6 @@
 //! Each rule of the checker notices what it forbids.
 
-use std::time::Duration;
+use std::{ops::RangeInclusive, time::Duration};
 
 use alloy::primitives::{Address, B256, U256};
 
@@ -41,7 +41,7 @@ fn history() -> (History, ChainCopy) {
         accounts: vec![(SENDER, U256::from(1_000)), (RECEIVER, U256::from(1_000))],
         acknowledged: vec![acknowledgement(11), acknowledgement(12)],
         heads: vec![head(9), head(10), head(12)],
-        last_kept: None,
+        given_up: Vec::new(),
         anomalies: Vec::new(),
     };
     let chain = ChainCopy {
@@ -117,32 +117,39 @@ fn a_head_that_is_not_in_the_chain_is_noticed() {
 }
 
 #[test]
-fn reads_of_blocks_that_the_servers_gave_up_may_differ_from_the_chain() {
-    fn replace(history: &mut History, last_kept: u64) {
-        history.last_kept = Some(last_kept);
+fn reads_of_blocks_that_nodes_gave_up_may_differ_from_the_chain() {
+    fn replace(history: &mut History, given_up: RangeInclusive<u64>) {
+        history.given_up = vec![given_up];
+        history.acknowledged[0].own = Some(OwnRead { block: Some((12, hash(99))), nonce: 1 });
         history.acknowledged[1].own = Some(OwnRead { block: None, nonce: 1 });
         let head = |number, hash| HeadRead { number, hash, ..history.heads[2].clone() };
         history.heads = vec![head(12, Some(hash(99))), head(12, None), head(11, Some(hash(11)))];
     }
-    expect(|history, _| replace(history, 11), []);
-    expect(
-        |history, _| replace(history, 12),
-        ["no receipt", "counted 1", "63 of", "changed from", "did not have it", "went back"],
-    );
+    let found = ["block 12", "no receipt", "counted 1", "63 of", "changed from", "did not have it", "went back"];
+    expect(|history, _| replace(history, 12..=12), []);
+    expect(|history, _| replace(history, 13..=14), found);
     // Nothing else is excused.
     expect(
         |history, chain| {
-            replace(history, 11);
-            chain.hashes[1][2] = Some(hash(99));
+            replace(history, 12..=12);
+            chain.hashes[1][2] = Some(hash(98));
         },
         ["the block 12 is"],
     );
     expect(
         |history, _| {
-            replace(history, 11);
-            history.acknowledged[1].hash = hash(99);
+            replace(history, 12..=12);
+            history.acknowledged[1].hash = hash(98);
         },
         ["is lost", "no receipt", "counted 1"],
+    );
+    expect(
+        |history, _| {
+            replace(history, 12..=12);
+            history.heads[2].number = 10;
+            history.heads[2].hash = Some(hash(10));
+        },
+        ["went back from 12 to 10"],
     );
 }
 
