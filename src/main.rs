@@ -5,9 +5,11 @@ use std::{fs, hint, thread, time::Duration};
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-/// Interval at which a thread has the allocator return memory to the system.
-const RETURN_INTERVAL: Duration = Duration::from_millis(20);
-/// Growth of the process, in kilobytes, with which unused memory is returned at once, not only what was unused for a second.
+/// Interval at which a thread looks at the memory of the process.
+const LOOK: Duration = Duration::from_millis(20);
+/// Number of looks after which the allocator returns what is due.
+const LOOKS: u64 = 10;
+/// Growth of the process, in kilobytes, after which it returns all that is unused.
 const GROWTH: u64 = 32 * 1_024;
 
 fn main() -> std::process::ExitCode {
@@ -16,27 +18,30 @@ fn main() -> std::process::ExitCode {
     tetrad::run(std::env::args_os())
 }
 
-/// Has the allocator return unused memory of its arenas, which all threads share. By itself it returns only what was unused
-/// for a second, and only when a thread next needs some: a node that had much to do would keep several times as much as it
-/// uses. All of it at once would be too much: answers of several megabytes that follow each other use the same memory.
+/// Has the allocator return unused memory of its arenas, which all threads share. By itself it does so a second after some
+/// was freed, and only when a thread next needs or frees some: a node that had much to do would keep several times as much
+/// as it uses. Not all is returned each time, since long answers that follow each other use the same memory.
 #[allow(unsafe_code, reason = "the allocator has no safe interface for this")]
 fn return_memory() {
     // The allocator knows a thread from its first allocation on, and asks nothing of others.
     drop(hint::black_box(Box::new(0_u8)));
-    let mut least = resident_kilobytes();
-    loop {
-        thread::sleep(RETURN_INTERVAL);
+    let mut least = u64::MAX;
+    for look in 1_u64.. {
+        thread::sleep(LOOK);
         let resident = resident_kilobytes();
-        let at_once = resident > least + GROWTH;
-        // SAFETY: any thread may ask for this at any time.
-        unsafe { libmimalloc_sys::mi_collect(at_once) };
-        least = if at_once { resident_kilobytes() } else { least.min(resident) };
+        let at_once = resident.is_some_and(|resident| resident > least.saturating_add(GROWTH));
+        if at_once || look.is_multiple_of(LOOKS) {
+            // SAFETY: any thread may ask for this at any time.
+            unsafe { libmimalloc_sys::mi_collect(at_once) };
+        }
+        let kept = if at_once { resident_kilobytes() } else { resident.map(|resident| least.min(resident)) };
+        least = kept.unwrap_or(least);
     }
 }
 
-/// Resident memory of the process; zero where the system does not tell.
-fn resident_kilobytes() -> u64 {
-    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
-    line.and_then(|value| value.split_whitespace().next()?.parse().ok()).unwrap_or_default()
+/// Resident memory of the process; none where the system does not tell.
+fn resident_kilobytes() -> Option<u64> {
+    let status = fs::read_to_string("/proc/self/status").ok()?;
+    let value = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
+    value.split_whitespace().next()?.parse().ok()
 }
