@@ -3,7 +3,7 @@
 use std::{error::Error, ops::RangeInclusive, path::Path, time::Duration};
 
 use async_nats::{
-    Client, ConnectError, ConnectErrorKind, ConnectOptions, Event, Request, Subject,
+    Client, ConnectError, ConnectErrorKind, ConnectOptions, Event, Request, ServerInfo, Subject,
     connection::State,
     jetstream::{
         self,
@@ -23,7 +23,7 @@ use crate::{causes::with_causes, log::LogStream, redact};
 
 /// The oldest version of a single nats-server with which clusters are tested.
 const OLDEST: Version = (2, 9, 10);
-/// The oldest one of several servers. Replicas of 2.9 that were cut off from each other differ afterwards, for ever.
+/// The oldest one of clustered servers. Replicas of 2.9 that were cut off from each other differ afterwards, for ever.
 const OLDEST_OF_SEVERAL: Version = (2, 10, 26);
 /// Versions that may delete whole streams when they are killed (<https://jepsen.io/analyses/nats-2.12.1>).
 const DELETING: RangeInclusive<Version> = (2, 10, 20)..=(2, 10, 22);
@@ -108,12 +108,36 @@ fn fault(version: Version, is_one_of_several: bool) -> Option<&'static str> {
     if version < OLDEST {
         Some("which is older than 2.9.10, the oldest with which clusters are tested")
     } else if is_one_of_several && version < OLDEST_OF_SEVERAL {
-        Some("which is older than 2.10.26, the oldest of which several servers keep what they replicate")
+        Some("which is older than 2.10.26, the oldest of clustered servers with which clusters are tested")
     } else if DELETING.contains(&version) {
         Some("which may delete whole streams when it is killed, as 2.10.20 to 2.10.22 do")
     } else {
         None
     }
+}
+
+/// Returns why a server cannot be used, if it cannot.
+fn refusal(server: &ServerInfo) -> Option<String> {
+    let fault = fault(version(&server.version)?, is_one_of_several(server))?;
+    Some(format!("the NATS server {} has version {}, {fault}: upgrade it", server.server_name, server.version))
+}
+
+/// Warns of a server that cannot be used, though this node is connected to another one: what that acknowledges, this one may
+/// lose. A server that cannot be reached is found out when the node connects to it.
+async fn warn_of(server: String, options: ConnectOptions) {
+    match options.connect(server).await {
+        Ok(client) => {
+            if let Some(reason) = refusal(&client.server_info()) {
+                tracing::warn!(reason, "a server of the cluster cannot be used");
+            }
+        }
+        Err(error) => tracing::debug!(error = with_causes(&error), "the version of a server is not known"),
+    }
+}
+
+/// Returns whether a server belongs to a cluster of servers.
+fn is_one_of_several(server: &ServerInfo) -> bool {
+    server.cluster.is_some() || server.connect_urls.len() > 1
 }
 
 /// Returns the numbers of a server's version, if it has them.
@@ -164,7 +188,7 @@ impl Connection {
         options()?;
         let deadline = Instant::now() + START;
         let client = loop {
-            match options()?.connect(servers.clone()).await {
+            match options()?.event_callback(report).connect(servers.clone()).await {
                 Ok(client) => break client,
                 Err(error) if is_final(&error) || Instant::now() >= deadline => {
                     return Err(ClusterError::Connect(shown, with_causes(&error)));
@@ -177,22 +201,20 @@ impl Connection {
         };
         let jetstream = ContextBuilder::new().timeout(PATIENCE).ack_timeout(PATIENCE).build(client.clone());
         let own = Self { client, jetstream, names: Names::new(&config.name), replicas: config.replicas };
-        own.expect_version()?;
+        if let Some(reason) = own.unfit_server() {
+            return Err(ClusterError::Refused(reason));
+        }
+        for server in servers {
+            tokio::spawn(warn_of(server, options()?));
+        }
         // A cluster of servers that starts needs some time for its first election.
         persist(|| own.expect_jetstream()).await.map_err(|error| ClusterError::Connect(shown, error.to_string()))?;
         Ok(own)
     }
 
-    /// Refuses a server that loses what it has acknowledged.
-    fn expect_version(&self) -> Result<(), ClusterError> {
-        self.unfit_server().map_or(Ok(()), |reason| Err(ClusterError::Refused(reason)))
-    }
-
     /// Returns why the server to which this node is connected by now cannot be used, if it cannot.
     pub(super) fn unfit_server(&self) -> Option<String> {
-        let server = self.client.server_info();
-        let fault = fault(version(&server.version)?, self.is_one_of_several())?;
-        Some(format!("the NATS server {} has version {}, {fault}: upgrade it", server.server_name, server.version))
+        refusal(&self.client.server_info())
     }
 
     /// Asks for the account. Servers before 2.10 answer with fewer members than the library's type has.
@@ -220,13 +242,8 @@ impl Connection {
 
     /// Returns the number of replicas of new streams.
     pub fn replicas(&self) -> usize {
-        self.replicas.map_or(if self.is_one_of_several() { 3 } else { 1 }, usize::from)
-    }
-
-    /// Returns whether the server to which this node is connected belongs to a cluster of servers.
-    fn is_one_of_several(&self) -> bool {
-        let server = self.client.server_info();
-        server.cluster.is_some() || server.connect_urls.len() > 1
+        let is_one_of_several = is_one_of_several(&self.client.server_info());
+        self.replicas.map_or(if is_one_of_several { 3 } else { 1 }, usize::from)
     }
 
     /// Creates the log's stream, or opens it.
@@ -399,21 +416,23 @@ fn expect_pem<T: PemObject>(setting: &'static str, file: &Path) -> Result<(), Cl
     }
 }
 
+/// Logs what happens to the connection.
+async fn report(event: Event) {
+    match event {
+        Event::Connected => tracing::info!("connected to NATS"),
+        Event::Disconnected => tracing::warn!("the connection to NATS was lost"),
+        // Such as a permission that is missing.
+        Event::ServerError(error) => tracing::warn!(%error, "NATS"),
+        event => tracing::debug!(%event, "NATS"),
+    }
+}
+
 fn options(config: &ClusterConfig) -> Result<ConnectOptions, ClusterError> {
     let options = ConnectOptions::new()
         .connection_timeout(ATTEMPT)
         .ping_interval(PING)
         .subscription_capacity(SUBSCRIPTION)
-        .reconnect_delay_callback(|attempts| PAUSE.min(Duration::from_millis(50 * attempts as u64)))
-        .event_callback(|event| async move {
-            match event {
-                Event::Connected => tracing::info!("connected to NATS"),
-                Event::Disconnected => tracing::warn!("the connection to NATS was lost"),
-                // Such as a permission that is missing.
-                Event::ServerError(error) => tracing::warn!(%error, "NATS"),
-                event => tracing::debug!(%event, "NATS"),
-            }
-        });
+        .reconnect_delay_callback(|attempts| PAUSE.min(Duration::from_millis(50 * attempts as u64)));
     let mut options = authenticated(options, config)?;
     if let Some(file) = &config.credentials_file {
         let failed = |error: std::io::Error| ClusterError::Credentials(file.display().to_string(), error);

@@ -96,7 +96,7 @@ impl NatsServers {
             return None;
         };
         if count > 1 && is_2_9(&program) {
-            skip("nodes refuse several servers of version 2.9");
+            skip("nodes refuse clustered servers of version 2.9");
             return None;
         }
         for _ in 0..ATTEMPTS {

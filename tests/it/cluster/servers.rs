@@ -1,10 +1,13 @@
-//! What several NATS servers beneath a cluster do that fail: these need the versions that nodes accept of several.
+//! Failures of clustered NATS servers. Most of these tests need a version that nodes accept of clustered servers.
 
-use std::time::Instant;
+use std::{
+    fs::{self, File},
+    time::Instant,
+};
 
 use async_nats::jetstream;
 use serde_json::json;
-use tokio::time::sleep;
+use tokio::{io::AsyncWriteExt, net::TcpListener, time::sleep};
 
 use super::{
     PATIENCE, POLL,
@@ -12,7 +15,10 @@ use super::{
     serving::{ask, cluster, submit},
     streams::{POOL, WAITING, expect_included, submit_waiting, until_stored},
 };
-use crate::support::sign::{raw, transfer};
+use crate::support::{
+    process::tetrad,
+    sign::{raw, transfer},
+};
 
 /// The stream of the log.
 const LOG: &str = "tetrad-test";
@@ -84,4 +90,44 @@ async fn the_servers_are_asked_for_another_leader_of_a_stream_that_lacks_what_it
         sleep(POLL).await;
     }
     drop(starting);
+}
+
+/// The node may connect to either server first. The old one alone is refused.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_node_tells_of_a_server_of_a_version_that_loses_messages() {
+    let Some(nats) = NatsServers::start(1).await else { return };
+    let old = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let servers = format!("{},nats://{}", nats.urls()[0], old.local_addr().unwrap());
+    tokio::spawn(async move {
+        let mut connections = Vec::new();
+        loop {
+            let (mut connection, _) = old.accept().await.unwrap();
+            let info = json!({
+                "server_id": "old", "server_name": "old", "version": "2.10.25", "cluster": "old", "proto": 1,
+                "headers": true, "max_payload": 1 << 20
+            });
+            connection.write_all(format!("INFO {info}\r\nPONG\r\n").as_bytes()).await.unwrap();
+            connections.push(connection);
+        }
+    });
+
+    let directory = tempfile::tempdir().unwrap();
+    let log = File::create(directory.path().join("log")).unwrap();
+    let mut command = tetrad(&["--cluster", &servers, "--cluster-name", "test", "--listen", "127.0.0.1:0"]);
+    command.args(["--ws-listen", "127.0.0.1:0", "--data-dir"]).arg(directory.path().join("chain"));
+    let mut node = command.stdout(log.try_clone().unwrap()).stderr(log).spawn().unwrap();
+    let deadline = Instant::now() + PATIENCE;
+    let logged = loop {
+        let logged = fs::read_to_string(directory.path().join("log")).unwrap();
+        if logged.contains("the NATS server old has version 2.10.25, which is older than 2.10.26") {
+            break Ok(());
+        }
+        if Instant::now() > deadline {
+            break Err(logged);
+        }
+        sleep(POLL).await;
+    };
+    node.kill().unwrap();
+    node.wait().unwrap();
+    logged.unwrap();
 }

@@ -69,7 +69,7 @@ fn nats_server_accepts_the_shipped_configuration() {
     let passwords =
         ["NATS_PASSWORD", "NATS_SYSTEM_PASSWORD", "NATS_ROUTE_PASSWORD"].map(|name| (name, "n1".to_owned()));
     let routes = [1, 2, 3].map(|n| (format!("NATS_ROUTE_{n}"), format!("nats://route:n1@nats-{n}:6222")));
-    // Version 2.9, which serves a cluster alone only, does not know the setting.
+    // Version 2.9, which can only be a single server, does not know the setting.
     let version = String::from_utf8(Command::new(&program).arg("--version").output().unwrap().stdout).unwrap();
     let mut text = std::fs::read_to_string("config/cluster/nats.conf").unwrap();
     if version.contains("v2.9.") {
