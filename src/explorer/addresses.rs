@@ -44,10 +44,10 @@ pub(super) fn routes(api: Api<Explorer>) -> Api<Explorer> {
 
 async fn address(State(explorer): State<Explorer>, Path(path): Path<AddressPath>) -> Body<AddressBody> {
     let UserAddress(address) = path.address;
-    explorer.body(move |shared, render| render_address(address, shared.chain.head().number(), render)).await
+    explorer.body(move |_, render| render_address(address, render)).await
 }
 
-fn render_address(address: Address, newest: u64, render: &Render<'_>) -> Result<AddressBody, RestError> {
+fn render_address(address: Address, render: &Render<'_>) -> Result<AddressBody, RestError> {
     let account = render.reader.account(address)?;
     let param: AddressParam = render.address(address);
     let state = &render.view().state;
@@ -63,7 +63,7 @@ fn render_address(address: Address, newest: u64, render: &Render<'_>) -> Result<
     let holds = !render.reader.owned_tokens(address, &[], None, 1)?.items.is_empty();
     Ok(AddressBody {
         coin_balance: balance.to_string(),
-        block_number_balance_updated_at: newest,
+        block_number_balance_updated_at: render.view().block.number(),
         exchange_rate: None,
         creator_address_hash: creation.map(|(creator, _)| creator.to_checksum(None)),
         creation_transaction_hash: creation.map(|(_, hash)| hash.to_string()),

@@ -91,26 +91,26 @@ impl LogFilter {
     /// The selected logs of those blocks of the filter that exist so far, as a JSON array.
     pub(crate) fn query_so_far(&self, context: &Context) -> Result<Logs, RpcError> {
         let Range::Between(from, to) = self.range else { return self.query(context) };
-        let newest = context.chain.head().number();
+        let head = context.chain.head();
+        let newest = head.number();
         let first = fixed_number(from).unwrap_or(newest);
         let last = fixed_number(to).map_or(newest, |to| to.min(newest));
         if first > last {
             return LogResponse::begin(context).end();
         }
-        self.query_in(context, Range::Between(BlockId::Number(first), BlockId::Number(last)))
+        self.query_in(context, &head, Range::Between(BlockId::Number(first), BlockId::Number(last)))
     }
 
     /// The selected logs of the filter's blocks, as a JSON array.
     pub(crate) fn query(&self, context: &Context) -> Result<Logs, RpcError> {
-        self.query_in(context, self.range)
+        self.query_in(context, &context.chain.head(), self.range)
     }
 
-    fn query_in(&self, context: &Context, range: Range) -> Result<Logs, RpcError> {
-        let head = context.chain.head();
+    fn query_in(&self, context: &Context, head: &Arc<Head>, range: Range) -> Result<Logs, RpcError> {
         let mut answer = LogResponse::begin(context);
         let blocks = match context.fork() {
-            Some(fork) => self.on_fork(context, &head, &fork, range, &mut answer)?,
-            None => self.blocks(context, &head, range)?,
+            Some(fork) => self.on_fork(context, head, &fork, range, &mut answer)?,
+            None => self.blocks(context, head, range)?,
         };
         let is_over = context.time_limit();
         // One after another, so that only one of them is in memory.
@@ -118,7 +118,7 @@ impl LogFilter {
             if is_over() {
                 return Err(out_of_time(number));
             }
-            let Some(block) = context.chain.old_block(&head, number) else { continue };
+            let Some(block) = context.chain.old_block(head, number) else { continue };
             for at in self.matching(&block) {
                 answer.count(written_size(at.log), number)?;
                 answer.write(|out| write_log(&block, at, false, out));

@@ -18,7 +18,7 @@ use crate::{
         eth::find,
         json::{JsonWriter, Serialized, Written},
         params::{LooseNumber, Param, ParamRules},
-        tracing::{BlockReplay, Budget, CallRecorder, Subject, find_transaction},
+        tracing::{BlockReplay, Budget, CallRecorder, Subject},
     },
 };
 
@@ -174,10 +174,9 @@ impl<'b> TraceList<'b> {
 
 /// Passes on all calls of a transaction; returns false if it is in no block.
 fn visit_calls(context: &Context, hash: B256, budget: &Budget, visit: Visit<'_>) -> Result<bool, RpcError> {
-    if context.chain.transaction(&context.chain.head(), hash).is_none() {
-        return Ok(false);
-    }
-    let (replay, index) = find_transaction(context, hash)?;
+    let head = context.chain.head();
+    let Some((block, index)) = context.chain.transaction(&head, hash) else { return Ok(false) };
+    let replay = BlockReplay::of(head, block)?;
     let mut executor = replay.after(index, budget)?;
     visit_transaction(&replay, &mut executor, index, Inputs::Kept, budget, visit).map(|()| true)
 }
