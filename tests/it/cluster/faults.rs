@@ -5,13 +5,12 @@ use std::time::Duration;
 use tokio::time::sleep;
 
 use super::{
+    LOG,
     checker::{self, Workload, check, seed},
     nats::NatsServers,
     nodes::{Cluster, Options},
 };
 
-/// Name of the log's stream.
-pub const STREAM: &str = "tetrad-test";
 /// Faults of a run in continuous integration: one of each kind.
 const FAULTS: usize = KINDS.len();
 /// Time for which servers are cut off from each other: longer than their elections.
@@ -79,13 +78,13 @@ pub async fn cause(fault: Fault, nats: &mut NatsServers, cluster: &mut Cluster) 
             cluster.cont(leader);
         }
         Fault::StreamLeaderKilled => {
-            let server = nats.await_stream_leader(STREAM).await;
+            let server = nats.await_stream_leader(LOG).await;
             nats.kill(server);
-            nats.await_stream_leader(STREAM).await;
+            nats.await_stream_leader(LOG).await;
             nats.start_again(server).await;
         }
         Fault::ServerKilled => {
-            let server = (nats.await_stream_leader(STREAM).await + 1) % 3;
+            let server = (nats.await_stream_leader(LOG).await + 1) % 3;
             nats.kill(server);
             sleep(Duration::from_secs(1)).await;
             nats.start_again(server).await;
@@ -97,25 +96,25 @@ pub async fn cause(fault: Fault, nats: &mut NatsServers, cluster: &mut Cluster) 
             for server in 0..3 {
                 nats.start_again(server).await;
             }
-            nats.await_stream_leader(STREAM).await;
+            nats.await_stream_leader(LOG).await;
         }
         Fault::StreamLeaderIsolated => {
-            nats.isolate(nats.await_stream_leader(STREAM).await);
+            nats.isolate(nats.await_stream_leader(LOG).await);
             sleep(PARTITION).await;
             nats.reconnect();
         }
         Fault::ServerIsolated => {
-            nats.isolate((nats.await_stream_leader(STREAM).await + 1) % 3);
+            nats.isolate((nats.await_stream_leader(LOG).await + 1) % 3);
             sleep(PARTITION).await;
             nats.reconnect();
         }
         Fault::StreamLeaderDeaf => {
-            nats.deafen(nats.await_stream_leader(STREAM).await);
+            nats.deafen(nats.await_stream_leader(LOG).await);
             sleep(PARTITION).await;
             nats.reconnect();
         }
         Fault::StreamLeaderStopped => {
-            let server = nats.await_stream_leader(STREAM).await;
+            let server = nats.await_stream_leader(LOG).await;
             nats.stop(server);
             sleep(Duration::from_secs(3)).await;
             nats.cont(server);

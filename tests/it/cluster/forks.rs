@@ -6,16 +6,13 @@ use serde_json::{Value, json};
 use tokio::time::sleep;
 
 use super::{
-    PATIENCE, POLL,
+    LOG, PATIENCE, POLL,
     nats::NatsServers,
     nodes::Cluster,
     serving::{ask, cluster, submit},
     streams::copy,
 };
 use crate::support::{number, process::output};
-
-/// The stream of the log.
-const LOG: &str = "tetrad-test";
 
 /// Replaces the directory of a server that has ended by an earlier copy of it.
 fn restore(from: &Path, to: &Path) {

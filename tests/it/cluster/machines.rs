@@ -20,9 +20,9 @@ use self::{
     Role::{Leader, Other, StreamLeader},
 };
 use super::{
-    PATIENCE, POLL,
+    LOG, PATIENCE, POLL, POOL,
     checker::{self, Workload, seed},
-    faults::{self, Fault, PROGRESS, STREAM},
+    faults::{self, Fault, PROGRESS},
     nats::NatsServers,
     network::{MACHINES, Network},
     nodes::{Cluster, Options},
@@ -30,8 +30,6 @@ use super::{
 };
 use crate::{contracts::random::Random, support::sign::signer};
 
-/// The stream of transactions that wait.
-const POOL: &str = "tetrad-test-pool";
 /// Clients that send transactions, each with an account of its own.
 const CLIENTS: usize = 4;
 /// Faults of a run.
@@ -192,7 +190,7 @@ impl Machines {
             Killed(role) => {
                 let machine = self.machine(role).await;
                 self.kill(machine);
-                self.nats.await_stream_leader(STREAM).await;
+                self.nats.await_stream_leader(LOG).await;
                 self.cluster.leader().await;
                 self.nats.start_again(machine).await;
                 self.cluster.restart(machine).await;
@@ -204,7 +202,7 @@ impl Machines {
                 for machine in 0..MACHINES {
                     self.nats.start_again(machine).await;
                 }
-                self.nats.await_stream_leader(STREAM).await;
+                self.nats.await_stream_leader(LOG).await;
                 for machine in 0..MACHINES {
                     self.cluster.restart(machine).await;
                 }
@@ -223,7 +221,7 @@ impl Machines {
 
     async fn machine(&self, role: Role) -> usize {
         let leader = self.cluster.leader().await;
-        let stream_leader = self.nats.await_stream_leader(STREAM).await;
+        let stream_leader = self.nats.await_stream_leader(LOG).await;
         match role {
             Leader => leader,
             StreamLeader => stream_leader,
@@ -246,7 +244,7 @@ impl Machines {
         }
         for server in 0..MACHINES {
             self.nats.kill(server);
-            self.nats.await_stream_leader(STREAM).await;
+            self.nats.await_stream_leader(LOG).await;
             self.nats.start_again(server).await;
             self.until_replicated().await;
         }
@@ -272,7 +270,7 @@ impl Machines {
 
     /// Waits until every server has what the others have: without one of those that have it, the rest cannot go on.
     async fn until_replicated(&self) {
-        for stream in [STREAM, POOL] {
+        for stream in [LOG, POOL] {
             self.nats.await_replicas(stream).await;
         }
     }

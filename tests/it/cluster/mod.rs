@@ -17,6 +17,11 @@ mod streams;
 
 use std::time::Duration;
 
+/// The stream of the log of the cluster that tests start.
+const LOG: &str = "tetrad-test";
+/// The stream of its transactions that wait.
+const POOL: &str = "tetrad-test-pool";
+
 /// Bound of everything that a test waits for, on a machine that does much else.
 const PATIENCE: Duration = Duration::from_secs(90);
 

@@ -7,21 +7,23 @@ use std::{
 
 use async_nats::jetstream;
 use serde_json::json;
-use tokio::{io::AsyncWriteExt, net::TcpListener, time::sleep};
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::TcpListener,
+    sync::watch,
+    time::sleep,
+};
 
 use super::{
-    PATIENCE, POLL,
+    LOG, PATIENCE, POLL, POOL,
     nats::NatsServers,
     serving::{ask, cluster, submit},
-    streams::{POOL, WAITING, expect_included, submit_waiting, until_stored},
+    streams::{WAITING, expect_included, submit_waiting, until_stored},
 };
 use crate::support::{
     process::tetrad,
     sign::{raw, transfer},
 };
-
-/// The stream of the log.
-const LOG: &str = "tetrad-test";
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn transactions_that_wait_survive_a_crash_of_all_servers_and_nodes() {
@@ -79,55 +81,61 @@ async fn the_servers_are_asked_for_another_leader_of_a_stream_that_lacks_what_it
     for node in 0..3 {
         cluster.kill(node);
     }
-    let stream = jetstream::new(nats.client().await).get_stream("tetrad-test").await.unwrap();
+    let stream = jetstream::new(nats.client().await).get_stream(LOG).await.unwrap();
     stream.purge().await.unwrap();
 
-    let before = nats.await_stream_leader("tetrad-test").await;
+    let before = nats.await_stream_leader(LOG).await;
     let starting = cluster.begin(leader, &[]);
     let deadline = Instant::now() + PATIENCE;
-    while nats.await_stream_leader("tetrad-test").await == before {
+    while nats.await_stream_leader(LOG).await == before {
         assert!(Instant::now() < deadline, "n{before} still leads the stream");
         sleep(POLL).await;
     }
     drop(starting);
 }
 
-/// The node may connect to either server first. The old one alone is refused.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_node_tells_of_a_server_of_a_version_that_loses_messages() {
+async fn a_node_warns_of_another_server_of_a_version_that_loses_messages() {
     let Some(nats) = NatsServers::start(1).await else { return };
     let old = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let servers = format!("{},nats://{}", nats.urls()[0], old.local_addr().unwrap());
+    let info = json!({
+        "server_id": "old", "server_name": "old", "version": "2.10.25", "cluster": "old", "proto": 1, "headers": true,
+        "max_payload": 1 << 20
+    });
+    // The old server is silent until the node is connected to the other one: nodes try their servers in any order.
+    let connected = watch::Sender::new(false);
+    let listening = connected.clone();
     tokio::spawn(async move {
-        let mut connections = Vec::new();
         loop {
             let (mut connection, _) = old.accept().await.unwrap();
-            let info = json!({
-                "server_id": "old", "server_name": "old", "version": "2.10.25", "cluster": "old", "proto": 1,
-                "headers": true, "max_payload": 1 << 20
+            let (mut connected, greeting) = (listening.subscribe(), format!("INFO {info}\r\nPONG\r\n"));
+            tokio::spawn(async move {
+                connected.wait_for(|connected| *connected).await.unwrap();
+                connection.write_all(greeting.as_bytes()).await.unwrap();
+                // Until the node leaves.
+                while connection.read(&mut [0; 1_024]).await.is_ok_and(|length| length > 0) {}
             });
-            connection.write_all(format!("INFO {info}\r\nPONG\r\n").as_bytes()).await.unwrap();
-            connections.push(connection);
         }
     });
 
     let directory = tempfile::tempdir().unwrap();
-    let log = File::create(directory.path().join("log")).unwrap();
+    let log = directory.path().join("log");
+    let output = File::create(&log).unwrap();
     let mut command = tetrad(&["--cluster", &servers, "--cluster-name", "test", "--listen", "127.0.0.1:0"]);
     command.args(["--ws-listen", "127.0.0.1:0", "--data-dir"]).arg(directory.path().join("chain"));
-    let mut node = command.stdout(log.try_clone().unwrap()).stderr(log).spawn().unwrap();
+    let mut node = command.stdout(output.try_clone().unwrap()).stderr(output).spawn().unwrap();
     let deadline = Instant::now() + PATIENCE;
-    let logged = loop {
-        let logged = fs::read_to_string(directory.path().join("log")).unwrap();
-        if logged.contains("the NATS server old has version 2.10.25, which is older than 2.10.26") {
-            break Ok(());
-        }
-        if Instant::now() > deadline {
-            break Err(logged);
+    let warned = loop {
+        let logged = fs::read_to_string(&log).unwrap();
+        connected.send_replace(logged.contains("connected to NATS"));
+        let warned = logged.contains("the NATS server old has version 2.10.25, which is older than 2.10.26");
+        if warned || Instant::now() > deadline || node.try_wait().unwrap().is_some() {
+            break warned.then_some(()).ok_or(logged);
         }
         sleep(POLL).await;
     };
     node.kill().unwrap();
     node.wait().unwrap();
-    logged.unwrap();
+    warned.unwrap();
 }

@@ -8,15 +8,13 @@ use serde_json::{Value, json};
 use tokio::time::sleep;
 
 use super::{
-    PATIENCE, POLL,
+    LOG, PATIENCE, POLL, POOL,
     nats::NatsServers,
     nodes::Cluster,
     serving::{ask, cluster, submit},
 };
 use crate::support::sign::{raw, signer, transfer};
 
-/// The stream of transactions that wait.
-pub const POOL: &str = "tetrad-test-pool";
 /// Transactions that wait for another one.
 pub const WAITING: u64 = 30;
 
@@ -162,7 +160,7 @@ async fn a_node_whose_consumer_is_silent_though_there_are_messages_takes_another
     let Some(nats) = NatsServers::start(1).await else { return };
     let (cluster, leader, follower) = cluster(&nats, &[]).await;
     let client = nats.client().await;
-    let stream = jetstream::new(client.clone()).get_stream("tetrad-test").await.unwrap();
+    let stream = jetstream::new(client.clone()).get_stream(LOG).await.unwrap();
     let names: Vec<String> = stream.consumer_names().map(Result::unwrap).collect().await;
     for name in names {
         let paused = json!({ "pause_until": "2100-01-01T00:00:00Z" }).to_string();
