@@ -59,6 +59,11 @@ struct NatsServer {
 /// The password of the user `node` on secured servers. In a URL it is percent-encoded.
 const PASSWORD: &str = "s3cret@1";
 
+/// The oldest version that nodes accept of clustered servers.
+const OLDEST_OF_SEVERAL: [u64; 3] = [2, 10, 26];
+/// The oldest version that knows `sync_interval: always`, with which it is shipped.
+const KNOWS_SYNC_INTERVAL: [u64; 3] = [2, 10, 0];
+
 /// The ports of servers that have a machine each.
 const CLIENT_PORT: u16 = 4222;
 const ROUTE_PORT: u16 = 6222;
@@ -95,8 +100,8 @@ impl NatsServers {
             skip("nats-server is not installed");
             return None;
         };
-        if count > 1 && is_2_9(&program) {
-            skip("nodes refuse clustered servers of version 2.9");
+        if count > 1 && version(&program) < OLDEST_OF_SEVERAL {
+            skip("nats-server is older than nodes accept of clustered servers");
             return None;
         }
         for _ in 0..ATTEMPTS {
@@ -118,7 +123,7 @@ impl NatsServers {
         let listeners: Vec<_> = (0..count).map(|index| address(index, ROUTE_PORT)).collect();
         let cluster = listeners[0].port();
         let mut routes = Vec::new();
-        let sync = if is_2_9(&program) { "" } else { "sync_interval: always, " };
+        let sync = if version(&program) < KNOWS_SYNC_INTERVAL { "" } else { "sync_interval: always, " };
         let mut servers = Vec::new();
         for (index, address) in addresses.into_iter().enumerate() {
             let name = format!("n{index}");
@@ -377,10 +382,13 @@ impl Drop for NatsServers {
     }
 }
 
-/// Whether the program is of the oldest version that nodes accept, which does not know `sync_interval: always`.
-fn is_2_9(program: &Path) -> bool {
+/// The numbers of the program's version.
+fn version(program: &Path) -> [u64; 3] {
     let shown = Command::new(program).arg("--version").output().unwrap();
-    String::from_utf8(shown.stdout).unwrap().contains("v2.9.")
+    let shown = String::from_utf8(shown.stdout).unwrap();
+    let (_, numbers) = shown.trim().split_once(": v").unwrap_or_else(|| panic!("no version: {shown}"));
+    let numbers: Vec<u64> = numbers.split(['.', '-']).map_while(|number| number.parse().ok()).collect();
+    numbers.try_into().unwrap_or_else(|_| panic!("no version: {shown}"))
 }
 
 /// The accounts of config/cluster/nats.conf, for the cluster `test`.
