@@ -23,7 +23,7 @@ use crate::{causes::with_causes, log::LogStream, redact};
 
 /// The oldest version of a single nats-server with which clusters are tested.
 const OLDEST: Version = (2, 9, 10);
-/// The oldest one of clustered servers. Replicas of 2.9 that were cut off from each other differ afterwards, for ever.
+/// The oldest one of clustered servers. Replicas of 2.9 that were cut off from each other may differ for ever.
 const OLDEST_OF_SEVERAL: Version = (2, 10, 26);
 /// Versions that may delete whole streams when they are killed (<https://jepsen.io/analyses/nats-2.12.1>).
 const DELETING: RangeInclusive<Version> = (2, 10, 20)..=(2, 10, 22);
@@ -103,7 +103,7 @@ impl Names {
 /// The three numbers of a server's version.
 type Version = (u64, u64, u64);
 
-/// Returns why a version cannot be used, by a server that is one of several or alone, if it cannot.
+/// Returns why a server of this version, which is one of several or alone, cannot be used, if it cannot.
 fn fault(version: Version, is_one_of_several: bool) -> Option<&'static str> {
     if version < OLDEST {
         Some("which is older than 2.9.10, the oldest with which clusters are tested")
