@@ -188,6 +188,9 @@ async fn run(events: Vec<(Event, bool)>) {
         }
     }
     assert_same(&market, &node).await;
+
+    // After a revert an update of the prices may be due, in a block of its own.
+    node.wake().await;
     let (price, _) = node.oracle_price(&weth).await;
     assert_eq!(market.current().await.expect("a market").quotes[2].price, price);
     node.end().await;
