@@ -1,14 +1,16 @@
 //! Faults of every kind under load, with the checker. `TETRAD_FAULTS` sets their number, `TETRAD_SEED` replays a choice.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
+use serde_json::{Value, json};
 use tokio::time::sleep;
 
 use super::{
-    LOG,
+    LOG, PATIENCE, POLL, POOL,
     checker::{self, Workload, check, seed},
     nats::NatsServers,
     nodes::{Cluster, Options},
+    serving::call,
 };
 
 /// Faults of a run in continuous integration: one of each kind.
@@ -31,12 +33,14 @@ pub enum Fault {
     LeaderHeld,
     FollowerDelayed,
     AllServersKilled,
+    /// One server after another is killed, each once the one before has what the others have.
+    ServersKilledInTurn,
     StreamLeaderIsolated,
     StreamLeaderDeaf,
     ServerIsolated,
 }
 
-const KINDS: [Fault; 14] = [
+const KINDS: [Fault; 15] = [
     Fault::LeaderKilled,
     Fault::StreamLeaderKilled,
     Fault::LeaderStopped,
@@ -48,6 +52,7 @@ const KINDS: [Fault; 14] = [
     Fault::FollowerDelayed,
     Fault::StreamLeaderStopped,
     Fault::AllServersKilled,
+    Fault::ServersKilledInTurn,
     Fault::StreamLeaderIsolated,
     Fault::ServerIsolated,
     Fault::StreamLeaderDeaf,
@@ -98,6 +103,14 @@ pub async fn cause(fault: Fault, nats: &mut NatsServers, cluster: &mut Cluster) 
             }
             nats.await_stream_leader(LOG).await;
         }
+        Fault::ServersKilledInTurn => {
+            for server in 0..3 {
+                nats.kill(server);
+                nats.await_stream_leader(LOG).await;
+                nats.start_again(server).await;
+                await_replicas(nats).await;
+            }
+        }
         Fault::StreamLeaderIsolated => {
             nats.isolate(nats.await_stream_leader(LOG).await);
             sleep(PARTITION).await;
@@ -137,6 +150,52 @@ pub async fn cause(fault: Fault, nats: &mut NatsServers, cluster: &mut Cluster) 
     }
 }
 
+/// Causes a fault while nothing is mined, so that transactions wait.
+pub async fn cause_while_transactions_wait(
+    fault: Fault,
+    nats: &mut NatsServers,
+    cluster: &mut Cluster,
+    workload: &Workload,
+) {
+    workload.let_wait(true);
+    call_leader(cluster, "evm_setAutomine", json!([false])).await;
+    until_waiting(nats, workload.clients()).await;
+
+    cause(fault, nats, cluster).await;
+
+    call_leader(cluster, "evm_setAutomine", json!([true])).await;
+    call_leader(cluster, "evm_mine", json!([])).await;
+    workload.progress(PROGRESS).await;
+    workload.let_wait(false);
+}
+
+/// Calls a method of the node that leads, until it succeeds.
+async fn call_leader(cluster: &Cluster, method: &str, params: Value) {
+    let deadline = Instant::now() + PATIENCE;
+    loop {
+        let leader = cluster.leader().await;
+        let Err(error) = call(cluster.rpc(leader), method, params.clone()).await else { return };
+        assert!(Instant::now() < deadline, "{error}");
+        sleep(POLL).await;
+    }
+}
+
+/// Waits until at least so many transactions wait.
+async fn until_waiting(nats: &NatsServers, transactions: usize) {
+    let deadline = Instant::now() + PATIENCE;
+    while nats.messages(POOL).await.is_none_or(|messages| messages < transactions as u64) {
+        assert!(Instant::now() < deadline, "no transactions wait");
+        sleep(POLL).await;
+    }
+}
+
+/// Waits until all replicas are current: killing a server that is, before the others are, would stop the cluster.
+pub async fn await_replicas(nats: &NatsServers) {
+    for stream in [LOG, POOL] {
+        nats.await_replicas(stream).await;
+    }
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn nothing_acknowledged_is_lost_or_included_twice_whatever_fails() {
     let Some(mut nats) = NatsServers::start(3).await else { return };
@@ -155,8 +214,14 @@ async fn nothing_acknowledged_is_lost_or_included_twice_whatever_fails() {
         state ^= state >> 7;
         state ^= state << 17;
         let kind = if number < KINDS.len() { number } else { (state % KINDS.len() as u64) as usize };
-        println!("fault {number}: {:?}", KINDS[kind]);
-        cause(KINDS[kind], &mut nats, &mut cluster).await;
+        let fault = KINDS[kind];
+        println!("fault {number}: {fault:?}");
+        match fault {
+            Fault::ServersKilledInTurn => {
+                cause_while_transactions_wait(fault, &mut nats, &mut cluster, &workload).await;
+            }
+            _ => cause(fault, &mut nats, &mut cluster).await,
+        }
         workload.progress(PROGRESS).await;
     }
     verify(workload, &cluster).await;

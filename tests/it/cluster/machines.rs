@@ -2,8 +2,9 @@
 //! of [`super::faults`].
 //!
 //! `cargo test --test it -- --ignored --nocapture cluster::machines` runs it as root, or where users may make network
-//! namespaces. `TETRAD_FAULTS` sets the number of faults, `TETRAD_MINUTES` the time after which no further one is caused, `TETRAD_SEED` replays a choice, and with `TETRAD_OTHER` the third
-//! node is another version of the program, which the variable is the path of.
+//! namespaces. `TETRAD_FAULTS` sets the number of faults, `TETRAD_MINUTES` the time after which no further one is caused,
+//! and `TETRAD_SEED` replays a choice. `TETRAD_OTHER` is the path of another version of the program, which the third node then
+//! runs.
 
 use std::{
     env,
@@ -14,19 +15,17 @@ use serde_json::json;
 use tokio::time::sleep;
 
 use self::{
-    MachineFault::{
-        AllKilled, Deaf, Impaired, Isolated, Killed, Mute, Process, ServersKilledInTurn, Stopped, Unplugged,
-    },
+    MachineFault::{AllKilled, Deaf, Impaired, Isolated, Killed, Mute, Process, Stopped, Unplugged},
     Role::{Leader, Other, StreamLeader},
 };
 use super::{
-    LOG, PATIENCE, POLL, POOL,
+    LOG, PATIENCE, POLL,
     checker::{self, Workload, seed},
     faults::{self, Fault, PROGRESS},
     nats::NatsServers,
     network::{MACHINES, Network},
     nodes::{Cluster, Options},
-    serving::{ask, call},
+    serving::ask,
 };
 use crate::{contracts::random::Random, support::sign::signer};
 
@@ -69,8 +68,6 @@ enum MachineFault {
     Stopped(Role),
     Killed(Role),
     AllKilled,
-    /// One server after another is killed while transactions wait.
-    ServersKilledInTurn,
 }
 
 const KINDS: [MachineFault; 31] = [
@@ -82,7 +79,7 @@ const KINDS: [MachineFault; 31] = [
     Killed(StreamLeader),
     Impaired(Leader),
     Stopped(StreamLeader),
-    ServersKilledInTurn,
+    Process(Fault::ServersKilledInTurn),
     Process(Fault::StreamLeaderKilled),
     Unplugged(StreamLeader),
     Isolated(Other),
@@ -115,7 +112,7 @@ const KILLING: [MachineFault; 9] = [
     Process(Fault::AllServersKilled),
     Killed(Leader),
     Killed(StreamLeader),
-    ServersKilledInTurn,
+    Process(Fault::ServersKilledInTurn),
     AllKilled,
 ];
 
@@ -167,6 +164,11 @@ impl Machines {
     /// Causes a fault, and ends it.
     async fn cause(&mut self, fault: MachineFault, outage: Duration) {
         match fault {
+            // In the production profile there are no development methods, and transactions always wait.
+            Process(fault @ Fault::ServersKilledInTurn) if self.profile == Profile::Development => {
+                let Self { nats, cluster, workload, .. } = self;
+                faults::cause_while_transactions_wait(fault, nats, cluster, workload).await;
+            }
             Process(fault) => faults::cause(fault, &mut self.nats, &mut self.cluster).await,
             Unplugged(role) => self.disturb(role, outage, Network::unplug).await,
             Isolated(role) => {
@@ -207,7 +209,6 @@ impl Machines {
                     self.cluster.restart(machine).await;
                 }
             }
-            ServersKilledInTurn => self.kill_servers_in_turn().await,
         }
     }
 
@@ -233,55 +234,6 @@ impl Machines {
     fn kill(&mut self, machine: usize) {
         self.nats.kill(machine);
         self.cluster.kill(machine);
-    }
-
-    async fn kill_servers_in_turn(&mut self) {
-        // In the production profile there are no development methods, and transactions always wait.
-        if self.profile == Profile::Development {
-            self.workload.let_wait(true);
-            self.set_mining(false).await;
-            self.until_waiting().await;
-        }
-        for server in 0..MACHINES {
-            self.nats.kill(server);
-            self.nats.await_stream_leader(LOG).await;
-            self.nats.start_again(server).await;
-            self.until_replicated().await;
-        }
-        if self.profile == Profile::Development {
-            self.set_mining(true).await;
-            let leader = self.cluster.leader().await;
-            ask(self.cluster.rpc(leader), "evm_mine", json!([])).await;
-            self.workload.progress(PROGRESS).await;
-            self.workload.let_wait(false);
-        }
-    }
-
-    /// Lets the nodes mine transactions at once, or not. Repeated while no node leads.
-    async fn set_mining(&self, is_on: bool) {
-        let deadline = Instant::now() + PATIENCE;
-        loop {
-            let leader = self.cluster.leader().await;
-            let Err(error) = call(self.cluster.rpc(leader), "evm_setAutomine", json!([is_on])).await else { return };
-            assert!(Instant::now() < deadline, "{error}");
-            sleep(POLL).await;
-        }
-    }
-
-    /// Waits until every server has what the others have: without one of those that have it, the rest cannot go on.
-    async fn until_replicated(&self) {
-        for stream in [LOG, POOL] {
-            self.nats.await_replicas(stream).await;
-        }
-    }
-
-    /// Waits until a transaction of each client waits.
-    async fn until_waiting(&self) {
-        let deadline = Instant::now() + PATIENCE;
-        while self.nats.messages(POOL).await.is_none_or(|messages| messages < CLIENTS as u64) {
-            assert!(Instant::now() < deadline, "no transactions wait");
-            sleep(POLL).await;
-        }
     }
 }
 
@@ -321,7 +273,7 @@ async fn run(test: &str, profile: Profile, kinds: &[MachineFault], count: usize)
         println!("fault {caused} after {:?}: {fault:?}, outages take {outage:?}", began.elapsed());
         machines.cause(fault, outage).await;
         machines.workload.progress(PROGRESS).await;
-        machines.until_replicated().await;
+        faults::await_replicas(&machines.nats).await;
         caused += 1;
     }
     println!("{caused} faults in {:?}", began.elapsed());

@@ -171,6 +171,11 @@ impl Workload {
         assert!(reached, "{} of {target} transactions are acknowledged", *self.run.acknowledged.borrow());
     }
 
+    /// Number of clients.
+    pub fn clients(&self) -> usize {
+        self.run.signers.len()
+    }
+
     /// Lets the clients expect, from now on, that transactions wait after they were acknowledged, or not.
     pub fn let_wait(&self, may_wait: bool) {
         self.run.may_wait.store(may_wait, Ordering::Relaxed);
