@@ -38,6 +38,8 @@ pub enum Change {
         /// Number of blocks.
         depth: u64,
     },
+    /// Remove the blocks after the one with this number, if there are any. The chain's time is unchanged.
+    Rewind(u64),
     /// Replace the newest blocks with the same number of others, which contain exactly these transactions. Nothing
     /// changes if one of the transactions cannot be executed.
     Reorg {
@@ -140,6 +142,7 @@ impl Change {
             Self::Snapshot { .. } => "snapshot",
             Self::Revert(_) => "revert",
             Self::Rollback { .. } => "rollback",
+            Self::Rewind(_) => "rewind",
             Self::Reorg { .. } => "reorg",
             Self::Reset => "reset",
             Self::Restart { .. } => "restart",

@@ -159,7 +159,12 @@ impl ChainWriter {
 
     /// Removes the newest `depth` blocks with their transactions. The chain's time is unchanged.
     pub(super) fn rollback(&mut self, depth: u64) -> Result<(), ChangeError> {
-        let number = self.head().number().saturating_sub(depth);
+        self.rewind(self.head().number().saturating_sub(depth))
+    }
+
+    /// Removes the blocks after the one with this number. The chain's time is unchanged.
+    pub(super) fn rewind(&mut self, number: u64) -> Result<(), ChangeError> {
+        let number = number.min(self.head().number());
         let head = self.head().rewound(number)?;
         if number < self.head().number() {
             let to = self.height_after(number).ok_or(Pruned(number))?;

@@ -142,6 +142,7 @@ impl ChainWriter {
             }
             Change::Edit(edits) => self.retry(|writer| writer.edit(&edits)).map(done),
             Change::Rollback { depth } => self.retry(|writer| writer.rollback(depth)).map(done),
+            Change::Rewind(number) => self.retry(|writer| writer.rewind(number)).map(done),
             Change::Reorg { blocks } => self.retry(|writer| writer.reorg(&blocks)).map(done),
             Change::Reset => self.retry(Self::reset).map(done),
             Change::Restart { head, gas_limit } => self.restart(*head, gas_limit).map(done),

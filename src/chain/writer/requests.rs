@@ -41,6 +41,7 @@ impl Progress {
             Change::Mine { .. }
             | Change::Edit(_)
             | Change::Rollback { .. }
+            | Change::Rewind(_)
             | Change::Reorg { .. }
             | Change::Reset
             | Change::Set(_)

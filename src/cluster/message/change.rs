@@ -27,6 +27,7 @@ const SET_TIME: u8 = 16;
 const SET_BLOCK_INTERVAL: u8 = 17;
 const NAMED_SNAPSHOT: u8 = 18;
 const SET: u8 = 19;
+const REWIND: u8 = 20;
 
 /// Encodes a change. Fails for those that the writer of a chain with a data directory always refuses, with its error.
 pub(super) fn write(change: &Change, out: &mut Writer) -> Result<(), ChangeError> {
@@ -49,6 +50,7 @@ pub(super) fn write(change: &Change, out: &mut Writer) -> Result<(), ChangeError
         }
         Change::Revert(id) => write_number(REVERT, *id, out),
         Change::Rollback { depth } => write_number(ROLLBACK, *depth, out),
+        Change::Rewind(number) => write_number(REWIND, *number, out),
         Change::Reorg { blocks } => {
             out.byte(REORG);
             write_list(blocks, out, |block, out| write_list(block, out, write_transaction));
@@ -91,6 +93,7 @@ pub(super) fn read(from: &mut Reader<'_>) -> Result<Change, Malformed> {
         NAMED_SNAPSHOT => Change::Snapshot { name: Some(read_name(from)?.into()) },
         REVERT => Change::Revert(from.number()?),
         ROLLBACK => Change::Rollback { depth: from.number()? },
+        REWIND => Change::Rewind(from.number()?),
         REORG => Change::Reorg { blocks: read_list(from, 1, |from| read_list(from, 2, read_transaction))? },
         RESET => Change::Reset,
         SET => match Setting::read(from)? {

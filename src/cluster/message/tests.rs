@@ -103,6 +103,7 @@ fn changes(values: &Values) -> Vec<Change> {
         Change::Snapshot { name: Some("before the upgrade".into()) },
         Change::Revert(number),
         Change::Rollback { depth: number },
+        Change::Rewind(number),
         Change::Reorg { blocks: vec![vec![first, second], Vec::new(), vec![third]] },
         Change::Reset,
         Change::Set(Setting::Mining(Mining::Instant)),

@@ -64,7 +64,8 @@ async fn set_head(context: Arc<Context>, (number,): (SmallNumber,)) -> Result<()
     let depth = head.number().checked_sub(number.0).filter(|depth| *depth > 0);
     let depth = depth.ok_or_else(|| RpcError::server("not allowed to rewind to a future block"))?;
     below(&head, "Rollback", depth)?;
-    Ok(context.chain.change(Change::Rollback { depth }).await.map(drop)?)
+    // By number, not by depth: another block may be sealed in the meantime.
+    Ok(context.chain.change(Change::Rewind(number.0)).await.map(drop)?)
 }
 
 /// The number of blocks to replace and the transactions of the new ones, each with the position of its block.
