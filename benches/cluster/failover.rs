@@ -1,4 +1,4 @@
-//! The time until writes succeed again after the leader was killed.
+//! The time until writes succeed again after the leader was killed, the server that leads the stream of the log, or both.
 
 use std::{
     collections::BTreeSet,
@@ -12,7 +12,7 @@ use serde_json::json;
 
 use super::{
     Effort,
-    fixture::{Cluster, Prepared},
+    fixture::{Cluster, LOG, Prepared},
     shared::{
         client::Client,
         report,
@@ -20,7 +20,7 @@ use super::{
     },
 };
 
-/// Sequential clients on each of the other nodes.
+/// Sequential clients on each of the nodes that remain.
 const CLIENTS: usize = 2;
 /// Time of load before each kill.
 const BEFORE: Duration = Duration::from_secs(1);
@@ -28,6 +28,20 @@ const BEFORE: Duration = Duration::from_secs(1);
 const PATIENCE: Duration = Duration::from_secs(60);
 /// Pause before a client repeats a transaction.
 const PAUSE: Duration = Duration::from_millis(10);
+
+/// What is killed at once.
+#[derive(Clone, Copy, Debug)]
+enum Victims {
+    /// The node that leads.
+    Leader,
+    /// The server that leads the stream of the log.
+    StreamLeader,
+    /// Both, as if they shared a machine.
+    Both,
+}
+
+const ALL: [(Victims, &str); 3] =
+    [(Victims::Leader, "leader"), (Victims::StreamLeader, "stream's leader"), (Victims::Both, "both")];
 
 /// The answers that one client received.
 #[derive(Default)]
@@ -41,56 +55,65 @@ struct Seen {
 struct Failover {
     /// Time until each client had a transaction acknowledged that it sent after the kill, in milliseconds.
     writes: f64,
-    /// The longest read on the other nodes, in milliseconds.
+    /// The longest read on the nodes that remain, in milliseconds.
     read: f64,
     /// Time from the restart of the killed node until it was ready, in milliseconds.
-    restart: f64,
+    restart: Option<f64>,
     errors: Vec<String>,
 }
 
 pub fn run(effort: Effort) {
     let mut cluster = Cluster::start();
     let mut senders = Prepared::on(cluster.node(cluster.leader())).senders;
-    senders.truncate(CLIENTS * (cluster.running().len() - 1));
-    let failovers: Vec<Failover> = (0..effort.kills).map(|_| kill(&mut cluster, &mut senders)).collect();
-    let height = cluster.settle();
-
-    let mut times: Vec<f64> = failovers.iter().map(|failover| failover.writes).collect();
-    let of = |value: fn(&Failover) -> f64| -> Vec<f64> { failovers.iter().map(value).collect() };
-    let errors: Vec<&String> = failovers.iter().flat_map(|failover| &failover.errors).collect();
-    let sent: u64 = senders.iter().map(Wallet::nonce).sum();
+    senders.truncate(CLIENTS * cluster.running().len());
     let columns = [
-        "Kills",
+        "Killed",
+        "times",
         "writes again after, median, ms",
         "p99, ms",
         "max, ms",
         "longest read, ms",
         "node ready again, ms",
         "errors",
-        "acknowledged",
-        "lost",
     ];
-    report::table("Kills of the leader under load", &columns);
-    report::row(&[
-        effort.kills.to_string(),
-        report::figure(report::quantile(&mut times, 0.5)),
-        report::figure(report::quantile(&mut times, 0.99)),
-        report::figure(report::quantile(&mut times, 1.0)),
-        report::figure(report::quantile(&mut of(|failover| failover.read), 1.0)),
-        report::spread(&of(|failover| failover.restart)),
-        errors.len().to_string(),
-        sent.to_string(),
-        lost(&cluster, &senders).to_string(),
-    ]);
+    report::table("Kills under load", &columns);
+    let mut errors = BTreeSet::new();
+    for (victims, name) in ALL {
+        let failovers: Vec<Failover> = (0..effort.kills).map(|_| kill(&mut cluster, &mut senders, victims)).collect();
+        cluster.settle();
+        report_kills(name, &failovers);
+        errors.extend(failovers.into_iter().flat_map(|failover| failover.errors));
+    }
     report::end();
-    for error in errors.into_iter().collect::<BTreeSet<_>>() {
+    for error in errors {
         println!("error: {error}");
     }
+
+    let height = cluster.settle();
+    let sent: u64 = senders.iter().map(Wallet::nonce).sum();
+    println!("{sent} transactions acknowledged, {} lost", lost(&cluster, &senders));
     let heads = cluster.running().into_iter().map(|index| {
         let block = cluster.node(index).client().call("eth_getBlockByNumber", json!(["latest", false]));
         block["hash"].as_str().unwrap().to_owned()
     });
     assert_eq!(heads.collect::<BTreeSet<_>>().len(), 1, "the nodes have different blocks at height {height}");
+}
+
+fn report_kills(name: &str, failovers: &[Failover]) {
+    let mut times: Vec<f64> = failovers.iter().map(|failover| failover.writes).collect();
+    let mut reads: Vec<f64> = failovers.iter().map(|failover| failover.read).collect();
+    let restarts: Vec<f64> = failovers.iter().filter_map(|failover| failover.restart).collect();
+    let errors: usize = failovers.iter().map(|failover| failover.errors.len()).sum();
+    report::row(&[
+        name.to_owned(),
+        failovers.len().to_string(),
+        report::figure(report::quantile(&mut times, 0.5)),
+        report::figure(report::quantile(&mut times, 0.99)),
+        report::figure(report::quantile(&mut times, 1.0)),
+        report::figure(report::quantile(&mut reads, 1.0)),
+        if restarts.is_empty() { "–".to_owned() } else { report::spread(&restarts) },
+        errors.to_string(),
+    ]);
 }
 
 /// The number of acknowledged transactions that a node does not have, on the node that lacks most.
@@ -106,11 +129,13 @@ fn lost(cluster: &Cluster, senders: &[Wallet]) -> u64 {
     cluster.running().into_iter().map(missing).max().unwrap_or_default()
 }
 
-/// Kills the leader while clients of the other nodes send transactions, and starts it again.
-fn kill(cluster: &mut Cluster, senders: &mut [Wallet]) -> Failover {
+/// Kills a node, a server or both while clients of the nodes that remain send transactions, and starts again what was killed.
+fn kill(cluster: &mut Cluster, senders: &mut [Wallet], victims: Victims) -> Failover {
     let height = cluster.settle();
-    let leader = cluster.leader();
-    let others: Vec<usize> = cluster.running().into_iter().filter(|index| *index != leader).collect();
+    let node = matches!(victims, Victims::Leader | Victims::Both).then(|| cluster.leader());
+    let server = matches!(victims, Victims::StreamLeader | Victims::Both).then(|| cluster.nats.stream_leader(LOG));
+    let others: Vec<usize> = cluster.running().into_iter().filter(|index| Some(*index) != node).collect();
+    let senders = &mut senders[..CLIENTS * others.len()];
     let stop = AtomicBool::new(false);
     let counts: Vec<AtomicUsize> = senders.iter().map(|_| AtomicUsize::new(0)).collect();
     let ports: Vec<u16> = others.iter().map(|index| cluster.node(*index).port).collect();
@@ -128,7 +153,8 @@ fn kill(cluster: &mut Cluster, senders: &mut [Wallet]) -> Failover {
         thread::sleep(BEFORE);
         let before: Vec<usize> = counts.iter().map(|count| count.load(Ordering::Relaxed)).collect();
         let killed = Instant::now();
-        cluster.kill(leader);
+        server.into_iter().for_each(|at| cluster.nats.kill(at));
+        node.into_iter().for_each(|index| cluster.kill(index));
         // The first may have been stored before the kill, and one more may have been counted since.
         let recovered =
             || counts.iter().zip(&before).all(|(count, before)| count.load(Ordering::Relaxed) >= before + 3);
@@ -150,7 +176,8 @@ fn kill(cluster: &mut Cluster, senders: &mut [Wallet]) -> Failover {
     };
     let writes = seen.iter().map(again).fold(0.0, f64::max);
     let read = reads.into_iter().map(milliseconds).fold(0.0, f64::max);
-    let restart = milliseconds(cluster.start_node(leader, height));
+    server.into_iter().for_each(|at| cluster.nats.start_again(at));
+    let restart = node.map(|index| milliseconds(cluster.start_node(index, height)));
     Failover { writes, read, restart, errors: seen.into_iter().flat_map(|seen| seen.errors).collect() }
 }
 

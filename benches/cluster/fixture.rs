@@ -23,6 +23,11 @@ use super::{
     },
 };
 
+/// Name of the cluster.
+const NAME: &str = "bench";
+/// The stream of its log.
+pub const LOG: &str = "tetrad-bench";
+
 /// Number of nodes in the cluster.
 pub const NODES: usize = 3;
 
@@ -51,7 +56,7 @@ impl Single {
 /// Nodes of one chain. Ended on drop; after a panic the ends of their logs are printed.
 pub struct Cluster {
     nodes: Vec<Option<Server>>,
-    nats: NatsServers,
+    pub nats: NatsServers,
     directory: TempDir,
 }
 
@@ -80,7 +85,7 @@ impl Cluster {
         let mut command = vec!["sh".to_owned(), "-c".to_owned(), shell];
         command.extend(peers::tetrad().command);
         let urls = self.nats.urls();
-        let own = ["--cluster", &urls, "--cluster-name", "bench", "--node-name", &name, "--data-dir"];
+        let own = ["--cluster", &urls, "--cluster-name", NAME, "--node-name", &name, "--data-dir"];
         command.extend(own.map(str::to_owned));
         command.push(place.display().to_string());
         Server::start(&command)

@@ -1,8 +1,8 @@
 //! Measures a cluster of three nodes over three NATS servers beside a single node that waits for the device, in one run.
 //!
 //! `cargo bench --bench cluster -- [transfers] [roundtrip] [reads] [failover] [joining] [--seconds N] [--rounds N]
-//! [--transactions N] [--kills N] [--accounts N] [--blocks N] [--missed N]`. Without names all parts run. It needs
-//! nats-server.
+//! [--transactions N] [--kills N] [--accounts N] [--blocks N] [--missed N] [--binary BINARY]`. Without names all parts run.
+//! It needs nats-server.
 //!
 //! All processes share the machine: three nodes, three NATS servers and the clients. Nodes alternate in each round, and the
 //! tables show medians, with the smallest and the largest value in parentheses.
@@ -35,7 +35,7 @@ mod transfers;
 
 use std::time::Duration;
 
-use shared::report;
+use shared::{peers, report};
 
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
@@ -81,16 +81,18 @@ fn main() {
     let mut names = Vec::new();
     let mut arguments = std::env::args().skip(1);
     while let Some(argument) = arguments.next() {
-        let mut number = || arguments.next().and_then(|text| text.parse().ok()).expect("a number after the option");
+        let mut value = || arguments.next().expect("a value after the option");
+        let number = |text: String| text.parse::<u64>().expect("a number after the option");
         match argument.as_str() {
             "--bench" => {}
-            "--seconds" => effort.time = Duration::from_secs(number()),
-            "--rounds" => effort.rounds = number() as usize,
-            "--transactions" => effort.transactions = number(),
-            "--kills" => effort.kills = number() as usize,
-            "--accounts" => effort.accounts = number(),
-            "--blocks" => effort.blocks = number(),
-            "--missed" => effort.missed = number(),
+            "--binary" => peers::BINARY.set(value()).expect("one binary"),
+            "--seconds" => effort.time = Duration::from_secs(number(value())),
+            "--rounds" => effort.rounds = number(value()) as usize,
+            "--transactions" => effort.transactions = number(value()),
+            "--kills" => effort.kills = number(value()) as usize,
+            "--accounts" => effort.accounts = number(value()),
+            "--blocks" => effort.blocks = number(value()),
+            "--missed" => effort.missed = number(value()),
             name if PARTS.iter().any(|(known, _)| *known == name) => names.push(argument),
             other => panic!("unknown argument {other}"),
         }

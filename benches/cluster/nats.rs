@@ -2,60 +2,101 @@
 
 use std::{
     fs::{self, File},
-    net::TcpListener,
+    io::{Read, Write},
+    net::{TcpListener, TcpStream},
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
+    thread,
     time::{Duration, Instant},
 };
 
 use serde_json::Value;
 
-use super::shared::{
-    client::{Client, Request},
-    server::cpu,
-};
+use super::shared::server::cpu;
 
 const SERVERS: usize = 3;
 
 /// Time in which the servers must be able to store messages.
 const PATIENCE: Duration = Duration::from_secs(60);
 
+/// Interval at which conditions are checked.
+const POLL: Duration = Duration::from_millis(20);
+
 /// A cluster of NATS servers, which are killed on drop.
 pub struct NatsServers {
     children: Vec<Child>,
     ports: Vec<u16>,
+    monitors: Vec<u16>,
+    directory: PathBuf,
 }
 
 impl NatsServers {
     /// Starts the servers with their configurations, logs and stores in a directory, and waits until JetStream has a leader.
     pub fn start(directory: &Path) -> Self {
-        let program = program();
         let mut free = free_ports(3 * SERVERS).into_iter();
         let mut three = || -> Vec<u16> { free.by_ref().take(SERVERS).collect() };
         let (ports, routes, monitors) = (three(), three(), three());
         let urls: Vec<_> = routes.iter().map(|port| format!("nats://127.0.0.1:{port}")).collect();
-        let mut servers = Self { children: Vec::new(), ports };
-        for at in 0..SERVERS {
-            let place = directory.join(format!("nats-{at}"));
-            let config = place.with_extension("conf");
+        let mut servers = Self { children: Vec::new(), ports, monitors, directory: directory.to_owned() };
+        for (at, route) in routes.iter().enumerate() {
+            let place = servers.place(at);
             let text = format!(
                 "server_name: n{at}\nlisten: \"127.0.0.1:{}\"\nhttp: \"127.0.0.1:{}\"\n\
                  jetstream {{ store_dir: {place:?}, max_memory_store: 64M, max_file_store: 8G }}\n\
                  cluster {{ name: bench, listen: \"127.0.0.1:{}\", routes: {urls:?} }}\n",
-                servers.ports[at], monitors[at], routes[at]
+                servers.ports[at], servers.monitors[at], route
             );
-            fs::write(&config, text).unwrap();
-            let log = File::create(place.with_extension("log")).unwrap();
-            let mut command = Command::new(&program);
-            command.arg("--config").arg(config).stdin(Stdio::null()).stdout(Stdio::null()).stderr(log);
-            servers.children.push(command.spawn().unwrap());
+            fs::write(place.with_extension("conf"), text).unwrap();
+            servers.children.push(servers.run(at));
         }
-        let began = Instant::now();
-        while !monitors.iter().all(|port| is_ready(*port)) {
-            assert!(began.elapsed() < PATIENCE, "JetStream is not ready");
-            std::thread::sleep(Duration::from_millis(20));
-        }
+        servers.await_ready();
         servers
+    }
+
+    /// The path of a server's files, without their extensions.
+    fn place(&self, at: usize) -> PathBuf {
+        self.directory.join(format!("nats-{at}"))
+    }
+
+    fn run(&self, at: usize) -> Child {
+        let place = self.place(at);
+        let log = File::options().create(true).append(true).open(place.with_extension("log")).unwrap();
+        let mut command = Command::new(program());
+        command.arg("--config").arg(place.with_extension("conf"));
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(log).spawn().unwrap()
+    }
+
+    fn await_ready(&self) {
+        let began = Instant::now();
+        while !self.monitors.iter().all(|port| is_ready(*port)) {
+            assert!(began.elapsed() < PATIENCE, "JetStream is not ready");
+            thread::sleep(POLL);
+        }
+    }
+
+    /// The server that leads a stream, once one does.
+    pub fn stream_leader(&self, stream: &str) -> usize {
+        let began = Instant::now();
+        loop {
+            let leader = self.monitors.iter().find_map(|port| leader_of(*port, stream));
+            if let Some(at) = leader.and_then(|name| name.strip_prefix('n')?.parse().ok()) {
+                return at;
+            }
+            assert!(began.elapsed() < PATIENCE, "{stream} has no leader");
+            thread::sleep(POLL);
+        }
+    }
+
+    /// Ends a server with SIGKILL.
+    pub fn kill(&mut self, at: usize) {
+        let _ = self.children[at].kill();
+        let _ = self.children[at].wait();
+    }
+
+    /// Restarts a killed server, and waits until all are ready.
+    pub fn start_again(&mut self, at: usize) {
+        self.children[at] = self.run(at);
+        self.await_ready();
     }
 
     /// The URLs of the servers, separated by commas.
@@ -81,14 +122,30 @@ impl Drop for NatsServers {
 
 /// Whether all servers belong to JetStream's cluster and one of them leads it.
 fn is_ready(monitor: u16) -> bool {
-    let answer = |path: &str| -> std::io::Result<Value> {
-        Ok(serde_json::from_slice(Client::connect(monitor)?.exchange(&Request::get(path))?)?)
-    };
-    answer("/healthz").is_ok_and(|health| health["status"] == "ok")
-        && answer("/jsz").is_ok_and(|jetstream| {
+    ask(monitor, "/healthz").is_ok_and(|health| health["status"] == "ok")
+        && ask(monitor, "/jsz").is_ok_and(|jetstream| {
             let cluster = &jetstream["meta_cluster"];
             cluster["cluster_size"] == SERVERS && cluster["leader"].as_str().is_some_and(|leader| !leader.is_empty())
         })
+}
+
+/// The name of the server that leads a stream, according to the server with this monitoring port.
+fn leader_of(monitor: u16, stream: &str) -> Option<String> {
+    let jetstream = ask(monitor, "/jsz?streams=true").ok()?;
+    let streams =
+        jetstream["account_details"].as_array()?.iter().filter_map(|account| account["stream_detail"].as_array());
+    let found = streams.flatten().find(|detail| detail["name"] == stream)?;
+    found["cluster"]["leader"].as_str().map(str::to_owned)
+}
+
+/// What a monitoring port answers. It sends long answers in chunks, unless the request is of HTTP/1.0.
+fn ask(monitor: u16, path: &str) -> std::io::Result<Value> {
+    let mut stream = TcpStream::connect(("127.0.0.1", monitor))?;
+    write!(stream, "GET {path} HTTP/1.0\r\n\r\n")?;
+    let mut response = String::new();
+    stream.read_to_string(&mut response)?;
+    let (_, body) = response.split_once("\r\n\r\n").unwrap_or_default();
+    Ok(serde_json::from_str(body)?)
 }
 
 /// The path of nats-server, which Debian installs where only root's PATH leads.
