@@ -156,6 +156,15 @@ pub struct Connection {
     replicas: Option<u8>,
 }
 
+/// A replica that lacks something that its stream's leader has.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Lagging {
+    /// Name of the server.
+    pub(super) server: String,
+    /// About how far it has got: the stream's last sequence without what it lacks.
+    pub(super) position: u64,
+}
+
 /// Returns the error for a refusal of JetStream.
 pub(super) fn failed(error: &dyn std::error::Error) -> ClusterError {
     ClusterError::JetStream(with_causes(error))
@@ -267,6 +276,18 @@ impl Connection {
             }
             _ => Ok(()),
         }
+    }
+
+    /// Returns the replicas of a stream that lack something that its leader has.
+    pub(super) async fn lagging_replicas(&self, stream: &str) -> Result<Vec<Lagging>, ClusterError> {
+        let found = self.jetstream.get_stream(stream).await.map_err(|error| failed(&error))?;
+        let info = found.cached_info();
+        let replicas = info.cluster.iter().flat_map(|cluster| &cluster.replicas).filter(|replica| !replica.current);
+        let lagging = replicas.map(|replica| Lagging {
+            server: replica.name.clone(),
+            position: info.state.last_sequence.saturating_sub(replica.lag.unwrap_or_default()),
+        });
+        Ok(lagging.collect())
     }
 
     /// Opens the log's stream.

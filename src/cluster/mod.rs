@@ -21,6 +21,7 @@ mod name;
 mod peers;
 mod pool;
 mod process;
+mod replicas;
 mod requester;
 mod requests;
 mod state;
@@ -192,6 +193,7 @@ impl Membership {
         requests.serve(&NodeProcess { node: node.clone(), instance }).await?;
         pool::mirror(connection.clone(), pool, chain.clone(), options.allows_changes);
         state::exchange(board.clone(), connection.clone(), chain.clone());
+        replicas::watch(connection.clone(), chain.clone());
         election::run(election.clone(), directory, connection.clone(), chain.clone(), board.clone(), counts.clone());
         let cluster = Cluster { connection, board, election, name: Arc::new(name), counts };
         tokio::spawn(leave_without_name(cluster.clone(), chain.clone()));
