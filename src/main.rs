@@ -1,6 +1,6 @@
 //! The `tetrad` program.
 
-use std::{fs, hint, thread, time::Duration};
+use std::{fs::File, hint, io::Read, thread, time::Duration};
 
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
@@ -9,8 +9,8 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 const LOOK: Duration = Duration::from_millis(20);
 /// Number of looks after which the allocator returns what is due.
 const LOOKS: u64 = 10;
-/// Growth of the process, in kilobytes, after which it returns all that is unused.
-const GROWTH: u64 = 32 * 1_024;
+/// Growth of the process, in pages, after which it returns all that is unused: 32 MiB where pages have 4 KiB.
+const GROWTH: u64 = 8_192;
 
 fn main() -> std::process::ExitCode {
     // Without this thread, memory is returned later.
@@ -28,20 +28,21 @@ fn return_memory() {
     let mut least = u64::MAX;
     for look in 1_u64.. {
         thread::sleep(LOOK);
-        let resident = resident_kilobytes();
+        let resident = resident_pages();
         let at_once = resident.is_some_and(|resident| resident > least.saturating_add(GROWTH));
         if at_once || look.is_multiple_of(LOOKS) {
             // SAFETY: any thread may ask for this at any time.
             unsafe { libmimalloc_sys::mi_collect(at_once) };
         }
-        let kept = if at_once { resident_kilobytes() } else { resident.map(|resident| least.min(resident)) };
+        let kept = if at_once { resident_pages() } else { resident.map(|resident| least.min(resident)) };
         least = kept.unwrap_or(least);
     }
 }
 
-/// Resident memory of the process; none where the system does not tell.
-fn resident_kilobytes() -> Option<u64> {
-    let status = fs::read_to_string("/proc/self/status").ok()?;
-    let value = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
-    value.split_whitespace().next()?.parse().ok()
+/// Resident memory of the process in pages; `None` if the system does not report it.
+fn resident_pages() -> Option<u64> {
+    // The file reports no size, so reading it to its end would take several reads.
+    let mut numbers = [0; 256];
+    let length = File::open("/proc/self/statm").ok()?.read(&mut numbers).ok()?;
+    std::str::from_utf8(&numbers[..length]).ok()?.split(' ').nth(1)?.parse().ok()
 }

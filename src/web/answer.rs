@@ -23,6 +23,9 @@ use super::{Budget, Held, RestError, budget::UNCOUNTED, flow::StreamBytes, reque
 /// Most bytes of a body that is written as a whole.
 pub const MAX_ANSWER: usize = 32 << 20;
 
+/// Initial capacity of a buffer, which is enough for most responses.
+const INITIAL_CAPACITY: usize = 256;
+
 /// Size up to which a buffer grows by doubling. Longer ones grow by half, so that little memory is granted in vain.
 const DOUBLING: usize = 1 << 20;
 
@@ -80,7 +83,7 @@ impl AnswerWriter {
 
     /// An empty body of at most `limit` bytes, which counts against `budget`.
     pub fn within(budget: Budget, limit: usize) -> Self {
-        Self { limit, budget, held: Held::default(), bytes: Vec::new() }
+        Self { limit, budget, held: Held::default(), bytes: Vec::with_capacity(INITIAL_CAPACITY) }
     }
 
     /// The number of bytes written so far.
@@ -185,7 +188,7 @@ impl AnswerWriter {
             return Err(AnswerError::TooLong(self.limit));
         }
         let capacity = self.bytes.capacity();
-        let ahead = if capacity < DOUBLING { capacity.max(256) } else { capacity / 2 };
+        let ahead = if capacity < DOUBLING { capacity.max(INITIAL_CAPACITY) } else { capacity / 2 };
         let wanted = needed.max((capacity + ahead).min(self.limit));
         // There may be room for what is needed, if not for more.
         let granted = [wanted, needed].into_iter().find(|bytes| self.budget.try_grow(&mut self.held, *bytes));

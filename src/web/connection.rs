@@ -3,6 +3,7 @@
 use std::{
     convert::Infallible,
     future::pending,
+    pin::pin,
     sync::{Arc, OnceLock},
 };
 
@@ -67,8 +68,13 @@ pub(super) struct Requests {
 }
 
 impl Requests {
-    /// Answers a request. This is where every response passes: its body is counted, compressed, and sent.
-    async fn answer(&self, request: Request<Incoming>) -> Result<Response<CountedBody>, Infallible> {
+    /// Answers a request. This is where every response passes: its body is counted, compressed, made `ready` for the
+    /// protocol, and sent.
+    async fn answer<B>(
+        self: Arc<Self>,
+        request: Request<Incoming>,
+        ready: fn(CountedBody) -> B,
+    ) -> Result<Response<B>, Infallible> {
         let negotiation = Negotiation::of(&request);
         let client = self.addresses.of(self.peer, request.headers());
         let context = RequestContext { client, flow: self.flow.clone() };
@@ -78,21 +84,26 @@ impl Requests {
             // A short response has room from the beginning: what was executed must not be refused then.
             own_bytes = self.flow.add_stream_bytes(head_bytes(&request).max(SHORT_RESPONSE));
             if own_bytes.is_none() {
-                return Ok(no_room());
+                return Ok(no_room().map(ready));
             }
         }
 
         let request = IncomingBody::of(request, &self.flow);
-        // HTTP/2 reads all the time, and ends the requests of a peer that left.
-        let peer_left = async { if is_stream { pending().await } else { self.flow.peer_left().await } };
-        let mut response = tokio::select! {
-            biased;
-            Ok(response) = context.scope(self.respond(request)) => response,
-            () = peer_left => {
-                // Nobody sends the rest of its body, for which hyper would wait.
-                drop(self.flow.take_rest());
-                return Ok(abandoned());
+        let answered = {
+            // HTTP/2 reads all the time, and ends the requests of a peer that left.
+            let peer_left = pin!(async { if is_stream { pending().await } else { self.flow.peer_left().await } });
+            // Pinned in place: moving a future copies its whole state. It is dropped outside of its context.
+            let responding = pin!(self.respond(request));
+            tokio::select! {
+                biased;
+                Ok(response) = context.scope(responding) => Some(response),
+                () = peer_left => None,
             }
+        };
+        let Some(mut response) = answered else {
+            // hyper would wait for the rest of its body, which nobody sends. The future above has put it back.
+            drop(self.flow.take_rest());
+            return Ok(abandoned().map(ready));
         };
 
         // Closing the connection while the client still sends would lose the response.
@@ -101,14 +112,20 @@ impl Requests {
         {
             response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
         }
-        let counted = CountedBody::count(response, self.flow.budget()).await;
-        let response = negotiation.apply(counted, self.flow.budget()).await;
-        if !is_stream {
-            return Ok(response);
+        let mut counted = CountedBody::count(response, self.flow.budget()).await;
+        if !negotiation.changes_nothing() {
+            counted = negotiation.apply(counted, self.flow.budget()).await;
         }
-        let waiting = Pieces::waiting_bytes(response.body());
-        let counted = if waiting <= SHORT_RESPONSE { own_bytes } else { self.flow.add_stream_bytes(waiting) };
-        Ok(counted.map_or_else(no_room, |counted| response.map(|body| body.with_stream_bytes(counted))))
+        if !is_stream {
+            return Ok(counted.map(ready));
+        }
+
+        let waiting = Pieces::waiting_bytes(counted.body());
+        let stream_bytes = if waiting <= SHORT_RESPONSE { own_bytes } else { self.flow.add_stream_bytes(waiting) };
+        Ok(match stream_bytes {
+            Some(bytes) => counted.map(|body| ready(body.with_stream_bytes(bytes))),
+            None => no_room().map(ready),
+        })
     }
 
     async fn respond(&self, request: Request<IncomingBody>) -> Result<Response, Infallible> {
@@ -221,7 +238,7 @@ impl Connection {
             .max_buf_size(BUFFER)
             .serve_connection(TokioIo::new(stream), self.service(|body| body))
             .with_upgrades();
-        let mut connection = std::pin::pin!(connection);
+        let mut connection = pin!(connection);
         let ended = tokio::select! {
             ended = connection.as_mut() => ended,
             () = self.shutdown.begun() => {
@@ -253,7 +270,7 @@ impl Connection {
             .max_send_buf_size(PIECE)
             .initial_connection_window_size(CONNECTION_WINDOW)
             .serve_connection(TokioIo::new(stream), self.service(Pieces::of));
-        let mut connection = std::pin::pin!(connection);
+        let mut connection = pin!(connection);
         let ended = tokio::select! {
             ended = connection.as_mut() => ended,
             () = self.shutdown.begun() => {
@@ -276,10 +293,7 @@ impl Connection {
         B: HttpBody<Data = Bytes, Error = axum::Error> + Send + 'static,
     {
         let requests = self.requests.clone();
-        service_fn(move |request| {
-            let requests = requests.clone();
-            async move { requests.answer(request).await.map(|answer| answer.map(ready)) }
-        })
+        service_fn(move |request| requests.clone().answer(request, ready))
     }
 
     fn ended(&self, ended: Result<(), hyper::Error>) {

@@ -41,12 +41,16 @@ impl Negotiation {
         Self { accepted: Accepted::of(request.headers()), is_head, is_read: is_head || request.method() == Method::GET }
     }
 
+    /// Whether every response is sent unchanged.
+    pub(super) fn changes_nothing(&self) -> bool {
+        self.accepted.is_none() && !self.is_read
+    }
+
     /// The response in the coding that the client prefers. `budget` limits the memory of all requests and responses.
     pub(super) async fn apply(self, mut response: Response<CountedBody>, budget: &Budget) -> Response<CountedBody> {
         match self.accepted {
-            None if !self.is_read => response,
             None => {
-                if depends_on_client(&response) {
+                if self.is_read && depends_on_client(&response) {
                     vary(response.headers_mut());
                 }
                 response

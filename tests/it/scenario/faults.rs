@@ -107,8 +107,12 @@ async fn pages_can_read_responses_that_fail() {
 /// hyper waits for the rest of a body, of which a client that left sends none.
 #[tokio::test]
 async fn a_client_that_leaves_before_a_late_answer_frees_its_connection() {
-    // The other one is that of the client that starts the scenario.
-    let node = node_with(|config| config.listener.connections = 2).await;
+    // The other one is that of the client that starts the scenario, which is idle afterwards, and is not ended for that.
+    let node = node_with(|config| {
+        config.listener.connections = 2;
+        config.listener.header_timeout = Duration::from_secs(3_600);
+    })
+    .await;
     let id = start(&node, &fault("client = \"wallet\", latency = \"60s\"")).await;
     done(&node, id, 0).await;
     let mut stream = TcpStream::connect(node.address()).await.expect("a connection");
