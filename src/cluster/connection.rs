@@ -157,7 +157,6 @@ pub struct Connection {
 }
 
 /// A replica that lacks something that its stream's leader has.
-#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Lagging {
     /// Name of the server.
     pub(super) server: String,

@@ -188,7 +188,7 @@ impl AnswerWriter {
             return Err(AnswerError::TooLong(self.limit));
         }
         let capacity = self.bytes.capacity();
-        let ahead = if capacity < DOUBLING { capacity.max(INITIAL_CAPACITY) } else { capacity / 2 };
+        let ahead = if capacity < DOUBLING { capacity } else { capacity / 2 };
         let wanted = needed.max((capacity + ahead).min(self.limit));
         // There may be room for what is needed, if not for more.
         let granted = [wanted, needed].into_iter().find(|bytes| self.budget.try_grow(&mut self.held, *bytes));
