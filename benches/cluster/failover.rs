@@ -30,18 +30,20 @@ const PATIENCE: Duration = Duration::from_secs(60);
 const PAUSE: Duration = Duration::from_millis(10);
 
 /// What is killed at once.
-#[derive(Clone, Copy, Debug)]
-enum Victims {
+struct Victims {
+    name: &'static str,
     /// The node that leads.
-    Leader,
+    leader: bool,
     /// The server that leads the stream of the log.
-    StreamLeader,
-    /// Both, as if they shared a machine.
-    Both,
+    stream_leader: bool,
 }
 
-const ALL: [(Victims, &str); 3] =
-    [(Victims::Leader, "leader"), (Victims::StreamLeader, "stream's leader"), (Victims::Both, "both")];
+const VICTIMS: [Victims; 3] = [
+    Victims { name: "leader", leader: true, stream_leader: false },
+    Victims { name: "stream's leader", leader: false, stream_leader: true },
+    // As if they shared a machine.
+    Victims { name: "both", leader: true, stream_leader: true },
+];
 
 /// The answers that one client received.
 #[derive(Default)]
@@ -57,7 +59,7 @@ struct Failover {
     writes: f64,
     /// The longest read on the nodes that remain, in milliseconds.
     read: f64,
-    /// Time from the restart of the killed node until it was ready, in milliseconds.
+    /// Time from the restart of the killed node, if one was, until it was ready, in milliseconds.
     restart: Option<f64>,
     errors: Vec<String>,
 }
@@ -78,10 +80,9 @@ pub fn run(effort: Effort) {
     ];
     report::table("Kills under load", &columns);
     let mut errors = BTreeSet::new();
-    for (victims, name) in ALL {
+    for victims in &VICTIMS {
         let failovers: Vec<Failover> = (0..effort.kills).map(|_| kill(&mut cluster, &mut senders, victims)).collect();
-        cluster.settle();
-        report_kills(name, &failovers);
+        report_kills(victims.name, &failovers);
         errors.extend(failovers.into_iter().flat_map(|failover| failover.errors));
     }
     report::end();
@@ -111,7 +112,7 @@ fn report_kills(name: &str, failovers: &[Failover]) {
         report::figure(report::quantile(&mut times, 0.99)),
         report::figure(report::quantile(&mut times, 1.0)),
         report::figure(report::quantile(&mut reads, 1.0)),
-        if restarts.is_empty() { "–".to_owned() } else { report::spread(&restarts) },
+        report::spread(&restarts),
         errors.to_string(),
     ]);
 }
@@ -130,10 +131,10 @@ fn lost(cluster: &Cluster, senders: &[Wallet]) -> u64 {
 }
 
 /// Kills a node, a server or both while clients of the nodes that remain send transactions, and starts again what was killed.
-fn kill(cluster: &mut Cluster, senders: &mut [Wallet], victims: Victims) -> Failover {
+fn kill(cluster: &mut Cluster, senders: &mut [Wallet], victims: &Victims) -> Failover {
     let height = cluster.settle();
-    let node = matches!(victims, Victims::Leader | Victims::Both).then(|| cluster.leader());
-    let server = matches!(victims, Victims::StreamLeader | Victims::Both).then(|| cluster.nats.stream_leader(LOG));
+    let node = victims.leader.then(|| cluster.leader());
+    let server = victims.stream_leader.then(|| cluster.nats.stream_leader(LOG));
     let others: Vec<usize> = cluster.running().into_iter().filter(|index| Some(*index) != node).collect();
     let senders = &mut senders[..CLIENTS * others.len()];
     let stop = AtomicBool::new(false);
