@@ -33,7 +33,7 @@ pub enum Fault {
     LeaderHeld,
     FollowerDelayed,
     AllServersKilled,
-    /// One server after another is killed, each once the one before has what the others have.
+    /// One server after another is killed while transactions wait, each once the one before has what the others have.
     ServersKilledInTurn,
     StreamLeaderIsolated,
     StreamLeaderDeaf,
@@ -58,8 +58,9 @@ const KINDS: [Fault; 15] = [
     Fault::StreamLeaderDeaf,
 ];
 
-/// Causes a fault, and ends it.
-pub async fn cause(fault: Fault, nats: &mut NatsServers, cluster: &mut Cluster) {
+/// Causes a fault, and ends it. The transactions of the `workload` wait meanwhile if the fault is about those that wait; there
+/// is none where nothing but the time can make them.
+pub async fn cause(fault: Fault, nats: &mut NatsServers, cluster: &mut Cluster, workload: Option<&Workload>) {
     let leader = cluster.leader().await;
     let follower = (leader + 1) % 3;
     match fault {
@@ -104,11 +105,17 @@ pub async fn cause(fault: Fault, nats: &mut NatsServers, cluster: &mut Cluster) 
             nats.await_stream_leader(LOG).await;
         }
         Fault::ServersKilledInTurn => {
+            if let Some(workload) = workload {
+                let_transactions_wait(nats, cluster, workload).await;
+            }
             for server in 0..3 {
                 nats.kill(server);
                 nats.await_stream_leader(LOG).await;
                 nats.start_again(server).await;
                 await_replicas(nats).await;
+            }
+            if let Some(workload) = workload {
+                mine_again(cluster, workload).await;
             }
         }
         Fault::StreamLeaderIsolated => {
@@ -150,19 +157,19 @@ pub async fn cause(fault: Fault, nats: &mut NatsServers, cluster: &mut Cluster) 
     }
 }
 
-/// Causes a fault while nothing is mined, so that transactions wait.
-pub async fn cause_while_transactions_wait(
-    fault: Fault,
-    nats: &mut NatsServers,
-    cluster: &mut Cluster,
-    workload: &Workload,
-) {
+/// Switches mining off, and waits until a transaction of each client waits.
+async fn let_transactions_wait(nats: &NatsServers, cluster: &Cluster, workload: &Workload) {
     workload.let_wait(true);
     call_leader(cluster, "evm_setAutomine", json!([false])).await;
-    until_waiting(nats, workload.clients()).await;
+    let deadline = Instant::now() + PATIENCE;
+    while nats.messages(POOL).await.is_none_or(|messages| messages < workload.clients() as u64) {
+        assert!(Instant::now() < deadline, "no transactions wait");
+        sleep(POLL).await;
+    }
+}
 
-    cause(fault, nats, cluster).await;
-
+/// Switches mining on, and waits until transactions are acknowledged again.
+async fn mine_again(cluster: &Cluster, workload: &Workload) {
     call_leader(cluster, "evm_setAutomine", json!([true])).await;
     call_leader(cluster, "evm_mine", json!([])).await;
     workload.progress(PROGRESS).await;
@@ -176,15 +183,6 @@ async fn call_leader(cluster: &Cluster, method: &str, params: Value) {
         let leader = cluster.leader().await;
         let Err(error) = call(cluster.rpc(leader), method, params.clone()).await else { return };
         assert!(Instant::now() < deadline, "{error}");
-        sleep(POLL).await;
-    }
-}
-
-/// Waits until at least so many transactions wait.
-async fn until_waiting(nats: &NatsServers, transactions: usize) {
-    let deadline = Instant::now() + PATIENCE;
-    while nats.messages(POOL).await.is_none_or(|messages| messages < transactions as u64) {
-        assert!(Instant::now() < deadline, "no transactions wait");
         sleep(POLL).await;
     }
 }
@@ -214,14 +212,8 @@ async fn nothing_acknowledged_is_lost_or_included_twice_whatever_fails() {
         state ^= state >> 7;
         state ^= state << 17;
         let kind = if number < KINDS.len() { number } else { (state % KINDS.len() as u64) as usize };
-        let fault = KINDS[kind];
-        println!("fault {number}: {fault:?}");
-        match fault {
-            Fault::ServersKilledInTurn => {
-                cause_while_transactions_wait(fault, &mut nats, &mut cluster, &workload).await;
-            }
-            _ => cause(fault, &mut nats, &mut cluster).await,
-        }
+        println!("fault {number}: {:?}", KINDS[kind]);
+        cause(KINDS[kind], &mut nats, &mut cluster, Some(&workload)).await;
         workload.progress(PROGRESS).await;
     }
     verify(workload, &cluster).await;

@@ -164,12 +164,11 @@ impl Machines {
     /// Causes a fault, and ends it.
     async fn cause(&mut self, fault: MachineFault, outage: Duration) {
         match fault {
-            // In the production profile there are no development methods, and transactions always wait.
-            Process(fault @ Fault::ServersKilledInTurn) if self.profile == Profile::Development => {
-                let Self { nats, cluster, workload, .. } = self;
-                faults::cause_while_transactions_wait(fault, nats, cluster, workload).await;
+            Process(fault) => {
+                // In the production profile there are no development methods, and transactions always wait.
+                let workload = (self.profile == Profile::Development).then_some(&self.workload);
+                faults::cause(fault, &mut self.nats, &mut self.cluster, workload).await;
             }
-            Process(fault) => faults::cause(fault, &mut self.nats, &mut self.cluster).await,
             Unplugged(role) => self.disturb(role, outage, Network::unplug).await,
             Isolated(role) => {
                 let isolate = |network: &Network, machine| {
