@@ -113,7 +113,7 @@ async fn a_client_that_leaves_before_a_late_answer_frees_its_connection() {
         config.listener.header_timeout = Duration::from_secs(3_600);
     })
     .await;
-    let id = start(&node, &fault("client = \"wallet\", latency = \"60s\"")).await;
+    let id = start(&node, &fault("interface = \"rest\", client = \"wallet\", latency = \"60s\"")).await;
     done(&node, id, 0).await;
     let mut stream = TcpStream::connect(node.address()).await.expect("a connection");
     let head = "GET /api/prices?client=wallet HTTP/1.1\r\nhost: localhost\r\ncontent-length: 5\r\nexpect: 100-continue";
