@@ -274,6 +274,19 @@ async fn the_head_can_be_set_back() {
 }
 
 #[tokio::test]
+async fn the_head_is_set_back_to_the_block_whatever_is_sealed_meanwhile() {
+    let node = node().await;
+    let second = async || node.rpc("eth_getBlockByNumber", json!(["0x2", false])).await["hash"].clone();
+    for _ in 0..30 {
+        node.rpc("evm_mine", json!([{ "blocks": 5 }])).await;
+        let before = second().await;
+        // In either order, the second block is another one or none.
+        tokio::join!(node.mine(), node.rpc("debug_setHead", json!(["0x1"])));
+        assert_ne!(second().await, before);
+    }
+}
+
+#[tokio::test]
 async fn the_node_describes_itself_as_to_peers() {
     let node = node().await;
     let info = node.rpc("admin_nodeInfo", json!([])).await;
