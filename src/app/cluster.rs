@@ -50,7 +50,8 @@ impl Joining {
 
     /// Returns the replicated log, with `copy` as this node's copy of it.
     pub(super) fn log(&self, copy: Arc<dyn LogStore>) -> Arc<dyn LogStore> {
-        Arc::new(JetStreamLogs::new(copy, self.stream.clone(), Handle::current(), self.arrivals.clone()))
+        let (stream, others, arrivals) = (self.stream.clone(), self.membership.leader_copy(), self.arrivals.clone());
+        Arc::new(JetStreamLogs::new(copy, stream, others, Handle::current(), arrivals))
     }
 
     /// Offers the chain to other nodes, if this node has just created it.

@@ -17,6 +17,7 @@ use super::{
     Accepted, Chain, Change, ChangeError, ChangeOutcome, Event, Leadership, Mining, Peers, PoolSelection, Pooled,
     Settled, Stopped, SubmitError, writer::thread::WriterCommand,
 };
+use crate::{log::ReadLog, store::History};
 
 /// Time in which a transaction must be acknowledged, and a change forwarded: clients wait ten seconds.
 const PATIENCE: Duration = Duration::from_secs(9);
@@ -129,6 +130,11 @@ impl Chain {
     pub fn demand_checkpoint(&self) {
         // Sending fails once the chain has stopped.
         let _ = self.commands.send(WriterCommand::Checkpoint);
+    }
+
+    /// Returns this node's copy of the log, if it has a data directory.
+    pub fn log(&self) -> Option<&dyn ReadLog> {
+        self.shared.history.as_deref().map(History::log)
     }
 
     /// Returns the height of the entry that this node cannot follow before it has a checkpoint after it, if there is one: it

@@ -22,10 +22,11 @@ use super::{
     ClusterError, Membership,
     connection::{Connection, failed, persist},
     directory::{Claim, Directory},
+    entries::LeaderCopy,
 };
 use crate::{
     chain::Chain,
-    log::LogStream,
+    log::{LogStream, OtherCopies},
     storage::{Storage, read_file},
     store::{self, ChainFile},
 };
@@ -199,6 +200,11 @@ impl Membership {
     /// Returns the log of the cluster.
     pub async fn log(&self) -> Result<LogStream, ClusterError> {
         self.connection.create_log().await
+    }
+
+    /// Returns the copy of the log that the node has which leads.
+    pub fn leader_copy(&self) -> Arc<dyn OtherCopies> {
+        Arc::new(LeaderCopy { connection: self.connection.clone(), directory: self.directory.clone() })
     }
 
     /// Publishes the chain that this node has created, so that other nodes can join.

@@ -89,6 +89,11 @@ impl Names {
         format!("tetrad.{}.node.{node}.{instance:016x}", self.cluster)
     }
 
+    /// Returns the subject of requests for the entry at a height, or at all (`*`), of a process's log.
+    pub fn entry(&self, process: &NodeProcess, height: &str) -> String {
+        format!("{}.entry.{height}", self.requests(process))
+    }
+
     /// Returns the subject of an operator's commands to a node.
     pub fn commands(&self, node: &str) -> String {
         format!("tetrad.{}.command.{node}", self.cluster)

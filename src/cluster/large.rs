@@ -1,7 +1,7 @@
-//! Requests that are larger than a message of NATS. The message says where the request is, and the leader fetches it from
-//! there, part by part.
+//! What is larger than a message of NATS, and is fetched part by part: requests, whose message says where the request is, and
+//! entries of the log.
 
-use std::{str::FromStr, time::Duration};
+use std::{ops::Range, str::FromStr, time::Duration};
 
 use async_nats::{Client, HeaderMap, Message, Request, RequestErrorKind, Subscriber};
 use bytes::Bytes;
@@ -26,12 +26,12 @@ const ATTEMPTS: usize = 3;
 /// Time in which a request must be fetched.
 const FETCH_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// Where a request is.
+/// Where a request or an entry is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Announcement {
     /// The subject of its parts. A message on it is the offset of the part that is wanted.
     pub(super) subject: String,
-    /// Its size in bytes, at most [`LARGEST`].
+    /// Its size in bytes, for a request at most [`LARGEST`].
     pub(super) size: usize,
 }
 
@@ -59,7 +59,7 @@ impl Announcement {
         Some(text.as_str().parse().map_err(|what: String| format!("{HEADER}: {what}")))
     }
 
-    /// Fetches the request.
+    /// Fetches it.
     pub(super) async fn fetch(&self, client: &Client) -> Result<Vec<u8>, String> {
         let parts = async {
             let mut bytes = Vec::new();
@@ -121,15 +121,13 @@ impl Offer {
     /// there will be no more.
     pub(super) async fn serve(&mut self) -> Option<bool> {
         let message = self.wanted.next().await?;
-        let offset = str::from_utf8(&message.payload).ok().and_then(|text| text.parse::<usize>().ok());
-        let offset = offset.filter(|offset| *offset < self.bytes.len());
+        let part = part(&self.client, self.bytes.len(), &message.payload);
         let reply = message.reply.filter(|reply| reply.starts_with(INBOX));
-        let (Some(offset), Some(reply)) = (offset, reply) else { return Some(false) };
-        let end = self.bytes.len().min(offset + part_bytes(&self.client));
-        let is_new = end > self.served;
-        self.served = self.served.max(end);
+        let (Some(part), Some(reply)) = (part, reply) else { return Some(false) };
+        let is_new = part.end > self.served;
+        self.served = self.served.max(part.end);
         // Without an answer the leader asks again.
-        let _ = self.client.publish(reply, self.bytes.slice(offset..end)).await;
+        let _ = self.client.publish(reply, self.bytes.slice(part)).await;
         Some(is_new)
     }
 }
@@ -139,8 +137,11 @@ pub(super) fn message_bytes(client: &Client) -> usize {
     client.server_info().max_payload.saturating_sub(HEADER_ROOM)
 }
 
-fn part_bytes(client: &Client) -> usize {
-    message_bytes(client).clamp(1, PART_BYTES)
+/// Returns the part of `size` bytes that a message asks for, if it is one.
+pub(super) fn part(client: &Client, size: usize, message: &[u8]) -> Option<Range<usize>> {
+    let offset = str::from_utf8(message).ok()?.parse::<usize>().ok().filter(|offset| *offset < size)?;
+    let part_bytes = message_bytes(client).clamp(1, PART_BYTES);
+    Some(offset..size.min(offset + part_bytes))
 }
 
 #[cfg(test)]

@@ -12,6 +12,7 @@ pub mod config;
 mod connection;
 mod directory;
 mod election;
+mod entries;
 #[cfg(feature = "internals")]
 pub mod fuzzing;
 mod holds;
@@ -190,7 +191,9 @@ impl Membership {
             under_way: Arc::default(),
             announced: Arc::default(),
         };
-        requests.serve(&NodeProcess { node: node.clone(), instance }).await?;
+        let process = NodeProcess { node: node.clone(), instance };
+        requests.serve(&process).await?;
+        entries::serve(connection.clone(), chain.clone(), &process).await?;
         pool::mirror(connection.clone(), pool, chain.clone(), options.allows_changes);
         state::exchange(board.clone(), connection.clone(), chain.clone());
         replicas::watch(connection.clone(), chain.clone());

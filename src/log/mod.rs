@@ -24,7 +24,7 @@ pub use self::{
     ahead::{DecodedEntries, DecodedEntry, decode_ahead},
     entry::{EditableParams, LogEntry, RequestPart, TimeShift, read_name},
     error::{AppendError, LogError},
-    jetstream::{Delivered, JetStreamLogs, LogStream, StreamExtent, delete, deliver},
+    jetstream::{CopiedEntry, Delivered, JetStreamLogs, LogStream, OtherCopies, StreamExtent, delete, deliver},
     local::{LocalLogs, is_log_file},
 };
 use crate::{codec::Malformed, storage::Storage};

@@ -382,6 +382,11 @@ impl History {
         })
     }
 
+    /// Returns the log.
+    pub fn log(&self) -> &dyn ReadLog {
+        &*self.log
+    }
+
     /// Returns the entry at a height.
     pub(super) fn entry(&self, height: u64) -> Result<LogEntry, LogError> {
         self.log.read(height)?.entry()

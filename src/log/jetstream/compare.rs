@@ -62,12 +62,18 @@ async fn compare_from(stream: &LogStream, own: &dyn ReadLog, from: u64) -> Resul
     let mut comparison = Comparison { is_known: false, fork: None, shared: from, read: first - 1, last };
     let mut assembler = Assembler::default();
 
-    for sequence in first..=last {
-        if sequence - first > MOST_READ {
+    let (mut next, mut read) = (first, 0);
+    while let Some(part) = stream.part_from(next).await?.filter(|part| part.sequence <= last) {
+        let sequence = part.sequence;
+        next = sequence + 1;
+        read += 1;
+        if read > MOST_READ {
+            // The copy is known up to its end. What is after it is read as it arrives.
+            if comparison.is_known && comparison.shared == heights.end {
+                break;
+            }
             return Err(LogError::Unavailable(format!("{MOST_READ} messages were read to compare the logs")));
         }
-        // An operator may have removed it.
-        let Some(part) = stream.part(sequence).await? else { continue };
         let previous = part.header.previous;
         let Some(StoredEntry { height, bytes }) = assembler.push(part.header, &part.payload) else { continue };
 

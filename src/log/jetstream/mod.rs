@@ -7,7 +7,8 @@
 //! that does not follow the last one is void as well.
 //!
 //! Every node has a copy of the stream in its data directory, from which everything else is derived as on a single
-//! node. The copy is behind the stream until the entries of other nodes are [received](super::BlockLog::receive).
+//! node. The copy is behind the stream until the entries of other nodes are [received](super::BlockLog::receive). Entries
+//! that the stream has lost are taken from the copy of the node that leads.
 
 mod compare;
 mod message;
@@ -17,6 +18,8 @@ mod writer;
 
 use std::sync::Arc;
 
+use alloy_primitives::B256;
+use futures_util::future::BoxFuture;
 use tokio::{runtime::Handle, sync::Notify};
 
 #[cfg(feature = "internals")]
@@ -29,26 +32,51 @@ pub use self::{
 use super::{BlockLog, ChainIdentity, Extent, LogError, LogStore};
 use crate::storage::Storage;
 
+/// The copies of a log that other nodes have.
+pub trait OtherCopies: Send + Sync {
+    /// Returns the entry at a height, as the node that leads has it: `None` if there is no such node, or it does not have the
+    /// entry.
+    fn entry(&self, height: u64) -> BoxFuture<'_, Option<CopiedEntry>>;
+}
+
+/// An entry in the copy of another node.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CopiedEntry {
+    /// The entry.
+    pub bytes: Vec<u8>,
+    /// Keccak-256 of the entry before, if that node has it.
+    pub previous: Option<B256>,
+}
+
 /// A replicated log with a copy in another one.
 pub struct JetStreamLogs {
     copy: Arc<dyn LogStore>,
     stream: LogStream,
+    others: Arc<dyn OtherCopies>,
     runtime: Handle,
     arrivals: Arc<Notify>,
 }
 
 impl JetStreamLogs {
-    /// Returns the log of a stream, with a copy in `copy`. Its tasks run on `runtime`; `arrivals` is notified when entries
-    /// of other nodes have arrived.
-    pub fn new(copy: Arc<dyn LogStore>, stream: LogStream, runtime: Handle, arrivals: Arc<Notify>) -> Self {
-        Self { copy, stream, runtime, arrivals }
+    /// Returns the log of a stream, with a copy in `copy`. What the stream has lost is taken from `others`. Its tasks run on
+    /// `runtime`; `arrivals` is notified when entries of other nodes have arrived.
+    pub fn new(
+        copy: Arc<dyn LogStore>,
+        stream: LogStream,
+        others: Arc<dyn OtherCopies>,
+        runtime: Handle,
+        arrivals: Arc<Notify>,
+    ) -> Self {
+        Self { copy, stream, others, runtime, arrivals }
     }
 }
 
 impl LogStore for JetStreamLogs {
     fn open(&self, identity: ChainIdentity, begin_at: u64) -> Result<Box<dyn BlockLog>, LogError> {
         let copy = self.copy.open(identity, begin_at)?;
-        Ok(Box::new(JetStreamLog::new(copy, self.stream.clone(), self.runtime.clone(), self.arrivals.clone())))
+        let Self { stream, others, runtime, arrivals, .. } = self;
+        let log = JetStreamLog::new(copy, stream.clone(), others.clone(), runtime.clone(), arrivals.clone());
+        Ok(Box::new(log))
     }
 
     fn verify(&self, identity: ChainIdentity) -> Result<Option<Extent>, LogError> {

@@ -8,7 +8,8 @@ use async_nats::{
     jetstream::{
         self,
         context::{PublishErrorKind, traits::Publisher},
-        stream::{Config, DiscardPolicy, RawMessageErrorKind, StorageType},
+        message::StreamMessage,
+        stream::{Config, DiscardPolicy, RawMessageError, RawMessageErrorKind, StorageType},
     },
 };
 use bytes::Bytes;
@@ -25,8 +26,6 @@ use crate::{
 const PART_BYTES: usize = 512 << 10;
 /// Space for the headers of a message, in bytes.
 const HEADER_ROOM: usize = 4 << 10;
-/// Most messages in a row that an operator may have removed from a stream.
-pub(super) const MOST_REMOVED: usize = 64;
 /// Number of messages that are deleted at the same time.
 const AT_ONCE: usize = 64;
 /// Time limit of a request about the stream.
@@ -147,24 +146,28 @@ impl LogStream {
 
     /// Returns the message at a sequence, or `None` if there is none.
     pub(super) async fn part(&self, sequence: u64) -> Result<Option<Part>, LogError> {
-        let message = match tokio::time::timeout(PATIENCE, self.stream.get_raw_message(sequence)).await {
+        self.found(sequence, self.stream.get_raw_message(sequence)).await
+    }
+
+    /// Returns the first message at a sequence or after it, or `None` if there is none. Servers may have lost some in between,
+    /// and operators removed some.
+    pub(super) async fn part_from(&self, sequence: u64) -> Result<Option<Part>, LogError> {
+        self.found(sequence, self.stream.get_first_raw_message_by_subject(&self.subject, sequence)).await
+    }
+
+    async fn found(
+        &self,
+        wanted: u64,
+        message: impl Future<Output = Result<StreamMessage, RawMessageError>>,
+    ) -> Result<Option<Part>, LogError> {
+        let message = match tokio::time::timeout(PATIENCE, message).await {
             Ok(Ok(message)) => message,
             Ok(Err(error)) if error.kind() == RawMessageErrorKind::NoMessageFound => return Ok(None),
             Ok(Err(error)) => return Err(unavailable(error)),
-            Err(_) => return Err(LogError::Unavailable(format!("no answer about message {sequence}"))),
+            Err(_) => return Err(LogError::Unavailable(format!("no answer about message {wanted}"))),
         };
-        let header = PartHeader::read(Some(&message.headers), sequence, &self.name)?;
-        Ok(Some(Part { sequence, header, payload: message.payload }))
-    }
-
-    /// Returns the first message of a range of sequences, of which an operator may have removed some.
-    async fn first_part(&self, range: Range<u64>) -> Result<Option<Part>, LogError> {
-        for sequence in range.take(MOST_REMOVED) {
-            if let Some(part) = self.part(sequence).await? {
-                return Ok(Some(part));
-            }
-        }
-        Ok(None)
+        let header = PartHeader::read(Some(&message.headers), message.sequence, &self.name)?;
+        Ok(Some(Part { sequence: message.sequence, header, payload: message.payload }))
     }
 
     /// Returns the sequence of the first message at a height or above, or the next sequence if there is none.
@@ -173,10 +176,9 @@ impl LogStream {
         let Range { start: mut low, end: mut high } = first.max(1)..last + 1;
         while low < high {
             let middle = low + (high - low) / 2;
-            match self.first_part(middle..high).await? {
-                Some(part) if part.header.height >= height => high = middle,
-                Some(part) => low = part.sequence + 1,
-                None => high = middle,
+            match self.part_from(middle).await? {
+                Some(part) if part.header.height < height => low = part.sequence + 1,
+                _ => high = middle,
             }
         }
         Ok(low)
@@ -188,15 +190,9 @@ impl LogStream {
         if last < first.max(1) {
             return Ok(None);
         }
-        let Some(oldest) = self.first_part(first..last + 1).await? else { return Ok(None) };
-        let mut newest = None;
-        for sequence in (oldest.sequence..=last).rev().take(MOST_REMOVED) {
-            newest = self.part(sequence).await?;
-            if newest.is_some() {
-                break;
-            }
-        }
-        let Some(newest) = newest else { return Ok(None) };
+        let Some(oldest) = self.part_from(first).await? else { return Ok(None) };
+        let newest = self.stream.get_last_raw_message_by_subject(&self.subject);
+        let Some(newest) = self.found(last, newest).await? else { return Ok(None) };
         let complete = newest.header.part + 1 == newest.header.parts;
         Ok(Some(oldest.header.height..newest.header.height + u64::from(complete)))
     }

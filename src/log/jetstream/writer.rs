@@ -11,9 +11,10 @@ use k256::elliptic_curve::rand_core::{OsRng, RngCore};
 use tokio::{runtime::Handle, sync::Notify, time::timeout};
 
 use super::{
+    CopiedEntry, OtherCopies,
     compare::{Comparison, Fork, compare},
     message::{Assembler, AttemptId, Part, PartHeader, parts},
-    stream::{LogStream, MOST_REMOVED, Published, StreamExtent},
+    stream::{LogStream, Published, StreamExtent},
     tail::Tail,
 };
 use crate::log::{AppendError, BlockLog, LogError, ReadLog, StoredEntry};
@@ -38,6 +39,7 @@ const ELECTION: Duration = Duration::from_secs(10);
 pub(super) struct JetStreamLog {
     stream: LogStream,
     copy: Box<dyn BlockLog>,
+    others: Arc<dyn OtherCopies>,
     runtime: Handle,
     arrivals: Arc<Notify>,
     /// A random number that marks this writer's messages.
@@ -63,10 +65,17 @@ struct Suspicion {
 }
 
 impl JetStreamLog {
-    pub(super) fn new(copy: Box<dyn BlockLog>, stream: LogStream, runtime: Handle, arrivals: Arc<Notify>) -> Self {
+    pub(super) fn new(
+        copy: Box<dyn BlockLog>,
+        stream: LogStream,
+        others: Arc<dyn OtherCopies>,
+        runtime: Handle,
+        arrivals: Arc<Notify>,
+    ) -> Self {
         Self {
             stream,
             copy,
+            others,
             runtime,
             arrivals,
             writer: OsRng.next_u64(),
@@ -105,10 +114,14 @@ impl JetStreamLog {
     /// Finds the end of the copy in the stream, and compares what both have before it. Completes a stream that ends before the
     /// copy. Returns the sequence of the message after which to read.
     fn locate(&mut self) -> Result<u64, LogError> {
-        let (own, end) = (self.copy.reader(), self.copy.end());
+        let own = self.copy.reader();
         let heights = self.runtime.block_on(self.stream.heights())?;
-        let begins = heights.as_ref().map_or(end, |heights| heights.start);
+        let begins = heights.as_ref().map_or(self.copy.end(), |heights| heights.start);
         self.assembler.clear();
+        if begins > self.copy.end() {
+            self.fetch_missing(begins)?;
+        }
+        let end = self.copy.end();
         if heights.is_none() && !own.heights().is_empty() {
             self.depose_leader();
             return Err(self.stale(format!("it has no entries, but the log in the data directory {end}")));
@@ -132,7 +145,18 @@ impl JetStreamLog {
                 self.stale(format!("it has none of the entries at the end of the log in the data directory at {end}"))
             );
         }
-        if comparison.shared < end { self.complete(&comparison) } else { Ok(comparison.read) }
+        if comparison.shared < end {
+            return self.complete(&comparison);
+        }
+        // The stream has later entries, and none that follows the copy's: those in between are lost, or the later ones are void.
+        let stream_end = heights.map_or(end, |heights| heights.end);
+        if comparison.read == comparison.last && stream_end > end {
+            let is_complete = self.fetch_missing(stream_end)?;
+            if !is_complete && self.copy.end() > end {
+                return Err(self.stale(format!("entry {} is fetched from the node that leads", self.copy.end())));
+            }
+        }
+        Ok(comparison.read)
     }
 
     /// Expects that the stream has the copy's entries. A difference counts once the stream has confirmed it: a server that has
@@ -202,12 +226,30 @@ impl JetStreamLog {
 
     /// Returns whether there are no messages after `last` up to `end`, because an operator has removed them.
     fn are_removed(&self, last: u64, end: u64) -> Result<bool, LogError> {
-        for sequence in (last + 1..=end).take(MOST_REMOVED) {
-            if self.runtime.block_on(self.stream.part(sequence))?.is_some() {
-                return Ok(false);
-            }
+        let next = self.runtime.block_on(self.stream.part_from(last + 1))?;
+        Ok(next.is_none_or(|next| next.sequence > end))
+    }
+
+    /// Adds the entries before `height`, which the stream has lost, from the copy of the node that leads: at most [`MANY`] at
+    /// once. Returns whether the copy has all of them then.
+    fn fetch_missing(&mut self, height: u64) -> Result<bool, LogError> {
+        let from = self.copy.end();
+        for missing in (from..height).take(MANY) {
+            let Some(CopiedEntry { bytes, previous }) = self.runtime.block_on(self.others.entry(missing)) else {
+                break;
+            };
+            self.add(StoredEntry { height: missing, bytes }, previous)?;
         }
-        Ok(end - last <= MOST_REMOVED as u64)
+        let to = self.copy.end();
+        if to > from {
+            tracing::warn!(
+                stream = self.stream.name(),
+                from,
+                to,
+                "took entries that the stream lacks from the node that leads"
+            );
+        }
+        Ok(to == height)
     }
 
     fn tail(&mut self, last: u64) -> &mut Tail {
@@ -234,11 +276,10 @@ impl JetStreamLog {
     /// Adds an entry to the copy, if it is its next one. `previous` is the hash of the entry before it.
     fn add(&mut self, entry: StoredEntry, previous: Option<B256>) -> Result<(), LogError> {
         let StoredEntry { height, bytes } = entry;
-        let end = self.copy.end();
-        if height > end {
-            return Err(self.stale(format!("entry {end} is missing before entry {height}")));
+        if height > self.copy.end() && !self.fetch_missing(height)? {
+            return Err(self.stale(format!("entry {} is missing before entry {height}", self.copy.end())));
         }
-        if height < end {
+        if height < self.copy.end() {
             let known = self.copy.reader();
             // The copy may begin later than the stream.
             if known.heights().contains(&height) && known.read(height)?.bytes != bytes {

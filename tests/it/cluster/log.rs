@@ -4,8 +4,10 @@ use std::sync::Arc;
 
 use alloy_primitives::{B256, keccak256};
 use async_nats::{HeaderMap, jetstream};
+use futures_util::future::BoxFuture;
 use tetrad::internals::log::{
-    AppendError, BlockLog, ChainIdentity, JetStreamLogs, LogError, LogStore, LogStream, MemoryLog,
+    AppendError, BlockLog, ChainIdentity, CopiedEntry, JetStreamLogs, LogError, LogStore, LogStream, MemoryLog,
+    OtherCopies, ReadLog,
 };
 use tokio::{runtime::Handle, task::block_in_place, time::sleep};
 
@@ -27,13 +29,35 @@ fn copy(entries: &[&str]) -> MemoryLog {
     copy
 }
 
+/// The node that leads, if one does, as its copy.
+#[derive(Clone, Default)]
+struct Leader(Option<MemoryLog>);
+
+impl OtherCopies for Leader {
+    fn entry(&self, height: u64) -> BoxFuture<'_, Option<CopiedEntry>> {
+        let log = self.0.as_ref().map(BlockLog::reader);
+        let read = |log: &dyn ReadLog, height| log.heights().contains(&height).then(|| log.read(height).unwrap().bytes);
+        let entry = log.and_then(|log| {
+            let previous = height.checked_sub(1).and_then(|before| read(&*log, before)).map(keccak256);
+            Some(CopiedEntry { bytes: read(&*log, height)?, previous })
+        });
+        Box::pin(async move { entry })
+    }
+}
+
 fn entries(copy: &MemoryLog) -> Vec<String> {
     let entries = copy.reader().stream(0).unwrap();
     entries.map(|stored| String::from_utf8(stored.unwrap().bytes).unwrap()).collect()
 }
 
 fn open(stream: &LogStream, copy: &MemoryLog) -> Box<dyn BlockLog> {
-    let logs = JetStreamLogs::new(Arc::new(copy.clone()), stream.clone(), Handle::current(), Arc::default());
+    open_beside(stream, copy, &Leader::default())
+}
+
+/// Opens the log of a node beside another one that leads.
+fn open_beside(stream: &LogStream, copy: &MemoryLog, leader: &Leader) -> Box<dyn BlockLog> {
+    let (copy, leader) = (Arc::new(copy.clone()), Arc::new(leader.clone()));
+    let logs = JetStreamLogs::new(copy, stream.clone(), leader, Handle::current(), Arc::default());
     logs.open(IDENTITY, 0).unwrap()
 }
 
@@ -126,4 +150,74 @@ async fn a_copy_that_has_nothing_in_common_with_the_stream_is_of_another_cluster
     assert!(matches!(refused, LogError::Mismatch { .. }), "{refused}");
     assert!(refused.to_string().contains("another cluster"), "{refused}");
     assert_eq!(entries(&other), ["y", "z"]);
+}
+
+/// A stream of 200 entries, which has lost those of a range of heights, beside the copy of the node that leads.
+async fn with_losses(nats: &NatsServers, lost: std::ops::Range<u64>) -> (LogStream, Box<dyn BlockLog>, MemoryLog) {
+    let (stream, own) = (stream(nats).await, MemoryLog::default());
+    let mut log = open(&stream, &own);
+    follow(&mut *log).await.unwrap();
+    for height in 0..200 {
+        append(&mut *log, &format!("entry {height}")).unwrap();
+    }
+    let messages = jetstream::new(nats.client().await).get_stream("LOG").await.unwrap();
+    for height in lost {
+        messages.delete_message(height + 1).await.unwrap();
+    }
+    (stream, log, own)
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_node_takes_what_the_stream_has_lost_from_the_node_that_leads() {
+    let Some(nats) = NatsServers::start(1).await else { return };
+    let (stream, mut log, full) = with_losses(&nats, 20..150).await;
+    let first = |count: usize| entries(&full)[..count].to_vec();
+    let part = |count: usize| copy(&first(count).iter().map(String::as_str).collect::<Vec<_>>());
+
+    // Nobody has it: the node has what comes before.
+    let alone = MemoryLog::default();
+    let refused = block_in_place(|| open(&stream, &alone).catch_up()).unwrap_err();
+    assert!(refused.to_string().contains("entry 20 is missing before entry 150"), "{refused}");
+    follow(&mut *open(&stream, &alone)).await.unwrap();
+    assert_eq!(entries(&alone), first(20));
+
+    // The leader's has nothing in common with the node's.
+    let foreign = copy(&["other"; 200]);
+    block_in_place(|| open_beside(&stream, &alone, &Leader(Some(foreign))).catch_up()).unwrap_err();
+    assert_eq!(entries(&alone), first(20));
+
+    let leader = Leader(Some(full.clone()));
+    for known in [0, 5, 20] {
+        let later = part(known);
+        follow(&mut *open_beside(&stream, &later, &leader)).await.unwrap();
+        assert_eq!(entries(&later), entries(&full), "{known} known entries");
+    }
+
+    // One that has joined without them gets them with the next entry, and so does one that has some of them.
+    for known in [20, 60] {
+        let later = part(known);
+        let mut behind = open_beside(&stream, &later, &leader);
+        follow(&mut *behind).await.unwrap();
+        while append(&mut *log, "next").is_err() {
+            follow(&mut *log).await.unwrap();
+        }
+        follow(&mut *behind).await.unwrap();
+        assert_eq!(entries(&later), entries(&full), "{known} known entries");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_node_that_was_away_takes_what_the_stream_no_longer_has_from_the_node_that_leads() {
+    let Some(nats) = NatsServers::start(1).await else { return };
+    let (stream, _, full) = with_losses(&nats, 0..150).await;
+    let away = || copy(&["entry 0", "entry 1"]);
+
+    let alone = away();
+    let refused = block_in_place(|| open(&stream, &alone).catch_up()).unwrap_err();
+    assert!(refused.to_string().contains("Move the directory away"), "{refused}");
+    assert_eq!(entries(&alone), ["entry 0", "entry 1"]);
+
+    let later = away();
+    follow(&mut *open_beside(&stream, &later, &Leader(Some(full.clone())))).await.unwrap();
+    assert_eq!(entries(&later), entries(&full));
 }

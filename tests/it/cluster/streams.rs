@@ -178,3 +178,31 @@ async fn a_node_whose_consumer_is_silent_though_there_are_messages_takes_another
         sleep(POLL).await;
     }
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_node_joins_a_cluster_whose_log_has_lost_entries() {
+    let Some(nats) = NatsServers::start(1).await else { return };
+    let (mut cluster, leader, _) = cluster(&nats, &[]).await;
+    // An entry of more than one part, and others.
+    let (address, code) = ("0x00000000000000000000000000000000000000aa", format!("0x{}", "5b".repeat(900_000)));
+    ask(cluster.rpc(leader), "anvil_setCode", json!([address, code])).await;
+    ask(cluster.rpc(leader), "anvil_mine", json!(["0x20"])).await;
+    let stream = jetstream::new(nats.client().await).get_stream(LOG).await.unwrap();
+    let last = stream.cached_info().state.last_sequence;
+    for sequence in 2..last - 10 {
+        stream.delete_message(sequence).await.unwrap();
+    }
+
+    let newcomer = cluster.add(&nats).await;
+    let (newcomer, leader) = (cluster.rpc(newcomer), cluster.rpc(leader));
+    let head = json!(["0x20", false]);
+    let expected = ask(leader, "eth_getBlockByNumber", head.clone()).await;
+    assert_eq!(ask(newcomer, "eth_getBlockByNumber", head).await, expected);
+    assert_eq!(ask(newcomer, "eth_getCode", json!([address, "latest"])).await, code);
+    // The missing ones are in its log as well.
+    let old = json!(["0x3", false]);
+    assert_eq!(
+        ask(newcomer, "eth_getBlockByNumber", old.clone()).await,
+        ask(leader, "eth_getBlockByNumber", old).await
+    );
+}
