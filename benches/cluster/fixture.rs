@@ -172,12 +172,19 @@ impl Cluster {
         }
     }
 
-    /// Waits until all nodes that run have the height of the leader. Returns it.
+    /// Whether a node's index of addresses, which is written in the background, has all blocks.
+    fn is_indexed(&self, index: usize) -> bool {
+        self.probe(index, "/api/v2/main-page/indexing-status")["finished_indexing"] == true
+    }
+
+    /// Waits until all nodes that run have the height of the leader, and have indexed its blocks: on a machine of its own each
+    /// would do that beside what is measured. Returns the height.
     pub fn settle(&self) -> u64 {
         let began = Instant::now();
         loop {
-            let heights: Vec<_> = self.running().into_iter().map(|index| self.height(index)).collect();
-            if heights.iter().all(|height| *height == heights[0]) {
+            let running = self.running();
+            let heights: Vec<_> = running.iter().map(|index| self.height(*index)).collect();
+            if heights.iter().all(|height| *height == heights[0]) && running.iter().all(|index| self.is_indexed(*index)) {
                 return heights[0];
             }
             assert!(began.elapsed() < PATIENCE, "the nodes' heights remain {heights:?}");

@@ -99,6 +99,6 @@ fn absence(cluster: &mut Cluster, away: usize, prepared: &mut Prepared, missed: 
         let work = Work { kind: Kind::Native, count: missed, stride: 1, manual: false };
         submit(server, &mut server.client(), &mut prepared.senders, work);
     }
-    let height = cluster.height(leader);
+    let height = cluster.settle();
     cluster.start_node(away, height).as_secs_f64()
 }
