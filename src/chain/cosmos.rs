@@ -7,14 +7,8 @@ use super::{Chain, Head, SubmitError};
 use crate::{
     block::cosmos::{CosmosError, CosmosTransaction, SignerData},
     evm::Environment,
-    state::{Account, ReadError},
+    state::Account,
 };
-
-impl From<ReadError> for CosmosError {
-    fn from(error: ReadError) -> Self {
-        Self::logic(error)
-    }
-}
 
 impl Chain {
     /// Checks everything about a transaction that a client sends but whether the pool has room for it. In contrast to

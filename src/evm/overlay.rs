@@ -7,7 +7,6 @@ use alloy_primitives::{Address, B256, Bytes, U256, keccak256, map::DefaultHashBu
 use revm::{
     Database, DatabaseRef,
     bytecode::Bytecode,
-    context_interface::DBErrorMarker,
     state::{AccountId, AccountInfo, EvmState},
 };
 
@@ -24,8 +23,6 @@ pub trait BlockHashes: Send + Sync {
     /// The hash of the block with this number; none if there is no such block or it is no longer known.
     fn block_hash(&self, number: u64) -> Result<Option<B256>, ReadError>;
 }
-
-impl DBErrorMarker for ReadError {}
 
 /// Code in revm's type. Code that begins like a delegation (EIP-7702) without being a valid one is ordinary code, since
 /// genesis files, dumps and overrides may hold any bytes.

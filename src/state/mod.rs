@@ -18,6 +18,7 @@ use std::{borrow::Cow, sync::Arc};
 
 use alloy_consensus::constants::KECCAK_EMPTY;
 use alloy_primitives::{Address, B256, Bytes, U256, keccak256};
+use revm::context_interface::DBErrorMarker;
 
 pub use account::{Account, Contract, Slot};
 pub use base::Base;
@@ -29,7 +30,7 @@ pub use proof::AccountProof;
 pub use trie::Trie;
 
 use self::deferred::Deferred;
-use crate::block::CompressedKey;
+use crate::block::{CompressedKey, cosmos::CosmosError};
 
 /// Checks the size of a node, see [`node::TrieNode`].
 const _: () = assert!(size_of::<node::TrieNode<Account>>() <= 176);
@@ -87,6 +88,14 @@ pub trait ReadState: Send + Sync {
 #[derive(Clone, Debug, serde::Serialize, serde::Deserialize, thiserror::Error)]
 #[error("state is not available: {0}")]
 pub struct ReadError(pub String);
+
+impl DBErrorMarker for ReadError {}
+
+impl From<ReadError> for CosmosError {
+    fn from(error: ReadError) -> Self {
+        Self::logic(error)
+    }
+}
 
 impl ReadState for State {
     fn account(&self, address: &Address, key: &B256) -> Result<Option<Account>, ReadError> {

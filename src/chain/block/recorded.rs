@@ -38,7 +38,7 @@ impl Replayed {
             LogEntry::Edit { changes, parameters, .. } => {
                 self.head = self.head.edited(changes, state);
                 if let Some(parameters) = parameters {
-                    parameters.restore(&mut self.head);
+                    self.head.set_params(parameters);
                 }
             }
             LogEntry::Time(shift) | LogEntry::Revert { shift, .. } | LogEntry::Snapshot { shift, .. } => {

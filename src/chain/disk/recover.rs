@@ -186,7 +186,7 @@ fn begin(opening: &Opening, head: &Head) -> Result<ChainFile, OpenError> {
         genesis: head.genesis.clone(),
         block: head.block.clone(),
         state: head.state.clone(),
-        parameters: EditableParams::of(head),
+        parameters: EditableParams::from(head),
         standing: Standing::default(),
     };
     first.write(storage, identity).map_err(|error| OpenError::Io(storage.describe(""), error))?;
@@ -257,7 +257,7 @@ pub(in crate::chain) fn replay(
     }
     recent.reverse();
     let mut head = Head::resumed(params, genesis, recent, block, state).with_archive(history.clone(), height);
-    parameters.restore(&mut head);
+    head.set_params(parameters);
     let mut replayed = Replayed::from(head, shift, standing);
     let mut bytes = 0;
     let count = end.saturating_sub(height);

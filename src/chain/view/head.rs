@@ -10,6 +10,7 @@ use crate::{
     block::Block,
     chain::block::{fees, header},
     evm::{BlockHashes, ChainParams, Environment, Fork, Rules},
+    log::EditableParams,
     state::{Changes, ReadError, State},
     store::{History, LogKey, OldState, OldStateError},
 };
@@ -96,6 +97,13 @@ impl Default for HistoryLimits {
 #[error("state of block {0} is not available")]
 pub struct Pruned(pub u64);
 
+impl From<&Head> for EditableParams {
+    fn from(head: &Head) -> Self {
+        let signers = head.params.signers.iter().map(|(signature, signer)| (*signature, *signer)).collect();
+        Self { chain_id: head.params.chain_id, signers }
+    }
+}
+
 impl Head {
     /// Returns the head of a chain of one block.
     pub fn genesis(params: Arc<ChainParams>, block: Arc<Block>, state: State) -> Self {
@@ -128,6 +136,13 @@ impl Head {
             base: None,
             version: 0,
         }
+    }
+
+    /// Sets the parameters that development methods may change.
+    pub(in crate::chain) fn set_params(&mut self, editable: EditableParams) {
+        let params = Arc::make_mut(&mut self.params);
+        params.chain_id = editable.chain_id;
+        params.signers = Arc::new(editable.signers.into_iter().collect());
     }
 
     /// Returns a head at `block`, with the newest blocks `before` it, oldest first. The states of those are not known.

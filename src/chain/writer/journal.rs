@@ -280,7 +280,7 @@ impl Journal {
             genesis: head.genesis.clone(),
             block: head.block.clone(),
             state: head.state.clone(),
-            parameters: EditableParams::of(head),
+            parameters: EditableParams::from(head),
             standing: standing(),
         });
     }

@@ -178,7 +178,7 @@ impl ChainWriter {
         self.record(|| LogEntry::Edit {
             changes: Arc::new(after.edits_since(before)),
             root: after.state.root(),
-            parameters: (!Arc::ptr_eq(&before.params, &after.params)).then(|| EditableParams::of(after)),
+            parameters: (!Arc::ptr_eq(&before.params, &after.params)).then(|| EditableParams::from(after)),
         })
     }
 
@@ -292,21 +292,6 @@ impl ChainWriter {
         if let Some(journal) = &mut self.recorder.journal {
             journal.tidy_pool(anyway, waiting);
         }
-    }
-}
-
-impl EditableParams {
-    /// Returns the parameters of a head.
-    pub(in crate::chain) fn of(head: &Head) -> Self {
-        let signers = head.params.signers.iter().map(|(signature, signer)| (*signature, *signer)).collect();
-        Self { chain_id: head.params.chain_id, signers }
-    }
-
-    /// Sets these parameters on a head.
-    pub(in crate::chain) fn restore(self, head: &mut Head) {
-        let params = Arc::make_mut(&mut head.params);
-        params.chain_id = self.chain_id;
-        params.signers = Arc::new(self.signers.into_iter().collect());
     }
 }
 

@@ -19,7 +19,6 @@ use crate::{
     },
     evm::{BlockError, ChainParams, Fork, Forks},
     log::AppendError,
-    rpc::RpcError,
     state::ReadError,
 };
 
@@ -250,13 +249,14 @@ fn shown(request: &Request) -> String {
     format!("{request:?}")
 }
 
-/// The error as a client of JSON-RPC sees it.
-fn rpc_error(outcome: Outcome) -> Option<RpcError> {
+/// The error as text.
+fn error_text(outcome: Outcome) -> Option<String> {
     match outcome {
-        Outcome::Submitted(result) => result.err().map(RpcError::from),
-        Outcome::Changed(result) => result.err().map(RpcError::from),
-        Outcome::Dropped(result) => result.err().map(RpcError::from),
-        Outcome::Undecodable(_) | Outcome::InProgress => None,
+        Outcome::Submitted(result) => result.err().map(|error| error.to_string()),
+        Outcome::Changed(result) => result.err().map(|error| error.to_string()),
+        Outcome::Dropped(result) => result.err().map(|error| error.to_string()),
+        Outcome::Undecodable(reason) => Some(reason),
+        Outcome::InProgress => None,
     }
 }
 
@@ -278,7 +278,7 @@ proptest! {
         for response in responses(&values) {
             let decoded = Response::decode(&response.encode()).unwrap();
             prop_assert_eq!(format!("{response:?}"), format!("{decoded:?}"));
-            prop_assert_eq!(rpc_error(response.outcome), rpc_error(decoded.outcome));
+            prop_assert_eq!(error_text(response.outcome), error_text(decoded.outcome));
         }
     }
 
@@ -422,7 +422,7 @@ fn an_error_of_the_system_keeps_its_text() {
     let response = Response { height: 0, outcome: Outcome::Changed(Err(error)) };
     let received = Response::decode(&response.encode()).unwrap();
     assert!(matches!(&received.outcome, Outcome::Changed(Err(error)) if error.to_string() == text));
-    assert_eq!(rpc_error(received.outcome), rpc_error(response.outcome));
+    assert_eq!(error_text(received.outcome), error_text(response.outcome));
 }
 
 #[test]
