@@ -184,7 +184,8 @@ impl Cluster {
         loop {
             let running = self.running();
             let heights: Vec<_> = running.iter().map(|index| self.height(*index)).collect();
-            if heights.iter().all(|height| *height == heights[0]) && running.iter().all(|index| self.is_indexed(*index)) {
+            if heights.iter().all(|height| *height == heights[0]) && running.iter().all(|index| self.is_indexed(*index))
+            {
                 return heights[0];
             }
             assert!(began.elapsed() < PATIENCE, "the nodes' heights remain {heights:?}");
