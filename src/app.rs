@@ -38,10 +38,8 @@ use self::{
 };
 use crate::{
     account::SecretKey,
-    chain::{
-        Chain, ChainConfig, Clock, GenesisError, Keyring, Mining, OpenError, Preamble, Sender, SystemClock, View,
-        WriterThread,
-    },
+    chain::{Chain, ChainConfig, GenesisError, Keyring, Mining, OpenError, Preamble, Sender, View, WriterThread},
+    clock::{Clock, SystemClock},
     cluster::{Cluster, ClusterError},
     config::{Config, ConfigError},
     exchange::{

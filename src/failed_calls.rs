@@ -8,7 +8,7 @@ use parking_lot::Mutex;
 use serde_json::{Value, value::RawValue};
 use tokio::sync::broadcast;
 
-use crate::chain::{Clock, SystemClock};
+use crate::clock::{Clock, SystemClock};
 
 /// The most calls that are kept.
 const MAX_CALLS: usize = 100;

@@ -5,11 +5,7 @@ use std::sync::Arc;
 
 use alloy_primitives::Address;
 
-use crate::{
-    Config, Node, SpawnError,
-    chain::{Chain, Clock},
-    sources::KnownContracts,
-};
+use crate::{Config, Node, SpawnError, chain::Chain, clock::Clock, sources::KnownContracts};
 
 pub mod activity {
     pub use crate::activity::*;
@@ -25,6 +21,11 @@ pub mod chain {
 
 pub mod cli {
     pub use crate::cli::*;
+}
+
+/// The source of time.
+pub mod clock {
+    pub use crate::clock::*;
 }
 
 pub mod cluster {

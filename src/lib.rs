@@ -36,6 +36,7 @@ mod calendar;
 mod causes;
 mod chain;
 mod cli;
+mod clock;
 mod cluster;
 mod codec;
 pub mod config;

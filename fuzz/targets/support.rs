@@ -6,7 +6,8 @@ use alloy_consensus::TxLegacy;
 use alloy_primitives::{Address, TxKind, U256};
 use tetrad::internals::{
     block::{Submission, Transaction},
-    chain::{Chain, ChainConfig, Genesis, GenesisAccount, Head, HistoryLimits, ManualClock, Mining, Pace, PoolLimits},
+    chain::{Chain, ChainConfig, Genesis, GenesisAccount, Head, HistoryLimits, Mining, Pace, PoolLimits},
+    clock::ManualClock,
     evm::{ChainParams, Fork, Forks},
     rpc::{GraphQueries, Rpc, RpcConfig},
     sources::KnownContracts,

@@ -3,12 +3,7 @@
 use std::sync::Arc;
 
 use super::{SpawnError, identity::Identity, open};
-use crate::{
-    account::SecretKey,
-    chain::{Clock, Recovered},
-    config::Config,
-    fork::ChainForks,
-};
+use crate::{account::SecretKey, chain::Recovered, clock::Clock, config::Config, fork::ChainForks};
 
 /// Returns the means to fork, at the start and on request of a development method.
 pub(super) fn forks(config: &Config, identity: &Identity, clock: &Arc<dyn Clock>) -> ChainForks {

@@ -11,7 +11,8 @@ use axum::{
 
 use super::{directory, process};
 use crate::{
-    chain::{Chain, Clock},
+    chain::Chain,
+    clock::Clock,
     cluster::{Cluster, Role},
     exchange::{Exchange, Market, feed::SourceHealth},
     rpc::Rpc,

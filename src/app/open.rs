@@ -11,7 +11,8 @@ use alloy_primitives::{keccak256, utils::format_ether};
 use super::{SpawnError, cluster::Joining, identity::Identity};
 use crate::{
     block::cosmos::CosmosNetwork,
-    chain::{Clock, Genesis, OpenError, Opening, Recovered, open, repair},
+    chain::{Genesis, OpenError, Opening, Recovered, open, repair},
+    clock::Clock,
     config::{BlockTimestamps, Config, Profile},
     evm::{ChainParams, Forks, Limits},
     genesis::{FundedAccounts, GenesisOptions, file, network_genesis},

@@ -12,7 +12,8 @@ use super::{
 };
 use crate::{
     activity::Activity,
-    chain::{Chain, Clock, Keyring, Sender},
+    chain::{Chain, Keyring, Sender},
+    clock::Clock,
     cluster::Cluster,
     config::{Config, MetricsAt, Profile},
     cosmos::Gateway,

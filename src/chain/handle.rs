@@ -15,8 +15,8 @@ use parking_lot::{Mutex, RwLock};
 use tokio::sync::{broadcast, oneshot, watch};
 
 use super::{
-    Blobs, ChainPosition, ChainUpdate, Change, ChangeError, ChangeOutcome, Clock, Event, Head, HistoryLimits,
-    Leadership, Pace, Pool, PoolLimits, PositionExpired, Preamble, Produced, Recovered, Stopped, WriterThread,
+    Blobs, ChainPosition, ChainUpdate, Change, ChangeError, ChangeOutcome, Event, Head, HistoryLimits, Leadership,
+    Pace, Pool, PoolLimits, PositionExpired, Preamble, Produced, Recovered, Stopped, WriterThread,
     shared::{ConfiguredSealing, Sealing, SharedChain},
     view::{index::Index, updates::RemovedBlocks},
     writer::{
@@ -26,6 +26,7 @@ use super::{
 };
 use crate::{
     block::{Block, Impersonated, Mining},
+    clock::Clock,
     evm::{ChainParams, Environment},
     log::LogError,
     metrics::{Counter, Distribution},

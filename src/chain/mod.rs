@@ -5,7 +5,6 @@
 //! codes.
 
 mod block;
-mod clock;
 mod clustered;
 mod cosmos;
 mod disk;
@@ -13,9 +12,8 @@ mod error;
 mod event;
 mod handle;
 mod keyring;
-#[cfg(feature = "internals")]
-mod manual_clock;
 mod peers;
+mod per_head;
 mod pool;
 mod sender;
 mod shared;
@@ -34,7 +32,6 @@ pub use block::{
     header::{MAX_GAS_LIMIT, MIN_GAS_LIMIT},
     simulate::{BlockPlan, MAX_SIMULATED_BLOCKS, PlannedCall, Simulated, SimulationError, SimulationOptions, simulate},
 };
-pub use clock::{Clock, SystemClock};
 pub use disk::{
     dump::{Dump, DumpError, PreparedDump},
     maintain::{MaintainError, canonical_blocks, compact, export_blocks, repair, verify},
@@ -44,9 +41,8 @@ pub use error::{ChangeError, Stopped, SubmitError};
 pub use event::Event;
 pub use handle::{Chain, ChainConfig};
 pub use keyring::{Keyring, UnsignedTransaction, sign_transaction};
-#[cfg(feature = "internals")]
-pub use manual_clock::ManualClock;
 pub use peers::{Leadership, Peers, PoolSelection, Settled};
+pub use per_head::PerHead;
 pub use pool::{Accepted, Admission, Pool, PoolLimits, Pooled};
 pub use sender::{OutgoingCall, SendError, Sender};
 pub use shared::Preamble;

@@ -47,7 +47,8 @@ pub use snapshot::Snapshot;
 pub use updater::{UpdatePace, Updater};
 
 use crate::{
-    chain::{Clock, Event},
+    chain::Event,
+    clock::Clock,
     storage::Storage,
     web::{Operation, RateLimit, Shutdown, WebSockets, socket_operation},
 };

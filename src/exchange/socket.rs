@@ -23,7 +23,7 @@ use tokio::sync::broadcast::{Receiver, error::RecvError};
 
 use super::{Exchange, market::Market, quote::key, snapshot::Snapshot, socket_request::SocketRequest, tick::Tick};
 use crate::{
-    chain::Clock,
+    clock::Clock,
     web::{
         AnswerError, FaultScope, Shutdown, SocketLimits, SocketMessage, SocketProtocol, SocketReply, Utf8Bytes,
         WRITE_TIMEOUT, WebSockets, at_interface_path,

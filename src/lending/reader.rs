@@ -13,10 +13,11 @@ use super::{
 };
 use crate::{
     account::address_from_hex,
-    chain::{Chain, Clock, Head, View},
+    chain::{Chain, Head, PerHead, View},
+    clock::Clock,
     contracts::{ReadContractError, bindings::LendingLens, read},
     network::Network,
-    web::{PerHead, Rendered, RestError, in_turn, parameters::Timeframe},
+    web::{Rendered, RestError, in_turn, parameters::Timeframe},
 };
 
 /// Most bodies about single users and pools that are kept for one head.

@@ -11,7 +11,8 @@ use super::{
     reader::{LensReader, Topic},
 };
 use crate::{
-    chain::{Chain, Clock},
+    chain::Chain,
+    clock::Clock,
     network::Network,
     web::{
         Api, CachePolicy, Cached, Interface, Operation, Path, Query, Rendered, RestError, method_not_allowed,

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use super::context::ScenarioContext;
 use crate::{
-    chain::{Chain, Clock, Sender},
+    chain::{Chain, Sender},
+    clock::Clock,
     exchange::{Market, feed::SourceSet},
     network::Network,
     web::{Faults, Shutdown},

@@ -25,7 +25,7 @@ use super::{
     store::VerifiedContract,
 };
 use crate::{
-    chain::Clock,
+    clock::Clock,
     ring::{Ring, WaitQueue},
 };
 

@@ -26,7 +26,7 @@ use serde_json::json;
 use tokio::{sync::Notify, time::sleep};
 
 use super::{ClientAddresses, Peer, Shutdown, front::interface_path};
-use crate::chain::{Clock, SystemClock};
+use crate::clock::{Clock, SystemClock};
 
 /// The header, and the parameter of the query, by which a client names itself.
 const NAME_HEADER: &str = "x-client";

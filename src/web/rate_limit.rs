@@ -12,7 +12,7 @@ use axum::{
 use parking_lot::Mutex;
 
 use super::{Operation, RateDecision, RestError, SlidingWindow, current_client};
-use crate::chain::Clock;
+use crate::clock::Clock;
 
 /// The window in which requests are counted.
 const WINDOW_MS: u64 = 60_000;

@@ -16,7 +16,7 @@ use super::{
     api::Failure,
     parameters::{ParamError, ParameterError, ParameterPlace},
 };
-use crate::chain::{Clock, SystemClock};
+use crate::clock::{Clock, SystemClock};
 
 /// An error of a REST request.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

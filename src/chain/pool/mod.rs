@@ -33,7 +33,8 @@ use self::{
     room::Incoming,
     sender::{PoolSlot, PoolUsage, Sender},
 };
-use super::{Clock, Head, SubmitError};
+use super::{Head, SubmitError};
+use crate::clock::Clock;
 use crate::{
     block::{Submission, Transaction},
     state::State,

@@ -4,7 +4,8 @@ use std::{sync::Arc, time::Duration};
 
 use crate::{
     calendar::LAST_SECOND,
-    chain::{ChangeError, Clock, Head},
+    chain::{ChangeError, Head},
+    clock::Clock,
     log::TimeShift,
 };
 

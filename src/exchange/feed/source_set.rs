@@ -9,7 +9,7 @@ use super::{
     Condition, Manual, Moment, Replay, ReplayError, ScriptedPrices, Simulation, Source, SourceHealth, SourceSpec,
     Upstream, UpstreamConfig,
 };
-use crate::{chain::Clock, exchange::oracle::Feed, network::Network, web::Shutdown};
+use crate::{clock::Clock, exchange::oracle::Feed, network::Network, web::Shutdown};
 
 /// The policy that combines the prices of several sources.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

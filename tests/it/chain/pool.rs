@@ -11,9 +11,9 @@ use proptest::prelude::*;
 use tetrad::internals::{
     block::{Envelope, Submission, Transaction},
     chain::{
-        Accepted, Chain, ChainConfig, Genesis, GenesisAccount, HistoryLimits, ManualClock, Mining, PoolLimits,
-        Preamble, SubmitError,
+        Accepted, Chain, ChainConfig, Genesis, GenesisAccount, HistoryLimits, Mining, PoolLimits, Preamble, SubmitError,
     },
+    clock::ManualClock,
     evm::{ChainParams, Fork, Forks},
 };
 

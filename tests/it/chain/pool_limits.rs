@@ -11,7 +11,8 @@ use alloy::consensus::{SignableTransaction, Transaction as _};
 use proptest::prelude::*;
 use tetrad::internals::{
     block::{Envelope, Submission},
-    chain::{Accepted, Chain, Change, Edit, ManualClock, PoolLimits, Setting, SubmitError},
+    chain::{Accepted, Chain, Change, Edit, PoolLimits, Setting, SubmitError},
+    clock::ManualClock,
 };
 
 use super::pool::{chain_with, sender, transaction};

@@ -11,7 +11,8 @@ use alloy::{
 };
 use tetrad::internals::{
     block::{Envelope, Submission, Transaction},
-    chain::{Chain, Change, Edit, ManualClock, Mining, PoolLimits, Setting},
+    chain::{Chain, Change, Edit, Mining, PoolLimits, Setting},
+    clock::ManualClock,
 };
 
 use super::pool::{chain_with, sender, transaction};

@@ -3,7 +3,10 @@
 use std::sync::Arc;
 
 use alloy_primitives::Address;
-use tetrad::internals::chain::{Change, ChangeError, ManualClock, PoolLimits, Setting};
+use tetrad::internals::{
+    chain::{Change, ChangeError, PoolLimits, Setting},
+    clock::ManualClock,
+};
 
 use super::pool::chain_with;
 

@@ -7,7 +7,8 @@ use std::{
 
 use tetrad::internals::{
     block::Transaction,
-    chain::{Chain, Change, Head, ManualClock, Mining, PoolLimits, Preamble, Setting, SubmitError},
+    chain::{Chain, Change, Head, Mining, PoolLimits, Preamble, Setting, SubmitError},
+    clock::ManualClock,
     evm::Environment,
 };
 use tokio::sync::oneshot;

@@ -9,9 +9,10 @@ use tetrad::{
     internals::{
         block::Submission,
         chain::{
-            Chain, ChainConfig, Genesis, GenesisAccount, Head, HistoryLimits, ManualClock, Mining, OpenError, Opening,
-            PoolLimits, Recovered, SubmitError, WriterThread, open, sign_transaction,
+            Chain, ChainConfig, Genesis, GenesisAccount, Head, HistoryLimits, Mining, OpenError, Opening, PoolLimits,
+            Recovered, SubmitError, WriterThread, open, sign_transaction,
         },
+        clock::ManualClock,
         evm::{ChainParams, Fork, Forks},
         storage::Storage,
     },

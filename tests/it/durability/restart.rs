@@ -7,7 +7,7 @@ use tempfile::TempDir;
 use tetrad::{
     Config,
     internals::{
-        chain::ManualClock,
+        clock::ManualClock,
         contracts::bindings::Vault,
         storage::{Directory, Storage},
     },

@@ -8,7 +8,7 @@ use alloy::{
 };
 use serde_json::{Value, json};
 use tetrad::internals::{
-    chain::{Clock, ManualClock, SystemClock},
+    clock::{Clock, ManualClock, SystemClock},
     contracts::bindings::{PriceOracle, Token, Vault},
     exchange::feed::SourceSpec,
 };

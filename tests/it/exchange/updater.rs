@@ -254,7 +254,7 @@ async fn the_pending_block_begins_as_the_sealed_one_will() {
 
 #[tokio::test]
 async fn the_timer_moves_prices_without_anybody_asking() {
-    let node = node_at(std::sync::Arc::new(tetrad::internals::chain::SystemClock), |config| {
+    let node = node_at(std::sync::Arc::new(tetrad::internals::clock::SystemClock), |config| {
         config.exchange.price_tick = Some(Duration::from_secs(1));
     });
     let node = node.await;

@@ -12,7 +12,7 @@ use axum::{
 };
 use parking_lot::Mutex;
 use tetrad::internals::{
-    chain::{Clock, ManualClock},
+    clock::{Clock, ManualClock},
     contracts::bindings::PriceOracle,
     exchange::{
         Feed,

@@ -9,7 +9,7 @@ use tetrad::{
     Config,
     account::{Kind, address_to_bech32},
     config::Profile,
-    internals::chain::ManualClock,
+    internals::clock::ManualClock,
 };
 
 use crate::support::{

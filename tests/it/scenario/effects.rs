@@ -8,7 +8,7 @@ use alloy::{
 };
 use serde_json::{Value, json};
 use tetrad::internals::{
-    chain::ManualClock,
+    clock::ManualClock,
     contracts::bindings::{LendingPool, Token, Vault, VaultErrors},
     scenario::READY_MADE,
 };

@@ -8,7 +8,7 @@ use std::{sync::Arc, time::Duration};
 
 use reqwest::Response;
 use serde_json::Value;
-use tetrad::internals::chain::ManualClock;
+use tetrad::internals::clock::ManualClock;
 
 use crate::support::TestNode;
 

@@ -13,11 +13,12 @@ use sources::Sources;
 
 /// The rooms and what each imports, re-exports followed. Imports go up the list only. Rooms that are not listed stand at
 /// the end and may import anything.
-const IMPORTS: [(&str, &[&str]); 40] = [
+const IMPORTS: [(&str, &[&str]); 41] = [
     ("account", &[]),
     ("artifacts", &[]),
     ("codec", &[]),
     ("calendar", &[]),
+    ("clock", &[]),
     ("decimal", &[]),
     ("metrics", &[]),
     ("nesting", &[]),
@@ -36,13 +37,16 @@ const IMPORTS: [(&str, &[&str]); 40] = [
     ("evm", &["block", "codec", "state"]),
     (
         "chain",
-        &["account", "block", "calendar", "codec", "evm", "log", "metrics", "parallel", "state", "storage", "store"],
+        &[
+            "account", "block", "calendar", "clock", "codec", "evm", "log", "metrics", "parallel", "state", "storage",
+            "store",
+        ],
     ),
     ("index", &["block", "chain", "codec", "evm", "store"]),
     ("cluster", &["block", "causes", "chain", "codec", "log", "metrics", "redact", "storage", "store"]),
-    ("web", &["account", "chain", "metrics", "network", "parallel", "ring", "tls"]),
-    ("sources", &["artifacts", "chain", "nesting", "network", "ring", "storage"]),
-    ("failed_calls", &["chain"]),
+    ("web", &["account", "clock", "metrics", "network", "parallel", "ring", "tls"]),
+    ("sources", &["artifacts", "chain", "clock", "nesting", "network", "ring", "storage"]),
+    ("failed_calls", &["clock"]),
     ("console", &["block", "chain", "evm", "failed_calls", "network", "sources"]),
     ("contracts", &["artifacts", "chain", "evm", "network"]),
     ("fork", &["block", "calendar", "causes", "chain", "evm", "state", "tls", "web"]),
@@ -72,6 +76,7 @@ const IMPORTS: [(&str, &[&str]); 40] = [
             "block",
             "causes",
             "chain",
+            "clock",
             "codec",
             "contracts",
             "decimal",
@@ -84,7 +89,7 @@ const IMPORTS: [(&str, &[&str]); 40] = [
             "web",
         ],
     ),
-    ("lending", &["account", "artifacts", "block", "chain", "contracts", "decimal", "network", "web"]),
+    ("lending", &["account", "artifacts", "block", "chain", "clock", "contracts", "decimal", "network", "web"]),
     ("activity", &["block", "chain", "contracts", "decimal", "network", "store", "web"]),
     ("faucet", &["block", "chain", "contracts", "decimal", "evm", "network", "web"]),
     (
@@ -93,7 +98,7 @@ const IMPORTS: [(&str, &[&str]); 40] = [
     ),
     ("cosmos", &["account", "block", "calendar", "chain", "nesting", "network", "state", "web"]),
     ("site", &["artifacts", "web"]),
-    ("scenario", &["block", "chain", "contracts", "decimal", "exchange", "nesting", "network", "web"]),
+    ("scenario", &["block", "chain", "clock", "contracts", "decimal", "exchange", "nesting", "network", "web"]),
     ("genesis", &["artifacts", "calendar", "chain", "contracts", "evm", "exchange", "lending", "network"]),
     (
         "config",
@@ -110,12 +115,13 @@ const WITH_CIRCLES: [&str; 4] = ["cosmos", "evm", "exchange", "web"];
 
 /// Crates that only `web` and the interfaces may name.
 const WEB_CRATES: [&str; 7] = ["axum", "hyper", "hyper_util", "http", "http_body_util", "tower", "tower_http"];
-const WITHOUT_WEB: [&str; 25] = [
+const WITHOUT_WEB: [&str; 26] = [
     "account",
     "artifacts",
     "block",
     "calendar",
     "causes",
+    "clock",
     "codec",
     "console",
     "contracts",

@@ -13,7 +13,7 @@ use alloy_primitives::Address;
 use serde_json::{Value, json};
 use tetrad::{
     Config, Node,
-    internals::chain::{Clock, ManualClock, SystemClock},
+    internals::clock::{Clock, ManualClock, SystemClock},
 };
 
 use self::socket::PriceSocket;

@@ -15,7 +15,7 @@ use tokio::sync::watch;
 
 use self::circuit::Circuit;
 use super::{Condition, FeedError, JsonPath, Moment, Source, SourceHealth, SourceSpec, usd_e8};
-use crate::{chain::Clock, network::Network, redact::origin, web::Shutdown};
+use crate::{clock::Clock, network::Network, redact::origin, web::Shutdown};
 
 /// Most bytes of an upstream's answer.
 const MAX_ANSWER: usize = 4 << 20;

@@ -3,7 +3,7 @@
 use std::{fs, path::Path, process::Command, sync::Arc};
 
 use tempfile::TempDir;
-use tetrad::internals::chain::ManualClock;
+use tetrad::internals::clock::ManualClock;
 
 use super::{
     blocks::{Block, blocks},

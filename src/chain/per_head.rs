@@ -8,7 +8,7 @@ use std::{
 use arc_swap::ArcSwapOption;
 use tokio::sync::Mutex;
 
-use crate::chain::{Chain, Head};
+use super::{Chain, Head};
 
 /// The value for the newest head that was requested.
 pub struct PerHead<T> {
