@@ -202,7 +202,7 @@ impl Membership {
         self.connection.create_log().await
     }
 
-    /// Returns the copy of the log that the node has which leads.
+    /// Returns the leading node's copy of the log.
     pub fn leader_copy(&self) -> Arc<dyn OtherCopies> {
         Arc::new(LeaderCopy { connection: self.connection.clone(), directory: self.directory.clone() })
     }

@@ -3,10 +3,9 @@
 use std::{fmt, str::FromStr, time::Duration};
 
 use alloy_primitives::{B256, keccak256};
-use async_nats::Request;
+use async_nats::{Message, Request};
 use bytes::Bytes;
 use futures_util::{StreamExt, future::BoxFuture};
-
 use tokio::task::spawn_blocking;
 
 use super::{
@@ -90,37 +89,73 @@ impl LeaderCopy {
     }
 }
 
-/// Serves the entries of this process's copy while it leads, one request after another: those of a node that has fallen out
-/// of the stream are few, and others have no claim on the leader's time.
+/// Serves the entries of this process's copy while it leads. Requests are answered one after another, so that nodes that catch
+/// up do not take the leader's time.
 pub(super) async fn serve(connection: Connection, chain: Chain, own: &NodeProcess) -> Result<(), ClusterError> {
     let subject = connection.names.entry(own, "*");
     let mut wanted = connection.client.subscribe(subject).await.map_err(|error| failed(&error))?;
     tokio::spawn(async move {
+        let mut served = Served { connection, chain, last: None };
         while let Some(message) = wanted.next().await {
-            let Some(reply) = message.reply else { continue };
-            let height = message.subject.rsplit('.').next().and_then(|height| height.parse().ok());
-            let (chain, client) = (chain.clone(), connection.client.clone());
-            let answer = move || {
-                let log = chain.log().filter(|_| chain.leadership().borrow().leads)?;
-                let (description, entry) = described(log, height?)?;
-                match message.payload.is_empty() {
-                    true => Some(description.to_string().into()),
-                    false => part(&client, entry.len(), &message.payload).map(|part| entry.slice(part)),
-                }
-            };
+            let Some(reply) = message.reply.clone() else { continue };
             // An empty answer: it does not have the entry.
-            let answer = spawn_blocking(answer).await.ok().flatten().unwrap_or_default();
-            connection.answer(reply, answer).await;
+            let answer = served.answer(&message).await.unwrap_or_default();
+            served.connection.answer(reply, answer).await;
         }
     });
     Ok(())
 }
 
+/// The copy of this process, for others.
+struct Served {
+    connection: Connection,
+    chain: Chain,
+    /// The entry that was described last, since its parts are fetched next.
+    last: Option<(u64, Bytes)>,
+}
+
+impl Served {
+    /// Returns the description of the entry that a message names or, if the message names an offset as well, the part of the
+    /// entry that begins there.
+    async fn answer(&mut self, message: &Message) -> Option<Bytes> {
+        let height = message.subject.rsplit('.').next()?.parse().ok()?;
+        let last = self.last.take().filter(|(last, _)| *last == height);
+        if !self.chain.leadership().borrow().leads {
+            return None;
+        }
+
+        if message.payload.is_empty() {
+            let chain = self.chain.clone();
+            let read = spawn_blocking(move || described(chain.log()?, height)).await;
+            let (description, entry) = read.ok()??;
+            self.last = Some((height, entry));
+            return Some(description.to_string().into());
+        }
+
+        let entry = match last {
+            Some((_, entry)) => entry,
+            // Another node has asked for another one in between.
+            None => {
+                let chain = self.chain.clone();
+                let read = spawn_blocking(move || read(chain.log()?, height)).await;
+                read.ok()??.into()
+            }
+        };
+        let part = part(&self.connection.client, entry.len(), &message.payload)?;
+        self.last = Some((height, entry.clone())).filter(|_| part.end < entry.len());
+        Some(entry.slice(part))
+    }
+}
+
 /// Reads an entry, if the log has it.
+fn read(log: &dyn ReadLog, height: u64) -> Option<Vec<u8>> {
+    log.heights().contains(&height).then(|| log.read(height).ok())?.map(|stored| stored.bytes)
+}
+
+/// Reads an entry and describes it, if the log has it.
 fn described(log: &dyn ReadLog, height: u64) -> Option<(Description, Bytes)> {
-    let read = |height| log.heights().contains(&height).then(|| log.read(height).ok())?;
-    let entry = read(height)?.bytes;
-    let previous = height.checked_sub(1).and_then(read).map(|previous| keccak256(previous.bytes));
+    let entry = read(log, height)?;
+    let previous = height.checked_sub(1).and_then(|before| read(log, before)).map(keccak256);
     Some((Description { size: entry.len(), previous }, entry.into()))
 }
 

@@ -56,6 +56,8 @@ pub(super) struct JetStreamLog {
     fork: Option<Suspicion>,
     /// The time at which the servers were asked for another leader of the stream.
     deposed: Option<Instant>,
+    /// The height of an entry of the stream before which there are some that neither the stream nor the copy has.
+    gap: Option<u64>,
 }
 
 /// A difference, and the time at which it was first seen.
@@ -86,6 +88,7 @@ impl JetStreamLog {
             newest: None,
             fork: None,
             deposed: None,
+            gap: None,
         }
     }
 
@@ -114,19 +117,17 @@ impl JetStreamLog {
     /// Finds the end of the copy in the stream, and compares what both have before it. Completes a stream that ends before the
     /// copy. Returns the sequence of the message after which to read.
     fn locate(&mut self) -> Result<u64, LogError> {
-        let own = self.copy.reader();
+        let (own, end) = (self.copy.reader(), self.copy.end());
         let heights = self.runtime.block_on(self.stream.heights())?;
-        let begins = heights.as_ref().map_or(self.copy.end(), |heights| heights.start);
+        let is_empty = heights.is_none();
+        let begins = heights.map_or(end, |heights| heights.start);
         self.assembler.clear();
-        if begins > self.copy.end() {
-            self.fetch_missing(begins)?;
-        }
-        let end = self.copy.end();
-        if heights.is_none() && !own.heights().is_empty() {
+        if is_empty && !own.heights().is_empty() {
             self.depose_leader();
             return Err(self.stale(format!("it has no entries, but the log in the data directory {end}")));
         }
         if begins > end {
+            self.gap = Some(begins);
             return Err(self.stale(format!(
                 "it begins at entry {begins}, after the end of the log in the data directory at {end}: the node was away for \
                  too long. Move the directory away, and the node fetches a checkpoint"
@@ -138,6 +139,9 @@ impl JetStreamLog {
 
         let comparison = self.runtime.block_on(compare(&self.stream, &*own, begins))?;
         self.expect_same(&comparison)?;
+        if let Some(height) = comparison.gap {
+            return Err(self.missing_before(height));
+        }
         if !comparison.is_known {
             // Without an entry that both have, nothing says that the two are of the same log.
             self.depose_leader();
@@ -145,18 +149,7 @@ impl JetStreamLog {
                 self.stale(format!("it has none of the entries at the end of the log in the data directory at {end}"))
             );
         }
-        if comparison.shared < end {
-            return self.complete(&comparison);
-        }
-        // The stream has later entries, and none that follows the copy's: those in between are lost, or the later ones are void.
-        let stream_end = heights.map_or(end, |heights| heights.end);
-        if comparison.read == comparison.last && stream_end > end {
-            let is_complete = self.fetch_missing(stream_end)?;
-            if !is_complete && self.copy.end() > end {
-                return Err(self.stale(format!("entry {} is fetched from the node that leads", self.copy.end())));
-            }
-        }
-        Ok(comparison.read)
+        if comparison.shared < end { self.complete(&comparison) } else { Ok(comparison.read) }
     }
 
     /// Expects that the stream has the copy's entries. A difference counts once the stream has confirmed it: a server that has
@@ -226,30 +219,38 @@ impl JetStreamLog {
 
     /// Returns whether there are no messages after `last` up to `end`, because an operator has removed them.
     fn are_removed(&self, last: u64, end: u64) -> Result<bool, LogError> {
-        let next = self.runtime.block_on(self.stream.part_from(last + 1))?;
-        Ok(next.is_none_or(|next| next.sequence > end))
+        let (extent, next) = self.runtime.block_on(async {
+            // A server that has just begun to lead the stream may not have them yet.
+            tokio::try_join!(self.stream.extent(), self.stream.part_from(last + 1))
+        })?;
+        Ok(extent.last >= end && next.is_none_or(|next| next.sequence > end))
     }
 
-    /// Adds the entries before `height`, which the stream has lost, from the copy of the node that leads: at most [`MANY`] at
-    /// once. Returns whether the copy has all of them then.
-    fn fetch_missing(&mut self, height: u64) -> Result<bool, LogError> {
-        let from = self.copy.end();
-        for missing in (from..height).take(MANY) {
-            let Some(CopiedEntry { bytes, previous }) = self.runtime.block_on(self.others.entry(missing)) else {
+    /// The error for a copy that ends before an entry that the stream has.
+    fn missing_before(&mut self, height: u64) -> LogError {
+        self.gap = Some(height);
+        self.stale(format!("entry {} is missing before entry {height}", self.copy.end()))
+    }
+
+    /// Adds the entries before the gap's end, which the stream has lost, from the copy of the node that leads, as long as that
+    /// has entries that follow. Returns whether there were any.
+    fn fill_gap(&mut self) -> Result<bool, LogError> {
+        let (from, to) = (self.copy.end(), self.gap.take().unwrap_or_default());
+        for height in from..to {
+            let newest = self.newest()?;
+            let found = self.runtime.block_on(self.others.entry(height));
+            let Some(CopiedEntry { bytes, .. }) = found.filter(|found| newest.is_none() || found.previous == newest)
+            else {
                 break;
             };
-            self.add(StoredEntry { height: missing, bytes }, previous)?;
+            self.add(StoredEntry { height, bytes }, newest)?;
         }
-        let to = self.copy.end();
-        if to > from {
-            tracing::warn!(
-                stream = self.stream.name(),
-                from,
-                to,
-                "took entries that the stream lacks from the node that leads"
-            );
+        let end = self.copy.end();
+        if end > from {
+            let stream = self.stream.name();
+            tracing::warn!(stream, from, to = end, "took entries that the stream has lost from the node that leads");
         }
-        Ok(to == height)
+        Ok(end > from)
     }
 
     fn tail(&mut self, last: u64) -> &mut Tail {
@@ -276,8 +277,8 @@ impl JetStreamLog {
     /// Adds an entry to the copy, if it is its next one. `previous` is the hash of the entry before it.
     fn add(&mut self, entry: StoredEntry, previous: Option<B256>) -> Result<(), LogError> {
         let StoredEntry { height, bytes } = entry;
-        if height > self.copy.end() && !self.fetch_missing(height)? {
-            return Err(self.stale(format!("entry {} is missing before entry {height}", self.copy.end())));
+        if height > self.copy.end() {
+            return Err(self.missing_before(height));
         }
         if height < self.copy.end() {
             let known = self.copy.reader();
@@ -296,6 +297,44 @@ impl JetStreamLog {
             error => LogError::Io { file: "log".to_owned(), source: std::io::Error::other(error) },
         })?;
         self.newest = Some(keccak256(&bytes));
+        Ok(())
+    }
+
+    /// Reads all messages that the stream has at present.
+    fn read_to_end(&mut self) -> Result<(), LogError> {
+        let located = match self.last {
+            Some(last) => last,
+            None => self.locate()?,
+        };
+        self.last = Some(located);
+        let StreamExtent { first, last: end, .. } = self.runtime.block_on(self.stream.extent())?;
+        if located > end || located + 1 < first {
+            // The place is looked up again.
+            (self.last, self.tail) = (None, None);
+            return Err(self.stale(format!(
+                "it has messages {first} to {end}, and this node has read up to message {located}: the stream was replaced or \
+                 compacted while the node was away. Move the data directory away, and the node fetches a checkpoint"
+            )));
+        }
+        let runtime = self.runtime.clone();
+        while let Some(last) = self.last.filter(|last| *last < end) {
+            let tail = self.tail(last);
+            let part = runtime.block_on(async { timeout(DELIVERY, tail.next()).await });
+            match part {
+                Ok(Some(part)) => self.take(part?)?,
+                Ok(None) | Err(_) if self.are_removed(last, end)? => {
+                    self.last = Some(end);
+                    0
+                }
+                Ok(None) | Err(_) => {
+                    self.tail = None;
+                    let what = format!("the stream {} did not deliver message {}", self.stream.name(), last + 1);
+                    return Err(LogError::Unavailable(what));
+                }
+            };
+        }
+        // From now on further messages arrive by themselves.
+        self.tail(self.last.unwrap_or(end));
         Ok(())
     }
 
@@ -392,40 +431,18 @@ impl BlockLog for JetStreamLog {
     }
 
     fn catch_up(&mut self) -> Result<(), LogError> {
-        let located = match self.last {
-            Some(last) => last,
-            None => self.locate()?,
-        };
-        self.last = Some(located);
-        let StreamExtent { first, last: end, .. } = self.runtime.block_on(self.stream.extent())?;
-        if located > end || located + 1 < first {
-            // The place is looked up again.
-            (self.last, self.tail) = (None, None);
-            return Err(self.stale(format!(
-                "it has messages {first} to {end}, and this node has read up to message {located}: the stream was replaced or \
-                 compacted while the node was away. Move the data directory away, and the node fetches a checkpoint"
-            )));
-        }
-        let runtime = self.runtime.clone();
-        while let Some(last) = self.last.filter(|last| *last < end) {
-            let tail = self.tail(last);
-            let part = runtime.block_on(async { timeout(DELIVERY, tail.next()).await });
-            match part {
-                Ok(Some(part)) => self.take(part?)?,
-                Ok(None) | Err(_) if self.are_removed(last, end)? => {
-                    self.last = Some(end);
-                    0
-                }
-                Ok(None) | Err(_) => {
-                    self.tail = None;
-                    let what = format!("the stream {} did not deliver message {}", self.stream.name(), last + 1);
-                    return Err(LogError::Unavailable(what));
-                }
+        loop {
+            let before = self.copy.end();
+            self.gap = None;
+            let error = match self.read_to_end() {
+                Err(error @ LogError::Stale { .. }) => error,
+                outcome => return outcome,
             };
+            // What follows the entries that were read may be void, or come after others that are lost.
+            if self.copy.end() == before && !self.fill_gap()? {
+                return Err(error);
+            }
         }
-        // From now on further messages arrive by themselves.
-        self.tail(self.last.unwrap_or(end));
-        Ok(())
     }
 
     fn is_obstructed(&self) -> bool {

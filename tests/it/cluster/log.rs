@@ -128,12 +128,14 @@ async fn a_stream_that_lacks_entries_gets_them_from_a_copy() {
     follow(&mut *log).await.unwrap();
     assert_eq!(entries(&own), entries(&longer));
 
-    // One in the middle comes again after the others, which nobody adds before it.
+    // One in the middle is not stored again after the others: nobody would add it before them.
     let messages = jetstream::new(nats.client().await).get_stream("LOG").await.unwrap();
     messages.delete_message(3).await.unwrap();
     follow(&mut *open(&stream, &own)).await.unwrap();
+    assert_eq!(stream.extent().await.unwrap().last, 5);
+    append(&mut *log, "f").unwrap();
     let later = MemoryLog::default();
-    follow(&mut *open(&stream, &later)).await.unwrap();
+    follow(&mut *open_beside(&stream, &later, &Leader(Some(own.clone())))).await.unwrap();
     assert_eq!(entries(&later), entries(&own));
 }
 
@@ -152,12 +154,12 @@ async fn a_copy_that_has_nothing_in_common_with_the_stream_is_of_another_cluster
     assert_eq!(entries(&other), ["y", "z"]);
 }
 
-/// A stream of 200 entries, which has lost those of a range of heights, beside the copy of the node that leads.
+/// A stream of 1,500 entries, which has lost those of a range of heights, beside the copy of the node that leads.
 async fn with_losses(nats: &NatsServers, lost: std::ops::Range<u64>) -> (LogStream, Box<dyn BlockLog>, MemoryLog) {
     let (stream, own) = (stream(nats).await, MemoryLog::default());
     let mut log = open(&stream, &own);
     follow(&mut *log).await.unwrap();
-    for height in 0..200 {
+    for height in 0..1_500 {
         append(&mut *log, &format!("entry {height}")).unwrap();
     }
     let messages = jetstream::new(nats.client().await).get_stream("LOG").await.unwrap();
@@ -167,57 +169,75 @@ async fn with_losses(nats: &NatsServers, lost: std::ops::Range<u64>) -> (LogStre
     (stream, log, own)
 }
 
+fn catch_up(log: &mut dyn BlockLog) -> Result<(), LogError> {
+    block_in_place(|| log.catch_up())
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_node_takes_what_the_stream_has_lost_from_the_node_that_leads() {
     let Some(nats) = NatsServers::start(1).await else { return };
-    let (stream, mut log, full) = with_losses(&nats, 20..150).await;
-    let first = |count: usize| entries(&full)[..count].to_vec();
-    let part = |count: usize| copy(&first(count).iter().map(String::as_str).collect::<Vec<_>>());
+    let (stream, mut log, full) = with_losses(&nats, 20..1_400).await;
+    let all = entries(&full);
+    let first = |count: usize| copy(&all[..count].iter().map(String::as_str).collect::<Vec<_>>());
 
-    // Nobody has it: the node has what comes before.
-    let alone = MemoryLog::default();
-    let refused = block_in_place(|| open(&stream, &alone).catch_up()).unwrap_err();
-    assert!(refused.to_string().contains("entry 20 is missing before entry 150"), "{refused}");
-    follow(&mut *open(&stream, &alone)).await.unwrap();
-    assert_eq!(entries(&alone), first(20));
+    // Nobody has what is missing: the node neither goes on without it nor leads.
+    for known in [0, 20, 60, 1_200] {
+        let alone = first(known);
+        let mut log = open(&stream, &alone);
+        for _ in 0..2 {
+            let refused = catch_up(&mut *log).unwrap_err().to_string();
+            let missing = format!("entry {} is missing before entry 1400", known.max(20));
+            assert!(refused.contains(&missing), "{refused}");
+        }
+        assert!(matches!(append(&mut *log, "fork"), Err(AppendError::Conflict { .. })));
+        assert_eq!(entries(&alone), all[..known.max(20)]);
+    }
 
-    // The leader's has nothing in common with the node's.
-    let foreign = copy(&["other"; 200]);
-    block_in_place(|| open_beside(&stream, &alone, &Leader(Some(foreign))).catch_up()).unwrap_err();
-    assert_eq!(entries(&alone), first(20));
+    // The leader's entries do not follow the node's.
+    let (alone, foreign) = (first(20), copy(&["other"; 1_500]));
+    catch_up(&mut *open_beside(&stream, &alone, &Leader(Some(foreign)))).unwrap_err();
+    assert_eq!(entries(&alone), all[..20]);
 
     let leader = Leader(Some(full.clone()));
-    for known in [0, 5, 20] {
-        let later = part(known);
-        follow(&mut *open_beside(&stream, &later, &leader)).await.unwrap();
-        assert_eq!(entries(&later), entries(&full), "{known} known entries");
+    for known in [0, 5, 20, 60, 1_200, 1_400] {
+        let later = first(known);
+        catch_up(&mut *open_beside(&stream, &later, &leader)).unwrap();
+        assert_eq!(entries(&later), all, "{known} known entries");
     }
 
-    // One that has joined without them gets them with the next entry, and so does one that has some of them.
-    for known in [20, 60] {
-        let later = part(known);
-        let mut behind = open_beside(&stream, &later, &leader);
-        follow(&mut *behind).await.unwrap();
-        while append(&mut *log, "next").is_err() {
-            follow(&mut *log).await.unwrap();
-        }
-        follow(&mut *behind).await.unwrap();
-        assert_eq!(entries(&later), entries(&full), "{known} known entries");
-    }
+    // None of them has stored anything again, and all go on.
+    assert_eq!(stream.extent().await.unwrap().last, 1_500);
+    append(&mut *log, "next").unwrap();
+    assert_eq!(entries(&full).len(), 1_501);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_node_that_was_away_takes_what_the_stream_no_longer_has_from_the_node_that_leads() {
     let Some(nats) = NatsServers::start(1).await else { return };
-    let (stream, _, full) = with_losses(&nats, 0..150).await;
+    let (stream, _, full) = with_losses(&nats, 0..1_400).await;
     let away = || copy(&["entry 0", "entry 1"]);
 
     let alone = away();
-    let refused = block_in_place(|| open(&stream, &alone).catch_up()).unwrap_err();
+    let refused = catch_up(&mut *open(&stream, &alone)).unwrap_err();
     assert!(refused.to_string().contains("Move the directory away"), "{refused}");
     assert_eq!(entries(&alone), ["entry 0", "entry 1"]);
 
     let later = away();
-    follow(&mut *open_beside(&stream, &later, &Leader(Some(full.clone())))).await.unwrap();
+    catch_up(&mut *open_beside(&stream, &later, &Leader(Some(full.clone())))).unwrap();
+    assert_eq!(entries(&later), entries(&full));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_last_messages_of_a_stream_may_have_been_removed() {
+    let Some(nats) = NatsServers::start(1).await else { return };
+    let (stream, log, full) = with_losses(&nats, 1_200..1_500).await;
+    assert_eq!(stream.heights().await.unwrap(), Some(0..1_200));
+    drop(log);
+    // A copy that has them stores them again.
+    let mut log = open(&stream, &full);
+    catch_up(&mut *log).unwrap();
+    append(&mut *log, "next").unwrap();
+    let later = MemoryLog::default();
+    catch_up(&mut *open(&stream, &later)).unwrap();
     assert_eq!(entries(&later), entries(&full));
 }
