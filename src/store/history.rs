@@ -9,7 +9,7 @@ use std::{
 };
 
 use alloy_primitives::{Address, B256};
-use parking_lot::{Mutex, RwLock};
+use parking_lot::{Mutex, MutexGuard, RwLock};
 
 use super::{
     active::{ActiveIndex, BLOCK},
@@ -23,6 +23,7 @@ use super::{
 use crate::{
     block::Block,
     log::{ChainIdentity, DecodedEntry, LogEntry, LogError, ReadLog, decode_ahead},
+    parallel::processors,
     state::Part,
     storage::{Storage, remove_file},
 };
@@ -47,6 +48,9 @@ pub struct History {
     tables: RwLock<Tables>,
     /// A cache of recently read blocks.
     recent: Mutex<RecentBlocks>,
+    /// Held while an entry is read and decoded, by its height. Many readers of one block read it once, and no more blocks are
+    /// decoded at a time than there are processors: a decoded block takes several times the memory of its encoding.
+    reading: Box<[Mutex<()>]>,
     /// The oldest usable checkpoint, as long as a reader holds it.
     beginning: Mutex<Weak<Checkpoint>>,
     /// The oldest block, once there is one. No revert changes it.
@@ -135,7 +139,8 @@ impl History {
         }
         let tables = RwLock::new(tables);
         let (recent, beginning, oldest, sealing) = Default::default();
-        Ok(Arc::new(Self { storage, log, identity, part_bytes, tables, recent, beginning, oldest, sealing }))
+        let reading = (0..processors()).map(|_| Mutex::default()).collect();
+        Ok(Arc::new(Self { storage, log, identity, part_bytes, tables, recent, reading, beginning, oldest, sealing }))
     }
 
     /// Adds the next entry of the log, whose encoding has `bytes` bytes.
@@ -283,24 +288,34 @@ impl History {
     /// Returns the block that was canonical under this number when the log had `end` entries.
     pub fn block_below(&self, number: u64, end: u64) -> Option<Arc<Block>> {
         let height = self.height_below(number, end)?;
+        self.block_at(height).unwrap_or_else(|error| {
+            tracing::error!(%error, number, "failed to read a block");
+            None
+        })
+    }
+
+    /// Returns the block of the entry at a height, if the entry is one.
+    fn block_at(&self, height: u64) -> Result<Option<Arc<Block>>, LogError> {
+        if let Some(block) = self.recent.lock().get(height) {
+            return Ok(Some(block));
+        }
+        let _turn = self.turn(height);
         let truncations = {
             let recent = self.recent.lock();
+            // Another reader may have read it in the meantime.
             if let Some(block) = recent.get(height) {
-                return Some(block);
+                return Ok(Some(block));
             }
             recent.truncations()
         };
-        match self.entry(height) {
-            Ok(LogEntry::Block { block, .. }) => {
-                self.recent.lock().insert(height, &block, truncations);
-                Some(block)
-            }
-            Ok(_) => None,
-            Err(error) => {
-                tracing::error!(%error, number, "failed to read a block");
-                None
-            }
-        }
+        let LogEntry::Block { block, .. } = self.log.read(height)?.entry()? else { return Ok(None) };
+        self.recent.lock().insert(height, &block, truncations);
+        Ok(Some(block))
+    }
+
+    /// Waits for the turn to read the entry at a height.
+    fn turn(&self, height: u64) -> MutexGuard<'_, ()> {
+        self.reading[(height % self.reading.len() as u64) as usize].lock()
     }
 
     /// Returns the height of the canonical block with this number.
@@ -375,9 +390,8 @@ impl History {
             below = height.as_ref().copied().unwrap_or_default();
             Some(height)
         });
-        heights.filter_map(move |height| match height.and_then(|height| self.entry(height)) {
-            Ok(LogEntry::Block { block, .. }) => (block.number() < before).then_some(Ok(block)),
-            Ok(_) => None,
+        heights.filter_map(move |height| match height.and_then(|height| self.block_at(height)) {
+            Ok(block) => block.filter(|block| block.number() < before).map(Ok),
             Err(error) => Some(Err(error)),
         })
     }
@@ -389,6 +403,7 @@ impl History {
 
     /// Returns the entry at a height.
     pub(super) fn entry(&self, height: u64) -> Result<LogEntry, LogError> {
+        let _turn = self.turn(height);
         self.log.read(height)?.entry()
     }
 

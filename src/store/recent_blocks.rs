@@ -1,6 +1,9 @@
 //! A cache of the blocks that were read from the log last, as clients often read a block several times.
 
-use std::{collections::VecDeque, sync::Arc};
+use std::{
+    collections::VecDeque,
+    sync::{Arc, Weak},
+};
 
 use crate::block::Block;
 
@@ -13,6 +16,8 @@ const MAX_BYTES: usize = 4 << 20;
 pub(super) struct RecentBlocks {
     blocks: VecDeque<(u64, Arc<Block>)>,
     bytes: usize,
+    /// Blocks that were evicted, as long as a reader has them: many that want a large one share it.
+    evicted: VecDeque<(u64, Weak<Block>)>,
     /// Number of times that the log was truncated, after which heights are used again.
     truncations: u64,
 }
@@ -30,7 +35,8 @@ impl RecentBlocks {
 
     /// Returns the block of the entry at a height, if it is cached.
     pub(super) fn get(&self, height: u64) -> Option<Arc<Block>> {
-        self.blocks.iter().rev().find(|(own, _)| *own == height).map(|(_, block)| block.clone())
+        let cached = self.blocks.iter().rev().find(|(own, _)| *own == height).map(|(_, block)| block.clone());
+        cached.or_else(|| self.evicted.iter().rev().find(|(own, _)| *own == height)?.1.upgrade())
     }
 
     /// Adds a block, which was read after this number of truncations, and evicts the oldest ones over the limits.
@@ -41,8 +47,12 @@ impl RecentBlocks {
         self.bytes += weight(block);
         self.blocks.push_back((height, block.clone()));
         while self.blocks.len() > MAX_BLOCKS || self.bytes > MAX_BYTES {
-            let Some((_, old)) = self.blocks.pop_front() else { break };
+            let Some((height, old)) = self.blocks.pop_front() else { break };
             self.bytes -= weight(&old);
+            if self.evicted.len() == MAX_BLOCKS {
+                self.evicted.pop_front();
+            }
+            self.evicted.push_back((height, Arc::downgrade(&old)));
         }
     }
 }
@@ -51,4 +61,46 @@ impl RecentBlocks {
 fn weight(block: &Block) -> usize {
     let logs: usize = block.logs().map(|at| 160 + 32 * at.log.topics().len() + at.log.data.data.len()).sum();
     1_024 + 2 * block.size() + 128 * block.receipts.len() + logs
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::OnceLock;
+
+    use alloy_consensus::Header;
+    use alloy_primitives::B256;
+
+    use super::*;
+
+    /// A block of at least this number of bytes.
+    fn block(number: u64, bytes: usize) -> Arc<Block> {
+        Arc::new(Block {
+            header: Header { number, extra_data: vec![0; bytes].into(), ..Header::default() },
+            hash: B256::ZERO,
+            transactions: Vec::new(),
+            receipts: Vec::new(),
+            ommers: Vec::new(),
+            withdrawals: None,
+            known_size: OnceLock::new(),
+        })
+    }
+
+    #[test]
+    fn a_block_that_is_too_large_for_the_cache_is_shared_while_it_is_in_use() {
+        let mut recent = RecentBlocks::default();
+        let large = block(1, MAX_BYTES);
+        recent.insert(1, &large, 0);
+        for height in 2..10 {
+            recent.insert(height, &block(height, 1), 0);
+        }
+        assert!(recent.get(1).is_some_and(|found| Arc::ptr_eq(&found, &large)));
+        assert!(recent.get(9).is_some(), "small ones stay");
+
+        drop(large);
+        assert!(recent.get(1).is_none());
+        let large = block(1, MAX_BYTES);
+        recent.insert(1, &large, 0);
+        recent.truncate();
+        assert!(recent.get(1).is_none(), "its height is used again");
+    }
 }
