@@ -9,6 +9,9 @@ use std::{
 use super::{Error, banner, notify};
 use crate::{Config, Node, config::Values, console::Console, parallel, telemetry, web::Inherited};
 
+/// Time after which a thread for long work ends that has none. What it has allocated and others have freed is returned to the
+/// system when it ends, or when it works again.
+const IDLE: Duration = Duration::from_secs(1);
 /// Time that aborted threads may delay the end of the process.
 const LEFTOVERS: Duration = Duration::from_millis(500);
 
@@ -25,7 +28,9 @@ pub(super) fn run(values: &Values) -> Result<(), Error> {
     // One serves connections while calls occupy all processors. With more than that, a worker that holds a connection often
     // waits for the others.
     let workers = parallel::processors() + 1;
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(workers).enable_all().build()?;
+    let mut runtime = tokio::runtime::Builder::new_multi_thread();
+    runtime.worker_threads(workers).thread_keep_alive(IDLE).enable_all();
+    let runtime = runtime.build()?;
     let served = runtime.block_on(async {
         // From here on signals are queued until the loop below takes them.
         let mut signals = Signals::listen()?;
