@@ -48,8 +48,8 @@ pub struct History {
     tables: RwLock<Tables>,
     /// A cache of recently read blocks.
     recent: Mutex<RecentBlocks>,
-    /// Held while an entry is read and decoded, by its height. Many readers of one block read it once, and no more blocks are
-    /// decoded at a time than there are processors: a decoded block takes several times the memory of its encoding.
+    /// Held while an entry is read and decoded, by its height. Many readers of one block read it once, and half of the
+    /// processors decode blocks at a time: a decoded block takes several times the memory of its encoding.
     reading: Box<[Mutex<()>]>,
     /// The oldest usable checkpoint, as long as a reader holds it.
     beginning: Mutex<Weak<Checkpoint>>,
@@ -139,7 +139,7 @@ impl History {
         }
         let tables = RwLock::new(tables);
         let (recent, beginning, oldest, sealing) = Default::default();
-        let reading = (0..processors()).map(|_| Mutex::default()).collect();
+        let reading = (0..processors().div_ceil(2)).map(|_| Mutex::default()).collect();
         Ok(Arc::new(Self { storage, log, identity, part_bytes, tables, recent, reading, beginning, oldest, sealing }))
     }
 
