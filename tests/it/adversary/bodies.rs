@@ -22,8 +22,6 @@ use super::{
     subject::{Subject, attacker_address, client_address},
 };
 
-/// Bytes up to which requests and responses do not count against the memory of those in transit.
-const UNCOUNTED: usize = 16_000;
 /// Sizes of bodies that are tried, to find the largest that is admitted.
 const BODY_SIZES: [usize; 6] = [32 << 20, 12 << 20, 5_000_000, 1 << 20, 230_000, 90_000];
 /// The bytes of bodies that are held back in one attack, at most.
@@ -119,9 +117,7 @@ pub async fn held_bodies(campaign: &Campaign, probed: &[Probed], time: Duration)
             };
             let (_, (asked, took)) =
                 tokio::join!(campaign.measure(name, &attack, tasks, each.max(BESIDE_HELD_LIMIT)), beside);
-            // There is always room for what is short, the request and its response.
-            let is_short = request.body.len() < UNCOUNTED && one.bytes < UNCOUNTED;
-            let is_refused = asked.as_ref().is_ok_and(|outcome| outcome.status == 503 && is_short);
+            let is_refused = asked.as_ref().is_ok_and(|outcome| outcome.status == 503 && request.body.len() < 16_000);
             if took > BESIDE_HELD_LIMIT || asked.is_err() || is_refused {
                 let answer = asked.map(|outcome| outcome.status);
                 campaign.fail(format!(
