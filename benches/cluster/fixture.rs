@@ -177,15 +177,22 @@ impl Cluster {
         self.probe(index, "/api/v2/main-page/indexing-status")["finished_indexing"] == true
     }
 
-    /// Waits until all nodes that run have the height of the leader, and have indexed its blocks: on a machine of its own each
-    /// would do that beside what is measured. Returns the height.
+    /// Waits until all nodes that run have indexed their blocks. On a machine of its own each would do that beside what is
+    /// measured.
+    pub fn await_indexes(&self) {
+        let began = Instant::now();
+        while !self.running().into_iter().all(|index| self.is_indexed(index)) {
+            assert!(began.elapsed() < PATIENCE, "the indexes remain behind");
+            thread::sleep(POLL);
+        }
+    }
+
+    /// Waits until all nodes that run have the height of the leader. Returns it.
     pub fn settle(&self) -> u64 {
         let began = Instant::now();
         loop {
-            let running = self.running();
-            let heights: Vec<_> = running.iter().map(|index| self.height(*index)).collect();
-            if heights.iter().all(|height| *height == heights[0]) && running.iter().all(|index| self.is_indexed(*index))
-            {
+            let heights: Vec<_> = self.running().into_iter().map(|index| self.height(index)).collect();
+            if heights.iter().all(|height| *height == heights[0]) {
                 return heights[0];
             }
             assert!(began.elapsed() < PATIENCE, "the nodes' heights remain {heights:?}");

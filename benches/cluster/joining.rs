@@ -30,6 +30,7 @@ pub fn run(effort: Effort) {
     let mut prepared = Prepared::on(cluster.node(leader));
     grow(cluster.node(leader), &mut prepared, effort);
     cluster.settle();
+    cluster.await_indexes();
     thread::sleep(OFFER);
 
     let (mut joins, mut memory) = (Vec::new(), Vec::new());
@@ -100,5 +101,6 @@ fn absence(cluster: &mut Cluster, away: usize, prepared: &mut Prepared, missed: 
         submit(server, &mut server.client(), &mut prepared.senders, work);
     }
     let height = cluster.settle();
+    cluster.await_indexes();
     cluster.start_node(away, height).as_secs_f64()
 }
