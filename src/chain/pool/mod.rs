@@ -34,9 +34,9 @@ use self::{
     sender::{PoolSlot, PoolUsage, Sender},
 };
 use super::{Head, SubmitError};
-use crate::clock::Clock;
 use crate::{
     block::{Submission, Transaction},
+    clock::Clock,
     state::State,
 };
 
