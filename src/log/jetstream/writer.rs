@@ -119,13 +119,12 @@ impl JetStreamLog {
     fn locate(&mut self) -> Result<u64, LogError> {
         let (own, end) = (self.copy.reader(), self.copy.end());
         let heights = self.runtime.block_on(self.stream.heights())?;
-        let is_empty = heights.is_none();
-        let begins = heights.map_or(end, |heights| heights.start);
         self.assembler.clear();
-        if is_empty && !own.heights().is_empty() {
+        if heights.is_none() && !own.heights().is_empty() {
             self.depose_leader();
             return Err(self.stale(format!("it has no entries, but the log in the data directory {end}")));
         }
+        let begins = heights.map_or(end, |heights| heights.start);
         if begins > end {
             self.gap = Some(begins);
             return Err(self.stale(format!(
@@ -238,12 +237,12 @@ impl JetStreamLog {
         let (from, to) = (self.copy.end(), self.gap.take().unwrap_or_default());
         for height in from..to {
             let newest = self.newest()?;
-            let found = self.runtime.block_on(self.others.entry(height));
-            let Some(CopiedEntry { bytes, .. }) = found.filter(|found| newest.is_none() || found.previous == newest)
-            else {
+            let Some(CopiedEntry { bytes, previous }) = self.runtime.block_on(self.others.entry(height)) else { break };
+            // Without the hash of the entry before, nothing says that it follows.
+            if newest.is_some() && previous != newest {
                 break;
-            };
-            self.add(StoredEntry { height, bytes }, newest)?;
+            }
+            self.add(StoredEntry { height, bytes }, previous)?;
         }
         let end = self.copy.end();
         if end > from {
