@@ -117,6 +117,10 @@ impl ReadLog for MemoryLog {
         0..self.end()
     }
 
+    fn size(&self, height: u64) -> Option<usize> {
+        self.entries.lock().get(height as usize).map(Vec::len)
+    }
+
     fn read(&self, height: u64) -> Result<StoredEntry, LogError> {
         let missing = || LogError::Missing { from: height, to: self.end(), place: "memory".to_owned() };
         let bytes = self.entries.lock().get(height as usize).cloned();

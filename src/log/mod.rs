@@ -131,6 +131,9 @@ pub trait ReadLog: Send + Sync {
     /// Returns the range of the entries' heights.
     fn heights(&self) -> Range<u64>;
 
+    /// Returns the size of the entry at a height, in bytes, if it is known without reading the entry.
+    fn size(&self, height: u64) -> Option<usize>;
+
     /// Reads the entry at a height.
     fn read(&self, height: u64) -> Result<StoredEntry, LogError>;
 

@@ -9,7 +9,7 @@ use std::{fs, io, sync::Arc};
 pub(crate) use self::record::HEADER;
 pub use self::{
     directory::Directory,
-    record::{Record, Records, Tail, push_record, read_record, read_record_at, write_record},
+    record::{Record, Records, Tail, push_record, read_length_at, read_record, read_record_at, write_record},
 };
 
 /// A flat directory of files. Tests implement it with failing, delayed and torn writes.

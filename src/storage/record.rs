@@ -116,6 +116,17 @@ pub fn read_record(from: &mut dyn Read, sequence: u64) -> Result<Option<Vec<u8>>
     Ok(Some(bytes))
 }
 
+/// Reads the length of the payload of the record at `offset` of a file; `None` if [`read_record_at`] would refuse its head.
+pub fn read_length_at(file: &dyn StoredFile, offset: u64, sequence: u64, limit: usize) -> io::Result<Option<usize>> {
+    Ok(read_header_at(file, offset, sequence, limit)?.map(|header| header.length))
+}
+
+fn read_header_at(file: &dyn StoredFile, offset: u64, sequence: u64, limit: usize) -> io::Result<Option<RecordHeader>> {
+    let mut head = [0; HEADER];
+    file.read_at(&mut head, offset)?;
+    Ok(RecordHeader::read(&head).filter(|header| header.sequence == sequence && header.length <= limit))
+}
+
 /// Reads the payload of the record at `offset` of a file. The inner error is the fault of a record that is damaged, has
 /// another sequence number, or is larger than `limit`.
 pub fn read_record_at(
@@ -124,10 +135,9 @@ pub fn read_record_at(
     sequence: u64,
     limit: usize,
 ) -> io::Result<Result<Vec<u8>, &'static str>> {
-    let mut head = [0; HEADER];
-    file.read_at(&mut head, offset)?;
-    let header = RecordHeader::read(&head).filter(|header| header.sequence == sequence && header.length <= limit);
-    let Some(header) = header else { return Ok(Err("the head of a record does not match its checksum")) };
+    let Some(header) = read_header_at(file, offset, sequence, limit)? else {
+        return Ok(Err("the head of a record does not match its checksum"));
+    };
     let mut bytes = vec![0; header.length + 1];
     file.read_at(&mut bytes, offset + HEADER as u64)?;
     if header.payload(&bytes).is_none() {

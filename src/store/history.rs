@@ -23,7 +23,6 @@ use super::{
 use crate::{
     block::Block,
     log::{ChainIdentity, DecodedEntry, LogEntry, LogError, ReadLog, decode_ahead},
-    parallel::processors,
     state::Part,
     storage::{Storage, remove_file},
 };
@@ -37,6 +36,10 @@ pub enum Found {
     Transaction(Arc<Block>, usize),
 }
 
+/// Size from which on entries are read and decoded one at a time, in bytes: decoded, a block takes several times the memory of
+/// its encoding, and many readers of one block wait for the first instead of decoding it as well.
+const LARGE: usize = 256 << 10;
+
 /// The index of the log. The chain's writer adds entries; any thread may read. Reading takes a lock only to list the
 /// parts to search.
 pub struct History {
@@ -48,9 +51,8 @@ pub struct History {
     tables: RwLock<Tables>,
     /// A cache of recently read blocks.
     recent: Mutex<RecentBlocks>,
-    /// Held while an entry is read and decoded, by its height. Many readers of one block read it once, and half of the
-    /// processors decode blocks at a time: a decoded block takes several times the memory of its encoding.
-    reading: Box<[Mutex<()>]>,
+    /// Held while a [large](LARGE) entry is read and decoded.
+    reading: Mutex<()>,
     /// The oldest usable checkpoint, as long as a reader holds it.
     beginning: Mutex<Weak<Checkpoint>>,
     /// The oldest block, once there is one. No revert changes it.
@@ -138,8 +140,7 @@ impl History {
             storage.remove(&index_name(first)).map_err(failed)?;
         }
         let tables = RwLock::new(tables);
-        let (recent, beginning, oldest, sealing) = Default::default();
-        let reading = (0..processors().div_ceil(2)).map(|_| Mutex::default()).collect();
+        let (recent, reading, beginning, oldest, sealing) = Default::default();
         Ok(Arc::new(Self { storage, log, identity, part_bytes, tables, recent, reading, beginning, oldest, sealing }))
     }
 
@@ -313,9 +314,10 @@ impl History {
         Ok(Some(block))
     }
 
-    /// Waits for the turn to read the entry at a height.
-    fn turn(&self, height: u64) -> MutexGuard<'_, ()> {
-        self.reading[(height % self.reading.len() as u64) as usize].lock()
+    /// Waits for the turn to read the entry at a height, if it is large or of unknown size.
+    fn turn(&self, height: u64) -> Option<MutexGuard<'_, ()>> {
+        let is_small = self.log.size(height).is_some_and(|size| size < LARGE);
+        (!is_small).then(|| self.reading.lock())
     }
 
     /// Returns the height of the canonical block with this number.

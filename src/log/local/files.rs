@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     log::{ChainIdentity, EntryStream, LogError, ReadLog, StoredEntry},
-    storage::{Records, Storage, StoredFile, read_record_at, remove_file, with_draft},
+    storage::{Records, Storage, StoredFile, read_length_at, read_record_at, remove_file, with_draft},
 };
 
 /// The largest encoding of an entry, in bytes.
@@ -149,6 +149,20 @@ impl Iterator for NewestEntries {
 }
 
 impl LogFiles {
+    /// Returns the first height of the segment that has an entry, and the entry's offset there, if that is in memory.
+    fn position(&self, height: u64) -> Result<(u64, Option<u64>), LogError> {
+        let positions = self.positions.read();
+        let heights = positions.heights();
+        if !heights.contains(&height) {
+            let (from, to, place) = (height, heights.start, self.storage.describe(""));
+            return Err(LogError::Missing { from, to, place });
+        }
+        let at = positions.firsts.partition_point(|first| *first <= height);
+        let first = at.checked_sub(1).and_then(|at| positions.firsts.get(at)).copied().unwrap_or_default();
+        let offset = positions.offsets.get((height - first) as usize).filter(|_| first == positions.newest());
+        Ok((first, offset.copied()))
+    }
+
     /// Reads the entry at an offset of a segment.
     fn read_at(&self, first: u64, offset: u64, height: u64) -> Result<StoredEntry, LogError> {
         OpenSegment::open(&*self.storage, first)?.read_at(offset, height)
@@ -200,19 +214,15 @@ impl ReadLog for LogFiles {
         self.positions.read().heights()
     }
 
+    fn size(&self, height: u64) -> Option<usize> {
+        let (first, offset) = self.position(height).ok()?;
+        let offset = offset.or_else(|| self.stored_offset(first, height).ok())?;
+        let segment = OpenSegment::open(&*self.storage, first).ok()?;
+        read_length_at(&*segment.file, offset, height, MAX_ENTRY).ok()?
+    }
+
     fn read(&self, height: u64) -> Result<StoredEntry, LogError> {
-        let (first, offset) = {
-            let positions = self.positions.read();
-            let heights = positions.heights();
-            if !heights.contains(&height) {
-                let (from, to, place) = (height, heights.start, self.storage.describe(""));
-                return Err(LogError::Missing { from, to, place });
-            }
-            let at = positions.firsts.partition_point(|first| *first <= height);
-            let first = at.checked_sub(1).and_then(|at| positions.firsts.get(at)).copied().unwrap_or_default();
-            let offset = positions.offsets.get((height - first) as usize).filter(|_| first == positions.newest());
-            (first, offset.copied())
-        };
+        let (first, offset) = self.position(height)?;
         if let Some(offset) = offset {
             return self.read_at(first, offset, height);
         }

@@ -1,7 +1,11 @@
 //! Blocks that memory no longer holds are found on disk.
 
-use std::sync::Arc;
+use std::{
+    sync::{Arc, Barrier, OnceLock},
+    thread,
+};
 
+use alloy_consensus::Header;
 use alloy_primitives::{Address, U256};
 use serde_json::{Value, json};
 use tetrad::internals::{
@@ -287,4 +291,41 @@ async fn fees_of_old_blocks_are_those_of_the_blocks_that_were_asked_for() {
         assert_eq!(beyond["error"]["code"], -32000, "{beyond}");
         node.end().await;
     }
+}
+
+/// Decoded, it takes several times the memory of its encoding, which is more than the cache of blocks holds.
+#[test]
+fn many_readers_of_a_large_block_decode_it_once() {
+    let block = |number, bytes| {
+        let header = Header { number, extra_data: vec![7; bytes].into(), ..Header::default() };
+        Arc::new(Block {
+            hash: header.hash_slow(),
+            header,
+            transactions: Vec::new(),
+            receipts: Vec::new(),
+            ommers: Vec::new(),
+            withdrawals: None,
+            known_size: OnceLock::new(),
+        })
+    };
+    let entry = |block| LogEntry::Block { block, changes: Arc::default(), shift: Default::default() };
+    let entries = [entry(block(1, 5_000_000)), entry(block(2, 10))];
+    let indexed = Indexed::new(&entries);
+    let reader = indexed.log.reader();
+    for (height, entry) in (0..).zip(&entries) {
+        assert_eq!(reader.size(height), Some(entry.to_bytes().len()));
+    }
+    assert_eq!(reader.size(2), None);
+
+    let start = Barrier::new(8);
+    let read = || {
+        start.wait();
+        indexed.history.block(1).unwrap()
+    };
+    let found: Vec<_> = thread::scope(|scope| {
+        let threads: Vec<_> = (0..8).map(|_| scope.spawn(read)).collect();
+        threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+    });
+    assert!(found.iter().all(|block| Arc::ptr_eq(block, &found[0])));
+    assert_eq!(indexed.history.block(2).unwrap().number(), 2);
 }

@@ -83,6 +83,10 @@ impl Model {
         assert!(found == expected, "seed {seed}: {} entries, {} acknowledged", found.len(), self.acknowledged.len());
         let read = |height| log.reader().read(height).unwrap_or_else(|error| panic!("seed {seed}: {error}")).bytes;
         assert!((0..log.end()).map(read).eq(found.iter().cloned()), "seed {seed}: entries by height");
+        // It is not known where the file of offsets was lost.
+        let sizes = (0..log.end()).map(|height| log.reader().size(height));
+        let is_size = |(size, entry): (Option<usize>, &Vec<u8>)| size.is_none_or(|size| size == entry.len());
+        assert!(sizes.zip(&found).all(is_size), "seed {seed}: sizes by height");
         (self.acknowledged, self.unknown) = (found, None);
     }
 }

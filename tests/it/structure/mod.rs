@@ -33,7 +33,7 @@ const IMPORTS: [(&str, &[&str]); 41] = [
     ("state", &["block", "codec", "keccak", "parallel"]),
     ("storage", &["codec"]),
     ("log", &["block", "causes", "codec", "state", "storage"]),
-    ("store", &["block", "codec", "log", "parallel", "state", "storage"]),
+    ("store", &["block", "codec", "log", "state", "storage"]),
     ("evm", &["block", "codec", "state"]),
     (
         "chain",
