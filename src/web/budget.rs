@@ -1,7 +1,8 @@
 //! The memory budget of requests and responses in flight, shared by all connections.
 //!
 //! A holder never gets more than what stays free for the others (a dynamic threshold, as switches use for their buffers):
-//! however many hold memory, the next one finds room for as much as the last one got.
+//! however many hold memory, the next one finds room for as much as the last one got. Requests leave a share to responses:
+//! whoever holds bodies back would otherwise refuse others what they ask for in a few bytes.
 
 use std::{
     sync::{
@@ -19,12 +20,18 @@ use tokio::{sync::Notify, time::timeout};
 pub(super) const UNCOUNTED: usize = 16 << 10;
 /// Size from which on bytes that already take memory do not wait for room: many of them would wait at the same time.
 const LONG: usize = 256 << 10;
+/// The part of all bytes that requests leave to responses: one of so many.
+const RESPONSES: usize = 8;
 /// How long a holder waits for others to release memory.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// The bytes that are free. Clones share them.
 #[derive(Clone, Debug)]
-pub struct Budget(Arc<Shared>);
+pub struct Budget {
+    shared: Arc<Shared>,
+    /// The bytes that holders of this clone leave to those of others.
+    left_over: usize,
+}
 
 #[derive(Debug)]
 struct Shared {
@@ -50,18 +57,23 @@ impl Budget {
     /// A budget of this number of bytes.
     pub fn new(bytes: usize) -> Self {
         let (total, used, released) = (bytes.max(1), AtomicUsize::new(0), Notify::new());
-        Self(Arc::new(Shared { total, used, released }))
+        Self { shared: Arc::new(Shared { total, used, released }), left_over: 0 }
+    }
+
+    /// The same bytes for holders of requests, who leave a share of them to responses.
+    pub(super) fn of_requests(self) -> Self {
+        Self { left_over: self.bytes() / RESPONSES, ..self }
     }
 
     /// The size of the budget in bytes.
     pub fn bytes(&self) -> usize {
-        self.0.total
+        self.shared.total
     }
 
     /// The number of bytes in use.
     #[cfg(test)]
     pub(crate) fn used(&self) -> usize {
-        self.0.used.load(Ordering::Relaxed)
+        self.shared.used.load(Ordering::Relaxed)
     }
 
     /// Takes `bytes` before they take memory. Returns none if there is no room in time.
@@ -83,7 +95,7 @@ impl Budget {
     pub async fn reserve(&self, held: &mut Held, bytes: usize) -> bool {
         let growing = async {
             loop {
-                let mut released = std::pin::pin!(self.0.released.notified());
+                let mut released = std::pin::pin!(self.shared.released.notified());
                 // Registers for releases, so that none from here on is missed.
                 released.as_mut().enable();
                 if self.try_grow(held, bytes) {
@@ -98,32 +110,32 @@ impl Budget {
     /// Takes memory as `grow` does, but fails instead of waiting.
     pub fn try_grow(&self, held: &mut Held, bytes: usize) -> bool {
         // A request larger than the budget needs all of it.
-        let wanted = bytes.min(self.0.total);
+        let wanted = bytes.min(self.shared.total);
         if bytes <= UNCOUNTED || wanted <= held.bytes {
             return true;
         }
         let more = wanted - held.bytes;
         let take = |used: usize| Some(used + more).filter(|used| self.permits(wanted, *used));
-        let taken = self.0.used.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take).is_ok();
+        let taken = self.shared.used.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take).is_ok();
         if taken {
             held.bytes = wanted;
-            held.from = Some(self.0.clone());
+            held.from = Some(self.shared.clone());
         }
         taken
     }
 
     /// Whether less than a quarter is used, so that there is memory for what a client can do without.
     pub fn is_ample(&self) -> bool {
-        self.0.used.load(Ordering::Relaxed) < self.0.total / 4
+        self.shared.used.load(Ordering::Relaxed) < self.shared.total / 4
     }
 
     /// Moves the bytes of `other` to `held`. Returns false, and releases `other`, if one holder may not have as many.
     pub fn merge(&self, held: &mut Held, mut other: Held) -> bool {
-        let used = self.0.used.load(Ordering::Relaxed);
+        let used = self.shared.used.load(Ordering::Relaxed);
         let fits = other.is_nothing() || self.permits(held.bytes + other.bytes, used);
         if fits && !other.is_nothing() {
             held.bytes += std::mem::take(&mut other.bytes);
-            held.from = Some(self.0.clone());
+            held.from = Some(self.shared.clone());
         }
         fits
     }
@@ -131,7 +143,8 @@ impl Budget {
     /// Whether one holder may have `bytes` of all `used` bytes: no more than what stays free for the others, unless it is the
     /// only one.
     fn permits(&self, bytes: usize, used: usize) -> bool {
-        self.0.total.checked_sub(used).is_some_and(|free| bytes <= free || bytes == used)
+        let Some(free) = self.shared.total.checked_sub(used) else { return false };
+        bytes <= free.saturating_sub(self.left_over) || bytes == used
     }
 }
 
@@ -227,6 +240,23 @@ mod tests {
         assert!(budget.hold(1 << 20).await.is_some());
         drop(flood);
         assert!(budget.hold(16 << 20).await.is_some());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn requests_leave_room_for_responses() {
+        let budget = Budget::new(64 << 20);
+        let requests = budget.clone().of_requests();
+        let mut flood = Vec::new();
+        for size in [32 << 20, 8 << 20, 1 << 20, 128 << 10, UNCOUNTED + 1] {
+            while let Some(held) = requests.hold(size).await {
+                flood.push(held);
+            }
+        }
+        assert!(requests.hold(UNCOUNTED + 1).await.is_none());
+        assert!(budget.hold(4 << 20).await.is_some());
+
+        drop(flood);
+        assert!(requests.hold(64 << 20).await.is_some(), "alone, a request may have everything");
     }
 
     #[tokio::test]

@@ -34,7 +34,8 @@ pub(super) const SECTION: Section = Section {
             name: "limits.transit-megabytes",
             kind: Kind::Integer,
             placeholder: "N",
-            help: "Memory for requests and responses over 16 KiB in transit, of all interfaces and clients together",
+            help: "Memory for requests and responses over 16 KiB in transit, of all interfaces and clients together; an \
+                   eighth of it is for responses only",
             read: |config, given| {
                 let mut bytes = 0;
                 given.megabytes(16..=1_000_000, &mut bytes)?;
