@@ -11,7 +11,7 @@ use crate::{Config, Node, config::Values, console::Console, parallel, telemetry,
 
 /// Time after which a thread for long work ends that has none. What it has allocated and others have freed is returned to the
 /// system when it ends, or when it works again.
-const IDLE: Duration = Duration::from_secs(1);
+const IDLE: Duration = Duration::from_millis(20);
 /// Time that aborted threads may delay the end of the process.
 const LEFTOVERS: Duration = Duration::from_millis(500);
 
