@@ -172,7 +172,7 @@ impl ExecutionSchedule {
     /// A schedule with at most `threads` concurrent executions.
     pub(super) fn new(threads: usize, handle: Handle) -> Self {
         let processors = parallel::processors();
-        let (local, remote) = (Limits::new(threads.min((2 * processors).max(4))), Limits::new(threads));
+        let (local, remote) = (Limits::new(threads.min((4 * processors).max(8))), Limits::new(threads));
         let state = ScheduleState {
             waiting: Default::default(),
             running: [0; 3],
