@@ -35,6 +35,9 @@ const HALF_LIFE: Duration = Duration::from_secs(1);
 const AT_ONCE: usize = 2;
 /// The duration up to which an execution does not count as use, like executions on the task that received the request.
 const NEGLIGIBLE: Duration = Duration::from_millis(1);
+/// The least number of concurrent executions where there are few processors: with fewer, one address would have a single long
+/// execution at a time, and its second would wait for the time limit of the first.
+const LEAST_AT_ONCE: usize = 8;
 /// The interval at which clients without recent use are dropped.
 const SWEEP_INTERVAL: Duration = Duration::from_secs(1);
 
@@ -172,7 +175,7 @@ impl ExecutionSchedule {
     /// A schedule with at most `threads` concurrent executions.
     pub(super) fn new(threads: usize, handle: Handle) -> Self {
         let processors = parallel::processors();
-        let (local, remote) = (Limits::new(threads.min((4 * processors).max(8))), Limits::new(threads));
+        let (local, remote) = (Limits::new(threads.min((4 * processors).max(LEAST_AT_ONCE))), Limits::new(threads));
         let state = ScheduleState {
             waiting: Default::default(),
             running: [0; 3],
@@ -389,6 +392,12 @@ impl Drop for Ticket<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_address_has_two_long_executions_at_once_on_few_processors() {
+        let limits = Limits::new(LEAST_AT_ONCE);
+        assert!(limits.long_of_address >= 2 && limits.long > limits.long_of_address, "{limits:?}");
+    }
 
     #[test]
     fn no_class_takes_the_threads_of_all_others() {
