@@ -2,7 +2,7 @@
 //!
 //! A holder never gets more than what stays free for the others (a dynamic threshold, as switches use for their buffers):
 //! however many hold memory, the next one finds room for as much as the last one got. Requests leave a share to responses:
-//! whoever holds bodies back would otherwise refuse others what they ask for in a few bytes.
+//! otherwise all but the shortest responses would be refused while a client holds bodies back.
 
 use std::{
     sync::{
@@ -20,8 +20,8 @@ use tokio::{sync::Notify, time::timeout};
 pub(super) const UNCOUNTED: usize = 16 << 10;
 /// Size from which on bytes that already take memory do not wait for room: many of them would wait at the same time.
 const LONG: usize = 256 << 10;
-/// The part of all bytes that requests leave to responses: one of so many.
-const RESPONSES: usize = 8;
+/// The divisor of all bytes that gives those that requests leave to responses.
+const SHARES: usize = 8;
 /// How long a holder waits for others to release memory.
 const PATIENCE: Duration = Duration::from_secs(2);
 
@@ -29,8 +29,8 @@ const PATIENCE: Duration = Duration::from_secs(2);
 #[derive(Clone, Debug)]
 pub struct Budget {
     shared: Arc<Shared>,
-    /// The bytes that holders of this clone leave to those of others.
-    left_over: usize,
+    /// The bytes that stay free when a holder takes some from this clone.
+    reserved: usize,
 }
 
 #[derive(Debug)]
@@ -57,12 +57,12 @@ impl Budget {
     /// A budget of this number of bytes.
     pub fn new(bytes: usize) -> Self {
         let (total, used, released) = (bytes.max(1), AtomicUsize::new(0), Notify::new());
-        Self { shared: Arc::new(Shared { total, used, released }), left_over: 0 }
+        Self { shared: Arc::new(Shared { total, used, released }), reserved: 0 }
     }
 
-    /// The same bytes for holders of requests, who leave a share of them to responses.
-    pub(super) fn of_requests(self) -> Self {
-        Self { left_over: self.bytes() / RESPONSES, ..self }
+    /// The same bytes for requests, which leave a share of them to responses, unless a request is the only holder.
+    pub(super) fn for_requests(&self) -> Self {
+        Self { shared: self.shared.clone(), reserved: self.bytes() / SHARES }
     }
 
     /// The size of the budget in bytes.
@@ -140,11 +140,11 @@ impl Budget {
         fits
     }
 
-    /// Whether one holder may have `bytes` of all `used` bytes: no more than what stays free for the others, unless it is the
-    /// only one.
+    /// Whether one holder may have `bytes` of all `used` bytes: no more than what stays free for the others, without what is
+    /// reserved, unless it is the only one.
     fn permits(&self, bytes: usize, used: usize) -> bool {
         let Some(free) = self.shared.total.checked_sub(used) else { return false };
-        bytes <= free.saturating_sub(self.left_over) || bytes == used
+        bytes <= free.saturating_sub(self.reserved) || bytes == used
     }
 }
 
@@ -245,7 +245,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn requests_leave_room_for_responses() {
         let budget = Budget::new(64 << 20);
-        let requests = budget.clone().of_requests();
+        let requests = budget.for_requests();
         let mut flood = Vec::new();
         for size in [32 << 20, 8 << 20, 1 << 20, 128 << 10, UNCOUNTED + 1] {
             while let Some(held) = requests.hold(size).await {

@@ -221,7 +221,7 @@ impl Watched {
             return Poll::Ready(Ok(()));
         }
         loop {
-            if self.flow.budget().clone().of_requests().try_grow(&mut self.flow.held.lock(), unread + STEP) {
+            if self.flow.budget().for_requests().try_grow(&mut self.flow.held.lock(), unread + STEP) {
                 self.waiting = None;
                 return Poll::Ready(Ok(()));
             }

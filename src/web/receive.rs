@@ -101,7 +101,7 @@ where
         return Err(BodyError::TooLarge(limit));
     }
 
-    let budget = current_budget().of_requests();
+    let budget = current_budget().for_requests();
     let mut reading = std::pin::pin!(read_body(request.into_body(), announced as usize, limit, &budget));
     // Most bodies arrive with the head; only the others need a timer.
     match reading.as_mut().now_or_never() {
@@ -115,7 +115,7 @@ pub async fn receive_json<B>(request: Request<B>, limit: usize) -> Result<(Bytes
 where
     B: HttpBody<Data = Bytes, Error: Into<Box<dyn Error + Send + Sync>>> + Send + Unpin,
 {
-    let budget = current_budget().of_requests();
+    let budget = current_budget().for_requests();
     let (body, mut held) = receive(request, limit).await?;
     count_values(&body, &mut held, &budget).await?;
     Ok((body, held))

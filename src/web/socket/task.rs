@@ -165,7 +165,7 @@ where
                     let mut held = self.flow.take();
                     let Some(message) = self.read(message)? else { continue };
                     let budget = self.flow.budget();
-                    if !budget.clone().of_requests().grow(&mut held, message.len()).await {
+                    if !budget.for_requests().grow(&mut held, message.len()).await {
                         return Err(Ending::NoRoom);
                     }
                     // A message that fails has no effect.
