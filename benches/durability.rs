@@ -2,7 +2,10 @@
 //!
 //! Appends to the log at each durability level, then writes a checkpoint of a large state and opens it. Prints medians.
 
-#![allow(clippy::unwrap_used, reason = "a panic reports where a benchmark failed")]
+#![allow(
+    clippy::unwrap_used,
+    reason = "a panic reports where a benchmark failed"
+)]
 
 use std::{sync::Arc, time::Instant};
 
@@ -23,7 +26,11 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 fn entry(transfers: u64) -> LogEntry {
     let change = |n: u64| {
         let address = Address::from_word(B256::from(U256::from(n + 1)));
-        let after = AccountFields { nonce: n, balance: U256::from(u128::MAX - u128::from(n)), code: None };
+        let after = AccountFields {
+            nonce: n,
+            balance: U256::from(u128::MAX - u128::from(n)),
+            code: None,
+        };
         let storage = vec![(U256::from(n), U256::MAX); 3];
         AccountChange {
             address,
@@ -49,8 +56,14 @@ fn median(mut times: Vec<f64>) -> f64 {
 fn appends(transfers: u64, durability: Durability) -> f64 {
     let directory = tempfile::tempdir().unwrap();
     let storage = Arc::new(Directory::new(directory.path()).unwrap());
-    let identity = ChainIdentity { chain_id: 125, genesis: B256::ZERO };
-    let mut log = LocalLogs::new(storage).with_durability(durability).open(identity, 0).unwrap();
+    let identity = ChainIdentity {
+        chain_id: 125,
+        genesis: B256::ZERO,
+    };
+    let mut log = LocalLogs::new(storage)
+        .with_durability(durability)
+        .open(identity, 0)
+        .unwrap();
     let entry = entry(transfers);
     let append = |_| {
         let start = Instant::now();
@@ -75,7 +88,10 @@ fn restart(accounts: u64) {
         cosmos: Default::default(),
     });
     let opening = || Opening {
-        kept: ChainStore { storage: storage.clone(), log: Arc::new(LocalLogs::new(storage.clone())) },
+        kept: ChainStore {
+            storage: storage.clone(),
+            log: Arc::new(LocalLogs::new(storage.clone())),
+        },
         directory: None,
         params: params.clone(),
         settings: Vec::new(),
@@ -88,10 +104,16 @@ fn restart(accounts: u64) {
         balance: U256::from(n + 1),
         ..GenesisAccount::default()
     };
-    let genesis = Genesis { accounts: (0..accounts).map(account).collect(), ..Genesis::empty(1_000, 30_000_000) };
+    let genesis = Genesis {
+        accounts: (0..accounts).map(account).collect(),
+        ..Genesis::empty(1_000, 30_000_000)
+    };
     let first = open(opening(), false, || genesis.build(params.clone())).unwrap();
     drop(genesis);
-    let identity = ChainIdentity { chain_id: 125, genesis: first.head.genesis.hash };
+    let identity = ChainIdentity {
+        chain_id: 125,
+        genesis: first.head.genesis.hash,
+    };
     let (genesis, block) = (first.head.genesis.clone(), first.head.block.clone());
     let checkpoint = Checkpoint {
         height: 0,
@@ -104,19 +126,36 @@ fn restart(accounts: u64) {
     };
     let start = Instant::now();
     let bytes = checkpoint.write(&*storage, identity).unwrap();
-    println!("checkpoint of {accounts} accounts: {:.2} s, {} MB", start.elapsed().as_secs_f64(), bytes >> 20);
+    println!(
+        "checkpoint of {accounts} accounts: {:.2} s, {} MB",
+        start.elapsed().as_secs_f64(),
+        bytes >> 20
+    );
     assert_eq!(checkpoints(&*storage).unwrap(), [0]);
     drop((checkpoint, first));
     let start = Instant::now();
-    let again = open(opening(), false, || unreachable!("the directory holds a chain")).unwrap();
-    println!("start from it: {:.2} s, {} accounts", start.elapsed().as_secs_f64(), again.head.state.len());
+    let again = open(opening(), false, || {
+        unreachable!("the directory holds a chain")
+    })
+    .unwrap();
+    println!(
+        "start from it: {:.2} s, {} accounts",
+        start.elapsed().as_secs_f64(),
+        again.head.state.len()
+    );
 }
 
 fn main() {
     for transfers in [1, 16, 200] {
-        let (os, fsync) = (appends(transfers, Durability::Os), appends(transfers, Durability::Fsync));
+        let (os, fsync) = (
+            appends(transfers, Durability::Os),
+            appends(transfers, Durability::Fsync),
+        );
         println!("append of {transfers} transfers: os {os:.1} µs, fsync {fsync:.1} µs");
     }
-    let accounts = std::env::args().skip(1).find_map(|argument| argument.parse().ok()).unwrap_or(1_000_000);
+    let accounts = std::env::args()
+        .skip(1)
+        .find_map(|argument| argument.parse().ok())
+        .unwrap_or(1_000_000);
     restart(accounts);
 }

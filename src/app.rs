@@ -38,7 +38,10 @@ use self::{
 };
 use crate::{
     account::SecretKey,
-    chain::{Chain, ChainConfig, GenesisError, Keyring, Mining, OpenError, Preamble, Sender, View, WriterThread},
+    chain::{
+        Chain, ChainConfig, GenesisError, Keyring, Mining, OpenError, Preamble, Sender, View,
+        WriterThread,
+    },
     clock::{Clock, SystemClock},
     cluster::{Cluster, ClusterError},
     config::{Config, ConfigError},
@@ -54,7 +57,10 @@ use crate::{
     network::Network,
     sources::{ArtifactWatcher, Compilers, KnownContracts, Verifier, WatcherGuard},
     store::{DataDir, DataDirError},
-    web::{Capacity, ClientAddresses, Execution, Faults, Inherited, RequestIds, ShutdownHandle, TlsError},
+    web::{
+        Capacity, ClientAddresses, Execution, Faults, Inherited, RequestIds, ShutdownHandle,
+        TlsError,
+    },
 };
 
 /// Time that requests in progress get at shutdown. With the steps after it a shutdown takes ten seconds.
@@ -198,7 +204,11 @@ impl Node {
         Self::begin(config, clock, Inherited::default()).await
     }
 
-    async fn begin(mut config: Config, clock: Arc<dyn Clock>, inherited: Inherited) -> Result<Self, SpawnError> {
+    async fn begin(
+        mut config: Config,
+        clock: Arc<dyn Clock>,
+        inherited: Inherited,
+    ) -> Result<Self, SpawnError> {
         // A cache of the hashes of addresses and slots, shared by all nodes of the process. The first node sets its size.
         let _ = alloy_primitives::utils::init_keccak_cache(HASH_CACHE);
         if let Some(file) = &config.ready_file {
@@ -228,7 +238,11 @@ impl Node {
         }
         let network = Arc::new(config.network.clone());
         let scenario_context = scenarios::context(&config, &network, &identity);
-        let scenario = config.scenario.as_deref().map(|file| scenarios::load(file, &scenario_context)).transpose()?;
+        let scenario = config
+            .scenario
+            .as_deref()
+            .map(|file| scenarios::load(file, &scenario_context))
+            .transpose()?;
         for file in &config.import {
             import::import(&mut recovered, file, config.history, config.import_continue)?;
         }
@@ -237,9 +251,17 @@ impl Node {
         }
         let updater = identity.updater.address();
         let sources = sources(&config, &network, &clock)?;
-        let preamble = sources.as_ref().map(|sources| preamble(&config, &network, identity.updater.clone(), sources));
-        let gas_limit = forks.current().map_or(config.gas_limit, |fork| fork.gas_limit);
-        let (chain, writer) = Chain::resume(recovered, chain_config(&config, gas_limit, clock.clone()), preamble)?;
+        let preamble = sources
+            .as_ref()
+            .map(|sources| preamble(&config, &network, identity.updater.clone(), sources));
+        let gas_limit = forks
+            .current()
+            .map_or(config.gas_limit, |fork| fork.gas_limit);
+        let (chain, writer) = Chain::resume(
+            recovered,
+            chain_config(&config, gas_limit, clock.clone()),
+            preamble,
+        )?;
 
         let cluster = match joining {
             Some(joining) => {
@@ -261,8 +283,14 @@ impl Node {
         let keys = std::mem::take(&mut identity.development);
         let sender = |key: &SecretKey| Arc::new(Sender::new(chain.clone(), key.clone()));
         let treasury = identity.treasury.address();
-        let (owner, accounts) = (sender(&identity.treasury), keys.iter().map(sender).collect());
-        let keyring = Arc::new(Keyring::new(keys.into_iter().chain(stored), chain.impersonated()));
+        let (owner, accounts) = (
+            sender(&identity.treasury),
+            keys.iter().map(sender).collect(),
+        );
+        let keyring = Arc::new(Keyring::new(
+            keys.into_iter().chain(stored),
+            chain.impersonated(),
+        ));
         let (kept, ending) = (cluster.clone(), shutdown.clone());
         let client_addresses = ClientAddresses::new(config.exchange.trusted_proxies.clone());
         let execution = Arc::new(Execution::new(config.rpc.max_executions));
@@ -289,11 +317,23 @@ impl Node {
             shutdown: ending,
         };
         let setter = admin.is_open().then(|| owner.clone());
-        let exchange = sources.clone().map(|sources| services.exchange(&config, sources, setter));
+        let exchange = sources
+            .clone()
+            .map(|sources| services.exchange(&config, sources, setter));
         let faucet = services.faucet(&config, owner.clone(), exchange.is_some());
-        let scenario_exchange = exchange.as_ref().map(|exchange| exchange.market().clone()).zip(sources);
+        let scenario_exchange = exchange
+            .as_ref()
+            .map(|exchange| exchange.market().clone())
+            .zip(sources);
         let scenarios = services.scenarios(scenario_exchange, owner, accounts, scenario_context);
-        let routers = services.routers(&config, &addresses, keyring.clone(), exchange.as_ref(), &scenarios, faucet);
+        let routers = services.routers(
+            &config,
+            &addresses,
+            keyring.clone(),
+            exchange.as_ref(),
+            &scenarios,
+            faucet,
+        );
         let prices = exchange.as_ref().map(Exchange::socket_router);
         // Request ids are needed only if slow requests are logged or traces are on.
         let ids = RequestIds::new(config.rpc.slow.is_some() || config.traces.endpoint.is_some());
@@ -338,30 +378,49 @@ impl Node {
     /// # Errors
     /// If the files cannot be used. The node then keeps the old certificate.
     pub fn reload(&self) -> Result<(), TlsError> {
-        self.addresses.tls.as_ref().map_or(Ok(()), |tls| tls.reload())
+        self.addresses
+            .tls
+            .as_ref()
+            .map_or(Ok(()), |tls| tls.reload())
     }
 
     /// Returns the development accounts with their private keys in hex, which are not secret. Accounts of a keystore are not
     /// among them.
     pub fn development_accounts(&self) -> Vec<(Address, Zeroizing<String>)> {
         let key = |address| self.keyring.get(address).map(|key| (address, key.to_hex()));
-        let own = self.keyring.addresses().into_iter().take(self.config.accounts as usize);
+        let own = self
+            .keyring
+            .addresses()
+            .into_iter()
+            .take(self.config.accounts as usize);
         own.filter_map(key).collect()
     }
 
     /// Returns the URL of JSON-RPC over HTTP.
     pub fn rpc_url(&self) -> String {
-        format!("{}://{}/rpc", self.addresses.scheme("http"), self.addresses.main)
+        format!(
+            "{}://{}/rpc",
+            self.addresses.scheme("http"),
+            self.addresses.main
+        )
     }
 
     /// Returns the URL of JSON-RPC over WebSocket.
     pub fn ws_url(&self) -> String {
-        format!("{}://{}/rpc", self.addresses.scheme("ws"), self.addresses.main)
+        format!(
+            "{}://{}/rpc",
+            self.addresses.scheme("ws"),
+            self.addresses.main
+        )
     }
 
     /// Returns the base URL of the REST interfaces.
     pub fn rest_url(&self) -> String {
-        format!("{}://{}", self.addresses.scheme("http"), self.addresses.main)
+        format!(
+            "{}://{}",
+            self.addresses.scheme("http"),
+            self.addresses.main
+        )
     }
 
     /// Returns the URL of the price WebSocket.
@@ -375,17 +434,23 @@ impl Node {
 
     /// Returns the URL of the listener of CometBFT's interface, if it has one of its own.
     pub fn comet_url(&self) -> Option<String> {
-        self.addresses.comet.map(|address| format!("{}://{address}", self.addresses.scheme("http")))
+        self.addresses
+            .comet
+            .map(|address| format!("{}://{address}", self.addresses.scheme("http")))
     }
 
     /// Returns the URL of the listener of the Cosmos gateway's REST, if it has one of its own.
     pub fn cosmos_rest_url(&self) -> Option<String> {
-        self.addresses.cosmos_rest.map(|address| format!("{}://{address}", self.addresses.scheme("http")))
+        self.addresses
+            .cosmos_rest
+            .map(|address| format!("{}://{address}", self.addresses.scheme("http")))
     }
 
     /// Returns the URL of the listener of gRPC, if it has one of its own.
     pub fn grpc_url(&self) -> Option<String> {
-        self.addresses.grpc.map(|address| format!("{}://{address}", self.addresses.scheme("http")))
+        self.addresses
+            .grpc
+            .map(|address| format!("{}://{address}", self.addresses.scheme("http")))
     }
 
     /// Shuts the node down: stops accepting, finishes requests, closes WebSockets (code 1001), stops the chain.
@@ -433,8 +498,13 @@ fn is_network_chain(config: &Config) -> bool {
 }
 
 /// Reads the artifacts of a development tool and follows them, if there is a directory of them.
-async fn watch_artifacts(config: &Config, known: &KnownContracts) -> Result<Option<WatcherGuard>, SpawnError> {
-    let Some(directory) = config.artifacts.clone() else { return Ok(None) };
+async fn watch_artifacts(
+    config: &Config,
+    known: &KnownContracts,
+) -> Result<Option<WatcherGuard>, SpawnError> {
+    let Some(directory) = config.artifacts.clone() else {
+        return Ok(None);
+    };
     let watcher = ArtifactWatcher::new(directory, known.clone());
     let started = tokio::task::spawn_blocking(move || watcher.start()).await;
     Ok(Some(started.map_err(io::Error::other)??))
@@ -447,10 +517,16 @@ fn explorer_index(config: &Config, chain: &Chain) -> Result<Option<Index>, Spawn
     }
     let tokens = &config.network.tokens;
     let tokens = match is_network_chain(config) {
-        true => tokens.iter().flat_map(|token| [token.address, token.receipt]).collect(),
+        true => tokens
+            .iter()
+            .flat_map(|token| [token.address, token.receipt])
+            .collect(),
         false => Vec::new(),
     };
-    let options = IndexOptions { directory: config.data_dir.clone(), tokens };
+    let options = IndexOptions {
+        directory: config.data_dir.clone(),
+        tokens,
+    };
     Ok(Some(Index::start(chain.clone(), options)?))
 }
 
@@ -470,12 +546,22 @@ fn sources(
         upstream: &exchange.upstream,
         seed: config.seed,
     };
-    SourceSet::new(sources, network, clock).map(Arc::new).map(Some)
+    SourceSet::new(sources, network, clock)
+        .map(Arc::new)
+        .map(Some)
 }
 
 /// Returns the updater that puts prices on the chain.
-fn preamble(config: &Config, network: &Arc<Network>, key: SecretKey, sources: &Arc<SourceSet>) -> Box<dyn Preamble> {
-    let pace = config.exchange.price_tick.map(|tick| UpdatePace { source: sources.clone(), tick });
+fn preamble(
+    config: &Config,
+    network: &Arc<Network>,
+    key: SecretKey,
+    sources: &Arc<SourceSet>,
+) -> Box<dyn Preamble> {
+    let pace = config.exchange.price_tick.map(|tick| UpdatePace {
+        source: sources.clone(),
+        tick,
+    });
     Box::new(Updater::new(network.clone(), key, pace))
 }
 

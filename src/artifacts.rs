@@ -15,7 +15,10 @@ pub(crate) struct Artifact {
 
 macro_rules! artifact {
     ($name:literal) => {
-        Artifact { name: $name, json: include_str!(concat!("../contracts/artifacts/", $name, ".json")) }
+        Artifact {
+            name: $name,
+            json: include_str!(concat!("../contracts/artifacts/", $name, ".json")),
+        }
     };
 }
 
@@ -29,8 +32,15 @@ pub(crate) const RECEIPT_TOKEN: Artifact = artifact!("PToken");
 pub(crate) const MULTICALL3: Artifact = artifact!("Multicall3");
 
 /// Every contract of the network.
-pub(crate) const ALL: [Artifact; 7] =
-    [TOKEN, PRICE_ORACLE, VAULT, LENDING_POOL, LENDING_LENS, RECEIPT_TOKEN, MULTICALL3];
+pub(crate) const ALL: [Artifact; 7] = [
+    TOKEN,
+    PRICE_ORACLE,
+    VAULT,
+    LENDING_POOL,
+    LENDING_LENS,
+    RECEIPT_TOKEN,
+    MULTICALL3,
+];
 
 impl Artifact {
     /// Returns the creation code, without the constructor's arguments.
@@ -40,7 +50,9 @@ impl Artifact {
             bytecode: Bytes,
         }
         // The files are embedded, and a test parses all of them.
-        serde_json::from_str::<Bytecode>(self.json).map(|artifact| artifact.bytecode).unwrap_or_default()
+        serde_json::from_str::<Bytecode>(self.json)
+            .map(|artifact| artifact.bytecode)
+            .unwrap_or_default()
     }
 
     /// Returns the ABI as the compiler wrote it.
@@ -50,6 +62,8 @@ impl Artifact {
             #[serde(borrow)]
             abi: &'static RawValue,
         }
-        serde_json::from_str::<Abi>(self.json).map(|artifact| artifact.abi.get()).unwrap_or_default()
+        serde_json::from_str::<Abi>(self.json)
+            .map(|artifact| artifact.abi.get())
+            .unwrap_or_default()
     }
 }

@@ -20,7 +20,11 @@ pub fn rfc3339(seconds: u64) -> String {
     let day_of_year = day - (365 * year + year / 4 - year / 100);
     let shifted = (5 * day_of_year + 2) / 153;
     let day_of_month = day_of_year - (153 * shifted + 2) / 5 + 1;
-    let month = if shifted < 10 { shifted + 3 } else { shifted - 9 };
+    let month = if shifted < 10 {
+        shifted + 3
+    } else {
+        shifted - 9
+    };
     let year = era * 400 + year + u64::from(month <= 2);
     let (hour, minute, second) = (second / 3_600, second / 60 % 60, second % 60);
     format!("{year:04}-{month:02}-{day_of_month:02}T{hour:02}:{minute:02}:{second:02}Z")
@@ -47,7 +51,11 @@ mod tests {
             let time = std::time::UNIX_EPOCH + std::time::Duration::from_secs(day * DAY + 61);
             let date = httpdate::fmt_http_date(time);
             let text = rfc3339(day * DAY + 61);
-            assert_eq!((&text[..4], &text[8..10]), (&date[12..16], &date[5..7]), "{date}");
+            assert_eq!(
+                (&text[..4], &text[8..10]),
+                (&date[12..16], &date[5..7]),
+                "{date}"
+            );
         }
     }
 }

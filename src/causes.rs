@@ -3,8 +3,12 @@
 /// Returns the text of an error and of its causes. Causes that are in the text already are left out.
 pub fn with_causes(error: &dyn std::error::Error) -> String {
     let causes = std::iter::successors(error.source(), |error| error.source());
-    causes.map(|cause| cause.to_string()).fold(error.to_string(), |text, cause| match text.contains(&cause) {
-        true => text,
-        false => format!("{text}: {cause}"),
-    })
+    causes
+        .map(|cause| cause.to_string())
+        .fold(error.to_string(), |text, cause| {
+            match text.contains(&cause) {
+                true => text,
+                false => format!("{text}: {cause}"),
+            }
+        })
 }

@@ -113,7 +113,11 @@ impl<'a> Reader<'a> {
 
     /// Fails if there are trailing bytes.
     pub fn end(&self, what: &'static str) -> Result<(), Malformed> {
-        if self.is_empty() { Ok(()) } else { Err(Malformed(what)) }
+        if self.is_empty() {
+            Ok(())
+        } else {
+            Err(Malformed(what))
+        }
     }
 
     /// Reads all remaining bytes.
@@ -123,7 +127,10 @@ impl<'a> Reader<'a> {
 
     /// Reads this many bytes.
     pub fn raw(&mut self, length: usize) -> Result<&'a [u8], Malformed> {
-        let (taken, rest) = self.0.split_at_checked(length).ok_or(Malformed("bytes: too few"))?;
+        let (taken, rest) = self
+            .0
+            .split_at_checked(length)
+            .ok_or(Malformed("bytes: too few"))?;
         self.0 = rest;
         Ok(taken)
     }
@@ -183,7 +190,10 @@ impl<'a> Reader<'a> {
     }
 
     /// Reads an [optional value](Writer::option).
-    pub fn option<T>(&mut self, read: impl FnOnce(&mut Self) -> Result<T, Malformed>) -> Result<Option<T>, Malformed> {
+    pub fn option<T>(
+        &mut self,
+        read: impl FnOnce(&mut Self) -> Result<T, Malformed>,
+    ) -> Result<Option<T>, Malformed> {
         match self.byte()? {
             0 => Ok(None),
             1 => read(self).map(Some),
@@ -199,7 +209,16 @@ mod tests {
     #[test]
     fn numbers_round_trip() {
         let mut writer = Writer::default();
-        let numbers = [0, 1, 127, 128, 300, u64::from(u32::MAX), u64::MAX - 1, u64::MAX];
+        let numbers = [
+            0,
+            1,
+            127,
+            128,
+            300,
+            u64::from(u32::MAX),
+            u64::MAX - 1,
+            u64::MAX,
+        ];
         let signed = [0, -1, 1, i64::MIN, i64::MAX];
         let wide = [U256::ZERO, U256::ONE, U256::from(256), U256::MAX];
         numbers.iter().for_each(|&number| writer.number(number));
@@ -214,11 +233,18 @@ mod tests {
 
     #[test]
     fn malformed_values_are_rejected() {
-        assert!(Reader::new(&[0xff; 10]).number().is_err(), "more than 64 bits");
+        assert!(
+            Reader::new(&[0xff; 10]).number().is_err(),
+            "more than 64 bits"
+        );
         assert!(Reader::new(&[0x80]).number().is_err(), "ends too soon");
         assert!(Reader::new(&[33; 40]).wide().is_err(), "more than 256 bits");
         assert!(Reader::new(&[5, 1, 2]).string().is_err());
-        assert!(Reader::new(&[0xff, 0xff, 0xff, 0xff, 0x0f]).count(1).is_err());
+        assert!(
+            Reader::new(&[0xff, 0xff, 0xff, 0xff, 0x0f])
+                .count(1)
+                .is_err()
+        );
         assert!(Reader::new(&[2]).option(|_| Ok(())).is_err());
         assert!(Reader::new(&[1]).end("rest").is_err());
     }

@@ -12,7 +12,11 @@ use alloy_primitives::U256;
 /// ```
 pub fn shortest(raw: U256, decimals: u8) -> String {
     let (whole, fraction) = parts(raw, decimals);
-    if fraction.is_empty() { whole } else { format!("{whole}.{fraction}") }
+    if fraction.is_empty() {
+        whole
+    } else {
+        format!("{whole}.{fraction}")
+    }
 }
 
 /// Formats a fixed-point number with at least one decimal: `97000.0`, `0.17`.
@@ -25,7 +29,10 @@ pub fn shortest(raw: U256, decimals: u8) -> String {
 /// ```
 pub fn with_point(raw: U256, decimals: u8) -> String {
     let (whole, fraction) = parts(raw, decimals);
-    format!("{whole}.{}", if fraction.is_empty() { "0" } else { &fraction })
+    format!(
+        "{whole}.{}",
+        if fraction.is_empty() { "0" } else { &fraction }
+    )
 }
 
 /// Formats hundredths with two decimals: `5.21`, `-0.05`.
@@ -35,7 +42,12 @@ pub fn with_point(raw: U256, decimals: u8) -> String {
 /// ```
 pub fn hundredths(hundredths: i128) -> String {
     let size = hundredths.unsigned_abs();
-    format!("{}{}.{:02}", if hundredths < 0 { "-" } else { "" }, size / 100, size % 100)
+    format!(
+        "{}{}.{:02}",
+        if hundredths < 0 { "-" } else { "" },
+        size / 100,
+        size % 100
+    )
 }
 
 fn parts(raw: U256, decimals: u8) -> (String, String) {
@@ -62,11 +74,18 @@ pub fn parse(text: &str, decimals: u8) -> Option<u128> {
     };
     let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
     let is_number = |digits: &str| digits.bytes().all(|digit| digit.is_ascii_digit());
-    if whole.is_empty() || (fraction.is_empty() && number.contains('.')) || !is_number(whole) || !is_number(fraction) {
+    if whole.is_empty()
+        || (fraction.is_empty() && number.contains('.'))
+        || !is_number(whole)
+        || !is_number(fraction)
+    {
         return None;
     }
     // The number of digits before the cut.
-    let places = i64::try_from(whole.len()).ok()?.checked_add(exponent)?.checked_add(decimals.into())?;
+    let places = i64::try_from(whole.len())
+        .ok()?
+        .checked_add(exponent)?
+        .checked_add(decimals.into())?;
     let all = [whole, fraction].concat();
     let digits = all.trim_start_matches('0');
     let kept = places - (all.len() - digits.len()) as i64;
@@ -77,7 +96,10 @@ pub fn parse(text: &str, decimals: u8) -> Option<u128> {
         return None;
     }
     let kept = kept as usize;
-    let (taken, zeros) = (&digits[..kept.min(digits.len())], kept.saturating_sub(digits.len()));
+    let (taken, zeros) = (
+        &digits[..kept.min(digits.len())],
+        kept.saturating_sub(digits.len()),
+    );
     format!("{taken}{:0<zeros$}", "").parse().ok()
 }
 

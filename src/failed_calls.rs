@@ -53,18 +53,32 @@ pub struct FailedCall {
 impl FailedCall {
     /// The sender, recipient and input, as far as the transaction object has them.
     pub fn parties(&self) -> (Option<Address>, Option<Address>, Bytes) {
-        let call: Value = self.call.as_ref().and_then(|call| serde_json::from_str(call.get()).ok()).unwrap_or_default();
+        let call: Value = self
+            .call
+            .as_ref()
+            .and_then(|call| serde_json::from_str(call.get()).ok())
+            .unwrap_or_default();
         let text = |name: &str| call.get(name).and_then(Value::as_str);
         let address = |name| text(name).and_then(|text| text.parse().ok());
-        let input = text("input").or_else(|| text("data")).and_then(|text| text.parse().ok());
+        let input = text("input")
+            .or_else(|| text("data"))
+            .and_then(|text| text.parse().ok());
         (address("from"), address("to"), input.unwrap_or_default())
     }
 
     /// Drops what is too long to be kept.
     fn bounded(mut self) -> Self {
-        let parts = [&mut self.call, &mut self.block, &mut self.state_overrides, &mut self.block_overrides];
+        let parts = [
+            &mut self.call,
+            &mut self.block,
+            &mut self.state_overrides,
+            &mut self.block_overrides,
+        ];
         for part in parts {
-            if part.as_ref().is_some_and(|json| json.get().len() > MAX_JSON) {
+            if part
+                .as_ref()
+                .is_some_and(|json| json.get().len() > MAX_JSON)
+            {
                 *part = None;
             }
         }
@@ -73,16 +87,30 @@ impl FailedCall {
         {
             *data = Bytes::copy_from_slice(&data[..MAX_DATA]);
         }
-        for text in [Some(&mut self.message), self.reason.as_mut()].into_iter().flatten() {
-            let end = (0..=MAX_MESSAGE.min(text.len())).rev().find(|at| text.is_char_boundary(*at));
+        for text in [Some(&mut self.message), self.reason.as_mut()]
+            .into_iter()
+            .flatten()
+        {
+            let end = (0..=MAX_MESSAGE.min(text.len()))
+                .rev()
+                .find(|at| text.is_char_boundary(*at));
             text.truncate(end.unwrap_or_default());
         }
         self
     }
 
     fn bytes(&self) -> usize {
-        let parts = [&self.call, &self.block, &self.state_overrides, &self.block_overrides];
-        let json: usize = parts.into_iter().flatten().map(|json| json.get().len()).sum();
+        let parts = [
+            &self.call,
+            &self.block,
+            &self.state_overrides,
+            &self.block_overrides,
+        ];
+        let json: usize = parts
+            .into_iter()
+            .flatten()
+            .map(|json| json.get().len())
+            .sum();
         let texts = self.message.len() + self.reason.as_ref().map_or(0, String::len);
         size_of::<Self>() + json + texts + self.data.as_ref().map_or(0, |data| data.len())
     }
@@ -114,7 +142,11 @@ impl fmt::Debug for FailedCalls {
 impl FailedCalls {
     /// No calls, by this clock.
     pub fn new(clock: Arc<dyn Clock>) -> Self {
-        Self(Arc::new(Shared { clock, kept: Mutex::default(), events: broadcast::Sender::new(BACKLOG) }))
+        Self(Arc::new(Shared {
+            clock,
+            kept: Mutex::default(),
+            events: broadcast::Sender::new(BACKLOG),
+        }))
     }
 
     /// The present time, in milliseconds since the Unix epoch.
@@ -132,7 +164,9 @@ impl FailedCalls {
         *bytes += call.bytes();
         calls.push_back(call);
         while calls.len() > MAX_CALLS || *bytes > MAX_BYTES {
-            let Some(oldest) = calls.pop_front() else { return };
+            let Some(oldest) = calls.pop_front() else {
+                return;
+            };
             *bytes -= oldest.bytes();
         }
     }
@@ -208,11 +242,18 @@ mod tests {
         let long = |length: usize| format!("{{\"data\":\"{}\"}}", "0".repeat(length));
         (0..MAX_CALLS).for_each(|_| calls.add(failed(0, &long(100_000))));
         let (kept, bytes) = (calls.recent().len(), calls.0.kept.lock().1);
-        assert!((30..MAX_CALLS).contains(&kept) && bytes <= MAX_BYTES, "{kept} calls, {bytes} bytes");
+        assert!(
+            (30..MAX_CALLS).contains(&kept) && bytes <= MAX_BYTES,
+            "{kept} calls, {bytes} bytes"
+        );
 
         let data = Some(vec![7; 1 << 20].into());
         let message = "\u{2602}".repeat(10_000);
-        calls.add(FailedCall { data, message, ..failed(0, &long(MAX_JSON)) });
+        calls.add(FailedCall {
+            data,
+            message,
+            ..failed(0, &long(MAX_JSON))
+        });
         let newest = &calls.recent()[0];
         assert!(newest.call.is_none());
         assert_eq!(newest.data.as_ref().unwrap().len(), MAX_DATA);
@@ -222,7 +263,10 @@ mod tests {
     #[test]
     fn the_parties_are_read_from_the_transaction_object() {
         let (from, to) = (Address::repeat_byte(1), Address::repeat_byte(2));
-        let call = failed(0, &format!("{{\"from\":\"{from}\",\"to\":\"{to}\",\"data\":\"0x0102\"}}"));
+        let call = failed(
+            0,
+            &format!("{{\"from\":\"{from}\",\"to\":\"{to}\",\"data\":\"0x0102\"}}"),
+        );
         assert_eq!(call.parties(), (Some(from), Some(to), vec![1, 2].into()));
         assert_eq!(failed(0, "[7]").parties(), (None, None, Bytes::new()));
     }

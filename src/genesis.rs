@@ -58,46 +58,105 @@ pub struct GenesisOptions {
 pub const COIN: U256 = U256::from_limbs([1_000_000_000_000_000_000, 0, 0, 0]);
 
 /// Returns the first block of `network`.
-pub fn network_genesis(network: &Network, funded: &FundedAccounts, options: GenesisOptions) -> Genesis {
-    let account = |address, balance| GenesisAccount { address, balance, ..GenesisAccount::default() };
+pub fn network_genesis(
+    network: &Network,
+    funded: &FundedAccounts,
+    options: GenesisOptions,
+) -> Genesis {
+    let account = |address, balance| GenesisAccount {
+        address,
+        balance,
+        ..GenesisAccount::default()
+    };
     let (development, balance) = &funded.development;
     let own = U256::from(OWN_BALANCE) * COIN;
-    let mut accounts: Vec<_> = development.iter().map(|address| account(*address, *balance)).collect();
-    accounts.extend([funded.treasury, funded.updater, funded.borrower].map(|address| account(address, own)));
+    let mut accounts: Vec<_> = development
+        .iter()
+        .map(|address| account(*address, *balance))
+        .collect();
+    accounts.extend(
+        [funded.treasury, funded.updater, funded.borrower].map(|address| account(address, own)),
+    );
     accounts.extend(predeployed());
 
-    let mut steps =
-        vec![deploy("Multicall3", MULTICALL3, funded.treasury, artifacts::MULTICALL3, Multicall3::constructorCall {})];
-    let roles = exchange::genesis::ExchangeRoles { treasury: funded.treasury, updater: funded.updater };
-    steps.extend(exchange::genesis::steps(network, roles, options.frozen_prices));
-    let roles = lending::genesis::LendingRoles { treasury: funded.treasury, borrower: funded.borrower };
-    steps.extend(lending::genesis::steps(network, roles, options.limited_lending));
+    let mut steps = vec![deploy(
+        "Multicall3",
+        MULTICALL3,
+        funded.treasury,
+        artifacts::MULTICALL3,
+        Multicall3::constructorCall {},
+    )];
+    let roles = exchange::genesis::ExchangeRoles {
+        treasury: funded.treasury,
+        updater: funded.updater,
+    };
+    steps.extend(exchange::genesis::steps(
+        network,
+        roles,
+        options.frozen_prices,
+    ));
+    let roles = lending::genesis::LendingRoles {
+        treasury: funded.treasury,
+        borrower: funded.borrower,
+    };
+    steps.extend(lending::genesis::steps(
+        network,
+        roles,
+        options.limited_lending,
+    ));
     steps.extend(faucet(network, funded));
     steps.extend(predeploys::steps(funded.treasury));
-    Genesis { accounts, steps, ..Genesis::empty(options.timestamp, options.gas_limit) }
+    Genesis {
+        accounts,
+        steps,
+        ..Genesis::empty(options.timestamp, options.gas_limit)
+    }
 }
 
 /// Returns the contracts without storage or constructor: system contracts of the forks, and the deployment proxy.
 fn predeployed() -> impl Iterator<Item = GenesisAccount> {
     [
-        (eip4788::BEACON_ROOTS_ADDRESS, eip4788::BEACON_ROOTS_CODE.clone()),
-        (eip2935::HISTORY_STORAGE_ADDRESS, eip2935::HISTORY_STORAGE_CODE.clone()),
-        (eip7002::WITHDRAWAL_REQUEST_PREDEPLOY_ADDRESS, eip7002::WITHDRAWAL_REQUEST_PREDEPLOY_CODE.clone()),
-        (eip7251::CONSOLIDATION_REQUEST_PREDEPLOY_ADDRESS, eip7251::CONSOLIDATION_REQUEST_PREDEPLOY_CODE.clone()),
+        (
+            eip4788::BEACON_ROOTS_ADDRESS,
+            eip4788::BEACON_ROOTS_CODE.clone(),
+        ),
+        (
+            eip2935::HISTORY_STORAGE_ADDRESS,
+            eip2935::HISTORY_STORAGE_CODE.clone(),
+        ),
+        (
+            eip7002::WITHDRAWAL_REQUEST_PREDEPLOY_ADDRESS,
+            eip7002::WITHDRAWAL_REQUEST_PREDEPLOY_CODE.clone(),
+        ),
+        (
+            eip7251::CONSOLIDATION_REQUEST_PREDEPLOY_ADDRESS,
+            eip7251::CONSOLIDATION_REQUEST_PREDEPLOY_CODE.clone(),
+        ),
         (CREATE2_DEPLOYER, CREATE2_DEPLOYER_CODE),
     ]
     .into_iter()
-    .map(|(address, code)| GenesisAccount { address, nonce: 1, code, ..GenesisAccount::default() })
+    .map(|(address, code)| GenesisAccount {
+        address,
+        nonce: 1,
+        code,
+        ..GenesisAccount::default()
+    })
 }
 
 /// Returns the steps that mint tokens for the development accounts.
 fn faucet(network: &Network, funded: &FundedAccounts) -> Vec<Step> {
     let mut steps = Vec::new();
     for token in &network.tokens {
-        let amount = U256::from(token.development_balance) * U256::from(10).pow(U256::from(token.decimals));
+        let amount =
+            U256::from(token.development_balance) * U256::from(10).pow(U256::from(token.decimals));
         for to in &funded.development.0 {
             let mint = Token::mintCall { to: *to, amount };
-            steps.push(call(&format!("faucet {}", token.symbol), funded.treasury, token.address, mint));
+            steps.push(call(
+                &format!("faucet {}", token.symbol),
+                funded.treasury,
+                token.address,
+                mint,
+            ));
         }
     }
     steps

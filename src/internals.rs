@@ -142,7 +142,10 @@ impl Node {
     ///
     /// # Errors
     /// As [`Node::spawn`].
-    pub async fn spawn_with_clock(config: Config, clock: Arc<dyn Clock>) -> Result<Self, SpawnError> {
+    pub async fn spawn_with_clock(
+        config: Config,
+        clock: Arc<dyn Clock>,
+    ) -> Result<Self, SpawnError> {
         Self::start(config, clock).await
     }
 

@@ -52,15 +52,21 @@ impl Messages {
                 encode(item, &mut self.bytes);
                 self.ends.push(self.bytes.len());
             }
-            let message =
-                |at: usize| &self.bytes[at.checked_sub(1).map_or(0, |before| self.ends[before])..self.ends[at]];
-            hash_each((0..items.len()).map(message), |at, hash| found(&items[at], message(at), hash));
+            let message = |at: usize| {
+                &self.bytes[at.checked_sub(1).map_or(0, |before| self.ends[before])..self.ends[at]]
+            };
+            hash_each((0..items.len()).map(message), |at, hash| {
+                found(&items[at], message(at), hash)
+            });
         }
     }
 }
 
 /// Calls `found` with the index and the hash of each message, in any order.
-fn hash_each<'a>(messages: impl ExactSizeIterator<Item = &'a [u8]> + Clone, found: impl FnMut(usize, B256)) {
+fn hash_each<'a>(
+    messages: impl ExactSizeIterator<Item = &'a [u8]> + Clone,
+    found: impl FnMut(usize, B256),
+) {
     let permutation = avx512::permutation().filter(|_| OPTIMIZED && messages.len() > 1);
     hash_with(permutation, messages, found);
 }
@@ -73,9 +79,16 @@ fn hash_with<'a>(
 ) {
     let is_apart = |(_, message): &(usize, &[u8])| permutation.is_none() || message.len() > LONGEST;
     let messages = messages.enumerate();
-    messages.clone().filter(is_apart).for_each(|(index, message)| found(index, keccak256(message)));
+    messages
+        .clone()
+        .filter(is_apart)
+        .for_each(|(index, message)| found(index, keccak256(message)));
     if let Some(permute) = &permutation {
-        hash_in_lanes(messages.filter(|message| !is_apart(message)), permute, found);
+        hash_in_lanes(
+            messages.filter(|message| !is_apart(message)),
+            permute,
+            found,
+        );
     }
 }
 
@@ -85,7 +98,10 @@ fn hash_in_lanes<'a>(
     permute: impl Fn(&mut States),
     mut found: impl FnMut(usize, B256),
 ) {
-    let mut messages = messages.map(|(index, message)| Lane { index, rest: Some(message) });
+    let mut messages = messages.map(|(index, message)| Lane {
+        index,
+        rest: Some(message),
+    });
     let mut states: States = [[0; LANES]; 25];
     let mut lanes: [Option<Lane<'_>>; LANES] = from_fn(|_| messages.next());
     while lanes.iter().any(Option::is_some) {
@@ -139,7 +155,10 @@ fn squeeze(states: &States, at: usize) -> B256 {
 /// The permutation Keccak-f\[1600\] of all states (FIPS 202, 3.3). Inlined, so that it is compiled for the processor features
 /// of its caller.
 #[inline(always)]
-#[expect(clippy::needless_range_loop, reason = "loops of this form are unrolled and vectorized")]
+#[expect(
+    clippy::needless_range_loop,
+    reason = "loops of this form are unrolled and vectorized"
+)]
 fn permute(a: &mut States) {
     const ROUND_CONSTANTS: [u64; 24] = [
         0x0000_0000_0000_0001,
@@ -168,8 +187,10 @@ fn permute(a: &mut States) {
         0x8000_0000_8000_8008,
     ];
     /// The rotation of each word.
-    const ROTATIONS: [u32; 25] =
-        [0, 1, 62, 28, 27, 36, 44, 6, 55, 20, 3, 10, 43, 25, 39, 41, 45, 15, 21, 8, 18, 2, 61, 56, 14];
+    const ROTATIONS: [u32; 25] = [
+        0, 1, 62, 28, 27, 36, 44, 6, 55, 20, 3, 10, 43, 25, 39, 41, 45, 15, 21, 8, 18, 2, 61, 56,
+        14,
+    ];
 
     for constant in ROUND_CONSTANTS {
         let mut columns = [[0; LANES]; 5];
@@ -183,7 +204,8 @@ fn permute(a: &mut States) {
             for y in 0..5 {
                 for l in 0..LANES {
                     let theta = columns[(x + 4) % 5][l] ^ columns[(x + 1) % 5][l].rotate_left(1);
-                    b[y + 5 * ((2 * x + 3 * y) % 5)][l] = (a[x + 5 * y][l] ^ theta).rotate_left(ROTATIONS[x + 5 * y]);
+                    b[y + 5 * ((2 * x + 3 * y) % 5)][l] =
+                        (a[x + 5 * y][l] ^ theta).rotate_left(ROTATIONS[x + 5 * y]);
                 }
             }
         }
@@ -207,9 +229,13 @@ mod avx512 {
 
     /// Returns the permutation, if this processor can compute it.
     pub(super) fn permutation() -> Option<impl Fn(&mut States)> {
-        #[expect(unsafe_code, reason = "a function for certain processors cannot be called otherwise")]
+        #[expect(
+            unsafe_code,
+            reason = "a function for certain processors cannot be called otherwise"
+        )]
         // SAFETY: the only condition of the function is the feature that was detected.
-        is_x86_feature_detected!("avx512f").then_some(|states: &mut States| unsafe { permute(states) })
+        is_x86_feature_detected!("avx512f")
+            .then_some(|states: &mut States| unsafe { permute(states) })
     }
 
     #[target_feature(enable = "avx512f")]
@@ -233,7 +259,9 @@ mod tests {
 
     /// Messages of all lengths up to four blocks, the longest of them in the middle, and two longer than lanes hash.
     fn messages() -> Vec<Vec<u8>> {
-        let mut messages: Vec<_> = (0..=4 * RATE).map(|n| vec![n as u8; (n * 7) % (4 * RATE + 1)]).collect();
+        let mut messages: Vec<_> = (0..=4 * RATE)
+            .map(|n| vec![n as u8; (n * 7) % (4 * RATE + 1)])
+            .collect();
         messages[5] = vec![5; LONGEST + 1];
         messages.push(vec![6; 3 * LONGEST]);
         messages
@@ -245,7 +273,9 @@ mod tests {
     ) -> Vec<B256> {
         let mut hashes = vec![B256::ZERO; messages.len()];
         let slices: Vec<_> = messages.iter().map(Vec::as_slice).collect();
-        hash(slices.into_iter(), &mut |index, found| hashes[index] = found);
+        hash(slices.into_iter(), &mut |index, found| {
+            hashes[index] = found
+        });
         hashes
     }
 
@@ -254,11 +284,19 @@ mod tests {
         for count in [0, 1, 2, 7, 8, 9, 4 * RATE + 2] {
             let messages = &messages()[..count];
             let expected: Vec<_> = messages.iter().map(keccak256).collect();
-            assert_eq!(hashes(messages, |messages, found| hash_each(messages, found)), expected, "{count} messages");
-            let in_lanes = hashes(messages, |messages, found| hash_with(Some(permute), messages, found));
+            assert_eq!(
+                hashes(messages, |messages, found| hash_each(messages, found)),
+                expected,
+                "{count} messages"
+            );
+            let in_lanes = hashes(messages, |messages, found| {
+                hash_with(Some(permute), messages, found)
+            });
             assert_eq!(in_lanes, expected, "{count} messages in lanes");
             if let Some(permute) = avx512::permutation() {
-                let in_lanes = hashes(messages, |messages, found| hash_with(Some(permute), messages, found));
+                let in_lanes = hashes(messages, |messages, found| {
+                    hash_with(Some(permute), messages, found)
+                });
                 assert_eq!(in_lanes, expected, "{count} messages with AVX-512");
             }
         }

@@ -54,7 +54,10 @@ mod genesis;
 mod index;
 #[cfg(feature = "internals")]
 #[doc(hidden)]
-#[allow(missing_docs, reason = "the items are documented where they are defined")]
+#[allow(
+    missing_docs,
+    reason = "the items are documented where they are defined"
+)]
 pub mod internals;
 mod keccak;
 mod lending;

@@ -14,7 +14,9 @@ const GROWTH: u64 = 8_192;
 
 fn main() -> std::process::ExitCode {
     // Without this thread, memory is returned later.
-    let _ = thread::Builder::new().name("memory".to_owned()).spawn(return_memory);
+    let _ = thread::Builder::new()
+        .name("memory".to_owned())
+        .spawn(return_memory);
     tetrad::run(std::env::args_os())
 }
 
@@ -34,7 +36,11 @@ fn return_memory() {
             // SAFETY: any thread may ask for this at any time.
             unsafe { libmimalloc_sys::mi_collect(at_once) };
         }
-        let kept = if at_once { resident_pages() } else { resident.map(|resident| least.min(resident)) };
+        let kept = if at_once {
+            resident_pages()
+        } else {
+            resident.map(|resident| least.min(resident))
+        };
         least = kept.unwrap_or(least);
     }
 }
@@ -43,6 +49,14 @@ fn return_memory() {
 fn resident_pages() -> Option<u64> {
     // The file reports no size, so reading it to its end would take several reads.
     let mut numbers = [0; 256];
-    let length = File::open("/proc/self/statm").ok()?.read(&mut numbers).ok()?;
-    std::str::from_utf8(&numbers[..length]).ok()?.split(' ').nth(1)?.parse().ok()
+    let length = File::open("/proc/self/statm")
+        .ok()?
+        .read(&mut numbers)
+        .ok()?;
+    std::str::from_utf8(&numbers[..length])
+        .ok()?
+        .split(' ')
+        .nth(1)?
+        .parse()
+        .ok()
 }

@@ -117,7 +117,11 @@ impl Histogram {
                 buckets.push((*bound as f64 / 1e9, count));
             }
         }
-        Distribution { buckets, count, sum: self.nanoseconds.load(Relaxed) as f64 / 1e9 }
+        Distribution {
+            buckets,
+            count,
+            sum: self.nanoseconds.load(Relaxed) as f64 / 1e9,
+        }
     }
 }
 
@@ -132,7 +136,10 @@ mod tests {
             histogram.observe(Duration::from_micros(micros));
         }
         let seen = histogram.distribution();
-        assert_eq!(seen.buckets[..4], [(1e-5, 2), (2.5e-5, 3), (5e-5, 4), (1e-4, 4)]);
+        assert_eq!(
+            seen.buckets[..4],
+            [(1e-5, 2), (2.5e-5, 3), (5e-5, 4), (1e-4, 4)]
+        );
         assert_eq!((seen.buckets.last(), seen.count), (Some(&(10.0, 4)), 5));
         assert!((seen.sum - 20.000_052).abs() < 1e-9);
     }

@@ -110,8 +110,12 @@ impl Network {
     /// Returns the token with an address or a symbol, in any case.
     pub fn token(&self, name: &str) -> Option<&Token> {
         let digits = name.strip_prefix("0x").or_else(|| name.strip_prefix("0X"));
-        let wanted: Option<Address> = digits.filter(|digits| digits.len() == 40).and_then(|digits| digits.parse().ok());
-        let is_meant = |token: &&Token| wanted == Some(token.address) || token.symbol.eq_ignore_ascii_case(name);
+        let wanted: Option<Address> = digits
+            .filter(|digits| digits.len() == 40)
+            .and_then(|digits| digits.parse().ok());
+        let is_meant = |token: &&Token| {
+            wanted == Some(token.address) || token.symbol.eq_ignore_ascii_case(name)
+        };
         self.tokens.iter().find(is_meant)
     }
 }
@@ -155,10 +159,24 @@ const fn walk(volatility_bps: u32) -> PriceModel {
 }
 
 const fn follow(token: Address, growth_bps: u32, jitter_ppm: u32) -> PriceModel {
-    PriceModel::Follow { token, growth_bps, jitter_ppm }
+    PriceModel::Follow {
+        token,
+        growth_bps,
+        jitter_ppm,
+    }
 }
 
-type LiveToken = (&'static str, &'static str, u8, Address, u64, &'static str, PriceModel, LendingClass, u64);
+type LiveToken = (
+    &'static str,
+    &'static str,
+    u8,
+    Address,
+    u64,
+    &'static str,
+    PriceModel,
+    LendingClass,
+    u64,
+);
 
 /// The live network's tokens: symbol, name, decimals, address, reference price in cents, CoinGecko id, price model,
 /// lending class, whole tokens for each development account.
@@ -184,7 +202,17 @@ fn live_tokens() -> Vec<Token> {
 
 impl From<LiveToken> for Token {
     fn from(token: LiveToken) -> Self {
-        let (symbol, name, decimals, address, cents, coin_gecko_id, price_model, lending, development_balance) = token;
+        let (
+            symbol,
+            name,
+            decimals,
+            address,
+            cents,
+            coin_gecko_id,
+            price_model,
+            lending,
+            development_balance,
+        ) = token;
         Self {
             receipt: match symbol {
                 "WETH" => address!("0xE3Df3966007483e8076230e6E7AA381D3bAc52C0"),

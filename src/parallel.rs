@@ -9,7 +9,8 @@ use tokio::sync::Semaphore;
 const MOST: usize = 8;
 
 /// Determined once: the system reads files to determine it.
-static PROCESSORS: LazyLock<usize> = LazyLock::new(|| thread::available_parallelism().map_or(1, NonZero::get));
+static PROCESSORS: LazyLock<usize> =
+    LazyLock::new(|| thread::available_parallelism().map_or(1, NonZero::get));
 
 /// Returns the number of processors that this process may use.
 pub(crate) fn processors() -> usize {
@@ -22,8 +23,13 @@ static HELPERS: LazyLock<Semaphore> = LazyLock::new(|| Semaphore::new(processors
 
 /// Calls `work` once for each item, on several threads with a scratch value each. The result must not depend on their
 /// number, which may be one. Starting a thread takes tens of microseconds, so callers divide only work that takes longer.
-pub(crate) fn for_each<T: Send, S: Default>(items: impl Iterator<Item = T> + Send, work: impl Fn(T, &mut S) + Sync) {
-    let threads = processors().min(MOST).min(items.size_hint().1.unwrap_or(MOST));
+pub(crate) fn for_each<T: Send, S: Default>(
+    items: impl Iterator<Item = T> + Send,
+    work: impl Fn(T, &mut S) + Sync,
+) {
+    let threads = processors()
+        .min(MOST)
+        .min(items.size_hint().1.unwrap_or(MOST));
     let items = Mutex::new(items);
     // The lock is released before the item is worked on.
     let next = || items.lock().next();
@@ -35,24 +41,37 @@ pub(crate) fn for_each<T: Send, S: Default>(items: impl Iterator<Item = T> + Sen
     };
     thread::scope(|scope| {
         for _ in 1..threads {
-            let Ok(right) = HELPERS.try_acquire() else { break };
+            let Ok(right) = HELPERS.try_acquire() else {
+                break;
+            };
             let help = move || {
                 let _right = right;
                 run();
             };
             // Without the thread, the others do its part.
-            let _ = thread::Builder::new().name("parallel".to_owned()).spawn_scoped(scope, help);
+            let _ = thread::Builder::new()
+                .name("parallel".to_owned())
+                .spawn_scoped(scope, help);
         }
         run();
     });
 }
 
 /// Calls both functions, at the same time if a processor is free.
-pub(crate) fn join<A: Send, B: Send>(one: impl FnOnce() -> A + Send, other: impl FnOnce() -> B + Send) -> (A, B) {
+pub(crate) fn join<A: Send, B: Send>(
+    one: impl FnOnce() -> A + Send,
+    other: impl FnOnce() -> B + Send,
+) -> (A, B) {
     let (mut first, mut second) = (None, None);
-    let both: [Box<dyn FnOnce() + Send>; 2] = [Box::new(|| first = Some(one())), Box::new(|| second = Some(other()))];
+    let both: [Box<dyn FnOnce() + Send>; 2] = [
+        Box::new(|| first = Some(one())),
+        Box::new(|| second = Some(other())),
+    ];
     for_each(both.into_iter(), |work, (): &mut ()| work());
-    (first.expect("it was called"), second.expect("it was called"))
+    (
+        first.expect("it was called"),
+        second.expect("it was called"),
+    )
 }
 
 #[cfg(test)]
@@ -77,7 +96,10 @@ mod tests {
         let (running, most) = (AtomicUsize::new(0), AtomicUsize::new(0));
         let call = || {
             for_each(0..100, |_, (): &mut ()| {
-                most.fetch_max(running.fetch_add(1, Ordering::Relaxed) + 1, Ordering::Relaxed);
+                most.fetch_max(
+                    running.fetch_add(1, Ordering::Relaxed) + 1,
+                    Ordering::Relaxed,
+                );
                 thread::yield_now();
                 running.fetch_sub(1, Ordering::Relaxed);
             });

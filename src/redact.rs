@@ -8,16 +8,25 @@ pub fn origin(url: &str) -> String {
 /// Returns scheme, host and port of a URL, with `/…` in place of the rest, if there is any.
 pub fn url(url: &str) -> String {
     let (origin, rest) = split(url);
-    if rest.is_empty() { origin } else { format!("{origin}/…") }
+    if rest.is_empty() {
+        origin
+    } else {
+        format!("{origin}/…")
+    }
 }
 
 /// Splits a URL into scheme, host and port, and the rest without its first slash.
 fn split(url: &str) -> (String, &str) {
-    let Some((scheme, rest)) = url.split_once("://") else { return (url.to_owned(), "") };
+    let Some((scheme, rest)) = url.split_once("://") else {
+        return (url.to_owned(), "");
+    };
     let end = rest.find(['/', '\\', '?', '#']).unwrap_or(rest.len());
     let (authority, behind) = rest.split_at(end);
     let host = authority.rsplit('@').next().unwrap_or_default();
-    (format!("{scheme}://{host}"), behind.strip_prefix('/').unwrap_or(behind))
+    (
+        format!("{scheme}://{host}"),
+        behind.strip_prefix('/').unwrap_or(behind),
+    )
 }
 
 #[cfg(test)]
@@ -32,16 +41,27 @@ mod tests {
                 "https://api.example.org:8443",
                 "https://api.example.org:8443/…",
             ),
-            ("https://mainnet.example.org/v3/secret", "https://mainnet.example.org", "https://mainnet.example.org/…"),
+            (
+                "https://mainnet.example.org/v3/secret",
+                "https://mainnet.example.org",
+                "https://mainnet.example.org/…",
+            ),
             ("https://a:b@c@host/", "https://host", "https://host"),
-            ("http://127.0.0.1:8545", "http://127.0.0.1:8545", "http://127.0.0.1:8545"),
+            (
+                "http://127.0.0.1:8545",
+                "http://127.0.0.1:8545",
+                "http://127.0.0.1:8545",
+            ),
             ("ws://[::1]:1/ws", "ws://[::1]:1", "ws://[::1]:1/…"),
             ("http://h?key=secret", "http://h", "http://h/…"),
             ("http://h\\secret", "http://h", "http://h/…"),
             ("http://", "http://", "http://"),
             ("simulation", "simulation", "simulation"),
         ] {
-            assert_eq!((origin(text), url(text)), (shown_origin.to_owned(), shown.to_owned()));
+            assert_eq!(
+                (origin(text), url(text)),
+                (shown_origin.to_owned(), shown.to_owned())
+            );
         }
     }
 }

@@ -22,7 +22,10 @@ pub struct Ring<K, Q> {
 
 impl<K, Q> Default for Ring<K, Q> {
     fn default() -> Self {
-        Self { queues: BTreeMap::new(), last: None }
+        Self {
+            queues: BTreeMap::new(),
+            last: None,
+        }
     }
 }
 
@@ -43,7 +46,11 @@ impl<K: Ord + Copy, Q: Default> Ring<K, Q> {
         Q: WaitQueue<T>,
     {
         let after = self.last.map_or(Bound::Unbounded, Bound::Excluded);
-        let mut keys = self.queues.range((after, Bound::Unbounded)).chain(&self.queues).map(|(key, _)| *key);
+        let mut keys = self
+            .queues
+            .range((after, Bound::Unbounded))
+            .chain(&self.queues)
+            .map(|(key, _)| *key);
         let key = keys.find(wanted)?;
         self.last = Some(key);
         self.remove(key, Q::take_next)
@@ -90,9 +97,15 @@ mod tests {
     #[test]
     fn each_gives_one_in_turn_however_much_waits() {
         let mut ring = Ring::<u32, Ring<u32, VecDeque<&str>>>::default();
-        for (outer, inner, what) in
-            [(1, 1, "a"), (1, 1, "b"), (1, 1, "c"), (1, 2, "d"), (2, 1, "e"), (2, 1, "f"), (3, 9, "g")]
-        {
+        for (outer, inner, what) in [
+            (1, 1, "a"),
+            (1, 1, "b"),
+            (1, 1, "c"),
+            (1, 2, "d"),
+            (2, 1, "e"),
+            (2, 1, "f"),
+            (3, 9, "g"),
+        ] {
             ring.queue(outer).queue(inner).push_back(what);
         }
         assert_eq!(ring.take_next(), Some("a"));
@@ -106,8 +119,14 @@ mod tests {
     fn removing_leaves_nothing_behind() {
         let mut ring = Ring::<u32, Ring<u32, VecDeque<u32>>>::default();
         ring.queue(1).queue(2).push_back(7);
-        assert_eq!(ring.remove(1, |inner| inner.remove(3, VecDeque::take_next)), None);
-        assert_eq!(ring.remove(1, |inner| inner.remove(2, VecDeque::take_next)), Some(7));
+        assert_eq!(
+            ring.remove(1, |inner| inner.remove(3, VecDeque::take_next)),
+            None
+        );
+        assert_eq!(
+            ring.remove(1, |inner| inner.remove(2, VecDeque::take_next)),
+            Some(7)
+        );
         assert!(ring.is_empty());
     }
 }

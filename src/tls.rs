@@ -13,5 +13,7 @@ pub fn install_provider() {
 /// The process's provider of cryptography.
 pub fn provider() -> Arc<CryptoProvider> {
     install_provider();
-    CryptoProvider::get_default().cloned().unwrap_or_else(|| Arc::new(ring::default_provider()))
+    CryptoProvider::get_default()
+        .cloned()
+        .unwrap_or_else(|| Arc::new(ring::default_provider()))
 }

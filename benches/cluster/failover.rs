@@ -39,10 +39,22 @@ struct Victims {
 }
 
 const VICTIMS: [Victims; 3] = [
-    Victims { name: "leader", leader: true, stream_leader: false },
-    Victims { name: "stream's leader", leader: false, stream_leader: true },
+    Victims {
+        name: "leader",
+        leader: true,
+        stream_leader: false,
+    },
+    Victims {
+        name: "stream's leader",
+        leader: false,
+        stream_leader: true,
+    },
     // As if they shared a machine.
-    Victims { name: "both", leader: true, stream_leader: true },
+    Victims {
+        name: "both",
+        leader: true,
+        stream_leader: true,
+    },
 ];
 
 /// The answers that one client received.
@@ -81,7 +93,9 @@ pub fn run(effort: Effort) {
     report::table("Kills under load", &columns);
     let mut errors = BTreeSet::new();
     for victims in &VICTIMS {
-        let failovers: Vec<Failover> = (0..effort.kills).map(|_| kill(&mut cluster, &mut senders, victims)).collect();
+        let failovers: Vec<Failover> = (0..effort.kills)
+            .map(|_| kill(&mut cluster, &mut senders, victims))
+            .collect();
         report_kills(victims.name, &failovers);
         errors.extend(failovers.into_iter().flat_map(|failover| failover.errors));
     }
@@ -92,18 +106,31 @@ pub fn run(effort: Effort) {
 
     let height = cluster.settle();
     let sent: u64 = senders.iter().map(Wallet::nonce).sum();
-    println!("{sent} transactions acknowledged, {} lost", lost(&cluster, &senders));
+    println!(
+        "{sent} transactions acknowledged, {} lost",
+        lost(&cluster, &senders)
+    );
     let heads = cluster.running().into_iter().map(|index| {
-        let block = cluster.node(index).client().call("eth_getBlockByNumber", json!(["latest", false]));
+        let block = cluster
+            .node(index)
+            .client()
+            .call("eth_getBlockByNumber", json!(["latest", false]));
         block["hash"].as_str().unwrap().to_owned()
     });
-    assert_eq!(heads.collect::<BTreeSet<_>>().len(), 1, "the nodes have different blocks at height {height}");
+    assert_eq!(
+        heads.collect::<BTreeSet<_>>().len(),
+        1,
+        "the nodes have different blocks at height {height}"
+    );
 }
 
 fn report_kills(name: &str, failovers: &[Failover]) {
     let mut times: Vec<f64> = failovers.iter().map(|failover| failover.writes).collect();
     let mut reads: Vec<f64> = failovers.iter().map(|failover| failover.read).collect();
-    let restarts: Vec<f64> = failovers.iter().filter_map(|failover| failover.restart).collect();
+    let restarts: Vec<f64> = failovers
+        .iter()
+        .filter_map(|failover| failover.restart)
+        .collect();
     let errors: usize = failovers.iter().map(|failover| failover.errors.len()).sum();
     report::row(&[
         name.to_owned(),
@@ -122,24 +149,41 @@ fn lost(cluster: &Cluster, senders: &[Wallet]) -> u64 {
     let missing = |index: usize| -> u64 {
         let mut client = cluster.node(index).client();
         let missing = |sender: &Wallet| {
-            let included = client.number("eth_getTransactionCount", json!([sender.address(), "latest"]));
+            let included = client.number(
+                "eth_getTransactionCount",
+                json!([sender.address(), "latest"]),
+            );
             sender.nonce().saturating_sub(included)
         };
         senders.iter().map(missing).sum()
     };
-    cluster.running().into_iter().map(missing).max().unwrap_or_default()
+    cluster
+        .running()
+        .into_iter()
+        .map(missing)
+        .max()
+        .unwrap_or_default()
 }
 
 /// Kills a node, a server or both while clients of the nodes that remain send transactions, and starts again what was killed.
 fn kill(cluster: &mut Cluster, senders: &mut [Wallet], victims: &Victims) -> Failover {
     let height = cluster.settle();
     let node = victims.leader.then(|| cluster.leader());
-    let server = victims.stream_leader.then(|| cluster.nats.stream_leader(LOG));
-    let others: Vec<usize> = cluster.running().into_iter().filter(|index| Some(*index) != node).collect();
+    let server = victims
+        .stream_leader
+        .then(|| cluster.nats.stream_leader(LOG));
+    let others: Vec<usize> = cluster
+        .running()
+        .into_iter()
+        .filter(|index| Some(*index) != node)
+        .collect();
     let senders = &mut senders[..CLIENTS * others.len()];
     let stop = AtomicBool::new(false);
     let counts: Vec<AtomicUsize> = senders.iter().map(|_| AtomicUsize::new(0)).collect();
-    let ports: Vec<u16> = others.iter().map(|index| cluster.node(*index).port).collect();
+    let ports: Vec<u16> = others
+        .iter()
+        .map(|index| cluster.node(*index).port)
+        .collect();
     let (killed, seen, reads) = thread::scope(|scope| {
         let (stop, counts) = (&stop, &counts);
         let clients: Vec<_> = senders
@@ -150,36 +194,66 @@ fn kill(cluster: &mut Cluster, senders: &mut [Wallet], victims: &Victims) -> Fai
                 scope.spawn(move || send(port, wallet, &counts[at], stop))
             })
             .collect();
-        let readers: Vec<_> = ports.iter().map(|port| scope.spawn(move || read(*port, stop))).collect();
+        let readers: Vec<_> = ports
+            .iter()
+            .map(|port| scope.spawn(move || read(*port, stop)))
+            .collect();
         thread::sleep(BEFORE);
-        let before: Vec<usize> = counts.iter().map(|count| count.load(Ordering::Relaxed)).collect();
+        let before: Vec<usize> = counts
+            .iter()
+            .map(|count| count.load(Ordering::Relaxed))
+            .collect();
         let killed = Instant::now();
         server.into_iter().for_each(|at| cluster.nats.kill(at));
         node.into_iter().for_each(|index| cluster.kill(index));
         // The first may have been stored before the kill, and one more may have been counted since.
-        let recovered =
-            || counts.iter().zip(&before).all(|(count, before)| count.load(Ordering::Relaxed) >= before + 3);
+        let recovered = || {
+            counts
+                .iter()
+                .zip(&before)
+                .all(|(count, before)| count.load(Ordering::Relaxed) >= before + 3)
+        };
         while !recovered() && killed.elapsed() < PATIENCE {
             thread::sleep(Duration::from_millis(1));
         }
         let recovered = recovered();
         stop.store(true, Ordering::Relaxed);
-        let seen: Vec<Seen> = clients.into_iter().map(|client| client.join().unwrap()).collect();
-        let reads: Vec<Duration> = readers.into_iter().map(|reader| reader.join().unwrap()).collect();
+        let seen: Vec<Seen> = clients
+            .into_iter()
+            .map(|client| client.join().unwrap())
+            .collect();
+        let reads: Vec<Duration> = readers
+            .into_iter()
+            .map(|reader| reader.join().unwrap())
+            .collect();
         let errors: Vec<_> = seen.iter().flat_map(|seen| &seen.errors).collect();
-        assert!(recovered, "writes do not succeed again after {PATIENCE:?}: {errors:?}");
+        assert!(
+            recovered,
+            "writes do not succeed again after {PATIENCE:?}: {errors:?}"
+        );
         (killed, seen, reads)
     });
     let again = |seen: &Seen| {
         // Clients are sequential: the second one was sent after the kill.
-        let second = seen.acknowledged.iter().filter(|time| **time > killed).nth(1);
+        let second = seen
+            .acknowledged
+            .iter()
+            .filter(|time| **time > killed)
+            .nth(1);
         second.map_or(f64::NAN, |time| milliseconds(*time - killed))
     };
     let writes = seen.iter().map(again).fold(0.0, f64::max);
     let read = reads.into_iter().map(milliseconds).fold(0.0, f64::max);
-    server.into_iter().for_each(|at| cluster.nats.start_again(at));
+    server
+        .into_iter()
+        .for_each(|at| cluster.nats.start_again(at));
     let restart = node.map(|index| milliseconds(cluster.start_node(index, height)));
-    Failover { writes, read, restart, errors: seen.into_iter().flat_map(|seen| seen.errors).collect() }
+    Failover {
+        writes,
+        read,
+        restart,
+        errors: seen.into_iter().flat_map(|seen| seen.errors).collect(),
+    }
 }
 
 fn milliseconds(time: Duration) -> f64 {
@@ -195,7 +269,10 @@ fn send(port: u16, wallet: &mut Wallet, count: &AtomicUsize, stop: &AtomicBool) 
         while let Err(error) = client.try_call("eth_sendRawTransaction", json!([raw])) {
             seen.errors.push(error.to_string());
             // An earlier attempt may have succeeded without an answer.
-            let included = client.number("eth_getTransactionCount", json!([wallet.address(), "latest"]));
+            let included = client.number(
+                "eth_getTransactionCount",
+                json!([wallet.address(), "latest"]),
+            );
             if included >= wallet.nonce() || seen.errors.len() > 10_000 {
                 break;
             }

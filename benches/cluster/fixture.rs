@@ -49,7 +49,10 @@ impl Single {
         let mut command = peers::tetrad().command;
         let place = directory.path().join("chain").display().to_string();
         command.extend(["--data-dir", &place, "--durability", "fsync"].map(str::to_owned));
-        Self { server: Server::start(&command), _directory: directory }
+        Self {
+            server: Server::start(&command),
+            _directory: directory,
+        }
     }
 }
 
@@ -65,7 +68,11 @@ impl Cluster {
     pub fn start() -> Self {
         let directory = tempfile::tempdir().unwrap();
         let nats = NatsServers::start(directory.path());
-        let mut cluster = Self { nodes: Vec::new(), nats, directory };
+        let mut cluster = Self {
+            nodes: Vec::new(),
+            nats,
+            directory,
+        };
         // One after another, so that each finds the streams that the first one creates.
         for index in 0..NODES {
             cluster.start_node(index, 0);
@@ -81,11 +88,22 @@ impl Cluster {
         let place = self.place(index);
         let name = format!("node-{index}");
         // The shell is replaced by the node, which keeps its process id.
-        let shell = format!("exec \"$0\" \"$@\" 2>>'{}'", place.with_extension("log").display());
+        let shell = format!(
+            "exec \"$0\" \"$@\" 2>>'{}'",
+            place.with_extension("log").display()
+        );
         let mut command = vec!["sh".to_owned(), "-c".to_owned(), shell];
         command.extend(peers::tetrad().command);
         let urls = self.nats.urls();
-        let own = ["--cluster", &urls, "--cluster-name", NAME, "--node-name", &name, "--data-dir"];
+        let own = [
+            "--cluster",
+            &urls,
+            "--cluster-name",
+            NAME,
+            "--node-name",
+            &name,
+            "--data-dir",
+        ];
         command.extend(own.map(str::to_owned));
         command.push(place.display().to_string());
         Server::start(&command)
@@ -93,7 +111,9 @@ impl Cluster {
 
     /// The indexes of the nodes that run.
     pub fn running(&self) -> Vec<usize> {
-        (0..self.nodes.len()).filter(|index| self.nodes[*index].is_some()).collect()
+        (0..self.nodes.len())
+            .filter(|index| self.nodes[*index].is_some())
+            .collect()
     }
 
     /// A node that runs.
@@ -103,7 +123,10 @@ impl Cluster {
 
     /// CPU time that each node and all NATS servers together have used so far.
     pub fn cpu(&self) -> (Vec<Duration>, Duration) {
-        let nodes = self.nodes.iter().map(|node| node.as_ref().map_or(Duration::ZERO, Server::cpu));
+        let nodes = self
+            .nodes
+            .iter()
+            .map(|node| node.as_ref().map_or(Duration::ZERO, Server::cpu));
         (nodes.collect(), self.nats.cpu())
     }
 
@@ -137,7 +160,9 @@ impl Cluster {
 
     fn try_probe(&self, index: usize, path: &str) -> std::io::Result<Value> {
         let mut client = self.node(index).client();
-        Ok(serde_json::from_slice(client.exchange(&Request::get(path))?)?)
+        Ok(serde_json::from_slice(
+            client.exchange(&Request::get(path))?,
+        )?)
     }
 
     /// The number of entries of the log that a node's head includes.
@@ -153,7 +178,11 @@ impl Cluster {
             if ready["status"] == "ready" && self.height(index) >= height {
                 return;
             }
-            assert!(began.elapsed() < PATIENCE, "node-{index}: {ready}, {}", self.probe(index, "/health"));
+            assert!(
+                began.elapsed() < PATIENCE,
+                "node-{index}: {ready}, {}",
+                self.probe(index, "/health")
+            );
             thread::sleep(POLL);
         }
     }
@@ -162,7 +191,10 @@ impl Cluster {
     pub fn leader(&self) -> usize {
         let began = Instant::now();
         loop {
-            let healths = self.running().into_iter().map(|index| (index, self.probe(index, "/health")));
+            let healths = self
+                .running()
+                .into_iter()
+                .map(|index| (index, self.probe(index, "/health")));
             let leaders = healths.filter(|(_, health)| health["role"] == "leader");
             if let Some((index, _)) = leaders.max_by_key(|(_, health)| health["epoch"].as_u64()) {
                 return index;
@@ -181,7 +213,11 @@ impl Cluster {
     /// measured.
     pub fn await_indexes(&self) {
         let began = Instant::now();
-        while !self.running().into_iter().all(|index| self.is_indexed(index)) {
+        while !self
+            .running()
+            .into_iter()
+            .all(|index| self.is_indexed(index))
+        {
             assert!(began.elapsed() < PATIENCE, "the indexes remain behind");
             thread::sleep(POLL);
         }
@@ -191,11 +227,18 @@ impl Cluster {
     pub fn settle(&self) -> u64 {
         let began = Instant::now();
         loop {
-            let heights: Vec<_> = self.running().into_iter().map(|index| self.height(index)).collect();
+            let heights: Vec<_> = self
+                .running()
+                .into_iter()
+                .map(|index| self.height(index))
+                .collect();
             if heights.iter().all(|height| *height == heights[0]) {
                 return heights[0];
             }
-            assert!(began.elapsed() < PATIENCE, "the nodes' heights remain {heights:?}");
+            assert!(
+                began.elapsed() < PATIENCE,
+                "the nodes' heights remain {heights:?}"
+            );
             thread::sleep(POLL);
         }
     }
@@ -207,9 +250,13 @@ impl Drop for Cluster {
             return;
         }
         for index in 0..self.nodes.len().max(NODES) {
-            let log = fs::read_to_string(self.place(index).with_extension("log")).unwrap_or_default();
+            let log =
+                fs::read_to_string(self.place(index).with_extension("log")).unwrap_or_default();
             let lines: Vec<_> = log.lines().collect();
-            eprintln!("== node-{index}\n{}", lines[lines.len().saturating_sub(40)..].join("\n"));
+            eprintln!(
+                "== node-{index}\n{}",
+                lines[lines.len().saturating_sub(40)..].join("\n")
+            );
         }
     }
 }
@@ -232,8 +279,23 @@ impl Prepared {
         let mut funder = Wallet::development(0, chain_id);
         let multicall = deploy_multicall(&mut client, &mut funder);
         let token = deploy_token(&mut client, &mut funder, multicall);
-        let senders: Vec<Wallet> = (0..SENDERS).map(|n| Wallet::numbered(n, chain_id)).collect();
-        fund(&mut client, &mut funder, multicall, Kind::Native, &senders, false);
-        Self { funder, multicall, token, senders, single: Wallet::development(1, chain_id) }
+        let senders: Vec<Wallet> = (0..SENDERS)
+            .map(|n| Wallet::numbered(n, chain_id))
+            .collect();
+        fund(
+            &mut client,
+            &mut funder,
+            multicall,
+            Kind::Native,
+            &senders,
+            false,
+        );
+        Self {
+            funder,
+            multicall,
+            token,
+            senders,
+            single: Wallet::development(1, chain_id),
+        }
     }
 }

@@ -40,12 +40,26 @@ pub fn run(effort: Effort) {
         memory.push(cluster.node(NODES).memory());
         cluster.remove_last();
     }
-    let columns =
-        ["Start of a node", "s until it is ready", "transactions per second", "beyond an ordinary restart", "MB"];
+    let columns = [
+        "Start of a node",
+        "s until it is ready",
+        "transactions per second",
+        "beyond an ordinary restart",
+        "MB",
+    ];
     report::table("Joining and catching up", &columns);
     let none = || report::figure(f64::NAN);
-    let name = format!("empty directory, {} accounts, {} blocks", effort.accounts, effort.blocks);
-    report::row(&[name, seconds(&joins), none(), none(), report::figure(report::median(memory))]);
+    let name = format!(
+        "empty directory, {} accounts, {} blocks",
+        effort.accounts, effort.blocks
+    );
+    report::row(&[
+        name,
+        seconds(&joins),
+        none(),
+        none(),
+        report::figure(report::median(memory)),
+    ]);
 
     let (mut restarts, mut catching_up) = (Vec::new(), Vec::new());
     for _ in 0..effort.rounds {
@@ -53,10 +67,20 @@ pub fn run(effort: Effort) {
         restarts.push(absence(&mut cluster, away, &mut prepared, 0));
         catching_up.push(absence(&mut cluster, away, &mut prepared, effort.missed));
     }
-    report::row(&["restart, nothing missed".to_owned(), seconds(&restarts), none(), none(), none()]);
+    report::row(&[
+        "restart, nothing missed".to_owned(),
+        seconds(&restarts),
+        none(),
+        none(),
+        none(),
+    ]);
     let missed = effort.missed as f64;
     let rates: Vec<f64> = catching_up.iter().map(|time| missed / time).collect();
-    let beyond: Vec<f64> = catching_up.iter().zip(&restarts).map(|(time, restart)| missed / (time - restart)).collect();
+    let beyond: Vec<f64> = catching_up
+        .iter()
+        .zip(&restarts)
+        .map(|(time, restart)| missed / (time - restart))
+        .collect();
     report::row(&[
         format!("restart, {} transactions missed", effort.missed),
         seconds(&catching_up),
@@ -70,7 +94,12 @@ pub fn run(effort: Effort) {
 fn seconds(values: &[f64]) -> String {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
-    format!("{:.2} ({:.2}–{:.2})", report::median(values.to_vec()), sorted[0], sorted[sorted.len() - 1])
+    format!(
+        "{:.2} ({:.2}–{:.2})",
+        report::median(values.to_vec()),
+        sorted[0],
+        sorted[sorted.len() - 1]
+    )
 }
 
 /// Sends a wei to new addresses and mines empty blocks.
@@ -81,7 +110,12 @@ fn grow(server: &Server, prepared: &mut Prepared, effort: Effort) {
         let range = accounts..(accounts + ACCOUNTS).min(effort.accounts);
         accounts = range.end;
         let (value, input) = many(range.map(|n| (address_at(n), Bytes::new())), 1);
-        client.send(&prepared.funder.sign(TxKind::Call(prepared.multicall), value, input, 16_000_000));
+        client.send(&prepared.funder.sign(
+            TxKind::Call(prepared.multicall),
+            value,
+            input,
+            16_000_000,
+        ));
     }
     let mut number = client.number("eth_blockNumber", json!([]));
     while number < effort.blocks {
@@ -97,7 +131,12 @@ fn absence(cluster: &mut Cluster, away: usize, prepared: &mut Prepared, missed: 
     let leader = cluster.leader();
     let server = cluster.node(leader);
     if missed > 0 {
-        let work = Work { kind: Kind::Native, count: missed, stride: 1, manual: false };
+        let work = Work {
+            kind: Kind::Native,
+            count: missed,
+            stride: 1,
+            manual: false,
+        };
         submit(server, &mut server.client(), &mut prepared.senders, work);
     }
     let height = cluster.settle();

@@ -36,8 +36,16 @@ impl NatsServers {
         let mut free = free_ports(3 * SERVERS).into_iter();
         let mut three = || -> Vec<u16> { free.by_ref().take(SERVERS).collect() };
         let (ports, routes, monitors) = (three(), three(), three());
-        let urls: Vec<_> = routes.iter().map(|port| format!("nats://127.0.0.1:{port}")).collect();
-        let mut servers = Self { children: Vec::new(), ports, monitors, directory: directory.to_owned() };
+        let urls: Vec<_> = routes
+            .iter()
+            .map(|port| format!("nats://127.0.0.1:{port}"))
+            .collect();
+        let mut servers = Self {
+            children: Vec::new(),
+            ports,
+            monitors,
+            directory: directory.to_owned(),
+        };
         for (at, route) in routes.iter().enumerate() {
             let place = servers.place(at);
             let text = format!(
@@ -60,10 +68,19 @@ impl NatsServers {
 
     fn run(&self, at: usize) -> Child {
         let place = self.place(at);
-        let log = File::options().create(true).append(true).open(place.with_extension("log")).unwrap();
+        let log = File::options()
+            .create(true)
+            .append(true)
+            .open(place.with_extension("log"))
+            .unwrap();
         let mut command = Command::new(program());
         command.arg("--config").arg(place.with_extension("conf"));
-        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(log).spawn().unwrap()
+        command
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(log)
+            .spawn()
+            .unwrap()
     }
 
     fn await_ready(&self) {
@@ -78,7 +95,10 @@ impl NatsServers {
     pub fn stream_leader(&self, stream: &str) -> usize {
         let began = Instant::now();
         loop {
-            let leader = self.monitors.iter().find_map(|port| leader_of(*port, stream));
+            let leader = self
+                .monitors
+                .iter()
+                .find_map(|port| leader_of(*port, stream));
             if let Some(at) = leader.and_then(|name| name.strip_prefix('n')?.parse().ok()) {
                 return at;
             }
@@ -101,7 +121,11 @@ impl NatsServers {
 
     /// The URLs of the servers, separated by commas.
     pub fn urls(&self) -> String {
-        let urls: Vec<_> = self.ports.iter().map(|port| format!("nats://127.0.0.1:{port}")).collect();
+        let urls: Vec<_> = self
+            .ports
+            .iter()
+            .map(|port| format!("nats://127.0.0.1:{port}"))
+            .collect();
         urls.join(",")
     }
 
@@ -125,15 +149,20 @@ fn is_ready(monitor: u16) -> bool {
     ask(monitor, "/healthz").is_ok_and(|health| health["status"] == "ok")
         && ask(monitor, "/jsz").is_ok_and(|jetstream| {
             let cluster = &jetstream["meta_cluster"];
-            cluster["cluster_size"] == SERVERS && cluster["leader"].as_str().is_some_and(|leader| !leader.is_empty())
+            cluster["cluster_size"] == SERVERS
+                && cluster["leader"]
+                    .as_str()
+                    .is_some_and(|leader| !leader.is_empty())
         })
 }
 
 /// The name of the server that leads a stream, according to the server with this monitoring port.
 fn leader_of(monitor: u16, stream: &str) -> Option<String> {
     let jetstream = ask(monitor, "/jsz?streams=true").ok()?;
-    let streams =
-        jetstream["account_details"].as_array()?.iter().filter_map(|account| account["stream_detail"].as_array());
+    let streams = jetstream["account_details"]
+        .as_array()?
+        .iter()
+        .filter_map(|account| account["stream_detail"].as_array());
     let found = streams.flatten().find(|detail| detail["name"] == stream)?;
     found["cluster"]["leader"].as_str().map(str::to_owned)
 }
@@ -153,11 +182,18 @@ fn program() -> PathBuf {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let directories = std::env::split_paths(&path).chain(["/usr/sbin".into()]);
     let mut programs = directories.map(|directory| directory.join("nats-server"));
-    programs.find(|program| program.is_file()).expect("nats-server is not installed")
+    programs
+        .find(|program| program.is_file())
+        .expect("nats-server is not installed")
 }
 
 fn free_ports(count: usize) -> Vec<u16> {
     // All are bound at the same time, so that none comes twice.
-    let listeners: Vec<_> = (0..count).map(|_| TcpListener::bind("127.0.0.1:0").unwrap()).collect();
-    listeners.iter().map(|listener| listener.local_addr().unwrap().port()).collect()
+    let listeners: Vec<_> = (0..count)
+        .map(|_| TcpListener::bind("127.0.0.1:0").unwrap())
+        .collect();
+    listeners
+        .iter()
+        .map(|listener| listener.local_addr().unwrap().port())
+        .collect()
 }

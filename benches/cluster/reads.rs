@@ -24,9 +24,19 @@ pub fn run(effort: Effort) {
     cluster.settle();
     let follower = (leader + 1) % NODES;
 
-    let columns = ["Read", "Node", "µs each", "of the single node's", "per second", "of the single node's"];
+    let columns = [
+        "Read",
+        "Node",
+        "µs each",
+        "of the single node's",
+        "per second",
+        "of the single node's",
+    ];
     report::table("Reads, over 16 connections", &columns);
-    for (name, request) in [("eth_getBalance", balance as fn(&Prepared) -> Request), ("eth_call, balanceOf", call)] {
+    for (name, request) in [
+        ("eth_getBalance", balance as fn(&Prepared) -> Request),
+        ("eth_call, balanceOf", call),
+    ] {
         let nodes: [(&str, &Server, Request); 3] = [
             ("single node", &single.server, request(&alone)),
             ("leader", cluster.node(leader), request(&prepared)),
@@ -40,9 +50,11 @@ pub fn run(effort: Effort) {
             }
         }
         for ((node, ..), measured) in nodes.iter().zip(&runs) {
-            let of = |value: fn(&Measured) -> f64| -> Vec<f64> { measured.iter().map(value).collect() };
-            let share =
-                |value: fn(&Measured) -> f64| report::ratio(&of(value), &runs[0].iter().map(value).collect::<Vec<_>>());
+            let of =
+                |value: fn(&Measured) -> f64| -> Vec<f64> { measured.iter().map(value).collect() };
+            let share = |value: fn(&Measured) -> f64| {
+                report::ratio(&of(value), &runs[0].iter().map(value).collect::<Vec<_>>())
+            };
             report::row(&[
                 name.to_owned(),
                 (*node).to_owned(),
@@ -61,6 +73,12 @@ fn balance(on: &Prepared) -> Request {
 }
 
 fn call(on: &Prepared) -> Request {
-    let input = Token::balanceOfCall { account: on.funder.address() }.abi_encode();
-    Request::rpc("eth_call", &json!([{"to": on.token, "data": alloy::hex::encode_prefixed(input)}, "latest"]))
+    let input = Token::balanceOfCall {
+        account: on.funder.address(),
+    }
+    .abi_encode();
+    Request::rpc(
+        "eth_call",
+        &json!([{"to": on.token, "data": alloy::hex::encode_prefixed(input)}, "latest"]),
+    )
 }

@@ -33,12 +33,18 @@ pub fn run(effort: Effort) {
     let cluster = Cluster::start();
     let mut prepared = Prepared::on(cluster.node(cluster.leader()));
 
-    let (mut baseline, mut through_leader, mut through_follower) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut baseline, mut through_leader, mut through_follower) =
+        (Vec::new(), Vec::new(), Vec::new());
     for _ in 0..effort.rounds {
         baseline.push(blast(&single.server, &mut alone.senders, effort));
         let leader = cluster.leader();
         through_leader.push(through(&cluster, leader, &mut prepared.senders, effort));
-        through_follower.push(through(&cluster, (leader + 1) % NODES, &mut prepared.senders, effort));
+        through_follower.push(through(
+            &cluster,
+            (leader + 1) % NODES,
+            &mut prepared.senders,
+            effort,
+        ));
     }
 
     let columns = [
@@ -52,7 +58,10 @@ pub fn run(effort: Effort) {
         "three NATS servers, µs each",
         "per block",
     ];
-    report::table(&format!("{} transfers, submitted one by one", effort.transactions), &columns);
+    report::table(
+        &format!("{} transfers, submitted one by one", effort.transactions),
+        &columns,
+    );
     let none = || report::figure(f64::NAN);
     let rates: Vec<f64> = baseline.iter().map(|run| run.per_second).collect();
     let cpu = report::spread(&baseline.iter().map(|run| run.cpu).collect::<Vec<_>>());
@@ -68,7 +77,10 @@ pub fn run(effort: Effort) {
         none(),
         none(),
     ]);
-    for (name, runs) in [("through the leader", through_leader), ("through a follower", through_follower)] {
+    for (name, runs) in [
+        ("through the leader", through_leader),
+        ("through a follower", through_follower),
+    ] {
         let of = |value: fn(&Run) -> f64| -> Vec<f64> { runs.iter().map(value).collect() };
         report::row(&[
             name.to_owned(),
@@ -86,7 +98,12 @@ pub fn run(effort: Effort) {
 }
 
 fn blast(server: &Server, senders: &mut [Wallet], effort: Effort) -> Measured {
-    let work = Work { kind: Kind::Native, count: effort.transactions, stride: 1, manual: false };
+    let work = Work {
+        kind: Kind::Native,
+        count: effort.transactions,
+        stride: 1,
+        manual: false,
+    };
     submit(server, &mut server.client(), senders, work)
 }
 
@@ -101,12 +118,18 @@ fn through(cluster: &Cluster, index: usize, senders: &mut [Wallet], effort: Effo
     assert_eq!(cluster.leader(), leader, "the leader changed");
     let each = |time: Duration| time.as_secs_f64() * 1e6 / effort.transactions as f64;
     let node = |index: usize| each(after[index] - before[index]);
-    let followers: Vec<usize> = (0..NODES).filter(|other| *other != leader && *other != index).collect();
+    let followers: Vec<usize> = (0..NODES)
+        .filter(|other| *other != leader && *other != index)
+        .collect();
     Run {
         per_second: measured.per_second,
         leader: node(leader),
         follower: followers.iter().map(|index| node(*index)).sum::<f64>() / followers.len() as f64,
-        forwarding: if index == leader { f64::NAN } else { node(index) },
+        forwarding: if index == leader {
+            f64::NAN
+        } else {
+            node(index)
+        },
         nats: each(nats_after - nats_before),
         per_block: effort.transactions as f64 / blocks as f64,
     }

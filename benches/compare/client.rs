@@ -47,7 +47,10 @@ impl Client {
         let stream = TcpStream::connect(("127.0.0.1", port))?;
         stream.set_nodelay(true)?;
         stream.set_read_timeout(Some(Duration::from_secs(120)))?;
-        Ok(Self { stream: BufReader::with_capacity(1 << 16, stream), body: Vec::new() })
+        Ok(Self {
+            stream: BufReader::with_capacity(1 << 16, stream),
+            body: Vec::new(),
+        })
     }
 
     /// Sends a request and returns the body of the response.
@@ -66,7 +69,9 @@ impl Client {
             }
             let name = text.get(..15).unwrap_or_default();
             if name.eq_ignore_ascii_case(b"content-length:") {
-                length = String::from_utf8_lossy(text[15..].trim_ascii()).parse().unwrap_or(0);
+                length = String::from_utf8_lossy(text[15..].trim_ascii())
+                    .parse()
+                    .unwrap_or(0);
             }
         }
         self.body.resize(length, 0);
@@ -76,14 +81,21 @@ impl Client {
 
     /// The result of a call, or the node's error.
     pub fn try_call(&mut self, method: &str, params: Value) -> Result<Value, Value> {
-        let body = self.exchange(&Request::rpc(method, &params)).map_err(|error| error.to_string())?;
+        let body = self
+            .exchange(&Request::rpc(method, &params))
+            .map_err(|error| error.to_string())?;
         let mut answer: Value = serde_json::from_slice(body).map_err(|error| error.to_string())?;
-        if answer["error"].is_null() { Ok(answer["result"].take()) } else { Err(answer["error"].take()) }
+        if answer["error"].is_null() {
+            Ok(answer["result"].take())
+        } else {
+            Err(answer["error"].take())
+        }
     }
 
     /// The result of a call. Panics if the node returns an error.
     pub fn call(&mut self, method: &str, params: Value) -> Value {
-        self.try_call(method, params).unwrap_or_else(|error| panic!("{method}: {error}"))
+        self.try_call(method, params)
+            .unwrap_or_else(|error| panic!("{method}: {error}"))
     }
 
     /// The result of a call, as a number.
@@ -107,7 +119,10 @@ impl Client {
                 assert_eq!(receipt["status"], "0x1", "{receipt}");
                 return receipt;
             }
-            assert!(began.elapsed() < Duration::from_secs(60), "{hash} is not included");
+            assert!(
+                began.elapsed() < Duration::from_secs(60),
+                "{hash} is not included"
+            );
         }
     }
 }

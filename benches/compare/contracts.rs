@@ -12,13 +12,24 @@ use super::{client::Client, wallet::Wallet};
 
 /// Deploys a token whose owner is `owner`.
 pub fn deploy_token(client: &mut Client, wallet: &mut Wallet, owner: Address) -> Address {
-    let arguments = ("Bench".to_owned(), "BEN".to_owned(), U256::from(18), owner).abi_encode_params();
-    deploy(client, wallet, include_str!("../../contracts/artifacts/Token.json"), &arguments)
+    let arguments =
+        ("Bench".to_owned(), "BEN".to_owned(), U256::from(18), owner).abi_encode_params();
+    deploy(
+        client,
+        wallet,
+        include_str!("../../contracts/artifacts/Token.json"),
+        &arguments,
+    )
 }
 
 /// Deploys the multicall contract.
 pub fn deploy_multicall(client: &mut Client, wallet: &mut Wallet) -> Address {
-    deploy(client, wallet, include_str!("../../contracts/artifacts/Multicall3.json"), &[])
+    deploy(
+        client,
+        wallet,
+        include_str!("../../contracts/artifacts/Multicall3.json"),
+        &[],
+    )
 }
 
 fn deploy(client: &mut Client, wallet: &mut Wallet, artifact: &str, arguments: &[u8]) -> Address {
@@ -28,10 +39,17 @@ fn deploy(client: &mut Client, wallet: &mut Wallet, artifact: &str, arguments: &
     let raw = wallet.sign(TxKind::Create, 0, code, 5_000_000);
     let hash = client.call("eth_sendRawTransaction", json!([raw]));
     // Nodes that mine on demand only need a request for the block.
-    if client.call("eth_getTransactionReceipt", json!([hash])).is_null() {
+    if client
+        .call("eth_getTransactionReceipt", json!([hash]))
+        .is_null()
+    {
         client.call("evm_mine", json!([]));
     }
-    client.receipt(&hash)["contractAddress"].as_str().unwrap().parse().unwrap()
+    client.receipt(&hash)["contractAddress"]
+        .as_str()
+        .unwrap()
+        .parse()
+        .unwrap()
 }
 
 /// Call data of a multicall that makes these calls, each with the same value.
@@ -45,5 +63,10 @@ pub fn many(calls: impl Iterator<Item = (Address, Bytes)>, value: u64) -> (u128,
         })
         .collect();
     let total = calls.len() as u128 * u128::from(value);
-    (total, Multicall3::aggregate3ValueCall { calls }.abi_encode().into())
+    (
+        total,
+        Multicall3::aggregate3ValueCall { calls }
+            .abi_encode()
+            .into(),
+    )
 }

@@ -25,19 +25,39 @@ const STEP: u64 = 10_000;
 fn on_disk(peer: &Peer, durability: &str) -> (Peer, TempDir) {
     let directory = tempfile::tempdir().unwrap();
     let mut peer = peer.clone();
-    let place = directory.path().join("chain").to_string_lossy().into_owned();
-    peer.command.extend(["--data-dir".to_owned(), place, "--durability".to_owned(), durability.to_owned()]);
+    let place = directory
+        .path()
+        .join("chain")
+        .to_string_lossy()
+        .into_owned();
+    peer.command.extend([
+        "--data-dir".to_owned(),
+        place,
+        "--durability".to_owned(),
+        durability.to_owned(),
+    ]);
     (peer, directory)
 }
 
 pub fn run(effort: Effort) {
-    let columns = ["20,000 transfers", "Durability", "Node", "per second", "% of in memory", "µs each", "MB after"];
+    let columns = [
+        "20,000 transfers",
+        "Durability",
+        "Node",
+        "per second",
+        "% of in memory",
+        "µs each",
+        "MB after",
+    ];
     report::table("Transfers by durability", &columns);
     let builds = peers::builds("0");
     let names: Vec<&str> = builds.iter().map(|peer| peer.name).collect();
     let modes = [None, Some("os"), Some("fsync")];
     for tokens in [false, true] {
-        let mut nodes: Vec<_> = modes.iter().flat_map(|mode| builds.iter().map(move |peer| (*mode, peer))).collect();
+        let mut nodes: Vec<_> = modes
+            .iter()
+            .flat_map(|mode| builds.iter().map(move |peer| (*mode, peer)))
+            .collect();
         let runs = in_turns(effort.rounds, &mut nodes, |(mode, peer)| {
             let (peer, _directory) = match mode {
                 None => (peer.clone(), None),
@@ -50,12 +70,18 @@ pub fn run(effort: Effort) {
             let measured = blast(&server, &peer, tokens);
             [measured.per_second, measured.cpu, server.memory()]
         });
-        let (in_memory, what) = (&runs[..builds.len()], if tokens { "ERC-20" } else { "native" });
+        let (in_memory, what) = (
+            &runs[..builds.len()],
+            if tokens { "ERC-20" } else { "native" },
+        );
         for (mode, runs) in modes.iter().zip(runs.chunks(builds.len())) {
             let share = |([per_second, cpu, memory], [in_memory, ..]): (&[f64; 3], &[f64; 3])| {
                 [*per_second, 100.0 * per_second / in_memory, *cpu, *memory]
             };
-            let figures = runs.iter().zip(in_memory).map(|(runs, of)| runs.iter().zip(of).map(share).collect());
+            let figures = runs
+                .iter()
+                .zip(in_memory)
+                .map(|(runs, of)| runs.iter().zip(of).map(share).collect());
             let figures: Vec<Vec<[f64; 4]>> = figures.collect();
             report::rows(&[what, mode.unwrap_or("in memory")], &names, &figures);
         }
@@ -83,7 +109,12 @@ pub fn blocks(effort: Effort) {
     let (first, last) = mint(&mut client, &mut funder, multicall, token);
     let (first, last) = (format!("{first:#x}"), format!("{last:#x}"));
     let mut senders = vec![Wallet::development(1, chain_id)];
-    let work = Work { kind: Kind::Native, count: 5_000, stride: 1, manual: false };
+    let work = Work {
+        kind: Kind::Native,
+        count: 5_000,
+        stride: 1,
+        manual: false,
+    };
     report::table("Growth: blocks on disk", &columns);
     for target in [0, effort.blocks / 100, effort.blocks / 10, effort.blocks] {
         let mut number = client.number("eth_blockNumber", json!([]));
@@ -100,13 +131,24 @@ pub fn blocks(effort: Effort) {
         let empty = empty.elapsed().as_secs_f64() * 50.0;
         let newest = format!("{:#x}", client.number("eth_blockNumber", json!([])));
         let logs = |last: &str| {
-            let query = Request::rpc("eth_getLogs", &json!([transfers(token, &first, last, Some(recipient(505)))]));
+            let query = Request::rpc(
+                "eth_getLogs",
+                &json!([transfers(token, &first, last, Some(recipient(505)))]),
+            );
             repeat(&server, &query, effort.time).cpu
         };
         let (within, over_all) = (logs(&last), logs(&newest));
         let balance = Request::rpc("eth_getBalance", &json!([recipient(505), last]));
         let old = repeat(&server, &balance, effort.time).cpu;
-        let figures = [transfers_made.per_second, empty, within, over_all, old, server.memory()].map(report::figure);
+        let figures = [
+            transfers_made.per_second,
+            empty,
+            within,
+            over_all,
+            old,
+            server.memory(),
+        ]
+        .map(report::figure);
         report::row(&[vec![number.to_string()], figures.to_vec()].concat());
     }
     report::end();

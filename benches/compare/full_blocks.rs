@@ -29,14 +29,34 @@ struct Miner {
 }
 
 pub fn run(effort: Effort) {
-    let columns = ["Block of 60 M gas", "Node", "transactions", "ms of evm_mine", "M gas per second"];
+    let columns = [
+        "Block of 60 M gas",
+        "Node",
+        "transactions",
+        "ms of evm_mine",
+        "M gas per second",
+    ];
     report::table("Full blocks", &columns);
-    let peers: Vec<Peer> = peers::builds("0").into_iter().chain(peers::anvil()).collect();
+    let peers: Vec<Peer> = peers::builds("0")
+        .into_iter()
+        .chain(peers::anvil())
+        .collect();
     let names: Vec<&str> = peers.iter().map(|peer| peer.name).collect();
     for tokens in [false, true] {
-        let mut miners: Vec<Miner> = peers.iter().map(|peer| Miner::start(peer, tokens)).collect();
+        let mut miners: Vec<Miner> = peers
+            .iter()
+            .map(|peer| Miner::start(peer, tokens))
+            .collect();
         let runs = in_turns(effort.rounds.max(BLOCKS), &mut miners, Miner::mine);
-        report::rows(&[if tokens { "ERC-20 transfers" } else { "native transfers" }], &names, &runs);
+        report::rows(
+            &[if tokens {
+                "ERC-20 transfers"
+            } else {
+                "native transfers"
+            }],
+            &names,
+            &runs,
+        );
     }
     report::end();
 }
@@ -50,11 +70,24 @@ impl Miner {
         let multicall = deploy_multicall(&mut client, &mut funder);
         let token = tokens.then(|| deploy_token(&mut client, &mut funder, multicall));
         let kind = token.map_or(Kind::Native, Kind::Token);
-        let senders: Vec<Wallet> = (0..SENDERS).map(|n| Wallet::numbered(n, chain_id)).collect();
-        fund(&mut client, &mut funder, multicall, kind, &senders, peer.manual);
+        let senders: Vec<Wallet> = (0..SENDERS)
+            .map(|n| Wallet::numbered(n, chain_id))
+            .collect();
+        fund(
+            &mut client,
+            &mut funder,
+            multicall,
+            kind,
+            &senders,
+            peer.manual,
+        );
         client.call("evm_setAutomine", json!([false]));
         client.call("evm_setBlockGasLimit", json!([format!("{GAS:#x}")]));
-        let mut miner = Self { server, senders, kind };
+        let mut miner = Self {
+            server,
+            senders,
+            kind,
+        };
         // The first block creates the recipients.
         miner.mine();
         miner
@@ -63,7 +96,12 @@ impl Miner {
     /// Mines a full block. Returns the number of its transactions, the milliseconds that it took and millions of gas per
     /// second.
     fn mine(&mut self) -> [f64; 3] {
-        let work = Work { kind: self.kind, count: COUNT, stride: 1, manual: true };
+        let work = Work {
+            kind: self.kind,
+            count: COUNT,
+            stride: 1,
+            manual: true,
+        };
         each(&self.server, sign(&mut self.senders, work));
         let mut client = self.server.client();
         let began = Instant::now();
@@ -71,7 +109,11 @@ impl Miner {
         let seconds = began.elapsed().as_secs_f64();
         let count = client.number("eth_getBlockTransactionCountByNumber", json!(["latest"]));
         let block = client.call("eth_getBlockByNumber", json!(["latest", false]));
-        let used = u64::from_str_radix(block["gasUsed"].as_str().unwrap().trim_start_matches("0x"), 16).unwrap();
+        let used = u64::from_str_radix(
+            block["gasUsed"].as_str().unwrap().trim_start_matches("0x"),
+            16,
+        )
+        .unwrap();
         assert!(used > GAS - 100_000, "the block uses only {used} gas");
         // Includes what did not fit, and lets the base fee fall again.
         client.call("anvil_mine", json!(["0x8"]));

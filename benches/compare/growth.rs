@@ -51,7 +51,11 @@ struct Turn {
 pub fn run(effort: Effort) {
     for slots in [false, true] {
         let (mut small, mut grown) = (Chain::start(), Chain::start());
-        let what = if slots { "slots of one contract" } else { "accounts" };
+        let what = if slots {
+            "slots of one contract"
+        } else {
+            "accounts"
+        };
         let columns = [
             "Size",
             "transfers per second",
@@ -71,17 +75,27 @@ pub fn run(effort: Effort) {
         for target in [0, effort.accounts / 10, effort.accounts] {
             grown.grow(target, slots);
             let memory = grown.server.memory();
-            let turns: Vec<(Turn, Turn)> = (0..TURNS).map(|_| (grown.turn(), small.turn())).collect();
-            let reads: Vec<(f64, f64)> = (0..TURNS).map(|_| (grown.read(effort), small.read(effort))).collect();
-            let spread =
-                |of: fn(&Turn) -> f64| report::spread(&turns.iter().map(|(grown, _)| of(grown)).collect::<Vec<_>>());
+            let turns: Vec<(Turn, Turn)> =
+                (0..TURNS).map(|_| (grown.turn(), small.turn())).collect();
+            let reads: Vec<(f64, f64)> = (0..TURNS)
+                .map(|_| (grown.read(effort), small.read(effort)))
+                .collect();
+            let spread = |of: fn(&Turn) -> f64| {
+                report::spread(&turns.iter().map(|(grown, _)| of(grown)).collect::<Vec<_>>())
+            };
             let share = |of: fn(&Turn) -> f64| {
-                let (grown, small): (Vec<_>, Vec<_>) =
-                    turns.iter().map(|(grown, small)| (of(grown), of(small))).unzip();
+                let (grown, small): (Vec<_>, Vec<_>) = turns
+                    .iter()
+                    .map(|(grown, small)| (of(grown), of(small)))
+                    .unzip();
                 report::ratio(&grown, &small)
             };
             let (grown_reads, small_reads): (Vec<_>, Vec<_>) = reads.into_iter().unzip();
-            let per_entry = if target == 0 { f64::NAN } else { (memory - idle) * 1_048_576.0 / target as f64 };
+            let per_entry = if target == 0 {
+                f64::NAN
+            } else {
+                (memory - idle) * 1_048_576.0 / target as f64
+            };
             let row = [
                 spread(|turn| turn.many.per_second),
                 share(|turn| turn.many.per_second),
@@ -109,10 +123,28 @@ impl Chain {
         let mut funder = Wallet::development(0, chain_id);
         let multicall = deploy_multicall(&mut client, &mut funder);
         let token = deploy_token(&mut client, &mut funder, multicall);
-        let senders: Vec<Wallet> = (0..SENDERS).map(|n| Wallet::numbered(n, chain_id)).collect();
-        fund(&mut client, &mut funder, multicall, Kind::Native, &senders, false);
+        let senders: Vec<Wallet> = (0..SENDERS)
+            .map(|n| Wallet::numbered(n, chain_id))
+            .collect();
+        fund(
+            &mut client,
+            &mut funder,
+            multicall,
+            Kind::Native,
+            &senders,
+            false,
+        );
         let single = Wallet::development(1, chain_id);
-        Self { server, client, funder, multicall, token, senders, single, size: 0 }
+        Self {
+            server,
+            client,
+            funder,
+            multicall,
+            token,
+            senders,
+            single,
+            size: 0,
+        }
     }
 
     /// Sends a wei or a token to new addresses up to the target size.
@@ -121,12 +153,20 @@ impl Chain {
             let range = self.size..(self.size + STEP).min(target);
             self.size = range.end;
             let (value, input) = if slots {
-                let mint = |n: u64| Token::mintCall { to: address_at(n), amount: U256::from(1) }.abi_encode();
+                let mint = |n: u64| {
+                    Token::mintCall {
+                        to: address_at(n),
+                        amount: U256::from(1),
+                    }
+                    .abi_encode()
+                };
                 many(range.map(|n| (self.token, mint(n).into())), 0)
             } else {
                 many(range.map(|n| (address_at(n), Bytes::new())), 1)
             };
-            let raw = self.funder.sign(TxKind::Call(self.multicall), value, input, 16_000_000);
+            let raw = self
+                .funder
+                .sign(TxKind::Call(self.multicall), value, input, 16_000_000);
             let hash = self.client.call("eth_sendRawTransaction", json!([raw]));
             self.client.receipt(&hash);
         }
@@ -137,16 +177,29 @@ impl Chain {
         self.client = self.server.client();
         // Recipients are spread evenly over all accounts.
         let stride = (self.size / RECIPIENTS).max(1);
-        let work = |count| Work { kind: Kind::Native, count, stride, manual: false };
+        let work = |count| Work {
+            kind: Kind::Native,
+            count,
+            stride,
+            manual: false,
+        };
         let (server, client) = (&self.server, &mut self.client);
         let many = submit(server, client, &mut self.senders, work(20_000));
-        let single = submit(server, client, std::slice::from_mut(&mut self.single), work(5_000));
+        let single = submit(
+            server,
+            client,
+            std::slice::from_mut(&mut self.single),
+            work(5_000),
+        );
         Turn { many, single }
     }
 
     /// CPU time of reading the balance of the account in the middle, in microseconds.
     fn read(&mut self, effort: Effort) -> f64 {
-        let balance = Request::rpc("eth_getBalance", &json!([address_at(self.size / 2), "latest"]));
+        let balance = Request::rpc(
+            "eth_getBalance",
+            &json!([address_at(self.size / 2), "latest"]),
+        );
         repeat(&self.server, &balance, effort.time).cpu
     }
 

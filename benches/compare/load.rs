@@ -37,12 +37,20 @@ impl Measured {
     /// Computes the result from the number of operations, the elapsed time and the CPU time.
     pub fn of(count: u64, elapsed: Duration, cpu: Duration) -> Self {
         let count = count.max(1) as f64;
-        Self { per_second: count / elapsed.as_secs_f64(), cpu: cpu.as_secs_f64() * 1e6 / count, latency: [f64::NAN; 3] }
+        Self {
+            per_second: count / elapsed.as_secs_f64(),
+            cpu: cpu.as_secs_f64() * 1e6 / count,
+            latency: [f64::NAN; 3],
+        }
     }
 }
 
 /// Measures each node once a round, in turns, so that other load on the machine affects all. Returns the results by node.
-pub fn in_turns<T, R>(rounds: usize, nodes: &mut [T], mut measure: impl FnMut(&mut T) -> R) -> Vec<Vec<R>> {
+pub fn in_turns<T, R>(
+    rounds: usize,
+    nodes: &mut [T],
+    mut measure: impl FnMut(&mut T) -> R,
+) -> Vec<Vec<R>> {
     let mut results: Vec<Vec<R>> = nodes.iter().map(|_| Vec::new()).collect();
     for _ in 0..rounds {
         for (node, results) in nodes.iter_mut().zip(&mut results) {
@@ -54,7 +62,13 @@ pub fn in_turns<T, R>(rounds: usize, nodes: &mut [T], mut measure: impl FnMut(&m
 
 /// Sends the same request repeatedly for the given time.
 pub fn repeat(server: &Server, request: &Request, time: Duration) -> Measured {
-    run(server, std::slice::from_ref(request), CONNECTIONS, None, time)
+    run(
+        server,
+        std::slice::from_ref(request),
+        CONNECTIONS,
+        None,
+        time,
+    )
 }
 
 /// Sends requests in turn for the given time.
@@ -62,7 +76,13 @@ pub fn repeat(server: &Server, request: &Request, time: Duration) -> Measured {
 /// With a rate, they are due at constant intervals and divided evenly over the connections. Latency then counts from the
 /// time at which a request was due, so that it includes waiting for late responses to earlier ones. Without a rate, each
 /// connection sends a request as soon as it has the previous response.
-pub fn run(server: &Server, requests: &[Request], connections: usize, rate: Option<f64>, time: Duration) -> Measured {
+pub fn run(
+    server: &Server,
+    requests: &[Request],
+    connections: usize,
+    rate: Option<f64>,
+    time: Duration,
+) -> Measured {
     // The first request on a connection takes longer.
     let clients: Vec<Client> = (0..connections)
         .map(|lane| {
@@ -96,13 +116,22 @@ pub fn run(server: &Server, requests: &[Request], connections: usize, rate: Opti
     };
     let mut latencies: Vec<f64> = thread::scope(|scope| {
         let lane = &lane;
-        let lanes: Vec<_> =
-            clients.into_iter().enumerate().map(|(at, client)| scope.spawn(move || lane(at, client))).collect();
-        lanes.into_iter().flat_map(|lane| lane.join().unwrap()).collect()
+        let lanes: Vec<_> = clients
+            .into_iter()
+            .enumerate()
+            .map(|(at, client)| scope.spawn(move || lane(at, client)))
+            .collect();
+        lanes
+            .into_iter()
+            .flat_map(|lane| lane.join().unwrap())
+            .collect()
     });
     let measured = Measured::of(latencies.len() as u64, began.elapsed(), server.cpu() - cpu);
     set_timer_slack(0);
-    Measured { latency: [0.5, 0.99, 0.999].map(|share| report::quantile(&mut latencies, share)), ..measured }
+    Measured {
+        latency: [0.5, 0.99, 0.999].map(|share| report::quantile(&mut latencies, share)),
+        ..measured
+    }
 }
 
 /// Sets by how many nanoseconds the kernel may delay the end of a sleep on the main thread and those that it starts; 0 for

@@ -65,7 +65,12 @@ const WORKLOADS: [Workload; 10] = [
 ];
 
 fn main() {
-    let mut effort = Effort { time: Duration::from_secs(2), rounds: 3, accounts: 1_000_000, blocks: 1_000_000 };
+    let mut effort = Effort {
+        time: Duration::from_secs(2),
+        rounds: 3,
+        accounts: 1_000_000,
+        blocks: 1_000_000,
+    };
     let mut names = Vec::new();
     let mut arguments = std::env::args().skip(1);
     while let Some(argument) = arguments.next() {
@@ -87,7 +92,11 @@ fn main() {
     report::machine();
     for (name, run) in WORKLOADS {
         let is_long = matches!(name, "growth" | "blocks");
-        let wanted = if names.is_empty() { !is_long } else { names.iter().any(|wanted| wanted == name) };
+        let wanted = if names.is_empty() {
+            !is_long
+        } else {
+            names.iter().any(|wanted| wanted == name)
+        };
         if wanted {
             run(effort);
         }

@@ -23,7 +23,10 @@ pub struct Peer {
 }
 
 fn words(program: &str, arguments: &str) -> Vec<String> {
-    std::iter::once(program).chain(arguments.split_whitespace()).map(str::to_owned).collect()
+    std::iter::once(program)
+        .chain(arguments.split_whitespace())
+        .map(str::to_owned)
+        .collect()
 }
 
 /// tetrad with default settings, except that prices do not move.
@@ -33,20 +36,34 @@ pub fn tetrad() -> Peer {
 
 /// tetrad, and the other build if there is one, with the given interval between price updates, in seconds.
 pub fn builds(price_tick: &str) -> Vec<Peer> {
-    let other = AGAINST.get().map(|program| build(OTHER, program, price_tick));
-    let program = BINARY.get().map_or(env!("CARGO_BIN_EXE_tetrad"), String::as_str);
-    std::iter::once(build("tetrad", program, price_tick)).chain(other).collect()
+    let other = AGAINST
+        .get()
+        .map(|program| build(OTHER, program, price_tick));
+    let program = BINARY
+        .get()
+        .map_or(env!("CARGO_BIN_EXE_tetrad"), String::as_str);
+    std::iter::once(build("tetrad", program, price_tick))
+        .chain(other)
+        .collect()
 }
 
 fn build(name: &'static str, program: &str, price_tick: &str) -> Peer {
     let common = "--quiet --ws-listen off --exchange-rate-limit 0 --listen 127.0.0.1:{port} --exchange-price-tick";
-    Peer { name, command: words(program, &format!("{common} {price_tick}")), manual: false }
+    Peer {
+        name,
+        command: words(program, &format!("{common} {price_tick}")),
+        manual: false,
+    }
 }
 
 /// The upper limit: axum and serde_json with a fixed response.
 pub fn echo() -> Peer {
     let program = std::env::current_exe().unwrap();
-    Peer { name: "echo", command: words(&program.to_string_lossy(), "--echo {port}"), manual: false }
+    Peer {
+        name: "echo",
+        command: words(&program.to_string_lossy(), "--echo {port}"),
+        manual: false,
+    }
 }
 
 fn anvil_program() -> Option<String> {
@@ -57,23 +74,42 @@ fn anvil_program() -> Option<String> {
         "aarch64" => "linux-arm64",
         _ => "linux-amd64",
     };
-    let packages = concat!(env!("CARGO_MANIFEST_DIR"), "/benches/peers/node_modules/@foundry-rs");
+    let packages = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/benches/peers/node_modules/@foundry-rs"
+    );
     let installed = format!("{packages}/anvil-{platform}/bin/anvil");
     if Path::new(&installed).exists() {
         return Some(installed);
     }
-    eprintln!("anvil not found, skipping it (set ANVIL, or run npm install --prefix benches/peers)");
+    eprintln!(
+        "anvil not found, skipping it (set ANVIL, or run npm install --prefix benches/peers)"
+    );
     None
 }
 
 /// anvil with automine. Without the flag it stalls at a thousand pending transactions.
 pub fn anvil() -> Option<Peer> {
-    let command = words(&anvil_program()?, "--quiet --port {port} --max-transactions 1000000");
-    Some(Peer { name: "anvil", command, manual: false })
+    let command = words(
+        &anvil_program()?,
+        "--quiet --port {port} --max-transactions 1000000",
+    );
+    Some(Peer {
+        name: "anvil",
+        command,
+        manual: false,
+    })
 }
 
 /// anvil's fastest mode: all transactions in one block, mined on demand.
 pub fn anvil_best() -> Option<Peer> {
-    let command = words(&anvil_program()?, "--quiet --port {port} --no-mining --gas-limit 10000000000");
-    Some(Peer { name: "anvil, one manual block", command, manual: true })
+    let command = words(
+        &anvil_program()?,
+        "--quiet --port {port} --no-mining --gas-limit 10000000000",
+    );
+    Some(Peer {
+        name: "anvil, one manual block",
+        command,
+        manual: true,
+    })
 }

@@ -47,11 +47,24 @@ pub type Requests = fn(&Prepared) -> Vec<Request>;
 pub fn run(effort: Effort) {
     let targets = targets();
     let echo = Server::start(&peers::echo().command);
-    let columns = ["Read", "Node", "µs each", "per second", "p50, µs", "p99, µs", "p99.9, µs"];
-    report::table("Reads, processor time and latency over 16 connections", &columns);
+    let columns = [
+        "Read",
+        "Node",
+        "µs each",
+        "per second",
+        "p50, µs",
+        "p99, µs",
+        "p99.9, µs",
+    ];
+    report::table(
+        "Reads, processor time and latency over 16 connections",
+        &columns,
+    );
     for (name, requests) in reads() {
-        let mut nodes: Vec<_> =
-            targets.iter().map(|target| (target.name, &target.server, requests(&target.prepared))).collect();
+        let mut nodes: Vec<_> = targets
+            .iter()
+            .map(|target| (target.name, &target.server, requests(&target.prepared)))
+            .collect();
         for (_, server, requests) in &nodes {
             check(name, server, &requests[0]);
             check(name, server, &requests[requests.len() - 1]);
@@ -74,7 +87,11 @@ pub fn targets() -> Vec<Target> {
     let start = |peer: Peer| {
         let server = Server::start(&peer.command);
         let prepared = prepare(&server);
-        Target { name: peer.name, server, prepared }
+        Target {
+            name: peer.name,
+            server,
+            prepared,
+        }
     };
     peers.map(start).collect()
 }
@@ -88,10 +105,16 @@ fn check(name: &str, server: &Server, request: &Request) {
         "batch of 100 eth_getBalance" => count(&answer) == 100,
         "eth_getLogs, 10 of 10,000" => count(&answer["result"]) == LOGS,
         "eth_getLogs, all 10,000" => count(&answer["result"]) == BLOCKS * LOGS,
-        "block of 200, hashes" | "block of 200, full" => count(&answer["result"]["transactions"]) == TRANSFERS,
+        "block of 200, hashes" | "block of 200, full" => {
+            count(&answer["result"]["transactions"]) == TRANSFERS
+        }
         _ => !answer["result"].is_null(),
     };
-    assert!(right, "{name}: {}", &answer.to_string()[..answer.to_string().len().min(300)]);
+    assert!(
+        right,
+        "{name}: {}",
+        &answer.to_string()[..answer.to_string().len().min(300)]
+    );
 }
 
 /// A query for a token's transfers between two blocks, all of them or those to one recipient.
@@ -105,22 +128,30 @@ pub fn transfers(token: Address, first: &str, last: &str, to: Option<Address>) -
 
 fn reads() -> [(&'static str, Requests); 11] {
     [
-        ("eth_chainId", |_| vec![Request::rpc("eth_chainId", &json!([]))]),
-        ("eth_blockNumber", |_| vec![Request::rpc("eth_blockNumber", &json!([]))]),
+        ("eth_chainId", |_| {
+            vec![Request::rpc("eth_chainId", &json!([]))]
+        }),
+        ("eth_blockNumber", |_| {
+            vec![Request::rpc("eth_blockNumber", &json!([]))]
+        }),
         ("eth_getBalance", |on| vec![on.balance("latest")]),
         ("eth_getBalance, an old block", |on| {
             // Downwards, so that no request can start from the state that was built for another one.
-            (on.first..on.last - RECENT).rev().map(|number| on.balance(&format!("{number:#x}"))).collect()
+            (on.first..on.last - RECENT)
+                .rev()
+                .map(|number| on.balance(&format!("{number:#x}")))
+                .collect()
         }),
         ("eth_call, balanceOf", |on| vec![on.token_balance()]),
         ("eth_getTransactionReceipt", |on| vec![on.receipt()]),
         ("block of 200, hashes", |on| vec![on.block(false)]),
         ("block of 200, full", |on| vec![on.block(true)]),
-        ("eth_getLogs, 10 of 10,000", |on| vec![on.logs(Some(recipient(505)))]),
+        ("eth_getLogs, 10 of 10,000", |on| {
+            vec![on.logs(Some(recipient(505)))]
+        }),
         ("eth_getLogs, all 10,000", |on| vec![on.logs(None)]),
         ("batch of 100 eth_getBalance", |on| {
-            let balance =
-                |id| json!({"jsonrpc": "2.0", "id": id, "method": "eth_getBalance", "params": [on.holder, "latest"]});
+            let balance = |id| json!({"jsonrpc": "2.0", "id": id, "method": "eth_getBalance", "params": [on.holder, "latest"]});
             vec![Request::post(&(0..100).map(balance).collect())]
         }),
     ]
@@ -132,8 +163,14 @@ impl Prepared {
     }
 
     pub fn token_balance(&self) -> Request {
-        let input = Token::balanceOfCall { account: self.holder }.abi_encode();
-        Request::rpc("eth_call", &json!([{"to": self.token, "data": alloy::hex::encode_prefixed(input)}, "latest"]))
+        let input = Token::balanceOfCall {
+            account: self.holder,
+        }
+        .abi_encode();
+        Request::rpc(
+            "eth_call",
+            &json!([{"to": self.token, "data": alloy::hex::encode_prefixed(input)}, "latest"]),
+        )
     }
 
     pub fn receipt(&self) -> Request {
@@ -147,7 +184,10 @@ impl Prepared {
 
     fn logs(&self, to: Option<Address>) -> Request {
         let (first, last) = (format!("{:#x}", self.first), format!("{:#x}", self.last));
-        Request::rpc("eth_getLogs", &json!([transfers(self.token, &first, &last, to)]))
+        Request::rpc(
+            "eth_getLogs",
+            &json!([transfers(self.token, &first, &last, to)]),
+        )
     }
 }
 
@@ -173,14 +213,31 @@ fn prepare(server: &Server) -> Prepared {
     client.call("evm_mine", json!([]));
     client.call("evm_setAutomine", json!([true]));
     client.receipt(&transaction);
-    Prepared { token, holder: wallet.address(), first, last, transaction }
+    Prepared {
+        token,
+        holder: wallet.address(),
+        first,
+        last,
+        transaction,
+    }
 }
 
 /// Mines a thousand blocks with ten logs each. Returns the numbers of the first and the last.
-pub fn mint(client: &mut Client, wallet: &mut Wallet, multicall: Address, token: Address) -> (u64, u64) {
+pub fn mint(
+    client: &mut Client,
+    wallet: &mut Wallet,
+    multicall: Address,
+    token: Address,
+) -> (u64, u64) {
     let first = client.number("eth_blockNumber", json!([])) + 1;
     for block in 0..BLOCKS {
-        let mint = |n: u64| Token::mintCall { to: recipient(block * LOGS + n), amount: U256::from(1) }.abi_encode();
+        let mint = |n: u64| {
+            Token::mintCall {
+                to: recipient(block * LOGS + n),
+                amount: U256::from(1),
+            }
+            .abi_encode()
+        };
         let (_, input) = many((0..LOGS).map(|n| (token, mint(n).into())), 0);
         client.send(&wallet.sign(TxKind::Call(multicall), 0, input, 2_000_000));
     }

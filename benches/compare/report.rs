@@ -7,14 +7,26 @@ use super::peers::OTHER;
 /// Prints the machine and the version.
 pub fn machine() {
     let info = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
-    let model = info.lines().find_map(|line| line.strip_prefix("model name")).unwrap_or("unknown processor");
+    let model = info
+        .lines()
+        .find_map(|line| line.strip_prefix("model name"))
+        .unwrap_or("unknown processor");
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    println!("{} × {}, tetrad {}\n", cores, model.trim_start_matches([' ', '\t', ':']), env!("CARGO_PKG_VERSION"));
+    println!(
+        "{} × {}, tetrad {}\n",
+        cores,
+        model.trim_start_matches([' ', '\t', ':']),
+        env!("CARGO_PKG_VERSION")
+    );
 }
 
 /// Prints a heading and the header of a table.
 pub fn table(title: &str, columns: &[&str]) {
-    println!("### {title}\n\n| {} |\n|{}", columns.join(" | "), "---|".repeat(columns.len()));
+    println!(
+        "### {title}\n\n| {} |\n|{}",
+        columns.join(" | "),
+        "---|".repeat(columns.len())
+    );
 }
 
 /// Prints a row of a table.
@@ -25,7 +37,12 @@ pub fn row(cells: &[String]) {
 /// Prints a row for each node: the leading cells, its name and its figures, of each of which `runs` has a value per round.
 /// The other build's row is followed by one of tetrad's share of its figures.
 pub fn rows<const N: usize>(lead: &[&str], names: &[&str], runs: &[Vec<[f64; N]>]) {
-    let of = |node: usize, figure: usize| runs[node].iter().map(|run| run[figure]).collect::<Vec<f64>>();
+    let of = |node: usize, figure: usize| {
+        runs[node]
+            .iter()
+            .map(|run| run[figure])
+            .collect::<Vec<f64>>()
+    };
     let line = |name: &str, cell: &dyn Fn(usize) -> String| {
         let cells = lead.iter().copied().chain([name]).map(str::to_owned);
         row(&cells.chain((0..N).map(cell)).collect::<Vec<_>>());
@@ -33,7 +50,9 @@ pub fn rows<const N: usize>(lead: &[&str], names: &[&str], runs: &[Vec<[f64; N]>
     for (node, name) in names.iter().enumerate() {
         line(name, &|figure| spread(&of(node, figure)));
         if *name == OTHER {
-            line("tetrad, of the other build's", &|figure| ratio(&of(0, figure), &of(node, figure)));
+            line("tetrad, of the other build's", &|figure| {
+                ratio(&of(0, figure), &of(node, figure))
+            });
         }
     }
 }
@@ -59,7 +78,14 @@ pub fn spread(values: &[f64]) -> String {
 
 /// The values as percentages of other ones of the same rounds, so that other load on the machine affects both sides.
 pub fn ratio(values: &[f64], others: &[f64]) -> String {
-    spread_in(" %", &values.iter().zip(others).map(|(value, other)| 100.0 * value / other).collect::<Vec<_>>())
+    spread_in(
+        " %",
+        &values
+            .iter()
+            .zip(others)
+            .map(|(value, other)| 100.0 * value / other)
+            .collect::<Vec<_>>(),
+    )
 }
 
 fn spread_in(unit: &str, values: &[f64]) -> String {
@@ -69,7 +95,12 @@ fn spread_in(unit: &str, values: &[f64]) -> String {
     }
     let least = values.iter().copied().fold(f64::NAN, f64::min);
     let most = values.iter().copied().fold(f64::NAN, f64::max);
-    format!("{}{unit} ({}–{})", figure(middle), figure(least), figure(most))
+    format!(
+        "{}{unit} ({}–{})",
+        figure(middle),
+        figure(least),
+        figure(most)
+    )
 }
 
 /// The percentile, with the share as a fraction.

@@ -18,8 +18,14 @@ use super::{
 const COUNT: u64 = 1_000;
 
 pub fn run(effort: Effort) {
-    report::table("Send → receipt, one after another", &["Node", "p50, µs", "p99, µs"]);
-    let mut peers: Vec<Peer> = peers::builds("0").into_iter().chain(peers::anvil()).collect();
+    report::table(
+        "Send → receipt, one after another",
+        &["Node", "p50, µs", "p99, µs"],
+    );
+    let mut peers: Vec<Peer> = peers::builds("0")
+        .into_iter()
+        .chain(peers::anvil())
+        .collect();
     let names: Vec<&str> = peers.iter().map(|peer| peer.name).collect();
     let runs = in_turns(effort.rounds, &mut peers, |peer| {
         let server = Server::start(&peer.command);
@@ -39,7 +45,10 @@ pub fn measure(server: &Server, wallet: &mut Wallet, count: u64) -> Vec<f64> {
             let raw = wallet.sign(TxKind::Call(address_at(n % 100)), 1, Vec::new(), 21_000);
             let hash = alloy::primitives::keccak256(alloy::hex::decode(&raw).unwrap());
             let receipt = Request::rpc("eth_getTransactionReceipt", &json!([hash]));
-            (Request::rpc("eth_sendRawTransaction", &json!([raw])), receipt)
+            (
+                Request::rpc("eth_sendRawTransaction", &json!([raw])),
+                receipt,
+            )
         })
         .collect();
     let one = |(send, receipt): &(Request, Request)| {

@@ -20,34 +20,61 @@ const SWAPS: u64 = 2_000;
 const TICKS: u64 = 1_000;
 
 pub fn run(effort: Effort) {
-    report::table("Exchange and lending", &["Work", "Node", "µs each", "per second"]);
+    report::table(
+        "Exchange and lending",
+        &["Work", "Node", "µs each", "per second"],
+    );
     let (mut still, mut ticking) = (peers::builds("0"), peers::builds("1"));
     let names: Vec<&str> = still.iter().map(|peer| peer.name).collect();
     let figures = |measured: Measured| [measured.cpu, measured.per_second];
-    let mut servers: Vec<Server> = still.iter().map(|peer| Server::start(&peer.command)).collect();
+    let mut servers: Vec<Server> = still
+        .iter()
+        .map(|peer| Server::start(&peer.command))
+        .collect();
     let user = Wallet::development(0, 125).address();
-    for path in
-        ["/api/prices".to_owned(), "/api/tokens/swap".to_owned(), "/api/pools".to_owned(), format!("/api/user/{user}")]
-    {
+    for path in [
+        "/api/prices".to_owned(),
+        "/api/tokens/swap".to_owned(),
+        "/api/pools".to_owned(),
+        format!("/api/user/{user}"),
+    ] {
         let get = Request::get(&path);
-        let runs = in_turns(effort.rounds, &mut servers, |server| figures(repeat(server, &get, effort.time)));
+        let runs = in_turns(effort.rounds, &mut servers, |server| {
+            figures(repeat(server, &get, effort.time))
+        });
         report::rows(&[&format!("GET {path}")], &names, &runs);
     }
-    let runs = in_turns(effort.rounds, &mut still, |peer| figures(swaps(&Server::start(&peer.command))));
+    let runs = in_turns(effort.rounds, &mut still, |peer| {
+        figures(swaps(&Server::start(&peer.command)))
+    });
     report::rows(&["swap, sent and mined one after another"], &names, &runs);
-    let runs = in_turns(effort.rounds, &mut ticking, |peer| figures(ticks(&Server::start(&peer.command))));
-    report::rows(&["price tick: a block that sets 12 prices, bodies and frames made"], &names, &runs);
+    let runs = in_turns(effort.rounds, &mut ticking, |peer| {
+        figures(ticks(&Server::start(&peer.command)))
+    });
+    report::rows(
+        &["price tick: a block that sets 12 prices, bodies and frames made"],
+        &names,
+        &runs,
+    );
     report::end();
 }
 
 fn swaps(server: &Server) -> Measured {
     let mut client = server.client();
-    let network: Value = serde_json::from_slice(client.exchange(&Request::get("/api/network")).unwrap()).unwrap();
+    let network: Value =
+        serde_json::from_slice(client.exchange(&Request::get("/api/network")).unwrap()).unwrap();
     let address = |value: &Value| -> Address { value.as_str().unwrap().parse().unwrap() };
-    let (vault, usdc, weth) =
-        (address(&network["vault"]), address(&network["tokens"]["USDC"]), address(&network["tokens"]["WETH"]));
+    let (vault, usdc, weth) = (
+        address(&network["vault"]),
+        address(&network["tokens"]["USDC"]),
+        address(&network["tokens"]["WETH"]),
+    );
     let mut wallet = Wallet::development(0, 125);
-    let approve = Token::approveCall { spender: vault, value: U256::MAX }.abi_encode();
+    let approve = Token::approveCall {
+        spender: vault,
+        value: U256::MAX,
+    }
+    .abi_encode();
     client.send(&wallet.sign(TxKind::Call(usdc), 0, approve, 100_000));
     let swap = Vault::swapExactTokensForTokensCall {
         _tokenIn: usdc,
@@ -72,7 +99,14 @@ fn swaps(server: &Server) -> Measured {
 fn ticks(server: &Server) -> Measured {
     let mut client = server.client();
     let newest = client.call("eth_getBlockByNumber", json!(["latest", false]));
-    let time = u64::from_str_radix(newest["timestamp"].as_str().unwrap().trim_start_matches("0x"), 16).unwrap();
+    let time = u64::from_str_radix(
+        newest["timestamp"]
+            .as_str()
+            .unwrap()
+            .trim_start_matches("0x"),
+        16,
+    )
+    .unwrap();
     let (cpu, began) = (server.cpu(), std::time::Instant::now());
     for tick in 1..=TICKS {
         client.call("evm_mine", json!([time + 60 + tick]));

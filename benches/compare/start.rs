@@ -10,7 +10,10 @@ use super::{
 
 pub fn run(effort: Effort) {
     report::table("Start", &["Node", "ms to the first answer", "MB idle"]);
-    let mut peers: Vec<Peer> = peers::builds("0").into_iter().chain(peers::anvil()).collect();
+    let mut peers: Vec<Peer> = peers::builds("0")
+        .into_iter()
+        .chain(peers::anvil())
+        .collect();
     let names: Vec<&str> = peers.iter().map(|peer| peer.name).collect();
     let runs = in_turns(effort.rounds.max(5), &mut peers, |peer| {
         let server = Server::start(&peer.command);

@@ -46,10 +46,20 @@ pub struct Work {
 }
 
 pub fn run(effort: Effort) {
-    let mut peers: Vec<Peer> =
-        peers::builds("0").into_iter().chain(peers::anvil()).chain(peers::anvil_best()).collect();
+    let mut peers: Vec<Peer> = peers::builds("0")
+        .into_iter()
+        .chain(peers::anvil())
+        .chain(peers::anvil_best())
+        .collect();
     let names: Vec<&str> = peers.iter().map(|peer| peer.name).collect();
-    let columns = ["Transfers, submitted one by one", "Node", "per second", "µs each", "MB idle", "MB after 20,000"];
+    let columns = [
+        "Transfers, submitted one by one",
+        "Node",
+        "per second",
+        "µs each",
+        "MB idle",
+        "MB after 20,000",
+    ];
     report::table("Transactions", &columns);
     for tokens in [false, true] {
         let runs = in_turns(effort.rounds, &mut peers, |peer| {
@@ -71,9 +81,28 @@ pub fn blast(server: &Server, peer: &Peer, tokens: bool) -> Measured {
     let multicall = deploy_multicall(&mut client, &mut funder);
     let token = tokens.then(|| deploy_token(&mut client, &mut funder, multicall));
     let kind = token.map_or(Kind::Native, Kind::Token);
-    let mut senders: Vec<Wallet> = (0..SENDERS).map(|n| Wallet::numbered(n, chain_id)).collect();
-    fund(&mut client, &mut funder, multicall, kind, &senders, peer.manual);
-    submit(server, &mut client, &mut senders, Work { kind, count: COUNT, stride: 1, manual: peer.manual })
+    let mut senders: Vec<Wallet> = (0..SENDERS)
+        .map(|n| Wallet::numbered(n, chain_id))
+        .collect();
+    fund(
+        &mut client,
+        &mut funder,
+        multicall,
+        kind,
+        &senders,
+        peer.manual,
+    );
+    submit(
+        server,
+        &mut client,
+        &mut senders,
+        Work {
+            kind,
+            count: COUNT,
+            stride: 1,
+            manual: peer.manual,
+        },
+    )
 }
 
 /// Funds every sender with coins and, for token transfers, with tokens.
@@ -93,10 +122,21 @@ pub fn fund(
         }
         client.receipt(&hash);
     };
-    let (value, input) = many(senders.iter().map(|sender| (sender.address(), Default::default())), COIN);
+    let (value, input) = many(
+        senders
+            .iter()
+            .map(|sender| (sender.address(), Default::default())),
+        COIN,
+    );
     send(value, input);
     if let Kind::Token(token) = kind {
-        let mint = |to: &Wallet| Token::mintCall { to: to.address(), amount: U256::from(1_000_000) }.abi_encode();
+        let mint = |to: &Wallet| {
+            Token::mintCall {
+                to: to.address(),
+                amount: U256::from(1_000_000),
+            }
+            .abi_encode()
+        };
         let (value, input) = many(senders.iter().map(|sender| (token, mint(sender).into())), 0);
         send(value, input);
     }
@@ -113,7 +153,11 @@ pub fn sign(senders: &mut [Wallet], work: Work) -> Vec<Vec<Request>> {
         let raw = match work.kind {
             Kind::Native => senders[lane].sign(TxKind::Call(to), 1, Vec::new(), 21_000),
             Kind::Token(token) => {
-                let input = Token::transferCall { to, value: U256::from(1) }.abi_encode();
+                let input = Token::transferCall {
+                    to,
+                    value: U256::from(1),
+                }
+                .abi_encode();
                 senders[lane].sign(TxKind::Call(token), 0, input, 60_000)
             }
         };
@@ -123,9 +167,17 @@ pub fn sign(senders: &mut [Wallet], work: Work) -> Vec<Vec<Request>> {
 }
 
 /// Sends transfers over all connections and waits until the last is mined.
-pub fn submit(server: &Server, client: &mut Client, senders: &mut [Wallet], work: Work) -> Measured {
+pub fn submit(
+    server: &Server,
+    client: &mut Client,
+    senders: &mut [Wallet],
+    work: Work,
+) -> Measured {
     let shares = sign(senders, work);
-    let sent: Vec<(Address, u64)> = senders.iter().map(|sender| (sender.address(), sender.nonce())).collect();
+    let sent: Vec<(Address, u64)> = senders
+        .iter()
+        .map(|sender| (sender.address(), sender.nonce()))
+        .collect();
     let (cpu, began) = (server.cpu(), Instant::now());
     each(server, shares);
     // The node closes idle connections, and this one was idle meanwhile.
@@ -135,7 +187,10 @@ pub fn submit(server: &Server, client: &mut Client, senders: &mut [Wallet], work
     }
     for (address, nonce) in sent {
         while client.number("eth_getTransactionCount", json!([address, "latest"])) < nonce {
-            assert!(began.elapsed() < Duration::from_secs(300), "a transaction of {address} is not included");
+            assert!(
+                began.elapsed() < Duration::from_secs(300),
+                "a transaction of {address} is not included"
+            );
             std::thread::sleep(Duration::from_millis(1));
         }
     }

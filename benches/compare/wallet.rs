@@ -23,13 +23,21 @@ const DEVELOPMENT: [&str; 2] = [
 impl Wallet {
     /// A development account with nonce 0.
     pub fn development(index: usize, chain_id: u64) -> Self {
-        Self { signer: DEVELOPMENT[index].parse().unwrap(), chain_id, nonce: 0 }
+        Self {
+            signer: DEVELOPMENT[index].parse().unwrap(),
+            chain_id,
+            nonce: 0,
+        }
     }
 
     /// The n-th of an unlimited number of further accounts.
     pub fn numbered(n: u64, chain_id: u64) -> Self {
         let key: B256 = keccak256(n.to_be_bytes());
-        Self { signer: PrivateKeySigner::from_bytes(&key).unwrap(), chain_id, nonce: 0 }
+        Self {
+            signer: PrivateKeySigner::from_bytes(&key).unwrap(),
+            chain_id,
+            nonce: 0,
+        }
     }
 
     /// The address.
@@ -43,7 +51,13 @@ impl Wallet {
     }
 
     /// Signs the next transaction.
-    pub fn sign(&mut self, to: TxKind, value: u128, input: impl Into<Bytes>, gas_limit: u64) -> String {
+    pub fn sign(
+        &mut self,
+        to: TxKind,
+        value: u128,
+        input: impl Into<Bytes>,
+        gas_limit: u64,
+    ) -> String {
         let transaction = TxEip1559 {
             chain_id: self.chain_id,
             nonce: self.nonce,
@@ -56,12 +70,17 @@ impl Wallet {
             ..TxEip1559::default()
         };
         self.nonce += 1;
-        let signature = self.signer.sign_hash_sync(&transaction.signature_hash()).unwrap();
+        let signature = self
+            .signer
+            .sign_hash_sync(&transaction.signature_hash())
+            .unwrap();
         hex::encode_prefixed(transaction.into_signed(signature).encoded_2718())
     }
 }
 
 /// The n-th of an unlimited number of addresses without a known key.
 pub fn address_at(n: u64) -> Address {
-    Address::from_word(keccak256([b"somebody".as_slice(), &n.to_be_bytes()].concat()))
+    Address::from_word(keccak256(
+        [b"somebody".as_slice(), &n.to_be_bytes()].concat(),
+    ))
 }

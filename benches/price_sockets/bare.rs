@@ -25,7 +25,9 @@ pub fn serve() {
         })
         .collect();
     for (stream, writer) in listener.incoming().zip(writers.iter().cycle()) {
-        writer.send(upgraded(stream.expect("a connection"))).expect("the writer runs");
+        writer
+            .send(upgraded(stream.expect("a connection")))
+            .expect("the writer runs");
     }
 }
 
@@ -50,11 +52,15 @@ fn write(accepted: &Receiver<TcpStream>) {
     let mut streams = Vec::new();
     loop {
         streams.extend(accepted.try_iter());
-        let now = SystemTime::now().duration_since(UNIX_EPOCH).expect("a time after 1970");
+        let now = SystemTime::now()
+            .duration_since(UNIX_EPOCH)
+            .expect("a time after 1970");
         let tick = frame(now.as_secs() * 1_000);
         // A connection that fails is closed.
         streams.retain_mut(|stream: &mut TcpStream| stream.write_all(&tick).is_ok());
-        let now = SystemTime::now().duration_since(UNIX_EPOCH).expect("a time after 1970");
+        let now = SystemTime::now()
+            .duration_since(UNIX_EPOCH)
+            .expect("a time after 1970");
         thread::sleep(Duration::from_secs(now.as_secs() + 1) - now);
     }
 }

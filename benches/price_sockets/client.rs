@@ -32,7 +32,10 @@ pub async fn upgrade(stream: &mut TcpStream, address: SocketAddr) {
     let request = format!(
         "GET / HTTP/1.1\r\nHost: {address}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
     );
-    stream.write_all(request.as_bytes()).await.expect("the request is sent");
+    stream
+        .write_all(request.as_bytes())
+        .await
+        .expect("the request is sent");
 }
 
 impl Listener {
@@ -40,14 +43,25 @@ impl Listener {
     pub async fn connect(address: SocketAddr) -> Self {
         let mut stream = TcpStream::connect(address).await.expect("a connection");
         upgrade(&mut stream, address).await;
-        let mut listener = Self { stream, received: Vec::with_capacity(BUFFER) };
+        let mut listener = Self {
+            stream,
+            received: Vec::with_capacity(BUFFER),
+        };
         let head = loop {
-            if let Some(end) = listener.received.windows(4).position(|bytes| bytes == b"\r\n\r\n") {
+            if let Some(end) = listener
+                .received
+                .windows(4)
+                .position(|bytes| bytes == b"\r\n\r\n")
+            {
                 break listener.received.drain(..end + 4).collect::<Vec<_>>();
             }
             listener.read().await;
         };
-        assert!(head.starts_with(b"HTTP/1.1 101"), "{}", String::from_utf8_lossy(&head));
+        assert!(
+            head.starts_with(b"HTTP/1.1 101"),
+            "{}",
+            String::from_utf8_lossy(&head)
+        );
         for _ in 0..2 {
             while listener.frame().is_none() {
                 listener.read().await;
@@ -65,7 +79,11 @@ impl Listener {
                     match opcode {
                         TEXT => deliveries.extend(tick.map(|tick| Delivery { tick, at })),
                         // An empty pong, masked with zeros.
-                        PING => self.stream.write_all(&[0x8a, 0x80, 0, 0, 0, 0]).await.expect("the pong is sent"),
+                        PING => self
+                            .stream
+                            .write_all(&[0x8a, 0x80, 0, 0, 0, 0])
+                            .await
+                            .expect("the pong is sent"),
                         _ => {}
                     }
                 }
@@ -78,15 +96,25 @@ impl Listener {
     }
 
     async fn read(&mut self) {
-        let count = self.stream.read_buf(&mut self.received).await.expect("the connection is open");
+        let count = self
+            .stream
+            .read_buf(&mut self.received)
+            .await
+            .expect("the connection is open");
         assert!(count > 0, "the connection was closed");
     }
 
     /// Takes a whole frame from what was received: its opcode, and the timestamp at its end.
     fn frame(&mut self) -> Option<(u8, Option<u64>)> {
         let (start, length) = match *self.received.get(1)? {
-            126 => (4, u16::from_be_bytes(self.received.get(2..4)?.try_into().ok()?).into()),
-            127 => (10, u64::from_be_bytes(self.received.get(2..10)?.try_into().ok()?) as usize),
+            126 => (
+                4,
+                u16::from_be_bytes(self.received.get(2..4)?.try_into().ok()?).into(),
+            ),
+            127 => (
+                10,
+                u64::from_be_bytes(self.received.get(2..10)?.try_into().ok()?) as usize,
+            ),
             short => (2, short.into()),
         };
         let payload = self.received.get(start..start + length)?;
@@ -98,6 +126,9 @@ impl Listener {
 
 /// The timestamp at the end of a price message.
 fn timestamp(payload: &[u8]) -> Option<u64> {
-    let digits = payload.strip_suffix(b"}")?.rsplit(|byte| *byte == b':').next()?;
+    let digits = payload
+        .strip_suffix(b"}")?
+        .rsplit(|byte| *byte == b':')
+        .next()?;
     std::str::from_utf8(digits).ok()?.parse().ok()
 }

@@ -24,7 +24,10 @@ const AT_ONCE: usize = 200;
 const SLOW: usize = 100;
 
 fn number(name: &str, default: usize) -> usize {
-    env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
+    env::var(name)
+        .ok()
+        .and_then(|text| text.parse().ok())
+        .unwrap_or(default)
 }
 
 #[tokio::main]
@@ -35,7 +38,10 @@ async fn main() {
     // `cargo test` runs benchmarks without `--bench`, for which a small run suffices.
     let is_bench = env::args().any(|argument| argument == "--bench");
     let (sockets, seconds) = if is_bench { (10_000, 30) } else { (50, 3) };
-    let (sockets, seconds) = (number("BENCH_SOCKETS", sockets), number("BENCH_SECONDS", seconds));
+    let (sockets, seconds) = (
+        number("BENCH_SOCKETS", sockets),
+        number("BENCH_SECONDS", seconds),
+    );
     let bare = Server::bare();
     let (_, least) = measure(connect(&bare, sockets).await, seconds).await;
     println!("a tick of a server that only writes, first to last listener: {least}");
@@ -48,7 +54,10 @@ async fn main() {
 
     let started = Instant::now();
     let listeners = connect(&server, sockets).await;
-    println!("{sockets} listeners connected and received the prices in {:.2?}", started.elapsed());
+    println!(
+        "{sockets} listeners connected and received the prices in {:.2?}",
+        started.elapsed()
+    );
     let full = server.memory_kib();
     let each = (full.saturating_sub(empty)) as f64 / sockets as f64;
     println!("memory: {empty} KiB without listeners, {full} KiB with them: {each:.1} KiB each");
@@ -58,7 +67,11 @@ async fn main() {
 
     let mut slow = Vec::new();
     for _ in 0..SLOW {
-        slow.push(TcpStream::connect(server.address).await.expect("a connection"));
+        slow.push(
+            TcpStream::connect(server.address)
+                .await
+                .expect("a connection"),
+        );
     }
     for stream in &mut slow {
         client::upgrade(stream, server.address).await;
@@ -69,7 +82,11 @@ async fn main() {
     drop((listeners, slow));
     let started = Instant::now();
     let again = connect(&server, sockets).await;
-    println!("all reconnected in {:.2?}; memory {} KiB", started.elapsed(), server.memory_kib());
+    println!(
+        "all reconnected in {:.2?}; memory {} KiB",
+        started.elapsed(),
+        server.memory_kib()
+    );
     drop(again);
 }
 
@@ -95,9 +112,16 @@ struct Spread {
 impl std::fmt::Display for Spread {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let at = |sorted: &[Duration], share: usize| {
-            sorted.get((sorted.len() * share / 100).min(sorted.len().saturating_sub(1))).copied()
+            sorted
+                .get((sorted.len() * share / 100).min(sorted.len().saturating_sub(1)))
+                .copied()
         };
-        let pair = |sorted: &[Duration]| (at(sorted, 50).unwrap_or_default(), at(sorted, 99).unwrap_or_default());
+        let pair = |sorted: &[Duration]| {
+            (
+                at(sorted, 50).unwrap_or_default(),
+                at(sorted, 99).unwrap_or_default(),
+            )
+        };
         let ((half, most), (_, last)) = (pair(&self.deliveries), pair(&self.last));
         write!(
             f,
@@ -112,11 +136,16 @@ impl std::fmt::Display for Spread {
 async fn measure(listeners: Vec<Listener>, seconds: usize) -> (Vec<Listener>, Spread) {
     let end = tokio::time::Instant::now() + Duration::from_secs(seconds as u64);
     let all = listeners.len();
-    let listening: JoinSet<_> = listeners.into_iter().map(|listener| listener.listen(end)).collect();
+    let listening: JoinSet<_> = listeners
+        .into_iter()
+        .map(|listener| listener.listen(end))
+        .collect();
     let (mut listeners, mut ticks) = (Vec::with_capacity(all), HashMap::<u64, Vec<Instant>>::new());
     for (listener, deliveries) in listening.join_all().await {
         listeners.push(listener);
-        deliveries.iter().for_each(|delivery| ticks.entry(delivery.tick).or_default().push(delivery.at));
+        deliveries
+            .iter()
+            .for_each(|delivery| ticks.entry(delivery.tick).or_default().push(delivery.at));
     }
     let (mut deliveries, mut last) = (Vec::new(), Vec::new());
     // Ticks that were in flight at the start or the end are incomplete.

@@ -6,7 +6,9 @@ use alloy_consensus::TxLegacy;
 use alloy_primitives::{Address, TxKind, U256};
 use tetrad::internals::{
     block::{Submission, Transaction},
-    chain::{Chain, ChainConfig, Genesis, GenesisAccount, Head, HistoryLimits, Mining, Pace, PoolLimits},
+    chain::{
+        Chain, ChainConfig, Genesis, GenesisAccount, Head, HistoryLimits, Mining, Pace, PoolLimits,
+    },
     clock::ManualClock,
     evm::{ChainParams, Fork, Forks},
     rpc::{GraphQueries, Rpc, RpcConfig},
@@ -16,7 +18,9 @@ use tetrad::internals::{
 use tokio::runtime::{Builder, Runtime};
 
 /// Code that emits a log with one topic and 32 bytes of data, and another contract's code with a slot.
-const EMITTER: [u8; 12] = [0x60, 0x2a, 0x60, 0x00, 0x52, 0x60, 0x07, 0x60, 0x20, 0x60, 0x00, 0xa1];
+const EMITTER: [u8; 12] = [
+    0x60, 0x2a, 0x60, 0x00, 0x52, 0x60, 0x07, 0x60, 0x20, 0x60, 0x00, 0xa1,
+];
 
 /// The parameters of a chain with the newest rules.
 pub fn params() -> Arc<ChainParams> {
@@ -47,13 +51,19 @@ pub fn genesis() -> Head {
         account(2, &[], Vec::new()),
         account(3, &EMITTER, vec![(U256::ONE, U256::from(5))]),
     ];
-    let genesis = Genesis { accounts, ..Genesis::empty(1_000, 30_000_000) };
+    let genesis = Genesis {
+        accounts,
+        ..Genesis::empty(1_000, 30_000_000)
+    };
     genesis.build(params()).expect("a genesis")
 }
 
 /// A runtime whose tasks run while something is waited for.
 pub fn runtime() -> Runtime {
-    Builder::new_current_thread().enable_all().build().expect("a runtime")
+    Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .expect("a runtime")
 }
 
 /// A chain that seals on demand, with blocks that have transactions and logs.
@@ -71,14 +81,31 @@ pub fn chain(runtime: &Runtime) -> Chain {
     let (chain, _) = Chain::spawn(genesis(), config, None).expect("a thread for the writer");
     for nonce in 0..3 {
         let transaction = |to: u8, from: u8| {
-            let (gas_price, gas_limit, to) = (10_000_000_000, 100_000, TxKind::Call(Address::repeat_byte(to)));
-            let tx = TxLegacy { nonce, gas_price, gas_limit, to, ..TxLegacy::default() };
+            let (gas_price, gas_limit, to) = (
+                10_000_000_000,
+                100_000,
+                TxKind::Call(Address::repeat_byte(to)),
+            );
+            let tx = TxLegacy {
+                nonce,
+                gas_price,
+                gas_limit,
+                to,
+                ..TxLegacy::default()
+            };
             Transaction::impersonated(tx.into(), Address::repeat_byte(from))
         };
         for transaction in [transaction(3, 1), transaction(9, 2)] {
-            chain.accept(Submission { transaction, sidecar: None }).expect("a valid transaction");
+            chain
+                .accept(Submission {
+                    transaction,
+                    sidecar: None,
+                })
+                .expect("a valid transaction");
         }
-        runtime.block_on(chain.mine(1, Pace::default())).expect("a block");
+        runtime
+            .block_on(chain.mine(1, Pace::default()))
+            .expect("a block");
     }
     assert_eq!(chain.head().block.transactions.len(), 2);
     chain
@@ -86,10 +113,21 @@ pub fn chain(runtime: &Runtime) -> Chain {
 
 /// GraphQL for such a chain.
 pub fn graphql(runtime: &Runtime) -> GraphQueries {
-    let config = RpcConfig { gas_cap: 1_000_000, max_batch_response: 1 << 20, ..RpcConfig::default() };
+    let config = RpcConfig {
+        gas_cap: 1_000_000,
+        max_batch_response: 1 << 20,
+        ..RpcConfig::default()
+    };
     let known = KnownContracts::open(None, None).expect("no directory can fail");
     let chain = chain(runtime);
     let _entered = runtime.enter();
     let execution = Arc::new(Execution::new(config.max_executions));
-    GraphQueries::new(&Rpc::new(chain, Arc::default(), config, known, None, execution))
+    GraphQueries::new(&Rpc::new(
+        chain,
+        Arc::default(),
+        config,
+        known,
+        None,
+        execution,
+    ))
 }

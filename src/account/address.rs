@@ -67,10 +67,16 @@ pub fn parse_account_address(text: &str, hrp: &Hrp) -> Result<Address, AddressEr
 
 fn parse(text: &str, hrp: &Hrp, kinds: &[Kind]) -> Result<ParsedAddress, AddressError> {
     if let Some(list) = text.strip_prefix('[') {
-        return Ok(ParsedAddress { address: parse_list(list)?, form: Form::Bytes });
+        return Ok(ParsedAddress {
+            address: parse_list(list)?,
+            form: Form::Bytes,
+        });
     }
     check_not_blank(text)?;
-    let hex = |address| ParsedAddress { address, form: Form::Hex };
+    let hex = |address| ParsedAddress {
+        address,
+        form: Form::Hex,
+    };
     if strip_0x(text).is_some() {
         return address_from_hex(text).map(hex);
     }
@@ -79,7 +85,9 @@ fn parse(text: &str, hrp: &Hrp, kinds: &[Kind]) -> Result<ParsedAddress, Address
     if !text.chars().all(|c| c.is_ascii_hexdigit()) {
         return match bech32 {
             Err(AddressError::Bech32(Bech32Error::NoSeparator)) => {
-                Err(AddressError::Unrecognised { prefixes: prefixes(hrp, kinds) })
+                Err(AddressError::Unrecognised {
+                    prefixes: prefixes(hrp, kinds),
+                })
             }
             other => other,
         };
@@ -99,19 +107,34 @@ fn parse(text: &str, hrp: &Hrp, kinds: &[Kind]) -> Result<ParsedAddress, Address
 pub fn address_from_hex(text: &str) -> Result<Address, AddressError> {
     check_not_blank(text)?;
     let (digits, offset) = strip_0x(text).map_or((text, 0), |digits| (digits, 2));
-    if let Some((index, character)) = digits.chars().enumerate().find(|(_, c)| !c.is_ascii_hexdigit()) {
-        return Err(AddressError::HexDigit { character, position: offset + index + 1 });
+    if let Some((index, character)) = digits
+        .chars()
+        .enumerate()
+        .find(|(_, c)| !c.is_ascii_hexdigit())
+    {
+        return Err(AddressError::HexDigit {
+            character,
+            position: offset + index + 1,
+        });
     }
     let mut address = Address::ZERO;
     if digits.len() != HEX_DIGITS || hex::decode_to_slice(digits, address.as_mut_slice()).is_err() {
-        return Err(AddressError::HexLength { digits: digits.len() });
+        return Err(AddressError::HexLength {
+            digits: digits.len(),
+        });
     }
-    let mixed_case =
-        digits.contains(|c: char| c.is_ascii_lowercase()) && digits.contains(|c: char| c.is_ascii_uppercase());
+    let mixed_case = digits.contains(|c: char| c.is_ascii_lowercase())
+        && digits.contains(|c: char| c.is_ascii_uppercase());
     if mixed_case {
         let expected = address.to_checksum(None);
-        if let Some(index) = expected[2..].bytes().zip(digits.bytes()).position(|(right, given)| right != given) {
-            return Err(AddressError::Eip55 { position: offset + index + 1 });
+        if let Some(index) = expected[2..]
+            .bytes()
+            .zip(digits.bytes())
+            .position(|(right, given)| right != given)
+        {
+            return Err(AddressError::Eip55 {
+                position: offset + index + 1,
+            });
         }
     }
     Ok(address)
@@ -144,12 +167,24 @@ pub fn address_to_bech32(address: &Address, hrp: &Hrp, kind: Kind) -> String {
 
 fn from_bech32(text: &str, hrp: &Hrp, kinds: &[Kind]) -> Result<ParsedAddress, AddressError> {
     let decoded = decode_bech32(text)?;
-    let Some(kind) = kinds.iter().copied().find(|kind| hrp.address_prefix(*kind) == decoded.prefix) else {
-        return Err(AddressError::WrongPrefix { expected: prefixes(hrp, kinds), got: decoded.prefix });
+    let Some(kind) = kinds
+        .iter()
+        .copied()
+        .find(|kind| hrp.address_prefix(*kind) == decoded.prefix)
+    else {
+        return Err(AddressError::WrongPrefix {
+            expected: prefixes(hrp, kinds),
+            got: decoded.prefix,
+        });
     };
-    let address = Address::try_from(decoded.data.as_slice())
-        .map_err(|_| AddressError::WrongLength { got: decoded.data.len() })?;
-    Ok(ParsedAddress { address, form: Form::Bech32(kind) })
+    let address =
+        Address::try_from(decoded.data.as_slice()).map_err(|_| AddressError::WrongLength {
+            got: decoded.data.len(),
+        })?;
+    Ok(ParsedAddress {
+        address,
+        form: Form::Bech32(kind),
+    })
 }
 
 /// Parses the rest of a list after its `[`.
@@ -158,7 +193,10 @@ fn parse_list(rest: &str) -> Result<Address, AddressError> {
     let mut bytes = Vec::new();
     for item in items.split([' ', ',']).filter(|item| !item.is_empty()) {
         let position = bytes.len() + 1;
-        let byte = item.parse().map_err(|_| AddressError::ListItem { item: item.to_owned(), position })?;
+        let byte = item.parse().map_err(|_| AddressError::ListItem {
+            item: item.to_owned(),
+            position,
+        })?;
         bytes.push(byte);
     }
     Address::try_from(bytes.as_slice()).map_err(|_| AddressError::WrongLength { got: bytes.len() })
@@ -169,7 +207,9 @@ fn check_not_blank(text: &str) -> Result<(), AddressError> {
         return Err(AddressError::Empty);
     }
     match text.chars().position(char::is_whitespace) {
-        Some(index) => Err(AddressError::Whitespace { position: index + 1 }),
+        Some(index) => Err(AddressError::Whitespace {
+            position: index + 1,
+        }),
         None => Ok(()),
     }
 }
@@ -179,7 +219,10 @@ fn strip_0x(text: &str) -> Option<&str> {
 }
 
 fn prefixes(hrp: &Hrp, kinds: &[Kind]) -> String {
-    let quoted: Vec<_> = kinds.iter().map(|kind| format!("{:?}", hrp.address_prefix(*kind))).collect();
+    let quoted: Vec<_> = kinds
+        .iter()
+        .map(|kind| format!("{:?}", hrp.address_prefix(*kind)))
+        .collect();
     match quoted.split_last() {
         Some((last, [])) => last.clone(),
         Some((last, others)) => format!("{} or {last}", others.join(", ")),

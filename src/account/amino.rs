@@ -44,7 +44,12 @@ impl AminoName {
 #[must_use]
 pub fn amino_prefix(name: &str) -> [u8; 4] {
     let hash = Sha256::digest(name.as_bytes());
-    let mut bytes = hash.iter().copied().skip_while(|byte| *byte == 0).skip(3).skip_while(|byte| *byte == 0);
+    let mut bytes = hash
+        .iter()
+        .copied()
+        .skip_while(|byte| *byte == 0)
+        .skip(3)
+        .skip_while(|byte| *byte == 0);
     // No known name has a hash with so many zeros that the bytes run out. Padding with zeros keeps the function total.
     std::array::from_fn(|_| bytes.next().unwrap_or_default())
 }
@@ -53,15 +58,21 @@ pub fn amino_prefix(name: &str) -> [u8; 4] {
 pub(super) fn to_bech32(prefix: &str, name: &str, key: &[u8]) -> String {
     let length = u8::try_from(key.len()).expect("public keys have 32 or 33 bytes");
     let bytes = [amino_prefix(name).as_slice(), &[length], key].concat();
-    encode_bech32(prefix, &bytes).expect("a checked prefix and a public key stay within bech32's limits")
+    encode_bech32(prefix, &bytes)
+        .expect("a checked prefix and a public key stay within bech32's limits")
 }
 
 /// Splits a payload into the type's four bytes and the key, and checks the length between them.
 pub(super) fn decode(bytes: &[u8]) -> Result<([u8; 4], &[u8]), PublicKeyError> {
     let short = PublicKeyError::AminoShort { got: bytes.len() };
-    let Some((prefix, [length, key @ ..])) = bytes.split_first_chunk::<4>() else { return Err(short) };
+    let Some((prefix, [length, key @ ..])) = bytes.split_first_chunk::<4>() else {
+        return Err(short);
+    };
     if usize::from(*length) != key.len() {
-        return Err(PublicKeyError::AminoLength { stated: usize::from(*length), got: key.len() });
+        return Err(PublicKeyError::AminoLength {
+            stated: usize::from(*length),
+            got: key.len(),
+        });
     }
     Ok((*prefix, key))
 }

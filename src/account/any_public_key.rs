@@ -41,7 +41,8 @@ impl AnyPublicKey {
     /// ```
     pub fn parse(text: &str, hrp: &Hrp) -> Result<Self, PublicKeyError> {
         if text.starts_with('{') {
-            let json: ProtoPublicKey = serde_json::from_str(text).map_err(|_| PublicKeyError::Unrecognised)?;
+            let json: ProtoPublicKey =
+                serde_json::from_str(text).map_err(|_| PublicKeyError::Unrecognised)?;
             return Self::from_proto_json(&json);
         }
         let digits = text.strip_prefix("0x").unwrap_or(text);
@@ -52,7 +53,9 @@ impl AnyPublicKey {
             return Self::from_legacy_bech32(text, hrp);
         }
         match PublicKey::from_base64(text) {
-            Err(PublicKeyError::Base64 | PublicKeyError::Length { .. }) => Err(PublicKeyError::Unrecognised),
+            Err(PublicKeyError::Base64 | PublicKeyError::Length { .. }) => {
+                Err(PublicKeyError::Unrecognised)
+            }
             other => other.map(Self::EthSecp256k1),
         }
     }
@@ -64,15 +67,31 @@ impl AnyPublicKey {
     /// The errors of bech32, of the prefix and of the amino encoding.
     pub fn from_legacy_bech32(text: &str, hrp: &Hrp) -> Result<Self, PublicKeyError> {
         let decoded = decode_bech32(text)?;
-        let Some(kind) = Kind::ALL.into_iter().find(|kind| hrp.public_key_prefix(*kind) == decoded.prefix) else {
-            let expected = Kind::ALL.map(|kind| format!("{:?}", hrp.public_key_prefix(kind))).join(" or ");
-            return Err(PublicKeyError::WrongPrefix { expected, got: decoded.prefix });
+        let Some(kind) = Kind::ALL
+            .into_iter()
+            .find(|kind| hrp.public_key_prefix(*kind) == decoded.prefix)
+        else {
+            let expected = Kind::ALL
+                .map(|kind| format!("{:?}", hrp.public_key_prefix(kind)))
+                .join(" or ");
+            return Err(PublicKeyError::WrongPrefix {
+                expected,
+                got: decoded.prefix,
+            });
         };
         let (amino_type, bytes) = amino::decode(&decoded.data)?;
         let key = Self::from_amino(amino_type, bytes)?;
-        let expected = if kind == Kind::Consensus { consensus_public_key::CURVE } else { public_key::CURVE };
+        let expected = if kind == Kind::Consensus {
+            consensus_public_key::CURVE
+        } else {
+            public_key::CURVE
+        };
         if key.curve() != expected {
-            return Err(PublicKeyError::Curve { prefix: decoded.prefix, expected, got: key.curve() });
+            return Err(PublicKeyError::Curve {
+                prefix: decoded.prefix,
+                expected,
+                got: key.curve(),
+            });
         }
         Ok(key)
     }
@@ -87,9 +106,13 @@ impl AnyPublicKey {
             return PublicKey::from_base64(&json.key).map(Self::EthSecp256k1);
         }
         match json.type_url.as_str() {
-            ED25519_PUBLIC_KEY_TYPE => ConsensusPublicKey::from_base64(&json.key).map(Self::Ed25519),
+            ED25519_PUBLIC_KEY_TYPE => {
+                ConsensusPublicKey::from_base64(&json.key).map(Self::Ed25519)
+            }
             "/cosmos.crypto.secp256k1.PubKey" => Err(PublicKeyError::CosmosSecp256k1),
-            other => Err(PublicKeyError::ProtoType { got: other.to_owned() }),
+            other => Err(PublicKeyError::ProtoType {
+                got: other.to_owned(),
+            }),
         }
     }
 
@@ -103,10 +126,17 @@ impl AnyPublicKey {
     }
 
     fn from_amino(amino_type: [u8; 4], bytes: &[u8]) -> Result<Self, PublicKeyError> {
-        if AminoName::ALL.iter().any(|name| amino_prefix(name.as_str()) == amino_type) {
+        if AminoName::ALL
+            .iter()
+            .any(|name| amino_prefix(name.as_str()) == amino_type)
+        {
             if bytes.len() != 33 {
                 let curve = public_key::CURVE;
-                return Err(PublicKeyError::Length { curve, expected: "33", got: bytes.len() });
+                return Err(PublicKeyError::Length {
+                    curve,
+                    expected: "33",
+                    got: bytes.len(),
+                });
             }
             return PublicKey::from_bytes(bytes).map(Self::EthSecp256k1);
         }

@@ -43,7 +43,13 @@ pub fn encode_bech32(prefix: &str, data: &[u8]) -> Result<String, Bech32Error> {
     if length > MAX_LENGTH {
         return Err(Bech32Error::TooLong { length });
     }
-    Ok(data.iter().copied().bytes_to_fes().with_checksum::<Bech32>(&hrp).chars().collect())
+    Ok(data
+        .iter()
+        .copied()
+        .bytes_to_fes()
+        .with_checksum::<Bech32>(&hrp)
+        .chars()
+        .collect())
 }
 
 /// Decodes bech32 text, all lower or all upper case, with any prefix.
@@ -76,13 +82,19 @@ pub fn decode_bech32(text: &str) -> Result<Decoded, Bech32Error> {
     }
     let checked = unchecked.remove_checksum::<Bech32>();
     check_padding(checked.data_part_ascii_no_checksum())?;
-    Ok(Decoded { prefix: checked.hrp().to_lowercase(), data: checked.byte_iter().collect() })
+    Ok(Decoded {
+        prefix: checked.hrp().to_lowercase(),
+        data: checked.byte_iter().collect(),
+    })
 }
 
 /// Checks that fewer than five bits follow the last whole byte, all of them zero.
 fn check_padding(characters: &[u8]) -> Result<(), Bech32Error> {
     let padding_bits = characters.len() * 5 % 8;
-    let last = characters.last().and_then(|c| Fe32::from_char(char::from(*c)).ok()).map_or(0, Fe32::to_u8);
+    let last = characters
+        .last()
+        .and_then(|c| Fe32::from_char(char::from(*c)).ok())
+        .map_or(0, Fe32::to_u8);
     if padding_bits > 4 || last & ((1 << padding_bits) - 1) != 0 {
         return Err(Bech32Error::Padding);
     }
@@ -95,8 +107,16 @@ fn explain(text: &str, error: &UncheckedHrpstringError) -> Bech32Error {
         UncheckedHrpstringError::Char(CharError::MixedCase) => Bech32Error::MixedCase,
         UncheckedHrpstringError::Char(CharError::InvalidChar(character)) => {
             // The crate reads from the end, so the character it reports is the last of its kind.
-            let position = text.chars().count() - text.chars().rev().position(|c| c == *character).unwrap_or_default();
-            Bech32Error::Character { character: *character, position }
+            let position = text.chars().count()
+                - text
+                    .chars()
+                    .rev()
+                    .position(|c| c == *character)
+                    .unwrap_or_default();
+            Bech32Error::Character {
+                character: *character,
+                position,
+            }
         }
         UncheckedHrpstringError::Char(_) => Bech32Error::NoChecksum,
         _ => Bech32Error::Prefix,

@@ -47,23 +47,36 @@ impl ConsensusKey {
     /// # Errors
     /// The variant of [`ConsensusKeyError`] that describes the fault. None repeats a part of the secret.
     pub fn from_validator_json(text: &str) -> Result<Self, ConsensusKeyError> {
-        let file: ValidatorFile = serde_json::from_str(text)
-            .map_err(|error| ConsensusKeyError::Json { line: error.line(), column: error.column() })?;
+        let file: ValidatorFile =
+            serde_json::from_str(text).map_err(|error| ConsensusKeyError::Json {
+                line: error.line(),
+                column: error.column(),
+            })?;
         if file.priv_key.key_type != PRIVATE_KEY_TYPE {
-            return Err(ConsensusKeyError::KeyType { got: file.priv_key.key_type });
+            return Err(ConsensusKeyError::KeyType {
+                got: file.priv_key.key_type,
+            });
         }
         let mut pair = Zeroizing::new([0; 64]);
         match Base64::decode(file.priv_key.value.as_bytes(), pair.as_mut_slice()) {
             Ok(bytes) if bytes.len() == 64 => {}
             _ => return Err(ConsensusKeyError::PrivateKey),
         }
-        let key = SigningKey::from_keypair_bytes(&pair).map(Self).map_err(|_| ConsensusKeyError::PrivateKey)?;
+        let key = SigningKey::from_keypair_bytes(&pair)
+            .map(Self)
+            .map_err(|_| ConsensusKeyError::PrivateKey)?;
 
         let public_key = key.public_key();
-        if file.pub_key.is_some_and(|stated| stated.value != public_key.to_base64()) {
+        if file
+            .pub_key
+            .is_some_and(|stated| stated.value != public_key.to_base64())
+        {
             return Err(ConsensusKeyError::Mismatch { field: "pub_key" });
         }
-        if file.address.is_some_and(|stated| !stated.eq_ignore_ascii_case(&hex::encode(public_key.address()))) {
+        if file
+            .address
+            .is_some_and(|stated| !stated.eq_ignore_ascii_case(&hex::encode(public_key.address())))
+        {
             return Err(ConsensusKeyError::Mismatch { field: "address" });
         }
         Ok(key)

@@ -39,9 +39,14 @@ impl ConsensusPublicKey {
     /// # Errors
     /// [`PublicKeyError::Length`], or [`PublicKeyError::NotOnCurve`].
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, PublicKeyError> {
-        let bytes =
-            bytes.try_into().map_err(|_| PublicKeyError::Length { curve: CURVE, expected: "32", got: bytes.len() })?;
-        VerifyingKey::from_bytes(bytes).map(Self).map_err(|_| PublicKeyError::NotOnCurve { curve: CURVE })
+        let bytes = bytes.try_into().map_err(|_| PublicKeyError::Length {
+            curve: CURVE,
+            expected: "32",
+            got: bytes.len(),
+        })?;
+        VerifyingKey::from_bytes(bytes)
+            .map(Self)
+            .map_err(|_| PublicKeyError::NotOnCurve { curve: CURVE })
     }
 
     /// Parses a key from 64 hex digits, with or without `0x`.
@@ -81,13 +86,20 @@ impl ConsensusPublicKey {
     /// Returns the protocol buffer JSON of the key.
     #[must_use]
     pub fn to_proto_json(&self) -> ProtoPublicKey {
-        ProtoPublicKey { type_url: ED25519_PUBLIC_KEY_TYPE.to_owned(), key: self.to_base64() }
+        ProtoPublicKey {
+            type_url: ED25519_PUBLIC_KEY_TYPE.to_owned(),
+            key: self.to_base64(),
+        }
     }
 
     /// Returns the legacy bech32 form, `<hrp>valconspub1…`.
     #[must_use]
     pub fn to_legacy_bech32(&self, hrp: &Hrp) -> String {
-        amino::to_bech32(&hrp.public_key_prefix(Kind::Consensus), amino::ED25519, self.as_bytes())
+        amino::to_bech32(
+            &hrp.public_key_prefix(Kind::Consensus),
+            amino::ED25519,
+            self.as_bytes(),
+        )
     }
 }
 

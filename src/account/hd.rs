@@ -111,18 +111,27 @@ fn master(seed: &[u8]) -> Result<ExtendedKey, DeriveError> {
 fn child(parent: &ExtendedKey, index: u32) -> Result<ExtendedKey, DeriveError> {
     let secret = parent.key.to_bytes();
     let (left, chain_code) = if index >= HARDENED {
-        hmac_sha512(parent.chain_code.as_slice(), &[&[0], secret.as_slice(), &index.to_be_bytes()])
+        hmac_sha512(
+            parent.chain_code.as_slice(),
+            &[&[0], secret.as_slice(), &index.to_be_bytes()],
+        )
     } else {
         let public_key = parent.key.public_key().compressed();
-        hmac_sha512(parent.chain_code.as_slice(), &[&public_key, &index.to_be_bytes()])
+        hmac_sha512(
+            parent.chain_code.as_slice(),
+            &[&public_key, &index.to_be_bytes()],
+        )
     };
     let sum = Zeroizing::new(*scalar(&left)? + *scalar(&secret)?);
-    let key = SecretKey::from_bytes(&Zeroizing::new(sum.to_repr().into())).map_err(|_| DeriveError)?;
+    let key =
+        SecretKey::from_bytes(&Zeroizing::new(sum.to_repr().into())).map_err(|_| DeriveError)?;
     Ok(ExtendedKey { key, chain_code })
 }
 
 fn scalar(bytes: &[u8; 32]) -> Result<Zeroizing<Scalar>, DeriveError> {
-    Option::from(Scalar::from_repr((*bytes).into())).map(Zeroizing::new).ok_or(DeriveError)
+    Option::from(Scalar::from_repr((*bytes).into()))
+        .map(Zeroizing::new)
+        .ok_or(DeriveError)
 }
 
 /// Returns the two halves of the HMAC-SHA512 of the joined parts.
@@ -162,6 +171,9 @@ pub enum PathError {
         step: usize,
     },
     /// More steps than [`DerivationPath::MAX_DEPTH`].
-    #[error("the derivation path has more than {} steps", DerivationPath::MAX_DEPTH)]
+    #[error(
+        "the derivation path has more than {} steps",
+        DerivationPath::MAX_DEPTH
+    )]
     TooDeep,
 }

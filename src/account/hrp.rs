@@ -61,17 +61,26 @@ impl Hrp {
     /// # Errors
     /// The first violated rule, as an [`HrpError`].
     pub fn new(prefix: &str) -> Result<Self, HrpError> {
-        let Some(first) = prefix.chars().next() else { return Err(HrpError::Empty) };
-        if let Some((index, character)) =
-            prefix.chars().enumerate().find(|(_, c)| !c.is_ascii_lowercase() && !c.is_ascii_digit())
+        let Some(first) = prefix.chars().next() else {
+            return Err(HrpError::Empty);
+        };
+        if let Some((index, character)) = prefix
+            .chars()
+            .enumerate()
+            .find(|(_, c)| !c.is_ascii_lowercase() && !c.is_ascii_digit())
         {
-            return Err(HrpError::Character { character, position: index + 1 });
+            return Err(HrpError::Character {
+                character,
+                position: index + 1,
+            });
         }
         if first.is_ascii_digit() {
             return Err(HrpError::DigitFirst);
         }
         if prefix.len() > Self::MAX_LENGTH {
-            return Err(HrpError::TooLong { length: prefix.len() });
+            return Err(HrpError::TooLong {
+                length: prefix.len(),
+            });
         }
         Ok(Self(prefix.to_owned()))
     }
@@ -137,7 +146,9 @@ pub enum HrpError {
     #[error("the bech32 prefix is empty")]
     Empty,
     /// A character other than `a`–`z` and `0`–`9`.
-    #[error("the bech32 prefix may hold lower-case letters and digits only, not {character:?} (character {position})")]
+    #[error(
+        "the bech32 prefix may hold lower-case letters and digits only, not {character:?} (character {position})"
+    )]
     Character {
         /// The character.
         character: char,
@@ -148,7 +159,10 @@ pub enum HrpError {
     #[error("the bech32 prefix must begin with a letter")]
     DigitFirst,
     /// More than [`Hrp::MAX_LENGTH`] characters.
-    #[error("the bech32 prefix has {length} characters, at most {} are possible", Hrp::MAX_LENGTH)]
+    #[error(
+        "the bech32 prefix has {length} characters, at most {} are possible",
+        Hrp::MAX_LENGTH
+    )]
     TooLong {
         /// Characters given.
         length: usize,

@@ -44,7 +44,9 @@ impl SecretKey {
     /// # Errors
     /// [`KeyError::OutOfRange`] for zero and for values not below the order of the curve.
     pub fn from_bytes(bytes: &[u8; 32]) -> Result<Self, KeyError> {
-        SigningKey::from_bytes(bytes.into()).map(Self).map_err(|_| KeyError::OutOfRange)
+        SigningKey::from_bytes(bytes.into())
+            .map(Self)
+            .map_err(|_| KeyError::OutOfRange)
     }
 
     /// Parses a key from 64 hex digits, with or without `0x`.
@@ -86,9 +88,10 @@ impl SecretKey {
     /// [`KeyError::Unsignable`] for hashes, about one in 2^127, whose signature Ethereum cannot express.
     pub fn sign_prehash(&self, hash: &B256) -> Result<Signature, KeyError> {
         match self.0.sign_prehash_recoverable(hash.as_slice()) {
-            Ok((signature, id)) if !id.is_x_reduced() => {
-                Ok(Signature::from_bytes_and_parity(&signature.to_bytes(), id.is_y_odd()))
-            }
+            Ok((signature, id)) if !id.is_x_reduced() => Ok(Signature::from_bytes_and_parity(
+                &signature.to_bytes(),
+                id.is_y_odd(),
+            )),
             _ => Err(KeyError::Unsignable),
         }
     }
@@ -102,14 +105,20 @@ impl fmt::Debug for SecretKey {
 
 /// Parses 32 secret bytes from 64 hex digits, with or without `0x`. Errors never repeat the input.
 pub(super) fn secret_from_hex(text: &str) -> Result<Zeroizing<[u8; 32]>, KeyError> {
-    let (digits, offset) = text.strip_prefix("0x").map_or((text, 0), |digits| (digits, 2));
+    let (digits, offset) = text
+        .strip_prefix("0x")
+        .map_or((text, 0), |digits| (digits, 2));
     if let Some(index) = digits.chars().position(|c| !c.is_ascii_hexdigit()) {
-        return Err(KeyError::HexDigit { position: offset + index + 1 });
+        return Err(KeyError::HexDigit {
+            position: offset + index + 1,
+        });
     }
     let mut bytes = Zeroizing::new([0; 32]);
     match hex::decode_to_slice(digits, bytes.as_mut_slice()) {
         Ok(()) => Ok(bytes),
-        Err(_) => Err(KeyError::HexLength { digits: digits.len() }),
+        Err(_) => Err(KeyError::HexLength {
+            digits: digits.len(),
+        }),
     }
 }
 

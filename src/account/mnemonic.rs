@@ -72,7 +72,10 @@ impl Mnemonic {
     ///
     /// # Errors
     /// [`MnemonicError::Random`] if the source fails.
-    pub fn random(words: WordCount, source: &mut impl CryptoRngCore) -> Result<Self, MnemonicError> {
+    pub fn random(
+        words: WordCount,
+        source: &mut impl CryptoRngCore,
+    ) -> Result<Self, MnemonicError> {
         let bytes = random_bytes::<32>(source)?;
         Self::from_entropy(&bytes[..words.entropy_bytes()])
     }
@@ -84,7 +87,9 @@ impl Mnemonic {
     pub fn from_entropy(entropy: &[u8]) -> Result<Self, MnemonicError> {
         bip0039::Mnemonic::from_entropy(entropy)
             .map(Self)
-            .map_err(|_| MnemonicError::EntropyLength { bytes: entropy.len() })
+            .map_err(|_| MnemonicError::EntropyLength {
+                bytes: entropy.len(),
+            })
     }
 
     /// Parses a mnemonic. Case and the amount and kind of white space do not matter.
@@ -97,10 +102,17 @@ impl Mnemonic {
         if WordCount::from_words(words).is_none() {
             return Err(MnemonicError::WordCount { words });
         }
-        if let Some(index) = lower.split_whitespace().position(|word| English::index_of(word).is_none()) {
-            return Err(MnemonicError::UnknownWord { position: index + 1 });
+        if let Some(index) = lower
+            .split_whitespace()
+            .position(|word| English::index_of(word).is_none())
+        {
+            return Err(MnemonicError::UnknownWord {
+                position: index + 1,
+            });
         }
-        bip0039::Mnemonic::from_normalized_phrase(lower.as_str()).map(Self).map_err(|_| MnemonicError::Checksum)
+        bip0039::Mnemonic::from_normalized_phrase(lower.as_str())
+            .map(Self)
+            .map_err(|_| MnemonicError::Checksum)
     }
 
     /// Returns the whole secret: the words, separated by single spaces.

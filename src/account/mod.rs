@@ -46,8 +46,8 @@ mod random;
 mod table;
 
 pub use address::{
-    AddressError, Form, ParsedAddress, address_from_bech32, address_from_hex, address_to_bech32, parse_account_address,
-    parse_address,
+    AddressError, Form, ParsedAddress, address_from_bech32, address_from_hex, address_to_bech32,
+    parse_account_address, parse_address,
 };
 pub use address_forms::AddressForms;
 pub use amino::{AminoName, amino_prefix};

@@ -23,7 +23,10 @@ impl ProtoPublicKey {
     /// Returns whether this is the `eth_secp256k1` key of any network.
     #[must_use]
     pub fn is_eth_secp256k1(&self) -> bool {
-        self.type_url.rsplit('.').take(2).eq(["PubKey", "ethsecp256k1"])
+        self.type_url
+            .rsplit('.')
+            .take(2)
+            .eq(["PubKey", "ethsecp256k1"])
     }
 
     /// Returns the JSON text, on one line.

@@ -46,11 +46,20 @@ impl PublicKey {
         let key = match bytes.len() {
             64 => VerifyingKey::from_sec1_bytes(&[&[4], bytes].concat()),
             // The SEC1 reader accepts a third form of 33 bytes, without the sign, which no supported tool writes.
-            33 if !matches!(bytes[0], 2 | 3) => return Err(PublicKeyError::NotOnCurve { curve: CURVE }),
+            33 if !matches!(bytes[0], 2 | 3) => {
+                return Err(PublicKeyError::NotOnCurve { curve: CURVE });
+            }
             33 | 65 => VerifyingKey::from_sec1_bytes(bytes),
-            got => return Err(PublicKeyError::Length { curve: CURVE, expected: "33, 64 or 65", got }),
+            got => {
+                return Err(PublicKeyError::Length {
+                    curve: CURVE,
+                    expected: "33, 64 or 65",
+                    got,
+                });
+            }
         };
-        key.map(Self).map_err(|_| PublicKeyError::NotOnCurve { curve: CURVE })
+        key.map(Self)
+            .map_err(|_| PublicKeyError::NotOnCurve { curve: CURVE })
     }
 
     /// Parses a key from hex, with or without `0x`, of any length that [`PublicKey::from_bytes`] accepts.
@@ -75,15 +84,21 @@ impl PublicKey {
     /// [`PublicKeyError::HighS`] for a signature whose `s` is in the upper half (EIP-2), and
     /// [`PublicKeyError::Signature`] if no key can have made it.
     pub fn recover(hash: &B256, signature: &Signature) -> Result<Self, PublicKeyError> {
-        let scalars =
-            ecdsa::Signature::from_scalars(signature.r().to_be_bytes::<32>(), signature.s().to_be_bytes::<32>())
-                .map_err(|_| PublicKeyError::Signature)?;
+        let scalars = ecdsa::Signature::from_scalars(
+            signature.r().to_be_bytes::<32>(),
+            signature.s().to_be_bytes::<32>(),
+        )
+        .map_err(|_| PublicKeyError::Signature)?;
         if scalars.normalize_s().is_some() {
             return Err(PublicKeyError::HighS);
         }
-        VerifyingKey::recover_from_prehash(hash.as_slice(), &scalars, RecoveryId::new(signature.v(), false))
-            .map(Self)
-            .map_err(|_| PublicKeyError::Signature)
+        VerifyingKey::recover_from_prehash(
+            hash.as_slice(),
+            &scalars,
+            RecoveryId::new(signature.v(), false),
+        )
+        .map(Self)
+        .map_err(|_| PublicKeyError::Signature)
     }
 
     /// Returns the 33 bytes of the compressed key: 2 or 3 for the sign of y, then x.
@@ -121,13 +136,20 @@ impl PublicKey {
     /// Returns the protocol buffer JSON of the key, with a network's type URL of account keys.
     #[must_use]
     pub fn to_proto_json(&self, type_url: &str) -> ProtoPublicKey {
-        ProtoPublicKey { type_url: type_url.to_owned(), key: self.to_base64() }
+        ProtoPublicKey {
+            type_url: type_url.to_owned(),
+            key: self.to_base64(),
+        }
     }
 
     /// Returns the legacy bech32 form with the public key prefix of `kind`.
     #[must_use]
     pub fn to_legacy_bech32(&self, hrp: &Hrp, kind: Kind, name: AminoName) -> String {
-        amino::to_bech32(&hrp.public_key_prefix(kind), name.as_str(), &self.compressed())
+        amino::to_bech32(
+            &hrp.public_key_prefix(kind),
+            name.as_str(),
+            &self.compressed(),
+        )
     }
 }
 

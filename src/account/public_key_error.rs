@@ -67,7 +67,9 @@ pub enum PublicKeyError {
         got: String,
     },
     /// A plain Cosmos secp256k1 key: the same curve, but its address is derived with RIPEMD-160.
-    #[error("this is a plain Cosmos secp256k1 key, whose address is derived differently, not an eth_secp256k1 key")]
+    #[error(
+        "this is a plain Cosmos secp256k1 key, whose address is derived differently, not an eth_secp256k1 key"
+    )]
     CosmosSecp256k1,
     /// A key of the wrong curve for its prefix (the table of [`account`](crate::account) lists both).
     #[error("the prefix {prefix:?} is for {expected} keys, but the key is {got}")]

@@ -44,8 +44,10 @@ impl PublicKeyForms {
     /// Formats the key of an account or a validator operator, with a network's prefix and its type URL of account keys.
     #[must_use]
     pub fn of_account(key: &PublicKey, hrp: &Hrp, kind: Kind, type_url: &str) -> Self {
-        let legacy =
-            |name: AminoName| LegacyBech32 { amino_name: name.as_str(), text: key.to_legacy_bech32(hrp, kind, name) };
+        let legacy = |name: AminoName| LegacyBech32 {
+            amino_name: name.as_str(),
+            text: key.to_legacy_bech32(hrp, kind, name),
+        };
         Self {
             hex: hex::encode(key.compressed()),
             hex_uncompressed: Some(hex::encode(key.uncompressed())),
@@ -63,7 +65,10 @@ impl PublicKeyForms {
             hex_uncompressed: None,
             base64: key.to_base64(),
             proto: key.to_proto_json(),
-            legacy_bech32: vec![LegacyBech32 { amino_name: super::amino::ED25519, text: key.to_legacy_bech32(hrp) }],
+            legacy_bech32: vec![LegacyBech32 {
+                amino_name: super::amino::ED25519,
+                text: key.to_legacy_bech32(hrp),
+            }],
         }
     }
 }
@@ -76,7 +81,11 @@ impl fmt::Display for PublicKeyForms {
             rows.push(("uncompressed", uncompressed));
         }
         rows.extend([("base64", self.base64.as_str()), ("JSON", &json)]);
-        rows.extend(self.legacy_bech32.iter().map(|legacy| (legacy.amino_name, legacy.text.as_str())));
+        rows.extend(
+            self.legacy_bech32
+                .iter()
+                .map(|legacy| (legacy.amino_name, legacy.text.as_str())),
+        );
         write_table(f, &rows)
     }
 }

@@ -4,9 +4,13 @@ pub use k256::elliptic_curve::rand_core::CryptoRngCore;
 use zeroize::Zeroizing;
 
 /// Returns `N` random bytes, which are erased when dropped because most become secrets.
-pub(super) fn random_bytes<const N: usize>(source: &mut impl CryptoRngCore) -> Result<Zeroizing<[u8; N]>, RandomError> {
+pub(super) fn random_bytes<const N: usize>(
+    source: &mut impl CryptoRngCore,
+) -> Result<Zeroizing<[u8; N]>, RandomError> {
     let mut bytes = Zeroizing::new([0; N]);
-    source.try_fill_bytes(bytes.as_mut_slice()).map_err(|_| RandomError)?;
+    source
+        .try_fill_bytes(bytes.as_mut_slice())
+        .map_err(|_| RandomError)?;
     Ok(bytes)
 }
 

@@ -43,7 +43,11 @@ struct ActivityEntry {
 }
 
 #[derive(Serialize, JsonSchema)]
-#[serde(tag = "type", rename_all = "camelCase", rename_all_fields = "camelCase")]
+#[serde(
+    tag = "type",
+    rename_all = "camelCase",
+    rename_all_fields = "camelCase"
+)]
 #[schemars(rename = "Action")]
 enum ActionBody {
     Swap {
@@ -103,7 +107,11 @@ impl PageBody {
         let names = TokenNames(network);
         Self {
             success: true,
-            data: page.records.iter().map(|record| names.entry(record)).collect(),
+            data: page
+                .records
+                .iter()
+                .map(|record| names.entry(record))
+                .collect(),
             count: page.records.len(),
             next: page.next.map(|position| position.to_string()),
         }
@@ -116,7 +124,11 @@ struct TokenNames<'a>(&'a Network);
 impl TokenNames<'_> {
     fn entry(&self, record: &ActivityRecord) -> ActivityEntry {
         ActivityEntry {
-            id: RecordPosition { block: record.block, log_index: record.log_index }.to_string(),
+            id: RecordPosition {
+                block: record.block,
+                log_index: record.log_index,
+            }
+            .to_string(),
             transaction_hash: record.transaction.to_string(),
             block_number: record.block,
             timestamp: record.time.saturating_mul(1_000),
@@ -144,7 +156,12 @@ impl TokenNames<'_> {
             Action::Withdrawal(movement) => ActionBody::Withdraw(self.movement(movement)),
             Action::Borrowing(movement) => ActionBody::Borrow(self.movement(movement)),
             Action::Repayment(movement) => ActionBody::Repay(self.movement(movement)),
-            Action::Transfer { asset, from, to, amount } => ActionBody::Transfer {
+            Action::Transfer {
+                asset,
+                from,
+                to,
+                amount,
+            } => ActionBody::Transfer {
                 asset: self.asset(*asset),
                 from: text(*from),
                 to: text(*to),
@@ -159,9 +176,15 @@ impl TokenNames<'_> {
                 seized: self.amount(event.collateralAsset, event.seized),
                 fee: self.amount(event.collateralAsset, event.fee),
             },
-            Action::WriteOff { asset, user, amount } => {
-                ActionBody::WriteOff(self.movement(&Movement { asset: *asset, user: *user, amount: *amount }))
-            }
+            Action::WriteOff {
+                asset,
+                user,
+                amount,
+            } => ActionBody::WriteOff(self.movement(&Movement {
+                asset: *asset,
+                user: *user,
+                amount: *amount,
+            })),
         }
     }
 
@@ -179,13 +202,21 @@ impl TokenNames<'_> {
 
     /// A token listed after genesis has no name here.
     fn asset(&self, address: Address) -> Asset {
-        let symbol = self.token(address).map_or_else(String::new, |token| token.symbol.clone());
-        Asset { address: text(address), symbol }
+        let symbol = self
+            .token(address)
+            .map_or_else(String::new, |token| token.symbol.clone());
+        Asset {
+            address: text(address),
+            symbol,
+        }
     }
 
     /// Whole tokens; of a token that is not known, the smallest unit.
     fn amount(&self, address: Address, amount: U256) -> String {
-        with_point(amount, self.token(address).map_or(0, |token| token.decimals))
+        with_point(
+            amount,
+            self.token(address).map_or(0, |token| token.decimals),
+        )
     }
 }
 

@@ -28,9 +28,18 @@ pub(super) enum Action {
     Withdrawal(Movement),
     Borrowing(Movement),
     Repayment(Movement),
-    Transfer { asset: Address, from: Address, to: Address, amount: U256 },
+    Transfer {
+        asset: Address,
+        from: Address,
+        to: Address,
+        amount: U256,
+    },
     Liquidation(Box<LendingPool::Liquidation>),
-    WriteOff { asset: Address, user: Address, amount: U256 },
+    WriteOff {
+        asset: Address,
+        user: Address,
+        amount: U256,
+    },
 }
 
 /// A swap and its pricing. Prices are US dollars × 10^8.
@@ -62,9 +71,13 @@ impl ActivityRecord {
                         swap = Some((at.log_index, event));
                         None
                     }
-                    (Err(_), Some((log_index, event))) => Vault::SwapPriced::decode_log_data(&at.log.data)
-                        .ok()
-                        .map(|priced| (log_index, Action::Swap(Box::new(Swap { event, priced })))),
+                    (Err(_), Some((log_index, event))) => {
+                        Vault::SwapPriced::decode_log_data(&at.log.data)
+                            .ok()
+                            .map(|priced| {
+                                (log_index, Action::Swap(Box::new(Swap { event, priced })))
+                            })
+                    }
                     (Err(_), None) => None,
                 }
             } else if at.log.address == contracts.lending_pool {
@@ -85,34 +98,78 @@ impl ActivityRecord {
 }
 
 fn lending(log: &Log) -> Option<Action> {
-    use LendingPool::{Borrow, DebtWrittenOff, Deposit, Liquidation, Repay, SupplyTransferred, Withdraw};
+    use LendingPool::{
+        Borrow, DebtWrittenOff, Deposit, Liquidation, Repay, SupplyTransferred, Withdraw,
+    };
     let data = &log.data;
-    let movement = |asset, user, amount| Movement { asset, user, amount };
+    let movement = |asset, user, amount| Movement {
+        asset,
+        user,
+        amount,
+    };
     Some(match *data.topics().first()? {
         Deposit::SIGNATURE_HASH => {
-            let Deposit { asset, user, amount } = Deposit::decode_log_data(data).ok()?;
+            let Deposit {
+                asset,
+                user,
+                amount,
+            } = Deposit::decode_log_data(data).ok()?;
             Action::Deposit(movement(asset, user, amount))
         }
         Withdraw::SIGNATURE_HASH => {
-            let Withdraw { asset, user, amount } = Withdraw::decode_log_data(data).ok()?;
+            let Withdraw {
+                asset,
+                user,
+                amount,
+            } = Withdraw::decode_log_data(data).ok()?;
             Action::Withdrawal(movement(asset, user, amount))
         }
         Borrow::SIGNATURE_HASH => {
-            let Borrow { asset, user, amount } = Borrow::decode_log_data(data).ok()?;
+            let Borrow {
+                asset,
+                user,
+                amount,
+            } = Borrow::decode_log_data(data).ok()?;
             Action::Borrowing(movement(asset, user, amount))
         }
         Repay::SIGNATURE_HASH => {
-            let Repay { asset, user, amount } = Repay::decode_log_data(data).ok()?;
+            let Repay {
+                asset,
+                user,
+                amount,
+            } = Repay::decode_log_data(data).ok()?;
             Action::Repayment(movement(asset, user, amount))
         }
         SupplyTransferred::SIGNATURE_HASH => {
-            let SupplyTransferred { asset, from, to, amount, .. } = SupplyTransferred::decode_log_data(data).ok()?;
-            Action::Transfer { asset, from, to, amount }
+            let SupplyTransferred {
+                asset,
+                from,
+                to,
+                amount,
+                ..
+            } = SupplyTransferred::decode_log_data(data).ok()?;
+            Action::Transfer {
+                asset,
+                from,
+                to,
+                amount,
+            }
         }
-        Liquidation::SIGNATURE_HASH => Action::Liquidation(Box::new(Liquidation::decode_log_data(data).ok()?)),
+        Liquidation::SIGNATURE_HASH => {
+            Action::Liquidation(Box::new(Liquidation::decode_log_data(data).ok()?))
+        }
         DebtWrittenOff::SIGNATURE_HASH => {
-            let DebtWrittenOff { asset, user, amount, .. } = DebtWrittenOff::decode_log_data(data).ok()?;
-            Action::WriteOff { asset, user, amount }
+            let DebtWrittenOff {
+                asset,
+                user,
+                amount,
+                ..
+            } = DebtWrittenOff::decode_log_data(data).ok()?;
+            Action::WriteOff {
+                asset,
+                user,
+                amount,
+            }
         }
         _ => return None,
     })

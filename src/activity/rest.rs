@@ -13,7 +13,8 @@ use crate::{
     chain::Chain,
     network::Network,
     web::{
-        Api, Interface, Operation, Path, Query, RestError, WrittenJson, in_long_turn, method_not_allowed,
+        Api, Interface, Operation, Path, Query, RestError, WrittenJson, in_long_turn,
+        method_not_allowed,
         parameters::{Limit, NamedToken, Param, ParamError, UserAddress, parameters},
     },
 };
@@ -31,7 +32,8 @@ impl Param for RecordPosition {
     }
 
     fn parse(text: &str, _: &Network) -> Result<Self, ParamError> {
-        text.parse().map_err(|()| ParamError::malformed("expected the `next` of another page"))
+        text.parse()
+            .map_err(|()| ParamError::malformed("expected the `next` of another page"))
     }
 }
 
@@ -85,7 +87,11 @@ impl Activity {
     /// The routes under `/api` and their description.
     pub fn router(&self) -> (Router, Vec<Operation>) {
         Api::new("Activity")
-            .get("/api/swaps", swaps, "Swaps, newest first, as far back as the node keeps blocks.")
+            .get(
+                "/api/swaps",
+                swaps,
+                "Swaps, newest first, as far back as the node keeps blocks.",
+            )
             .get(
                 "/api/user/{address}/history",
                 history,
@@ -95,10 +101,21 @@ impl Activity {
             .with_state(self.clone())
     }
 
-    async fn page(&self, wanted: RecordFilter, page: PageQuery) -> Result<WrittenJson<PageBody>, RestError> {
+    async fn page(
+        &self,
+        wanted: RecordFilter,
+        page: PageQuery,
+    ) -> Result<WrittenJson<PageBody>, RestError> {
         let (chain, network) = (self.chain.clone(), self.network.clone());
         let walk = move || {
-            let page = scan(&chain, &chain.head(), &network, wanted, page.before, page.limit.0 as usize);
+            let page = scan(
+                &chain,
+                &chain.head(),
+                &network,
+                wanted,
+                page.before,
+                page.limit.0 as usize,
+            );
             Ok(WrittenJson::new(&PageBody::new(&page, &network))?)
         };
         in_long_turn(walk).await
@@ -112,7 +129,9 @@ async fn swaps(
 ) -> Result<WrittenJson<PageBody>, RestError> {
     let user = query.user.map(|UserAddress(user)| user);
     let token = query.token.map(|NamedToken(token)| token.address);
-    activity.page(RecordFilter::Swaps { user, token }, page).await
+    activity
+        .page(RecordFilter::Swaps { user, token }, page)
+        .await
 }
 
 async fn history(

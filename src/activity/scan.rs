@@ -32,7 +32,10 @@ impl FromStr for RecordPosition {
 
     fn from_str(text: &str) -> Result<Self, ()> {
         let (block, log_index) = text.split_once('-').ok_or(())?;
-        Ok(Self { block: block.parse().map_err(|_| ())?, log_index: log_index.parse().map_err(|_| ())? })
+        Ok(Self {
+            block: block.parse().map_err(|_| ())?,
+            log_index: log_index.parse().map_err(|_| ())?,
+        })
     }
 }
 
@@ -40,7 +43,10 @@ impl FromStr for RecordPosition {
 #[derive(Clone, Copy, Debug)]
 pub(super) enum RecordFilter {
     /// Swaps, if given only of this user and with this token on either side.
-    Swaps { user: Option<Address>, token: Option<Address> },
+    Swaps {
+        user: Option<Address>,
+        token: Option<Address>,
+    },
     /// All actions that this user took part in.
     User(Address),
 }
@@ -59,8 +65,15 @@ impl RecordFilter {
         };
         match self {
             Self::Swaps { user, token } => {
-                let topics = [Some(Vault::Swap::SIGNATURE_HASH), user.map(word), token.map(word)];
-                Marks(vec![mark(vault, &topics.into_iter().flatten().collect::<Vec<_>>())])
+                let topics = [
+                    Some(Vault::Swap::SIGNATURE_HASH),
+                    user.map(word),
+                    token.map(word),
+                ];
+                Marks(vec![mark(
+                    vault,
+                    &topics.into_iter().flatten().collect::<Vec<_>>(),
+                )])
             }
             // The liquidator is not an indexed topic of the event.
             Self::User(user) => Marks(vec![
@@ -74,13 +87,20 @@ impl RecordFilter {
     /// The same for the index of blocks that memory no longer holds: one key of each list.
     fn keys(&self, network: &Network) -> Vec<Vec<LogKey>> {
         let (vault, pool) = (network.contracts.vault, network.contracts.lending_pool);
-        let topic = |position: usize, address: &Address| LogKey::topic(position, &address.into_word());
+        let topic =
+            |position: usize, address: &Address| LogKey::topic(position, &address.into_word());
         match self {
             Self::Swaps { user, token } => {
                 let swap = LogKey::topic(0, &Vault::Swap::SIGNATURE_HASH);
                 let user = user.iter().map(|user| vec![topic(1, user)]);
-                let token = token.iter().map(|token| vec![topic(2, token), topic(3, token)]);
-                [vec![LogKey::address(&vault)], vec![swap]].into_iter().chain(user).chain(token).collect()
+                let token = token
+                    .iter()
+                    .map(|token| vec![topic(2, token), topic(3, token)]);
+                [vec![LogKey::address(&vault)], vec![swap]]
+                    .into_iter()
+                    .chain(user)
+                    .chain(token)
+                    .collect()
             }
             Self::User(user) => {
                 let mut parts: Vec<_> = (1..=3).map(|position| topic(position, user)).collect();
@@ -95,7 +115,9 @@ impl RecordFilter {
         match (self, action) {
             (Self::Swaps { user, token }, Action::Swap(swap)) => {
                 user.is_none_or(|user| swap.event.user == user)
-                    && token.is_none_or(|token| swap.event.tokenIn == token || swap.event.tokenOut == token)
+                    && token.is_none_or(|token| {
+                        swap.event.tokenIn == token || swap.event.tokenOut == token
+                    })
             }
             (Self::Swaps { .. }, _) => false,
             (Self::User(user), action) => action.concerns(*user),
@@ -125,13 +147,24 @@ struct Search<'a> {
 impl Search<'_> {
     /// Takes the records of a block, newest first. Returns the start of the next page once this one is full.
     fn take(&mut self, block: &Block) -> Option<RecordPosition> {
-        for record in ActivityRecord::of_block(block, self.network).into_iter().rev() {
-            let position = RecordPosition { block: record.block, log_index: record.log_index };
-            if self.before.is_some_and(|before| position >= before) || !self.wanted.includes(&record.action) {
+        for record in ActivityRecord::of_block(block, self.network)
+            .into_iter()
+            .rev()
+        {
+            let position = RecordPosition {
+                block: record.block,
+                log_index: record.log_index,
+            };
+            if self.before.is_some_and(|before| position >= before)
+                || !self.wanted.includes(&record.action)
+            {
                 continue;
             }
             if self.found.len() == self.limit {
-                return self.found.last().map(|last| RecordPosition { block: last.block, log_index: last.log_index });
+                return self.found.last().map(|last| RecordPosition {
+                    block: last.block,
+                    log_index: last.log_index,
+                });
             }
             self.found.push(record);
         }
@@ -149,28 +182,54 @@ pub(super) fn scan(
     before: Option<RecordPosition>,
     limit: usize,
 ) -> Page {
-    let mut search = Search { network, wanted, before, limit, found: Vec::new() };
+    let mut search = Search {
+        network,
+        wanted,
+        before,
+        limit,
+        found: Vec::new(),
+    };
     let marks = wanted.marks(network);
     let worth_opening = |block: &&Arc<Block>| {
         let in_reach = before.is_none_or(|before| block.number() <= before.block);
-        in_reach && marks.0.iter().any(|mark| block.header.logs_bloom.contains(mark))
+        in_reach
+            && marks
+                .0
+                .iter()
+                .any(|mark| block.header.logs_bloom.contains(mark))
     };
-    let next = head.blocks_from(0).rev().filter(worth_opening).find_map(|block| search.take(block));
+    let next = head
+        .blocks_from(0)
+        .rev()
+        .filter(worth_opening)
+        .find_map(|block| search.take(block));
     if next.is_some() {
-        return Page { records: search.found, next };
+        return Page {
+            records: search.found,
+            next,
+        };
     }
     let end = before.map_or(u64::MAX, |before| before.block.saturating_add(1));
     let keys = wanted.keys(network);
     for (read, block) in chain.old_blocks_before(head, end, &keys).enumerate() {
         let next = match read {
-            MAX_READS => Some(RecordPosition { block: block.number() + 1, log_index: 0 }),
+            MAX_READS => Some(RecordPosition {
+                block: block.number() + 1,
+                log_index: 0,
+            }),
             _ => search.take(&block),
         };
         if next.is_some() {
-            return Page { records: search.found, next };
+            return Page {
+                records: search.found,
+                next,
+            };
         }
     }
-    Page { records: search.found, next: None }
+    Page {
+        records: search.found,
+        next: None,
+    }
 }
 
 #[cfg(test)]
@@ -179,9 +238,21 @@ mod tests {
 
     #[test]
     fn a_position_is_read_as_it_is_written() {
-        let position = RecordPosition { block: 12, log_index: 3 };
+        let position = RecordPosition {
+            block: 12,
+            log_index: 3,
+        };
         assert_eq!(position.to_string().parse(), Ok(position));
-        for text in ["", "1", "-", "1-", "-1", "a-b", "1-2-3", "99999999999999999999999-1"] {
+        for text in [
+            "",
+            "1",
+            "-",
+            "1-",
+            "-1",
+            "a-b",
+            "1-2-3",
+            "99999999999999999999999-1",
+        ] {
             assert_eq!(text.parse::<RecordPosition>(), Err(()), "{text}");
         }
     }

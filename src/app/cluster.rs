@@ -28,8 +28,13 @@ pub(super) struct Joining {
 
 impl Joining {
     /// Connects to the cluster that is configured, if one is, and fills an empty data directory from it.
-    pub(super) async fn begin(config: &Config, storage: Option<&Arc<dyn Storage>>) -> Result<Option<Self>, SpawnError> {
-        let (Some(storage), Some(directory), true) = (storage, &config.data_dir, config.cluster.is_enabled()) else {
+    pub(super) async fn begin(
+        config: &Config,
+        storage: Option<&Arc<dyn Storage>>,
+    ) -> Result<Option<Self>, SpawnError> {
+        let (Some(storage), Some(directory), true) =
+            (storage, &config.data_dir, config.cluster.is_enabled())
+        else {
             return Ok(None);
         };
         let membership = Membership::begin(&config.cluster).await?;
@@ -40,7 +45,13 @@ impl Joining {
             }
         }
         let stream = membership.log().await?;
-        Ok(Some(Self { membership, stream, storage: storage.clone(), creation, arrivals: Arc::default() }))
+        Ok(Some(Self {
+            membership,
+            stream,
+            storage: storage.clone(),
+            creation,
+            arrivals: Arc::default(),
+        }))
     }
 
     /// Adds the newest checkpoint of the cluster to the data directory.
@@ -50,8 +61,18 @@ impl Joining {
 
     /// Returns the replicated log, with `copy` as this node's copy of it.
     pub(super) fn log(&self, copy: Arc<dyn LogStore>) -> Arc<dyn LogStore> {
-        let (stream, others, arrivals) = (self.stream.clone(), self.membership.leader_copy(), self.arrivals.clone());
-        Arc::new(JetStreamLogs::new(copy, stream, others, Handle::current(), arrivals))
+        let (stream, others, arrivals) = (
+            self.stream.clone(),
+            self.membership.leader_copy(),
+            self.arrivals.clone(),
+        );
+        Arc::new(JetStreamLogs::new(
+            copy,
+            stream,
+            others,
+            Handle::current(),
+            arrivals,
+        ))
     }
 
     /// Offers the chain to other nodes, if this node has just created it.
@@ -64,9 +85,18 @@ impl Joining {
     }
 
     /// Joins the cluster.
-    pub(super) async fn join(self, chain: &Chain, config: &Config, url: String) -> Result<Cluster, ClusterError> {
+    pub(super) async fn join(
+        self,
+        chain: &Chain,
+        config: &Config,
+        url: String,
+    ) -> Result<Cluster, ClusterError> {
         let allows_changes = config.rpc.development;
-        let options = JoinOptions { url, allows_changes, arrivals: self.arrivals };
+        let options = JoinOptions {
+            url,
+            allows_changes,
+            arrivals: self.arrivals,
+        };
         self.membership.join(chain, self.storage, options).await
     }
 }
@@ -76,6 +106,11 @@ pub(super) struct OtherHolds(pub(super) Cluster);
 
 impl ShareHolds for OtherHolds {
     fn share(&self, token: usize, price: Option<u64>) -> BoxFuture<'_, Result<(), String>> {
-        Box::pin(async move { self.0.share_hold(token, price).await.map_err(|error| error.to_string()) })
+        Box::pin(async move {
+            self.0
+                .share_hold(token, price)
+                .await
+                .map_err(|error| error.to_string())
+        })
     }
 }

@@ -10,34 +10,57 @@ const KINDS: [&str; 6] = ["log", "offsets", "index", "checkpoint", "pool", "torn
 /// Writes number and size of the files of each kind, and the age of the checkpoint with this height. Writes nothing if the
 /// directory cannot be read at the moment.
 pub(super) fn describe(out: &mut Exposition, directory: &Path, checkpoint: Option<u64>) {
-    let Ok(entries) = fs::read_dir(directory) else { return };
+    let Ok(entries) = fs::read_dir(directory) else {
+        return;
+    };
     let mut kinds = BTreeMap::<&str, (u64, u64)>::new();
     let mut written = None;
     for entry in entries.flatten() {
-        let Ok(about) = entry.metadata() else { continue };
+        let Ok(about) = entry.metadata() else {
+            continue;
+        };
         let name = entry.file_name();
-        let (kind, rest) = name.to_str().map_or(("", ""), |name| name.split_once('-').unwrap_or((name, "")));
-        let kind = KINDS.into_iter().find(|known| *known == kind).unwrap_or("other");
+        let (kind, rest) = name
+            .to_str()
+            .map_or(("", ""), |name| name.split_once('-').unwrap_or((name, "")));
+        let kind = KINDS
+            .into_iter()
+            .find(|known| *known == kind)
+            .unwrap_or("other");
         let (files, bytes) = kinds.entry(kind).or_default();
         *files += 1;
         *bytes += about.len();
         if kind == "checkpoint" && checkpoint.is_some() && rest.parse().ok() == checkpoint {
-            written = about.modified().ok().and_then(|at| at.duration_since(UNIX_EPOCH).ok());
+            written = about
+                .modified()
+                .ok()
+                .and_then(|at| at.duration_since(UNIX_EPOCH).ok());
         }
     }
-    let mut family =
-        out.gauge("tetrad_store_files", "Files of the data directory, by kind; those of the log are its segments.");
+    let mut family = out.gauge(
+        "tetrad_store_files",
+        "Files of the data directory, by kind; those of the log are its segments.",
+    );
     for (kind, (files, _)) in &kinds {
         family.sample(&[("kind", kind)], files);
     }
-    let mut family = out.gauge("tetrad_store_bytes", "Size of the data directory's files, by kind.");
+    let mut family = out.gauge(
+        "tetrad_store_bytes",
+        "Size of the data directory's files, by kind.",
+    );
     for (kind, (_, bytes)) in &kinds {
         family.sample(&[("kind", kind)], bytes);
     }
     if let (Some(height), Some(written)) = (checkpoint, written) {
-        out.gauge("tetrad_checkpoint_height", "Entries of the log that the newest checkpoint covers.")
-            .sample(&[], height);
-        out.gauge("tetrad_checkpoint_timestamp_seconds", "Time of the newest checkpoint, since the Unix epoch.")
-            .sample(&[], written.as_secs_f64());
+        out.gauge(
+            "tetrad_checkpoint_height",
+            "Entries of the log that the newest checkpoint covers.",
+        )
+        .sample(&[], height);
+        out.gauge(
+            "tetrad_checkpoint_timestamp_seconds",
+            "Time of the newest checkpoint, since the Unix epoch.",
+        )
+        .sample(&[], written.as_secs_f64());
     }
 }

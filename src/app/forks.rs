@@ -7,19 +7,39 @@ use crate::{account::SecretKey, chain::Recovered, clock::Clock, config::Config, 
 
 /// Returns the means to fork, at the start and on request of a development method.
 pub(super) fn forks(config: &Config, identity: &Identity, clock: &Arc<dyn Clock>) -> ChainForks {
-    let accounts = identity.development.iter().map(SecretKey::address).collect();
-    let (own, funded, clock) = (config.clone(), identity.funded_accounts(config), clock.clone());
+    let accounts = identity
+        .development
+        .iter()
+        .map(SecretKey::address)
+        .collect();
+    let (own, funded, clock) = (
+        config.clone(),
+        identity.funded_accounts(config),
+        clock.clone(),
+    );
     let first_block = move || {
-        let (genesis, params) = open::first_block(&own, &funded, &*clock).map_err(|error| error.to_string())?;
-        genesis.build(Arc::new(params)).map_err(|error| error.to_string())
+        let (genesis, params) =
+            open::first_block(&own, &funded, &*clock).map_err(|error| error.to_string())?;
+        genesis
+            .build(Arc::new(params))
+            .map_err(|error| error.to_string())
     };
     let params = open::network_params(config);
     let budget = config.rpc.budget.clone();
-    ChainForks::new(config.fork.clone(), params, (accounts, config.balance), Box::new(first_block), budget)
+    ChainForks::new(
+        config.fork.clone(),
+        params,
+        (accounts, config.balance),
+        Box::new(first_block),
+        budget,
+    )
 }
 
 /// Begins a chain in memory at the given block of the other node; at its newest without one.
-pub(super) async fn begin(forks: &Arc<ChainForks>, block: Option<u64>) -> Result<Recovered, SpawnError> {
+pub(super) async fn begin(
+    forks: &Arc<ChainForks>,
+    block: Option<u64>,
+) -> Result<Recovered, SpawnError> {
     let own = forks.clone();
     // Requests to the other node block the thread.
     let begun = tokio::task::spawn_blocking(move || own.begin(None, block)).await;

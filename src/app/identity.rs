@@ -31,7 +31,8 @@ impl Identity {
     /// else generated at each start.
     pub(super) fn load(config: &Config) -> Result<Self, SpawnError> {
         let key_error = |error: &dyn std::fmt::Display| SpawnError::Key(error.to_string());
-        let mnemonic = Mnemonic::from_phrase(&config.mnemonic).map_err(|error| key_error(&error))?;
+        let mnemonic =
+            Mnemonic::from_phrase(&config.mnemonic).map_err(|error| key_error(&error))?;
         let seed = mnemonic.to_seed("");
         let derive = |path: &str| -> Result<SecretKey, SpawnError> {
             let path: DerivationPath = path.parse().map_err(|error| key_error(&error))?;
@@ -39,7 +40,9 @@ impl Identity {
         };
         let own = |file: &Option<PathBuf>, index: u32, name: &str| match (file, &config.data_dir) {
             (Some(file), _) => read_key(file),
-            (None, _) if config.profile == Profile::Development => derive(&format!("m/44'/60'/1'/0/{index}")),
+            (None, _) if config.profile == Profile::Development => {
+                derive(&format!("m/44'/60'/1'/0/{index}"))
+            }
             (None, Some(directory)) => stored_key(directory, name),
             (None, None) => new_key(),
         };
@@ -67,12 +70,15 @@ impl Identity {
 
 fn read_key(file: &Path) -> Result<SecretKey, SpawnError> {
     let failed = |what: String| SpawnError::Key(format!("key file {}: {what}", file.display()));
-    let text = zeroize::Zeroizing::new(std::fs::read_to_string(file).map_err(|error| failed(error.to_string()))?);
+    let text = zeroize::Zeroizing::new(
+        std::fs::read_to_string(file).map_err(|error| failed(error.to_string()))?,
+    );
     SecretKey::from_hex(text.trim()).map_err(|error| failed(error.to_string()))
 }
 
 fn new_key() -> Result<SecretKey, SpawnError> {
-    SecretKey::random(&mut k256::elliptic_curve::rand_core::OsRng).map_err(|error| SpawnError::Key(error.to_string()))
+    SecretKey::random(&mut k256::elliptic_curve::rand_core::OsRng)
+        .map_err(|error| SpawnError::Key(error.to_string()))
 }
 
 /// Returns the key in a file of the data directory, which is generated if it does not exist. Only its owner may read it.
@@ -92,7 +98,11 @@ pub(super) fn write_key(directory: &Path, name: &str, hex: &str) -> Result<(), S
     let write = || -> std::io::Result<()> {
         // The next start removes files of such a name, should this one be killed here.
         let draft = directory.join(format!("draft-{name}"));
-        let mut written = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&draft)?;
+        let mut written = OpenOptions::new()
+            .write(true)
+            .create_new(true)
+            .mode(0o600)
+            .open(&draft)?;
         written.write_all(hex.as_bytes())?;
         written.sync_all()?;
         rename(draft, &file)?;

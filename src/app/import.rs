@@ -73,7 +73,11 @@ fn next(bytes: &mut &[u8]) -> Result<ForeignBlock, alloy_rlp::Error> {
     let (mut block, rest) = whole.split_at(whole.len() - content.len() + length);
     *bytes = rest;
     let decoded = ForeignBlock::decode(&mut block)?;
-    if block.is_empty() { Ok(decoded) } else { Err(alloy_rlp::Error::UnexpectedLength) }
+    if block.is_empty() {
+        Ok(decoded)
+    } else {
+        Err(alloy_rlp::Error::UnexpectedLength)
+    }
 }
 
 /// Appends `block` to the chain, unless the chain has it.
@@ -86,6 +90,9 @@ fn follow(
     if recovered.block_hash(block.header.number) == Some(block.header.hash_slow()) {
         return Ok(());
     }
-    let applied = apply(&recovered.head, block).map_err(|error| ImportError::Block(file.to_owned(), error))?;
-    recovered.extend(applied, limits).map_err(|error| ImportError::Record(file.to_owned(), error))
+    let applied = apply(&recovered.head, block)
+        .map_err(|error| ImportError::Block(file.to_owned(), error))?;
+    recovered
+        .extend(applied, limits)
+        .map_err(|error| ImportError::Record(file.to_owned(), error))
 }

@@ -93,15 +93,27 @@ impl ClientUrls {
     /// Takes the host from the request. A client with another port than the main listener's is behind a proxy, which need
     /// not pass on the other listeners.
     pub(super) fn new(addresses: &Addresses, host: Option<Authority>, headers: &HeaderMap) -> Self {
-        let forwarded = headers.get("x-forwarded-proto").is_some_and(|scheme| scheme == "https");
-        let main =
-            host.unwrap_or_else(|| addresses.main.to_string().parse().unwrap_or(Authority::from_static("localhost")));
+        let forwarded = headers
+            .get("x-forwarded-proto")
+            .is_some_and(|scheme| scheme == "https");
+        let main = host.unwrap_or_else(|| {
+            addresses
+                .main
+                .to_string()
+                .parse()
+                .unwrap_or(Authority::from_static("localhost"))
+        });
         let is_direct = main.port_u16() == Some(addresses.main.port());
-        let is_reachable =
-            |own: &SocketAddr| is_direct && (own.ip().is_unspecified() || own.ip() == addresses.main.ip());
+        let is_reachable = |own: &SocketAddr| {
+            is_direct && (own.ip().is_unspecified() || own.ip() == addresses.main.ip())
+        };
         let port = |own: Option<SocketAddr>| own.filter(is_reachable).map(|own| own.port());
         Self {
-            scheme: if forwarded || addresses.tls.is_some() { "https" } else { "http" },
+            scheme: if forwarded || addresses.tls.is_some() {
+                "https"
+            } else {
+                "http"
+            },
             comet: port(addresses.comet),
             cosmos_rest: port(addresses.cosmos_rest),
             main,
@@ -120,7 +132,12 @@ impl ClientUrls {
 
 impl<'a> KeplrChain<'a> {
     /// Returns the document. `gas_price` is the least at which the next block includes transactions.
-    pub(super) fn new(network: &'a Network, chain_id: u64, gas_price: u64, urls: &ClientUrls) -> Self {
+    pub(super) fn new(
+        network: &'a Network,
+        chain_id: u64,
+        gas_price: u64,
+        urls: &ClientUrls,
+    ) -> Self {
         let coin = Currency {
             coin_denom: &network.coin,
             coin_minimal_denom: &network.denomination,
@@ -129,15 +146,28 @@ impl<'a> KeplrChain<'a> {
         };
         // The base fee doubles in six full blocks at the earliest.
         let average = gas_price.saturating_add(gas_price / 2);
-        let step = GasPriceStep { low: gas_price, average, high: gas_price.saturating_mul(2) };
+        let step = GasPriceStep {
+            low: gas_price,
+            average,
+            high: gas_price.saturating_mul(2),
+        };
         let hrp = &network.hrp;
         Self {
             rpc: urls.origin(urls.comet),
             rest: urls.origin(urls.cosmos_rest),
             chain_id: &network.cosmos_chain_id,
-            chain_name: network.cosmos_chain_id.chars().take(MAX_CHAIN_NAME).collect(),
-            evm: EvmEndpoint { chain_id, rpc: format!("{}/rpc", urls.origin(None)) },
-            bip44: Bip44 { coin_type: ETHEREUM },
+            chain_name: network
+                .cosmos_chain_id
+                .chars()
+                .take(MAX_CHAIN_NAME)
+                .collect(),
+            evm: EvmEndpoint {
+                chain_id,
+                rpc: format!("{}/rpc", urls.origin(None)),
+            },
+            bip44: Bip44 {
+                coin_type: ETHEREUM,
+            },
             bech32_config: Bech32Config {
                 bech32_prefix_acc_addr: hrp.address_prefix(Kind::Account),
                 bech32_prefix_acc_pub: hrp.public_key_prefix(Kind::Account),
@@ -146,7 +176,10 @@ impl<'a> KeplrChain<'a> {
                 bech32_prefix_cons_addr: hrp.address_prefix(Kind::Consensus),
                 bech32_prefix_cons_pub: hrp.public_key_prefix(Kind::Consensus),
             },
-            fee_currencies: [Currency { gas_price_step: Some(step), ..coin.clone() }],
+            fee_currencies: [Currency {
+                gas_price_step: Some(step),
+                ..coin.clone()
+            }],
             currencies: [coin.clone()],
             stake_currency: coin,
             features: FEATURES,

@@ -13,29 +13,43 @@ use crate::{
 /// Returns the keys of the configured directory in the order of file names; none without one. A file that is not a
 /// keystore or has another password is an error: a node that silently lacks an account is worse than none.
 pub(super) fn keys(config: &Config) -> Result<Vec<SecretKey>, SpawnError> {
-    let Some(directory) = &config.keystore else { return Ok(Vec::new()) };
+    let Some(directory) = &config.keystore else {
+        return Ok(Vec::new());
+    };
     let Some(password) = &config.password_file else {
-        return Err(SpawnError::Key("keys.keystore: keys.password-file is missing".to_owned()));
+        return Err(SpawnError::Key(
+            "keys.keystore: keys.password-file is missing".to_owned(),
+        ));
     };
     let password = read(password, "keys.password-file")?;
     let password = password.trim_end_matches(['\r', '\n']).as_bytes();
-    files(directory)?.iter().map(|file| open(file, password)).collect()
+    files(directory)?
+        .iter()
+        .map(|file| open(file, password))
+        .collect()
 }
 
 fn open(file: &Path, password: &[u8]) -> Result<SecretKey, SpawnError> {
     let text = read(file, "keys.keystore")?;
-    let failed = |what: String| SpawnError::Key(format!("keys.keystore: {}: {what}", file.display()));
+    let failed =
+        |what: String| SpawnError::Key(format!("keys.keystore: {}: {what}", file.display()));
     let keystore = Keystore::from_json(&text).map_err(|error| failed(error.to_string()))?;
-    keystore.decrypt(password).map_err(|error| failed(error.to_string()))
+    keystore
+        .decrypt(password)
+        .map_err(|error| failed(error.to_string()))
 }
 
 /// Returns the visible files of a directory.
 fn files(directory: &Path) -> Result<Vec<PathBuf>, SpawnError> {
-    let failed = |error: std::io::Error| SpawnError::Key(format!("keys.keystore: {}: {error}", directory.display()));
+    let failed = |error: std::io::Error| {
+        SpawnError::Key(format!("keys.keystore: {}: {error}", directory.display()))
+    };
     let mut files = Vec::new();
     for entry in std::fs::read_dir(directory).map_err(failed)? {
         let path = entry.map_err(failed)?.path();
-        let hidden = path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."));
+        let hidden = path
+            .file_name()
+            .is_some_and(|name| name.as_encoded_bytes().starts_with(b"."));
         if !hidden && path.is_file() {
             files.push(path);
         }
@@ -45,6 +59,9 @@ fn files(directory: &Path) -> Result<Vec<PathBuf>, SpawnError> {
 }
 
 fn read(file: &Path, setting: &str) -> Result<Zeroizing<String>, SpawnError> {
-    let failed = |error: std::io::Error| SpawnError::Key(format!("{setting}: {}: {error}", file.display()));
-    std::fs::read_to_string(file).map(Zeroizing::new).map_err(failed)
+    let failed =
+        |error: std::io::Error| SpawnError::Key(format!("{setting}: {}: {error}", file.display()));
+    std::fs::read_to_string(file)
+        .map(Zeroizing::new)
+        .map_err(failed)
 }

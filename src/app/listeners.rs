@@ -34,14 +34,20 @@ impl Listeners {
     /// Binds the configured addresses, except for sockets that the service manager passed.
     pub(super) fn bind(config: &Config, inherited: Inherited) -> Result<Self, SpawnError> {
         let given = |listener: std::net::TcpListener| TcpListener::from_std(listener);
-        let tls = config.tls.clone().map(|files| Tls::load(files.certificate, files.key)).transpose()?;
-        let optional = |flag, given_by: Option<std::net::TcpListener>, address: Option<SocketAddr>| {
-            let bound = || address.map(|address| bind(flag, address, None)).transpose();
-            given_by.map_or_else(bound, |listener| Ok(Some(given(listener)?)))
-        };
+        let tls = config
+            .tls
+            .clone()
+            .map(|files| Tls::load(files.certificate, files.key))
+            .transpose()?;
+        let optional =
+            |flag, given_by: Option<std::net::TcpListener>, address: Option<SocketAddr>| {
+                let bound = || address.map(|address| bind(flag, address, None)).transpose();
+                given_by.map_or_else(bound, |listener| Ok(Some(given(listener)?)))
+            };
         // Other chains than the network's have no exchange.
         let prices = config.ws_listen.filter(|_| super::is_network_chain(config));
-        let is_required = config.ws_listen_required || config.ws_listen != Config::default().ws_listen;
+        let is_required =
+            config.ws_listen_required || config.ws_listen != Config::default().ws_listen;
         let metrics = match config.metrics {
             MetricsAt::Own(address) => Some(address),
             MetricsAt::Beside | MetricsAt::Off => None,
@@ -58,7 +64,11 @@ impl Listeners {
             },
             metrics: optional("metrics-listen", inherited.metrics, metrics)?,
             comet: optional("comet-listen", inherited.comet, config.comet_listen)?,
-            cosmos_rest: optional("cosmos-rest-listen", inherited.cosmos_rest, config.cosmos_rest_listen)?,
+            cosmos_rest: optional(
+                "cosmos-rest-listen",
+                inherited.cosmos_rest,
+                config.cosmos_rest_listen,
+            )?,
             grpc: optional("grpc-listen", inherited.grpc, config.grpc_listen)?,
             #[cfg(unix)]
             unix: match (inherited.unix, config.listen_unix.as_deref()) {
@@ -76,7 +86,9 @@ impl Listeners {
 
     /// Returns the bound addresses; the system has picked a port in place of port 0.
     pub(super) fn addresses(&self) -> io::Result<Addresses> {
-        let address = |listener: &Option<TcpListener>| listener.as_ref().map(TcpListener::local_addr).transpose();
+        let address = |listener: &Option<TcpListener>| {
+            listener.as_ref().map(TcpListener::local_addr).transpose()
+        };
         Ok(Addresses {
             main: self.main.local_addr()?,
             prices: address(&self.prices)?,
@@ -97,11 +109,21 @@ impl Listeners {
         services: &Services,
         shutdown: &Shutdown,
     ) {
-        let Services { capacity, faults, .. } = services;
+        let Services {
+            capacity, faults, ..
+        } = services;
         let (hosts, ids) = (Arc::new(config.hosts.clone()), Arc::new(ids));
         let serve = |listener, front: Front| {
             let (hosts, ids, capacity) = (hosts.clone(), ids.clone(), capacity.clone());
-            tokio::spawn(web::serve(listener, front, hosts, config.listener, ids, capacity, shutdown.clone()));
+            tokio::spawn(web::serve(
+                listener,
+                front,
+                hosts,
+                config.listener,
+                ids,
+                capacity,
+                shutdown.clone(),
+            ));
         };
         #[cfg(unix)]
         if let Some(socket) = self.unix {
@@ -111,31 +133,47 @@ impl Listeners {
         if let Some(listener) = self.metrics {
             serve(Listener::Tcp(listener), routers.metrics.into());
         }
-        let cosmos = [(self.comet, routers.comet), (self.cosmos_rest, routers.cosmos_rest), (self.grpc, routers.grpc)];
+        let cosmos = [
+            (self.comet, routers.comet),
+            (self.cosmos_rest, routers.cosmos_rest),
+            (self.grpc, routers.grpc),
+        ];
         for (listener, router) in cosmos {
-            let front = Front::from(web::with_cors(router, &config.origins)).with_faults(faults.clone());
+            let front =
+                Front::from(web::with_cors(router, &config.origins)).with_faults(faults.clone());
             if let Some(listener) = listener {
                 serve(Listener::new(listener, self.tls.as_ref()), front);
             }
         }
         if let (Some(listener), Some(router)) = (self.prices, prices) {
             let router = faults.affect(router, Some(FaultScope::Prices));
-            let front = Front::from(web::with_cors(router, &config.origins)).with_faults(faults.clone());
+            let front =
+                Front::from(web::with_cors(router, &config.origins)).with_faults(faults.clone());
             serve(Listener::new(listener, self.tls.as_ref()), front);
         }
     }
 }
 
-fn bind(flag: &'static str, address: SocketAddr, send_buffer: Option<u32>) -> Result<TcpListener, SpawnError> {
+fn bind(
+    flag: &'static str,
+    address: SocketAddr,
+    send_buffer: Option<u32>,
+) -> Result<TcpListener, SpawnError> {
     let at = address.to_string();
-    web::listen(address, send_buffer).map_err(|source| SpawnError::Listen { flag, address: at, source })
+    web::listen(address, send_buffer).map_err(|source| SpawnError::Listen {
+        flag,
+        address: at,
+        source,
+    })
 }
 
 /// Binds the second listener of the price WebSocket. Unless it is required, another program may use its address: the main
 /// listener serves the same.
 fn bind_prices(address: SocketAddr, is_required: bool) -> Result<Option<TcpListener>, SpawnError> {
     match bind("ws-listen", address, Some(exchange::SEND_BUFFER)) {
-        Err(SpawnError::Listen { source, .. }) if !is_required && source.kind() == io::ErrorKind::AddrInUse => {
+        Err(SpawnError::Listen { source, .. })
+            if !is_required && source.kind() == io::ErrorKind::AddrInUse =>
+        {
             tracing::warn!(
                 %address,
                 "another program uses the default address of the second price WebSocket: prices are at /ws of the main \
@@ -149,6 +187,9 @@ fn bind_prices(address: SocketAddr, is_required: bool) -> Result<Option<TcpListe
 
 #[cfg(unix)]
 fn bind_unix(path: &std::path::Path) -> Result<web::UnixSocket, SpawnError> {
-    let failed = |source| SpawnError::ListenUnix { path: path.display().to_string(), source };
+    let failed = |source| SpawnError::ListenUnix {
+        path: path.display().to_string(),
+        source,
+    };
     web::UnixSocket::bind(path).map_err(failed)
 }

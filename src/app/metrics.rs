@@ -16,7 +16,9 @@ use crate::{
     cluster::{Cluster, Role},
     exchange::{Exchange, Market, feed::SourceHealth},
     rpc::Rpc,
-    web::{Api, Exposition, METRICS_TYPE, Operation, Output, Traffic, WebSockets, method_not_allowed},
+    web::{
+        Api, Exposition, METRICS_TYPE, Operation, Output, Traffic, WebSockets, method_not_allowed,
+    },
 };
 
 /// The sources of the metrics.
@@ -37,13 +39,24 @@ struct MetricsText(String);
 
 impl IntoResponse for MetricsText {
     fn into_response(self) -> Response {
-        ([(header::CONTENT_TYPE, METRICS_TYPE), (header::CACHE_CONTROL, "no-store")], self.0).into_response()
+        (
+            [
+                (header::CONTENT_TYPE, METRICS_TYPE),
+                (header::CACHE_CONTROL, "no-store"),
+            ],
+            self.0,
+        )
+            .into_response()
     }
 }
 
 impl Output for MetricsText {
     fn describe(operation: Operation) -> Operation {
-        operation.answers_in::<String>(METRICS_TYPE, StatusCode::OK, "The text exposition format 0.0.4.")
+        operation.answers_in::<String>(
+            METRICS_TYPE,
+            StatusCode::OK,
+            "The text exposition format 0.0.4.",
+        )
     }
 }
 
@@ -65,12 +78,21 @@ async fn scrape(State(sources): State<Arc<Sources>>) -> MetricsText {
     sources.sockets(&mut out);
     sources.http(&mut out);
     if let Some(exchange) = &sources.exchange {
-        let mut up = out.gauge("tetrad_price_source_up", "Whether a price source is healthy: 1 or 0.");
+        let mut up = out.gauge(
+            "tetrad_price_source_up",
+            "Whether a price source is healthy: 1 or 0.",
+        );
         let conditions = exchange.sources();
         for condition in &conditions {
-            up.sample(&[("source", &condition.name)], u8::from(condition.status == SourceHealth::Ok));
+            up.sample(
+                &[("source", &condition.name)],
+                u8::from(condition.status == SourceHealth::Ok),
+            );
         }
-        let mut failures = out.gauge("tetrad_price_source_failures", "Consecutive failures of a price source.");
+        let mut failures = out.gauge(
+            "tetrad_price_source_failures",
+            "Consecutive failures of a price source.",
+        );
         for condition in &conditions {
             failures.sample(&[("source", &condition.name)], condition.failures);
         }
@@ -87,71 +109,149 @@ impl Sources {
     fn chain(&self, out: &mut Exposition) {
         let head = self.chain.head();
         let header = &head.block.header;
-        out.gauge("tetrad_build_info", "The program; always 1.").sample(
-            &[("version", env!("CARGO_PKG_VERSION")), ("chain_id", &self.chain.params().chain_id.to_string())],
-            1,
+        out.gauge("tetrad_build_info", "The program; always 1.")
+            .sample(
+                &[
+                    ("version", env!("CARGO_PKG_VERSION")),
+                    ("chain_id", &self.chain.params().chain_id.to_string()),
+                ],
+                1,
+            );
+        out.gauge("tetrad_head_block", "Height of the newest block.")
+            .sample(&[], head.number());
+        out.gauge(
+            "tetrad_head_timestamp_seconds",
+            "Timestamp of the newest block, in seconds since the Unix epoch.",
+        )
+        .sample(&[], header.timestamp);
+        out.gauge("tetrad_head_gas_used", "Gas used by the newest block.")
+            .sample(&[], header.gas_used);
+        out.gauge("tetrad_head_gas_limit", "Gas limit of the newest block.")
+            .sample(&[], header.gas_limit);
+        out.gauge(
+            "tetrad_head_base_fee_wei",
+            "Base fee per gas of the newest block.",
+        )
+        .sample(&[], header.base_fee_per_gas.unwrap_or_default());
+        out.gauge(
+            "tetrad_oldest_block",
+            "Height of the oldest block that is held.",
+        )
+        .sample(&[], head.oldest());
+        out.gauge(
+            "tetrad_history_bytes",
+            "Rough size in memory of the blocks that are held.",
+        )
+        .sample(&[], head.held_bytes());
+        out.gauge("tetrad_state_accounts", "Accounts in the state.")
+            .sample(&[], head.state.len());
+        let mut family = out.histogram(
+            "tetrad_block_phase_duration_seconds",
+            "Duration of the phases of sealing a block.",
         );
-        out.gauge("tetrad_head_block", "Height of the newest block.").sample(&[], head.number());
-        out.gauge("tetrad_head_timestamp_seconds", "Timestamp of the newest block, in seconds since the Unix epoch.")
-            .sample(&[], header.timestamp);
-        out.gauge("tetrad_head_gas_used", "Gas used by the newest block.").sample(&[], header.gas_used);
-        out.gauge("tetrad_head_gas_limit", "Gas limit of the newest block.").sample(&[], header.gas_limit);
-        out.gauge("tetrad_head_base_fee_wei", "Base fee per gas of the newest block.")
-            .sample(&[], header.base_fee_per_gas.unwrap_or_default());
-        out.gauge("tetrad_oldest_block", "Height of the oldest block that is held.").sample(&[], head.oldest());
-        out.gauge("tetrad_history_bytes", "Rough size in memory of the blocks that are held.")
-            .sample(&[], head.held_bytes());
-        out.gauge("tetrad_state_accounts", "Accounts in the state.").sample(&[], head.state.len());
-        let mut family =
-            out.histogram("tetrad_block_phase_duration_seconds", "Duration of the phases of sealing a block.");
         for (phase, seen) in self.chain.block_phases() {
             family.distribution(&[("phase", phase)], &seen);
         }
-        out.gauge("tetrad_pool_transactions", "Transactions that wait for a block.")
-            .sample(&[], self.chain.pool().len());
+        out.gauge(
+            "tetrad_pool_transactions",
+            "Transactions that wait for a block.",
+        )
+        .sample(&[], self.chain.pool().len());
         let produced = self.chain.produced();
-        out.counter("tetrad_blocks_total", "Blocks added to the chain since the start.")
-            .sample(&[], produced.blocks.get());
-        out.counter("tetrad_transactions_total", "Transactions in blocks added to the chain since the start.")
-            .sample(&[], produced.transactions.get());
-        out.counter("tetrad_gas_used_total", "Gas used by blocks added to the chain since the start.")
-            .sample(&[], produced.gas.get());
+        out.counter(
+            "tetrad_blocks_total",
+            "Blocks added to the chain since the start.",
+        )
+        .sample(&[], produced.blocks.get());
+        out.counter(
+            "tetrad_transactions_total",
+            "Transactions in blocks added to the chain since the start.",
+        )
+        .sample(&[], produced.transactions.get());
+        out.counter(
+            "tetrad_gas_used_total",
+            "Gas used by blocks added to the chain since the start.",
+        )
+        .sample(&[], produced.gas.get());
     }
 
     fn cluster(&self, cluster: &Cluster, out: &mut Exposition) {
         let state = cluster.state(&self.chain);
-        out.gauge("tetrad_cluster_leader", "Whether the node leads the cluster: 1 or 0.")
-            .sample(&[], u8::from(state.role == Role::Leader));
-        out.gauge("tetrad_cluster_connected", "Whether a NATS server is connected: 1 or 0.")
-            .sample(&[], u8::from(state.connected));
-        out.gauge("tetrad_cluster_epoch", "Number of the newest epoch in the node's log.").sample(&[], state.epoch);
-        out.gauge("tetrad_cluster_height", "Entries of the log that the node's head includes.")
-            .sample(&[], state.height);
-        out.gauge("tetrad_cluster_lag_entries", "Entries by which the node is behind the leader.")
-            .sample(&[], state.lag);
-        out.gauge("tetrad_cluster_lag_seconds", "Time for which the node has been behind the leader.")
-            .sample(&[], state.lag_seconds);
-        out.gauge("tetrad_cluster_nodes", "Nodes that announced themselves lately.").sample(&[], state.nodes.len());
+        out.gauge(
+            "tetrad_cluster_leader",
+            "Whether the node leads the cluster: 1 or 0.",
+        )
+        .sample(&[], u8::from(state.role == Role::Leader));
+        out.gauge(
+            "tetrad_cluster_connected",
+            "Whether a NATS server is connected: 1 or 0.",
+        )
+        .sample(&[], u8::from(state.connected));
+        out.gauge(
+            "tetrad_cluster_epoch",
+            "Number of the newest epoch in the node's log.",
+        )
+        .sample(&[], state.epoch);
+        out.gauge(
+            "tetrad_cluster_height",
+            "Entries of the log that the node's head includes.",
+        )
+        .sample(&[], state.height);
+        out.gauge(
+            "tetrad_cluster_lag_entries",
+            "Entries by which the node is behind the leader.",
+        )
+        .sample(&[], state.lag);
+        out.gauge(
+            "tetrad_cluster_lag_seconds",
+            "Time for which the node has been behind the leader.",
+        )
+        .sample(&[], state.lag_seconds);
+        out.gauge(
+            "tetrad_cluster_nodes",
+            "Nodes that announced themselves lately.",
+        )
+        .sample(&[], state.nodes.len());
         let counts = &cluster.counts;
-        out.counter("tetrad_cluster_terms_total", "Times that the node began to lead since the start.")
-            .sample(&[], counts.terms.get());
-        out.counter("tetrad_cluster_forwarded_total", "Requests that the node sent to the leader.")
-            .sample(&[], counts.forwarded.get());
-        out.counter("tetrad_cluster_retried_total", "Transactions that the node sent to a leader again.")
-            .sample(&[], counts.retried.get());
-        out.counter("tetrad_cluster_executed_total", "Requests of other nodes that the node executed as the leader.")
-            .sample(&[], counts.executed.get());
-        out.counter("tetrad_cluster_conflicts_total", "Entries that the log refused because another node was first.")
-            .sample(&[], self.chain.conflicts());
+        out.counter(
+            "tetrad_cluster_terms_total",
+            "Times that the node began to lead since the start.",
+        )
+        .sample(&[], counts.terms.get());
+        out.counter(
+            "tetrad_cluster_forwarded_total",
+            "Requests that the node sent to the leader.",
+        )
+        .sample(&[], counts.forwarded.get());
+        out.counter(
+            "tetrad_cluster_retried_total",
+            "Transactions that the node sent to a leader again.",
+        )
+        .sample(&[], counts.retried.get());
+        out.counter(
+            "tetrad_cluster_executed_total",
+            "Requests of other nodes that the node executed as the leader.",
+        )
+        .sample(&[], counts.executed.get());
+        out.counter(
+            "tetrad_cluster_conflicts_total",
+            "Entries that the log refused because another node was first.",
+        )
+        .sample(&[], self.chain.conflicts());
     }
 
     fn json_rpc(&self, out: &mut Exposition) {
-        let mut family =
-            out.histogram("tetrad_rpc_request_duration_seconds", "Duration of JSON-RPC requests, by method.");
+        let mut family = out.histogram(
+            "tetrad_rpc_request_duration_seconds",
+            "Duration of JSON-RPC requests, by method.",
+        );
         for (method, seen) in self.rpc.latencies() {
             family.distribution(&[("method", method)], &seen);
         }
-        let mut family = out.counter("tetrad_rpc_errors_total", "JSON-RPC errors that were answered, by code.");
+        let mut family = out.counter(
+            "tetrad_rpc_errors_total",
+            "JSON-RPC errors that were answered, by code.",
+        );
         for (code, count) in self.rpc.errors() {
             family.sample(&[("code", code)], count);
         }
@@ -160,9 +260,14 @@ impl Sources {
     fn sockets(&self, out: &mut Exposition) {
         for sockets in &self.sockets {
             let name = sockets.interface();
-            out.gauge(&format!("tetrad_{name}_sockets"), "WebSockets that are open.").sample(&[], sockets.open());
+            out.gauge(
+                &format!("tetrad_{name}_sockets"),
+                "WebSockets that are open.",
+            )
+            .sample(&[], sockets.open());
             let help = "WebSockets that were cut off because the client did not read.";
-            out.counter(&format!("tetrad_{name}_sockets_cut_total"), help).sample(&[], sockets.cut());
+            out.counter(&format!("tetrad_{name}_sockets_cut_total"), help)
+                .sample(&[], sockets.cut());
         }
     }
 
@@ -173,10 +278,16 @@ impl Sources {
         );
         for traffic in &self.traffic {
             for (status, count) in traffic.statuses() {
-                family.sample(&[("interface", traffic.interface()), ("status", status)], count);
+                family.sample(
+                    &[("interface", traffic.interface()), ("status", status)],
+                    count,
+                );
             }
         }
-        let mut family = out.histogram("tetrad_http_request_duration_seconds", "Duration of HTTP requests.");
+        let mut family = out.histogram(
+            "tetrad_http_request_duration_seconds",
+            "Duration of HTTP requests.",
+        );
         for traffic in &self.traffic {
             family.distribution(&[("interface", traffic.interface())], &traffic.latency());
         }
@@ -184,20 +295,37 @@ impl Sources {
 
     /// Writes prices and their age; nothing if the contracts cannot be read.
     async fn prices(&self, market: &Market, out: &mut Exposition) {
-        let Ok(snapshot) = market.current().await else { return };
+        let Ok(snapshot) = market.current().await else {
+            return;
+        };
         let now = self.clock.now_ms() as f64 / 1_000.0;
         let listed = || market.network().tokens.iter().zip(&snapshot.quotes);
-        let mut family = out.gauge("tetrad_price_usd", "The oracle's price of a token, in US dollars.");
+        let mut family = out.gauge(
+            "tetrad_price_usd",
+            "The oracle's price of a token, in US dollars.",
+        );
         for (token, quote) in listed() {
             family.sample(&[("token", &token.symbol)], quote.price as f64 / 1e8);
         }
-        let mut family = out.gauge("tetrad_price_age_seconds", "Age of the oracle's price of a token, in seconds.");
+        let mut family = out.gauge(
+            "tetrad_price_age_seconds",
+            "Age of the oracle's price of a token, in seconds.",
+        );
         for (token, quote) in listed() {
-            family.sample(&[("token", &token.symbol)], (now - quote.updated_at as f64).max(0.0));
+            family.sample(
+                &[("token", &token.symbol)],
+                (now - quote.updated_at as f64).max(0.0),
+            );
         }
-        out.gauge("tetrad_price_rejections", "Price updates that the oracle rejected within a day.")
-            .sample(&[], snapshot.history.rejections_24h(snapshot.time));
-        out.gauge("tetrad_prices_fresh", "Whether prices are fresh enough to trade at: 1 or 0.")
-            .sample(&[], u8::from(market.is_fresh(&snapshot)));
+        out.gauge(
+            "tetrad_price_rejections",
+            "Price updates that the oracle rejected within a day.",
+        )
+        .sample(&[], snapshot.history.rejections_24h(snapshot.time));
+        out.gauge(
+            "tetrad_prices_fresh",
+            "Whether prices are fresh enough to trade at: 1 or 0.",
+        )
+        .sample(&[], u8::from(market.is_fresh(&snapshot)));
     }
 }

@@ -61,16 +61,28 @@ impl Serialize for BySymbol<'_> {
 }
 
 /// Returns the route.
-pub(super) fn router(network: Arc<Network>, chain: Chain, addresses: Addresses) -> (Router, Vec<Operation>) {
+pub(super) fn router(
+    network: Arc<Network>,
+    chain: Chain,
+    addresses: Addresses,
+) -> (Router, Vec<Operation>) {
     let answer = move |NamedHost(host): NamedHost, headers: HeaderMap| {
-        let body = render(&network, &chain, &ClientUrls::new(&addresses, host, &headers));
+        let body = render(
+            &network,
+            &chain,
+            &ClientUrls::new(&addresses, host, &headers),
+        );
         async move { Serialized::<NetworkInfo<'static>>::from(body) }
     };
     // Handlers are cloned for each connection.
     let answer = Arc::new(answer);
     let answer = move |host: NamedHost, headers: HeaderMap| answer(host, headers);
     Api::new("Node")
-        .get("/api/network", answer, "Chain ids, native coin, prefix, contracts, tokens, and the chain for Keplr.")
+        .get(
+            "/api/network",
+            answer,
+            "Chain ids, native coin, prefix, contracts, tokens, and the chain for Keplr.",
+        )
         .and(|router| router.method_not_allowed_fallback(method_not_allowed))
         .with_state(())
 }
@@ -84,7 +96,11 @@ fn render(network: &Network, chain: &Chain, urls: &ClientUrls) -> Bytes {
     let info = NetworkInfo {
         chain_id,
         cosmos_chain_id: &network.cosmos_chain_id,
-        native_coin: NativeCoin { symbol: &network.coin, denomination: &network.denomination, decimals: COIN_DECIMALS },
+        native_coin: NativeCoin {
+            symbol: &network.coin,
+            denomination: &network.denomination,
+            decimals: COIN_DECIMALS,
+        },
         bech32_prefix: network.hrp.as_str(),
         oracle: contracts.oracle.to_checksum(None),
         vault: contracts.vault.to_checksum(None),
@@ -99,5 +115,11 @@ fn render(network: &Network, chain: &Chain, urls: &ClientUrls) -> Bytes {
 }
 
 fn by_symbol(network: &Network, address: impl Fn(&Token) -> Address) -> BySymbol<'_> {
-    BySymbol(network.tokens.iter().map(|token| (token.symbol.as_str(), address(token).to_checksum(None))).collect())
+    BySymbol(
+        network
+            .tokens
+            .iter()
+            .map(|token| (token.symbol.as_str(), address(token).to_checksum(None)))
+            .collect(),
+    )
 }

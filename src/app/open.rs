@@ -52,7 +52,10 @@ pub(super) async fn chain(
         let Some((directory, log)) = directory.zip(log.clone()) else {
             return Ok(Recovered::in_memory(genesis.build(params)?));
         };
-        let kept = ChainStore { storage: directory.storage(), log };
+        let kept = ChainStore {
+            storage: directory.storage(),
+            log,
+        };
         let opening = |directory| Opening {
             kept: kept.clone(),
             directory,
@@ -64,13 +67,21 @@ pub(super) async fn chain(
         };
         // A genesis file gives the same block every time. The network's own first block has the time of its creation.
         let expected = config.genesis.is_some();
-        match open(opening(Some(directory)), expected, || genesis.build(params.clone())) {
+        match open(opening(Some(directory)), expected, || {
+            genesis.build(params.clone())
+        }) {
             Err(OpenError::Entry { height, what }) if is_copy => {
                 // It may have been removed from the stream since.
-                tracing::warn!(height, what, "an entry of the cluster's log cannot be applied: reading it again");
+                tracing::warn!(
+                    height,
+                    what,
+                    "an entry of the cluster's log cannot be applied: reading it again"
+                );
                 repair(&kept).map_err(std::io::Error::other)?;
                 let directory = config.data_dir.as_deref().map(DataDir::open).transpose()?;
-                Ok(open(opening(directory), expected, || genesis.build(params.clone()))?)
+                Ok(open(opening(directory), expected, || {
+                    genesis.build(params.clone())
+                })?)
             }
             opened => Ok(opened?),
         }
@@ -81,9 +92,13 @@ pub(super) async fn chain(
     loop {
         // Blocks the thread, with a large chain for seconds.
         let attempt = attempt.clone();
-        let opened = tokio::task::spawn_blocking(move || attempt(directory)).await.map_err(std::io::Error::other)?;
+        let opened = tokio::task::spawn_blocking(move || attempt(directory))
+            .await
+            .map_err(std::io::Error::other)?;
         match (opened, joining) {
-            (Err(SpawnError::Open(OpenError::Checkpoint(error))), Some(joining)) if Instant::now() < deadline => {
+            (Err(SpawnError::Open(OpenError::Checkpoint(error))), Some(joining))
+                if Instant::now() < deadline =>
+            {
                 // The chain was reverted to before all of them when the node ended. The leader writes another one.
                 tracing::warn!(%error, "no checkpoint in the data directory can be used: fetching one of the cluster");
                 joining.fetch_checkpoint().await?;
@@ -155,10 +170,15 @@ fn configured(config: &Config, params: ChainParams) -> ChainParams {
 fn settings(config: &Config, identity: &Identity) -> Settings {
     let named = |name: &str, value: String| (name.to_owned(), value);
     // Executing a block again depends on it.
-    let sizes = config.disable_code_size_limit.then(|| named("--disable-code-size-limit", "true".to_owned()));
+    let sizes = config
+        .disable_code_size_limit
+        .then(|| named("--disable-code-size-limit", "true".to_owned()));
     if config.genesis.is_some() {
         // The content of the genesis file is compared separately.
-        return [named("--genesis", "a file".to_owned())].into_iter().chain(sizes).collect();
+        return [named("--genesis", "a file".to_owned())]
+            .into_iter()
+            .chain(sizes)
+            .collect();
     }
     let mnemonic = keccak256(config.mnemonic.as_bytes());
     let network = [

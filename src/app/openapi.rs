@@ -4,19 +4,46 @@ use crate::web::ApiInfo;
 
 /// The tags of all interfaces.
 const TAGS: &[(&str, &str)] = &[
-    ("Node", "The network's identity, probes for orchestrators, metrics."),
-    ("Exchange", "Prices of the on-chain oracle, quotes of the vault, and prices as they change over WebSocket."),
-    ("Lending", "Pools, positions and credit scores, read from the lending pool. Rates are in per cent a year."),
-    ("Activity", "Swaps, deposits, loans and liquidations, decoded from logs."),
+    (
+        "Node",
+        "The network's identity, probes for orchestrators, metrics.",
+    ),
+    (
+        "Exchange",
+        "Prices of the on-chain oracle, quotes of the vault, and prices as they change over WebSocket.",
+    ),
+    (
+        "Lending",
+        "Pools, positions and credit scores, read from the lending pool. Rates are in per cent a year.",
+    ),
+    (
+        "Activity",
+        "Swaps, deposits, loans and liquidations, decoded from logs.",
+    ),
     (
         "Explorer",
         "Histories: Blockscout's REST API v2, Etherscan's interface, and Sourcify's API v2 for verified sources.",
     ),
-    ("Faucet", "Coins and tokens for whoever asks, within limits."),
-    ("Cosmos", "The REST gateway of a Cosmos node, over the same accounts, and a part of CometBFT's interface."),
-    ("JSON-RPC", "Ethereum's JSON-RPC, over HTTP and WebSocket. `rpc.discover` describes its methods."),
-    ("GraphQL", "Blocks, transactions, logs and calls in one query, with geth's schema."),
-    ("Development", "Prices set by hand, and scenarios. They change the network: production requires the admin token."),
+    (
+        "Faucet",
+        "Coins and tokens for whoever asks, within limits.",
+    ),
+    (
+        "Cosmos",
+        "The REST gateway of a Cosmos node, over the same accounts, and a part of CometBFT's interface.",
+    ),
+    (
+        "JSON-RPC",
+        "Ethereum's JSON-RPC, over HTTP and WebSocket. `rpc.discover` describes its methods.",
+    ),
+    (
+        "GraphQL",
+        "Blocks, transactions, logs and calls in one query, with geth's schema.",
+    ),
+    (
+        "Development",
+        "Prices set by hand, and scenarios. They change the network: production requires the admin token.",
+    ),
 ];
 
 const DESCRIPTION: &str = "The REST interfaces of a tetrad node: exchange, lending, accounts and explorer over one EVM \

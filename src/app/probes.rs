@@ -29,7 +29,10 @@ pub(super) struct Alive {
 impl Alive {
     /// Returns the body of a node that is in no cluster, or not yet.
     pub(super) fn alone() -> Self {
-        Self { status: "ok", cluster: None }
+        Self {
+            status: "ok",
+            cluster: None,
+        }
     }
 }
 
@@ -55,27 +58,53 @@ pub(super) struct Ready {
 impl Ready {
     /// Returns the body of a node that starts.
     pub(super) fn not_yet(reason: String) -> Self {
-        Self { status: "not ready", chain: "unavailable", prices: "unavailable", reason: Some(reason) }
+        Self {
+            status: "not ready",
+            chain: "unavailable",
+            prices: "unavailable",
+            reason: Some(reason),
+        }
     }
 }
 
 /// Returns `/health` and `/ready` with their documentation. Without a market only the chain is checked.
-pub(super) fn router(chain: Chain, cluster: Option<Cluster>, market: Option<Market>) -> (Router, Vec<Operation>) {
+pub(super) fn router(
+    chain: Chain,
+    cluster: Option<Cluster>,
+    market: Option<Market>,
+) -> (Router, Vec<Operation>) {
     Api::new("Node")
         .get("/health", health, "Whether the process is alive.")
-        .get("/ready", ready, "Readiness: 503 if the node cannot serve requests.")
+        .get(
+            "/ready",
+            ready,
+            "Readiness: 503 if the node cannot serve requests.",
+        )
         .named("getReadiness")
         .and(|router| router.method_not_allowed_fallback(method_not_allowed))
-        .with_state(Probed { chain, cluster, market })
+        .with_state(Probed {
+            chain,
+            cluster,
+            market,
+        })
 }
 
 /// Succeeds whenever the process answers.
 async fn health(State(Probed { chain, cluster, .. }): State<Probed>) -> NoStore<Alive> {
-    NoStore(Alive { status: "ok", cluster: cluster.map(|cluster| cluster.state(&chain)) })
+    NoStore(Alive {
+        status: "ok",
+        cluster: cluster.map(|cluster| cluster.state(&chain)),
+    })
 }
 
 /// Succeeds if the chain's writer answers and can seal blocks, and prices are fresh enough to trade at.
-async fn ready(State(Probed { chain, cluster, market }): State<Probed>) -> Checked<Ready> {
+async fn ready(
+    State(Probed {
+        chain,
+        cluster,
+        market,
+    }): State<Probed>,
+) -> Checked<Ready> {
     let reason = match cluster.and_then(|cluster| cluster.obstacle(&chain)) {
         Some(reason) => Some(reason),
         None => match timeout(PATIENCE, chain.obstacle()).await {
@@ -85,12 +114,20 @@ async fn ready(State(Probed { chain, cluster, market }): State<Probed>) -> Check
         },
     };
     let prices_ok = match &market {
-        Some(market) => market.current().await.is_ok_and(|snapshot| market.is_fresh(&snapshot)),
+        Some(market) => market
+            .current()
+            .await
+            .is_ok_and(|snapshot| market.is_fresh(&snapshot)),
         None => true,
     };
     let word = |ok: bool| if ok { "ok" } else { "unavailable" };
     let passed = reason.is_none() && prices_ok;
     let status = if passed { "ready" } else { "not ready" };
-    let body = Ready { status, chain: word(reason.is_none()), prices: word(prices_ok), reason };
+    let body = Ready {
+        status,
+        chain: word(reason.is_none()),
+        prices: word(prices_ok),
+        reason,
+    };
     Checked { passed, body }
 }

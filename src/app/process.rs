@@ -9,25 +9,37 @@ const TICKS_PER_SECOND: f64 = 100.0;
 
 /// Writes the available metrics; without `/proc` only the start time.
 pub(super) fn describe(out: &mut Exposition, started_ms: u64) {
-    out.gauge("process_start_time_seconds", "Start time of the process since the Unix epoch.")
-        .sample(&[], started_ms as f64 / 1_000.0);
+    out.gauge(
+        "process_start_time_seconds",
+        "Start time of the process since the Unix epoch.",
+    )
+    .sample(&[], started_ms as f64 / 1_000.0);
     if let Some(seconds) = cpu_seconds() {
-        out.counter("process_cpu_seconds_total", "User and system CPU time spent.").sample(&[], seconds);
+        out.counter(
+            "process_cpu_seconds_total",
+            "User and system CPU time spent.",
+        )
+        .sample(&[], seconds);
     }
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let number = |name: &str| -> Option<u64> {
-        let line = status.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))?;
+        let line = status
+            .lines()
+            .find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))?;
         line.split_whitespace().next()?.parse().ok()
     };
     if let Some(kilobytes) = number("VmRSS") {
-        out.gauge("process_resident_memory_bytes", "Resident memory size.").sample(&[], kilobytes * 1_024);
+        out.gauge("process_resident_memory_bytes", "Resident memory size.")
+            .sample(&[], kilobytes * 1_024);
     }
     if let Some(threads) = number("Threads") {
-        out.gauge("process_threads", "Threads of the process.").sample(&[], threads);
+        out.gauge("process_threads", "Threads of the process.")
+            .sample(&[], threads);
     }
     if let Ok(files) = fs::read_dir("/proc/self/fd") {
         // Reading the directory opens one more.
-        out.gauge("process_open_fds", "Number of open file descriptors.").sample(&[], files.count().saturating_sub(1));
+        out.gauge("process_open_fds", "Number of open file descriptors.")
+            .sample(&[], files.count().saturating_sub(1));
     }
 }
 

@@ -32,7 +32,9 @@ struct ReadyFile {
 /// Removes the file of an earlier run, which names ports that this node does not have.
 pub(super) fn remove(path: &Path) -> Result<(), ReadyError> {
     match std::fs::remove_file(path) {
-        Err(error) if error.kind() != ErrorKind::NotFound => Err(ReadyError(path.display().to_string(), error)),
+        Err(error) if error.kind() != ErrorKind::NotFound => {
+            Err(ReadyError(path.display().to_string(), error))
+        }
         _ => Ok(()),
     }
 }
@@ -49,7 +51,10 @@ pub(super) fn write(path: &Path, node: &Node) -> Result<(), ReadyError> {
         grpc: node.grpc_url(),
         pid: std::process::id(),
     };
-    let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let directory = path
+        .parent()
+        .filter(|parent| !parent.as_os_str().is_empty())
+        .unwrap_or(Path::new("."));
     let persist = || -> std::io::Result<()> {
         let mut file = tempfile::NamedTempFile::new_in(directory)?;
         serde_json::to_writer(&mut file, &ready)?;

@@ -16,14 +16,22 @@ use crate::{
 const MAX_READ: u64 = 1 << 20;
 
 /// Returns what documents may refer to.
-pub(super) fn context(config: &Config, network: &Arc<Network>, identity: &Identity) -> ScenarioContext {
+pub(super) fn context(
+    config: &Config,
+    network: &Arc<Network>,
+    identity: &Identity,
+) -> ScenarioContext {
     let network = is_network_chain(config).then(|| network.clone());
     ScenarioContext {
         has_prices: network.is_some() && config.exchange.price_tick.is_some(),
         network,
         development: config.rpc.development,
         owner: identity.treasury.address(),
-        accounts: identity.development.iter().map(SecretKey::address).collect(),
+        accounts: identity
+            .development
+            .iter()
+            .map(SecretKey::address)
+            .collect(),
     }
 }
 
@@ -31,10 +39,15 @@ pub(super) fn context(config: &Config, network: &Arc<Network>, identity: &Identi
 pub(super) fn load(file: &Path, context: &ScenarioContext) -> Result<Scenario, SpawnError> {
     let failed = |what: String| SpawnError::Scenario(format!("{}: {what}", file.display()));
     if !file.exists() {
-        let document = READY_MADE.iter().find(|(name, _)| file.as_os_str() == *name).map(|(_, document)| document);
+        let document = READY_MADE
+            .iter()
+            .find(|(name, _)| file.as_os_str() == *name)
+            .map(|(_, document)| document);
         let document = document.ok_or_else(|| {
             let names = READY_MADE.map(|(name, _)| name).join(", ");
-            failed(format!("no such file, nor one of the ready-made scenarios ({names})"))
+            failed(format!(
+                "no such file, nor one of the ready-made scenarios ({names})"
+            ))
         })?;
         return Scenario::parse(document, context).map_err(|error| failed(error.to_string()));
     }

@@ -16,7 +16,9 @@ const OTHERS_READ: u32 = 0o044;
 pub(super) fn warn(config: &Config) {
     for file in files(config) {
         // A missing file is reported where it is read.
-        let Ok(about) = fs::metadata(&file) else { continue };
+        let Ok(about) = fs::metadata(&file) else {
+            continue;
+        };
         let mode = about.permissions().mode() & 0o777;
         if mode & OTHERS_READ != 0 {
             let (file, mode) = (file.display(), format!("{mode:03o}"));
@@ -37,14 +39,32 @@ fn files(config: &Config) -> Vec<PathBuf> {
     let mut files: Vec<PathBuf> = named.into_iter().flatten().cloned().collect();
     files.extend(config.tls.as_ref().map(|files| files.key.clone()));
     let is_key = |path: &PathBuf| path.extension().is_some_and(|extension| extension == "key");
-    files.extend(config.data_dir.iter().flat_map(|directory| within(directory)).filter(is_key));
-    files.extend(config.keystore.iter().flat_map(|directory| within(directory)));
+    files.extend(
+        config
+            .data_dir
+            .iter()
+            .flat_map(|directory| within(directory))
+            .filter(is_key),
+    );
+    files.extend(
+        config
+            .keystore
+            .iter()
+            .flat_map(|directory| within(directory)),
+    );
     files
 }
 
 /// Returns the files of a directory; none if it cannot be read.
 fn within(directory: &Path) -> Vec<PathBuf> {
-    let paths = fs::read_dir(directory)
-        .and_then(|entries| entries.map(|entry| entry.map(|entry| entry.path())).collect::<io::Result<Vec<_>>>());
-    paths.unwrap_or_default().into_iter().filter(|path| path.is_file()).collect()
+    let paths = fs::read_dir(directory).and_then(|entries| {
+        entries
+            .map(|entry| entry.map(|entry| entry.path()))
+            .collect::<io::Result<Vec<_>>>()
+    });
+    paths
+        .unwrap_or_default()
+        .into_iter()
+        .filter(|path| path.is_file())
+        .collect()
 }

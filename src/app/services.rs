@@ -7,8 +7,8 @@ use futures_util::future::BoxFuture;
 use zeroize::Zeroizing;
 
 use super::{
-    SpawnError, addresses::Addresses, cluster::OtherHolds, metrics, metrics::Sources, network_info, openapi, probes,
-    timer,
+    SpawnError, addresses::Addresses, cluster::OtherHolds, metrics, metrics::Sources, network_info,
+    openapi, probes, timer,
 };
 use crate::{
     activity::Activity,
@@ -29,7 +29,10 @@ use crate::{
     site::Site,
     sources::{KnownContracts, Verifier},
     storage::Storage,
-    web::{self, AdminToken, Answer, Capacity, Execution, Faults, Front, Operation, RateLimit, Shutdown, Traffic},
+    web::{
+        self, AdminToken, Answer, Capacity, Execution, Faults, Front, Operation, RateLimit,
+        Shutdown, Traffic,
+    },
 };
 
 /// The routes of the listeners.
@@ -62,7 +65,9 @@ impl AdminAccess {
     pub(super) fn of(config: &Config) -> Result<Self, SpawnError> {
         match &config.admin_token_file {
             Some(file) => {
-                let failed = |what: String| SpawnError::Key(format!("admin-token-file: {}: {what}", file.display()));
+                let failed = |what: String| {
+                    SpawnError::Key(format!("admin-token-file: {}: {what}", file.display()))
+                };
                 let text = std::fs::read_to_string(file).map(Zeroizing::new);
                 let text = text.map_err(|error| failed(error.to_string()))?;
                 AdminToken::parse(&text).map(Self::Token).map_err(failed)
@@ -118,21 +123,38 @@ pub(super) struct Services {
 impl Services {
     /// Returns the exchange and starts the tasks that update its prices. With the key of the contracts' owner prices can be
     /// set by hand.
-    pub(super) fn exchange(&self, config: &Config, sources: Arc<SourceSet>, owner: Option<Arc<Sender>>) -> Exchange {
+    pub(super) fn exchange(
+        &self,
+        config: &Config,
+        sources: Arc<SourceSet>,
+        owner: Option<Arc<Sender>>,
+    ) -> Exchange {
         let tick = config.exchange.price_tick;
         let kept = self.storage.clone();
-        let market = Market::new(self.chain.clone(), self.network.clone(), config.seed, tick.is_some(), kept);
+        let market = Market::new(
+            self.chain.clone(),
+            self.network.clone(),
+            config.seed,
+            tick.is_some(),
+            kept,
+        );
         tokio::spawn(exchange::follow(market.clone(), self.shutdown.clone()));
         if self.storage.is_some() {
             tokio::spawn(exchange::keep(market.clone(), self.shutdown.clone()));
         }
         if let Some(tick) = tick {
-            tokio::spawn(timer::prices(self.chain.clone(), tick, self.shutdown.clone()));
+            tokio::spawn(timer::prices(
+                self.chain.clone(),
+                tick,
+                self.shutdown.clone(),
+            ));
             match &self.cluster {
                 // Only the leader asks the sources: the others see its blocks.
-                Some(_) => {
-                    drop(tokio::spawn(timer::sources(self.chain.clone(), sources.clone(), self.shutdown.clone())))
-                }
+                Some(_) => drop(tokio::spawn(timer::sources(
+                    self.chain.clone(),
+                    sources.clone(),
+                    self.shutdown.clone(),
+                ))),
                 None => sources.start(&self.shutdown).detach_all(),
             }
         }
@@ -142,11 +164,22 @@ impl Services {
             Arc::new(OtherHolds(cluster)) as Arc<dyn ShareHolds>
         });
         let manual_prices = ManualPrices::new(self.network.clone(), sources, owner, others);
-        Exchange::new(market, manual_prices, &config.exchange, self.clock.clone(), self.shutdown.clone())
+        Exchange::new(
+            market,
+            manual_prices,
+            &config.exchange,
+            self.clock.clone(),
+            self.shutdown.clone(),
+        )
     }
 
     /// Returns the faucet, which pays from the treasury's account.
-    pub(super) fn faucet(&self, config: &Config, treasury: Arc<Sender>, has_tokens: bool) -> Faucet {
+    pub(super) fn faucet(
+        &self,
+        config: &Config,
+        treasury: Arc<Sender>,
+        has_tokens: bool,
+    ) -> Faucet {
         Faucet::new(FaucetSetup {
             chain: self.chain.clone(),
             network: self.network.clone(),
@@ -167,7 +200,10 @@ impl Services {
         faucet: Faucet,
     ) -> Routers {
         let (chain, network) = (self.chain.clone(), self.network.clone());
-        let rpc_config = RpcConfig { gas_limit: config.gas_limit, ..config.rpc.clone() };
+        let rpc_config = RpcConfig {
+            gas_limit: config.gas_limit,
+            ..config.rpc.clone()
+        };
         let rpc_sockets = rpc::web_sockets(&rpc_config, self.shutdown.clone());
         let rpc = Rpc::new(
             chain.clone(),
@@ -193,21 +229,31 @@ impl Services {
             router
         };
         let per_client = config.exchange.max_sockets_per_client;
-        let gateway = Gateway::new(chain.clone(), network.clone(), per_client, self.shutdown.clone());
+        let gateway = Gateway::new(
+            chain.clone(),
+            network.clone(),
+            per_client,
+            self.shutdown.clone(),
+        );
         let comet = gateway.clone();
         let comet = Arc::new(move |body: &[u8]| comet.answer(body));
         let (shared, site) = (rpc.beside(comet), Site::default());
         let json_rpc = |rpc: &Rpc| rpc::service(rpc.clone(), rpc_sockets.clone());
         let rpc_router = web::at_interface_path(Router::new(), "/rpc", json_rpc(&rpc));
         let rpc_router = rpc_router.route("/", site.before(json_rpc(&shared)));
-        let graphql = web::at_interface_path(Router::new(), "/graphql", rpc::graphql_service(rpc.clone()));
+        let graphql =
+            web::at_interface_path(Router::new(), "/graphql", rpc::graphql_service(rpc.clone()));
         let mut router = self
             .faults
             .affect(rpc_router, None)
             .merge(counted("graphql", graphql))
             .merge(counted("site", site.router()))
             .merge(cosmos(described(gateway.router())))
-            .merge(described(probes::router(chain.clone(), self.cluster.clone(), market)));
+            .merge(described(probes::router(
+                chain.clone(),
+                self.cluster.clone(),
+                market,
+            )));
         let limited = |limit, routes| RateLimit::protect(limit, self.clock.clone(), routes);
         let faucet = limited(config.exchange.rate_limit, faucet::router(faucet));
         router = router.merge(counted("faucet", described(faucet)));
@@ -215,13 +261,26 @@ impl Services {
             let activity = Activity::new(chain.clone(), network.clone()).router();
             let lending = Lending::new(chain.clone(), network.clone(), self.clock.clone()).router();
             router = router
-                .merge(counted("exchange", self.admin.protect(described(exchange.router()))))
-                .merge(counted("activity", described(limited(config.exchange.rate_limit, activity))))
-                .merge(counted("lending", described(limited(config.lending_rate_limit, lending))))
-                .merge(
-                    self.faults
-                        .affect(described(network_info::router(network, chain.clone(), listening.clone())), None),
-                );
+                .merge(counted(
+                    "exchange",
+                    self.admin.protect(described(exchange.router())),
+                ))
+                .merge(counted(
+                    "activity",
+                    described(limited(config.exchange.rate_limit, activity)),
+                ))
+                .merge(counted(
+                    "lending",
+                    described(limited(config.lending_rate_limit, lending)),
+                ))
+                .merge(self.faults.affect(
+                    described(network_info::router(
+                        network,
+                        chain.clone(),
+                        listening.clone(),
+                    )),
+                    None,
+                ));
         }
         if let Some(index) = &self.index {
             let (own, rpc) = (self.network.clone(), rpc.clone());
@@ -230,30 +289,57 @@ impl Services {
                 Box::pin(async move { rpc.answer(&body.into()).await })
             };
             let (known, verifier) = (self.known.clone(), self.verifier.clone());
-            let explorer = Explorer::new(self.chain.clone(), index.clone(), own, known, verifier, Arc::new(json_rpc));
+            let explorer = Explorer::new(
+                self.chain.clone(),
+                index.clone(),
+                own,
+                known,
+                verifier,
+                Arc::new(json_rpc),
+            );
             router = router.merge(counted("explorer", described(explorer.router())));
         } else {
             router = router.route("/api", any(web::not_found));
         }
         // The other nodes of a cluster would know nothing of a scenario.
         if self.admin.is_open() && self.cluster.is_none() {
-            router = router.merge(self.admin.protect(described(scenario::router(scenarios.clone()))));
+            router = router.merge(
+                self.admin
+                    .protect(described(scenario::router(scenarios.clone()))),
+            );
         }
         operations.extend(rpc::operations());
         operations.push(rpc::graphql_operation());
         let direct = Direct(vec![("/", shared), ("/rpc", rpc.clone())]);
         let (clock, exchange) = (self.clock.clone(), exchange.cloned());
         let (started_ms, data_dir) = (clock.now_ms(), config.data_dir.clone());
-        let sockets = [Some(&rpc_sockets), Some(gateway.sockets()), exchange.as_ref().map(Exchange::sockets)];
+        let sockets = [
+            Some(&rpc_sockets),
+            Some(gateway.sockets()),
+            exchange.as_ref().map(Exchange::sockets),
+        ];
         let sockets = sockets.into_iter().flatten().cloned().collect();
         let cluster = self.cluster.clone();
-        let sources = Sources { chain, cluster, rpc, exchange, sockets, traffic, clock, started_ms, data_dir };
+        let sources = Sources {
+            chain,
+            cluster,
+            rpc,
+            exchange,
+            sockets,
+            traffic,
+            clock,
+            started_ms,
+            data_dir,
+        };
         let (metrics, described) = metrics::router(sources);
         if config.metrics == MetricsAt::Beside {
             router = router.merge(metrics.clone());
             operations.extend(described);
         }
-        router = router.merge(web::openapi_router(&openapi::info(self.admin.requires_token()), operations));
+        router = router.merge(web::openapi_router(
+            &openapi::info(self.admin.requires_token()),
+            operations,
+        ));
         let grpc = cosmos(gateway.grpc_router());
         let router = Gateway::beside(grpc.clone(), router);
         let front = Front::new(web::with_cors(router, &config.origins), Arc::new(direct));

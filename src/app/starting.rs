@@ -9,7 +9,10 @@ use tokio::{net::TcpListener, sync::watch};
 use super::probes::{Alive, Ready};
 use crate::{
     config::Config,
-    web::{self, Capacity, Checked, ClientAddresses, Listener, NoStore, RequestIds, ShutdownHandle, Tls},
+    web::{
+        self, Capacity, Checked, ClientAddresses, Listener, NoStore, RequestIds, ShutdownHandle,
+        Tls,
+    },
 };
 
 /// Time in which answers under way are finished once the node has started.
@@ -24,17 +27,35 @@ pub(super) struct Starting {
 
 impl Starting {
     /// Answers on the node's main listener, if the node is one of a cluster.
-    pub(super) fn serve(main: &TcpListener, tls: Option<&Arc<Tls>>, config: &Config) -> io::Result<Self> {
+    pub(super) fn serve(
+        main: &TcpListener,
+        tls: Option<&Arc<Tls>>,
+        config: &Config,
+    ) -> io::Result<Self> {
         let (stage, stages) = watch::channel("it connects to the NATS servers of the cluster");
-        let listener = if config.cluster.is_enabled() { clone(main)? } else { None };
-        let Some(listener) = listener else { return Ok(Self { stage, end: None }) };
+        let listener = if config.cluster.is_enabled() {
+            clone(main)?
+        } else {
+            None
+        };
+        let Some(listener) = listener else {
+            return Ok(Self { stage, end: None });
+        };
 
         let not_ready = move || async move {
             let reason = format!("the node starts: {}", *stages.borrow());
-            ([(header::RETRY_AFTER, "1")], Checked { passed: false, body: Ready::not_yet(reason) })
+            (
+                [(header::RETRY_AFTER, "1")],
+                Checked {
+                    passed: false,
+                    body: Ready::not_yet(reason),
+                },
+            )
         };
         let alive = || async { NoStore(Alive::alone()) };
-        let router = Router::new().route("/health", get(alive)).fallback(not_ready);
+        let router = Router::new()
+            .route("/health", get(alive))
+            .fallback(not_ready);
 
         let (end, shutdown) = ShutdownHandle::new();
         let capacity = Capacity {
@@ -44,8 +65,19 @@ impl Starting {
         };
         let (listener, hosts) = (Listener::new(listener, tls), Arc::new(config.hosts.clone()));
         let ids = Arc::new(RequestIds::new(false));
-        tokio::spawn(web::serve(listener, router.into(), hosts, config.listener, ids, capacity, shutdown));
-        Ok(Self { stage, end: Some(end) })
+        tokio::spawn(web::serve(
+            listener,
+            router.into(),
+            hosts,
+            config.listener,
+            ids,
+            capacity,
+            shutdown,
+        ));
+        Ok(Self {
+            stage,
+            end: Some(end),
+        })
     }
 
     /// Names the stage of the start that begins.

@@ -21,9 +21,16 @@ pub(super) async fn prices(chain: Chain, tick: Duration, shutdown: Shutdown) {
 pub(super) async fn sources(chain: Chain, sources: Arc<SourceSet>, mut shutdown: Shutdown) {
     let (mut leadership, ends) = (chain.leadership(), shutdown.clone());
     let watch = async {
-        while leadership.wait_for(|leadership| leadership.leads).await.is_ok() {
+        while leadership
+            .wait_for(|leadership| leadership.leads)
+            .await
+            .is_ok()
+        {
             let asking = sources.start(&ends);
-            let is_over = leadership.wait_for(|leadership| !leadership.leads).await.is_err();
+            let is_over = leadership
+                .wait_for(|leadership| !leadership.leads)
+                .await
+                .is_err();
             drop(asking);
             if is_over {
                 return;
@@ -39,7 +46,10 @@ pub(super) async fn sources(chain: Chain, sources: Arc<SourceSet>, mut shutdown:
 /// Drops transactions that have waited in the pool for longer than `lifetime`, until shutdown begins.
 pub(super) async fn pool(chain: Chain, lifetime: Duration, shutdown: Shutdown) {
     let [shortest, longest] = EXPIRY;
-    every((lifetime / 16).clamp(shortest, longest), shutdown, || chain.expire_waiting()).await;
+    every((lifetime / 16).clamp(shortest, longest), shutdown, || {
+        chain.expire_waiting()
+    })
+    .await;
 }
 
 async fn every(period: Duration, mut shutdown: Shutdown, act: impl Fn()) {

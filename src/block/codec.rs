@@ -17,7 +17,9 @@ impl Block {
         write_rlp(&self.header, out);
         out.number(self.ommers.len() as u64);
         self.ommers.iter().for_each(|ommer| write_rlp(ommer, out));
-        out.option(self.withdrawals.as_ref(), |out, withdrawals| write_rlp(withdrawals, out));
+        out.option(self.withdrawals.as_ref(), |out, withdrawals| {
+            write_rlp(withdrawals, out)
+        });
         out.number(self.transactions.len() as u64);
         for (transaction, receipt) in self.transactions.iter().zip(&self.receipts) {
             transaction.write(out);
@@ -29,30 +31,47 @@ impl Block {
     pub fn read(from: &mut Reader<'_>) -> Result<Self, Malformed> {
         let header: Header = read_rlp(from, "header")?;
         let count = from.count(1)?;
-        let ommers = (0..count).map(|_| read_rlp(from, "ommer")).collect::<Result<_, _>>()?;
-        let withdrawals: Option<Vec<Withdrawal>> = from.option(|from| read_rlp(from, "withdrawals"))?;
+        let ommers = (0..count)
+            .map(|_| read_rlp(from, "ommer"))
+            .collect::<Result<_, _>>()?;
+        let withdrawals: Option<Vec<Withdrawal>> =
+            from.option(|from| read_rlp(from, "withdrawals"))?;
         let count = from.count(2)?;
-        let (mut transactions, mut receipts) = (Vec::with_capacity(count), Vec::with_capacity(count));
+        let (mut transactions, mut receipts) =
+            (Vec::with_capacity(count), Vec::with_capacity(count));
         let (mut gas_used, mut logs) = (0u64, 0);
         for _ in 0..count {
             let transaction = Transaction::read(from)?;
             let mut receipt = Receipt::read(from)?;
-            gas_used = gas_used.checked_add(receipt.gas_used).ok_or(Malformed("gas"))?;
-            (receipt.tx_type, receipt.cumulative_gas_used) = (transaction.envelope.tx_type(), gas_used);
+            gas_used = gas_used
+                .checked_add(receipt.gas_used)
+                .ok_or(Malformed("gas"))?;
+            (receipt.tx_type, receipt.cumulative_gas_used) =
+                (transaction.envelope.tx_type(), gas_used);
             receipt.first_log_index = logs;
             logs += receipt.logs.len() as u64;
             transactions.push(Arc::new(transaction));
             receipts.push(receipt);
         }
         let hash = header.hash_slow();
-        Ok(Self { hash, header, transactions, receipts, ommers, withdrawals, known_size: OnceLock::new() })
+        Ok(Self {
+            hash,
+            header,
+            transactions,
+            receipts,
+            ommers,
+            withdrawals,
+            known_size: OnceLock::new(),
+        })
     }
 }
 
 impl Transaction {
     /// Encodes the transaction with its sender.
     pub fn write(&self, out: &mut Writer) {
-        out.string_with(self.envelope.encode_2718_len(), |bytes| encoding::encode(&self.envelope, bytes));
+        out.string_with(self.envelope.encode_2718_len(), |bytes| {
+            encoding::encode(&self.envelope, bytes)
+        });
         out.raw(self.sender.as_slice());
         out.option(self.public_key, |out, key| out.raw(key.as_slice()));
     }
@@ -62,7 +81,11 @@ impl Transaction {
         let envelope = decode_envelope(from.string()?).map_err(|_| Malformed("transaction"))?;
         let sender = Address::from(from.array()?);
         let public_key = from.option(|from| from.array().map(CompressedKey::from))?;
-        Ok(Self { envelope, sender, public_key })
+        Ok(Self {
+            envelope,
+            sender,
+            public_key,
+        })
     }
 }
 
@@ -82,7 +105,9 @@ impl Receipt {
         for log in &self.logs {
             out.raw(log.address.as_slice());
             out.byte(log.topics().len() as u8);
-            log.topics().iter().for_each(|topic| out.raw(topic.as_slice()));
+            log.topics()
+                .iter()
+                .for_each(|topic| out.raw(topic.as_slice()));
             out.string(&log.data.data);
         }
     }
@@ -97,7 +122,9 @@ impl Receipt {
         };
         let gas_used = from.number()?;
         let count = from.count(22)?;
-        let logs = (0..count).map(|_| read_log(from)).collect::<Result<Vec<_>, _>>()?;
+        let logs = (0..count)
+            .map(|_| read_log(from))
+            .collect::<Result<Vec<_>, _>>()?;
         Ok(Self {
             tx_type: alloy_consensus::TxType::Legacy,
             status,
@@ -113,7 +140,9 @@ impl Receipt {
 fn read_log(from: &mut Reader<'_>) -> Result<Log, Malformed> {
     let address = Address::from(from.array()?);
     let count = from.byte()?;
-    let topics = (0..count).map(|_| from.array().map(B256::from)).collect::<Result<_, _>>()?;
+    let topics = (0..count)
+        .map(|_| from.array().map(B256::from))
+        .collect::<Result<_, _>>()?;
     Log::new(address, topics, Bytes::copy_from_slice(from.string()?)).ok_or(Malformed("log"))
 }
 
@@ -124,5 +153,9 @@ fn write_rlp(value: &impl Encodable, out: &mut Writer) {
 fn read_rlp<T: Decodable>(from: &mut Reader<'_>, what: &'static str) -> Result<T, Malformed> {
     let mut bytes = from.string()?;
     let value = T::decode(&mut bytes).map_err(|_| Malformed(what))?;
-    if bytes.is_empty() { Ok(value) } else { Err(Malformed(what)) }
+    if bytes.is_empty() {
+        Ok(value)
+    } else {
+        Err(Malformed(what))
+    }
 }

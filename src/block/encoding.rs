@@ -3,7 +3,9 @@
 //! No valid signature has these values, so that simulated transactions and those of Cosmos, which carry a signature of their
 //! own, are told from all others. Ethereum's clients decode such a transaction; alloy's encoding would make its `v` 27.
 
-use alloy_consensus::{EthereumTxEnvelope, EthereumTypedTransaction, SignableTransaction, Signed, TxEip4844, TxLegacy};
+use alloy_consensus::{
+    EthereumTxEnvelope, EthereumTypedTransaction, SignableTransaction, Signed, TxEip4844, TxLegacy,
+};
 use alloy_eips::eip2718::{Decodable2718, Eip2718Error, Encodable2718};
 use alloy_primitives::{Signature, U256, keccak256};
 use alloy_rlp::{BufMut, Decodable, Encodable};
@@ -41,7 +43,9 @@ pub(super) fn is_unsigned_legacy(envelope: &Envelope) -> bool {
 /// Appends the encoding of EIP-2718, whose trie is the block's transactions root.
 pub(super) fn encode(envelope: &Envelope, out: &mut dyn BufMut) {
     match envelope {
-        Envelope::Legacy(signed) if is_unsigned_legacy(envelope) => out.put_slice(&legacy_encoding(signed.tx())),
+        Envelope::Legacy(signed) if is_unsigned_legacy(envelope) => {
+            out.put_slice(&legacy_encoding(signed.tx()))
+        }
         envelope => envelope.encode_2718(out),
     }
 }
@@ -56,7 +60,9 @@ pub(super) fn encode_listed(envelope: &Envelope, out: &mut dyn BufMut) {
 
 /// Decodes what [`encode`] writes.
 pub fn decode_envelope(raw: &[u8]) -> Result<Envelope, Eip2718Error> {
-    Envelope::decode_2718_exact(raw).and_then(signed).or_else(|error| decode_unsigned(raw).ok_or(error))
+    Envelope::decode_2718_exact(raw)
+        .and_then(signed)
+        .or_else(|error| decode_unsigned(raw).ok_or(error))
 }
 
 /// Refuses a legacy transaction that has a `v` but zeros for `r` and `s`: it would be encoded without the `v`.
@@ -69,10 +75,14 @@ fn signed(envelope: Envelope) -> Result<Envelope, Eip2718Error> {
 
 /// Decodes a legacy transaction without a signature.
 pub(super) fn decode_unsigned(raw: &[u8]) -> Option<Envelope> {
-    let fields = raw.strip_suffix(&ZEROS).filter(|_| raw.first().is_some_and(|first| *first >= 0xc0))?;
+    let fields = raw
+        .strip_suffix(&ZEROS)
+        .filter(|_| raw.first().is_some_and(|first| *first >= 0xc0))?;
     // alloy decodes no `v` but those of signatures.
     let signed = [fields, &[27], &ZEROS[1..]].concat();
-    let Envelope::Legacy(signed) = Envelope::decode_2718_exact(&signed).ok()? else { return None };
+    let Envelope::Legacy(signed) = Envelope::decode_2718_exact(&signed).ok()? else {
+        return None;
+    };
     let tx = signed.strip_signature();
     // The first of the zeros may have been the end of a longer `v`.
     (legacy_encoding(&tx) == raw).then(|| without_signature(tx.into()))
@@ -89,7 +99,11 @@ fn legacy_encoding(tx: &TxLegacy) -> Vec<u8> {
     tx.input.encode(&mut payload);
     payload.extend_from_slice(&ZEROS);
     let mut out = Vec::with_capacity(payload.len() + 9);
-    alloy_rlp::Header { list: true, payload_length: payload.len() }.encode(&mut out);
+    alloy_rlp::Header {
+        list: true,
+        payload_length: payload.len(),
+    }
+    .encode(&mut out);
     out.extend_from_slice(&payload);
     out
 }
@@ -115,10 +129,13 @@ impl Decodable for ListedEnvelope {
                 return Ok(Self(envelope));
             }
         }
-        Envelope::network_decode(bytes).and_then(signed).map(Self).map_err(|error| match error {
-            Eip2718Error::RlpError(error) => error,
-            _ => alloy_rlp::Error::Custom("unexpected transaction type"),
-        })
+        Envelope::network_decode(bytes)
+            .and_then(signed)
+            .map(Self)
+            .map_err(|error| match error {
+                Eip2718Error::RlpError(error) => error,
+                _ => alloy_rlp::Error::Custom("unexpected transaction type"),
+            })
     }
 }
 
@@ -136,17 +153,32 @@ mod tests {
 
     #[test]
     fn transactions_without_a_signature_round_trip() {
-        let tx = TxLegacy { nonce: 7, gas_limit: 21_000, input: vec![1, 2, 0x80, 0x80].into(), ..TxLegacy::default() };
+        let tx = TxLegacy {
+            nonce: 7,
+            gas_limit: 21_000,
+            input: vec![1, 2, 0x80, 0x80].into(),
+            ..TxLegacy::default()
+        };
         let envelope = without_signature(tx.clone().into());
         let mut raw = Vec::new();
         encode(&envelope, &mut raw);
         assert_eq!(raw.len(), envelope.encode_2718_len());
         let decoded = decode_envelope(&raw).unwrap();
         assert!(is_unsigned_legacy(&decoded));
-        assert_eq!((*decoded.tx_hash(), keccak256(&raw)), (unsigned_hash(&tx), unsigned_hash(&tx)));
-        let list = alloy_rlp::encode(vec![ListedEnvelope(envelope.clone()), ListedEnvelope(envelope)]);
+        assert_eq!(
+            (*decoded.tx_hash(), keccak256(&raw)),
+            (unsigned_hash(&tx), unsigned_hash(&tx))
+        );
+        let list = alloy_rlp::encode(vec![
+            ListedEnvelope(envelope.clone()),
+            ListedEnvelope(envelope),
+        ]);
         let listed = Vec::<ListedEnvelope>::decode(&mut list.as_slice()).unwrap();
-        assert!(listed.iter().all(|one| *one.0.tx_hash() == unsigned_hash(&tx)));
+        assert!(
+            listed
+                .iter()
+                .all(|one| *one.0.tx_hash() == unsigned_hash(&tx))
+        );
         for end in 0..raw.len() {
             assert!(decode_envelope(&raw[..end]).is_err(), "{end}");
         }
@@ -154,16 +186,31 @@ mod tests {
 
     #[test]
     fn a_transaction_of_the_impersonated_zero_address_keeps_its_hash_and_its_chain() {
-        let tx = TxLegacy { chain_id: Some(5), ..TxLegacy::default() };
+        let tx = TxLegacy {
+            chain_id: Some(5),
+            ..TxLegacy::default()
+        };
         let impersonated = Transaction::impersonated(tx.into(), Address::ZERO);
         let again = decode_envelope(&impersonated.encode()).unwrap();
-        assert_eq!((*again.tx_hash(), again.chain_id()), (impersonated.hash(), Some(5)));
+        assert_eq!(
+            (*again.tx_hash(), again.chain_id()),
+            (impersonated.hash(), Some(5))
+        );
     }
 
     #[test]
     fn a_recovery_id_that_ends_like_zeros_is_not_a_missing_signature() {
         let mut fields = Vec::new();
-        encode(&without_signature(TxLegacy { nonce: 3, ..TxLegacy::default() }.into()), &mut fields);
+        encode(
+            &without_signature(
+                TxLegacy {
+                    nonce: 3,
+                    ..TxLegacy::default()
+                }
+                .into(),
+            ),
+            &mut fields,
+        );
         let fields = &fields[1..fields.len() - ZEROS.len()];
         let v = [0x85, 0x0b, 0x38, 0x80, 0x80, 0x80];
         let payload = [fields, &v, &ZEROS[1..]].concat();
@@ -179,9 +226,14 @@ mod tests {
         for recovery_id in [27, 28, 35, 39] {
             raw[v] = recovery_id;
             assert!(decode_envelope(&raw).is_err(), "{recovery_id}");
-            assert!(ListedEnvelope::decode(&mut raw.as_slice()).is_err(), "{recovery_id}");
+            assert!(
+                ListedEnvelope::decode(&mut raw.as_slice()).is_err(),
+                "{recovery_id}"
+            );
         }
         raw[v] = ZEROS[0];
-        assert!(decode_envelope(&raw).is_ok() && ListedEnvelope::decode(&mut raw.as_slice()).is_ok());
+        assert!(
+            decode_envelope(&raw).is_ok() && ListedEnvelope::decode(&mut raw.as_slice()).is_ok()
+        );
     }
 }

@@ -47,7 +47,14 @@ pub struct TransactionFields {
 
 impl TransactionFields {
     /// A call without access list, blobs or delegations.
-    pub fn call(chain_id: u64, nonce: u64, gas_limit: u64, gas_price: GasPrice, to: Address, input: Bytes) -> Self {
+    pub fn call(
+        chain_id: u64,
+        nonce: u64,
+        gas_limit: u64,
+        gas_price: GasPrice,
+        to: Address,
+        input: Bytes,
+    ) -> Self {
         Self {
             chain_id: Some(chain_id),
             nonce,
@@ -65,20 +72,47 @@ impl TransactionFields {
 
 impl From<TransactionFields> for UnsignedTransaction {
     fn from(fields: TransactionFields) -> Self {
-        let TransactionFields { nonce, gas_limit, value, input, access_list, .. } = fields;
+        let TransactionFields {
+            nonce,
+            gas_limit,
+            value,
+            input,
+            access_list,
+            ..
+        } = fields;
         let to = fields.to.map_or(TxKind::Create, TxKind::Call);
         let chain_id = fields.chain_id.unwrap_or_default();
         match fields.gas_price {
             GasPrice::Fixed(gas_price) => match access_list {
                 None => {
                     let chain_id = fields.chain_id;
-                    TxLegacy { chain_id, nonce, gas_price, gas_limit, to, value, input }.into()
+                    TxLegacy {
+                        chain_id,
+                        nonce,
+                        gas_price,
+                        gas_limit,
+                        to,
+                        value,
+                        input,
+                    }
+                    .into()
                 }
-                Some(access_list) => {
-                    TxEip2930 { chain_id, nonce, gas_price, gas_limit, to, value, access_list, input }.into()
+                Some(access_list) => TxEip2930 {
+                    chain_id,
+                    nonce,
+                    gas_price,
+                    gas_limit,
+                    to,
+                    value,
+                    access_list,
+                    input,
                 }
+                .into(),
             },
-            GasPrice::Dynamic { max_fee: max_fee_per_gas, max_tip: max_priority_fee_per_gas } => {
+            GasPrice::Dynamic {
+                max_fee: max_fee_per_gas,
+                max_tip: max_priority_fee_per_gas,
+            } => {
                 let access_list = access_list.unwrap_or_default();
                 if let Some(authorization_list) = fields.authorization_list {
                     TxEip7702 {

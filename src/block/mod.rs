@@ -18,7 +18,9 @@ use alloy_eips::{eip2718::Encodable2718, eip4895::Withdrawal};
 use alloy_primitives::{B256, Bloom, Bytes, Log};
 use alloy_rlp::Encodable;
 
-pub use encoding::{Envelope, ListedEnvelope, UnsignedTransaction, decode_envelope, without_signature};
+pub use encoding::{
+    Envelope, ListedEnvelope, UnsignedTransaction, decode_envelope, without_signature,
+};
 pub use fields::{GasPrice, TransactionFields};
 use ordered_trie::ordered_root;
 pub use receipt::{Receipt, Status, bloom};
@@ -70,24 +72,50 @@ impl Block {
 
     /// Returns the size of the block's RLP encoding in bytes.
     pub fn size(&self) -> usize {
-        *self.known_size.get_or_init(|| self.rlp_header().0.length_with_payload())
+        *self
+            .known_size
+            .get_or_init(|| self.rlp_header().0.length_with_payload())
     }
 
     /// Checks the header against the block's content. The error is the name of the first field that does not match.
     pub fn verify(&self) -> Result<(), &'static str> {
-        let logs_bloom = self.receipts.iter().fold(Bloom::ZERO, |all, receipt| all | receipt.bloom());
-        let withdrawals = self.withdrawals.as_deref().map(proofs::calculate_withdrawals_root);
-        let gas_used = self.receipts.last().map_or(0, |last| last.cumulative_gas_used);
+        let logs_bloom = self
+            .receipts
+            .iter()
+            .fold(Bloom::ZERO, |all, receipt| all | receipt.bloom());
+        let withdrawals = self
+            .withdrawals
+            .as_deref()
+            .map(proofs::calculate_withdrawals_root);
+        let gas_used = self
+            .receipts
+            .last()
+            .map_or(0, |last| last.cumulative_gas_used);
         let fields = [
             ("gasUsed", gas_used == self.header.gas_used),
             ("logsBloom", logs_bloom == self.header.logs_bloom),
-            ("transactionsRoot", transactions_root(&self.transactions) == self.header.transactions_root),
-            ("receiptsRoot", receipts_root(&self.receipts) == self.header.receipts_root),
-            ("withdrawalsRoot", withdrawals == self.header.withdrawals_root),
-            ("sha3Uncles", ommers_hash(&self.ommers) == self.header.ommers_hash),
+            (
+                "transactionsRoot",
+                transactions_root(&self.transactions) == self.header.transactions_root,
+            ),
+            (
+                "receiptsRoot",
+                receipts_root(&self.receipts) == self.header.receipts_root,
+            ),
+            (
+                "withdrawalsRoot",
+                withdrawals == self.header.withdrawals_root,
+            ),
+            (
+                "sha3Uncles",
+                ommers_hash(&self.ommers) == self.header.ommers_hash,
+            ),
             ("hash", self.header.hash_slow() == self.hash),
         ];
-        fields.into_iter().find(|(_, fits)| !fits).map_or(Ok(()), |(field, _)| Err(field))
+        fields
+            .into_iter()
+            .find(|(_, fits)| !fits)
+            .map_or(Ok(()), |(field, _)| Err(field))
     }
 
     /// Returns the index of the transaction with this hash.
@@ -98,14 +126,22 @@ impl Block {
 
     /// Iterates over all logs in order.
     pub fn logs(&self) -> impl Iterator<Item = LogPosition<'_>> {
-        self.transactions.iter().zip(&self.receipts).enumerate().flat_map(|(index, (transaction, receipt))| {
-            receipt.logs.iter().zip(receipt.first_log_index..).map(move |(log, log_index)| LogPosition {
-                log,
-                log_index,
-                transaction,
-                transaction_index: index as u64,
+        self.transactions
+            .iter()
+            .zip(&self.receipts)
+            .enumerate()
+            .flat_map(|(index, (transaction, receipt))| {
+                receipt
+                    .logs
+                    .iter()
+                    .zip(receipt.first_log_index..)
+                    .map(move |(log, log_index)| LogPosition {
+                        log,
+                        log_index,
+                        transaction,
+                        transaction_index: index as u64,
+                    })
             })
-        })
     }
 
     /// Returns the RLP encoding of the network protocol.
@@ -115,7 +151,9 @@ impl Block {
         header.encode(&mut out);
         self.header.encode(&mut out);
         transactions.encode(&mut out);
-        self.transactions.iter().for_each(|tx| encoding::encode_listed(&tx.envelope, &mut out));
+        self.transactions
+            .iter()
+            .for_each(|tx| encoding::encode_listed(&tx.envelope, &mut out));
         alloy_rlp::encode_list(&self.ommers, &mut out);
         if let Some(withdrawals) = &self.withdrawals {
             withdrawals.encode(&mut out);
@@ -125,7 +163,12 @@ impl Block {
 
     /// Returns the RLP headers of the block and of its list of transactions.
     fn rlp_header(&self) -> (ListHeader, ListHeader) {
-        let transactions = ListHeader(self.transactions.iter().map(|tx| tx.envelope.network_len()).sum::<usize>());
+        let transactions = ListHeader(
+            self.transactions
+                .iter()
+                .map(|tx| tx.envelope.network_len())
+                .sum::<usize>(),
+        );
         let payload = self.header.length()
             + transactions.length_with_payload()
             + alloy_rlp::list_length(&self.ommers)
@@ -140,7 +183,10 @@ struct ListHeader(usize);
 
 impl ListHeader {
     fn rlp(self) -> alloy_rlp::Header {
-        alloy_rlp::Header { list: true, payload_length: self.0 }
+        alloy_rlp::Header {
+            list: true,
+            payload_length: self.0,
+        }
     }
 
     fn encode(self, out: &mut Vec<u8>) {
@@ -154,15 +200,23 @@ impl ListHeader {
 
 /// Returns the root of the trie of a block's transactions.
 pub fn transactions_root(transactions: &[Arc<Transaction>]) -> B256 {
-    ordered_root(transactions.len(), |index, out| encoding::encode(&transactions[index].envelope, out))
+    ordered_root(transactions.len(), |index, out| {
+        encoding::encode(&transactions[index].envelope, out)
+    })
 }
 
 /// Returns the root of the trie of a block's receipts.
 pub fn receipts_root(receipts: &[Receipt]) -> B256 {
-    ordered_root(receipts.len(), |index, out| receipts[index].encode_2718(out))
+    ordered_root(receipts.len(), |index, out| {
+        receipts[index].encode_2718(out)
+    })
 }
 
 /// Returns the hash of a block's uncles.
 pub fn ommers_hash(ommers: &[Header]) -> B256 {
-    if ommers.is_empty() { EMPTY_OMMER_ROOT_HASH } else { proofs::calculate_ommers_root(ommers) }
+    if ommers.is_empty() {
+        EMPTY_OMMER_ROOT_HASH
+    } else {
+        proofs::calculate_ommers_root(ommers)
+    }
 }

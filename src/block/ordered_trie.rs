@@ -13,10 +13,14 @@ use crate::keccak::Messages;
 
 /// Returns the root of the trie of `count` values. `encode` appends the value of an index.
 pub(super) fn ordered_root(count: usize, encode: impl Fn(usize, &mut Vec<u8>)) -> B256 {
-    let mut entries: Vec<_> = (0..count).map(|index| (Nibbles::unpack(alloy_rlp::encode(index)), index)).collect();
+    let mut entries: Vec<_> = (0..count)
+        .map(|index| (Nibbles::unpack(alloy_rlp::encode(index)), index))
+        .collect();
     entries.sort_unstable();
     let mut levels = Vec::new();
-    let Some(root) = build(&entries, 0, 0, &mut levels) else { return EMPTY_ROOT_HASH };
+    let Some(root) = build(&entries, 0, 0, &mut levels) else {
+        return EMPTY_ROOT_HASH;
+    };
 
     let (mut messages, mut value) = (Messages::default(), Vec::new());
     // How parents refer to the nodes of the level below.
@@ -35,12 +39,18 @@ pub(super) fn ordered_root(count: usize, encode: impl Fn(usize, &mut Vec<u8>)) -
             }
         };
         messages.hash(level, encode, |node, encoded, hash| {
-            let short = if encoded.len() < 32 { RlpNode::from_raw(encoded) } else { None };
+            let short = if encoded.len() < 32 {
+                RlpNode::from_raw(encoded)
+            } else {
+                None
+            };
             found[node.position] = short.unwrap_or_else(|| RlpNode::word_rlp(&hash));
         });
         references = found;
     }
-    references[root].as_hash().unwrap_or_else(|| keccak256(&references[root]))
+    references[root]
+        .as_hash()
+        .unwrap_or_else(|| keccak256(&references[root]))
 }
 
 struct Node {
@@ -60,7 +70,12 @@ enum Content {
 
 /// Builds the node above entries, whose keys are in order and none of which is the beginning of another, and adds it to its
 /// level. Returns its position there.
-fn build(entries: &[(Nibbles, usize)], depth: usize, level: usize, levels: &mut Vec<Vec<Node>>) -> Option<usize> {
+fn build(
+    entries: &[(Nibbles, usize)],
+    depth: usize,
+    level: usize,
+    levels: &mut Vec<Vec<Node>>,
+) -> Option<usize> {
     let ((key, index), (last, _)) = (entries.first()?, entries.last()?);
     if levels.len() == level {
         levels.push(Vec::new());
@@ -78,7 +93,11 @@ fn build(entries: &[(Nibbles, usize)], depth: usize, level: usize, levels: &mut 
         (key.slice(depth..at), Content::Children { first, mask })
     };
     let position = levels[level].len();
-    levels[level].push(Node { path, content, position });
+    levels[level].push(Node {
+        path,
+        content,
+        position,
+    });
     Some(position)
 }
 
@@ -102,7 +121,9 @@ mod tests {
     #[test]
     fn roots_are_those_of_another_implementation() {
         // Values of up to 60 bytes, so that some nodes are embedded.
-        let encode = |index: usize, out: &mut Vec<u8>| out.extend(std::iter::repeat_n(index as u8, index * 7 % 61));
+        let encode = |index: usize, out: &mut Vec<u8>| {
+            out.extend(std::iter::repeat_n(index as u8, index * 7 % 61))
+        };
         for count in (0..300).chain([4_096, 65_536, 65_537]) {
             let indexes: Vec<usize> = (0..count).collect();
             let expected = ordered_trie_root_with_encoder(&indexes, |index, out| {

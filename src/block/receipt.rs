@@ -56,8 +56,15 @@ impl Receipt {
             Status::Root(ref root) => root.as_slice(),
         };
         let bloom = self.bloom();
-        let payload = status.length() + self.cumulative_gas_used.length() + bloom.length() + self.logs.length();
-        Header { list: true, payload_length: payload }.encode(out);
+        let payload = status.length()
+            + self.cumulative_gas_used.length()
+            + bloom.length()
+            + self.logs.length();
+        Header {
+            list: true,
+            payload_length: payload,
+        }
+        .encode(out);
         status.encode(out);
         self.cumulative_gas_used.encode(out);
         bloom.encode(out);

@@ -141,7 +141,11 @@ impl Setting {
                 out.byte(if *on { IMPERSONATED } else { NOT_IMPERSONATED });
                 out.raw(address.as_slice());
             }
-            Self::AllImpersonated(on) => out.byte(if *on { ALL_IMPERSONATED } else { NOT_ALL_IMPERSONATED }),
+            Self::AllImpersonated(on) => out.byte(if *on {
+                ALL_IMPERSONATED
+            } else {
+                NOT_ALL_IMPERSONATED
+            }),
             Self::Configured => out.byte(CONFIGURED),
         }
     }
@@ -181,7 +185,9 @@ impl Mining {
     fn read(from: &mut Reader<'_>) -> Result<Self, Malformed> {
         match from.byte()? {
             INSTANT => Ok(Self::Instant),
-            INTERVAL => from.number().map(|nanos| Self::Interval(Duration::from_nanos(nanos))),
+            INTERVAL => from
+                .number()
+                .map(|nanos| Self::Interval(Duration::from_nanos(nanos))),
             MANUAL => Ok(Self::Manual),
             _ => Err(Malformed("mining")),
         }
@@ -220,7 +226,14 @@ impl DevSettings {
 
     /// Encodes the settings, as a list of each one that differs from the configuration's.
     pub fn write(&self, out: &mut Writer) {
-        let SealingSettings { mining, gas_limit, beneficiary, min_tip, next_base_fee, next_randomness } = self.sealing;
+        let SealingSettings {
+            mining,
+            gas_limit,
+            beneficiary,
+            min_tip,
+            next_base_fee,
+            next_randomness,
+        } = self.sealing;
         let sealing = [
             mining.map(Setting::Mining),
             gas_limit.map(Setting::GasLimit),
@@ -228,9 +241,15 @@ impl DevSettings {
             min_tip.map(Setting::MinTip),
             next_base_fee.map(Setting::NextBaseFee),
             next_randomness.map(Setting::NextRandomness),
-            self.impersonated.all.then_some(Setting::AllImpersonated(true)),
+            self.impersonated
+                .all
+                .then_some(Setting::AllImpersonated(true)),
         ];
-        let accounts = self.impersonated.accounts.iter().map(|address| Setting::Impersonated(*address, true));
+        let accounts = self
+            .impersonated
+            .accounts
+            .iter()
+            .map(|address| Setting::Impersonated(*address, true));
         let all: Vec<_> = sealing.into_iter().flatten().chain(accounts).collect();
         out.number(all.len() as u64);
         all.iter().for_each(|setting| setting.write(out));

@@ -1,8 +1,8 @@
 //! Transactions with their senders.
 
 use alloy_consensus::{
-    EthereumTxEnvelope, SignableTransaction, Signed, Transaction as _, TxEip4844WithSidecar, TxLegacy,
-    crypto::SECP256K1N_HALF, transaction::RlpEcdsaDecodableTx,
+    EthereumTxEnvelope, SignableTransaction, Signed, Transaction as _, TxEip4844WithSidecar,
+    TxLegacy, crypto::SECP256K1N_HALF, transaction::RlpEcdsaDecodableTx,
 };
 use alloy_eips::{
     eip2718::{Decodable2718, Eip2718Error, Encodable2718},
@@ -12,7 +12,9 @@ use alloy_primitives::{Address, B256, Signature, U256};
 
 use super::{
     cosmos::{CosmosError, CosmosTransaction, DecodedTx, cosmos_hash},
-    encoding::{self, Envelope, UnsignedTransaction, decode_unsigned, is_unsigned_legacy, without_signature},
+    encoding::{
+        self, Envelope, UnsignedTransaction, decode_unsigned, is_unsigned_legacy, without_signature,
+    },
     recovery::{CompressedKey, recover},
 };
 
@@ -64,7 +66,9 @@ pub enum DecodeError {
 fn malformed(raw: &[u8], error: &Eip2718Error) -> DecodeError {
     let rlp = |error: &alloy_rlp::Error| DecodeError::Malformed(format!("rlp: {error}"));
     match (raw.first(), error) {
-        (Some(0x00 | 0x05..=0x7f), _) => DecodeError::Malformed("transaction type not supported".to_owned()),
+        (Some(0x00 | 0x05..=0x7f), _) => {
+            DecodeError::Malformed("transaction type not supported".to_owned())
+        }
         (_, Eip2718Error::RlpError(error)) => rlp(error),
         // The envelope's decoder reports an unexpected type only; the one for legacy transactions gives the reason.
         (_, Eip2718Error::UnexpectedType(_)) => match TxLegacy::rlp_decode_signed(&mut { raw }) {
@@ -85,25 +89,41 @@ impl Transaction {
         if strict && signature.s() > SECP256K1N_HALF {
             return Err(DecodeError::Signature);
         }
-        let (sender, key) = recover(signature, envelope.signature_hash()).ok_or(DecodeError::Signature)?;
-        Ok(Self { envelope, sender, public_key: Some(key) })
+        let (sender, key) =
+            recover(signature, envelope.signature_hash()).ok_or(DecodeError::Signature)?;
+        Ok(Self {
+            envelope,
+            sender,
+            public_key: Some(key),
+        })
     }
 
     /// Recovers the Cosmos transaction in the input of `envelope`, whose other fields must be those that follow from it.
     /// The signature is verified when the transaction is executed, as it depends on the state.
     fn recover_cosmos(envelope: &Envelope) -> Result<Self, DecodeError> {
         let decoded = match DecodedTx::decode(envelope.input()) {
-            Ok(DecodedTx::Bank(tx)) => Self::from_cosmos(&tx).map_err(|_| DecodeError::Signature)?,
+            Ok(DecodedTx::Bank(tx)) => {
+                Self::from_cosmos(&tx).map_err(|_| DecodeError::Signature)?
+            }
             _ => return Err(DecodeError::Signature),
         };
-        let is_same = decoded.envelope.as_legacy().map(Signed::tx) == envelope.as_legacy().map(Signed::tx);
-        if is_same { Ok(decoded) } else { Err(DecodeError::Signature) }
+        let is_same =
+            decoded.envelope.as_legacy().map(Signed::tx) == envelope.as_legacy().map(Signed::tx);
+        if is_same {
+            Ok(decoded)
+        } else {
+            Err(DecodeError::Signature)
+        }
     }
 
     /// Returns a Cosmos transaction as it is in a block. Its signature is not verified.
     pub fn from_cosmos(tx: &CosmosTransaction) -> Result<Self, CosmosError> {
         let envelope = without_signature(tx.to_legacy()?.into());
-        Ok(Self { envelope, sender: tx.sender, public_key: Some(tx.public_key.clone()?) })
+        Ok(Self {
+            envelope,
+            sender: tx.sender,
+            public_key: Some(tx.public_key.clone()?),
+        })
     }
 
     /// Returns whether this is a Cosmos transaction.
@@ -144,9 +164,17 @@ impl Transaction {
     /// has an `s` of zero, and transactions of different senders get different hashes. Zeros for both are those of
     /// transactions without a signature, so that the zero address has the first number that is no address.
     pub fn impersonated(unsigned: UnsignedTransaction, sender: Address) -> Self {
-        let r = if sender.is_zero() { U256::ONE << 160 } else { sender.into_word().into() };
+        let r = if sender.is_zero() {
+            U256::ONE << 160
+        } else {
+            sender.into_word().into()
+        };
         let signature = Signature::new(r, U256::ZERO, false);
-        Self { envelope: Envelope::from(unsigned.into_signed(signature)), sender, public_key: None }
+        Self {
+            envelope: Envelope::from(unsigned.into_signed(signature)),
+            sender,
+            public_key: None,
+        }
     }
 
     /// Returns whether the sender is impersonated.
@@ -161,7 +189,10 @@ impl Transaction {
 
     /// Returns the address of the contract that this transaction creates if it succeeds.
     pub fn creates(&self) -> Option<Address> {
-        self.envelope.kind().is_create().then(|| self.sender.create(self.envelope.nonce()))
+        self.envelope
+            .kind()
+            .is_create()
+            .then(|| self.sender.create(self.envelope.nonce()))
     }
 
     /// Returns the gas price in a block with this base fee, in wei (EIP-1559).
@@ -179,7 +210,10 @@ impl Submission {
             Ok(pooled) => pooled,
             Err(error) => match decode_unsigned(raw) {
                 Some(envelope) => {
-                    return Ok(Self { transaction: Transaction::recover(envelope, true)?, sidecar: None });
+                    return Ok(Self {
+                        transaction: Transaction::recover(envelope, true)?,
+                        sidecar: None,
+                    });
                 }
                 None if raw.first() == Some(&3) && Envelope::decode_2718_exact(raw).is_ok() => {
                     return Err(DecodeError::MissingSidecar);
@@ -196,7 +230,8 @@ impl Submission {
             NetworkEnvelope::Eip4844(signed) => {
                 let (tx, signature, hash) = signed.into_parts();
                 let setup = c_kzg::ethereum_kzg_settings(NO_TABLES);
-                tx.validate_blob(setup).map_err(|error| DecodeError::Sidecar(error.to_string()))?;
+                tx.validate_blob(setup)
+                    .map_err(|error| DecodeError::Sidecar(error.to_string()))?;
                 sidecar = Some(Box::new(tx.sidecar));
                 Envelope::Eip4844(Signed::new_unchecked(tx.tx, signature, hash))
             }
@@ -205,15 +240,26 @@ impl Submission {
         if is_unsigned_legacy(&envelope) {
             return Err(DecodeError::Signature);
         }
-        Ok(Self { transaction: Transaction::recover(envelope, true)?, sidecar })
+        Ok(Self {
+            transaction: Transaction::recover(envelope, true)?,
+            sidecar,
+        })
     }
 
     /// Encodes the transaction with its blobs as [`decode`](Self::decode) reads it.
     pub fn encode(&self) -> Vec<u8> {
         match (&self.transaction.envelope, &self.sidecar) {
             (Envelope::Eip4844(signed), Some(sidecar)) => {
-                let tx = TxEip4844WithSidecar::from_tx_and_sidecar(signed.tx().clone(), (**sidecar).clone());
-                NetworkEnvelope::Eip4844(Signed::new_unchecked(tx, *signed.signature(), *signed.hash())).encoded_2718()
+                let tx = TxEip4844WithSidecar::from_tx_and_sidecar(
+                    signed.tx().clone(),
+                    (**sidecar).clone(),
+                );
+                NetworkEnvelope::Eip4844(Signed::new_unchecked(
+                    tx,
+                    *signed.signature(),
+                    *signed.hash(),
+                ))
+                .encoded_2718()
             }
             _ => self.transaction.encode(),
         }

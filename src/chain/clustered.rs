@@ -14,8 +14,8 @@ use tokio::{
 };
 
 use super::{
-    Accepted, Chain, Change, ChangeError, ChangeOutcome, Event, Leadership, Mining, Peers, PoolSelection, Pooled,
-    Settled, Stopped, SubmitError, writer::thread::WriterCommand,
+    Accepted, Chain, Change, ChangeError, ChangeOutcome, Event, Leadership, Mining, Peers,
+    PoolSelection, Pooled, Settled, Stopped, SubmitError, writer::thread::WriterCommand,
 };
 use crate::{log::ReadLog, store::History};
 
@@ -51,20 +51,30 @@ impl Chain {
     /// Notifies the writer of entries of other nodes.
     pub fn entries_arrived(&self) {
         // A leader learns of other entries when its own are refused.
-        if !self.shared.leadership.borrow().leads && !self.shared.summoned.swap(true, Ordering::AcqRel) {
+        if !self.shared.leadership.borrow().leads
+            && !self.shared.summoned.swap(true, Ordering::AcqRel)
+        {
             // Sending fails once the chain has stopped.
-            let _ = self.commands.send(WriterCommand::Follow { all: false, reply: None });
+            let _ = self.commands.send(WriterCommand::Follow {
+                all: false,
+                reply: None,
+            });
         }
     }
 
     /// Follows the log to its end. Returns the height of the log that the newest head then includes.
     pub async fn follow(&self) -> Result<u64, ChangeError> {
-        self.ask(|reply| WriterCommand::Follow { all: true, reply: Some(reply) }).await?
+        self.ask(|reply| WriterCommand::Follow {
+            all: true,
+            reply: Some(reply),
+        })
+        .await?
     }
 
     /// Begins to lead the cluster. Returns the height of the log at which this node does.
     pub async fn lead(&self, epoch: u64, node: String) -> Result<u64, ChangeError> {
-        self.ask(|reply| WriterCommand::Lead { epoch, node, reply }).await?
+        self.ask(|reply| WriterCommand::Lead { epoch, node, reply })
+            .await?
     }
 
     /// Ceases to lead the cluster.
@@ -75,11 +85,19 @@ impl Chain {
     /// Waits until the published head includes this height of the log.
     pub async fn reached(&self, height: u64) -> Result<(), Stopped> {
         let mut heights = self.shared.height.subscribe();
-        heights.wait_for(|reached| *reached >= height).await.map(drop).map_err(|_| Stopped::Ended)
+        heights
+            .wait_for(|reached| *reached >= height)
+            .await
+            .map(drop)
+            .map_err(|_| Stopped::Ended)
     }
 
     /// Makes a change on the leader, and waits until this node's head includes it.
-    pub(super) async fn change_among(&self, peers: &dyn Peers, change: Change) -> Result<ChangeOutcome, ChangeError> {
+    pub(super) async fn change_among(
+        &self,
+        peers: &dyn Peers,
+        change: Change,
+    ) -> Result<ChangeOutcome, ChangeError> {
         if matches!(change, Change::Reset) {
             // A reset clears the leader's pool. The other nodes have to forget its transactions as well.
             let removed = self.remove(PoolSelection::All).await;
@@ -94,8 +112,13 @@ impl Chain {
                 true => self.change_here(change.clone(), Some(request)).await,
                 false => match peers.change(&change, request).await {
                     Ok((outcome, height)) => {
-                        let reached = timeout_at(Instant::now() + PATIENCE, self.reached(height)).await;
-                        let behind = |_| ChangeError::Unavailable("this node is behind the cluster's log".to_owned());
+                        let reached =
+                            timeout_at(Instant::now() + PATIENCE, self.reached(height)).await;
+                        let behind = |_| {
+                            ChangeError::Unavailable(
+                                "this node is behind the cluster's log".to_owned(),
+                            )
+                        };
                         reached.map_err(behind)??;
                         Ok(outcome)
                     }
@@ -109,7 +132,9 @@ impl Chain {
             match outcome {
                 Err(ChangeError::NotLeading) if Instant::now() < deadline => sleep(RETRY).await,
                 Err(ChangeError::NotLeading) => {
-                    return Err(ChangeError::Unavailable("no node leads the cluster".to_owned()));
+                    return Err(ChangeError::Unavailable(
+                        "no node leads the cluster".to_owned(),
+                    ));
                 }
                 outcome => return outcome,
             }
@@ -118,12 +143,18 @@ impl Chain {
 
     /// Returns the heights of the checkpoints from which the chain can be replayed, in ascending order.
     pub fn checkpoints(&self) -> io::Result<Vec<u64>> {
-        self.shared.history.as_ref().map_or(Ok(Vec::new()), |history| history.bases())
+        self.shared
+            .history
+            .as_ref()
+            .map_or(Ok(Vec::new()), |history| history.bases())
     }
 
     /// Returns whether a checkpoint at this height is one from which the present chain can be replayed.
     pub fn is_base(&self, height: u64) -> bool {
-        self.shared.history.as_ref().is_some_and(|history| history.is_base(height))
+        self.shared
+            .history
+            .as_ref()
+            .is_some_and(|history| history.is_base(height))
     }
 
     /// Has a checkpoint of the newest head written.
@@ -148,7 +179,11 @@ impl Chain {
     pub async fn remove(&self, selection: PoolSelection) -> Result<bool, SubmitError> {
         let deadline = Instant::now() + PATIENCE;
         loop {
-            let peers = self.shared.peers.get().filter(|_| !self.shared.leadership.borrow().leads);
+            let peers = self
+                .shared
+                .peers
+                .get()
+                .filter(|_| !self.shared.leadership.borrow().leads);
             let Some(peers) = peers else {
                 let removed = self.remove_here(selection);
                 if let Some(peers) = self.shared.peers.get() {
@@ -160,7 +195,9 @@ impl Chain {
             match peers.remove(selection).await {
                 Err(SubmitError::NotLeading) if Instant::now() < deadline => sleep(RETRY).await,
                 Err(SubmitError::NotLeading) => {
-                    return Err(SubmitError::Unavailable("no node leads the cluster".to_owned()));
+                    return Err(SubmitError::Unavailable(
+                        "no node leads the cluster".to_owned(),
+                    ));
                 }
                 removed => return Ok(removed? || here),
             }
@@ -172,13 +209,22 @@ impl Chain {
         let pool = self.pool();
         let hashes: Vec<_> = match selection {
             PoolSelection::Transaction(hash) => vec![hash],
-            PoolSelection::Sender(sender) => {
-                pool.content_of(sender).into_iter().map(|(pooled, _)| pooled.transaction.hash()).collect()
-            }
-            PoolSelection::All => pool.content().into_iter().map(|(pooled, _)| pooled.transaction.hash()).collect(),
+            PoolSelection::Sender(sender) => pool
+                .content_of(sender)
+                .into_iter()
+                .map(|(pooled, _)| pooled.transaction.hash())
+                .collect(),
+            PoolSelection::All => pool
+                .content()
+                .into_iter()
+                .map(|(pooled, _)| pooled.transaction.hash())
+                .collect(),
         };
         let dropped = || SubmitError::Dropped("transaction dropped".to_owned());
-        hashes.into_iter().filter(|hash| pool.reject(*hash, dropped())).collect()
+        hashes
+            .into_iter()
+            .filter(|hash| pool.reject(*hash, dropped()))
+            .collect()
     }
 
     /// Waits until an accepted transaction is acknowledged by this node, which leads.
@@ -198,7 +244,10 @@ impl Chain {
         accepted: Accepted,
         forward: bool,
     ) -> Result<Settled, SubmitError> {
-        let Accepted { pooled, mut included } = accepted;
+        let Accepted {
+            pooled,
+            mut included,
+        } = accepted;
         let hash = pooled.transaction.hash();
         let deadline = Instant::now() + PATIENCE;
         let mut leadership = self.leadership();
@@ -226,12 +275,17 @@ impl Chain {
                     return std::future::pending().await;
                 }
                 let (settled, height) = peers.submit(&pooled, again).await?;
-                self.reached(height).await.map_err(|_| SubmitError::Stopped)?;
+                self.reached(height)
+                    .await
+                    .map_err(|_| SubmitError::Stopped)?;
                 Ok(settled)
             };
             let here = async {
                 match &mut included {
-                    Some(included) => included.await.unwrap_or(Err(SubmitError::Stopped)).map(|()| Settled::Included),
+                    Some(included) => included
+                        .await
+                        .unwrap_or(Err(SubmitError::Stopped))
+                        .map(|()| Settled::Included),
                     None => std::future::pending().await,
                 }
             };
@@ -269,9 +323,15 @@ impl Chain {
 
     /// Stores a transaction that waits where it survives this node. Returns whether this node still leads: a leader that
     /// was deposed without noticing it does not know what its transactions wait for.
-    async fn keep_as_leader(&self, peers: &dyn Peers, pooled: &Pooled) -> Result<bool, SubmitError> {
+    async fn keep_as_leader(
+        &self,
+        peers: &dyn Peers,
+        pooled: &Pooled,
+    ) -> Result<bool, SubmitError> {
         peers.keep(pooled).await?;
-        self.follow().await.map_err(|error| SubmitError::Unavailable(error.to_string()))?;
+        self.follow()
+            .await
+            .map_err(|error| SubmitError::Unavailable(error.to_string()))?;
         Ok(self.shared.leadership.borrow().leads)
     }
 
@@ -284,17 +344,29 @@ impl Chain {
             if self.transaction(&self.head(), hash).is_some() {
                 return Ok(Settled::Included);
             }
-            let pooled = self.pool().get(hash).filter(|_| self.shared.leadership.borrow().leads);
-            let Some(pooled) = pooled else { return Err(SubmitError::NotLeading) };
-            let is_ready = |(other, is_ready): &(Arc<Pooled>, bool)| *is_ready && Arc::ptr_eq(other, &pooled);
+            let pooled = self
+                .pool()
+                .get(hash)
+                .filter(|_| self.shared.leadership.borrow().leads);
+            let Some(pooled) = pooled else {
+                return Err(SubmitError::NotLeading);
+            };
+            let is_ready =
+                |(other, is_ready): &(Arc<Pooled>, bool)| *is_ready && Arc::ptr_eq(other, &pooled);
             let sender = pooled.transaction.sender;
-            let waits = self.mining() != Mining::Instant || !self.pool().content_of(sender).iter().any(is_ready);
+            let waits = self.mining() != Mining::Instant
+                || !self.pool().content_of(sender).iter().any(is_ready);
             if waits || Instant::now() >= deadline {
                 let leads = self.keep_as_leader(&**peers, &pooled).await?;
-                return if leads { Ok(Settled::Waiting) } else { Err(SubmitError::NotLeading) };
+                return if leads {
+                    Ok(Settled::Waiting)
+                } else {
+                    Err(SubmitError::NotLeading)
+                };
             }
             self.wake();
-            let published = async { while !matches!(events.recv().await, Ok(Event::Head { .. }) | Err(_)) {} };
+            let published =
+                async { while !matches!(events.recv().await, Ok(Event::Head { .. }) | Err(_)) {} };
             // A head may have been published before this call.
             let _ = timeout_at(deadline.min(Instant::now() + RETRY), published).await;
         }

@@ -22,7 +22,10 @@ impl Chain {
         let required = price.saturating_mul(U256::from(tx.gas_limit));
         if tx.fee < required {
             let denom = &head.params.cosmos.denom;
-            let what = format!("insufficient fees; got: {}{denom} required: {required}{denom}", tx.fee);
+            let what = format!(
+                "insufficient fees; got: {}{denom} required: {required}{denom}",
+                tx.fee
+            );
             return Err(CosmosError::insufficient_fee(what));
         }
         let account = self.sender_of(tx, &head)?;
@@ -41,7 +44,9 @@ impl Chain {
         check_timeout(tx, &self.next_environment(&head))?;
         let account = self.sender_of(tx, &head)?;
         self.check_sequence(tx, &account)?;
-        let sent = tx.transfers.iter().fold(U256::ZERO, |sum, transfer| sum.saturating_add(transfer.amount));
+        let sent = tx.transfers.iter().fold(U256::ZERO, |sum, transfer| {
+            sum.saturating_add(transfer.amount)
+        });
         let left = account.balance.saturating_sub(tx.fee);
         if left < sent {
             return Err(too_poor(left, sent, &head.params.cosmos.denom));
@@ -60,47 +65,81 @@ impl Chain {
         self.check_static(tx, head, next)?;
         let price = U256::from(min_tip).saturating_mul(U256::from(tx.gas_limit));
         if tx.fee < price {
-            return Err(CosmosError::insufficient_fee("the fee is below the node's minimum").into());
+            return Err(
+                CosmosError::insufficient_fee("the fee is below the node's minimum").into(),
+            );
         }
         let account = self.sender_of(tx, head)?;
         if tx.sequence < account.nonce {
-            return Err(SubmitError::NonceTooLow { next: account.nonce, nonce: tx.sequence });
+            return Err(SubmitError::NonceTooLow {
+                next: account.nonce,
+                nonce: tx.sequence,
+            });
         }
         if account.balance < tx.fee {
-            return Err(SubmitError::InsufficientFunds { balance: account.balance, cost: tx.fee });
+            return Err(SubmitError::InsufficientFunds {
+                balance: account.balance,
+                cost: tx.fee,
+            });
         }
         Ok(verify(tx, head, &account)?)
     }
 
     /// Checks what depends on the chain's parameters and the next block alone.
-    fn check_static(&self, tx: &CosmosTransaction, head: &Head, next: &Environment) -> Result<(), CosmosError> {
+    fn check_static(
+        &self,
+        tx: &CosmosTransaction,
+        head: &Head,
+        next: &Environment,
+    ) -> Result<(), CosmosError> {
         check_timeout(tx, next)?;
         tx.check_renderable()?;
         tx.check(&head.params.cosmos)?;
         let precompiles = next.precompiles(&head.params);
-        if let Some(transfer) = tx.transfers.iter().find(|transfer| precompiles.get(&transfer.to).is_some()) {
-            return Err(CosmosError::unauthorized(format!("{} is not allowed to receive funds", transfer.to)));
+        if let Some(transfer) = tx
+            .transfers
+            .iter()
+            .find(|transfer| precompiles.get(&transfer.to).is_some())
+        {
+            return Err(CosmosError::unauthorized(format!(
+                "{} is not allowed to receive funds",
+                transfer.to
+            )));
         }
-        let cap = CfgEnv::new().with_spec_and_mainnet_gas_params(next.rules.spec()).tx_gas_limit_cap();
+        let cap = CfgEnv::new()
+            .with_spec_and_mainnet_gas_params(next.rules.spec())
+            .tx_gas_limit_cap();
         let limit = cap.min(next.gas_limit);
         if tx.gas_limit > limit {
-            return Err(CosmosError::invalid_gas_limit(format!("gas limit {} exceeds {limit}", tx.gas_limit)));
+            return Err(CosmosError::invalid_gas_limit(format!(
+                "gas limit {} exceeds {limit}",
+                tx.gas_limit
+            )));
         }
         let needed = tx.gas_needed();
         if tx.gas_limit < needed {
-            let what = format!("out of gas in location: bank; gasWanted: {}, gasUsed: {needed}", tx.gas_limit);
+            let what = format!(
+                "out of gas in location: bank; gasWanted: {}, gasUsed: {needed}",
+                tx.gas_limit
+            );
             return Err(CosmosError::out_of_gas(what));
         }
         if tx.sequence == u64::MAX {
-            return Err(CosmosError::wrong_sequence(format!("{} is the last sequence", tx.sequence)));
+            return Err(CosmosError::wrong_sequence(format!(
+                "{} is the last sequence",
+                tx.sequence
+            )));
         }
         Ok(())
     }
 
     fn sender_of(&self, tx: &CosmosTransaction, head: &Head) -> Result<Account, CosmosError> {
         let account = head.state.get(tx.sender)?;
-        let missing = || CosmosError::unknown_address(format!("account {} does not exist", tx.sender_text()));
-        account.map(std::borrow::Cow::into_owned).ok_or_else(missing)
+        let missing =
+            || CosmosError::unknown_address(format!("account {} does not exist", tx.sender_text()));
+        account
+            .map(std::borrow::Cow::into_owned)
+            .ok_or_else(missing)
     }
 
     fn check_sequence(&self, tx: &CosmosTransaction, account: &Account) -> Result<(), CosmosError> {
@@ -109,7 +148,10 @@ impl Chain {
         match tx.sequence == expected {
             true => Ok(()),
             false => {
-                let what = format!("account sequence mismatch, expected {expected}, got {}", tx.sequence);
+                let what = format!(
+                    "account sequence mismatch, expected {expected}, got {}",
+                    tx.sequence
+                );
                 Err(CosmosError::wrong_sequence(what))
             }
         }
@@ -119,7 +161,9 @@ impl Chain {
 fn check_timeout(tx: &CosmosTransaction, next: &Environment) -> Result<(), CosmosError> {
     let (height, timeout) = (next.number, tx.body.timeout_height);
     match timeout != 0 && height > timeout {
-        true => Err(CosmosError::timeout_height(format!("block height: {height}, timeout height: {timeout}"))),
+        true => Err(CosmosError::timeout_height(format!(
+            "block height: {height}, timeout height: {timeout}"
+        ))),
         false => Ok(()),
     }
 }
@@ -127,9 +171,15 @@ fn check_timeout(tx: &CosmosTransaction, next: &Environment) -> Result<(), Cosmo
 fn verify(tx: &CosmosTransaction, head: &Head, account: &Account) -> Result<(), CosmosError> {
     let params = &head.params;
     let (chain_id, evm_chain_id) = (&params.cosmos.chain_id, params.chain_id);
-    tx.verify(&SignerData { chain_id, evm_chain_id, account_number: account.shown_number() })
+    tx.verify(&SignerData {
+        chain_id,
+        evm_chain_id,
+        account_number: account.shown_number(),
+    })
 }
 
 fn too_poor(balance: U256, amount: U256, denom: &str) -> CosmosError {
-    CosmosError::insufficient_funds(format!("spendable balance {balance}{denom} is smaller than {amount}{denom}"))
+    CosmosError::insufficient_funds(format!(
+        "spendable balance {balance}{denom} is smaller than {amount}{denom}"
+    ))
 }

@@ -63,7 +63,9 @@ pub enum SubmitError {
         gas: u64,
     },
     /// The tip exceeds the maximum fee.
-    #[error("max priority fee per gas higher than max fee per gas: maxPriorityFeePerGas: {tip}, maxFeePerGas: {max}")]
+    #[error(
+        "max priority fee per gas higher than max fee per gas: maxPriorityFeePerGas: {tip}, maxFeePerGas: {max}"
+    )]
     TipAboveFeeCap {
         /// The tip in wei per gas.
         tip: u128,
@@ -135,7 +137,9 @@ pub enum SubmitError {
     #[error("future transaction tries to replace pending: txpool is full")]
     FutureReplacesPending,
     /// The sender's pooled transactions have reached the limit of one account.
-    #[error("account limit exceeded: {count} transactions of this sender with {bytes} bytes are waiting")]
+    #[error(
+        "account limit exceeded: {count} transactions of this sender with {bytes} bytes are waiting"
+    )]
     AccountLimit {
         /// Number of the sender's pooled transactions.
         count: usize,
@@ -171,7 +175,9 @@ pub enum SubmitError {
     Stopped,
     /// The maximum fee is below the base fee of the next block, on a chain whose base fee falls only with further
     /// transactions.
-    #[error("max fee per gas less than block base fee: address {sender}, maxFeePerGas: {max}, baseFee: {base_fee}")]
+    #[error(
+        "max fee per gas less than block base fee: address {sender}, maxFeePerGas: {max}, baseFee: {base_fee}"
+    )]
     FeeCapTooLow {
         /// The sender.
         sender: Address,
@@ -207,13 +213,19 @@ pub enum ChangeError {
     #[error("the timestamp is not after that of the newest block, {0}")]
     Timestamp(u64),
     /// The requested time is after the last one that a block can have.
-    #[error("the time {0} is after 9999-12-31T23:59:59Z ({LAST_SECOND}), the last one of the chain")]
+    #[error(
+        "the time {0} is after 9999-12-31T23:59:59Z ({LAST_SECOND}), the last one of the chain"
+    )]
     TooLate(u64),
     /// So many accounts are impersonated that there may be no more.
-    #[error("{0} accounts are impersonated: stop that for some, or impersonate all with anvil_autoImpersonateAccount")]
+    #[error(
+        "{0} accounts are impersonated: stop that for some, or impersonate all with anvil_autoImpersonateAccount"
+    )]
     TooManyImpersonated(usize),
     /// The chain has a data directory, which cannot change to another chain.
-    #[error("a chain in a data directory cannot become another one; start a node without --data-dir")]
+    #[error(
+        "a chain in a data directory cannot become another one; start a node without --data-dir"
+    )]
     Recorded,
     /// The dump is invalid.
     #[error(transparent)]

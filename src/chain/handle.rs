@@ -15,13 +15,14 @@ use parking_lot::{Mutex, RwLock};
 use tokio::sync::{broadcast, oneshot, watch};
 
 use super::{
-    Blobs, ChainPosition, ChainUpdate, Change, ChangeError, ChangeOutcome, Event, Head, HistoryLimits, Leadership,
-    Pace, Pool, PoolLimits, PositionExpired, Preamble, Produced, Recovered, Stopped, WriterThread,
+    Blobs, ChainPosition, ChainUpdate, Change, ChangeError, ChangeOutcome, Event, Head,
+    HistoryLimits, Leadership, Pace, Pool, PoolLimits, PositionExpired, Preamble, Produced,
+    Recovered, Stopped, WriterThread,
     shared::{ConfiguredSealing, Sealing, SharedChain},
     view::{index::Index, updates::RemovedBlocks},
     writer::{
-        ChainWriter, ChangeRecorder, Ledger, WriterSchedule, arrivals::Arrivals, journal::Journal, phases::Phases,
-        seal_lock::SealLock, thread::WriterCommand, timing::Timing,
+        ChainWriter, ChangeRecorder, Ledger, WriterSchedule, arrivals::Arrivals, journal::Journal,
+        phases::Phases, seal_lock::SealLock, thread::WriterCommand, timing::Timing,
     },
 };
 use crate::{
@@ -82,7 +83,13 @@ impl Chain {
         config: ChainConfig,
         preamble: Option<Box<dyn Preamble>>,
     ) -> std::io::Result<(Self, WriterThread)> {
-        let Recovered { head, shift, standing, journal, waiting } = recovered;
+        let Recovered {
+            head,
+            shift,
+            standing,
+            journal,
+            waiting,
+        } = recovered;
         let (commands, receiver) = mpsc::channel();
         let configured = ConfiguredSealing {
             mining: config.mining,
@@ -90,7 +97,10 @@ impl Chain {
             beneficiary: config.beneficiary,
             min_tip: config.min_tip,
         };
-        let sealing = Sealing { configured, set: standing.settings.sealing };
+        let sealing = Sealing {
+            configured,
+            set: standing.settings.sealing,
+        };
         let head = Arc::new(head);
         let pool = Pool::new(config.pool, config.clock.clone());
         let mut timing = Timing::new(config.clock);
@@ -103,7 +113,10 @@ impl Chain {
             seal_lock: SealLock::default(),
             woken: AtomicBool::new(false),
             summoned: AtomicBool::new(false),
-            leadership: watch::Sender::new(Leadership { leads: config.leads, epoch: 0 }),
+            leadership: watch::Sender::new(Leadership {
+                leads: config.leads,
+                epoch: 0,
+            }),
             height: watch::Sender::new(origin_height),
             peers: OnceLock::new(),
             needs_checkpoint_after: Mutex::new(None),
@@ -125,7 +138,11 @@ impl Chain {
             conflicts: Counter::default(),
             head: ArcSwap::new(head.clone()),
         });
-        shared.head.load().blocks_from(0).for_each(|block| shared.index.insert(block));
+        shared
+            .head
+            .load()
+            .blocks_from(0)
+            .for_each(|block| shared.index.insert(block));
         let writer = Arc::new(Mutex::new(ChainWriter {
             shared: shared.clone(),
             ledger: Ledger::new(head, standing.snapshots, origin_height),
@@ -135,7 +152,11 @@ impl Chain {
             ended: false,
         }));
         let thread = WriterThread::start(writer.clone(), receiver)?;
-        let chain = Self { shared, writer, commands };
+        let chain = Self {
+            shared,
+            writer,
+            commands,
+        };
         chain.restore_pool(waiting);
         Ok((chain, thread))
     }
@@ -163,15 +184,26 @@ impl Chain {
     /// Returns the block of the transaction with this Ethereum hash, and its position there.
     pub fn transaction(&self, head: &Head, hash: B256) -> Option<(Arc<Block>, usize)> {
         let found = self.transaction_by_any_hash(head, hash);
-        found.filter(|(block, index)| block.transactions.get(*index).is_some_and(|found| found.hash() == hash))
+        found.filter(|(block, index)| {
+            block
+                .transactions
+                .get(*index)
+                .is_some_and(|found| found.hash() == hash)
+        })
     }
 
     /// Returns the block of the transaction with this hash, which is its Ethereum hash or the Cosmos hash of a Cosmos
     /// transaction, and its position there.
     pub fn transaction_by_any_hash(&self, head: &Head, hash: B256) -> Option<(Arc<Block>, usize)> {
-        let recent = self.shared.index.transaction(head, hash).map(|(block, index)| (block.clone(), index));
+        let recent = self
+            .shared
+            .index
+            .transaction(head, hash)
+            .map(|(block, index)| (block.clone(), index));
         recent.or_else(|| match self.shared.history.as_ref()?.find(hash)? {
-            Found::Transaction(block, index) if block.number() < head.oldest() => Some((block, index)),
+            Found::Transaction(block, index) if block.number() < head.oldest() => {
+                Some((block, index))
+            }
             _ => None,
         })
     }
@@ -185,7 +217,9 @@ impl Chain {
     ) -> impl Iterator<Item = Result<Arc<Block>, LogError>> + 'a {
         let oldest = head.oldest();
         let history = self.shared.history.as_ref();
-        history.into_iter().flat_map(move |history| history.blocks_changing(address, oldest))
+        history
+            .into_iter()
+            .flat_map(move |history| history.blocks_changing(address, oldest))
     }
 
     /// Subscribes to events. A subscriber that falls behind learns how many events it missed.
@@ -258,9 +292,19 @@ impl Chain {
 
     /// Sends a change to this node's writer and waits for the outcome. In a cluster, the `request` for the change has an id,
     /// a random number that is the same whenever it is made again.
-    pub async fn change_here(&self, change: Change, request: Option<u64>) -> Result<ChangeOutcome, ChangeError> {
+    pub async fn change_here(
+        &self,
+        change: Change,
+        request: Option<u64>,
+    ) -> Result<ChangeOutcome, ChangeError> {
         let asked = Instant::now();
-        self.ask(|reply| WriterCommand::Change { change, request, asked, reply }).await?
+        self.ask(|reply| WriterCommand::Change {
+            change,
+            request,
+            asked,
+            reply,
+        })
+        .await?
     }
 
     /// Seals blocks with the transactions that are ready, even empty ones, and waits for them. Many blocks are mined in
@@ -271,12 +315,18 @@ impl Chain {
 
     /// Takes a snapshot of the chain. Returns the id to [revert](Self::revert) to.
     pub async fn snapshot(&self) -> Result<u64, ChangeError> {
-        self.change(Change::Snapshot { name: None }).await?.snapshot()
+        self.change(Change::Snapshot { name: None })
+            .await?
+            .snapshot()
     }
 
     /// Takes a snapshot with a name of at most 255 bytes. Returns the id to [revert](Self::revert) to.
     pub async fn named_snapshot(&self, name: &str) -> Result<u64, ChangeError> {
-        self.change(Change::Snapshot { name: Some(name.into()) }).await?.snapshot()
+        self.change(Change::Snapshot {
+            name: Some(name.into()),
+        })
+        .await?
+        .snapshot()
     }
 
     /// Reverts to a snapshot, which is used up with all later ones. Returns whether it existed.
@@ -296,7 +346,9 @@ impl Chain {
 
     /// Sets the seconds between blocks, or follows the clock again. Returns whether they were set before.
     pub async fn set_block_interval(&self, seconds: Option<u64>) -> Result<bool, ChangeError> {
-        self.change(Change::SetBlockInterval(seconds)).await?.found()
+        self.change(Change::SetBlockInterval(seconds))
+            .await?
+            .found()
     }
 
     /// Returns the snapshots, oldest first.
@@ -316,9 +368,14 @@ impl Chain {
     }
 
     /// Sends a command to the writer and waits for the reply.
-    pub(super) async fn ask<R>(&self, command: impl FnOnce(oneshot::Sender<R>) -> WriterCommand) -> Result<R, Stopped> {
+    pub(super) async fn ask<R>(
+        &self,
+        command: impl FnOnce(oneshot::Sender<R>) -> WriterCommand,
+    ) -> Result<R, Stopped> {
         let (reply, answer) = oneshot::channel();
-        self.commands.send(command(reply)).map_err(|_| Stopped::Ended)?;
+        self.commands
+            .send(command(reply))
+            .map_err(|_| Stopped::Ended)?;
         answer.await.map_err(|_| Stopped::Ended)
     }
 
@@ -354,6 +411,9 @@ impl Chain {
         if next < head.oldest() {
             return Err(PositionExpired(next));
         }
-        Ok(ChainUpdate { removed, added: head.blocks_from(next).cloned().collect() })
+        Ok(ChainUpdate {
+            removed,
+            added: head.blocks_from(next).cloned().collect(),
+        })
     }
 }

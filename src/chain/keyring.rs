@@ -22,7 +22,10 @@ pub struct Keyring {
 
 impl Keyring {
     /// Returns a keyring with these keys, in this order, and the accounts that development methods impersonate.
-    pub fn new(keys: impl IntoIterator<Item = SecretKey>, impersonated: Arc<RwLock<Impersonated>>) -> Self {
+    pub fn new(
+        keys: impl IntoIterator<Item = SecretKey>,
+        impersonated: Arc<RwLock<Impersonated>>,
+    ) -> Self {
         let keys = keys.into_iter().map(|key| (key.address(), key)).collect();
         Self { keys, impersonated }
     }
@@ -31,13 +34,20 @@ impl Keyring {
     pub fn addresses(&self) -> Vec<Address> {
         let own = self.keys.iter().map(|(address, _)| *address);
         let impersonated = self.impersonated.read();
-        let others = impersonated.accounts.iter().copied().filter(|address| self.get(*address).is_none());
+        let others = impersonated
+            .accounts
+            .iter()
+            .copied()
+            .filter(|address| self.get(*address).is_none());
         own.chain(others).collect()
     }
 
     /// Returns the key of an account.
     pub fn get(&self, address: Address) -> Option<&SecretKey> {
-        self.keys.iter().find(|(own, _)| *own == address).map(|(_, key)| key)
+        self.keys
+            .iter()
+            .find(|(own, _)| *own == address)
+            .map(|(_, key)| key)
     }
 
     /// Returns whether [`sign`](Self::sign) accepts this account.
@@ -46,9 +56,14 @@ impl Keyring {
     }
 
     /// Signs with the key of `from`, or marks the transaction as that of an impersonated account.
-    pub fn sign(&self, from: Address, transaction: UnsignedTransaction) -> Result<Transaction, SubmitError> {
+    pub fn sign(
+        &self,
+        from: Address,
+        transaction: UnsignedTransaction,
+    ) -> Result<Transaction, SubmitError> {
         match self.get(from) {
-            Some(key) => sign_transaction(key, transaction).map_err(|error| SubmitError::Dropped(error.to_string())),
+            Some(key) => sign_transaction(key, transaction)
+                .map_err(|error| SubmitError::Dropped(error.to_string())),
             None if self.is_impersonated(from) => Ok(Transaction::impersonated(transaction, from)),
             None => Err(SubmitError::UnknownAccount),
         }
@@ -60,9 +75,16 @@ impl Keyring {
 }
 
 /// Signs a transaction. Its sender is known from the key and not recovered.
-pub fn sign_transaction(key: &SecretKey, transaction: UnsignedTransaction) -> Result<Transaction, KeyError> {
+pub fn sign_transaction(
+    key: &SecretKey,
+    transaction: UnsignedTransaction,
+) -> Result<Transaction, KeyError> {
     let signature = key.sign_prehash(&transaction.signature_hash())?;
     let public_key = CompressedKey::new(key.public_key().compressed());
     let envelope = Envelope::from(transaction.into_signed(signature));
-    Ok(Transaction { envelope, sender: key.address(), public_key: Some(public_key) })
+    Ok(Transaction {
+        envelope,
+        sender: key.address(),
+        public_key: Some(public_key),
+    })
 }

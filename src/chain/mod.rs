@@ -30,7 +30,10 @@ pub use block::{
     foreign::ForeignBlock,
     genesis::{Genesis, GenesisAccount, GenesisError, Step},
     header::{MAX_GAS_LIMIT, MIN_GAS_LIMIT},
-    simulate::{BlockPlan, MAX_SIMULATED_BLOCKS, PlannedCall, Simulated, SimulationError, SimulationOptions, simulate},
+    simulate::{
+        BlockPlan, MAX_SIMULATED_BLOCKS, PlannedCall, Simulated, SimulationError,
+        SimulationOptions, simulate,
+    },
 };
 pub use disk::{
     dump::{Dump, DumpError, PreparedDump},

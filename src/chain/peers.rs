@@ -40,7 +40,11 @@ pub enum PoolSelection {
 pub trait Peers: Send + Sync {
     /// Sends a pooled transaction to the leader. `again` marks one that an earlier leader may have received.
     /// Returns its acknowledgement, and a height of the log that includes it.
-    fn submit<'a>(&'a self, pooled: &'a Pooled, again: bool) -> BoxFuture<'a, Result<(Settled, u64), SubmitError>>;
+    fn submit<'a>(
+        &'a self,
+        pooled: &'a Pooled,
+        again: bool,
+    ) -> BoxFuture<'a, Result<(Settled, u64), SubmitError>>;
 
     /// Sends a change to the leader, as the request with this id. Returns its outcome, and the height of the log that
     /// includes it.

@@ -19,14 +19,21 @@ pub struct PerHead<T> {
 
 impl<T> Default for PerHead<T> {
     fn default() -> Self {
-        Self { latest: ArcSwapOption::empty(), turn: Mutex::default() }
+        Self {
+            latest: ArcSwapOption::empty(),
+            turn: Mutex::default(),
+        }
     }
 }
 
 impl<T> PerHead<T> {
     /// Returns the newest head and its value, which `make` computes on the first request. An error is not cached: the next
     /// request tries again.
-    pub async fn get<E, F>(&self, chain: &Chain, make: impl FnOnce(Arc<Head>) -> F) -> Result<(Arc<Head>, Arc<T>), E>
+    pub async fn get<E, F>(
+        &self,
+        chain: &Chain,
+        make: impl FnOnce(Arc<Head>) -> F,
+    ) -> Result<(Arc<Head>, Arc<T>), E>
     where
         F: Future<Output = Result<T, E>>,
     {
@@ -40,7 +47,8 @@ impl<T> PerHead<T> {
         }
         let value = Arc::new(make(head.clone()).await?);
         // Weak, so that the value does not keep an old chain alive; while it exists, no other head can have its address.
-        self.latest.store(Some(Arc::new((Arc::downgrade(&head), value.clone()))));
+        self.latest
+            .store(Some(Arc::new((Arc::downgrade(&head), value.clone()))));
         Ok((head, value))
     }
 

@@ -57,7 +57,11 @@ pub enum SendError {
 impl Sender {
     /// A sender that signs with `key`.
     pub fn new(chain: Chain, key: SecretKey) -> Self {
-        Self { chain, key, turn: Mutex::default() }
+        Self {
+            chain,
+            key,
+            turn: Mutex::default(),
+        }
     }
 
     /// Returns the account.
@@ -95,15 +99,21 @@ impl Sender {
                 let call = plan()?;
                 let fields = self.fields(call).map_err(SendError::from)?;
                 let transaction = sign_transaction(&self.key, fields.into());
-                let transaction = transaction.map_err(|error| SendError::Sign(error.to_string()))?;
-                self.chain.accept(Submission { transaction, sidecar: None })
+                let transaction =
+                    transaction.map_err(|error| SendError::Sign(error.to_string()))?;
+                self.chain.accept(Submission {
+                    transaction,
+                    sidecar: None,
+                })
             };
             let settled = match accepted {
                 Ok(accepted) => self.chain.settled(accepted).await,
                 Err(error) => Err(error),
             };
             match settled {
-                Err(SubmitError::NonceTooLow { .. } | SubmitError::ReplacementUnderpriced) if attempt < ATTEMPTS => {
+                Err(SubmitError::NonceTooLow { .. } | SubmitError::ReplacementUnderpriced)
+                    if attempt < ATTEMPTS =>
+                {
                     if attempt > 1 {
                         sleep(PAUSE).await;
                     }
@@ -124,17 +134,32 @@ impl Sender {
         let min_tip = self.chain.min_tip();
         let gas_price = match self.chain.next_base_fee(&self.chain.head()) {
             // Twice the base fee, as wallets set it: the transaction may have to wait for a block.
-            Some(base_fee) => GasPrice::Dynamic { max_fee: 2 * u128::from(base_fee) + min_tip, max_tip: min_tip },
+            Some(base_fee) => GasPrice::Dynamic {
+                max_fee: 2 * u128::from(base_fee) + min_tip,
+                max_tip: min_tip,
+            },
             None => GasPrice::Fixed(min_tip),
         };
-        let OutgoingCall { to, value, input, gas_limit, access_list } = call;
+        let OutgoingCall {
+            to,
+            value,
+            input,
+            gas_limit,
+            access_list,
+        } = call;
         let fields = TransactionFields::call(chain_id, nonce, gas_limit, gas_price, to, input);
-        Ok(TransactionFields { value, access_list, ..fields })
+        Ok(TransactionFields {
+            value,
+            access_list,
+            ..fields
+        })
     }
 }
 
 impl std::fmt::Debug for Sender {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Sender").field("account", &self.account()).finish_non_exhaustive()
+        f.debug_struct("Sender")
+            .field("account", &self.account())
+            .finish_non_exhaustive()
     }
 }

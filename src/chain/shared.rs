@@ -136,13 +136,22 @@ impl SharedChain {
     pub(super) fn next_environment(&self, head: &Head, at_least: u64) -> Environment {
         let standard = head.params.standard;
         let apart = u64::from(head.params.increasing_timestamps);
-        let timestamp = self.timing.lock().of_next_block(head.block.header.timestamp, apart, at_least);
+        let timestamp =
+            self.timing
+                .lock()
+                .of_next_block(head.block.header.timestamp, apart, at_least);
         let sealing = *self.sealing.lock();
         let mut environment = head.next_environment(timestamp);
-        environment.gas_limit = sealing.set.gas_limit.unwrap_or_else(|| match sealing.configured.gas_limit {
-            limit if standard => header::next_gas_limit(&head.block.header, limit, environment.rules),
-            limit => limit,
-        });
+        environment.gas_limit =
+            sealing
+                .set
+                .gas_limit
+                .unwrap_or_else(|| match sealing.configured.gas_limit {
+                    limit if standard => {
+                        header::next_gas_limit(&head.block.header, limit, environment.rules)
+                    }
+                    limit => limit,
+                });
         environment.beneficiary = sealing.beneficiary();
         environment.mix_hash = sealing.set.next_randomness.unwrap_or(environment.mix_hash);
         if environment.base_fee.is_some() {
@@ -155,7 +164,10 @@ impl SharedChain {
     pub(super) fn set(&self, setting: Setting) {
         let (mut sealing, mut impersonated) = (self.sealing.lock(), self.impersonated.write());
         // Taken rather than cloned, so that the set of accounts is changed in its place.
-        let mut settings = DevSettings { sealing: sealing.set, impersonated: std::mem::take(&mut impersonated) };
+        let mut settings = DevSettings {
+            sealing: sealing.set,
+            impersonated: std::mem::take(&mut impersonated),
+        };
         settings.set(setting);
         (sealing.set, *impersonated) = (settings.sealing, settings.impersonated);
     }
@@ -168,13 +180,18 @@ impl SharedChain {
 
     /// Returns the preamble of a block.
     pub(super) fn preamble(&self, head: &Arc<Head>, environment: &Environment) -> Vec<Transaction> {
-        let due = self.preamble_of(head).filter(|preamble| preamble.is_due(head, environment));
-        due.map(|preamble| preamble.transactions(head, environment)).unwrap_or_default()
+        let due = self
+            .preamble_of(head)
+            .filter(|preamble| preamble.is_due(head, environment));
+        due.map(|preamble| preamble.transactions(head, environment))
+            .unwrap_or_default()
     }
 
     /// Returns the source of preambles, except on a fork: it depends on the contracts of the node's own genesis block.
     fn preamble_of(&self, head: &Head) -> Option<&dyn Preamble> {
-        self.preamble.as_deref().filter(|_| head.state.base().is_none())
+        self.preamble
+            .as_deref()
+            .filter(|_| head.state.base().is_none())
     }
 
     /// Returns whether to seal a block with nothing but a preamble. The preamble is due by the chain's time, which
@@ -183,7 +200,8 @@ impl SharedChain {
     pub(super) fn preamble_wants_block(&self, head: &Arc<Head>, environment: &Environment) -> bool {
         let has_rested = |pace| self.timing.lock().since_preamble() >= pace;
         let wants = |preamble: &dyn Preamble| preamble.alone_every().is_some_and(has_rested);
-        self.preamble_of(head).is_some_and(|preamble| wants(preamble) && preamble.is_due(head, environment))
+        self.preamble_of(head)
+            .is_some_and(|preamble| wants(preamble) && preamble.is_due(head, environment))
             && !self.timing.lock().has_promise()
             && self.sealing.lock().set.next_base_fee.is_none()
     }

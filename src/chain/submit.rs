@@ -34,21 +34,36 @@ impl Chain {
         self.admit(submission, true)
     }
 
-    fn admit(&self, submission: Submission, is_acknowledged: bool) -> Result<Accepted, SubmitError> {
+    fn admit(
+        &self,
+        submission: Submission,
+        is_acknowledged: bool,
+    ) -> Result<Accepted, SubmitError> {
         let head = self.head();
         let next = self.shared.next_environment(&head, 0);
         let min_tip = if is_acknowledged { 0 } else { self.min_tip() };
         let base_fee = next.base_fee.unwrap_or(0);
         match submission.transaction.cosmos() {
             None => {
-                let admission =
-                    Admission { params: &head.params, rules: next.rules, gas_limit: next.gas_limit, min_tip };
+                let admission = Admission {
+                    params: &head.params,
+                    rules: next.rules,
+                    gas_limit: next.gas_limit,
+                    min_tip,
+                };
                 admission.check(&submission)?;
                 let transaction = &submission.transaction;
                 let max = transaction.envelope.max_fee_per_gas();
                 // Sealing at once, the chain would wait for a lower base fee for ever: it falls only with further blocks.
-                if max < u128::from(base_fee) && self.mining() == Mining::Instant && !is_acknowledged {
-                    return Err(SubmitError::FeeCapTooLow { sender: transaction.sender, max, base_fee });
+                if max < u128::from(base_fee)
+                    && self.mining() == Mining::Instant
+                    && !is_acknowledged
+                {
+                    return Err(SubmitError::FeeCapTooLow {
+                        sender: transaction.sender,
+                        max,
+                        base_fee,
+                    });
                 }
             }
             Some(cosmos) => self.admit_cosmos(&cosmos, &head, &next, min_tip)?,
@@ -58,30 +73,56 @@ impl Chain {
 
     /// Adds a Cosmos transaction that its client sends, once it passed [`check_cosmos`](Self::check_cosmos).
     /// `transaction` is `cosmos` as it is in a block.
-    pub fn accept_cosmos(&self, cosmos: &CosmosTransaction, transaction: Transaction) -> Result<Accepted, SubmitError> {
+    pub fn accept_cosmos(
+        &self,
+        cosmos: &CosmosTransaction,
+        transaction: Transaction,
+    ) -> Result<Accepted, SubmitError> {
         self.check_cosmos(cosmos)?;
         let head = self.head();
         let next = self.next_environment(&head);
-        self.add_to_pool(Submission { transaction, sidecar: None }, &head, &next)
+        self.add_to_pool(
+            Submission {
+                transaction,
+                sidecar: None,
+            },
+            &head,
+            &next,
+        )
     }
 
     /// Adds a transaction that was admitted to the pool.
-    fn add_to_pool(&self, submission: Submission, head: &Head, next: &Environment) -> Result<Accepted, SubmitError> {
+    fn add_to_pool(
+        &self,
+        submission: Submission,
+        head: &Head,
+        next: &Environment,
+    ) -> Result<Accepted, SubmitError> {
         let base_fee = next.base_fee.unwrap_or(0);
         if head.state.base().is_some() {
             // Fetches the account from the other node now, not under the pool's lock.
             head.state.get(submission.transaction.sender)?;
         }
-        let accepted = self.shared.pool.insert(submission, || self.head(), base_fee)?;
+        let accepted = self
+            .shared
+            .pool
+            .insert(submission, || self.head(), base_fee)?;
         self.shared.blobs.keep(&accepted.pooled);
-        let _ = self.shared.events.send(Event::Pending(accepted.pooled.transaction.clone()));
+        let _ = self
+            .shared
+            .events
+            .send(Event::Pending(accepted.pooled.transaction.clone()));
         Ok(accepted)
     }
 
     /// Removes expired transactions from the pool: those that have waited for another one or for a lower base fee for
     /// longer than the pool's limits allow.
     pub fn expire_waiting(&self) {
-        let base_fee = self.shared.next_environment(&self.head(), 0).base_fee.unwrap_or(0);
+        let base_fee = self
+            .shared
+            .next_environment(&self.head(), 0)
+            .base_fee
+            .unwrap_or(0);
         let count = self.shared.pool.expire(base_fee);
         if count > 0 {
             tracing::debug!(count, "transactions expired");
@@ -98,8 +139,12 @@ impl Chain {
         if let Some(peers) = self.shared.peers.get().cloned() {
             // The transaction is in this node's pool, and goes to the leader even if the client disconnects.
             let chain = self.clone();
-            let settling = tokio::spawn(async move { chain.settled_among(&*peers, accepted, true).await });
-            return settling.await.unwrap_or(Err(SubmitError::Stopped)).map(|_| hash);
+            let settling =
+                tokio::spawn(async move { chain.settled_among(&*peers, accepted, true).await });
+            return settling
+                .await
+                .unwrap_or(Err(SubmitError::Stopped))
+                .map(|_| hash);
         }
         if self.mining() == Mining::Instant {
             match accepted.included {
@@ -116,8 +161,13 @@ impl Chain {
         }
         if self.shared.stores_pool && self.shared.pool.get(hash).is_some() {
             let (kept, outcome) = oneshot::channel();
-            let waiting = StoreRequest { pooled: accepted.pooled, kept };
-            self.commands.send(WriterCommand::Store(waiting)).map_err(|_| SubmitError::Stopped)?;
+            let waiting = StoreRequest {
+                pooled: accepted.pooled,
+                kept,
+            };
+            self.commands
+                .send(WriterCommand::Store(waiting))
+                .map_err(|_| SubmitError::Stopped)?;
             outcome.await.unwrap_or(Err(SubmitError::Stopped))?;
         }
         Ok(hash)
@@ -128,10 +178,18 @@ impl Chain {
         if waiting.is_empty() {
             return;
         }
-        let fee_floor = self.shared.next_environment(&self.head(), 0).base_fee.unwrap_or(0);
+        let fee_floor = self
+            .shared
+            .next_environment(&self.head(), 0)
+            .base_fee
+            .unwrap_or(0);
         let (all, mut restored) = (waiting.len(), 0);
         for submission in waiting {
-            match self.shared.pool.insert(submission, || self.head(), fee_floor) {
+            match self
+                .shared
+                .pool
+                .insert(submission, || self.head(), fee_floor)
+            {
                 Ok(_) => restored += 1,
                 Err(error) => tracing::debug!(%error, "dropped a stored transaction"),
             }
@@ -148,7 +206,11 @@ impl Chain {
         }
         let _held = SealGuard(self);
         for round in 0u64.. {
-            let seal = || self.writer.try_lock().is_some_and(|mut writer| writer.seal_few());
+            let seal = || {
+                self.writer
+                    .try_lock()
+                    .is_some_and(|mut writer| writer.seal_few())
+            };
             let sealed = round < MAX_ROUNDS && seal();
             if !sealed {
                 self.wake();

@@ -5,7 +5,8 @@ use std::io::{self, Write};
 use clap::Args;
 
 use crate::account::{
-    AddressError, AddressForms, AnyPublicKey, DEFAULT_BECH32_PREFIX, Hrp, ParsedAddress, PublicKeyError, parse_address,
+    AddressError, AddressForms, AnyPublicKey, DEFAULT_BECH32_PREFIX, Hrp, ParsedAddress,
+    PublicKeyError, parse_address,
 };
 
 /// The network's bech32 prefix, as an option of every command that reads or writes addresses.
@@ -39,7 +40,10 @@ impl AddressArgs {
     /// public key and is not valid, [`Error::Output`] when printing fails.
     pub fn run(&self, out: &mut dyn Write) -> Result<(), Error> {
         let hrp = &self.prefix.bech32_prefix;
-        let address = match (parse_address(&self.text, hrp), AnyPublicKey::parse(&self.text, hrp)) {
+        let address = match (
+            parse_address(&self.text, hrp),
+            AnyPublicKey::parse(&self.text, hrp),
+        ) {
             (Ok(ParsedAddress { address, .. }), _) => address,
             (Err(_), Ok(key)) => key.address(),
             (Err(error), Err(PublicKeyError::Unrecognised)) => return Err(error.into()),

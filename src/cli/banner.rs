@@ -17,14 +17,23 @@ pub(super) fn print(node: &Node, out: &mut dyn Write) -> io::Result<()> {
     let chain_id = node.chain.params().chain_id;
     let version = env!("CARGO_PKG_VERSION");
     if config.has_exchange() {
-        writeln!(out, "tetrad {version}, chain id {chain_id}, {}", config.network.cosmos_chain_id)?;
+        writeln!(
+            out,
+            "tetrad {version}, chain id {chain_id}, {}",
+            config.network.cosmos_chain_id
+        )?;
         contracts(config, out)?;
     } else {
         writeln!(out, "tetrad {version}, chain id {chain_id}")?;
     }
     if let Some(url) = &config.fork.url {
         let (head, url) = (node.chain.head(), redact::url(url.as_str()));
-        writeln!(out, "Fork of {url} at block {}, {}", head.genesis.number(), head.genesis.hash)?;
+        writeln!(
+            out,
+            "Fork of {url} at block {}, {}",
+            head.genesis.number(),
+            head.genesis.hash
+        )?;
     }
     accounts(node, out)?;
     shared(node, out)?;
@@ -39,14 +48,25 @@ fn shared(node: &Node, out: &mut dyn Write) -> io::Result<()> {
     }
     writeln!(out, "\nProduction profile")?;
     if config.data_dir.is_none() && !config.cluster.is_enabled() {
-        writeln!(out, "  Chain         in memory: it ends with this process (--data-dir DIR keeps it)")?;
+        writeln!(
+            out,
+            "  Chain         in memory: it ends with this process (--data-dir DIR keeps it)"
+        )?;
     }
     if config.has_exchange() {
-        writeln!(out, "  Treasury      {}: it has the first coins, and mints tokens", node.treasury)?;
+        writeln!(
+            out,
+            "  Treasury      {}: it has the first coins, and mints tokens",
+            node.treasury
+        )?;
         match config.faucet.amount {
             Some(amount) => {
                 let amount = decimal::shortest(amount, COIN_DECIMALS);
-                writeln!(out, "  Faucet        {amount} {} for a payment", config.network.coin)?;
+                writeln!(
+                    out,
+                    "  Faucet        {amount} {} for a payment",
+                    config.network.coin
+                )?;
             }
             None => writeln!(out, "  Faucet        off (--faucet AMOUNT turns it on)")?,
         }
@@ -56,9 +76,17 @@ fn shared(node: &Node, out: &mut dyn Write) -> io::Result<()> {
 
 fn contracts(config: &Config, out: &mut dyn Write) -> io::Result<()> {
     let network = &config.network;
-    writeln!(out, "\nTokens {:<8} {:<42} receipt token of the lending pool", "", "")?;
+    writeln!(
+        out,
+        "\nTokens {:<8} {:<42} receipt token of the lending pool",
+        "", ""
+    )?;
     for token in &network.tokens {
-        writeln!(out, "  {:<13} {} {}", token.symbol, token.address, token.receipt)?;
+        writeln!(
+            out,
+            "  {:<13} {} {}",
+            token.symbol, token.address, token.receipt
+        )?;
     }
     let contracts = &network.contracts;
     writeln!(out, "\nContracts")?;
@@ -83,7 +111,11 @@ fn accounts(node: &Node, out: &mut dyn Write) -> io::Result<()> {
     match (&config.genesis, &config.fork.url) {
         (Some(_), _) => writeln!(out, "\nAccounts (the genesis file decides what they have)")?,
         (None, Some(_)) => writeln!(out, "\nAccounts ({balance} {} each)", network.coin)?,
-        (None, None) => writeln!(out, "\nAccounts ({balance} {} each, and some of every token)", network.coin)?,
+        (None, None) => writeln!(
+            out,
+            "\nAccounts ({balance} {} each, and some of every token)",
+            network.coin
+        )?,
     }
     for (index, (address, key)) in accounts.iter().enumerate() {
         if config.has_exchange() {
@@ -94,7 +126,10 @@ fn accounts(node: &Node, out: &mut dyn Write) -> io::Result<()> {
         }
     }
     writeln!(out, "  Mnemonic  {}", config.mnemonic)?;
-    writeln!(out, "  These keys are public. Never send anything of value to these accounts on another network.")
+    writeln!(
+        out,
+        "  These keys are public. Never send anything of value to these accounts on another network."
+    )
 }
 
 fn endpoints(node: &Node, out: &mut dyn Write) -> io::Result<()> {
@@ -108,13 +143,20 @@ fn endpoints(node: &Node, out: &mut dyn Write) -> io::Result<()> {
     }
     rest.extend(["/graphql", "/openapi.json"]);
     let mut lines = vec![
-        ("JSON-RPC", format!("{}   {}", node.rpc_url(), node.ws_url())),
+        (
+            "JSON-RPC",
+            format!("{}   {}", node.rpc_url(), node.ws_url()),
+        ),
         ("REST", format!("{}   {}", node.rest_url(), rest.join("  "))),
     ];
     if config.has_exchange() {
         lines.push(("Price WebSocket", node.exchange_ws_url()));
     }
-    let own = [("CometBFT", node.comet_url()), ("Cosmos REST", node.cosmos_rest_url()), ("gRPC", node.grpc_url())];
+    let own = [
+        ("CometBFT", node.comet_url()),
+        ("Cosmos REST", node.cosmos_rest_url()),
+        ("gRPC", node.grpc_url()),
+    ];
     lines.extend(own.into_iter().filter_map(|(name, url)| Some((name, url?))));
     if let MetricsAt::Own(address) = config.metrics {
         lines.push(("Metrics", format!("http://{address}/metrics")));
@@ -132,5 +174,6 @@ fn endpoints(node: &Node, out: &mut dyn Write) -> io::Result<()> {
 
 /// Replaces the addresses that stand for all interfaces, which no client can connect to, by those of this machine.
 fn reachable(url: &str) -> String {
-    url.replace("://0.0.0.0:", "://127.0.0.1:").replace("://[::]:", "://[::1]:")
+    url.replace("://0.0.0.0:", "://127.0.0.1:")
+        .replace("://[::]:", "://[::1]:")
 }

@@ -102,7 +102,8 @@ impl ChainArgs {
                     ChainCommand::Export { file, rlp } => self.export(&chain, file, *rlp)?,
                     ChainCommand::Compact { keep } => {
                         // Blocks whose prices are not yet in the prices' file have to stay.
-                        let oldest = compact(&chain, *keep, exchange::prices_kept_until(&*chain.storage))?;
+                        let oldest =
+                            compact(&chain, *keep, exchange::prices_kept_until(&*chain.storage))?;
                         format!("the oldest block is now {oldest}")
                     }
                     ChainCommand::Repair => Self::repair(&chain)?,
@@ -111,7 +112,8 @@ impl ChainArgs {
             }
         };
         if !result.is_empty() {
-            writeln!(out, "{result}").map_err(|error| Error::Io("standard output".to_owned(), error))?;
+            writeln!(out, "{result}")
+                .map_err(|error| Error::Io("standard output".to_owned(), error))?;
         }
         Ok(())
     }
@@ -119,7 +121,9 @@ impl ChainArgs {
     /// Opens the existing directory, with its lock.
     fn existing(&self) -> Result<DataDir, Error> {
         // Opening creates a missing directory.
-        self.data_dir.metadata().map_err(|error| Error::Io(self.data_dir.display().to_string(), error))?;
+        self.data_dir
+            .metadata()
+            .map_err(|error| Error::Io(self.data_dir.display().to_string(), error))?;
         Ok(DataDir::open(&self.data_dir)?)
     }
 
@@ -127,8 +131,12 @@ impl ChainArgs {
         let found = verify(chain)?;
         let blocks = canonical_blocks(chain)?;
         let indexed = index::verify(&self.data_dir, |number| blocks.block(number))?;
-        let indexed =
-            indexed.map(|found| format!(", {} rows of {} blocks in the index of addresses", found.rows, found.blocks));
+        let indexed = indexed.map(|found| {
+            format!(
+                ", {} rows of {} blocks in the index of addresses",
+                found.rows, found.blocks
+            )
+        });
         let indexed = indexed.unwrap_or_default();
         let blocks = match found.first <= found.last {
             true => format!("blocks {} to {}", found.first, found.last),
@@ -148,8 +156,15 @@ impl ChainArgs {
         Ok(match repair(chain)? {
             None => "no entry is damaged, and the log can be followed to its end".to_owned(),
             Some(done) => {
-                let aside = done.aside.iter().map(|file| format!("\n  {file}")).collect::<String>();
-                format!("{} entries are left; of the next one: {}. Put aside:{aside}", done.end, done.what)
+                let aside = done
+                    .aside
+                    .iter()
+                    .map(|file| format!("\n  {file}"))
+                    .collect::<String>();
+                format!(
+                    "{} entries are left; of the next one: {}. Put aside:{aside}",
+                    done.end, done.what
+                )
             }
         })
     }
@@ -168,22 +183,32 @@ impl ChainArgs {
         }
         let (count, what) = match file.metadata() {
             // A pipe or a device.
-            Ok(about) if !about.is_file() => write(&mut BufWriter::new(File::create(file).map_err(failed)?))?,
+            Ok(about) if !about.is_file() => {
+                write(&mut BufWriter::new(File::create(file).map_err(failed)?))?
+            }
             _ => Self::write_whole(file, write)?,
         };
         Ok(format!("{count} {what} in {}", file.display()))
     }
 
     /// Writes a file under another name first: an export cut off between two entries would look like a shorter chain.
-    fn write_whole<T>(file: &Path, write: impl FnOnce(&mut dyn Write) -> Result<T, Error>) -> Result<T, Error> {
+    fn write_whole<T>(
+        file: &Path,
+        write: impl FnOnce(&mut dyn Write) -> Result<T, Error>,
+    ) -> Result<T, Error> {
         let failed = |error| Error::Io(file.display().to_string(), error);
         let mut draft = file.as_os_str().to_owned();
         draft.push(".unfinished");
         let draft = PathBuf::from(draft);
         let mut target = BufWriter::new(File::create(&draft).map_err(failed)?);
         let written = write(&mut target).and_then(|written| {
-            let target = target.into_inner().map_err(|error| failed(error.into_error()))?;
-            target.sync_all().and_then(|()| fs::rename(&draft, file)).map_err(failed)?;
+            let target = target
+                .into_inner()
+                .map_err(|error| failed(error.into_error()))?;
+            target
+                .sync_all()
+                .and_then(|()| fs::rename(&draft, file))
+                .map_err(failed)?;
             Ok(written)
         });
         written.inspect_err(|_| {
@@ -202,7 +227,10 @@ impl ChainArgs {
         let chain = kept_in(directory.storage(), Durability::Os);
         let count = import(&chain, &mut source)?;
         let found = verify(&chain)?;
-        Ok(format!("{count} entries up to block {}, all in order", found.last))
+        Ok(format!(
+            "{count} entries up to block {}, all in order",
+            found.last
+        ))
     }
 
     fn backup(&self, target: &PathBuf) -> Result<String, Error> {
@@ -220,7 +248,10 @@ impl ChainArgs {
     fn restore(&self, backup: &Path) -> Result<String, Error> {
         let failed = |error| Error::Io(backup.display().to_string(), error);
         backup.metadata().map_err(failed)?;
-        let source = kept_in(Arc::new(Directory::new(backup).map_err(failed)?), Durability::Fsync);
+        let source = kept_in(
+            Arc::new(Directory::new(backup).map_err(failed)?),
+            Durability::Fsync,
+        );
         let open = || DataDir::open_to_fill(&self.data_dir);
         // The backup may be a directory that an interrupted restore was moving aside, which opening finishes.
         let existing = self.data_dir.is_dir().then(open).transpose()?;
@@ -228,11 +259,18 @@ impl ChainArgs {
         // The directory is created only after the backup has been verified.
         let target = existing.map_or_else(open, Ok)?;
         if same_file(backup, &self.data_dir).map_err(failed)? {
-            return Err(failed(io::Error::other("a directory cannot be restored from itself")));
+            return Err(failed(io::Error::other(
+                "a directory cannot be restored from itself",
+            )));
         }
         let (end, aside) = restore(&source, &*target.storage())?;
-        let aside = aside.map(|aside| format!("; what was there is in {aside}")).unwrap_or_default();
-        Ok(format!("{end} entries up to block {}, all in order{aside}", found.last))
+        let aside = aside
+            .map(|aside| format!("; what was there is in {aside}"))
+            .unwrap_or_default();
+        Ok(format!(
+            "{end} entries up to block {}, all in order{aside}",
+            found.last
+        ))
     }
 }
 

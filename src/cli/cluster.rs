@@ -17,11 +17,26 @@ use crate::{
 
 /// The commands, with their help.
 pub(super) const COMMANDS: [(&str, &str); 5] = [
-    ("status", "Print the nodes of the cluster with role, epoch, height and lag"),
-    ("init", "Make the chain in the data directory that of a new cluster; no node may run on it"),
-    ("step-down", "Have the leader let another node lead, for maintenance"),
-    ("leave", "Take the node with this --node-name out of service: it leads no more, and is not ready for clients"),
-    ("compact", "Remove the entries of the log that no joining node needs"),
+    (
+        "status",
+        "Print the nodes of the cluster with role, epoch, height and lag",
+    ),
+    (
+        "init",
+        "Make the chain in the data directory that of a new cluster; no node may run on it",
+    ),
+    (
+        "step-down",
+        "Have the leader let another node lead, for maintenance",
+    ),
+    (
+        "leave",
+        "Take the node with this --node-name out of service: it leads no more, and is not ready for clients",
+    ),
+    (
+        "compact",
+        "Remove the entries of the log that no joining node needs",
+    ),
 ];
 
 /// The error of a command.
@@ -52,7 +67,9 @@ pub(super) fn run(command: &str, config: &Config, out: &mut dyn Write) -> Result
     if !config.cluster.is_enabled() {
         return Err(Error::NoCluster);
     }
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()?;
     let cluster = &config.cluster;
     match command {
         "init" => {
@@ -61,12 +78,19 @@ pub(super) fn run(command: &str, config: &Config, out: &mut dyn Write) -> Result
             let storage = directory.storage();
             let log = Arc::new(LocalLogs::new(storage.clone()).with_durability(Durability::Os));
             let count = runtime.block_on(commands::init(cluster, path, storage, log))?;
-            writeln!(out, "the cluster {} has the chain, with {count} entries: start the node", cluster.name)?;
+            writeln!(
+                out,
+                "the cluster {} has the chain, with {count} entries: start the node",
+                cluster.name
+            )?;
         }
         "step-down" => {
             let leader = runtime.block_on(commands::status(cluster))?.leader;
-            let Some(leader) = leader else { return Ok(writeln!(out, "no node leads the cluster")?) };
-            let answer = runtime.block_on(commands::ask(cluster, &leader, NodeCommand::StepDown))?;
+            let Some(leader) = leader else {
+                return Ok(writeln!(out, "no node leads the cluster")?);
+            };
+            let answer =
+                runtime.block_on(commands::ask(cluster, &leader, NodeCommand::StepDown))?;
             writeln!(out, "{leader}: {answer}")?;
         }
         "leave" => {
@@ -76,7 +100,11 @@ pub(super) fn run(command: &str, config: &Config, out: &mut dyn Write) -> Result
         }
         "compact" => {
             let oldest = runtime.block_on(commands::compact(cluster))?;
-            writeln!(out, "the log of the cluster {} begins at entry {oldest}", cluster.name)?;
+            writeln!(
+                out,
+                "the log of the cluster {} begins at entry {oldest}",
+                cluster.name
+            )?;
         }
         _ => print(&runtime.block_on(commands::status(cluster))?, out)?,
     }
@@ -84,16 +112,41 @@ pub(super) fn run(command: &str, config: &Config, out: &mut dyn Write) -> Result
 }
 
 fn print(status: &Status, out: &mut dyn Write) -> io::Result<()> {
-    let Status { cluster, chain, leader, log, log_bytes, checkpoints, nodes } = status;
-    let Some((chain_id, genesis)) = chain else { return writeln!(out, "the cluster {cluster} has no chain yet") };
-    writeln!(out, "cluster     {cluster}: chain id {chain_id}, genesis block {genesis}")?;
+    let Status {
+        cluster,
+        chain,
+        leader,
+        log,
+        log_bytes,
+        checkpoints,
+        nodes,
+    } = status;
+    let Some((chain_id, genesis)) = chain else {
+        return writeln!(out, "the cluster {cluster} has no chain yet");
+    };
+    writeln!(
+        out,
+        "cluster     {cluster}: chain id {chain_id}, genesis block {genesis}"
+    )?;
     writeln!(out, "leader      {}", leader.as_deref().unwrap_or("none"))?;
     let (first, end) = log.unwrap_or_default();
-    writeln!(out, "log         entries {first} to {end}, {log_bytes} bytes")?;
+    writeln!(
+        out,
+        "log         entries {first} to {end}, {log_bytes} bytes"
+    )?;
     let checkpoints: Vec<_> = checkpoints.iter().map(u64::to_string).collect();
     writeln!(out, "checkpoints {}", checkpoints.join(", "))?;
-    let width = nodes.iter().map(|state| state.node.len()).max().unwrap_or_default().max(4);
-    writeln!(out, "\n{:width$}  role      epoch  height    lag     block     version  url", "node")?;
+    let width = nodes
+        .iter()
+        .map(|state| state.node.len())
+        .max()
+        .unwrap_or_default()
+        .max(4);
+    writeln!(
+        out,
+        "\n{:width$}  role      epoch  height    lag     block     version  url",
+        "node"
+    )?;
     for state in nodes {
         let role = format!("{:?}", state.role).to_lowercase();
         let lag = end.saturating_sub(state.height);

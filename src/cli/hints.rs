@@ -22,7 +22,9 @@ pub(super) fn hint(error: &Error) -> Option<String> {
 
 /// Returns a hint on the flag of an error of the command line's parser, if it is that of a setting.
 pub(super) fn on_flag(error: &clap::Error) -> Option<String> {
-    let Some(ContextValue::String(shown)) = error.get(ContextKind::InvalidArg) else { return None };
+    let Some(ContextValue::String(shown)) = error.get(ContextKind::InvalidArg) else {
+        return None;
+    };
     let flag = shown.strip_prefix("--")?.split([' ', '=', '[']).next()?;
     settings().find(|setting| setting.flag() == flag).map(usage)
 }
@@ -43,13 +45,17 @@ fn usage(setting: &Setting) -> String {
         Kind::Switch => format!("--{flag}"),
         _ => format!("--{flag} {}", setting.placeholder),
     };
-    let example = example(setting).map(|value| format!("; for example --{flag} {value}")).unwrap_or_default();
+    let example = example(setting)
+        .map(|value| format!("; for example --{flag} {value}"))
+        .unwrap_or_default();
     format!("{form}: {}{example}", setting.help)
 }
 
 /// Returns a value that the setting takes, as an argument.
 fn example(setting: &Setting) -> Option<String> {
-    let documented = format!("value = {}", setting.example).parse::<toml::Table>().ok();
+    let documented = format!("value = {}", setting.example)
+        .parse::<toml::Table>()
+        .ok();
     let documented = documented.and_then(|mut table| table.remove("value"));
     let value = setting.value(&Config::default()).or(documented)?;
     let quoted = |text: &str| match text.contains([' ', '*', ';']) {
@@ -78,22 +84,28 @@ fn on_start(error: &Error) -> Option<&'static str> {
 
 fn on_port(kind: ErrorKind) -> Option<&'static str> {
     match kind {
-        ErrorKind::AddrInUse => Some("another program, perhaps another node, uses this port; port 0 picks a free one"),
+        ErrorKind::AddrInUse => {
+            Some("another program, perhaps another node, uses this port; port 0 picks a free one")
+        }
         ErrorKind::PermissionDenied => Some(
             "ports below 1024 need a privilege: choose another port, grant CAP_NET_BIND_SERVICE, or let systemd bind it \
              (config/tetrad.socket)",
         ),
-        ErrorKind::AddrNotAvailable => {
-            Some("no interface of this machine has this address; 0.0.0.0 stands for all of them, [::] with IPv6")
-        }
+        ErrorKind::AddrNotAvailable => Some(
+            "no interface of this machine has this address; 0.0.0.0 stands for all of them, [::] with IPv6",
+        ),
         _ => None,
     }
 }
 
 fn on_unix(kind: ErrorKind) -> Option<&'static str> {
     match kind {
-        ErrorKind::AddrInUse => Some("another program listens on it, or the file is not a socket; it was not touched"),
-        ErrorKind::PermissionDenied => Some("the user that runs tetrad needs write permission in that directory"),
+        ErrorKind::AddrInUse => {
+            Some("another program listens on it, or the file is not a socket; it was not touched")
+        }
+        ErrorKind::PermissionDenied => {
+            Some("the user that runs tetrad needs write permission in that directory")
+        }
         _ => None,
     }
 }
@@ -106,13 +118,15 @@ fn on_directory(error: &DataDirError) -> Option<&'static str> {
         // The message names the remedy.
         DataDirError::Unfinished { .. } => None,
         DataDirError::Io { source, .. } => match source.kind() {
-            ErrorKind::PermissionDenied => {
-                Some("the user that runs tetrad needs permission to create the directory and files in it")
-            }
+            ErrorKind::PermissionDenied => Some(
+                "the user that runs tetrad needs permission to create the directory and files in it",
+            ),
             ErrorKind::AlreadyExists | ErrorKind::NotADirectory => {
                 Some("there is a file of that name; name a directory")
             }
-            ErrorKind::ReadOnlyFilesystem => Some("the file system is mounted read-only; mount a volume there"),
+            ErrorKind::ReadOnlyFilesystem => {
+                Some("the file system is mounted read-only; mount a volume there")
+            }
             ErrorKind::StorageFull | ErrorKind::QuotaExceeded => {
                 Some("the disk is full; `tetrad chain compact` deletes old blocks")
             }

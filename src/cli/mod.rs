@@ -31,7 +31,10 @@ use crate::rpc;
 
 /// The commands that are derived with `clap`.
 #[derive(Debug, Subcommand)]
-#[expect(clippy::large_enum_variant, reason = "there is one value, made once at the start")]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "there is one value, made once at the start"
+)]
 pub enum Command {
     /// Convert an address between hex, EIP-55, bech32 and raw bytes.
     Address(address::AddressArgs),
@@ -112,9 +115,11 @@ pub fn run(arguments: impl Iterator<Item = OsString>) -> ExitCode {
     // For the program itself: neither help nor completions name it.
     #[cfg(all(feature = "js-tracer", unix))]
     let parser = parser.subcommand(
-        clap::Command::new(rpc::TRACER_COMMAND)
-            .hide(true)
-            .arg(clap::Arg::new("memory").required(true).value_parser(clap::value_parser!(u64))),
+        clap::Command::new(rpc::TRACER_COMMAND).hide(true).arg(
+            clap::Arg::new("memory")
+                .required(true)
+                .value_parser(clap::value_parser!(u64)),
+        ),
     );
     let matches = match parser.try_get_matches_from(arguments) {
         Ok(matches) => matches,
@@ -193,7 +198,10 @@ fn parser() -> clap::Command {
             clap::Command::new("probe")
                 .about("Check whether the node with these settings is ready")
                 .args(settings::arguments_about(|setting| {
-                    matches!(setting.name, "listen" | "listen-unix" | "tls.certificate-file" | "tls.key-file")
+                    matches!(
+                        setting.name,
+                        "listen" | "listen-unix" | "tls.certificate-file" | "tls.key-file"
+                    )
                 }))
                 .after_help(OF_A_NODE),
         )
@@ -203,15 +211,23 @@ fn parser() -> clap::Command {
                 .subcommand_required(true)
                 .arg_required_else_help(true)
                 .subcommands(cluster::COMMANDS.map(|(name, about)| {
-                    let matters = |setting: &Setting| setting.section() == "cluster" || setting.name == "data-dir";
+                    let matters = |setting: &Setting| {
+                        setting.section() == "cluster" || setting.name == "data-dir"
+                    };
                     let command = clap::Command::new(name).about(about);
-                    command.args(settings::arguments_about(matters)).after_help(OF_A_NODE)
+                    command
+                        .args(settings::arguments_about(matters))
+                        .after_help(OF_A_NODE)
                 })),
         )
         .subcommand(
             clap::Command::new("completions")
                 .about("Print completions for a shell")
-                .arg(clap::Arg::new("shell").required(true).value_parser(clap::value_parser!(clap_complete::Shell))),
+                .arg(
+                    clap::Arg::new("shell")
+                        .required(true)
+                        .value_parser(clap::value_parser!(clap_complete::Shell)),
+                ),
         )
         .subcommand(clap::Command::new("man").about("Print the manual page"));
     // Deriving has replaced the description by the enum's documentation.
@@ -235,15 +251,27 @@ fn dispatch(matches: &clap::ArgMatches) -> Result<(), Error> {
     };
     match matches.subcommand() {
         Some(("config", matches)) => configuration::run(matches, out),
-        Some(("probe", matches)) => Ok(probe::run(&Config::from_values(&settings::values(matches)?)?, out)?),
+        Some(("probe", matches)) => Ok(probe::run(
+            &Config::from_values(&settings::values(matches)?)?,
+            out,
+        )?),
         Some(("cluster", matches)) => {
             // The parser requires one.
-            let Some((command, matches)) = matches.subcommand() else { return Ok(()) };
-            Ok(cluster::run(command, &Config::of_command(&settings::values(matches)?)?, out)?)
+            let Some((command, matches)) = matches.subcommand() else {
+                return Ok(());
+            };
+            Ok(cluster::run(
+                command,
+                &Config::of_command(&settings::values(matches)?)?,
+                out,
+            )?)
         }
         Some(("completions", matches)) => {
             // The parser requires one.
-            let shell = matches.get_one::<clap_complete::Shell>("shell").copied().unwrap_or(clap_complete::Shell::Bash);
+            let shell = matches
+                .get_one::<clap_complete::Shell>("shell")
+                .copied()
+                .unwrap_or(clap_complete::Shell::Bash);
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut parser(), "tetrad", &mut script);
             Ok(out.write_all(&script)?)
@@ -251,7 +279,8 @@ fn dispatch(matches: &clap::ArgMatches) -> Result<(), Error> {
         Some(("man", _)) => Ok(clap_mangen::Man::new(parser()).render(out)?),
         _ => {
             // The parser has accepted the command, so this succeeds.
-            let command = Command::from_arg_matches(matches).map_err(|error| io::Error::other(error.to_string()))?;
+            let command = Command::from_arg_matches(matches)
+                .map_err(|error| io::Error::other(error.to_string()))?;
             command.run(&mut keys::Terminal::new(), out)
         }
     }

@@ -10,7 +10,9 @@ pub(super) const STOPPING: &str = "STOPPING=1";
 pub(super) fn notify(state: &str) {
     use std::{env, os::unix::net::UnixDatagram};
 
-    let Some(socket) = env::var_os("NOTIFY_SOCKET").filter(|socket| !socket.is_empty()) else { return };
+    let Some(socket) = env::var_os("NOTIFY_SOCKET").filter(|socket| !socket.is_empty()) else {
+        return;
+    };
     let sent = UnixDatagram::unbound().and_then(|datagram| {
         connect(&datagram, &socket)?;
         datagram.send(state.as_bytes())
@@ -22,7 +24,10 @@ pub(super) fn notify(state: &str) {
 
 /// On Linux a name that begins with `@` is an abstract socket.
 #[cfg(target_os = "linux")]
-fn connect(datagram: &std::os::unix::net::UnixDatagram, socket: &std::ffi::OsStr) -> std::io::Result<()> {
+fn connect(
+    datagram: &std::os::unix::net::UnixDatagram,
+    socket: &std::ffi::OsStr,
+) -> std::io::Result<()> {
     use std::os::{linux::net::SocketAddrExt, unix::ffi::OsStrExt, unix::net::SocketAddr};
 
     match socket.as_bytes().strip_prefix(b"@") {
@@ -32,7 +37,10 @@ fn connect(datagram: &std::os::unix::net::UnixDatagram, socket: &std::ffi::OsStr
 }
 
 #[cfg(all(unix, not(target_os = "linux")))]
-fn connect(datagram: &std::os::unix::net::UnixDatagram, socket: &std::ffi::OsStr) -> std::io::Result<()> {
+fn connect(
+    datagram: &std::os::unix::net::UnixDatagram,
+    socket: &std::ffi::OsStr,
+) -> std::io::Result<()> {
     datagram.connect(socket)
 }
 

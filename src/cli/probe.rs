@@ -28,8 +28,15 @@ pub(super) fn run(config: &Config, out: &mut dyn Write) -> io::Result<()> {
         Some(path) => (path.display().to_string(), ask_unix(path)),
         None => {
             let address = reachable(config.listen);
-            let scheme = if config.tls.is_some() { "https" } else { "http" };
-            (format!("{scheme}://{address}/ready"), ask_tcp(address, config.tls.is_some()))
+            let scheme = if config.tls.is_some() {
+                "https"
+            } else {
+                "http"
+            };
+            (
+                format!("{scheme}://{address}/ready"),
+                ask_tcp(address, config.tls.is_some()),
+            )
         }
     };
     let failed = |what: String| io::Error::other(format!("{place}: {what}"));
@@ -45,7 +52,11 @@ pub(super) fn run(config: &Config, out: &mut dyn Write) -> io::Result<()> {
 /// Returns the address at which a client on the same machine reaches a listener.
 fn reachable(mut address: SocketAddr) -> SocketAddr {
     if address.ip().is_unspecified() {
-        let home: IpAddr = if address.is_ipv4() { Ipv4Addr::LOCALHOST.into() } else { Ipv6Addr::LOCALHOST.into() };
+        let home: IpAddr = if address.is_ipv4() {
+            Ipv4Addr::LOCALHOST.into()
+        } else {
+            Ipv6Addr::LOCALHOST.into()
+        };
         address.set_ip(home);
     }
     address
@@ -65,7 +76,8 @@ fn ask_tcp(address: SocketAddr, encrypted: bool) -> io::Result<Vec<u8>> {
         .dangerous()
         .with_custom_certificate_verifier(Arc::new(AnyCertificate(provider)))
         .with_no_client_auth();
-    let connection = ClientConnection::new(Arc::new(config), address.ip().into()).map_err(io::Error::other)?;
+    let connection =
+        ClientConnection::new(Arc::new(config), address.ip().into()).map_err(io::Error::other)?;
     ask(StreamOwned::new(connection, stream))
 }
 

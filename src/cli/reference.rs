@@ -12,7 +12,10 @@ const WIDTH: usize = 120;
 /// Writes every setting with its names, its type and its defaults, as a page of Markdown.
 pub(super) fn page(out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "# Settings\n")?;
-    writeln!(out, "<!-- Written by `tetrad config reference`; a test compares it with the program. -->\n")?;
+    writeln!(
+        out,
+        "<!-- Written by `tetrad config reference`; a test compares it with the program. -->\n"
+    )?;
     writeln!(
         out,
         "Every setting is a key of the configuration file, an environment variable and a flag. Flags win over the \
@@ -43,14 +46,23 @@ fn describe(setting: &Setting, out: &mut dyn Write) -> io::Result<()> {
         Kind::List => "list of texts",
     };
     let default = |profile| setting.value(&Config::of(profile));
-    let shown = |value: Option<Value>| value.map_or("none".to_owned(), |value| format!("`{value}`"));
+    let shown =
+        |value: Option<Value>| value.map_or("none".to_owned(), |value| format!("`{value}`"));
     let (development, production) = (default(Profile::Development), default(Profile::Production));
     let defaults = if development == production {
         shown(development)
     } else {
-        format!("{} (development), {} (production)", shown(development), shown(production))
+        format!(
+            "{} (development), {} (production)",
+            shown(development),
+            shown(production)
+        )
     };
-    let form = if setting.placeholder.is_empty() { String::new() } else { format!(", `{}`", setting.placeholder) };
+    let form = if setting.placeholder.is_empty() {
+        String::new()
+    } else {
+        format!(", `{}`", setting.placeholder)
+    };
     writeln!(out, "\n### `{}`\n\n{}.\n", setting.key(), setting.help)?;
     if !setting.details.is_empty() {
         writeln!(out, "{}\n", setting.details)?;
@@ -61,9 +73,21 @@ fn describe(setting: &Setting, out: &mut dyn Write) -> io::Result<()> {
         writeln!(out, "- Not with `{other}`: {why}")?;
     }
     let letter = setting.short.map(|letter| format!("`-{letter}`"));
-    let others: Vec<_> = letter.into_iter().chain(setting.aliases.iter().map(|alias| format!("`--{alias}`"))).collect();
-    let others = if others.is_empty() { String::new() } else { format!(" or {}", others.join(" or ")) };
-    writeln!(out, "- Flag: `--{}`{others}; environment: `{}`", setting.flag(), setting.variable())?;
+    let others: Vec<_> = letter
+        .into_iter()
+        .chain(setting.aliases.iter().map(|alias| format!("`--{alias}`")))
+        .collect();
+    let others = if others.is_empty() {
+        String::new()
+    } else {
+        format!(" or {}", others.join(" or "))
+    };
+    writeln!(
+        out,
+        "- Flag: `--{}`{others}; environment: `{}`",
+        setting.flag(),
+        setting.variable()
+    )?;
     if let Some(name) = setting.former_name {
         writeln!(out, "- Former name, which still works: `{name}`")?;
     }
@@ -77,7 +101,10 @@ pub(super) fn defaults(profile: Profile, out: &mut dyn Write) -> io::Result<()> 
         Profile::Production => ("production", Profile::Development),
     };
     let (config, other) = (Config::of(profile), Config::of(other));
-    writeln!(out, "# tetrad, {name} profile: every setting with its default.\n#")?;
+    writeln!(
+        out,
+        "# tetrad, {name} profile: every setting with its default.\n#"
+    )?;
     comment(
         &format!(
             "Written by `tetrad config defaults {name}`. Start with `tetrad --config FILE`. Each setting is also a flag \
@@ -96,12 +123,18 @@ pub(super) fn defaults(profile: Profile, out: &mut dyn Write) -> io::Result<()> 
         }
         for setting in section.settings {
             let value = setting.value(&config);
-            let mark = if value == setting.value(&other) { "" } else { "(*) " };
+            let mark = if value == setting.value(&other) {
+                ""
+            } else {
+                "(*) "
+            };
             writeln!(out)?;
             comment(&format!("{mark}{}.", setting.help), out)?;
             comment(setting.details, out)?;
             match value {
-                Some(Value::Integer(number)) => writeln!(out, "{} = {}", setting.key(), grouped(number))?,
+                Some(Value::Integer(number)) => {
+                    writeln!(out, "{} = {}", setting.key(), grouped(number))?
+                }
                 Some(value) => writeln!(out, "{} = {value}", setting.key())?,
                 None => writeln!(out, "# {} = {}", setting.key(), setting.example)?,
             }
@@ -117,7 +150,11 @@ fn comment(text: &str, out: &mut dyn Write) -> io::Result<()> {
         for word in line.split(' ') {
             if wrapped.chars().count() + 1 + word.chars().count() > WIDTH {
                 writeln!(out, "{wrapped}")?;
-                wrapped = if line.starts_with("- ") { "#  ".to_owned() } else { "#".to_owned() };
+                wrapped = if line.starts_with("- ") {
+                    "#  ".to_owned()
+                } else {
+                    "#".to_owned()
+                };
             }
             wrapped.push(' ');
             wrapped.push_str(word);

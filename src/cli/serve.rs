@@ -29,7 +29,10 @@ pub(super) fn run(values: &Values) -> Result<(), Error> {
     // waits for the others.
     let workers = parallel::processors() + 1;
     let mut runtime = tokio::runtime::Builder::new_multi_thread();
-    runtime.worker_threads(workers).thread_keep_alive(IDLE).enable_all();
+    runtime
+        .worker_threads(workers)
+        .thread_keep_alive(IDLE)
+        .enable_all();
     let runtime = runtime.build()?;
     let served = runtime.block_on(async {
         // From here on signals are queued until the loop below takes them.
@@ -43,8 +46,19 @@ pub(super) fn run(values: &Values) -> Result<(), Error> {
             let config = &node.config;
             let colours = io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none();
             let (own, logging) = ([node.updater], config.rpc.logging.clone());
-            let console = Console::new(&config.console, &config.network, node.known.clone(), own, logging, colours)?;
-            tokio::spawn(console.follow(node.chain.clone(), config.rpc.failed_calls.clone(), io::stdout()));
+            let console = Console::new(
+                &config.console,
+                &config.network,
+                node.known.clone(),
+                own,
+                logging,
+                colours,
+            )?;
+            tokio::spawn(console.follow(
+                node.chain.clone(),
+                config.rpc.failed_calls.clone(),
+                io::stdout(),
+            ));
         }
         notify::notify(notify::READY);
         let signal = signals.end(&node).await?;
@@ -61,7 +75,11 @@ pub(super) fn run(values: &Values) -> Result<(), Error> {
 /// The program of this process, even if its file has been replaced meanwhile.
 fn program() -> Option<PathBuf> {
     let link = Path::new("/proc/self/exe");
-    if link.exists() { Some(link.to_owned()) } else { std::env::current_exe().ok() }
+    if link.exists() {
+        Some(link.to_owned())
+    } else {
+        std::env::current_exe().ok()
+    }
 }
 
 /// The signals that the process handles.

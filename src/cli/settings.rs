@@ -23,25 +23,41 @@ const HEADINGS: [(&str, &str); 8] = [
 
 /// Returns a flag for each setting, the one that names the file, and anvil's two for the main listener.
 pub(super) fn arguments() -> Vec<Arg> {
-    let file = Arg::new("config").long("config").value_name("FILE").help("Read settings from this file");
-    let file = file.long_help("Read settings from this file [env: TETRAD_CONFIG]").help_heading("General");
+    let file = Arg::new("config")
+        .long("config")
+        .value_name("FILE")
+        .help("Read settings from this file");
+    let file = file
+        .long_help("Read settings from this file [env: TETRAD_CONFIG]")
+        .help_heading("General");
     let mut arguments = vec![file];
     let mut heading = "";
     for setting in settings() {
         heading = match setting.section() {
-            "" => HEADINGS.iter().find(|(first, _)| *first == setting.name).map_or(heading, |(_, heading)| *heading),
+            "" => HEADINGS
+                .iter()
+                .find(|(first, _)| *first == setting.name)
+                .map_or(heading, |(_, heading)| *heading),
             section => title(section),
         };
         arguments.push(argument(setting).help_heading(heading));
         if let Some((letter, help)) = setting.counter {
-            let counter = Arg::new(counter_id(setting)).short(letter).action(ArgAction::Count).help(help);
+            let counter = Arg::new(counter_id(setting))
+                .short(letter)
+                .action(ArgAction::Count)
+                .help(help);
             arguments.push(counter.conflicts_with(setting.name).help_heading(heading));
         }
         if setting.name == "listen" {
-            let host = Arg::new("host").long("host").value_name("ADDR").help("Host of --listen, as anvil has it");
+            let host = Arg::new("host")
+                .long("host")
+                .value_name("ADDR")
+                .help("Host of --listen, as anvil has it");
             let port = Arg::new("port").long("port").short('p').value_name("PORT");
             let port = port.help("Port of --listen, as anvil has it");
-            arguments.extend([host, port].map(|part| part.conflicts_with("listen").help_heading(heading)));
+            arguments.extend(
+                [host, port].map(|part| part.conflicts_with("listen").help_heading(heading)),
+            );
         }
     }
     arguments
@@ -50,7 +66,9 @@ pub(super) fn arguments() -> Vec<Arg> {
 /// Returns the same flags, and hides those whose settings do not matter to a command.
 pub(super) fn arguments_about(matters: impl Fn(&Setting) -> bool) -> Vec<Arg> {
     let is_about = |id: &str| settings().any(|setting| setting.name == id && matters(setting));
-    let listen = settings().find(|setting| setting.name == "listen").is_some_and(&matters);
+    let listen = settings()
+        .find(|setting| setting.name == "listen")
+        .is_some_and(&matters);
     let hide = |argument: Arg| {
         let id = argument.get_id().as_str();
         let is_shown = id == "config" || is_about(id) || (listen && matches!(id, "host" | "port"));
@@ -83,13 +101,21 @@ fn counter_id(setting: &Setting) -> String {
 }
 
 fn argument(setting: &Setting) -> Arg {
-    let details = if setting.details.is_empty() { String::new() } else { format!(". {}", setting.details) };
+    let details = if setting.details.is_empty() {
+        String::new()
+    } else {
+        format!(". {}", setting.details)
+    };
     let mut argument = Arg::new(setting.name)
         .long(setting.flag())
         .visible_aliases(setting.aliases.iter().copied())
         .aliases(setting.former_flag())
         .help(setting.help)
-        .long_help(format!("{}{details} [env: {}]", setting.help, setting.variable()))
+        .long_help(format!(
+            "{}{details} [env: {}]",
+            setting.help,
+            setting.variable()
+        ))
         .hide_short_help(!setting.common);
     if let Some(letter) = setting.short {
         argument = argument.short(letter);
@@ -102,14 +128,20 @@ fn argument(setting: &Setting) -> Arg {
             .require_equals(true)
             .default_missing_value("true")
             .hide_possible_values(true),
-        _ => argument.value_name(setting.placeholder).action(ArgAction::Set).allow_hyphen_values(true),
+        _ => argument
+            .value_name(setting.placeholder)
+            .action(ArgAction::Set)
+            .allow_hyphen_values(true),
     }
 }
 
 /// Collects the values of file, environment and flags.
 pub(super) fn values(matches: &ArgMatches) -> Result<Values, ConfigError> {
     let mut values = Values::default();
-    let named = matches.get_one::<String>("config").cloned().or_else(|| std::env::var("TETRAD_CONFIG").ok());
+    let named = matches
+        .get_one::<String>("config")
+        .cloned()
+        .or_else(|| std::env::var("TETRAD_CONFIG").ok());
     if let Some(file) = named {
         values.read_file(Path::new(&file))?;
     }
@@ -119,10 +151,16 @@ pub(super) fn values(matches: &ArgMatches) -> Result<Values, ConfigError> {
         if let Some(text) = matches.get_one::<String>(setting.name) {
             values.read(setting, text, ValueOrigin::Flag(setting.flag()))?;
         }
-        let Some((letter, _)) = setting.counter else { continue };
+        let Some((letter, _)) = setting.counter else {
+            continue;
+        };
         match matches.get_count(&counter_id(setting)) {
             0 => {}
-            count => values.read(setting, &count.to_string(), ValueOrigin::Flag(letter.to_string()))?,
+            count => values.read(
+                setting,
+                &count.to_string(),
+                ValueOrigin::Flag(letter.to_string()),
+            )?,
         }
     }
     Ok(values)
@@ -148,11 +186,17 @@ pub(super) fn print(config: &Config, values: &Values, out: &mut dyn Write) -> io
             writeln!(out, "\n[{section}]")?;
             table = section;
         }
-        let origin = values.given(setting).map(|given| format!("  # {}", given.origin)).unwrap_or_default();
+        let origin = values
+            .given(setting)
+            .map(|given| format!("  # {}", given.origin))
+            .unwrap_or_default();
         let value = setting.redacted_value(config);
         match value {
             Some(value) if Some(&value) != setting.value(config).as_ref() => {
-                writeln!(out, "# {key} = {value}{origin}, shown without what may be secret")?;
+                writeln!(
+                    out,
+                    "# {key} = {value}{origin}, shown without what may be secret"
+                )?;
             }
             Some(value) => writeln!(out, "{key} = {value}{origin}")?,
             None => writeln!(out, "# {key} is not set")?,
@@ -171,7 +215,12 @@ mod tests {
             assert!(settings().any(|setting| setting.name == first), "{first}");
         }
         for argument in arguments() {
-            assert!(argument.get_help_heading().is_some_and(|heading| !heading.is_empty()), "{argument}");
+            assert!(
+                argument
+                    .get_help_heading()
+                    .is_some_and(|heading| !heading.is_empty()),
+                "{argument}"
+            );
         }
         for setting in settings().filter(|setting| !setting.section().is_empty()) {
             assert_ne!(title(setting.section()), setting.section());

@@ -57,7 +57,12 @@ pub(super) async fn offered(objects: &ObjectStore) -> Result<Vec<u64>, ClusterEr
     let mut list = objects.list().await.map_err(|error| failed(&error))?;
     while let Some(object) = list.next().await {
         let object = object.map_err(|error| failed(&error))?;
-        heights.extend(object.name.strip_prefix("checkpoint-").and_then(|height| height.parse::<u64>().ok()));
+        heights.extend(
+            object
+                .name
+                .strip_prefix("checkpoint-")
+                .and_then(|height| height.parse::<u64>().ok()),
+        );
     }
     heights.sort_unstable();
     Ok(heights)
@@ -79,8 +84,14 @@ impl Creation {
                 sleep(RENEWAL).await;
                 match directory.claim_creation(Some(revision), &claim).await {
                     Ok(Some(renewed)) => revision = renewed,
-                    Ok(None) => return tracing::error!("another node has taken over the creation of the chain"),
-                    Err(error) => tracing::debug!(%error, "failed to renew the claim to create the chain"),
+                    Ok(None) => {
+                        return tracing::error!(
+                            "another node has taken over the creation of the chain"
+                        );
+                    }
+                    Err(error) => {
+                        tracing::debug!(%error, "failed to renew the claim to create the chain")
+                    }
                 }
             }
         }))
@@ -97,10 +108,15 @@ impl Membership {
     /// Prepares the data directory. If it and the cluster have no chain, returns the claim of this node to create it, to be
     /// held until the chain is published. Otherwise the directory has the cluster's chain afterwards, from checkpoints if it
     /// was empty.
-    pub async fn prepare(&self, storage: &Arc<dyn Storage>) -> Result<Option<Creation>, ClusterError> {
+    pub async fn prepare(
+        &self,
+        storage: &Arc<dyn Storage>,
+    ) -> Result<Option<Creation>, ClusterError> {
         let mut rival = None;
         loop {
-            let chain = persist(|| self.directory.chain()).await?.map(|found| found.chain);
+            let chain = persist(|| self.directory.chain())
+                .await?
+                .map(|found| found.chain);
             match (chain, ChainFile::load(&**storage)?) {
                 (Some(chain), Some(local)) => {
                     self.expect_same(&chain, &local, &**storage)?;
@@ -128,29 +144,54 @@ impl Membership {
 
     /// Returns whether a node of this name began to create the chain.
     async fn is_creator(&self) -> Result<bool, ClusterError> {
-        let creator = persist(|| self.directory.creator()).await?.and_then(|creator| creator.value);
+        let creator = persist(|| self.directory.creator())
+            .await?
+            .and_then(|creator| creator.value);
         Ok(creator.is_some_and(|creator| creator.node == self.node))
     }
 
     /// Claims to create the chain, unless another node does. `rival` is the claim of that node, as it was first seen.
-    pub(super) async fn claim_creation(&self, rival: &mut Option<Rival>) -> Result<Option<Creation>, ClusterError> {
+    pub(super) async fn claim_creation(
+        &self,
+        rival: &mut Option<Rival>,
+    ) -> Result<Option<Creation>, ClusterError> {
         let creator = persist(|| self.directory.creator()).await?;
         let revision = creator.as_ref().map(|creator| creator.revision);
         let holder = creator.and_then(|creator| creator.value);
-        if let (Some(holder), Some(revision)) = (holder.filter(|holder| holder.node != self.node), revision) {
-            let seen = rival.take().filter(|seen| seen.revision == revision).unwrap_or_else(|| {
-                tracing::info!(cluster = self.config.name, node = holder.node, "another node creates the chain");
-                Rival { revision, since: Instant::now() }
-            });
+        if let (Some(holder), Some(revision)) =
+            (holder.filter(|holder| holder.node != self.node), revision)
+        {
+            let seen = rival
+                .take()
+                .filter(|seen| seen.revision == revision)
+                .unwrap_or_else(|| {
+                    tracing::info!(
+                        cluster = self.config.name,
+                        node = holder.node,
+                        "another node creates the chain"
+                    );
+                    Rival {
+                        revision,
+                        since: Instant::now(),
+                    }
+                });
             let is_dead = seen.since.elapsed() >= CREATION;
             *rival = Some(seen);
             if !is_dead {
                 return Ok(None);
             }
         }
-        let claim = Claim { node: self.node.clone(), instance: self.instance, epoch: 0 };
+        let claim = Claim {
+            node: self.node.clone(),
+            instance: self.instance,
+            epoch: 0,
+        };
         match self.directory.claim_creation(revision, &claim).await {
-            Ok(Some(revision)) => Ok(Some(Creation::hold(self.directory.clone(), claim, revision))),
+            Ok(Some(revision)) => Ok(Some(Creation::hold(
+                self.directory.clone(),
+                claim,
+                revision,
+            ))),
             // Without an answer the next look finds out.
             Ok(None) | Err(ClusterError::JetStream(_)) => Ok(None),
             Err(error) => Err(error),
@@ -158,7 +199,12 @@ impl Membership {
     }
 
     /// Refuses a directory with another chain than the cluster's.
-    fn expect_same(&self, chain: &ChainFile, local: &ChainFile, storage: &dyn Storage) -> Result<(), ClusterError> {
+    fn expect_same(
+        &self,
+        chain: &ChainFile,
+        local: &ChainFile,
+        storage: &dyn Storage,
+    ) -> Result<(), ClusterError> {
         let (expected, found) = (chain.identity(), local.identity());
         if expected == found {
             return Ok(());
@@ -177,13 +223,27 @@ impl Membership {
 
     /// Fills an empty directory with the oldest and the newest checkpoint of the cluster: the log begins at the oldest, and
     /// the state is that of the newest.
-    async fn fetch_checkpoints(&self, chain: &ChainFile, storage: &dyn Storage) -> Result<(), ClusterError> {
+    async fn fetch_checkpoints(
+        &self,
+        chain: &ChainFile,
+        storage: &dyn Storage,
+    ) -> Result<(), ClusterError> {
         let objects = self.connection.objects().await?;
-        let begins = self.connection.log().await?.heights().await?.map_or(0, |heights| heights.start);
+        let begins = self
+            .connection
+            .log()
+            .await?
+            .heights()
+            .await?
+            .map_or(0, |heights| heights.start);
         let mut heights = persist(|| offered(&objects)).await?;
         heights.retain(|height| *height >= begins);
-        let none =
-            || ClusterError::Refused(format!("the cluster {} has no checkpoint to begin with", self.config.name));
+        let none = || {
+            ClusterError::Refused(format!(
+                "the cluster {} has no checkpoint to begin with",
+                self.config.name
+            ))
+        };
         let (oldest, newest) = heights.first().zip(heights.last()).ok_or_else(none)?;
         let mut fetched = Vec::new();
         for height in BTreeSet::from([*oldest, *newest]) {
@@ -204,7 +264,10 @@ impl Membership {
 
     /// Returns the leading node's copy of the log.
     pub fn leader_copy(&self) -> Arc<dyn OtherCopies> {
-        Arc::new(LeaderCopy { connection: self.connection.clone(), directory: self.directory.clone() })
+        Arc::new(LeaderCopy {
+            connection: self.connection.clone(),
+            directory: self.directory.clone(),
+        })
     }
 
     /// Publishes the chain that this node has created, so that other nodes can join.
@@ -219,7 +282,9 @@ impl Membership {
         match persist(|| self.directory.create_chain(chain.clone())).await? {
             true => Ok(()),
             false => {
-                let found = persist(|| self.directory.chain()).await?.ok_or_else(missing)?;
+                let found = persist(|| self.directory.chain())
+                    .await?
+                    .ok_or_else(missing)?;
                 self.expect_same(&found.chain, &chain, storage)
             }
         }
@@ -227,12 +292,23 @@ impl Membership {
 
     /// Returns the keys of the network's own accounts that the cluster shares, by file name, for those files that
     /// `directory` lacks.
-    pub async fn missing_keys(&self, directory: &Path) -> Result<Vec<(String, Zeroizing<String>)>, ClusterError> {
-        let bucket = self.connection.bucket(&self.connection.names.keys()).await?;
+    pub async fn missing_keys(
+        &self,
+        directory: &Path,
+    ) -> Result<Vec<(String, Zeroizing<String>)>, ClusterError> {
+        let bucket = self
+            .connection
+            .bucket(&self.connection.names.keys())
+            .await?;
         let mut keys = Vec::new();
-        for name in OWN_KEYS.into_iter().filter(|name| !directory.join(name).exists()) {
+        for name in OWN_KEYS
+            .into_iter()
+            .filter(|name| !directory.join(name).exists())
+        {
             let found = bucket.get(name).await.map_err(|error| failed(&error))?;
-            let Some(found) = found.filter(|found| found.len() <= MAX_KEY) else { continue };
+            let Some(found) = found.filter(|found| found.len() <= MAX_KEY) else {
+                continue;
+            };
             let text = std::str::from_utf8(&found).map_err(|error| failed(&error))?;
             keys.push((name.to_owned(), Zeroizing::new(text.to_owned())));
         }
@@ -241,15 +317,23 @@ impl Membership {
 
     /// Shares the generated keys of the network's own accounts with the cluster.
     pub async fn share_keys(&self, directory: &Path) -> Result<(), ClusterError> {
-        let bucket = self.connection.bucket(&self.connection.names.keys()).await?;
+        let bucket = self
+            .connection
+            .bucket(&self.connection.names.keys())
+            .await?;
         for name in OWN_KEYS {
             let file = directory.join(name);
             if !file.exists() {
                 continue;
             }
             let text = std::fs::read_to_string(&file);
-            let text = Zeroizing::new(text.map_err(|error| ClusterError::Io(file.display().to_string(), error))?);
-            bucket.put(name, Bytes::copy_from_slice(text.as_bytes())).await.map_err(|error| failed(&error))?;
+            let text = Zeroizing::new(
+                text.map_err(|error| ClusterError::Io(file.display().to_string(), error))?,
+            );
+            bucket
+                .put(name, Bytes::copy_from_slice(text.as_bytes()))
+                .await
+                .map_err(|error| failed(&error))?;
         }
         Ok(())
     }
@@ -259,29 +343,55 @@ impl Membership {
 const OWN_KEYS: [&str; 3] = ["treasury.key", "updater.key", "borrower.key"];
 
 async fn fetch(objects: &ObjectStore, height: u64) -> Result<Vec<u8>, ClusterError> {
-    let object = objects.get(object_name(height)).await.map_err(|error| failed(&error))?;
+    let object = objects
+        .get(object_name(height))
+        .await
+        .map_err(|error| failed(&error))?;
     let size = object.info().size;
     if size > MAX_CHECKPOINT {
-        return Err(ClusterError::Refused(format!("the checkpoint at {height} has {size} bytes")));
+        return Err(ClusterError::Refused(format!(
+            "the checkpoint at {height} has {size} bytes"
+        )));
     }
     let mut bytes = Vec::new();
     let io = |error| ClusterError::Io(format!("the checkpoint at {height}"), error);
-    object.take(size as u64).read_to_end(&mut bytes).await.map_err(io)?;
-    tracing::info!(height, bytes = bytes.len(), "fetched a checkpoint of the cluster");
+    object
+        .take(size as u64)
+        .read_to_end(&mut bytes)
+        .await
+        .map_err(io)?;
+    tracing::info!(
+        height,
+        bytes = bytes.len(),
+        "fetched a checkpoint of the cluster"
+    );
     Ok(bytes)
 }
 
-async fn upload(objects: &ObjectStore, storage: &dyn Storage, height: u64) -> Result<(), ClusterError> {
+async fn upload(
+    objects: &ObjectStore,
+    storage: &dyn Storage,
+    height: u64,
+) -> Result<(), ClusterError> {
     let name = object_name(height);
     let io = |error| ClusterError::Io(storage.describe(&name), error);
-    let Some(bytes) = read_file(storage, &name).map_err(io)? else { return Ok(()) };
-    objects.put(name.as_str(), &mut bytes.as_slice()).await.map(drop).map_err(|error| failed(&error))
+    let Some(bytes) = read_file(storage, &name).map_err(io)? else {
+        return Ok(());
+    };
+    objects
+        .put(name.as_str(), &mut bytes.as_slice())
+        .await
+        .map(drop)
+        .map_err(|error| failed(&error))
 }
 
 /// Fetches the newest checkpoint of the cluster into the directory of a node, unless it is there.
 async fn fetch_newest(connection: &Connection, storage: &dyn Storage) -> Result<(), ClusterError> {
     let io = |error| ClusterError::Io(storage.describe(""), error);
-    let (objects, own) = (connection.objects().await?, store::checkpoints(storage).map_err(io)?);
+    let (objects, own) = (
+        connection.objects().await?,
+        store::checkpoints(storage).map_err(io)?,
+    );
     let newest = offered(&objects).await?.last().copied();
     if let Some(height) = newest.filter(|height| !own.contains(height)) {
         let bytes = fetch(&objects, height).await?;
@@ -292,7 +402,11 @@ async fn fetch_newest(connection: &Connection, storage: &dyn Storage) -> Result<
 
 /// Starts exchanging checkpoints with the other nodes: offers those of this node while it leads, and fetches one if this node
 /// cannot follow the log without it.
-pub(super) fn exchange_checkpoints(connection: Connection, chain: Chain, storage: Arc<dyn Storage>) {
+pub(super) fn exchange_checkpoints(
+    connection: Connection,
+    chain: Chain,
+    storage: Arc<dyn Storage>,
+) {
     tokio::spawn(async move {
         let mut ticks = interval(EVERY);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -301,7 +415,9 @@ pub(super) fn exchange_checkpoints(connection: Connection, chain: Chain, storage
             let leads = chain.leadership().borrow().leads;
             let exchanged = match chain.needs_checkpoint_after() {
                 _ if leads => offer_new(&connection, &chain, &*storage).await,
-                Some(_) => fetch_newest(&connection, &*storage).await.map(|()| chain.entries_arrived()),
+                Some(_) => fetch_newest(&connection, &*storage)
+                    .await
+                    .map(|()| chain.entries_arrived()),
                 None => Ok(()),
             };
             if let Err(error) = exchanged {
@@ -313,16 +429,38 @@ pub(super) fn exchange_checkpoints(connection: Connection, chain: Chain, storage
 
 /// Offers the oldest and the newest usable checkpoints, and removes others. What servers lost is offered again. A revert to
 /// before a checkpoint from which nodes may have begun demands another one.
-async fn offer_new(connection: &Connection, chain: &Chain, storage: &dyn Storage) -> Result<(), ClusterError> {
+async fn offer_new(
+    connection: &Connection,
+    chain: &Chain,
+    storage: &dyn Storage,
+) -> Result<(), ClusterError> {
     let io = |error| ClusterError::Io(storage.describe(""), error);
     let usable = chain.checkpoints().map_err(io)?;
-    let Some(begins) = connection.log().await?.heights().await?.map(|heights| heights.start) else { return Ok(()) };
-    let usable: Vec<_> = usable.into_iter().filter(|height| *height >= begins).collect();
-    let wanted: BTreeSet<u64> = usable.first().into_iter().chain(usable.iter().rev().take(OFFERED)).copied().collect();
+    let Some(begins) = connection
+        .log()
+        .await?
+        .heights()
+        .await?
+        .map(|heights| heights.start)
+    else {
+        return Ok(());
+    };
+    let usable: Vec<_> = usable
+        .into_iter()
+        .filter(|height| *height >= begins)
+        .collect();
+    let wanted: BTreeSet<u64> = usable
+        .first()
+        .into_iter()
+        .chain(usable.iter().rev().take(OFFERED))
+        .copied()
+        .collect();
     let objects = connection.objects().await?;
     let present = offered(&objects).await?;
     // A useless one stays until there is one after it: should this node end before, the next leader sees it.
-    let is_lacking = |height: &u64| !chain.is_base(*height) && usable.last().is_none_or(|newest| newest < height);
+    let is_lacking = |height: &u64| {
+        !chain.is_base(*height) && usable.last().is_none_or(|newest| newest < height)
+    };
     if wanted.is_empty() || present.iter().any(is_lacking) {
         chain.demand_checkpoint();
     }
@@ -332,8 +470,14 @@ async fn offer_new(connection: &Connection, chain: &Chain, storage: &dyn Storage
     for height in wanted.iter().filter(|height| !present.contains(height)) {
         upload(&objects, storage, *height).await?;
     }
-    for height in present.into_iter().filter(|height| !wanted.contains(height) && !is_lacking(height)) {
-        objects.delete(object_name(height)).await.map_err(|error| failed(&error))?;
+    for height in present
+        .into_iter()
+        .filter(|height| !wanted.contains(height) && !is_lacking(height))
+    {
+        objects
+            .delete(object_name(height))
+            .await
+            .map_err(|error| failed(&error))?;
     }
     Ok(())
 }

@@ -11,7 +11,9 @@ const MAX_JUMP: Duration = Duration::from_secs(1);
 
 /// Returns the time since the Unix epoch.
 pub(super) fn now() -> Duration {
-    SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default()
+    SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .unwrap_or_default()
 }
 
 /// Compares the clock with that of the servers.
@@ -38,7 +40,9 @@ pub(super) struct ClockWatch {
 
 impl ClockWatch {
     pub(super) fn begin() -> Self {
-        Self { last: (now(), Instant::now()) }
+        Self {
+            last: (now(), Instant::now()),
+        }
     }
 
     /// Returns whether the clock has jumped since the last look.
@@ -62,7 +66,10 @@ mod tests {
         let mut watch = ClockWatch::begin();
         let (clock, steady) = watch.last;
         let at = |clock_seconds: f64, seconds: f64| {
-            (clock + Duration::from_secs_f64(clock_seconds), steady + Duration::from_secs_f64(seconds))
+            (
+                clock + Duration::from_secs_f64(clock_seconds),
+                steady + Duration::from_secs_f64(seconds),
+            )
         };
         assert!(!watch.look(at(10.0, 10.0)));
         assert!(!watch.look(at(13_600.5, 13_600.0)));

@@ -70,12 +70,20 @@ pub async fn status(config: &ClusterConfig) -> Result<Status, ClusterError> {
     let connection = Connection::open(config, OPERATOR).await?;
     let directory = Directory::open(&connection).await?;
     let chain = directory.chain().await?.map(|found| found.chain.identity());
-    let leader = directory.lease().await?.and_then(|lease| lease.value).map(|claim| claim.node);
+    let leader = directory
+        .lease()
+        .await?
+        .and_then(|lease| lease.value)
+        .map(|claim| claim.node);
     let (log, log_bytes, checkpoints) = match chain {
         Some(_) => {
             let stream = connection.log().await?;
             let StreamExtent { bytes, .. } = stream.extent().await?;
-            (stream.heights().await?, bytes, offered(&connection.objects().await?).await?)
+            (
+                stream.heights().await?,
+                bytes,
+                offered(&connection.objects().await?).await?,
+            )
         }
         None => (None, 0, Vec::new()),
     };
@@ -104,7 +112,10 @@ pub async fn init(
     let mut rival = None;
     let _creation = loop {
         if membership.directory.chain().await?.is_some() {
-            return Err(ClusterError::Refused(format!("the cluster {} has a chain already", config.name)));
+            return Err(ClusterError::Refused(format!(
+                "the cluster {} has a chain already",
+                config.name
+            )));
         }
         match membership.claim_creation(&mut rival).await? {
             Some(creation) => break creation,
@@ -115,11 +126,20 @@ pub async fn init(
     let reader = log.open(file.identity(), 0)?.reader();
     let own = reader.heights();
     // An interrupted command continues where it ended.
-    let from = stream.heights().await?.map_or(own.start, |heights| heights.end);
+    let from = stream
+        .heights()
+        .await?
+        .map_or(own.start, |heights| heights.end);
     if !(own.start..=own.end).contains(&from) {
-        let what =
-            format!("it has {from} entries, but the log in the data directory is from {} to {}", own.start, own.end);
-        return Err(LogError::Mismatch { place: format!("the stream {}", stream.name()), what }.into());
+        let what = format!(
+            "it has {from} entries, but the log in the data directory is from {} to {}",
+            own.start, own.end
+        );
+        return Err(LogError::Mismatch {
+            place: format!("the stream {}", stream.name()),
+            what,
+        }
+        .into());
     }
     let count = stream.append_all(reader.stream(from)?).await?;
     membership.share_keys(directory).await?;
@@ -128,12 +148,23 @@ pub async fn init(
 }
 
 /// Has a node carry out a command. Returns its answer.
-pub async fn ask(config: &ClusterConfig, node: &str, command: NodeCommand) -> Result<String, ClusterError> {
+pub async fn ask(
+    config: &ClusterConfig,
+    node: &str,
+    command: NodeCommand,
+) -> Result<String, ClusterError> {
     let connection = Connection::open(config, OPERATOR).await?;
-    let request = Request::new().payload(Bytes::from_static(command.text().as_bytes())).timeout(Some(PATIENCE));
-    let answer = connection.client.send_request(connection.names.commands(node), request).await;
+    let request = Request::new()
+        .payload(Bytes::from_static(command.text().as_bytes()))
+        .timeout(Some(PATIENCE));
+    let answer = connection
+        .client
+        .send_request(connection.names.commands(node), request)
+        .await;
     let answer = answer.map_err(|error| match error.kind() {
-        RequestErrorKind::NoResponders => ClusterError::Refused(format!("there is no node {node} in the cluster")),
+        RequestErrorKind::NoResponders => {
+            ClusterError::Refused(format!("there is no node {node} in the cluster"))
+        }
         _ => failed(&error),
     })?;
     Ok(String::from_utf8_lossy(&answer.payload).into_owned())
@@ -145,11 +176,22 @@ pub async fn compact(config: &ClusterConfig) -> Result<u64, ClusterError> {
     let objects = connection.objects().await?;
     let checkpoints = offered(&objects).await?;
     let none = || ClusterError::Refused(format!("the cluster {} has no checkpoint", config.name));
-    let kept = checkpoints.iter().rev().take(OFFERED).min().copied().ok_or_else(none)?;
+    let kept = checkpoints
+        .iter()
+        .rev()
+        .take(OFFERED)
+        .min()
+        .copied()
+        .ok_or_else(none)?;
     let stream = connection.log().await?;
-    stream.delete_before(stream.sequence_of(kept).await?).await?;
+    stream
+        .delete_before(stream.sequence_of(kept).await?)
+        .await?;
     for height in checkpoints.into_iter().filter(|height| *height < kept) {
-        objects.delete(object_name(height)).await.map_err(|error| failed(&error))?;
+        objects
+            .delete(object_name(height))
+            .await
+            .map_err(|error| failed(&error))?;
     }
     Ok(kept)
 }
@@ -157,7 +199,10 @@ pub async fn compact(config: &ClusterConfig) -> Result<u64, ClusterError> {
 /// Carries out the commands to this node.
 pub(super) async fn serve(cluster: Cluster, chain: Chain, node: &str) -> Result<(), ClusterError> {
     let connection = cluster.connection.clone();
-    let commands = connection.client.subscribe(connection.names.commands(node)).await;
+    let commands = connection
+        .client
+        .subscribe(connection.names.commands(node))
+        .await;
     let mut commands = commands.map_err(|error| failed(&error))?;
     tokio::spawn(async move {
         while let Some(message) = commands.next().await {
@@ -173,7 +218,9 @@ pub(super) async fn serve(cluster: Cluster, chain: Chain, node: &str) -> Result<
                 _ => "unknown command",
             };
             if let Some(reply) = message.reply {
-                connection.answer(reply, Bytes::from_static(answer.as_bytes())).await;
+                connection
+                    .answer(reply, Bytes::from_static(answer.as_bytes()))
+                    .await;
             }
         }
     });

@@ -65,7 +65,12 @@ impl ClusterConfig {
     /// Returns the name of the node: the configured one or, with `-` in place of characters that it may not have, the
     /// host's. None if the host's name cannot be read.
     pub fn node_name(&self) -> Option<String> {
-        let host = || std::fs::read_to_string("/proc/sys/kernel/hostname").ok().as_deref().and_then(sanitized);
+        let host = || {
+            std::fs::read_to_string("/proc/sys/kernel/hostname")
+                .ok()
+                .as_deref()
+                .and_then(sanitized)
+        };
         self.node_name.clone().or_else(host)
     }
 
@@ -73,8 +78,13 @@ impl ClusterConfig {
     pub(crate) fn check_name(text: &str) -> Result<String, String> {
         let name = checked(text, 32)?;
         // The streams of a cluster have its name with one of these.
-        match ["-pool", "-keys"].into_iter().find(|end| name.ends_with(end)) {
-            Some(end) => Err(format!("`{name}` may belong to another cluster: names do not end with `{end}`")),
+        match ["-pool", "-keys"]
+            .into_iter()
+            .find(|end| name.ends_with(end))
+        {
+            Some(end) => Err(format!(
+                "`{name}` may belong to another cluster: names do not end with `{end}`"
+            )),
             None => Ok(name),
         }
     }
@@ -93,13 +103,19 @@ fn allowed(character: char) -> bool {
 fn checked(text: &str, most: usize) -> Result<String, String> {
     match (1..=most).contains(&text.len()) && text.chars().all(allowed) {
         true => Ok(text.to_owned()),
-        false => Err(format!("expected 1 to {most} letters, digits, `-` and `_`, got `{text}`")),
+        false => Err(format!(
+            "expected 1 to {most} letters, digits, `-` and `_`, got `{text}`"
+        )),
     }
 }
 
 fn sanitized(host: &str) -> Option<String> {
-    let name: String =
-        host.trim().chars().take(NODE_NAME_LENGTH).map(|one| if allowed(one) { one } else { '-' }).collect();
+    let name: String = host
+        .trim()
+        .chars()
+        .take(NODE_NAME_LENGTH)
+        .map(|one| if allowed(one) { one } else { '-' })
+        .collect();
     Some(name).filter(|name| !name.is_empty())
 }
 
@@ -118,12 +134,18 @@ mod tests {
             assert_eq!(sanitized(host).as_deref(), name);
         }
         let long = sanitized(&"é".repeat(100)).unwrap();
-        assert_eq!(checked(&long, NODE_NAME_LENGTH), Ok("-".repeat(NODE_NAME_LENGTH)));
+        assert_eq!(
+            checked(&long, NODE_NAME_LENGTH),
+            Ok("-".repeat(NODE_NAME_LENGTH))
+        );
     }
 
     #[test]
     fn the_configured_name_of_a_node_comes_first() {
-        let config = ClusterConfig { node_name: Some("a".to_owned()), ..ClusterConfig::default() };
+        let config = ClusterConfig {
+            node_name: Some("a".to_owned()),
+            ..ClusterConfig::default()
+        };
         assert_eq!(config.node_name().as_deref(), Some("a"));
     }
 }

@@ -56,7 +56,9 @@ pub struct Names {
 impl Names {
     /// Returns the names of a cluster.
     pub fn new(cluster: &str) -> Self {
-        Self { cluster: cluster.to_owned() }
+        Self {
+            cluster: cluster.to_owned(),
+        }
     }
 
     /// Returns the name of the log's stream, and of the buckets of keys and objects.
@@ -113,7 +115,9 @@ fn fault(version: Version, is_one_of_several: bool) -> Option<&'static str> {
     if version < OLDEST {
         Some("which is older than 2.9.10, the oldest with which clusters are tested")
     } else if is_one_of_several && version < OLDEST_OF_SEVERAL {
-        Some("which is older than 2.10.26, the oldest of clustered servers with which clusters are tested")
+        Some(
+            "which is older than 2.10.26, the oldest of clustered servers with which clusters are tested",
+        )
     } else if DELETING.contains(&version) {
         Some("which may delete whole streams when it is killed, as 2.10.20 to 2.10.22 do")
     } else {
@@ -124,7 +128,10 @@ fn fault(version: Version, is_one_of_several: bool) -> Option<&'static str> {
 /// Returns why a server cannot be used, if it cannot.
 fn refusal(server: &ServerInfo) -> Option<String> {
     let fault = fault(version(&server.version)?, is_one_of_several(server))?;
-    Some(format!("the NATS server {} has version {}, {fault}: upgrade it", server.server_name, server.version))
+    Some(format!(
+        "the NATS server {} has version {}, {fault}: upgrade it",
+        server.server_name, server.version
+    ))
 }
 
 /// Warns of a server that cannot be used, though this node is connected to another one: what that acknowledges, this one may
@@ -136,7 +143,10 @@ async fn warn_of(server: String, options: ConnectOptions) {
                 tracing::warn!(reason, "a server of the cluster cannot be used");
             }
         }
-        Err(error) => tracing::debug!(error = with_causes(&error), "the version of a server is not known"),
+        Err(error) => tracing::debug!(
+            error = with_causes(&error),
+            "the version of a server is not known"
+        ),
     }
 }
 
@@ -148,7 +158,10 @@ fn is_one_of_several(server: &ServerInfo) -> bool {
 /// Returns the numbers of a server's version, if it has them.
 fn version(text: &str) -> Option<Version> {
     // Of versions before a release, such as 2.11.0-RC.1, the numbers count.
-    let mut numbers = text.trim_start_matches('v').split(['.', '-', '+']).map(|number| number.parse().ok());
+    let mut numbers = text
+        .trim_start_matches('v')
+        .split(['.', '-', '+'])
+        .map(|number| number.parse().ok());
     Some((numbers.next()??, numbers.next()??, numbers.next()??))
 }
 
@@ -194,26 +207,50 @@ pub(super) async fn persist<T, F: Future<Output = Result<T, ClusterError>>>(
 impl Connection {
     /// Connects to the servers. Waits for a while until one of them can be reached.
     pub async fn open(config: &ClusterConfig, node: &str) -> Result<Self, ClusterError> {
-        let shown: Vec<_> = config.servers.iter().map(|server| redact::url(server.as_str())).collect();
+        let shown: Vec<_> = config
+            .servers
+            .iter()
+            .map(|server| redact::url(server.as_str()))
+            .collect();
         let shown = shown.join(",");
-        let servers: Vec<String> = config.servers.iter().map(|server| without_user(server).to_string()).collect();
+        let servers: Vec<String> = config
+            .servers
+            .iter()
+            .map(|server| without_user(server).to_string())
+            .collect();
         let options = || Ok::<_, ClusterError>(options(config)?.name(format!("tetrad {node}")));
         options()?;
         let deadline = Instant::now() + START;
         let client = loop {
-            match options()?.event_callback(report).connect(servers.clone()).await {
+            match options()?
+                .event_callback(report)
+                .connect(servers.clone())
+                .await
+            {
                 Ok(client) => break client,
                 Err(error) if is_final(&error) || Instant::now() >= deadline => {
                     return Err(ClusterError::Connect(shown, with_causes(&error)));
                 }
                 Err(error) => {
-                    tracing::warn!(servers = shown, error = with_causes(&error), "cannot connect to NATS yet")
+                    tracing::warn!(
+                        servers = shown,
+                        error = with_causes(&error),
+                        "cannot connect to NATS yet"
+                    )
                 }
             }
             sleep(BETWEEN_ATTEMPTS).await;
         };
-        let jetstream = ContextBuilder::new().timeout(PATIENCE).ack_timeout(PATIENCE).build(client.clone());
-        let own = Self { client, jetstream, names: Names::new(&config.name), replicas: config.replicas };
+        let jetstream = ContextBuilder::new()
+            .timeout(PATIENCE)
+            .ack_timeout(PATIENCE)
+            .build(client.clone());
+        let own = Self {
+            client,
+            jetstream,
+            names: Names::new(&config.name),
+            replicas: config.replicas,
+        };
         if let Some(reason) = own.unfit_server() {
             return Err(ClusterError::Refused(reason));
         }
@@ -221,7 +258,9 @@ impl Connection {
             tokio::spawn(warn_of(server, options()?));
         }
         // A cluster of servers that starts needs some time for its first election.
-        persist(|| own.expect_jetstream()).await.map_err(|error| ClusterError::Connect(shown, error.to_string()))?;
+        persist(|| own.expect_jetstream())
+            .await
+            .map_err(|error| ClusterError::Connect(shown, error.to_string()))?;
         Ok(own)
     }
 
@@ -233,8 +272,13 @@ impl Connection {
     /// Asks for the account. Servers before 2.10 answer with fewer members than the library's type has.
     async fn expect_jetstream(&self) -> Result<(), ClusterError> {
         let request = Request::new().timeout(Some(PATIENCE));
-        let answer = self.client.send_request("$JS.API.INFO", request).await.map_err(|error| failed(&error))?;
-        let answer: serde_json::Value = serde_json::from_slice(&answer.payload).map_err(|error| failed(&error))?;
+        let answer = self
+            .client
+            .send_request("$JS.API.INFO", request)
+            .await
+            .map_err(|error| failed(&error))?;
+        let answer: serde_json::Value =
+            serde_json::from_slice(&answer.payload).map_err(|error| failed(&error))?;
         match answer["error"]["description"].as_str() {
             None => Ok(()),
             Some(error) => Err(ClusterError::JetStream(error.to_owned())),
@@ -256,7 +300,8 @@ impl Connection {
     /// Returns the number of replicas of new streams.
     pub fn replicas(&self) -> usize {
         let is_one_of_several = is_one_of_several(&self.client.server_info());
-        self.replicas.map_or(if is_one_of_several { 3 } else { 1 }, usize::from)
+        self.replicas
+            .map_or(if is_one_of_several { 3 } else { 1 }, usize::from)
     }
 
     /// Creates the log's stream, or opens it.
@@ -273,30 +318,53 @@ impl Connection {
 
     /// Checks that a stream, which may just have been created, takes messages.
     async fn expect_leader(&self, stream: &str) -> Result<(), ClusterError> {
-        let found = self.jetstream.get_stream(stream).await.map_err(|error| failed(&error))?;
+        let found = self
+            .jetstream
+            .get_stream(stream)
+            .await
+            .map_err(|error| failed(&error))?;
         match &found.cached_info().cluster {
-            Some(cluster) if cluster.leader.is_none() => {
-                Err(ClusterError::JetStream(format!("the stream {stream} has no leader")))
-            }
+            Some(cluster) if cluster.leader.is_none() => Err(ClusterError::JetStream(format!(
+                "the stream {stream} has no leader"
+            ))),
             _ => Ok(()),
         }
     }
 
     /// Returns the replicas of a stream that lack something that its leader has.
-    pub(super) async fn lagging_replicas(&self, stream: &str) -> Result<Vec<Lagging>, ClusterError> {
-        let found = self.jetstream.get_stream(stream).await.map_err(|error| failed(&error))?;
+    pub(super) async fn lagging_replicas(
+        &self,
+        stream: &str,
+    ) -> Result<Vec<Lagging>, ClusterError> {
+        let found = self
+            .jetstream
+            .get_stream(stream)
+            .await
+            .map_err(|error| failed(&error))?;
         let info = found.cached_info();
-        let replicas = info.cluster.iter().flat_map(|cluster| &cluster.replicas).filter(|replica| !replica.current);
+        let replicas = info
+            .cluster
+            .iter()
+            .flat_map(|cluster| &cluster.replicas)
+            .filter(|replica| !replica.current);
         let lagging = replicas.map(|replica| Lagging {
             server: replica.name.clone(),
-            position: info.state.last_sequence.saturating_sub(replica.lag.unwrap_or_default()),
+            position: info
+                .state
+                .last_sequence
+                .saturating_sub(replica.lag.unwrap_or_default()),
         });
         Ok(lagging.collect())
     }
 
     /// Opens the log's stream.
     pub async fn log(&self) -> Result<LogStream, ClusterError> {
-        Ok(LogStream::open(&self.jetstream, &self.names.log(), &self.names.log_subject()).await?)
+        Ok(LogStream::open(
+            &self.jetstream,
+            &self.names.log(),
+            &self.names.log_subject(),
+        )
+        .await?)
     }
 
     /// Opens the stream of transactions that wait, or creates it.
@@ -314,9 +382,15 @@ impl Connection {
             num_replicas: self.replicas(),
             ..jetstream::stream::Config::default()
         };
-        self.jetstream.get_or_create_stream(config).await.map_err(|error| failed(&error))?;
+        self.jetstream
+            .get_or_create_stream(config)
+            .await
+            .map_err(|error| failed(&error))?;
         self.expect_leader(&self.names.pool()).await?;
-        self.jetstream.get_stream_no_info(self.names.pool()).await.map_err(|error| failed(&error))
+        self.jetstream
+            .get_stream_no_info(self.names.pool())
+            .await
+            .map_err(|error| failed(&error))
     }
 
     /// Opens a bucket of keys and values, or creates it.
@@ -397,13 +471,18 @@ impl Connection {
 fn is_final(error: &ConnectError) -> bool {
     let mut cause: Option<&dyn std::error::Error> = error.source();
     while let Some(own) = cause {
-        let inner = own.downcast_ref::<std::io::Error>().and_then(|error| error.get_ref());
+        let inner = own
+            .downcast_ref::<std::io::Error>()
+            .and_then(|error| error.get_ref());
         if own.is::<rustls::Error>() || inner.is_some_and(|inner| inner.is::<rustls::Error>()) {
             return true;
         }
         cause = own.source();
     }
-    matches!(error.kind(), ConnectErrorKind::AuthorizationViolation | ConnectErrorKind::Authentication)
+    matches!(
+        error.kind(),
+        ConnectErrorKind::AuthorizationViolation | ConnectErrorKind::Authentication
+    )
 }
 
 /// Returns the URL of a server without the user, whom the library does not take from there.
@@ -416,11 +495,20 @@ fn without_user(server: &Url) -> Url {
 }
 
 /// Adds the user that the URLs name: with a password, or else as a token.
-fn authenticated(options: ConnectOptions, config: &ClusterConfig) -> Result<ConnectOptions, ClusterError> {
-    let mut users = config.servers.iter().map(|server| (server.username(), server.password()));
-    let Some((user, password)) = users.next() else { return Ok(options) };
+fn authenticated(
+    options: ConnectOptions,
+    config: &ClusterConfig,
+) -> Result<ConnectOptions, ClusterError> {
+    let mut users = config
+        .servers
+        .iter()
+        .map(|server| (server.username(), server.password()));
+    let Some((user, password)) = users.next() else {
+        return Ok(options);
+    };
     if users.any(|other| other != (user, password)) {
-        let what = "--cluster: the URLs name different users, but a node has one user on all servers";
+        let what =
+            "--cluster: the URLs name different users, but a node has one user on all servers";
         return Err(ClusterError::Refused(what.to_owned()));
     }
     let decoded = |text: &str| percent_decode_str(text).decode_utf8_lossy().into_owned();
@@ -457,11 +545,16 @@ fn options(config: &ClusterConfig) -> Result<ConnectOptions, ClusterError> {
         .connection_timeout(ATTEMPT)
         .ping_interval(PING)
         .subscription_capacity(SUBSCRIPTION)
-        .reconnect_delay_callback(|attempts| PAUSE.min(Duration::from_millis(50 * attempts as u64)));
+        .reconnect_delay_callback(|attempts| {
+            PAUSE.min(Duration::from_millis(50 * attempts as u64))
+        });
     let mut options = authenticated(options, config)?;
     if let Some(file) = &config.credentials_file {
-        let failed = |error: std::io::Error| ClusterError::Credentials(file.display().to_string(), error);
-        options = options.credentials(&std::fs::read_to_string(file).map_err(failed)?).map_err(failed)?;
+        let failed =
+            |error: std::io::Error| ClusterError::Credentials(file.display().to_string(), error);
+        options = options
+            .credentials(&std::fs::read_to_string(file).map_err(failed)?)
+            .map_err(failed)?;
     }
     if let Some(file) = &config.tls_ca_file {
         expect_pem::<CertificateDer<'_>>("--cluster-tls-ca-file", file)?;
@@ -498,9 +591,16 @@ mod tests {
         ] {
             let refusal = |is_one_of_several| fault(version(text).unwrap(), is_one_of_several);
             assert_eq!(refusal(false).is_some(), is_refused, "{text}");
-            assert_eq!(refusal(true).is_some(), is_refused_of_several, "{text} of several");
+            assert_eq!(
+                refusal(true).is_some(),
+                is_refused_of_several,
+                "{text} of several"
+            );
         }
         assert_eq!(version("v2.11.0-RC.1"), Some((2, 11, 0)));
-        assert_eq!((version(""), version("dev"), version("2.9")), (None, None, None));
+        assert_eq!(
+            (version(""), version("dev"), version("2.9")),
+            (None, None, None)
+        );
     }
 }

@@ -88,7 +88,11 @@ impl Election {
     }
 
     fn claim(&self, epoch: u64) -> Claim {
-        Claim { node: self.node.clone(), instance: self.instance, epoch }
+        Claim {
+            node: self.node.clone(),
+            instance: self.instance,
+            epoch,
+        }
     }
 
     /// Returns whether the node has left the cluster.
@@ -103,13 +107,18 @@ impl Election {
 
     /// Returns whether the servers have not answered for a while.
     pub(super) fn is_unanswered(&self) -> bool {
-        self.unanswered.lock().is_some_and(|since| since.elapsed() >= UNANSWERED)
+        self.unanswered
+            .lock()
+            .is_some_and(|since| since.elapsed() >= UNANSWERED)
     }
 
     fn may_lead(&self) -> bool {
         self.may_lead.load(Ordering::Acquire)
             && self.wrong_clock.lock().is_none()
-            && self.resting.lock().is_none_or(|until| Instant::now() >= until)
+            && self
+                .resting
+                .lock()
+                .is_none_or(|until| Instant::now() >= until)
     }
 
     /// Ceases to lead for a while.
@@ -245,7 +254,9 @@ impl Candidate {
         if self.beginning.is_none() && !self.chain.leadership().borrow().leads {
             return self.release().await;
         }
-        let Some(Held { revision, claim }) = &self.held else { return };
+        let Some(Held { revision, claim }) = &self.held else {
+            return;
+        };
         match self.directory.take_lease(Some(*revision), claim).await {
             Ok(Some(revision)) => {
                 self.answered();
@@ -286,13 +297,19 @@ impl Candidate {
 
     /// Connects again, to any of the servers, if this one has not answered for a while.
     async fn missed_answer(&mut self) {
-        let since = *self.election.unanswered.lock().get_or_insert_with(Instant::now);
+        let since = *self
+            .election
+            .unanswered
+            .lock()
+            .get_or_insert_with(Instant::now);
         let before = self.reconnected.filter(|reconnected| *reconnected > since);
         if before.unwrap_or(since).elapsed() < UNANSWERED || !self.connection.is_connected() {
             return;
         }
         if before.is_none() {
-            tracing::warn!("the NATS server of this node does not answer: the node connects again until one does");
+            tracing::warn!(
+                "the NATS server of this node does not answer: the node connects again until one does"
+            );
         }
         self.reconnected = Some(Instant::now());
         self.connection.reconnect().await;
@@ -300,7 +317,9 @@ impl Candidate {
 
     /// Leaves a server that loses messages, to which a later connection has led.
     async fn check_server(&mut self) {
-        let Some(reason) = self.connection.unfit_server() else { return };
+        let Some(reason) = self.connection.unfit_server() else {
+            return;
+        };
         tracing::warn!(reason, "this node connects again");
         if self.held.is_some() {
             let _ = timeout(PATIENCE, self.chain.resign()).await;
@@ -338,14 +357,20 @@ impl Candidate {
             (Some(holder), _) if *holder == self.election.claim(holder.epoch) => true,
             (Some(_), Some(revision)) => {
                 let seen = self.seen.take().filter(|seen| seen.revision == revision);
-                let seen = seen.unwrap_or_else(|| Seen { revision, since: Instant::now() });
+                let seen = seen.unwrap_or_else(|| Seen {
+                    revision,
+                    since: Instant::now(),
+                });
                 let lapsed = seen.since.elapsed() >= LAPSE;
                 self.seen = Some(seen);
                 lapsed
             }
             _ => true,
         };
-        let holder = holder.map(|holder| NodeProcess { node: holder.node.clone(), instance: holder.instance });
+        let holder = holder.map(|holder| NodeProcess {
+            node: holder.node.clone(),
+            instance: holder.instance,
+        });
         let holder = holder.filter(|_| !is_vacant);
         self.election.leader.send_if_modified(|leader| {
             let changed = *leader != holder;
@@ -359,7 +384,8 @@ impl Candidate {
             && self.connection.unfit_server().is_none()
             && !self.yields()
         {
-            self.take(revision, claim.map_or(0, |claim| claim.epoch)).await;
+            self.take(revision, claim.map_or(0, |claim| claim.epoch))
+                .await;
         }
     }
 
@@ -374,7 +400,9 @@ impl Candidate {
     }
 
     async fn take(&mut self, revision: Option<u64>, epoch: u64) {
-        let epoch = epoch.max(self.chain.leadership().borrow().epoch).saturating_add(1);
+        let epoch = epoch
+            .max(self.chain.leadership().borrow().epoch)
+            .saturating_add(1);
         let claim = self.election.claim(epoch);
         match self.directory.take_lease(revision, &claim).await {
             Ok(Some(revision)) => {
@@ -383,7 +411,10 @@ impl Candidate {
                 let (chain, node) = (self.chain.clone(), self.election.node.clone());
                 self.beginning = Some(tokio::spawn(async move { chain.lead(epoch, node).await }));
                 let Election { node, instance, .. } = &*self.election;
-                self.election.leader.send_replace(Some(NodeProcess { node: node.clone(), instance: *instance }));
+                self.election.leader.send_replace(Some(NodeProcess {
+                    node: node.clone(),
+                    instance: *instance,
+                }));
             }
             Ok(None) => self.seen = None,
             Err(error) => tracing::debug!(%error, "failed to take the lease"),
@@ -429,7 +460,10 @@ impl Candidate {
         };
         self.failed += 1;
         if self.failed >= FAILED_CHECKS && self.connection.is_connected() {
-            tracing::warn!(reason, "this node cannot seal blocks: another one may lead the cluster");
+            tracing::warn!(
+                reason,
+                "this node cannot seal blocks: another one may lead the cluster"
+            );
             *self.election.resting.lock() = Some(Instant::now() + REST);
             let _ = timeout(PATIENCE, self.chain.resign()).await;
             self.release().await;

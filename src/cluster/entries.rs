@@ -36,7 +36,8 @@ struct Description {
 impl fmt::Display for Description {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.size)?;
-        self.previous.map_or(Ok(()), |previous| write!(f, " {previous:x}"))
+        self.previous
+            .map_or(Ok(()), |previous| write!(f, " {previous:x}"))
     }
 }
 
@@ -44,10 +45,15 @@ impl FromStr for Description {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let (size, previous) = text.split_once(' ').map_or((text, None), |(size, previous)| (size, Some(previous)));
+        let (size, previous) = text
+            .split_once(' ')
+            .map_or((text, None), |(size, previous)| (size, Some(previous)));
         let size = size.parse().map_err(|_| format!("invalid size {size:?}"))?;
         let previous = previous.map(str::parse).transpose();
-        Ok(Self { size, previous: previous.map_err(|_| "invalid hash of the entry before".to_owned())? })
+        Ok(Self {
+            size,
+            previous: previous.map_err(|_| "invalid hash of the entry before".to_owned())?,
+        })
     }
 }
 
@@ -61,7 +67,11 @@ impl OtherCopies for LeaderCopy {
     fn entry(&self, height: u64) -> BoxFuture<'_, Option<CopiedEntry>> {
         Box::pin(async move {
             self.fetch(height).await.unwrap_or_else(|error| {
-                tracing::debug!(height, error, "failed to fetch an entry from the node that leads");
+                tracing::debug!(
+                    height,
+                    error,
+                    "failed to fetch an entry from the node that leads"
+                );
                 None
             })
         })
@@ -70,13 +80,24 @@ impl OtherCopies for LeaderCopy {
 
 impl LeaderCopy {
     async fn fetch(&self, height: u64) -> Result<Option<CopiedEntry>, String> {
-        let lease = self.directory.lease().await.map_err(|error| error.to_string())?;
-        let Some(holder) = lease.and_then(|lease| lease.value) else { return Ok(None) };
+        let lease = self
+            .directory
+            .lease()
+            .await
+            .map_err(|error| error.to_string())?;
+        let Some(holder) = lease.and_then(|lease| lease.value) else {
+            return Ok(None);
+        };
 
         let client = &self.connection.client;
-        let leader = NodeProcess { node: holder.node, instance: holder.instance };
+        let leader = NodeProcess {
+            node: holder.node,
+            instance: holder.instance,
+        };
         let subject = self.connection.names.entry(&leader, &height.to_string());
-        let answer = client.send_request(subject.clone(), Request::new().timeout(Some(PATIENCE))).await;
+        let answer = client
+            .send_request(subject.clone(), Request::new().timeout(Some(PATIENCE)))
+            .await;
         let answer = answer.map_err(|error| with_causes(&error))?.payload;
         if answer.is_empty() {
             return Ok(None);
@@ -91,13 +112,27 @@ impl LeaderCopy {
 
 /// Serves the entries of this process's copy while it leads. Requests are answered one after another, so that nodes that catch
 /// up do not take the leader's time.
-pub(super) async fn serve(connection: Connection, chain: Chain, own: &NodeProcess) -> Result<(), ClusterError> {
+pub(super) async fn serve(
+    connection: Connection,
+    chain: Chain,
+    own: &NodeProcess,
+) -> Result<(), ClusterError> {
     let subject = connection.names.entry(own, "*");
-    let mut wanted = connection.client.subscribe(subject).await.map_err(|error| failed(&error))?;
+    let mut wanted = connection
+        .client
+        .subscribe(subject)
+        .await
+        .map_err(|error| failed(&error))?;
     tokio::spawn(async move {
-        let mut served = Served { connection, chain, last: None };
+        let mut served = Served {
+            connection,
+            chain,
+            last: None,
+        };
         while let Some(message) = wanted.next().await {
-            let Some(reply) = message.reply.clone() else { continue };
+            let Some(reply) = message.reply.clone() else {
+                continue;
+            };
             // An empty answer: it does not have the entry.
             let answer = served.answer(&message).await.unwrap_or_default();
             served.connection.answer(reply, answer).await;
@@ -149,14 +184,26 @@ impl Served {
 
 /// Reads an entry, if the log has it.
 fn read(log: &dyn ReadLog, height: u64) -> Option<Vec<u8>> {
-    log.heights().contains(&height).then(|| log.read(height).ok())?.map(|stored| stored.bytes)
+    log.heights()
+        .contains(&height)
+        .then(|| log.read(height).ok())?
+        .map(|stored| stored.bytes)
 }
 
 /// Reads an entry and describes it, if the log has it.
 fn described(log: &dyn ReadLog, height: u64) -> Option<(Description, Bytes)> {
     let entry = read(log, height)?;
-    let previous = height.checked_sub(1).and_then(|before| read(log, before)).map(keccak256);
-    Some((Description { size: entry.len(), previous }, entry.into()))
+    let previous = height
+        .checked_sub(1)
+        .and_then(|before| read(log, before))
+        .map(keccak256);
+    Some((
+        Description {
+            size: entry.len(),
+            previous,
+        },
+        entry.into(),
+    ))
 }
 
 #[cfg(test)]
@@ -166,12 +213,18 @@ mod tests {
     #[test]
     fn a_description_is_read_as_it_was_written() {
         for previous in [None, Some(keccak256("before"))] {
-            let description = Description { size: 70_000, previous };
+            let description = Description {
+                size: 70_000,
+                previous,
+            };
             assert_eq!(description.to_string().parse(), Ok(description));
         }
-        for (text, error) in
-            [("", "invalid size"), ("-1", "invalid size"), ("1 ", "invalid hash"), ("1 ab", "invalid hash")]
-        {
+        for (text, error) in [
+            ("", "invalid size"),
+            ("-1", "invalid size"),
+            ("1 ", "invalid hash"),
+            ("1 ab", "invalid hash"),
+        ] {
             let refused = text.parse::<Description>().unwrap_err();
             assert!(refused.contains(error), "{text}: {refused}");
         }

@@ -29,5 +29,8 @@ pub fn message(bytes: &[u8]) -> usize {
     });
     let claim = serde_json::from_slice::<Claim>(bytes).is_ok();
     let chain = serde_json::from_slice::<ClusterChain>(bytes).is_ok();
-    [request, response, state, claim, chain].into_iter().filter(|accepted| *accepted).count()
+    [request, response, state, claim, chain]
+        .into_iter()
+        .filter(|accepted| *accepted)
+        .count()
 }

@@ -22,10 +22,14 @@ impl Cluster {
         let text = price.map(|price| price.to_string()).unwrap_or_default();
         let store = async {
             let bucket = self.connection.bucket(&self.connection.names.log()).await?;
-            let stored = bucket.put(format!("{PREFIX}{token}"), Bytes::from(text)).await;
+            let stored = bucket
+                .put(format!("{PREFIX}{token}"), Bytes::from(text))
+                .await;
             stored.map(drop).map_err(|error| failed(&error))
         };
-        timeout(PATIENCE, store).await.unwrap_or_else(|_| Err(ClusterError::JetStream("no answer".to_owned())))
+        timeout(PATIENCE, store)
+            .await
+            .unwrap_or_else(|_| Err(ClusterError::JetStream("no answer".to_owned())))
     }
 
     /// Calls `apply` with each price that a node holds or releases, and first with those that are held.
@@ -37,8 +41,13 @@ impl Cluster {
                     && let Ok(mut changes) = bucket.watch_with_history(format!("{PREFIX}>")).await
                 {
                     while let Some(Ok(entry)) = changes.next().await {
-                        let token = entry.key.strip_prefix(PREFIX).and_then(|token| token.parse().ok());
-                        let text = std::str::from_utf8(&entry.value).ok().filter(|_| entry.operation == Operation::Put);
+                        let token = entry
+                            .key
+                            .strip_prefix(PREFIX)
+                            .and_then(|token| token.parse().ok());
+                        let text = std::str::from_utf8(&entry.value)
+                            .ok()
+                            .filter(|_| entry.operation == Operation::Put);
                         if let Some(token) = token {
                             apply(token, text.and_then(|price| price.parse().ok()));
                         }

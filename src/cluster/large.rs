@@ -48,7 +48,10 @@ impl FromStr for Announcement {
         if size > LARGEST {
             return Err(format!("{size} bytes, where the most are {LARGEST}"));
         }
-        Ok(Self { subject: subject.to_owned(), size })
+        Ok(Self {
+            subject: subject.to_owned(),
+            size,
+        })
     }
 }
 
@@ -56,7 +59,11 @@ impl Announcement {
     /// Reads the announcement of a message. Returns `None` if the message is a request itself.
     pub(super) fn of(message: &Message) -> Option<Result<Self, String>> {
         let text = message.headers.as_ref()?.get(HEADER)?;
-        Some(text.as_str().parse().map_err(|what: String| format!("{HEADER}: {what}")))
+        Some(
+            text.as_str()
+                .parse()
+                .map_err(|what: String| format!("{HEADER}: {what}")),
+        )
     }
 
     /// Fetches it.
@@ -66,22 +73,33 @@ impl Announcement {
             while bytes.len() < self.size {
                 let part = self.part(client, bytes.len()).await?;
                 if part.is_empty() || part.len() > self.size - bytes.len() {
-                    return Err(format!("a part of {} bytes after {} of {}", part.len(), bytes.len(), self.size));
+                    return Err(format!(
+                        "a part of {} bytes after {} of {}",
+                        part.len(),
+                        bytes.len(),
+                        self.size
+                    ));
                 }
                 bytes.extend_from_slice(&part);
             }
             Ok(bytes)
         };
-        timeout(FETCH_TIMEOUT, parts).await.unwrap_or_else(|_| Err("it takes too long to fetch".to_owned()))
+        timeout(FETCH_TIMEOUT, parts)
+            .await
+            .unwrap_or_else(|_| Err("it takes too long to fetch".to_owned()))
     }
 
     async fn part(&self, client: &Client, offset: usize) -> Result<Bytes, String> {
         let mut failure = String::new();
         for _ in 0..ATTEMPTS {
-            let wanted = Request::new().payload(offset.to_string().into()).timeout(Some(PART_TIMEOUT));
+            let wanted = Request::new()
+                .payload(offset.to_string().into())
+                .timeout(Some(PART_TIMEOUT));
             match client.send_request(self.subject.clone(), wanted).await {
                 Ok(answer) => return Ok(answer.payload),
-                Err(error) if error.kind() == RequestErrorKind::TimedOut => failure = with_causes(&error),
+                Err(error) if error.kind() == RequestErrorKind::TimedOut => {
+                    failure = with_causes(&error)
+                }
                 Err(error) => return Err(with_causes(&error)),
             }
         }
@@ -102,11 +120,26 @@ pub(super) struct Offer {
 impl Offer {
     pub(super) async fn begin(client: &Client, bytes: Bytes) -> Result<Self, String> {
         if bytes.len() > LARGEST {
-            return Err(format!("a request of {} bytes, where the most are {LARGEST}", bytes.len()));
+            return Err(format!(
+                "a request of {} bytes, where the most are {LARGEST}",
+                bytes.len()
+            ));
         }
-        let announcement = Announcement { subject: client.new_inbox(), size: bytes.len() };
-        let wanted = client.subscribe(announcement.subject.clone()).await.map_err(|error| with_causes(&error))?;
-        Ok(Self { client: client.clone(), bytes, announcement, wanted, served: 0 })
+        let announcement = Announcement {
+            subject: client.new_inbox(),
+            size: bytes.len(),
+        };
+        let wanted = client
+            .subscribe(announcement.subject.clone())
+            .await
+            .map_err(|error| with_causes(&error))?;
+        Ok(Self {
+            client: client.clone(),
+            bytes,
+            announcement,
+            wanted,
+            served: 0,
+        })
     }
 
     /// Returns the headers of a message that announces the request.
@@ -123,7 +156,9 @@ impl Offer {
         let message = self.wanted.next().await?;
         let part = part(&self.client, self.bytes.len(), &message.payload);
         let reply = message.reply.filter(|reply| reply.starts_with(INBOX));
-        let (Some(part), Some(reply)) = (part, reply) else { return Some(false) };
+        let (Some(part), Some(reply)) = (part, reply) else {
+            return Some(false);
+        };
         let is_new = part.end > self.served;
         self.served = self.served.max(part.end);
         // Without an answer the leader asks again.
@@ -139,7 +174,11 @@ pub(super) fn message_bytes(client: &Client) -> usize {
 
 /// Returns the part of `size` bytes that a message asks for, if it is one.
 pub(super) fn part(client: &Client, size: usize, message: &[u8]) -> Option<Range<usize>> {
-    let offset = str::from_utf8(message).ok()?.parse::<usize>().ok().filter(|offset| *offset < size)?;
+    let offset = str::from_utf8(message)
+        .ok()?
+        .parse::<usize>()
+        .ok()
+        .filter(|offset| *offset < size)?;
     let part_bytes = message_bytes(client).clamp(1, PART_BYTES);
     Some(offset..size.min(offset + part_bytes))
 }
@@ -151,7 +190,10 @@ mod tests {
     #[test]
     fn an_announcement_names_an_inbox_and_a_size_within_the_limit() {
         let read = |text: &str| text.parse::<Announcement>();
-        let announcement = Announcement { subject: "_INBOX.a.b".to_owned(), size: LARGEST };
+        let announcement = Announcement {
+            subject: "_INBOX.a.b".to_owned(),
+            size: LARGEST,
+        };
         assert_eq!(read("_INBOX.a.b 67108864"), Ok(announcement));
         for (text, error) in [
             ("", "incomplete"),

@@ -79,7 +79,9 @@ pub enum Outcome {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum MessageError {
     /// The message comes from another version of the program.
-    #[error("a message of version {0}, but this node has version {VERSION}: run the same release on all nodes")]
+    #[error(
+        "a message of version {0}, but this node has version {VERSION}: run the same release on all nodes"
+    )]
     Version(u8),
     /// The message is malformed.
     #[error(transparent)]
@@ -104,8 +106,14 @@ impl Request {
     /// Returns the request to add a transaction to the pool.
     pub fn submit(submission: &Submission, again: bool) -> Self {
         match submission.transaction.is_impersonated() {
-            true => Self::SubmitImpersonated { transaction: Box::new(submission.transaction.clone()), again },
-            false => Self::Submit { raw: submission.encode().into(), again },
+            true => Self::SubmitImpersonated {
+                transaction: Box::new(submission.transaction.clone()),
+                again,
+            },
+            false => Self::Submit {
+                raw: submission.encode().into(),
+                again,
+            },
         }
     }
 
@@ -151,19 +159,31 @@ impl Request {
     pub fn decode(bytes: &[u8]) -> Result<Self, MessageError> {
         let from = &mut open(bytes)?;
         let request = match from.byte()? {
-            SUBMIT => Self::Submit { again: read_bool(from)?, raw: Bytes::copy_from_slice(from.rest()) },
+            SUBMIT => Self::Submit {
+                again: read_bool(from)?,
+                raw: Bytes::copy_from_slice(from.rest()),
+            },
             SUBMIT_IMPERSONATED => {
                 let again = read_bool(from)?;
                 let transaction = change::read_transaction(from)?;
                 if !transaction.is_impersonated() {
                     return Err(Malformed("sender").into());
                 }
-                Self::SubmitImpersonated { transaction: Box::new(transaction), again }
+                Self::SubmitImpersonated {
+                    transaction: Box::new(transaction),
+                    again,
+                }
             }
-            CHANGE => Self::Change { id: None, change: change::read(from)? },
+            CHANGE => Self::Change {
+                id: None,
+                change: change::read(from)?,
+            },
             IDENTIFIED_CHANGE => {
                 let id = Some(u64::from_le_bytes(from.array()?));
-                Self::Change { id, change: change::read(from)? }
+                Self::Change {
+                    id,
+                    change: change::read(from)?,
+                }
             }
             DROP_TRANSACTION => Self::Drop(PoolSelection::Transaction(from.array()?.into())),
             DROP_SENDER => Self::Drop(PoolSelection::Sender(from.array()?.into())),
@@ -183,11 +203,15 @@ impl Response {
         match &self.outcome {
             Outcome::Submitted(result) => {
                 out.byte(SUBMITTED);
-                write_result(result, out, |out, settled| out.byte(u8::from(*settled == Settled::Included)));
+                write_result(result, out, |out, settled| {
+                    out.byte(u8::from(*settled == Settled::Included))
+                });
             }
             Outcome::Changed(result) => {
                 out.byte(CHANGED);
-                write_result(result, out, |out, outcome| change::write_outcome(*outcome, out));
+                write_result(result, out, |out, outcome| {
+                    change::write_outcome(*outcome, out)
+                });
             }
             Outcome::Dropped(result) => {
                 out.byte(DROPPED);
@@ -249,7 +273,11 @@ fn open(bytes: &[u8]) -> Result<Reader<'_>, MessageError> {
 }
 
 /// Writes a result. Errors are rare and have many variants, so that they travel as JSON, which a derive writes.
-fn write_result<T, E: Serialize>(result: &Result<T, E>, out: &mut Writer, write: impl FnOnce(&mut Writer, &T)) {
+fn write_result<T, E: Serialize>(
+    result: &Result<T, E>,
+    out: &mut Writer,
+    write: impl FnOnce(&mut Writer, &T),
+) {
     match result {
         Ok(value) => {
             out.byte(1);
@@ -268,12 +296,18 @@ fn read_result<'a, T, E: DeserializeOwned>(
 ) -> Result<Result<T, E>, Malformed> {
     match read_bool(from)? {
         true => read(from).map(Ok),
-        false => serde_json::from_slice(from.string()?).map(Err).map_err(|_| Malformed("error")),
+        false => serde_json::from_slice(from.string()?)
+            .map(Err)
+            .map_err(|_| Malformed("error")),
     }
 }
 
 fn read_settled(from: &mut Reader<'_>) -> Result<Settled, Malformed> {
-    Ok(if read_bool(from)? { Settled::Included } else { Settled::Waiting })
+    Ok(if read_bool(from)? {
+        Settled::Included
+    } else {
+        Settled::Waiting
+    })
 }
 
 fn read_bool(from: &mut Reader<'_>) -> Result<bool, Malformed> {

@@ -93,8 +93,15 @@ pub enum ClusterError {
 impl ClusterError {
     /// Returns whether the servers did not answer, so that the same may succeed later.
     fn is_temporary(&self) -> bool {
-        let unavailable = matches!(self, Self::Chain(ChangeError::Append(AppendError::Unavailable(_))));
-        unavailable || matches!(self, Self::JetStream(_) | Self::Log(LogError::Unavailable(_) | LogError::Stale { .. }))
+        let unavailable = matches!(
+            self,
+            Self::Chain(ChangeError::Append(AppendError::Unavailable(_)))
+        );
+        unavailable
+            || matches!(
+                self,
+                Self::JetStream(_) | Self::Log(LogError::Unavailable(_) | LogError::Stale { .. })
+            )
     }
 }
 
@@ -144,14 +151,23 @@ pub struct Cluster {
 impl Membership {
     /// Connects to the cluster's servers. Refuses a clock that is wrong and a name that another node has.
     pub async fn begin(config: &ClusterConfig) -> Result<Self, ClusterError> {
-        let unnamed = || ClusterError::Refused("the host has no name: name the node with --node-name".to_owned());
+        let unnamed = || {
+            ClusterError::Refused("the host has no name: name the node with --node-name".to_owned())
+        };
         let node = config.node_name().ok_or_else(unnamed)?;
         let connection = Connection::open(config, &node).await?;
         let directory = Directory::open(&connection).await?;
         clock::check(&directory, &node).await?;
         let instance = OsRng.next_u64();
         let name = NameClaim::begin(&directory, &node, instance).await?;
-        Ok(Self { connection, directory, config: config.clone(), node, instance, name })
+        Ok(Self {
+            connection,
+            directory,
+            config: config.clone(),
+            node,
+            instance,
+            name,
+        })
     }
 
     /// Joins the cluster with an opened chain: follows the log to its end, and then takes part in everything.
@@ -161,12 +177,28 @@ impl Membership {
         storage: Arc<dyn Storage>,
         options: JoinOptions,
     ) -> Result<Cluster, ClusterError> {
-        let Self { connection, directory, config, node, instance, name } = self;
+        let Self {
+            connection,
+            directory,
+            config,
+            node,
+            instance,
+            name,
+        } = self;
         let counts = Arc::new(ClusterCounts::default());
         let election = Arc::new(Election::new(node.clone(), instance, config.role));
-        let board = Arc::new(StateBoard::new(node.clone(), instance, options.url.clone(), election.leader()));
+        let board = Arc::new(StateBoard::new(
+            node.clone(),
+            instance,
+            options.url.clone(),
+            election.leader(),
+        ));
         let pool = connection.pool().await?;
-        let requester = Requester { connection: connection.clone(), leader: election.leader(), counts: counts.clone() };
+        let requester = Requester {
+            connection: connection.clone(),
+            leader: election.leader(),
+            counts: counts.clone(),
+        };
         chain.join(Arc::new(ClusterPeers::new(requester)));
         // What is missing to follow the log is fetched meanwhile.
         bootstrap::exchange_checkpoints(connection.clone(), chain.clone(), storage);
@@ -191,14 +223,35 @@ impl Membership {
             under_way: Arc::default(),
             announced: Arc::default(),
         };
-        let process = NodeProcess { node: node.clone(), instance };
+        let process = NodeProcess {
+            node: node.clone(),
+            instance,
+        };
         requests.serve(&process).await?;
         entries::serve(connection.clone(), chain.clone(), &process).await?;
-        pool::mirror(connection.clone(), pool, chain.clone(), options.allows_changes);
+        pool::mirror(
+            connection.clone(),
+            pool,
+            chain.clone(),
+            options.allows_changes,
+        );
         state::exchange(board.clone(), connection.clone(), chain.clone());
         replicas::watch(connection.clone(), chain.clone());
-        election::run(election.clone(), directory, connection.clone(), chain.clone(), board.clone(), counts.clone());
-        let cluster = Cluster { connection, board, election, name: Arc::new(name), counts };
+        election::run(
+            election.clone(),
+            directory,
+            connection.clone(),
+            chain.clone(),
+            board.clone(),
+            counts.clone(),
+        );
+        let cluster = Cluster {
+            connection,
+            board,
+            election,
+            name: Arc::new(name),
+            counts,
+        };
         tokio::spawn(leave_without_name(cluster.clone(), chain.clone()));
         commands::serve(cluster.clone(), chain, &node).await?;
         Ok(cluster)

@@ -38,13 +38,25 @@ impl Drop for NameClaim {
 
 impl NameClaim {
     /// Claims a name. Refuses one that another process has.
-    pub(super) async fn begin(directory: &Directory, node: &str, instance: u64) -> Result<Self, ClusterError> {
-        let claim = Claim { node: node.to_owned(), instance, epoch: 0 };
+    pub(super) async fn begin(
+        directory: &Directory,
+        node: &str,
+        instance: u64,
+    ) -> Result<Self, ClusterError> {
+        let claim = Claim {
+            node: node.to_owned(),
+            instance,
+            epoch: 0,
+        };
         let mut seen: Option<(u64, u32)> = None;
         loop {
             let found = persist(|| directory.name(node)).await?;
             let revision = found.as_ref().map(|found| found.revision);
-            if let Some(Versioned { revision, value: Some(holder) }) = found {
+            if let Some(Versioned {
+                revision,
+                value: Some(holder),
+            }) = found
+            {
                 // An attempt to claim it had no answer.
                 if holder == claim {
                     return Ok(Self::hold(directory.clone(), claim, revision));
@@ -84,23 +96,37 @@ impl NameClaim {
                     Ok(Some(renewed)) => revision = Some(renewed),
                     Ok(None) => match bucket.name(&own.node).await {
                         // An earlier renewal may have had no answer, and a claim without a value is nobody's.
-                        Ok(Some(found)) if found.value.as_ref().is_none_or(|claim| *claim == own) => {
+                        Ok(Some(found))
+                            if found.value.as_ref().is_none_or(|claim| *claim == own) =>
+                        {
                             revision = Some(found.revision);
                         }
                         // The servers have lost the claim, or all of a bucket that another node has created again.
                         Ok(None) => revision = None,
                         Ok(Some(_)) => {
-                            tracing::error!(node = own.node, "another process has this node's name: this one leaves");
+                            tracing::error!(
+                                node = own.node,
+                                "another process has this node's name: this one leaves"
+                            );
                             lost.send_replace(true);
                             return;
                         }
-                        Err(error) => tracing::debug!(%error, "failed to read the claim on this node's name"),
+                        Err(error) => {
+                            tracing::debug!(%error, "failed to read the claim on this node's name")
+                        }
                     },
-                    Err(error) => tracing::debug!(%error, "failed to renew the claim on this node's name"),
+                    Err(error) => {
+                        tracing::debug!(%error, "failed to renew the claim on this node's name")
+                    }
                 }
             }
         });
-        Self { directory, claim, renewal, is_lost }
+        Self {
+            directory,
+            claim,
+            renewal,
+            is_lost,
+        }
     }
 
     /// Becomes true once another process has the name.

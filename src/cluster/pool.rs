@@ -47,7 +47,12 @@ const HELD: usize = 64;
 
 /// Keeps the pool in step with the stream. Without `allows_changes`, only signed transactions are accepted, and none is
 /// dropped.
-pub(super) fn mirror(connection: Connection, stream: Stream<()>, chain: Chain, allows_changes: bool) {
+pub(super) fn mirror(
+    connection: Connection,
+    stream: Stream<()>,
+    chain: Chain,
+    allows_changes: bool,
+) {
     let messages = read(&stream);
     let mirror = PoolMirror {
         connection,
@@ -139,9 +144,13 @@ impl PoolMirror {
     /// Takes a message of the stream into account.
     fn take(&mut self, sequence: u64, message: &Message) {
         let subject = message.subject.as_str();
-        let hash = subject.rsplit('.').next().and_then(|hash| hash.parse::<B256>().ok());
+        let hash = subject
+            .rsplit('.')
+            .next()
+            .and_then(|hash| hash.parse::<B256>().ok());
         // The same hash may be written in other ways.
-        let hash = hash.filter(|hash| subject == self.connection.names.pool_subject(&format!("{hash:x}")));
+        let hash =
+            hash.filter(|hash| subject == self.connection.names.pool_subject(&format!("{hash:x}")));
         let Some(hash) = hash else {
             tracing::debug!(subject, "a message that is on no transaction's subject");
             self.foreign.insert(sequence);
@@ -163,7 +172,9 @@ impl PoolMirror {
             // It is read again once there is room.
             Content::Refused => self.has_more_refused = true,
             // It has replaced the transaction's, which is stored again.
-            Content::Foreign if self.chain.pool().get(hash).is_some() => drop(self.unknown.insert(hash)),
+            Content::Foreign if self.chain.pool().get(hash).is_some() => {
+                drop(self.unknown.insert(hash))
+            }
             Content::Known | Content::Foreign => drop(self.known.insert(hash, sequence)),
         }
     }
@@ -181,7 +192,8 @@ impl PoolMirror {
     async fn compare(&mut self) -> Result<(), InfoError> {
         if !self.chain.leadership().borrow().leads {
             // The leader deletes the messages.
-            self.known.retain(|hash, _| self.chain.pool().get(*hash).is_some());
+            self.known
+                .retain(|hash, _| self.chain.pool().get(*hash).is_some());
             self.refused.clear();
             self.foreign.clear();
             // What the servers lost may be in this node's pool only.
@@ -203,29 +215,47 @@ impl PoolMirror {
 
     /// Offers the pool again what it has refused, for a while.
     async fn offer_refused(&mut self) {
-        let refused: Vec<_> = self.refused.iter().map(|(hash, refused)| (*hash, refused.sequence)).collect();
+        let refused: Vec<_> = self
+            .refused
+            .iter()
+            .map(|(hash, refused)| (*hash, refused.sequence))
+            .collect();
         for (hash, sequence) in refused {
             if let Ok(message) = self.stream.get_raw_message(sequence).await {
                 self.note(hash, sequence, &message.payload);
             }
         }
-        let given_up = self.refused.extract_if(|_, refused| refused.since.elapsed() > REFUSED_FOR);
+        let given_up = self
+            .refused
+            .extract_if(|_, refused| refused.since.elapsed() > REFUSED_FOR);
         // Their messages are deleted like those of transactions that do not wait any more.
-        self.known.extend(given_up.map(|(hash, refused)| (hash, refused.sequence)));
+        self.known
+            .extend(given_up.map(|(hash, refused)| (hash, refused.sequence)));
     }
 
     /// Forgets the messages that the stream does not have any more.
     async fn find_lost(&mut self) -> Result<(), InfoError> {
-        let subjects = self.stream.info_with_subjects(self.connection.names.pool_subject("*")).await?;
+        let subjects = self
+            .stream
+            .info_with_subjects(self.connection.names.pool_subject("*"))
+            .await?;
         let subjects: HashMap<String, usize> = subjects.try_collect().await?;
         let names = &self.connection.names;
-        let is_lost = |hash: &B256| !subjects.contains_key(&names.pool_subject(&format!("{hash:x}")));
+        let is_lost =
+            |hash: &B256| !subjects.contains_key(&names.pool_subject(&format!("{hash:x}")));
         let lost: Vec<_> = self.known.keys().copied().filter(is_lost).collect();
         // A deletion whose answer was lost may have been made.
         let pool = self.chain.pool();
-        let waiting = lost.iter().filter(|hash| pool.get(**hash).is_some()).count();
+        let waiting = lost
+            .iter()
+            .filter(|hash| pool.get(**hash).is_some())
+            .count();
         if waiting > 0 {
-            tracing::warn!(lost = waiting, stream = names.pool(), "the stream has lost transactions that wait");
+            tracing::warn!(
+                lost = waiting,
+                stream = names.pool(),
+                "the stream has lost transactions that wait"
+            );
         }
         for hash in lost {
             self.known.remove(&hash);
@@ -239,18 +269,27 @@ impl PoolMirror {
     async fn delete_old(&mut self) {
         let is_over = |hash: &B256| self.chain.pool().get(*hash).is_none();
         // A later message has another sequence: it is of the same transaction, which waits again.
-        let over = self.known.iter().filter(|(hash, _)| is_over(hash)).map(|(_, sequence)| *sequence);
+        let over = self
+            .known
+            .iter()
+            .filter(|(hash, _)| is_over(hash))
+            .map(|(_, sequence)| *sequence);
         let old: Vec<_> = self.foreign.iter().copied().chain(over).collect();
         let deletions = old.into_iter().map(|sequence| {
             let stream = self.stream.clone();
             async move { (sequence, delete(&stream, sequence).await) }
         });
-        let deletions: Vec<_> = stream::iter(deletions).buffer_unordered(AT_ONCE).collect().await;
+        let deletions: Vec<_> = stream::iter(deletions)
+            .buffer_unordered(AT_ONCE)
+            .collect()
+            .await;
         let mut deleted = HashSet::new();
         for (sequence, outcome) in deletions {
             match outcome {
                 Ok(()) => drop(deleted.insert(sequence)),
-                Err(error) => tracing::debug!(%error, "failed to delete a transaction that does not wait any more"),
+                Err(error) => {
+                    tracing::debug!(%error, "failed to delete a transaction that does not wait any more")
+                }
             }
         }
         self.known.retain(|_, sequence| !deleted.contains(sequence));
@@ -259,13 +298,28 @@ impl PoolMirror {
 
     /// Stores the transactions that the stream lacked at the last comparison already.
     async fn store_missing(&mut self) {
-        let pooled = self.chain.pool().content().into_iter().map(|(pooled, _)| (pooled.transaction.hash(), pooled));
-        let missing: HashMap<_, _> = pooled.filter(|(hash, _)| !self.known.contains_key(hash)).collect();
-        let again = missing.iter().filter(|(hash, _)| self.unknown.contains(*hash));
-        let again: Vec<_> = again.map(|(_, pooled)| (self.connection.clone(), pooled.clone())).collect();
-        let stored =
-            again.into_iter().map(|(connection, pooled)| async move { keep(&connection, &submission(&pooled)).await });
-        let stored: Vec<_> = stream::iter(stored).buffer_unordered(AT_ONCE).collect().await;
+        let pooled = self
+            .chain
+            .pool()
+            .content()
+            .into_iter()
+            .map(|(pooled, _)| (pooled.transaction.hash(), pooled));
+        let missing: HashMap<_, _> = pooled
+            .filter(|(hash, _)| !self.known.contains_key(hash))
+            .collect();
+        let again = missing
+            .iter()
+            .filter(|(hash, _)| self.unknown.contains(*hash));
+        let again: Vec<_> = again
+            .map(|(_, pooled)| (self.connection.clone(), pooled.clone()))
+            .collect();
+        let stored = again.into_iter().map(|(connection, pooled)| async move {
+            keep(&connection, &submission(&pooled)).await
+        });
+        let stored: Vec<_> = stream::iter(stored)
+            .buffer_unordered(AT_ONCE)
+            .collect()
+            .await;
         for error in stored.into_iter().filter_map(Result::err) {
             tracing::debug!(%error, "failed to store a transaction that waits");
         }
@@ -279,14 +333,19 @@ fn accept(chain: &Chain, hash: B256, payload: &[u8], allows_changes: bool) -> Co
         if !allows_changes {
             return Content::Foreign;
         }
-        chain.pool().reject(hash, SubmitError::Dropped("transaction dropped".to_owned()));
+        chain
+            .pool()
+            .reject(hash, SubmitError::Dropped("transaction dropped".to_owned()));
         return Content::Known;
     }
     let submission = match Request::decode(payload) {
-        Ok(Request::Submit { raw, .. }) => Submission::decode(&raw).map_err(|error| error.to_string()),
-        Ok(Request::SubmitImpersonated { transaction, .. }) if allows_changes => {
-            Ok(Submission { transaction: *transaction, sidecar: None })
+        Ok(Request::Submit { raw, .. }) => {
+            Submission::decode(&raw).map_err(|error| error.to_string())
         }
+        Ok(Request::SubmitImpersonated { transaction, .. }) if allows_changes => Ok(Submission {
+            transaction: *transaction,
+            sidecar: None,
+        }),
         Ok(_) => Err("it is not a signed transaction".to_owned()),
         Err(error) => Err(error.to_string()),
     };
@@ -301,13 +360,20 @@ fn accept(chain: &Chain, hash: B256, payload: &[u8], allows_changes: bool) -> Co
             return Content::Foreign;
         }
     };
-    let (sender, nonce) = (submission.transaction.sender, submission.transaction.envelope.nonce());
+    let (sender, nonce) = (
+        submission.transaction.sender,
+        submission.transaction.envelope.nonce(),
+    );
     match chain.accept_acknowledged(submission) {
         Ok(_) => chain.wake(),
         // Most are in this node's pool already, or in a block.
         Err(error) => {
             tracing::trace!(%hash, %error, "a transaction that waits elsewhere");
-            let may_wait_later = chain.head().state.nonce(sender).is_ok_and(|next| nonce >= next);
+            let may_wait_later = chain
+                .head()
+                .state
+                .nonce(sender)
+                .is_ok_and(|next| nonce >= next);
             if may_wait_later && chain.pool().get(hash).is_none() {
                 return Content::Refused;
             }

@@ -35,7 +35,11 @@ impl Replicas {
         let mut known = std::mem::take(&mut self.0);
         let mut late = Vec::new();
         for Lagging { server, position } in lagging {
-            let fresh = Stuck { position, since: now, is_reported: false };
+            let fresh = Stuck {
+                position,
+                since: now,
+                is_reported: false,
+            };
             let before = known.remove(&server).unwrap_or(fresh);
             // What was reported is so until it has caught up.
             let makes_progress = position > before.position && !before.is_reported;
@@ -46,14 +50,18 @@ impl Replicas {
             }
             self.0.insert(server, stuck);
         }
-        let caught_up = known.into_iter().filter(|(_, stuck)| stuck.is_reported).map(|(server, _)| server);
+        let caught_up = known
+            .into_iter()
+            .filter(|(_, stuck)| stuck.is_reported)
+            .map(|(server, _)| server);
         (late, caught_up.collect())
     }
 }
 
 /// Starts to watch the replicas of the streams of the log and of waiting transactions while this node leads.
 pub(super) fn watch(connection: Connection, chain: Chain) {
-    let mut streams = [connection.names.log(), connection.names.pool()].map(|stream| (stream, Replicas::default()));
+    let mut streams = [connection.names.log(), connection.names.pool()]
+        .map(|stream| (stream, Replicas::default()));
     tokio::spawn(async move {
         let mut ticks = interval(CHECK_INTERVAL);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -67,7 +75,9 @@ pub(super) fn watch(connection: Connection, chain: Chain) {
                 }
                 match connection.lagging_replicas(stream).await {
                     Ok(lagging) => log_changes(stream, replicas.update(lagging, Instant::now())),
-                    Err(error) => tracing::debug!(%error, stream, "failed to read the state of a stream's replicas"),
+                    Err(error) => {
+                        tracing::debug!(%error, stream, "failed to read the state of a stream's replicas")
+                    }
                 }
             }
         }
@@ -99,7 +109,10 @@ mod tests {
     fn lagging(replicas: &[(&str, u64)]) -> Vec<Lagging> {
         replicas
             .iter()
-            .map(|(server, position)| Lagging { server: (*server).to_owned(), position: *position })
+            .map(|(server, position)| Lagging {
+                server: (*server).to_owned(),
+                position: *position,
+            })
             .collect()
     }
 
@@ -109,14 +122,33 @@ mod tests {
         let after = |seconds| begin + Duration::from_secs(seconds);
         let none = || (Vec::new(), Vec::new());
         let mut replicas = Replicas::default();
-        assert_eq!(replicas.update(lagging(&[("n0", 5), ("n1", 5)]), after(0)), none());
+        assert_eq!(
+            replicas.update(lagging(&[("n0", 5), ("n1", 5)]), after(0)),
+            none()
+        );
         // In between it had everything.
         assert_eq!(replicas.update(lagging(&[("n0", 5)]), after(30)), none());
-        assert_eq!(replicas.update(lagging(&[("n0", 5), ("n1", 5)]), after(59)), none());
-        assert_eq!(replicas.update(lagging(&[("n0", 5), ("n1", 5)]), after(60)), (servers(&["n0"]), Vec::new()));
-        assert_eq!(replicas.update(lagging(&[("n0", 5), ("n1", 5)]), after(90)), none(), "it is known");
-        assert_eq!(replicas.update(lagging(&[("n1", 5)]), after(118)), (Vec::new(), servers(&["n0"])));
-        assert_eq!(replicas.update(lagging(&[("n1", 5)]), after(119)), (servers(&["n1"]), Vec::new()));
+        assert_eq!(
+            replicas.update(lagging(&[("n0", 5), ("n1", 5)]), after(59)),
+            none()
+        );
+        assert_eq!(
+            replicas.update(lagging(&[("n0", 5), ("n1", 5)]), after(60)),
+            (servers(&["n0"]), Vec::new())
+        );
+        assert_eq!(
+            replicas.update(lagging(&[("n0", 5), ("n1", 5)]), after(90)),
+            none(),
+            "it is known"
+        );
+        assert_eq!(
+            replicas.update(lagging(&[("n1", 5)]), after(118)),
+            (Vec::new(), servers(&["n0"]))
+        );
+        assert_eq!(
+            replicas.update(lagging(&[("n1", 5)]), after(119)),
+            (servers(&["n1"]), Vec::new())
+        );
     }
 
     #[test]
@@ -125,7 +157,10 @@ mod tests {
         let mut replicas = Replicas::default();
         for seconds in (0..300).step_by(10) {
             let busy = lagging(&[("n0", 1_000 + seconds)]);
-            assert_eq!(replicas.update(busy, begin + Duration::from_secs(seconds)), (Vec::new(), Vec::new()));
+            assert_eq!(
+                replicas.update(busy, begin + Duration::from_secs(seconds)),
+                (Vec::new(), Vec::new())
+            );
         }
     }
 }

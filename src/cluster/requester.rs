@@ -53,14 +53,21 @@ pub(super) enum SendError {
 
 impl Requester {
     /// Sends a request once to the process that leads.
-    async fn send(&self, holder: &NodeProcess, request: NatsRequest) -> Result<Response, SendError> {
+    async fn send(
+        &self,
+        holder: &NodeProcess,
+        request: NatsRequest,
+    ) -> Result<Response, SendError> {
         let node = &holder.node;
         if !self.connection.is_connected() {
             return Err(SendError::Undelivered);
         }
         self.counts.forwarded.add(1);
         let request = request.timeout(Some(LONGEST));
-        let sent = self.connection.client.send_request(self.connection.names.requests(holder), request);
+        let sent = self
+            .connection
+            .client
+            .send_request(self.connection.names.requests(holder), request);
         let mut leader = self.leader.clone();
         let answer = tokio::select! {
             answer = sent => answer,
@@ -77,14 +84,24 @@ impl Requester {
 
     /// Sends a request to the process that leads until it is answered: it may be lost on its way. Whether it is sent `again`
     /// is an argument of what encodes it. Fails once the process has said nothing for [`SILENCE`].
-    pub(super) async fn ask(&self, encode: impl Fn(bool) -> Result<Bytes, ChangeError>) -> Result<Response, SendError> {
-        let Some(holder) = self.leader.borrow().clone() else { return Err(SendError::Undelivered) };
-        let encode = |again: bool| encode(again).map_err(|error| SendError::Impossible(error.to_string()));
+    pub(super) async fn ask(
+        &self,
+        encode: impl Fn(bool) -> Result<Bytes, ChangeError>,
+    ) -> Result<Response, SendError> {
+        let Some(holder) = self.leader.borrow().clone() else {
+            return Err(SendError::Undelivered);
+        };
+        let encode =
+            |again: bool| encode(again).map_err(|error| SendError::Impossible(error.to_string()));
         let client = &self.connection.client;
         let first = encode(false)?;
         let mut offer = match first.len() > message_bytes(client) {
             // Every attempt announces the same bytes.
-            true => Some(Offer::begin(client, encode(true)?).await.map_err(SendError::Impossible)?),
+            true => Some(
+                Offer::begin(client, encode(true)?)
+                    .await
+                    .map_err(SendError::Impossible)?,
+            ),
             false => None,
         };
         let headers = offer.as_ref().map(Offer::headers);

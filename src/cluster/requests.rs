@@ -47,7 +47,12 @@ impl Requests {
     /// Serves requests to this process.
     pub(super) async fn serve(self, own: &NodeProcess) -> Result<(), ClusterError> {
         let subject = self.connection.names.requests(own);
-        let mut requests = self.connection.client.subscribe(subject).await.map_err(|error| failed(&error))?;
+        let mut requests = self
+            .connection
+            .client
+            .subscribe(subject)
+            .await
+            .map_err(|error| failed(&error))?;
         tokio::spawn(async move {
             let room = Arc::new(Semaphore::new(ROOM));
             let large_room = Arc::new(Semaphore::new(LARGE_ROOM));
@@ -62,12 +67,15 @@ impl Requests {
                     Ok(request) => request,
                     // What is none takes no room from others.
                     Err(error) => {
-                        self.respond(reply, Outcome::Undecodable(error.to_string())).await;
+                        self.respond(reply, Outcome::Undecodable(error.to_string()))
+                            .await;
                         continue;
                     }
                 };
                 let size = LEAST.max(message.payload.len()).min(ROOM) as u32;
-                let Ok(held) = room.clone().acquire_many_owned(size).await else { return };
+                let Ok(held) = room.clone().acquire_many_owned(size).await else {
+                    return;
+                };
                 let own = self.clone();
                 tokio::spawn(async move {
                     own.answer(request, reply).await;
@@ -79,7 +87,12 @@ impl Requests {
     }
 
     /// Fetches a request and executes it, once there is room for it. One that is announced again is in progress.
-    async fn take_large(&self, announcement: Result<Announcement, String>, reply: Subject, room: &Arc<Semaphore>) {
+    async fn take_large(
+        &self,
+        announcement: Result<Announcement, String>,
+        reply: Subject,
+        room: &Arc<Semaphore>,
+    ) {
         let announcement = match announcement {
             Ok(announcement) => announcement,
             Err(error) => return self.respond(reply, Outcome::Undecodable(error)).await,
@@ -96,14 +109,24 @@ impl Requests {
         }
         let (own, room) = (self.clone(), room.clone());
         tokio::spawn(async move {
-            let Ok(held) = room.acquire_many_owned(announcement.size.max(LEAST) as u32).await else { return };
+            let Ok(held) = room
+                .acquire_many_owned(announcement.size.max(LEAST) as u32)
+                .await
+            else {
+                return;
+            };
             match announcement.fetch(&own.connection.client).await {
                 // Many signatures take long.
-                Ok(bytes) => match tokio::task::spawn_blocking(move || Request::decode(&bytes)).await {
-                    Ok(Ok(request)) => own.answer(request, reply).await,
-                    Ok(Err(error)) => own.respond(reply, Outcome::Undecodable(error.to_string())).await,
-                    Err(error) => tracing::error!(%error, "failed to decode a request"),
-                },
+                Ok(bytes) => {
+                    match tokio::task::spawn_blocking(move || Request::decode(&bytes)).await {
+                        Ok(Ok(request)) => own.answer(request, reply).await,
+                        Ok(Err(error)) => {
+                            own.respond(reply, Outcome::Undecodable(error.to_string()))
+                                .await
+                        }
+                        Err(error) => tracing::error!(%error, "failed to decode a request"),
+                    }
+                }
                 // It is announced again if it is still wanted.
                 Err(error) => tracing::debug!(error, "failed to fetch a request"),
             }
@@ -117,7 +140,12 @@ impl Requests {
     }
 
     fn response(&self, outcome: Outcome) -> Bytes {
-        Response { height: self.chain.height(), outcome }.encode().into()
+        Response {
+            height: self.chain.height(),
+            outcome,
+        }
+        .encode()
+        .into()
     }
 
     async fn answer(&self, request: Request, reply: Subject) {
@@ -126,7 +154,11 @@ impl Requests {
             _ => None,
         };
         let is_new = id.is_none_or(|id| self.under_way.lock().insert(id));
-        let outcome = if is_new { self.execute(request).await } else { Outcome::InProgress };
+        let outcome = if is_new {
+            self.execute(request).await
+        } else {
+            Outcome::InProgress
+        };
         if let Some(id) = id.filter(|_| is_new) {
             self.under_way.lock().remove(&id);
         }
@@ -138,20 +170,37 @@ impl Requests {
         let leads = self.chain.leadership().borrow().leads;
         let allows_changes = self.allows_changes;
         match request {
-            Request::Submit { raw, again } => Outcome::Submitted(self.submit_signed(&raw, again).await),
-            Request::SubmitImpersonated { transaction, again } => Outcome::Submitted(match (leads, allows_changes) {
-                (false, _) => Err(SubmitError::NotLeading),
-                (true, false) => Err(SubmitError::UnknownAccount),
-                (true, true) => self.submit(Submission { transaction: *transaction, sidecar: None }, again).await,
-            }),
+            Request::Submit { raw, again } => {
+                Outcome::Submitted(self.submit_signed(&raw, again).await)
+            }
+            Request::SubmitImpersonated { transaction, again } => {
+                Outcome::Submitted(match (leads, allows_changes) {
+                    (false, _) => Err(SubmitError::NotLeading),
+                    (true, false) => Err(SubmitError::UnknownAccount),
+                    (true, true) => {
+                        self.submit(
+                            Submission {
+                                transaction: *transaction,
+                                sidecar: None,
+                            },
+                            again,
+                        )
+                        .await
+                    }
+                })
+            }
             Request::Change { id, change } => Outcome::Changed(match (leads, allows_changes) {
                 (false, _) => Err(ChangeError::NotLeading),
-                (true, false) => Err(ChangeError::Unavailable("the leader has no development methods".to_owned())),
+                (true, false) => Err(ChangeError::Unavailable(
+                    "the leader has no development methods".to_owned(),
+                )),
                 (true, true) => self.chain.change_here(change, id).await,
             }),
             Request::Drop(selection) => Outcome::Dropped(match (leads, allows_changes) {
                 (false, _) => Err(SubmitError::NotLeading),
-                (true, false) => Err(SubmitError::Unavailable("the leader has no development methods".to_owned())),
+                (true, false) => Err(SubmitError::Unavailable(
+                    "the leader has no development methods".to_owned(),
+                )),
                 (true, true) => self.chain.remove(selection).await,
             }),
         }
@@ -173,7 +222,9 @@ impl Requests {
             Ok(accepted) => self.chain.settled_here(accepted).await,
             Err(SubmitError::AlreadyKnown) if again => self.chain.settled_again(hash).await,
             // The block that includes it may have been published since.
-            Err(_) if again && self.chain.transaction(&self.chain.head(), hash).is_some() => Ok(Settled::Included),
+            Err(_) if again && self.chain.transaction(&self.chain.head(), hash).is_some() => {
+                Ok(Settled::Included)
+            }
             Err(error) => Err(error),
         }
     }

@@ -108,15 +108,29 @@ pub(super) struct StateBoard {
 }
 
 impl StateBoard {
-    pub(super) fn new(node: String, instance: u64, url: String, leader: watch::Receiver<Option<NodeProcess>>) -> Self {
+    pub(super) fn new(
+        node: String,
+        instance: u64,
+        url: String,
+        leader: watch::Receiver<Option<NodeProcess>>,
+    ) -> Self {
         let (nodes, behind) = Default::default();
-        Self { node, instance, url, leader, nodes, behind }
+        Self {
+            node,
+            instance,
+            url,
+            leader,
+            nodes,
+            behind,
+        }
     }
 
     /// Returns whether a node may speak for the end of the log: one that says so without the lease may not.
     fn is_leader(&self, state: &NodeState) -> bool {
         let leader = self.leader.borrow();
-        let holds_lease = |leader: &NodeProcess| leader.node == state.node && shown(leader.instance) == state.instance;
+        let holds_lease = |leader: &NodeProcess| {
+            leader.node == state.node && shown(leader.instance) == state.instance
+        };
         state.role == Role::Leader && leader.as_ref().is_some_and(holds_lease)
     }
 
@@ -126,7 +140,11 @@ impl StateBoard {
             node: self.node.clone(),
             instance: shown(self.instance),
             version: env!("CARGO_PKG_VERSION").to_owned(),
-            role: if leadership.leads { Role::Leader } else { Role::Follower },
+            role: if leadership.leads {
+                Role::Leader
+            } else {
+                Role::Follower
+            },
             epoch: leadership.epoch,
             height: chain.height(),
             block: chain.head().number(),
@@ -140,7 +158,9 @@ impl StateBoard {
             let reached = chain.height();
             let mut behind = self.behind.lock();
             *behind = match *behind {
-                Some((height, since)) if height > reached && state.height >= height => Some((height, since)),
+                Some((height, since)) if height > reached && state.height >= height => {
+                    Some((height, since))
+                }
                 _ if state.height > reached => Some((state.height, Instant::now())),
                 _ => None,
             };
@@ -156,7 +176,9 @@ impl StateBoard {
     pub(super) fn is_behind(&self, chain: &Chain) -> bool {
         let height = chain.height();
         let nodes = self.nodes.lock();
-        let mut others = nodes.values().filter(|(seen, state)| seen.elapsed() < SILENCE && state.node != self.node);
+        let mut others = nodes
+            .values()
+            .filter(|(seen, state)| seen.elapsed() < SILENCE && state.node != self.node);
         others.any(|(_, state)| state.height > height)
     }
 
@@ -164,14 +186,34 @@ impl StateBoard {
         let own = self.own(chain);
         let leader = match own.role {
             Role::Leader => Some(self.node.clone()),
-            Role::Follower => self.leader.borrow().as_ref().map(|leader| leader.node.clone()),
+            Role::Follower => self
+                .leader
+                .borrow()
+                .as_ref()
+                .map(|leader| leader.node.clone()),
         };
-        let heard: Vec<_> = self.nodes.lock().values().filter(|(seen, _)| seen.elapsed() < SILENCE).cloned().collect();
-        let mut nodes: Vec<_> =
-            heard.into_iter().map(|(_, state)| state).filter(|state| state.node != own.node).collect();
-        let ahead = nodes.iter().filter(|state| self.is_leader(state)).map(|state| state.height).max();
+        let heard: Vec<_> = self
+            .nodes
+            .lock()
+            .values()
+            .filter(|(seen, _)| seen.elapsed() < SILENCE)
+            .cloned()
+            .collect();
+        let mut nodes: Vec<_> = heard
+            .into_iter()
+            .map(|(_, state)| state)
+            .filter(|state| state.node != own.node)
+            .collect();
+        let ahead = nodes
+            .iter()
+            .filter(|state| self.is_leader(state))
+            .map(|state| state.height)
+            .max();
         let lag = ahead.unwrap_or_default().saturating_sub(own.height);
-        let behind = self.behind.lock().filter(|(height, _)| *height > own.height);
+        let behind = self
+            .behind
+            .lock()
+            .filter(|(height, _)| *height > own.height);
         let lag_seconds = behind.map_or(0.0, |(_, since)| since.elapsed().as_secs_f64());
         nodes.push(own.clone());
         nodes.sort_by(|a, b| a.node.cmp(&b.node));
@@ -213,7 +255,9 @@ async fn announce(board: Arc<StateBoard>, connection: Connection, chain: Chain) 
             changed = leadership.changed() => if changed.is_err() { return },
         }
         if let Ok(payload) = serde_json::to_vec(&board.own(&chain)) {
-            connection.announce(connection.names.states(), payload.into()).await;
+            connection
+                .announce(connection.names.states(), payload.into())
+                .await;
         }
     }
 }

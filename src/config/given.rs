@@ -24,17 +24,28 @@ pub struct ConfigError {
 impl ConfigError {
     /// Returns an error of the configuration as a whole.
     pub(super) fn new(message: impl Into<String>) -> Self {
-        Self { setting: None, message: message.into(), in_file: false }
+        Self {
+            setting: None,
+            message: message.into(),
+            in_file: false,
+        }
     }
 
     /// Returns an error in the value of a setting.
     pub(super) fn of(setting: &'static str, message: impl Into<String>) -> Self {
-        Self { setting: Some(setting), message: message.into(), in_file: false }
+        Self {
+            setting: Some(setting),
+            message: message.into(),
+            in_file: false,
+        }
     }
 
     /// Adds the source of the wrong value.
     pub(super) fn at(self, origin: &ValueOrigin) -> Self {
-        Self { in_file: matches!(origin, ValueOrigin::File(_)), ..self }
+        Self {
+            in_file: matches!(origin, ValueOrigin::File(_)),
+            ..self
+        }
     }
 
     /// Returns whether a file has the wrong value.
@@ -83,21 +94,40 @@ impl Given<'_> {
     }
 
     pub(super) fn items(&self) -> Vec<&str> {
-        self.value.as_array().into_iter().flatten().filter_map(Value::as_str).collect()
+        self.value
+            .as_array()
+            .into_iter()
+            .flatten()
+            .filter_map(Value::as_str)
+            .collect()
     }
 
     /// Parses each item of a list.
-    pub(super) fn each<T, C: FromIterator<T>>(&self, parse: impl Fn(&str) -> Result<T, String>) -> Result<C, String> {
+    pub(super) fn each<T, C: FromIterator<T>>(
+        &self,
+        parse: impl Fn(&str) -> Result<T, String>,
+    ) -> Result<C, String> {
         self.items().into_iter().map(parse).collect()
     }
 
-    pub(super) fn checked<T>(&self, parse: impl Fn(&str) -> Result<T, String>, field: &mut T) -> Result<(), String> {
+    pub(super) fn checked<T>(
+        &self,
+        parse: impl Fn(&str) -> Result<T, String>,
+        field: &mut T,
+    ) -> Result<(), String> {
         *field = parse(&self.text())?;
         Ok(())
     }
 
-    pub(super) fn parsed<T: FromStr<Err: Display>>(&self, expected: &str, field: &mut T) -> Result<(), String> {
-        let parse = |text: &str| text.parse().map_err(|error| format!("expected {expected}, got `{text}` ({error})"));
+    pub(super) fn parsed<T: FromStr<Err: Display>>(
+        &self,
+        expected: &str,
+        field: &mut T,
+    ) -> Result<(), String> {
+        let parse = |text: &str| {
+            text.parse()
+                .map_err(|error| format!("expected {expected}, got `{text}` ({error})"))
+        };
         self.checked(parse, field)
     }
 
@@ -107,7 +137,11 @@ impl Given<'_> {
     }
 
     /// The address of a listener, or `off`.
-    pub(super) fn address_or_off(&self, example: &str, field: &mut Option<SocketAddr>) -> Result<(), String> {
+    pub(super) fn address_or_off(
+        &self,
+        example: &str,
+        field: &mut Option<SocketAddr>,
+    ) -> Result<(), String> {
         let parse = |text: &str| match text {
             "off" => Ok(None),
             address => listen_address(address, &format!("{example}, or off")).map(Some),
@@ -121,48 +155,92 @@ impl Given<'_> {
         Ok(())
     }
 
-    pub(super) fn choice<T: Copy>(&self, choices: &[(&str, T)], field: &mut T) -> Result<(), String> {
+    pub(super) fn choice<T: Copy>(
+        &self,
+        choices: &[(&str, T)],
+        field: &mut T,
+    ) -> Result<(), String> {
         let text = self.text();
-        let found = choices.iter().find(|(name, _)| *name == text).map(|(_, value)| *value);
+        let found = choices
+            .iter()
+            .find(|(name, _)| *name == text)
+            .map(|(_, value)| *value);
         let names: Vec<_> = choices.iter().map(|(name, _)| *name).collect();
         *field = found.ok_or_else(|| format!("expected {}, got `{text}`", names.join(" or ")))?;
         Ok(())
     }
 
-    pub(super) fn integer<T: TryFrom<i64>>(&self, range: RangeInclusive<i64>, field: &mut T) -> Result<(), String> {
-        let number = self.value.as_integer().filter(|number| range.contains(number));
+    pub(super) fn integer<T: TryFrom<i64>>(
+        &self,
+        range: RangeInclusive<i64>,
+        field: &mut T,
+    ) -> Result<(), String> {
+        let number = self
+            .value
+            .as_integer()
+            .filter(|number| range.contains(number));
         let (least, most) = (range.start(), range.end());
         let wrong = || format!("expected {least} to {most}, got {}", self.value);
-        *field = number.and_then(|number| T::try_from(number).ok()).ok_or_else(wrong)?;
+        *field = number
+            .and_then(|number| T::try_from(number).ok())
+            .ok_or_else(wrong)?;
         Ok(())
     }
 
     /// Reads a whole number of units of `1 << shift` bytes.
-    fn bytes<T: TryFrom<i64>>(&self, shift: u32, range: RangeInclusive<i64>, field: &mut T) -> Result<(), String> {
+    fn bytes<T: TryFrom<i64>>(
+        &self,
+        shift: u32,
+        range: RangeInclusive<i64>,
+        field: &mut T,
+    ) -> Result<(), String> {
         let mut units = 0_i64;
         self.integer(range, &mut units)?;
-        *field = T::try_from(units << shift).map_err(|_| format!("{units} is too much for this machine"))?;
+        *field = T::try_from(units << shift)
+            .map_err(|_| format!("{units} is too much for this machine"))?;
         Ok(())
     }
 
-    pub(super) fn megabytes<T: TryFrom<i64>>(&self, range: RangeInclusive<i64>, field: &mut T) -> Result<(), String> {
+    pub(super) fn megabytes<T: TryFrom<i64>>(
+        &self,
+        range: RangeInclusive<i64>,
+        field: &mut T,
+    ) -> Result<(), String> {
         self.bytes(20, range, field)
     }
 
-    pub(super) fn kilobytes<T: TryFrom<i64>>(&self, range: RangeInclusive<i64>, field: &mut T) -> Result<(), String> {
+    pub(super) fn kilobytes<T: TryFrom<i64>>(
+        &self,
+        range: RangeInclusive<i64>,
+        field: &mut T,
+    ) -> Result<(), String> {
         self.bytes(10, range, field)
     }
 
     /// Reads a number of some unit, such as ` seconds`.
-    pub(super) fn number(&self, range: RangeInclusive<f64>, unit: &str, field: &mut f64) -> Result<(), String> {
-        let number = self.value.as_float().or(self.value.as_integer().map(|whole| whole as f64));
+    pub(super) fn number(
+        &self,
+        range: RangeInclusive<f64>,
+        unit: &str,
+        field: &mut f64,
+    ) -> Result<(), String> {
+        let number = self
+            .value
+            .as_float()
+            .or(self.value.as_integer().map(|whole| whole as f64));
         let (least, most) = (range.start(), range.end());
         let wrong = || format!("expected {least} to {most}{unit}, got {}", self.value);
-        *field = number.filter(|number| range.contains(number)).ok_or_else(wrong)?;
+        *field = number
+            .filter(|number| range.contains(number))
+            .ok_or_else(wrong)?;
         Ok(())
     }
 
-    pub(super) fn seconds(&self, range: RangeInclusive<f64>, field: &mut Duration) -> Result<(), String> {
+    pub(super) fn seconds(
+        &self,
+        range: RangeInclusive<f64>,
+        field: &mut Duration,
+    ) -> Result<(), String> {
         let mut seconds = 0.0;
         self.number(range, " seconds", &mut seconds)?;
         *field = Duration::from_secs_f64(seconds);
@@ -203,7 +281,9 @@ const LOOPBACK: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 /// Reads an address to listen on: `127.0.0.1:8545`, `[::1]:8545`, `localhost:8545`, `:8545` or `8545`. The last three mean
 /// this machine only, since a node must not be open to others by accident.
 pub(super) fn listen_address(text: &str, example: &str) -> Result<SocketAddr, String> {
-    let wrong = |what: &str| format!("expected an address and port, such as {example}, got `{text}` ({what})");
+    let wrong = |what: &str| {
+        format!("expected an address and port, such as {example}, got `{text}` ({what})")
+    };
     if let Ok(address) = text.parse() {
         return Ok(address);
     }
@@ -227,18 +307,28 @@ pub(super) fn listen_address(text: &str, example: &str) -> Result<SocketAddr, St
 
 /// Reads the host of a listener: an IP address, or `localhost`.
 pub(crate) fn listen_host(text: &str) -> Result<IpAddr, String> {
-    let bare = text.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or(text);
+    let bare = text
+        .strip_prefix('[')
+        .and_then(|rest| rest.strip_suffix(']'))
+        .unwrap_or(text);
     match text.eq_ignore_ascii_case("localhost") {
         true => Ok(LOOPBACK),
-        false => bare.parse().map_err(|_| format!("expected an IP address or localhost, got `{text}`")),
+        false => bare
+            .parse()
+            .map_err(|_| format!("expected an IP address or localhost, got `{text}`")),
     }
 }
 
 /// Reads a whole number, in decimal or, after `0x`, in hexadecimal digits; `_` may separate them.
 pub(super) fn whole_number(text: &str) -> Option<i64> {
     let digits = text.replace('_', "");
-    match digits.strip_prefix("0x").or_else(|| digits.strip_prefix("0X")) {
-        Some(hex) if hex.bytes().all(|byte| byte.is_ascii_hexdigit()) => i64::from_str_radix(hex, 16).ok(),
+    match digits
+        .strip_prefix("0x")
+        .or_else(|| digits.strip_prefix("0X"))
+    {
+        Some(hex) if hex.bytes().all(|byte| byte.is_ascii_hexdigit()) => {
+            i64::from_str_radix(hex, 16).ok()
+        }
         Some(_) => None,
         None => digits.parse().ok(),
     }
@@ -259,7 +349,10 @@ mod tests {
             (":8545", "127.0.0.1:8545"),
             ("8545", "127.0.0.1:8545"),
         ] {
-            assert_eq!(listen_address(text, "x").map(|address| address.to_string()), Ok(expected.to_owned()));
+            assert_eq!(
+                listen_address(text, "x").map(|address| address.to_string()),
+                Ok(expected.to_owned())
+            );
         }
         for (text, what) in [
             ("", "invalid socket address syntax"),
@@ -268,12 +361,18 @@ mod tests {
             ("::1", "no port"),
             ("localhost:", "no port"),
             ("localhost:http", "no port"),
-            ("example.org:80", "the host is neither an IP address nor localhost"),
+            (
+                "example.org:80",
+                "the host is neither an IP address nor localhost",
+            ),
             ("65536", "the port is above 65535"),
             (":65536", "the port is above 65535"),
         ] {
             let error = listen_address(text, "127.0.0.1:8545").unwrap_err();
-            assert!(error.starts_with("expected an address and port, such as 127.0.0.1:8545, got `"), "{error}");
+            assert!(
+                error.starts_with("expected an address and port, such as 127.0.0.1:8545, got `"),
+                "{error}"
+            );
             assert!(error.ends_with(&format!("`{text}` ({what})")), "{error}");
         }
     }

@@ -29,7 +29,10 @@ impl Values {
 
     /// Takes the values of a file's text.
     pub fn read_text(&mut self, text: &str, file: &str) -> Result<(), ConfigError> {
-        self.take_text(text, file).into_iter().next().map_or(Ok(()), Err)
+        self.take_text(text, file)
+            .into_iter()
+            .next()
+            .map_or(Ok(()), Err)
     }
 
     /// Takes those values of a file's text that can be used, and returns what is wrong with the others.
@@ -42,31 +45,55 @@ impl Values {
         for (key, value) in table {
             match value {
                 Value::Table(inner) => {
-                    entries.extend(inner.into_iter().map(|(name, value)| (format!("{key}.{name}"), value)));
+                    entries.extend(
+                        inner
+                            .into_iter()
+                            .map(|(name, value)| (format!("{key}.{name}"), value)),
+                    );
                 }
                 value => entries.push((key, value)),
             }
         }
         // The value of the present name wins over that of a former one.
-        entries.sort_by_key(|(key, _)| !settings().any(|setting| setting.former_name == Some(&**key)));
-        entries.into_iter().filter_map(|(key, value)| self.take_from_file(&key, value, file).err()).collect()
+        entries
+            .sort_by_key(|(key, _)| !settings().any(|setting| setting.former_name == Some(&**key)));
+        entries
+            .into_iter()
+            .filter_map(|(key, value)| self.take_from_file(&key, value, file).err())
+            .collect()
     }
 
     fn take_from_file(&mut self, key: &str, value: Value, file: &str) -> Result<(), ConfigError> {
-        let unknown = || ConfigError::new(format!("config {file}: unknown key `{key}`{}", suggestion(key)));
-        let setting = settings().find(|setting| setting.name == key || setting.former_name == Some(key));
+        let unknown = || {
+            ConfigError::new(format!(
+                "config {file}: unknown key `{key}`{}",
+                suggestion(key)
+            ))
+        };
+        let setting =
+            settings().find(|setting| setting.name == key || setting.former_name == Some(key));
         let setting = setting.ok_or_else(unknown)?;
         let origin = ValueOrigin::File(format!("{key} in {file}"));
         let fits = match setting.kind {
             Kind::Text => value.is_str() || value.is_integer() || value.is_float(),
-            Kind::Integer => value.is_integer() || value.as_str().is_some_and(|text| whole_number(text).is_some()),
+            Kind::Integer => {
+                value.is_integer()
+                    || value
+                        .as_str()
+                        .is_some_and(|text| whole_number(text).is_some())
+            }
             Kind::Number => value.is_integer() || value.is_float(),
             Kind::Switch => value.is_bool(),
-            Kind::List => value.as_array().is_some_and(|items| items.iter().all(Value::is_str)),
+            Kind::List => value
+                .as_array()
+                .is_some_and(|items| items.iter().all(Value::is_str)),
         };
         if !fits {
             let (expected, got) = (setting.kind.expected(), value.type_str());
-            let error = ConfigError::of(setting.name, format!("{origin}: expected {expected}, got {got}"));
+            let error = ConfigError::of(
+                setting.name,
+                format!("{origin}: expected {expected}, got {got}"),
+            );
             return Err(error.at(&origin));
         }
         let value = match setting.kind {
@@ -82,22 +109,30 @@ impl Values {
 
     /// Takes the values of environment variables that begin with `TETRAD_`. Unknown ones are warnings, not errors:
     /// orchestrators set such variables for a service or container called tetrad.
-    pub fn read_environment(&mut self, variables: impl Iterator<Item = (String, String)>) -> Result<(), ConfigError> {
-        let mut given: Vec<_> = variables.filter(|(variable, _)| variable.starts_with("TETRAD_")).collect();
-        let is_former =
-            |variable: &str| settings().any(|setting| setting.former_variable().as_deref() == Some(variable));
+    pub fn read_environment(
+        &mut self,
+        variables: impl Iterator<Item = (String, String)>,
+    ) -> Result<(), ConfigError> {
+        let mut given: Vec<_> = variables
+            .filter(|(variable, _)| variable.starts_with("TETRAD_"))
+            .collect();
+        let is_former = |variable: &str| {
+            settings().any(|setting| setting.former_variable().as_deref() == Some(variable))
+        };
         // The value of the present name wins over that of a former one.
         given.sort_by_key(|(variable, _)| !is_former(variable));
         for (variable, text) in given {
             let is_named = |setting: &&Setting| {
-                setting.variable() == variable || setting.former_variable().as_deref() == Some(&*variable)
+                setting.variable() == variable
+                    || setting.former_variable().as_deref() == Some(&*variable)
             };
             let Some(setting) = settings().find(is_named) else {
                 // The first names the configuration file, the second belongs to `tetrad keys`.
                 let elsewhere = matches!(variable.as_str(), "TETRAD_CONFIG" | "TETRAD_KEYSTORE");
                 if !elsewhere && !is_service_link(&variable) {
                     let close = similar(&variable, settings().map(Setting::variable));
-                    self.warnings.push(format!("unknown environment variable {variable}{close}"));
+                    self.warnings
+                        .push(format!("unknown environment variable {variable}{close}"));
                 }
                 continue;
             };
@@ -107,7 +142,12 @@ impl Values {
     }
 
     /// Takes the value of a setting from text.
-    pub fn read(&mut self, setting: &Setting, text: &str, origin: ValueOrigin) -> Result<(), ConfigError> {
+    pub fn read(
+        &mut self,
+        setting: &Setting,
+        text: &str,
+        origin: ValueOrigin,
+    ) -> Result<(), ConfigError> {
         let value = match setting.kind {
             Kind::Text => Some(Value::String(text.to_owned())),
             Kind::Integer => whole_number(text).map(Value::Integer),
@@ -118,12 +158,22 @@ impl Values {
                 _ => None,
             },
             Kind::List => {
-                let items = text.split(',').map(str::trim).filter(|item| !item.is_empty());
-                Some(Value::Array(items.map(|item| Value::String(item.to_owned())).collect()))
+                let items = text
+                    .split(',')
+                    .map(str::trim)
+                    .filter(|item| !item.is_empty());
+                Some(Value::Array(
+                    items.map(|item| Value::String(item.to_owned())).collect(),
+                ))
             }
         };
         let expected = setting.kind.expected();
-        let wrong = || ConfigError::of(setting.name, format!("{origin}: expected {expected}, got `{text}`"));
+        let wrong = || {
+            ConfigError::of(
+                setting.name,
+                format!("{origin}: expected {expected}, got `{text}`"),
+            )
+        };
         let value = value.ok_or_else(wrong)?;
         self.by_name.insert(setting.name, (value, origin));
         Ok(())
@@ -131,7 +181,9 @@ impl Values {
 
     /// Replaces the `host` or the `port` of the main listener's address by the text of a flag of that name.
     pub(crate) fn replace_in_listen(&mut self, part: &str, text: &str) -> Result<(), ConfigError> {
-        let Some(setting) = settings().find(|setting| setting.name == "listen") else { return Ok(()) };
+        let Some(setting) = settings().find(|setting| setting.name == "listen") else {
+            return Ok(());
+        };
         let origin = ValueOrigin::Flag(part.to_owned());
         let wrong = |what: String| ConfigError::of(setting.name, format!("{origin}: {what}"));
         let mut config = Config::default();
@@ -139,11 +191,16 @@ impl Values {
         match part {
             "host" => config.listen.set_ip(listen_host(text).map_err(wrong)?),
             _ => {
-                let port = text.parse().map_err(|_| wrong(format!("expected a port from 0 to 65535, got `{text}`")))?;
+                let port = text
+                    .parse()
+                    .map_err(|_| wrong(format!("expected a port from 0 to 65535, got `{text}`")))?;
                 config.listen.set_port(port);
             }
         }
-        self.by_name.insert(setting.name, (Value::String(config.listen.to_string()), origin));
+        self.by_name.insert(
+            setting.name,
+            (Value::String(config.listen.to_string()), origin),
+        );
         Ok(())
     }
 
@@ -154,7 +211,9 @@ impl Values {
 
     /// Returns the value that was given for a setting.
     pub fn given(&self, setting: &Setting) -> Option<Given<'_>> {
-        self.by_name.get(setting.name).map(|(value, origin)| Given { value, origin })
+        self.by_name
+            .get(setting.name)
+            .map(|(value, origin)| Given { value, origin })
     }
 }
 
@@ -179,7 +238,9 @@ fn is_service_link(variable: &str) -> bool {
     // The first word is the prefix of all of them.
     (1..words.len()).any(|at| match words.get(at..).unwrap_or_default() {
         ["SERVICE", "HOST"] | ["SERVICE", "PORT", ..] | ["PORT"] => true,
-        ["PORT", port, kind] | ["PORT", port, kind, "PROTO" | "PORT" | "ADDR"] => number(port) && protocol(kind),
+        ["PORT", port, kind] | ["PORT", port, kind, "PROTO" | "PORT" | "ADDR"] => {
+            number(port) && protocol(kind)
+        }
         _ => false,
     })
 }
@@ -187,13 +248,20 @@ fn is_service_link(variable: &str) -> bool {
 /// Returns `; did you mean …` if a setting's name is close, or its flag was used as a key.
 fn suggestion(key: &str) -> String {
     let flag = settings().find(|setting| setting.flag() == key);
-    similar(flag.map_or(key, |setting| setting.name), settings().map(|setting| setting.name.to_owned()))
+    similar(
+        flag.map_or(key, |setting| setting.name),
+        settings().map(|setting| setting.name.to_owned()),
+    )
 }
 
 /// Returns `; did you mean …` if one of `known` is close.
 fn similar(name: &str, known: impl Iterator<Item = String>) -> String {
-    let close = known.map(|known| (strsim::damerau_levenshtein(&known, name), known)).min();
+    let close = known
+        .map(|known| (strsim::damerau_levenshtein(&known, name), known))
+        .min();
     close
         .filter(|(distance, _)| *distance <= 3)
-        .map_or(String::new(), |(_, known)| format!("; did you mean `{known}`?"))
+        .map_or(String::new(), |(_, known)| {
+            format!("; did you mean `{known}`?")
+        })
 }

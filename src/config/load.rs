@@ -40,17 +40,28 @@ impl ConfigError {
 pub fn problems(path: &Path) -> Vec<ConfigError> {
     let file = path.display().to_string();
     let text = match fs::read_to_string(path) {
-        Err(error) => return vec![ConfigError::new(format!("config {file}: cannot be read: {error}"))],
+        Err(error) => {
+            return vec![ConfigError::new(format!(
+                "config {file}: cannot be read: {error}"
+            ))];
+        }
         Ok(text) => text,
     };
     let mut values = Values::default();
     let mut problems = values.take_text(&text, &file);
     for setting in settings().filter(|setting| setting.must_exist) {
-        let Some(Given { value, origin }) = values.given(setting) else { continue };
-        let all = value.as_array().map_or(std::slice::from_ref(value), Vec::as_slice);
+        let Some(Given { value, origin }) = values.given(setting) else {
+            continue;
+        };
+        let all = value
+            .as_array()
+            .map_or(std::slice::from_ref(value), Vec::as_slice);
         for named in all.iter().filter_map(Value::as_str) {
             if let Err(error) = fs::File::open(named) {
-                problems.push(ConfigError::of(setting.name, format!("{origin}: {named}: {error}")));
+                problems.push(ConfigError::of(
+                    setting.name,
+                    format!("{origin}: {named}: {error}"),
+                ));
             }
         }
     }
@@ -73,7 +84,9 @@ fn load(values: &Values, problems: &mut Vec<ConfigError>) -> Config {
     for setting in settings() {
         // A table with a bad value in it would seem to lack that value.
         let section = setting.section();
-        let bad = problems.iter().filter_map(|problem| problem.setting?.split_once('.'));
+        let bad = problems
+            .iter()
+            .filter_map(|problem| problem.setting?.split_once('.'));
         if !bad.into_iter().any(|(bad, _)| bad == section) {
             problems.extend(setting.check(&config).err());
         }
@@ -85,10 +98,17 @@ fn load(values: &Values, problems: &mut Vec<ConfigError>) -> Config {
 /// Returns the pairs of settings that the user chose and that exclude each other.
 fn contradictions(values: &Values, config: &Config) -> impl Iterator<Item = ConfigError> {
     let chosen = |setting: &Setting| setting.chosen(config, values.given(setting));
-    let pairs = settings().flat_map(|setting| setting.excludes.iter().map(move |other| (setting, other)));
+    let pairs =
+        settings().flat_map(|setting| setting.excludes.iter().map(move |other| (setting, other)));
     pairs.filter_map(move |(setting, (other, why))| {
         let other = settings().find(|found| found.name == *other)?;
         let (one, other) = (chosen(setting)?.origin, chosen(other)?.origin);
-        Some(ConfigError::of(setting.name, format!("{one} cannot be combined with {other}: {why}")).at(one))
+        Some(
+            ConfigError::of(
+                setting.name,
+                format!("{one} cannot be combined with {other}: {why}"),
+            )
+            .at(one),
+        )
     })
 }

@@ -16,7 +16,9 @@ mod show;
 pub use given::{ConfigError, Given, ValueOrigin};
 pub use layers::Values;
 pub use load::problems;
-pub use node::{BlockTimestamps, Config, DEVELOPMENT_MNEMONIC, LogFormat, MetricsAt, Profile, TlsFiles, Traces};
+pub use node::{
+    BlockTimestamps, Config, DEVELOPMENT_MNEMONIC, LogFormat, MetricsAt, Profile, TlsFiles, Traces,
+};
 pub use setting::{Kind, Section, Setting};
 pub use settings::{SECTIONS, settings};
 

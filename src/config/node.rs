@@ -19,7 +19,8 @@ use crate::{
 };
 
 /// The mnemonic that every development tool starts with by default.
-pub const DEVELOPMENT_MNEMONIC: &str = "test test test test test test test test test test test junk";
+pub const DEVELOPMENT_MNEMONIC: &str =
+    "test test test test test test test test test test test junk";
 
 /// A set of defaults.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,7 +71,10 @@ pub struct Traces {
 
 impl Default for Traces {
     fn default() -> Self {
-        Self { endpoint: None, sample_ratio: 1.0 }
+        Self {
+            endpoint: None,
+            sample_ratio: 1.0,
+        }
     }
 }
 
@@ -272,7 +276,12 @@ impl Config {
     /// Returns the configuration of a development node on free ports that prints nothing, for tests.
     pub fn test() -> Self {
         let free = SocketAddr::from(([127, 0, 0, 1], 0));
-        Self { listen: free, ws_listen: Some(free), quiet: true, ..Self::default() }
+        Self {
+            listen: free,
+            ws_listen: Some(free),
+            quiet: true,
+            ..Self::default()
+        }
     }
 
     /// Returns whether the chain is the network's, with exchange and lending: it begins with neither a genesis file nor a fork.
@@ -283,17 +292,25 @@ impl Config {
     /// Returns the timestamps of blocks that are sealed within a second.
     pub fn block_timestamps(&self) -> BlockTimestamps {
         let increasing = self.genesis.is_some();
-        self.block_timestamps.unwrap_or(if increasing { BlockTimestamps::Increasing } else { BlockTimestamps::Shared })
+        self.block_timestamps.unwrap_or(if increasing {
+            BlockTimestamps::Increasing
+        } else {
+            BlockTimestamps::Shared
+        })
     }
 
     /// Returns whether the gas limit of a transaction is capped (EIP-7825).
     pub fn caps_transaction_gas(&self) -> bool {
-        self.enable_tx_gas_limit.unwrap_or(self.profile == Profile::Production || self.genesis.is_some())
+        self.enable_tx_gas_limit
+            .unwrap_or(self.profile == Profile::Production || self.genesis.is_some())
     }
 
     /// Returns the defaults of a profile.
     pub fn of(profile: Profile) -> Self {
-        let mut config = Self { profile, ..Self::default() };
+        let mut config = Self {
+            profile,
+            ..Self::default()
+        };
         if profile == Profile::Production {
             config.accounts = 0;
             config.ws_listen_required = true;

@@ -104,7 +104,11 @@ impl Setting {
 
     /// Returns the flag's name, without dashes in front.
     pub fn flag(&self) -> String {
-        if self.flag.is_empty() { self.name.replace('.', "-") } else { self.flag.to_owned() }
+        if self.flag.is_empty() {
+            self.name.replace('.', "-")
+        } else {
+            self.flag.to_owned()
+        }
     }
 
     /// Returns the name of the environment variable.
@@ -133,10 +137,15 @@ impl Setting {
     }
 
     /// Puts the given value into the configuration, or the default that depends on other settings.
-    pub(super) fn apply(&self, config: &mut Config, given: Option<Given<'_>>) -> Result<(), ConfigError> {
+    pub(super) fn apply(
+        &self,
+        config: &mut Config,
+        given: Option<Given<'_>>,
+    ) -> Result<(), ConfigError> {
         match given {
-            Some(given) => (self.read)(config, &given)
-                .map_err(|what| ConfigError::of(self.name, format!("{}: {what}", given.origin)).at(given.origin)),
+            Some(given) => (self.read)(config, &given).map_err(|what| {
+                ConfigError::of(self.name, format!("{}: {what}", given.origin)).at(given.origin)
+            }),
             None => {
                 (self.derive)(config);
                 Ok(())
@@ -145,13 +154,18 @@ impl Setting {
     }
 
     /// Returns the value in effect, if the user gave it and it is not the profile's default anyway.
-    pub(super) fn chosen<'v>(&self, config: &Config, given: Option<Given<'v>>) -> Option<Given<'v>> {
+    pub(super) fn chosen<'v>(
+        &self,
+        config: &Config,
+        given: Option<Given<'v>>,
+    ) -> Option<Given<'v>> {
         given.filter(|_| self.value(config) != self.value(&Config::of(config.profile)))
     }
 
     /// Checks the value against those of other settings.
     pub(super) fn check(&self, config: &Config) -> Result<(), ConfigError> {
-        (self.check)(config).map_err(|what| ConfigError::of(self.name, format!("{}: {what}", self.name)))
+        (self.check)(config)
+            .map_err(|what| ConfigError::of(self.name, format!("{}: {what}", self.name)))
     }
 }
 

@@ -43,10 +43,18 @@ pub(super) fn paths(paths: &[PathBuf]) -> Option<Value> {
 }
 
 pub(super) fn list(items: impl IntoIterator<Item: Display>) -> Option<Value> {
-    Some(Value::Array(items.into_iter().map(|item| Value::String(item.to_string())).collect()))
+    Some(Value::Array(
+        items
+            .into_iter()
+            .map(|item| Value::String(item.to_string()))
+            .collect(),
+    ))
 }
 
 /// The name of a choice.
 pub(super) fn choice<T: PartialEq>(choices: &[(&str, T)], chosen: &T) -> Option<Value> {
-    choices.iter().find(|(_, value)| value == chosen).map(|(name, _)| Value::String((*name).to_owned()))
+    choices
+        .iter()
+        .find(|(_, value)| value == chosen)
+        .map(|(name, _)| Value::String((*name).to_owned()))
 }

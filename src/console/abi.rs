@@ -45,20 +45,31 @@ pub(super) struct Decoder<'a> {
 
 /// Returns the short names of the network's tokens.
 pub(super) fn token_names(network: &Network) -> BTreeMap<Address, String> {
-    let named = |token: &Token| [(token.address, token.symbol.clone()), (token.receipt, format!("p{}", token.symbol))];
+    let named = |token: &Token| {
+        [
+            (token.address, token.symbol.clone()),
+            (token.receipt, format!("p{}", token.symbol)),
+        ]
+    };
     network.tokens.iter().flat_map(named).collect()
 }
 
 /// Adds the ABI in a file, or in each `.json` below a folder.
 pub(super) fn learn(known: &KnownContracts, path: &Path) -> Result<(), AbiError> {
-    walk(known, path, 0).map_err(|source| AbiError { path: path.to_owned(), source })
+    walk(known, path, 0).map_err(|source| AbiError {
+        path: path.to_owned(),
+        source,
+    })
 }
 
 fn walk(known: &KnownContracts, path: &Path, depth: usize) -> io::Result<()> {
     if path.is_dir() {
         for entry in fs::read_dir(path)? {
             let path = entry?.path();
-            let fits = path.is_dir() || path.extension().is_some_and(|extension| extension == "json");
+            let fits = path.is_dir()
+                || path
+                    .extension()
+                    .is_some_and(|extension| extension == "json");
             if fits && depth < MAX_DEPTH {
                 walk(known, &path, depth + 1)?;
             }
@@ -84,12 +95,23 @@ fn add(known: &KnownContracts, json: &str) {
 }
 
 impl<'a> Decoder<'a> {
-    pub(super) fn new(known: &'a KnownContracts, names: &'a BTreeMap<Address, String>, head: &Arc<Head>) -> Self {
-        Self { known, names, view: View::newest(head.clone()) }
+    pub(super) fn new(
+        known: &'a KnownContracts,
+        names: &'a BTreeMap<Address, String>,
+        head: &Arc<Head>,
+    ) -> Self {
+        Self {
+            known,
+            names,
+            view: View::newest(head.clone()),
+        }
     }
 
     fn name(&self, address: Address) -> Option<String> {
-        self.names.get(&address).cloned().or_else(|| self.known.name(&self.view, address))
+        self.names
+            .get(&address)
+            .cloned()
+            .or_else(|| self.known.name(&self.view, address))
     }
 
     /// Returns the name of an account, or its shortened address.
@@ -102,12 +124,16 @@ impl<'a> Decoder<'a> {
         let address = call.code?;
         let place = self.known.location(&self.view, address, call.position)?;
         let (account, function) = (self.account(address), self.function(address, &call.input));
-        Some(clean(&format!("at {account}.{function} ({}:{}:{})", place.file, place.line, place.column)))
+        Some(clean(&format!(
+            "at {account}.{function} ({}:{}:{})",
+            place.file, place.line, place.column
+        )))
     }
 
     /// Returns the function of a contract that call data selects.
     fn selected(&self, to: Address, data: &[u8]) -> Option<Arc<Function>> {
-        self.known.function(self.known.at(&self.view, to).as_deref(), data)
+        self.known
+            .function(self.known.at(&self.view, to).as_deref(), data)
     }
 
     /// Returns the name of the function of a contract that call data selects, or the selector.
@@ -140,14 +166,20 @@ impl<'a> Decoder<'a> {
     pub(super) fn output(&self, to: Address, data: &[u8], output: &[u8]) -> String {
         let decoded = self.selected(to, data).and_then(|function| {
             let values = decode_values(&function.outputs, output)?;
-            Some(cut(values.iter().map(|value| self.value(value)).collect::<Vec<_>>().join(", ")))
+            Some(cut(values
+                .iter()
+                .map(|value| self.value(value))
+                .collect::<Vec<_>>()
+                .join(", ")))
         });
         decoded.unwrap_or_else(|| cut(hex::encode_prefixed(&output[..output.len().min(MAX_TEXT)])))
     }
 
     /// Formats the reason of a contract's revert.
     pub(super) fn revert(&self, address: Address, data: &[u8]) -> String {
-        let error = self.known.error(self.known.at(&self.view, address).as_deref(), data);
+        let error = self
+            .known
+            .error(self.known.at(&self.view, address).as_deref(), data);
         revert_reason(data, error.as_deref(), |value| self.value(value))
     }
 
@@ -155,11 +187,14 @@ impl<'a> Decoder<'a> {
     pub(super) fn event(&self, address: Address, log: &LogData) -> String {
         let topics = log.topics();
         let contract = self.known.at(&self.view, address);
-        let decoded = self.known.event(contract.as_deref(), topics).and_then(|event| {
-            let values = decode_log(&event, log)?;
-            let names = event.inputs.iter().map(|input| input.name.as_str());
-            Some(format!("{}({})", event.name, self.named(names, &values)))
-        });
+        let decoded = self
+            .known
+            .event(contract.as_deref(), topics)
+            .and_then(|event| {
+                let values = decode_log(&event, log)?;
+                let names = event.inputs.iter().map(|input| input.name.as_str());
+                Some(format!("{}({})", event.name, self.named(names, &values)))
+            });
         decoded.unwrap_or_else(|| match topics.first() {
             Some(topic) => format!("{topic} ({} bytes)", log.data.len()),
             None => format!("anonymous event ({} bytes)", log.data.len()),
@@ -172,7 +207,9 @@ impl<'a> Decoder<'a> {
 
     fn value(&self, value: &DynSolValue) -> String {
         match value {
-            DynSolValue::Address(address) => self.name(*address).unwrap_or_else(|| address.to_checksum(None)),
+            DynSolValue::Address(address) => self
+                .name(*address)
+                .unwrap_or_else(|| address.to_checksum(None)),
             DynSolValue::String(text) => format!("\"{}\"", clean(text)),
             DynSolValue::Array(values) | DynSolValue::FixedArray(values) => {
                 format!("[{}]", listed(values, |value| self.value(value)))

@@ -30,7 +30,10 @@ pub(super) struct Limiter {
 impl Limiter {
     /// Returns whether a call that failed now is shown.
     pub(super) fn admits(&mut self, call: &FailedCall, now: Instant) -> bool {
-        if self.began.is_none_or(|began| now.saturating_duration_since(began) >= PERIOD) {
+        if self
+            .began
+            .is_none_or(|began| now.saturating_duration_since(began) >= PERIOD)
+        {
             self.began = Some(now);
             self.shown.clear();
         }
@@ -61,12 +64,16 @@ impl Limiter {
 /// Formats `eth_call  0xf39F…2266 → USDC.transfer  reverted: …`.
 pub(super) fn line(console: &Console, decoder: &Decoder<'_>, call: &FailedCall) -> String {
     let (from, to, input) = call.parties();
-    let from = from.map(|from| format!("{} → ", short(from))).unwrap_or_default();
+    let from = from
+        .map(|from| format!("{} → ", short(from)))
+        .unwrap_or_default();
     let target = match to {
         None if call.call.is_none() => String::new(),
         None => "new contract".to_owned(),
         Some(to) if input.is_empty() => decoder.account(to),
-        Some(to) if console.verbosity > 0 => format!("{}.{}", decoder.account(to), decoder.call(to, &input)),
+        Some(to) if console.verbosity > 0 => {
+            format!("{}.{}", decoder.account(to), decoder.call(to, &input))
+        }
         Some(to) => format!("{}.{}", decoder.account(to), decoder.function(to, &input)),
     };
     let reason = match (to, &call.data) {
@@ -75,8 +82,14 @@ pub(super) fn line(console: &Console, decoder: &Decoder<'_>, call: &FailedCall) 
         }
         _ => format!("failed: {}", clean(&cut(call.message.clone()))),
     };
-    let (method, name) = (console.styles.faint(call.method), console.styles.name(&clean(&target)));
-    format!("{method}  {from}{name}  {}\n", console.styles.failure(&reason))
+    let (method, name) = (
+        console.styles.faint(call.method),
+        console.styles.name(&clean(&target)),
+    );
+    format!(
+        "{method}  {from}{name}  {}\n",
+        console.styles.failure(&reason)
+    )
 }
 
 #[cfg(test)]
@@ -107,11 +120,19 @@ mod tests {
         assert_eq!(limiter.note(), "");
         assert!(!limiter.admits(&failed("a"), begin));
         assert!(limiter.admits(&failed("b"), begin));
-        assert_eq!(limiter.note(), "… 1 more failed calls, repeated or too many to show\n");
-        let shown = (0..100).filter(|number| limiter.admits(&failed(&number.to_string()), begin)).count();
+        assert_eq!(
+            limiter.note(),
+            "… 1 more failed calls, repeated or too many to show\n"
+        );
+        let shown = (0..100)
+            .filter(|number| limiter.admits(&failed(&number.to_string()), begin))
+            .count();
         assert_eq!(shown, MAX_CALLS - 2);
         limiter.pass_over(8);
         assert!(limiter.admits(&failed("a"), begin + PERIOD));
-        assert_eq!(limiter.note(), "… 100 more failed calls, repeated or too many to show\n");
+        assert_eq!(
+            limiter.note(),
+            "… 100 more failed calls, repeated or too many to show\n"
+        );
     }
 }

@@ -17,7 +17,10 @@ const MAX_MESSAGES: usize = 500;
 static FORMS: LazyLock<HashMap<Selector, Vec<DynSolType>>> = LazyLock::new(|| {
     let mut forms = HashMap::new();
     let mut add = |name: &str, kinds: &[&str]| {
-        let types: Option<Vec<_>> = kinds.iter().map(|kind| DynSolType::parse(kind).ok()).collect();
+        let types: Option<Vec<_>> = kinds
+            .iter()
+            .map(|kind| DynSolType::parse(kind).ok())
+            .collect();
         let hash = keccak256(format!("{name}({})", kinds.join(",")));
         if let (Some(types), Some(selector)) = (types, hash.first_chunk::<4>()) {
             forms.insert(Selector::from(*selector), types);
@@ -28,7 +31,9 @@ static FORMS: LazyLock<HashMap<Selector, Vec<DynSolType>>> = LazyLock::new(|| {
         let kinds = ["string", "bool", "address", number];
         let mut lists: Vec<Vec<&str>> = vec![Vec::new()];
         for _ in 0..4 {
-            let longer = lists.iter().flat_map(|list| kinds.map(|kind| [list.as_slice(), &[kind]].concat()));
+            let longer = lists
+                .iter()
+                .flat_map(|list| kinds.map(|kind| [list.as_slice(), &[kind]].concat()));
             let longer: Vec<_> = longer.collect();
             longer.iter().for_each(|list| add("log", list));
             lists = longer;
@@ -36,7 +41,12 @@ static FORMS: LazyLock<HashMap<Selector, Vec<DynSolType>>> = LazyLock::new(|| {
     }
     add("log", &[]);
     add("log", &["bytes"]);
-    for (name, kind) in [("Int", "int256"), ("Uint", "uint256"), ("String", "string"), ("Bool", "bool")] {
+    for (name, kind) in [
+        ("Int", "int256"),
+        ("Uint", "uint256"),
+        ("String", "string"),
+        ("Bool", "bool"),
+    ] {
         add(&format!("log{name}"), &[kind]);
     }
     for (name, kind) in [("Address", "address"), ("Bytes", "bytes")] {
@@ -50,7 +60,11 @@ static FORMS: LazyLock<HashMap<Selector, Vec<DynSolType>>> = LazyLock::new(|| {
 
 /// Appends a line for each message of a transaction.
 pub(super) fn lines(styles: &Styles, seen: &ReplayedTransaction, out: &mut String) {
-    let messages = seen.calls.iter().filter(|node| node.trace.address == ADDRESS).map(|node| message(&node.trace.data));
+    let messages = seen
+        .calls
+        .iter()
+        .filter(|node| node.trace.address == ADDRESS)
+        .map(|node| message(&node.trace.data));
     for text in messages.take(MAX_MESSAGES) {
         for line in text.lines() {
             out.push_str("      ");
@@ -69,11 +83,13 @@ pub(super) fn is_console(address: Address) -> bool {
 pub(super) fn message(data: &[u8]) -> String {
     let decoded = data.split_first_chunk::<4>().and_then(|(selector, rest)| {
         let types = FORMS.get(&Selector::from(*selector))?;
-        let tuple =
-            DynSolType::Tuple(types.clone()).abi_decode_params(&rest[..rest.len().min(4 * MAX_MESSAGE)]).ok()?;
+        let tuple = DynSolType::Tuple(types.clone())
+            .abi_decode_params(&rest[..rest.len().min(4 * MAX_MESSAGE)])
+            .ok()?;
         Some(format(tuple.as_tuple()?))
     });
-    let text = decoded.unwrap_or_else(|| alloy_primitives::hex::encode_prefixed(&data[..data.len().min(64)]));
+    let text = decoded
+        .unwrap_or_else(|| alloy_primitives::hex::encode_prefixed(&data[..data.len().min(64)]));
     let text: String = text.chars().take(MAX_MESSAGE).collect();
     text.split('\n').map(clean).collect::<Vec<_>>().join("\n")
 }
@@ -81,7 +97,9 @@ pub(super) fn message(data: &[u8]) -> String {
 /// Formats values as Node's `util.format` does: `%s`, `%d` and the like in a first text are replaced by the values that
 /// follow, and the rest is appended.
 fn format(values: &[DynSolValue]) -> String {
-    let Some((first, mut rest)) = values.split_first() else { return String::new() };
+    let Some((first, mut rest)) = values.split_first() else {
+        return String::new();
+    };
     let DynSolValue::String(pattern) = first else {
         return values.iter().map(plain).collect::<Vec<_>>().join(" ");
     };
@@ -104,7 +122,8 @@ fn format(values: &[DynSolValue]) -> String {
             _ => text.push(letter),
         }
     }
-    rest.iter().fold(text, |text, value| text + " " + &plain(value))
+    rest.iter()
+        .fold(text, |text, value| text + " " + &plain(value))
 }
 
 #[cfg(test)]
@@ -123,8 +142,13 @@ mod tests {
 
     #[test]
     fn messages_read_as_they_were_meant() {
-        let two =
-            |text: &str, number: u64| log_1Call { text: text.to_owned(), number: U256::from(number) }.abi_encode();
+        let two = |text: &str, number: u64| {
+            log_1Call {
+                text: text.to_owned(),
+                number: U256::from(number),
+            }
+            .abi_encode()
+        };
         for (data, expected) in [
             (log_0Call {}.abi_encode(), ""),
             (two("storing", 42), "storing 42"),
@@ -132,13 +156,27 @@ mod tests {
             (two("100%% of %x", 255), "100% of 0xff"),
             (two("%", 1), "% 1"),
             (two("a\u{1b}[31mb", 1), "a\u{fffd}[31mb 1"),
-            (log_3Call { number: "-5".parse().unwrap() }.abi_encode(), "-5"),
+            (
+                log_3Call {
+                    number: "-5".parse().unwrap(),
+                }
+                .abi_encode(),
+                "-5",
+            ),
             (vec![1, 2, 3], "0x010203"),
         ] {
             assert_eq!(message(&data), expected);
         }
-        let four =
-            log_2Call { text: "to %s:".to_owned(), account: ADDRESS, flag: true, more: "done".to_owned() }.abi_encode();
-        assert_eq!(message(&four), "to 0x000000000000000000636F6e736F6c652e6c6f67: true done");
+        let four = log_2Call {
+            text: "to %s:".to_owned(),
+            account: ADDRESS,
+            flag: true,
+            more: "done".to_owned(),
+        }
+        .abi_encode();
+        assert_eq!(
+            message(&four),
+            "to 0x000000000000000000636F6e736F6c652e6c6f67: true done"
+        );
     }
 }

@@ -76,21 +76,41 @@ impl Console {
         logging: Arc<AtomicBool>,
         colours: bool,
     ) -> Result<Self, AbiError> {
-        config.abi.iter().try_for_each(|path| abi::learn(&known, path))?;
+        config
+            .abi
+            .iter()
+            .try_for_each(|path| abi::learn(&known, path))?;
         let names = abi::token_names(network);
         let own = own.into_iter().collect();
         let styles = Styles::new(colours);
-        Ok(Self { known, names, styles, verbosity: config.verbosity, coin: network.coin.clone(), own, logging })
+        Ok(Self {
+            known,
+            names,
+            styles,
+            verbosity: config.verbosity,
+            coin: network.coin.clone(),
+            own,
+            logging,
+        })
     }
 
     /// Follows the chain until it ends and writes to `out` on a separate thread, so that a blocked terminal does not block
     /// the node.
-    pub async fn follow(self, chain: Chain, failed_calls: FailedCalls, out: impl Write + Send + 'static) {
+    pub async fn follow(
+        self,
+        chain: Chain,
+        failed_calls: FailedCalls,
+        out: impl Write + Send + 'static,
+    ) {
         let (mut events, mut failures) = (chain.subscribe(), failed_calls.subscribe());
         let (lines, waiting) = sync_channel(BACKLOG);
         let mut newest = chain.head();
         drop(chain);
-        if thread::Builder::new().name("console".to_owned()).spawn(move || write(&waiting, out)).is_err() {
+        if thread::Builder::new()
+            .name("console".to_owned())
+            .spawn(move || write(&waiting, out))
+            .is_err()
+        {
             return;
         }
         let console = Arc::new(self);
@@ -136,7 +156,10 @@ impl Console {
         let mut out = String::new();
         if let Some(first) = removed.first() {
             let to = first.number().saturating_sub(1);
-            out += &self.styles.faint(&format!("back to block {to}: {} blocks removed", removed.len()));
+            out += &self.styles.faint(&format!(
+                "back to block {to}: {} blocks removed",
+                removed.len()
+            ));
             out.push('\n');
         }
         for block in added {
@@ -146,14 +169,23 @@ impl Console {
     }
 
     fn render_block(&self, head: &Arc<Head>, block: &Arc<Block>, out: &mut String) {
-        let shown = |at: &usize| self.verbosity > 3 || !self.own.contains(&block.transactions[*at].sender);
+        let shown =
+            |at: &usize| self.verbosity > 3 || !self.own.contains(&block.transactions[*at].sender);
         let all: Vec<usize> = (0..block.transactions.len()).filter(shown).collect();
         if all.len() > MAX_LINES {
             let gas = block.header.gas_used;
-            out.push_str(&format!("#{} {} transactions, {gas} gas\n", block.number(), all.len()));
+            out.push_str(&format!(
+                "#{} {} transactions, {gas} gas\n",
+                block.number(),
+                all.len()
+            ));
             return;
         }
-        let seen = if all.is_empty() { Vec::new() } else { replay::replay(head, block) };
+        let seen = if all.is_empty() {
+            Vec::new()
+        } else {
+            replay::replay(head, block)
+        };
         let decoder = Decoder::new(&self.known, &self.names, head);
         for at in all {
             self.render_transaction(&decoder, block, at, seen.get(at), out);
@@ -189,7 +221,11 @@ fn send(lines: &SyncSender<String>, text: String, missed: &mut u64) {
     if text.is_empty() {
         return;
     }
-    let note = if *missed > 0 { format!("… {missed} or more blocks are not shown\n") } else { String::new() };
+    let note = if *missed > 0 {
+        format!("… {missed} or more blocks are not shown\n")
+    } else {
+        String::new()
+    };
     match lines.try_send(note + &text) {
         Ok(()) => *missed = 0,
         Err(_) => *missed += 1,
@@ -199,7 +235,11 @@ fn send(lines: &SyncSender<String>, text: String, missed: &mut u64) {
 fn write(lines: &Receiver<String>, mut out: impl Write) {
     while let Ok(text) = lines.recv() {
         // The terminal is closed.
-        if out.write_all(text.as_bytes()).and_then(|()| out.flush()).is_err() {
+        if out
+            .write_all(text.as_bytes())
+            .and_then(|()| out.flush())
+            .is_err()
+        {
             return;
         }
     }

@@ -30,9 +30,13 @@ pub(super) struct ReplayedTransaction {
 /// Re-executes a block's transactions. Returns fewer if the state is not available or a limit is reached.
 pub(super) fn replay(head: &Arc<Head>, block: &Block) -> Vec<ReplayedTransaction> {
     let mut seen = Vec::with_capacity(block.transactions.len());
-    let Ok(state) = head.state_before(block.number()) else { return seen };
+    let Ok(state) = head.state_before(block.number()) else {
+        return seen;
+    };
     let environment = head.environment_of(block);
-    let Ok(executor) = BlockExecutor::begin(&head.params, &environment, &state, &**head) else { return seen };
+    let Ok(executor) = BlockExecutor::begin(&head.params, &environment, &state, &**head) else {
+        return seen;
+    };
     let mut executor = executor.again();
     let until = std::time::Instant::now() + PATIENCE;
     let is_over = move || std::time::Instant::now() >= until;
@@ -41,15 +45,21 @@ pub(super) fn replay(head: &Arc<Head>, block: &Block) -> Vec<ReplayedTransaction
         let tracing = TracingInspector::new(TracingInspectorConfig::default_parity().record_logs());
         let mut inspector = (tracing, FailureTracer::default());
         let mut watch = Watch::new(&mut inspector, &is_over, left);
-        let halt = executor.inspect(transaction, &mut watch, |inspected, _| match &inspected.outcome.result {
-            ExecutionResult::Halt { reason, .. } => Some(halt_message(reason)),
-            _ => None,
+        let halt = executor.inspect(transaction, &mut watch, |inspected, _| {
+            match &inspected.outcome.result {
+                ExecutionResult::Halt { reason, .. } => Some(halt_message(reason)),
+                _ => None,
+            }
         });
         left = left.saturating_sub(watch.recorded());
         let Ok(halt) = halt else { break };
         let (tracing, failure) = inspector;
         let (calls, failed) = (tracing.into_traces().into_nodes(), failure.into_calls());
-        seen.push(ReplayedTransaction { calls, halt, failed });
+        seen.push(ReplayedTransaction {
+            calls,
+            halt,
+            failed,
+        });
     }
     seen
 }

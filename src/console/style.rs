@@ -15,7 +15,11 @@ impl Styles {
     }
 
     fn paint(self, style: Style, text: &str) -> String {
-        if self.colours { format!("{style}{text}{style:#}") } else { text.to_owned() }
+        if self.colours {
+            format!("{style}{text}{style:#}")
+        } else {
+            text.to_owned()
+        }
     }
 
     /// A detail of less importance.

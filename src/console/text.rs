@@ -34,7 +34,11 @@ pub(super) fn line(
         TxKind::Call(to) if console.verbosity > 0 => {
             format!("{}.{}", decoder.account(to), decoder.call(to, tx.input()))
         }
-        TxKind::Call(to) => format!("{}.{}", decoder.account(to), decoder.function(to, tx.input())),
+        TxKind::Call(to) => format!(
+            "{}.{}",
+            decoder.account(to),
+            decoder.function(to, tx.input())
+        ),
     };
     out.push_str(&format!(
         "#{} {}  {} → {}",
@@ -44,15 +48,26 @@ pub(super) fn line(
         console.styles.name(&target),
     ));
     if tx.value() > U256::ZERO {
-        out.push_str(&format!("  {} {}", trimmed(&format_ether(tx.value())), console.coin));
+        out.push_str(&format!(
+            "  {} {}",
+            trimmed(&format_ether(tx.value())),
+            console.coin
+        ));
     }
     out.push_str(&console.styles.faint(&format!("  {} gas", receipt.gas_used)));
     if !receipt.succeeded() {
-        out.push_str(&format!("  {}", console.styles.failure(&failure(decoder, seen))));
+        out.push_str(&format!(
+            "  {}",
+            console.styles.failure(&failure(decoder, seen))
+        ));
     }
     out.push('\n');
     let failed = seen.map(|seen| seen.failed.as_slice()).unwrap_or_default();
-    let places = failed.iter().rev().take(MAX_PLACES).filter_map(|call| decoder.place(call));
+    let places = failed
+        .iter()
+        .rev()
+        .take(MAX_PLACES)
+        .filter_map(|call| decoder.place(call));
     places.for_each(|place| out.push_str(&format!("      {}\n", console.styles.faint(&place))));
 }
 
@@ -60,22 +75,40 @@ fn failure(decoder: &Decoder<'_>, seen: Option<&ReplayedTransaction>) -> String 
     match seen.map(|seen| (&seen.halt, seen.calls.first())) {
         Some((Some(reason), _)) => format!("failed: {reason}"),
         Some((None, Some(root))) => {
-            format!("reverted: {}", decoder.revert(root.execution_address(), &root.trace.output))
+            format!(
+                "reverted: {}",
+                decoder.revert(root.execution_address(), &root.trace.output)
+            )
         }
         _ => "failed".to_owned(),
     }
 }
 
 /// Appends one dim line for a transaction of the node's own.
-pub(super) fn own_line(console: &Console, decoder: &Decoder<'_>, block: &Block, at: usize, out: &mut String) {
+pub(super) fn own_line(
+    console: &Console,
+    decoder: &Decoder<'_>,
+    block: &Block,
+    at: usize,
+    out: &mut String,
+) {
     let (transaction, receipt) = (&block.transactions[at], &block.receipts[at]);
     let tx = &transaction.envelope;
     let target = match tx.kind() {
         TxKind::Create => "new contract".to_owned(),
-        TxKind::Call(to) => format!("{}.{}", decoder.account(to), decoder.function(to, tx.input())),
+        TxKind::Call(to) => format!(
+            "{}.{}",
+            decoder.account(to),
+            decoder.function(to, tx.input())
+        ),
     };
     let outcome = if receipt.succeeded() { "" } else { "  failed" };
-    let line = format!("#{} {}  {target}  {} gas{outcome}", block.number(), transaction.hash(), receipt.gas_used);
+    let line = format!(
+        "#{} {}  {target}  {} gas{outcome}",
+        block.number(),
+        transaction.hash(),
+        receipt.gas_used
+    );
     out.push_str(&console.styles.faint(&line));
     out.push('\n');
 }

@@ -9,8 +9,15 @@ use super::{Console, abi::Decoder, log, replay::ReplayedTransaction};
 const MAX_LINES: usize = 2_000;
 
 /// Appends a line for each event, in order. A failed transaction has none.
-pub(super) fn events(console: &Console, decoder: &Decoder<'_>, seen: &ReplayedTransaction, out: &mut String) {
-    let Some(root) = seen.calls.first().filter(|root| root.trace.success) else { return };
+pub(super) fn events(
+    console: &Console,
+    decoder: &Decoder<'_>,
+    seen: &ReplayedTransaction,
+    out: &mut String,
+) {
+    let Some(root) = seen.calls.first().filter(|root| root.trace.success) else {
+        return;
+    };
     let mut lines = 0;
     walk_events(console, decoder, seen, root, &mut lines, out);
 }
@@ -36,10 +43,17 @@ fn walk_events(
                     .get(*at)
                     .map(|log| decoder.event(node.execution_address(), &log.raw_log))
                     .unwrap_or_default();
-                out.push_str(&format!("      {} {}\n", console.styles.faint(&account), event));
+                out.push_str(&format!(
+                    "      {} {}\n",
+                    console.styles.faint(&account),
+                    event
+                ));
             }
             TraceMemberOrder::Call(child) => {
-                let child = node.children.get(*child).and_then(|child| seen.calls.get(*child));
+                let child = node
+                    .children
+                    .get(*child)
+                    .and_then(|child| seen.calls.get(*child));
                 if let Some(child) = child {
                     walk_events(console, decoder, seen, child, lines, out);
                 }
@@ -50,7 +64,12 @@ fn walk_events(
 }
 
 /// Appends a line for each call, indented by depth, with its events and its outcome.
-pub(super) fn calls(console: &Console, decoder: &Decoder<'_>, seen: &ReplayedTransaction, out: &mut String) {
+pub(super) fn calls(
+    console: &Console,
+    decoder: &Decoder<'_>,
+    seen: &ReplayedTransaction,
+    out: &mut String,
+) {
     let mut lines = 0;
     if let Some(root) = seen.calls.first() {
         walk(console, decoder, seen, root, &mut lines, out);
@@ -77,7 +96,10 @@ fn walk(
         }
     };
     if log::is_console(trace.address) {
-        return line(console.styles.log(&format!("console.log: {}", log::message(&trace.data).replace('\n', " "))));
+        return line(console.styles.log(&format!(
+            "console.log: {}",
+            log::message(&trace.data).replace('\n', " ")
+        )));
     }
     let account = decoder.account(trace.address);
     let kind = trace.kind.to_string().to_lowercase();
@@ -92,7 +114,10 @@ fn walk(
         format!(" with {} {}", format_ether(trace.value), console.coin)
     };
     let gas = console.styles.faint(&format!("{} gas", trace.gas_used));
-    line(format!("{kind} {}{value}  {gas}", console.styles.name(&what)));
+    line(format!(
+        "{kind} {}{value}  {gas}",
+        console.styles.name(&what)
+    ));
     for member in &node.ordering {
         match member {
             TraceMemberOrder::Log(at) => {
@@ -107,7 +132,10 @@ fn walk(
                 }
             }
             TraceMemberOrder::Call(child) if *lines <= MAX_LINES => {
-                let child = node.children.get(*child).and_then(|child| seen.calls.get(*child));
+                let child = node
+                    .children
+                    .get(*child)
+                    .and_then(|child| seen.calls.get(*child));
                 if let Some(child) = child {
                     walk(console, decoder, seen, child, lines, out);
                 }
@@ -120,10 +148,18 @@ fn walk(
         return;
     }
     let outcome = match trace.success {
-        false => console.styles.failure(&format!("reverts: {}", decoder.revert(trace.address, &trace.output))),
-        true if trace.kind.is_any_create() => format!("returns {} bytes of code", trace.output.len()),
+        false => console.styles.failure(&format!(
+            "reverts: {}",
+            decoder.revert(trace.address, &trace.output)
+        )),
+        true if trace.kind.is_any_create() => {
+            format!("returns {} bytes of code", trace.output.len())
+        }
         true if trace.output.is_empty() => return,
-        true => format!("returns {}", decoder.output(trace.address, &trace.data, &trace.output)),
+        true => format!(
+            "returns {}",
+            decoder.output(trace.address, &trace.data, &trace.output)
+        ),
     };
     out.push_str(&format!("{indent}  {outcome}\n"));
 }

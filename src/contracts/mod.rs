@@ -34,13 +34,25 @@ pub(crate) fn deploy(
     artifact: Artifact,
     constructor: impl SolConstructor,
 ) -> Step {
-    let code = [artifact.creation_code().as_ref(), &constructor.abi_encode()].concat().into();
-    Step::Deploy { name: format!("deploy {name}"), address, deployer, code }
+    let code = [artifact.creation_code().as_ref(), &constructor.abi_encode()]
+        .concat()
+        .into();
+    Step::Deploy {
+        name: format!("deploy {name}"),
+        address,
+        deployer,
+        code,
+    }
 }
 
 /// Returns the step that calls a contract.
 pub fn call(name: &str, from: Address, to: Address, call: impl SolCall) -> Step {
-    Step::Call { name: name.to_owned(), from, to, input: call.abi_encode().into() }
+    Step::Call {
+        name: name.to_owned(),
+        from,
+        to,
+        input: call.abi_encode().into(),
+    }
 }
 
 /// The error of a failed contract read. The network's own contracts fail only after a development method has changed
@@ -77,15 +89,22 @@ pub enum ReadContractError {
 ///
 /// # Errors
 /// See [`ReadContractError`].
-pub fn read<C: SolCall>(view: &View, contract: Address, function: &C) -> Result<C::Return, ReadContractError> {
+pub fn read<C: SolCall>(
+    view: &View,
+    contract: Address,
+    function: &C,
+) -> Result<C::Return, ReadContractError> {
     let overrides = StateOverrides::new();
-    let call = Call { to: Some(contract), input: function.abi_encode().into(), ..Call::default() };
+    let call = Call {
+        to: Some(contract),
+        input: function.abi_encode().into(),
+        ..Call::default()
+    };
     let failed = |reason| ReadContractError::Failed { contract, reason };
     let result = view.call_context(&overrides, READ_GAS).call(&call);
     match result.map_err(|error| ReadContractError::Call { contract, error })? {
-        ExecutionResult::Success { output, .. } => {
-            C::abi_decode_returns(output.data()).map_err(|error| ReadContractError::Output { contract, error })
-        }
+        ExecutionResult::Success { output, .. } => C::abi_decode_returns(output.data())
+            .map_err(|error| ReadContractError::Output { contract, error }),
         ExecutionResult::Revert { output, .. } => Err(failed(format!("reverted with {output}"))),
         ExecutionResult::Halt { reason, .. } => Err(failed(halt_message(&reason))),
     }

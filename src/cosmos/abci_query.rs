@@ -29,13 +29,26 @@ pub(super) async fn answer(
             Err((6, format!("unknown query path {path:?}: unknown request")))
         }
         Some(method) => match data {
-            Ok(data) => gateway.ask_encoded(method, data, Some(height)).await.map_err(|error| error.abci()),
+            Ok(data) => gateway
+                .ask_encoded(method, data, Some(height))
+                .await
+                .map_err(|error| error.abci()),
             Err(error) => Err(error.abci()),
         },
     };
     match answered {
-        Ok((message, height)) => AbciAnswer { code: 0, log: String::new(), message: Some(message), height },
-        Err((code, log)) => AbciAnswer { code, log, message: None, height: gateway.chain.head().number().max(1) },
+        Ok((message, height)) => AbciAnswer {
+            code: 0,
+            log: String::new(),
+            message: Some(message),
+            height,
+        },
+        Err((code, log)) => AbciAnswer {
+            code,
+            log,
+            message: None,
+            height: gateway.chain.head().number().max(1),
+        },
     }
 }
 

@@ -34,13 +34,21 @@ impl HashEncoding {
 
     /// A block id. The names of its members differ as well.
     pub(super) fn block_id(self, hash: B256) -> Value {
-        let name = if self == Self::Gateway { "part_set_header" } else { "parts" };
+        let name = if self == Self::Gateway {
+            "part_set_header"
+        } else {
+            "parts"
+        };
         json!({ "hash": self.hash(hash), name: { "total": 1, "hash": self.hash(hash) } })
     }
 }
 
 /// `{block_id, block}`, which counts until the current turn is over.
-pub(super) fn block_with_id(block: &Block, node: &NodeIdentity, encoding: HashEncoding) -> Result<Value, AnswerError> {
+pub(super) fn block_with_id(
+    block: &Block,
+    node: &NodeIdentity,
+    encoding: HashEncoding,
+) -> Result<Value, AnswerError> {
     let mut body = json!({ "block_id": encoding.block_id(block.hash), "block": null });
     // The macro would copy it.
     body["block"] = render(block, node, encoding)?;
@@ -48,7 +56,11 @@ pub(super) fn block_with_id(block: &Block, node: &NodeIdentity, encoding: HashEn
 }
 
 /// A block.
-fn render(block: &Block, node: &NodeIdentity, encoding: HashEncoding) -> Result<Value, AnswerError> {
+fn render(
+    block: &Block,
+    node: &NodeIdentity,
+    encoding: HashEncoding,
+) -> Result<Value, AnswerError> {
     let mut transactions = Vec::with_capacity(block.transactions.len());
     for transaction in &block.transactions {
         let raw = raw_tx(transaction, &node.network);
@@ -74,7 +86,11 @@ fn render(block: &Block, node: &NodeIdentity, encoding: HashEncoding) -> Result<
 
 /// A copy of a rendered block, which counts until the current turn is over.
 pub(super) fn copy_of_block(block: &Value) -> Result<Value, AnswerError> {
-    let txs = block["data"]["txs"].as_array().into_iter().flatten().filter_map(Value::as_str);
+    let txs = block["data"]["txs"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_str);
     hold_in_turn(txs.map(str::len).sum())?;
     Ok(block.clone())
 }

@@ -21,8 +21,8 @@ use super::{
     rest::SdkReply,
 };
 use crate::web::{
-    Answer, AnswerError, AnswerWriter, Api, MAX_ANSWER, Operation, RestError, method_not_allowed, receive_json,
-    socket_operation,
+    Answer, AnswerError, AnswerWriter, Api, MAX_ANSWER, Operation, RestError, method_not_allowed,
+    receive_json, socket_operation,
 };
 
 /// Most bytes of a request, requests of a batch, and bytes of a batch's responses.
@@ -33,9 +33,15 @@ const MAX_BATCH_RESPONSE: usize = 10 << 20;
 /// The routes beside those of other interfaces, with their description.
 pub(super) fn router(gateway: &Gateway) -> (Router, Vec<Operation>) {
     // The node's own `/health` is older.
-    let methods = METHODS.iter().filter(|method| !["health", "status"].contains(&method.name));
+    let methods = METHODS
+        .iter()
+        .filter(|method| !["health", "status"].contains(&method.name));
     let (router, mut operations) = Api::new("Cosmos")
-        .get("/status", status, "The status of the node in CometBFT's form.")
+        .get(
+            "/status",
+            status,
+            "The status of the node in CometBFT's form.",
+        )
         .named("getCometStatus")
         .and(|router| methods.fold(router, add).route("/websocket", get(upgrade)))
         .and(|router| router.method_not_allowed_fallback(method_not_allowed))
@@ -58,39 +64,54 @@ pub(super) fn own_router(gateway: &Gateway) -> Router {
 
 /// Adds the route of a method.
 fn add(router: Router<Gateway>, method: &'static CometMethod) -> Router<Gateway> {
-    let handler = move |State(gateway): State<Gateway>, query: Result<Query<Vec<(String, String)>>, QueryRejection>| async move {
-        // CometBFT gives requests without an id this one.
-        let id = json!(-1);
-        let query = query.map_err(|rejection| (-32602, rejection.body_text()));
-        let params = query.and_then(|query| uri_params(method, &query));
-        let result = match params {
-            Ok(params) => {
-                call(&gateway, CometRequest { id: Value::Null, method: method.name.to_owned(), params }).await
+    let handler =
+        move |State(gateway): State<Gateway>,
+              query: Result<Query<Vec<(String, String)>>, QueryRejection>| async move {
+            // CometBFT gives requests without an id this one.
+            let id = json!(-1);
+            let query = query.map_err(|rejection| (-32602, rejection.body_text()));
+            let params = query.and_then(|query| uri_params(method, &query));
+            let result = match params {
+                Ok(params) => {
+                    call(
+                        &gateway,
+                        CometRequest {
+                            id: Value::Null,
+                            method: method.name.to_owned(),
+                            params,
+                        },
+                    )
+                    .await
+                }
+                Err(failure) => Err(failure),
+            };
+            let mut out = AnswerWriter::new(MAX_ANSWER);
+            let failure = match result {
+                Ok(result) => write_result(&id, &result, &mut out)
+                    .map_err(|what| (-32603, what.to_string()))
+                    .err(),
+                Err(failure) => Some(failure),
+            };
+            // An error always fits.
+            if let Some((code, what)) = &failure
+                && let Err(error) = out.json(&error(&id, *code, what))
+            {
+                return RestError::from(error).into_response();
             }
-            Err(failure) => Err(failure),
+            let mut response = SdkReply(out.finish()).into_response();
+            if failure.is_some() {
+                *response.status_mut() = StatusCode::INTERNAL_SERVER_ERROR;
+            }
+            response
         };
-        let mut out = AnswerWriter::new(MAX_ANSWER);
-        let failure = match result {
-            Ok(result) => write_result(&id, &result, &mut out).map_err(|what| (-32603, what.to_string())).err(),
-            Err(failure) => Some(failure),
-        };
-        // An error always fits.
-        if let Some((code, what)) = &failure
-            && let Err(error) = out.json(&error(&id, *code, what))
-        {
-            return RestError::from(error).into_response();
-        }
-        let mut response = SdkReply(out.finish()).into_response();
-        if failure.is_some() {
-            *response.status_mut() = StatusCode::INTERNAL_SERVER_ERROR;
-        }
-        response
-    };
     router.route(&format!("/{}", method.name), get(handler))
 }
 
 async fn status(State(gateway): State<Gateway>) -> Result<SdkReply, GatewayError> {
-    Ok(SdkReply(Answer::json(&result_of(&json!(-1), gateway.node.status(&gateway.chain.head())))?))
+    Ok(SdkReply(Answer::json(&result_of(
+        &json!(-1),
+        gateway.node.status(&gateway.chain.head()),
+    ))?))
 }
 
 /// JSON-RPC over HTTP: a request or a batch.
@@ -101,7 +122,9 @@ async fn json_rpc(State(gateway): State<Gateway>, request: Request) -> Response 
     };
     let mut response = AnswerWriter::new(MAX_BATCH_RESPONSE);
     let written = match serde_json::from_slice::<&RawValue>(&body) {
-        Ok(requests) if requests.get().starts_with('[') => batch(&gateway, requests, &mut response).await,
+        Ok(requests) if requests.get().starts_with('[') => {
+            batch(&gateway, requests, &mut response).await
+        }
         Ok(request) => write_one(&gateway, request, &mut response).await,
         Err(what) => response.json(&error(&Value::Null, -32700, &what.to_string())),
     };
@@ -109,12 +132,18 @@ async fn json_rpc(State(gateway): State<Gateway>, request: Request) -> Response 
         return RestError::from(error).into_response();
     }
     let mut response = response.finish().into_json();
-    response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    response
+        .headers_mut()
+        .insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     response
 }
 
 /// Writes the responses to a batch.
-async fn batch(gateway: &Gateway, requests: &RawValue, out: &mut AnswerWriter) -> Result<(), AnswerError> {
+async fn batch(
+    gateway: &Gateway,
+    requests: &RawValue,
+    out: &mut AnswerWriter,
+) -> Result<(), AnswerError> {
     let requests: Vec<&RawValue> = serde_json::from_str(requests.get())?;
     if requests.len() > MAX_BATCH {
         let what = format!("expected at most {MAX_BATCH} requests in a batch");
@@ -131,7 +160,11 @@ async fn batch(gateway: &Gateway, requests: &RawValue, out: &mut AnswerWriter) -
 }
 
 /// Writes the response to one request.
-async fn write_one(gateway: &Gateway, request: &RawValue, out: &mut AnswerWriter) -> Result<(), AnswerError> {
+async fn write_one(
+    gateway: &Gateway,
+    request: &RawValue,
+    out: &mut AnswerWriter,
+) -> Result<(), AnswerError> {
     match serde_json::from_str(request.get()) {
         Ok(request) => write(gateway, request, out).await,
         Err(what) => out.json(&error(&Value::Null, -32600, &what.to_string())),
@@ -156,7 +189,11 @@ pub(super) fn error(id: &Value, code: i64, what: &str) -> Value {
 }
 
 /// Writes the response to a request, or an error where it does not fit.
-async fn write(gateway: &Gateway, mut request: CometRequest, out: &mut AnswerWriter) -> Result<(), AnswerError> {
+async fn write(
+    gateway: &Gateway,
+    mut request: CometRequest,
+    out: &mut AnswerWriter,
+) -> Result<(), AnswerError> {
     let id = request.id.take();
     let (code, what) = match call(gateway, request).await {
         Ok(result) => match write_result(&id, &result, out) {
@@ -198,7 +235,9 @@ pub(super) fn answer_body(gateway: &Gateway, body: &[u8]) -> Option<BoxFuture<'s
     Some(Box::pin(async move {
         match request {
             Ok(request) => answer(&gateway, request).await,
-            Err(what) => Answer::json(&error(&Value::Null, -32700, &what.to_string())).unwrap_or_default(),
+            Err(what) => {
+                Answer::json(&error(&Value::Null, -32700, &what.to_string())).unwrap_or_default()
+            }
         }
     }))
 }
@@ -212,5 +251,7 @@ struct RequestMethod<'a> {
 
 async fn upgrade(State(gateway): State<Gateway>, request: Request) -> Response {
     let sockets = gateway.sockets.clone();
-    sockets.accept(request, move || CometSocket::new(gateway)).await
+    sockets
+        .accept(request, move || CometSocket::new(gateway))
+        .await
 }

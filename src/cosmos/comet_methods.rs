@@ -67,12 +67,27 @@ enum CometHandler {
     Written(fn(CometCall) -> BoxFuture<'static, Result<Answer, CometFailure>>),
 }
 
-const ABCI_QUERY: &[(&str, CometType)] = &[("path", Text), ("data", Hex), ("height", Number), ("prove", Flag)];
+const ABCI_QUERY: &[(&str, CometType)] = &[
+    ("path", Text),
+    ("data", Hex),
+    ("height", Number),
+    ("prove", Flag),
+];
 const HEIGHT: &[(&str, CometType)] = &[("height", Number)];
 const HASH: &[(&str, CometType)] = &[("hash", Bytes)];
-const SEARCH: &[(&str, CometType)] = &[("query", Text), ("page", Number), ("per_page", Number), ("order_by", Text)];
-const TX_SEARCH: &[(&str, CometType)] =
-    &[("query", Text), ("prove", Flag), ("page", Number), ("per_page", Number), ("order_by", Text)];
+const SEARCH: &[(&str, CometType)] = &[
+    ("query", Text),
+    ("page", Number),
+    ("per_page", Number),
+    ("order_by", Text),
+];
+const TX_SEARCH: &[(&str, CometType)] = &[
+    ("query", Text),
+    ("prove", Flag),
+    ("page", Number),
+    ("per_page", Number),
+    ("order_by", Text),
+];
 const TX: &[(&str, CometType)] = &[("tx", Bytes)];
 
 /// The methods of all transports. None of them is a method of an Ethereum node.
@@ -81,12 +96,26 @@ pub(super) const METHODS: &[CometMethod] = &[
     written("abci_query", ABCI_QUERY, |call| Box::pin(abci_query(call))),
     method("block", HEIGHT, block),
     method("block_by_hash", HASH, block_by_hash),
-    written("block_results", HEIGHT, |call| Box::pin(in_long_turn(move || block_results(&call)))),
-    written("block_search", SEARCH, |call| Box::pin(in_long_turn(move || block_search(&call)))),
-    method("blockchain", &[("minHeight", Number), ("maxHeight", Number)], blockchain),
-    later("broadcast_tx_async", TX, |call| Box::pin(comet_tx::broadcast_async(call))),
-    later("broadcast_tx_commit", TX, |call| Box::pin(comet_tx::broadcast_commit(call))),
-    later("broadcast_tx_sync", TX, |call| Box::pin(comet_tx::broadcast_sync(call))),
+    written("block_results", HEIGHT, |call| {
+        Box::pin(in_long_turn(move || block_results(&call)))
+    }),
+    written("block_search", SEARCH, |call| {
+        Box::pin(in_long_turn(move || block_search(&call)))
+    }),
+    method(
+        "blockchain",
+        &[("minHeight", Number), ("maxHeight", Number)],
+        blockchain,
+    ),
+    later("broadcast_tx_async", TX, |call| {
+        Box::pin(comet_tx::broadcast_async(call))
+    }),
+    later("broadcast_tx_commit", TX, |call| {
+        Box::pin(comet_tx::broadcast_commit(call))
+    }),
+    later("broadcast_tx_sync", TX, |call| {
+        Box::pin(comet_tx::broadcast_sync(call))
+    }),
     method("check_tx", TX, comet_tx::check),
     method("commit", HEIGHT, commit),
     method("consensus_params", HEIGHT, consensus_params_at),
@@ -96,11 +125,17 @@ pub(super) const METHODS: &[CometMethod] = &[
     method("health", &[], |_| Ok(json!({}))),
     method("net_info", &[], net_info),
     method("num_unconfirmed_txs", &[], unconfirmed_txs),
-    method("status", &[], |call| Ok(call.gateway.node.status(&call.head))),
+    method("status", &[], |call| {
+        Ok(call.gateway.node.status(&call.head))
+    }),
     method("tx", &[("hash", Bytes), ("prove", Flag)], tx),
     written("tx_search", TX_SEARCH, |call| Box::pin(tx_search(call))),
     method("unconfirmed_txs", &[("limit", Number)], unconfirmed_txs),
-    method("validators", &[("height", Number), ("page", Number), ("per_page", Number)], validators),
+    method(
+        "validators",
+        &[("height", Number), ("page", Number), ("per_page", Number)],
+        validators,
+    ),
 ];
 
 const fn method(
@@ -108,7 +143,11 @@ const fn method(
     parameters: &'static [(&'static str, CometType)],
     run: fn(&CometCall) -> Result<Value, CometFailure>,
 ) -> CometMethod {
-    CometMethod { name, parameters, run: CometHandler::Now(run) }
+    CometMethod {
+        name,
+        parameters,
+        run: CometHandler::Now(run),
+    }
 }
 
 const fn later(
@@ -116,7 +155,11 @@ const fn later(
     parameters: &'static [(&'static str, CometType)],
     run: fn(CometCall) -> BoxFuture<'static, Result<Value, CometFailure>>,
 ) -> CometMethod {
-    CometMethod { name, parameters, run: CometHandler::Later(run) }
+    CometMethod {
+        name,
+        parameters,
+        run: CometHandler::Later(run),
+    }
 }
 
 const fn written(
@@ -124,7 +167,11 @@ const fn written(
     parameters: &'static [(&'static str, CometType)],
     run: fn(CometCall) -> BoxFuture<'static, Result<Answer, CometFailure>>,
 ) -> CometMethod {
-    CometMethod { name, parameters, run: CometHandler::Written(run) }
+    CometMethod {
+        name,
+        parameters,
+        run: CometHandler::Written(run),
+    }
 }
 
 /// A request of JSON-RPC.
@@ -151,28 +198,43 @@ pub(super) struct CometCall {
 impl CometCall {
     /// A parameter, passed by name or by position. Null counts as absent.
     fn parameter(&self, name: &str) -> Option<&Value> {
-        self.params.get(name, self.method.parameters.iter().position(|(known, _)| *known == name))
+        self.params.get(
+            name,
+            self.method
+                .parameters
+                .iter()
+                .position(|(known, _)| *known == name),
+        )
     }
 
     /// A string parameter; empty if absent.
     fn text(&self, name: &str) -> Result<&str, CometFailure> {
         match self.parameter(name) {
             None => Ok(""),
-            Some(value) => value.as_str().ok_or_else(|| (-32602, format!("{name}: expected a text"))),
+            Some(value) => value
+                .as_str()
+                .ok_or_else(|| (-32602, format!("{name}: expected a text"))),
         }
     }
 
     /// A number, written as a JSON number or string.
     fn number(&self, name: &str) -> Result<Option<u64>, CometFailure> {
-        let Some(value) = self.parameter(name) else { return Ok(None) };
+        let Some(value) = self.parameter(name) else {
+            return Ok(None);
+        };
         let number = value.as_u64().or_else(|| value.as_str()?.parse().ok());
-        number.map(Some).ok_or_else(|| (-32602, format!("{name}: expected a number")))
+        number
+            .map(Some)
+            .ok_or_else(|| (-32602, format!("{name}: expected a number")))
     }
 
     /// A hash, in hex or in base64, which CometBFT's own clients use.
     fn hash(&self) -> Result<B256, CometFailure> {
         let text = self.text("hash")?;
-        let bytes = hex::decode(text).ok().filter(|bytes| bytes.len() == 32).or_else(|| Base64::decode_vec(text).ok());
+        let bytes = hex::decode(text)
+            .ok()
+            .filter(|bytes| bytes.len() == 32)
+            .or_else(|| Base64::decode_vec(text).ok());
         bytes
             .and_then(|bytes| B256::try_from(&bytes[..]).ok())
             .ok_or_else(|| (-32602, "hash: expected 32 bytes".to_owned()))
@@ -197,17 +259,33 @@ impl CometCall {
     fn page(&self, newest_first: bool) -> Result<SearchPage, CometFailure> {
         let page = self.number("page")?.unwrap_or(1);
         if page == 0 {
-            return Err((-32603, "page should be within [1, ...] range, given 0".to_owned()));
+            return Err((
+                -32603,
+                "page should be within [1, ...] range, given 0".to_owned(),
+            ));
         }
-        let limit = self.number("per_page")?.filter(|limit| *limit > 0).unwrap_or(PER_PAGE).min(MAX_PER_PAGE);
+        let limit = self
+            .number("per_page")?
+            .filter(|limit| *limit > 0)
+            .unwrap_or(PER_PAGE)
+            .min(MAX_PER_PAGE);
         let newest_first = match self.text("order_by")? {
             "" => newest_first,
             "asc" => false,
             "desc" => true,
-            _ => return Err((-32603, "expected order_by to be either `asc` or `desc` or empty".to_owned())),
+            _ => {
+                return Err((
+                    -32603,
+                    "expected order_by to be either `asc` or `desc` or empty".to_owned(),
+                ));
+            }
         };
         let skip = usize::try_from((page - 1).saturating_mul(limit)).unwrap_or(usize::MAX);
-        Ok(SearchPage { skip, limit: limit as usize, newest_first })
+        Ok(SearchPage {
+            skip,
+            limit: limit as usize,
+            newest_first,
+        })
     }
 
     /// Refuses a page after the last one.
@@ -215,17 +293,30 @@ impl CometCall {
         if page.skip == 0 || page.skip < total {
             return Ok(());
         }
-        let (pages, asked) = (total.div_ceil(page.limit).max(1), page.skip / page.limit + 1);
-        Err((-32603, format!("page should be within [1, {pages}] range, given {asked}")))
+        let (pages, asked) = (
+            total.div_ceil(page.limit).max(1),
+            page.skip / page.limit + 1,
+        );
+        Err((
+            -32603,
+            format!("page should be within [1, {pages}] range, given {asked}"),
+        ))
     }
 
     /// The block at the height that the request names, by default the newest one.
     fn block(&self) -> Result<Arc<Block>, CometFailure> {
-        block_at(&self.gateway, &self.head, self.number("height")?.unwrap_or(self.head.number()))
+        block_at(
+            &self.gateway,
+            &self.head,
+            self.number("height")?.unwrap_or(self.head.number()),
+        )
     }
 
     fn block_by_hash(&self) -> Result<Option<Arc<Block>>, CometFailure> {
-        let block = self.gateway.chain.block(&self.head, BlockId::Hash(self.hash()?));
+        let block = self
+            .gateway
+            .chain
+            .block(&self.head, BlockId::Hash(self.hash()?));
         block.map_err(|error| (-32603, error.to_string()))
     }
 }
@@ -238,9 +329,20 @@ pub(super) fn find(name: &str) -> Option<&'static CometMethod> {
 /// The result of a request, as JSON.
 pub(super) async fn call(gateway: &Gateway, request: CometRequest) -> Result<Answer, CometFailure> {
     let Some(method) = find(&request.method) else {
-        return Err((-32601, format!("no method {:?}", request.method.chars().take(50).collect::<String>())));
+        return Err((
+            -32601,
+            format!(
+                "no method {:?}",
+                request.method.chars().take(50).collect::<String>()
+            ),
+        ));
     };
-    let call = CometCall { gateway: gateway.clone(), head: gateway.chain.head(), method, params: request.params };
+    let call = CometCall {
+        gateway: gateway.clone(),
+        head: gateway.chain.head(),
+        method,
+        params: request.params,
+    };
     match method.run {
         CometHandler::Now(run) => in_turn(move || json_of(&run(&call)?)).await,
         CometHandler::Later(run) => json_of(&run(call).await?),
@@ -275,25 +377,41 @@ async fn in_long_turn<R: Send + 'static>(
 }
 
 /// The parameters of a `GET`, as JSON-RPC has them (`rpc/jsonrpc/server/http_uri_handler.go`). Unknown ones are ignored.
-pub(super) fn uri_params(method: &CometMethod, query: &[(String, String)]) -> Result<CometParams, CometFailure> {
+pub(super) fn uri_params(
+    method: &CometMethod,
+    query: &[(String, String)],
+) -> Result<CometParams, CometFailure> {
     let mut params = Map::new();
     for (name, kind) in method.parameters {
-        let Some((_, text)) = query.iter().find(|(given, text)| given == name && !text.is_empty()) else { continue };
-        let value = uri_param(*kind, text).map_err(|expected| (-32602, format!("{name}: expected {expected}")))?;
+        let Some((_, text)) = query
+            .iter()
+            .find(|(given, text)| given == name && !text.is_empty())
+        else {
+            continue;
+        };
+        let value = uri_param(*kind, text)
+            .map_err(|expected| (-32602, format!("{name}: expected {expected}")))?;
         params.insert((*name).to_owned(), value);
     }
     Ok(CometParams::Named(params))
 }
 
 fn uri_param(kind: CometType, text: &str) -> Result<Value, &'static str> {
-    let quoted = text.strip_prefix('"').and_then(|text| text.strip_suffix('"'));
+    let quoted = text
+        .strip_prefix('"')
+        .and_then(|text| text.strip_suffix('"'));
     let digits = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X"));
     let bytes = || digits.and_then(|digits| hex::decode(digits).ok());
     match kind {
-        Text => serde_json::from_str(text).ok().filter(Value::is_string).ok_or("a text in double quotes"),
+        Text => serde_json::from_str(text)
+            .ok()
+            .filter(Value::is_string)
+            .ok_or("a text in double quotes"),
         Number => {
             let text = quoted.unwrap_or(text);
-            text.parse::<u64>().map(|_| text.into()).map_err(|_| "a number")
+            text.parse::<u64>()
+                .map(|_| text.into())
+                .map_err(|_| "a number")
         }
         Flag => text.parse().map(Value::Bool).map_err(|_| "true or false"),
         Hex => match (bytes(), quoted) {
@@ -349,8 +467,12 @@ fn block(call: &CometCall) -> Result<Value, CometFailure> {
 
 fn block_by_hash(call: &CometCall) -> Result<Value, CometFailure> {
     Ok(match call.block_by_hash()? {
-        Some(block) => block_with_id(&block, &call.gateway.node, HashEncoding::Comet).map_err(does_not_fit)?,
-        None => json!({ "block_id": { "hash": "", "parts": { "total": 0, "hash": "" } }, "block": null }),
+        Some(block) => {
+            block_with_id(&block, &call.gateway.node, HashEncoding::Comet).map_err(does_not_fit)?
+        }
+        None => {
+            json!({ "block_id": { "hash": "", "parts": { "total": 0, "hash": "" } }, "block": null })
+        }
     })
 }
 
@@ -359,7 +481,9 @@ fn header_at(call: &CometCall) -> Result<Value, CometFailure> {
 }
 
 fn header_by_hash(call: &CometCall) -> Result<Value, CometFailure> {
-    let header = call.block_by_hash()?.map(|block| header(&block, &call.gateway.node, HashEncoding::Comet));
+    let header = call
+        .block_by_hash()?
+        .map(|block| header(&block, &call.gateway.node, HashEncoding::Comet));
     Ok(json!({ "header": header }))
 }
 
@@ -377,11 +501,15 @@ fn commit(call: &CometCall) -> Result<Value, CometFailure> {
 
 fn consensus_params_at(call: &CometCall) -> Result<Value, CometFailure> {
     let block = call.block()?;
-    Ok(json!({ "block_height": block.number().to_string(), "consensus_params": consensus_params(&block) }))
+    Ok(
+        json!({ "block_height": block.number().to_string(), "consensus_params": consensus_params(&block) }),
+    )
 }
 
 fn validators(call: &CometCall) -> Result<Value, CometFailure> {
-    Ok(json!({ "block_height": call.block()?.number().to_string(), "validators": [], "count": "0", "total": "0" }))
+    Ok(
+        json!({ "block_height": call.block()?.number().to_string(), "validators": [], "count": "0", "total": "0" }),
+    )
 }
 
 fn unconfirmed_txs(_: &CometCall) -> Result<Value, CometFailure> {
@@ -391,8 +519,14 @@ fn unconfirmed_txs(_: &CometCall) -> Result<Value, CometFailure> {
 fn tx(call: &CometCall) -> Result<Value, CometFailure> {
     let hash = call.hash()?;
     let found = call.gateway.tx(hash);
-    let found = found.and_then(|(block, index)| FoundTx::of(&block, index, &call.gateway.node.network));
-    found.as_ref().map(result_tx).ok_or_else(|| (-32603, format!("tx ({}) not found", hex::encode_upper(hash))))
+    let found =
+        found.and_then(|(block, index)| FoundTx::of(&block, index, &call.gateway.node.network));
+    found.as_ref().map(result_tx).ok_or_else(|| {
+        (
+            -32603,
+            format!("tx ({}) not found", hex::encode_upper(hash)),
+        )
+    })
 }
 
 /// `ResultTx`.
@@ -415,12 +549,18 @@ async fn tx_search(call: CometCall) -> Result<Answer, CometFailure> {
         call.check_page(page, found.total)?;
         let before = format!(r#"{{"total_count":"{}","txs":"#, found.total);
         let txs = found.into_places().filter_map(|place| match place {
-            Ok((block, index)) => FoundTx::of(&block, index, &call.gateway.node.network).map(|tx| Ok(result_tx(&tx))),
+            Ok((block, index)) => {
+                FoundTx::of(&block, index, &call.gateway.node.network).map(|tx| Ok(result_tx(&tx)))
+            }
             Err(error) => Some(Err(failed(error))),
         });
         write_list(MAX_LIST_BYTES, &before, txs, "}")
     };
-    if is_long { in_long_turn(answer).await } else { in_turn(answer).await }
+    if is_long {
+        in_long_turn(answer).await
+    } else {
+        in_turn(answer).await
+    }
 }
 
 /// Writes a list between other JSON, at most `limit` bytes. Its items exist one after another.
@@ -438,7 +578,9 @@ fn write_list(
         separator = ",";
     }
     let end = if separator == "[" { "[]" } else { "]" };
-    out.push(end.as_bytes()).and_then(|()| out.push(after.as_bytes())).map_err(does_not_fit)?;
+    out.push(end.as_bytes())
+        .and_then(|()| out.push(after.as_bytes()))
+        .map_err(does_not_fit)?;
     Ok(out.finish())
 }
 
@@ -448,9 +590,13 @@ fn write_item(
     separator: &str,
     out: &mut AnswerWriter,
 ) -> Result<bool, CometFailure> {
-    let Some(item) = items.next() else { return Ok(false) };
+    let Some(item) = items.next() else {
+        return Ok(false);
+    };
     let item = item?;
-    out.push(separator.as_bytes()).and_then(|()| out.json(&item)).map_err(does_not_fit)?;
+    out.push(separator.as_bytes())
+        .and_then(|()| out.json(&item))
+        .map_err(does_not_fit)?;
     Ok(true)
 }
 
@@ -459,40 +605,73 @@ fn block_search(call: &CometCall) -> Result<Answer, CometFailure> {
     let (query, page) = (call.query()?, call.page(true)?);
     let (gateway, head) = (&call.gateway, &call.head);
     let (first, last) = query.range("block.height");
-    let (first, last) = (first.max(gateway.chain.oldest(head)), last.min(head.number()));
+    let (first, last) = (
+        first.max(gateway.chain.oldest(head)),
+        last.min(head.number()),
+    );
     let is_of_height = query.keys().all(|key| key == "block.height");
-    let total = if is_of_height { usize::try_from((last + 1).saturating_sub(first)).unwrap_or(usize::MAX) } else { 0 };
+    let total = if is_of_height {
+        usize::try_from((last + 1).saturating_sub(first)).unwrap_or(usize::MAX)
+    } else {
+        0
+    };
     call.check_page(page, total)?;
     let of_page = (page.skip..total).take(page.limit).map(|at| at as u64);
-    let numbers = of_page.map(|at| if page.newest_first { last - at } else { first + at });
+    let numbers = of_page.map(|at| {
+        if page.newest_first {
+            last - at
+        } else {
+            first + at
+        }
+    });
     let blocks = numbers.map(|number| {
         let block = block_at(gateway, head, number)?;
         block_with_id(&block, &gateway.node, HashEncoding::Comet).map_err(does_not_fit)
     });
     // There is no request for less than one block, which may be longer than other lists.
-    write_list(MAX_ANSWER, r#"{"blocks":"#, blocks, &format!(r#","total_count":"{total}"}}"#))
+    write_list(
+        MAX_ANSWER,
+        r#"{"blocks":"#,
+        blocks,
+        &format!(r#","total_count":"{total}"}}"#),
+    )
 }
 
 fn block_at(gateway: &Gateway, head: &Arc<Head>, number: u64) -> Result<Arc<Block>, CometFailure> {
     if number > head.number() {
         let newest = head.number();
-        let what = format!("height {number} must be less than or equal to the current blockchain height {newest}");
+        let what = format!(
+            "height {number} must be less than or equal to the current blockchain height {newest}"
+        );
         return Err((-32603, what));
     }
-    let block = gateway.chain.block(head, BlockId::Number(number)).map_err(|error| (-32603, error.to_string()))?;
+    let block = gateway
+        .chain
+        .block(head, BlockId::Number(number))
+        .map_err(|error| (-32603, error.to_string()))?;
     block.ok_or_else(|| {
         let oldest = gateway.chain.oldest(head);
-        (-32603, format!("height {number} is not available, lowest height is {oldest}"))
+        (
+            -32603,
+            format!("height {number} is not available, lowest height is {oldest}"),
+        )
     })
 }
 
 fn blockchain(call: &CometCall) -> Result<Value, CometFailure> {
     let (gateway, head) = (&call.gateway, &call.head);
     let newest = head.number();
-    let last = call.number("maxHeight")?.filter(|last| *last > 0).unwrap_or(newest).min(newest);
+    let last = call
+        .number("maxHeight")?
+        .filter(|last| *last > 0)
+        .unwrap_or(newest)
+        .min(newest);
     let least = call.number("minHeight")?.unwrap_or(0);
     if least > last {
-        return Err((-32603, format!("min height {least} can't be greater than max height {last}")));
+        return Err((
+            -32603,
+            format!("min height {least} can't be greater than max height {last}"),
+        ));
     }
     let first = least.max((last + 1).saturating_sub(MAX_HEADERS));
     let mut metas = Vec::new();
@@ -512,14 +691,20 @@ fn blockchain(call: &CometCall) -> Result<Value, CometFailure> {
 fn block_results(call: &CometCall) -> Result<Answer, CometFailure> {
     let block = call.block()?;
     let network = &call.gateway.node.network;
-    let results = (0..block.transactions.len()).filter_map(|index| TxResult::of(&block, index, network));
+    let results =
+        (0..block.transactions.len()).filter_map(|index| TxResult::of(&block, index, network));
     let app_hash = hex::encode_upper(block.header.state_root);
     let height = block.number();
     let before = format!(
         r#"{{"app_hash":"{app_hash}","consensus_param_updates":null,"finalize_block_events":[],"height":"{height}","txs_results":"#
     );
     // There is no request for less.
-    write_list(MAX_ANSWER, &before, results.map(|result| Ok(result.comet())), r#","validator_updates":[]}"#)
+    write_list(
+        MAX_ANSWER,
+        &before,
+        results.map(|result| Ok(result.comet())),
+        r#","validator_updates":[]}"#,
+    )
 }
 
 /// The limits of blocks as of one.
@@ -540,7 +725,11 @@ mod tests {
     #[test]
     fn the_methods_are_not_those_of_ethereum() {
         assert!(METHODS.is_sorted_by(|a, b| a.name < b.name));
-        assert!(find("status").is_some() && find("eth_chainId").is_none() && find("net_version").is_none());
+        assert!(
+            find("status").is_some()
+                && find("eth_chainId").is_none()
+                && find("net_version").is_none()
+        );
     }
 
     #[test]

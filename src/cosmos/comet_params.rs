@@ -44,7 +44,9 @@ impl<'de> Deserialize<'de> for CometParams {
         if is_scalar(raw) {
             return Ok(Self::None);
         }
-        serde_json::Deserializer::from_str(raw.get()).deserialize_any(ParamsVisitor).map_err(D::Error::custom)
+        serde_json::Deserializer::from_str(raw.get())
+            .deserialize_any(ParamsVisitor)
+            .map_err(D::Error::custom)
     }
 }
 
@@ -81,19 +83,29 @@ fn is_scalar(raw: &RawValue) -> bool {
 }
 
 fn check_count<E: Error>(count: usize) -> Result<(), E> {
-    if count > MAX_PARAMS { Err(E::custom(format!("more than {MAX_PARAMS} parameters"))) } else { Ok(()) }
+    if count > MAX_PARAMS {
+        Err(E::custom(format!("more than {MAX_PARAMS} parameters")))
+    } else {
+        Ok(())
+    }
 }
 
 /// Returns a value; an empty list instead of what has members or items, which no method takes.
 fn flat<E: Error>(raw: &RawValue) -> Result<Value, E> {
-    if is_scalar(raw) { serde_json::from_str(raw.get()).map_err(E::custom) } else { Ok(Value::Array(Vec::new())) }
+    if is_scalar(raw) {
+        serde_json::from_str(raw.get()).map_err(E::custom)
+    } else {
+        Ok(Value::Array(Vec::new()))
+    }
 }
 
 /// Reads the id of a request: a text, a number, or nothing.
 pub(super) fn read_id<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Value, D::Error> {
     let raw = <&RawValue>::deserialize(deserializer)?;
     if !is_scalar(raw) || raw.get().len() > MAX_ID {
-        return Err(D::Error::custom(format!("id: expected a number, or a text of at most {MAX_ID} bytes")));
+        return Err(D::Error::custom(format!(
+            "id: expected a number, or a text of at most {MAX_ID} bytes"
+        )));
     }
     serde_json::from_str(raw.get()).map_err(D::Error::custom)
 }
@@ -110,10 +122,15 @@ mod tests {
 
     #[test]
     fn parameters_are_read_by_name_and_by_position() {
-        let named = params(&json!({ "height": "3", "prove": null, "query": { "a": [1] } })).expect("an object");
+        let named = params(&json!({ "height": "3", "prove": null, "query": { "a": [1] } }))
+            .expect("an object");
         assert_eq!(named.get("height", Some(2)), Some(&json!("3")));
         assert_eq!(named.get("prove", Some(0)), None);
-        assert_eq!(named.get("query", None), Some(&json!([])), "no value that a method takes");
+        assert_eq!(
+            named.get("query", None),
+            Some(&json!([])),
+            "no value that a method takes"
+        );
 
         let positional = params(&json!([true, 5])).expect("a list");
         assert_eq!(positional.get("height", Some(1)), Some(&json!(5)));
@@ -126,7 +143,9 @@ mod tests {
     #[test]
     fn parameters_that_would_take_much_memory_are_refused() {
         assert!(params(&json!(vec![0; MAX_PARAMS + 1])).is_err());
-        let many: Map<_, _> = (0..=MAX_PARAMS).map(|n| (n.to_string(), Value::Null)).collect();
+        let many: Map<_, _> = (0..=MAX_PARAMS)
+            .map(|n| (n.to_string(), Value::Null))
+            .collect();
         assert!(params(&Value::Object(many)).is_err());
     }
 }

@@ -16,8 +16,8 @@ use crate::{
     block::{Block, cosmos::MAX_COSMOS_TX_SIZE},
     chain::Event,
     web::{
-        AnswerError, AnswerWriter, MAX_ANSWER, Shutdown, SocketLimits, SocketMessage, SocketProtocol, SocketReply,
-        Utf8Bytes, WRITE_TIMEOUT, WebSockets,
+        AnswerError, AnswerWriter, MAX_ANSWER, Shutdown, SocketLimits, SocketMessage,
+        SocketProtocol, SocketReply, Utf8Bytes, WRITE_TIMEOUT, WebSockets,
     },
 };
 
@@ -69,7 +69,11 @@ pub(super) struct CometSocket {
 
 impl CometSocket {
     pub(super) fn new(gateway: Gateway) -> Self {
-        Self { gateway, subscriptions: BTreeMap::new(), events: None }
+        Self {
+            gateway,
+            subscriptions: BTreeMap::new(),
+            events: None,
+        }
     }
 
     fn answer(&mut self, request: CometRequest) -> SocketReply {
@@ -79,17 +83,21 @@ impl CometSocket {
                 None => error(id, -32602, "query: is missing"),
                 Some(query) => self.subscribe(id, query),
             },
-            "unsubscribe" => match query(&request).and_then(|query| self.subscriptions.remove(query)) {
-                Some(_) => result_of(id, json!({})),
-                None => error(id, -32603, "subscription not found"),
-            },
+            "unsubscribe" => {
+                match query(&request).and_then(|query| self.subscriptions.remove(query)) {
+                    Some(_) => result_of(id, json!({})),
+                    None => error(id, -32603, "subscription not found"),
+                }
+            }
             "unsubscribe_all" => {
                 self.subscriptions.clear();
                 result_of(id, json!({}))
             }
             _ => {
                 let gateway = self.gateway.clone();
-                return SocketReply::Later(Box::pin(async move { answer(&gateway, request).await.into() }));
+                return SocketReply::Later(Box::pin(async move {
+                    answer(&gateway, request).await.into()
+                }));
             }
         };
         SocketReply::Now(Utf8Bytes::from(answer.to_string()).into())
@@ -107,7 +115,13 @@ impl CometSocket {
             Some("NewBlock") => CometTopic::Block,
             Some("NewBlockHeader") => CometTopic::Header,
             Some("Tx") => CometTopic::Tx,
-            _ => return error(id, -32603, "the query needs tm.event='NewBlock', 'NewBlockHeader' or 'Tx'"),
+            _ => {
+                return error(
+                    id,
+                    -32603,
+                    "the query needs tm.event='NewBlock', 'NewBlockHeader' or 'Tx'",
+                );
+            }
         };
         if self.subscriptions.contains_key(text) {
             return error(id, -32603, "already subscribed");
@@ -115,7 +129,14 @@ impl CometSocket {
         if self.subscriptions.len() >= MAX_SUBSCRIPTIONS {
             return error(id, -32603, "too many subscriptions");
         }
-        self.subscriptions.insert(text.to_owned(), CometSubscription { topic, query, id: id.clone() });
+        self.subscriptions.insert(
+            text.to_owned(),
+            CometSubscription {
+                topic,
+                query,
+                id: id.clone(),
+            },
+        );
         result_of(id, json!({}))
     }
 
@@ -154,11 +175,23 @@ impl CometSocket {
         block: &Arc<Block>,
         index: usize,
     ) -> impl Iterator<Item = Result<SocketMessage, AnswerError>> + Send {
-        let told = self.gateway.told.of(block, index, &self.gateway.node.network);
-        let wanted = self.subscriptions.iter().filter(|(_, subscription)| subscription.topic == CometTopic::Tx);
+        let told = self
+            .gateway
+            .told
+            .of(block, index, &self.gateway.node.network);
+        let wanted = self
+            .subscriptions
+            .iter()
+            .filter(|(_, subscription)| subscription.topic == CometTopic::Tx);
         wanted.filter_map(move |(text, own)| {
             let told = told.as_ref().filter(|told| told.matches(&own.query))?;
-            Some(message(text, own, "Tx", |out| out.push(told.value.as_bytes()), &told.events))
+            Some(message(
+                text,
+                own,
+                "Tx",
+                |out| out.push(told.value.as_bytes()),
+                &told.events,
+            ))
         })
     }
 }
@@ -190,7 +223,11 @@ impl SocketProtocol for CometSocket {
         let reply = match serde_json::from_str::<CometRequest>(&message) {
             Ok(request) => self.answer(request),
             Err(what) => {
-                let answer = error(&Value::Null, -32700, &format!("expected a request of JSON-RPC: {what}"));
+                let answer = error(
+                    &Value::Null,
+                    -32700,
+                    &format!("expected a request of JSON-RPC: {what}"),
+                );
                 SocketReply::Now(Utf8Bytes::from(answer.to_string()).into())
             }
         };
@@ -203,7 +240,9 @@ impl SocketProtocol for CometSocket {
     }
 
     async fn next_event(&mut self) -> Option<Self::Event> {
-        let Some(events) = &mut self.events else { return std::future::pending().await };
+        let Some(events) = &mut self.events else {
+            return std::future::pending().await;
+        };
         loop {
             match events.recv().await {
                 Ok(Event::Head { added, .. }) => return Some(added),
@@ -218,13 +257,25 @@ impl SocketProtocol for CometSocket {
         &'a self,
         added: &'a Self::Event,
     ) -> impl Iterator<Item = Result<Option<SocketMessage>, AnswerError>> + Send + 'a {
-        let follows_txs = self.subscriptions.values().any(|own| own.topic == CometTopic::Tx);
+        let follows_txs = self
+            .subscriptions
+            .values()
+            .any(|own| own.topic == CometTopic::Tx);
         added.iter().flat_map(move |block| {
             let subscriptions = self.subscriptions.iter();
-            let about_block = subscriptions.filter_map(move |(text, own)| self.block_message(block, text, own));
-            let txs = 0..if follows_txs { block.transactions.len() } else { 0 };
-            let about_txs = txs.flat_map(move |index| self.tx_messages(block, index).map(Some).chain([None]));
-            about_block.map(Some).chain(about_txs).map(Option::transpose)
+            let about_block =
+                subscriptions.filter_map(move |(text, own)| self.block_message(block, text, own));
+            let txs = 0..if follows_txs {
+                block.transactions.len()
+            } else {
+                0
+            };
+            let about_txs =
+                txs.flat_map(move |index| self.tx_messages(block, index).map(Some).chain([None]));
+            about_block
+                .map(Some)
+                .chain(about_txs)
+                .map(Option::transpose)
         })
     }
 }

@@ -29,7 +29,9 @@ pub(super) fn check(call: &CometCall) -> Result<Value, CometFailure> {
 
 /// `broadcast_tx_async`: sends a transaction without waiting for its checks.
 pub(super) async fn broadcast_async(call: CometCall) -> Result<Value, CometFailure> {
-    Ok(broadcast(&call.gateway.broadcast_tx_unchecked(&call.tx()?).await))
+    Ok(broadcast(
+        &call.gateway.broadcast_tx_unchecked(&call.tx()?).await,
+    ))
 }
 
 /// `broadcast_tx_sync`: sends a transaction, and waits for its checks.
@@ -100,8 +102,15 @@ async fn commit(gateway: &Gateway, raw: &[u8]) -> Result<Value, CometFailure> {
         }
         match timeout_at(deadline, events.recv()).await {
             Ok(Ok(Event::Head { .. } | Event::Pending(_)) | Err(RecvError::Lagged(_))) => {}
-            Ok(Err(RecvError::Closed)) => return Err((-32603, "the node is shutting down".to_owned())),
-            Err(_) => return Err((-32603, "timed out waiting for tx to be included in a block".to_owned())),
+            Ok(Err(RecvError::Closed)) => {
+                return Err((-32603, "the node is shutting down".to_owned()));
+            }
+            Err(_) => {
+                return Err((
+                    -32603,
+                    "timed out waiting for tx to be included in a block".to_owned(),
+                ));
+            }
         }
     }
 }
@@ -124,6 +133,11 @@ fn committed(outcome: &TxOutcome, included: Option<(Value, u64)>) -> Value {
 
 /// The result of a transaction in a block, and its height.
 fn find(gateway: &Gateway, ethereum_hash: B256) -> Option<(TxResult, u64)> {
-    let (block, index) = gateway.chain.transaction(&gateway.chain.head(), ethereum_hash)?;
-    Some((TxResult::of(&block, index, &gateway.node.network)?, block.number()))
+    let (block, index) = gateway
+        .chain
+        .transaction(&gateway.chain.head(), ethereum_hash)?;
+    Some((
+        TxResult::of(&block, index, &gateway.node.network)?,
+        block.number(),
+    ))
 }

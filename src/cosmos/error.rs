@@ -49,14 +49,27 @@ impl GatewayError {
     pub(super) fn abci(&self) -> (u32, String) {
         let message = self.message();
         match self {
-            Self::InvalidArgument(_) => {
-                (18, format!("rpc error: code = InvalidArgument desc = {message}: invalid request"))
-            }
-            Self::Unknown(_) => (18, format!("rpc error: code = Unknown desc = {message}: invalid request")),
+            Self::InvalidArgument(_) => (
+                18,
+                format!("rpc error: code = InvalidArgument desc = {message}: invalid request"),
+            ),
+            Self::Unknown(_) => (
+                18,
+                format!("rpc error: code = Unknown desc = {message}: invalid request"),
+            ),
             Self::InvalidHeight(_) => (26, format!("{message}: invalid height")),
-            Self::NotFound(_) => (22, format!("rpc error: code = NotFound desc = {message}: key not found")),
-            Self::Unavailable(_) => (1, format!("rpc error: code = Unavailable desc = {message}: internal error")),
-            Self::Internal(_) => (1, format!("rpc error: code = Internal desc = {message}: internal error")),
+            Self::NotFound(_) => (
+                22,
+                format!("rpc error: code = NotFound desc = {message}: key not found"),
+            ),
+            Self::Unavailable(_) => (
+                1,
+                format!("rpc error: code = Unavailable desc = {message}: internal error"),
+            ),
+            Self::Internal(_) => (
+                1,
+                format!("rpc error: code = Internal desc = {message}: internal error"),
+            ),
             Self::Unimplemented(_) => (29, format!("{message}: feature not supported")),
         }
     }
@@ -100,14 +113,26 @@ impl IntoResponse for GatewayError {
             tracing::error!(%what, "a query failed");
         }
         let (status, code, message) = (self.status(), self.code(), self.message().to_owned());
-        (status, Json(GatewayErrorBody { code, message, details: [] })).into_response()
+        (
+            status,
+            Json(GatewayErrorBody {
+                code,
+                message,
+                details: [],
+            }),
+        )
+            .into_response()
     }
 }
 
 impl Failure for GatewayError {
     type Body = GatewayErrorBody;
-    const STATUSES: &'static [StatusCode] =
-        &[StatusCode::BAD_REQUEST, StatusCode::NOT_FOUND, StatusCode::NOT_IMPLEMENTED, StatusCode::SERVICE_UNAVAILABLE];
+    const STATUSES: &'static [StatusCode] = &[
+        StatusCode::BAD_REQUEST,
+        StatusCode::NOT_FOUND,
+        StatusCode::NOT_IMPLEMENTED,
+        StatusCode::SERVICE_UNAVAILABLE,
+    ];
 
     fn reason(status: StatusCode) -> &'static str {
         match status {

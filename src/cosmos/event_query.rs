@@ -53,41 +53,61 @@ impl EventQuery {
                 return Ok(Self { conditions });
             }
             if conditions.len() == MAX_CONDITIONS {
-                return Err(format!("a query may have at most {MAX_CONDITIONS} conditions"));
+                return Err(format!(
+                    "a query may have at most {MAX_CONDITIONS} conditions"
+                ));
             }
-            let next = after.strip_prefix("AND").filter(|next| next.starts_with(char::is_whitespace));
-            rest = next.ok_or_else(|| format!("expected AND before {:?}", excerpt(after)))?.trim_start();
+            let next = after
+                .strip_prefix("AND")
+                .filter(|next| next.starts_with(char::is_whitespace));
+            rest = next
+                .ok_or_else(|| format!("expected AND before {:?}", excerpt(after)))?
+                .trim_start();
         }
     }
 
     /// Returns whether every condition is met by one of the values that `values` returns for its key.
     pub(super) fn matches<'a>(&self, mut values: impl FnMut(&str) -> Vec<&'a str>) -> bool {
-        self.conditions.iter().all(|condition| values(&condition.key).into_iter().any(|value| condition.accepts(value)))
+        self.conditions.iter().all(|condition| {
+            values(&condition.key)
+                .into_iter()
+                .any(|value| condition.accepts(value))
+        })
     }
 
     /// Iterates over the attributes of all conditions.
     pub(super) fn keys(&self) -> impl Iterator<Item = &str> {
-        self.conditions.iter().map(|condition| condition.key.as_str())
+        self.conditions
+            .iter()
+            .map(|condition| condition.key.as_str())
     }
 
     /// Returns the text that the attribute has to equal, if a condition demands that.
     pub(super) fn equal(&self, key: &str) -> Option<&str> {
-        self.equals().find(|(own, _)| *own == key).map(|(_, text)| text)
+        self.equals()
+            .find(|(own, _)| *own == key)
+            .map(|(_, text)| text)
     }
 
     /// Iterates over the attributes that have to equal a text.
     pub(super) fn equals(&self) -> impl Iterator<Item = (&str, &str)> {
-        self.conditions.iter().filter_map(|condition| match &condition.test {
-            EventTest::Equals(text) => Some((condition.key.as_str(), text.as_str())),
-            _ => None,
-        })
+        self.conditions
+            .iter()
+            .filter_map(|condition| match &condition.test {
+                EventTest::Equals(text) => Some((condition.key.as_str(), text.as_str())),
+                _ => None,
+            })
     }
 
     /// Returns the least and the greatest number that the conditions on an attribute accept. The least is greater if they
     /// accept none.
     pub(super) fn range(&self, key: &str) -> (u64, u64) {
         let (mut least, mut greatest) = (0, u64::MAX);
-        for condition in self.conditions.iter().filter(|condition| condition.key == key) {
+        for condition in self
+            .conditions
+            .iter()
+            .filter(|condition| condition.key == key)
+        {
             let (number, accepted) = match &condition.test {
                 EventTest::Number(number, accepted) => (*number, *accepted),
                 EventTest::Equals(text) => match text.parse() {
@@ -117,15 +137,25 @@ impl EventQuery {
 impl EventCondition {
     /// Reads the condition at the start of a text. Returns the rest as well.
     fn parse(text: &str) -> Result<(Self, &str), String> {
-        let end = text.find(|letter: char| letter.is_whitespace() || "<>='\"".contains(letter)).unwrap_or(text.len());
+        let end = text
+            .find(|letter: char| letter.is_whitespace() || "<>='\"".contains(letter))
+            .unwrap_or(text.len());
         let (key, rest) = text.split_at(end);
         if key.is_empty() {
-            return Err(format!("expected the name of an attribute before {:?}", excerpt(text)));
+            return Err(format!(
+                "expected the name of an attribute before {:?}",
+                excerpt(text)
+            ));
         }
         let rest = rest.trim_start();
-        let word =
-            |name: &str| rest.strip_prefix(name).filter(|rest| !rest.starts_with(|next: char| next.is_alphanumeric()));
-        let condition = |test| Self { key: key.to_owned(), test };
+        let word = |name: &str| {
+            rest.strip_prefix(name)
+                .filter(|rest| !rest.starts_with(|next: char| next.is_alphanumeric()))
+        };
+        let condition = |test| Self {
+            key: key.to_owned(),
+            test,
+        };
         if let Some(rest) = word("EXISTS") {
             return Ok((condition(EventTest::Exists), rest.trim_start()));
         }
@@ -133,9 +163,18 @@ impl EventCondition {
             let (text, rest) = quoted(rest.trim_start())?;
             return Ok((condition(EventTest::Contains(text.to_owned())), rest));
         }
-        let operators = [("<=", AT_MOST), (">=", AT_LEAST), ("=", EQUAL), ("<", LESS), (">", GREATER)];
-        let found = operators.into_iter().find_map(|(name, accepted)| Some((rest.strip_prefix(name)?, accepted)));
-        let (rest, accepted) = found.ok_or_else(|| format!("expected a comparison after {:?}", excerpt(key)))?;
+        let operators = [
+            ("<=", AT_MOST),
+            (">=", AT_LEAST),
+            ("=", EQUAL),
+            ("<", LESS),
+            (">", GREATER),
+        ];
+        let found = operators
+            .into_iter()
+            .find_map(|(name, accepted)| Some((rest.strip_prefix(name)?, accepted)));
+        let (rest, accepted) =
+            found.ok_or_else(|| format!("expected a comparison after {:?}", excerpt(key)))?;
         let rest = rest.trim_start();
         if rest.starts_with('\'') {
             let (text, rest) = quoted(rest)?;
@@ -143,7 +182,11 @@ impl EventCondition {
                 _ if accepted == EQUAL => EventTest::Equals(text.to_owned()),
                 Ok(number) => EventTest::Number(number, accepted),
                 Err(_) => {
-                    return Err(format!("{}: only numbers can be compared, got {:?}", excerpt(key), excerpt(text)));
+                    return Err(format!(
+                        "{}: only numbers can be compared, got {:?}",
+                        excerpt(key),
+                        excerpt(text)
+                    ));
                 }
             };
             return Ok((condition(test), rest));
@@ -151,9 +194,16 @@ impl EventCondition {
         let end = rest.find(char::is_whitespace).unwrap_or(rest.len());
         let (number, rest) = rest.split_at(end);
         let number = number.parse().map_err(|_| {
-            format!("{}: expected a number or a text in single quotes, got {:?}", excerpt(key), excerpt(number))
+            format!(
+                "{}: expected a number or a text in single quotes, got {:?}",
+                excerpt(key),
+                excerpt(number)
+            )
         })?;
-        Ok((condition(EventTest::Number(number, accepted)), rest.trim_start()))
+        Ok((
+            condition(EventTest::Number(number, accepted)),
+            rest.trim_start(),
+        ))
     }
 
     fn accepts(&self, value: &str) -> bool {
@@ -163,8 +213,12 @@ impl EventCondition {
             EventTest::Contains(text) => value.contains(text),
             EventTest::Number(number, accepted) => {
                 // An amount has its denomination after the number.
-                let end = value.find(|letter: char| !letter.is_ascii_digit()).unwrap_or(value.len());
-                value[..end].parse::<u64>().is_ok_and(|own| accepted.contains(&own.cmp(number)))
+                let end = value
+                    .find(|letter: char| !letter.is_ascii_digit())
+                    .unwrap_or(value.len());
+                value[..end]
+                    .parse::<u64>()
+                    .is_ok_and(|own| accepted.contains(&own.cmp(number)))
             }
         }
     }
@@ -174,7 +228,8 @@ impl EventCondition {
 fn quoted(text: &str) -> Result<(&str, &str), String> {
     let inner = text.strip_prefix('\'');
     let ended = inner.and_then(|inner| inner.split_once('\''));
-    let (value, rest) = ended.ok_or_else(|| format!("expected a text in single quotes, got {:?}", excerpt(text)))?;
+    let (value, rest) = ended
+        .ok_or_else(|| format!("expected a text in single quotes, got {:?}", excerpt(text)))?;
     Ok((value, rest.trim_start()))
 }
 
@@ -188,12 +243,23 @@ mod tests {
 
     fn matches(query: &str, events: &[(&str, &str)]) -> bool {
         let query = EventQuery::parse(query).expect("it is valid");
-        query.matches(|key| events.iter().filter(|(own, _)| *own == key).map(|(_, value)| *value).collect())
+        query.matches(|key| {
+            events
+                .iter()
+                .filter(|(own, _)| *own == key)
+                .map(|(_, value)| *value)
+                .collect()
+        })
     }
 
     #[test]
     fn all_conditions_have_to_be_met_by_some_value() {
-        let events = [("tm.event", "Tx"), ("tx.height", "7"), ("transfer.recipient", "a"), ("transfer.recipient", "b")];
+        let events = [
+            ("tm.event", "Tx"),
+            ("tx.height", "7"),
+            ("transfer.recipient", "a"),
+            ("transfer.recipient", "b"),
+        ];
         for query in [
             "tm.event='Tx'",
             "tm.event = 'Tx' AND transfer.recipient='b'",
@@ -204,12 +270,18 @@ mod tests {
         ] {
             assert!(matches(query, &events), "{query}");
         }
-        for query in
-            ["tm.event='tx'", "tx.height>7", "transfer.sender EXISTS", "tm.event='Tx' AND transfer.recipient='c'"]
-        {
+        for query in [
+            "tm.event='tx'",
+            "tx.height>7",
+            "transfer.sender EXISTS",
+            "tm.event='Tx' AND transfer.recipient='c'",
+        ] {
             assert!(!matches(query, &events), "{query}");
         }
-        assert!(matches("transfer.amount>5", &[("transfer.amount", "6ahpx")]));
+        assert!(matches(
+            "transfer.amount>5",
+            &[("transfer.amount", "6ahpx")]
+        ));
     }
 
     #[test]
@@ -233,11 +305,19 @@ mod tests {
 
     #[test]
     fn ranges_are_those_of_all_conditions() {
-        let range = |query| EventQuery::parse(query).expect("it is valid").range("tx.height");
+        let range = |query| {
+            EventQuery::parse(query)
+                .expect("it is valid")
+                .range("tx.height")
+        };
         assert_eq!(range("tx.height>5 AND tx.height<=9"), (6, 9));
         assert_eq!(range("tx.height='5'"), (5, 5));
         assert_eq!(range("a='b'"), (0, u64::MAX));
-        for query in ["tx.height<0", "tx.height='x'", "tx.height>18446744073709551615"] {
+        for query in [
+            "tx.height<0",
+            "tx.height='x'",
+            "tx.height>18446744073709551615",
+        ] {
             let (least, greatest) = range(query);
             assert!(least > greatest, "{query}");
         }

@@ -68,20 +68,32 @@ impl Grpc {
         let encoded = gateway.messages.encoded();
         let configure = || {
             let builder = Builder::configure().register_encoded_file_descriptor_set(&encoded);
-            let builder =
-                gateway.methods.services().into_iter().fold(builder, |builder, name| builder.with_service_name(name));
+            let builder = gateway
+                .methods
+                .services()
+                .into_iter()
+                .fold(builder, |builder, name| builder.with_service_name(name));
             builder.with_service_name(V1).with_service_name(V1_ALPHA)
         };
         let built = || -> Result<_, tonic_reflection::server::Error> {
             let (v1, alpha) = (configure().build_v1()?, configure().build_v1alpha()?);
             let v1 = boxed(v1.max_decoding_message_size(MAX_REFLECTED));
-            Ok([(V1, v1), (V1_ALPHA, boxed(alpha.max_decoding_message_size(MAX_REFLECTED)))])
+            Ok([
+                (V1, v1),
+                (
+                    V1_ALPHA,
+                    boxed(alpha.max_decoding_message_size(MAX_REFLECTED)),
+                ),
+            ])
         };
         let reflection = built().map(Arc::from).unwrap_or_else(|error| {
             tracing::error!(%error, "gRPC has no reflection");
             Arc::from([])
         });
-        Self { gateway, reflection }
+        Self {
+            gateway,
+            reflection,
+        }
     }
 
     /// The routes: all paths.
@@ -98,7 +110,8 @@ impl Grpc {
         let service = name.split('/').next().unwrap_or_default();
         if let Some((_, reflection)) = self.reflection.iter().find(|(known, _)| *known == service) {
             let requests = |body| Limited::new(body, MAX_REFLECTION).into_data_stream();
-            let limited = request.map(|body| Body::from_stream(requests(body).take_until(sleep(REFLECTION_TIME))));
+            let limited = request
+                .map(|body| Body::from_stream(requests(body).take_until(sleep(REFLECTION_TIME))));
             let Ok(response) = reflection.clone().oneshot(limited).await;
             return response;
         }
@@ -114,11 +127,15 @@ impl Grpc {
         let gateway = self.gateway;
         let query = service_fn(move |request: tonic::Request<Bytes>| {
             let (gateway, name) = (gateway.clone(), name.clone());
-            Box::pin(async move { answer(&gateway, &name, &request).await }) as BoxFuture<'static, _>
+            Box::pin(async move { answer(&gateway, &name, &request).await })
+                as BoxFuture<'static, _>
         });
         let mut grpc = tonic::server::Grpc::new(Encoded).max_decoding_message_size(MAX_MESSAGE);
         let mut response = grpc.unary(query, request).await;
-        let length = response.extensions_mut().remove::<MessageLength>().map_or(0, |MessageLength(length)| length);
+        let length = response
+            .extensions_mut()
+            .remove::<MessageLength>()
+            .map_or(0, |MessageLength(length)| length);
         response.map(|body| Body::new(OneMessage { body, length }))
     }
 }
@@ -137,7 +154,10 @@ impl<B: HttpBody<Data = Bytes> + Unpin> HttpBody for OneMessage<B> {
     type Data = Bytes;
     type Error = B::Error;
 
-    fn poll_frame(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, B::Error>>> {
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, B::Error>>> {
         Pin::new(&mut self.body).poll_frame(context)
     }
 
@@ -169,8 +189,12 @@ const V1_ALPHA: &str = "grpc.reflection.v1alpha.ServerReflection";
 
 fn boxed<S, B>(service: S) -> Service
 where
-    S: tower::Service<Request, Response = axum::http::Response<B>, Error = Infallible, Future: Send>
-        + Clone
+    S: tower::Service<
+            Request,
+            Response = axum::http::Response<B>,
+            Error = Infallible,
+            Future: Send,
+        > + Clone
         + Send
         + Sync
         + 'static,
@@ -181,8 +205,14 @@ where
 
 /// Whether a request is one of gRPC. That of gRPC-Web is another protocol.
 fn is_grpc(request: &Request) -> bool {
-    let value = request.headers().get(header::CONTENT_TYPE).map(HeaderValue::as_bytes).unwrap_or_default();
-    value.strip_prefix(b"application/grpc").is_some_and(|rest| matches!(rest.first(), None | Some(b'+' | b';')))
+    let value = request
+        .headers()
+        .get(header::CONTENT_TYPE)
+        .map(HeaderValue::as_bytes)
+        .unwrap_or_default();
+    value
+        .strip_prefix(b"application/grpc")
+        .is_some_and(|rest| matches!(rest.first(), None | Some(b'+' | b';')))
 }
 
 /// The response to a query, with the height that it is for.
@@ -193,15 +223,26 @@ async fn answer(
 ) -> Result<tonic::Response<Bytes>, Status> {
     let Some(method) = gateway.methods.get(name) else {
         let name: String = name.chars().take(100).collect();
-        return Err(status(Code::Unimplemented, &format!("unknown method {name}")));
+        return Err(status(
+            Code::Unimplemented,
+            &format!("unknown method {name}"),
+        ));
     };
-    let at = request.metadata().get(HEIGHT_HEADER).map(|value| height(value.as_encoded_bytes())).transpose()?;
-    let (message, height) = gateway.ask_encoded(method, request.get_ref().clone(), at).await?;
+    let at = request
+        .metadata()
+        .get(HEIGHT_HEADER)
+        .map(|value| height(value.as_encoded_bytes()))
+        .transpose()?;
+    let (message, height) = gateway
+        .ask_encoded(method, request.get_ref().clone(), at)
+        .await?;
     let (message, held) = message.into_parts();
     let length = MessageLength((MESSAGE_PREFIX + message.len()) as u64);
     let mut response = tonic::Response::new(held.attach(message));
     response.extensions_mut().insert(length);
-    response.metadata_mut().insert(HEIGHT_HEADER, MetadataValue::from(height));
+    response
+        .metadata_mut()
+        .insert(HEIGHT_HEADER, MetadataValue::from(height));
     Ok(response)
 }
 
@@ -217,7 +258,10 @@ impl From<GatewayError> for Status {
 
 /// Returns a status. Its message may quote what a client sent, but travels as a header.
 fn status(code: Code, message: &str) -> Status {
-    Status::new(code, message.chars().take(LONGEST_MESSAGE).collect::<String>())
+    Status::new(
+        code,
+        message.chars().take(LONGEST_MESSAGE).collect::<String>(),
+    )
 }
 
 /// Messages as bytes: the queries decode and encode them.

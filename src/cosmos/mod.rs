@@ -53,8 +53,11 @@ const MAX_LIST_BYTES: usize = 4 << 20;
 /// The methods of CometBFT's interface, with the names and types of their parameters. Its clients know them; there is no
 /// description that a program could read.
 #[cfg(feature = "internals")]
-pub fn comet_methods() -> impl Iterator<Item = (&'static str, &'static [(&'static str, CometType)])> {
-    comet_methods::METHODS.iter().map(|method| (method.name, method.parameters))
+pub fn comet_methods() -> impl Iterator<Item = (&'static str, &'static [(&'static str, CometType)])>
+{
+    comet_methods::METHODS
+        .iter()
+        .map(|method| (method.name, method.parameters))
 }
 
 /// The interface. Clones share it.
@@ -73,7 +76,12 @@ pub struct Gateway {
 
 impl Gateway {
     /// The interface to `chain`, with at most `max_sockets_per_client` WebSockets for each client.
-    pub fn new(chain: Chain, network: Arc<Network>, max_sockets_per_client: usize, shutdown: Shutdown) -> Self {
+    pub fn new(
+        chain: Chain,
+        network: Arc<Network>,
+        max_sockets_per_client: usize,
+        shutdown: Shutdown,
+    ) -> Self {
         let node = Arc::new(NodeIdentity::new(&chain, &network));
         let messages = Arc::new(Messages::new(&network));
         let methods = Arc::new(Methods::new(&messages));

@@ -34,7 +34,8 @@ pub(super) struct NodeIdentity {
 impl NodeIdentity {
     pub(super) fn new(chain: &Chain, network: &Network) -> Self {
         let genesis = chain.head().genesis.hash;
-        let seed: [u8; 32] = Sha256::digest([b"consensus".as_slice(), genesis.as_slice()].concat()).into();
+        let seed: [u8; 32] =
+            Sha256::digest([b"consensus".as_slice(), genesis.as_slice()].concat()).into();
         let key = ConsensusKey::from_seed(&seed).public_key();
         Self {
             chain_id: network.cosmos_chain_id.clone(),
@@ -84,11 +85,17 @@ impl NodeIdentity {
                 (format!("{name}_block_hash"), hash(block.hash)),
                 (format!("{name}_app_hash"), hash(block.header.state_root)),
                 (format!("{name}_block_height"), block.number().to_string()),
-                (format!("{name}_block_time"), rfc3339(block.header.timestamp)),
+                (
+                    format!("{name}_block_time"),
+                    rfc3339(block.header.timestamp),
+                ),
             ]
         };
-        let sync = about("latest", &head.block).into_iter().chain(about("earliest", earliest));
-        let mut sync: serde_json::Map<String, Value> = sync.map(|(name, text)| (name, text.into())).collect();
+        let sync = about("latest", &head.block)
+            .into_iter()
+            .chain(about("earliest", earliest));
+        let mut sync: serde_json::Map<String, Value> =
+            sync.map(|(name, text)| (name, text.into())).collect();
         sync.insert("catching_up".to_owned(), false.into());
         json!({
             "node_info": self.info("id", hex::encode(CHANNELS)),

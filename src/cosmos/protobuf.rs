@@ -10,8 +10,8 @@ use base64ct::{Base64, Encoding};
 use bytes::Bytes;
 use prost::Message;
 use prost_reflect::{
-    DescriptorPool, DynamicMessage, ExtensionDescriptor, FieldDescriptor, Kind, MessageDescriptor, ReflectMessage,
-    Value,
+    DescriptorPool, DynamicMessage, ExtensionDescriptor, FieldDescriptor, Kind, MessageDescriptor,
+    ReflectMessage, Value,
     prost_types::{FileDescriptorProto, FileDescriptorSet},
 };
 use serde::de::DeserializeSeed;
@@ -37,7 +37,8 @@ pub(super) const BASE_ACCOUNT: &str = "/cosmos.auth.v1beta1.BaseAccount";
 const ETH_ACCOUNT: &str = "ethermint.types.v1.EthAccount";
 const ETH_KEY: &str = "ethermint.crypto.v1.ethsecp256k1.PubKey";
 
-static POOL: LazyLock<DescriptorPool> = LazyLock::new(|| DescriptorPool::decode(DESCRIPTORS).unwrap_or_default());
+static POOL: LazyLock<DescriptorPool> =
+    LazyLock::new(|| DescriptorPool::decode(DESCRIPTORS).unwrap_or_default());
 
 /// The messages of a network: those of the descriptors, and its own account and key.
 #[derive(Clone, Debug)]
@@ -55,19 +56,31 @@ impl Messages {
     /// The messages of `network`, which names its account and its public key.
     pub(super) fn new(network: &Network) -> Self {
         let mut pool = POOL.clone();
-        for (type_url, template) in [(&network.account_type, ETH_ACCOUNT), (&network.key_type, ETH_KEY)] {
+        for (type_url, template) in [
+            (&network.account_type, ETH_ACCOUNT),
+            (&network.key_type, ETH_KEY),
+        ] {
             let name = type_url.trim_start_matches('/');
             if pool.get_message_by_name(name).is_none() {
-                let added = renamed(&pool, template, name).map(|file| pool.add_file_descriptor_proto(file));
+                let added =
+                    renamed(&pool, template, name).map(|file| pool.add_file_descriptor_proto(file));
                 if let Some(Err(error)) = added {
                     tracing::warn!(name, %error, "not the name of a protobuf message: clients cannot read accounts");
                 }
             }
         }
         let extension = |name| pool.get_extension_by_name(name);
-        let (custom_type, scalar) = (extension("gogoproto.customtype"), extension("cosmos_proto.scalar"));
+        let (custom_type, scalar) = (
+            extension("gogoproto.customtype"),
+            extension("cosmos_proto.scalar"),
+        );
         let http = extension("google.api.http");
-        Self { pool, custom_type, scalar, http }
+        Self {
+            pool,
+            custom_type,
+            scalar,
+            http,
+        }
     }
 
     /// All descriptors.
@@ -77,7 +90,10 @@ impl Messages {
 
     /// The descriptors, encoded, in `google.protobuf.FileDescriptorSet`.
     pub(super) fn encoded(&self) -> Vec<u8> {
-        FileDescriptorSet { file: self.pool.file_descriptor_protos().cloned().collect() }.encode_to_vec()
+        FileDescriptorSet {
+            file: self.pool.file_descriptor_protos().cloned().collect(),
+        }
+        .encode_to_vec()
     }
 
     /// The template of the gateway's path for a method: `/cosmos/bank/v1beta1/balances/{address}`.
@@ -85,7 +101,9 @@ impl Messages {
         let options = method.options();
         let rule = options.get_extension(self.http.as_ref()?);
         let path = rule.as_message()?.get_field_by_name("get")?;
-        path.as_str().filter(|path| !path.is_empty()).map(str::to_owned)
+        path.as_str()
+            .filter(|path| !path.is_empty())
+            .map(str::to_owned)
     }
 
     /// The kind of address that a text field holds, if it holds one.
@@ -105,7 +123,12 @@ impl Messages {
     /// like one of an unknown type.
     pub(super) fn to_json(&self, message: &DynamicMessage) -> Json {
         // Only values of `Any` can have too many values.
-        JsonRendering { messages: self, left: None }.message(message).unwrap_or_default()
+        JsonRendering {
+            messages: self,
+            left: None,
+        }
+        .message(message)
+        .unwrap_or_default()
     }
 }
 
@@ -120,18 +143,39 @@ impl JsonRendering<'_> {
     /// A message; `None` if too many values are in the same `Any`.
     fn message(&mut self, message: &DynamicMessage) -> Option<Json> {
         let descriptor = message.descriptor();
-        let integer = |name: &str| message.get_field_by_name(name).and_then(|value| value.as_i64()).unwrap_or_default();
-        let nanos = || message.get_field_by_name("nanos").and_then(|value| value.as_i32()).unwrap_or_default();
+        let integer = |name: &str| {
+            message
+                .get_field_by_name(name)
+                .and_then(|value| value.as_i64())
+                .unwrap_or_default()
+        };
+        let nanos = || {
+            message
+                .get_field_by_name("nanos")
+                .and_then(|value| value.as_i32())
+                .unwrap_or_default()
+        };
         match descriptor.full_name() {
             "google.protobuf.Any" => self.any(message),
             "google.protobuf.Timestamp" => {
                 let text = rfc3339(u64::try_from(integer("seconds")).unwrap_or_default());
-                Some(json!(format!("{}{}Z", text.trim_end_matches('Z'), fraction(nanos()))))
+                Some(json!(format!(
+                    "{}{}Z",
+                    text.trim_end_matches('Z'),
+                    fraction(nanos())
+                )))
             }
-            "google.protobuf.Duration" => Some(json!(format!("{}{}s", integer("seconds"), fraction(nanos())))),
+            "google.protobuf.Duration" => Some(json!(format!(
+                "{}{}s",
+                integer("seconds"),
+                fraction(nanos())
+            ))),
             _ => {
                 let mut members = Map::new();
-                for field in descriptor.fields().filter(|field| !is_absent_choice(message, field)) {
+                for field in descriptor
+                    .fields()
+                    .filter(|field| !is_absent_choice(message, field))
+                {
                     members.insert(field.name().to_owned(), self.field(message, &field)?);
                 }
                 Some(Json::Object(members))
@@ -140,8 +184,12 @@ impl JsonRendering<'_> {
     }
 
     fn any(&mut self, message: &DynamicMessage) -> Option<Json> {
-        let text = message.get_field_by_name("type_url").and_then(|url| url.as_str().map(str::to_owned));
-        let bytes = message.get_field_by_name("value").and_then(|value| value.as_bytes().cloned());
+        let text = message
+            .get_field_by_name("type_url")
+            .and_then(|url| url.as_str().map(str::to_owned));
+        let bytes = message
+            .get_field_by_name("value")
+            .and_then(|value| value.as_bytes().cloned());
         let (type_url, bytes) = (text.unwrap_or_default(), bytes.unwrap_or_default());
         let value = match self.left {
             Some(_) => self.value_of_any(&type_url, &bytes)?,
@@ -154,7 +202,8 @@ impl JsonRendering<'_> {
             }
         };
 
-        let as_bytes = || Map::from_iter([("value".to_owned(), json!(Base64::encode_string(&bytes)))]);
+        let as_bytes =
+            || Map::from_iter([("value".to_owned(), json!(Base64::encode_string(&bytes)))]);
         let mut members = value.unwrap_or_else(as_bytes);
         members.insert("@type".to_owned(), type_url.into());
         Some(Json::Object(members))
@@ -164,7 +213,8 @@ impl JsonRendering<'_> {
     fn value_of_any(&mut self, type_url: &str, bytes: &Bytes) -> Option<Option<Map<String, Json>>> {
         let name = type_url.rsplit('/').next().unwrap_or_default();
         let descriptor = self.messages.pool.get_message_by_name(name);
-        let Some(value) = descriptor.and_then(|of| DynamicMessage::decode(of, bytes.clone()).ok()) else {
+        let Some(value) = descriptor.and_then(|of| DynamicMessage::decode(of, bytes.clone()).ok())
+        else {
             return Some(None);
         };
         match self.message(&value)? {
@@ -179,11 +229,16 @@ impl JsonRendering<'_> {
         }
         match &*message.get_field(field) {
             Value::List(items) => {
-                let items = items.iter().map(|item| self.value(item, field)).collect::<Option<Vec<_>>>()?;
+                let items = items
+                    .iter()
+                    .map(|item| self.value(item, field))
+                    .collect::<Option<Vec<_>>>()?;
                 self.counted(Json::Array(items))
             }
             Value::Map(entries) => {
-                let Kind::Message(entry) = field.kind() else { return Some(Json::Null) };
+                let Kind::Message(entry) = field.kind() else {
+                    return Some(Json::Null);
+                };
                 let of = entry.map_entry_value_field();
                 let mut members = Map::new();
                 for (key, value) in entries {
@@ -196,7 +251,8 @@ impl JsonRendering<'_> {
     }
 
     fn value(&mut self, value: &Value, field: &FieldDescriptor) -> Option<Json> {
-        let has_type = |name: &str| option_text(self.messages.custom_type.as_ref(), field).ends_with(name);
+        let has_type =
+            |name: &str| option_text(self.messages.custom_type.as_ref(), field).ends_with(name);
         let is_decimal = || has_type("Dec");
         let json = match value {
             Value::Bool(value) => json!(value),
@@ -213,7 +269,9 @@ impl JsonRendering<'_> {
             Value::Bytes(bytes) if bytes.is_empty() => Json::Null,
             Value::Bytes(bytes) => json!(Base64::encode_string(bytes)),
             Value::EnumNumber(number) => match field.kind() {
-                Kind::Enum(of) => of.get_value(*number).map_or_else(|| json!(number), |value| json!(value.name())),
+                Kind::Enum(of) => of
+                    .get_value(*number)
+                    .map_or_else(|| json!(number), |value| json!(value.name())),
                 _ => json!(number),
             },
             Value::Message(message) => self.message(message)?,
@@ -233,7 +291,10 @@ impl JsonRendering<'_> {
 }
 
 /// A message from its JSON, in which decimals are integers as in the binary encoding.
-pub(super) fn from_json(descriptor: MessageDescriptor, json: Json) -> Result<DynamicMessage, serde_json::Error> {
+pub(super) fn from_json(
+    descriptor: MessageDescriptor,
+    json: Json,
+) -> Result<DynamicMessage, serde_json::Error> {
     descriptor.deserialize(json)
 }
 
@@ -252,24 +313,39 @@ fn renamed(pool: &DescriptorPool, template: &str, name: &str) -> Option<FileDesc
 
 /// The text of a field's option; empty without it.
 fn option_text(option: Option<&ExtensionDescriptor>, field: &FieldDescriptor) -> String {
-    let read = |option| field.options().get_extension(option).as_str().map(str::to_owned);
+    let read = |option| {
+        field
+            .options()
+            .get_extension(option)
+            .as_str()
+            .map(str::to_owned)
+    };
     option.and_then(read).unwrap_or_default()
 }
 
 /// Whether a field is one of several of which another one, or none, is set.
 fn is_absent_choice(message: &DynamicMessage, field: &FieldDescriptor) -> bool {
-    field.containing_oneof().is_some_and(|choice| !choice.is_synthetic()) && !message.has_field(field)
+    field
+        .containing_oneof()
+        .is_some_and(|choice| !choice.is_synthetic())
+        && !message.has_field(field)
 }
 
 /// The digits after the seconds of a time.
 fn fraction(nanos: i32) -> String {
-    if nanos == 0 { String::new() } else { format!(".{nanos:09}").trim_end_matches('0').to_owned() }
+    if nanos == 0 {
+        String::new()
+    } else {
+        format!(".{nanos:09}").trim_end_matches('0').to_owned()
+    }
 }
 
 /// A decimal of the SDK, which is encoded as an integer with 18 decimals. Other text, which a message may have just as well, is
 /// left as it is.
 fn decimal(atomics: &str) -> String {
-    let (sign, digits) = atomics.strip_prefix('-').map_or(("", atomics), |digits| ("-", digits));
+    let (sign, digits) = atomics
+        .strip_prefix('-')
+        .map_or(("", atomics), |digits| ("-", digits));
     if !digits.bytes().all(|digit| digit.is_ascii_digit()) {
         return atomics.to_owned();
     }
@@ -298,11 +374,23 @@ mod tests {
     fn the_descriptors_can_be_read_and_their_options_are_known() {
         let messages = Messages::new(&Network::default());
         assert!(messages.pool().services().len() > 20);
-        let service = messages.pool().get_service_by_name("cosmos.bank.v1beta1.Query").expect("it is there");
-        let method = service.methods().find(|method| method.name() == "Balance").expect("it is there");
+        let service = messages
+            .pool()
+            .get_service_by_name("cosmos.bank.v1beta1.Query")
+            .expect("it is there");
+        let method = service
+            .methods()
+            .find(|method| method.name() == "Balance")
+            .expect("it is there");
         let path = messages.get_path(&method);
-        assert_eq!(path.as_deref(), Some("/cosmos/bank/v1beta1/balances/{address}/by_denom"));
-        let address = method.input().get_field_by_name("address").expect("it is there");
+        assert_eq!(
+            path.as_deref(),
+            Some("/cosmos/bank/v1beta1/balances/{address}/by_denom")
+        );
+        let address = method
+            .input()
+            .get_field_by_name("address")
+            .expect("it is there");
         assert_eq!(messages.address_kind(&address), Some(AddressKind::Account));
     }
 
@@ -310,12 +398,17 @@ mod tests {
     fn messages_are_written_as_gateways_write_them() {
         let messages = Messages::new(&Network::default());
         let round_trip = |name: &str, json| {
-            let descriptor = messages.pool().get_message_by_name(name).expect("it is there");
+            let descriptor = messages
+                .pool()
+                .get_message_by_name(name)
+                .expect("it is there");
             let message = from_json(descriptor.clone(), json).expect("it is valid");
-            let decoded = DynamicMessage::decode(descriptor, message.encode_to_vec().as_slice()).expect("it is valid");
+            let decoded = DynamicMessage::decode(descriptor, message.encode_to_vec().as_slice())
+                .expect("it is valid");
             messages.to_json(&decoded)
         };
-        let params = json!({ "unbonding_time": "1814400s", "min_commission_rate": "50000000000000000" });
+        let params =
+            json!({ "unbonding_time": "1814400s", "min_commission_rate": "50000000000000000" });
         assert_eq!(
             round_trip("cosmos.staking.v1beta1.Params", params),
             json!({
@@ -324,16 +417,25 @@ mod tests {
             })
         );
         assert_eq!(
-            round_trip("cosmos.base.query.v1beta1.PageResponse", json!({ "total": "7" })),
+            round_trip(
+                "cosmos.base.query.v1beta1.PageResponse",
+                json!({ "total": "7" })
+            ),
             json!({ "next_key": null, "total": "7" })
         );
         let account = json!({ "@type": "/hyperpaxeer.types.v1.EthAccount", "code_hash": "0x" });
         assert_eq!(
-            round_trip("cosmos.auth.v1beta1.QueryAccountResponse", json!({ "account": account })),
+            round_trip(
+                "cosmos.auth.v1beta1.QueryAccountResponse",
+                json!({ "account": account })
+            ),
             json!({ "account": { "@type": "/hyperpaxeer.types.v1.EthAccount", "base_account": null, "code_hash": "0x" } })
         );
         assert_eq!(
-            round_trip("cosmos.gov.v1.Vote", json!({ "options": [{ "option": "VOTE_OPTION_YES", "weight": "1" }] })),
+            round_trip(
+                "cosmos.gov.v1.Vote",
+                json!({ "options": [{ "option": "VOTE_OPTION_YES", "weight": "1" }] })
+            ),
             json!({
                 "proposal_id": "0", "voter": "", "metadata": "",
                 "options": [{ "option": "VOTE_OPTION_YES", "weight": "1" }],
@@ -358,10 +460,20 @@ mod tests {
         use crate::block::cosmos::proto::{Any, TxBody};
         let type_url = "/cosmos.tx.v1beta1.TxBody".to_owned();
         let value = (0..count).fold(Vec::new(), |value, _| {
-            let messages = vec![Any { type_url: type_url.clone(), value }];
-            TxBody { messages, memo: "m".to_owned(), ..TxBody::default() }.encode_to_vec()
+            let messages = vec![Any {
+                type_url: type_url.clone(),
+                value,
+            }];
+            TxBody {
+                messages,
+                memo: "m".to_owned(),
+                ..TxBody::default()
+            }
+            .encode_to_vec()
         });
-        let descriptor = POOL.get_message_by_name("google.protobuf.Any").expect("it is there");
+        let descriptor = POOL
+            .get_message_by_name("google.protobuf.Any")
+            .expect("it is there");
         let encoded = Any { type_url, value }.encode_to_vec();
         DynamicMessage::decode(descriptor, encoded.as_slice()).expect("it is valid")
     }
@@ -371,14 +483,23 @@ mod tests {
         let render = || {
             let messages = Messages::new(&Network::default());
             let deepest = messages.to_json(&nested(MAX_MESSAGE_LEVELS / 2));
-            assert_eq!(deepest.to_string().matches("TxBody").count(), MAX_MESSAGE_LEVELS / 2 + 1);
+            assert_eq!(
+                deepest.to_string().matches("TxBody").count(),
+                MAX_MESSAGE_LEVELS / 2 + 1
+            );
             for count in [MAX_MESSAGE_LEVELS / 2 + 1, 100, 2_000, 20_000] {
                 let json = messages.to_json(&nested(count));
-                assert!(json["value"].is_string() && json["messages"].is_null(), "{count}");
+                assert!(
+                    json["value"].is_string() && json["messages"].is_null(),
+                    "{count}"
+                );
             }
         };
         // Threads have 2 MiB.
-        let thread = std::thread::Builder::new().stack_size(512 << 10).spawn(render).expect("a thread");
+        let thread = std::thread::Builder::new()
+            .stack_size(512 << 10)
+            .spawn(render)
+            .expect("a thread");
         thread.join().expect("it does not fail");
     }
 

@@ -14,8 +14,8 @@ use axum::{
 };
 use base64ct::{Base64, Encoding};
 use prost_reflect::{
-    Cardinality, DynamicMessage, FieldDescriptor, Kind, MessageDescriptor, MethodDescriptor, ReflectMessage,
-    Value as FieldValue,
+    Cardinality, DynamicMessage, FieldDescriptor, Kind, MessageDescriptor, MethodDescriptor,
+    ReflectMessage, Value as FieldValue,
 };
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde_json::{Map, Value};
@@ -62,7 +62,9 @@ pub(super) struct SdkReply(pub(super) Answer);
 impl IntoResponse for SdkReply {
     fn into_response(self) -> Response {
         let mut response = self.0.into_json();
-        response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
+        response
+            .headers_mut()
+            .insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
         response
     }
 }
@@ -78,14 +80,17 @@ type Pairs = Vec<(String, String)>;
 
 /// The routes of the gateway, with their description.
 pub(super) fn router(gateway: &Gateway) -> (Router, Vec<Operation>) {
-    let (mut router, mut operations) = tx_rest::routes(Api::new("Cosmos")).with_state(gateway.clone());
+    let (mut router, mut operations) =
+        tx_rest::routes(Api::new("Cosmos")).with_state(gateway.clone());
     let mut taken = BTreeSet::new();
     for method in gateway.methods.iter() {
         let path = gateway.messages.get_path(&method.descriptor);
         // Routes of IBC would make wallets offer transfers to other chains.
         let path = path.filter(|path| !path.starts_with("/ibc/"));
         // Two methods have the same path in the SDK as well.
-        let Some(path) = path.filter(|path| taken.insert(path.replace("address_string", "address_bytes"))) else {
+        let Some(path) =
+            path.filter(|path| taken.insert(path.replace("address_string", "address_bytes")))
+        else {
             continue;
         };
         let path = PathTemplate::new(&path);
@@ -101,7 +106,10 @@ pub(super) fn router(gateway: &Gateway) -> (Router, Vec<Operation>) {
     }
     // A gateway takes the empty text behind the slash for the address.
     router = router.route("/cosmos/auth/v1beta1/accounts/", get(no_address));
-    (router.method_not_allowed_fallback(not_implemented), operations)
+    (
+        router.method_not_allowed_fallback(not_implemented),
+        operations,
+    )
 }
 
 /// A path of the descriptors, such as `/cosmos/bank/v1beta1/denoms_metadata/{denom=**}`.
@@ -116,14 +124,23 @@ struct PathTemplate {
 
 impl PathTemplate {
     fn new(path: &str) -> Self {
-        let mut template = Self { route: String::new(), described: String::new(), names: Vec::new() };
+        let mut template = Self {
+            route: String::new(),
+            described: String::new(),
+            names: Vec::new(),
+        };
         for segment in path.split('/').skip(1) {
-            let Some(name) = segment.strip_prefix('{').and_then(|name| name.strip_suffix('}')) else {
+            let Some(name) = segment
+                .strip_prefix('{')
+                .and_then(|name| name.strip_suffix('}'))
+            else {
                 template.route.push_str(&format!("/{segment}"));
                 template.described.push_str(&format!("/{segment}"));
                 continue;
             };
-            let (name, star) = name.strip_suffix("=**").map_or((name, ""), |name| (name, "*"));
+            let (name, star) = name
+                .strip_suffix("=**")
+                .map_or((name, ""), |name| (name, "*"));
             template.route.push_str(&format!("/{{{star}{name}}}"));
             template.described.push_str(&format!("/{{{name}}}"));
             template.names.push(name.to_owned());
@@ -144,28 +161,45 @@ async fn answer(
     for (name, text) in path.iter().chain(&query) {
         set(&mut request, name, text).map_err(|error| {
             let text: String = text.chars().take(100).collect();
-            GatewayError::InvalidArgument(format!("type mismatch, parameter: {name}, error: {error}, got {text:?}"))
+            GatewayError::InvalidArgument(format!(
+                "type mismatch, parameter: {name}, error: {error}, got {text:?}"
+            ))
         })?;
     }
-    let height = headers.get(HEIGHT_HEADER).map(|value| height(value.as_bytes())).transpose()?;
+    let height = headers
+        .get(HEIGHT_HEADER)
+        .map(|value| height(value.as_bytes()))
+        .transpose()?;
     let write = |gateway: &Gateway, method: &Method, content: ResponseContent| {
         content.json(gateway, |body| deviate(method.query.name, body))
     };
     let (body, height) = gateway.ask(method, || Ok(request), height, write).await?;
-    Ok(([(ANSWERED_HEIGHT, HeaderValue::from(height))], SdkReply(body)).into_response())
+    Ok((
+        [(ANSWERED_HEIGHT, HeaderValue::from(height))],
+        SdkReply(body),
+    )
+        .into_response())
 }
 
 /// A height in the header of a request.
 pub(super) fn height(text: &[u8]) -> Result<u64, GatewayError> {
-    let height = std::str::from_utf8(text).ok().and_then(|text| text.trim().parse().ok());
-    height.ok_or_else(|| GatewayError::InvalidArgument(format!("{HEIGHT_HEADER}: expected the height of a block")))
+    let height = std::str::from_utf8(text)
+        .ok()
+        .and_then(|text| text.trim().parse().ok());
+    height.ok_or_else(|| {
+        GatewayError::InvalidArgument(format!("{HEIGHT_HEADER}: expected the height of a block"))
+    })
 }
 
 /// Sets a field from the text of a parameter. `pagination.limit` is the field of a field; unknown fields are ignored.
 fn set(message: &mut DynamicMessage, name: &str, text: &str) -> Result<(), String> {
-    let (name, rest) = name.split_once('.').map_or((name, None), |(name, rest)| (name, Some(rest)));
+    let (name, rest) = name
+        .split_once('.')
+        .map_or((name, None), |(name, rest)| (name, Some(rest)));
     let descriptor = message.descriptor();
-    let field = descriptor.get_field_by_name(name).or_else(|| descriptor.get_field_by_json_name(name));
+    let field = descriptor
+        .get_field_by_name(name)
+        .or_else(|| descriptor.get_field_by_json_name(name));
     let Some(field) = field else { return Ok(()) };
     match (rest, field.kind()) {
         (Some(rest), Kind::Message(_)) if !field.is_list() && !field.is_map() => {
@@ -207,10 +241,15 @@ fn parse(kind: &Kind, text: &str) -> Result<FieldValue, String> {
             FieldValue::Bytes(bytes.into())
         }
         Kind::Enum(of) => {
-            let number = of.get_value_by_name(text).map(|value| value.number()).or_else(|| text.parse().ok());
+            let number = of
+                .get_value_by_name(text)
+                .map(|value| value.number())
+                .or_else(|| text.parse().ok());
             // An empty text stands for no choice.
             let number = number.or_else(|| Some(0).filter(|_| text.is_empty()));
-            FieldValue::EnumNumber(number.ok_or_else(|| format!("expected a value of {}", of.name()))?)
+            FieldValue::EnumNumber(
+                number.ok_or_else(|| format!("expected a value of {}", of.name()))?,
+            )
         }
         Kind::Message(_) => return Err("expected a scalar".to_owned()),
     })
@@ -222,11 +261,18 @@ fn deviate(name: &str, body: &mut Value) {
         // The base account once more, beside the fields of the network's own account.
         "cosmos.auth.v1beta1.Query/Account" => flatten(&mut body["account"]),
         "cosmos.auth.v1beta1.Query/Accounts" => {
-            body["accounts"].as_array_mut().into_iter().flatten().for_each(flatten);
+            body["accounts"]
+                .as_array_mut()
+                .into_iter()
+                .flatten()
+                .for_each(flatten);
         }
         // In whole wei.
         "cosmos.evm.feemarket.v1.Query/BaseFee" => {
-            let whole = body["base_fee"].as_str().and_then(|text| text.split('.').next()).map(str::to_owned);
+            let whole = body["base_fee"]
+                .as_str()
+                .and_then(|text| text.split('.').next())
+                .map(str::to_owned);
             body["base_fee"] = whole.into();
         }
         _ => {}
@@ -234,7 +280,10 @@ fn deviate(name: &str, body: &mut Value) {
 }
 
 fn flatten(account: &mut Value) {
-    let base = account.get("base_account").and_then(Value::as_object).cloned();
+    let base = account
+        .get("base_account")
+        .and_then(Value::as_object)
+        .cloned();
     if let (Some(base), Some(members)) = (base, account.as_object_mut()) {
         members.extend(base);
     }
@@ -261,10 +310,14 @@ pub(super) async fn unknown_route(uri: Uri) -> Response {
 fn is_of_gateway(path: &str) -> bool {
     let mut segments = path.trim_start_matches('/').split('/');
     let is_version = |segment: &str| {
-        let digits =
-            segment.strip_prefix('v').map(|rest| rest.trim_start_matches(|letter: char| letter.is_ascii_digit()));
+        let digits = segment
+            .strip_prefix('v')
+            .map(|rest| rest.trim_start_matches(|letter: char| letter.is_ascii_digit()));
         digits.is_some_and(|rest| {
-            let level = rest.strip_prefix("alpha").or_else(|| rest.strip_prefix("beta")).unwrap_or(rest);
+            let level = rest
+                .strip_prefix("alpha")
+                .or_else(|| rest.strip_prefix("beta"))
+                .unwrap_or(rest);
             segment.as_bytes().get(1).is_some_and(u8::is_ascii_digit)
                 && level.bytes().all(|digit| digit.is_ascii_digit())
         })
@@ -279,9 +332,20 @@ fn is_of_gateway(path: &str) -> bool {
 /// Describes the route of a query.
 fn describe(gateway: &Gateway, method: &Method, path: &PathTemplate) -> Operation {
     let input = method.descriptor.input();
-    let in_path = path.names.iter().filter_map(|name| input.get_field_by_name(name));
-    let mut parameters: Vec<_> =
-        in_path.map(|field| parameter(gateway, &field, field.name().to_owned(), ParameterPlace::Path)).collect();
+    let in_path = path
+        .names
+        .iter()
+        .filter_map(|name| input.get_field_by_name(name));
+    let mut parameters: Vec<_> = in_path
+        .map(|field| {
+            parameter(
+                gateway,
+                &field,
+                field.name().to_owned(),
+                ParameterPlace::Path,
+            )
+        })
+        .collect();
     describe_query(gateway, &input, "", &path.names, &mut parameters);
     Operation::new("Cosmos", method.query.summary)
         .at("get", path.described.clone())
@@ -302,7 +366,11 @@ fn operation_id(method: &MethodDescriptor) -> String {
     });
     let module: String = capitalized.collect();
     let name = method.name().strip_prefix("Get").unwrap_or(method.name());
-    if name.starts_with(&module) { format!("get{name}") } else { format!("get{module}{name}") }
+    if name.starts_with(&module) {
+        format!("get{name}")
+    } else {
+        format!("get{module}{name}")
+    }
 }
 
 /// Describes the parameters in the query: all scalars, and those of the page.
@@ -326,31 +394,52 @@ fn describe_query(
     }
 }
 
-fn parameter(gateway: &Gateway, field: &FieldDescriptor, name: String, place: ParameterPlace) -> Parameter {
+fn parameter(
+    gateway: &Gateway,
+    field: &FieldDescriptor,
+    name: String,
+    place: ParameterPlace,
+) -> Parameter {
     let address = gateway.messages.address_kind(field);
     let (schema, example) = match field.kind() {
         Kind::Bool => (json_schema!({ "type": "boolean" }), "false"),
-        Kind::Int32 | Kind::Int64 | Kind::Uint32 | Kind::Uint64 => {
-            (json_schema!({ "type": "integer", "minimum": 0, "format": "height" }), "0")
-        }
-        Kind::Bytes if place == ParameterPlace::Path => {
-            (json_schema!({ "type": "string", "pattern": "^[A-Za-z0-9_-]{26}[AEIMQUYcgkosw048]=$" }), BYTES)
-        }
-        Kind::Bytes => (json_schema!({ "type": "string", "pattern": "^([A-Za-z0-9+/]{4})*$" }), ""),
+        Kind::Int32 | Kind::Int64 | Kind::Uint32 | Kind::Uint64 => (
+            json_schema!({ "type": "integer", "minimum": 0, "format": "height" }),
+            "0",
+        ),
+        Kind::Bytes if place == ParameterPlace::Path => (
+            json_schema!({ "type": "string", "pattern": "^[A-Za-z0-9_-]{26}[AEIMQUYcgkosw048]=$" }),
+            BYTES,
+        ),
+        Kind::Bytes => (
+            json_schema!({ "type": "string", "pattern": "^([A-Za-z0-9+/]{4})*$" }),
+            "",
+        ),
         Kind::Enum(of) => {
             let names: Vec<_> = of.values().map(|value| value.name().to_owned()).collect();
             // A choice has a number as well.
-            (json_schema!({ "anyOf": [{ "type": "string", "enum": names }, { "type": "integer" }] }), "")
+            (
+                json_schema!({ "anyOf": [{ "type": "string", "enum": names }, { "type": "integer" }] }),
+                "",
+            )
         }
         _ => match address {
-            Some(AddressKind::Account) => (json_schema!({ "type": "string", "format": "account-address" }), ACCOUNT),
-            Some(AddressKind::ValidatorOperator) => {
-                (json_schema!({ "type": "string", "format": "operator-address" }), OPERATOR)
-            }
-            Some(AddressKind::Consensus) => {
-                (json_schema!({ "type": "string", "format": "consensus-address" }), CONSENSUS)
-            }
-            None => (json_schema!({ "type": "string" }), text_example(field.name())),
+            Some(AddressKind::Account) => (
+                json_schema!({ "type": "string", "format": "account-address" }),
+                ACCOUNT,
+            ),
+            Some(AddressKind::ValidatorOperator) => (
+                json_schema!({ "type": "string", "format": "operator-address" }),
+                OPERATOR,
+            ),
+            Some(AddressKind::Consensus) => (
+                json_schema!({ "type": "string", "format": "consensus-address" }),
+                CONSENSUS,
+            ),
+            None => (
+                json_schema!({ "type": "string" }),
+                text_example(field.name()),
+            ),
         },
     };
     let description = match (address, field.name()) {
@@ -364,7 +453,9 @@ fn parameter(gateway: &Gateway, field: &FieldDescriptor, name: String, place: Pa
 /// The description of a field by its name, which means the same in all modules.
 fn describe_field(name: &str) -> String {
     let known = match name {
-        "key" => "The `next_key` of the page before, instead of `pagination.offset`; of storage, the slot.",
+        "key" => {
+            "The `next_key` of the page before, instead of `pagination.offset`; of storage, the slot."
+        }
         "offset" => "Entries to skip.",
         "limit" => "Entries of a page at most.",
         "count_total" => "Whether to count all entries.",
@@ -423,7 +514,15 @@ mod tests {
         ] {
             assert!(is_of_gateway(path), "{path}");
         }
-        for path in ["/", "/x", "/api/v1/x", "/v1/x", "/vault/very/vx", "/docs/v1x/", "/assets/v/x"] {
+        for path in [
+            "/",
+            "/x",
+            "/api/v1/x",
+            "/v1/x",
+            "/vault/very/vx",
+            "/docs/v1x/",
+            "/assets/v/x",
+        ] {
             assert!(!is_of_gateway(path), "{path}");
         }
     }

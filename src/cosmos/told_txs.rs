@@ -38,11 +38,19 @@ impl ToldTx {
             "tx": Base64::encode_string(&found.raw),
             "result": found.result.comet(),
         } });
-        Self { events: json!(by_key).to_string(), value: value.to_string(), by_key }
+        Self {
+            events: json!(by_key).to_string(),
+            value: value.to_string(),
+            by_key,
+        }
     }
 
     pub(super) fn matches(&self, query: &EventQuery) -> bool {
-        let values = |key: &str| self.by_key.get(key).map(|all| all.iter().map(String::as_str).collect());
+        let values = |key: &str| {
+            self.by_key
+                .get(key)
+                .map(|all| all.iter().map(String::as_str).collect())
+        };
         query.matches(|key| values(key).unwrap_or_default())
     }
 }
@@ -55,7 +63,12 @@ pub(super) struct ToldTxs(Mutex<VecDeque<(B256, OfBlock)>>);
 
 impl ToldTxs {
     /// What is told of a transaction.
-    pub(super) fn of(&self, block: &Arc<Block>, index: usize, network: &CosmosNetwork) -> Option<Arc<ToldTx>> {
+    pub(super) fn of(
+        &self,
+        block: &Arc<Block>,
+        index: usize,
+        network: &CosmosNetwork,
+    ) -> Option<Arc<ToldTx>> {
         let of_block = {
             let mut blocks = self.0.lock();
             match blocks.iter().find(|(hash, _)| *hash == block.hash) {

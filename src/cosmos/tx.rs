@@ -7,7 +7,9 @@ use super::Gateway;
 use crate::{
     block::{
         DecodeError, Submission, Transaction,
-        cosmos::{CosmosError, CosmosNetwork, CosmosTransaction, DecodedTx, cosmos_hash, ethereum_tx_raw},
+        cosmos::{
+            CosmosError, CosmosNetwork, CosmosTransaction, DecodedTx, cosmos_hash, ethereum_tx_raw,
+        },
     },
     chain::{Accepted, SubmitError},
     web::{ExecutionFailed, in_turn},
@@ -43,7 +45,12 @@ enum NewTx {
 
 impl TxOutcome {
     fn of(raw: &[u8]) -> Self {
-        Self { refusal: None, gas_wanted: 0, gas_used: 0, hash: cosmos_hash(raw) }
+        Self {
+            refusal: None,
+            gas_wanted: 0,
+            gas_used: 0,
+            hash: cosmos_hash(raw),
+        }
     }
 
     /// The code of the SDK; 0 for success.
@@ -53,7 +60,9 @@ impl TxOutcome {
 
     /// The codespace of the code; empty for success.
     pub fn codespace(&self) -> &str {
-        self.refusal.as_ref().map_or("", |refusal| &refusal.codespace)
+        self.refusal
+            .as_ref()
+            .map_or("", |refusal| &refusal.codespace)
     }
 
     /// The reason; empty for success.
@@ -62,7 +71,10 @@ impl TxOutcome {
     }
 
     fn refused(self, refusal: CosmosError) -> Self {
-        Self { refusal: Some(refusal), ..self }
+        Self {
+            refusal: Some(refusal),
+            ..self
+        }
     }
 }
 
@@ -83,9 +95,9 @@ impl Gateway {
     pub fn simulate_tx(&self, raw: &[u8]) -> Result<(u64, u64), CosmosError> {
         match DecodedTx::decode(raw)? {
             DecodedTx::Bank(tx) => Ok((signed(tx.gas_limit), self.chain.simulate_cosmos(&tx)?)),
-            DecodedTx::Ethereum(_) => {
-                Err(CosmosError::invalid_request("estimate the gas of an Ethereum transaction with eth_estimateGas"))
-            }
+            DecodedTx::Ethereum(_) => Err(CosmosError::invalid_request(
+                "estimate the gas of an Ethereum transaction with eth_estimateGas",
+            )),
         }
     }
 
@@ -102,7 +114,8 @@ impl Gateway {
     pub(super) async fn accept_in_turn(&self, raw: &[u8]) -> Result<AcceptedTx, TxOutcome> {
         let (gateway, own) = (self.clone(), raw.to_vec());
         let accepted = in_turn(move || Ok::<_, ExecutionFailed>(gateway.accept_tx(&own))).await;
-        accepted.unwrap_or_else(|failed| Err(TxOutcome::of(raw).refused(CosmosError::logic(failed))))
+        accepted
+            .unwrap_or_else(|failed| Err(TxOutcome::of(raw).refused(CosmosError::logic(failed))))
     }
 
     /// Sends a transaction without waiting for its block, and reports no refusal.
@@ -114,7 +127,10 @@ impl Gateway {
                 tokio::spawn(async move { gateway.settle_tx(accepted).await });
                 outcome
             }
-            Err(outcome) => TxOutcome { refusal: None, ..outcome },
+            Err(outcome) => TxOutcome {
+                refusal: None,
+                ..outcome
+            },
         }
     }
 
@@ -123,18 +139,29 @@ impl Gateway {
     fn accept_tx(&self, raw: &[u8]) -> Result<AcceptedTx, TxOutcome> {
         let (new, outcome) = self.decode_new(raw)?;
         let (ethereum_hash, accepted) = match new {
-            NewTx::Bank(tx, transaction) => (transaction.hash(), self.chain.accept_cosmos(&tx, transaction)),
-            NewTx::Ethereum(submission) => (submission.transaction.hash(), self.chain.accept(submission)),
+            NewTx::Bank(tx, transaction) => (
+                transaction.hash(),
+                self.chain.accept_cosmos(&tx, transaction),
+            ),
+            NewTx::Ethereum(submission) => {
+                (submission.transaction.hash(), self.chain.accept(submission))
+            }
         };
         match accepted {
-            Ok(accepted) => Ok(AcceptedTx { outcome, ethereum_hash, accepted }),
+            Ok(accepted) => Ok(AcceptedTx {
+                outcome,
+                ethereum_hash,
+                accepted,
+            }),
             Err(error) => Err(outcome.refused(refusal(error))),
         }
     }
 
     /// Waits until an accepted transaction is in a block, or waits for one.
     pub(super) async fn settle_tx(&self, accepted: AcceptedTx) -> TxOutcome {
-        let AcceptedTx { outcome, accepted, .. } = accepted;
+        let AcceptedTx {
+            outcome, accepted, ..
+        } = accepted;
         match self.chain.settled(accepted).await {
             Ok(_) => outcome,
             Err(error) => outcome.refused(refusal(error)),
@@ -150,8 +177,16 @@ impl Gateway {
         }
     }
 
-    fn new_bank(&self, tx: Box<CosmosTransaction>, outcome: TxOutcome) -> Result<(NewTx, TxOutcome), TxOutcome> {
-        let outcome = TxOutcome { gas_wanted: signed(tx.gas_limit), gas_used: tx.gas_needed(), ..outcome };
+    fn new_bank(
+        &self,
+        tx: Box<CosmosTransaction>,
+        outcome: TxOutcome,
+    ) -> Result<(NewTx, TxOutcome), TxOutcome> {
+        let outcome = TxOutcome {
+            gas_wanted: signed(tx.gas_limit),
+            gas_used: tx.gas_needed(),
+            ..outcome
+        };
         let transaction = match Transaction::from_cosmos(&tx) {
             Ok(transaction) => transaction,
             Err(error) => return Err(outcome.refused(error)),
@@ -162,7 +197,11 @@ impl Gateway {
         Ok((NewTx::Bank(tx, transaction), outcome))
     }
 
-    fn new_ethereum(&self, raw: &[u8], outcome: TxOutcome) -> Result<(NewTx, TxOutcome), TxOutcome> {
+    fn new_ethereum(
+        &self,
+        raw: &[u8],
+        outcome: TxOutcome,
+    ) -> Result<(NewTx, TxOutcome), TxOutcome> {
         let submission = match Submission::decode(raw) {
             Ok(submission) => submission,
             Err(error) => return Err(outcome.refused(refusal(error.into()))),
@@ -192,7 +231,13 @@ pub(super) fn raw_tx(transaction: &Transaction, network: &CosmosNetwork) -> Vec<
         false => {
             let tx = &transaction.envelope;
             let raw = transaction.encode();
-            ethereum_tx_raw(transaction.sender, raw, tx.gas_limit(), tx.max_fee_per_gas(), network)
+            ethereum_tx_raw(
+                transaction.sender,
+                raw,
+                tx.gas_limit(),
+                tx.max_fee_per_gas(),
+                network,
+            )
         }
     }
 }
@@ -212,17 +257,21 @@ fn refusal(error: SubmitError) -> CosmosError {
         | SubmitError::FutureReplacesPending
         | SubmitError::AccountLimit { .. }
         | SubmitError::Evicted => CosmosError::mempool_full(error),
-        SubmitError::NonceTooLow { next, nonce } => {
-            CosmosError::wrong_sequence(format!("account sequence mismatch, expected {next}, got {nonce}"))
-        }
+        SubmitError::NonceTooLow { next, nonce } => CosmosError::wrong_sequence(format!(
+            "account sequence mismatch, expected {next}, got {nonce}"
+        )),
         SubmitError::ReplacementUnderpriced => CosmosError::wrong_sequence(error),
         SubmitError::InsufficientFunds { .. } => CosmosError::insufficient_funds(error),
-        SubmitError::Underpriced { .. } | SubmitError::TipAboveFeeCap { .. } | SubmitError::FeeCapTooLow { .. } => {
-            CosmosError::insufficient_fee(error)
-        }
+        SubmitError::Underpriced { .. }
+        | SubmitError::TipAboveFeeCap { .. }
+        | SubmitError::FeeCapTooLow { .. } => CosmosError::insufficient_fee(error),
         SubmitError::Oversized { .. } => CosmosError::too_large(error),
-        SubmitError::IntrinsicGas { .. } | SubmitError::FloorDataGas { .. } => CosmosError::out_of_gas(error),
-        SubmitError::BlockGasLimit | SubmitError::TransactionGasCap { .. } => CosmosError::invalid_gas_limit(error),
+        SubmitError::IntrinsicGas { .. } | SubmitError::FloorDataGas { .. } => {
+            CosmosError::out_of_gas(error)
+        }
+        SubmitError::BlockGasLimit | SubmitError::TransactionGasCap { .. } => {
+            CosmosError::invalid_gas_limit(error)
+        }
         SubmitError::Decode(DecodeError::Signature) | SubmitError::WrongChain { .. } => {
             CosmosError::unauthorized(error)
         }

@@ -30,7 +30,12 @@ const NARROW: &str = "narrow it with conditions on tx.height";
 /// The number of the newest transactions among which an Ethereum transaction is found by its Cosmos hash.
 const MAX_HASHED: usize = 100_000;
 /// Attributes whose value is the sender of the transaction, and those whose value is a recipient of a Cosmos transaction.
-const OF_SENDERS: [&str; 4] = ["coin_spent.spender", "message.sender", "transfer.sender", "tx.fee_payer"];
+const OF_SENDERS: [&str; 4] = [
+    "coin_spent.spender",
+    "message.sender",
+    "transfer.sender",
+    "tx.fee_payer",
+];
 const OF_RECIPIENTS: [&str; 2] = ["coin_received.receiver", "transfer.recipient"];
 
 /// A transaction in a block.
@@ -47,7 +52,12 @@ impl FoundTx {
     pub(super) fn of(block: &Arc<Block>, index: usize, network: &CosmosNetwork) -> Option<Self> {
         let result = TxResult::of(block, index, network)?;
         let raw = raw_tx(block.transactions.get(index)?, network);
-        Some(Self { block: block.clone(), index, raw, result })
+        Some(Self {
+            block: block.clone(),
+            index,
+            raw,
+            result,
+        })
     }
 
     /// The Cosmos hash.
@@ -72,18 +82,27 @@ impl FoundTx {
 
 /// Whether a query finds a transaction, which is decoded only for conditions on its events.
 fn matches(block: &Arc<Block>, index: usize, network: &CosmosNetwork, query: &EventQuery) -> bool {
-    let Some(transaction) = block.transactions.get(index) else { return false };
+    let Some(transaction) = block.transactions.get(index) else {
+        return false;
+    };
     let height = block.number().to_string();
     let (hash, events) = (OnceCell::new(), OnceCell::new());
     let find_hash = || hex::encode_upper(cosmos_hash(&raw_tx(transaction, network)));
-    let find_events = || FoundTx::of(block, index, network).map(|found| found.events()).unwrap_or_default();
+    let find_events = || {
+        FoundTx::of(block, index, network)
+            .map(|found| found.events())
+            .unwrap_or_default()
+    };
     query.matches(|key| match key {
         "tm.event" => vec!["Tx"],
         "tx.height" => vec![&height],
         "tx.hash" => vec![hash.get_or_init(find_hash)],
         key => {
             let events = events.get_or_init(find_events).iter();
-            events.filter(|(own, _)| own == key).map(|(_, value): &(String, String)| value.as_str()).collect()
+            events
+                .filter(|(own, _)| own == key)
+                .map(|(_, value): &(String, String)| value.as_str())
+                .collect()
         }
     })
 }
@@ -102,9 +121,17 @@ struct HashedBlocks {
 
 impl CosmosHashes {
     /// The block of a transaction, and its position there.
-    fn find(&self, head: &Head, hash: B256, network: &CosmosNetwork) -> Option<(Arc<Block>, usize)> {
+    fn find(
+        &self,
+        head: &Head,
+        hash: B256,
+        network: &CosmosNetwork,
+    ) -> Option<(Arc<Block>, usize)> {
         let mut known = self.0.lock();
-        let is_canonical = |block: &Arc<Block>| head.block(block.number()).is_some_and(|own| own.hash == block.hash);
+        let is_canonical = |block: &Arc<Block>| {
+            head.block(block.number())
+                .is_some_and(|own| own.hash == block.hash)
+        };
         if !known.newest.as_ref().is_some_and(is_canonical) || known.places.len() > 2 * MAX_HASHED {
             *known = HashedBlocks::default();
         }
@@ -116,7 +143,10 @@ impl CosmosHashes {
             }
             left -= block.transactions.len();
             for (index, transaction) in block.transactions.iter().enumerate() {
-                known.places.insert(cosmos_hash(&raw_tx(transaction, network)), (block.number(), index));
+                known.places.insert(
+                    cosmos_hash(&raw_tx(transaction, network)),
+                    (block.number(), index),
+                );
             }
         }
         known.newest = Some(head.block.clone());
@@ -140,7 +170,12 @@ impl TxsFound {
     /// The transactions, each with its block, which is read when it is its turn. Those of blocks that are not kept any more are
     /// left out.
     pub(super) fn into_places(self) -> impl Iterator<Item = Result<TxPlace, GatewayError>> + Send {
-        let Self { chain, head, places, .. } = self;
+        let Self {
+            chain,
+            head,
+            places,
+            ..
+        } = self;
         let mut last: Option<Arc<Block>> = None;
         places.into_iter().filter_map(move |(number, index)| {
             if last.as_ref().is_none_or(|block| block.number() != number) {
@@ -175,7 +210,10 @@ struct Wanted {
 impl Wanted {
     /// `None` if a text that has to be an account is none.
     fn of(query: &EventQuery, gateway: &Gateway) -> Option<Self> {
-        let mut wanted = Self { sender: None, recipient: None };
+        let mut wanted = Self {
+            sender: None,
+            recipient: None,
+        };
         for (key, text) in query.equals() {
             let account = || parse_account_address(text, &gateway.network.hrp).ok();
             if OF_SENDERS.contains(&key) {
@@ -194,7 +232,9 @@ impl Wanted {
             // Several transfers are sent to the bank.
             transaction.is_cosmos() && (to == Some(account) || to == Some(BANK_ADDRESS))
         };
-        self.sender.is_none_or(|account| transaction.sender == account) && self.recipient.is_none_or(is_recipient)
+        self.sender
+            .is_none_or(|account| transaction.sender == account)
+            && self.recipient.is_none_or(is_recipient)
     }
 }
 
@@ -217,7 +257,9 @@ impl TxSearch<'_> {
             }
             self.compared += 1;
             if self.compared > MAX_COMPARED {
-                return Err(format!("the search goes through more than {MAX_COMPARED} transactions: {NARROW}"));
+                return Err(format!(
+                    "the search goes through more than {MAX_COMPARED} transactions: {NARROW}"
+                ));
             }
             if matches(block, index, self.network, self.query) {
                 self.found.push((block.number(), index));
@@ -229,7 +271,9 @@ impl TxSearch<'_> {
     fn compare_older(&mut self, block: &Arc<Block>) -> Result<(), String> {
         self.read += 1;
         if self.read > MAX_READ {
-            return Err(format!("the search reads more than {MAX_READ} old blocks: {NARROW}"));
+            return Err(format!(
+                "the search reads more than {MAX_READ} old blocks: {NARROW}"
+            ));
         }
         self.compare(block)
     }
@@ -242,7 +286,9 @@ pub(super) fn is_long_search(query: &EventQuery) -> bool {
 
 /// The hash of the transaction that a query asks for, if it names one.
 fn hash_in(query: &EventQuery) -> Option<&str> {
-    ["tx.hash", "ethereum_tx.ethereumTxHash"].into_iter().find_map(|key| query.equal(key))
+    ["tx.hash", "ethereum_tx.ethereumTxHash"]
+        .into_iter()
+        .find_map(|key| query.equal(key))
 }
 
 impl Gateway {
@@ -257,16 +303,28 @@ impl Gateway {
     }
 
     /// The transactions whose events match a query.
-    pub(super) fn search_txs(&self, query: &EventQuery, page: SearchPage) -> Result<TxsFound, GatewayError> {
+    pub(super) fn search_txs(
+        &self,
+        query: &EventQuery,
+        page: SearchPage,
+    ) -> Result<TxsFound, GatewayError> {
         let head = self.chain.head();
         let mut found: Vec<(u64, usize)> = match hash_in(query) {
             Some(hash) => {
-                let hash = hex::decode(hash).ok().and_then(|hash| B256::try_from(hash.as_slice()).ok());
+                let hash = hex::decode(hash)
+                    .ok()
+                    .and_then(|hash| B256::try_from(hash.as_slice()).ok());
                 let found = hash.and_then(|hash| self.tx_at(&head, hash));
-                let found = found.filter(|(block, index)| matches(block, *index, &self.node.network, query));
-                found.map(|(block, index)| (block.number(), index)).into_iter().collect()
+                let found = found
+                    .filter(|(block, index)| matches(block, *index, &self.node.network, query));
+                found
+                    .map(|(block, index)| (block.number(), index))
+                    .into_iter()
+                    .collect()
             }
-            None => self.scan(&head, query).map_err(GatewayError::InvalidArgument)?,
+            None => self
+                .scan(&head, query)
+                .map_err(GatewayError::InvalidArgument)?,
         };
         found.sort_unstable();
         if page.newest_first {
@@ -274,18 +332,34 @@ impl Gateway {
         }
         let total = found.len();
         let places = found.into_iter().skip(page.skip).take(page.limit).collect();
-        Ok(TxsFound { chain: self.chain.clone(), head, places, total })
+        Ok(TxsFound {
+            chain: self.chain.clone(),
+            head,
+            places,
+            total,
+        })
     }
 
     /// The positions of transactions; the error says why there is no answer.
     fn scan(&self, head: &Arc<Head>, query: &EventQuery) -> Result<Vec<(u64, usize)>, String> {
-        let Some(wanted) = Wanted::of(query, self) else { return Ok(Vec::new()) };
+        let Some(wanted) = Wanted::of(query, self) else {
+            return Ok(Vec::new());
+        };
         let (first, last) = query.range("tx.height");
         let (first, last) = (first.max(self.chain.oldest(head)), last.min(head.number()));
         let account = wanted.sender.or(wanted.recipient);
         let network = &self.node.network;
-        let mut search = TxSearch { query, wanted, network, compared: 0, read: 0, found: Vec::new() };
-        let in_memory = head.blocks_from(first).take_while(|block| block.number() <= last);
+        let mut search = TxSearch {
+            query,
+            wanted,
+            network,
+            compared: 0,
+            read: 0,
+            found: Vec::new(),
+        };
+        let in_memory = head
+            .blocks_from(first)
+            .take_while(|block| block.number() <= last);
         for block in in_memory {
             search.compare(block)?;
         }
@@ -304,7 +378,10 @@ impl Gateway {
             }
             None => {
                 for number in first..head.oldest().min(last.saturating_add(1)) {
-                    let block = self.chain.block(head, BlockId::Number(number)).map_err(|error| error.to_string())?;
+                    let block = self
+                        .chain
+                        .block(head, BlockId::Number(number))
+                        .map_err(|error| error.to_string())?;
                     if let Some(block) = block {
                         search.compare_older(&block)?;
                     }

@@ -21,7 +21,11 @@ const MAX_TX_BODY: usize = 4 * MAX_COSMOS_TX_SIZE;
 pub(super) fn routes(api: Api<Gateway>) -> Api<Gateway> {
     api.inert_post("/cosmos/tx/v1beta1/txs", broadcast, "Sends a transaction.")
         .named("broadcastTx")
-        .inert_post("/cosmos/tx/v1beta1/simulate", simulate, "The gas that a transaction needs.")
+        .inert_post(
+            "/cosmos/tx/v1beta1/simulate",
+            simulate,
+            "The gas that a transaction needs.",
+        )
         .named("simulateTx")
         // As in the SDK, a transaction that fails is an unknown error of gRPC.
         .fails::<GatewayError>(&[StatusCode::INTERNAL_SERVER_ERROR])
@@ -29,7 +33,10 @@ pub(super) fn routes(api: Api<Gateway>) -> Api<Gateway> {
 
 /// The body of both routes, in protobuf's JSON.
 #[derive(JsonSchema)]
-#[allow(dead_code, reason = "the body is read by its descriptor; this describes it")]
+#[allow(
+    dead_code,
+    reason = "the body is read by its descriptor; this describes it"
+)]
 struct TxRequest {
     /// `TxRaw` in base64.
     tx_bytes: String,
@@ -46,7 +53,8 @@ impl FromRequest<Gateway> for TxBody {
 
     async fn from_request(request: Request, _: &Gateway) -> Result<Self, GatewayError> {
         let (body, held) = receive_json(request, MAX_TX_BODY).await?;
-        let read = serde_json::from_slice(&body).map_err(|error| GatewayError::InvalidArgument(error.to_string()));
+        let read = serde_json::from_slice(&body)
+            .map_err(|error| GatewayError::InvalidArgument(error.to_string()));
         Ok(Self(read?, held))
     }
 }
@@ -65,12 +73,23 @@ async fn simulate(State(gateway): State<Gateway>, body: TxBody) -> Result<SdkRep
     answer(&gateway, "cosmos.tx.v1beta1.Service/Simulate", body).await
 }
 
-async fn answer(gateway: &Gateway, name: &str, TxBody(body, _held): TxBody) -> Result<SdkReply, GatewayError> {
+async fn answer(
+    gateway: &Gateway,
+    name: &str,
+    TxBody(body, _held): TxBody,
+) -> Result<SdkReply, GatewayError> {
     let method = gateway.methods.get(name);
-    let method = method.ok_or_else(|| GatewayError::Internal(format!("{name} is not described")))?;
+    let method =
+        method.ok_or_else(|| GatewayError::Internal(format!("{name} is not described")))?;
     let request = from_json(method.descriptor.input(), body);
     let request = request.map_err(|error| GatewayError::InvalidArgument(error.to_string()))?;
-    let (body, _) =
-        gateway.ask(method, || Ok(request), None, |gateway, _, content| content.json(gateway, |_| ())).await?;
+    let (body, _) = gateway
+        .ask(
+            method,
+            || Ok(request),
+            None,
+            |gateway, _, content| content.json(gateway, |_| ()),
+        )
+        .await?;
     Ok(SdkReply(body))
 }

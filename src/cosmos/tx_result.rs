@@ -56,26 +56,45 @@ impl TxResult {
     }
 
     fn bank(tx: &CosmosTransaction, succeeded: bool, network: &CosmosNetwork) -> Self {
-        let writer = EventWriter { network, sender: address(tx.sender, network), events: Vec::new() };
+        let writer = EventWriter {
+            network,
+            sender: address(tx.sender, network),
+            events: Vec::new(),
+        };
         let events = writer.ante(tx);
         let gas = (tx.gas_limit, tx.gas_needed());
         if !succeeded {
-            let total = tx.transfers.iter().fold(U256::ZERO, |sum, transfer| sum.saturating_add(transfer.amount));
+            let total = tx.transfers.iter().fold(U256::ZERO, |sum, transfer| {
+                sum.saturating_add(transfer.amount)
+            });
             let log = format!(
                 "failed to execute message: spendable balance is smaller than {total}{}: insufficient funds",
                 network.denom
             );
             let (gas_wanted, gas_used) = gas;
             let (code, codespace, data) = (INSUFFICIENT_FUNDS, "sdk", Vec::new());
-            return Self { code, codespace, log, data, gas_wanted, gas_used, events: events.events };
+            return Self {
+                code,
+                codespace,
+                log,
+                data,
+                gas_wanted,
+                gas_used,
+                events: events.events,
+            };
         }
-        let response =
-            |message: &BankMessage| Any { type_url: format!("{}Response", message.type_url()), value: Vec::new() };
+        let response = |message: &BankMessage| Any {
+            type_url: format!("{}Response", message.type_url()),
+            value: Vec::new(),
+        };
         Self {
             code: 0,
             codespace: "",
             log: String::new(),
-            data: TxMsgData { msg_responses: tx.messages.iter().map(response).collect() }.encode_to_vec(),
+            data: TxMsgData {
+                msg_responses: tx.messages.iter().map(response).collect(),
+            }
+            .encode_to_vec(),
             gas_wanted: gas.0,
             gas_used: gas.1,
             events: events.messages(tx).events,
@@ -105,7 +124,12 @@ impl TxResult {
             attributes.push(("ethereumTxFailed", "execution reverted".to_owned()));
         }
         let action = ("action", "/cosmos.evm.vm.v1.MsgEthereumTx".to_owned());
-        let message = vec![action, ("sender", sender), ("module", "evm".to_owned()), ("msg_index", "0".to_owned())];
+        let message = vec![
+            action,
+            ("sender", sender),
+            ("module", "evm".to_owned()),
+            ("msg_index", "0".to_owned()),
+        ];
         attributes.push(("msg_index", "0".to_owned()));
         let (code, codespace, log) = match succeeded {
             true => (0, "", String::new()),
@@ -118,7 +142,16 @@ impl TxResult {
             data: Vec::new(),
             gas_wanted: tx.gas_limit(),
             gas_used,
-            events: vec![TxEvent { kind: "message", attributes: message }, TxEvent { kind: "ethereum_tx", attributes }],
+            events: vec![
+                TxEvent {
+                    kind: "message",
+                    attributes: message,
+                },
+                TxEvent {
+                    kind: "ethereum_tx",
+                    attributes,
+                },
+            ],
         }
     }
 
@@ -141,7 +174,8 @@ impl TxEvent {
     /// The event in CometBFT's form, which the gateway shares.
     pub(super) fn json(&self) -> Value {
         let attributes = self.attributes.iter();
-        let attributes = attributes.map(|(key, value)| json!({ "key": key, "value": value, "index": true }));
+        let attributes =
+            attributes.map(|(key, value)| json!({ "key": key, "value": value, "index": true }));
         json!({ "type": self.kind, "attributes": attributes.collect::<Vec<_>>() })
     }
 }
@@ -154,8 +188,16 @@ struct EventWriter<'a> {
 }
 
 impl EventWriter<'_> {
-    fn push(&mut self, kind: &'static str, attributes: &[(&'static str, &str)], message: Option<usize>) {
-        let mut attributes: Vec<_> = attributes.iter().map(|(key, value)| (*key, (*value).to_owned())).collect();
+    fn push(
+        &mut self,
+        kind: &'static str,
+        attributes: &[(&'static str, &str)],
+        message: Option<usize>,
+    ) {
+        let mut attributes: Vec<_> = attributes
+            .iter()
+            .map(|(key, value)| (*key, (*value).to_owned()))
+            .collect();
         attributes.extend(message.map(|message| ("msg_index", message.to_string())));
         self.events.push(TxEvent { kind, attributes });
     }
@@ -167,18 +209,46 @@ impl EventWriter<'_> {
     /// The events of the checks before the messages: the fee, the sequence and the signature.
     fn ante(mut self, tx: &CosmosTransaction) -> Self {
         let sender = self.sender.clone();
-        let fee = if tx.fee.is_zero() { String::new() } else { self.coin(tx.fee) };
+        let fee = if tx.fee.is_zero() {
+            String::new()
+        } else {
+            self.coin(tx.fee)
+        };
         if !tx.fee.is_zero() {
             let collector = address(fee_collector(), self.network);
-            self.push("coin_spent", &[("spender", &sender), ("amount", &fee)], None);
-            self.push("coin_received", &[("receiver", &collector), ("amount", &fee)], None);
-            self.push("transfer", &[("recipient", &collector), ("sender", &sender), ("amount", &fee)], None);
+            self.push(
+                "coin_spent",
+                &[("spender", &sender), ("amount", &fee)],
+                None,
+            );
+            self.push(
+                "coin_received",
+                &[("receiver", &collector), ("amount", &fee)],
+                None,
+            );
+            self.push(
+                "transfer",
+                &[
+                    ("recipient", &collector),
+                    ("sender", &sender),
+                    ("amount", &fee),
+                ],
+                None,
+            );
             self.push("message", &[("sender", &sender)], None);
         }
         self.push("tx", &[("fee", &fee), ("fee_payer", &sender)], None);
-        self.push("tx", &[("acc_seq", &format!("{sender}/{}", tx.sequence))], None);
+        self.push(
+            "tx",
+            &[("acc_seq", &format!("{sender}/{}", tx.sequence))],
+            None,
+        );
         for signature in tx.signatures() {
-            self.push("tx", &[("signature", &Base64::encode_string(signature))], None);
+            self.push(
+                "tx",
+                &[("signature", &Base64::encode_string(signature))],
+                None,
+            );
         }
         self
     }
@@ -188,14 +258,43 @@ impl EventWriter<'_> {
         let mut transfers = tx.transfers.iter();
         for (index, message) in tx.messages.iter().enumerate() {
             let at = Some(index);
-            self.push("message", &[("action", message.type_url()), ("sender", &sender), ("module", "bank")], at);
+            self.push(
+                "message",
+                &[
+                    ("action", message.type_url()),
+                    ("sender", &sender),
+                    ("module", "bank"),
+                ],
+                at,
+            );
             let own: Vec<_> = transfers.by_ref().take(message.targets().count()).collect();
-            let total = own.iter().fold(U256::ZERO, |sum, transfer| sum.saturating_add(transfer.amount));
-            self.push("coin_spent", &[("spender", &sender), ("amount", &self.coin(total))], at);
+            let total = own.iter().fold(U256::ZERO, |sum, transfer| {
+                sum.saturating_add(transfer.amount)
+            });
+            self.push(
+                "coin_spent",
+                &[("spender", &sender), ("amount", &self.coin(total))],
+                at,
+            );
             for transfer in own {
-                let (recipient, amount) = (address(transfer.to, self.network), self.coin(transfer.amount));
-                self.push("coin_received", &[("receiver", &recipient), ("amount", &amount)], at);
-                self.push("transfer", &[("recipient", &recipient), ("sender", &sender), ("amount", &amount)], at);
+                let (recipient, amount) = (
+                    address(transfer.to, self.network),
+                    self.coin(transfer.amount),
+                );
+                self.push(
+                    "coin_received",
+                    &[("receiver", &recipient), ("amount", &amount)],
+                    at,
+                );
+                self.push(
+                    "transfer",
+                    &[
+                        ("recipient", &recipient),
+                        ("sender", &sender),
+                        ("amount", &amount),
+                    ],
+                    at,
+                );
             }
             self.push("message", &[("sender", &sender)], at);
         }
@@ -216,6 +315,8 @@ fn module_account(name: &str) -> Address {
 /// An address with the network's prefix.
 fn address(address: Address, network: &CosmosNetwork) -> String {
     // The prefix was checked when the configuration was read.
-    let text = Hrp::parse(&network.prefix).ok().and_then(|hrp| bech32::encode::<Bech32>(hrp, address.as_slice()).ok());
+    let text = Hrp::parse(&network.prefix)
+        .ok()
+        .and_then(|hrp| bech32::encode::<Bech32>(hrp, address.as_slice()).ok());
     text.unwrap_or_else(|| hex::encode(address))
 }

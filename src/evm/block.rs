@@ -15,7 +15,10 @@ use revm::{
     context::{BlockEnv, CfgEnv, ContextSetters, TxEnv},
     context_interface::{
         ContextTr,
-        result::{EVMError, ExecutionResult, HaltReason, InvalidTransaction, OutOfGasError, ResultAndState},
+        result::{
+            EVMError, ExecutionResult, HaltReason, InvalidTransaction, OutOfGasError,
+            ResultAndState,
+        },
     },
     handler::{EthFrame, Handler, MainnetHandler, SystemCallTx},
     inspector::NoOpInspector,
@@ -26,8 +29,8 @@ use revm::{
 #[cfg(feature = "js-tracer")]
 use super::DetachedExecution;
 use super::{
-    BlockHashes, ChainParams, DaoFork, Environment, Evm, EvmContext, Fork, Inspected, Overlay, OverrideError,
-    PrecompileSet,
+    BlockHashes, ChainParams, DaoFork, Environment, Evm, EvmContext, Fork, Inspected, Overlay,
+    OverrideError, PrecompileSet,
     call::waive_blob_fee,
     cosmos::run_cosmos,
     dao,
@@ -123,7 +126,9 @@ pub enum BlockError {
     #[error(transparent)]
     Deposit(#[from] MalformedDeposit),
     /// The block would be later than any block may be.
-    #[error("no block follows: its time {0} would be after 9999-12-31T23:59:59Z, the last one of the chain")]
+    #[error(
+        "no block follows: its time {0} would be after 9999-12-31T23:59:59Z, the last one of the chain"
+    )]
     TooLate(u64),
 }
 
@@ -153,11 +158,23 @@ impl<'a> BlockExecutor<'a> {
         overlay: Overlay<'a>,
     ) -> Result<Self, BlockError> {
         let evm = environment.evm(chain, overlay);
-        let mut executor =
-            Self { chain, environment, evm, receipts: Vec::new(), gas_used: 0, blob_gas_used: 0, logs: 0 };
+        let mut executor = Self {
+            chain,
+            environment,
+            evm,
+            receipts: Vec::new(),
+            gas_used: 0,
+            blob_gas_used: 0,
+            logs: 0,
+        };
         // The genesis block runs nothing; its parent is no block.
         if environment.number > 0 {
-            if chain.forks.dao() == Some(DaoFork { block: environment.number, support: true }) {
+            if chain.forks.dao()
+                == Some(DaoFork {
+                    block: environment.number,
+                    support: true,
+                })
+            {
                 dao::drain(executor.overlay())?;
             }
             // These contracts are not part of consensus: the block is valid whether or not the calls succeed.
@@ -165,7 +182,10 @@ impl<'a> BlockExecutor<'a> {
                 executor.notify(BEACON_ROOTS_ADDRESS, Bytes::from(root.0))?;
             }
             if environment.rules.has(Fork::Prague) {
-                executor.notify(HISTORY_STORAGE_ADDRESS, Bytes::from(environment.parent_hash.0))?;
+                executor.notify(
+                    HISTORY_STORAGE_ADDRESS,
+                    Bytes::from(environment.parent_hash.0),
+                )?;
             }
         }
         Ok(executor)
@@ -198,10 +218,16 @@ impl<'a> BlockExecutor<'a> {
     }
 
     /// Executes the next transaction. An error leaves the block unchanged, and it can continue with others.
-    pub fn execute(&mut self, transaction: &Transaction) -> Result<ExecutionResult, TransactionError> {
+    pub fn execute(
+        &mut self,
+        transaction: &Transaction,
+    ) -> Result<ExecutionResult, TransactionError> {
         let tx = &transaction.envelope;
         if tx.gas_limit() > self.gas_left() {
-            return Err(TransactionError::BlockFull { gas_limit: tx.gas_limit(), left: self.gas_left() });
+            return Err(TransactionError::BlockFull {
+                gas_limit: tx.gas_limit(),
+                left: self.gas_left(),
+            });
         }
         let blob_gas = tx.blob_gas_used().unwrap_or_default();
         if let Some(blobs) = &self.environment.rules.blobs
@@ -213,8 +239,17 @@ impl<'a> BlockExecutor<'a> {
         self.evm.ctx.cfg.disable_eip3607 = transaction.is_impersonated();
         let used = self.evm.ctx.db().used();
         let executed = match transaction.cosmos() {
-            None => self.evm.transact(tx_env(transaction)).map_err(TransactionError::from),
-            Some(cosmos) => run_cosmos(&mut self.evm.ctx, &mut NoOpInspector, &self.chain.cosmos, transaction, &cosmos),
+            None => self
+                .evm
+                .transact(tx_env(transaction))
+                .map_err(TransactionError::from),
+            Some(cosmos) => run_cosmos(
+                &mut self.evm.ctx,
+                &mut NoOpInspector,
+                &self.chain.cosmos,
+                transaction,
+                &cosmos,
+            ),
         };
         let executed = executed.inspect_err(|_| self.evm.ctx.db_mut().forget(used))?;
         self.commit(transaction, executed)
@@ -233,7 +268,12 @@ impl<'a> BlockExecutor<'a> {
         let mut cfg = self.evm.ctx.cfg.clone();
         cfg.disable_eip3607 = transaction.is_impersonated();
         let precompiles = self.environment.precompiles(self.chain);
-        let inputs = ExecutionInputs { tx: tx_env(transaction), cfg, block: self.environment.block_env(), precompiles };
+        let inputs = ExecutionInputs {
+            tx: tx_env(transaction),
+            cfg,
+            block: self.environment.block_env(),
+            precompiles,
+        };
         let (result, seen) = self.execute_with(transaction, inputs, inspector, look);
         result?;
         seen.ok_or_else(|| TransactionError::Machine("nothing was seen".to_owned()))
@@ -275,8 +315,14 @@ impl<'a> BlockExecutor<'a> {
         if waives_blob_fee {
             waive_blob_fee(&mut block);
         }
-        let inputs = ExecutionInputs { tx, cfg, block, precompiles };
-        self.execute_with(transaction, inputs, inspector, |_, _| ()).0
+        let inputs = ExecutionInputs {
+            tx,
+            cfg,
+            block,
+            precompiles,
+        };
+        self.execute_with(transaction, inputs, inspector, |_, _| ())
+            .0
     }
 
     fn execute_with<I, R>(
@@ -294,16 +340,43 @@ impl<'a> BlockExecutor<'a> {
         let unchanged = overlay.unchanged();
         let overlay = std::mem::replace(overlay, unchanged);
         let used = overlay.used();
-        let ExecutionInputs { tx, cfg, block, precompiles } = inputs;
-        let mut evm = assemble(block, cfg, self.environment.rules, precompiles, overlay, inspector);
+        let ExecutionInputs {
+            tx,
+            cfg,
+            block,
+            precompiles,
+        } = inputs;
+        let mut evm = assemble(
+            block,
+            cfg,
+            self.environment.rules,
+            precompiles,
+            overlay,
+            inspector,
+        );
         let executed = match transaction.cosmos() {
             None => evm.inspect_tx(tx.clone()).map_err(TransactionError::from),
-            Some(cosmos) => run_cosmos(&mut evm.ctx, &mut evm.inspector, &self.chain.cosmos, transaction, &cosmos),
+            Some(cosmos) => run_cosmos(
+                &mut evm.ctx,
+                &mut evm.inspector,
+                &self.chain.cosmos,
+                transaction,
+                &cosmos,
+            ),
         };
-        let (block, before, inspector) = (evm.ctx.block, evm.ctx.journaled_state.database, evm.inspector);
+        let (block, before, inspector) = (
+            evm.ctx.block,
+            evm.ctx.journaled_state.database,
+            evm.inspector,
+        );
         match executed {
             Ok(outcome) => {
-                let mut inspected = Inspected { tx, block, outcome, before };
+                let mut inspected = Inspected {
+                    tx,
+                    block,
+                    outcome,
+                    before,
+                };
                 let seen = look(&mut inspected, inspector);
                 *self.evm.ctx.db_mut() = inspected.before;
                 (self.commit(transaction, inspected.outcome), Some(seen))
@@ -343,15 +416,25 @@ impl<'a> BlockExecutor<'a> {
     }
 
     /// Ends the block: requests (EIP-7685), rewards of the old forks and withdrawals.
-    pub fn finish(mut self, ommers: &[Header], withdrawals: Option<&[Withdrawal]>) -> Result<BlockOutcome, BlockError> {
+    pub fn finish(
+        mut self,
+        ommers: &[Header],
+        withdrawals: Option<&[Withdrawal]>,
+    ) -> Result<BlockOutcome, BlockError> {
         let rules = self.environment.rules;
         let mut requests = None;
         if rules.has(Fork::Prague) && self.environment.number > 0 {
             let collected = requests.insert(Requests::default());
             collect_deposits(self.chain.deposit_contract, &self.receipts, collected)?;
             for (contract, kind) in [
-                (WITHDRAWAL_REQUEST_PREDEPLOY_ADDRESS, WITHDRAWAL_REQUEST_TYPE),
-                (CONSOLIDATION_REQUEST_PREDEPLOY_ADDRESS, CONSOLIDATION_REQUEST_TYPE),
+                (
+                    WITHDRAWAL_REQUEST_PREDEPLOY_ADDRESS,
+                    WITHDRAWAL_REQUEST_TYPE,
+                ),
+                (
+                    CONSOLIDATION_REQUEST_PREDEPLOY_ADDRESS,
+                    CONSOLIDATION_REQUEST_TYPE,
+                ),
             ] {
                 let output = self.requests_of(contract)?;
                 if !output.is_empty() {
@@ -377,15 +460,25 @@ impl<'a> BlockExecutor<'a> {
         })
     }
 
-    fn push_receipt(&mut self, transaction: &Transaction, result: &ExecutionResult) -> Result<(), ReadError> {
+    fn push_receipt(
+        &mut self,
+        transaction: &Transaction,
+        result: &ExecutionResult,
+    ) -> Result<(), ReadError> {
         let gas_used = result.tx_gas_used();
         self.gas_used += gas_used;
         let status = match result.is_success() {
-            _ if !self.environment.rules.has(Fork::Byzantium) => Status::Root(self.evm.ctx.db().root()?),
+            _ if !self.environment.rules.has(Fork::Byzantium) => {
+                Status::Root(self.evm.ctx.db().root()?)
+            }
             true => Status::Success,
             false => Status::Failure,
         };
-        let logs = if result.is_success() { result.logs().to_vec() } else { Vec::new() };
+        let logs = if result.is_success() {
+            result.logs().to_vec()
+        } else {
+            Vec::new()
+        };
         let first_log_index = self.logs;
         self.logs += logs.len() as u64;
         self.receipts.push(Receipt {
@@ -413,7 +506,12 @@ impl<'a> BlockExecutor<'a> {
     fn requests_of(&mut self, contract: Address) -> Result<Bytes, BlockError> {
         let failed = |reason: String| Err(BlockError::SystemCall(contract, reason));
         if self.chain.standard
-            && self.evm.ctx.db_mut().account(contract)?.is_none_or(AccountInfo::is_code_hash_empty_or_zero)
+            && self
+                .evm
+                .ctx
+                .db_mut()
+                .account(contract)?
+                .is_none_or(AccountInfo::is_code_hash_empty_or_zero)
         {
             return Err(BlockError::NoSystemContract(contract));
         }
@@ -425,14 +523,24 @@ impl<'a> BlockExecutor<'a> {
     }
 
     /// Calls a system contract as the system address. Where the contract does not exist, nothing happens.
-    fn system_call(&mut self, contract: Address, input: Bytes) -> Result<ExecutionResult, BlockError> {
-        let tx = TxEnv { gas_limit: SYSTEM_CALL_GAS, ..TxEnv::new_system_tx(contract, input) };
+    fn system_call(
+        &mut self,
+        contract: Address,
+        input: Bytes,
+    ) -> Result<ExecutionResult, BlockError> {
+        let tx = TxEnv {
+            gas_limit: SYSTEM_CALL_GAS,
+            ..TxEnv::new_system_tx(contract, input)
+        };
         self.evm.ctx.set_tx(tx);
-        let mut handler = MainnetHandler::<_, EVMError<ReadError>, EthFrame<EthInterpreter>>::default();
-        let result = handler.run_system_call(&mut self.evm).map_err(|error| match error {
-            EVMError::Database(error) => BlockError::Read(error),
-            error => BlockError::SystemCall(contract, error.to_string()),
-        })?;
+        let mut handler =
+            MainnetHandler::<_, EVMError<ReadError>, EthFrame<EthInterpreter>>::default();
+        let result = handler
+            .run_system_call(&mut self.evm)
+            .map_err(|error| match error {
+                EVMError::Database(error) => BlockError::Read(error),
+                error => BlockError::SystemCall(contract, error.to_string()),
+            })?;
         let state = self.evm.finalize();
         self.evm.ctx.db_mut().commit(state)?;
         Ok(result)
@@ -464,9 +572,14 @@ pub fn rewards(environment: &Environment, ommers: &[Header]) -> Vec<(Address, U2
     let nephew = reward / U256::from(32) * U256::from(ommers.len());
     let uncles = ommers.iter().map(|ommer| {
         let distance = (ommer.number + 8).saturating_sub(environment.number);
-        (ommer.beneficiary, reward * U256::from(distance) / U256::from(8))
+        (
+            ommer.beneficiary,
+            reward * U256::from(distance) / U256::from(8),
+        )
     });
-    uncles.chain([(environment.beneficiary, reward + nephew)]).collect()
+    uncles
+        .chain([(environment.beneficiary, reward + nephew)])
+        .collect()
 }
 
 /// The message for a call that failed, as geth words it; none for one that succeeded.
@@ -499,7 +612,9 @@ pub fn halt_message(reason: &HaltReason) -> String {
         HaltReason::OutOfOffset => "return data out of bounds".to_owned(),
         HaltReason::CreateCollision => "contract address collision".to_owned(),
         HaltReason::CreateContractSizeLimit => "max code size exceeded".to_owned(),
-        HaltReason::CreateContractStartingWithEF => "invalid code: must not begin with 0xef".to_owned(),
+        HaltReason::CreateContractStartingWithEF => {
+            "invalid code: must not begin with 0xef".to_owned()
+        }
         HaltReason::CreateInitCodeSizeLimit => "max initcode size exceeded".to_owned(),
         HaltReason::NonceOverflow => "nonce uint64 overflow".to_owned(),
         HaltReason::CallTooDeep => "max call depth exceeded".to_owned(),

@@ -14,8 +14,8 @@ use revm::{
 #[cfg(feature = "js-tracer")]
 use super::DetachedExecution;
 use super::{
-    BlockHashes, ChainParams, Environment, Evm, EvmContext, Overlay, PrecompileSet, StateOverrides, TransactionError,
-    apply_overrides,
+    BlockHashes, ChainParams, Environment, Evm, EvmContext, Overlay, PrecompileSet, StateOverrides,
+    TransactionError, apply_overrides,
     patience::{Patience, watch_jumps},
 };
 use crate::{
@@ -94,7 +94,10 @@ impl Inspected<'_> {
 impl<'a> CallContext<'a> {
     /// Returns this context with a time limit.
     pub fn within(self, patience: Patience<'a>) -> Self {
-        Self { patience: Some(patience), ..self }
+        Self {
+            patience: Some(patience),
+            ..self
+        }
     }
 
     /// Runs `call` with `gas`.
@@ -107,23 +110,40 @@ impl<'a> CallContext<'a> {
     }
 
     /// Runs `call` with the gas it asks for, up to the cap, with `inspector` attached.
-    pub fn inspect<I>(&self, call: &Call, inspector: &mut I) -> Result<Inspected<'_>, TransactionError>
+    pub fn inspect<I>(
+        &self,
+        call: &Call,
+        inspector: &mut I,
+    ) -> Result<Inspected<'_>, TransactionError>
     where
         I: for<'e> Inspector<EvmContext<'e>>,
     {
         let tx = self.tx_env(call, self.gas_of(call));
         let mut evm = self.evm(call, inspector)?;
         let outcome = evm.inspect_tx(tx.clone())?;
-        Ok(Inspected { tx, block: evm.ctx.block, outcome, before: evm.ctx.journaled_state.database })
+        Ok(Inspected {
+            tx,
+            block: evm.ctx.block,
+            outcome,
+            before: evm.ctx.journaled_state.database,
+        })
     }
 
     /// The execution of `call` with the gas it asks for, up to the cap, as plain data, and the state that it runs on.
     #[cfg(feature = "js-tracer")]
-    pub fn detached(&self, call: &Call) -> Result<(DetachedExecution, Overlay<'_>), TransactionError> {
+    pub fn detached(
+        &self,
+        call: &Call,
+    ) -> Result<(DetachedExecution, Overlay<'_>), TransactionError> {
         let tx = self.tx_env(call, self.gas_of(call));
         let evm = self.evm(call, ())?;
-        let execution =
-            DetachedExecution::new(self.environment.rules.fork, evm.ctx.cfg, evm.ctx.block, tx, &evm.precompiles);
+        let execution = DetachedExecution::new(
+            self.environment.rules.fork,
+            evm.ctx.cfg,
+            evm.ctx.block,
+            tx,
+            &evm.precompiles,
+        );
         Ok((execution, evm.ctx.journaled_state.database))
     }
 
@@ -147,7 +167,9 @@ impl<'a> CallContext<'a> {
         cfg.disable_nonce_check = true;
         let max_fee = self.max_fee(call);
         cfg.disable_base_fee = max_fee == 0 && call.priority_fee.unwrap_or(0) == 0;
-        let mut evm = self.environment.evm_with(cfg, precompiles, overlay, inspector);
+        let mut evm = self
+            .environment
+            .evm_with(cfg, precompiles, overlay, inspector);
         if max_fee == 0 {
             // A call without a gas price sees a base fee of zero, as in geth.
             evm.ctx.block.basefee = 0;
@@ -204,7 +226,8 @@ impl Call {
 
     /// Whether blobs cost nothing, as in geth for a call that offers nothing for them.
     fn waives_blob_fee(&self) -> bool {
-        self.max_fee_per_blob_gas.map_or(self.blob_hashes.is_some(), |fee| fee == 0)
+        self.max_fee_per_blob_gas
+            .map_or(self.blob_hashes.is_some(), |fee| fee == 0)
     }
 
     fn tx_env(&self, gas: u64, chain_id: u64, max_fee: u128) -> TxEnv {
@@ -231,7 +254,9 @@ impl Call {
             gas_priority_fee: (tx_type >= 2).then(|| self.priority_fee.unwrap_or(0)),
             blob_hashes: self.blob_hashes.clone().unwrap_or_default(),
             max_fee_per_blob_gas: self.max_fee_per_blob_gas.unwrap_or_default(),
-            authorization_list: authorizations.map(|signed| Either::Right(recover_authority(signed))).collect(),
+            authorization_list: authorizations
+                .map(|signed| Either::Right(recover_authority(signed)))
+                .collect(),
         }
     }
 }

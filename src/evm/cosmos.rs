@@ -14,10 +14,13 @@ use revm::{
     context_interface::{
         Block as _, ContextTr, JournalTr,
         journaled_state::account::JournaledAccountTr,
-        result::{ExecutionResult, InvalidTransaction, Output, ResultAndState, ResultGas, SuccessReason},
+        result::{
+            ExecutionResult, InvalidTransaction, Output, ResultAndState, ResultGas, SuccessReason,
+        },
     },
     interpreter::{
-        CallInput, CallInputs, CallOutcome, CallScheme, CallValue, Gas, InstructionResult, InterpreterResult,
+        CallInput, CallInputs, CallOutcome, CallScheme, CallValue, Gas, InstructionResult,
+        InterpreterResult,
     },
 };
 
@@ -45,7 +48,10 @@ where
     let executed = execute(context, inspector, network, transaction, cosmos);
     // The journal is emptied after a failure as well.
     let state = context.journal_mut().finalize();
-    Ok(ResultAndState { result: executed?, state })
+    Ok(ResultAndState {
+        result: executed?,
+        state,
+    })
 }
 
 /// Checks everything but the signature that decides whether the transaction may be in this block, and takes its fee.
@@ -84,7 +90,10 @@ fn charge(
         return invalid(InvalidTransaction::NonceOverflowInTransaction);
     }
     if !sender.decr_balance(fee) {
-        return invalid(InvalidTransaction::LackOfFundForMaxFee { fee: Box::new(fee), balance: Box::new(balance) });
+        return invalid(InvalidTransaction::LackOfFundForMaxFee {
+            fee: Box::new(fee),
+            balance: Box::new(balance),
+        });
     }
     sender.touch();
     Ok(())
@@ -97,8 +106,13 @@ fn verify(
     cosmos: &CosmosTransaction,
 ) -> Result<(), TransactionError> {
     let number = context.db_mut().account_number(cosmos.sender)?;
-    let number = number.ok_or_else(|| CosmosError::unknown_address(format!("account {}", cosmos.sender)))?;
-    let signer = SignerData { chain_id: &network.chain_id, evm_chain_id: context.cfg.chain_id, account_number: number };
+    let number =
+        number.ok_or_else(|| CosmosError::unknown_address(format!("account {}", cosmos.sender)))?;
+    let signer = SignerData {
+        chain_id: &network.chain_id,
+        evm_chain_id: context.cfg.chain_id,
+        account_number: number,
+    };
     Ok(cosmos.verify_in_block(&signer)?)
 }
 
@@ -116,27 +130,38 @@ where
     verify(context, network, cosmos)?;
 
     let (fee, gas_limit) = (cosmos.fee, cosmos.gas_limit);
-    let mut frame = Frame { context, inspector, sender: cosmos.sender };
+    let mut frame = Frame {
+        context,
+        inspector,
+        sender: cosmos.sender,
+    };
     let tx = &transaction.envelope;
     let (to, value) = (tx.to().unwrap_or(BANK_ADDRESS), tx.value());
     let failure = match (to, cosmos.transfers.as_slice()) {
-        (BANK_ADDRESS, transfers) => frame.call(BANK_ADDRESS, value, tx.input(), gas_limit, |frame| {
-            for (index, transfer) in transfers.iter().enumerate() {
-                let sent = frame.call(transfer.to, transfer.amount, &Bytes::new(), 0, |frame| {
-                    frame.transfer(transfer.to, transfer.amount, index)
-                })?;
-                if sent.is_some() {
-                    return Ok(sent);
+        (BANK_ADDRESS, transfers) => {
+            frame.call(BANK_ADDRESS, value, tx.input(), gas_limit, |frame| {
+                for (index, transfer) in transfers.iter().enumerate() {
+                    let sent =
+                        frame.call(transfer.to, transfer.amount, &Bytes::new(), 0, |frame| {
+                            frame.transfer(transfer.to, transfer.amount, index)
+                        })?;
+                    if sent.is_some() {
+                        return Ok(sent);
+                    }
                 }
-            }
-            Ok(None)
+                Ok(None)
+            })
+        }
+        (to, _) => frame.call(to, value, tx.input(), gas_limit, |frame| {
+            frame.transfer(to, value, 0)
         }),
-        (to, _) => frame.call(to, value, tx.input(), gas_limit, |frame| frame.transfer(to, value, 0)),
     }?;
 
     let burned = U256::from(context.block.basefee()) * U256::from(gas_limit);
     let beneficiary = context.block.beneficiary();
-    context.journal_mut().balance_incr(beneficiary, fee.saturating_sub(burned))?;
+    context
+        .journal_mut()
+        .balance_incr(beneficiary, fee.saturating_sub(burned))?;
     context.journal_mut().commit_tx();
     let gas = ResultGas::default().with_total_gas_spent(gas_limit);
     Ok(match failure {
@@ -146,7 +171,11 @@ where
             logs: Vec::new(),
             output: Output::Call(Bytes::new()),
         },
-        Some(output) => ExecutionResult::Revert { gas, logs: Vec::new(), output },
+        Some(output) => ExecutionResult::Revert {
+            gas,
+            logs: Vec::new(),
+            output,
+        },
     })
 }
 
@@ -195,18 +224,39 @@ impl<'a, I: Inspector<EvmContext<'a>>> Frame<'_, 'a, I> {
             None => (InstructionResult::Stop, Bytes::new()),
             Some(output) => (InstructionResult::Revert, output.clone()),
         };
-        let mut outcome = CallOutcome::new(InterpreterResult { result, output, gas }, 0..0);
+        let mut outcome = CallOutcome::new(
+            InterpreterResult {
+                result,
+                output,
+                gas,
+            },
+            0..0,
+        );
         self.inspector.call_end(self.context, &inputs, &mut outcome);
         Ok(failure)
     }
 
     /// Moves an amount to an account.
-    fn transfer(&mut self, to: Address, amount: U256, index: usize) -> Result<Option<Bytes>, ReadError> {
-        let failure = self.context.journal_mut().transfer(self.sender, to, amount)?;
+    fn transfer(
+        &mut self,
+        to: Address,
+        amount: U256,
+        index: usize,
+    ) -> Result<Option<Bytes>, ReadError> {
+        let failure = self
+            .context
+            .journal_mut()
+            .transfer(self.sender, to, amount)?;
         if failure.is_none() {
             return Ok(None);
         }
-        let balance = self.context.journal_mut().load_account(self.sender)?.data.info.balance;
+        let balance = self
+            .context
+            .journal_mut()
+            .load_account(self.sender)?
+            .data
+            .info
+            .balance;
         let reason = format!(
             "failed to execute transfer {index}: spendable balance {balance} is smaller than {amount}: insufficient funds"
         );

@@ -16,8 +16,12 @@ pub(super) fn drain(overlay: &mut Overlay<'_>) -> Result<(), ReadError> {
     overlay.edit(REFUND_CONTRACT, |_| ())?;
     for address in ACCOUNTS {
         let mut balance = U256::ZERO;
-        overlay.edit(address, |info| std::mem::swap(&mut balance, &mut info.balance))?;
-        overlay.edit(REFUND_CONTRACT, |info| info.balance = info.balance.saturating_add(balance))?;
+        overlay.edit(address, |info| {
+            std::mem::swap(&mut balance, &mut info.balance)
+        })?;
+        overlay.edit(REFUND_CONTRACT, |info| {
+            info.balance = info.balance.saturating_add(balance)
+        })?;
     }
     Ok(())
 }

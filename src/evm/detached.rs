@@ -58,15 +58,31 @@ pub struct DetachedAccount {
 
 impl DetachedExecution {
     /// The execution of `tx` in an EVM with this block, these limits and these precompiles.
-    pub(super) fn new(fork: Fork, cfg: CfgEnv, block: BlockEnv, tx: TxEnv, precompiles: &PrecompileSet) -> Self {
-        Self { fork, cfg, block, tx, precompiles: precompiles.detached(), cosmos: None }
+    pub(super) fn new(
+        fork: Fork,
+        cfg: CfgEnv,
+        block: BlockEnv,
+        tx: TxEnv,
+        precompiles: &PrecompileSet,
+    ) -> Self {
+        Self {
+            fork,
+            cfg,
+            block,
+            tx,
+            precompiles: precompiles.detached(),
+            cosmos: None,
+        }
     }
 
     /// The execution of a Cosmos transaction.
     pub(super) fn of_cosmos(mut self, transaction: &Transaction, network: &CosmosNetwork) -> Self {
         let mut bytes = Writer::default();
         transaction.write(&mut bytes);
-        self.cosmos = Some(DetachedCosmos { transaction: bytes.into_bytes().into(), network: network.clone() });
+        self.cosmos = Some(DetachedCosmos {
+            transaction: bytes.into_bytes().into(),
+            network: network.clone(),
+        });
         self
     }
 
@@ -80,19 +96,45 @@ impl DetachedExecution {
     where
         I: for<'e> Inspector<EvmContext<'e>>,
     {
-        let rules = Rules { fork: self.fork, blobs: None };
+        let rules = Rules {
+            fork: self.fork,
+            blobs: None,
+        };
         let precompiles = self.precompiles.attach(rules.spec());
-        let mut evm = assemble(self.block, self.cfg, rules, precompiles, Overlay::new(state, hashes), inspector);
+        let mut evm = assemble(
+            self.block,
+            self.cfg,
+            rules,
+            precompiles,
+            Overlay::new(state, hashes),
+            inspector,
+        );
         let outcome = match &self.cosmos {
             None => evm.inspect_tx(self.tx.clone())?,
-            Some(DetachedCosmos { transaction, network }) => {
-                let malformed = || TransactionError::Machine("malformed Cosmos transaction".to_owned());
-                let transaction = Transaction::read(&mut Reader::new(transaction)).map_err(|_| malformed())?;
+            Some(DetachedCosmos {
+                transaction,
+                network,
+            }) => {
+                let malformed =
+                    || TransactionError::Machine("malformed Cosmos transaction".to_owned());
+                let transaction =
+                    Transaction::read(&mut Reader::new(transaction)).map_err(|_| malformed())?;
                 let cosmos = transaction.cosmos().ok_or_else(malformed)?;
-                run_cosmos(&mut evm.ctx, &mut evm.inspector, network, &transaction, &cosmos)?
+                run_cosmos(
+                    &mut evm.ctx,
+                    &mut evm.inspector,
+                    network,
+                    &transaction,
+                    &cosmos,
+                )?
             }
         };
-        Ok(Inspected { tx: self.tx, block: evm.ctx.block, outcome, before: evm.ctx.journaled_state.database })
+        Ok(Inspected {
+            tx: self.tx,
+            block: evm.ctx.block,
+            outcome,
+            before: evm.ctx.journaled_state.database,
+        })
     }
 }
 
@@ -102,11 +144,27 @@ impl DetachedAccount {
         let is_contract = self.has_storage || self.code_hash != KECCAK_EMPTY;
         let contract = is_contract.then(|| {
             // No trie has the root zero: that there is storage is all that an execution asks of the root.
-            let storage_root = if self.has_storage { B256::ZERO } else { EMPTY_ROOT_HASH };
-            Contract { code: bytecode(self.code), code_hash: self.code_hash, storage_root, ..Contract::default() }
-                .into()
+            let storage_root = if self.has_storage {
+                B256::ZERO
+            } else {
+                EMPTY_ROOT_HASH
+            };
+            Contract {
+                code: bytecode(self.code),
+                code_hash: self.code_hash,
+                storage_root,
+                ..Contract::default()
+            }
+            .into()
         });
         let (number, nonce, balance) = (self.number, self.nonce, self.balance);
-        Account { address, number, nonce, balance, public_key: None, contract }
+        Account {
+            address,
+            number,
+            nonce,
+            balance,
+            public_key: None,
+            contract,
+        }
     }
 }

@@ -66,7 +66,11 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { transaction_gas: true, block_gas: true, code_size: true }
+        Self {
+            transaction_gas: true,
+            block_gas: true,
+            code_size: true,
+        }
     }
 }
 
@@ -114,7 +118,9 @@ impl Environment {
             difficulty: header.difficulty,
             mix_hash: header.mix_hash,
             // A fork may begin at a block of a chain without blobs.
-            excess_blob_gas: header.excess_blob_gas.or(rules.has(Fork::Cancun).then_some(0)),
+            excess_blob_gas: header
+                .excess_blob_gas
+                .or(rules.has(Fork::Cancun).then_some(0)),
             pretended_blob_base_fee: None,
             parent_hash: header.parent_hash,
             parent_beacon_block_root: header.parent_beacon_block_root,
@@ -139,17 +145,21 @@ impl Environment {
             basefee: self.base_fee.unwrap_or(0),
             difficulty: if merged { U256::ZERO } else { self.difficulty },
             prevrandao: merged.then_some(self.mix_hash),
-            blob_excess_gas_and_price: self
-                .excess_blob_gas
-                .zip(self.blob_base_fee())
-                .map(|(excess_blob_gas, price)| BlobExcessGasAndPrice { excess_blob_gas, blob_gasprice: price }),
+            blob_excess_gas_and_price: self.excess_blob_gas.zip(self.blob_base_fee()).map(
+                |(excess_blob_gas, price)| BlobExcessGasAndPrice {
+                    excess_blob_gas,
+                    blob_gasprice: price,
+                },
+            ),
             slot_num: 0,
         }
     }
 
     /// The chain's rules in revm's type: fork and gas table.
     pub fn cfg_env(&self, chain: &ChainParams) -> CfgEnv {
-        let mut cfg = CfgEnv::new().with_spec_and_mainnet_gas_params(self.rules.spec()).with_chain_id(chain.chain_id);
+        let mut cfg = CfgEnv::new()
+            .with_spec_and_mainnet_gas_params(self.rules.spec())
+            .with_chain_id(chain.chain_id);
         cfg.tx_chain_id_check = true;
         if !chain.limits.transaction_gas {
             cfg.tx_gas_limit_cap = Some(u64::MAX);
@@ -169,7 +179,11 @@ impl Environment {
 
     /// The precompiles that exist under these rules.
     pub fn precompiles(&self, chain: &ChainParams) -> PrecompileSet {
-        precompiles(self.rules.spec(), chain.network_precompiles, chain.signers.clone())
+        precompiles(
+            self.rules.spec(),
+            chain.network_precompiles,
+            chain.signers.clone(),
+        )
     }
 
     /// An EVM over `overlay` in this environment.
@@ -185,7 +199,14 @@ impl Environment {
         overlay: Overlay<'a>,
         inspector: I,
     ) -> Evm<'a, I> {
-        assemble(self.block_env(), cfg, self.rules, precompiles, overlay, inspector)
+        assemble(
+            self.block_env(),
+            cfg,
+            self.rules,
+            precompiles,
+            overlay,
+            inspector,
+        )
     }
 }
 

@@ -43,14 +43,21 @@ impl CallContext<'_> {
     /// Estimates the gas that `call` needs.
     pub fn estimate(&self, call: &Call) -> Result<u64, EstimateError> {
         let mut high = self.highest(call)?;
-        if call.input.is_empty() && self.is_plain_account(call)? && succeeded(&self.attempt(call, TRANSFER_GAS)?) {
+        if call.input.is_empty()
+            && self.is_plain_account(call)?
+            && succeeded(&self.attempt(call, TRANSFER_GAS)?)
+        {
             return Ok(TRANSFER_GAS);
         }
         // If the largest amount does not suffice, none does.
         let gas = match self.attempt(call, high)? {
             Some(ExecutionResult::Success { gas, .. }) => gas,
-            Some(ExecutionResult::Revert { output, .. }) => return Err(EstimateError::Revert(output)),
-            Some(ExecutionResult::Halt { reason, .. }) if !matches!(reason, HaltReason::OutOfGas(_)) => {
+            Some(ExecutionResult::Revert { output, .. }) => {
+                return Err(EstimateError::Revert(output));
+            }
+            Some(ExecutionResult::Halt { reason, .. })
+                if !matches!(reason, HaltReason::OutOfGas(_)) =>
+            {
                 return Err(EstimateError::Halt(reason));
             }
             _ => return Err(EstimateError::Allowance(high)),
@@ -74,10 +81,18 @@ impl CallContext<'_> {
     /// transaction that follows the estimate may meet the next second.
     pub fn lasting_estimate(&self, call: &Call) -> Result<u64, EstimateError> {
         let gas = self.estimate(call)?;
-        let environment =
-            Environment { timestamp: self.environment.timestamp.saturating_add(1), ..self.environment.clone() };
-        let later = CallContext { environment: &environment, ..*self };
-        if later.attempt(call, gas).is_ok_and(|attempt| succeeded(&attempt)) {
+        let environment = Environment {
+            timestamp: self.environment.timestamp.saturating_add(1),
+            ..self.environment.clone()
+        };
+        let later = CallContext {
+            environment: &environment,
+            ..*self
+        };
+        if later
+            .attempt(call, gas)
+            .is_ok_and(|attempt| succeeded(&attempt))
+        {
             return Ok(gas);
         }
         // A call that fails then with any amount of gas, such as one whose deadline passes, is still worth sending now.
@@ -86,17 +101,29 @@ impl CallContext<'_> {
 
     /// The upper bound of the search.
     fn highest(&self, call: &Call) -> Result<u64, EstimateError> {
-        let mut high = call.gas.filter(|gas| *gas >= TRANSFER_GAS).unwrap_or(self.environment.gas_limit);
+        let mut high = call
+            .gas
+            .filter(|gas| *gas >= TRANSFER_GAS)
+            .unwrap_or(self.environment.gas_limit);
         if self.environment.rules.has(Fork::Osaka) && self.chain.limits.transaction_gas {
             high = high.min(MAX_TRANSACTION_GAS);
         }
         let max_fee = self.max_fee(call);
         if max_fee > 0 {
-            let balance =
-                self.prepare()?.0.account(call.from).map_err(TransactionError::from)?.map(|info| info.balance);
+            let balance = self
+                .prepare()?
+                .0
+                .account(call.from)
+                .map_err(TransactionError::from)?
+                .map(|info| info.balance);
             let mut available = balance.unwrap_or_default();
-            let blob_gas = U256::from(call.blob_hashes.as_ref().map_or(0, Vec::len) as u64 * DATA_GAS_PER_BLOB);
-            for cost in [call.value, blob_gas * U256::from(call.max_fee_per_blob_gas.unwrap_or_default())] {
+            let blob_gas = U256::from(
+                call.blob_hashes.as_ref().map_or(0, Vec::len) as u64 * DATA_GAS_PER_BLOB,
+            );
+            for cost in [
+                call.value,
+                blob_gas * U256::from(call.max_fee_per_blob_gas.unwrap_or_default()),
+            ] {
                 if cost > U256::ZERO && cost >= available {
                     return Err(EstimateError::InsufficientFunds);
                 }
@@ -109,7 +136,11 @@ impl CallContext<'_> {
 
     fn is_plain_account(&self, call: &Call) -> Result<bool, TransactionError> {
         let Some(to) = call.to else { return Ok(false) };
-        Ok(self.prepare()?.0.account(to)?.is_none_or(|info| info.is_empty_code_hash()))
+        Ok(self
+            .prepare()?
+            .0
+            .account(to)?
+            .is_none_or(|info| info.is_empty_code_hash()))
     }
 
     fn attempt(&self, call: &Call, gas: u64) -> Result<Attempt, TransactionError> {
@@ -126,8 +157,18 @@ impl CallContext<'_> {
     }
 
     /// Tries `gas` and moves one of the bounds there.
-    fn narrow(&self, call: &Call, gas: u64, low: &mut u64, high: &mut u64) -> Result<(), TransactionError> {
-        *if succeeded(&self.attempt(call, gas)?) { high } else { low } = gas;
+    fn narrow(
+        &self,
+        call: &Call,
+        gas: u64,
+        low: &mut u64,
+        high: &mut u64,
+    ) -> Result<(), TransactionError> {
+        *if succeeded(&self.attempt(call, gas)?) {
+            high
+        } else {
+            low
+        } = gas;
         Ok(())
     }
 }

@@ -3,7 +3,9 @@
 use alloy_primitives::{Address, Bytes};
 use revm::{
     Inspector,
-    interpreter::{CallInputs, CallOutcome, CreateInputs, CreateOutcome, Interpreter, interpreter_types::Jumps},
+    interpreter::{
+        CallInputs, CallOutcome, CreateInputs, CreateOutcome, Interpreter, interpreter_types::Jumps,
+    },
 };
 
 use super::{EvmContext, Recorder};
@@ -50,23 +52,38 @@ struct Failure {
 impl FailureTracer {
     /// Returns the calls, the outermost first; none if the transaction did not fail.
     pub fn into_calls(self) -> Vec<FailedCall> {
-        self.failure.map(|failure| failure.calls.into_iter().rev().collect()).unwrap_or_default()
+        self.failure
+            .map(|failure| failure.calls.into_iter().rev().collect())
+            .unwrap_or_default()
     }
 
     fn begin(&mut self, code: Option<Address>, account: Option<Address>, input: Bytes) {
         let input = Bytes::copy_from_slice(&input[..input.len().min(MAX_INPUT)]);
         self.copied += size_of::<OpenCall>() + input.len();
-        self.open.push(OpenCall { call: FailedCall { code, account, input, position: 0 }, failed: None });
+        self.open.push(OpenCall {
+            call: FailedCall {
+                code,
+                account,
+                input,
+                position: 0,
+            },
+            failed: None,
+        });
     }
 
     fn end(&mut self, is_ok: bool, output: &Bytes) {
-        let Some(OpenCall { call, failed }) = self.open.pop() else { return };
+        let Some(OpenCall { call, failed }) = self.open.pop() else {
+            return;
+        };
         let failure = (!is_ok).then(|| {
             // A call that passes on the output of another failed because of that one.
             let cause = failed.filter(|failed| failed.output == *output);
             let mut calls = cause.map(|cause| cause.calls).unwrap_or_default();
             calls.push(call);
-            Failure { output: output.clone(), calls }
+            Failure {
+                output: output.clone(),
+                calls,
+            }
         });
         match self.open.last_mut() {
             Some(caller) => caller.failed = failure,
@@ -88,9 +105,17 @@ impl Inspector<EvmContext<'_>> for FailureTracer {
         }
     }
 
-    fn call(&mut self, context: &mut EvmContext<'_>, inputs: &mut CallInputs) -> Option<CallOutcome> {
+    fn call(
+        &mut self,
+        context: &mut EvmContext<'_>,
+        inputs: &mut CallInputs,
+    ) -> Option<CallOutcome> {
         let input = inputs.input.bytes(context);
-        self.begin(Some(inputs.bytecode_address), Some(inputs.target_address), input);
+        self.begin(
+            Some(inputs.bytecode_address),
+            Some(inputs.target_address),
+            input,
+        );
         None
     }
 
@@ -103,7 +128,12 @@ impl Inspector<EvmContext<'_>> for FailureTracer {
         None
     }
 
-    fn create_end(&mut self, _: &mut EvmContext<'_>, _: &CreateInputs, outcome: &mut CreateOutcome) {
+    fn create_end(
+        &mut self,
+        _: &mut EvmContext<'_>,
+        _: &CreateInputs,
+        outcome: &mut CreateOutcome,
+    ) {
         self.end(outcome.result.is_ok(), &outcome.result.output);
     }
 }

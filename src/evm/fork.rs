@@ -6,8 +6,13 @@ use alloy_eips::eip7840::BlobParams;
 use revm::primitives::hardfork::SpecId;
 
 /// A mainnet fork that changed the rules of execution or the shape of a block, in historical order.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
-#[expect(missing_docs, reason = "the names are the documentation: https://ethereum.org/en/history")]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize,
+)]
+#[expect(
+    missing_docs,
+    reason = "the names are the documentation: https://ethereum.org/en/history"
+)]
 pub enum Fork {
     Frontier,
     Homestead,
@@ -38,8 +43,14 @@ pub enum Fork {
 pub(super) const FORKS: [(Fork, &[&str]); 23] = [
     (Fork::Frontier, &["frontier"]),
     (Fork::Homestead, &["homestead"]),
-    (Fork::Tangerine, &["tangerine", "eip150", "tangerinewhistle"]),
-    (Fork::SpuriousDragon, &["spuriousdragon", "eip158", "spurious"]),
+    (
+        Fork::Tangerine,
+        &["tangerine", "eip150", "tangerinewhistle"],
+    ),
+    (
+        Fork::SpuriousDragon,
+        &["spuriousdragon", "eip158", "spurious"],
+    ),
     (Fork::Byzantium, &["byzantium"]),
     (Fork::Constantinople, &["constantinople"]),
     (Fork::Petersburg, &["petersburg"]),
@@ -63,7 +74,9 @@ pub(super) const FORKS: [(Fork, &[&str]); 23] = [
 
 /// `--hardfork` names an unknown fork.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("unknown hardfork `{0}`; one of frontier, homestead, … cancun, prague, osaka, bpo1, bpo2, latest is expected")]
+#[error(
+    "unknown hardfork `{0}`; one of frontier, homestead, … cancun, prague, osaka, bpo1, bpo2, latest is expected"
+)]
 pub struct UnknownFork(String);
 
 impl Fork {
@@ -92,7 +105,9 @@ impl Fork {
             Self::Shanghai => SpecId::SHANGHAI,
             Self::Cancun => SpecId::CANCUN,
             Self::Prague => SpecId::PRAGUE,
-            Self::Osaka | Self::Bpo1 | Self::Bpo2 | Self::Bpo3 | Self::Bpo4 | Self::Bpo5 => SpecId::OSAKA,
+            Self::Osaka | Self::Bpo1 | Self::Bpo2 | Self::Bpo3 | Self::Bpo4 | Self::Bpo5 => {
+                SpecId::OSAKA
+            }
         }
     }
 
@@ -117,7 +132,9 @@ impl FromStr for Fork {
         // Later forks exist in genesis files only, which state their own limits.
         let mut live = FORKS.iter().filter(|(fork, _)| *fork <= Self::LATEST);
         let found = live.find(|(_, names)| names.contains(&plain.as_str()));
-        found.map(|(fork, _)| *fork).ok_or_else(|| UnknownFork(name.to_owned()))
+        found
+            .map(|(fork, _)| *fork)
+            .ok_or_else(|| UnknownFork(name.to_owned()))
     }
 }
 

@@ -22,10 +22,12 @@ type Step<'c, 'e> = InstructionContext<'c, EvmContext<'e>, EthInterpreter>;
 pub(super) fn instructions<'a>(rules: Rules) -> EthInstructions<EthInterpreter, EvmContext<'a>> {
     let mut instructions = EthInstructions::new_mainnet_with_spec(rules.spec());
     if rules.spec() >= SpecId::PETERSBURG {
-        instructions.instruction_table_mut()[usize::from(EXTCODEHASH)] = Instruction::new(extcodehash_of_storage);
+        instructions.instruction_table_mut()[usize::from(EXTCODEHASH)] =
+            Instruction::new(extcodehash_of_storage);
     }
     if rules.fork == Fork::Constantinople {
-        instructions.instruction_table_mut()[usize::from(SSTORE)] = Instruction::new(net_metered_sstore);
+        instructions.instruction_table_mut()[usize::from(SSTORE)] =
+            Instruction::new(net_metered_sstore);
     }
     instructions
 }
@@ -43,7 +45,10 @@ pub(super) fn adjust_prices(cfg: &mut CfgEnv, rules: Rules) {
 fn extcodehash_of_storage(step: Step<'_, '_>) -> InstructionExecResult {
     let InstructionContext { interpreter, host } = step;
     let asked = interpreter.stack.peek(0)?;
-    extcodehash(InstructionContext { interpreter: &mut *interpreter, host: &mut *host })?;
+    extcodehash(InstructionContext {
+        interpreter: &mut *interpreter,
+        host: &mut *host,
+    })?;
     if interpreter.stack.peek(0)?.is_zero() {
         let address = alloy_primitives::Address::from_word(asked.into());
         // The account is warm by now, so loading it costs nothing.
@@ -69,7 +74,11 @@ fn net_metered_sstore(step: Step<'_, '_>) -> InstructionExecResult {
 
 /// Gas and refund of a write (EIP-1283).
 fn net_metering(written: &SStoreResult) -> (u64, i64) {
-    let SStoreResult { original_value: original, present_value: present, new_value: new } = written;
+    let SStoreResult {
+        original_value: original,
+        present_value: present,
+        new_value: new,
+    } = written;
     if new == present {
         return (200, 0);
     }

@@ -4,7 +4,9 @@ use alloy_primitives::{Address, U256};
 use revm::{
     Inspector,
     context_interface::CreateScheme,
-    interpreter::{CallInputs, CallOutcome, CallScheme, CreateInputs, CreateOutcome, InstructionResult},
+    interpreter::{
+        CallInputs, CallOutcome, CallScheme, CreateInputs, CreateOutcome, InstructionResult,
+    },
 };
 
 use super::{EvmContext, Recorder, call_gas_used, failure_message};
@@ -34,7 +36,10 @@ pub enum InternalCallKind {
 impl InternalCallKind {
     /// Returns whether this is a call, rather than a creation or a self-destruct.
     pub fn is_call(self) -> bool {
-        matches!(self, Self::Call | Self::CallCode | Self::DelegateCall | Self::StaticCall)
+        matches!(
+            self,
+            Self::Call | Self::CallCode | Self::DelegateCall | Self::StaticCall
+        )
     }
 }
 
@@ -80,12 +85,20 @@ impl InternalCalls {
     }
 
     fn begin(&mut self, call: InternalCall) {
-        let index = if self.active.is_empty() { None } else { self.push(call) };
+        let index = if self.active.is_empty() {
+            None
+        } else {
+            self.push(call)
+        };
         self.active.push(index);
     }
 
     fn end(&mut self, result: InstructionResult, gas_used: u64) -> Option<&mut InternalCall> {
-        let call = self.active.pop().flatten().and_then(|index| self.calls.get_mut(index))?;
+        let call = self
+            .active
+            .pop()
+            .flatten()
+            .and_then(|index| self.calls.get_mut(index))?;
         call.gas_used = call_gas_used(result, gas_used, call.gas);
         call.error = failure_message(result);
         Some(call)
@@ -96,11 +109,21 @@ impl Inspector<EvmContext<'_>> for InternalCalls {
     fn call(&mut self, _: &mut EvmContext<'_>, inputs: &mut CallInputs) -> Option<CallOutcome> {
         let (kind, from, to) = match inputs.scheme {
             CallScheme::Call => (InternalCallKind::Call, inputs.caller, inputs.target_address),
-            CallScheme::StaticCall => (InternalCallKind::StaticCall, inputs.caller, inputs.target_address),
-            CallScheme::CallCode => (InternalCallKind::CallCode, inputs.target_address, inputs.bytecode_address),
-            CallScheme::DelegateCall => {
-                (InternalCallKind::DelegateCall, inputs.target_address, inputs.bytecode_address)
-            }
+            CallScheme::StaticCall => (
+                InternalCallKind::StaticCall,
+                inputs.caller,
+                inputs.target_address,
+            ),
+            CallScheme::CallCode => (
+                InternalCallKind::CallCode,
+                inputs.target_address,
+                inputs.bytecode_address,
+            ),
+            CallScheme::DelegateCall => (
+                InternalCallKind::DelegateCall,
+                inputs.target_address,
+                inputs.bytecode_address,
+            ),
         };
         self.begin(InternalCall {
             kind,
@@ -118,7 +141,11 @@ impl Inspector<EvmContext<'_>> for InternalCalls {
         self.end(outcome.result.result, outcome.result.gas.total_gas_spent());
     }
 
-    fn create(&mut self, _: &mut EvmContext<'_>, inputs: &mut CreateInputs) -> Option<CreateOutcome> {
+    fn create(
+        &mut self,
+        _: &mut EvmContext<'_>,
+        inputs: &mut CreateInputs,
+    ) -> Option<CreateOutcome> {
         let kind = match inputs.scheme() {
             CreateScheme::Create2 { .. } => InternalCallKind::Create2,
             _ => InternalCallKind::Create,
@@ -135,7 +162,12 @@ impl Inspector<EvmContext<'_>> for InternalCalls {
         None
     }
 
-    fn create_end(&mut self, _: &mut EvmContext<'_>, _: &CreateInputs, outcome: &mut CreateOutcome) {
+    fn create_end(
+        &mut self,
+        _: &mut EvmContext<'_>,
+        _: &CreateInputs,
+        outcome: &mut CreateOutcome,
+    ) {
         let created = outcome.address.filter(|_| outcome.result.is_ok());
         if let Some(call) = self.end(outcome.result.result, outcome.result.gas.total_gas_spent()) {
             call.to = created;

@@ -27,7 +27,8 @@ mod transfers;
 mod watch;
 
 pub use block::{
-    BlockError, BlockExecutor, BlockOutcome, TransactionError, call_gas_used, failure_message, halt_message, rewards,
+    BlockError, BlockExecutor, BlockOutcome, TransactionError, call_gas_used, failure_message,
+    halt_message, rewards,
 };
 pub(crate) use call::lift_limits;
 pub use call::{Call, CallContext, Inspected, usual_max_fee};

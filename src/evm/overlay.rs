@@ -61,7 +61,13 @@ struct OverlayAccount {
 impl<'a> Overlay<'a> {
     /// No changes yet.
     pub fn new(base: &'a dyn ReadState, hashes: &'a dyn BlockHashes) -> Self {
-        Self { base, hashes, accounts: Vec::new(), index: HashMap::default(), patience: None }
+        Self {
+            base,
+            hashes,
+            accounts: Vec::new(),
+            index: HashMap::default(),
+            patience: None,
+        }
     }
 
     /// An overlay without changes, for an execution with a time limit.
@@ -107,7 +113,12 @@ impl<'a> Overlay<'a> {
 
     /// Adds to a balance outside of any transaction: rewards and withdrawals. An amount of zero still touches the
     /// account, which deletes it if it is empty (EIP-161).
-    pub fn credit(&mut self, address: Address, amount: U256, clear_empty: bool) -> Result<(), ReadError> {
+    pub fn credit(
+        &mut self,
+        address: Address,
+        amount: U256,
+        clear_empty: bool,
+    ) -> Result<(), ReadError> {
         let at = self.load(address)?;
         let entry = &mut self.accounts[at];
         let info = entry.now.get_or_insert_default();
@@ -121,7 +132,11 @@ impl<'a> Overlay<'a> {
     }
 
     /// Replaces an account's fields outside of any transaction.
-    pub fn edit(&mut self, address: Address, edit: impl FnOnce(&mut AccountInfo)) -> Result<(), ReadError> {
+    pub fn edit(
+        &mut self,
+        address: Address,
+        edit: impl FnOnce(&mut AccountInfo),
+    ) -> Result<(), ReadError> {
         let at = self.load(address)?;
         let entry = &mut self.accounts[at];
         edit(entry.now.get_or_insert_default());
@@ -132,11 +147,18 @@ impl<'a> Overlay<'a> {
     /// Gives an account code outside of any transaction.
     pub fn set_code(&mut self, address: Address, code: Bytes) -> Result<(), ReadError> {
         let code = bytecode(code);
-        self.edit(address, |info| (info.code_hash, info.code) = (code.hash_slow(), Some(code)))
+        self.edit(address, |info| {
+            (info.code_hash, info.code) = (code.hash_slow(), Some(code))
+        })
     }
 
     /// Writes a storage slot outside of any transaction.
-    pub fn set_storage(&mut self, address: Address, slot: U256, value: U256) -> Result<(), ReadError> {
+    pub fn set_storage(
+        &mut self,
+        address: Address,
+        slot: U256,
+        value: U256,
+    ) -> Result<(), ReadError> {
         let at = self.load(address)?;
         let entry = &mut self.accounts[at];
         entry.now.get_or_insert_default();
@@ -180,8 +202,13 @@ impl<'a> Overlay<'a> {
                 entry.now = None;
                 continue;
             }
-            let changed = account.storage.into_iter().filter(|(_, slot)| slot.is_changed());
-            entry.storage.extend(changed.map(|(index, slot)| (index, slot.present_value)));
+            let changed = account
+                .storage
+                .into_iter()
+                .filter(|(_, slot)| slot.is_changed());
+            entry
+                .storage
+                .extend(changed.map(|(index, slot)| (index, slot.present_value)));
             let mut info = account.info;
             if info.code_hash == OCCUPIED {
                 info.code_hash = KECCAK_EMPTY;
@@ -195,21 +222,31 @@ impl<'a> Overlay<'a> {
     pub fn into_changes(self) -> Changes {
         let forked = self.base.is_forked();
         let changed = self.accounts.into_iter().filter(|entry| entry.changed);
-        Changes(changed.filter_map(|entry| entry.into_change(forked)).collect())
+        Changes(
+            changed
+                .filter_map(|entry| entry.into_change(forked))
+                .collect(),
+        )
     }
 
     /// The root of the state with the changes so far, which receipts carry before Byzantium.
     pub fn root(&self) -> Result<B256, ReadError> {
         let changed = self.accounts.iter().filter(|entry| entry.changed).cloned();
         let forked = self.base.is_forked();
-        self.base.root_with(&Changes(changed.filter_map(|entry| entry.into_change(forked)).collect()))
+        self.base.root_with(&Changes(
+            changed
+                .filter_map(|entry| entry.into_change(forked))
+                .collect(),
+        ))
     }
 
     /// Refuses further reads for an execution that has exceeded its time limit. Only reads from disk or from another node
     /// take long.
     fn check_patience(&self) -> Result<(), ReadError> {
         match &self.patience {
-            Some(patience) if self.base.is_forked() && patience.has_ended() => Err(ReadError(STOPPED.to_owned())),
+            Some(patience) if self.base.is_forked() && patience.has_ended() => {
+                Err(ReadError(STOPPED.to_owned()))
+            }
             _ => Ok(()),
         }
     }
@@ -260,7 +297,10 @@ impl OverlayAccount {
     }
 
     fn has_storage(&self) -> bool {
-        let stored = self.base.as_ref().is_some_and(|account| account.storage_root() != EMPTY_ROOT_HASH);
+        let stored = self
+            .base
+            .as_ref()
+            .is_some_and(|account| account.storage_root() != EMPTY_ROOT_HASH);
         (stored && !self.wiped) || self.storage.values().any(|value| !value.is_zero())
     }
 
@@ -284,7 +324,9 @@ impl OverlayAccount {
             nonce: info.nonce,
             balance: info.balance,
             code: match &self.base {
-                Some(base) if is_beneath && info.code_hash == code_before => Some((code_before, base.code())),
+                Some(base) if is_beneath && info.code_hash == code_before => {
+                    Some((code_before, base.code()))
+                }
                 _ if info.code_hash == code_before => None,
                 _ => Some((info.code_hash, info.code.unwrap_or_default())),
             },
@@ -309,18 +351,42 @@ impl Overlay<'_> {
         let (number, info, has_storage) = match self.index.get(&address) {
             Some(&at) => {
                 let entry = &self.accounts[at];
-                let Some(now) = &entry.now else { return Ok(None) };
-                let number = entry.base.as_ref().map_or(Account::UNNUMBERED, |account| account.number);
+                let Some(now) = &entry.now else {
+                    return Ok(None);
+                };
+                let number = entry
+                    .base
+                    .as_ref()
+                    .map_or(Account::UNNUMBERED, |account| account.number);
                 (number, now.clone(), entry.has_storage())
             }
             None => {
-                let Some(account) = self.base.account(&address, &keccak256(address))? else { return Ok(None) };
-                (account.number, info(&account, 0), account.storage_root() != EMPTY_ROOT_HASH)
+                let Some(account) = self.base.account(&address, &keccak256(address))? else {
+                    return Ok(None);
+                };
+                (
+                    account.number,
+                    info(&account, 0),
+                    account.storage_root() != EMPTY_ROOT_HASH,
+                )
             }
         };
-        let AccountInfo { balance, nonce, code_hash, code, .. } = info;
+        let AccountInfo {
+            balance,
+            nonce,
+            code_hash,
+            code,
+            ..
+        } = info;
         let code = code.map(|code| code.original_bytes()).unwrap_or_default();
-        Ok(Some(DetachedAccount { number, nonce, balance, code_hash, code, has_storage }))
+        Ok(Some(DetachedAccount {
+            number,
+            nonce,
+            balance,
+            code_hash,
+            code,
+            has_storage,
+        }))
     }
 }
 
@@ -331,7 +397,11 @@ impl DatabaseRef for Overlay<'_> {
     fn basic_ref(&self, address: Address) -> Result<Option<AccountInfo>, ReadError> {
         match self.index.get(&address) {
             Some(&at) => Ok(self.accounts[at].now.clone()),
-            None => Ok(self.base.account(&address, &keccak256(address))?.as_ref().map(|account| info(account, 0))),
+            None => Ok(self
+                .base
+                .account(&address, &keccak256(address))?
+                .as_ref()
+                .map(|account| info(account, 0))),
         }
     }
 
@@ -373,7 +443,12 @@ impl Database for Overlay<'_> {
         self.accounts[at].slot(self.base, index)
     }
 
-    fn storage_by_account_id(&mut self, address: Address, id: AccountId, index: U256) -> Result<U256, ReadError> {
+    fn storage_by_account_id(
+        &mut self,
+        address: Address,
+        id: AccountId,
+        index: U256,
+    ) -> Result<U256, ReadError> {
         self.check_patience()?;
         match self.accounts.get(id.get()) {
             Some(entry) if entry.address == address => entry.slot(self.base, index),

@@ -61,7 +61,11 @@ pub fn apply_overrides(
     Ok(())
 }
 
-fn apply(overlay: &mut Overlay<'_>, address: Address, account: &AccountOverride) -> Result<(), ReadError> {
+fn apply(
+    overlay: &mut Overlay<'_>,
+    address: Address,
+    account: &AccountOverride,
+) -> Result<(), ReadError> {
     if account.balance.is_some() || account.nonce.is_some() || account.code.is_some() {
         overlay.edit(address, |info| {
             info.balance = account.balance.unwrap_or(info.balance);

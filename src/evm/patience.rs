@@ -32,7 +32,11 @@ impl<'a> Patience<'a> {
     /// Calls `is_over` from time to time, and `refuses_long` before each precompile call that takes milliseconds and cannot
     /// be interrupted.
     pub fn new(is_over: IsOver<'a>, refuses_long: IsOver<'a>) -> Self {
-        Self { is_over, refuses_long, jumps: 0 }
+        Self {
+            is_over,
+            refuses_long,
+            jumps: 0,
+        }
     }
 
     /// Whether the execution has to end before a long precompile call.
@@ -57,8 +61,10 @@ impl<'a> Patience<'a> {
 
 /// Makes jump instructions check the time limit of the overlay.
 pub(super) fn watch_jumps<I>(evm: &mut Evm<'_, I>) {
-    evm.instruction.insert_instruction(JUMP, Instruction::new(watched_jump), 8);
-    evm.instruction.insert_instruction(JUMPI, Instruction::new(watched_jumpi), 10);
+    evm.instruction
+        .insert_instruction(JUMP, Instruction::new(watched_jump), 8);
+    evm.instruction
+        .insert_instruction(JUMPI, Instruction::new(watched_jumpi), 10);
 }
 
 type Step<'c, 'e> = InstructionContext<'c, EvmContext<'e>, EthInterpreter>;

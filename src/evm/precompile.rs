@@ -8,7 +8,8 @@ use bech32::{Bech32, Hrp, primitives::decode::CheckedHrpstring};
 use revm::{
     handler::EthPrecompiles,
     precompile::{
-        Precompile, PrecompileHalt, PrecompileId, PrecompileOutput, PrecompileResult, PrecompileSpecId, Precompiles,
+        Precompile, PrecompileHalt, PrecompileId, PrecompileOutput, PrecompileResult,
+        PrecompileSpecId, Precompiles,
     },
     primitives::hardfork::SpecId,
 };
@@ -30,7 +31,11 @@ pub(super) fn precompiles(spec: SpecId, network: bool, signers: Signers) -> Prec
     let precompiles = if network {
         EXTENDED[spec as usize].get_or_init(|| {
             let mut extended = mainnet().clone();
-            extended.extend([Precompile::new(PrecompileId::custom("BECH32"), BECH32_ADDRESS, run)]);
+            extended.extend([Precompile::new(
+                PrecompileId::custom("BECH32"),
+                BECH32_ADDRESS,
+                run,
+            )]);
             extended
         })
     } else {
@@ -52,10 +57,12 @@ fn run(input: &[u8], gas_limit: u64, reservoir: u64) -> PrecompileResult {
 /// The ABI-encoded result, or the revert data: `Error(string)` with the reason.
 fn convert(input: &[u8]) -> Result<Bytes, Bytes> {
     let revert = |reason: String| Bytes::from(Revert::from(reason).abi_encode());
-    let call = IBech32::IBech32Calls::abi_decode(input).map_err(|error| revert(format!("invalid call: {error}")))?;
+    let call = IBech32::IBech32Calls::abi_decode(input)
+        .map_err(|error| revert(format!("invalid call: {error}")))?;
     match call {
         IBech32::IBech32Calls::hexToBech32(call) => {
-            let hrp = Hrp::parse(&call.prefix).map_err(|error| revert(format!("invalid bech32 prefix: {error}")))?;
+            let hrp = Hrp::parse(&call.prefix)
+                .map_err(|error| revert(format!("invalid bech32 prefix: {error}")))?;
             let text = bech32::encode_lower::<Bech32>(hrp, call.addr.as_slice())
                 .map_err(|error| revert(format!("invalid bech32 prefix: {error}")))?;
             Ok(IBech32::hexToBech32Call::abi_encode_returns(&text).into())
@@ -64,8 +71,12 @@ fn convert(input: &[u8]) -> Result<Bytes, Bytes> {
             let decoded = CheckedHrpstring::new::<Bech32>(&call.bech32Address)
                 .map_err(|error| revert(format!("invalid bech32 address: {error}")))?;
             let bytes: Vec<u8> = decoded.byte_iter().collect();
-            let address = Address::try_from(bytes.as_slice())
-                .map_err(|_| revert(format!("invalid bech32 address: {} bytes instead of 20", bytes.len())))?;
+            let address = Address::try_from(bytes.as_slice()).map_err(|_| {
+                revert(format!(
+                    "invalid bech32 address: {} bytes instead of 20",
+                    bytes.len()
+                ))
+            })?;
             Ok(IBech32::bech32ToHexCall::abi_encode_returns(&address).into())
         }
     }

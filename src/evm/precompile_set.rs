@@ -37,7 +37,11 @@ pub struct PrecompileSet {
 impl PrecompileSet {
     /// The chain's own precompiles.
     pub(super) fn new(chain: EthPrecompiles, signers: Signers) -> Self {
-        Self { chain, changed: None, signers }
+        Self {
+            chain,
+            changed: None,
+            signers,
+        }
     }
 
     /// The precompile at this address.
@@ -68,7 +72,8 @@ impl PrecompileSet {
     }
 
     fn change(&mut self) -> &mut AddressMap<Precompile> {
-        self.changed.get_or_insert_with(|| Box::new(self.chain.precompiles.inner().clone()))
+        self.changed
+            .get_or_insert_with(|| Box::new(self.chain.precompiles.inner().clone()))
     }
 }
 
@@ -90,8 +95,15 @@ impl PrecompileSet {
         let moved = |(at, precompile): (&Address, &Precompile)| (*at, *precompile.address());
         DetachedPrecompiles {
             network: self.chain.precompiles.contains(&BECH32_ADDRESS),
-            changed: self.changed.as_ref().map(|changed| changed.iter().map(moved).collect()),
-            signers: self.signers.iter().map(|(key, signer)| (Bytes::copy_from_slice(&key[..]), *signer)).collect(),
+            changed: self
+                .changed
+                .as_ref()
+                .map(|changed| changed.iter().map(moved).collect()),
+            signers: self
+                .signers
+                .iter()
+                .map(|(key, signer)| (Bytes::copy_from_slice(&key[..]), *signer))
+                .collect(),
         }
     }
 }
@@ -101,11 +113,15 @@ impl DetachedPrecompiles {
     /// The set for the rules of `spec`.
     pub(super) fn attach(self, spec: SpecId) -> PrecompileSet {
         let signers = self.signers.iter().filter(|(key, _)| key.len() == 65);
-        let signers = signers.map(|(key, signer)| (FixedBytes::from_slice(key), *signer)).collect();
+        let signers = signers
+            .map(|(key, signer)| (FixedBytes::from_slice(key), *signer))
+            .collect();
         let mut set = precompiles(spec, self.network, Signers::new(signers));
         let chain = set.chain.precompiles.inner();
         let found = |(at, from): (Address, Address)| Some((at, chain.get(&from)?.clone()));
-        set.changed = self.changed.map(|changed| Box::new(changed.into_iter().filter_map(found).collect()));
+        set.changed = self
+            .changed
+            .map(|changed| Box::new(changed.into_iter().filter_map(found).collect()));
         set
     }
 }
@@ -118,7 +134,11 @@ impl<'e> PrecompileProvider<EvmContext<'e>> for PrecompileSet {
         false
     }
 
-    fn run(&mut self, context: &mut EvmContext<'e>, inputs: &CallInputs) -> Result<Option<InterpreterResult>, String> {
+    fn run(
+        &mut self,
+        context: &mut EvmContext<'e>,
+        inputs: &CallInputs,
+    ) -> Result<Option<InterpreterResult>, String> {
         let mut result = self.run_as_it_is(context, inputs)?;
         if !self.signers.is_empty()
             && inputs.bytecode_address == *ECRECOVER.address()
@@ -147,17 +167,29 @@ impl PrecompileSet {
         context: &mut EvmContext<'_>,
         inputs: &CallInputs,
     ) -> Result<Option<InterpreterResult>, String> {
-        let Some(precompile) = self.get(&inputs.bytecode_address) else { return Ok(None) };
+        let Some(precompile) = self.get(&inputs.bytecode_address) else {
+            return Ok(None);
+        };
         let run = |context: &mut EvmContext<'_>, gas_limit| {
             let input = inputs.input.as_bytes(context);
-            precompile.execute(&input, gas_limit, inputs.reservoir).map_err(|error| error.to_string())
+            precompile
+                .execute(&input, gas_limit, inputs.reservoir)
+                .map_err(|error| error.to_string())
         };
         let is_limited = context.db_mut().patience().is_some();
-        let first = if is_limited { inputs.gas_limit.min(SHORT_GAS) } else { inputs.gas_limit };
+        let first = if is_limited {
+            inputs.gas_limit.min(SHORT_GAS)
+        } else {
+            inputs.gas_limit
+        };
         let mut output = run(context, first)?;
         // Gas is charged before the work is done.
         if first < inputs.gas_limit && output.halt_reason().is_some_and(|reason| reason.is_oog()) {
-            if context.db_mut().patience().is_some_and(|patience| patience.refuses_long()) {
+            if context
+                .db_mut()
+                .patience()
+                .is_some_and(|patience| patience.refuses_long())
+            {
                 return Err(STOPPED.to_owned());
             }
             output = run(context, inputs.gas_limit)?;
@@ -166,8 +198,13 @@ impl PrecompileSet {
         if let Some(reason) = output.halt_reason().filter(|reason| !reason.is_oog())
             && context.journal().depth() == 1
         {
-            context.local_mut().set_precompile_error_context(reason.to_string());
+            context
+                .local_mut()
+                .set_precompile_error_context(reason.to_string());
         }
-        Ok(Some(precompile_output_to_interpreter_result(output, inputs.gas_limit)))
+        Ok(Some(precompile_output_to_interpreter_result(
+            output,
+            inputs.gas_limit,
+        )))
     }
 }

@@ -64,13 +64,18 @@ impl RecordedData {
             outputs: true,
             logs: config.record_logs,
             steps: config.record_steps,
-            stacks: config.record_steps && matches!(config.record_stack_snapshots, StackSnapshotType::Full),
+            stacks: config.record_steps
+                && matches!(config.record_stack_snapshots, StackSnapshotType::Full),
         }
     }
 
     /// The size of a call in bytes. Data counts twice, as it becomes hex.
     pub(super) fn of_call(self, depth: usize, input: usize) -> usize {
-        let place = if self.calls { CALL + depth * size_of::<usize>() } else { 0 };
+        let place = if self.calls {
+            CALL + depth * size_of::<usize>()
+        } else {
+            0
+        };
         place + if self.inputs { 2 * input } else { 0 }
     }
 
@@ -81,7 +86,11 @@ impl RecordedData {
 
     /// The size of a log in bytes.
     pub(super) fn of_log(self, log: &Log) -> usize {
-        if self.logs { LOG + TOPIC * log.topics().len() + 2 * log.data.data.len() } else { 0 }
+        if self.logs {
+            LOG + TOPIC * log.topics().len() + 2 * log.data.data.len()
+        } else {
+            0
+        }
     }
 
     /// The size of the next step in bytes.
@@ -91,10 +100,15 @@ impl RecordedData {
         }
         let stack = interpreter.stack.data();
         let hashed = match stack.as_slice() {
-            [.., length, _] if self.stacks && interpreter.bytecode.opcode() == opcode::KECCAK256 => {
+            [.., length, _]
+                if self.stacks && interpreter.bytecode.opcode() == opcode::KECCAK256 =>
+            {
                 // The gas left bounds the length that can be hashed.
-                let affordable = (interpreter.gas.remaining() / KECCAK_WORD).saturating_mul(WORD as u64);
-                usize::try_from(*length).unwrap_or(usize::MAX).min(affordable as usize)
+                let affordable =
+                    (interpreter.gas.remaining() / KECCAK_WORD).saturating_mul(WORD as u64);
+                usize::try_from(*length)
+                    .unwrap_or(usize::MAX)
+                    .min(affordable as usize)
             }
             _ => 0,
         };
@@ -110,7 +124,11 @@ impl Recorder for TracingInspector {
 
     fn copied(&self) -> usize {
         // Memory is recorded with steps only. Inputs are counted with their calls.
-        if self.config().record_steps { self.recorded_bytes() } else { 0 }
+        if self.config().record_steps {
+            self.recorded_bytes()
+        } else {
+            0
+        }
     }
 }
 
@@ -152,7 +170,10 @@ impl Recorder for DebugInspector {
 
 impl Recorder for LogCollector {
     fn records(&self) -> RecordedData {
-        RecordedData { logs: true, ..RecordedData::default() }
+        RecordedData {
+            logs: true,
+            ..RecordedData::default()
+        }
     }
 }
 

@@ -13,7 +13,9 @@ sol! {
 }
 
 /// A deposit event that lacks the deposit contract's fixed layout.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize, thiserror::Error)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize, thiserror::Error,
+)]
 #[error("malformed event of the deposit contract")]
 pub struct MalformedDeposit;
 
@@ -24,7 +26,11 @@ pub(super) fn collect_deposits(
     requests: &mut Requests,
 ) -> Result<(), MalformedDeposit> {
     let mut deposits = Vec::new();
-    for log in receipts.iter().flat_map(|receipt| &receipt.logs).filter(|log| log.address == contract) {
+    for log in receipts
+        .iter()
+        .flat_map(|receipt| &receipt.logs)
+        .filter(|log| log.address == contract)
+    {
         if log.topics().first() == Some(&DepositEvent::SIGNATURE_HASH) {
             deposits.extend_from_slice(&deposit(log)?);
         }
@@ -37,7 +43,20 @@ pub(super) fn collect_deposits(
 
 fn deposit(log: &Log) -> Result<Vec<u8>, MalformedDeposit> {
     let event = DepositEvent::decode_log_data(&log.data).map_err(|_| MalformedDeposit)?;
-    let fields = [event.pubkey, event.withdrawal_credentials, event.amount, event.signature, event.index];
-    let sizes_hold = fields.iter().zip([48, 32, 8, 96, 8]).all(|(field, size)| field.len() == size);
-    if sizes_hold { Ok(fields.concat()) } else { Err(MalformedDeposit) }
+    let fields = [
+        event.pubkey,
+        event.withdrawal_credentials,
+        event.amount,
+        event.signature,
+        event.index,
+    ];
+    let sizes_hold = fields
+        .iter()
+        .zip([48, 32, 8, 96, 8])
+        .all(|(field, size)| field.len() == size);
+    if sizes_hold {
+        Ok(fields.concat())
+    } else {
+        Err(MalformedDeposit)
+    }
 }

@@ -53,7 +53,10 @@ pub struct UnsupportedConfig {
 }
 
 fn unsupported(field: impl Into<String>, what: impl Into<String>) -> UnsupportedConfig {
-    UnsupportedConfig { field: field.into(), what: what.into() }
+    UnsupportedConfig {
+        field: field.into(),
+        what: what.into(),
+    }
 }
 
 /// The maximum number of blobs that a schedule may allow in a block: far more than any network uses, and small enough
@@ -66,10 +69,19 @@ const NEVER: u64 = u64::MAX;
 impl Forks {
     /// Every fork up to `newest` from the first block on.
     pub fn all_from_genesis(newest: Fork) -> Self {
-        let forks = FORKS.iter().map(|(fork, _)| *fork).take_while(|fork| *fork <= newest);
-        let schedule =
-            forks.map(|fork| ScheduledFork { fork, activation: Activation::Block(0), blobs: fork.blob_params() });
-        Self { schedule: schedule.collect(), dao: None }
+        let forks = FORKS
+            .iter()
+            .map(|(fork, _)| *fork)
+            .take_while(|fork| *fork <= newest);
+        let schedule = forks.map(|fork| ScheduledFork {
+            fork,
+            activation: Activation::Block(0),
+            blobs: fork.blob_params(),
+        });
+        Self {
+            schedule: schedule.collect(),
+            dao: None,
+        }
     }
 
     /// The schedule in a genesis file's `config`, as geth reads it; `difficulty` is that of the first block.
@@ -82,21 +94,69 @@ impl Forks {
         let by_time = |time: Option<u64>| time.filter(|time| *time != NEVER).map(Activation::Time);
         let schedule = [
             ("", Fork::Frontier, Some(Activation::Block(0))),
-            ("homesteadBlock", Fork::Homestead, by_block(config.homestead_block)),
-            ("eip150Block", Fork::Tangerine, by_block(config.eip150_block)),
-            ("eip158Block", Fork::SpuriousDragon, by_block(config.eip158_block)),
-            ("byzantiumBlock", Fork::Byzantium, by_block(config.byzantium_block)),
-            ("constantinopleBlock", Fork::Constantinople, by_block(config.constantinople_block)),
+            (
+                "homesteadBlock",
+                Fork::Homestead,
+                by_block(config.homestead_block),
+            ),
+            (
+                "eip150Block",
+                Fork::Tangerine,
+                by_block(config.eip150_block),
+            ),
+            (
+                "eip158Block",
+                Fork::SpuriousDragon,
+                by_block(config.eip158_block),
+            ),
+            (
+                "byzantiumBlock",
+                Fork::Byzantium,
+                by_block(config.byzantium_block),
+            ),
+            (
+                "constantinopleBlock",
+                Fork::Constantinople,
+                by_block(config.constantinople_block),
+            ),
             // Without a block of its own, Petersburg comes with Constantinople.
-            ("petersburgBlock", Fork::Petersburg, by_block(config.petersburg_block.or(config.constantinople_block))),
-            ("istanbulBlock", Fork::Istanbul, by_block(config.istanbul_block)),
-            ("muirGlacierBlock", Fork::MuirGlacier, by_block(config.muir_glacier_block)),
+            (
+                "petersburgBlock",
+                Fork::Petersburg,
+                by_block(config.petersburg_block.or(config.constantinople_block)),
+            ),
+            (
+                "istanbulBlock",
+                Fork::Istanbul,
+                by_block(config.istanbul_block),
+            ),
+            (
+                "muirGlacierBlock",
+                Fork::MuirGlacier,
+                by_block(config.muir_glacier_block),
+            ),
             ("berlinBlock", Fork::Berlin, by_block(config.berlin_block)),
             ("londonBlock", Fork::London, by_block(config.london_block)),
-            ("arrowGlacierBlock", Fork::ArrowGlacier, by_block(config.arrow_glacier_block)),
-            ("grayGlacierBlock", Fork::GrayGlacier, by_block(config.gray_glacier_block)),
-            ("mergeNetsplitBlock", Fork::Paris, by_block(merge(config, difficulty)?)),
-            ("shanghaiTime", Fork::Shanghai, by_time(config.shanghai_time)),
+            (
+                "arrowGlacierBlock",
+                Fork::ArrowGlacier,
+                by_block(config.arrow_glacier_block),
+            ),
+            (
+                "grayGlacierBlock",
+                Fork::GrayGlacier,
+                by_block(config.gray_glacier_block),
+            ),
+            (
+                "mergeNetsplitBlock",
+                Fork::Paris,
+                by_block(merge(config, difficulty)?),
+            ),
+            (
+                "shanghaiTime",
+                Fork::Shanghai,
+                by_time(config.shanghai_time),
+            ),
             ("cancunTime", Fork::Cancun, by_time(config.cancun_time)),
             ("pragueTime", Fork::Prague, by_time(config.prague_time)),
             ("osakaTime", Fork::Osaka, by_time(config.osaka_time)),
@@ -109,7 +169,9 @@ impl Forks {
         let (mut last_block, mut last_time) = (("", 0), ("", 0));
         let mut scheduled = Vec::new();
         for (field, fork, activation) in schedule {
-            let Some(activation) = activation else { continue };
+            let Some(activation) = activation else {
+                continue;
+            };
             let (last, at) = match activation {
                 Activation::Block(number) => (&mut last_block, number),
                 Activation::Time(time) => (&mut last_time, time),
@@ -117,20 +179,36 @@ impl Forks {
             // Chains that never had proof of work name no block for the merge.
             let named = fork != Fork::Paris || config.merge_netsplit_block.is_some();
             if named && at < last.1 {
-                return Err(unsupported(field, format!("{at} is before {} at {}", last.0, last.1)));
+                return Err(unsupported(
+                    field,
+                    format!("{at} is before {} at {}", last.0, last.1),
+                ));
             }
             if named {
                 *last = (field, at);
             }
-            scheduled.push(ScheduledFork { fork, activation, blobs: blob_params(config, fork)? });
+            scheduled.push(ScheduledFork {
+                fork,
+                activation,
+                blobs: blob_params(config, fork)?,
+            });
         }
-        let dao = config.dao_fork_block.map(|block| DaoFork { block, support: config.dao_fork_support });
-        Ok(Self { schedule: scheduled, dao })
+        let dao = config.dao_fork_block.map(|block| DaoFork {
+            block,
+            support: config.dao_fork_support,
+        });
+        Ok(Self {
+            schedule: scheduled,
+            dao,
+        })
     }
 
     /// The rules for the block of this number and time.
     pub fn at(&self, number: u64, timestamp: u64) -> Rules {
-        let mut rules = Rules { fork: Fork::Frontier, blobs: None };
+        let mut rules = Rules {
+            fork: Fork::Frontier,
+            blobs: None,
+        };
         for scheduled in &self.schedule {
             let begun = match scheduled.activation {
                 Activation::Block(first) => number >= first,
@@ -157,22 +235,47 @@ impl Forks {
 
 /// Rejects fields that are not implemented.
 fn check_known(config: &ChainConfig) -> Result<(), UnsupportedConfig> {
-    let later = [("amsterdamTime", config.amsterdam_time), ("bogotaTime", config.bogota_time)];
-    if let Some((field, _)) = later.iter().find(|(_, time)| time.is_some_and(|time| time != NEVER)) {
-        return Err(unsupported(*field, "the rules of this fork are not supported"));
+    let later = [
+        ("amsterdamTime", config.amsterdam_time),
+        ("bogotaTime", config.bogota_time),
+    ];
+    if let Some((field, _)) = later
+        .iter()
+        .find(|(_, time)| time.is_some_and(|time| time != NEVER))
+    {
+        return Err(unsupported(
+            *field,
+            "the rules of this fork are not supported",
+        ));
     }
     let schedules = |name: &str| name.ends_with("Block") || name.ends_with("Time");
-    let unknown = config.extra_fields.iter().find(|(name, value)| schedules(name) && !value.is_null());
+    let unknown = config
+        .extra_fields
+        .iter()
+        .find(|(name, value)| schedules(name) && !value.is_null());
     if let Some((field, _)) = unknown {
         return Err(unsupported(field, "no fork of this name is known"));
     }
-    if config.eip155_block.is_some_and(|block| config.eip158_block != Some(block)) {
-        return Err(unsupported("eip155Block", "must be the same as eip158Block: the two begin together"));
+    if config
+        .eip155_block
+        .is_some_and(|block| config.eip158_block != Some(block))
+    {
+        return Err(unsupported(
+            "eip155Block",
+            "must be the same as eip158Block: the two begin together",
+        ));
     }
-    let merged = config.terminal_total_difficulty_passed || config.terminal_total_difficulty == Some(U256::ZERO);
-    for (field, present) in [("clique", config.clique.is_some()), ("parlia", config.parlia.is_some())] {
+    let merged = config.terminal_total_difficulty_passed
+        || config.terminal_total_difficulty == Some(U256::ZERO);
+    for (field, present) in [
+        ("clique", config.clique.is_some()),
+        ("parlia", config.parlia.is_some()),
+    ] {
         if present && !merged {
-            return Err(unsupported(field, "blocks sealed by authorities are not supported"));
+            return Err(unsupported(
+                field,
+                "blocks sealed by authorities are not supported",
+            ));
         }
     }
     Ok(())
@@ -180,7 +283,10 @@ fn check_known(config: &ChainConfig) -> Result<(), UnsupportedConfig> {
 
 /// The block at which proof of stake begins, if there is one.
 fn merge(config: &ChainConfig, difficulty: U256) -> Result<Option<u64>, UnsupportedConfig> {
-    match (config.merge_netsplit_block, config.terminal_total_difficulty) {
+    match (
+        config.merge_netsplit_block,
+        config.terminal_total_difficulty,
+    ) {
         (Some(block), _) => Ok(Some(block)),
         _ if config.terminal_total_difficulty_passed => Ok(Some(0)),
         // The first block reaches the terminal total difficulty.
@@ -202,13 +308,21 @@ fn blob_params(config: &ChainConfig, fork: Fork) -> Result<Option<BlobParams>, U
     let own = config.blob_schedule.get(fork.name());
     let Some(own) = own else {
         let mainnet = fork.blob_params();
-        return mainnet.map(Some).ok_or_else(|| unsupported(field(), "missing, and mainnet has no such fork"));
+        return mainnet
+            .map(Some)
+            .ok_or_else(|| unsupported(field(), "missing, and mainnet has no such fork"));
     };
     let possible = own.max_blob_count <= MAX_BLOBS && own.target_blob_count <= own.max_blob_count;
-    if !possible || own.max_blob_count == 0 || own.update_fraction == 0 || own.update_fraction > u64::MAX.into() {
+    if !possible
+        || own.max_blob_count == 0
+        || own.update_fraction == 0
+        || own.update_fraction > u64::MAX.into()
+    {
         return Err(unsupported(
             field(),
-            format!("expected target <= max, max from 1 to {MAX_BLOBS} and a baseFeeUpdateFraction above zero"),
+            format!(
+                "expected target <= max, max from 1 to {MAX_BLOBS} and a baseFeeUpdateFraction above zero"
+            ),
         ));
     }
     // The file sets three of the parameters; the others follow from the fork.

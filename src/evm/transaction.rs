@@ -21,8 +21,13 @@ pub fn tx_env(transaction: &Transaction) -> TxEnv {
         chain_id: tx.chain_id(),
         access_list: tx.access_list().cloned().unwrap_or_default(),
         gas_priority_fee: tx.max_priority_fee_per_gas(),
-        blob_hashes: tx.blob_versioned_hashes().map(<[_]>::to_vec).unwrap_or_default(),
+        blob_hashes: tx
+            .blob_versioned_hashes()
+            .map(<[_]>::to_vec)
+            .unwrap_or_default(),
         max_fee_per_blob_gas: tx.max_fee_per_blob_gas().unwrap_or_default(),
-        authorization_list: authorizations.map(|signed| Either::Right(recover_authority(signed))).collect(),
+        authorization_list: authorizations
+            .map(|signed| Either::Right(recover_authority(signed)))
+            .collect(),
     }
 }

@@ -27,7 +27,11 @@ pub struct LogCollector {
 impl LogCollector {
     /// A collector, with or without transfers of the native coin.
     pub fn new(transfers: bool) -> Self {
-        Self { transfers, frames: Vec::new(), done: Vec::new() }
+        Self {
+            transfers,
+            frames: Vec::new(),
+            done: Vec::new(),
+        }
     }
 
     /// The collected logs.
@@ -43,13 +47,19 @@ impl LogCollector {
         if self.transfers && !value.is_zero() {
             let topics = vec![TRANSFER, from.into_word(), to.into_word()];
             let data = LogData::new_unchecked(topics, value.to_be_bytes::<32>().into());
-            self.push(Log { address: COIN, data });
+            self.push(Log {
+                address: COIN,
+                data,
+            });
         }
     }
 
     fn end(&mut self, succeeded: bool) {
         if let Some(logs) = self.frames.pop().filter(|_| succeeded) {
-            self.frames.last_mut().unwrap_or(&mut self.done).extend(logs);
+            self.frames
+                .last_mut()
+                .unwrap_or(&mut self.done)
+                .extend(logs);
         }
     }
 }
@@ -73,7 +83,11 @@ impl Inspector<EvmContext<'_>> for LogCollector {
         self.end(outcome.result.is_ok());
     }
 
-    fn create(&mut self, context: &mut EvmContext<'_>, inputs: &mut CreateInputs) -> Option<CreateOutcome> {
+    fn create(
+        &mut self,
+        context: &mut EvmContext<'_>,
+        inputs: &mut CreateInputs,
+    ) -> Option<CreateOutcome> {
         self.frames.push(Vec::new());
         if let Ok(creator) = context.journal_mut().load_account(inputs.caller()) {
             let created = inputs.created_address(creator.data.info.nonce);
@@ -82,7 +96,12 @@ impl Inspector<EvmContext<'_>> for LogCollector {
         None
     }
 
-    fn create_end(&mut self, _: &mut EvmContext<'_>, _: &CreateInputs, outcome: &mut CreateOutcome) {
+    fn create_end(
+        &mut self,
+        _: &mut EvmContext<'_>,
+        _: &CreateInputs,
+        outcome: &mut CreateOutcome,
+    ) {
         self.end(outcome.result.is_ok());
     }
 

@@ -49,7 +49,17 @@ impl<'w, I: Recorder> Watch<'w, I> {
     /// Forwards to `inner`, which may record about `max_bytes`, and calls `is_over` from time to time.
     pub fn new(inner: &'w mut I, is_over: IsOver<'w>, max_bytes: usize) -> Self {
         let records = inner.records();
-        Self { inner, is_over, records, max_bytes, recorded: 0, depth: 0, top_only: false, steps: 0, stop: None }
+        Self {
+            inner,
+            is_over,
+            records,
+            max_bytes,
+            recorded: 0,
+            depth: 0,
+            top_only: false,
+            steps: 0,
+            stop: None,
+        }
     }
 
     /// Forwards the outermost call only, without the calls that it makes.
@@ -70,7 +80,8 @@ impl<'w, I: Recorder> Watch<'w, I> {
 
     /// The reason why the execution was stopped, if it was; the record is incomplete then.
     pub fn stopped(&self) -> Option<Stop> {
-        self.stop.or_else(|| (self.recorded() > self.max_bytes).then_some(Stop::Size))
+        self.stop
+            .or_else(|| (self.recorded() > self.max_bytes).then_some(Stop::Size))
     }
 
     fn record(&mut self, bytes: usize) {
@@ -168,21 +179,47 @@ impl<'e, I: Inspector<EvmContext<'e>> + Recorder> Inspector<EvmContext<'e>> for 
         }
     }
 
-    fn call(&mut self, context: &mut EvmContext<'e>, inputs: &mut CallInputs) -> Option<CallOutcome> {
-        if self.enter(inputs.input.len()) { self.inner.call(context, inputs) } else { None }
+    fn call(
+        &mut self,
+        context: &mut EvmContext<'e>,
+        inputs: &mut CallInputs,
+    ) -> Option<CallOutcome> {
+        if self.enter(inputs.input.len()) {
+            self.inner.call(context, inputs)
+        } else {
+            None
+        }
     }
 
-    fn call_end(&mut self, context: &mut EvmContext<'e>, inputs: &CallInputs, outcome: &mut CallOutcome) {
+    fn call_end(
+        &mut self,
+        context: &mut EvmContext<'e>,
+        inputs: &CallInputs,
+        outcome: &mut CallOutcome,
+    ) {
         if self.leave(outcome.result.output.len()) {
             self.inner.call_end(context, inputs, outcome);
         }
     }
 
-    fn create(&mut self, context: &mut EvmContext<'e>, inputs: &mut CreateInputs) -> Option<CreateOutcome> {
-        if self.enter(inputs.init_code().len()) { self.inner.create(context, inputs) } else { None }
+    fn create(
+        &mut self,
+        context: &mut EvmContext<'e>,
+        inputs: &mut CreateInputs,
+    ) -> Option<CreateOutcome> {
+        if self.enter(inputs.init_code().len()) {
+            self.inner.create(context, inputs)
+        } else {
+            None
+        }
     }
 
-    fn create_end(&mut self, context: &mut EvmContext<'e>, inputs: &CreateInputs, outcome: &mut CreateOutcome) {
+    fn create_end(
+        &mut self,
+        context: &mut EvmContext<'e>,
+        inputs: &CreateInputs,
+        outcome: &mut CreateOutcome,
+    ) {
         if self.leave(outcome.result.output.len()) {
             self.inner.create_end(context, inputs, outcome);
         }

@@ -44,8 +44,18 @@ impl EventReader {
             bloom.accrue_raw_log(address, &[]);
             bloom
         };
-        let tokens = network.tokens.iter().map(|token| (token.address, unit(token))).collect();
-        Self { oracle, vault, tokens, oracle_mark: mark(oracle), vault_mark: mark(vault) }
+        let tokens = network
+            .tokens
+            .iter()
+            .map(|token| (token.address, unit(token)))
+            .collect();
+        Self {
+            oracle,
+            vault,
+            tokens,
+            oracle_mark: mark(oracle),
+            vault_mark: mark(vault),
+        }
     }
 
     /// Whether the block may have price updates. False positives are rare.
@@ -63,7 +73,9 @@ impl EventReader {
         let mut swap: Option<Swap> = None;
         for at in block.logs() {
             if let Some((token, event)) = TokenEvent::of(at.log, self.oracle) {
-                events.tokens.extend(self.position(token).map(|position| (position, event)));
+                events
+                    .tokens
+                    .extend(self.position(token).map(|position| (position, event)));
             } else if is_rejection(at.log, self.oracle) {
                 events.rejections += 1;
             } else if at.log.address == self.vault {
@@ -72,9 +84,19 @@ impl EventReader {
                     Ok(event) => swap = Some(event),
                     // The pricing of the preceding swap.
                     Err(_) => {
-                        if let (Ok(priced), Some(swap)) = (SwapPriced::decode_log_data(data), swap.take()) {
-                            events.trades.extend(self.value(swap.tokenIn, swap.amountIn, priced.priceIn));
-                            events.trades.extend(self.value(swap.tokenOut, swap.amountOut, priced.priceOut));
+                        if let (Ok(priced), Some(swap)) =
+                            (SwapPriced::decode_log_data(data), swap.take())
+                        {
+                            events.trades.extend(self.value(
+                                swap.tokenIn,
+                                swap.amountIn,
+                                priced.priceIn,
+                            ));
+                            events.trades.extend(self.value(
+                                swap.tokenOut,
+                                swap.amountOut,
+                                priced.priceOut,
+                            ));
                         }
                     }
                 }
@@ -84,7 +106,9 @@ impl EventReader {
     }
 
     fn position(&self, token: Address) -> Option<usize> {
-        self.tokens.iter().position(|(address, _)| *address == token)
+        self.tokens
+            .iter()
+            .position(|(address, _)| *address == token)
     }
 
     fn value(&self, token: Address, amount: U256, price: U256) -> Option<(usize, u128)> {

@@ -36,34 +36,90 @@ pub fn steps(network: &Network, roles: ExchangeRoles, frozen_prices: bool) -> Ve
             decimals_: token.decimals,
             owner_: treasury,
         };
-        steps.push(deploy(&token.symbol, token.address, treasury, artifacts::TOKEN, constructor));
+        steps.push(deploy(
+            &token.symbol,
+            token.address,
+            treasury,
+            artifacts::TOKEN,
+            constructor,
+        ));
     }
-    let constructor = PriceOracle::constructorCall { owner_: treasury, updater_: updater };
-    steps.push(deploy("oracle", contracts.oracle, treasury, artifacts::PRICE_ORACLE, constructor));
+    let constructor = PriceOracle::constructorCall {
+        owner_: treasury,
+        updater_: updater,
+    };
+    steps.push(deploy(
+        "oracle",
+        contracts.oracle,
+        treasury,
+        artifacts::PRICE_ORACLE,
+        constructor,
+    ));
     let prices = PriceOracle::updatePricesCall {
         tokens: network.tokens.iter().map(|token| token.address).collect(),
-        prices: network.tokens.iter().map(|token| U256::from(token.reference_price)).collect(),
+        prices: network
+            .tokens
+            .iter()
+            .map(|token| U256::from(token.reference_price))
+            .collect(),
     };
     steps.push(call("first prices", updater, contracts.oracle, prices));
     if frozen_prices {
-        let forever = PriceOracle::setMaxAgeCall { newSeconds: Uint::MAX };
+        let forever = PriceOracle::setMaxAgeCall {
+            newSeconds: Uint::MAX,
+        };
         steps.push(call("frozen prices", treasury, contracts.oracle, forever));
     }
-    let constructor = Vault::constructorCall { owner_: treasury, oracle_: contracts.oracle };
-    steps.push(deploy("vault", contracts.vault, treasury, artifacts::VAULT, constructor));
+    let constructor = Vault::constructorCall {
+        owner_: treasury,
+        oracle_: contracts.oracle,
+    };
+    steps.push(deploy(
+        "vault",
+        contracts.vault,
+        treasury,
+        artifacts::VAULT,
+        constructor,
+    ));
     for token in &network.tokens {
         let amount = worth(token, LIQUIDITY_USD);
         let what = |verb: &str| format!("{verb} {}", token.symbol);
         steps.extend([
-            call(&what("list"), treasury, contracts.vault, Vault::addTokenCall { token: token.address }),
-            call(&what("mint"), treasury, token.address, Token::mintCall { to: treasury, amount }),
+            call(
+                &what("list"),
+                treasury,
+                contracts.vault,
+                Vault::addTokenCall {
+                    token: token.address,
+                },
+            ),
+            call(
+                &what("mint"),
+                treasury,
+                token.address,
+                Token::mintCall {
+                    to: treasury,
+                    amount,
+                },
+            ),
             call(
                 &what("approve"),
                 treasury,
                 token.address,
-                Token::approveCall { spender: contracts.vault, value: amount },
+                Token::approveCall {
+                    spender: contracts.vault,
+                    value: amount,
+                },
             ),
-            call(&what("provide"), treasury, contracts.vault, Vault::addLiquidityCall { token: token.address, amount }),
+            call(
+                &what("provide"),
+                treasury,
+                contracts.vault,
+                Vault::addLiquidityCall {
+                    token: token.address,
+                    amount,
+                },
+            ),
         ]);
     }
     steps

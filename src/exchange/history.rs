@@ -38,7 +38,9 @@ pub(super) struct BlockPrices<'a> {
 impl History {
     /// A history that begins at `time` with these prices.
     pub(super) fn starting(time: u64, prices: &[u64]) -> Self {
-        Self { minutes: Minutes::starting(time, prices) }
+        Self {
+            minutes: Minutes::starting(time, prices),
+        }
     }
 
     /// A simulated history before the first block, which has time `genesis` and prices `prices`: a day by the minute, and
@@ -48,9 +50,12 @@ impl History {
         // Instants before the first block, newest first: by the minute for a day, then by the hour.
         let last = genesis.saturating_sub(1);
         let minute_rows = last / MINUTE - last.saturating_sub(DAY) / MINUTE;
-        let minutes: Vec<_> = (0..minute_rows).map(|n| (last / MINUTE - n) * MINUTE).collect();
+        let minutes: Vec<_> = (0..minute_rows)
+            .map(|n| (last / MINUTE - n) * MINUTE)
+            .collect();
         let day_ago = minutes.last().copied().unwrap_or(0);
-        let hours = (1..=SEEDED_HOURS.min(day_ago / HOUR)).map(|n| (day_ago.div_ceil(HOUR) - n) * HOUR);
+        let hours =
+            (1..=SEEDED_HOURS.min(day_ago / HOUR)).map(|n| (day_ago.div_ceil(HOUR) - n) * HOUR);
         let past: Vec<(u64, Vec<(usize, u64)>)> = minutes
             .into_iter()
             .chain(hours)
@@ -58,11 +63,19 @@ impl History {
             .collect();
 
         let mut history = match past.last() {
-            Some((oldest, row)) => Self::starting(*oldest, &row.iter().map(|(_, price)| *price).collect::<Vec<_>>()),
+            Some((oldest, row)) => Self::starting(
+                *oldest,
+                &row.iter().map(|(_, price)| *price).collect::<Vec<_>>(),
+            ),
             None => Self::starting(genesis, prices),
         };
         past.iter().rev().for_each(|(time, row)| {
-            history.apply(BlockPrices { time: *time, prices: row, trades: &[], rejections: 0 })
+            history.apply(BlockPrices {
+                time: *time,
+                prices: row,
+                trades: &[],
+                rejections: 0,
+            })
         });
         history.minutes.advance(genesis);
         history.minutes.seal();
@@ -72,8 +85,14 @@ impl History {
     /// Applies the next block.
     pub(super) fn apply(&mut self, entry: BlockPrices<'_>) {
         self.minutes.advance(entry.time);
-        entry.prices.iter().for_each(|(token, price)| self.minutes.set(*token, *price, entry.time));
-        entry.trades.iter().for_each(|(token, usd_e8)| self.minutes.add_volume(*token, *usd_e8));
+        entry
+            .prices
+            .iter()
+            .for_each(|(token, price)| self.minutes.set(*token, *price, entry.time));
+        entry
+            .trades
+            .iter()
+            .for_each(|(token, usd_e8)| self.minutes.add_volume(*token, *usd_e8));
         if entry.rejections > 0 {
             self.minutes.add_volume(REJECTIONS, entry.rejections.into());
         }
@@ -93,7 +112,9 @@ impl History {
 
     /// The price a day before `now`, to the minute; the oldest known one if the history is shorter.
     pub fn day_ago(&self, token: usize, now: u64) -> u64 {
-        self.minutes.at(now.saturating_sub(DAY), token).map_or(self.minutes.price(token), |(_, price)| price)
+        self.minutes
+            .at(now.saturating_sub(DAY), token)
+            .map_or(self.minutes.price(token), |(_, price)| price)
     }
 
     /// The change of the price within a day, in hundredths of a per cent, halves rounded away from zero.
@@ -114,17 +135,29 @@ impl History {
     /// The number of updates that the oracle rejected within the day before `now`, to the minute.
     pub fn rejections_24h(&self, now: u64) -> u64 {
         let minutes = day_before(now)..self.minutes.held().end() + 1;
-        self.minutes.volume(REJECTIONS, minutes).try_into().unwrap_or(u64::MAX)
+        self.minutes
+            .volume(REJECTIONS, minutes)
+            .try_into()
+            .unwrap_or(u64::MAX)
     }
 
     /// At most `count` prices of the `seconds` before `now`, evenly spaced, each with its time, oldest first. The last is
     /// the present one.
-    pub fn series(&self, token: usize, price: u64, now: u64, seconds: u64, count: u64) -> Vec<(u64, u64)> {
+    pub fn series(
+        &self,
+        token: usize,
+        price: u64,
+        now: u64,
+        seconds: u64,
+        count: u64,
+    ) -> Vec<(u64, u64)> {
         let start = now.saturating_sub(seconds);
         let mut series: Vec<(u64, u64)> = Vec::with_capacity(count as usize);
         for n in 1..count {
             let wanted = start + (u128::from(seconds) * u128::from(n) / u128::from(count)) as u64;
-            let Some((time, price)) = self.minutes.at(wanted, token) else { continue };
+            let Some((time, price)) = self.minutes.at(wanted, token) else {
+                continue;
+            };
             if time < now && series.last().is_none_or(|(last, _)| *last < time) {
                 series.push((time, price));
             }
@@ -136,11 +169,21 @@ impl History {
     /// The newest `count` intervals of `seconds` each, a whole number of minutes, oldest first: start, bar and volume. The
     /// last one contains `now` and has not ended. Intervals that are known in part only are left out, unless the history
     /// begins with them.
-    pub fn candles(&self, token: usize, now: u64, seconds: u64, count: u64) -> Vec<(u64, Bar, u128)> {
+    pub fn candles(
+        &self,
+        token: usize,
+        now: u64,
+        seconds: u64,
+        count: u64,
+    ) -> Vec<(u64, Bar, u128)> {
         let (length, last) = (seconds / MINUTE, now / seconds);
         let held = self.minutes.held();
         let begun = held.start() / length;
-        let oldest = if self.minutes.is_complete() { begun } else { held.start().div_ceil(length) };
+        let oldest = if self.minutes.is_complete() {
+            begun
+        } else {
+            held.start().div_ceil(length)
+        };
         let candle = |number: u64| {
             let minutes = number * length..(number + 1) * length;
             let within = minutes.start.max(*held.start())..minutes.end.min(held.end() + 1);
@@ -148,7 +191,9 @@ impl History {
             let bar = bars.reduce(Bar::then)?;
             Some((number * seconds, bar, self.minutes.volume(token, minutes)))
         };
-        (oldest.max((last + 1).saturating_sub(count))..=last).filter_map(candle).collect()
+        (oldest.max((last + 1).saturating_sub(count))..=last)
+            .filter_map(candle)
+            .collect()
     }
 }
 

@@ -60,14 +60,23 @@ impl ManualPrices {
         owner: Option<Arc<Sender>>,
         others: Option<Arc<dyn ShareHolds>>,
     ) -> Self {
-        Self { network, sources, owner, others, changing: Mutex::default() }
+        Self {
+            network,
+            sources,
+            owner,
+            others,
+            changing: Mutex::default(),
+        }
     }
 
     /// Holds a token's price, or releases it.
     async fn hold(&self, token: usize, price: Option<u64>) -> Result<(), ManualPriceError> {
         self.sources.manual().hold(token, price);
         match &self.others {
-            Some(others) => others.share(token, price).await.map_err(ManualPriceError::Unshared),
+            Some(others) => others
+                .share(token, price)
+                .await
+                .map_err(ManualPriceError::Unshared),
             None => Ok(()),
         }
     }
@@ -94,8 +103,16 @@ impl ManualPrices {
     /// See [`ManualPriceError`].
     pub async fn set(&self, token: usize, price: u64) -> Result<B256, ManualPriceError> {
         let owner = self.owner.as_ref().ok_or(ManualPriceError::NoKey)?;
-        let address = self.network.tokens.get(token).ok_or(ManualPriceError::NoToken)?.address;
-        let call = PriceOracle::setPriceCall { token: address, price: U256::from(price) };
+        let address = self
+            .network
+            .tokens
+            .get(token)
+            .ok_or(ManualPriceError::NoToken)?
+            .address;
+        let call = PriceOracle::setPriceCall {
+            token: address,
+            price: U256::from(price),
+        };
         let call = OutgoingCall {
             to: self.network.contracts.oracle,
             value: U256::ZERO,

@@ -31,12 +31,22 @@ pub struct Bar {
 impl Bar {
     /// A price that did not move.
     pub(super) fn flat(price: u64) -> Self {
-        Self { open: price, high: price, low: price, close: price }
+        Self {
+            open: price,
+            high: price,
+            low: price,
+            close: price,
+        }
     }
 
     /// This bar followed by `next`, as one.
     pub(super) fn then(self, next: Self) -> Self {
-        Self { open: self.open, high: self.high.max(next.high), low: self.low.min(next.low), close: next.close }
+        Self {
+            open: self.open,
+            high: self.high.max(next.high),
+            low: self.low.min(next.low),
+            close: next.close,
+        }
     }
 
     fn to(&mut self, price: u64) {
@@ -99,7 +109,9 @@ impl Minutes {
         let over = MinuteRow::from(self.bars.as_slice());
         let volumes = std::mem::take(&mut self.volumes);
         self.push(over, volumes);
-        self.bars.iter_mut().for_each(|bar| *bar = Bar::flat(bar.close));
+        self.bars
+            .iter_mut()
+            .for_each(|bar| *bar = Bar::flat(bar.close));
         let flat = MinuteRow::from(self.bars.as_slice());
         if target - self.present > NEEDED + SPARE {
             // All minutes held are older than any query reaches.
@@ -121,7 +133,11 @@ impl Minutes {
             let group = Arc::make_mut(group);
             let same = group.rows.last().filter(|last| ***last == *row).cloned();
             group.rows.push(same.unwrap_or(row));
-            group.volumes.extend(volumes.into_iter().map(|(token, usd_e8)| (self.present, token, usd_e8)));
+            group.volumes.extend(
+                volumes
+                    .into_iter()
+                    .map(|(token, usd_e8)| (self.present, token, usd_e8)),
+            );
         }
         self.present += 1;
     }
@@ -129,7 +145,9 @@ impl Minutes {
     /// Drops whole groups that no query reaches.
     fn forget(&mut self) {
         while self.present - self.first > NEEDED + SPARE {
-            let Some(group) = self.groups.pop_front() else { return };
+            let Some(group) = self.groups.pop_front() else {
+                return;
+            };
             self.first += group.rows.len() as u64;
         }
     }
@@ -155,7 +173,8 @@ impl Minutes {
     /// Rewinds to the end of the minute before the one of `time`. Returns the last instant that is still covered; none if
     /// too much of the past is gone.
     pub(super) fn rewind(&mut self, time: u64) -> Option<u64> {
-        let target = Some((time / MINUTE).min(self.present)).filter(|target| *target > self.sealed)?;
+        let target =
+            Some((time / MINUTE).min(self.present)).filter(|target| *target > self.sealed)?;
         let before = self.bar_rows(target.checked_sub(1)?)?;
         if self.first > target.saturating_sub(NEEDED).max(self.origin) {
             return None;
@@ -163,7 +182,9 @@ impl Minutes {
         self.bars = before.iter().map(|bar| Bar::flat(bar.close)).collect();
         self.volumes.clear();
         while self.present > target {
-            let Some(group) = self.groups.back_mut() else { break };
+            let Some(group) = self.groups.back_mut() else {
+                break;
+            };
             let surplus = (self.present - target).min(group.rows.len() as u64);
             self.present -= surplus;
             if surplus == group.rows.len() as u64 {
@@ -184,7 +205,9 @@ impl Minutes {
         if !(self.first..self.present).contains(&number) {
             return None;
         }
-        let group = self.groups.get((number / GROUP - self.first / GROUP) as usize)?;
+        let group = self
+            .groups
+            .get((number / GROUP - self.first / GROUP) as usize)?;
         let start = (number / GROUP * GROUP).max(self.first);
         group.rows.get((number - start) as usize).map(|row| &**row)
     }
@@ -198,7 +221,8 @@ impl Minutes {
     /// of what is held.
     pub(super) fn at(&self, time: u64, token: usize) -> Option<(u64, u64)> {
         let number = (time / MINUTE).clamp(self.first, self.present);
-        self.bar(number, token).map(|bar| (number * MINUTE, bar.open))
+        self.bar(number, token)
+            .map(|bar| (number * MINUTE, bar.open))
     }
 
     /// The current price.
@@ -226,12 +250,20 @@ impl Minutes {
 
     /// The volume of a token within the minutes of one candle.
     pub(super) fn volume(&self, token: usize, minutes: std::ops::Range<u64>) -> u128 {
-        let groups = minutes.start.max(self.first) / GROUP..=minutes.end.saturating_sub(1).max(self.first) / GROUP;
-        let groups = groups.filter_map(|group| self.groups.get((group - self.first / GROUP) as usize));
+        let groups = minutes.start.max(self.first) / GROUP
+            ..=minutes.end.saturating_sub(1).max(self.first) / GROUP;
+        let groups =
+            groups.filter_map(|group| self.groups.get((group - self.first / GROUP) as usize));
         let over = groups.flat_map(|group| &group.volumes);
-        let over = over.filter(|(minute, of, _)| *of == token && minutes.contains(minute)).map(|(.., usd_e8)| *usd_e8);
-        let present = self.volumes.iter().filter(|(of, _)| *of == token && minutes.contains(&self.present));
-        over.chain(present.map(|(_, usd_e8)| *usd_e8)).fold(0, u128::saturating_add)
+        let over = over
+            .filter(|(minute, of, _)| *of == token && minutes.contains(minute))
+            .map(|(.., usd_e8)| *usd_e8);
+        let present = self
+            .volumes
+            .iter()
+            .filter(|(of, _)| *of == token && minutes.contains(&self.present));
+        over.chain(present.map(|(_, usd_e8)| *usd_e8))
+            .fold(0, u128::saturating_add)
     }
 
     /// The minutes that are held, including the current one.
@@ -257,8 +289,20 @@ mod tests {
         minutes.advance(120);
         minutes.set(0, 9, 120);
         minutes.advance(250);
-        assert_eq!(minutes.bar(1, 0), Some(Bar { open: 5, high: 7, low: 3, close: 3 }));
-        assert_eq!(minutes.bar(2, 0), Some(Bar::flat(9)), "a price at the very beginning is the first");
+        assert_eq!(
+            minutes.bar(1, 0),
+            Some(Bar {
+                open: 5,
+                high: 7,
+                low: 3,
+                close: 3
+            })
+        );
+        assert_eq!(
+            minutes.bar(2, 0),
+            Some(Bar::flat(9)),
+            "a price at the very beginning is the first"
+        );
         assert_eq!((minutes.bar(0, 0), minutes.bar(5, 0)), (None, None));
         assert_eq!(
             (minutes.at(0, 0), minutes.at(179, 0), minutes.at(9_999, 0)),
@@ -275,7 +319,10 @@ mod tests {
             minutes.add_volume(1, 2);
         }
         let held = minutes.held();
-        assert!(held.end() - held.start() >= NEEDED - 1 && held.end() - held.start() <= NEEDED + SPARE, "{held:?}");
+        assert!(
+            held.end() - held.start() >= NEEDED - 1 && held.end() - held.start() <= NEEDED + SPARE,
+            "{held:?}"
+        );
         assert_eq!(minutes.bar(40_000, 0).map(|bar| bar.close), Some(40_000));
         assert_eq!(minutes.volumes_since(50_000 - 9), [0, 20]);
         assert_eq!(minutes.volume(1, 49_000..49_060), 120);

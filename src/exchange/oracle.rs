@@ -56,24 +56,44 @@ impl OracleState {
     pub fn read(view: &View, network: &Network) -> Result<Self, ReadContractError> {
         let oracle = network.contracts.oracle;
         let tokens: Vec<_> = network.tokens.iter().map(|token| token.address).collect();
-        let prices = read(view, oracle, &PriceOracle::getPricesCall { tokens: tokens.clone() })?;
+        let prices = read(
+            view,
+            oracle,
+            &PriceOracle::getPricesCall {
+                tokens: tokens.clone(),
+            },
+        )?;
         let halts = read_halts(view, oracle, tokens)?;
         let max_age = read(view, oracle, &PriceOracle::maxAgeCall {})?;
         let max_move_bps = read(view, oracle, &PriceOracle::maxMoveBpsCall {})?;
         let halted = halts.as_ref().map_or(network.tokens.len(), Vec::len);
-        let (requested, got) = (network.tokens.len(), prices.prices.len().min(prices.updatedAts.len()).min(halted));
+        let (requested, got) = (
+            network.tokens.len(),
+            prices.prices.len().min(prices.updatedAts.len()).min(halted),
+        );
         if requested != got {
             let reason = format!("{got} prices for {requested} tokens");
-            return Err(ReadContractError::Failed { contract: oracle, reason });
+            return Err(ReadContractError::Failed {
+                contract: oracle,
+                reason,
+            });
         }
         // The contract keeps both in 64 bits or less.
         let feed = |(token, (price, updated_at)): (usize, (&U256, &U256))| Feed {
             price: price.saturating_to(),
             updated_at: updated_at.saturating_to(),
-            halted: halts.as_ref().is_some_and(|halts| halts[token] != TokenHalt::None),
+            halted: halts
+                .as_ref()
+                .is_some_and(|halts| halts[token] != TokenHalt::None),
         };
         Ok(Self {
-            feeds: prices.prices.iter().zip(&prices.updatedAts).enumerate().map(feed).collect(),
+            feeds: prices
+                .prices
+                .iter()
+                .zip(&prices.updatedAts)
+                .enumerate()
+                .map(feed)
+                .collect(),
             halts,
             max_age: max_age.to(),
             max_move_bps: max_move_bps.into(),
@@ -82,12 +102,20 @@ impl OracleState {
 
     /// When the newest price was set.
     pub fn newest(&self) -> u64 {
-        self.feeds.iter().map(|feed| feed.updated_at).max().unwrap_or(0)
+        self.feeds
+            .iter()
+            .map(|feed| feed.updated_at)
+            .max()
+            .unwrap_or(0)
     }
 
     /// When the oldest price was set.
     pub fn oldest(&self) -> u64 {
-        self.feeds.iter().map(|feed| feed.updated_at).min().unwrap_or(0)
+        self.feeds
+            .iter()
+            .map(|feed| feed.updated_at)
+            .min()
+            .unwrap_or(0)
     }
 
     /// Whether a price is missing or too old at `time`, by the oracle's own rule.
@@ -102,7 +130,11 @@ impl OracleState {
 }
 
 /// Reads the tokens' halts; none from an oracle without them, which refuses the call.
-fn read_halts(view: &View, oracle: Address, tokens: Vec<Address>) -> Result<Option<Vec<TokenHalt>>, ReadContractError> {
+fn read_halts(
+    view: &View,
+    oracle: Address,
+    tokens: Vec<Address>,
+) -> Result<Option<Vec<TokenHalt>>, ReadContractError> {
     let halts = match read(view, oracle, &PriceOracle::getHaltsCall { tokens }) {
         Ok(halts) => halts,
         Err(ReadContractError::Failed { .. }) => return Ok(None),
@@ -113,12 +145,15 @@ fn read_halts(view: &View, oracle: Address, tokens: Vec<Address>) -> Result<Opti
         Halt::Behind => TokenHalt::Behind(target.saturating_to()),
         Halt::Owner | Halt::__Invalid => TokenHalt::Owner,
     };
-    Ok(Some(halts.halts.iter().zip(&halts.targets).map(halt).collect()))
+    Ok(Some(
+        halts.halts.iter().zip(&halts.targets).map(halt).collect(),
+    ))
 }
 
 /// Whether `log` is the oracle's rejection of an update.
 pub(super) fn is_rejection(log: &Log, oracle: Address) -> bool {
-    log.address == oracle && log.data.topics().first() == Some(&PriceOracle::PriceRejected::SIGNATURE_HASH)
+    log.address == oracle
+        && log.data.topics().first() == Some(&PriceOracle::PriceRejected::SIGNATURE_HASH)
 }
 
 /// An event of one token.
@@ -137,7 +172,10 @@ impl TokenEvent {
             return None;
         }
         if let Ok(event) = PriceOracle::PriceUpdated::decode_log_data(&log.data) {
-            return Some((event.token, Self::Priced(event.price.saturating_to(), event.timestamp.saturating_to())));
+            return Some((
+                event.token,
+                Self::Priced(event.price.saturating_to(), event.timestamp.saturating_to()),
+            ));
         }
         if let Ok(event) = PriceOracle::TokenHalted::decode_log_data(&log.data) {
             return Some((event.token, Self::Halted(true)));

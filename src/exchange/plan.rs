@@ -42,15 +42,27 @@ impl UpdatePlan<'_> {
     /// The prices that moved, those that would otherwise become stale, and those of tokens to halt or to resume. A price that
     /// no source confirms any more is left to become stale.
     pub fn prices(&self) -> Vec<PlannedPrice> {
-        (0..self.oracle.feeds.len()).filter_map(|token| self.price(token)).collect()
+        (0..self.oracle.feeds.len())
+            .filter_map(|token| self.price(token))
+            .collect()
     }
 
     fn price(&self, token: usize) -> Option<PlannedPrice> {
         let feed = self.oracle.feeds.get(token)?;
         // A token without a price gets its reference price.
-        let now = if feed.price == 0 { self.tokens.get(token)?.reference_price } else { feed.price };
-        let opinion = self.opinions.and_then(|opinions| opinions.get(token).copied().flatten());
-        let halt = self.oracle.halts.as_ref().and_then(|halts| halts.get(token).copied());
+        let now = if feed.price == 0 {
+            self.tokens.get(token)?.reference_price
+        } else {
+            feed.price
+        };
+        let opinion = self
+            .opinions
+            .and_then(|opinions| opinions.get(token).copied().flatten());
+        let halt = self
+            .oracle
+            .halts
+            .as_ref()
+            .and_then(|halts| halts.get(token).copied());
 
         let due = |opinion: &u64| match halt {
             Some(TokenHalt::None) => is_urgent(now, *opinion),
@@ -59,7 +71,9 @@ impl UpdatePlan<'_> {
             Some(TokenHalt::Owner) | None => false,
         };
         let moved = opinion.filter(|opinion| self.moves || due(opinion));
-        let price = moved.map_or(now, |opinion| step(now, opinion, self.most(now), self.accepted(now)));
+        let price = moved.map_or(now, |opinion| {
+            step(now, opinion, self.most(now), self.accepted(now))
+        });
         let target = opinion.unwrap_or(match halt {
             Some(TokenHalt::Behind(target)) => target,
             Some(TokenHalt::None | TokenHalt::Owner) | None => price,
@@ -73,7 +87,11 @@ impl UpdatePlan<'_> {
             Some(TokenHalt::Owner) | None => false,
         };
         let wanted = price != feed.price || switches || (grows_old && vouched);
-        wanted.then_some(PlannedPrice { token, price, target })
+        wanted.then_some(PlannedPrice {
+            token,
+            price,
+            target,
+        })
     }
 
     /// The most that the next update moves a price, unless it arrives.
@@ -103,7 +121,11 @@ fn step(now: u64, target: u64, most: u64, accepted: u64) -> u64 {
         return full;
     }
     // The oracle accepts more than a step: a price that arrives at once does not lag behind those that move alike.
-    if distance <= accepted { target } else { toward((distance / 2).min(most)) }
+    if distance <= accepted {
+        target
+    } else {
+        toward((distance / 2).min(most))
+    }
 }
 
 fn share(price: u64, bps: u64) -> u64 {
@@ -112,7 +134,8 @@ fn share(price: u64, bps: u64) -> u64 {
 
 /// Whether a swap at `price` could gain more than its share of the fee from knowing `opinion`.
 fn is_urgent(price: u64, opinion: u64) -> bool {
-    u128::from(price.abs_diff(opinion)) * 10_000 > u128::from(price.min(opinion)) * u128::from(URGENT_BPS)
+    u128::from(price.abs_diff(opinion)) * 10_000
+        > u128::from(price.min(opinion)) * u128::from(URGENT_BPS)
 }
 
 /// Whether a price has arrived at its target, by the oracle's rule.
@@ -128,7 +151,10 @@ mod tests {
     #[test]
     fn a_step_stays_within_what_the_oracle_accepts() {
         let step = |now, target, max_move_bps| {
-            let (oracle, halts) = (oracle(Feed::default(), None, max_move_bps), Some(Vec::new()));
+            let (oracle, halts) = (
+                oracle(Feed::default(), None, max_move_bps),
+                Some(Vec::new()),
+            );
             let next = |oracle: &OracleState| {
                 let network = Network::default();
                 let plan = plan(&network, oracle, &[], true);
@@ -142,7 +168,11 @@ mod tests {
         assert_eq!(step(1_000, 1, 2_500), [800; 2]);
         assert_eq!(step(1, 0, 2_500), [1; 2]);
         assert_eq!(step(4, 9, 2_500), [5; 2]);
-        assert_eq!(step(3, 9, 2_500), [3, 4], "an oracle without halts rejects a move by one unit");
+        assert_eq!(
+            step(3, 9, 2_500),
+            [3, 4],
+            "an oracle without halts rejects a move by one unit"
+        );
         assert_eq!(step(i64::MAX as u64, u64::MAX, 2_500), [i64::MAX as u64; 2]);
     }
 
@@ -152,7 +182,15 @@ mod tests {
         let mut price = 1;
         for updates in 0.. {
             assert!(updates < 200, "stuck at {price}");
-            let oracle = oracle(Feed { price, updated_at: 100, halted: true }, Some(TokenHalt::Behind(1_000)), 2_500);
+            let oracle = oracle(
+                Feed {
+                    price,
+                    updated_at: 100,
+                    halted: true,
+                },
+                Some(TokenHalt::Behind(1_000)),
+                2_500,
+            );
             match plan(&network, &oracle, &[Some(9_700_000_000_000)], true).prices()[..] {
                 [PlannedPrice { price: next, .. }] if next > price => price = next,
                 _ => break,
@@ -168,7 +206,10 @@ mod tests {
         assert_eq!(step(898, 795, 179, 179), 795);
         for (target, accepted) in (1..3_000).flat_map(|target| [(target, 200), (target, 250)]) {
             let price = step(1_000, target, 200, accepted);
-            assert!(price == target || !is_near(price, target), "{price} on the way to {target}");
+            assert!(
+                price == target || !is_near(price, target),
+                "{price} on the way to {target}"
+            );
         }
     }
 
@@ -176,13 +217,21 @@ mod tests {
     #[test]
     fn tokens_that_move_alike_around_a_whole_step_arrive_together() {
         for (one, other) in [(802, 798), (1_198, 1_202), (800, 793)] {
-            assert_eq!((step(1_000, one, 200, 250), step(1_000, other, 200, 250)), (one, other));
+            assert_eq!(
+                (step(1_000, one, 200, 250), step(1_000, other, 200, 250)),
+                (one, other)
+            );
         }
     }
 
     /// An oracle of one token.
     fn oracle(feed: Feed, halt: Option<TokenHalt>, max_move_bps: u64) -> OracleState {
-        OracleState { feeds: vec![feed], halts: halt.map(|halt| vec![halt]), max_age: 600, max_move_bps }
+        OracleState {
+            feeds: vec![feed],
+            halts: halt.map(|halt| vec![halt]),
+            max_age: 600,
+            max_move_bps,
+        }
     }
 
     fn plan<'a>(
@@ -191,13 +240,27 @@ mod tests {
         opinions: &'a [Option<u64>],
         moves: bool,
     ) -> UpdatePlan<'a> {
-        UpdatePlan { tokens: &network.tokens, oracle, opinions: Some(opinions), moves, time: 100 }
+        UpdatePlan {
+            tokens: &network.tokens,
+            oracle,
+            opinions: Some(opinions),
+            moves,
+            time: 100,
+        }
     }
 
     /// The plan for the first token of a network, whose price is 1,000.
     fn planned(halt: Option<TokenHalt>, opinion: Option<u64>, moves: bool) -> Option<(u64, u64)> {
         let halted = halt.is_some_and(|halt| halt != TokenHalt::None);
-        let oracle = oracle(Feed { price: 1_000, updated_at: 100, halted }, halt, 2_500);
+        let oracle = oracle(
+            Feed {
+                price: 1_000,
+                updated_at: 100,
+                halted,
+            },
+            halt,
+            2_500,
+        );
         let plan = plan(&Network::default(), &oracle, &[opinion], moves).prices();
         plan.first().map(|planned| (planned.price, planned.target))
     }
@@ -209,7 +272,11 @@ mod tests {
         assert_eq!(planned(open, Some(1_001), false), None);
         assert_eq!(planned(open, Some(1_002), false), Some((1_002, 1_002)));
         assert_eq!(planned(open, Some(998), false), Some((998, 998)));
-        assert_eq!(planned(open, Some(500), false), Some((800, 500)), "it is halted at once");
+        assert_eq!(
+            planned(open, Some(500), false),
+            Some((800, 500)),
+            "it is halted at once"
+        );
         assert_eq!(planned(open, None, true), None);
     }
 
@@ -218,9 +285,17 @@ mod tests {
         let behind = Some(TokenHalt::Behind(500));
         assert_eq!(planned(behind, Some(500), false), None);
         assert_eq!(planned(behind, Some(500), true), Some((800, 500)));
-        assert_eq!(planned(behind, Some(1_000), false), Some((1_000, 1_000)), "the source came back");
+        assert_eq!(
+            planned(behind, Some(1_000), false),
+            Some((1_000, 1_000)),
+            "the source came back"
+        );
         assert_eq!(planned(behind, Some(1_005), false), Some((1_005, 1_005)));
-        assert_eq!(planned(behind, None, true), None, "no source confirms that it has arrived");
+        assert_eq!(
+            planned(behind, None, true),
+            None,
+            "no source confirms that it has arrived"
+        );
         let owner = Some(TokenHalt::Owner);
         assert_eq!(planned(owner, Some(1_000), true), None);
         assert_eq!(planned(owner, Some(900), false), None);

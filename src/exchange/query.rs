@@ -11,7 +11,9 @@ use crate::{
 /// Reads a token's address in any case. A wrong checksum is accepted, as clients also write addresses in lower case.
 pub(super) fn address(text: &str) -> Option<Address> {
     let digits = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X"));
-    digits.filter(|digits| digits.len() == 40).and_then(|digits| digits.parse().ok())
+    digits
+        .filter(|digits| digits.len() == 40)
+        .and_then(|digits| digits.parse().ok())
 }
 
 /// Whether a text has the form of a symbol.
@@ -32,7 +34,12 @@ impl Param for ListedToken {
 
     fn parse(text: &str, network: &Network) -> Result<Self, ParamError> {
         let found = network.token(text);
-        let found = found.and_then(|token| network.tokens.iter().position(|listed| listed.address == token.address));
+        let found = found.and_then(|token| {
+            network
+                .tokens
+                .iter()
+                .position(|listed| listed.address == token.address)
+        });
         found.map(Self).ok_or_else(|| match address(text) {
             Some(wanted) => ParamError::Unknown(format!("no token {wanted}")),
             None if is_symbol(text) => ParamError::unknown("token", text),

@@ -21,12 +21,15 @@ use governor::Quota;
 use serde_json::json;
 use tokio::sync::broadcast::{Receiver, error::RecvError};
 
-use super::{Exchange, market::Market, quote::key, snapshot::Snapshot, socket_request::SocketRequest, tick::Tick};
+use super::{
+    Exchange, market::Market, quote::key, snapshot::Snapshot, socket_request::SocketRequest,
+    tick::Tick,
+};
 use crate::{
     clock::Clock,
     web::{
-        AnswerError, FaultScope, Shutdown, SocketLimits, SocketMessage, SocketProtocol, SocketReply, Utf8Bytes,
-        WRITE_TIMEOUT, WebSockets, at_interface_path,
+        AnswerError, FaultScope, Shutdown, SocketLimits, SocketMessage, SocketProtocol,
+        SocketReply, Utf8Bytes, WRITE_TIMEOUT, WebSockets, at_interface_path,
     },
 };
 
@@ -62,7 +65,9 @@ pub(super) fn any_path(exchange: Exchange) -> Router {
 
 async fn upgrade(State(exchange): State<Exchange>, request: Request) -> Response {
     let sockets = exchange.sockets.clone();
-    sockets.accept(request, move || PriceSocket::new(exchange)).await
+    sockets
+        .accept(request, move || PriceSocket::new(exchange))
+        .await
 }
 
 /// Number of clients so far.
@@ -91,11 +96,24 @@ enum PriceEvent {
 
 impl PriceSocket {
     fn new(exchange: Exchange) -> Self {
-        let Exchange { market, clock, started_ms, .. } = exchange;
+        let Exchange {
+            market,
+            clock,
+            started_ms,
+            ..
+        } = exchange;
         let client_id = format!("{started_ms:x}-{}", CLIENTS.fetch_add(1, Ordering::Relaxed));
         // Subscribed before the snapshot is taken, so that no tick is lost in between.
         let ticks = market.subscribe();
-        Self { client_id, market, clock, ticks, snapshot_due: true, wanted: None, seen: 0 }
+        Self {
+            client_id,
+            market,
+            clock,
+            ticks,
+            snapshot_due: true,
+            wanted: None,
+            seen: 0,
+        }
     }
 }
 
@@ -113,7 +131,8 @@ impl SocketProtocol for PriceSocket {
             Ok(SocketRequest::Ping) => json!({ "type": "pong", "timestamp": self.clock.now_ms() }),
             Ok(SocketRequest::Subscribe(wanted)) => {
                 let tokens = &self.market.network().tokens;
-                let named = |position: &usize| tokens.get(*position).map(|token| key(token.address));
+                let named =
+                    |position: &usize| tokens.get(*position).map(|token| key(token.address));
                 let names: Vec<_> = wanted.iter().filter_map(named).collect();
                 self.wanted = Some(wanted).filter(|wanted| !wanted.is_empty());
                 self.snapshot_due = true;
@@ -161,6 +180,8 @@ impl SocketProtocol for PriceSocket {
             PriceEvent::Tick(tick) => tick,
             PriceEvent::Snapshot(snapshot) => snapshot.tick(),
         };
-        tick.message(self.wanted.as_deref()).map(|text| Ok(Some(text.into()))).into_iter()
+        tick.message(self.wanted.as_deref())
+            .map(|text| Ok(Some(text.into())))
+            .into_iter()
     }
 }

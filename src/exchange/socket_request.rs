@@ -31,7 +31,11 @@ impl SocketRequest {
         match raw.kind.as_str() {
             "ping" => Ok(Self::Ping),
             "subscribe" => {
-                let mut wanted = raw.tokens.iter().map(|name| token(name, network)).collect::<Result<Vec<_>, _>>()?;
+                let mut wanted = raw
+                    .tokens
+                    .iter()
+                    .map(|name| token(name, network))
+                    .collect::<Result<Vec<_>, _>>()?;
                 wanted.sort_unstable();
                 wanted.dedup();
                 Ok(Self::Subscribe(wanted))
@@ -44,8 +48,16 @@ impl SocketRequest {
 /// A token by its address, in any case, or by its symbol.
 fn token(name: &str, network: &Network) -> Result<usize, String> {
     let wanted = address(name);
-    let found = network.tokens.iter().position(|token| wanted == Some(token.address) || token.symbol == name);
-    found.ok_or_else(|| format!("tokens: no token {:?}", name.chars().take(50).collect::<String>()))
+    let found = network
+        .tokens
+        .iter()
+        .position(|token| wanted == Some(token.address) || token.symbol == name);
+    found.ok_or_else(|| {
+        format!(
+            "tokens: no token {:?}",
+            name.chars().take(50).collect::<String>()
+        )
+    })
 }
 
 #[cfg(test)]
@@ -59,11 +71,24 @@ mod tests {
         let weth = "0xD0C1A714C46C364DBDD4E0F7B0B6BA5354460DA7";
         let text = format!(r#"{{"type":"subscribe","tokens":["USDC","{weth}","WETH"],"more":1}}"#);
         assert_eq!(read(&text), Ok(SocketRequest::Subscribe(vec![2, 11])));
-        assert_eq!(read(r#"{"type":"subscribe"}"#), Ok(SocketRequest::Subscribe(vec![])));
+        assert_eq!(
+            read(r#"{"type":"subscribe"}"#),
+            Ok(SocketRequest::Subscribe(vec![]))
+        );
         assert_eq!(read(r#"{"type":"ping"}"#), Ok(SocketRequest::Ping));
-        assert_eq!(read(r#"{"type":"subscribe","tokens":["DOGE"]}"#), Err("tokens: no token \"DOGE\"".to_owned()));
-        for garbage in ["", "{", "[]", "null", r#"{"type":1}"#, r#"{"type":"x"}"#, r#"{"type":"subscribe","tokens":1}"#]
-        {
+        assert_eq!(
+            read(r#"{"type":"subscribe","tokens":["DOGE"]}"#),
+            Err("tokens: no token \"DOGE\"".to_owned())
+        );
+        for garbage in [
+            "",
+            "{",
+            "[]",
+            "null",
+            r#"{"type":1}"#,
+            r#"{"type":"x"}"#,
+            r#"{"type":"subscribe","tokens":1}"#,
+        ] {
             assert!(read(garbage).is_err(), "{garbage}");
         }
     }

@@ -67,7 +67,14 @@ impl Updater {
     pub fn new(network: Arc<Network>, key: SecretKey, pace: Option<UpdatePace>) -> Self {
         let mut mark = Bloom::ZERO;
         mark.accrue_raw_log(network.contracts.oracle, &[]);
-        Self { account: key.address(), network, key, pace, mark, known: Mutex::default() }
+        Self {
+            account: key.address(),
+            network,
+            key,
+            pace,
+            mark,
+            known: Mutex::default(),
+        }
     }
 
     /// The oracle at `head`. It is read again only after a block that may have logs of it.
@@ -78,17 +85,28 @@ impl Updater {
             return Ok(known.clone());
         }
         let silent = !block.header.logs_bloom.contains(&self.mark);
-        if let Some(known) = known.as_mut().filter(|known| silent && known.block == block.header.parent_hash) {
+        if let Some(known) = known
+            .as_mut()
+            .filter(|known| silent && known.block == block.header.parent_hash)
+        {
             Arc::make_mut(known).block = block.hash;
             return Ok(known.clone());
         }
         let oracle = OracleState::read(&View::newest(head.clone()), &self.network)?;
         let refresh_at = oracle.oldest().saturating_add(oracle.max_age / 2);
-        Ok(known.insert(Arc::new(Known { block: block.hash, oracle, refresh_at })).clone())
+        Ok(known
+            .insert(Arc::new(Known {
+                block: block.hash,
+                oracle,
+                refresh_at,
+            }))
+            .clone())
     }
 
     fn tick(&self) -> Option<u64> {
-        self.pace.as_ref().map(|pace| pace.tick.as_secs() + u64::from(pace.tick.subsec_nanos() > 0))
+        self.pace
+            .as_ref()
+            .map(|pace| pace.tick.as_secs() + u64::from(pace.tick.subsec_nanos() > 0))
     }
 
     /// The prices for a block of this time.
@@ -96,14 +114,25 @@ impl Updater {
         let elapsed = self.elapsed(head, time);
         let opinions = self.opinions(head, oracle, time, elapsed);
         let (tokens, opinions) = (&self.network.tokens, opinions.as_deref());
-        UpdatePlan { tokens, oracle, opinions, moves: elapsed > 0, time }.prices()
+        UpdatePlan {
+            tokens,
+            oracle,
+            opinions,
+            moves: elapsed > 0,
+            time,
+        }
+        .prices()
     }
 
     /// The seconds over which prices move in a block of this time; 0 unless a tick ends between the last block and it.
     fn elapsed(&self, head: &Head, time: u64) -> u64 {
         let Some(tick) = self.tick() else { return 0 };
         let (first, last) = (head.genesis.header.timestamp, head.block.header.timestamp);
-        let ticks = |time: u64| time.saturating_sub(first).checked_div(tick).unwrap_or_default();
+        let ticks = |time: u64| {
+            time.saturating_sub(first)
+                .checked_div(tick)
+                .unwrap_or_default()
+        };
         match time.saturating_sub(last) {
             _ if ticks(time) <= ticks(last) => 0,
             since if since < tick.saturating_mul(2) => tick,
@@ -112,7 +141,13 @@ impl Updater {
     }
 
     /// The price of each token by the source; none without a source.
-    fn opinions(&self, head: &Head, oracle: &OracleState, time: u64, elapsed: u64) -> Option<Vec<Option<u64>>> {
+    fn opinions(
+        &self,
+        head: &Head,
+        oracle: &OracleState,
+        time: u64,
+        elapsed: u64,
+    ) -> Option<Vec<Option<u64>>> {
         Some(self.pace.as_ref()?.source.prices(&Moment {
             current: &oracle.feeds,
             time,
@@ -128,24 +163,57 @@ impl Updater {
     }
 
     /// The transaction that pushes `prices`. It pays the base fee and no tip, since it does not compete for its place.
-    fn transaction(&self, head: &Head, environment: &Environment, call: Vec<u8>, tokens: usize) -> UnsignedTransaction {
+    fn transaction(
+        &self,
+        head: &Head,
+        environment: &Environment,
+        call: Vec<u8>,
+        tokens: usize,
+    ) -> UnsignedTransaction {
         let gas_limit = BASE_GAS + TOKEN_GAS * tokens as u64;
         let gas_price = match environment.base_fee {
-            Some(base_fee) => GasPrice::Dynamic { max_fee: base_fee.into(), max_tip: 0 },
+            Some(base_fee) => GasPrice::Dynamic {
+                max_fee: base_fee.into(),
+                max_tip: 0,
+            },
             None => GasPrice::Fixed(0),
         };
         let (oracle, nonce) = (self.network.contracts.oracle, self.nonce(head));
-        TransactionFields::call(head.params.chain_id, nonce, gas_limit, gas_price, oracle, call.into()).into()
+        TransactionFields::call(
+            head.params.chain_id,
+            nonce,
+            gas_limit,
+            gas_price,
+            oracle,
+            call.into(),
+        )
+        .into()
     }
 
     /// The call that pushes `prices`: with their targets, if the oracle knows any.
     fn call(&self, oracle: &OracleState, prices: &[PlannedPrice]) -> Vec<u8> {
-        let address = |planned: &PlannedPrice| self.network.tokens.get(planned.token).map(|token| token.address);
+        let address = |planned: &PlannedPrice| {
+            self.network
+                .tokens
+                .get(planned.token)
+                .map(|token| token.address)
+        };
         let tokens = prices.iter().filter_map(address).collect();
-        let targets = prices.iter().map(|planned| U256::from(planned.target)).collect();
-        let prices = prices.iter().map(|planned| U256::from(planned.price)).collect();
+        let targets = prices
+            .iter()
+            .map(|planned| U256::from(planned.target))
+            .collect();
+        let prices = prices
+            .iter()
+            .map(|planned| U256::from(planned.price))
+            .collect();
         match oracle.halts {
-            Some(_) => PriceOracle::updatePricesTowardCall { tokens, prices, targets }.abi_encode(),
+            Some(_) => PriceOracle::updatePricesTowardCall {
+                tokens,
+                prices,
+                targets,
+            }
+            .abi_encode(),
             None => PriceOracle::updatePricesCall { tokens, prices }.abi_encode(),
         }
     }
@@ -160,9 +228,21 @@ impl Preamble for Updater {
         let time = environment.timestamp;
         let block = &head.block;
         // An update that failed, because the oracle has another updater now, is not retried in every block.
-        let failed = block.transactions.first().is_some_and(|first| first.sender == self.account)
-            && block.receipts.first().is_some_and(|receipt| !receipt.succeeded());
-        if failed && time < block.header.timestamp.saturating_add(self.tick().unwrap_or(1)) {
+        let failed = block
+            .transactions
+            .first()
+            .is_some_and(|first| first.sender == self.account)
+            && block
+                .receipts
+                .first()
+                .is_some_and(|receipt| !receipt.succeeded());
+        if failed
+            && time
+                < block
+                    .header
+                    .timestamp
+                    .saturating_add(self.tick().unwrap_or(1))
+        {
             return false;
         }
         // A source without prices causes no blocks.
@@ -179,13 +259,18 @@ impl Preamble for Updater {
     }
 
     fn transactions(&self, head: &Arc<Head>, environment: &Environment) -> Vec<Transaction> {
-        let Ok(known) = self.known(head) else { return Vec::new() };
+        let Ok(known) = self.known(head) else {
+            return Vec::new();
+        };
         let prices = self.prices(head, &known.oracle, environment.timestamp);
         if prices.is_empty() {
             return Vec::new();
         }
         let call = self.call(&known.oracle, &prices);
-        match sign_transaction(&self.key, self.transaction(head, environment, call, prices.len())) {
+        match sign_transaction(
+            &self.key,
+            self.transaction(head, environment, call, prices.len()),
+        ) {
             Ok(transaction) => vec![transaction],
             Err(error) => {
                 tracing::warn!(%error, "could not sign the price update");
@@ -197,6 +282,8 @@ impl Preamble for Updater {
 
 impl std::fmt::Debug for Updater {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Updater").field("account", &self.account).finish_non_exhaustive()
+        f.debug_struct("Updater")
+            .field("account", &self.account)
+            .finish_non_exhaustive()
     }
 }

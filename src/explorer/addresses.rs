@@ -5,8 +5,8 @@ use axum::extract::State;
 
 use super::{
     bodies::{
-        AddressBody, AddressCounters, AddressParam, InstanceBody, InternalBody, LogBody, NextPage, TabCounters,
-        TokenBalance, TransactionBody, TransferBody,
+        AddressBody, AddressCounters, AddressParam, InstanceBody, InternalBody, LogBody, NextPage,
+        TabCounters, TokenBalance, TransactionBody, TransferBody,
     },
     filters::{AddressTransactionQuery, KindQuery, SideQuery, SortedBy, TopicQuery, TransferQuery},
     logs,
@@ -18,7 +18,10 @@ use super::{
 };
 use crate::{
     block::{Block, LogPosition},
-    index::{CallFilter, IndexPage, OwnedToken, Position, PositionRange, TokenKey, TokenKind, TransferRole},
+    index::{
+        CallFilter, IndexPage, OwnedToken, Position, PositionRange, TokenKey, TokenKind,
+        TransferRole,
+    },
     web::{Api, Path, Query, RestError, parameters::UserAddress},
 };
 
@@ -26,41 +29,91 @@ use crate::{
 const MANY: usize = 51;
 
 pub(super) fn routes(api: Api<Explorer>) -> Api<Explorer> {
-    api.get("/api/v2/addresses/{address}", address, "An address: balance, creation, token.")
-        .get("/api/v2/addresses/{address}/counters", counters, "Numbers of an address's transactions and transfers.")
-        .get("/api/v2/addresses/{address}/tabs-counters", tabs, "Numbers for the tabs of an address's page, up to 51.")
-        .get("/api/v2/addresses/{address}/transactions", transactions, "An address's transactions.")
-        .get("/api/v2/addresses/{address}/token-transfers", transfers, "An address's token transfers, newest first.")
-        .get(
-            "/api/v2/addresses/{address}/internal-transactions",
-            internal,
-            "Calls that contracts made from or to an address, newest first.",
-        )
-        .get("/api/v2/addresses/{address}/logs", address_logs, "The logs of a contract, newest first.")
-        .get("/api/v2/addresses/{address}/tokens", tokens, "The tokens that an address holds.")
-        .get("/api/v2/addresses/{address}/token-balances", balances, "All tokens that an address holds, up to 1,000.")
-        .get("/api/v2/addresses/{address}/nft", instances, "The ERC-721 and ERC-1155 tokens that an address has.")
+    api.get(
+        "/api/v2/addresses/{address}",
+        address,
+        "An address: balance, creation, token.",
+    )
+    .get(
+        "/api/v2/addresses/{address}/counters",
+        counters,
+        "Numbers of an address's transactions and transfers.",
+    )
+    .get(
+        "/api/v2/addresses/{address}/tabs-counters",
+        tabs,
+        "Numbers for the tabs of an address's page, up to 51.",
+    )
+    .get(
+        "/api/v2/addresses/{address}/transactions",
+        transactions,
+        "An address's transactions.",
+    )
+    .get(
+        "/api/v2/addresses/{address}/token-transfers",
+        transfers,
+        "An address's token transfers, newest first.",
+    )
+    .get(
+        "/api/v2/addresses/{address}/internal-transactions",
+        internal,
+        "Calls that contracts made from or to an address, newest first.",
+    )
+    .get(
+        "/api/v2/addresses/{address}/logs",
+        address_logs,
+        "The logs of a contract, newest first.",
+    )
+    .get(
+        "/api/v2/addresses/{address}/tokens",
+        tokens,
+        "The tokens that an address holds.",
+    )
+    .get(
+        "/api/v2/addresses/{address}/token-balances",
+        balances,
+        "All tokens that an address holds, up to 1,000.",
+    )
+    .get(
+        "/api/v2/addresses/{address}/nft",
+        instances,
+        "The ERC-721 and ERC-1155 tokens that an address has.",
+    )
 }
 
-async fn address(State(explorer): State<Explorer>, Path(path): Path<AddressPath>) -> Body<AddressBody> {
+async fn address(
+    State(explorer): State<Explorer>,
+    Path(path): Path<AddressPath>,
+) -> Body<AddressBody> {
     let UserAddress(address) = path.address;
-    explorer.body(move |_, render| render_address(address, render)).await
+    explorer
+        .body(move |_, render| render_address(address, render))
+        .await
 }
 
 fn render_address(address: Address, render: &Render<'_>) -> Result<AddressBody, RestError> {
     let account = render.reader.account(address)?;
     let param: AddressParam = render.address(address);
     let state = &render.view().state;
-    let balance = state.balance(address).map_err(|error| RestError::Internal(error.to_string()))?;
+    let balance = state
+        .balance(address)
+        .map_err(|error| RestError::Internal(error.to_string()))?;
     let creation = account.creation.and_then(|(creator, position)| {
         let block = render.reader.block(position.block)?;
-        Some((creator, block.transactions.get(position.index as usize)?.hash()))
+        Some((
+            creator,
+            block.transactions.get(position.index as usize)?.hash(),
+        ))
     });
     let token = match &account.token {
         Some(record) if param.is_contract => Some(render.token_body(address, record)?),
         _ => None,
     };
-    let holds = !render.reader.owned_tokens(address, &[], None, 1)?.items.is_empty();
+    let holds = !render
+        .reader
+        .owned_tokens(address, &[], None, 1)?
+        .items
+        .is_empty();
     Ok(AddressBody {
         coin_balance: balance.to_string(),
         block_number_balance_updated_at: render.view().block.number(),
@@ -83,7 +136,10 @@ fn render_address(address: Address, render: &Render<'_>) -> Result<AddressBody, 
     })
 }
 
-async fn counters(State(explorer): State<Explorer>, Path(path): Path<AddressPath>) -> Body<AddressCounters> {
+async fn counters(
+    State(explorer): State<Explorer>,
+    Path(path): Path<AddressPath>,
+) -> Body<AddressCounters> {
     let UserAddress(address) = path.address;
     explorer
         .body(move |_, render| {
@@ -98,7 +154,10 @@ async fn counters(State(explorer): State<Explorer>, Path(path): Path<AddressPath
         .await
 }
 
-async fn tabs(State(explorer): State<Explorer>, Path(path): Path<AddressPath>) -> Body<TabCounters> {
+async fn tabs(
+    State(explorer): State<Explorer>,
+    Path(path): Path<AddressPath>,
+) -> Body<TabCounters> {
     let UserAddress(address) = path.address;
     explorer
         .body(move |_, render| {
@@ -108,7 +167,11 @@ async fn tabs(State(explorer): State<Explorer>, Path(path): Path<AddressPath>) -
                 transactions_count: many(counts.transactions),
                 token_transfers_count: many(counts.transfers),
                 internal_transactions_count: many(counts.internal),
-                token_balances_count: render.reader.owned_tokens(address, &[], None, MANY)?.items.len() as u64,
+                token_balances_count: render
+                    .reader
+                    .owned_tokens(address, &[], None, MANY)?
+                    .items
+                    .len() as u64,
                 logs_count: logs::count_of_contract(render.reader, address, MANY)? as u64,
                 validations_count: 0,
                 withdrawals_count: 0,
@@ -131,7 +194,11 @@ async fn transactions(
         .read(move |_, render| {
             let found = render.reader.transactions(address, query.side.0, &range)?;
             let mut page = Page::new(PAGE);
-            page.fill(found, |position| *position, |position| render.transaction_at(position))?;
+            page.fill(
+                found,
+                |position| *position,
+                |position| render.transaction_at(position),
+            )?;
             page.finish(filters, NextPage::after)
         })
         .await
@@ -145,12 +212,22 @@ async fn transfers(
     filters: Filters,
 ) -> List<TransferBody> {
     let UserAddress(address) = path.address;
-    let role = TransferRole { side: query.side.0, token: query.token(), kinds: query.kinds.0 };
+    let role = TransferRole {
+        side: query.side.0,
+        token: query.token(),
+        kinds: query.kinds.0,
+    };
     explorer
         .read(move |_, render| {
-            let found = render.reader.transfers(Some(address), &role, &page.range(PAGE))?;
+            let found = render
+                .reader
+                .transfers(Some(address), &role, &page.range(PAGE))?;
             let (mut page, mut finder) = (Page::new(PAGE), TransferFinder::default());
-            page.fill(found, |position| *position, |position| render.transfer_at(&mut finder, position))?;
+            page.fill(
+                found,
+                |position| *position,
+                |position| render.transfer_at(&mut finder, position),
+            )?;
             page.finish(filters, NextPage::after)
         })
         .await
@@ -164,13 +241,22 @@ async fn internal(
     filters: Filters,
 ) -> List<InternalBody> {
     let UserAddress(address) = path.address;
-    let filter = CallFilter { side: query.side.0, ..CallFilter::default() };
+    let filter = CallFilter {
+        side: query.side.0,
+        ..CallFilter::default()
+    };
     explorer
         .read(move |_, render| {
             let range = PositionRange::before(page.position(), PAGE);
-            let found = render.reader.internal_calls(Some(address), &filter, &range)?;
+            let found = render
+                .reader
+                .internal_calls(Some(address), &filter, &range)?;
             let mut page = Page::new(PAGE);
-            page.fill(found, |found| found.position, |found| Ok::<_, RestError>(render.internal(&found)))?;
+            page.fill(
+                found,
+                |found| found.position,
+                |found| Ok::<_, RestError>(render.internal(&found)),
+            )?;
             page.finish(filters, NextPage::after_internal)
         })
         .await
@@ -191,7 +277,8 @@ async fn address_logs(
             let push = |position: Position, block: &Block, at: &LogPosition<'_>| {
                 page.push(position, || Ok::<_, RestError>(Some(render.log(block, at))))
             };
-            let reached = logs::visit_contract(render.reader, address, query.topic.0, before, push)?;
+            let reached =
+                logs::visit_contract(render.reader, address, query.topic.0, before, push)?;
             if let Some(reached) = reached {
                 page.suspend(reached);
             }
@@ -219,9 +306,13 @@ async fn tokens(
     let UserAddress(address) = path.address;
     explorer
         .read(move |_, render| {
-            let found = render.reader.owned_tokens(address, &query.kinds.0, page.after(), PAGE)?;
+            let found = render
+                .reader
+                .owned_tokens(address, &query.kinds.0, page.after(), PAGE)?;
             let mut page = Page::new(PAGE);
-            page.fill(found, OwnedToken::key, |owned| balance(render, &owned).map(Some))?;
+            page.fill(found, OwnedToken::key, |owned| {
+                balance(render, &owned).map(Some)
+            })?;
             page.finish(filters, NextPage::after_token)
         })
         .await
@@ -237,9 +328,13 @@ async fn balances(
     let UserAddress(address) = path.address;
     explorer
         .read(move |_, render| {
-            let found = render.reader.owned_tokens(address, &[], None, MAX_BALANCES)?;
+            let found = render
+                .reader
+                .owned_tokens(address, &[], None, MAX_BALANCES)?;
             let mut page = Page::array(MAX_BALANCES);
-            page.fill(found, OwnedToken::key, |owned| balance(render, &owned).map(Some))?;
+            page.fill(found, OwnedToken::key, |owned| {
+                balance(render, &owned).map(Some)
+            })?;
             page.into_array()
         })
         .await
@@ -257,7 +352,11 @@ async fn instances(
         .read(move |_, render| {
             let found = owned_instances(render, address, &query.kinds.0, page.after())?;
             let mut page = Page::new(PAGE);
-            page.fill(found, |owned| owned.key, |owned| owned.render(render, address).map(Some))?;
+            page.fill(
+                found,
+                |owned| owned.key,
+                |owned| owned.render(render, address).map(Some),
+            )?;
             page.finish(filters, NextPage::after_token)
         })
         .await
@@ -275,8 +374,17 @@ struct OwnedInstance {
 impl OwnedInstance {
     fn render(&self, render: &Render<'_>, owner: Address) -> Result<InstanceBody, RestError> {
         let (token, id) = self.key;
-        let body = instance(render, token, self.kind, id, Some(owner).filter(|_| self.amount.is_none()))?;
-        Ok(InstanceBody { value: self.amount.map(|amount| amount.to_string()).or(body.value), ..body })
+        let body = instance(
+            render,
+            token,
+            self.kind,
+            id,
+            Some(owner).filter(|_| self.amount.is_none()),
+        )?;
+        Ok(InstanceBody {
+            value: self.amount.map(|amount| amount.to_string()).or(body.value),
+            ..body
+        })
     }
 }
 
@@ -292,13 +400,23 @@ fn owned_instances(
     let mut next = None;
     if is_wanted(TokenKind::Erc721) {
         let unique = render.reader.owned_instances(address, after, PAGE)?;
-        let owned = |key| OwnedInstance { key, kind: TokenKind::Erc721, amount: None };
+        let owned = |key| OwnedInstance {
+            key,
+            kind: TokenKind::Erc721,
+            amount: None,
+        };
         all.extend(unique.items.into_iter().map(owned));
         next = unique.next;
     }
     if is_wanted(TokenKind::Erc1155) {
-        let held = render.reader.owned_tokens(address, &[TokenKind::Erc1155], after, PAGE)?;
-        let owned = |held: OwnedToken| OwnedInstance { key: held.key(), kind: held.kind, amount: Some(held.balance) };
+        let held = render
+            .reader
+            .owned_tokens(address, &[TokenKind::Erc1155], after, PAGE)?;
+        let owned = |held: OwnedToken| OwnedInstance {
+            key: held.key(),
+            kind: held.kind,
+            amount: Some(held.balance),
+        };
         all.extend(held.items.iter().map(|held| owned(*held)));
         next = [next, held.next].into_iter().flatten().min();
     }

@@ -6,7 +6,9 @@ use axum::extract::State;
 
 use super::{
     bodies::{BlockBody, InternalBody, NextPage, TransactionBody},
-    filters::{BlockInternalQuery, BlockKind, BlockQuery, BlockTransactionQuery, TransactionFilter},
+    filters::{
+        BlockInternalQuery, BlockKind, BlockQuery, BlockTransactionQuery, TransactionFilter,
+    },
     page::{ArrayBody, Filters, PAGE, Page},
     parameters::{BlockName, BlockPath, InternalPageQuery, PageQuery},
     render::Render,
@@ -21,15 +23,31 @@ use crate::{
 
 pub(super) fn routes(api: Api<Explorer>) -> Api<Explorer> {
     api.get("/api/v2/blocks", blocks, "Blocks, newest first.")
-        .get("/api/v2/blocks/{block}", block, "A block by its number or hash.")
-        .get("/api/v2/blocks/{block}/transactions", transactions, "The transactions of a block, last first.")
+        .get(
+            "/api/v2/blocks/{block}",
+            block,
+            "A block by its number or hash.",
+        )
+        .get(
+            "/api/v2/blocks/{block}/transactions",
+            transactions,
+            "The transactions of a block, last first.",
+        )
         .get(
             "/api/v2/blocks/{block}/internal-transactions",
             internal,
             "The calls that contracts made in a block, in order.",
         )
-        .get("/api/v2/main-page/blocks", newest_blocks, "The four newest blocks.")
-        .get("/api/v2/main-page/transactions", newest_transactions, "The six newest transactions.")
+        .get(
+            "/api/v2/main-page/blocks",
+            newest_blocks,
+            "The four newest blocks.",
+        )
+        .get(
+            "/api/v2/main-page/transactions",
+            newest_transactions,
+            "The six newest transactions.",
+        )
 }
 
 /// The newest blocks before a number.
@@ -46,7 +64,12 @@ fn newest<'a>(render: &'a Render<'_>, before: u64) -> impl Iterator<Item = Arc<B
 /// Adds the newest blocks before a number.
 fn fill(render: &Render<'_>, before: u64, page: &mut Page<u64>) -> Result<(), RestError> {
     for block in newest(render, before) {
-        if page.push(block.number(), || Ok::<_, RestError>(Some(render.block(&block))))?.is_break() {
+        if page
+            .push(block.number(), || {
+                Ok::<_, RestError>(Some(render.block(&block)))
+            })?
+            .is_break()
+        {
             break;
         }
     }
@@ -63,9 +86,16 @@ async fn blocks(
         .read(move |_, render| {
             let mut page = Page::new(PAGE);
             if query.kind == BlockKind::Block {
-                fill(render, position.block.map_or(u64::MAX, |block| block.0), &mut page)?;
+                fill(
+                    render,
+                    position.block.map_or(u64::MAX, |block| block.0),
+                    &mut page,
+                )?;
             }
-            page.finish(filters, |number| NextPage { block_number: Some(number), ..NextPage::default() })
+            page.finish(filters, |number| NextPage {
+                block_number: Some(number),
+                ..NextPage::default()
+            })
         })
         .await
 }
@@ -83,7 +113,9 @@ fn find(render: &Render<'_>, path: &BlockPath) -> Result<Arc<Block>, RestError> 
 }
 
 async fn block(State(explorer): State<Explorer>, Path(path): Path<BlockPath>) -> Body<BlockBody> {
-    explorer.body(move |_, render| Ok(render.block(&*find(render, &path)?))).await
+    explorer
+        .body(move |_, render| Ok(render.block(&*find(render, &path)?)))
+        .await
 }
 
 async fn transactions(
@@ -97,11 +129,20 @@ async fn transactions(
     explorer
         .read(move |_, render| {
             let block = find(render, &path)?;
-            let before = position.index.map_or(usize::MAX, |index| usize::try_from(index.0).unwrap_or(usize::MAX));
+            let before = position.index.map_or(usize::MAX, |index| {
+                usize::try_from(index.0).unwrap_or(usize::MAX)
+            });
             let mut page = Page::new(PAGE);
             for index in (0..block.transactions.len().min(before)).rev() {
-                let position = Position { block: block.number(), index: index as u32, part: 0 };
-                if page.push(position, || listed(render, &block, index, &filter))?.is_break() {
+                let position = Position {
+                    block: block.number(),
+                    index: index as u32,
+                    part: 0,
+                };
+                if page
+                    .push(position, || listed(render, &block, index, &filter))?
+                    .is_break()
+                {
                     break;
                 }
             }
@@ -125,7 +166,9 @@ async fn internal(
         .await
 }
 
-async fn newest_blocks(State(explorer): State<Explorer>) -> Result<ArrayBody<BlockBody>, RestError> {
+async fn newest_blocks(
+    State(explorer): State<Explorer>,
+) -> Result<ArrayBody<BlockBody>, RestError> {
     explorer
         .read(|_, render| {
             let mut page = Page::array(4);
@@ -135,7 +178,9 @@ async fn newest_blocks(State(explorer): State<Explorer>) -> Result<ArrayBody<Blo
         .await
 }
 
-async fn newest_transactions(State(explorer): State<Explorer>) -> Result<ArrayBody<TransactionBody>, RestError> {
+async fn newest_transactions(
+    State(explorer): State<Explorer>,
+) -> Result<ArrayBody<TransactionBody>, RestError> {
     explorer
         .read(|_, render| {
             let mut page = Page::array(6);

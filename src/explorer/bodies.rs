@@ -10,7 +10,10 @@ use serde_json::Value;
 /// A page of a list. It ends early, even without items, where it would be longer than 2 MiB or take too long to find.
 #[derive(JsonSchema)]
 #[schemars(rename = "{T}Page")]
-#[expect(dead_code, reason = "for the schema only: `Page` writes it item by item")]
+#[expect(
+    dead_code,
+    reason = "for the schema only: `Page` writes it item by item"
+)]
 pub(super) struct ListBody<T> {
     items: Vec<T>,
     /// Query parameters of the next page; null on the last one.

@@ -18,8 +18,8 @@ use super::{
 use crate::{
     index::Position,
     sources::{
-        CodeMatch, CompilerVersion, ContractName, DeployedContract, KnownContract, Origin, StandardInput, SubmitError,
-        VerificationRequest, read_abi,
+        CodeMatch, CompilerVersion, ContractName, DeployedContract, KnownContract, Origin,
+        StandardInput, SubmitError, VerificationRequest, read_abi,
     },
     web::{Api, ExecutionFailed, NoCache, Path, RestError, current_client, in_turn},
 };
@@ -66,15 +66,26 @@ pub(super) fn routes(api: Api<Explorer>) -> Api<Explorer> {
     .named("verifyExplorerContract")
 }
 
-async fn contract(State(explorer): State<Explorer>, Path(path): Path<ContractPath>) -> Body<ContractBody> {
+async fn contract(
+    State(explorer): State<Explorer>,
+    Path(path): Path<ContractPath>,
+) -> Body<ContractBody> {
     let ContractAddress(address) = path.address;
-    explorer.body(move |_, render| render_contract(render, address)).await
+    explorer
+        .body(move |_, render| render_contract(render, address))
+        .await
 }
 
 /// Returns the code of a contract; `None` without code.
 fn code_at(render: &Render<'_>, address: Address) -> Result<Option<Bytes>, RestError> {
-    let account = render.view().state.get(address).map_err(|error| RestError::Internal(error.to_string()))?;
-    Ok(account.map(|account| account.code().original_bytes()).filter(|code| !code.is_empty()))
+    let account = render
+        .view()
+        .state
+        .get(address)
+        .map_err(|error| RestError::Internal(error.to_string()))?;
+    Ok(account
+        .map(|account| account.code().original_bytes())
+        .filter(|code| !code.is_empty()))
 }
 
 fn render_contract(render: &Render<'_>, address: Address) -> Result<ContractBody, RestError> {
@@ -82,18 +93,27 @@ fn render_contract(render: &Render<'_>, address: Address) -> Result<ContractBody
     let code = code_at(render, address)?.ok_or_else(none)?;
     let bare = ContractBody {
         deployed_bytecode: hex::encode_prefixed(&code),
-        creation_bytecode: creation(render, address)?.and_then(|creation| creation.input).map(hex::encode_prefixed),
+        creation_bytecode: creation(render, address)?
+            .and_then(|creation| creation.input)
+            .map(hex::encode_prefixed),
         ..ContractBody::default()
     };
-    let Some((known, compiled)) = render.compiled(address)? else { return Ok(bare) };
+    let Some((known, compiled)) = render.compiled(address)? else {
+        return Ok(bare);
+    };
     let is_exact = known.matches.best() == Some(CodeMatch::Exact);
-    let others = compiled.sources.iter().filter(|(path, _)| **path != compiled.file);
+    let others = compiled
+        .sources
+        .iter()
+        .filter(|(path, _)| **path != compiled.file);
     Ok(ContractBody {
         name: Some(known.name.clone()),
         is_verified: true,
         is_fully_verified: is_exact,
         is_partially_verified: !is_exact,
-        additional_sources: others.map(|(path, text)| json!({ "file_path": path, "source_code": text })).collect(),
+        additional_sources: others
+            .map(|(path, text)| json!({ "file_path": path, "source_code": text }))
+            .collect(),
         source_code: compiled.own_source().map(str::to_owned),
         file_path: Some(compiled.file.clone()),
         language: Some(compiled.language.to_lowercase()),
@@ -101,14 +121,22 @@ fn render_contract(render: &Render<'_>, address: Address) -> Result<ContractBody
         evm_version: compiled.evm_version().map(str::to_owned),
         optimization_enabled: Some(compiled.optimizer_runs().is_some()),
         optimization_runs: compiled.optimizer_runs(),
-        creation_bytecode: bare
-            .creation_bytecode
-            .or_else(|| compiled.creation_code.as_ref().map(|code| hex::encode_prefixed(code.bytes()))),
-        constructor_args: known.constructor_arguments.as_ref().map(hex::encode_prefixed),
-        decoded_constructor_args: known
+        creation_bytecode: bare.creation_bytecode.or_else(|| {
+            compiled
+                .creation_code
+                .as_ref()
+                .map(|code| hex::encode_prefixed(code.bytes()))
+        }),
+        constructor_args: known
             .constructor_arguments
             .as_ref()
-            .and_then(|arguments| decode::arguments(&read_abi(compiled.abi.clone()).ok()?.constructor?, arguments)),
+            .map(hex::encode_prefixed),
+        decoded_constructor_args: known.constructor_arguments.as_ref().and_then(|arguments| {
+            decode::arguments(
+                &read_abi(compiled.abi.clone()).ok()?.constructor?,
+                arguments,
+            )
+        }),
         license_type: known.license.clone(),
         verified_at: known.verified_at.map(timestamp),
         abi: Some(compiled.abi),
@@ -127,15 +155,26 @@ pub(super) struct Creation {
 }
 
 /// Returns the creation of a contract, if it is known.
-pub(super) fn creation(render: &Render<'_>, address: Address) -> Result<Option<Creation>, RestError> {
-    let Some((creator, position)) = render.reader.account(address)?.creation else { return Ok(None) };
-    let Some(block) = render.reader.block(position.block) else { return Ok(None) };
-    Ok(block.transactions.get(position.index as usize).map(|transaction| Creation {
-        creator,
-        position,
-        transaction: transaction.hash(),
-        input: (transaction.creates() == Some(address)).then(|| transaction.envelope.input().clone()),
-    }))
+pub(super) fn creation(
+    render: &Render<'_>,
+    address: Address,
+) -> Result<Option<Creation>, RestError> {
+    let Some((creator, position)) = render.reader.account(address)?.creation else {
+        return Ok(None);
+    };
+    let Some(block) = render.reader.block(position.block) else {
+        return Ok(None);
+    };
+    Ok(block
+        .transactions
+        .get(position.index as usize)
+        .map(|transaction| Creation {
+            creator,
+            position,
+            transaction: transaction.hash(),
+            input: (transaction.creates() == Some(address))
+                .then(|| transaction.envelope.input().clone()),
+        }))
 }
 
 /// The compilers.
@@ -155,11 +194,16 @@ pub(super) struct ConfigBody {
 
 async fn config(State(explorer): State<Explorer>) -> Result<NoCache<ConfigBody>, RestError> {
     let verifier = explorer.0.verifier.clone();
-    let versions = move || Ok::<_, RestError>(verifier.compilers().map(|compilers| compilers.versions()));
+    let versions =
+        move || Ok::<_, RestError>(verifier.compilers().map(|compilers| compilers.versions()));
     let versions = in_turn(versions).await?;
     Ok(NoCache(ConfigBody {
         verification_options: versions.iter().map(|_| "standard-input").collect(),
-        solidity_compiler_versions: versions.into_iter().flatten().map(|version| format!("v{version}")).collect(),
+        solidity_compiler_versions: versions
+            .into_iter()
+            .flatten()
+            .map(|version| format!("v{version}"))
+            .collect(),
         solidity_evm_versions: EVM_VERSIONS.iter().rev().copied().collect(),
         vyper_compiler_versions: Vec::new(),
         vyper_evm_versions: Vec::new(),
@@ -212,8 +256,12 @@ impl From<ExecutionFailed> for SubmissionError {
 impl From<SubmissionError> for RestError {
     fn from(error: SubmissionError) -> Self {
         match error {
-            SubmissionError::NoCode(address) => Self::NotFound(format!("no contract {}", address.to_checksum(None))),
-            SubmissionError::AlreadyVerified => Self::parameter("address", "the contract is already verified"),
+            SubmissionError::NoCode(address) => {
+                Self::NotFound(format!("no contract {}", address.to_checksum(None)))
+            }
+            SubmissionError::AlreadyVerified => {
+                Self::parameter("address", "the contract is already verified")
+            }
             SubmissionError::Malformed(what) => Self::parameter("files[0]", what),
             SubmissionError::NoCompiler(error @ SubmitError::NoVersion(_)) => {
                 Self::parameter("compiler_version", error.to_string())
@@ -242,11 +290,15 @@ impl Explorer {
         }
         let compiler = CompilerVersion::parse(&submission.compiler).ok_or_else(|| {
             let shown: String = submission.compiler.chars().take(50).collect();
-            malformed(format!("compiler version: expected one such as v0.8.24+commit.e11b9ed9, got {shown:?}"))
+            malformed(format!(
+                "compiler version: expected one such as v0.8.24+commit.e11b9ed9, got {shown:?}"
+            ))
         })?;
         let address = submission.address;
         let found = self.read(move |_, render| {
-            let known = render.contract(address).is_some_and(|known| is_settled(&known));
+            let known = render
+                .contract(address)
+                .is_some_and(|known| is_settled(&known));
             let creation = creation(render, address)?.and_then(|creation| creation.input);
             Ok((known, code_at(render, address)?, creation))
         });
@@ -261,13 +313,19 @@ impl Explorer {
             let input = StandardInput::parse(&submission.input).map_err(malformed)?;
             let license = submission.license.filter(|license| !license.is_empty());
             let request = VerificationRequest {
-                deployed: DeployedContract { address, code, creation },
+                deployed: DeployedContract {
+                    address,
+                    code,
+                    creation,
+                },
                 input,
                 contract: ContractName::parse(&submission.contract),
                 compiler,
                 license: license.map(|license| license.chars().take(MAX_LICENSE).collect()),
             };
-            verifier.submit(client, request).map_err(SubmissionError::NoCompiler)
+            verifier
+                .submit(client, request)
+                .map_err(SubmissionError::NoCompiler)
         };
         in_turn(begin).await
     }
@@ -288,7 +346,10 @@ async fn verify(
     form: Form,
 ) -> Result<NoCache<StartedBody>, RestError> {
     let ContractAddress(address) = path.address;
-    let required = |name: &'static str| form.get(name).ok_or_else(|| RestError::parameter(name, "is missing"));
+    let required = |name: &'static str| {
+        form.get(name)
+            .ok_or_else(|| RestError::parameter(name, "is missing"))
+    };
     let submission = Submission {
         address,
         compiler: required("compiler_version")?.to_owned(),
@@ -297,5 +358,8 @@ async fn verify(
         license: form.get("license_type").map(str::to_owned),
     };
     let verification_id = explorer.submit(submission).await?;
-    Ok(NoCache(StartedBody { message: "Smart-contract verification started", verification_id }))
+    Ok(NoCache(StartedBody {
+        message: "Smart-contract verification started",
+        verification_id,
+    }))
 }

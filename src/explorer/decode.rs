@@ -11,7 +11,10 @@ use crate::sources::abi::{decode_log, decode_values};
 /// Returns the name of the function that call data selects, or the selector; `None` without call data.
 pub(super) fn method(function: Option<&Function>, input: &[u8]) -> Option<String> {
     let selector = input.first_chunk::<4>()?;
-    Some(function.map_or_else(|| hex::encode_prefixed(selector), |function| function.name.clone()))
+    Some(function.map_or_else(
+        || hex::encode_prefixed(selector),
+        |function| function.name.clone(),
+    ))
 }
 
 /// Decodes call data.
@@ -22,8 +25,9 @@ pub(super) fn call(function: &Function, input: &[u8]) -> Option<DecodedBody> {
 /// Decodes the data of a revert. `error` is what its selector means, if that is known.
 pub(super) fn error(error: Option<&Error>, data: &[u8]) -> Option<DecodedBody> {
     let standard = || {
-        let known =
-            ["Error(string reason)", "Panic(uint256 code)"].into_iter().filter_map(|known| Error::parse(known).ok());
+        let known = ["Error(string reason)", "Panic(uint256 code)"]
+            .into_iter()
+            .filter_map(|known| Error::parse(known).ok());
         { known }.find(|known| data.starts_with(known.selector().as_slice()))
     };
     let error = error.cloned().or_else(standard)?;
@@ -34,7 +38,9 @@ pub(super) fn error(error: Option<&Error>, data: &[u8]) -> Option<DecodedBody> {
 fn selected(name: &str, inputs: &[Param], data: &[u8]) -> Option<DecodedBody> {
     let (selector, data) = data.split_first_chunk::<4>()?;
     let values = decode_values(inputs, data)?;
-    let inputs = inputs.iter().map(|input| (input.name.clone(), input.ty.clone(), None));
+    let inputs = inputs
+        .iter()
+        .map(|input| (input.name.clone(), input.ty.clone(), None));
     Some(DecodedBody {
         method_call: declaration(name, inputs.clone()),
         method_id: hex::encode(selector),
@@ -46,7 +52,10 @@ fn selected(name: &str, inputs: &[Param], data: &[u8]) -> Option<DecodedBody> {
 pub(super) fn log(event: &Event, log: &LogData) -> Option<DecodedBody> {
     let topic = log.topics().first()?;
     let values = decode_log(event, log)?;
-    let inputs = event.inputs.iter().map(|input| (input.name.clone(), input.ty.clone(), Some(input.indexed)));
+    let inputs = event
+        .inputs
+        .iter()
+        .map(|input| (input.name.clone(), input.ty.clone(), Some(input.indexed)));
     Some(DecodedBody {
         method_call: declaration(&event.name, inputs.clone()),
         method_id: hex::encode(&topic[..4]),
@@ -74,9 +83,19 @@ fn declaration(name: &str, inputs: impl Iterator<Item = Input>) -> String {
     format!("{name}({})", inputs.collect::<Vec<_>>().join(", "))
 }
 
-fn parameters(inputs: impl Iterator<Item = Input>, values: Vec<DynSolValue>) -> Vec<DecodedParameter> {
+fn parameters(
+    inputs: impl Iterator<Item = Input>,
+    values: Vec<DynSolValue>,
+) -> Vec<DecodedParameter> {
     let named = inputs.zip(values);
-    named.map(|((name, kind, indexed), value)| DecodedParameter { name, kind, value: plain(&value), indexed }).collect()
+    named
+        .map(|((name, kind, indexed), value)| DecodedParameter {
+            name,
+            kind,
+            value: plain(&value),
+            indexed,
+        })
+        .collect()
 }
 
 /// Returns a value as JSON: numbers as decimal text, bytes as hex.
@@ -93,6 +112,8 @@ fn plain(value: &DynSolValue) -> Value {
         DynSolValue::Array(values)
         | DynSolValue::FixedArray(values)
         | DynSolValue::Tuple(values)
-        | DynSolValue::CustomStruct { tuple: values, .. } => Value::Array(values.iter().map(plain).collect()),
+        | DynSolValue::CustomStruct { tuple: values, .. } => {
+            Value::Array(values.iter().map(plain).collect())
+        }
     }
 }

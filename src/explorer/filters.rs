@@ -16,8 +16,14 @@ use crate::{
 /// The words of a list. Without any the filter is the same as none.
 fn words(text: &str) -> impl Iterator<Item = &str> {
     let text = text.trim();
-    let inner = text.strip_prefix('[').map(|text| text.strip_suffix(']').unwrap_or(text));
-    inner.unwrap_or(text).split(',').map(str::trim).filter(|word| !word.is_empty())
+    let inner = text
+        .strip_prefix('[')
+        .map(|text| text.strip_suffix(']').unwrap_or(text));
+    inner
+        .unwrap_or(text)
+        .split(',')
+        .map(str::trim)
+        .filter(|word| !word.is_empty())
 }
 
 /// Reads a list of words that stand for something.
@@ -27,9 +33,15 @@ where
 {
     let mut found = Vec::new();
     for word in words(text) {
-        let Some((_, value)) = known.iter().find(|(name, _)| name.eq_ignore_ascii_case(word)) else {
+        let Some((_, value)) = known
+            .iter()
+            .find(|(name, _)| name.eq_ignore_ascii_case(word))
+        else {
             let names: Vec<_> = known.iter().map(|(name, _)| *name).collect();
-            return Err(ParamError::Malformed(format!("expected some of {}", names.join(", "))));
+            return Err(ParamError::Malformed(format!(
+                "expected some of {}",
+                names.join(", ")
+            )));
         };
         if !found.contains(value) {
             found.push(*value);
@@ -64,7 +76,11 @@ impl Param for Side {
                 "from" => from = true,
                 "to" => to = true,
                 "" => {}
-                _ => return Err(ParamError::malformed("expected from, to, or both as to | from")),
+                _ => {
+                    return Err(ParamError::malformed(
+                        "expected from, to, or both as to | from",
+                    ));
+                }
             }
         }
         Ok(Self(match (from, to) {
@@ -128,7 +144,11 @@ impl TransactionType {
     }
 
     /// Returns what a transaction does, given what its envelope does not say.
-    pub(super) fn of(transaction: &Transaction, moves_tokens: bool, creates_token: bool) -> Vec<Self> {
+    pub(super) fn of(
+        transaction: &Transaction,
+        moves_tokens: bool,
+        creates_token: bool,
+    ) -> Vec<Self> {
         let envelope = &transaction.envelope;
         let is = |kind: &Self| match kind {
             Self::BlobTransaction => envelope.is_eip4844(),
@@ -191,7 +211,8 @@ impl Param for Methods {
 
     fn parse(text: &str, _: &Network) -> Result<Self, ParamError> {
         let is_name = |word: &str| {
-            let is_letter = |letter: u8| letter.is_ascii_alphanumeric() || matches!(letter, b'_' | b'$');
+            let is_letter =
+                |letter: u8| letter.is_ascii_alphanumeric() || matches!(letter, b'_' | b'$');
             !word.starts_with(|first: char| first.is_ascii_digit()) && word.bytes().all(is_letter)
         };
         let method = |word: &str| {
@@ -199,8 +220,13 @@ impl Param for Methods {
                 return Ok(Method::Selector(selector));
             }
             let name = Some(word).filter(|word| is_name(word));
-            let wrong = || ParamError::malformed("expected names of functions, or selectors of four bytes in hex");
-            name.map(|name| Method::Name(name.to_owned())).ok_or_else(wrong)
+            let wrong = || {
+                ParamError::malformed(
+                    "expected names of functions, or selectors of four bytes in hex",
+                )
+            };
+            name.map(|name| Method::Name(name.to_owned()))
+                .ok_or_else(wrong)
         };
         words(text).map(method).collect::<Result<_, _>>().map(Self)
     }
@@ -209,8 +235,14 @@ impl Param for Methods {
 impl Methods {
     /// Returns whether call data selects one of the functions; `name` is that of the function, if it is known.
     fn include(&self, input: &[u8], name: impl FnOnce() -> Option<String>) -> bool {
-        let Some(selector) = input.first_chunk::<4>() else { return false };
-        let is_common = |wanted: &str| COMMON_METHODS.iter().any(|(name, own)| *name == wanted && own == selector);
+        let Some(selector) = input.first_chunk::<4>() else {
+            return false;
+        };
+        let is_common = |wanted: &str| {
+            COMMON_METHODS
+                .iter()
+                .any(|(name, own)| *name == wanted && own == selector)
+        };
         let is_selected = self.0.iter().any(|method| match method {
             Method::Selector(wanted) => wanted == selector,
             Method::Name(wanted) => is_common(wanted),
@@ -229,12 +261,18 @@ pub(super) struct TransactionFilter {
 impl TransactionFilter {
     /// Every transaction.
     pub(super) fn none() -> Self {
-        Self { types: TransactionTypes(Vec::new()), methods: Methods(Vec::new()) }
+        Self {
+            types: TransactionTypes(Vec::new()),
+            methods: Methods(Vec::new()),
+        }
     }
 
     /// Those of some types.
     pub(super) fn of_types(types: TransactionTypes) -> Self {
-        Self { types, ..Self::none() }
+        Self {
+            types,
+            ..Self::none()
+        }
     }
 
     /// Returns whether a transaction is listed, given its types and the name of the function that it calls.
@@ -244,9 +282,14 @@ impl TransactionFilter {
         types: impl FnOnce() -> Result<Vec<TransactionType>, IndexError>,
         method: impl FnOnce() -> Option<String>,
     ) -> Result<bool, IndexError> {
-        let Self { types: wanted, methods } = self;
-        let is_called = methods.0.is_empty() || methods.include(transaction.envelope.input(), method);
-        Ok(is_called && (wanted.0.is_empty() || types()?.iter().any(|kind| wanted.0.contains(kind))))
+        let Self {
+            types: wanted,
+            methods,
+        } = self;
+        let is_called =
+            methods.0.is_empty() || methods.include(transaction.envelope.input(), method);
+        Ok(is_called
+            && (wanted.0.is_empty() || types()?.iter().any(|kind| wanted.0.contains(kind))))
     }
 }
 
@@ -276,7 +319,11 @@ impl Param for StateFilter {
 
     fn parse(text: &str, _: &Network) -> Result<Self, ParamError> {
         let mut state = None;
-        for word in text.split(['|', ',']).map(str::trim).filter(|word| !word.is_empty()) {
+        for word in text
+            .split(['|', ','])
+            .map(str::trim)
+            .filter(|word| !word.is_empty())
+        {
             match word {
                 "validated" => state = Some(TransactionState::Validated),
                 "pending" => state = state.or(Some(TransactionState::Pending)),
@@ -359,8 +406,11 @@ pub(super) enum BlockKind {
 }
 
 impl Choice for BlockKind {
-    const CHOICES: &'static [(&'static str, Self)] =
-        &[("block", Self::Block), ("uncle", Self::Uncle), ("reorg", Self::Reorg)];
+    const CHOICES: &'static [(&'static str, Self)] = &[
+        ("block", Self::Block),
+        ("uncle", Self::Uncle),
+        ("reorg", Self::Reorg),
+    ];
     const DEFAULT: Option<&'static str> = Some("block");
 }
 
@@ -376,7 +426,8 @@ impl Choice for SortedBy {
 }
 
 impl Choice for Order {
-    const CHOICES: &'static [(&'static str, Self)] = &[("asc", Self::OldestFirst), ("desc", Self::NewestFirst)];
+    const CHOICES: &'static [(&'static str, Self)] =
+        &[("asc", Self::OldestFirst), ("desc", Self::NewestFirst)];
     const DEFAULT: Option<&'static str> = Some("desc");
 }
 
@@ -420,7 +471,9 @@ impl Param for Topic {
         }
         let digits = text.strip_prefix("0x").filter(|digits| digits.len() == 64);
         let topic = digits.and_then(|digits| digits.parse().ok());
-        topic.map(|topic| Self(Some(topic))).ok_or_else(|| ParamError::malformed("expected 32 bytes in hex"))
+        topic
+            .map(|topic| Self(Some(topic)))
+            .ok_or_else(|| ParamError::malformed("expected 32 bytes in hex"))
     }
 }
 
@@ -507,7 +560,10 @@ parameters! {
 impl TransactionQuery {
     /// The filter by type and function.
     pub(super) fn filter(self) -> TransactionFilter {
-        TransactionFilter { types: self.types, methods: self.methods }
+        TransactionFilter {
+            types: self.types,
+            methods: self.methods,
+        }
     }
 }
 
@@ -537,8 +593,11 @@ parameters! {
 impl BlockInternalQuery {
     /// The filter by kind: both parameters have to apply.
     pub(super) fn filter(&self) -> CallFilter {
-        const OTHERS: [InternalCallKind; 3] =
-            [InternalCallKind::Create, InternalCallKind::Create2, InternalCallKind::SelfDestruct];
+        const OTHERS: [InternalCallKind; 3] = [
+            InternalCallKind::Create,
+            InternalCallKind::Create2,
+            InternalCallKind::SelfDestruct,
+        ];
         let kind_of = |kind: InternalCallKind| match kind {
             InternalCallKind::Create => InternalType::Create,
             InternalCallKind::Create2 => InternalType::Create2,
@@ -546,12 +605,22 @@ impl BlockInternalQuery {
             _ => InternalType::Call,
         };
         let is_wanted = |kind: &InternalCallKind| {
-            self.internal.0.as_ref().is_none_or(|wanted| wanted.contains(&kind_of(*kind)))
-                && self.calls.0.as_ref().is_none_or(|wanted| wanted.contains(kind))
+            self.internal
+                .0
+                .as_ref()
+                .is_none_or(|wanted| wanted.contains(&kind_of(*kind)))
+                && self
+                    .calls
+                    .0
+                    .as_ref()
+                    .is_none_or(|wanted| wanted.contains(kind))
         };
         let is_filtered = self.internal.0.is_some() || self.calls.0.is_some();
         let all = CALL_TYPES.iter().map(|(_, kind)| *kind).chain(OTHERS);
-        CallFilter { kinds: is_filtered.then(|| all.filter(is_wanted).collect()), ..CallFilter::default() }
+        CallFilter {
+            kinds: is_filtered.then(|| all.filter(is_wanted).collect()),
+            ..CallFilter::default()
+        }
     }
 }
 
@@ -602,7 +671,12 @@ mod tests {
     #[test]
     fn a_side_is_written_as_published_clients_do() {
         let (from, to) = (TransactionRole::Sender, TransactionRole::Recipient);
-        for (text, side) in [("from", Some(from)), ("to", Some(to)), ("", None), (" to ", Some(to))] {
+        for (text, side) in [
+            ("from", Some(from)),
+            ("to", Some(to)),
+            ("", None),
+            (" to ", Some(to)),
+        ] {
             assert_eq!(parse(text), Ok(Side(side)), "{text:?}");
         }
         for both in ["to | from", "from|to", "to,from", "from | to"] {
@@ -617,24 +691,45 @@ mod tests {
     #[test]
     fn lists_have_brackets_or_not_and_any_case() {
         let two = TokenKinds(vec![TokenKind::Erc721, TokenKind::Erc20]);
-        for text in ["ERC-721,ERC-20", "[ERC-721,ERC-20]", "erc-721, erc-20,ERC-721", ",ERC-721,,ERC-20,"] {
+        for text in [
+            "ERC-721,ERC-20",
+            "[ERC-721,ERC-20]",
+            "erc-721, erc-20,ERC-721",
+            ",ERC-721,,ERC-20,",
+        ] {
             assert_eq!(parse(text), Ok(two.clone()), "{text:?}");
         }
         assert_eq!(parse(""), Ok(TokenKinds(Vec::new())));
         let error = parse::<TokenKinds>("ERC-404").expect_err("unknown");
-        assert_eq!(error, ParamError::malformed("expected some of ERC-20, ERC-721, ERC-1155"));
+        assert_eq!(
+            error,
+            ParamError::malformed("expected some of ERC-20, ERC-721, ERC-1155")
+        );
         let all = "token_transfer,contract_creation,contract_call,coin_transfer,token_creation";
-        assert_eq!(parse::<TransactionTypes>(all).map(|types| types.0.len()), Ok(5));
+        assert_eq!(
+            parse::<TransactionTypes>(all).map(|types| types.0.len()),
+            Ok(5)
+        );
     }
 
     #[test]
     fn methods_are_names_or_selectors() {
         let methods = parse::<Methods>("transfer,0x095ea7b3,deadbeef,quoteSwap").expect("methods");
-        let include = |input: &[u8], name: Option<&str>| methods.include(input, || name.map(str::to_owned));
-        assert!(include(&[0xa9, 0x05, 0x9c, 0xbb, 1], None), "a common name needs no ABI");
-        assert!(include(&[0x09, 0x5e, 0xa7, 0xb3], None) && include(&[0xde, 0xad, 0xbe, 0xef], None));
+        let include =
+            |input: &[u8], name: Option<&str>| methods.include(input, || name.map(str::to_owned));
+        assert!(
+            include(&[0xa9, 0x05, 0x9c, 0xbb, 1], None),
+            "a common name needs no ABI"
+        );
+        assert!(
+            include(&[0x09, 0x5e, 0xa7, 0xb3], None) && include(&[0xde, 0xad, 0xbe, 0xef], None)
+        );
         assert!(include(&[1, 2, 3, 4], Some("quoteSwap")));
-        assert!(!include(&[1, 2, 3, 4], Some("swap")) && !include(&[1, 2], Some("transfer")) && !include(&[], None));
+        assert!(
+            !include(&[1, 2, 3, 4], Some("swap"))
+                && !include(&[1, 2], Some("transfer"))
+                && !include(&[], None)
+        );
         for wrong in ["0x12", "0x095ea7b300", "transfer(address)", "a b"] {
             assert!(parse::<Methods>(wrong).is_err(), "{wrong:?}");
         }
@@ -653,16 +748,28 @@ mod tests {
     #[test]
     fn kinds_of_internal_transactions_apply_together() {
         let query = |internal: &str, calls: &str| {
-            let (internal, calls) = (parse(internal).expect("types"), parse(calls).expect("calls"));
+            let (internal, calls) = (
+                parse(internal).expect("types"),
+                parse(calls).expect("calls"),
+            );
             BlockInternalQuery { internal, calls }.filter().kinds
         };
         assert_eq!(query("", ""), None);
         assert_eq!(
             query("create,selfdestruct", ""),
-            Some(vec![InternalCallKind::Create, InternalCallKind::SelfDestruct])
+            Some(vec![
+                InternalCallKind::Create,
+                InternalCallKind::SelfDestruct
+            ])
         );
-        assert_eq!(query("", "staticcall"), Some(vec![InternalCallKind::StaticCall]));
-        assert_eq!(query("call", "staticcall,call"), Some(vec![InternalCallKind::Call, InternalCallKind::StaticCall]));
+        assert_eq!(
+            query("", "staticcall"),
+            Some(vec![InternalCallKind::StaticCall])
+        );
+        assert_eq!(
+            query("call", "staticcall,call"),
+            Some(vec![InternalCallKind::Call, InternalCallKind::StaticCall])
+        );
         assert_eq!(query("create", "call"), Some(Vec::new()));
         assert_eq!(query("reward", ""), Some(Vec::new()));
     }

@@ -28,29 +28,52 @@ pub(super) fn visit_contract(
     let is_wanted = |at: &LogPosition<'_>| {
         at.log.address == address && topic.is_none_or(|topic| at.log.data.topics().contains(&topic))
     };
-    for (read, block) in reader.blocks_with_logs(before.map(|before| before.block), &keys).enumerate() {
-        let position = |at: &LogPosition<'_>| Position { block: block.number(), index: at.log_index as u32, part: 0 };
-        let is_before =
-            |at: &LogPosition<'_>| before.is_none_or(|before| position(at) < Position { part: 0, ..before });
-        let own: Vec<_> = block.logs().filter(|at| is_wanted(at) && is_before(at)).collect();
+    for (read, block) in reader
+        .blocks_with_logs(before.map(|before| before.block), &keys)
+        .enumerate()
+    {
+        let position = |at: &LogPosition<'_>| Position {
+            block: block.number(),
+            index: at.log_index as u32,
+            part: 0,
+        };
+        let is_before = |at: &LogPosition<'_>| {
+            before.is_none_or(|before| position(at) < Position { part: 0, ..before })
+        };
+        let own: Vec<_> = block
+            .logs()
+            .filter(|at| is_wanted(at) && is_before(at))
+            .collect();
         for at in own.iter().rev() {
             if visit(position(at), &block, at)?.is_break() {
                 return Ok(None);
             }
         }
         if read == MAX_READS {
-            return Ok(Some(Position { block: block.number(), index: 0, part: 0 }));
+            return Ok(Some(Position {
+                block: block.number(),
+                index: 0,
+                part: 0,
+            }));
         }
     }
     Ok(None)
 }
 
 /// Returns the number of a contract's logs, up to `most`.
-pub(super) fn count_of_contract(reader: &IndexReader, address: Address, most: usize) -> Result<usize, RestError> {
+pub(super) fn count_of_contract(
+    reader: &IndexReader,
+    address: Address,
+    most: usize,
+) -> Result<usize, RestError> {
     let mut count = 0;
     visit_contract(reader, address, None, None, |_, _, _| {
         count += 1;
-        Ok(if count < most { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })
+        Ok(if count < most {
+            ControlFlow::Continue(())
+        } else {
+            ControlFlow::Break(())
+        })
     })?;
     Ok(count)
 }
@@ -69,7 +92,11 @@ pub(super) struct LogQuery {
 impl LogQuery {
     fn includes(&self, at: &LogPosition<'_>) -> bool {
         let topics = at.log.data.topics();
-        let mut wanted = self.topics.iter().enumerate().filter_map(|(place, topic)| Some((place, topic.as_ref()?)));
+        let mut wanted = self
+            .topics
+            .iter()
+            .enumerate()
+            .filter_map(|(place, topic)| Some((place, topic.as_ref()?)));
         let matches = |(place, topic): (usize, &B256)| topics.get(place) == Some(topic);
         let has_topics = if self.any_topic && self.topics.iter().any(Option::is_some) {
             wanted.any(matches)
@@ -80,12 +107,20 @@ impl LogQuery {
     }
 
     fn keys(&self) -> Vec<Vec<LogKey>> {
-        let address = self.address.iter().map(|address| vec![LogKey::address(address)]);
-        let topics =
-            self.topics.iter().enumerate().filter_map(|(place, topic)| Some(LogKey::topic(place, topic.as_ref()?)));
+        let address = self
+            .address
+            .iter()
+            .map(|address| vec![LogKey::address(address)]);
+        let topics = self
+            .topics
+            .iter()
+            .enumerate()
+            .filter_map(|(place, topic)| Some(LogKey::topic(place, topic.as_ref()?)));
         if self.any_topic {
             let topics: Vec<_> = topics.collect();
-            address.chain((!topics.is_empty()).then_some(topics)).collect()
+            address
+                .chain((!topics.is_empty()).then_some(topics))
+                .collect()
         } else {
             address.chain(topics.map(|topic| vec![topic])).collect()
         }

@@ -34,9 +34,12 @@ use crate::web::{Api, Operation, RestError, method_not_allowed};
 impl Explorer {
     /// The routes under `/api/v2`, `/api` and `/sourcify`, and their description.
     pub fn router(&self) -> (Router, Vec<Operation>) {
-        let api = addresses::routes(Api::new("Explorer").only_described::<RestError>(&page::WITHOUT_EFFECT));
+        let api = addresses::routes(
+            Api::new("Explorer").only_described::<RestError>(&page::WITHOUT_EFFECT),
+        );
         let api = search::routes(tokens::routes(blocks::routes(transactions::routes(api))));
         let api = sourcify::routes(etherscan::routes(contracts::routes(api)));
-        api.and(|router| router.method_not_allowed_fallback(method_not_allowed)).with_state(self.clone())
+        api.and(|router| router.method_not_allowed_fallback(method_not_allowed))
+            .with_state(self.clone())
     }
 }

@@ -42,7 +42,11 @@ impl ItemWriter {
         let mut out = AnswerWriter::new(MAX_ANSWER);
         // A beginning is short, and there is always room for it.
         let _ = out.push(beginning.as_bytes());
-        Self { out, count: 0, max_bytes }
+        Self {
+            out,
+            count: 0,
+            max_bytes,
+        }
     }
 
     /// Adds an item, unless there are others and the limit would be exceeded. Returns whether it was added.
@@ -84,12 +88,22 @@ pub(super) struct Page<C> {
 impl<C> Page<C> {
     /// A page of up to `limit` items.
     pub(super) fn new(limit: usize) -> Self {
-        Self { items: ItemWriter::new(BEGINNING, MAX_PAGE_BYTES), limit, last: None, more: false }
+        Self {
+            items: ItemWriter::new(BEGINNING, MAX_PAGE_BYTES),
+            limit,
+            last: None,
+            more: false,
+        }
     }
 
     /// A list of up to `limit` items that has a single page, an array.
     pub(super) fn array(limit: usize) -> Self {
-        Self { items: ItemWriter::new("", MAX_PAGE_BYTES), limit, last: None, more: false }
+        Self {
+            items: ItemWriter::new("", MAX_PAGE_BYTES),
+            limit,
+            last: None,
+            more: false,
+        }
     }
 
     /// Adds the item at a place of the list, or breaks if there is no room for it: then the list goes on after the last
@@ -103,7 +117,9 @@ impl<C> Page<C> {
             self.more = true;
             return Ok(ControlFlow::Break(()));
         }
-        let Some(item) = item().map_err(Into::into)? else { return Ok(ControlFlow::Continue(())) };
+        let Some(item) = item().map_err(Into::into)? else {
+            return Ok(ControlFlow::Continue(()));
+        };
         if !self.items.push(&item)? {
             self.more = true;
             return Ok(ControlFlow::Break(()));
@@ -143,17 +159,28 @@ impl<C> Page<C> {
         next: impl FnOnce(C) -> NextPage,
     ) -> Result<PageBody<T>, RestError> {
         let items_count = self.items.count();
-        let next_page_params =
-            self.last.filter(|_| self.more).map(|last| NextPage { items_count, filters: filters.0, ..next(last) });
+        let next_page_params = self.last.filter(|_| self.more).map(|last| NextPage {
+            items_count,
+            filters: filters.0,
+            ..next(last)
+        });
         let next_page_params = json!(next_page_params);
-        let json = self.items.finish(&format!(",\"next_page_params\":{next_page_params}}}"))?;
-        Ok(PageBody { json, items: PhantomData })
+        let json = self
+            .items
+            .finish(&format!(",\"next_page_params\":{next_page_params}}}"))?;
+        Ok(PageBody {
+            json,
+            items: PhantomData,
+        })
     }
 
     /// Ends a list that was begun as an array.
     pub(super) fn into_array<T>(self) -> Result<ArrayBody<T>, RestError> {
         let json = self.items.finish("")?;
-        Ok(ArrayBody { json, items: PhantomData })
+        Ok(ArrayBody {
+            json,
+            items: PhantomData,
+        })
     }
 }
 
@@ -172,7 +199,9 @@ pub(super) struct ArrayBody<T> {
 /// JSON that caches must revalidate before each use.
 fn respond(json: Answer) -> Response {
     let mut response = json.into_json();
-    response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
+    response
+        .headers_mut()
+        .insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
     response
 }
 
@@ -228,7 +257,9 @@ impl Filters {
             let is_filter = !POSITION.contains(&&*name) && !WITHOUT_EFFECT.contains(&&*name);
             if is_filter && !value.is_empty() {
                 // Of several parameters with one name the first counts.
-                filters.entry(name.into_owned()).or_insert_with(|| value.into_owned());
+                filters
+                    .entry(name.into_owned())
+                    .or_insert_with(|| value.into_owned());
             }
         }
         Self(filters)
@@ -251,12 +282,17 @@ mod tests {
 
     fn body(page: Page<u64>) -> serde_json::Value {
         let filters = Filters::of_query("filter=to&block_number=7&filter=from&apikey=x&type=");
-        let next = |at| NextPage { block_number: Some(at), ..NextPage::default() };
+        let next = |at| NextPage {
+            block_number: Some(at),
+            ..NextPage::default()
+        };
         serde_json::from_slice(page.finish::<String>(filters, next).unwrap().json.bytes()).unwrap()
     }
 
     fn push(page: &mut Page<u64>, at: u64, item: &str) -> bool {
-        page.push(at, || Ok::<_, RestError>(Some(item))).unwrap().is_continue()
+        page.push(at, || Ok::<_, RestError>(Some(item)))
+            .unwrap()
+            .is_continue()
     }
 
     #[test]
@@ -265,11 +301,17 @@ mod tests {
         assert!(push(&mut page, 3, "a") && push(&mut page, 2, "b"));
         assert!(!push(&mut page, 1, "c"));
         let next = serde_json::json!({ "block_number": 2, "items_count": 2, "filter": "to" });
-        assert_eq!(body(page), serde_json::json!({ "items": ["a", "b"], "next_page_params": next }));
+        assert_eq!(
+            body(page),
+            serde_json::json!({ "items": ["a", "b"], "next_page_params": next })
+        );
 
         let long = "x".repeat(MAX_PAGE_BYTES);
         let mut page = Page::new(9);
-        assert!(push(&mut page, 3, &long), "a page has one item, however long it is");
+        assert!(
+            push(&mut page, 3, &long),
+            "a page has one item, however long it is"
+        );
         assert!(!push(&mut page, 2, "b"));
         let body_of_one = body(page);
         assert_eq!(body_of_one["items"].as_array().map(Vec::len), Some(1));
@@ -277,7 +319,10 @@ mod tests {
 
         let mut page = Page::new(9);
         assert!(push(&mut page, 3, "a"));
-        assert!(!push(&mut page, 2, &long), "an item that does not fit is left to the next page");
+        assert!(
+            !push(&mut page, 2, &long),
+            "an item that does not fit is left to the next page"
+        );
         assert_eq!(body(page)["items"], serde_json::json!(["a"]));
     }
 

@@ -25,7 +25,9 @@ impl Param for Natural {
     }
 
     fn parse(text: &str, _: &Network) -> Result<Self, ParamError> {
-        saturating(text).map(Self).ok_or_else(|| ParamError::malformed("expected a whole number"))
+        saturating(text)
+            .map(Self)
+            .ok_or_else(|| ParamError::malformed("expected a whole number"))
     }
 }
 
@@ -39,8 +41,12 @@ impl Param for Wide {
     }
 
     fn parse(text: &str, _: &Network) -> Result<Self, ParamError> {
-        let number = U256::from_str_radix(text, 10).ok().filter(|_| !text.is_empty());
-        number.map(Self).ok_or_else(|| ParamError::malformed("expected a whole number below 2^256"))
+        let number = U256::from_str_radix(text, 10)
+            .ok()
+            .filter(|_| !text.is_empty());
+        number
+            .map(Self)
+            .ok_or_else(|| ParamError::malformed("expected a whole number below 2^256"))
     }
 }
 
@@ -58,7 +64,8 @@ impl Param for Hash {
     fn parse(text: &str, _: &Network) -> Result<Self, ParamError> {
         let digits = text.strip_prefix("0x").filter(|digits| digits.len() == 64);
         let hash = digits.and_then(|digits| digits.parse().ok());
-        hash.map(Self).ok_or_else(|| ParamError::malformed("expected 32 bytes in hex"))
+        hash.map(Self)
+            .ok_or_else(|| ParamError::malformed("expected 32 bytes in hex"))
     }
 }
 
@@ -250,7 +257,11 @@ impl PageQuery {
     pub(super) fn position(&self) -> Option<Position> {
         let Natural(block) = self.block?;
         // Without an index all of the block belongs to the page before.
-        Some(Position { block, index: index(self.index), part: index(self.part) })
+        Some(Position {
+            block,
+            index: index(self.index),
+            part: index(self.part),
+        })
     }
 
     /// The arrival before which a page of transactions that wait for a block begins.
@@ -260,7 +271,9 @@ impl PageQuery {
 
     /// The number of items before a page of a list that is at hand as a whole.
     pub(super) fn offset(&self) -> usize {
-        self.index.map_or(0, |Natural(offset)| usize::try_from(offset).unwrap_or(usize::MAX))
+        self.index.map_or(0, |Natural(offset)| {
+            usize::try_from(offset).unwrap_or(usize::MAX)
+        })
     }
 
     /// The rows of a page of this size.
@@ -273,7 +286,11 @@ impl InternalPageQuery {
     /// The position before or after which the page begins.
     pub(super) fn position(&self) -> Option<Position> {
         let Natural(block) = self.block?;
-        Some(Position { block, index: index(self.transaction), part: index(self.index) })
+        Some(Position {
+            block,
+            index: index(self.transaction),
+            part: index(self.index),
+        })
     }
 }
 
@@ -281,12 +298,17 @@ impl HolderPageQuery {
     pub(super) fn after(&self) -> Option<Holder> {
         let UserAddress(address) = self.address?;
         let Wide(balance) = self.value?;
-        Some(Holder { address, balance, id: self.id.map_or(U256::ZERO, |Wide(id)| id) })
+        Some(Holder {
+            address,
+            balance,
+            id: self.id.map_or(U256::ZERO, |Wide(id)| id),
+        })
     }
 }
 
 impl TokenPageQuery {
     pub(super) fn after(&self) -> Option<(Address, U256)> {
-        self.token.map(|UserAddress(token)| (token, self.id.map_or(U256::ZERO, |Wide(id)| id)))
+        self.token
+            .map(|UserAddress(token)| (token, self.id.map_or(U256::ZERO, |Wide(id)| id)))
     }
 }

@@ -8,8 +8,8 @@ use serde_json::Value;
 
 use super::{
     bodies::{
-        AddressParam, BlockBody, DecodedBody, FeeBody, InternalBody, LogBody, NextPage, RevertBody, TokenBody,
-        TotalBody, TransactionBody, TransferBody,
+        AddressParam, BlockBody, DecodedBody, FeeBody, InternalBody, LogBody, NextPage, RevertBody,
+        TokenBody, TotalBody, TransactionBody, TransferBody,
     },
     decode,
     filters::{TransactionFilter, TransactionType},
@@ -20,8 +20,8 @@ use crate::{
     chain::View,
     evm::InternalCallKind,
     index::{
-        IndexError, IndexReader, InternalPosition, Position, TokenKind, TokenRecord, TokenTransfer, total_supply,
-        transfers_of,
+        IndexError, IndexReader, InternalPosition, Position, TokenKind, TokenRecord, TokenTransfer,
+        total_supply, transfers_of,
     },
     sources::{CompiledContract, KnownContract, KnownContracts, Origin},
     web::RestError,
@@ -85,8 +85,11 @@ impl TransferFinder {
         block: &'a Block,
         position: Position,
     ) -> Option<(LogPosition<'a>, TokenTransfer)> {
-        let log = block.logs().find(|at| at.log_index == u64::from(position.index))?;
-        let is_last = |(hash, index, _): &(B256, u64, _)| *hash == block.hash && *index == log.log_index;
+        let log = block
+            .logs()
+            .find(|at| at.log_index == u64::from(position.index))?;
+        let is_last =
+            |(hash, index, _): &(B256, u64, _)| *hash == block.hash && *index == log.log_index;
         if !self.last.as_ref().is_some_and(is_last) {
             self.last = Some((block.hash, log.log_index, transfers_of(log.log)));
         }
@@ -105,7 +108,14 @@ impl<'a> Render<'a> {
     pub(super) fn new(reader: &'a IndexReader, known: &'a KnownContracts) -> Self {
         let view = View::newest(reader.head.clone());
         let (addresses, contracts, tokens) = Default::default();
-        Self { reader, known, view, addresses, contracts, tokens }
+        Self {
+            reader,
+            known,
+            view,
+            addresses,
+            contracts,
+            tokens,
+        }
     }
 
     /// The newest state.
@@ -128,7 +138,9 @@ impl<'a> Render<'a> {
         &self,
         address: Address,
     ) -> Result<Option<(Arc<KnownContract>, CompiledContract)>, RestError> {
-        let Some(known) = self.contract(address) else { return Ok(None) };
+        let Some(known) = self.contract(address) else {
+            return Ok(None);
+        };
         match known.compiled() {
             Ok(compiled) => Ok(Some((known, compiled))),
             Err(error) if known.origin == Origin::Artifact => {
@@ -142,7 +154,10 @@ impl<'a> Render<'a> {
     /// Returns the name of the function that a call of a contract selects, or the selector.
     pub(super) fn method(&self, to: Option<Address>, input: &[u8]) -> Option<String> {
         let contract = to.and_then(|to| self.contract(to));
-        decode::method(self.known.function(contract.as_deref(), input).as_deref(), input)
+        decode::method(
+            self.known.function(contract.as_deref(), input).as_deref(),
+            input,
+        )
     }
 
     fn decoded_call(&self, to: Option<Address>, input: &[u8]) -> Option<DecodedBody> {
@@ -159,7 +174,12 @@ impl<'a> Render<'a> {
         let contract = to.and_then(|to| self.contract(to));
         let error = self.known.error(contract.as_deref(), data);
         let decoded = decode::error(error.as_deref(), data);
-        Some(decoded.map_or_else(|| RevertBody::Raw { raw: hex::encode_prefixed(data) }, RevertBody::Decoded))
+        Some(decoded.map_or_else(
+            || RevertBody::Raw {
+                raw: hex::encode_prefixed(data),
+            },
+            RevertBody::Decoded,
+        ))
     }
 
     fn decoded_log(&self, log: &Log) -> Option<DecodedBody> {
@@ -173,7 +193,13 @@ impl<'a> Render<'a> {
             return known.clone();
         }
         let contract = self.contract(address);
-        let token = || self.reader.token(address).ok().flatten().and_then(|token| token.name);
+        let token = || {
+            self.reader
+                .token(address)
+                .ok()
+                .flatten()
+                .and_then(|token| token.name)
+        };
         let account = self.view.state.get(address).ok().flatten();
         let is_contract = account.is_some_and(|account| !account.code().is_empty());
         let param = AddressParam {
@@ -182,7 +208,9 @@ impl<'a> Render<'a> {
             is_verified: contract.is_some() && is_contract,
             name: match contract {
                 // A token's own name says more than that of its source, except for the network's.
-                Some(contract) if contract.origin == Origin::Network => Some(contract.label.clone()),
+                Some(contract) if contract.origin == Origin::Network => {
+                    Some(contract.label.clone())
+                }
                 Some(contract) => token().or_else(|| Some(contract.label.clone())),
                 None if is_contract => token(),
                 None => None,
@@ -207,7 +235,10 @@ impl<'a> Render<'a> {
         }
         let body = match self.reader.token(address)? {
             Some(record) => self.token_body(address, &record)?,
-            None => TokenBody { kind: kind.name(), ..self.unnamed_token(address) },
+            None => TokenBody {
+                kind: kind.name(),
+                ..self.unnamed_token(address)
+            },
         };
         self.tokens.borrow_mut().insert(address, body.clone());
         Ok(body)
@@ -233,7 +264,11 @@ impl<'a> Render<'a> {
         }
     }
 
-    pub(super) fn token_body(&self, address: Address, record: &TokenRecord) -> Result<TokenBody, IndexError> {
+    pub(super) fn token_body(
+        &self,
+        address: Address,
+        record: &TokenRecord,
+    ) -> Result<TokenBody, IndexError> {
         let holders = self.reader.token_counts(address)?.holders.to_string();
         Ok(TokenBody {
             name: record.name.clone(),
@@ -247,14 +282,25 @@ impl<'a> Render<'a> {
     }
 
     /// Returns what a transaction of a block does.
-    fn types(&self, block: &Block, index: usize, moves_tokens: bool) -> Result<Vec<TransactionType>, IndexError> {
+    fn types(
+        &self,
+        block: &Block,
+        index: usize,
+        moves_tokens: bool,
+    ) -> Result<Vec<TransactionType>, IndexError> {
         let transaction = &block.transactions[index];
-        let created = transaction.creates().filter(|_| block.receipts[index].succeeded());
+        let created = transaction
+            .creates()
+            .filter(|_| block.receipts[index].succeeded());
         let creates_token = match created {
             Some(created) => self.reader.token(created)?.is_some(),
             None => false,
         };
-        Ok(TransactionType::of(transaction, moves_tokens, creates_token))
+        Ok(TransactionType::of(
+            transaction,
+            moves_tokens,
+            creates_token,
+        ))
     }
 
     /// Returns whether a filter includes a transaction of a block.
@@ -274,7 +320,9 @@ impl<'a> Render<'a> {
         filter: &TransactionFilter,
         transaction: &Transaction,
     ) -> Result<bool, IndexError> {
-        self.is_included_with(filter, transaction, || Ok(TransactionType::of(transaction, false, false)))
+        self.is_included_with(filter, transaction, || {
+            Ok(TransactionType::of(transaction, false, false))
+        })
     }
 
     fn is_included_with(
@@ -284,7 +332,9 @@ impl<'a> Render<'a> {
         types: impl FnOnce() -> Result<Vec<TransactionType>, IndexError>,
     ) -> Result<bool, IndexError> {
         let envelope = &transaction.envelope;
-        filter.includes(transaction, types, || self.method(envelope.to(), envelope.input()))
+        filter.includes(transaction, types, || {
+            self.method(envelope.to(), envelope.input())
+        })
     }
 
     /// Renders what a transaction says itself, as long as it waits for a block.
@@ -305,12 +355,17 @@ impl<'a> Render<'a> {
             to: envelope.to().map(|to| self.address(to)),
             created_contract: None,
             value: envelope.value().to_string(),
-            fee: FeeBody { kind: "maximum", value: most.to_string() },
+            fee: FeeBody {
+                kind: "maximum",
+                value: most.to_string(),
+            },
             gas_price: envelope.max_fee_per_gas().to_string(),
             gas_limit: envelope.gas_limit().to_string(),
             gas_used: None,
             max_fee_per_gas: is_dynamic.then(|| envelope.max_fee_per_gas().to_string()),
-            max_priority_fee_per_gas: envelope.max_priority_fee_per_gas().map(|tip| tip.to_string()),
+            max_priority_fee_per_gas: envelope
+                .max_priority_fee_per_gas()
+                .map(|tip| tip.to_string()),
             base_fee_per_gas: None,
             priority_fee: None,
             transaction_burnt_fee: None,
@@ -318,8 +373,14 @@ impl<'a> Render<'a> {
             nonce: envelope.nonce(),
             position: None,
             raw_input: hex::encode_prefixed(envelope.input()),
-            decoded_input: if whole { self.decoded_call(envelope.to(), envelope.input()) } else { None },
-            method: envelope.to().and_then(|to| self.method(Some(to), envelope.input())),
+            decoded_input: if whole {
+                self.decoded_call(envelope.to(), envelope.input())
+            } else {
+                None
+            },
+            method: envelope
+                .to()
+                .and_then(|to| self.method(Some(to), envelope.input())),
             transaction_types: types.into_iter().map(TransactionType::name).collect(),
             revert_reason: None,
             has_error_in_internal_transactions: false,
@@ -333,7 +394,12 @@ impl<'a> Render<'a> {
     }
 
     /// Renders a transaction of a block. With `whole` it includes its token transfers and the decoded call.
-    pub(super) fn transaction(&self, block: &Block, index: usize, whole: bool) -> Result<TransactionBody, IndexError> {
+    pub(super) fn transaction(
+        &self,
+        block: &Block,
+        index: usize,
+        whole: bool,
+    ) -> Result<TransactionBody, IndexError> {
         let (transaction, receipt) = (&block.transactions[index], &block.receipts[index]);
         let (envelope, base_fee) = (&transaction.envelope, block.header.base_fee_per_gas);
         let (fee, burnt) = fees(block, index);
@@ -342,10 +408,16 @@ impl<'a> Render<'a> {
         let types = self.types(block, index, !transfers.is_empty())?;
         let shown = whole.then(|| {
             let first = transfers.iter().take(SHOWN_TRANSFERS);
-            first.map(|(at, transfer)| self.transfer(block, at, transfer)).collect::<Result<Vec<_>, _>>()
+            first
+                .map(|(at, transfer)| self.transfer(block, at, transfer))
+                .collect::<Result<Vec<_>, _>>()
         });
         let ok = receipt.succeeded();
-        let failure = if ok { None } else { self.reader.failure(block.number(), index)? };
+        let failure = if ok {
+            None
+        } else {
+            self.reader.failure(block.number(), index)?
+        };
         let result = match &failure {
             _ if ok => "success",
             Some(failure) => &failure.error,
@@ -358,7 +430,10 @@ impl<'a> Render<'a> {
             timestamp: Some(timestamp(block.header.timestamp)),
             confirmations: self.reader.head.number().saturating_sub(block.number()) + 1,
             created_contract: created.map(|created| self.address(created)),
-            fee: FeeBody { kind: "actual", value: fee.to_string() },
+            fee: FeeBody {
+                kind: "actual",
+                value: fee.to_string(),
+            },
             gas_price: transaction.effective_gas_price(base_fee).to_string(),
             gas_used: Some(receipt.gas_used.to_string()),
             base_fee_per_gas: base_fee.map(|fee| fee.to_string()),
@@ -366,7 +441,8 @@ impl<'a> Render<'a> {
             transaction_burnt_fee: base_fee.map(|_| burnt.to_string()),
             position: Some(index),
             transaction_types: types.into_iter().map(TransactionType::name).collect(),
-            revert_reason: failure.and_then(|failure| self.revert_reason(envelope.to(), &failure.data)),
+            revert_reason: failure
+                .and_then(|failure| self.revert_reason(envelope.to(), &failure.data)),
             has_error_in_internal_transactions: !ok,
             token_transfers_overflow: whole.then_some(transfers.len() > SHOWN_TRANSFERS),
             token_transfers: shown.transpose()?,
@@ -375,10 +451,18 @@ impl<'a> Render<'a> {
     }
 
     /// Renders the transaction at a position of the index, as in a list; `None` if its block is gone.
-    pub(super) fn transaction_at(&self, position: Position) -> Result<Option<TransactionBody>, IndexError> {
+    pub(super) fn transaction_at(
+        &self,
+        position: Position,
+    ) -> Result<Option<TransactionBody>, IndexError> {
         let index = position.index as usize;
-        let block = self.reader.block(position.block).filter(|block| index < block.transactions.len());
-        block.map(|block| self.transaction(&block, index, false)).transpose()
+        let block = self
+            .reader
+            .block(position.block)
+            .filter(|block| index < block.transactions.len());
+        block
+            .map(|block| self.transaction(&block, index, false))
+            .transpose()
     }
 
     /// Renders the transfer at a position of the index; `None` if its block is gone.
@@ -387,15 +471,30 @@ impl<'a> Render<'a> {
         finder: &mut TransferFinder,
         position: Position,
     ) -> Result<Option<TransferBody>, IndexError> {
-        let Some(block) = self.reader.block(position.block) else { return Ok(None) };
+        let Some(block) = self.reader.block(position.block) else {
+            return Ok(None);
+        };
         let found = finder.find(&block, position);
-        found.map(|(at, transfer)| self.transfer(&block, &at, &transfer)).transpose()
+        found
+            .map(|(at, transfer)| self.transfer(&block, &at, &transfer))
+            .transpose()
     }
 
     /// Returns the token transfers of a transaction.
-    pub(super) fn transfers_of<'b>(&self, block: &'b Block, index: usize) -> Vec<(LogPosition<'b>, TokenTransfer)> {
-        let own = block.logs().filter(|at| at.transaction_index == index as u64);
-        own.flat_map(|at| transfers_of(at.log).into_iter().map(move |transfer| (at, transfer))).collect()
+    pub(super) fn transfers_of<'b>(
+        &self,
+        block: &'b Block,
+        index: usize,
+    ) -> Vec<(LogPosition<'b>, TokenTransfer)> {
+        let own = block
+            .logs()
+            .filter(|at| at.transaction_index == index as u64);
+        own.flat_map(|at| {
+            transfers_of(at.log)
+                .into_iter()
+                .map(move |transfer| (at, transfer))
+        })
+        .collect()
     }
 
     pub(super) fn transfer(
@@ -426,7 +525,10 @@ impl<'a> Render<'a> {
                 (false, true) => "token_burning",
                 (false, false) => "token_transfer",
             },
-            method: self.method(at.transaction.envelope.to(), at.transaction.envelope.input()),
+            method: self.method(
+                at.transaction.envelope.to(),
+                at.transaction.envelope.input(),
+            ),
         })
     }
 
@@ -462,7 +564,9 @@ impl<'a> Render<'a> {
             block_timestamp: timestamp(block.header.timestamp),
             transaction_hash: at.transaction.hash().to_string(),
             index: at.log_index,
-            topics: (0..4).map(|topic| topics.get(topic).map(ToString::to_string)).collect(),
+            topics: (0..4)
+                .map(|topic| topics.get(topic).map(ToString::to_string))
+                .collect(),
             data: hex::encode_prefixed(&at.log.data.data),
             decoded: self.decoded_log(at.log),
             smart_contract: at.transaction.envelope.to().map(|to| self.address(to)),
@@ -472,8 +576,9 @@ impl<'a> Render<'a> {
     pub(super) fn block(&self, block: &Block) -> BlockBody {
         let header = &block.header;
         let sums = (0..block.transactions.len()).map(|index| fees(block, index));
-        let (fees, burnt) =
-            sums.fold((U256::ZERO, U256::ZERO), |(fees, burnt), (fee, part)| (fees + fee, burnt + part));
+        let (fees, burnt) = sums.fold((U256::ZERO, U256::ZERO), |(fees, burnt), (fee, part)| {
+            (fees + fee, burnt + part)
+        });
         let (used, limit) = (u128::from(header.gas_used), u128::from(header.gas_limit));
         BlockBody {
             height: block.number(),
@@ -491,14 +596,19 @@ impl<'a> Render<'a> {
             gas_used_percentage: percent(used, limit),
             gas_target_percentage: percent(2 * used, limit) - 100.0,
             base_fee_per_gas: header.base_fee_per_gas.map(|fee| fee.to_string()),
-            burnt_fees_percentage: (!fees.is_zero()).then(|| percent(burnt.saturating_to(), fees.saturating_to())),
+            burnt_fees_percentage: (!fees.is_zero())
+                .then(|| percent(burnt.saturating_to(), fees.saturating_to())),
             burnt_fees: burnt.to_string(),
             priority_fee: fees.saturating_sub(burnt).to_string(),
             transaction_fees: fees.to_string(),
             withdrawals_count: block.withdrawals.as_ref().map_or(0, Vec::len),
             kind: "block",
             rewards: Vec::new(),
-            uncles_hashes: block.ommers.iter().map(|ommer| Value::String(ommer.hash_slow().to_string())).collect(),
+            uncles_hashes: block
+                .ommers
+                .iter()
+                .map(|ommer| Value::String(ommer.hash_slow().to_string()))
+                .collect(),
         }
     }
 }

@@ -67,7 +67,14 @@ impl Explorer {
         verifier: Verifier,
         json_rpc: Arc<JsonRpc>,
     ) -> Self {
-        Self(Arc::new(Shared { chain, index, network, known, verifier, json_rpc }))
+        Self(Arc::new(Shared {
+            chain,
+            index,
+            network,
+            known,
+            verifier,
+            json_rpc,
+        }))
     }
 
     /// Reads the index once it has reached the head, in the turn of the client. What `work` returns waits for the task of
@@ -86,6 +93,7 @@ impl Explorer {
         &self,
         work: impl FnOnce(&Shared, &Render<'_>) -> Result<T, RestError> + Send + 'static,
     ) -> Body<T> {
-        self.read(|shared, render| Ok(WrittenJson::new(&work(shared, render)?)?)).await
+        self.read(|shared, render| Ok(WrittenJson::new(&work(shared, render)?)?))
+            .await
     }
 }

@@ -28,12 +28,28 @@ const MAX_OF_TODAY: usize = 20_000;
 const GWEI: u64 = 1_000_000_000;
 
 pub(super) fn routes(api: Api<Explorer>) -> Api<Explorer> {
-    api.get("/api/v2/search", search, "Tokens, contracts, addresses, transactions and blocks by their names.")
-        .get("/api/v2/search/quick", quick, "The same as a list without pages.")
-        .get("/api/v2/search/check-redirect", redirect, "The page that a hash, number or address leads to.")
-        .named("getExplorerRedirect")
-        .get("/api/v2/stats", stats, "Figures of the chain.")
-        .get("/api/v2/main-page/indexing-status", status, "How far the index of addresses is.")
+    api.get(
+        "/api/v2/search",
+        search,
+        "Tokens, contracts, addresses, transactions and blocks by their names.",
+    )
+    .get(
+        "/api/v2/search/quick",
+        quick,
+        "The same as a list without pages.",
+    )
+    .get(
+        "/api/v2/search/check-redirect",
+        redirect,
+        "The page that a hash, number or address leads to.",
+    )
+    .named("getExplorerRedirect")
+    .get("/api/v2/stats", stats, "Figures of the chain.")
+    .get(
+        "/api/v2/main-page/indexing-status",
+        status,
+        "How far the index of addresses is.",
+    )
 }
 
 /// Returns the address that some words are.
@@ -43,10 +59,18 @@ fn address_of(shared: &Shared, words: &str) -> Option<Address> {
 }
 
 fn hash_of(words: &str) -> Option<B256> {
-    words.strip_prefix("0x").filter(|digits| digits.len() == 64)?.parse().ok()
+    words
+        .strip_prefix("0x")
+        .filter(|digits| digits.len() == 64)?
+        .parse()
+        .ok()
 }
 
-fn results(shared: &Shared, render: &Render<'_>, words: &str) -> Result<Vec<SearchResult>, RestError> {
+fn results(
+    shared: &Shared,
+    render: &Render<'_>,
+    words: &str,
+) -> Result<Vec<SearchResult>, RestError> {
     let words = words.trim();
     let mut found = Vec::new();
     if words.is_empty() {
@@ -78,28 +102,45 @@ fn results(shared: &Shared, render: &Render<'_>, words: &str) -> Result<Vec<Sear
     if let Some(address) = address {
         let param = render.address(address);
         found.push(SearchResult {
-            kind: if param.is_contract { "contract" } else { "address" },
+            kind: if param.is_contract {
+                "contract"
+            } else {
+                "address"
+            },
             address_hash: Some(param.hash),
             name: param.name,
             ..SearchResult::default()
         });
     }
     let lower = words.to_lowercase();
-    let tokens = render.reader.tokens(None, PAGE, |token, record| Some(token) == address || matches(record, &lower))?;
-    found.extend(tokens.items.into_iter().map(|(token, record)| SearchResult {
-        kind: "token",
-        address_hash: Some(token.to_checksum(None)),
-        token_type: Some(record.kind().name()),
-        name: record.name,
-        symbol: record.symbol,
-        ..SearchResult::default()
-    }));
-    found.extend(render.known.named(&lower, PAGE).into_iter().map(|(address, contract)| SearchResult {
-        kind: "contract",
-        address_hash: Some(address.to_checksum(None)),
-        name: Some(contract.label.clone()),
-        ..SearchResult::default()
-    }));
+    let tokens = render.reader.tokens(None, PAGE, |token, record| {
+        Some(token) == address || matches(record, &lower)
+    })?;
+    found.extend(
+        tokens
+            .items
+            .into_iter()
+            .map(|(token, record)| SearchResult {
+                kind: "token",
+                address_hash: Some(token.to_checksum(None)),
+                token_type: Some(record.kind().name()),
+                name: record.name,
+                symbol: record.symbol,
+                ..SearchResult::default()
+            }),
+    );
+    found.extend(
+        render
+            .known
+            .named(&lower, PAGE)
+            .into_iter()
+            .map(|(address, contract)| SearchResult {
+                kind: "contract",
+                address_hash: Some(address.to_checksum(None)),
+                name: Some(contract.label.clone()),
+                ..SearchResult::default()
+            }),
+    );
     Ok(found)
 }
 
@@ -113,7 +154,10 @@ async fn search(
             // All results are one page.
             let mut page = Page::<()>::new(usize::MAX);
             for result in results(shared, render, &query.words.0)? {
-                if page.push((), || Ok::<_, RestError>(Some(result)))?.is_break() {
+                if page
+                    .push((), || Ok::<_, RestError>(Some(result)))?
+                    .is_break()
+                {
                     break;
                 }
             }
@@ -122,15 +166,27 @@ async fn search(
         .await
 }
 
-async fn quick(State(explorer): State<Explorer>, Query(query): Query<SearchQuery>) -> Body<Vec<SearchResult>> {
-    explorer.body(move |shared, render| results(shared, render, &query.words.0)).await
+async fn quick(
+    State(explorer): State<Explorer>,
+    Query(query): Query<SearchQuery>,
+) -> Body<Vec<SearchResult>> {
+    explorer
+        .body(move |shared, render| results(shared, render, &query.words.0))
+        .await
 }
 
-async fn redirect(State(explorer): State<Explorer>, Query(query): Query<SearchQuery>) -> Body<RedirectBody> {
+async fn redirect(
+    State(explorer): State<Explorer>,
+    Query(query): Query<SearchQuery>,
+) -> Body<RedirectBody> {
     explorer
         .body(move |shared, render| {
             let words = query.words.0.trim().to_owned();
-            let to = |kind, parameter| RedirectBody { redirect: true, kind: Some(kind), parameter: Some(parameter) };
+            let to = |kind, parameter| RedirectBody {
+                redirect: true,
+                kind: Some(kind),
+                parameter: Some(parameter),
+            };
             if let Some(address) = address_of(shared, &words) {
                 return Ok(to("address", address.to_checksum(None)));
             }
@@ -142,10 +198,18 @@ async fn redirect(State(explorer): State<Explorer>, Query(query): Query<SearchQu
                     return Ok(to("block", hash.to_string()));
                 }
             }
-            if let Some(block) = words.parse().ok().and_then(|number| render.reader.block(number)) {
+            if let Some(block) = words
+                .parse()
+                .ok()
+                .and_then(|number| render.reader.block(number))
+            {
                 return Ok(to("block", block.number().to_string()));
             }
-            Ok(RedirectBody { redirect: false, kind: None, parameter: None })
+            Ok(RedirectBody {
+                redirect: false,
+                kind: None,
+                parameter: None,
+            })
         })
         .await
 }
@@ -159,21 +223,40 @@ fn figures(shared: &Shared, render: &Render<'_>) -> Result<StatsBody, RestError>
     let (head, totals) = (&reader.head, reader.totals()?);
     let newest = &head.block.header;
     let first = newest.number.saturating_sub(AVERAGED).max(reader.oldest());
-    let seconds = reader.block(first).map_or(0, |block| newest.timestamp.saturating_sub(block.header.timestamp));
+    let seconds = reader.block(first).map_or(0, |block| {
+        newest.timestamp.saturating_sub(block.header.timestamp)
+    });
     let spans = newest.number.saturating_sub(first);
-    let average = if spans == 0 { 0.0 } else { seconds as f64 * 1_000.0 / spans as f64 };
-    let recent = head.blocks_from(first).map(|block| (block.header.gas_used, block.header.gas_limit));
-    let (used, limit) = recent.fold((0, 0), |(used, limit), (more, most)| (used + more, limit + most));
-    let utilization = if limit == 0 { 0.0 } else { used as f64 * 100.0 / limit as f64 };
+    let average = if spans == 0 {
+        0.0
+    } else {
+        seconds as f64 * 1_000.0 / spans as f64
+    };
+    let recent = head
+        .blocks_from(first)
+        .map(|block| (block.header.gas_used, block.header.gas_limit));
+    let (used, limit) = recent.fold((0, 0), |(used, limit), (more, most)| {
+        (used + more, limit + most)
+    });
+    let utilization = if limit == 0 {
+        0.0
+    } else {
+        used as f64 * 100.0 / limit as f64
+    };
     let today = newest.timestamp / 86_400;
     let of_today = head.blocks_from(0).rev().take(MAX_OF_TODAY);
     let of_today = of_today.take_while(|block| block.header.timestamp / 86_400 == today);
     let (transactions, gas) = of_today.fold((0, 0), |(transactions, gas), block| {
-        (transactions + block.transactions.len(), gas + block.header.gas_used)
+        (
+            transactions + block.transactions.len(),
+            gas + block.header.gas_used,
+        )
     });
     let base_fee = shared.chain.next_base_fee(head).unwrap_or_default();
     // Exact text in gwei, which JSON takes for a number.
-    let price = |tip: u64| serde_json::from_str::<Value>(&shortest(U256::from(base_fee) + U256::from(tip), 9)).ok();
+    let price = |tip: u64| {
+        serde_json::from_str::<Value>(&shortest(U256::from(base_fee) + U256::from(tip), 9)).ok()
+    };
     Ok(StatsBody {
         total_blocks: newest.number.to_string(),
         total_addresses: head.state.len().to_string(),
@@ -182,7 +265,9 @@ fn figures(shared: &Shared, render: &Render<'_>) -> Result<StatsBody, RestError>
         transactions_today: transactions.to_string(),
         gas_used_today: gas.to_string(),
         average_block_time: average,
-        gas_prices: Some(json!({ "slow": price(GWEI / 10), "average": price(GWEI), "fast": price(2 * GWEI) })),
+        gas_prices: Some(
+            json!({ "slow": price(GWEI / 10), "average": price(GWEI), "fast": price(2 * GWEI) }),
+        ),
         network_utilization_percentage: utilization,
         coin_price: None,
         coin_price_change_percentage: None,
@@ -196,7 +281,11 @@ async fn status(State(explorer): State<Explorer>) -> NoCache<IndexingBody> {
     let shared = &explorer.0;
     let (tip, head) = (shared.index.tip(), shared.chain.head().number());
     let finished = tip >= head;
-    let hundredths = if finished { 100 } else { (tip * 100).checked_div(head).unwrap_or(100).min(99) };
+    let hundredths = if finished {
+        100
+    } else {
+        (tip * 100).checked_div(head).unwrap_or(100).min(99)
+    };
     let ratio = format!("{}.{:02}", hundredths / 100, hundredths % 100);
     NoCache(IndexingBody {
         finished_indexing: finished,

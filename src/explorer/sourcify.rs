@@ -21,10 +21,12 @@ use super::{
 };
 use crate::{
     calendar::rfc3339,
-    sources::{CodeMatch, CompiledContract, KnownContract, Matches, SubmitError, VerificationError},
+    sources::{
+        CodeMatch, CompiledContract, KnownContract, Matches, SubmitError, VerificationError,
+    },
     web::{
-        Api, ExecutionFailed, Failure, NoCache, Operation, Output, Path, Query, RestError, WrittenJson,
-        parameters::parameters,
+        Api, ExecutionFailed, Failure, NoCache, Operation, Output, Path, Query, RestError,
+        WrittenJson, parameters::parameters,
     },
 };
 
@@ -112,18 +114,31 @@ struct ErrorBody {
 
 impl SourcifyError {
     fn new(status: StatusCode, code: &'static str, message: impl ToString) -> Self {
-        Self { status, code, message: message.to_string() }
+        Self {
+            status,
+            code,
+            message: message.to_string(),
+        }
     }
 
     fn body(code: &'static str, message: String) -> ErrorBody {
-        ErrorBody { custom_code: code, message, error_id: "00000000-0000-4000-8000-000000000000".to_owned() }
+        ErrorBody {
+            custom_code: code,
+            message,
+            error_id: "00000000-0000-4000-8000-000000000000".to_owned(),
+        }
     }
 }
 
 impl IntoResponse for SourcifyError {
     fn into_response(self) -> Response {
         let body = Self::body(self.code, self.message);
-        (self.status, [(header::CACHE_CONTROL, "no-store")], Json(body)).into_response()
+        (
+            self.status,
+            [(header::CACHE_CONTROL, "no-store")],
+            Json(body),
+        )
+            .into_response()
     }
 }
 
@@ -175,16 +190,28 @@ impl From<SubmissionError> for SourcifyError {
                 "contract_not_deployed",
                 format!("there is no contract at {}", address.to_checksum(None)),
             ),
-            SubmissionError::AlreadyVerified => {
-                Self::new(StatusCode::CONFLICT, "already_verified", "the contract is already verified")
+            SubmissionError::AlreadyVerified => Self::new(
+                StatusCode::CONFLICT,
+                "already_verified",
+                "the contract is already verified",
+            ),
+            SubmissionError::Malformed(what) => {
+                Self::new(StatusCode::BAD_REQUEST, "invalid_parameter", what)
             }
-            SubmissionError::Malformed(what) => Self::new(StatusCode::BAD_REQUEST, "invalid_parameter", what),
             SubmissionError::NoCompiler(error) => match error {
-                SubmitError::NoVersion(_) => Self::new(StatusCode::BAD_REQUEST, "unsupported_compiler_version", error),
-                SubmitError::NoCompilers => Self::new(StatusCode::SERVICE_UNAVAILABLE, "no_compilers", error),
-                SubmitError::Busy | SubmitError::TooMany => {
-                    Self::new(StatusCode::TOO_MANY_REQUESTS, "too_many_verifications", error)
+                SubmitError::NoVersion(_) => Self::new(
+                    StatusCode::BAD_REQUEST,
+                    "unsupported_compiler_version",
+                    error,
+                ),
+                SubmitError::NoCompilers => {
+                    Self::new(StatusCode::SERVICE_UNAVAILABLE, "no_compilers", error)
                 }
+                SubmitError::Busy | SubmitError::TooMany => Self::new(
+                    StatusCode::TOO_MANY_REQUESTS,
+                    "too_many_verifications",
+                    error,
+                ),
             },
             SubmissionError::Node(error) => error.into(),
         }
@@ -201,7 +228,12 @@ struct Ticket {
 
 impl IntoResponse for Ticket {
     fn into_response(self) -> Response {
-        (StatusCode::ACCEPTED, [(header::CACHE_CONTROL, "no-store")], Json(self)).into_response()
+        (
+            StatusCode::ACCEPTED,
+            [(header::CACHE_CONTROL, "no-store")],
+            Json(self),
+        )
+            .into_response()
     }
 }
 
@@ -262,7 +294,12 @@ fn match_name(matched: CodeMatch) -> &'static str {
     }
 }
 
-fn match_body(shared: &Shared, address: Address, matches: Matches, verified_at: Option<u64>) -> MatchBody {
+fn match_body(
+    shared: &Shared,
+    address: Address,
+    matches: Matches,
+    verified_at: Option<u64>,
+) -> MatchBody {
     MatchBody {
         best: matches.best().map(match_name),
         creation_match: matches.creation.map(match_name),
@@ -280,7 +317,11 @@ fn check_chain(shared: &Shared, Natural(chain): Natural) -> Result<(), SourcifyE
         return Ok(());
     }
     let what = format!("the chain {chain} is not this node's, which is {own}");
-    Err(SourcifyError::new(StatusCode::BAD_REQUEST, "unsupported_chain", what))
+    Err(SourcifyError::new(
+        StatusCode::BAD_REQUEST,
+        "unsupported_chain",
+        what,
+    ))
 }
 
 async fn verify(
@@ -292,7 +333,8 @@ async fn verify(
     check_chain(&explorer.0, path.chain)?;
     let ContractAddress(address) = path.address;
     let (request, _held) = upload.parse::<VerifyRequest>().await?;
-    let request = request.map_err(|error| SourcifyError::new(StatusCode::BAD_REQUEST, "invalid_parameter", error))?;
+    let request = request
+        .map_err(|error| SourcifyError::new(StatusCode::BAD_REQUEST, "invalid_parameter", error))?;
     let submission = Submission {
         address,
         compiler: request.compiler_version,
@@ -300,7 +342,9 @@ async fn verify(
         input: Box::<str>::from(request.std_json_input).into(),
         license: None,
     };
-    Ok(Ticket { verification_id: explorer.submit(submission).await? })
+    Ok(Ticket {
+        verification_id: explorer.submit(submission).await?,
+    })
 }
 
 async fn verification(
@@ -311,9 +355,18 @@ async fn verification(
     let shared = &explorer.0;
     let id = path.id.0;
     let found = shared.verifier.verification(&id);
-    let found = found
-        .ok_or_else(|| SourcifyError::new(StatusCode::NOT_FOUND, "job_not_found", format!("no verification {id:?}")))?;
-    let matches = found.result.as_ref().and_then(|result| result.as_ref().ok()).copied();
+    let found = found.ok_or_else(|| {
+        SourcifyError::new(
+            StatusCode::NOT_FOUND,
+            "job_not_found",
+            format!("no verification {id:?}"),
+        )
+    })?;
+    let matches = found
+        .result
+        .as_ref()
+        .and_then(|result| result.as_ref().ok())
+        .copied();
     let ended = found.ended_ms.map(|ended| ended / 1_000);
     let error = found.result.and_then(Result::err).map(|error| {
         let code = match error {
@@ -330,7 +383,12 @@ async fn verification(
         verification_id: found.id,
         job_start_time: rfc3339(found.submitted_ms / 1_000),
         job_finish_time: ended.map(rfc3339),
-        contract: match_body(shared, found.address, matches.unwrap_or_default(), verified_at),
+        contract: match_body(
+            shared,
+            found.address,
+            matches.unwrap_or_default(),
+            verified_at,
+        ),
         error,
     }))
 }
@@ -343,22 +401,30 @@ struct Found {
 
 impl Found {
     fn new(body: &ContractBody) -> Result<Self, RestError> {
-        Ok(Self { is_known: body.matched.best.is_some(), body: WrittenJson::new(body)? })
+        Ok(Self {
+            is_known: body.matched.best.is_some(),
+            body: WrittenJson::new(body)?,
+        })
     }
 }
 
 impl IntoResponse for Found {
     fn into_response(self) -> Response {
-        let status = if self.is_known { StatusCode::OK } else { StatusCode::NOT_FOUND };
+        let status = if self.is_known {
+            StatusCode::OK
+        } else {
+            StatusCode::NOT_FOUND
+        };
         (status, self.body).into_response()
     }
 }
 
 impl Output for Found {
     fn describe(operation: Operation) -> Operation {
-        operation
-            .returns::<ContractBody>()
-            .answers::<ContractBody>(StatusCode::NOT_FOUND, "The source is not known: the match is null.")
+        operation.returns::<ContractBody>().answers::<ContractBody>(
+            StatusCode::NOT_FOUND,
+            "The source is not known: the match is null.",
+        )
     }
 }
 
@@ -370,16 +436,25 @@ async fn contract(
     let ContractAddress(address) = path.address;
     let Natural(chain) = path.chain;
     let found = move |shared: &Shared, render: &Render<'_>| -> Result<_, RestError> {
-        let none =
-            || ContractBody { matched: match_body(shared, address, Matches::default(), None), fields: Map::new() };
+        let none = || ContractBody {
+            matched: match_body(shared, address, Matches::default(), None),
+            fields: Map::new(),
+        };
         if chain != shared.chain.params().chain_id {
             return Ok(none());
         }
-        let Some((known, compiled)) = render.compiled(address)? else { return Ok(none()) };
+        let Some((known, compiled)) = render.compiled(address)? else {
+            return Ok(none());
+        };
         let fields = fields(&query, render, address, &known, compiled)?;
-        Ok(ContractBody { matched: match_body(shared, address, known.matches, known.verified_at), fields })
+        Ok(ContractBody {
+            matched: match_body(shared, address, known.matches, known.verified_at),
+            fields,
+        })
     };
-    explorer.read(move |shared, render| Found::new(&found(shared, render)?)).await
+    explorer
+        .read(move |shared, render| Found::new(&found(shared, render)?))
+        .await
 }
 
 /// Returns the members that a query asks for.
@@ -391,8 +466,15 @@ fn fields(
     compiled: CompiledContract,
 ) -> Result<Map<String, Value>, RestError> {
     let list = |words: &Option<Words>| -> Vec<String> {
-        let words = words.as_ref().map(|words| words.0.as_str()).unwrap_or_default();
-        words.split(',').map(|word| word.trim().to_owned()).filter(|word| !word.is_empty()).collect()
+        let words = words
+            .as_ref()
+            .map(|words| words.0.as_str())
+            .unwrap_or_default();
+        words
+            .split(',')
+            .map(|word| word.trim().to_owned())
+            .filter(|word| !word.is_empty())
+            .collect()
     };
     let (wanted, omitted) = (list(&query.fields), list(&query.omit));
     if wanted.is_empty() && omitted.is_empty() {
@@ -441,14 +523,30 @@ fn members(
     compiled: CompiledContract,
 ) -> Result<Map<String, Value>, RestError> {
     let creation = creation(render, address)?;
-    let account = render.view().state.get(address).map_err(|error| RestError::Internal(error.to_string()))?;
-    let deployed = account.map(|account| hex::encode_prefixed(account.code().original_byte_slice()));
-    let recompiled =
-        |code: &Option<crate::sources::CompiledCode>| code.as_ref().map(|code| hex::encode_prefixed(code.bytes()));
-    let sources: Map<_, _> =
-        compiled.sources.iter().map(|(path, content)| (path.clone(), json!({ "content": content }))).collect();
-    let ids: Map<_, _> = compiled.source_ids.iter().map(|(id, path)| (path.clone(), json!({ "id": id }))).collect();
-    let metadata = compiled.metadata.as_deref().and_then(|text| serde_json::from_str::<Value>(text).ok());
+    let account = render
+        .view()
+        .state
+        .get(address)
+        .map_err(|error| RestError::Internal(error.to_string()))?;
+    let deployed =
+        account.map(|account| hex::encode_prefixed(account.code().original_byte_slice()));
+    let recompiled = |code: &Option<crate::sources::CompiledCode>| {
+        code.as_ref().map(|code| hex::encode_prefixed(code.bytes()))
+    };
+    let sources: Map<_, _> = compiled
+        .sources
+        .iter()
+        .map(|(path, content)| (path.clone(), json!({ "content": content })))
+        .collect();
+    let ids: Map<_, _> = compiled
+        .source_ids
+        .iter()
+        .map(|(id, path)| (path.clone(), json!({ "id": id })))
+        .collect();
+    let metadata = compiled
+        .metadata
+        .as_deref()
+        .and_then(|text| serde_json::from_str::<Value>(text).ok());
     let input = compiled.standard_input();
     let members = [
         ("abi", compiled.abi),
@@ -498,5 +596,8 @@ fn members(
             }),
         ),
     ];
-    Ok(members.into_iter().map(|(name, value)| (name.to_owned(), value)).collect())
+    Ok(members
+        .into_iter()
+        .map(|(name, value)| (name.to_owned(), value))
+        .collect())
 }

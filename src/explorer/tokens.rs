@@ -8,8 +8,8 @@ use super::{
     filters::{OwnerQuery, PageLimit, TokenKinds},
     page::{Filters, PAGE, Page},
     parameters::{
-        ContractAddress, ContractPath, HolderPageQuery, InstancePageQuery, InstancePath, PageQuery, TokenPageQuery,
-        Wide, Words,
+        ContractAddress, ContractPath, HolderPageQuery, InstancePageQuery, InstancePath, PageQuery,
+        TokenPageQuery, Wide, Words,
     },
     render::{Render, TransferFinder},
     rest::{Body, Explorer, List},
@@ -23,24 +23,55 @@ use crate::{
 };
 
 pub(super) fn routes(api: Api<Explorer>) -> Api<Explorer> {
-    api.get("/api/v2/tokens", tokens, "Tokens, in the order of their addresses.")
-        .get("/api/v2/tokens/{address}", token, "A token; 404 if nothing is known of it.")
-        .get("/api/v2/tokens/{address}/counters", counters, "Numbers of a token's holders and transfers.")
-        .get("/api/v2/tokens/{address}/transfers", transfers, "The transfers of a token, newest first.")
-        .get("/api/v2/tokens/{address}/holders", holders, "The holders of a token, the largest first.")
-        .get("/api/v2/tokens/{address}/instances", instances, "The ids of a non-fungible token.")
-        .get("/api/v2/tokens/{address}/instances/{id}", one_instance, "An id of a non-fungible token.")
-        .get(
-            "/api/v2/tokens/{address}/instances/{id}/transfers",
-            instance_transfers,
-            "The transfers of an id of a non-fungible token, newest first.",
-        )
+    api.get(
+        "/api/v2/tokens",
+        tokens,
+        "Tokens, in the order of their addresses.",
+    )
+    .get(
+        "/api/v2/tokens/{address}",
+        token,
+        "A token; 404 if nothing is known of it.",
+    )
+    .get(
+        "/api/v2/tokens/{address}/counters",
+        counters,
+        "Numbers of a token's holders and transfers.",
+    )
+    .get(
+        "/api/v2/tokens/{address}/transfers",
+        transfers,
+        "The transfers of a token, newest first.",
+    )
+    .get(
+        "/api/v2/tokens/{address}/holders",
+        holders,
+        "The holders of a token, the largest first.",
+    )
+    .get(
+        "/api/v2/tokens/{address}/instances",
+        instances,
+        "The ids of a non-fungible token.",
+    )
+    .get(
+        "/api/v2/tokens/{address}/instances/{id}",
+        one_instance,
+        "An id of a non-fungible token.",
+    )
+    .get(
+        "/api/v2/tokens/{address}/instances/{id}/transfers",
+        instance_transfers,
+        "The transfers of an id of a non-fungible token, newest first.",
+    )
 }
 
 /// Returns whether a name or a symbol has these words in it.
 pub(super) fn matches(record: &TokenRecord, words: &str) -> bool {
     let names = [&record.name, &record.symbol];
-    names.into_iter().flatten().any(|name| name.to_lowercase().contains(words))
+    names
+        .into_iter()
+        .flatten()
+        .any(|name| name.to_lowercase().contains(words))
 }
 
 async fn tokens(
@@ -55,12 +86,17 @@ async fn tokens(
     explorer
         .read(move |_, render| {
             let is_wanted = |_: Address, record: &TokenRecord| {
-                (kinds.is_empty() || kinds.contains(&record.kind())) && (words.is_empty() || matches(record, &words))
+                (kinds.is_empty() || kinds.contains(&record.kind()))
+                    && (words.is_empty() || matches(record, &words))
             };
             let after = position.token.map(|UserAddress(token)| token);
             let found = render.reader.tokens(after, limit, is_wanted)?;
             let mut page = Page::new(limit);
-            page.fill(found, |(token, _)| *token, |(token, record)| render.token_body(token, &record).map(Some))?;
+            page.fill(
+                found,
+                |(token, _)| *token,
+                |(token, record)| render.token_body(token, &record).map(Some),
+            )?;
             let next = |token: Address| NextPage {
                 token_contract_address_hash: Some(token.to_checksum(None)),
                 ..NextPage::default()
@@ -90,12 +126,20 @@ fn find(render: &Render<'_>, token: Address) -> Result<TokenRecord, RestError> {
     render.reader.token(token)?.ok_or_else(unknown)
 }
 
-async fn token(State(explorer): State<Explorer>, Path(path): Path<ContractPath>) -> Body<TokenBody> {
+async fn token(
+    State(explorer): State<Explorer>,
+    Path(path): Path<ContractPath>,
+) -> Body<TokenBody> {
     let ContractAddress(token) = path.address;
-    explorer.body(move |_, render| Ok(render.token_body(token, &find(render, token)?)?)).await
+    explorer
+        .body(move |_, render| Ok(render.token_body(token, &find(render, token)?)?))
+        .await
 }
 
-async fn counters(State(explorer): State<Explorer>, Path(path): Path<ContractPath>) -> Body<TokenCounters> {
+async fn counters(
+    State(explorer): State<Explorer>,
+    Path(path): Path<ContractPath>,
+) -> Body<TokenCounters> {
     let ContractAddress(token) = path.address;
     explorer
         .body(move |_, render| {
@@ -116,7 +160,9 @@ async fn transfers(
     filters: Filters,
 ) -> List<TransferBody> {
     let ContractAddress(token) = path.address;
-    explorer.read(move |_, render| token_transfers(render, token, None, &position, filters)).await
+    explorer
+        .read(move |_, render| token_transfers(render, token, None, &position, filters))
+        .await
 }
 
 fn token_transfers(
@@ -127,9 +173,15 @@ fn token_transfers(
     filters: Filters,
 ) -> List<TransferBody> {
     find(render, token)?;
-    let found = render.reader.token_transfers(token, id, &position.range(PAGE))?;
+    let found = render
+        .reader
+        .token_transfers(token, id, &position.range(PAGE))?;
     let (mut page, mut finder) = (Page::new(PAGE), TransferFinder::default());
-    page.fill(found, |position| *position, |position| render.transfer_at(&mut finder, position))?;
+    page.fill(
+        found,
+        |position| *position,
+        |position| render.transfer_at(&mut finder, position),
+    )?;
     page.finish(filters, NextPage::after)
 }
 
@@ -206,24 +258,40 @@ async fn instances(
             let found = match query.owner {
                 None => render.reader.instances(token, after, PAGE)?,
                 Some(UserAddress(owner)) => {
-                    let ids = render.reader.ids_of_owner(owner, token, kind, after, PAGE)?;
+                    let ids = render
+                        .reader
+                        .ids_of_owner(owner, token, kind, after, PAGE)?;
                     let single = Some(owner).filter(|_| kind != TokenKind::Erc1155);
-                    IndexPage { items: ids.items.into_iter().map(|id| (id, single)).collect(), next: ids.next }
+                    IndexPage {
+                        items: ids.items.into_iter().map(|id| (id, single)).collect(),
+                        next: ids.next,
+                    }
                 }
             };
             let mut page = Page::new(PAGE);
-            page.fill(found, |(id, _)| *id, |(id, owner)| instance(render, token, kind, id, owner).map(Some))?;
-            page.finish(filters, |id| NextPage { unique_token: Some(id.to_string()), ..NextPage::default() })
+            page.fill(
+                found,
+                |(id, _)| *id,
+                |(id, owner)| instance(render, token, kind, id, owner).map(Some),
+            )?;
+            page.finish(filters, |id| NextPage {
+                unique_token: Some(id.to_string()),
+                ..NextPage::default()
+            })
         })
         .await
 }
 
-async fn one_instance(State(explorer): State<Explorer>, Path(path): Path<InstancePath>) -> Body<InstanceBody> {
+async fn one_instance(
+    State(explorer): State<Explorer>,
+    Path(path): Path<InstancePath>,
+) -> Body<InstanceBody> {
     let (ContractAddress(token), Wide(id)) = (path.token, path.id);
     explorer
         .body(move |_, render| {
             let record = find(render, token)?;
-            let unknown = || RestError::NotFound(format!("no id {id} of token {}", token.to_checksum(None)));
+            let unknown =
+                || RestError::NotFound(format!("no id {id} of token {}", token.to_checksum(None)));
             let owner = render.reader.instance(token, id)?.ok_or_else(unknown)?;
             instance(render, token, record.kind(), id, owner)
         })
@@ -237,5 +305,7 @@ async fn instance_transfers(
     filters: Filters,
 ) -> List<TransferBody> {
     let (ContractAddress(token), Wide(id)) = (path.token, path.id);
-    explorer.read(move |_, render| token_transfers(render, token, Some(id), &position, filters)).await
+    explorer
+        .read(move |_, render| token_transfers(render, token, Some(id), &position, filters))
+        .await
 }

@@ -6,7 +6,9 @@ use axum::extract::State;
 
 use super::{
     bodies::{InternalBody, LogBody, NextPage, TransactionBody, TransferBody},
-    filters::{InternalQuery, KindQuery, LimitQuery, TransactionFilter, TransactionQuery, TransactionState},
+    filters::{
+        InternalQuery, KindQuery, LimitQuery, TransactionFilter, TransactionQuery, TransactionState,
+    },
     page::{Filters, PAGE, Page},
     parameters::{InternalPageQuery, PageQuery, TransactionPath},
     render::{Render, TransferFinder},
@@ -19,18 +21,42 @@ use crate::{
 };
 
 pub(super) fn routes(api: Api<Explorer>) -> Api<Explorer> {
-    api.get("/api/v2/transactions", transactions, "Transactions, newest first: of blocks, or waiting for one.")
-        .get("/api/v2/transactions/{hash}", transaction, "A transaction, in a block or waiting for one.")
-        .get("/api/v2/transactions/{hash}/token-transfers", transfers, "The token transfers of a transaction.")
-        .get(
-            "/api/v2/transactions/{hash}/internal-transactions",
-            internal,
-            "The calls that contracts made in a transaction, in order.",
-        )
-        .get("/api/v2/transactions/{hash}/logs", logs, "The logs of a transaction.")
-        .get("/api/v2/token-transfers", all_transfers, "Token transfers, newest first.")
-        .named("getExplorerAllTokenTransfers")
-        .get("/api/v2/internal-transactions", all_internal, "Calls that contracts made, newest first.")
+    api.get(
+        "/api/v2/transactions",
+        transactions,
+        "Transactions, newest first: of blocks, or waiting for one.",
+    )
+    .get(
+        "/api/v2/transactions/{hash}",
+        transaction,
+        "A transaction, in a block or waiting for one.",
+    )
+    .get(
+        "/api/v2/transactions/{hash}/token-transfers",
+        transfers,
+        "The token transfers of a transaction.",
+    )
+    .get(
+        "/api/v2/transactions/{hash}/internal-transactions",
+        internal,
+        "The calls that contracts made in a transaction, in order.",
+    )
+    .get(
+        "/api/v2/transactions/{hash}/logs",
+        logs,
+        "The logs of a transaction.",
+    )
+    .get(
+        "/api/v2/token-transfers",
+        all_transfers,
+        "Token transfers, newest first.",
+    )
+    .named("getExplorerAllTokenTransfers")
+    .get(
+        "/api/v2/internal-transactions",
+        all_internal,
+        "Calls that contracts made, newest first.",
+    )
 }
 
 /// The most blocks and transactions that are examined for one page.
@@ -48,25 +74,44 @@ pub(super) fn newest(
     page: &mut Page<Position>,
 ) -> Result<(), RestError> {
     // The block of the position may have more transactions before it.
-    let mut end = before.map(|before| Position { block: before.block.saturating_add(1), index: 0, part: 0 });
+    let mut end = before.map(|before| Position {
+        block: before.block.saturating_add(1),
+        index: 0,
+        part: 0,
+    });
     let (mut blocks, mut examined) = (0, 0);
     loop {
-        let filled = render.reader.filled_blocks(&PositionRange::before(end, BLOCKS_AT_ONCE))?;
+        let filled = render
+            .reader
+            .filled_blocks(&PositionRange::before(end, BLOCKS_AT_ONCE))?;
         for number in filled.items {
-            let Some(block) = render.reader.block(number) else { continue };
+            let Some(block) = render.reader.block(number) else {
+                continue;
+            };
             for index in (0..block.transactions.len()).rev() {
-                let position = Position { block: number, index: index as u32, part: 0 };
+                let position = Position {
+                    block: number,
+                    index: index as u32,
+                    part: 0,
+                };
                 if before.is_some_and(|before| position >= before) {
                     continue;
                 }
-                if page.push(position, || listed(render, &block, index, filter))?.is_break() {
+                if page
+                    .push(position, || listed(render, &block, index, filter))?
+                    .is_break()
+                {
                     return Ok(());
                 }
             }
             blocks += 1;
             examined += block.transactions.len();
             if blocks >= MAX_BLOCKS || examined >= MAX_EXAMINED {
-                page.suspend(Position { block: number, index: 0, part: 0 });
+                page.suspend(Position {
+                    block: number,
+                    index: 0,
+                    part: 0,
+                });
                 return Ok(());
             }
         }
@@ -85,7 +130,9 @@ pub(super) fn listed(
     filter: &TransactionFilter,
 ) -> Result<Option<TransactionBody>, RestError> {
     let is_included = render.is_included(filter, block, index)?;
-    Ok(is_included.then(|| render.transaction(block, index, false)).transpose()?)
+    Ok(is_included
+        .then(|| render.transaction(block, index, false))
+        .transpose()?)
 }
 
 /// Adds the transactions that wait for a block, the newest first, from before an arrival on.
@@ -96,7 +143,13 @@ fn waiting(
     filter: &TransactionFilter,
     page: &mut Page<u64>,
 ) -> Result<(), RestError> {
-    let mut all: Vec<_> = shared.chain.pool().content().into_iter().map(|(pooled, _)| pooled).collect();
+    let mut all: Vec<_> = shared
+        .chain
+        .pool()
+        .content()
+        .into_iter()
+        .map(|(pooled, _)| pooled)
+        .collect();
     all.retain(|pooled| before.is_none_or(|before| pooled.arrival() < before));
     all.sort_by_key(|pooled| Reverse(pooled.arrival()));
     for pooled in all {
@@ -130,7 +183,10 @@ async fn transactions(
             TransactionState::Pending => {
                 let mut page = Page::new(PAGE);
                 waiting(shared, render, position.arrival(), &filter, &mut page)?;
-                page.finish(filters, |arrival| NextPage { index: Some(arrival), ..NextPage::default() })
+                page.finish(filters, |arrival| NextPage {
+                    index: Some(arrival),
+                    ..NextPage::default()
+                })
             }
         })
         .await
@@ -139,16 +195,24 @@ async fn transactions(
 /// Returns the block of a transaction, and its index there.
 fn find(render: &Render<'_>, path: &TransactionPath) -> Result<(Arc<Block>, usize), RestError> {
     let hash = path.hash.0;
-    render.reader.transaction(hash).ok_or_else(|| RestError::NotFound(format!("no transaction {hash}")))
+    render
+        .reader
+        .transaction(hash)
+        .ok_or_else(|| RestError::NotFound(format!("no transaction {hash}")))
 }
 
-async fn transaction(State(explorer): State<Explorer>, Path(path): Path<TransactionPath>) -> Body<TransactionBody> {
+async fn transaction(
+    State(explorer): State<Explorer>,
+    Path(path): Path<TransactionPath>,
+) -> Body<TransactionBody> {
     explorer
         .body(move |shared, render| {
             let found = find(render, &path);
             let waiting = shared.chain.pool().get(path.hash.0);
             match (found, waiting) {
-                (Err(RestError::NotFound(_)), Some(waiting)) => Ok(render.waiting(&waiting.transaction, true)),
+                (Err(RestError::NotFound(_)), Some(waiting)) => {
+                    Ok(render.waiting(&waiting.transaction, true))
+                }
                 (found, _) => {
                     let (block, index) = found?;
                     Ok(render.transaction(&block, index, true)?)
@@ -170,10 +234,15 @@ async fn transfers(
             let (block, index) = find(render, &path)?;
             let wanted = query.kinds.0;
             let all = render.transfers_of(&block, index);
-            let all = all.iter().filter(|(_, transfer)| wanted.is_empty() || wanted.contains(&transfer.kind));
+            let all = all
+                .iter()
+                .filter(|(_, transfer)| wanted.is_empty() || wanted.contains(&transfer.kind));
             let mut page = Page::new(PAGE);
             for (count, (at, transfer)) in (1..).zip(all).skip(position.offset()) {
-                if page.push(count, || render.transfer(&block, at, transfer).map(Some))?.is_break() {
+                if page
+                    .push(count, || render.transfer(&block, at, transfer).map(Some))?
+                    .is_break()
+                {
                     break;
                 }
             }
@@ -191,10 +260,15 @@ async fn logs(
     explorer
         .read(move |_, render| {
             let (block, index) = find(render, &path)?;
-            let all = block.logs().filter(|at| at.transaction_index == index as u64);
+            let all = block
+                .logs()
+                .filter(|at| at.transaction_index == index as u64);
             let mut page = Page::new(PAGE);
             for (count, at) in (1..).zip(all).skip(position.offset()) {
-                if page.push(count, || Ok::<_, RestError>(Some(render.log(&block, &at))))?.is_break() {
+                if page
+                    .push(count, || Ok::<_, RestError>(Some(render.log(&block, &at))))?
+                    .is_break()
+                {
                     break;
                 }
             }
@@ -205,7 +279,11 @@ async fn logs(
 
 /// The page after the first `count` items of a transaction.
 fn after_items(block: &Block, count: u64) -> NextPage {
-    NextPage { block_number: Some(block.number()), index: Some(count), ..NextPage::default() }
+    NextPage {
+        block_number: Some(block.number()),
+        index: Some(count),
+        ..NextPage::default()
+    }
 }
 
 /// Lists the internal calls of one transaction, or of a block, in order.
@@ -218,10 +296,18 @@ pub(super) fn internal_within(
     filters: Filters,
 ) -> List<InternalBody> {
     let own = PositionRange::of_transactions(block.number(), index, Order::OldestFirst, PAGE);
-    let from = position.position().map_or(own.from, |after| after.successor().max(own.from));
-    let found = render.reader.internal_calls(None, filter, &PositionRange { from, ..own })?;
+    let from = position
+        .position()
+        .map_or(own.from, |after| after.successor().max(own.from));
+    let found = render
+        .reader
+        .internal_calls(None, filter, &PositionRange { from, ..own })?;
     let mut page = Page::new(PAGE);
-    page.fill(found, |found| found.position, |found| Ok::<_, RestError>(render.internal(&found)))?;
+    page.fill(
+        found,
+        |found| found.position,
+        |found| Ok::<_, RestError>(render.internal(&found)),
+    )?;
     page.finish(filters, NextPage::after_internal)
 }
 
@@ -234,7 +320,14 @@ async fn internal(
     explorer
         .read(move |_, render| {
             let (block, index) = find(render, &path)?;
-            internal_within(render, &block, Some(index), &CallFilter::default(), &position, filters)
+            internal_within(
+                render,
+                &block,
+                Some(index),
+                &CallFilter::default(),
+                &position,
+                filters,
+            )
         })
         .await
 }
@@ -246,13 +339,22 @@ async fn all_transfers(
     Query(size): Query<LimitQuery>,
     filters: Filters,
 ) -> List<TransferBody> {
-    let role = TransferRole { kinds: query.kinds.0, ..TransferRole::default() };
+    let role = TransferRole {
+        kinds: query.kinds.0,
+        ..TransferRole::default()
+    };
     let limit = size.limit.0;
     explorer
         .read(move |_, render| {
-            let found = render.reader.transfers(None, &role, &position.range(limit))?;
+            let found = render
+                .reader
+                .transfers(None, &role, &position.range(limit))?;
             let (mut page, mut finder) = (Page::new(limit), TransferFinder::default());
-            page.fill(found, |position| *position, |position| render.transfer_at(&mut finder, position))?;
+            page.fill(
+                found,
+                |position| *position,
+                |position| render.transfer_at(&mut finder, position),
+            )?;
             page.finish(filters, NextPage::after)
         })
         .await
@@ -273,13 +375,27 @@ async fn all_internal(
             let range = match query.transaction.0 {
                 None => Some(before),
                 Some(hash) => render.reader.transaction(hash).map(|(block, index)| {
-                    let own = PositionRange::of_transactions(block.number(), Some(index), Order::NewestFirst, limit);
-                    PositionRange { before: own.before.min(before.before), ..own }
+                    let own = PositionRange::of_transactions(
+                        block.number(),
+                        Some(index),
+                        Order::NewestFirst,
+                        limit,
+                    );
+                    PositionRange {
+                        before: own.before.min(before.before),
+                        ..own
+                    }
                 }),
             };
             if let Some(range) = range {
-                let found = render.reader.internal_calls(None, &CallFilter::default(), &range)?;
-                page.fill(found, |found| found.position, |found| Ok::<_, RestError>(render.internal(&found)))?;
+                let found = render
+                    .reader
+                    .internal_calls(None, &CallFilter::default(), &range)?;
+                page.fill(
+                    found,
+                    |found| found.position,
+                    |found| Ok::<_, RestError>(render.internal(&found)),
+                )?;
             }
             page.finish(filters, NextPage::after_internal)
         })

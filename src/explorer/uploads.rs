@@ -29,12 +29,19 @@ const MAX_BODY: usize = 3 * MAX_INPUT;
 const MAX_MEMBERS: usize = 100;
 
 fn refused(status: StatusCode, what: impl ToString) -> RestError {
-    RestError::Body { status, what: what.to_string() }
+    RestError::Body {
+        status,
+        what: what.to_string(),
+    }
 }
 
 fn is(headers: &HeaderMap, media: &str) -> bool {
-    let value = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
-    let essence = value.and_then(|value| value.split(';').next()).map(str::trim);
+    let value = headers
+        .get(header::CONTENT_TYPE)
+        .and_then(|value| value.to_str().ok());
+    let essence = value
+        .and_then(|value| value.split(';').next())
+        .map(str::trim);
     essence.is_some_and(|essence| essence.eq_ignore_ascii_case(media))
 }
 
@@ -51,12 +58,18 @@ pub(super) struct Form {
 impl Form {
     /// A form whose members take this memory.
     pub(super) fn new(members: Vec<(String, String)>, held: Held) -> Self {
-        Self { members, _held: held }
+        Self {
+            members,
+            _held: held,
+        }
     }
 
     /// Returns a member.
     pub(super) fn get(&self, name: &str) -> Option<&str> {
-        self.members.iter().find(|(own, _)| own == name).map(|(_, value)| value.as_str())
+        self.members
+            .iter()
+            .find(|(own, _)| own == name)
+            .map(|(_, value)| value.as_str())
     }
 }
 
@@ -64,7 +77,10 @@ impl FromRequest<Explorer> for Form {
     type Rejection = RestError;
 
     async fn from_request(request: Request, _: &Explorer) -> Result<Self, RestError> {
-        let (is_form, is_multipart) = (is(request.headers(), FORM), is(request.headers(), MULTIPART));
+        let (is_form, is_multipart) = (
+            is(request.headers(), FORM),
+            is(request.headers(), MULTIPART),
+        );
         if !is_form && !is_multipart {
             return Err(RestError::UnsupportedMediaType("this route takes a form"));
         }
@@ -73,7 +89,9 @@ impl FromRequest<Explorer> for Form {
         let parse = move || {
             if is_form {
                 let members = form_urlencoded::parse(&body).take(MAX_MEMBERS);
-                Ok(members.map(|(name, value)| (name.into_owned(), value.into_owned())).collect())
+                Ok(members
+                    .map(|(name, value)| (name.into_owned(), value.into_owned()))
+                    .collect())
             } else {
                 // The body is here as a whole, so nothing waits.
                 Handle::current().block_on(multipart(headers, body))
@@ -85,7 +103,10 @@ impl FromRequest<Explorer> for Form {
 }
 
 /// Reads the members of a form of several parts.
-pub(super) async fn multipart(headers: HeaderMap, body: Bytes) -> Result<Vec<(String, String)>, RestError> {
+pub(super) async fn multipart(
+    headers: HeaderMap,
+    body: Bytes,
+) -> Result<Vec<(String, String)>, RestError> {
     let mut request = Request::new(Body::from(body));
     *request.headers_mut() = headers;
     // The body has been limited already; axum's own limit is lower.
@@ -108,7 +129,10 @@ pub(super) async fn multipart(headers: HeaderMap, body: Bytes) -> Result<Vec<(St
 /// The members of a form with sources.
 #[derive(JsonSchema)]
 #[schemars(rename = "ExplorerForm")]
-#[allow(dead_code, reason = "it describes a form, which is read member by member")]
+#[allow(
+    dead_code,
+    reason = "it describes a form, which is read member by member"
+)]
 struct FormBody {
     /// Members by name, as texts or files.
     #[schemars(flatten)]
@@ -117,8 +141,14 @@ struct FormBody {
 
 impl Input<Explorer> for Form {
     fn describe(operation: Operation) -> Operation {
-        let statuses = [StatusCode::BAD_REQUEST, StatusCode::PAYLOAD_TOO_LARGE, StatusCode::UNSUPPORTED_MEDIA_TYPE];
-        operation.body_in::<FormBody>(FORM).fails::<RestError>(&statuses)
+        let statuses = [
+            StatusCode::BAD_REQUEST,
+            StatusCode::PAYLOAD_TOO_LARGE,
+            StatusCode::UNSUPPORTED_MEDIA_TYPE,
+        ];
+        operation
+            .body_in::<FormBody>(FORM)
+            .fails::<RestError>(&statuses)
     }
 }
 
@@ -135,15 +165,21 @@ impl JsonUpload {
         T: DeserializeOwned + Send + 'static,
     {
         let Self { body, held } = self;
-        let parsed = in_long_turn(move || Ok::<_, RestError>(serde_json::from_slice(&body))).await?;
+        let parsed =
+            in_long_turn(move || Ok::<_, RestError>(serde_json::from_slice(&body))).await?;
         Ok((parsed, held))
     }
 }
 
 impl Input<Explorer> for JsonUpload {
     fn describe(operation: Operation) -> Operation {
-        let statuses = [StatusCode::PAYLOAD_TOO_LARGE, StatusCode::UNSUPPORTED_MEDIA_TYPE];
-        operation.body::<Map<String, Value>>().fails::<RestError>(&statuses)
+        let statuses = [
+            StatusCode::PAYLOAD_TOO_LARGE,
+            StatusCode::UNSUPPORTED_MEDIA_TYPE,
+        ];
+        operation
+            .body::<Map<String, Value>>()
+            .fails::<RestError>(&statuses)
     }
 }
 
@@ -152,7 +188,9 @@ impl FromRequest<Explorer> for JsonUpload {
 
     async fn from_request(request: Request, _: &Explorer) -> Result<Self, RestError> {
         if !is_json(request.headers()) {
-            return Err(RestError::UnsupportedMediaType("this route takes content type application/json"));
+            return Err(RestError::UnsupportedMediaType(
+                "this route takes content type application/json",
+            ));
         }
         let (body, held) = receive_json(request, MAX_BODY).await?;
         Ok(Self { body, held })

@@ -48,7 +48,10 @@ impl Marks {
         let mut key = B256::ZERO;
         key[..16].copy_from_slice(&PREFIX);
         key[16..].copy_from_slice(&tag);
-        AccessList(vec![AccessListItem { address: self.account, storage_keys: vec![key] }])
+        AccessList(vec![AccessListItem {
+            address: self.account,
+            storage_keys: vec![key],
+        }])
     }
 
     /// Returns the client of a payment; none for any other transaction.
@@ -56,7 +59,11 @@ impl Marks {
         if transaction.sender != self.account {
             return None;
         }
-        let keys = transaction.envelope.access_list()?.iter().flat_map(|item| &item.storage_keys);
+        let keys = transaction
+            .envelope
+            .access_list()?
+            .iter()
+            .flat_map(|item| &item.storage_keys);
         let mut tags = keys.filter_map(|key| key.strip_prefix(&PREFIX)?.try_into().ok());
         tags.next()
     }
@@ -80,6 +87,9 @@ mod tests {
         assert_eq!(marks.tags(client(1), 11 * DAY - 1), [today, yesterday]);
         assert_eq!(marks.tags(client(1), 11 * DAY)[1], today);
         assert_ne!(marks.tags(client(2), 10 * DAY)[0], today);
-        assert_ne!(Marks::new(Address::ZERO, B256::repeat_byte(2)).tags(client(1), 10 * DAY)[0], today);
+        assert_ne!(
+            Marks::new(Address::ZERO, B256::repeat_byte(2)).tags(client(1), 10 * DAY)[0],
+            today
+        );
     }
 }

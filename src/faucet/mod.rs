@@ -37,13 +37,23 @@ impl Default for FaucetConfig {
     /// That of the development profile, where everybody can edit balances anyway.
     fn default() -> Self {
         let amount = uint!(100_000_000_000_000_000_000_U256);
-        Self { amount: Some(amount), per_address: 0, per_client: 0, per_day: 5_000 }
+        Self {
+            amount: Some(amount),
+            per_address: 0,
+            per_client: 0,
+            per_day: 5_000,
+        }
     }
 }
 
 impl FaucetConfig {
     /// Returns that of the production profile: no faucet, and limits for one that is turned on.
     pub fn production() -> Self {
-        Self { amount: None, per_address: 1, per_client: 5, per_day: 1_000 }
+        Self {
+            amount: None,
+            per_address: 1,
+            per_client: 5,
+            per_day: 1_000,
+        }
     }
 }

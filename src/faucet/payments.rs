@@ -65,7 +65,12 @@ struct Followed {
 
 impl PaymentReader {
     pub(super) fn new(chain: Chain, account: Address, marks: Marks) -> Self {
-        Self { chain, account, marks, followed: Mutex::default() }
+        Self {
+            chain,
+            account,
+            marks,
+            followed: Mutex::default(),
+        }
     }
 
     /// Passes the payments within a day before `now`, including those that wait for a block, to `count`. The first call
@@ -76,26 +81,42 @@ impl PaymentReader {
         let pooled = self.chain.pool().content_of(self.account);
         let followed = self.follow(guard.take(), now);
         let followed = guard.insert(followed);
-        let payments = pooled.iter().filter_map(|(pooled, _)| self.payment(&pooled.transaction, now, u64::MAX));
+        let payments = pooled
+            .iter()
+            .filter_map(|(pooled, _)| self.payment(&pooled.transaction, now, u64::MAX));
         // Until the pool has been cleared, it still has the transactions of the newest block.
         let newest = followed.payments.back().map(|payment| payment.nonce);
-        let waiting: Vec<_> = payments.filter(|payment| newest.is_none_or(|newest| payment.nonce > newest)).collect();
-        count(Payments { included: &followed.payments, waiting: &waiting })
+        let waiting: Vec<_> = payments
+            .filter(|payment| newest.is_none_or(|newest| payment.nonce > newest))
+            .collect();
+        count(Payments {
+            included: &followed.payments,
+            waiting: &waiting,
+        })
     }
 
     fn follow(&self, followed: Option<Followed>, now: u64) -> Followed {
         // After a revert the time may be earlier, and payments that had been forgotten count again.
-        let followed = followed.filter(|followed| followed.forgotten.is_none_or(|time| is_over(time, now)));
+        let followed =
+            followed.filter(|followed| followed.forgotten.is_none_or(|time| is_over(time, now)));
         let updated = followed.and_then(|mut followed| {
             let update = self.chain.update_since(&mut followed.position).ok()?;
             if let Some(first) = update.removed.first() {
-                followed.payments.retain(|payment| payment.block < first.number());
+                followed
+                    .payments
+                    .retain(|payment| payment.block < first.number());
             }
-            update.added.iter().for_each(|block| followed.payments.extend(self.payments(block)));
+            update
+                .added
+                .iter()
+                .for_each(|block| followed.payments.extend(self.payments(block)));
             Some(followed)
         });
         let mut followed = updated.unwrap_or_else(|| self.read_all(now));
-        while let Some(over) = followed.payments.pop_front_if(|payment| is_over(payment.time, now)) {
+        while let Some(over) = followed
+            .payments
+            .pop_front_if(|payment| is_over(payment.time, now))
+        {
             followed.forgotten = Some(over.time);
         }
         followed
@@ -107,21 +128,38 @@ impl PaymentReader {
         let mut payments = VecDeque::new();
         let mut take = |block: &Block| {
             let paid: Vec<_> = self.payments(block).collect();
-            paid.into_iter().rev().for_each(|payment| payments.push_front(payment));
+            paid.into_iter()
+                .rev()
+                .for_each(|payment| payments.push_front(payment));
         };
         let is_recent = |block: &Block| !is_over(block.header.timestamp, now);
-        head.blocks_from(0).rev().take_while(|block| is_recent(block)).for_each(|block| take(block));
+        head.blocks_from(0)
+            .rev()
+            .take_while(|block| is_recent(block))
+            .for_each(|block| take(block));
         if oldest_held(&head).is_some_and(|oldest| is_recent(oldest)) {
             // A block that cannot be read ends the history: the node then forgets payments rather than refuse all.
-            let older = self.chain.older_blocks_changing(&head, self.account).map_while(Result::ok);
-            older.take_while(|block| is_recent(block)).for_each(|block| take(&block));
+            let older = self
+                .chain
+                .older_blocks_changing(&head, self.account)
+                .map_while(Result::ok);
+            older
+                .take_while(|block| is_recent(block))
+                .for_each(|block| take(&block));
         }
-        Followed { position: ChainPosition::of(&head), forgotten: None, payments }
+        Followed {
+            position: ChainPosition::of(&head),
+            forgotten: None,
+            payments,
+        }
     }
 
     fn payments<'a>(&'a self, block: &'a Block) -> impl Iterator<Item = Payment> + 'a {
         let (time, number) = (block.header.timestamp, block.number());
-        block.transactions.iter().filter_map(move |transaction| self.payment(transaction, time, number))
+        block
+            .transactions
+            .iter()
+            .filter_map(move |transaction| self.payment(transaction, time, number))
     }
 
     fn payment(&self, transaction: &Transaction, time: u64, block: u64) -> Option<Payment> {
@@ -132,7 +170,14 @@ impl PaymentReader {
             Ok(mint) => (Some(to), mint.to),
             Err(_) => (None, to),
         };
-        Some(Payment { token, recipient, client, time, block, nonce: envelope.nonce() })
+        Some(Payment {
+            token,
+            recipient,
+            client,
+            time,
+            block,
+            nonce: envelope.nonce(),
+        })
     }
 }
 

@@ -14,8 +14,8 @@ use crate::{
     decimal,
     network::Network,
     web::{
-        Api, Client, Interface, JsonBody, NoStore, Operation, Query, RequestBody, RestError, current_client, in_turn,
-        method_not_allowed,
+        Api, Client, Interface, JsonBody, NoStore, Operation, Query, RequestBody, RestError,
+        current_client, in_turn, method_not_allowed,
         parameters::{NamedToken, Param, ParamError, UserAddress, parameters},
     },
 };
@@ -109,7 +109,12 @@ fn address_schema(_: &mut SchemaGenerator) -> Schema {
 
 impl RequestBody for PaymentRequest {
     fn parse(json: &[u8]) -> Result<Self, RestError> {
-        let malformed = |_| RestError::parameter("address", r#"expected {"address": "0x…"}, optionally with "token""#);
+        let malformed = |_| {
+            RestError::parameter(
+                "address",
+                r#"expected {"address": "0x…"}, optionally with "token""#,
+            )
+        };
         serde_json::from_slice(json).map_err(malformed)
     }
 }
@@ -134,8 +139,16 @@ impl Interface for Faucet {
 /// The route `/api/faucet` and its description. Without a faucet it says so.
 pub fn router(faucet: Faucet) -> (Router, Vec<Operation>) {
     Api::new("Faucet")
-        .get("/api/faucet", describe, "Amounts and limits of the faucet, and what an address may still get.")
-        .post("/api/faucet", pay, "Pays coins, or one of the network's tokens, to an address.")
+        .get(
+            "/api/faucet",
+            describe,
+            "Amounts and limits of the faucet, and what an address may still get.",
+        )
+        .post(
+            "/api/faucet",
+            pay,
+            "Pays coins, or one of the network's tokens, to an address.",
+        )
         .fails::<RestError>(&[StatusCode::NOT_FOUND, StatusCode::TOO_MANY_REQUESTS])
         .and(|router| router.method_not_allowed_fallback(method_not_allowed))
         .with_state(faucet)
@@ -145,13 +158,18 @@ impl From<FaucetError> for RestError {
     fn from(error: FaucetError) -> Self {
         match error {
             FaucetError::Off | FaucetError::UnknownToken => Self::NotFound(error.to_string()),
-            FaucetError::Limit { retry_after, .. } => Self::QuotaExceeded { what: error.to_string(), retry_after },
+            FaucetError::Limit { retry_after, .. } => Self::QuotaExceeded {
+                what: error.to_string(),
+                retry_after,
+            },
             FaucetError::Empty { .. } => Self::OutOfFunds(error.to_string()),
             FaucetError::Recipient { .. } => Self::parameter("address", error.to_string()),
-            FaucetError::Send(SendError::Sign(_)) | FaucetError::Task(_) => Self::Internal(error.to_string()),
-            FaucetError::TooOld | FaucetError::Asset { .. } | FaucetError::Send(SendError::Refused(_)) => {
-                Self::Unavailable(error.to_string())
+            FaucetError::Send(SendError::Sign(_)) | FaucetError::Task(_) => {
+                Self::Internal(error.to_string())
             }
+            FaucetError::TooOld
+            | FaucetError::Asset { .. }
+            | FaucetError::Send(SendError::Refused(_)) => Self::Unavailable(error.to_string()),
         }
     }
 }
@@ -163,28 +181,47 @@ async fn describe(
     let recipient = query.address.map(|UserAddress(address)| address);
     let read = move || Ok::<_, RestError>(FaucetBody::new(&faucet, recipient, current_client()));
     let data = in_turn(read).await?;
-    Ok(NoStore(FaucetAnswer { success: true, data }))
+    Ok(NoStore(FaucetAnswer {
+        success: true,
+        data,
+    }))
 }
 
 async fn pay(
     State(faucet): State<Faucet>,
     JsonBody(request): JsonBody<PaymentRequest>,
 ) -> Result<NoStore<FaucetAnswer<PaymentBody>>, RestError> {
-    let UserAddress(recipient) = member("address", UserAddress::parse(&request.address, faucet.network()))?;
-    let token = request.token.as_deref().filter(|name| !name.eq_ignore_ascii_case(&faucet.network().coin));
-    let token = token.map(|name| member("token", NamedToken::parse(name, faucet.network()))).transpose()?;
+    let UserAddress(recipient) = member(
+        "address",
+        UserAddress::parse(&request.address, faucet.network()),
+    )?;
+    let token = request
+        .token
+        .as_deref()
+        .filter(|name| !name.eq_ignore_ascii_case(&faucet.network().coin));
+    let token = token
+        .map(|name| member("token", NamedToken::parse(name, faucet.network())))
+        .transpose()?;
     if recipient.is_zero() {
-        return Err(RestError::parameter("address", "nobody has the key of the zero address"));
+        return Err(RestError::parameter(
+            "address",
+            "nobody has the key of the zero address",
+        ));
     }
     let asset = faucet.asset(token.map(|NamedToken(token)| token.address))?;
-    let hash = faucet.pay(recipient, asset, current_client().address).await?;
+    let hash = faucet
+        .pay(recipient, asset, current_client().address)
+        .await?;
     let data = PaymentBody {
         transaction_hash: hash.to_string(),
         address: recipient.to_checksum(None),
         symbol: asset.symbol.clone(),
         amount: decimal::shortest(asset.amount, asset.decimals),
     };
-    Ok(NoStore(FaucetAnswer { success: true, data }))
+    Ok(NoStore(FaucetAnswer {
+        success: true,
+        data,
+    }))
 }
 
 /// The value of a member of the body.
@@ -199,7 +236,13 @@ fn member<T>(name: &'static str, value: Result<T, ParamError>) -> Result<T, Rest
 impl FaucetBody {
     fn new(faucet: &Faucet, recipient: Option<Address>, client: Client) -> Self {
         if faucet.assets().is_empty() {
-            return Self { enabled: false, account: None, balance: None, limits: None, assets: Vec::new() };
+            return Self {
+                enabled: false,
+                account: None,
+                balance: None,
+                limits: None,
+                assets: Vec::new(),
+            };
         }
         let config = faucet.config();
         let limit = |limit: u32| Some(limit).filter(|limit| *limit > 0);
@@ -214,7 +257,12 @@ impl FaucetBody {
             account: Some(faucet.account().to_checksum(None)),
             balance: Some(faucet.balance()),
             limits: Some(limits),
-            assets: faucet.assets().iter().zip(allowances).map(FaucetAsset::from).collect(),
+            assets: faucet
+                .assets()
+                .iter()
+                .zip(allowances)
+                .map(FaucetAsset::from)
+                .collect(),
         }
     }
 }

@@ -24,7 +24,12 @@ impl<K: Copy + Eq + Hash, V: Clone> Cache<K, V> {
     /// An empty cache, each of whose generations may weigh `limit`.
     pub(super) fn new(limit: usize) -> Self {
         let (young, old) = (HashMap::default(), HashMap::default());
-        Self(Mutex::new(Generations { young, old, weight: 0, limit }))
+        Self(Mutex::new(Generations {
+            young,
+            old,
+            weight: 0,
+            limit,
+        }))
     }
 
     /// The value under `key`. A missing value is requested without blocking other callers.
@@ -93,8 +98,16 @@ mod tests {
             let inner = cache.0.lock();
             assert!(inner.young.len() <= 100 && inner.old.len() <= 100);
         }
-        assert_eq!(asked.iter().filter(|key| **key == 7).count(), 1, "a value that is in use is kept");
+        assert_eq!(
+            asked.iter().filter(|key| **key == 7).count(),
+            1,
+            "a value that is in use is kept"
+        );
         assert_eq!(asked.len(), 1_000);
-        assert_eq!(cache.get(1, |_| 1, || Err("asked")), Err("asked"), "an old value is gone");
+        assert_eq!(
+            cache.get(1, |_| 1, || Err("asked")),
+            Err("asked"),
+            "an old value is gone"
+        );
     }
 }

@@ -100,7 +100,10 @@ impl ForkAnswer {
     pub fn read<T: DeserializeOwned>(&self) -> Result<T, String> {
         let json = self.json();
         if json.len() > MAX_READ {
-            return Err(format!("the result has {} bytes, more than {MAX_READ}", json.len()));
+            return Err(format!(
+                "the result has {} bytes, more than {MAX_READ}",
+                json.len()
+            ));
         }
         check_json(json).map_err(|error| error.to_string())?;
         serde_json::from_slice(json).map_err(|error| {
@@ -165,7 +168,9 @@ impl ForkClient {
         let (end, ended) = oneshot::channel::<()>();
         let handle = runtime.handle().clone();
         // The thread ends whether the sender was used or dropped.
-        thread::Builder::new().name("fork".to_owned()).spawn(move || drop(runtime.block_on(ended)))?;
+        thread::Builder::new()
+            .name("fork".to_owned())
+            .spawn(move || drop(runtime.block_on(ended)))?;
         let asker = Requester {
             http,
             url: RwLock::new(url),
@@ -177,7 +182,11 @@ impl ForkClient {
             backoff: config.retry_backoff,
             budget: budget.clone(),
         };
-        Ok(Self { asker: Arc::new(asker), runtime: handle, _end: end })
+        Ok(Self {
+            asker: Arc::new(asker),
+            runtime: handle,
+            _end: end,
+        })
     }
 
     /// The other node's URL. It may hold a key: see [`redact`](crate::redact) for displaying it.
@@ -202,11 +211,15 @@ impl ForkClient {
     }
 
     /// Calls several methods concurrently and returns their results.
-    pub fn ask_all<const N: usize>(&self, questions: [(&str, &Value); N]) -> [Result<ForkAnswer, AskError>; N] {
+    pub fn ask_all<const N: usize>(
+        &self,
+        questions: [(&str, &Value); N],
+    ) -> [Result<ForkAnswer, AskError>; N] {
         let waiting = questions.map(|(method, params)| {
             let (answer, waiting) = mpsc::sync_channel(1);
             let (asker, own) = (self.asker.clone(), method.to_owned());
-            let body = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}).to_string();
+            let body =
+                json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}).to_string();
             self.runtime.spawn(async move {
                 // The caller may have given up.
                 let _ = answer.send(asker.ask(&own, body).await);
@@ -217,7 +230,9 @@ impl ForkClient {
         aside(|| {
             waiting.map(|(method, waiting)| {
                 let left = deadline.saturating_duration_since(Instant::now());
-                waiting.recv_timeout(left).unwrap_or_else(|_| Err(silent(method, "no answer in time")))
+                waiting
+                    .recv_timeout(left)
+                    .unwrap_or_else(|_| Err(silent(method, "no answer in time")))
             })
         })
     }
@@ -226,13 +241,18 @@ impl ForkClient {
 /// Waits without blocking the other tasks of a worker thread.
 fn aside<R>(wait: impl FnOnce() -> R) -> R {
     match Handle::try_current() {
-        Ok(handle) if handle.runtime_flavor() == RuntimeFlavor::MultiThread => task::block_in_place(wait),
+        Ok(handle) if handle.runtime_flavor() == RuntimeFlavor::MultiThread => {
+            task::block_in_place(wait)
+        }
         _ => wait(),
     }
 }
 
 fn silent(method: &str, what: impl Into<String>) -> AskError {
-    AskError::Silent { method: method.to_owned(), what: what.into() }
+    AskError::Silent {
+        method: method.to_owned(),
+        what: what.into(),
+    }
 }
 
 /// The failure of one attempt.
@@ -248,7 +268,10 @@ impl Requester {
     async fn ask(&self, method: &str, body: String) -> Result<ForkAnswer, AskError> {
         let deadline = tokio::time::Instant::now() + self.timeout;
         let mut attempt = 0;
-        let mut last = silent(method, format!("no answer within {} s", self.timeout.as_secs_f64()));
+        let mut last = silent(
+            method,
+            format!("no answer within {} s", self.timeout.as_secs_f64()),
+        );
         loop {
             match timeout_at(deadline, self.attempt(method, body.clone())).await {
                 Err(_) => return Err(last),
@@ -273,48 +296,90 @@ impl Requester {
             // Where no connection ever succeeded, the user has to know now rather than after many attempts.
             let stranger = error.is_connect() && !self.met.load(Ordering::Relaxed);
             let told = silent(method, with_causes(&error.without_url()));
-            if stranger { AttemptError::Lasting(told) } else { AttemptError::Passing(told) }
+            if stranger {
+                AttemptError::Lasting(told)
+            } else {
+                AttemptError::Passing(told)
+            }
         };
-        let mut request = self.http.post(url.clone()).header("content-type", "application/json").body(body);
-        if self.home.as_ref().is_some_and(|home| home.origin() == url.origin()) {
+        let mut request = self
+            .http
+            .post(url.clone())
+            .header("content-type", "application/json")
+            .body(body);
+        if self
+            .home
+            .as_ref()
+            .is_some_and(|home| home.origin() == url.origin())
+        {
             request = request.headers(self.headers.clone());
         }
         let response = request.send().await.map_err(failed)?;
         self.met.store(true, Ordering::Relaxed);
         let status = response.status();
         if status == StatusCode::TOO_MANY_REQUESTS || status.is_server_error() {
-            return Err(AttemptError::Passing(silent(method, format!("the answer is {status}"))));
+            return Err(AttemptError::Passing(silent(
+                method,
+                format!("the answer is {status}"),
+            )));
         }
         if status.is_redirection() {
             let what = format!("the answer is {status}, and redirects are not followed");
             return Err(AttemptError::Lasting(silent(method, what)));
         }
         // Of a failure only the error is read.
-        let limit = if status.is_success() { MAX_ANSWER } else { MAX_ERROR };
+        let limit = if status.is_success() {
+            MAX_ANSWER
+        } else {
+            MAX_ERROR
+        };
         match receive(response, limit, &self.budget).await {
             Ok((body, held)) => find_result(method, status, &body, held),
             Err(BodyError::Failed(error)) => Err(match error.downcast() {
                 Ok(error) => failed(*error),
                 Err(error) => AttemptError::Passing(silent(method, error.to_string())),
             }),
-            Err(BodyError::NoRoom) => Err(AttemptError::Lasting(AskError::NoRoom { method: method.to_owned() })),
+            Err(BodyError::NoRoom) => Err(AttemptError::Lasting(AskError::NoRoom {
+                method: method.to_owned(),
+            })),
             Err(_) if status.is_success() => {
                 let what = format!("the answer has more than {MAX_ANSWER} bytes");
                 Err(AttemptError::Lasting(silent(method, what)))
             }
-            Err(_) => Err(AttemptError::Lasting(silent(method, format!("the answer is {status}")))),
+            Err(_) => Err(AttemptError::Lasting(silent(
+                method,
+                format!("the answer is {status}"),
+            ))),
         }
     }
 }
 
 /// Reads the body of an answer, with the memory that it holds.
-async fn receive(response: Response, limit: usize, budget: &Budget) -> Result<(Bytes, Held), BodyError> {
-    let announced = response.content_length().and_then(|length| usize::try_from(length).ok()).unwrap_or_default();
-    read_body(reqwest::Body::from(response), announced.min(limit), limit, budget).await
+async fn receive(
+    response: Response,
+    limit: usize,
+    budget: &Budget,
+) -> Result<(Bytes, Held), BodyError> {
+    let announced = response
+        .content_length()
+        .and_then(|length| usize::try_from(length).ok())
+        .unwrap_or_default();
+    read_body(
+        reqwest::Body::from(response),
+        announced.min(limit),
+        limit,
+        budget,
+    )
+    .await
 }
 
 /// Finds the result in the body of an answer.
-fn find_result(method: &str, status: StatusCode, body: &Bytes, held: Held) -> Result<ForkAnswer, AttemptError> {
+fn find_result(
+    method: &str,
+    status: StatusCode,
+    body: &Bytes,
+    held: Held,
+) -> Result<ForkAnswer, AttemptError> {
     #[derive(Deserialize)]
     struct ResponseObject<'a> {
         /// Nothing only if the member is missing.
@@ -336,14 +401,31 @@ fn find_result(method: &str, status: StatusCode, body: &Bytes, held: Held) -> Re
             false => format!("the answer is {status}"),
         });
     };
-    if let Some(error) = response.error.map(RawValue::get).filter(|error| *error != "null") {
+    if let Some(error) = response
+        .error
+        .map(RawValue::get)
+        .filter(|error| *error != "null")
+    {
         if error.len() > MAX_ERROR || check_json(error.as_bytes()).is_err() {
-            return lasting(format!("the answer is an error that is too long ({} bytes)", error.len()));
+            return lasting(format!(
+                "the answer is an error that is too long ({} bytes)",
+                error.len()
+            ));
         }
-        let Ok(ErrorObject { code, message, data }) = serde_json::from_str(error) else {
+        let Ok(ErrorObject {
+            code,
+            message,
+            data,
+        }) = serde_json::from_str(error)
+        else {
             return lasting("the answer is an error without code and message".to_owned());
         };
-        let refused = AskError::Refused { method: method.to_owned(), code, message, data };
+        let refused = AskError::Refused {
+            method: method.to_owned(),
+            code,
+            message,
+            data,
+        };
         return Err(if code == LIMIT_EXCEEDED || code == 429 {
             AttemptError::Passing(refused)
         } else {
@@ -352,7 +434,10 @@ fn find_result(method: &str, status: StatusCode, body: &Bytes, held: Held) -> Re
     }
 
     match response.result {
-        Some(result) => Ok(ForkAnswer { json: body.slice_ref(result.get().as_bytes()), held }),
+        Some(result) => Ok(ForkAnswer {
+            json: body.slice_ref(result.get().as_bytes()),
+            held,
+        }),
         None => lasting("the answer has neither result nor error".to_owned()),
     }
 }
@@ -374,7 +459,9 @@ mod tests {
     /// A client of a node that always answers with this body.
     async fn client_of(body: String, budget: &Budget) -> ForkClient {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
-        let url = format!("http://{}", listener.local_addr().expect("an address")).parse().expect("a URL");
+        let url = format!("http://{}", listener.local_addr().expect("an address"))
+            .parse()
+            .expect("a URL");
         let router = Router::new().fallback(move || std::future::ready(body.clone()));
         tokio::spawn(axum::serve(listener, router).into_future());
         ForkClient::new(url, &ForkConfig::default(), budget).expect("a client")
@@ -385,12 +472,19 @@ mod tests {
         const LENGTH: usize = 3 << 20;
         let budget = Budget::new(8 << 20);
         let result = format!("\"{}\"", "a".repeat(LENGTH));
-        let client = client_of(format!(r#"{{"jsonrpc":"2.0","result": {result} ,"id":1}}"#), &budget).await;
+        let client = client_of(
+            format!(r#"{{"jsonrpc":"2.0","result": {result} ,"id":1}}"#),
+            &budget,
+        )
+        .await;
         let answer = client.ask("eth_getCode", &json!([])).expect("an answer");
         assert_eq!(answer.json(), result.as_bytes());
         assert!(budget.used() >= LENGTH);
 
-        let error = client.ask("eth_getCode", &json!([])).expect_err("no room for another one").to_string();
+        let error = client
+            .ask("eth_getCode", &json!([]))
+            .expect_err("no room for another one")
+            .to_string();
         assert!(error.contains("memory"), "{error}");
         let body = answer.into_answer();
         assert_eq!(body.bytes(), result.as_bytes());
@@ -404,16 +498,26 @@ mod tests {
         let budget = Budget::default();
         let long = "a".repeat(MAX_ERROR);
         let error = format!(r#"{{"code":3,"message":"{long}"}}"#);
-        let of_bytes = format!("m: the answer is an error that is too long ({} bytes)", error.len());
+        let of_bytes = format!(
+            "m: the answer is an error that is too long ({} bytes)",
+            error.len()
+        );
         for (body, expected) in [
             (r#"{"result":null}"#.to_owned(), Ok("null")),
             (r#"{"result":null,"error":null}"#.to_owned(), Ok("null")),
-            (r#"{"error":null}"#.to_owned(), Err("m: the answer has neither result nor error")),
+            (
+                r#"{"error":null}"#.to_owned(),
+                Err("m: the answer has neither result nor error"),
+            ),
             (format!(r#"{{"error":{error}}}"#), Err(of_bytes.as_str())),
         ] {
             let client = client_of(body, &budget).await;
-            let answer = client.ask("m", &json!([])).map_err(|error| error.to_string());
-            let shown = answer.as_ref().map(|answer| std::str::from_utf8(answer.json()).expect("text"));
+            let answer = client
+                .ask("m", &json!([]))
+                .map_err(|error| error.to_string());
+            let shown = answer
+                .as_ref()
+                .map(|answer| std::str::from_utf8(answer.json()).expect("text"));
             assert_eq!(shown.map_err(String::as_str), expected);
         }
     }
@@ -422,8 +526,16 @@ mod tests {
     async fn what_is_wrong_with_a_long_result_is_said_in_short() {
         let budget = Budget::default();
         for length in [MAX_READ / 2, MAX_READ] {
-            let client = client_of(format!(r#"{{"result":"{}"}}"#, "\u{e9}".repeat(length / 2)), &budget).await;
-            let error = client.ask("m", &json!([])).expect("an answer").read::<u64>().expect_err("no number");
+            let client = client_of(
+                format!(r#"{{"result":"{}"}}"#, "\u{e9}".repeat(length / 2)),
+                &budget,
+            )
+            .await;
+            let error = client
+                .ask("m", &json!([]))
+                .expect("an answer")
+                .read::<u64>()
+                .expect_err("no number");
             assert!(error.len() < 500, "{} bytes", error.len());
         }
     }

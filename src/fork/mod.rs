@@ -136,7 +136,14 @@ impl ChainForks {
         own: OwnChain,
         budget: Budget,
     ) -> Self {
-        Self { config, params, funded, own, current: ArcSwapOption::empty(), budget }
+        Self {
+            config,
+            params,
+            funded,
+            own,
+            current: ArcSwapOption::empty(),
+            budget,
+        }
     }
 
     /// The current fork.
@@ -162,14 +169,25 @@ impl ChainForks {
     ///
     /// # Errors
     /// See [`ForkError`].
-    pub fn begin(&self, url: Option<Url>, block: Option<u64>) -> Result<(Head, Arc<ChainFork>), ForkError> {
+    pub fn begin(
+        &self,
+        url: Option<Url>,
+        block: Option<u64>,
+    ) -> Result<(Head, Arc<ChainFork>), ForkError> {
         let present = || self.current().map(|fork| fork.client.url());
-        let url = url.or_else(present).or_else(|| self.config.url.clone()).ok_or(ForkError::NoUrl)?;
+        let url = url
+            .or_else(present)
+            .or_else(|| self.config.url.clone())
+            .ok_or(ForkError::NoUrl)?;
         let client = Arc::new(ForkClient::new(url, &self.config, &self.budget)?);
         let id = block.map_or_else(|| json!("latest"), |number| json!(U64::from(number)));
-        let [chain_id, found] =
-            client.ask_all([("eth_chainId", &json!([])), ("eth_getBlockByNumber", &json!([id, false]))]);
-        let chain_id: U64 = chain_id?.read().map_err(|error| wrong("eth_chainId", error))?;
+        let [chain_id, found] = client.ask_all([
+            ("eth_chainId", &json!([])),
+            ("eth_getBlockByNumber", &json!([id, false])),
+        ]);
+        let chain_id: U64 = chain_id?
+            .read()
+            .map_err(|error| wrong("eth_chainId", error))?;
         let chain_id = chain_id.to::<u64>();
         let (hash, header) = match found?.read() {
             Ok(Value::Null) => return Err(ForkError::NoBlock(block.unwrap_or_default())),
@@ -178,14 +196,29 @@ impl ChainForks {
         };
         if let Some(number) = block.filter(|number| *number != header.number) {
             let what = format!("requested block {number}, got block {}", header.number);
-            return Err(ForkError::Answer { method: "eth_getBlockByNumber", what });
+            return Err(ForkError::Answer {
+                method: "eth_getBlockByNumber",
+                what,
+            });
         }
         if header.timestamp > LAST_SECOND {
-            let what = format!("the block's time {} is after 9999-12-31T23:59:59Z", header.timestamp);
-            return Err(ForkError::Answer { method: "eth_getBlockByNumber", what });
+            let what = format!(
+                "the block's time {} is after 9999-12-31T23:59:59Z",
+                header.timestamp
+            );
+            return Err(ForkError::Answer {
+                method: "eth_getBlockByNumber",
+                what,
+            });
         }
         let gas_limit = self.config.gas_limit.unwrap_or(header.gas_limit);
-        let fork = ChainFork { client: client.clone(), chain_id, number: header.number, hash, gas_limit };
+        let fork = ChainFork {
+            client: client.clone(),
+            chain_id,
+            number: header.number,
+            hash,
+            gas_limit,
+        };
         Ok((self.head(header, &fork)?, Arc::new(fork)))
     }
 
@@ -212,7 +245,9 @@ impl ChainForks {
         let head = Head::genesis(Arc::new(params.clone()), Arc::new(block), state.clone());
         let mut overlay = Overlay::new(&head.state, &head);
         let (accounts, balance) = &self.funded;
-        accounts.iter().try_for_each(|account| overlay.edit(*account, |info| info.balance = *balance))?;
+        accounts
+            .iter()
+            .try_for_each(|account| overlay.edit(*account, |info| info.balance = *balance))?;
         let changes = overlay.into_changes();
         state.apply(&changes);
         Ok(Head::genesis(Arc::new(params), head.block.clone(), state))
@@ -223,10 +258,14 @@ impl ChainForks {
 fn read_header(mut block: Value) -> Result<(B256, Header), ForkError> {
     let method = "eth_getBlockByNumber";
     let Some(fields) = block.as_object_mut() else {
-        return Err(ForkError::Answer { method, what: "the block is no object".to_owned() });
+        return Err(ForkError::Answer {
+            method,
+            what: "the block is no object".to_owned(),
+        });
     };
     let hash = fields.get("hash").cloned().unwrap_or_default();
-    let hash: B256 = serde_json::from_value(hash).map_err(|error| wrong(method, format!("hash: {error}")))?;
+    let hash: B256 =
+        serde_json::from_value(hash).map_err(|error| wrong(method, format!("hash: {error}")))?;
     for (name, absent) in [
         ("mixHash", json!(B256::ZERO)),
         ("nonce", json!("0x0000000000000000")),
@@ -239,9 +278,15 @@ fn read_header(mut block: Value) -> Result<(B256, Header), ForkError> {
             *field = absent;
         }
     }
-    Ok((hash, serde_json::from_value(block).map_err(|error| wrong(method, error))?))
+    Ok((
+        hash,
+        serde_json::from_value(block).map_err(|error| wrong(method, error))?,
+    ))
 }
 
 fn wrong(method: &'static str, what: impl std::fmt::Display) -> ForkError {
-    ForkError::Answer { method, what: what.to_string() }
+    ForkError::Answer {
+        method,
+        what: what.to_string(),
+    }
 }

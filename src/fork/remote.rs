@@ -33,7 +33,9 @@ pub struct Remote {
 
 impl fmt::Debug for Remote {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Remote").field("number", &self.number).finish_non_exhaustive()
+        f.debug_struct("Remote")
+            .field("number", &self.number)
+            .finish_non_exhaustive()
     }
 }
 
@@ -62,29 +64,51 @@ impl Remote {
         }
         let contract = (!code.is_empty()).then(|| {
             // Code that begins like a delegation without being a valid one is ordinary code.
-            let code = Bytecode::new_raw_checked(code.clone()).unwrap_or_else(|_| Bytecode::new_legacy(code));
-            Arc::new(Contract { code_hash: code.hash_slow(), code, ..Contract::default() })
+            let code = Bytecode::new_raw_checked(code.clone())
+                .unwrap_or_else(|_| Bytecode::new_legacy(code));
+            Arc::new(Contract {
+                code_hash: code.hash_slow(),
+                code,
+                ..Contract::default()
+            })
         });
         let (number, nonce) = (Account::UNNUMBERED, nonce.to());
-        Ok(Some(Account { address: *address, number, nonce, balance, public_key: None, contract }))
+        Ok(Some(Account {
+            address: *address,
+            number,
+            nonce,
+            balance,
+            public_key: None,
+            contract,
+        }))
     }
 }
 
 /// The approximate size of a cached account in bytes.
 fn weight(account: &Option<Account>) -> usize {
     // Code is kept with a map of its jump targets.
-    let code = account.as_ref().and_then(|account| account.contract.as_ref()).map_or(0, |contract| contract.code.len());
+    let code = account
+        .as_ref()
+        .and_then(|account| account.contract.as_ref())
+        .map_or(0, |contract| contract.code.len());
     256 + code + code / 8
 }
 
 impl Base for Remote {
     fn account(&self, address: &Address) -> Result<Option<Account>, ReadError> {
-        self.accounts.get(*address, weight, || self.ask_account(address))
+        self.accounts
+            .get(*address, weight, || self.ask_account(address))
     }
 
     fn slot(&self, address: &Address, index: U256) -> Result<U256, ReadError> {
         let method = "eth_getStorageAt";
-        let ask = || read(method, self.client.ask(method, &json!([address, index, self.block])));
+        let ask = || {
+            read(
+                method,
+                self.client
+                    .ask(method, &json!([address, index, self.block])),
+            )
+        };
         self.slots.get((*address, index), |_| 1, ask)
     }
 
@@ -98,7 +122,10 @@ impl Base for Remote {
         }
         let method = "eth_getBlockByNumber";
         let ask = || {
-            let block: Option<Hashed> = read(method, self.client.ask(method, &json!([U64::from(number), false])))?;
+            let block: Option<Hashed> = read(
+                method,
+                self.client.ask(method, &json!([U64::from(number), false])),
+            )?;
             Ok(block.map(|block| block.hash))
         };
         self.hashes.get(number, |_| 1, ask)
@@ -106,9 +133,14 @@ impl Base for Remote {
 }
 
 /// Deserializes a result.
-fn read<T: DeserializeOwned>(method: &str, answer: Result<ForkAnswer, AskError>) -> Result<T, ReadError> {
+fn read<T: DeserializeOwned>(
+    method: &str,
+    answer: Result<ForkAnswer, AskError>,
+) -> Result<T, ReadError> {
     let result = answer.map_err(|error| unavailable(error.to_string()))?;
-    result.read().map_err(|error| unavailable(format!("{method}: {error}")))
+    result
+        .read()
+        .map_err(|error| unavailable(format!("{method}: {error}")))
 }
 
 fn unavailable(what: String) -> ReadError {

@@ -2,7 +2,9 @@
 
 use std::{io, path::Path};
 
-use alloy_eips::{eip1559::INITIAL_BASE_FEE, eip6110::MAINNET_DEPOSIT_CONTRACT_ADDRESS, eip7002, eip7251};
+use alloy_eips::{
+    eip1559::INITIAL_BASE_FEE, eip6110::MAINNET_DEPOSIT_CONTRACT_ADDRESS, eip7002, eip7251,
+};
 use alloy_primitives::{Address, U256};
 
 use crate::{
@@ -48,7 +50,8 @@ const REQUEST_CONTRACTS: [(&str, Address); 2] = [
 /// See [`GenesisFileError`].
 pub fn load(path: &Path) -> Result<(Genesis, ChainParams), GenesisFileError> {
     let name = || path.display().to_string();
-    let text = std::fs::read_to_string(path).map_err(|error| GenesisFileError::Read(name(), error))?;
+    let text =
+        std::fs::read_to_string(path).map_err(|error| GenesisFileError::Read(name(), error))?;
     parse(&text).map_err(|error| GenesisFileError::Content(name(), error))
 }
 
@@ -61,7 +64,10 @@ pub fn parse(text: &str) -> Result<(Genesis, ChainParams), GenesisTextError> {
     let params = ChainParams {
         chain_id: file.config.chain_id,
         forks: Forks::from_genesis(&file.config, file.difficulty)?,
-        deposit_contract: file.config.deposit_contract_address.unwrap_or(MAINNET_DEPOSIT_CONTRACT_ADDRESS),
+        deposit_contract: file
+            .config
+            .deposit_contract_address
+            .unwrap_or(MAINNET_DEPOSIT_CONTRACT_ADDRESS),
         network_precompiles: false,
         standard: true,
         increasing_timestamps: true,
@@ -71,19 +77,22 @@ pub fn parse(text: &str) -> Result<(Genesis, ChainParams), GenesisTextError> {
     };
     let base_fee = file.base_fee_per_gas.unwrap_or(INITIAL_BASE_FEE.into());
     check(&file, &params, base_fee)?;
-    let accounts = file.alloc.into_iter().map(|(address, account)| GenesisAccount {
-        address,
-        balance: account.balance,
-        nonce: account.nonce.unwrap_or(0),
-        code: account.code.unwrap_or_default(),
-        storage: account
-            .storage
-            .unwrap_or_default()
-            .into_iter()
-            .map(|(slot, value)| (slot.into(), value.into()))
-            .filter(|(_, value): &(U256, U256)| !value.is_zero())
-            .collect(),
-    });
+    let accounts = file
+        .alloc
+        .into_iter()
+        .map(|(address, account)| GenesisAccount {
+            address,
+            balance: account.balance,
+            nonce: account.nonce.unwrap_or(0),
+            code: account.code.unwrap_or_default(),
+            storage: account
+                .storage
+                .unwrap_or_default()
+                .into_iter()
+                .map(|(slot, value)| (slot.into(), value.into()))
+                .filter(|(_, value): &(U256, U256)| !value.is_zero())
+                .collect(),
+        });
     let genesis = Genesis {
         timestamp: file.timestamp,
         gas_limit: file.gas_limit,
@@ -101,7 +110,11 @@ pub fn parse(text: &str) -> Result<(Genesis, ChainParams), GenesisTextError> {
 }
 
 /// Rejects fields that would be ignored, and a first block that no block can follow.
-fn check(file: &alloy_genesis::Genesis, params: &ChainParams, base_fee: u128) -> Result<(), GenesisTextError> {
+fn check(
+    file: &alloy_genesis::Genesis,
+    params: &ChainParams,
+    base_fee: u128,
+) -> Result<(), GenesisTextError> {
     let wrong = |field, what: String| Err(GenesisTextError::Field(field, what));
     let zero = [
         ("number", file.number.unwrap_or(0) == 0),
@@ -110,31 +123,56 @@ fn check(file: &alloy_genesis::Genesis, params: &ChainParams, base_fee: u128) ->
         ("slotNumber", file.slot_number.is_none()),
     ];
     if let Some((field, _)) = zero.into_iter().find(|(_, holds)| !holds) {
-        return wrong(field, "a chain begins with block 0, which has none".to_owned());
+        return wrong(
+            field,
+            "a chain begins with block 0, which has none".to_owned(),
+        );
     }
     if !(MIN_GAS_LIMIT..=MAX_GAS_LIMIT).contains(&file.gas_limit) {
-        return wrong("gasLimit", format!("expected {MIN_GAS_LIMIT} to {MAX_GAS_LIMIT}, got {}", file.gas_limit));
+        return wrong(
+            "gasLimit",
+            format!(
+                "expected {MIN_GAS_LIMIT} to {MAX_GAS_LIMIT}, got {}",
+                file.gas_limit
+            ),
+        );
     }
     if file.timestamp > LAST_SECOND {
         return wrong(
             "timestamp",
-            format!("expected at most {LAST_SECOND}, the end of the year 9999, got {}", file.timestamp),
+            format!(
+                "expected at most {LAST_SECOND}, the end of the year 9999, got {}",
+                file.timestamp
+            ),
         );
     }
     if base_fee > u64::MAX.into() {
-        return wrong("baseFeePerGas", format!("expected at most {}, got {base_fee}", u64::MAX));
+        return wrong(
+            "baseFeePerGas",
+            format!("expected at most {}, got {base_fee}", u64::MAX),
+        );
     }
-    if file.excess_blob_gas.is_some_and(|excess| excess > i64::MAX as u64) {
+    if file
+        .excess_blob_gas
+        .is_some_and(|excess| excess > i64::MAX as u64)
+    {
         return wrong("excessBlobGas", format!("expected at most {}", i64::MAX));
     }
     if params.forks.at(1, file.timestamp).has(Fork::Prague) {
         let has_code = |address| {
-            file.alloc.get(&address).is_some_and(|account| account.code.as_ref().is_some_and(|code| !code.is_empty()))
+            file.alloc
+                .get(&address)
+                .is_some_and(|account| account.code.as_ref().is_some_and(|code| !code.is_empty()))
         };
-        if let Some((name, address)) = REQUEST_CONTRACTS.into_iter().find(|(_, address)| !has_code(*address)) {
+        if let Some((name, address)) = REQUEST_CONTRACTS
+            .into_iter()
+            .find(|(_, address)| !has_code(*address))
+        {
             return wrong(
                 "alloc",
-                format!("{address} has no code: without the contract of {name} Prague has no blocks"),
+                format!(
+                    "{address} has no code: without the contract of {name} Prague has no blocks"
+                ),
             );
         }
     }

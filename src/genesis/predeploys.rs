@@ -39,12 +39,28 @@ const RETURN_REST: [u8; 14] = hex!("604580600e600039806000f350fe");
 
 /// Returns the steps that deploy the contracts.
 pub(super) fn steps(deployer: Address) -> Vec<Step> {
-    let deploy = |name: &str, address, code| Step::Deploy { name: format!("deploy {name}"), address, deployer, code };
+    let deploy = |name: &str, address, code| Step::Deploy {
+        name: format!("deploy {name}"),
+        address,
+        deployer,
+        code,
+    };
     let factory = [&RETURN_REST[..], &CREATE2_DEPLOYER_CODE].concat();
-    let mut steps = vec![deploy("SafeSingletonFactory", SAFE_SINGLETON_FACTORY, factory.into())];
+    let mut steps = vec![deploy(
+        "SafeSingletonFactory",
+        SAFE_SINGLETON_FACTORY,
+        factory.into(),
+    )];
     // The digits are embedded, and a test compares the code that results.
-    let code = |digits: &str| hex::decode(digits.trim_end()).map(Bytes::from).unwrap_or_default();
-    steps
-        .extend(PREDEPLOYS.iter().map(|predeploy| deploy(predeploy.name, predeploy.address, code(predeploy.creation))));
+    let code = |digits: &str| {
+        hex::decode(digits.trim_end())
+            .map(Bytes::from)
+            .unwrap_or_default()
+    };
+    steps.extend(
+        PREDEPLOYS
+            .iter()
+            .map(|predeploy| deploy(predeploy.name, predeploy.address, code(predeploy.creation))),
+    );
     steps
 }

@@ -12,7 +12,11 @@ use super::{
 };
 
 /// Answers a read from the newest state.
-pub(super) fn answer(batch: &mut Batch<'_>, reads: &TokenReads, read: DueRead) -> Result<(), IndexError> {
+pub(super) fn answer(
+    batch: &mut Batch<'_>,
+    reads: &TokenReads,
+    read: DueRead,
+) -> Result<(), IndexError> {
     match read {
         DueRead::Token { token } => {
             let key = RowKey::new(kind::TOKEN).address(token);
@@ -22,9 +26,24 @@ pub(super) fn answer(batch: &mut Batch<'_>, reads: &TokenReads, read: DueRead) -
                 batch.insert(key.bytes(), &serde_json::to_vec(&record)?)?;
             }
         }
-        DueRead::Balance { token, holder, unique } => {
-            let kind = if unique { TokenKind::Erc721 } else { TokenKind::Erc20 };
-            set_balance(batch, kind, token, holder, None, reads.balance(token, holder))?;
+        DueRead::Balance {
+            token,
+            holder,
+            unique,
+        } => {
+            let kind = if unique {
+                TokenKind::Erc721
+            } else {
+                TokenKind::Erc20
+            };
+            set_balance(
+                batch,
+                kind,
+                token,
+                holder,
+                None,
+                reads.balance(token, holder),
+            )?;
         }
         DueRead::Owner { token, id } => set_owner(batch, token, id, reads.owner(token, id))?,
         DueRead::Amount { token, holder, id } => {
@@ -45,13 +64,27 @@ fn set_balance(
     held: U256,
 ) -> Result<(), IndexError> {
     let word = id.unwrap_or_default();
-    let place = RowKey::new(kind::BALANCE).address(holder).address(token).word(word);
-    let holder_key = |held: U256| RowKey::new(kind::HOLDER).address(token).word(!held).address(holder).word(word);
-    let before = batch.get(&place)?.map_or(U256::ZERO, |value| Parts(&value[1..]).word());
+    let place = RowKey::new(kind::BALANCE)
+        .address(holder)
+        .address(token)
+        .word(word);
+    let holder_key = |held: U256| {
+        RowKey::new(kind::HOLDER)
+            .address(token)
+            .word(!held)
+            .address(holder)
+            .word(word)
+    };
+    let before = batch
+        .get(&place)?
+        .map_or(U256::ZERO, |value| Parts(&value[1..]).word());
     if before == held {
         return Ok(());
     }
-    let one = Counts { holders: 1, ..Counts::default() };
+    let one = Counts {
+        holders: 1,
+        ..Counts::default()
+    };
     if before.is_zero() {
         batch.add_counts(Some(token), one, 1);
     } else {
@@ -62,13 +95,26 @@ fn set_balance(
         batch.add_counts(Some(token), one, -1);
         return Ok(());
     }
-    batch.insert(place.bytes(), &[&[standard.code()][..], &held.to_be_bytes::<32>()].concat())?;
+    batch.insert(
+        place.bytes(),
+        &[&[standard.code()][..], &held.to_be_bytes::<32>()].concat(),
+    )?;
     batch.insert(holder_key(held).bytes(), &[])
 }
 
-fn set_owner(batch: &mut Batch<'_>, token: Address, id: U256, owner: Option<Address>) -> Result<(), IndexError> {
+fn set_owner(
+    batch: &mut Batch<'_>,
+    token: Address,
+    id: U256,
+    owner: Option<Address>,
+) -> Result<(), IndexError> {
     let place = RowKey::new(kind::INSTANCE).address(token).word(id);
-    let owned = |owner: Address| RowKey::new(kind::OWNED).address(owner).address(token).word(id);
+    let owned = |owner: Address| {
+        RowKey::new(kind::OWNED)
+            .address(owner)
+            .address(token)
+            .word(id)
+    };
     if let Some(before) = batch.get(&place)? {
         batch.remove(owned(Parts(&before).address()).bytes())?;
     }

@@ -7,7 +7,9 @@ use crate::{
     block::Block,
     chain::Head,
     codec::{Malformed, Reader, Writer},
-    evm::{BlockExecutor, InternalCall, InternalCallKind, InternalCalls, IsOver, Watch, halt_message},
+    evm::{
+        BlockExecutor, InternalCall, InternalCallKind, InternalCalls, IsOver, Watch, halt_message,
+    },
 };
 
 /// The gas of a transaction that runs no code.
@@ -47,7 +49,10 @@ impl Failure {
                 error: "execution reverted".to_owned(),
                 data: Bytes::copy_from_slice(&output[..output.len().min(MAX_REVERT_DATA)]),
             }),
-            ExecutionResult::Halt { reason, .. } => Some(Self { error: halt_message(reason), data: Bytes::new() }),
+            ExecutionResult::Halt { reason, .. } => Some(Self {
+                error: halt_message(reason),
+                data: Bytes::new(),
+            }),
         }
     }
 
@@ -61,7 +66,10 @@ impl Failure {
     pub(super) fn decode(bytes: &[u8]) -> Result<Self, Malformed> {
         let mut reader = Reader::new(bytes);
         let error = String::from_utf8_lossy(reader.string()?).into_owned();
-        Ok(Self { error, data: Bytes::copy_from_slice(reader.string()?) })
+        Ok(Self {
+            error,
+            data: Bytes::copy_from_slice(reader.string()?),
+        })
     }
 }
 
@@ -73,10 +81,17 @@ pub(super) struct Executed {
 }
 
 /// Executes the transactions of a block. A block whose state is not available has none.
-pub(super) fn execute(head: &Head, block: &Block, is_over: IsOver<'_>) -> Result<Vec<Executed>, Stopped> {
+pub(super) fn execute(
+    head: &Head,
+    block: &Block,
+    is_over: IsOver<'_>,
+) -> Result<Vec<Executed>, Stopped> {
     // A transaction that succeeds and costs no more than a transfer has run no code.
-    let runs = |at: usize| block.receipts[at].gas_used != PLAIN_GAS || !block.receipts[at].succeeded();
-    let Some(last) = (0..block.transactions.len()).rev().find(|at| runs(*at)) else { return Ok(Vec::new()) };
+    let runs =
+        |at: usize| block.receipts[at].gas_used != PLAIN_GAS || !block.receipts[at].succeeded();
+    let Some(last) = (0..block.transactions.len()).rev().find(|at| runs(*at)) else {
+        return Ok(Vec::new());
+    };
     if block.number() == head.genesis.number() {
         return Ok(Vec::new());
     }
@@ -103,7 +118,9 @@ pub(super) fn execute(head: &Head, block: &Block, is_over: IsOver<'_>) -> Result
         let mut calls = InternalCalls::default();
         let result = if runs(at) {
             let mut watch = Watch::new(&mut calls, is_over, usize::MAX);
-            executor.inspect(transaction, &mut watch, |inspected, _| Failure::of(&inspected.outcome.result))
+            executor.inspect(transaction, &mut watch, |inspected, _| {
+                Failure::of(&inspected.outcome.result)
+            })
         } else {
             executor.execute(transaction).map(|_| None)
         };
@@ -111,7 +128,10 @@ pub(super) fn execute(head: &Head, block: &Block, is_over: IsOver<'_>) -> Result
             return Err(Stopped);
         }
         match result {
-            Ok(failure) => all.push(Executed { calls: calls.into_calls(), failure }),
+            Ok(failure) => all.push(Executed {
+                calls: calls.into_calls(),
+                failure,
+            }),
             Err(error) => {
                 failed(&error);
                 return Ok(all);
@@ -123,23 +143,41 @@ pub(super) fn execute(head: &Head, block: &Block, is_over: IsOver<'_>) -> Result
 
 pub(super) fn encode_call(call: &InternalCall) -> Vec<u8> {
     let mut writer = Writer::default();
-    writer.byte(KINDS.iter().position(|kind| *kind == call.kind).unwrap_or_default() as u8);
+    writer.byte(
+        KINDS
+            .iter()
+            .position(|kind| *kind == call.kind)
+            .unwrap_or_default() as u8,
+    );
     writer.raw(call.from.as_slice());
     writer.option(call.to, |writer, to| writer.raw(to.as_slice()));
     writer.wide(call.value);
     writer.number(call.gas);
     writer.number(call.gas_used);
-    writer.option(call.error.as_ref(), |writer, error| writer.string(error.as_bytes()));
+    writer.option(call.error.as_ref(), |writer, error| {
+        writer.string(error.as_bytes())
+    });
     writer.into_bytes()
 }
 
 pub(super) fn decode_call(bytes: &[u8]) -> Result<InternalCall, Malformed> {
     let mut reader = Reader::new(bytes);
-    let kind = *KINDS.get(usize::from(reader.byte()?)).ok_or(Malformed("kind of an internal call"))?;
+    let kind = *KINDS
+        .get(usize::from(reader.byte()?))
+        .ok_or(Malformed("kind of an internal call"))?;
     let from = Address::from(reader.array::<20>()?);
     let to = reader.option(|reader| Ok(Address::from(reader.array::<20>()?)))?;
     let value: U256 = reader.wide()?;
     let (gas, gas_used) = (reader.number()?, reader.number()?);
-    let error = reader.option(|reader| Ok(String::from_utf8_lossy(reader.string()?).into_owned()))?;
-    Ok(InternalCall { kind, from, to, value, gas, gas_used, error })
+    let error =
+        reader.option(|reader| Ok(String::from_utf8_lossy(reader.string()?).into_owned()))?;
+    Ok(InternalCall {
+        kind,
+        from,
+        to,
+        value,
+        gas,
+        gas_used,
+        error,
+    })
 }

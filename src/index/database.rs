@@ -10,8 +10,8 @@ use std::{
 
 use alloy_primitives::{Address, B256};
 use redb::{
-    Database, Durability, ReadOnlyTable, ReadableDatabase, ReadableTable, Table, TableDefinition, WriteTransaction,
-    backends::InMemoryBackend,
+    Database, Durability, ReadOnlyTable, ReadableDatabase, ReadableTable, Table, TableDefinition,
+    WriteTransaction, backends::InMemoryBackend,
 };
 
 use super::{
@@ -69,9 +69,14 @@ impl IndexError {
         match self {
             Self::Database(error) => match &**error {
                 redb::Error::Io(error) => {
-                    matches!(error.kind(), io::ErrorKind::InvalidData | io::ErrorKind::UnexpectedEof)
+                    matches!(
+                        error.kind(),
+                        io::ErrorKind::InvalidData | io::ErrorKind::UnexpectedEof
+                    )
                 }
-                redb::Error::DatabaseAlreadyOpen | redb::Error::PreviousIo | redb::Error::DatabaseClosed => false,
+                redb::Error::DatabaseAlreadyOpen
+                | redb::Error::PreviousIo
+                | redb::Error::DatabaseClosed => false,
                 _ => true,
             },
             Self::Row(_) | Self::Token(_) | Self::Differs(_) => true,
@@ -112,7 +117,9 @@ pub(super) struct Meta {
 impl Rows {
     /// Opens the rows in a file of a directory, which is deleted if it is damaged, or creates rows in memory.
     pub(super) fn open(directory: Option<&Path>) -> Result<Self, IndexError> {
-        let Some(directory) = directory else { return Self::in_memory() };
+        let Some(directory) = directory else {
+            return Self::in_memory();
+        };
         let file = directory.join(FILE);
         match Self::in_file(&file) {
             Err(error) if error.is_damage() => {
@@ -125,8 +132,14 @@ impl Rows {
     }
 
     fn in_memory() -> Result<Self, IndexError> {
-        let database = Database::builder().set_cache_size(SMALL_CACHE).create_with_backend(InMemoryBackend::new())?;
-        Self { database, is_file: false }.prepared()
+        let database = Database::builder()
+            .set_cache_size(SMALL_CACHE)
+            .create_with_backend(InMemoryBackend::new())?;
+        Self {
+            database,
+            is_file: false,
+        }
+        .prepared()
     }
 
     fn in_file(file: &PathBuf) -> Result<Self, IndexError> {
@@ -140,7 +153,11 @@ impl Rows {
             database = create();
         }
         let database = database?;
-        Self { database, is_file: true }.prepared()
+        Self {
+            database,
+            is_file: true,
+        }
+        .prepared()
     }
 
     /// Opens the file of a chain on which no node runs; `None` if there is none.
@@ -151,9 +168,16 @@ impl Rows {
         }
         let mut database = Database::builder().set_cache_size(CACHE).open(&file)?;
         if !database.check_integrity()? {
-            return Err(IndexError::Differs("the file was damaged and has been repaired; verify again".to_owned()));
+            return Err(IndexError::Differs(
+                "the file was damaged and has been repaired; verify again".to_owned(),
+            ));
         }
-        Self { database, is_file: true }.prepared().map(Some)
+        Self {
+            database,
+            is_file: true,
+        }
+        .prepared()
+        .map(Some)
     }
 
     /// Creates the table, so that reading never meets a database without it.
@@ -182,14 +206,22 @@ impl Rows {
 }
 
 /// Returns the state of the index; `None` before the first block, and for rows of another version.
-pub(super) fn meta(rows: &impl ReadableTable<&'static [u8], &'static [u8]>) -> Result<Option<Meta>, IndexError> {
-    let Some(value) = rows.get(RowKey::new(kind::META).bytes())? else { return Ok(None) };
+pub(super) fn meta(
+    rows: &impl ReadableTable<&'static [u8], &'static [u8]>,
+) -> Result<Option<Meta>, IndexError> {
+    let Some(value) = rows.get(RowKey::new(kind::META).bytes())? else {
+        return Ok(None);
+    };
     let mut parts = Parts(value.value());
     if parts.block() != VERSION {
         return Ok(None);
     }
     let (tip, first) = (parts.block(), parts.block());
-    Ok(Some(Meta { genesis: B256::from(parts.word()), tip, first }))
+    Ok(Some(Meta {
+        genesis: B256::from(parts.word()),
+        tip,
+        first,
+    }))
 }
 
 /// Changes that are committed together.
@@ -201,7 +233,10 @@ pub(super) struct Batch<'t> {
 
 impl<'t> Batch<'t> {
     pub(super) fn new(transaction: &'t WriteTransaction) -> Result<Self, IndexError> {
-        Ok(Self { rows: transaction.open_table(ROWS)?, counts: HashMap::new() })
+        Ok(Self {
+            rows: transaction.open_table(ROWS)?,
+            counts: HashMap::new(),
+        })
     }
 
     /// Removes all rows of a transaction.
@@ -216,12 +251,20 @@ impl<'t> Batch<'t> {
     }
 
     pub(super) fn set_meta(&mut self, meta: Meta) -> Result<(), IndexError> {
-        let fields = [VERSION, meta.tip, meta.first].map(u64::to_be_bytes).concat();
-        self.insert(RowKey::new(kind::META).bytes(), &[&fields, meta.genesis.as_slice()].concat())
+        let fields = [VERSION, meta.tip, meta.first]
+            .map(u64::to_be_bytes)
+            .concat();
+        self.insert(
+            RowKey::new(kind::META).bytes(),
+            &[&fields, meta.genesis.as_slice()].concat(),
+        )
     }
 
     pub(super) fn get(&self, key: &RowKey) -> Result<Option<Vec<u8>>, IndexError> {
-        Ok(self.rows.get(key.bytes())?.map(|value| value.value().to_vec()))
+        Ok(self
+            .rows
+            .get(key.bytes())?
+            .map(|value| value.value().to_vec()))
     }
 
     pub(super) fn insert(&mut self, key: &[u8], value: &[u8]) -> Result<(), IndexError> {
@@ -234,7 +277,11 @@ impl<'t> Batch<'t> {
     }
 
     /// Adds a token that was not known. Its removal is the caller's: with the block, or never.
-    pub(super) fn add_token(&mut self, token: Address, record: &TokenRecord) -> Result<bool, IndexError> {
+    pub(super) fn add_token(
+        &mut self,
+        token: Address,
+        record: &TokenRecord,
+    ) -> Result<bool, IndexError> {
         let key = RowKey::new(kind::TOKEN).address(token);
         if self.rows.get(key.bytes())?.is_some() {
             return Ok(false);
@@ -253,11 +300,17 @@ impl<'t> Batch<'t> {
         let all = RowKey::new(kind::DUE);
         let (from, to) = (all.bytes(), all.end());
         let rows = self.rows.range::<&[u8]>(from..&to)?.take(count);
-        rows.map(|row| Ok(DueRead::of_key(row?.0.value()))).collect()
+        rows.map(|row| Ok(DueRead::of_key(row?.0.value())))
+            .collect()
     }
 
     /// Adds the rows of a block.
-    pub(super) fn add_block(&mut self, number: u64, hash: B256, mut added: BlockRows) -> Result<usize, IndexError> {
+    pub(super) fn add_block(
+        &mut self,
+        number: u64,
+        hash: B256,
+        mut added: BlockRows,
+    ) -> Result<usize, IndexError> {
         for (token, kind) in &added.tokens {
             if self.add_token(*token, &TokenRecord::new(*kind))? {
                 // Only its key matters here: the row exists already.
@@ -289,15 +342,23 @@ impl<'t> Batch<'t> {
     }
 
     /// Removes the rows of a block. With `reverted` the balances that it changed are read anew.
-    pub(super) fn remove_block(&mut self, number: u64, reverted: bool) -> Result<usize, IndexError> {
-        let Some(record) = self.remove(RowKey::new(kind::BLOCK).block(number).bytes())? else { return Ok(0) };
+    pub(super) fn remove_block(
+        &mut self,
+        number: u64,
+        reverted: bool,
+    ) -> Result<usize, IndexError> {
+        let Some(record) = self.remove(RowKey::new(kind::BLOCK).block(number).bytes())? else {
+            return Ok(0);
+        };
         let keys = BlockRecord::decode(&record)?.keys;
         for key in &keys {
             if matches!(key.first(), Some(&kind::TOKEN | &kind::INSTANCE)) && !reverted {
                 // The token and its ids are there, whether or not their first transfer is.
                 continue;
             }
-            let Some(value) = self.remove(key)? else { continue };
+            let Some(value) = self.remove(key)? else {
+                continue;
+            };
             self.count(key, &value, -1);
             if reverted && key.first() == Some(&kind::TOKEN_TRANSFER) {
                 let mut parts = Parts(key);
@@ -348,5 +409,7 @@ impl<'t> Batch<'t> {
 
 /// Returns the key of an address's counters, or of the totals.
 pub(super) fn counts_key(subject: Option<Address>) -> RowKey {
-    subject.map_or(RowKey::new(kind::COUNTS), |address| RowKey::new(kind::COUNTS).address(address))
+    subject.map_or(RowKey::new(kind::COUNTS), |address| {
+        RowKey::new(kind::COUNTS).address(address)
+    })
 }

@@ -14,23 +14,41 @@ pub(super) enum DueRead {
     /// Name, symbol and decimals.
     Token { token: Address },
     /// `balanceOf(holder)`, of ERC-20 or ERC-721.
-    Balance { token: Address, holder: Address, unique: bool },
+    Balance {
+        token: Address,
+        holder: Address,
+        unique: bool,
+    },
     /// `ownerOf(id)` of ERC-721.
     Owner { token: Address, id: U256 },
     /// `balanceOf(holder, id)` of ERC-1155.
-    Amount { token: Address, holder: Address, id: U256 },
+    Amount {
+        token: Address,
+        holder: Address,
+        id: U256,
+    },
 }
 
 impl DueRead {
     /// Returns the reads that a transfer makes necessary.
     pub(super) fn of_transfer(transfer: &TokenTransfer) -> Vec<Self> {
         let (token, id) = (transfer.token, transfer.id.unwrap_or_default());
-        let holders = [transfer.from, transfer.to].into_iter().filter(|holder| !holder.is_zero());
+        let holders = [transfer.from, transfer.to]
+            .into_iter()
+            .filter(|holder| !holder.is_zero());
         let mut reads: Vec<_> = match transfer.kind {
-            TokenKind::Erc1155 => holders.map(|holder| Self::Amount { token, holder, id }).collect(),
+            TokenKind::Erc1155 => holders
+                .map(|holder| Self::Amount { token, holder, id })
+                .collect(),
             kind => {
                 let unique = kind == TokenKind::Erc721;
-                holders.map(|holder| Self::Balance { token, holder, unique }).collect()
+                holders
+                    .map(|holder| Self::Balance {
+                        token,
+                        holder,
+                        unique,
+                    })
+                    .collect()
             }
         };
         if transfer.kind == TokenKind::Erc721 {
@@ -44,16 +62,32 @@ impl DueRead {
         let mut parts = Parts(value);
         let kind = TokenKind::of_code(parts.byte());
         let (from, to, id) = (parts.address(), parts.address(), parts.word());
-        Self::of_transfer(&TokenTransfer { token, kind, from, to, id: Some(id), amount: U256::ZERO })
+        Self::of_transfer(&TokenTransfer {
+            token,
+            kind,
+            from,
+            to,
+            id: Some(id),
+            amount: U256::ZERO,
+        })
     }
 
     pub(super) fn key(self) -> RowKey {
         let key = RowKey::new(kind::DUE);
         match self {
             Self::Token { token } => key.byte(0).address(token),
-            Self::Balance { token, holder, unique } => key.byte(1 + u8::from(unique)).address(token).address(holder),
+            Self::Balance {
+                token,
+                holder,
+                unique,
+            } => key
+                .byte(1 + u8::from(unique))
+                .address(token)
+                .address(holder),
             Self::Owner { token, id } => key.byte(3).address(token).word(id),
-            Self::Amount { token, holder, id } => key.byte(4).address(token).address(holder).word(id),
+            Self::Amount { token, holder, id } => {
+                key.byte(4).address(token).address(holder).word(id)
+            }
         }
     }
 
@@ -63,9 +97,20 @@ impl DueRead {
         let (code, token) = (parts.byte(), parts.address());
         match code {
             0 => Self::Token { token },
-            1 | 2 => Self::Balance { token, holder: parts.address(), unique: code == 2 },
-            3 => Self::Owner { token, id: parts.word() },
-            _ => Self::Amount { token, holder: parts.address(), id: parts.word() },
+            1 | 2 => Self::Balance {
+                token,
+                holder: parts.address(),
+                unique: code == 2,
+            },
+            3 => Self::Owner {
+                token,
+                id: parts.word(),
+            },
+            _ => Self::Amount {
+                token,
+                holder: parts.address(),
+                id: parts.word(),
+            },
         }
     }
 }

@@ -67,7 +67,15 @@ impl Follower {
         tokens: Vec<Address>,
         ending: Arc<AtomicBool>,
     ) -> Self {
-        Self { chain, rows, directory, tokens, ending, durable: Instant::now(), reads: None }
+        Self {
+            chain,
+            rows,
+            directory,
+            tokens,
+            ending,
+            durable: Instant::now(),
+            reads: None,
+        }
     }
 
     fn is_ending(&self) -> bool {
@@ -75,7 +83,11 @@ impl Follower {
     }
 
     /// Works towards `head` until `deadline`, and a little longer to finish a block.
-    pub(super) fn step(&mut self, head: &Arc<Head>, deadline: Instant) -> Result<Progress, IndexError> {
+    pub(super) fn step(
+        &mut self,
+        head: &Arc<Head>,
+        deadline: Instant,
+    ) -> Result<Progress, IndexError> {
         let durable = self.is_ending() || self.durable.elapsed() > DURABLE_EVERY;
         let transaction = self.rows.begin(durable)?;
         let known = Batch::new(&transaction)?.meta()?;
@@ -92,32 +104,59 @@ impl Follower {
         Ok(progress)
     }
 
-    fn change(&mut self, batch: &mut Batch<'_>, head: &Arc<Head>, deadline: Instant) -> Result<Progress, IndexError> {
-        let mut left = Allowance { rows: MAX_ROWS, deadline };
+    fn change(
+        &mut self,
+        batch: &mut Batch<'_>,
+        head: &Arc<Head>,
+        deadline: Instant,
+    ) -> Result<Progress, IndexError> {
+        let mut left = Allowance {
+            rows: MAX_ROWS,
+            deadline,
+        };
         let mut meta = match batch.meta()? {
             Some(meta) => meta,
             None => self.begin(batch, head)?,
         };
-        let done = self.remove(batch, head, &mut meta, &mut left)? && self.extend(batch, head, &mut meta, &mut left)?;
+        let done = self.remove(batch, head, &mut meta, &mut left)?
+            && self.extend(batch, head, &mut meta, &mut left)?;
         batch.set_meta(meta)?;
         let is_complete = done && self.read_due(batch, head, &left)?;
-        Ok(Progress { tip: meta.tip, is_complete })
+        Ok(Progress {
+            tip: meta.tip,
+            is_complete,
+        })
     }
 
     /// Adds the first block, and the tokens of genesis.
     fn begin(&self, batch: &mut Batch<'_>, head: &Arc<Head>) -> Result<Meta, IndexError> {
         let genesis = &head.genesis;
         batch.add_block(genesis.number(), genesis.hash, BlockRows::of(genesis, &[]))?;
-        let accounts = || head.state.accounts().filter(|account| account.number < GENESIS_ACCOUNTS);
-        let holders: Vec<_> =
-            if self.tokens.is_empty() { Vec::new() } else { accounts().map(|one| one.address).collect() };
+        let accounts = || {
+            head.state
+                .accounts()
+                .filter(|account| account.number < GENESIS_ACCOUNTS)
+        };
+        let holders: Vec<_> = if self.tokens.is_empty() {
+            Vec::new()
+        } else {
+            accounts().map(|one| one.address).collect()
+        };
         for &token in &self.tokens {
             batch.add_token(token, &TokenRecord::new(TokenKind::Erc20))?;
             for &holder in &holders {
-                batch.add_due(DueRead::Balance { token, holder, unique: false })?;
+                batch.add_due(DueRead::Balance {
+                    token,
+                    holder,
+                    unique: false,
+                })?;
             }
         }
-        Ok(Meta { genesis: genesis.hash, tip: genesis.number(), first: genesis.number() + 1 })
+        Ok(Meta {
+            genesis: genesis.hash,
+            tip: genesis.number(),
+            first: genesis.number() + 1,
+        })
     }
 
     /// Removes blocks that are no longer on the chain, newest first, and blocks that the node has dropped.
@@ -146,12 +185,23 @@ impl Follower {
         Ok(true)
     }
 
-    fn is_canonical(&self, batch: &Batch<'_>, head: &Arc<Head>, number: u64) -> Result<bool, IndexError> {
+    fn is_canonical(
+        &self,
+        batch: &Batch<'_>,
+        head: &Arc<Head>,
+        number: u64,
+    ) -> Result<bool, IndexError> {
         if number > head.number() {
             return Ok(false);
         }
-        let Some(known) = batch.hash_of(number)? else { return Ok(false) };
-        let block = self.chain.block(head, BlockId::Number(number)).ok().flatten();
+        let Some(known) = batch.hash_of(number)? else {
+            return Ok(false);
+        };
+        let block = self
+            .chain
+            .block(head, BlockId::Number(number))
+            .ok()
+            .flatten();
         // A block that the node has dropped cannot be reverted.
         Ok(block.is_none_or(|block| block.hash == known))
     }
@@ -175,7 +225,9 @@ impl Follower {
             let Some(block) = self.chain.block(head, BlockId::Number(next)).ok().flatten() else {
                 return Ok(false);
             };
-            let Ok(executed) = execute(head, &block, &|| self.is_ending()) else { return Ok(false) };
+            let Ok(executed) = execute(head, &block, &|| self.is_ending()) else {
+                return Ok(false);
+            };
             left.take(1 + batch.add_block(next, block.hash, BlockRows::of(&block, &executed))?);
             meta.tip = next;
             next += 1;
@@ -184,7 +236,12 @@ impl Follower {
     }
 
     /// Answers the reads that are due; returns whether none is left.
-    fn read_due(&mut self, batch: &mut Batch<'_>, head: &Arc<Head>, left: &Allowance) -> Result<bool, IndexError> {
+    fn read_due(
+        &mut self,
+        batch: &mut Batch<'_>,
+        head: &Arc<Head>,
+        left: &Allowance,
+    ) -> Result<bool, IndexError> {
         let reads = self.reads.take().filter(|reads| reads.are_at(head));
         let reads = reads.unwrap_or_else(|| TokenReads::new(head.clone()));
         let is_done = self.read_all(batch, &reads, left);
@@ -192,7 +249,12 @@ impl Follower {
         is_done
     }
 
-    fn read_all(&self, batch: &mut Batch<'_>, reads: &TokenReads, left: &Allowance) -> Result<bool, IndexError> {
+    fn read_all(
+        &self,
+        batch: &mut Batch<'_>,
+        reads: &TokenReads,
+        left: &Allowance,
+    ) -> Result<bool, IndexError> {
         loop {
             let due = batch.due(READS)?;
             if due.is_empty() {

@@ -106,7 +106,10 @@ pub(super) struct Parts<'a>(pub(super) &'a [u8]);
 
 impl Parts<'_> {
     fn take<const N: usize>(&mut self) -> [u8; N] {
-        let (part, rest) = self.0.split_first_chunk::<N>().map_or(([0; N], &[][..]), |(part, rest)| (*part, rest));
+        let (part, rest) = self
+            .0
+            .split_first_chunk::<N>()
+            .map_or(([0; N], &[][..]), |(part, rest)| (*part, rest));
         self.0 = rest;
         part
     }

@@ -22,8 +22,8 @@ mod verify;
 
 pub use database::IndexError;
 pub use reader::{
-    CallFilter, Holder, IndexPage, IndexReader, InternalPosition, Order, OwnedToken, Position, PositionRange, TokenKey,
-    TransactionRole, TransferRole,
+    CallFilter, Holder, IndexPage, IndexReader, InternalPosition, Order, OwnedToken, Position,
+    PositionRange, TokenKey, TransactionRole, TransferRole,
 };
 pub use thread::{Index, IndexOptions, Waiting};
 pub use tokens::{TokenRecord, total_supply};

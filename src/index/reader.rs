@@ -38,7 +38,11 @@ impl Position {
     pub fn successor(self) -> Self {
         let (part, carry) = self.part.overflowing_add(1);
         let (index, carry) = self.index.overflowing_add(carry.into());
-        Self { block: self.block.saturating_add(carry.into()), index, part }
+        Self {
+            block: self.block.saturating_add(carry.into()),
+            index,
+            part,
+        }
     }
 }
 
@@ -79,35 +83,77 @@ pub struct PositionRange {
 impl PositionRange {
     /// The newest rows before a position.
     pub fn before(before: Option<Position>, limit: usize) -> Self {
-        let newest = Position { block: u64::MAX, index: u32::MAX, part: u32::MAX };
+        let newest = Position {
+            block: u64::MAX,
+            index: u32::MAX,
+            part: u32::MAX,
+        };
         let before = before.unwrap_or(newest);
-        Self { from: Position::default(), before, order: Order::NewestFirst, skip: 0, limit }
+        Self {
+            from: Position::default(),
+            before,
+            order: Order::NewestFirst,
+            skip: 0,
+            limit,
+        }
     }
 
     /// The rows after a position in an order.
     pub fn beyond(position: Option<Position>, order: Order, limit: usize) -> Self {
-        let range = Self { order, ..Self::before(None, limit) };
+        let range = Self {
+            order,
+            ..Self::before(None, limit)
+        };
         match (position, order) {
             (None, _) => range,
             (Some(before), Order::NewestFirst) => Self { before, ..range },
-            (Some(after), Order::OldestFirst) => Self { from: after.successor(), ..range },
+            (Some(after), Order::OldestFirst) => Self {
+                from: after.successor(),
+                ..range
+            },
         }
     }
 
     /// The rows of a transaction of a block, or of all of the block's.
     pub fn of_transactions(block: u64, index: Option<usize>, order: Order, limit: usize) -> Self {
-        let start = |index: usize| Position { block, index: u32::try_from(index).unwrap_or(u32::MAX), part: 0 };
+        let start = |index: usize| Position {
+            block,
+            index: u32::try_from(index).unwrap_or(u32::MAX),
+            part: 0,
+        };
         let (from, before) = match index {
             Some(index) => (start(index), start(index + 1)),
-            None => (start(0), Position { block: block.saturating_add(1), ..Position::default() }),
+            None => (
+                start(0),
+                Position {
+                    block: block.saturating_add(1),
+                    ..Position::default()
+                },
+            ),
         };
-        Self { from, before, order, skip: 0, limit }
+        Self {
+            from,
+            before,
+            order,
+            skip: 0,
+            limit,
+        }
     }
 
     /// Rows of some blocks, both included.
     pub fn of_blocks(from: u64, to: u64, order: Order, skip: usize, limit: usize) -> Self {
-        let start = |block| Position { block, index: 0, part: 0 };
-        Self { from: start(from), before: start(to.saturating_add(1)), order, skip, limit }
+        let start = |block| Position {
+            block,
+            index: 0,
+            part: 0,
+        };
+        Self {
+            from: start(from),
+            before: start(to.saturating_add(1)),
+            order,
+            skip,
+            limit,
+        }
     }
 }
 
@@ -159,7 +205,10 @@ impl CallFilter {
         };
         let is_silent = call.value.is_zero() && call.kind.is_call();
         has_side
-            && self.kinds.as_ref().is_none_or(|kinds| kinds.contains(&call.kind))
+            && self
+                .kinds
+                .as_ref()
+                .is_none_or(|kinds| kinds.contains(&call.kind))
             && !(self.only_with_value && is_silent)
     }
 }
@@ -236,7 +285,10 @@ impl IndexReader {
 
     /// Returns a canonical block.
     pub fn block(&self, number: u64) -> Option<Arc<Block>> {
-        self.chain.block(&self.head, BlockId::Number(number)).ok().flatten()
+        self.chain
+            .block(&self.head, BlockId::Number(number))
+            .ok()
+            .flatten()
     }
 
     /// Returns the block of a transaction, and its index there.
@@ -246,7 +298,10 @@ impl IndexReader {
 
     /// Returns the block with a hash.
     pub fn block_by_hash(&self, hash: B256) -> Option<Arc<Block>> {
-        self.chain.block(&self.head, BlockId::Hash(hash)).ok().flatten()
+        self.chain
+            .block(&self.head, BlockId::Hash(hash))
+            .ok()
+            .flatten()
     }
 
     /// Returns the oldest block in memory or on disk.
@@ -261,8 +316,14 @@ impl IndexReader {
         wanted: &'a [Vec<LogKey>],
     ) -> impl Iterator<Item = Arc<Block>> + 'a {
         let last = last.unwrap_or(u64::MAX);
-        let recent: Vec<_> = self.head.candidates(0, last.min(self.head.number()), wanted).cloned().collect();
-        let older = self.chain.old_blocks_before(&self.head, last.saturating_add(1), wanted);
+        let recent: Vec<_> = self
+            .head
+            .candidates(0, last.min(self.head.number()), wanted)
+            .cloned()
+            .collect();
+        let older = self
+            .chain
+            .old_blocks_before(&self.head, last.saturating_add(1), wanted);
         recent.into_iter().rev().chain(older)
     }
 
@@ -277,7 +338,10 @@ impl IndexReader {
         let to = to.min(self.head.number());
         let older = self.chain.old_candidates(&self.head, from, to, wanted);
         let recent: Vec<_> = self.head.candidates(from, to, wanted).cloned().collect();
-        older.into_iter().filter_map(|number| self.chain.old_block(&self.head, number)).chain(recent)
+        older
+            .into_iter()
+            .filter_map(|number| self.chain.old_block(&self.head, number))
+            .chain(recent)
     }
 
     /// Returns the numbers of the whole chain.
@@ -286,13 +350,18 @@ impl IndexReader {
     }
 
     fn counts(&self, subject: Option<Address>) -> Result<Counts, IndexError> {
-        let Some(value) = self.get(&counts_key(subject))? else { return Ok(Counts::default()) };
+        let Some(value) = self.get(&counts_key(subject))? else {
+            return Ok(Counts::default());
+        };
         let mut parts = Parts(&value);
         Ok(Counts::of_fields(std::array::from_fn(|_| parts.block())))
     }
 
     fn get(&self, key: &RowKey) -> Result<Option<Vec<u8>>, IndexError> {
-        Ok(self.rows.get(key.bytes())?.map(|value| value.value().to_vec()))
+        Ok(self
+            .rows
+            .get(key.bytes())?
+            .map(|value| value.value().to_vec()))
     }
 
     /// Returns what is known of an address.
@@ -302,13 +371,19 @@ impl IndexReader {
             Ok(Some((Parts(value).address(), position)))
         })?;
         let creation = newest.items.into_iter().next();
-        Ok(Account { counts: self.counts(Some(address))?, creation, token: self.token(address)? })
+        Ok(Account {
+            counts: self.counts(Some(address))?,
+            creation,
+            token: self.token(address)?,
+        })
     }
 
     /// Returns a token.
     pub fn token(&self, token: Address) -> Result<Option<TokenRecord>, IndexError> {
         let stored = self.get(&RowKey::new(kind::TOKEN).address(token))?;
-        Ok(stored.map(|stored| serde_json::from_slice(&stored)).transpose()?)
+        Ok(stored
+            .map(|stored| serde_json::from_slice(&stored))
+            .transpose()?)
     }
 
     /// Returns the numbers of a token's transfers and holders.
@@ -324,11 +399,18 @@ impl IndexReader {
         mut read: impl FnMut(Position, &[u8]) -> Result<Option<T>, IndexError>,
     ) -> Result<IndexPage<T>, IndexError> {
         let at = |position: Position| {
-            let key = key.clone().block(position.block).index(position.index).index(position.part);
+            let key = key
+                .clone()
+                .block(position.block)
+                .index(position.index)
+                .index(position.part);
             key.into_bytes()
         };
         let (from, before) = (at(range.from), at(range.before));
-        let none = IndexPage { items: Vec::new(), next: None };
+        let none = IndexPage {
+            items: Vec::new(),
+            next: None,
+        };
         if from >= before {
             return Ok(none);
         }
@@ -346,7 +428,11 @@ impl IndexReader {
             }
             let (row_key, value) = row?;
             let mut parts = Parts(&row_key.value()[key.bytes().len()..]);
-            last = Position { block: parts.block(), index: parts.index(), part: parts.index() };
+            last = Position {
+                block: parts.block(),
+                index: parts.index(),
+                part: parts.index(),
+            };
             if let Some(item) = read(last, value.value())? {
                 if skipped < range.skip {
                     skipped += 1;
@@ -368,13 +454,17 @@ impl IndexReader {
         let key = RowKey::new(kind::TRANSACTION).address(address);
         self.page(&key, range, |position, value| {
             let touched = Touched::of_code(value.first().copied().unwrap_or_default());
-            Ok(role.is_none_or(|role| role.includes(touched)).then_some(position))
+            Ok(role
+                .is_none_or(|role| role.includes(touched))
+                .then_some(position))
         })
     }
 
     /// Returns blocks with transactions.
     pub fn filled_blocks(&self, range: &PositionRange) -> Result<IndexPage<u64>, IndexError> {
-        self.page(&RowKey::new(kind::FILLED), range, |position, _| Ok(Some(position.block)))
+        self.page(&RowKey::new(kind::FILLED), range, |position, _| {
+            Ok(Some(position.block))
+        })
     }
 
     /// Returns token transfers: of an address or of all.
@@ -394,15 +484,22 @@ impl IndexReader {
                 Ok(is_kind(TokenKind::of_code(Parts(value).byte())).then_some(position))
             });
         };
-        self.page(&RowKey::new(kind::TRANSFER).address(address), range, |position, value| {
-            let mut parts = Parts(value);
-            let (touched, kind) = (Touched::of_code(parts.byte()), TokenKind::of_code(parts.byte()));
-            let token = parts.address();
-            let is_wanted = role.side.is_none_or(|side| side.includes(touched))
-                && role.token.is_none_or(|wanted| wanted == token)
-                && is_kind(kind);
-            Ok(is_wanted.then_some(position))
-        })
+        self.page(
+            &RowKey::new(kind::TRANSFER).address(address),
+            range,
+            |position, value| {
+                let mut parts = Parts(value);
+                let (touched, kind) = (
+                    Touched::of_code(parts.byte()),
+                    TokenKind::of_code(parts.byte()),
+                );
+                let token = parts.address();
+                let is_wanted = role.side.is_none_or(|side| side.includes(touched))
+                    && role.token.is_none_or(|wanted| wanted == token)
+                    && is_kind(kind);
+                Ok(is_wanted.then_some(position))
+            },
+        )
     }
 
     /// Returns the transfers of a token, or of one id of it.
@@ -412,11 +509,15 @@ impl IndexReader {
         id: Option<U256>,
         range: &PositionRange,
     ) -> Result<IndexPage<Position>, IndexError> {
-        self.page(&RowKey::new(kind::TOKEN_TRANSFER).address(token), range, |position, value| {
-            let mut parts = Parts(value);
-            let (_, _, _, own) = (parts.byte(), parts.address(), parts.address(), parts.word());
-            Ok(id.is_none_or(|id| id == own).then_some(position))
-        })
+        self.page(
+            &RowKey::new(kind::TOKEN_TRANSFER).address(token),
+            range,
+            |position, value| {
+                let mut parts = Parts(value);
+                let (_, _, _, own) = (parts.byte(), parts.address(), parts.address(), parts.word());
+                Ok(id.is_none_or(|id| id == own).then_some(position))
+            },
+        )
     }
 
     /// Returns internal calls: of an address or of all.
@@ -428,21 +529,39 @@ impl IndexReader {
     ) -> Result<IndexPage<InternalPosition>, IndexError> {
         let wanted = |position: Position, stored: &[u8]| {
             let call = decode_call(stored)?;
-            Ok::<_, IndexError>(filter.includes(address, &call).then_some(InternalPosition { position, call }))
+            Ok::<_, IndexError>(
+                filter
+                    .includes(address, &call)
+                    .then_some(InternalPosition { position, call }),
+            )
         };
-        let Some(address) = address else { return self.page(&RowKey::new(kind::CALL), range, wanted) };
-        self.page(&RowKey::new(kind::INTERNAL).address(address), range, |position, _| {
-            let key = RowKey::new(kind::CALL).block(position.block).index(position.index).index(position.part);
-            match self.get(&key)? {
-                Some(stored) => wanted(position, &stored),
-                None => Ok(None),
-            }
-        })
+        let Some(address) = address else {
+            return self.page(&RowKey::new(kind::CALL), range, wanted);
+        };
+        self.page(
+            &RowKey::new(kind::INTERNAL).address(address),
+            range,
+            |position, _| {
+                let key = RowKey::new(kind::CALL)
+                    .block(position.block)
+                    .index(position.index)
+                    .index(position.part);
+                match self.get(&key)? {
+                    Some(stored) => wanted(position, &stored),
+                    None => Ok(None),
+                }
+            },
+        )
     }
 
     /// Returns why a transaction failed; `None` if it succeeded, or if the state before its block was not available.
     pub fn failure(&self, block: u64, index: usize) -> Result<Option<Failure>, IndexError> {
-        let stored = self.get(&RowKey::new(kind::FAILURE).block(block).index(index as u32).index(0))?;
+        let stored = self.get(
+            &RowKey::new(kind::FAILURE)
+                .block(block)
+                .index(index as u32)
+                .index(0),
+        )?;
         Ok(stored.map(|stored| Failure::decode(&stored)).transpose()?)
     }
 
@@ -456,11 +575,21 @@ impl IndexReader {
         at: impl Fn(Parts<'_>) -> C,
         mut read: impl FnMut(C, &[u8]) -> Result<Option<T>, IndexError>,
     ) -> Result<IndexPage<T, C>, IndexError> {
-        let (start, end) = (after.map_or(Bound::Included(key.clone()), Bound::Excluded), key.end());
+        let (start, end) = (
+            after.map_or(Bound::Included(key.clone()), Bound::Excluded),
+            key.end(),
+        );
         let start = start.as_ref().map(RowKey::bytes);
-        let mut page = IndexPage { items: Vec::new(), next: None };
+        let mut page = IndexPage {
+            items: Vec::new(),
+            next: None,
+        };
         let mut last = None;
-        for (count, row) in self.rows.range::<&[u8]>((start, Bound::Excluded(&end[..])))?.enumerate() {
+        for (count, row) in self
+            .rows
+            .range::<&[u8]>((start, Bound::Excluded(&end[..])))?
+            .enumerate()
+        {
             if page.items.len() == limit || count == MAX_READS {
                 page.next = last;
                 break;
@@ -487,14 +616,24 @@ impl IndexReader {
             let mut value = Parts(value);
             let kind = TokenKind::of_code(value.byte());
             let id = (kind == TokenKind::Erc1155).then_some(id);
-            let owned = OwnedToken { token, kind, id, balance: value.word() };
+            let owned = OwnedToken {
+                token,
+                kind,
+                id,
+                balance: value.word(),
+            };
             Ok((kinds.is_empty() || kinds.contains(&kind)).then_some(owned))
         })
     }
 
     /// Returns a stored balance.
     pub fn balance(&self, address: Address, token: Address, id: U256) -> Result<U256, IndexError> {
-        let stored = self.get(&RowKey::new(kind::BALANCE).address(address).address(token).word(id))?;
+        let stored = self.get(
+            &RowKey::new(kind::BALANCE)
+                .address(address)
+                .address(token)
+                .word(id),
+        )?;
         Ok(stored.map_or(U256::ZERO, |value| Parts(&value[1..]).word()))
     }
 
@@ -519,10 +658,20 @@ impl IndexReader {
         after: Option<U256>,
         limit: usize,
     ) -> Result<IndexPage<U256, U256>, IndexError> {
-        let rows = if standard == TokenKind::Erc1155 { kind::BALANCE } else { kind::OWNED };
+        let rows = if standard == TokenKind::Erc1155 {
+            kind::BALANCE
+        } else {
+            kind::OWNED
+        };
         let key = RowKey::new(rows).address(owner).address(token);
         let after = after.map(|id| key.clone().word(id));
-        self.list(&key, after, limit, |mut rest| rest.word(), |id, _| Ok(Some(id)))
+        self.list(
+            &key,
+            after,
+            limit,
+            |mut rest| rest.word(),
+            |id, _| Ok(Some(id)),
+        )
     }
 
     /// Returns the ids of a non-fungible token, each with its owner if there is a single one, after an id.
@@ -536,12 +685,19 @@ impl IndexReader {
         let after = after.map(|id| key.clone().word(id));
         let id = |mut rest: Parts<'_>| rest.word();
         self.list(&key, after, limit, id, |id, value| {
-            Ok(Some((id, (!value.is_empty()).then(|| Parts(value).address()))))
+            Ok(Some((
+                id,
+                (!value.is_empty()).then(|| Parts(value).address()),
+            )))
         })
     }
 
     /// Returns an id of a non-fungible token, with its owner if there is a single one.
-    pub fn instance(&self, token: Address, id: U256) -> Result<Option<Option<Address>>, IndexError> {
+    pub fn instance(
+        &self,
+        token: Address,
+        id: U256,
+    ) -> Result<Option<Option<Address>>, IndexError> {
         let stored = self.get(&RowKey::new(kind::INSTANCE).address(token).word(id))?;
         Ok(stored.map(|value| (!value.is_empty()).then(|| Parts(&value).address())))
     }
@@ -554,10 +710,19 @@ impl IndexReader {
         limit: usize,
     ) -> Result<IndexPage<Holder, Holder>, IndexError> {
         let key = RowKey::new(kind::HOLDER).address(token);
-        let after = after.map(|after| key.clone().word(!after.balance).address(after.address).word(after.id));
+        let after = after.map(|after| {
+            key.clone()
+                .word(!after.balance)
+                .address(after.address)
+                .word(after.id)
+        });
         let holder = |mut rest: Parts<'_>| {
             let balance = !rest.word();
-            Holder { balance, address: rest.address(), id: rest.word() }
+            Holder {
+                balance,
+                address: rest.address(),
+                id: rest.word(),
+            }
         };
         self.list(&key, after, limit, holder, |holder, _| Ok(Some(holder)))
     }

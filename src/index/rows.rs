@@ -33,7 +33,11 @@ impl Touched {
     }
 
     pub(super) fn of_code(code: u8) -> Self {
-        Self { from: code & 1 != 0, to: code & 2 != 0, created: code & 4 != 0 }
+        Self {
+            from: code & 1 != 0,
+            to: code & 2 != 0,
+            created: code & 4 != 0,
+        }
     }
 }
 
@@ -56,12 +60,33 @@ pub struct Counts {
 
 impl Counts {
     pub(super) fn fields(self) -> [u64; 6] {
-        [self.transactions, self.transfers, self.internal, self.gas_used, self.token_transfers, self.holders]
+        [
+            self.transactions,
+            self.transfers,
+            self.internal,
+            self.gas_used,
+            self.token_transfers,
+            self.holders,
+        ]
     }
 
     pub(super) fn of_fields(fields: [u64; 6]) -> Self {
-        let [transactions, transfers, internal, gas_used, token_transfers, holders] = fields;
-        Self { transactions, transfers, internal, gas_used, token_transfers, holders }
+        let [
+            transactions,
+            transfers,
+            internal,
+            gas_used,
+            token_transfers,
+            holders,
+        ] = fields;
+        Self {
+            transactions,
+            transfers,
+            internal,
+            gas_used,
+            token_transfers,
+            holders,
+        }
     }
 
     /// Returns what a row counts for: an address, or `None` for the totals, and the numbers.
@@ -72,14 +97,58 @@ impl Counts {
             kind::TRANSACTION => {
                 let touched = Touched::of_code(value.byte());
                 let gas_used = if touched.from { value.block() } else { 0 };
-                (Some(key.address()), Self { transactions: 1, gas_used, ..none })
+                (
+                    Some(key.address()),
+                    Self {
+                        transactions: 1,
+                        gas_used,
+                        ..none
+                    },
+                )
             }
-            kind::TRANSFER => (Some(key.address()), Self { transfers: 1, ..none }),
-            kind::INTERNAL => (Some(key.address()), Self { internal: 1, ..none }),
-            kind::TOKEN_TRANSFER => (Some(key.address()), Self { token_transfers: 1, ..none }),
-            kind::ANY_TRANSFER => (None, Self { transfers: 1, ..none }),
-            kind::CALL => (None, Self { internal: 1, ..none }),
-            kind::FILLED => (None, Self { transactions: value.block(), gas_used: value.block(), ..none }),
+            kind::TRANSFER => (
+                Some(key.address()),
+                Self {
+                    transfers: 1,
+                    ..none
+                },
+            ),
+            kind::INTERNAL => (
+                Some(key.address()),
+                Self {
+                    internal: 1,
+                    ..none
+                },
+            ),
+            kind::TOKEN_TRANSFER => (
+                Some(key.address()),
+                Self {
+                    token_transfers: 1,
+                    ..none
+                },
+            ),
+            kind::ANY_TRANSFER => (
+                None,
+                Self {
+                    transfers: 1,
+                    ..none
+                },
+            ),
+            kind::CALL => (
+                None,
+                Self {
+                    internal: 1,
+                    ..none
+                },
+            ),
+            kind::FILLED => (
+                None,
+                Self {
+                    transactions: value.block(),
+                    gas_used: value.block(),
+                    ..none
+                },
+            ),
             _ => return None,
         })
     }
@@ -104,7 +173,10 @@ impl BlockRows {
         let mut rows = Self::default();
         if !block.transactions.is_empty() {
             let (count, gas) = (block.transactions.len() as u64, block.header.gas_used);
-            let key = RowKey::new(kind::FILLED).block(block.number()).index(0).index(0);
+            let key = RowKey::new(kind::FILLED)
+                .block(block.number())
+                .index(0)
+                .index(0);
             rows.push(key, [count.to_be_bytes(), gas.to_be_bytes()].concat());
         }
         for index in 0..block.transactions.len() {
@@ -116,7 +188,13 @@ impl BlockRows {
                 rows.internal_call(block.number(), index, at, call);
             }
             if let Some(failure) = &executed.failure {
-                rows.push(RowKey::new(kind::FAILURE).block(block.number()).index(index).index(0), failure.encode());
+                rows.push(
+                    RowKey::new(kind::FAILURE)
+                        .block(block.number())
+                        .index(index)
+                        .index(0),
+                    failure.encode(),
+                );
             }
         }
         rows
@@ -131,10 +209,28 @@ impl BlockRows {
         let (from, index) = (transaction.sender, at as u32);
         let to = alloy_consensus::Transaction::to(&transaction.envelope);
         let created = transaction.creates().filter(|_| receipt.succeeded());
-        let mut seen: Vec<(Address, Touched)> = vec![(from, Touched { from: true, ..Touched::default() })];
+        let mut seen: Vec<(Address, Touched)> = vec![(
+            from,
+            Touched {
+                from: true,
+                ..Touched::default()
+            },
+        )];
         for (address, touched) in [
-            (to, Touched { to: true, ..Touched::default() }),
-            (created, Touched { created: true, ..Touched::default() }),
+            (
+                to,
+                Touched {
+                    to: true,
+                    ..Touched::default()
+                },
+            ),
+            (
+                created,
+                Touched {
+                    created: true,
+                    ..Touched::default()
+                },
+            ),
         ] {
             let Some(address) = address else { continue };
             match seen.iter_mut().find(|(known, _)| *known == address) {
@@ -148,12 +244,20 @@ impl BlockRows {
                 value.extend_from_slice(&receipt.gas_used.to_be_bytes());
             }
             self.push(
-                RowKey::new(kind::TRANSACTION).address(address).block(block.number()).index(index).index(0),
+                RowKey::new(kind::TRANSACTION)
+                    .address(address)
+                    .block(block.number())
+                    .index(index)
+                    .index(0),
                 value,
             );
         }
         if let Some(created) = created {
-            let key = RowKey::new(kind::CREATION).address(created).block(block.number()).index(index).index(0);
+            let key = RowKey::new(kind::CREATION)
+                .address(created)
+                .block(block.number())
+                .index(index)
+                .index(0);
             self.push(key, from.to_vec());
         }
     }
@@ -162,11 +266,19 @@ impl BlockRows {
         for at in block.logs() {
             for (part, transfer) in (0..).zip(transfers_of(at.log)) {
                 let (token, kind) = (transfer.token, transfer.kind);
-                let place = |key: RowKey| key.block(block.number()).index(at.log_index as u32).index(part);
+                let place = |key: RowKey| {
+                    key.block(block.number())
+                        .index(at.log_index as u32)
+                        .index(part)
+                };
                 let is_own = transfer.from == transfer.to;
                 let sides = [(transfer.from, true), (transfer.to, false)];
                 for (address, from) in sides.into_iter().take(if is_own { 1 } else { 2 }) {
-                    let touched = Touched { from, to: !from || is_own, created: false };
+                    let touched = Touched {
+                        from,
+                        to: !from || is_own,
+                        created: false,
+                    };
                     let value = [&[touched.code(), kind.code()], token.as_slice()].concat();
                     self.push(place(RowKey::new(kind::TRANSFER).address(address)), value);
                 }
@@ -175,7 +287,10 @@ impl BlockRows {
                 value.extend_from_slice(transfer.to.as_slice());
                 value.extend_from_slice(&transfer.id.unwrap_or_default().to_be_bytes::<32>());
                 self.due.extend(DueRead::of_transfer(&transfer));
-                self.push(place(RowKey::new(kind::TOKEN_TRANSFER).address(token)), value);
+                self.push(
+                    place(RowKey::new(kind::TOKEN_TRANSFER).address(token)),
+                    value,
+                );
                 self.push(place(RowKey::new(kind::ANY_TRANSFER)), vec![kind.code()]);
                 self.tokens.insert((token, kind));
             }
@@ -187,12 +302,20 @@ impl BlockRows {
         self.push(place(RowKey::new(kind::CALL)), encode_call(call));
         let to = call.to.filter(|to| *to != call.from);
         for address in [Some(call.from), to].into_iter().flatten() {
-            self.push(place(RowKey::new(kind::INTERNAL).address(address)), Vec::new());
+            self.push(
+                place(RowKey::new(kind::INTERNAL).address(address)),
+                Vec::new(),
+            );
         }
-        if matches!(call.kind, InternalCallKind::Create | InternalCallKind::Create2)
-            && let Some(created) = call.to
+        if matches!(
+            call.kind,
+            InternalCallKind::Create | InternalCallKind::Create2
+        ) && let Some(created) = call.to
         {
-            self.push(place(RowKey::new(kind::CREATION).address(created)), call.from.to_vec());
+            self.push(
+                place(RowKey::new(kind::CREATION).address(created)),
+                call.from.to_vec(),
+            );
         }
     }
 }
@@ -216,7 +339,9 @@ impl BlockRecord {
         let mut reader = Reader::new(bytes);
         let hash = B256::from_slice(reader.raw(32)?);
         let count = reader.number()?;
-        let keys = (0..count).map(|_| reader.string().map(<[u8]>::to_vec)).collect::<Result<_, _>>()?;
+        let keys = (0..count)
+            .map(|_| reader.string().map(<[u8]>::to_vec))
+            .collect::<Result<_, _>>()?;
         reader.end("record of an indexed block")?;
         Ok(Self { hash, keys })
     }

@@ -135,7 +135,14 @@ impl SharedIndex {
     fn rest_at_head(&self) {
         let mut held = self.lock.lock();
         if !self.is_ending() {
-            self.woken.wait_for(&mut held, if self.is_hurried() { HURRIED_POLL } else { POLL });
+            self.woken.wait_for(
+                &mut held,
+                if self.is_hurried() {
+                    HURRIED_POLL
+                } else {
+                    POLL
+                },
+            );
         }
     }
 
@@ -173,8 +180,13 @@ impl Index {
             // The file is closed, whoever still has the handle.
             own.rows.store(None);
         };
-        let thread = thread::Builder::new().name("explorer".to_owned()).spawn(work)?;
-        Ok(Self { shared, thread: Arc::new(Mutex::new(Some(thread))) })
+        let thread = thread::Builder::new()
+            .name("explorer".to_owned())
+            .spawn(work)?;
+        Ok(Self {
+            shared,
+            thread: Arc::new(Mutex::new(Some(thread))),
+        })
     }
 
     /// Returns the rows once they include the present head.
@@ -184,7 +196,9 @@ impl Index {
     pub async fn reader(&self) -> Result<IndexReader, Waiting> {
         let shared = &*self.shared;
         let wanted = shared.chain.head();
-        let is_there = |reached: &Reached| reached.failed.is_some() || reached.version >= Some(wanted.version());
+        let is_there = |reached: &Reached| {
+            reached.failed.is_some() || reached.version >= Some(wanted.version())
+        };
         let mut reached = shared.reached.subscribe();
         let hurry = Hurry::new(shared);
         let outcome = tokio::time::timeout(PATIENCE, reached.wait_for(is_there)).await;
@@ -195,11 +209,18 @@ impl Index {
                     return Err(Waiting::Failed(failed.clone()));
                 }
             }
-            _ => return Err(Waiting::Behind { tip: shared.reached.borrow().tip, head: wanted.number() }),
+            _ => {
+                return Err(Waiting::Behind {
+                    tip: shared.reached.borrow().tip,
+                    head: wanted.number(),
+                });
+            }
         }
         let ended = || Waiting::Failed("the index of addresses has ended".to_owned());
         let rows = shared.rows.load_full().ok_or_else(ended)?;
-        let rows = rows.read().map_err(|error| Waiting::Failed(error.to_string()))?;
+        let rows = rows
+            .read()
+            .map_err(|error| Waiting::Failed(error.to_string()))?;
         Ok(IndexReader::new(rows, shared.chain.clone()))
     }
 
@@ -287,7 +308,9 @@ fn pause(shared: &SharedIndex, head: &Head, progress: Progress, worked: Duration
 fn recover(shared: &SharedIndex, follower: &mut Follower, mut error: IndexError) -> bool {
     loop {
         tracing::error!(%error, "the index of addresses failed");
-        shared.reached.send_modify(|reached| (reached.version, reached.failed) = (None, Some(error.to_string())));
+        shared.reached.send_modify(|reached| {
+            (reached.version, reached.failed) = (None, Some(error.to_string()))
+        });
         thread::sleep(PAUSE);
         match reopen(shared, follower, error.is_damage()) {
             Ok(()) => return true,
@@ -298,7 +321,11 @@ fn recover(shared: &SharedIndex, follower: &mut Follower, mut error: IndexError)
 }
 
 /// Opens the rows again after an error. A damaged file is deleted first, and built again.
-fn reopen(shared: &SharedIndex, follower: &mut Follower, is_damaged: bool) -> Result<(), IndexError> {
+fn reopen(
+    shared: &SharedIndex,
+    follower: &mut Follower,
+    is_damaged: bool,
+) -> Result<(), IndexError> {
     // Closes the file.
     shared.rows.store(None);
     follower.rows = Arc::new(Rows::open(None)?);

@@ -51,7 +51,12 @@ pub struct TokenRecord {
 impl TokenRecord {
     /// A token of which only its transfers are known.
     pub(super) fn new(kind: TokenKind) -> Self {
-        Self { kind: kind.code(), name: None, symbol: None, decimals: None }
+        Self {
+            kind: kind.code(),
+            name: None,
+            symbol: None,
+            decimals: None,
+        }
     }
 
     /// The standard of the token.
@@ -80,7 +85,10 @@ pub(super) struct TokenReads {
 
 impl TokenReads {
     pub(super) fn new(head: Arc<Head>) -> Self {
-        Self { view: View::newest(head), exhausted: Mutex::default() }
+        Self {
+            view: View::newest(head),
+            exhausted: Mutex::default(),
+        }
     }
 
     /// Returns whether the reads are made at this head.
@@ -89,7 +97,12 @@ impl TokenReads {
     }
 
     fn output(&self, token: Address, input: Vec<u8>) -> Option<Bytes> {
-        if self.exhausted.lock().get(&token).is_some_and(|count| *count >= MAX_EXHAUSTED) {
+        if self
+            .exhausted
+            .lock()
+            .get(&token)
+            .is_some_and(|count| *count >= MAX_EXHAUSTED)
+        {
             return None;
         }
         match output(&self.view, token, input) {
@@ -109,40 +122,56 @@ impl TokenReads {
 
     /// Returns a holder's balance of an ERC-20 token, or number of ERC-721 tokens.
     pub(super) fn balance(&self, token: Address, holder: Address) -> U256 {
-        self.ask(token, &balanceOfCall { holder }).unwrap_or_default()
+        self.ask(token, &balanceOfCall { holder })
+            .unwrap_or_default()
     }
 
     /// Returns a holder's amount of an ERC-1155 token.
     pub(super) fn amount(&self, token: Address, holder: Address, id: U256) -> U256 {
-        self.ask(token, &Amounts::balanceOfCall { holder, id }).unwrap_or_default()
+        self.ask(token, &Amounts::balanceOfCall { holder, id })
+            .unwrap_or_default()
     }
 
     /// Returns the owner of an ERC-721 token.
     pub(super) fn owner(&self, token: Address, id: U256) -> Option<Address> {
-        self.ask(token, &ownerOfCall { id }).filter(|owner| !owner.is_zero())
+        self.ask(token, &ownerOfCall { id })
+            .filter(|owner| !owner.is_zero())
     }
 }
 
 fn output(view: &View, token: Address, input: Vec<u8>) -> Result<ExecutionResult, impl Sized> {
     let overrides = StateOverrides::new();
-    let call = Call { to: Some(token), input: input.into(), ..Call::default() };
+    let call = Call {
+        to: Some(token),
+        input: input.into(),
+        ..Call::default()
+    };
     view.call_context(&overrides, READ_GAS).call(&call)
 }
 
 /// Returns a text, which old tokens return as 32 bytes.
 fn text(output: &Bytes) -> Option<String> {
     let text = match <[u8; 32]>::try_from(&output[..]) {
-        Ok(word) => String::from_utf8_lossy(B256::from(word).as_slice()).trim_end_matches('\0').to_owned(),
+        Ok(word) => String::from_utf8_lossy(B256::from(word).as_slice())
+            .trim_end_matches('\0')
+            .to_owned(),
         Err(_) => String::abi_decode(output).ok()?,
     };
     // PostgreSQL's rule, which explorers' clients rely on.
-    Some(text.chars().filter(|letter| *letter != '\0').take(MAX_NAME).collect())
+    Some(
+        text.chars()
+            .filter(|letter| *letter != '\0')
+            .take(MAX_NAME)
+            .collect(),
+    )
 }
 
 /// Returns the total supply of a token, if its contract says so.
 pub fn total_supply(view: &View, token: Address) -> Option<U256> {
     match output(view, token, totalSupplyCall {}.abi_encode()) {
-        Ok(ExecutionResult::Success { output, .. }) => totalSupplyCall::abi_decode_returns(&output.into_data()).ok(),
+        Ok(ExecutionResult::Success { output, .. }) => {
+            totalSupplyCall::abi_decode_returns(&output.into_data()).ok()
+        }
         _ => None,
     }
 }

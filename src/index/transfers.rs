@@ -38,7 +38,10 @@ impl TokenKind {
     }
 
     pub(super) fn of_code(code: u8) -> Self {
-        Self::ALL.get(usize::from(code)).copied().unwrap_or(Self::Erc20)
+        Self::ALL
+            .get(usize::from(code))
+            .copied()
+            .unwrap_or(Self::Erc20)
     }
 }
 
@@ -62,27 +65,61 @@ pub struct TokenTransfer {
 /// Returns the transfers that a log reports: one, or one for each id of a batch.
 pub fn transfers_of(log: &Log) -> Vec<TokenTransfer> {
     let (token, topics) = (log.address, log.data.topics());
-    let one = |kind, from, to, id, amount| vec![TokenTransfer { token, kind, from, to, id, amount }];
+    let one = |kind, from, to, id, amount| {
+        vec![TokenTransfer {
+            token,
+            kind,
+            from,
+            to,
+            id,
+            amount,
+        }]
+    };
     match topics.first() {
         Some(&Transfer::SIGNATURE_HASH) => match (topics, log.data.data.len()) {
             (&[_, from, to], 32) => {
                 let amount = U256::from_be_slice(&log.data.data);
-                one(TokenKind::Erc20, Address::from_word(from), Address::from_word(to), None, amount)
+                one(
+                    TokenKind::Erc20,
+                    Address::from_word(from),
+                    Address::from_word(to),
+                    None,
+                    amount,
+                )
             }
             (&[_, from, to, id], 0) => {
                 let id = Some(U256::from_be_bytes(id.0));
-                one(TokenKind::Erc721, Address::from_word(from), Address::from_word(to), id, U256::ONE)
+                one(
+                    TokenKind::Erc721,
+                    Address::from_word(from),
+                    Address::from_word(to),
+                    id,
+                    U256::ONE,
+                )
             }
             _ => Vec::new(),
         },
         Some(&TransferSingle::SIGNATURE_HASH) => match TransferSingle::decode_log_data(&log.data) {
-            Ok(TransferSingle { from, to, id, value, .. }) => one(TokenKind::Erc1155, from, to, Some(id), value),
+            Ok(TransferSingle {
+                from,
+                to,
+                id,
+                value,
+                ..
+            }) => one(TokenKind::Erc1155, from, to, Some(id), value),
             Err(_) => Vec::new(),
         },
         Some(&TransferBatch::SIGNATURE_HASH) => match TransferBatch::decode_log_data(&log.data) {
-            Ok(TransferBatch { from, to, ids, values, .. }) if ids.len() == values.len() => {
+            Ok(TransferBatch {
+                from,
+                to,
+                ids,
+                values,
+                ..
+            }) if ids.len() == values.len() => {
                 let each = ids.into_iter().zip(values);
-                each.flat_map(|(id, value)| one(TokenKind::Erc1155, from, to, Some(id), value)).collect()
+                each.flat_map(|(id, value)| one(TokenKind::Erc1155, from, to, Some(id), value))
+                    .collect()
             }
             _ => Vec::new(),
         },

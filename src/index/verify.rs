@@ -25,11 +25,18 @@ pub struct IndexReport {
 ///
 /// # Errors
 /// If the file is damaged, or a row differs. Deleting the file repairs it: it is rebuilt from the chain.
-pub fn verify(directory: &Path, block: impl Fn(u64) -> Option<Arc<Block>>) -> Result<Option<IndexReport>, IndexError> {
-    let Some(rows) = Rows::existing(directory)? else { return Ok(None) };
+pub fn verify(
+    directory: &Path,
+    block: impl Fn(u64) -> Option<Arc<Block>>,
+) -> Result<Option<IndexReport>, IndexError> {
+    let Some(rows) = Rows::existing(directory)? else {
+        return Ok(None);
+    };
     let rows = rows.read()?;
     let mut report = IndexReport::default();
-    let Some(meta) = meta(&rows)? else { return Ok(Some(report)) };
+    let Some(meta) = meta(&rows)? else {
+        return Ok(Some(report));
+    };
     for number in meta.first..=meta.tip {
         let differs = |what: &str| IndexError::Differs(format!("block {number}: {what}"));
         let Some(block) = block(number) else { continue };
@@ -45,7 +52,9 @@ pub fn verify(directory: &Path, block: impl Fn(u64) -> Option<Arc<Block>>) -> Re
             rows.get(*key)?.ok_or_else(|| differs("a row is missing"))?;
         }
         for (key, value) in BlockRows::of(&block, &[]).rows {
-            let own = rows.get(&key[..])?.ok_or_else(|| differs("a row is missing"))?;
+            let own = rows
+                .get(&key[..])?
+                .ok_or_else(|| differs("a row is missing"))?;
             if own.value() != value || !keys.contains(&key[..]) {
                 return Err(differs("a row differs"));
             }

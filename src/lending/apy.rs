@@ -27,7 +27,11 @@ pub fn yearly_percent(per_second: U256) -> String {
 
 /// `base^exponent` by repeated squaring, rounded down at every step, as `Ray.rpow` does it on chain.
 fn power(mut base: U256, mut exponent: u64) -> U256 {
-    let mut result = if exponent.is_multiple_of(2) { RAY } else { base };
+    let mut result = if exponent.is_multiple_of(2) {
+        RAY
+    } else {
+        base
+    };
     exponent /= 2;
     while exponent > 0 {
         base = grow(base, base);

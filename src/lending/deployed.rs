@@ -13,5 +13,7 @@ use crate::{
 pub fn deployed_pool(view: &View, network: &Network) -> Address {
     let contracts = &network.contracts;
     let pool = read(view, contracts.lending_lens, &LendingLens::poolCall {});
-    pool.ok().filter(|pool| !pool.is_zero()).unwrap_or(contracts.lending_pool)
+    pool.ok()
+        .filter(|pool| !pool.is_zero())
+        .unwrap_or(contracts.lending_pool)
 }

@@ -37,16 +37,40 @@ pub fn steps(network: &Network, roles: LendingRoles, limited: bool) -> Vec<Step>
     let LendingRoles { treasury, borrower } = roles;
     let contracts = &network.contracts;
     let pool = contracts.lending_pool;
-    let constructor = LendingPool::constructorCall { owner_: treasury, oracle_: contracts.oracle };
+    let constructor = LendingPool::constructorCall {
+        owner_: treasury,
+        oracle_: contracts.oracle,
+    };
     let lens_constructor = LendingLens::constructorCall { pool_: pool };
     let mut steps = vec![
-        deploy("lending pool", pool, treasury, artifacts::LENDING_POOL, constructor),
-        deploy("lending lens", contracts.lending_lens, treasury, artifacts::LENDING_LENS, lens_constructor),
+        deploy(
+            "lending pool",
+            pool,
+            treasury,
+            artifacts::LENDING_POOL,
+            constructor,
+        ),
+        deploy(
+            "lending lens",
+            contracts.lending_lens,
+            treasury,
+            artifacts::LENDING_LENS,
+            lens_constructor,
+        ),
     ];
     for token in &network.tokens {
-        let constructor = PToken::constructorCall { pool_: pool, asset_: token.address };
+        let constructor = PToken::constructorCall {
+            pool_: pool,
+            asset_: token.address,
+        };
         let name = format!("p{}", token.symbol);
-        steps.push(deploy(&name, token.receipt, treasury, artifacts::RECEIPT_TOKEN, constructor));
+        steps.push(deploy(
+            &name,
+            token.receipt,
+            treasury,
+            artifacts::RECEIPT_TOKEN,
+            constructor,
+        ));
         let cap = if limited { cap(token) } else { 0 };
         let listing = LendingPool::addAssetCall {
             asset: token.address,
@@ -55,19 +79,38 @@ pub fn steps(network: &Network, roles: LendingRoles, limited: bool) -> Vec<Step>
             supplyCapTokens: cap,
             borrowCapTokens: cap,
         };
-        steps.push(call(&format!("list {}", token.symbol), treasury, pool, listing));
+        steps.push(call(
+            &format!("list {}", token.symbol),
+            treasury,
+            pool,
+            listing,
+        ));
         steps.extend(supply(token, SUPPLY_USD, treasury, treasury, pool));
     }
     if limited {
-        let least_loan = LendingPool::setLeastLoanCall { usd: U256::from(LEAST_LOAN_USD * 100_000_000) };
+        let least_loan = LendingPool::setLeastLoanCall {
+            usd: U256::from(LEAST_LOAN_USD * 100_000_000),
+        };
         steps.push(call("set the least loan", treasury, pool, least_loan));
     }
-    for token in network.tokens.iter().filter(|token| token.lending == LendingClass::Stable) {
+    for token in network
+        .tokens
+        .iter()
+        .filter(|token| token.lending == LendingClass::Stable)
+    {
         steps.extend(supply(token, COLLATERAL_USD, treasury, borrower, pool));
     }
     for token in &network.tokens {
-        let loan = LendingPool::borrowCall { asset: token.address, amount: worth(token, loan_usd(token.lending)) };
-        steps.push(call(&format!("borrow {}", token.symbol), borrower, pool, loan));
+        let loan = LendingPool::borrowCall {
+            asset: token.address,
+            amount: worth(token, loan_usd(token.lending)),
+        };
+        steps.push(call(
+            &format!("borrow {}", token.symbol),
+            borrower,
+            pool,
+            loan,
+        ));
     }
     steps
 }
@@ -78,13 +121,40 @@ fn cap(token: &network::Token) -> u128 {
 }
 
 /// Mints a token for `lender`, who then deposits it.
-fn supply(token: &network::Token, usd: u64, treasury: Address, lender: Address, pool: Address) -> [Step; 3] {
+fn supply(
+    token: &network::Token,
+    usd: u64,
+    treasury: Address,
+    lender: Address,
+    pool: Address,
+) -> [Step; 3] {
     let amount = worth(token, usd);
     let what = |verb: &str| format!("{verb} {}", token.symbol);
     [
-        call(&what("mint"), treasury, token.address, Token::mintCall { to: lender, amount }),
-        call(&what("approve"), lender, token.address, Token::approveCall { spender: pool, value: amount }),
-        call(&what("lend"), lender, pool, LendingPool::depositCall { asset: token.address, amount }),
+        call(
+            &what("mint"),
+            treasury,
+            token.address,
+            Token::mintCall { to: lender, amount },
+        ),
+        call(
+            &what("approve"),
+            lender,
+            token.address,
+            Token::approveCall {
+                spender: pool,
+                value: amount,
+            },
+        ),
+        call(
+            &what("lend"),
+            lender,
+            pool,
+            LendingPool::depositCall {
+                asset: token.address,
+                amount,
+            },
+        ),
     ]
 }
 
@@ -132,11 +202,19 @@ mod tests {
     #[test]
     fn the_first_loans_are_covered() {
         let network = Network::default();
-        let borrowed: u64 = network.tokens.iter().map(|token| loan_usd(token.lending)).sum();
+        let borrowed: u64 = network
+            .tokens
+            .iter()
+            .map(|token| loan_usd(token.lending))
+            .sum();
         let power = 2 * COLLATERAL_USD * 7 / 10;
         assert!(borrowed <= power, "{borrowed} of {power}");
         let amounts = network.tokens.iter().map(|token| worth(token, SUPPLY_USD));
-        assert!(amounts.into_iter().all(|amount| amount < U256::from(u128::MAX)));
+        assert!(
+            amounts
+                .into_iter()
+                .all(|amount| amount < U256::from(u128::MAX))
+        );
     }
 
     #[test]
@@ -144,7 +222,11 @@ mod tests {
         let network = Network::default();
         for token in &network.tokens {
             let cap = U256::from(cap(token)) * unit(token);
-            assert!(cap <= worth(token, 10 * SUPPLY_USD) && cap > worth(token, 9 * SUPPLY_USD), "{}", token.symbol);
+            assert!(
+                cap <= worth(token, 10 * SUPPLY_USD) && cap > worth(token, 9 * SUPPLY_USD),
+                "{}",
+                token.symbol
+            );
         }
     }
 }

@@ -43,7 +43,11 @@ impl Samples {
         let mut blocks = Vec::with_capacity(instants.len() + 1);
         let (genesis, oldest) = (head.genesis.number(), chain.oldest(head));
         // If every later block is there, the first one is, too.
-        let oldest = if oldest <= genesis + 1 { genesis } else { oldest };
+        let oldest = if oldest <= genesis + 1 {
+            genesis
+        } else {
+            oldest
+        };
         PastBlocks { chain, head }.blocks_at(&instants, (oldest, head.number()), &mut blocks);
         blocks.push(head.block.clone());
         blocks.dedup_by_key(|block| block.number());
@@ -68,8 +72,13 @@ impl Samples {
         if settled && let Some(sample) = self.0.lock().get(&key) {
             return Ok(Some(sample.clone()));
         }
-        let Ok(view) = View::of(head.clone(), block) else { return Ok(None) };
-        let sample = PoolSample::new(&read(&view, lens, &LendingLens::getPoolCall { asset })?, &view.block);
+        let Ok(view) = View::of(head.clone(), block) else {
+            return Ok(None);
+        };
+        let sample = PoolSample::new(
+            &read(&view, lens, &LendingLens::getPoolCall { asset })?,
+            &view.block,
+        );
         if settled {
             let mut samples = self.0.lock();
             if samples.len() >= MAX_SAMPLES {
@@ -89,14 +98,22 @@ struct PastBlocks<'a> {
 
 impl PastBlocks<'_> {
     fn block(&self, number: u64) -> Option<Arc<Block>> {
-        self.head.block(number).cloned().or_else(|| self.chain.old_block(self.head, number))
+        self.head
+            .block(number)
+            .cloned()
+            .or_else(|| self.chain.old_block(self.head, number))
     }
 
     /// Collects the newest block at each of `instants`, which are in order, among those from `low` to `high`. Bisects the
     /// instants, so that each search narrows the range of the next.
     fn blocks_at(&self, instants: &[u64], (low, high): (u64, u64), out: &mut Vec<Arc<Block>>) {
-        let Some(&instant) = instants.get(instants.len() / 2) else { return };
-        let (before, after) = (&instants[..instants.len() / 2], &instants[instants.len() / 2 + 1..]);
+        let Some(&instant) = instants.get(instants.len() / 2) else {
+            return;
+        };
+        let (before, after) = (
+            &instants[..instants.len() / 2],
+            &instants[instants.len() / 2 + 1..],
+        );
         match self.block_at(instant, (low, high)) {
             Some(block) => {
                 let number = block.number();
@@ -110,11 +127,16 @@ impl PastBlocks<'_> {
     }
 
     fn block_at(&self, instant: u64, (mut low, mut high): (u64, u64)) -> Option<Arc<Block>> {
-        let mut found = self.block(low).filter(|block| block.header.timestamp <= instant)?;
+        let mut found = self
+            .block(low)
+            .filter(|block| block.header.timestamp <= instant)?;
         // The block `low` is not later than the instant; all blocks after `high` are.
         while low < high {
             let middle = low + (high - low).div_ceil(2);
-            match self.block(middle).filter(|block| block.header.timestamp <= instant) {
+            match self
+                .block(middle)
+                .filter(|block| block.header.timestamp <= instant)
+            {
                 Some(block) => (low, found) = (middle, block),
                 None => high = middle - 1,
             }
@@ -127,9 +149,14 @@ impl PastBlocks<'_> {
 fn instants(now: u64, span: Span) -> impl Iterator<Item = u64> {
     let step = (span.seconds / span.count).max(1);
     let end = now.div_ceil(step);
-    let first = (now.saturating_sub(span.seconds) / step + 1).max(end.saturating_sub(span.count - 1));
+    let first =
+        (now.saturating_sub(span.seconds) / step + 1).max(end.saturating_sub(span.count - 1));
     // The chain's first seconds are part of its past as well.
-    let first = if now <= span.seconds && span.count > end { 0 } else { first };
+    let first = if now <= span.seconds && span.count > end {
+        0
+    } else {
+        first
+    };
     (first..end).map(move |n| n * step)
 }
 
@@ -140,12 +167,22 @@ mod tests {
     #[test]
     fn instants_are_even_and_stay_within_their_number() {
         let all = |now, seconds, count| instants(now, Span { seconds, count }).collect::<Vec<_>>();
-        assert_eq!(all(1_000, 100, 10), [910, 920, 930, 940, 950, 960, 970, 980, 990]);
-        assert_eq!(all(1_005, 100, 10), [920, 930, 940, 950, 960, 970, 980, 990, 1_000]);
+        assert_eq!(
+            all(1_000, 100, 10),
+            [910, 920, 930, 940, 950, 960, 970, 980, 990]
+        );
+        assert_eq!(
+            all(1_005, 100, 10),
+            [920, 930, 940, 950, 960, 970, 980, 990, 1_000]
+        );
         assert_eq!(all(5, 100, 10), [0]);
         assert_eq!(all(1_000, 100, 1), Vec::<u64>::new());
         assert_eq!(all(1_000, 3_600, 2_000).len(), 1_000);
-        for (now, seconds, count) in [(1_700_000_001, 86_400, 100), (1_700_000_001, 3_600, 7), (0, 3_600, 5)] {
+        for (now, seconds, count) in [
+            (1_700_000_001, 86_400, 100),
+            (1_700_000_001, 3_600, 7),
+            (0, 3_600, 5),
+        ] {
             assert!(all(now, seconds, count).len() < count as usize);
         }
     }

@@ -62,9 +62,13 @@ impl Pools {
     /// Returns the asset with an address or a symbol, in any case.
     pub(super) fn find(&self, name: &str) -> Option<Address> {
         let wanted = address_from_hex(&name.to_ascii_lowercase()).ok();
-        let is_meant =
-            |(address, symbol): &&(Address, String)| wanted == Some(*address) || symbol.eq_ignore_ascii_case(name);
-        self.assets.iter().find(is_meant).map(|(address, _)| *address)
+        let is_meant = |(address, symbol): &&(Address, String)| {
+            wanted == Some(*address) || symbol.eq_ignore_ascii_case(name)
+        };
+        self.assets
+            .iter()
+            .find(is_meant)
+            .map(|(address, _)| *address)
     }
 }
 
@@ -96,15 +100,25 @@ impl LensReader {
             let lens = self.lens;
             let ask = move || read(&View::newest(head), lens, &LendingLens::getPoolsCall {});
             let views = shared(ask).await?;
-            let assets = views.iter().map(|pool| (pool.asset, pool.symbol.clone())).collect();
-            Ok::<_, RestError>(Pools { body: Rendered::new(bodies::pools(&views), self.clock.now_ms()), assets })
+            let assets = views
+                .iter()
+                .map(|pool| (pool.asset, pool.symbol.clone()))
+                .collect();
+            Ok::<_, RestError>(Pools {
+                body: Rendered::new(bodies::pools(&views), self.clock.now_ms()),
+                assets,
+            })
         };
         let (_, pools) = self.pools.get(&self.chain, make).await?;
         Ok(pools)
     }
 
     /// Passes the body about one user or pool to `answer`.
-    pub(super) async fn single<R>(&self, topic: Topic, answer: impl FnOnce(&Rendered) -> R) -> Result<R, RestError> {
+    pub(super) async fn single<R>(
+        &self,
+        topic: Topic,
+        answer: impl FnOnce(&Rendered) -> R,
+    ) -> Result<R, RestError> {
         let empty = |_| async { Ok::<_, RestError>(BodiesByTopic::default()) };
         let (head, held) = self.bodies.get(&self.chain, empty).await?;
         let shared = held.get(topic);
@@ -131,13 +145,20 @@ impl LensReader {
                     let limits = read_newer(&view, lens, &LendingLens::getLimitsCall { asset })?;
                     bodies::pool(&pool, limits.as_ref(), &view.block)
                 }
-                Topic::User(user) => bodies::user(user, &read(&view, lens, &LendingLens::getAccountCall { user })?),
+                Topic::User(user) => bodies::user(
+                    user,
+                    &read(&view, lens, &LendingLens::getAccountCall { user })?,
+                ),
                 Topic::Positions(user) => {
                     let account = read(&view, lens, &LendingLens::getAccountCall { user })?;
-                    let collateral = read_newer(&view, lens, &LendingLens::getCollateralCall { user })?;
+                    let collateral =
+                        read_newer(&view, lens, &LendingLens::getCollateralCall { user })?;
                     bodies::positions(user, &account, collateral.as_deref())
                 }
-                Topic::Score(user) => bodies::score(user, &read(&view, lens, &LendingLens::getScoreCall { user })?),
+                Topic::Score(user) => bodies::score(
+                    user,
+                    &read(&view, lens, &LendingLens::getScoreCall { user })?,
+                ),
             })
         };
         let body = match topic {
@@ -158,8 +179,21 @@ impl LensReader {
         let (chain, lens, samples) = (self.chain.clone(), self.lens, self.samples.clone());
         let body = self.run(move || {
             let head = chain.head();
-            let view = read(&View::newest(head.clone()), lens, &LendingLens::getPoolCall { asset })?;
-            let samples = samples.take(&chain, &head, lens, asset, Span { seconds: timeframe.seconds, count })?;
+            let view = read(
+                &View::newest(head.clone()),
+                lens,
+                &LendingLens::getPoolCall { asset },
+            )?;
+            let samples = samples.take(
+                &chain,
+                &head,
+                lens,
+                asset,
+                Span {
+                    seconds: timeframe.seconds,
+                    count,
+                },
+            )?;
             Ok(bodies::history(&view, timeframe.name, samples))
         });
         Ok(Rendered::for_one(body.await?, self.clock.now_ms()))
@@ -189,7 +223,11 @@ fn unreadable(error: ReadContractError) -> RestError {
 }
 
 /// Reads a function that the lens of a chain of an earlier version lacks; none there.
-fn read_newer<C: SolCall>(view: &View, lens: Address, call: &C) -> Result<Option<C::Return>, ReadContractError> {
+fn read_newer<C: SolCall>(
+    view: &View,
+    lens: Address,
+    call: &C,
+) -> Result<Option<C::Return>, ReadContractError> {
     match read(view, lens, call) {
         Err(ReadContractError::Failed { .. }) => Ok(None),
         answer => answer.map(Some),

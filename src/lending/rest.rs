@@ -15,9 +15,11 @@ use crate::{
     clock::Clock,
     network::Network,
     web::{
-        Api, CachePolicy, Cached, Interface, Operation, Path, Query, Rendered, RestError, method_not_allowed,
+        Api, CachePolicy, Cached, Interface, Operation, Path, Query, Rendered, RestError,
+        method_not_allowed,
         parameters::{
-            Limit, NamedToken, Param, ParamError, ParameterError, ParameterPlace, Timeframe, UserAddress, parameters,
+            Limit, NamedToken, Param, ParamError, ParameterError, ParameterPlace, Timeframe,
+            UserAddress, parameters,
         },
     },
 };
@@ -97,7 +99,11 @@ impl Lending {
     /// The interface to the lending pool of `network` on `chain`.
     pub fn new(chain: Chain, network: Arc<Network>, clock: Arc<dyn Clock>) -> Self {
         let reader = LensReader::new(chain, &network, clock.clone());
-        Self(Arc::new(Shared { network, clock, reader }))
+        Self(Arc::new(Shared {
+            network,
+            clock,
+            reader,
+        }))
     }
 
     /// The routes under `/api` and their description.
@@ -105,17 +111,34 @@ impl Lending {
         Api::new("Lending")
             .get("/api/pools", pools, "All pools.")
             .get("/api/pools/{asset}", one_pool, "Details of a pool.")
-            .get("/api/pools/{asset}/history", history, "A pool's utilisation and rates.")
+            .get(
+                "/api/pools/{asset}/history",
+                history,
+                "A pool's utilisation and rates.",
+            )
             .get("/api/user/{address}", account, "Summary of a user.")
-            .get("/api/user/{address}/positions", positions, "A user's deposits and loans.")
-            .get("/api/user/{address}/score", score, "Components of a credit score.")
+            .get(
+                "/api/user/{address}/positions",
+                positions,
+                "A user's deposits and loans.",
+            )
+            .get(
+                "/api/user/{address}/score",
+                score,
+                "Components of a credit score.",
+            )
             .and(|router| router.method_not_allowed_fallback(method_not_allowed))
             .with_state(self.clone())
     }
 
     fn respond<T>(&self, request: &HeaderMap, body: &Rendered) -> Cached<T> {
         // A deposit has to be in the very next answer, so caches must revalidate each time.
-        Cached::new(body, request, CachePolicy::Revalidate, self.0.clock.now_ms())
+        Cached::new(
+            body,
+            request,
+            CachePolicy::Revalidate,
+            self.0.clock.now_ms(),
+        )
     }
 
     /// Returns the address of an asset, which a pool exists for.
@@ -135,7 +158,10 @@ impl Lending {
     }
 
     async fn single<T>(&self, topic: Topic, request: &HeaderMap) -> Body<T> {
-        self.0.reader.single(topic, |body| self.respond(request, body)).await
+        self.0
+            .reader
+            .single(topic, |body| self.respond(request, body))
+            .await
     }
 }
 
@@ -147,8 +173,14 @@ async fn pools(State(lending): State<Lending>, headers: HeaderMap) -> Body<Vec<P
     Ok(lending.respond(&headers, &pools.body))
 }
 
-async fn one_pool(State(lending): State<Lending>, Path(path): Path<PoolPath>, headers: HeaderMap) -> Body<PoolDetails> {
-    lending.single(Topic::Pool(lending.asset(path.asset).await?), &headers).await
+async fn one_pool(
+    State(lending): State<Lending>,
+    Path(path): Path<PoolPath>,
+    headers: HeaderMap,
+) -> Body<PoolDetails> {
+    lending
+        .single(Topic::Pool(lending.asset(path.asset).await?), &headers)
+        .await
 }
 
 async fn history(
@@ -158,11 +190,19 @@ async fn history(
     headers: HeaderMap,
 ) -> Body<PoolHistory> {
     let asset = lending.asset(path.asset).await?;
-    let body = lending.0.reader.history(asset, query.timeframe, query.limit.0).await?;
+    let body = lending
+        .0
+        .reader
+        .history(asset, query.timeframe, query.limit.0)
+        .await?;
     Ok(lending.respond(&headers, &body))
 }
 
-async fn account(State(lending): State<Lending>, Path(path): Path<UserPath>, headers: HeaderMap) -> Body<UserBody> {
+async fn account(
+    State(lending): State<Lending>,
+    Path(path): Path<UserPath>,
+    headers: HeaderMap,
+) -> Body<UserBody> {
     lending.single(Topic::User(path.user.0), &headers).await
 }
 
@@ -171,9 +211,15 @@ async fn positions(
     Path(path): Path<UserPath>,
     headers: HeaderMap,
 ) -> Body<PositionsBody> {
-    lending.single(Topic::Positions(path.user.0), &headers).await
+    lending
+        .single(Topic::Positions(path.user.0), &headers)
+        .await
 }
 
-async fn score(State(lending): State<Lending>, Path(path): Path<UserPath>, headers: HeaderMap) -> Body<ScoreBody> {
+async fn score(
+    State(lending): State<Lending>,
+    Path(path): Path<UserPath>,
+    headers: HeaderMap,
+) -> Body<ScoreBody> {
     lending.single(Topic::Score(path.user.0), &headers).await
 }

@@ -35,12 +35,21 @@ pub type DecodedEntries = Box<dyn Iterator<Item = Result<DecodedEntry, LogError>
 /// Decodes the entries of a stream that has about `expected` of them.
 pub fn decode_ahead(entries: EntryStream, expected: u64) -> Result<DecodedEntries, LogError> {
     let entries = entries.map(|stored| decode_entry(stored?));
-    if expected < BATCH as u64 { Ok(Box::new(entries)) } else { Ok(Box::new(DecodedAhead::start(entries)?)) }
+    if expected < BATCH as u64 {
+        Ok(Box::new(entries))
+    } else {
+        Ok(Box::new(DecodedAhead::start(entries)?))
+    }
 }
 
 fn decode_entry(stored: StoredEntry) -> Result<DecodedEntry, LogError> {
     let (height, size) = (stored.height, stored.bytes.len() as u64);
-    Ok(DecodedEntry { height, size, part: stored.part()?, entry: stored.entry()? })
+    Ok(DecodedEntry {
+        height,
+        size,
+        part: stored.part()?,
+        entry: stored.entry()?,
+    })
 }
 
 type Batch = Vec<Result<DecodedEntry, LogError>>;
@@ -54,13 +63,22 @@ struct DecodedAhead {
 }
 
 impl DecodedAhead {
-    fn start(entries: impl Iterator<Item = Result<DecodedEntry, LogError>> + Send + 'static) -> Result<Self, LogError> {
+    fn start(
+        entries: impl Iterator<Item = Result<DecodedEntry, LogError>> + Send + 'static,
+    ) -> Result<Self, LogError> {
         let (sender, batches) = sync_channel(WAITING);
         let thread = thread::Builder::new()
             .name("decode".to_owned())
             .spawn(move || send(entries, &sender))
-            .map_err(|source| LogError::Io { file: "a thread that decodes entries".to_owned(), source })?;
-        Ok(Self { batch: Vec::new().into_iter(), batches, thread: Some(thread) })
+            .map_err(|source| LogError::Io {
+                file: "a thread that decodes entries".to_owned(),
+                source,
+            })?;
+        Ok(Self {
+            batch: Vec::new().into_iter(),
+            batches,
+            thread: Some(thread),
+        })
     }
 }
 
@@ -87,7 +105,10 @@ impl Iterator for DecodedAhead {
 }
 
 /// Sends entries in batches, until there are no more or nobody waits for them.
-fn send(entries: impl Iterator<Item = Result<DecodedEntry, LogError>>, batches: &SyncSender<Batch>) {
+fn send(
+    entries: impl Iterator<Item = Result<DecodedEntry, LogError>>,
+    batches: &SyncSender<Batch>,
+) {
     let (mut batch, mut bytes) = (Batch::new(), 0);
     for decoded in entries {
         let is_last = decoded.is_err();

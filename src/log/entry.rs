@@ -118,7 +118,11 @@ const ANSWERED: u8 = 9;
 impl RequestPart {
     /// Encodes the part, which the encoding of the entry follows.
     pub fn write(&self, out: &mut Writer) {
-        out.byte(if self.answer == 0 { REQUESTED } else { ANSWERED });
+        out.byte(if self.answer == 0 {
+            REQUESTED
+        } else {
+            ANSWERED
+        });
         out.raw(&self.id.to_le_bytes());
         out.number(self.left);
         if self.answer != 0 {
@@ -145,13 +149,21 @@ impl LogEntry {
     /// Encodes the entry.
     pub fn write(&self, out: &mut Writer) {
         match self {
-            Self::Block { block, changes, shift } => {
+            Self::Block {
+                block,
+                changes,
+                shift,
+            } => {
                 out.byte(BLOCK);
                 shift.write(out);
                 block.write(out);
                 changes.write(out);
             }
-            Self::Edit { changes, root, parameters } => {
+            Self::Edit {
+                changes,
+                root,
+                parameters,
+            } => {
                 out.byte(EDIT);
                 out.raw(root.as_slice());
                 out.option(parameters.as_ref(), |out, parameters| parameters.write(out));
@@ -168,7 +180,13 @@ impl LogEntry {
                 // Not an option: logs without snapshots remain readable for earlier versions.
                 uses_up.iter().for_each(|first| out.number(*first));
             }
-            Self::Snapshot { id, number, hash, shift, name } => {
+            Self::Snapshot {
+                id,
+                number,
+                hash,
+                shift,
+                name,
+            } => {
                 out.byte(SNAPSHOT);
                 out.number(*id);
                 out.number(*number);
@@ -205,17 +223,29 @@ impl LogEntry {
             BLOCK => {
                 let shift = TimeShift::read(from)?;
                 let block = Arc::new(Block::read(from)?);
-                Self::Block { block, changes: Arc::new(Changes::read(from)?), shift }
+                Self::Block {
+                    block,
+                    changes: Arc::new(Changes::read(from)?),
+                    shift,
+                }
             }
             EDIT => {
                 let root = B256::from(from.array()?);
                 let parameters = from.option(EditableParams::read)?;
-                Self::Edit { changes: Arc::new(Changes::read(from)?), root, parameters }
+                Self::Edit {
+                    changes: Arc::new(Changes::read(from)?),
+                    root,
+                    parameters,
+                }
             }
             TIME => Self::Time(TimeShift::read(from)?),
             REVERT => {
                 let (to, shift) = (from.number()?, TimeShift::read(from)?);
-                let uses_up = if from.is_empty() { None } else { Some(from.number()?) };
+                let uses_up = if from.is_empty() {
+                    None
+                } else {
+                    Some(from.number()?)
+                };
                 Self::Revert { to, shift, uses_up }
             }
             SNAPSHOT => Self::Snapshot {
@@ -223,11 +253,18 @@ impl LogEntry {
                 number: from.number()?,
                 hash: from.array()?.into(),
                 shift: TimeShift::read(from)?,
-                name: if from.is_empty() { None } else { Some(read_name(from)?.into()) },
+                name: if from.is_empty() {
+                    None
+                } else {
+                    Some(read_name(from)?.into())
+                },
             },
             EPOCH => {
                 let number = from.number()?;
-                Self::Epoch { number, node: read_name(from)?.to_owned() }
+                Self::Epoch {
+                    number,
+                    node: read_name(from)?.to_owned(),
+                }
             }
             SETTING => Self::Setting(Setting::read(from)?),
             _ => return Err(Malformed("kind of entry")),
@@ -254,14 +291,22 @@ impl LogEntry {
     pub fn reverts_to(bytes: &[u8]) -> Result<Option<u64>, Malformed> {
         let (_, entry) = RequestPart::split(bytes)?;
         let from = &mut Reader::new(entry);
-        if from.byte()? == REVERT { from.number().map(Some) } else { Ok(None) }
+        if from.byte()? == REVERT {
+            from.number().map(Some)
+        } else {
+            Ok(None)
+        }
     }
 }
 
 /// Reads the name of a node or of a snapshot.
 pub fn read_name<'a>(from: &mut Reader<'a>) -> Result<&'a str, Malformed> {
     let name = std::str::from_utf8(from.string()?).map_err(|_| Malformed("name"))?;
-    if name.len() > MAX_NAME { Err(Malformed("length of a name")) } else { Ok(name) }
+    if name.len() > MAX_NAME {
+        Err(Malformed("length of a name"))
+    } else {
+        Ok(name)
+    }
 }
 
 impl TimeShift {
@@ -297,7 +342,9 @@ impl EditableParams {
     pub fn read(from: &mut Reader<'_>) -> Result<Self, Malformed> {
         let chain_id = from.number()?;
         let count = from.count(85)?;
-        let signers = (0..count).map(|_| Ok((from.array()?.into(), from.array()?.into()))).collect::<Result<_, _>>()?;
+        let signers = (0..count)
+            .map(|_| Ok((from.array()?.into(), from.array()?.into())))
+            .collect::<Result<_, _>>()?;
         Ok(Self { chain_id, signers })
     }
 }
@@ -315,21 +362,47 @@ mod tests {
 
     #[test]
     fn reverts_and_snapshots_round_trip_and_no_part_of_them_decodes_as_another() {
-        let shift = TimeShift { ahead: i64::MIN, promised: Some(u64::MAX), interval: Some(u64::MAX) };
+        let shift = TimeShift {
+            ahead: i64::MIN,
+            promised: Some(u64::MAX),
+            interval: Some(u64::MAX),
+        };
         let snapshot = |name: Option<&str>| {
             let (hash, name) = (B256::repeat_byte(7), name.map(Arc::from));
-            LogEntry::Snapshot { id: u64::MAX, number: u64::MAX, hash, shift, name }
+            LogEntry::Snapshot {
+                id: u64::MAX,
+                number: u64::MAX,
+                hash,
+                shift,
+                name,
+            }
         };
-        let revert = |uses_up| LogEntry::Revert { to: 300, shift, uses_up };
+        let revert = |uses_up| LogEntry::Revert {
+            to: 300,
+            shift,
+            uses_up,
+        };
         let snapshots = [snapshot(None), snapshot(Some("before the upgrade"))];
-        for entry in snapshots.into_iter().chain([revert(None), revert(Some(0)), revert(Some(u64::MAX))]) {
+        for entry in
+            snapshots
+                .into_iter()
+                .chain([revert(None), revert(Some(0)), revert(Some(u64::MAX))])
+        {
             let encoded = bytes(&entry);
             assert!(encoded.len() <= 120);
             let decoded = LogEntry::decode(&encoded).unwrap();
             assert_eq!(format!("{decoded:?}"), format!("{entry:?}"));
-            let shortest = if encoded[0] == REVERT { bytes(&revert(None)) } else { bytes(&snapshot(None)) }.len();
+            let shortest = if encoded[0] == REVERT {
+                bytes(&revert(None))
+            } else {
+                bytes(&snapshot(None))
+            }
+            .len();
             for length in (0..encoded.len()).filter(|length| *length != shortest) {
-                assert!(LogEntry::decode(&encoded[..length]).is_err(), "{length} bytes of {entry:?}");
+                assert!(
+                    LogEntry::decode(&encoded[..length]).is_err(),
+                    "{length} bytes of {entry:?}"
+                );
             }
             assert!(LogEntry::decode(&[&encoded[..], &[0, 0, 0]].concat()).is_err());
         }
@@ -339,14 +412,31 @@ mod tests {
     #[test]
     fn an_entry_of_a_request_is_the_same_entry() {
         for answer in [0, 1, -70_000] {
-            let part = RequestPart { id: u64::MAX - 1, left: 300, answer };
-            let entry = LogEntry::Revert { to: 300, shift: TimeShift::default(), uses_up: None };
+            let part = RequestPart {
+                id: u64::MAX - 1,
+                left: 300,
+                answer,
+            };
+            let entry = LogEntry::Revert {
+                to: 300,
+                shift: TimeShift::default(),
+                uses_up: None,
+            };
             let mut out = Writer::default();
             part.write(&mut out);
             entry.write(&mut out);
-            assert_eq!(RequestPart::split(out.bytes()).unwrap(), (Some(part), &bytes(&entry)[..]));
-            assert_eq!(RequestPart::split(&bytes(&entry)).unwrap(), (None, &bytes(&entry)[..]));
-            assert_eq!(format!("{:?}", LogEntry::decode(out.bytes()).unwrap()), format!("{entry:?}"));
+            assert_eq!(
+                RequestPart::split(out.bytes()).unwrap(),
+                (Some(part), &bytes(&entry)[..])
+            );
+            assert_eq!(
+                RequestPart::split(&bytes(&entry)).unwrap(),
+                (None, &bytes(&entry)[..])
+            );
+            assert_eq!(
+                format!("{:?}", LogEntry::decode(out.bytes()).unwrap()),
+                format!("{entry:?}")
+            );
             assert_eq!(LogEntry::reverts_to(out.bytes()), Ok(Some(300)));
             // An entry is part of one request.
             let mut twice = Writer::default();
@@ -364,7 +454,12 @@ mod tests {
         settings.set(Setting::Impersonated(account, true));
         LogEntry::Time(TimeShift::default()).follow(&mut settings);
         assert_eq!(settings.sealing.next_base_fee, Some(7));
-        LogEntry::Revert { to: 0, shift: TimeShift::default(), uses_up: None }.follow(&mut settings);
+        LogEntry::Revert {
+            to: 0,
+            shift: TimeShift::default(),
+            uses_up: None,
+        }
+        .follow(&mut settings);
         assert_eq!(settings.sealing.next_base_fee, None);
         assert_eq!(settings.sealing.mining, Some(Mining::Manual));
         assert!(settings.impersonated.includes(account));
@@ -375,13 +470,26 @@ mod tests {
     #[test]
     fn a_snapshot_without_a_name_is_encoded_as_before_there_were_any() {
         let (hash, shift) = (B256::repeat_byte(7), TimeShift::default());
-        let encoded = bytes(&LogEntry::Snapshot { id: 3, number: 300, hash, shift, name: None });
-        assert_eq!(encoded, [&[SNAPSHOT, 3, 0xac, 2][..], &[7; 32], &[0, 0, 0]].concat());
+        let encoded = bytes(&LogEntry::Snapshot {
+            id: 3,
+            number: 300,
+            hash,
+            shift,
+            name: None,
+        });
+        assert_eq!(
+            encoded,
+            [&[SNAPSHOT, 3, 0xac, 2][..], &[7; 32], &[0, 0, 0]].concat()
+        );
     }
 
     #[test]
     fn a_revert_that_uses_up_no_snapshot_is_encoded_as_before_there_were_any() {
-        let encoded = bytes(&LogEntry::Revert { to: 300, shift: TimeShift::default(), uses_up: None });
+        let encoded = bytes(&LogEntry::Revert {
+            to: 300,
+            shift: TimeShift::default(),
+            uses_up: None,
+        });
         assert_eq!(encoded, [REVERT, 0xac, 2, 0, 0, 0]);
     }
 }

@@ -5,7 +5,8 @@ use std::{collections::VecDeque, io, ops::Range, sync::Arc};
 use parking_lot::Mutex;
 
 use super::{
-    AppendError, BlockLog, ChainIdentity, EntryStream, Extent, LogEntry, LogError, LogStore, ReadLog, StoredEntry,
+    AppendError, BlockLog, ChainIdentity, EntryStream, Extent, LogEntry, LogError, LogStore,
+    ReadLog, StoredEntry,
 };
 use crate::storage::Storage;
 
@@ -51,9 +52,15 @@ impl MemoryLog {
         match self.faults.lock().pop_front() {
             Some(Fault::Full) => {
                 self.refused = self.refused.max(size);
-                Err(AppendError::Refused { file: file(), source: io::ErrorKind::StorageFull.into() })
+                Err(AppendError::Refused {
+                    file: file(),
+                    source: io::ErrorKind::StorageFull.into(),
+                })
             }
-            Some(Fault::Unknown) => Err(AppendError::Unknown { file: file(), reason: "no answer".to_owned() }),
+            Some(Fault::Unknown) => Err(AppendError::Unknown {
+                file: file(),
+                reason: "no answer".to_owned(),
+            }),
             Some(Fault::Lost) => Err(AppendError::Unavailable("no answer".to_owned())),
             Some(Fault::Unanswered) => Ok(false),
             Some(Fault::None) | None => Ok(true),
@@ -77,7 +84,11 @@ impl BlockLog for MemoryLog {
             self.refused = 0;
         }
         entries.push(entry.to_vec());
-        if is_answered { Ok(()) } else { Err(AppendError::Unavailable("no answer".to_owned())) }
+        if is_answered {
+            Ok(())
+        } else {
+            Err(AppendError::Unavailable("no answer".to_owned()))
+        }
     }
 
     fn is_obstructed(&self) -> bool {
@@ -95,7 +106,11 @@ impl BlockLog for MemoryLog {
     }
 
     fn written(&self) -> u64 {
-        self.entries.lock().iter().map(|entry| entry.len() as u64).sum()
+        self.entries
+            .lock()
+            .iter()
+            .map(|entry| entry.len() as u64)
+            .sum()
     }
 
     fn truncate(&mut self, end: u64) -> Result<Vec<String>, LogError> {
@@ -122,14 +137,23 @@ impl ReadLog for MemoryLog {
     }
 
     fn read(&self, height: u64) -> Result<StoredEntry, LogError> {
-        let missing = || LogError::Missing { from: height, to: self.end(), place: "memory".to_owned() };
+        let missing = || LogError::Missing {
+            from: height,
+            to: self.end(),
+            place: "memory".to_owned(),
+        };
         let bytes = self.entries.lock().get(height as usize).cloned();
-        bytes.map(|bytes| StoredEntry { height, bytes }).ok_or_else(missing)
+        bytes
+            .map(|bytes| StoredEntry { height, bytes })
+            .ok_or_else(missing)
     }
 
     fn stream(&self, from: u64) -> Result<EntryStream, LogError> {
         let entries = self.entries.lock().clone();
-        let stored = entries.into_iter().zip(0..).map(|(bytes, height)| Ok(StoredEntry { height, bytes }));
+        let stored = entries
+            .into_iter()
+            .zip(0..)
+            .map(|(bytes, height)| Ok(StoredEntry { height, bytes }));
         Ok(Box::new(stored.skip(from as usize)))
     }
 
@@ -144,7 +168,10 @@ impl LogStore for MemoryLog {
     }
 
     fn verify(&self, _: ChainIdentity) -> Result<Option<Extent>, LogError> {
-        let mut extent = Extent { heights: self.heights(), ..Extent::default() };
+        let mut extent = Extent {
+            heights: self.heights(),
+            ..Extent::default()
+        };
         for stored in self.stream(0)? {
             let stored = stored?;
             if let LogEntry::Revert { to, .. } = stored.entry()? {
@@ -160,6 +187,9 @@ impl LogStore for MemoryLog {
     }
 
     fn backup(&self, _: ChainIdentity, _: &dyn Storage) -> Result<u64, LogError> {
-        Err(LogError::Io { file: "memory".to_owned(), source: io::ErrorKind::Unsupported.into() })
+        Err(LogError::Io {
+            file: "memory".to_owned(),
+            source: io::ErrorKind::Unsupported.into(),
+        })
     }
 }

@@ -24,7 +24,10 @@ pub use self::{
     ahead::{DecodedEntries, DecodedEntry, decode_ahead},
     entry::{EditableParams, LogEntry, RequestPart, TimeShift, read_name},
     error::{AppendError, LogError},
-    jetstream::{CopiedEntry, Delivered, JetStreamLogs, LogStream, OtherCopies, StreamExtent, delete, deliver},
+    jetstream::{
+        CopiedEntry, Delivered, JetStreamLogs, LogStream, OtherCopies, StreamExtent, delete,
+        deliver,
+    },
     local::{LocalLogs, is_log_file},
 };
 use crate::{codec::Malformed, storage::Storage};
@@ -66,7 +69,9 @@ impl StoredEntry {
 
     /// Returns the part of a request that the entry is, if it is one. Decodes nothing else.
     pub fn part(&self) -> Result<Option<RequestPart>, LogError> {
-        RequestPart::split(&self.bytes).map(|(part, _)| part).map_err(|error| self.malformed(error))
+        RequestPart::split(&self.bytes)
+            .map(|(part, _)| part)
+            .map_err(|error| self.malformed(error))
     }
 
     /// Returns whether the entry is a block. Decodes nothing else.
@@ -75,7 +80,10 @@ impl StoredEntry {
     }
 
     fn malformed(&self, error: Malformed) -> LogError {
-        LogError::Malformed { height: self.height, what: error.to_string() }
+        LogError::Malformed {
+            height: self.height,
+            what: error.to_string(),
+        }
     }
 }
 

@@ -16,8 +16,8 @@ pub(super) fn methods(table: &mut Table) {
 
 /// The node's public key, without the prefix of its encoding. Nothing is ever signed with it.
 fn public_key(genesis: B256) -> Result<[u8; 64], RpcError> {
-    let secret =
-        SecretKey::from_byte_array(keccak256(genesis).0).map_err(|error| RpcError::internal(error.to_string()))?;
+    let secret = SecretKey::from_byte_array(keccak256(genesis).0)
+        .map_err(|error| RpcError::internal(error.to_string()))?;
     let encoded = PublicKey::from_secret_key(SECP256K1, &secret).serialize_uncompressed();
     let mut key = [0; 64];
     key.copy_from_slice(&encoded[1..]);

@@ -50,7 +50,9 @@ impl Rpc {
             Batch::TooLong => format!("batch too large: at most {limit}"),
             Batch::Items(items) if items.is_empty() => "empty batch".to_owned(),
             // Boxed, so that it does not enlarge the future of every request.
-            Batch::Items(items) => return Box::pin(self.answer_items(client, body, items, of_socket, out)).await,
+            Batch::Items(items) => {
+                return Box::pin(self.answer_items(client, body, items, of_socket, out)).await;
+            }
         };
         self.refuse(NO_ID, &RpcError::invalid_request(wrong), &mut out);
         out.into_answer()
@@ -67,8 +69,17 @@ impl Rpc {
         mut written: JsonWriter,
     ) -> Answer {
         written.reserve(USUAL * items.len());
-        let most = if self.context.fork().is_some() { AT_ONCE_ON_FORK } else { AT_ONCE };
-        let mut parts = BatchResponses { rpc: self, written, parts: Vec::with_capacity(items.len()), no_room: false };
+        let most = if self.context.fork().is_some() {
+            AT_ONCE_ON_FORK
+        } else {
+            AT_ONCE
+        };
+        let mut parts = BatchResponses {
+            rpc: self,
+            written,
+            parts: Vec::with_capacity(items.len()),
+            no_room: false,
+        };
         let (mut under_way, mut executing) = (FuturesUnordered::new(), 0);
         let mut turn = Duration::ZERO;
         for item in items {
@@ -157,7 +168,11 @@ impl BatchResponses<'_, '_> {
 
     fn refuse_for_size(&mut self, at: usize) {
         let rpc = self.rpc;
-        let error = if self.no_room { RpcError::no_room() } else { RpcError::too_large("response too large") };
+        let error = if self.no_room {
+            RpcError::no_room()
+        } else {
+            RpcError::too_large("response too large")
+        };
         self.write(at, |id, out| rpc.refuse_for_memory(id, &error, out));
     }
 
@@ -167,7 +182,9 @@ impl BatchResponses<'_, '_> {
         let mut out = self.written;
         if !self.parts.is_sorted_by_key(|(_, part)| part.start) {
             let mut sorted = self.rpc.context.writer(usize::MAX);
-            self.parts.into_iter().for_each(|(_, part)| sorted.extend_from_slice(&out.bytes()[part]));
+            self.parts
+                .into_iter()
+                .for_each(|(_, part)| sorted.extend_from_slice(&out.bytes()[part]));
             if sorted.check().is_ok() {
                 out = sorted;
             }

@@ -3,27 +3,51 @@
 use serde_json::{Map, Value, json};
 
 use super::error::{
-    HISTORY_PRUNED, INTERNAL_ERROR, INVALID_PARAMS, NO_RECEIPT, RESOURCE_NOT_FOUND, REVERTED, SERVER_ERROR, TIMEOUT,
-    TOO_LARGE,
+    HISTORY_PRUNED, INTERNAL_ERROR, INVALID_PARAMS, NO_RECEIPT, RESOURCE_NOT_FOUND, REVERTED,
+    SERVER_ERROR, TIMEOUT, TOO_LARGE,
 };
 
 /// The namespaces with their descriptions.
 const NAMESPACES: &[(&str, &str)] = &[
     ("admin", "The node as peers would see it."),
-    ("anvil", "Development: accounts, time, mining, snapshots, forks, as in anvil. Not available in production."),
+    (
+        "anvil",
+        "Development: accounts, time, mining, snapshots, forks, as in anvil. Not available in production.",
+    ),
     ("debug", "Traces, raw blocks, state ranges, as in geth."),
     ("erigon", "Methods of Erigon that explorers use."),
-    ("eth", "Blocks, accounts, transactions, calls, logs and fees."),
-    ("evm", "Development: time, mining and snapshots, as in Ganache and Hardhat. Not available in production."),
-    ("hardhat", "Development: accounts and mining, as in Hardhat. Not available in production."),
+    (
+        "eth",
+        "Blocks, accounts, transactions, calls, logs and fees.",
+    ),
+    (
+        "evm",
+        "Development: time, mining and snapshots, as in Ganache and Hardhat. Not available in production.",
+    ),
+    (
+        "hardhat",
+        "Development: accounts and mining, as in Hardhat. Not available in production.",
+    ),
     ("net", "The network's id, and peers."),
-    ("ots", "Otterscan: search by address, internal operations, contract creators."),
+    (
+        "ots",
+        "Otterscan: search by address, internal operations, contract creators.",
+    ),
     ("personal", "Signatures of the node's accounts."),
     ("rpc", "Descriptions of the methods."),
-    ("tenderly", "Development: balances, as in Tenderly. Not available in production."),
-    ("testing", "Blocks built on demand, for tests of consensus rules."),
+    (
+        "tenderly",
+        "Development: balances, as in Tenderly. Not available in production.",
+    ),
+    (
+        "testing",
+        "Blocks built on demand, for tests of consensus rules.",
+    ),
     ("tetrad", "Methods that only this node has."),
-    ("trace", "Call traces and state differences, as in OpenEthereum and Erigon."),
+    (
+        "trace",
+        "Call traces and state differences, as in OpenEthereum and Erigon.",
+    ),
     ("txpool", "Pending and queued transactions."),
     ("web3", "The client's version, and Keccak-256."),
 ];
@@ -32,43 +56,90 @@ const NAMESPACES: &[(&str, &str)] = &[
 const ERRORS: &[(&str, i32, &str)] = &[
     ("InvalidParams", INVALID_PARAMS, "Invalid params"),
     ("InternalError", INTERNAL_ERROR, "Internal error"),
-    ("ServerError", SERVER_ERROR, "The request was understood and refused, for the reason in the message."),
-    ("ResourceNotFound", RESOURCE_NOT_FOUND, "The block, transaction or filter does not exist."),
-    ("HistoryPruned", HISTORY_PRUNED, "The block is older than what the node holds."),
+    (
+        "ServerError",
+        SERVER_ERROR,
+        "The request was understood and refused, for the reason in the message.",
+    ),
+    (
+        "ResourceNotFound",
+        RESOURCE_NOT_FOUND,
+        "The block, transaction or filter does not exist.",
+    ),
+    (
+        "HistoryPruned",
+        HISTORY_PRUNED,
+        "The block is older than what the node holds.",
+    ),
     ("ExecutionReverted", REVERTED, "execution reverted"),
     ("ExecutionTimeout", TIMEOUT, "The execution took too long."),
-    ("ResponseTooLarge", TOO_LARGE, "The response exceeds the node's limit."),
-    ("NoReceipt", NO_RECEIPT, "The transaction is in the pool, but in no block in time."),
+    (
+        "ResponseTooLarge",
+        TOO_LARGE,
+        "The response exceeds the node's limit.",
+    ),
+    (
+        "NoReceipt",
+        NO_RECEIPT,
+        "The transaction is in the pool, but in no block in time.",
+    ),
 ];
 
 /// The names of parameters with their descriptions, where the name means the same in all methods.
 const PARAMETERS: &[(&str, &str)] = &[
     ("address", "An account: 20 bytes."),
-    ("block", "A block: its number, its hash, or `latest`, `safe`, `finalized`, `earliest`, `pending`."),
+    (
+        "block",
+        "A block: its number, its hash, or `latest`, `safe`, `finalized`, `earliest`, `pending`.",
+    ),
     ("block hash", "The hash of a block."),
-    ("block overrides", "Fields of the block's environment to replace, such as `number`, `time`, `baseFee`."),
+    (
+        "block overrides",
+        "Fields of the block's environment to replace, such as `number`, `time`, `baseFee`.",
+    ),
     ("code", "Bytecode."),
     ("filter", "Addresses, topics and a range of blocks."),
     ("filter id", "The id that the filter was created with."),
-    ("full transactions", "Whether to include whole transactions rather than their hashes."),
+    (
+        "full transactions",
+        "Whether to include whole transactions rather than their hashes.",
+    ),
     ("index", "A position, from 0."),
-    ("nonce", "The number of transactions that the account has sent before."),
+    (
+        "nonce",
+        "The number of transactions that the account has sent before.",
+    ),
     ("options", "Options; each may be left out."),
     ("owner", "The account that holds the tokens."),
-    ("percentiles", "Percentiles of the tips in a block, ascending."),
+    (
+        "percentiles",
+        "Percentiles of the tips in a block, ascending.",
+    ),
     ("seconds", "A number of seconds."),
-    ("signed transaction", "A signed transaction in its binary encoding."),
+    (
+        "signed transaction",
+        "A signed transaction in its binary encoding.",
+    ),
     ("slot", "The position of a storage slot: 32 bytes."),
     ("snapshot", "The id of a snapshot."),
     ("spender", "The account that may spend the tokens."),
-    ("state overrides", "Accounts whose balance, nonce, code or storage to replace for the call."),
+    (
+        "state overrides",
+        "Accounts whose balance, nonce, code or storage to replace for the call.",
+    ),
     ("time", "A Unix time, in seconds."),
     ("token", "The address of an ERC-20 token."),
-    ("transaction", "A transaction; what is left out is filled in."),
+    (
+        "transaction",
+        "A transaction; what is left out is filled in.",
+    ),
     ("transaction hash", "The hash of a transaction."),
     ("typed data", "Typed structured data (EIP-712)."),
     ("wei", "An amount in the smallest unit of the native coin."),
-    ("what to trace", "`trace`, `vmTrace`, `stateDiff`: at least one of them."),
+    (
+        "what to trace",
+        "`trace`, `vmTrace`, `stateDiff`: at least one of them.",
+    ),
 ];
 
 /// The namespace of a method.
@@ -80,16 +151,29 @@ pub(super) fn namespace(method: &str) -> &str {
 pub(super) fn components<'a>(methods: impl Iterator<Item = &'a str>) -> Value {
     let used: std::collections::BTreeSet<&str> = methods.map(namespace).collect();
     let tags = NAMESPACES.iter().filter(|(name, _)| used.contains(name));
-    let tags: Map<_, _> =
-        tags.map(|(name, about)| ((*name).to_owned(), json!({"name": name, "description": about}))).collect();
-    let error =
-        |(name, code, message): &(&str, i32, &str)| ((*name).to_owned(), json!({"code": code, "message": message}));
+    let tags: Map<_, _> = tags
+        .map(|(name, about)| {
+            (
+                (*name).to_owned(),
+                json!({"name": name, "description": about}),
+            )
+        })
+        .collect();
+    let error = |(name, code, message): &(&str, i32, &str)| {
+        (
+            (*name).to_owned(),
+            json!({"code": code, "message": message}),
+        )
+    };
     json!({"tags": tags, "errors": ERRORS.iter().map(error).collect::<Map<_, _>>()})
 }
 
 /// The description of a parameter, if its name has one.
 pub(super) fn parameter(name: &str) -> Option<&'static str> {
-    PARAMETERS.iter().find(|(known, _)| *known == name).map(|(_, about)| *about)
+    PARAMETERS
+        .iter()
+        .find(|(known, _)| *known == name)
+        .map(|(_, about)| *about)
 }
 
 /// How a method runs, as far as its errors depend on it.
@@ -115,16 +199,27 @@ pub(super) fn errors(method: &str, effort: Effort) -> Vec<&'static str> {
     add(effort.executes, "ExecutionReverted");
     add(effort.executes || effort.is_long, "ExecutionTimeout");
     add(effort.is_long, "ResponseTooLarge");
-    add(method.starts_with("eth_send") && method.ends_with("Sync"), "NoReceipt");
+    add(
+        method.starts_with("eth_send") && method.ends_with("Sync"),
+        "NoReceipt",
+    );
     found
 }
 
 /// Whether a method changes the chain, its pool or the node's settings. Filters, which belong to their client, do not count.
 pub(super) fn changes_state(method: &str) -> bool {
-    let Some((namespace, verb)) = method.split_once('_') else { return false };
+    let Some((namespace, verb)) = method.split_once('_') else {
+        return false;
+    };
     let reads = |verbs: &[&str]| verbs.iter().any(|one| verb.starts_with(one));
     match namespace {
-        "anvil" | "hardhat" => !reads(&["get", "dump", "metadata", "nodeInfo", "impersonateSignature"]),
+        "anvil" | "hardhat" => !reads(&[
+            "get",
+            "dump",
+            "metadata",
+            "nodeInfo",
+            "impersonateSignature",
+        ]),
         "evm" | "tenderly" => true,
         "eth" => reads(&["send", "resend", "submit"]),
         "debug" => verb == "setHead",
@@ -140,7 +235,12 @@ mod tests {
     #[test]
     fn every_namespace_is_described() {
         for name in Rpc::methods(true).names() {
-            assert!(NAMESPACES.iter().any(|(known, _)| *known == namespace(name)), "{name}");
+            assert!(
+                NAMESPACES
+                    .iter()
+                    .any(|(known, _)| *known == namespace(name)),
+                "{name}"
+            );
         }
     }
 
@@ -148,7 +248,12 @@ mod tests {
     fn descriptions_are_of_parameters_that_exist() {
         let described = Rpc::methods(true).describe(Dialect::Network);
         for (name, _) in PARAMETERS {
-            assert!(described.iter().any(|method| method.parameters.contains(name)), "{name}");
+            assert!(
+                described
+                    .iter()
+                    .any(|method| method.parameters.contains(name)),
+                "{name}"
+            );
         }
     }
 
@@ -156,12 +261,20 @@ mod tests {
     fn methods_that_change_the_chain_are_known() {
         let table = Rpc::methods(true);
         let reading = |name: &str| table.get(name).is_some() && !changes_state(name);
-        for name in ["eth_call", "eth_newFilter", "eth_sign", "anvil_nodeInfo", "hardhat_dumpState", "debug_traceCall"]
-        {
+        for name in [
+            "eth_call",
+            "eth_newFilter",
+            "eth_sign",
+            "anvil_nodeInfo",
+            "hardhat_dumpState",
+            "debug_traceCall",
+        ] {
             assert!(reading(name), "{name}");
         }
         let names = table.names().into_iter().filter(|name| changes_state(name));
-        for name in names.filter(|name| !["anvil", "hardhat", "evm", "tenderly"].contains(&namespace(name))) {
+        for name in
+            names.filter(|name| !["anvil", "hardhat", "evm", "tenderly"].contains(&namespace(name)))
+        {
             let known = [
                 "debug_setHead",
                 "eth_resend",

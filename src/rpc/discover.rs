@@ -18,10 +18,13 @@ use super::{
 };
 
 pub(super) fn methods(table: &mut Table) {
-    table.read("rpc_modules", modules, OnFork::Node).describe([], "The namespaces and their versions.");
     table
-        .read("rpc.discover", discover, OnFork::Node)
-        .describe([], "This description of all methods, as an OpenRPC document.");
+        .read("rpc_modules", modules, OnFork::Node)
+        .describe([], "The namespaces and their versions.");
+    table.read("rpc.discover", discover, OnFork::Node).describe(
+        [],
+        "This description of all methods, as an OpenRPC document.",
+    );
 }
 
 /// The descriptions of all methods.
@@ -34,26 +37,42 @@ pub(super) struct Methods {
 impl Methods {
     /// Describes the methods of `table`.
     pub(super) fn of(table: &Table, dialect: Dialect) -> Self {
-        Self { described: table.describe(dialect), document: OnceLock::new() }
+        Self {
+            described: table.describe(dialect),
+            document: OnceLock::new(),
+        }
     }
 }
 
 /// The namespaces and their versions.
 fn modules(context: &Context, (): ()) -> Result<Raw<String>, RpcError> {
-    let names = context.methods.described.iter().filter_map(|method| method.name.split_once('_'));
-    let modules: serde_json::Map<_, _> = names.map(|(space, _)| (space.to_owned(), json!("1.0"))).collect();
+    let names = context
+        .methods
+        .described
+        .iter()
+        .filter_map(|method| method.name.split_once('_'));
+    let modules: serde_json::Map<_, _> = names
+        .map(|(space, _)| (space.to_owned(), json!("1.0")))
+        .collect();
     Ok(Raw(Value::Object(modules).to_string()))
 }
 
 /// A description of all methods, as an OpenRPC document.
 fn discover(context: &Context, (): ()) -> Result<Raw<Arc<str>>, RpcError> {
-    Ok(Raw(context.methods.document.get_or_init(|| document(&context.methods.described).into()).clone()))
+    Ok(Raw(context
+        .methods
+        .document
+        .get_or_init(|| document(&context.methods.described).into())
+        .clone()))
 }
 
 fn document(methods: &[Described]) -> String {
     let shown = results();
     let components = catalog::components(methods.iter().map(|method| method.name));
-    let methods: Vec<Value> = methods.iter().map(|method| describe(method, shown.get(method.example))).collect();
+    let methods: Vec<Value> = methods
+        .iter()
+        .map(|method| describe(method, shown.get(method.example)))
+        .collect();
     // Servers would need absolute URLs, which the node does not know behind a proxy.
     let document = json!({
         "openrpc": "1.3.2",
@@ -77,7 +96,8 @@ fn results() -> BTreeMap<String, (Value, Value)> {
     for example in examples() {
         let mut last = None;
         for ExampleExchange { request, response } in example.exchanges {
-            let mut request: Value = serde_json::from_str(&answers.fill_in(request)).unwrap_or_default();
+            let mut request: Value =
+                serde_json::from_str(&answers.fill_in(request)).unwrap_or_default();
             let mut response: Value = serde_json::from_str(response).unwrap_or_default();
             let method = request["method"].as_str().unwrap_or_default().to_owned();
             answers.remember(&method, response["result"].clone());
@@ -90,7 +110,15 @@ fn results() -> BTreeMap<String, (Value, Value)> {
 }
 
 fn describe(
-    &Described { name, ref parameters, summary, ref shapes, result, effort, .. }: &Described,
+    &Described {
+        name,
+        ref parameters,
+        summary,
+        ref shapes,
+        result,
+        effort,
+        ..
+    }: &Described,
     example: Option<&(Value, Value)>,
 ) -> Value {
     let param = |(name, shape): (&&str, &ParamShape)| {
@@ -116,7 +144,10 @@ fn describe(
     }
     if let Some((params, result)) = example {
         let values = params.as_array().into_iter().flatten();
-        let params = parameters.iter().zip(values).map(|(name, value)| json!({"name": name, "value": value}));
+        let params = parameters
+            .iter()
+            .zip(values)
+            .map(|(name, value)| json!({"name": name, "value": value}));
         method["examples"] = json!([{
             "name": name,
             "params": params.collect::<Vec<_>>(),

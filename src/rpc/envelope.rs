@@ -73,13 +73,19 @@ pub(super) struct Members<'a> {
 }
 
 /// Reads a body, once from front to back. A batch may have at most `max_batch` elements.
-pub(super) fn read_body(body: &[u8], max_batch: usize, dialect: Dialect) -> Result<Body<'_>, RpcError> {
+pub(super) fn read_body(
+    body: &[u8],
+    max_batch: usize,
+    dialect: Dialect,
+) -> Result<Body<'_>, RpcError> {
     let syntax = |error: &dyn std::fmt::Display| RpcError::parse(error.to_string());
     let text = std::str::from_utf8(body).map_err(|error| syntax(&error))?;
     if text.trim_ascii_start().starts_with('[') {
         let mut reader = serde_json::Deserializer::from_str(text);
         let batch = BatchReader { max: max_batch }.deserialize(&mut reader);
-        return batch.and_then(|batch| reader.end().map(|()| Body::Batch(batch))).map_err(|error| syntax(&error));
+        return batch
+            .and_then(|batch| reader.end().map(|()| Body::Batch(batch)))
+            .map_err(|error| syntax(&error));
     }
     let item: Item<'_> = serde_json::from_str(text).map_err(|error| syntax(&error))?;
     Ok(Body::Single(item.request(dialect)))
@@ -94,7 +100,9 @@ impl<'a> Item<'a> {
         let invalid = |what: &str| RpcError::invalid_request(what);
         let members = match self {
             Self::Object(members) => members,
-            Self::Other(kind) => return Err(invalid(&format!("expected a request object, got {kind}"))),
+            Self::Other(kind) => {
+                return Err(invalid(&format!("expected a request object, got {kind}")));
+            }
         };
         if let Some(name) = members.repeated {
             return Err(invalid(&format!("{name}: given twice")));
@@ -103,11 +111,15 @@ impl<'a> Item<'a> {
             return Err(invalid("jsonrpc: expected \"2.0\""));
         }
         let method = members.method.ok_or_else(|| invalid("method: missing"))?;
-        let method = match method.get().strip_prefix('"').and_then(|rest| rest.strip_suffix('"')) {
+        let method = match method
+            .get()
+            .strip_prefix('"')
+            .and_then(|rest| rest.strip_suffix('"'))
+        {
             Some(plain) if !plain.contains('\\') => plain.into(),
-            Some(_) => {
-                serde_json::from_str::<String>(method.get()).map_err(|_| invalid("method: expected a string"))?.into()
-            }
+            Some(_) => serde_json::from_str::<String>(method.get())
+                .map_err(|_| invalid("method: expected a string"))?
+                .into(),
             None => return Err(invalid("method: expected a string")),
         };
         let id = members.id.map(RawValue::get);
@@ -171,7 +183,11 @@ impl<'de> Visitor<'de> for BatchReader {
         while seq.next_element::<IgnoredAny>()?.is_some() {
             rest = true;
         }
-        Ok(if rest { Batch::TooLong } else { Batch::Items(items) })
+        Ok(if rest {
+            Batch::TooLong
+        } else {
+            Batch::Items(items)
+        })
     }
 }
 
@@ -268,19 +284,34 @@ pub(super) fn end(out: &mut JsonWriter) {
 /// A whole error response.
 pub(super) fn error(id: &str, error: &RpcError, dialect: Dialect) -> String {
     let text = |text: &str| serde_json::to_string(text).unwrap_or_else(|_| "\"\"".to_owned());
-    let mut out = format!(r#"{{"jsonrpc":"2.0","id":{id},"error":{{"code":{},"message":"#, error.code);
+    let mut out = format!(
+        r#"{{"jsonrpc":"2.0","id":{id},"error":{{"code":{},"message":"#,
+        error.code
+    );
     match (error.standard_text(), dialect) {
         (Some(standard), Dialect::Network) => {
-            out.push_str(&format!("{},\"data\":{}", text(standard), text(&error.message)));
+            out.push_str(&format!(
+                "{},\"data\":{}",
+                text(standard),
+                text(&error.message)
+            ));
         }
         _ => out.push_str(&text(&error.message)),
     }
-    let data = error.data.as_ref().map(|data| format!("\"{}\"", hex::encode_prefixed(data)));
+    let data = error
+        .data
+        .as_ref()
+        .map(|data| format!("\"{}\"", hex::encode_prefixed(data)));
     match (error.transaction, data) {
         // The shape of hardhat's.
         (Some(hash), data) => {
-            let (message, data) = (text(&error.message), data.unwrap_or_else(|| "\"0x\"".to_owned()));
-            out.push_str(&format!(",\"data\":{{\"message\":{message},\"txHash\":\"{hash}\",\"data\":{data}}}"));
+            let (message, data) = (
+                text(&error.message),
+                data.unwrap_or_else(|| "\"0x\"".to_owned()),
+            );
+            out.push_str(&format!(
+                ",\"data\":{{\"message\":{message},\"txHash\":\"{hash}\",\"data\":{data}}}"
+            ));
         }
         (None, Some(data)) => out.push_str(&format!(",\"data\":{data}")),
         (None, None) => {}
@@ -309,19 +340,46 @@ mod tests {
 
     #[test]
     fn tells_what_is_no_json_from_what_is_no_request() {
-        for text in ["", "{", "nope", "{\"id\":1,}", "[1,", "{\"id\":1,\"id\":2,,}", "{}x", "\"\u{1}\""] {
+        for text in [
+            "",
+            "{",
+            "nope",
+            "{\"id\":1,}",
+            "[1,",
+            "{\"id\":1,\"id\":2,,}",
+            "{}x",
+            "\"\u{1}\"",
+        ] {
             assert_eq!(code(text), PARSE_ERROR, "{text}");
         }
-        for text in ["1", "null", "\"x\"", "{}", r#"{"jsonrpc":"2.0","id":1,"id":1,"method":"a"}"#] {
+        for text in [
+            "1",
+            "null",
+            "\"x\"",
+            "{}",
+            r#"{"jsonrpc":"2.0","id":1,"id":1,"method":"a"}"#,
+        ] {
             assert_eq!(code(text), INVALID_REQUEST, "{text}");
         }
-        assert_eq!(read_body(b"{\"a\":\"\xff\"}", 10, Dialect::Network).unwrap_err().code, PARSE_ERROR);
+        assert_eq!(
+            read_body(b"{\"a\":\"\xff\"}", 10, Dialect::Network)
+                .unwrap_err()
+                .code,
+            PARSE_ERROR
+        );
     }
 
     #[test]
     fn takes_integers_and_strings_as_identifiers_and_nothing_else() {
         let request = |id: &str| format!(r#"{{"jsonrpc":"2.0","method":"m","id":{id}}}"#);
-        for id in ["1", "-7", "0", "123456789012345678901234567890", "\"a\"", "\"\""] {
+        for id in [
+            "1",
+            "-7",
+            "0",
+            "123456789012345678901234567890",
+            "\"a\"",
+            "\"\"",
+        ] {
             let text = request(id);
             assert_eq!(single(&text).unwrap().id, Some(id));
         }
@@ -346,9 +404,18 @@ mod tests {
         assert_eq!(read(r#","params":null"#).unwrap(), (None, false));
         assert_eq!(read(r#","params":[]"#).unwrap(), (None, true));
         for id in ["null", "1", "-7", "1.5", "1e3", "\"a\""] {
-            assert_eq!(read(&format!(r#","id":{id}"#)).unwrap(), (Some(id.to_owned()), false));
+            assert_eq!(
+                read(&format!(r#","id":{id}"#)).unwrap(),
+                (Some(id.to_owned()), false)
+            );
         }
-        for wrong in [r#","id":{}"#, r#","id":[]"#, r#","id":true"#, r#","id":false"#, r#","params":1"#] {
+        for wrong in [
+            r#","id":{}"#,
+            r#","id":[]"#,
+            r#","id":true"#,
+            r#","id":false"#,
+            r#","params":1"#,
+        ] {
             assert_eq!(read(wrong).unwrap_err().code, INVALID_REQUEST, "{wrong}");
         }
     }
@@ -356,20 +423,46 @@ mod tests {
     #[test]
     fn wants_version_method_and_params_of_the_right_type() {
         let members = [r#""jsonrpc":"2.0""#, r#""id":1"#, r#""method":"m""#];
-        for (at, replacement) in
-            [(0, r#""jsonrpc":"1.0""#), (0, r#""x":1"#), (0, r#""jsonrpc":2.0"#), (2, r#""method":7"#), (2, r#""x":1"#)]
-        {
+        for (at, replacement) in [
+            (0, r#""jsonrpc":"1.0""#),
+            (0, r#""x":1"#),
+            (0, r#""jsonrpc":2.0"#),
+            (2, r#""method":7"#),
+            (2, r#""x":1"#),
+        ] {
             let mut wrong = members;
             wrong[at] = replacement;
-            assert_eq!(code(&format!("{{{}}}", wrong.join(","))), INVALID_REQUEST, "{wrong:?}");
+            assert_eq!(
+                code(&format!("{{{}}}", wrong.join(","))),
+                INVALID_REQUEST,
+                "{wrong:?}"
+            );
         }
-        for (params, expected) in
-            [("[]", 0), ("{}", 0), ("1", INVALID_REQUEST), ("\"x\"", INVALID_REQUEST), ("null", INVALID_REQUEST)]
-        {
-            assert_eq!(code(&format!("{{{},\"params\":{params}}}", members.join(","))), expected, "{params}");
+        for (params, expected) in [
+            ("[]", 0),
+            ("{}", 0),
+            ("1", INVALID_REQUEST),
+            ("\"x\"", INVALID_REQUEST),
+            ("null", INVALID_REQUEST),
+        ] {
+            assert_eq!(
+                code(&format!("{{{},\"params\":{params}}}", members.join(","))),
+                expected,
+                "{params}"
+            );
         }
-        assert_eq!(single(&format!("{{{},\"extra\":[1,{{}}]}}", members.join(","))).unwrap().method, "m");
-        assert_eq!(single(r#"{"jsonrpc":"2.0","id":1,"method":"a\u0062"}"#).unwrap().method, "ab");
+        assert_eq!(
+            single(&format!("{{{},\"extra\":[1,{{}}]}}", members.join(",")))
+                .unwrap()
+                .method,
+            "m"
+        );
+        assert_eq!(
+            single(r#"{"jsonrpc":"2.0","id":1,"method":"a\u0062"}"#)
+                .unwrap()
+                .method,
+            "ab"
+        );
     }
 
     #[test]

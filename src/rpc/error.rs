@@ -7,7 +7,9 @@ use alloy_sol_types::{ContractError, GenericContractError, SolInterface};
 use revm::context_interface::result::{ExecutionResult, HaltReason, InvalidTransaction};
 
 use crate::{
-    chain::{BuildError, ChangeError, PositionExpired, SimulationError, Stopped, SubmitError, ViewError},
+    chain::{
+        BuildError, ChangeError, PositionExpired, SimulationError, Stopped, SubmitError, ViewError,
+    },
     evm::{BlockError, EstimateError, TransactionError, halt_message},
     fork::AskError,
     state::ReadError,
@@ -75,7 +77,12 @@ impl From<AnswerError> for RpcError {
 impl RpcError {
     /// An error without data.
     pub fn new(code: i32, message: impl Into<String>) -> Self {
-        Self { code, message: message.into(), data: None, transaction: None }
+        Self {
+            code,
+            message: message.into(),
+            data: None,
+            transaction: None,
+        }
     }
 
     /// Invalid parameters.
@@ -101,12 +108,17 @@ impl RpcError {
     /// There is no such method.
     pub fn method_not_found(method: &str) -> Self {
         let shown: String = method.chars().take(100).collect();
-        Self::new(METHOD_NOT_FOUND, format!("the method {shown} does not exist/is not available"))
+        Self::new(
+            METHOD_NOT_FOUND,
+            format!("the method {shown} does not exist/is not available"),
+        )
     }
 
     /// The method is one of the development methods, which this node does not have.
     pub fn only_for_development(method: &str) -> Self {
-        let message = format!("the method {method} does not exist/is not available: it needs the development profile");
+        let message = format!(
+            "the method {method} does not exist/is not available: it needs the development profile"
+        );
         Self::new(METHOD_NOT_FOUND, message)
     }
 
@@ -132,7 +144,9 @@ impl RpcError {
 
     /// The response would exceed `limit` bytes; `advice` says how to request less.
     pub fn exceeds(limit: usize, advice: &str) -> Self {
-        Self::too_large(format!("response too large: it exceeds {limit} bytes; {advice}"))
+        Self::too_large(format!(
+            "response too large: it exceeds {limit} bytes; {advice}"
+        ))
     }
 
     /// The response does not fit; `advice` says how to request less.
@@ -146,13 +160,22 @@ impl RpcError {
 
     /// A submitted transaction is in no block after the time `waited` (EIP-7966). The data is its hash.
     pub fn no_receipt(hash: B256, waited: Duration) -> Self {
-        let message = format!("transaction {hash} is in the pool, but in no block after {} ms", waited.as_millis());
-        Self { data: Some(hash.into()), ..Self::new(NO_RECEIPT, message) }
+        let message = format!(
+            "transaction {hash} is in the pool, but in no block after {} ms",
+            waited.as_millis()
+        );
+        Self {
+            data: Some(hash.into()),
+            ..Self::new(NO_RECEIPT, message)
+        }
     }
 
     /// The memory for responses in progress is exhausted.
     pub fn no_room() -> Self {
-        Self::new(TOO_LARGE, "response too large for the memory that is left; try again")
+        Self::new(
+            TOO_LARGE,
+            "response too large for the memory that is left; try again",
+        )
     }
 
     /// An internal error.
@@ -167,7 +190,10 @@ impl RpcError {
             Some(reason) => format!("execution reverted: {reason}"),
             None => "execution reverted".to_owned(),
         };
-        Self { data: Some(data), ..Self::new(REVERTED, message) }
+        Self {
+            data: Some(data),
+            ..Self::new(REVERTED, message)
+        }
     }
 
     /// JSON-RPC's standard text for the code, if it has one.
@@ -235,7 +261,9 @@ impl From<ChangeError> for RpcError {
             // Only the operator can act on the reason, but the client has to know that the change was not made.
             ChangeError::Append(_) => Self::server(error.to_string()),
             ChangeError::Dump(error) => Self::invalid_params(error.to_string()),
-            ChangeError::TooLate(_) | ChangeError::TooManyImpersonated(_) => Self::invalid_params(error.to_string()),
+            ChangeError::TooLate(_) | ChangeError::TooManyImpersonated(_) => {
+                Self::invalid_params(error.to_string())
+            }
             ChangeError::Pruned(_)
             | ChangeError::Transaction(_)
             | ChangeError::Timestamp(_)
@@ -275,27 +303,41 @@ impl From<TransactionError> for RpcError {
             TransactionError::Override(error) => Self::server(error.to_string()),
             TransactionError::Cosmos(error) => Self::server(error.to_string()),
             TransactionError::Invalid(invalid) => Self::server(match invalid {
-                Invalid::GasPriceLessThanBasefee => "max fee per gas less than block base fee".to_owned(),
+                Invalid::GasPriceLessThanBasefee => {
+                    "max fee per gas less than block base fee".to_owned()
+                }
                 Invalid::PriorityFeeGreaterThanMaxFee => {
                     "max priority fee per gas higher than max fee per gas".to_owned()
                 }
                 Invalid::LackOfFundForMaxFee { fee, balance } => {
                     format!("insufficient funds for gas * price + value: have {balance} want {fee}")
                 }
-                Invalid::CallGasCostMoreThanGasLimit { initial_gas, gas_limit } => {
+                Invalid::CallGasCostMoreThanGasLimit {
+                    initial_gas,
+                    gas_limit,
+                } => {
                     format!("intrinsic gas too low: have {gas_limit}, want {initial_gas}")
                 }
-                Invalid::GasFloorMoreThanGasLimit { gas_floor, gas_limit } => {
-                    format!("insufficient gas for floor data gas cost: have {gas_limit}, want {gas_floor}")
+                Invalid::GasFloorMoreThanGasLimit {
+                    gas_floor,
+                    gas_limit,
+                } => {
+                    format!(
+                        "insufficient gas for floor data gas cost: have {gas_limit}, want {gas_floor}"
+                    )
                 }
-                Invalid::NonceTooLow { tx, state } => format!("nonce too low: tx: {tx} state: {state}"),
-                Invalid::NonceTooHigh { tx, state } => format!("nonce too high: tx: {tx} state: {state}"),
+                Invalid::NonceTooLow { tx, state } => {
+                    format!("nonce too low: tx: {tx} state: {state}")
+                }
+                Invalid::NonceTooHigh { tx, state } => {
+                    format!("nonce too high: tx: {tx} state: {state}")
+                }
                 Invalid::CreateInitCodeSizeLimit => "max initcode size exceeded".to_owned(),
                 other => other.to_string(),
             }),
-            error @ (TransactionError::BlockFull { .. } | TransactionError::BlobsFull | TransactionError::Stopped) => {
-                Self::server(error.to_string())
-            }
+            error @ (TransactionError::BlockFull { .. }
+            | TransactionError::BlobsFull
+            | TransactionError::Stopped) => Self::server(error.to_string()),
         }
     }
 }
@@ -314,7 +356,9 @@ impl From<SimulationError> for RpcError {
             SimulationError::Call(error) => simulation_code(error),
         };
         match error {
-            SimulationError::Call(error) => Self::new(code, format!("err: {}", Self::from(error).message)),
+            SimulationError::Call(error) => {
+                Self::new(code, format!("err: {}", Self::from(error).message))
+            }
             error => Self::new(code, error.to_string()),
         }
     }
@@ -323,12 +367,16 @@ impl From<SimulationError> for RpcError {
 /// The code of `eth_simulateV1` for a broken rule (`execution-apis`).
 fn simulation_code(error: &TransactionError) -> i32 {
     use InvalidTransaction as Invalid;
-    let TransactionError::Invalid(invalid) = error else { return INTERNAL_ERROR };
+    let TransactionError::Invalid(invalid) = error else {
+        return INTERNAL_ERROR;
+    };
     match invalid {
         Invalid::NonceTooLow { .. } => -38010,
         Invalid::NonceTooHigh { .. } => -38011,
         Invalid::GasPriceLessThanBasefee => -38012,
-        Invalid::CallGasCostMoreThanGasLimit { .. } | Invalid::GasFloorMoreThanGasLimit { .. } => -38013,
+        Invalid::CallGasCostMoreThanGasLimit { .. } | Invalid::GasFloorMoreThanGasLimit { .. } => {
+            -38013
+        }
         Invalid::LackOfFundForMaxFee { .. } => -38014,
         Invalid::RejectCallerWithCode => -38024,
         Invalid::CreateInitCodeSizeLimit => -38025,
@@ -342,9 +390,9 @@ impl From<EstimateError> for RpcError {
         match error {
             EstimateError::Revert(data) => Self::reverted(data),
             EstimateError::Transaction(error) => error.into(),
-            error @ (EstimateError::Halt(_) | EstimateError::Allowance(_) | EstimateError::InsufficientFunds) => {
-                Self::server(error.to_string())
-            }
+            error @ (EstimateError::Halt(_)
+            | EstimateError::Allowance(_)
+            | EstimateError::InsufficientFunds) => Self::server(error.to_string()),
         }
     }
 }
@@ -352,9 +400,10 @@ impl From<EstimateError> for RpcError {
 impl From<BuildError> for RpcError {
     fn from(error: BuildError) -> Self {
         match error {
-            BuildError::Transaction(index, error) => {
-                Self::server(format!("transaction {index}: {}", Self::from(error).message))
-            }
+            BuildError::Transaction(index, error) => Self::server(format!(
+                "transaction {index}: {}",
+                Self::from(error).message
+            )),
             BuildError::Block(error) => error.into(),
             error @ BuildError::Size(_) => Self::invalid_params(format!("params[2]: {error}")),
             error @ BuildError::Timestamp(..) => Self::invalid_params(format!("params[1].{error}")),
@@ -364,7 +413,9 @@ impl From<BuildError> for RpcError {
 
 impl From<PositionExpired> for RpcError {
     fn from(missed: PositionExpired) -> Self {
-        let what = format!("{missed}: the filter was not polled for too long; it continues from the newest block");
+        let what = format!(
+            "{missed}: the filter was not polled for too long; it continues from the newest block"
+        );
         Self::history_pruned(what)
     }
 }
@@ -373,12 +424,19 @@ impl From<AskError> for RpcError {
     fn from(error: AskError) -> Self {
         match error {
             // The other node's own error.
-            AskError::Refused { code, message, data, .. } => Self {
+            AskError::Refused {
+                code,
+                message,
+                data,
+                ..
+            } => Self {
                 data: data.and_then(|data| serde_json::from_value(data).ok()),
                 ..Self::new(i32::try_from(code).unwrap_or(SERVER_ERROR), message)
             },
             AskError::NoRoom { .. } => Self::no_room(),
-            AskError::Silent { .. } => Self::server(format!("the forked node did not answer: {error}")),
+            AskError::Silent { .. } => {
+                Self::server(format!("the forked node did not answer: {error}"))
+            }
         }
     }
 }

@@ -16,14 +16,20 @@ const FILES: [(&str, &str); 7] = [
     ("trace/examples.jsonl", include_str!("trace/examples.jsonl")),
     ("ots/examples.jsonl", include_str!("ots/examples.jsonl")),
     ("dev/examples.jsonl", include_str!("dev/examples.jsonl")),
-    ("tetrad/examples.jsonl", include_str!("tetrad/examples.jsonl")),
+    (
+        "tetrad/examples.jsonl",
+        include_str!("tetrad/examples.jsonl"),
+    ),
 ];
 
 /// The example of one method.
 #[derive(Clone, Debug)]
 pub struct Example {
     /// The file it is from, relative to the sources of this module.
-    #[cfg_attr(not(feature = "internals"), expect(dead_code, reason = "read by the test that writes the examples"))]
+    #[cfg_attr(
+        not(feature = "internals"),
+        expect(dead_code, reason = "read by the test that writes the examples")
+    )]
     pub file: &'static str,
     /// The exchange that shows the method, after those that prepare it.
     pub exchanges: Vec<ExampleExchange>,
@@ -40,12 +46,21 @@ pub struct ExampleExchange {
 
 /// All examples, in the order in which they build on each other.
 pub fn examples() -> Vec<Example> {
-    FILES.iter().flat_map(|(file, text)| text.split("\n\n").map(|stanza| example(file, stanza))).collect()
+    FILES
+        .iter()
+        .flat_map(|(file, text)| text.split("\n\n").map(|stanza| example(file, stanza)))
+        .collect()
 }
 
 fn example(file: &'static str, stanza: &'static str) -> Example {
     let lines: Vec<&str> = stanza.lines().collect();
-    let exchanges = lines.chunks_exact(2).map(|pair| ExampleExchange { request: pair[0], response: pair[1] }).collect();
+    let exchanges = lines
+        .chunks_exact(2)
+        .map(|pair| ExampleExchange {
+            request: pair[0],
+            response: pair[1],
+        })
+        .collect();
     Example { file, exchanges }
 }
 
@@ -67,7 +82,13 @@ impl Answers {
             let (name, rest) = part.split_once("}}").unwrap_or((part, ""));
             let (method, member) = name.split_once('.').unwrap_or((name, ""));
             let result = self.0.get(method).unwrap_or(&Value::Null);
-            out += if member.is_empty() { result } else { &result[member] }.as_str().unwrap_or_default();
+            out += if member.is_empty() {
+                result
+            } else {
+                &result[member]
+            }
+            .as_str()
+            .unwrap_or_default();
             out += rest;
         }
         out

@@ -47,13 +47,20 @@ impl Context {
     /// The error with the name and the arguments of a custom error in its message, if the error is known: that of the
     /// contract which was called, or else of any known contract.
     pub(super) fn explained(&self, error: RpcError, view: &View, to: Option<Address>) -> RpcError {
-        let Some(data) = error.data.as_ref().filter(|_| error.code == REVERTED && error.message == REVERT) else {
+        let Some(data) = error
+            .data
+            .as_ref()
+            .filter(|_| error.code == REVERTED && error.message == REVERT)
+        else {
             return error;
         };
         let contract = to.and_then(|to| self.known.at(view, to));
         let known = self.known.error(contract.as_deref(), data);
         match known.and_then(|known| custom_error(data, &known, plain)) {
-            Some(reason) => RpcError { message: format!("{REVERT}: {reason}"), ..error },
+            Some(reason) => RpcError {
+                message: format!("{REVERT}: {reason}"),
+                ..error
+            },
             None => error,
         }
     }
@@ -64,20 +71,35 @@ impl Context {
     }
 
     /// Records that a method failed, unless its parameters were wrong.
-    pub(super) fn record_failure(&self, method: &'static str, params: Option<&RawValue>, error: &RpcError) {
-        let Some(form) = form(method).filter(|_| self.config.development) else { return };
+    pub(super) fn record_failure(
+        &self,
+        method: &'static str,
+        params: Option<&RawValue>,
+        error: &RpcError,
+    ) {
+        let Some(form) = form(method).filter(|_| self.config.development) else {
+            return;
+        };
         if !matches!(error.code, REVERTED | SERVER_ERROR | TIMEOUT) {
             return;
         }
-        let params: Vec<&RawValue> =
-            params.and_then(|params| serde_json::from_str(params.get()).ok()).unwrap_or_default();
+        let params: Vec<&RawValue> = params
+            .and_then(|params| serde_json::from_str(params.get()).ok())
+            .unwrap_or_default();
         let given = |at: usize| params.get(at).copied().filter(|raw| raw.get() != "null");
-        let overrides = |at| given(at).filter(|_| form == Form::Call).map(ToOwned::to_owned);
+        let overrides = |at| {
+            given(at)
+                .filter(|_| form == Form::Call)
+                .map(ToOwned::to_owned)
+        };
         let call = match form {
             Form::Call | Form::Transaction => given(0).map(ToOwned::to_owned),
             Form::Raw => given(0).and_then(decoded),
         };
-        let reason = error.message.strip_prefix(REVERT).and_then(|rest| rest.strip_prefix(": "));
+        let reason = error
+            .message
+            .strip_prefix(REVERT)
+            .and_then(|rest| rest.strip_prefix(": "));
         self.config.failed_calls.add(FailedCall {
             time_ms: self.config.failed_calls.now_ms(),
             method,
@@ -96,7 +118,9 @@ impl Context {
     fn block_of(&self, given: Option<&RawValue>) -> Option<Box<RawValue>> {
         let newest = || serde_json::value::to_raw_value(&Quantity(self.chain.head().number())).ok();
         match given.map(RawValue::get) {
-            None | Some(r#""latest""# | r#""pending""# | r#""safe""# | r#""finalized""#) => newest(),
+            None | Some(r#""latest""# | r#""pending""# | r#""safe""# | r#""finalized""#) => {
+                newest()
+            }
             Some(long) if long.len() > MAX_BLOCK => None,
             Some(_) => given.map(ToOwned::to_owned),
         }

@@ -81,7 +81,12 @@ impl FilterKind {
 impl Filters {
     pub(super) fn new(config: &RpcConfig) -> Self {
         let (limit, client_limit) = (config.max_filters, config.max_filters_per_client);
-        Self { limit, client_limit, lifetime: config.filter_lifetime, inner: Mutex::default() }
+        Self {
+            limit,
+            client_limit,
+            lifetime: config.filter_lifetime,
+            inner: Mutex::default(),
+        }
     }
 
     /// Adds a filter of a client; returns its identifier.
@@ -89,13 +94,21 @@ impl Filters {
         let mut random = [0; 16];
         let inner = &mut *self.current();
         if inner.count + kind.size() > self.limit {
-            return Err(RpcError::server(format!("too many filters: at most {}", self.limit)));
+            return Err(RpcError::server(format!(
+                "too many filters: at most {}",
+                self.limit
+            )));
         }
         let own = inner.clients.get(&client).copied().unwrap_or(0) + kind.size();
         if own > self.client_limit {
-            return Err(RpcError::server(format!("too many filters of this client: at most {}", self.client_limit)));
+            return Err(RpcError::server(format!(
+                "too many filters of this client: at most {}",
+                self.client_limit
+            )));
         }
-        OsRng.try_fill_bytes(&mut random).map_err(|error| RpcError::internal(error.to_string()))?;
+        OsRng
+            .try_fill_bytes(&mut random)
+            .map_err(|error| RpcError::internal(error.to_string()))?;
         let (id, used) = (u128::from_be_bytes(random), Instant::now());
         inner.count += kind.size();
         inner.clients.insert(client, own);
@@ -125,13 +138,19 @@ impl Filters {
                 FilterKind::Pending { seen, full } => {
                     let (hashes, now) = chain.pool().arrivals_since(*seen);
                     *seen = now;
-                    if *full { FilterUpdate::Transactions(hashes) } else { FilterUpdate::Hashes(hashes) }
+                    if *full {
+                        FilterUpdate::Transactions(hashes)
+                    } else {
+                        FilterUpdate::Hashes(hashes)
+                    }
                 }
                 FilterKind::Blocks(seen) => {
                     let added = chain.update_since(seen)?.added;
                     FilterUpdate::Hashes(added.iter().map(|block| block.hash).collect())
                 }
-                FilterKind::Logs(filter, seen) => FilterUpdate::Logs(filter.clone(), chain.update_since(seen)?),
+                FilterKind::Logs(filter, seen) => {
+                    FilterUpdate::Logs(filter.clone(), chain.update_since(seen)?)
+                }
             })
         })?
     }
@@ -149,7 +168,12 @@ impl Filters {
     /// The filters, after dropping expired ones.
     fn current(&self) -> parking_lot::MutexGuard<'_, FilterTable> {
         let mut inner = self.inner.lock();
-        while let Some((_, id)) = inner.by_use.first().copied().filter(|(used, _)| used.elapsed() >= self.lifetime) {
+        while let Some((_, id)) = inner
+            .by_use
+            .first()
+            .copied()
+            .filter(|(used, _)| used.elapsed() >= self.lifetime)
+        {
             inner.remove(id);
         }
         inner
@@ -158,7 +182,9 @@ impl Filters {
 
 impl FilterTable {
     fn remove(&mut self, id: u128) -> bool {
-        let Some(Filter { kind, client, used }) = self.filters.remove(&id) else { return false };
+        let Some(Filter { kind, client, used }) = self.filters.remove(&id) else {
+            return false;
+        };
         self.by_use.remove(&(used, id));
         self.count -= kind.size();
         if let Some(own) = self.clients.get_mut(&client) {
@@ -182,14 +208,30 @@ mod tests {
 
     #[test]
     fn an_idle_filter_goes_when_anything_is_asked_of_filters() {
-        let config = RpcConfig { filter_lifetime: Duration::ZERO, ..RpcConfig::default() };
+        let config = RpcConfig {
+            filter_lifetime: Duration::ZERO,
+            ..RpcConfig::default()
+        };
         let filters = Filters::new(&config);
         for _ in 0..3 {
-            filters.add(ClientKey::default(), FilterKind::Pending { seen: 0, full: false }).unwrap();
+            filters
+                .add(
+                    ClientKey::default(),
+                    FilterKind::Pending {
+                        seen: 0,
+                        full: false,
+                    },
+                )
+                .unwrap();
             assert_eq!(filters.inner.lock().filters.len(), 1);
         }
         assert!(!filters.remove(U256::from(7)));
         let inner = filters.inner.lock();
-        assert!(inner.filters.is_empty() && inner.by_use.is_empty() && inner.clients.is_empty() && inner.count == 0);
+        assert!(
+            inner.filters.is_empty()
+                && inner.by_use.is_empty()
+                && inner.clients.is_empty()
+                && inner.count == 0
+        );
     }
 }

@@ -50,7 +50,11 @@ pub(super) enum OnFork {
 impl OnFork {
     /// How requests are forwarded whose parameters refer to these things; none if they are not forwarded.
     pub(super) fn forward(self, references: &[Option<Reference>]) -> Option<Forward> {
-        let first = |wanted| references.iter().position(|reference| *reference == Some(wanted));
+        let first = |wanted| {
+            references
+                .iter()
+                .position(|reference| *reference == Some(wanted))
+        };
         let at = match self {
             Self::Block => first(Reference::Block).or_else(|| first(Reference::Hash)),
             Self::State => first(Reference::Block),
@@ -78,11 +82,18 @@ pub(super) fn answer(
     params: Option<&RawValue>,
 ) -> Result<Option<Answer>, RpcError> {
     // Invalid parameters are refused by the method itself.
-    let Some(Ok(mut params)) = params.map(|params| serde_json::from_str::<Vec<Value>>(params.get())) else {
+    let Some(Ok(mut params)) =
+        params.map(|params| serde_json::from_str::<Vec<Value>>(params.get()))
+    else {
         return Ok(None);
     };
     let rules = ParamRules::of(method, context.dialect);
-    let asker = Forwarder { context, fork, head: context.chain.head(), rules };
+    let asker = Forwarder {
+        context,
+        fork,
+        head: context.chain.head(),
+        rules,
+    };
     let there = match subject {
         OnFork::Block => asker.place_block(&mut params, at, |number| number <= fork.number)?,
         OnFork::State => asker.place_block(&mut params, at, |number| number < fork.number)?,
@@ -93,7 +104,9 @@ pub(super) fn answer(
     if !there {
         return Ok(None);
     }
-    Ok(Some(ask(fork, method, &Value::Array(params))?.into_answer()))
+    Ok(Some(
+        ask(fork, method, &Value::Array(params))?.into_answer(),
+    ))
 }
 
 /// Calls `take` with the logs of the other chain's blocks from `from` to `to` that match a filter, as JSON objects in order.
@@ -107,7 +120,10 @@ pub(super) fn logs(
     filter["fromBlock"] = json!(U64::from(from));
     filter["toBlock"] = json!(U64::from(to));
     let answer = ask(fork, "eth_getLogs", &json!([filter]))?;
-    let mut items = Items { take, refused: None };
+    let mut items = Items {
+        take,
+        refused: None,
+    };
     let read = serde_json::Deserializer::from_slice(answer.json()).deserialize_seq(&mut items);
     if let Some(error) = items.refused {
         return Err(error);
@@ -169,23 +185,42 @@ pub(super) fn fee_history(
         base_fee_per_blob_gas: Option<Vec<U128>>,
         blob_gas_used_ratio: Option<Vec<f64>>,
     }
-    let answer = ask(fork, "eth_feeHistory", &json!([U64::from(count), U64::from(newest), percentiles]))?;
-    let wrong = || RpcError::server("the forked node's result of eth_feeHistory is not one of the blocks asked for");
+    let answer = ask(
+        fork,
+        "eth_feeHistory",
+        &json!([U64::from(count), U64::from(newest), percentiles]),
+    )?;
+    let wrong = || {
+        RpcError::server(
+            "the forked node's result of eth_feeHistory is not one of the blocks asked for",
+        )
+    };
     let raw: RawFeeHistory = answer.read().map_err(|_| wrong())?;
-    let numbers = |numbers: Vec<U128>| numbers.into_iter().map(|number| number.to()).collect::<Vec<u128>>();
+    let numbers = |numbers: Vec<U128>| {
+        numbers
+            .into_iter()
+            .map(|number| number.to())
+            .collect::<Vec<u128>>()
+    };
     let blocks = raw.gas_used_ratio.len();
     let history = ForkedFeeHistory {
         oldest_block: raw.oldest_block.to(),
-        reward: raw.reward.filter(|_| !percentiles.is_empty()).map(|blocks| blocks.into_iter().map(numbers).collect()),
+        reward: raw
+            .reward
+            .filter(|_| !percentiles.is_empty())
+            .map(|blocks| blocks.into_iter().map(numbers).collect()),
         base_fee_per_gas: numbers(raw.base_fee_per_gas),
         gas_used_ratio: raw.gas_used_ratio,
         // Nodes of chains without blobs leave these out.
-        base_fee_per_blob_gas: raw.base_fee_per_blob_gas.map_or_else(|| vec![0; blocks + 1], numbers),
+        base_fee_per_blob_gas: raw
+            .base_fee_per_blob_gas
+            .map_or_else(|| vec![0; blocks + 1], numbers),
         blob_gas_used_ratio: raw.blob_gas_used_ratio.unwrap_or_else(|| vec![0.0; blocks]),
     };
     let is_whole = (1..=count).contains(&(blocks as u64))
         && history.oldest_block == newest + 1 - blocks as u64
-        && history.reward.as_ref().map(Vec::len) == Some(blocks).filter(|_| !percentiles.is_empty())
+        && history.reward.as_ref().map(Vec::len)
+            == Some(blocks).filter(|_| !percentiles.is_empty())
         && history.base_fee_per_gas.len() == blocks + 1
         && history.base_fee_per_blob_gas.len() == blocks + 1
         && history.blob_gas_used_ratio.len() == blocks;
@@ -212,12 +247,17 @@ fn block_of_transaction(fork: &ChainFork, hash: B256) -> Result<Option<u64>, Rpc
     }
     let method = "eth_getTransactionByHash";
     let found: Option<Included> = read(&ask(fork, method, &json!([hash]))?, method)?;
-    Ok(own_number(fork, found.and_then(|transaction| transaction.block_number)))
+    Ok(own_number(
+        fork,
+        found.and_then(|transaction| transaction.block_number),
+    ))
 }
 
 /// The number of a block, if it is one of this chain.
 fn own_number(fork: &ChainFork, number: Option<U64>) -> Option<u64> {
-    number.map(|number| number.to()).filter(|number| *number <= fork.number)
+    number
+        .map(|number| number.to())
+        .filter(|number| *number <= fork.number)
 }
 
 fn ask(fork: &ChainFork, method: &str, params: &Value) -> Result<ForkAnswer, RpcError> {
@@ -225,7 +265,9 @@ fn ask(fork: &ChainFork, method: &str, params: &Value) -> Result<ForkAnswer, Rpc
 }
 
 fn read<T: DeserializeOwned>(answer: &ForkAnswer, method: &str) -> Result<T, RpcError> {
-    answer.read().map_err(|error| RpcError::server(format!("the forked node's result of {method}: {error}")))
+    answer
+        .read()
+        .map_err(|error| RpcError::server(format!("the forked node's result of {method}: {error}")))
 }
 
 struct Forwarder<'a> {
@@ -238,9 +280,18 @@ struct Forwarder<'a> {
 impl Forwarder<'_> {
     /// Whether the block that a parameter names belongs to the other chain. A tag that means another block there, or a JSON
     /// integer, is replaced by the quantity.
-    fn place_block(&self, params: &mut [Value], at: usize, is_there: impl Fn(u64) -> bool) -> Result<bool, RpcError> {
-        let Some(param) = params.get_mut(at) else { return Ok(false) };
-        let Ok(id) = BlockId::read(&param.to_string(), self.rules) else { return Ok(false) };
+    fn place_block(
+        &self,
+        params: &mut [Value],
+        at: usize,
+        is_there: impl Fn(u64) -> bool,
+    ) -> Result<bool, RpcError> {
+        let Some(param) = params.get_mut(at) else {
+            return Ok(false);
+        };
+        let Ok(id) = BlockId::read(&param.to_string(), self.rules) else {
+            return Ok(false);
+        };
         let number = match id {
             BlockId::Pending => return Ok(false),
             BlockId::Latest | BlockId::Safe | BlockId::Finalized => self.head.number(),
@@ -262,7 +313,9 @@ impl Forwarder<'_> {
 
     /// Whether a transaction is in a block of the other chain.
     fn has_transaction(&self, hash: Option<&Value>) -> Result<bool, RpcError> {
-        let Some(Ok(hash)) = hash.map(|hash| B256::read(&hash.to_string(), self.rules)) else { return Ok(false) };
+        let Some(Ok(hash)) = hash.map(|hash| B256::read(&hash.to_string(), self.rules)) else {
+            return Ok(false);
+        };
         let chain = &self.context.chain;
         if chain.pool().get(hash).is_some() || chain.transaction(&self.head, hash).is_some() {
             return Ok(false);
@@ -272,14 +325,21 @@ impl Forwarder<'_> {
 
     /// Whether a range of blocks is the other chain's.
     fn has_range(&self, filter: Option<&mut Value>) -> Result<bool, RpcError> {
-        let Some(filter) = filter.and_then(Value::as_object_mut) else { return Ok(false) };
+        let Some(filter) = filter.and_then(Value::as_object_mut) else {
+            return Ok(false);
+        };
         let mut numbers = [self.head.number(); 2];
         for (name, number) in ["fromBlock", "toBlock"].into_iter().zip(&mut numbers) {
-            let id = filter.get(name).filter(|id| !id.is_null()).map(|id| BlockId::read(&id.to_string(), self.rules));
+            let id = filter
+                .get(name)
+                .filter(|id| !id.is_null())
+                .map(|id| BlockId::read(&id.to_string(), self.rules));
             *number = match id {
                 Some(Ok(BlockId::Number(number))) => number,
                 Some(Ok(BlockId::Earliest)) => 0,
-                None | Some(Ok(BlockId::Latest | BlockId::Safe | BlockId::Finalized)) => self.head.number(),
+                None | Some(Ok(BlockId::Latest | BlockId::Safe | BlockId::Finalized)) => {
+                    self.head.number()
+                }
                 _ => return Ok(false),
             };
             filter.insert(name.to_owned(), json!(U64::from(*number)));
@@ -290,8 +350,9 @@ impl Forwarder<'_> {
             (Ordering::Greater, _) => Ok(false),
             (Ordering::Less | Ordering::Equal, Ordering::Greater) => {
                 let number = self.fork.number;
-                let message =
-                    format!("ask about the blocks up to {number}, which is forked, apart from those after it");
+                let message = format!(
+                    "ask about the blocks up to {number}, which is forked, apart from those after it"
+                );
                 Err(RpcError::invalid_params(message))
             }
         }

@@ -34,49 +34,80 @@ fn requests(body: &[u8], dialect: Dialect) -> usize {
             1
         }
         Ok(Body::Batch(Batch::TooLong)) => 0,
-        Ok(Body::Batch(Batch::Items(items))) => items.into_iter().filter_map(|item| item.request(dialect).ok()).count(),
+        Ok(Body::Batch(Batch::Items(items))) => items
+            .into_iter()
+            .filter_map(|item| item.request(dialect).ok())
+            .count(),
     }
 }
 
 /// Reads JSON as a parameter of every type that a method takes; returns the number of types that accept it.
 pub fn parameters(json: &[u8]) -> usize {
     // Parameters are read only after the body has been parsed as JSON.
-    let Ok(json) = serde_json::from_slice::<&RawValue>(json) else { return 0 };
+    let Ok(json) = serde_json::from_slice::<&RawValue>(json) else {
+        return 0;
+    };
     static READERS: LazyLock<Vec<ParamReader>> = LazyLock::new(|| Rpc::methods(true).readers());
     let readers: &[ParamReader] = &READERS;
     let signed = check_typed_data(json.get());
-    readers.iter().filter(|reader| (reader.reads)(json.get())).count() + usize::from(signed)
+    readers
+        .iter()
+        .filter(|reader| (reader.reads)(json.get()))
+        .count()
+        + usize::from(signed)
 }
 
 /// Reads JSON as typed data (EIP-712), and hashes it in all of its forms.
 pub fn typed_data(json: &[u8]) -> usize {
-    let Ok(json) = serde_json::from_slice::<&RawValue>(json) else { return 0 };
+    let Ok(json) = serde_json::from_slice::<&RawValue>(json) else {
+        return 0;
+    };
     usize::from(check_typed_data(json.get()))
 }
 
 /// Loads a dump into a chain, which then continues, and whose own dump leads to the same state.
 pub async fn dump(chain: &Chain, packed: &[u8]) -> usize {
     let (params, limits) = (chain.params(), chain.history_limits());
-    let Ok(dump) = read_dump(packed, MAX_DUMP) else { return 0 };
-    let Ok(prepared) = dump.prepare(params, limits) else { return 0 };
+    let Ok(dump) = read_dump(packed, MAX_DUMP) else {
+        return 0;
+    };
+    let Ok(prepared) = dump.prepare(params, limits) else {
+        return 0;
+    };
     match chain.change(Change::Load(prepared)).await {
         Ok(_) => {}
         Err(error) => {
-            assert!(!matches!(error, ChangeError::Stopped(_)), "loading a dump ended the writer: {error}");
+            assert!(
+                !matches!(error, ChangeError::Stopped(_)),
+                "loading a dump ended the writer: {error}"
+            );
             return 0;
         }
     }
 
-    let (head, ahead) = chain.present().await.expect("the writer answers after it has loaded a dump");
+    let (head, ahead) = chain
+        .present()
+        .await
+        .expect("the writer answers after it has loaded a dump");
     let mut written = Vec::new();
     Dump::write(&head, ahead, &mut written).expect("a chain can be written");
     let again = read_dump(&written, usize::MAX).expect("a dump of this node can be read");
-    let again = again.prepare(chain.params(), limits).expect("a dump of this node is complete");
-    let restored = again.restored(&head).expect("a dump of this node can be loaded");
-    assert_eq!((restored.block.hash, restored.state.root()), (head.block.hash, head.state.root()));
+    let again = again
+        .prepare(chain.params(), limits)
+        .expect("a dump of this node is complete");
+    let restored = again
+        .restored(&head)
+        .expect("a dump of this node can be loaded");
+    assert_eq!(
+        (restored.block.hash, restored.state.root()),
+        (head.block.hash, head.state.root())
+    );
 
     // What the dump says about blocks and times may be too much for a next block, but never for the writer.
     let mined = chain.mine(1, Pace::default()).await;
-    assert!(!matches!(mined, Err(ChangeError::Stopped(_))), "a block after a dump ended the writer");
+    assert!(
+        !matches!(mined, Err(ChangeError::Stopped(_))),
+        "a block after a dump ended the writer"
+    );
     1
 }

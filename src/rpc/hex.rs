@@ -17,12 +17,15 @@ impl<T: fmt::LowerHex> Serialize for Quantity<T> {
 
 /// Reads a QUANTITY of up to 256 bits.
 pub fn quantity(text: &str) -> Result<U256, String> {
-    let digits = text.strip_prefix("0x").ok_or("expected a quantity with 0x prefix")?;
+    let digits = text
+        .strip_prefix("0x")
+        .ok_or("expected a quantity with 0x prefix")?;
     match digits.as_bytes() {
         [] => Err("expected a quantity, got 0x without digits".to_owned()),
         [b'0', _, ..] => Err("expected a quantity without leading zeros".to_owned()),
         digits if digits.len() > 64 => Err("expected a quantity of at most 256 bits".to_owned()),
-        _ => U256::from_str_radix(digits, 16).map_err(|_| "expected a quantity in hex digits".to_owned()),
+        _ => U256::from_str_radix(digits, 16)
+            .map_err(|_| "expected a quantity in hex digits".to_owned()),
     }
 }
 
@@ -33,7 +36,9 @@ pub fn quantity_u64(text: &str) -> Result<u64, String> {
 
 /// Reads DATA of any length.
 pub fn data(text: &str) -> Result<Vec<u8>, String> {
-    let digits = text.strip_prefix("0x").ok_or("expected hex data with 0x prefix")?;
+    let digits = text
+        .strip_prefix("0x")
+        .ok_or("expected hex data with 0x prefix")?;
     if digits.len() % 2 == 1 {
         return Err("expected hex data of even length".to_owned());
     }
@@ -45,5 +50,7 @@ pub fn data(text: &str) -> Result<Vec<u8>, String> {
 pub fn fixed_data<const N: usize>(text: &str, what: &str) -> Result<[u8; N], String> {
     let bytes = data(text)?;
     let length = bytes.len();
-    bytes.try_into().map_err(|_| format!("expected {what}, got {length} bytes"))
+    bytes
+        .try_into()
+        .map_err(|_| format!("expected {what}, got {length} bytes"))
 }

@@ -30,7 +30,8 @@ impl FastPath for Direct {
         &self,
         request: http::Request<IncomingBody>,
     ) -> Result<BoxFuture<'_, Response>, Box<http::Request<IncomingBody>>> {
-        let direct = request.method() == Method::POST && !request.headers().contains_key(header::ORIGIN);
+        let direct =
+            request.method() == Method::POST && !request.headers().contains_key(header::ORIGIN);
         let path = interface_path(request.uri().path());
         let found = self.0.iter().find(|(own, _)| direct && *own == path);
         match found {
@@ -102,13 +103,29 @@ pub fn operations() -> Vec<Operation> {
     };
     let upgrade = Operation::new("JSON-RPC", "JSON-RPC with subscriptions, over WebSocket.")
         .answers_bare(StatusCode::SWITCHING_PROTOCOLS, "The WebSocket is open.")
-        .answers_in::<String>(plain, StatusCode::BAD_REQUEST, "The request is no upgrade to WebSocket.")
-        .answers_in::<String>(plain, StatusCode::METHOD_NOT_ALLOWED, "The request is no upgrade to WebSocket.")
-        .answers_in::<String>(plain, StatusCode::UPGRADE_REQUIRED, "The request is no upgrade to WebSocket.")
+        .answers_in::<String>(
+            plain,
+            StatusCode::BAD_REQUEST,
+            "The request is no upgrade to WebSocket.",
+        )
+        .answers_in::<String>(
+            plain,
+            StatusCode::METHOD_NOT_ALLOWED,
+            "The request is no upgrade to WebSocket.",
+        )
+        .answers_in::<String>(
+            plain,
+            StatusCode::UPGRADE_REQUIRED,
+            "The request is no upgrade to WebSocket.",
+        )
         .answers_otherwise("The WebSocket was refused.")
         .at("get", "/rpc")
         .named("openJsonRpcSocket");
-    vec![post("/rpc", "callJsonRpc"), post("/", "callJsonRpcAtRoot"), upgrade]
+    vec![
+        post("/rpc", "callJsonRpc"),
+        post("/", "callJsonRpcAtRoot"),
+        upgrade,
+    ]
 }
 
 async fn serve(State((rpc, sockets)): State<(Rpc, WebSockets)>, request: Request) -> Response {
@@ -117,7 +134,11 @@ async fn serve(State((rpc, sockets)): State<(Rpc, WebSockets)>, request: Request
         Method::GET if request.headers().contains_key(header::UPGRADE) => {
             sockets.accept(request, move || RpcSocket::new(rpc)).await
         }
-        _ => (StatusCode::METHOD_NOT_ALLOWED, [(header::ALLOW, "POST, OPTIONS")], "JSON-RPC takes POST\n")
+        _ => (
+            StatusCode::METHOD_NOT_ALLOWED,
+            [(header::ALLOW, "POST, OPTIONS")],
+            "JSON-RPC takes POST\n",
+        )
             .into_response(),
     }
 }
@@ -127,8 +148,13 @@ where
     B: HttpBody<Data = Bytes, Error: Into<Box<dyn Error + Send + Sync>>> + Send + Unpin + 'static,
 {
     let json = is_json(request.headers());
-    let not_json =
-        || (StatusCode::UNSUPPORTED_MEDIA_TYPE, "JSON-RPC takes content type application/json\n").into_response();
+    let not_json = || {
+        (
+            StatusCode::UNSUPPORTED_MEDIA_TYPE,
+            "JSON-RPC takes content type application/json\n",
+        )
+            .into_response()
+    };
     if !json && rpc.neighbour.is_none() {
         return not_json();
     }

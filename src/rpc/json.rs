@@ -21,7 +21,10 @@ pub(crate) struct JsonWriter {
 impl JsonWriter {
     /// An empty document of at most `limit` bytes.
     pub(crate) fn new(budget: &Budget, limit: usize) -> Self {
-        Self { out: AnswerWriter::within(budget.clone(), limit), refused: None }
+        Self {
+            out: AnswerWriter::within(budget.clone(), limit),
+            refused: None,
+        }
     }
 
     /// Appends a byte.
@@ -172,7 +175,8 @@ impl<'a> Object<'a> {
     /// Begins a member, whose value the caller writes next.
     #[inline]
     pub(crate) fn name(&mut self, name: &str) -> &mut JsonWriter {
-        self.out.extend_from_slice(if self.empty { b"\"" } else { b",\"" });
+        self.out
+            .extend_from_slice(if self.empty { b"\"" } else { b",\"" });
         self.empty = false;
         self.out.extend_from_slice(name.as_bytes());
         self.out.extend_from_slice(b"\":");
@@ -520,13 +524,22 @@ mod tests {
     #[test]
     fn long_json_is_appended_behind_what_was_written() {
         const LONG: usize = 16 << 10;
-        for (before, length) in [(0, LONG + 1), (10, LONG), (10, LONG + 1), (2 * LONG, LONG + 1), (2 * LONG, 3 * LONG)]
-        {
+        for (before, length) in [
+            (0, LONG + 1),
+            (10, LONG),
+            (10, LONG + 1),
+            (2 * LONG, LONG + 1),
+            (2 * LONG, 3 * LONG),
+        ] {
             let appended = text(|out| {
                 out.extend_from_slice(&vec![b'a'; before]);
-                Written(Answer::counted(vec![b'b'; length], &Budget::default()).unwrap()).append_to(out);
+                Written(Answer::counted(vec![b'b'; length], &Budget::default()).unwrap())
+                    .append_to(out);
             });
-            assert!(appended == "a".repeat(before) + &"b".repeat(length), "{length} behind {before}");
+            assert!(
+                appended == "a".repeat(before) + &"b".repeat(length),
+                "{length} behind {before}"
+            );
         }
     }
 
@@ -546,7 +559,10 @@ mod tests {
         first.extend_from_slice(&[b'a'; 700_000]);
         let mut second = JsonWriter::new(&budget, usize::MAX);
         Serialized(vec!["a"; 200_000]).write(&mut second);
-        assert_eq!((first.check(), second.check()), (Ok(()), Err(AnswerError::NoRoom)));
+        assert_eq!(
+            (first.check(), second.check()),
+            (Ok(()), Err(AnswerError::NoRoom))
+        );
         assert!(second.finish().is_err());
     }
 
@@ -558,8 +574,9 @@ mod tests {
             let mut out = JsonWriter::new(&Budget::default(), usize::MAX);
             out.extend_from_slice(b"[");
             out.reserve(spare);
-            let write =
-                |out: &mut JsonWriter, length: usize| out.write_short(MOST, |out| "a".repeat(length).write(out));
+            let write = |out: &mut JsonWriter, length: usize| {
+                out.write_short(MOST, |out| "a".repeat(length).write(out))
+            };
             assert!(write(&mut out, MOST - 1_000));
             let length = out.len();
             assert!(!write(&mut out, 1 << 19));
@@ -567,7 +584,8 @@ mod tests {
             out.truncate(length);
 
             // What is written already costs no work, and what comes later is as long as it likes.
-            let written = Written(Answer::counted(vec![b'b'; 1 << 19], &Budget::default()).expect("room"));
+            let written =
+                Written(Answer::counted(vec![b'b'; 1 << 19], &Budget::default()).expect("room"));
             assert!(out.write_short(MOST, |out| written.append_to(out)));
             "c".repeat(1 << 20).write(&mut out);
             assert_eq!(out.check(), Ok(()));
@@ -581,7 +599,11 @@ mod tests {
     #[test]
     fn writes_members_in_order() {
         let object = text(|out| {
-            Object::begin(out).member("a", &true).optional("b", &None::<bool>).member("c", &Quantity(0u64)).end();
+            Object::begin(out)
+                .member("a", &true)
+                .optional("b", &None::<bool>)
+                .member("c", &Quantity(0u64))
+                .end();
         });
         assert_eq!(object, r#"{"a":true,"c":"0x0"}"#);
     }

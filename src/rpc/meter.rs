@@ -3,8 +3,8 @@
 use std::time::{Duration, Instant};
 
 use super::error::{
-    HISTORY_PRUNED, INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, PARSE_ERROR, REVERTED,
-    SERVER_ERROR,
+    HISTORY_PRUNED, INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, PARSE_ERROR,
+    REVERTED, SERVER_ERROR,
 };
 use crate::metrics::{Counter, Distribution, Histogram};
 
@@ -30,7 +30,10 @@ pub(super) struct Meters {
 impl Meters {
     pub(super) fn failed(&self, code: i32) {
         let known = CODES.iter().position(|(known, _)| *known == code);
-        known.and_then(|at| self.errors.get(at)).unwrap_or(&self.other_errors).add(1);
+        known
+            .and_then(|at| self.errors.get(at))
+            .unwrap_or(&self.other_errors)
+            .add(1);
     }
 }
 
@@ -41,7 +44,12 @@ pub(super) struct Meter(Histogram);
 impl Meter {
     /// Records a call that began at `began` and has been answered; one that took longer than `slow` is logged. Returns its
     /// duration.
-    pub(super) fn answered(&self, method: &str, began: Instant, slow: Option<Duration>) -> Duration {
+    pub(super) fn answered(
+        &self,
+        method: &str,
+        began: Instant,
+        slow: Option<Duration>,
+    ) -> Duration {
         let took = began.elapsed();
         self.0.observe(took);
         if slow.is_some_and(|slow| took >= slow) {
@@ -54,14 +62,23 @@ impl Meter {
 impl super::Rpc {
     /// The methods that were called, with their durations.
     pub fn latencies(&self) -> Vec<(&'static str, Distribution)> {
-        let all = self.table.meters().map(|(name, meter)| (name, meter.0.distribution()));
+        let all = self
+            .table
+            .meters()
+            .map(|(name, meter)| (name, meter.0.distribution()));
         all.filter(|(_, seen)| seen.count > 0).collect()
     }
 
     /// The number of errors by code, without codes that never occurred.
     pub fn errors(&self) -> Vec<(&'static str, u64)> {
         let meters = &self.context.meters;
-        let known = CODES.iter().zip(&meters.errors).map(|((_, name), counter)| (*name, counter.get()));
-        known.chain([("other", meters.other_errors.get())]).filter(|(_, count)| *count > 0).collect()
+        let known = CODES
+            .iter()
+            .zip(&meters.errors)
+            .map(|((_, name), counter)| (*name, counter.get()));
+        known
+            .chain([("other", meters.other_errors.get())])
+            .filter(|(_, count)| *count > 0)
+            .collect()
     }
 }

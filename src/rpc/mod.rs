@@ -76,7 +76,9 @@ use crate::{
     failed_calls::FailedCalls,
     fork::{ChainFork, ChainForks},
     sources::KnownContracts,
-    web::{Answer, Budget, Caller, Client, Execution, Slice, check_json, current_client, interrupted},
+    web::{
+        Answer, Budget, Caller, Client, Execution, Slice, check_json, current_client, interrupted,
+    },
 };
 
 /// The most bytes of parameters that are read on the task of their request, unless the method waits.
@@ -219,7 +221,11 @@ impl Context {
         &self,
         work: impl FnOnce() -> Result<R, RpcError> + Send + 'static,
     ) -> Result<R, RpcError> {
-        let caller = Caller { client: current_client(), long: false, remote: self.fork().is_some() };
+        let caller = Caller {
+            client: current_client(),
+            long: false,
+            remote: self.fork().is_some(),
+        };
         self.execution.apart(caller, work).await
     }
 
@@ -287,7 +293,11 @@ impl Rpc {
             keyring,
             config,
         };
-        Self { context: Arc::new(context), table: Arc::new(table), neighbour: None }
+        Self {
+            context: Arc::new(context),
+            table: Arc::new(table),
+            neighbour: None,
+        }
     }
 
     /// The error of a method that this node does not have.
@@ -323,7 +333,10 @@ impl Rpc {
     /// Shares the interface's address with another interface.
     #[must_use]
     pub fn beside(&self, neighbour: Arc<Neighbour>) -> Self {
-        Self { neighbour: Some(neighbour), ..self.clone() }
+        Self {
+            neighbour: Some(neighbour),
+            ..self.clone()
+        }
     }
 
     /// The table of methods.
@@ -360,29 +373,46 @@ impl Rpc {
                 if out.check().is_err() {
                     out = self.context.writer(usize::MAX);
                     // The identifier may be what is too long.
-                    let id = Some(request.response_id()).filter(|id| id.len() <= MAX_REFUSED_ID).unwrap_or(NO_ID);
+                    let id = Some(request.response_id())
+                        .filter(|id| id.len() <= MAX_REFUSED_ID)
+                        .unwrap_or(NO_ID);
                     self.refuse_for_memory(id, &RpcError::no_room(), &mut out);
                 }
                 if request.id.is_none() {
                     return Answer::default();
                 }
             }
-            Ok(Body::Batch(batch)) => return self.answer_batch(client, body, batch, of_socket, out).await,
+            Ok(Body::Batch(batch)) => {
+                return self.answer_batch(client, body, batch, of_socket, out).await;
+            }
         }
         out.into_answer()
     }
 
     /// Answers a request of a body at once by appending to `out`, or returns it in progress.
     /// Without memory for all of it, a part of the response is missing in `out`.
-    fn start(&self, client: Client, body: &Bytes, request: &Request<'_>, out: &mut JsonWriter) -> Began {
+    fn start(
+        &self,
+        client: Client,
+        body: &Bytes,
+        request: &Request<'_>,
+        out: &mut JsonWriter,
+    ) -> Began {
         let began = Instant::now();
         let id = request.response_id();
         let Some(method) = self.table.get(&request.method) else {
             self.refuse(id, &self.no_method(&request.method), out);
             return Began::Answered(Duration::ZERO);
         };
-        if let Some(Err(error)) = request.params.map(|params| check_json(params.get().as_bytes())) {
-            self.refuse(id, &RpcError::invalid_params(format!("params: {error}")), out);
+        if let Some(Err(error)) = request
+            .params
+            .map(|params| check_json(params.get().as_bytes()))
+        {
+            self.refuse(
+                id,
+                &RpcError::invalid_params(format!("params: {error}")),
+                out,
+            );
             return Began::Answered(Duration::ZERO);
         }
         let span = ::tracing::trace_span!(
@@ -393,13 +423,23 @@ impl Rpc {
             rpc.method = method.name,
             rpc.jsonrpc.error_code = Empty,
         );
-        let mut caller = Caller { client, ..Caller::default() };
+        let mut caller = Caller {
+            client,
+            ..Caller::default()
+        };
         let keep = || KeptParams::new(request.params, body);
         let under_way = |pending, span| {
             let (name, meter) = (method.name, method.meter.clone());
             let pending = self.recording(name, keep(), pending);
             let executes = !matches!(method.handler, Handler::Wait(_));
-            Began::UnderWay(Started { pending, executes, name, meter, began, span })
+            Began::UnderWay(Started {
+                pending,
+                executes,
+                name,
+                meter,
+                began,
+                span,
+            })
         };
         if let Some(fork) = self.context.fork() {
             caller.remote = true;
@@ -409,13 +449,17 @@ impl Rpc {
         let entered = span.enter();
         let length = out.len();
         let mut slice = None;
-        let is_long = request.params.is_some_and(|params| params.get().len() > LONG_PARAMS);
+        let is_long = request
+            .params
+            .is_some_and(|params| params.get().len() > LONG_PARAMS);
         let at_once = match &method.handler {
             Handler::Quick(run, _) if !is_long => {
                 envelope::begin(id, out);
                 Some(run(&self.context, request.params, out))
             }
-            Handler::Execute(run, _) if !is_long && let Some(_place) = self.context.execution.inline(client) => {
+            Handler::Execute(run, _)
+                if !is_long && let Some(_place) = self.context.execution.inline(client) =>
+            {
                 envelope::begin(id, out);
                 let (outcome, ran) = Slice::run(began, || run(&self.context, request.params, out));
                 slice = Some(ran);
@@ -430,11 +474,16 @@ impl Rpc {
             not_yet => {
                 out.truncate(length);
                 if let Some(slice) = slice.take() {
-                    self.context.execution.charge(client, slice, began.elapsed());
+                    self.context
+                        .execution
+                        .charge(client, slice, began.elapsed());
                 }
                 // It was tried, and is far or long.
                 let skips_slice = not_yet.is_some();
-                method.handler.later(self.context.clone(), caller, keep(), skips_slice).map(Some)
+                method
+                    .handler
+                    .later(self.context.clone(), caller, keep(), skips_slice)
+                    .map(Some)
             }
         };
         match outcome {
@@ -445,12 +494,15 @@ impl Rpc {
             }
             Err(error) => {
                 span.record("rpc.jsonrpc.error_code", error.code);
-                self.context.record_failure(method.name, request.params, &error);
+                self.context
+                    .record_failure(method.name, request.params, &error);
                 out.truncate(length);
                 self.refuse(id, &error, out);
             }
         }
-        let took = method.meter.answered(method.name, began, self.context.config.slow);
+        let took = method
+            .meter
+            .answered(method.name, began, self.context.config.slow);
         if let Some(slice) = slice {
             self.context.execution.charge(client, slice, took);
         }
@@ -463,14 +515,26 @@ impl Rpc {
             return pending;
         }
         let context = self.context.clone();
-        Box::pin(async move { pending.await.inspect_err(|error| context.record_failure(name, params.get(), error)) })
+        Box::pin(async move {
+            pending
+                .await
+                .inspect_err(|error| context.record_failure(name, params.get(), error))
+        })
     }
 
     /// Answers on a fork, on a thread of its own, since any request may have to wait for the other node.
-    fn on_fork(&self, fork: Arc<ChainFork>, caller: Caller, name: &'static str, params: KeptParams) -> Pending {
+    fn on_fork(
+        &self,
+        fork: Arc<ChainFork>,
+        caller: Caller,
+        name: &'static str,
+        params: KeptParams,
+    ) -> Pending {
         let (context, table) = (self.context.clone(), self.table.clone());
         Box::pin(async move {
-            let Some(method) = table.get(name) else { return Err(RpcError::method_not_found(name)) };
+            let Some(method) = table.get(name) else {
+                return Err(RpcError::method_not_found(name));
+            };
             if let Some(forward) = method.forward() {
                 let (own, given) = (context.clone(), params.clone());
                 let ask = move || forked::answer(&own, &fork, name, forward, given.get());
@@ -493,7 +557,9 @@ impl Rpc {
             }
             answer
         };
-        started.meter.answered(started.name, started.began, self.context.config.slow);
+        started
+            .meter
+            .answered(started.name, started.began, self.context.config.slow);
         answer
     }
 

@@ -3,11 +3,16 @@
 use super::{Context, OnFork, RpcError, Table, hex::Quantity};
 
 pub(super) fn methods(table: &mut Table) {
+    table.read("net_version", version, OnFork::Node).describe(
+        [],
+        "The network id, which is the chain id, as a decimal number.",
+    );
     table
-        .read("net_version", version, OnFork::Node)
-        .describe([], "The network id, which is the chain id, as a decimal number.");
-    table.read("net_listening", listening, OnFork::Node).describe([], "Whether the node accepts connections.");
-    table.read("net_peerCount", peer_count, OnFork::Node).describe([], "The number of peers: none.");
+        .read("net_listening", listening, OnFork::Node)
+        .describe([], "Whether the node accepts connections.");
+    table
+        .read("net_peerCount", peer_count, OnFork::Node)
+        .describe([], "The number of peers: none.");
 }
 
 /// The network id as a decimal string: the chain id.

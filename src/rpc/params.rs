@@ -35,12 +35,17 @@ impl ParamRules {
 
     /// The rules of a method that [is lenient](Self::is_lenient) or not.
     pub fn new(dialect: Dialect, is_lenient: bool) -> Self {
-        Self { dialect, integers: is_lenient || dialect == Dialect::Ethereum }
+        Self {
+            dialect,
+            integers: is_lenient || dialect == Dialect::Ethereum,
+        }
     }
 
     /// Whether a method takes JSON integers in every dialect.
     pub fn is_lenient(method: &str) -> bool {
-        Self::LENIENT.iter().any(|namespace| method.starts_with(namespace))
+        Self::LENIENT
+            .iter()
+            .any(|namespace| method.starts_with(namespace))
     }
 
     /// The digits of a JSON integer, if it counts.
@@ -120,7 +125,10 @@ pub trait Params: Sized {
 }
 
 /// A reader of parameters of one type.
-#[cfg_attr(not(feature = "internals"), expect(dead_code, reason = "read by property tests and fuzz targets"))]
+#[cfg_attr(
+    not(feature = "internals"),
+    expect(dead_code, reason = "read by property tests and fuzz targets")
+)]
 #[derive(Clone, Copy)]
 pub struct ParamReader {
     /// The type's name.
@@ -143,7 +151,10 @@ impl ParamReader {
             let rules = ParamRules::new(Dialect::Network, false);
             serde_json::from_str(json).is_ok_and(|json| P::read(Some(json), rules).is_ok())
         }
-        Self { name: std::any::type_name::<P>(), reads: reads::<P> }
+        Self {
+            name: std::any::type_name::<P>(),
+            reads: reads::<P>,
+        }
     }
 }
 
@@ -158,7 +169,10 @@ pub struct ParamShape {
 
 impl ParamShape {
     fn of<P: Param>(dialect: Dialect) -> Self {
-        Self { schema: P::schema(), required: !P::optional(dialect) }
+        Self {
+            schema: P::schema(),
+            required: !P::optional(dialect),
+        }
     }
 }
 
@@ -168,10 +182,15 @@ struct Elements<'a>(Vec<&'a str>);
 impl<'a> Elements<'a> {
     /// Splits the array at its commas. The text is known to be JSON, so only strings and brackets have to be skipped.
     fn of(json: Option<&'a RawValue>) -> Result<Self, RpcError> {
-        let Some(text) = json.map(RawValue::get) else { return Ok(Self(Vec::new())) };
-        let inner = text.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
+        let Some(text) = json.map(RawValue::get) else {
+            return Ok(Self(Vec::new()));
+        };
+        let inner = text
+            .strip_prefix('[')
+            .and_then(|rest| rest.strip_suffix(']'));
         let inner = inner.ok_or_else(|| RpcError::invalid_params("params: expected an array"))?;
-        let (mut elements, mut start, mut depth, mut in_string, mut escaped) = (Vec::new(), 0, 0, false, false);
+        let (mut elements, mut start, mut depth, mut in_string, mut escaped) =
+            (Vec::new(), 0, 0, false, false);
         for (at, byte) in inner.bytes().enumerate() {
             match byte {
                 _ if escaped => escaped = false,
@@ -196,9 +215,9 @@ impl<'a> Elements<'a> {
 
     fn at_most(&self, count: usize) -> Result<(), RpcError> {
         match self.0.len() {
-            given if given > count => {
-                Err(RpcError::invalid_params(format!("too many params: expected at most {count}, got {given}")))
-            }
+            given if given > count => Err(RpcError::invalid_params(format!(
+                "too many params: expected at most {count}, got {given}"
+            ))),
             _ => Ok(()),
         }
     }
@@ -272,7 +291,10 @@ tuple_params!(A 0, B 1, C 2, D 3, E 4, F 5; 6);
 
 /// The text of a JSON string. It is copied only if it has escapes.
 pub(super) fn string(json: &str) -> Result<Cow<'_, str>, String> {
-    match json.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')) {
+    match json
+        .strip_prefix('"')
+        .and_then(|rest| rest.strip_suffix('"'))
+    {
         Some(plain) if !plain.contains('\\') => Ok(plain.into()),
         Some(_) => shape::<String>(json).map(Cow::from),
         None => Err(format!("expected a string, got {}", kind(json))),
@@ -295,7 +317,11 @@ pub(super) fn kind(json: &str) -> &'static str {
 pub(super) fn shape<'a, T: Deserialize<'a>>(json: &'a str) -> Result<T, String> {
     serde_json::from_str(json).map_err(|error| {
         let message = error.to_string();
-        message.split(" at line ").next().unwrap_or_default().to_owned()
+        message
+            .split(" at line ")
+            .next()
+            .unwrap_or_default()
+            .to_owned()
     })
 }
 
@@ -303,10 +329,19 @@ pub(super) fn shape<'a, T: Deserialize<'a>>(json: &'a str) -> Result<T, String> 
 pub(super) fn fields<'a, T: Deserialize<'a>>(json: &'a str) -> Result<T, String> {
     match json {
         "null" => serde_json::from_str("{}"),
-        _ if !json.starts_with('{') => return Err(format!("expected an object, got {}", kind(json))),
+        _ if !json.starts_with('{') => {
+            return Err(format!("expected an object, got {}", kind(json)));
+        }
         json => serde_json::from_str(json),
     }
-    .map_err(|error| error.to_string().split(" at line ").next().unwrap_or_default().to_owned())
+    .map_err(|error| {
+        error
+            .to_string()
+            .split(" at line ")
+            .next()
+            .unwrap_or_default()
+            .to_owned()
+    })
 }
 
 impl<P: Param> Param for Option<P> {
@@ -314,7 +349,11 @@ impl<P: Param> Param for Option<P> {
     const REFERS_TO: Option<Reference> = P::REFERS_TO;
 
     fn read(json: &str, rules: ParamRules) -> Result<Self, String> {
-        if json == "null" { Ok(None) } else { P::read(json, rules).map(Some) }
+        if json == "null" {
+            Ok(None)
+        } else {
+            P::read(json, rules).map(Some)
+        }
     }
 
     fn schema() -> Value {
@@ -322,7 +361,8 @@ impl<P: Param> Param for Option<P> {
     }
 
     fn is_far(&self, chain: &Chain, reach: Reach) -> bool {
-        self.as_ref().is_some_and(|param| param.is_far(chain, reach))
+        self.as_ref()
+            .is_some_and(|param| param.is_far(chain, reach))
     }
 }
 
@@ -361,7 +401,9 @@ impl Param for Bytes {
 impl Param for U256 {
     fn read(json: &str, rules: ParamRules) -> Result<Self, String> {
         match rules.integer(json) {
-            Some(digits) => digits.parse().map_err(|_| "expected a number of at most 256 bits".to_owned()),
+            Some(digits) => digits
+                .parse()
+                .map_err(|_| "expected a number of at most 256 bits".to_owned()),
             None => hex::quantity(&string(json)?),
         }
     }
@@ -374,7 +416,9 @@ impl Param for U256 {
 impl Param for u64 {
     fn read(json: &str, rules: ParamRules) -> Result<Self, String> {
         match rules.integer(json) {
-            Some(digits) => digits.parse().map_err(|_| "expected a number of at most 64 bits".to_owned()),
+            Some(digits) => digits
+                .parse()
+                .map_err(|_| "expected a number of at most 64 bits".to_owned()),
             None => hex::quantity_u64(&string(json)?),
         }
     }
@@ -412,8 +456,8 @@ impl Param for String {
 
 impl<P: Param> Param for Vec<P> {
     fn read(json: &str, rules: ParamRules) -> Result<Self, String> {
-        let items: Vec<&RawValue> =
-            serde_json::from_str(json).map_err(|_| format!("expected an array, got {}", kind(json)))?;
+        let items: Vec<&RawValue> = serde_json::from_str(json)
+            .map_err(|_| format!("expected an array, got {}", kind(json)))?;
         items
             .iter()
             .enumerate()
@@ -440,7 +484,8 @@ impl Param for LooseNumber {
                 text.parse().map_err(|_| "expected a number".to_owned())
             }
         } else {
-            json.parse().map_err(|_| format!("expected a whole number, got {}", kind(json)))
+            json.parse()
+                .map_err(|_| format!("expected a whole number, got {}", kind(json)))
         };
         parsed.map(Self)
     }
@@ -460,11 +505,18 @@ impl Param for SlotIndex {
             return U256::read(json, rules).map(Self);
         }
         let text = string(json)?;
-        let digits = text.strip_prefix("0x").ok_or("expected a storage slot with 0x prefix")?;
+        let digits = text
+            .strip_prefix("0x")
+            .ok_or("expected a storage slot with 0x prefix")?;
         if digits.is_empty() || digits.len() > 64 {
-            return Err(format!("expected a storage slot of at most 32 bytes, got {} hex digits", digits.len()));
+            return Err(format!(
+                "expected a storage slot of at most 32 bytes, got {} hex digits",
+                digits.len()
+            ));
         }
-        U256::from_str_radix(digits, 16).map(Self).map_err(|_| "expected a storage slot in hex digits".to_owned())
+        U256::from_str_radix(digits, 16)
+            .map(Self)
+            .map_err(|_| "expected a storage slot in hex digits".to_owned())
     }
 
     fn schema() -> Value {

@@ -11,12 +11,16 @@ pub(super) fn methods(table: &mut Table) {
     table
         .read("personal_listAccounts", list_accounts, OnFork::Node)
         .describe([], "The accounts whose keys the node holds.");
-    table
-        .execute("personal_sign", sign, OnFork::Node)
-        .describe(["message", "address", "password"], "Signs a message (EIP-191). Keys have no passwords here.");
+    table.execute("personal_sign", sign, OnFork::Node).describe(
+        ["message", "address", "password"],
+        "Signs a message (EIP-191). Keys have no passwords here.",
+    );
     table
         .execute("personal_ecRecover", ec_recover, OnFork::Node)
-        .describe(["message", "signature"], "The account that signed a message (EIP-191).");
+        .describe(
+            ["message", "signature"],
+            "The account that signed a message (EIP-191).",
+        );
 }
 
 fn list_accounts(context: &Context, (): ()) -> Result<Vec<Address>, RpcError> {
@@ -24,7 +28,10 @@ fn list_accounts(context: &Context, (): ()) -> Result<Vec<Address>, RpcError> {
 }
 
 /// Signs a message with the key of an account that the node holds. Keys have no passwords here; a given one is ignored.
-fn sign(context: &Context, (message, address, _): (Bytes, Address, Option<String>)) -> Result<Bytes, RpcError> {
+fn sign(
+    context: &Context,
+    (message, address, _): (Bytes, Address, Option<String>),
+) -> Result<Bytes, RpcError> {
     sign_message(context, address, &message)
 }
 

@@ -25,7 +25,11 @@ pub(super) fn quantity() -> Value {
 
 /// A schema that also allows null.
 pub(super) fn or_null(schema: Value) -> Value {
-    if schema.as_object().is_some_and(Map::is_empty) { schema } else { json!({"anyOf": [schema, {"type": "null"}]}) }
+    if schema.as_object().is_some_and(Map::is_empty) {
+        schema
+    } else {
+        json!({"anyOf": [schema, {"type": "null"}]})
+    }
 }
 
 /// An array of items with this schema.
@@ -35,15 +39,23 @@ pub(super) fn array(items: Value) -> Value {
 
 /// An object with these members, each of which may be left out or null.
 pub(super) fn options<const N: usize>(members: [(&str, Value); N]) -> Value {
-    let properties: Map<_, _> = members.into_iter().map(|(name, schema)| (name.to_owned(), or_null(schema))).collect();
+    let properties: Map<_, _> = members
+        .into_iter()
+        .map(|(name, schema)| (name.to_owned(), or_null(schema)))
+        .collect();
     json!({"type": "object", "properties": properties})
 }
 
 /// An object with required members and optional ones.
-pub(super) fn object<const N: usize, const M: usize>(members: [(&str, Value); N], others: [(&str, Value); M]) -> Value {
+pub(super) fn object<const N: usize, const M: usize>(
+    members: [(&str, Value); N],
+    others: [(&str, Value); M],
+) -> Value {
     let required: Vec<_> = members.iter().map(|(name, _)| (*name).to_owned()).collect();
     let all = members.into_iter().chain(others);
-    let properties: Map<_, _> = all.map(|(name, schema)| (name.to_owned(), schema)).collect();
+    let properties: Map<_, _> = all
+        .map(|(name, schema)| (name.to_owned(), schema))
+        .collect();
     json!({"type": "object", "properties": properties, "required": required})
 }
 
@@ -63,19 +75,24 @@ pub(super) fn of_example(example: Option<&Value>) -> Value {
             json!({"type": "object", "additionalProperties": alternatives(members.values()).unwrap_or(json!({}))})
         }
         Some(Value::Object(members)) => {
-            let member = |(name, value): (&String, &Value)| (name.clone(), or_null(of_example(Some(value))));
+            let member =
+                |(name, value): (&String, &Value)| (name.clone(), or_null(of_example(Some(value))));
             json!({"type": "object", "properties": members.iter().map(member).collect::<Map<_, _>>()})
         }
     }
 }
 
 fn is_hex(text: &str) -> bool {
-    text.strip_prefix("0x").is_some_and(|digits| digits.bytes().all(|digit| digit.is_ascii_hexdigit()))
+    text.strip_prefix("0x")
+        .is_some_and(|digits| digits.bytes().all(|digit| digit.is_ascii_hexdigit()))
 }
 
 /// Whether an object's names are values themselves: addresses, hashes, numbers.
 fn is_map(members: &Map<String, Value>) -> bool {
-    !members.is_empty() && members.keys().all(|name| is_hex(name) || name.bytes().all(|byte| byte.is_ascii_digit()))
+    !members.is_empty()
+        && members
+            .keys()
+            .all(|name| is_hex(name) || name.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
 /// A schema that fits every value; none if there are no values or one has no schema.
@@ -90,5 +107,9 @@ fn alternatives<'a>(values: impl Iterator<Item = &'a Value>) -> Option<Value> {
             found.push(schema);
         }
     }
-    if found.len() < 2 { found.pop() } else { Some(json!({"anyOf": found})) }
+    if found.len() < 2 {
+        found.pop()
+    } else {
+        Some(json!({"anyOf": found}))
+    }
 }

@@ -70,7 +70,11 @@ pub(super) struct Subscriptions {
 
 impl Subscriptions {
     /// `eth_subscribe`: returns the subscription's identifier.
-    pub(super) fn subscribe(&mut self, context: &Context, params: Option<&RawValue>) -> Result<String, RpcError> {
+    pub(super) fn subscribe(
+        &mut self,
+        context: &Context,
+        params: Option<&RawValue>,
+    ) -> Result<String, RpcError> {
         let (name, options): (TopicName, TopicOptions) = Params::read(params, context.rules())?;
         let options = options.0.as_deref().map(RawValue::get);
         let wrong = |what: String| RpcError::invalid_params(format!("params[1]: {what}"));
@@ -93,14 +97,23 @@ impl Subscriptions {
                     .unwrap_or(false),
             },
             other => {
-                let what = format!("params[0]: no \"{}\" subscription", other.chars().take(50).collect::<String>());
+                let what = format!(
+                    "params[0]: no \"{}\" subscription",
+                    other.chars().take(50).collect::<String>()
+                );
                 return Err(RpcError::invalid_params(what));
             }
         };
         let limit = context.config.max_subscriptions;
-        let count = self.topics.values().map(SubscriptionTopic::size).sum::<usize>();
+        let count = self
+            .topics
+            .values()
+            .map(SubscriptionTopic::size)
+            .sum::<usize>();
         if count + topic.size() > limit {
-            return Err(RpcError::server(format!("too many subscriptions: at most {limit} for a connection")));
+            return Err(RpcError::server(format!(
+                "too many subscriptions: at most {limit} for a connection"
+            )));
         }
         self.last += 1;
         let id = hex::encode_prefixed(B128::from(u128::from(self.last)).as_slice());
@@ -109,7 +122,11 @@ impl Subscriptions {
     }
 
     /// `eth_unsubscribe`: returns whether there was such a subscription.
-    pub(super) fn unsubscribe(&mut self, context: &Context, params: Option<&RawValue>) -> Result<bool, RpcError> {
+    pub(super) fn unsubscribe(
+        &mut self,
+        context: &Context,
+        params: Option<&RawValue>,
+    ) -> Result<bool, RpcError> {
         let (id,): (String,) = Params::read(params, context.rules())?;
         match self.topics.remove(&id) {
             Some(_) => Ok(true),
@@ -130,22 +147,35 @@ impl Subscriptions {
         context: &'a Context,
     ) -> Box<dyn Iterator<Item = Result<Option<Answer>, AnswerError>> + Send + 'a> {
         match event {
-            Event::Pending(transaction) => Box::new(self.topics.iter().filter_map(move |(id, topic)| match topic {
-                SubscriptionTopic::NewPendingTransactions { full: false } => {
-                    Some(notification(context, id, &transaction.hash()).map(Some))
-                }
-                SubscriptionTopic::NewPendingTransactions { full: true } => {
-                    Some(notification(context, id, &RpcTransaction::Waiting(transaction.clone())).map(Some))
-                }
-                SubscriptionTopic::NewHeads | SubscriptionTopic::Logs(_) | SubscriptionTopic::Syncing => None,
-            })),
+            Event::Pending(transaction) => {
+                Box::new(self.topics.iter().filter_map(move |(id, topic)| {
+                    match topic {
+                        SubscriptionTopic::NewPendingTransactions { full: false } => {
+                            Some(notification(context, id, &transaction.hash()).map(Some))
+                        }
+                        SubscriptionTopic::NewPendingTransactions { full: true } => Some(
+                            notification(
+                                context,
+                                id,
+                                &RpcTransaction::Waiting(transaction.clone()),
+                            )
+                            .map(Some),
+                        ),
+                        SubscriptionTopic::NewHeads
+                        | SubscriptionTopic::Logs(_)
+                        | SubscriptionTopic::Syncing => None,
+                    }
+                }))
+            }
             // Removed blocks come before new ones.
             Event::Head { added, removed, .. } => {
                 let gone = removed.iter().map(|block| (block, true));
                 let blocks = gone.chain(added.iter().map(|block| (block, false)));
                 Box::new(blocks.flat_map(move |(block, removed)| {
                     self.topics.iter().flat_map(move |(id, topic)| {
-                        of_block(context, id, topic, block, removed).map(|message| message.map(Some)).chain([Ok(None)])
+                        of_block(context, id, topic, block, removed)
+                            .map(|message| message.map(Some))
+                            .chain([Ok(None)])
                     })
                 }))
             }
@@ -162,15 +192,22 @@ fn of_block<'a>(
     removed: bool,
 ) -> Box<dyn Iterator<Item = Result<Answer, AnswerError>> + Send + 'a> {
     match topic {
-        SubscriptionTopic::NewHeads if !removed => {
-            Box::new(std::iter::once(notification(context, id, &RpcHeader { block: block.clone(), pending: false })))
-        }
-        SubscriptionTopic::Logs(filter) => {
-            Box::new(filter.select(block, removed).map(move |log| notification(context, id, &log)))
-        }
-        SubscriptionTopic::NewHeads | SubscriptionTopic::NewPendingTransactions { .. } | SubscriptionTopic::Syncing => {
-            Box::new(std::iter::empty())
-        }
+        SubscriptionTopic::NewHeads if !removed => Box::new(std::iter::once(notification(
+            context,
+            id,
+            &RpcHeader {
+                block: block.clone(),
+                pending: false,
+            },
+        ))),
+        SubscriptionTopic::Logs(filter) => Box::new(
+            filter
+                .select(block, removed)
+                .map(move |log| notification(context, id, &log)),
+        ),
+        SubscriptionTopic::NewHeads
+        | SubscriptionTopic::NewPendingTransactions { .. }
+        | SubscriptionTopic::Syncing => Box::new(std::iter::empty()),
     }
 }
 
@@ -187,18 +224,31 @@ impl Follower {
     pub(super) fn new(chain: &Chain) -> Self {
         let events = chain.subscribe();
         let head = chain.head();
-        Self { chain: chain.clone(), events, version: head.version(), seen: head.held_blocks().clone() }
+        Self {
+            chain: chain.clone(),
+            events,
+            version: head.version(),
+            seen: head.held_blocks().clone(),
+        }
     }
 
     /// Returns the next event; `None` when the chain has ended.
     pub(super) async fn next(&mut self) -> Option<Event> {
         loop {
             match self.events.recv().await {
-                Ok(Event::Head { head, added, removed }) => {
+                Ok(Event::Head {
+                    head,
+                    added,
+                    removed,
+                }) => {
                     // A difference may already have covered the head.
                     if head.version() > self.version {
                         (self.version, self.seen) = (head.version(), head.held_blocks().clone());
-                        return Some(Event::Head { head, added, removed });
+                        return Some(Event::Head {
+                            head,
+                            added,
+                            removed,
+                        });
                     }
                 }
                 Ok(event) => return Some(event),
@@ -207,7 +257,11 @@ impl Follower {
                     let head = self.chain.head();
                     let (removed, added) = self.seen.difference(head.held_blocks());
                     (self.version, self.seen) = (head.version(), head.held_blocks().clone());
-                    return Some(Event::Head { head, added: added.into(), removed: removed.into() });
+                    return Some(Event::Head {
+                        head,
+                        added: added.into(),
+                        removed: removed.into(),
+                    });
                 }
                 Err(RecvError::Closed) => return None,
             }
@@ -215,11 +269,20 @@ impl Follower {
     }
 }
 
-fn notification(context: &Context, subscription: &str, result: &impl Json) -> Result<Answer, AnswerError> {
+fn notification(
+    context: &Context,
+    subscription: &str,
+    result: &impl Json,
+) -> Result<Answer, AnswerError> {
     let mut out = context.writer(usize::MAX);
     let mut message = Object::begin(&mut out);
-    message.member("jsonrpc", "2.0").member("method", "eth_subscription");
-    Object::begin(message.name("params")).member("subscription", subscription).member("result", result).end();
+    message
+        .member("jsonrpc", "2.0")
+        .member("method", "eth_subscription");
+    Object::begin(message.name("params"))
+        .member("subscription", subscription)
+        .member("result", result)
+        .end();
     message.end();
     Ok(out.finish()?.0)
 }

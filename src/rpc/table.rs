@@ -11,7 +11,9 @@
 //! - its documentation: the names of its parameters and a summary, see [`Registration::describe`]. Its example is in
 //!   the `examples.jsonl` of its namespace.
 
-use std::{collections::HashMap, future::Future, marker::PhantomData, pin::Pin, sync::Arc, time::Instant};
+use std::{
+    collections::HashMap, future::Future, marker::PhantomData, pin::Pin, sync::Arc, time::Instant,
+};
 
 use alloy_primitives::map::DefaultHashBuilder;
 use axum::body::Bytes;
@@ -38,7 +40,8 @@ pub(super) type Answer = Result<Written, RpcError>;
 pub(super) type Pending = Pin<Box<dyn Future<Output = Answer> + Send>>;
 
 /// Appends the result, unless it is long or a parameter is [far](Params::is_far).
-type Quick = dyn Fn(&Context, Option<&RawValue>, &mut JsonWriter) -> Result<Reached, RpcError> + Send + Sync;
+type Quick =
+    dyn Fn(&Context, Option<&RawValue>, &mut JsonWriter) -> Result<Reached, RpcError> + Send + Sync;
 /// Reads the parameters, and waits for something.
 type Wait = dyn Fn(Arc<Context>, Option<&RawValue>) -> Result<Pending, RpcError> + Send + Sync;
 /// Reads the parameters, and runs the method. Since no type of a method is in it, what runs it is compiled once.
@@ -65,7 +68,9 @@ impl KeptParams {
 
     /// The parameters, if there are any.
     pub(super) fn get(&self) -> Option<&RawValue> {
-        self.0.as_deref().and_then(|json| serde_json::from_slice(json).ok())
+        self.0
+            .as_deref()
+            .and_then(|json| serde_json::from_slice(json).ok())
     }
 
     /// The memory in bytes of what is read from them; 0 if that is little.
@@ -76,7 +81,11 @@ impl KeptParams {
     /// Takes memory for what is read from them.
     fn hold(&self, context: &Context) -> Result<Held, RpcError> {
         let mut held = Held::default();
-        if context.config.budget.try_grow(&mut held, self.memory()) { Ok(held) } else { Err(RpcError::no_room()) }
+        if context.config.budget.try_grow(&mut held, self.memory()) {
+            Ok(held)
+        } else {
+            Err(RpcError::no_room())
+        }
     }
 }
 
@@ -124,9 +133,21 @@ impl Handler {
             // At once, since transactions of a batch keep their order.
             Self::Wait(run) if params.memory() == 0 => run(context, params.get())?,
             Self::Wait(run) => Box::pin(wait_for(run.clone(), context, caller, params)),
-            Self::Apart(work) => Box::pin(in_turn(work.clone(), context, Caller { long: true, ..caller }, params)),
-            Self::Execute(_, work) if !skips_slice => Box::pin(in_slices(work.clone(), context, caller, params)),
-            Self::Execute(_, work) | Self::Quick(_, work) => Box::pin(in_turn(work.clone(), context, caller, params)),
+            Self::Apart(work) => Box::pin(in_turn(
+                work.clone(),
+                context,
+                Caller {
+                    long: true,
+                    ..caller
+                },
+                params,
+            )),
+            Self::Execute(_, work) if !skips_slice => {
+                Box::pin(in_slices(work.clone(), context, caller, params))
+            }
+            Self::Execute(_, work) | Self::Quick(_, work) => {
+                Box::pin(in_turn(work.clone(), context, caller, params))
+            }
         })
     }
 }
@@ -136,7 +157,10 @@ impl Handler {
 struct Types {
     shapes: fn(Dialect) -> Vec<ParamShape>,
     references: fn() -> Vec<Option<Reference>>,
-    #[cfg_attr(not(feature = "internals"), expect(dead_code, reason = "read by property tests and fuzz targets"))]
+    #[cfg_attr(
+        not(feature = "internals"),
+        expect(dead_code, reason = "read by property tests and fuzz targets")
+    )]
     readers: fn() -> Vec<ParamReader>,
     result: ResultSchema,
 }
@@ -187,11 +211,29 @@ impl<P: Params> Registration<'_, P> {
 
     /// Adds the method with its documentation: the names of its parameters and a summary.
     pub(super) fn describe(self, parameters: P::Names, summary: &'static str) {
-        let Self { table, name: example, aliases, handler, on_fork, types, .. } = self;
+        let Self {
+            table,
+            name: example,
+            aliases,
+            handler,
+            on_fork,
+            types,
+            ..
+        } = self;
         let parameters: Vec<&'static str> = parameters.into();
         for name in [&[example], aliases].concat() {
-            let (handler, parameters, meter) = (handler.clone(), parameters.clone(), Arc::default());
-            let method = Method { name, handler, meter, on_fork, types, parameters, summary, example };
+            let (handler, parameters, meter) =
+                (handler.clone(), parameters.clone(), Arc::default());
+            let method = Method {
+                name,
+                handler,
+                meter,
+                on_fork,
+                types,
+                parameters,
+                summary,
+                example,
+            };
             let before = table.methods.insert(name, method);
             debug_assert!(before.is_none(), "{name} is registered twice");
         }
@@ -281,8 +323,21 @@ impl Table {
         handler: Handler,
         on_fork: OnFork,
     ) -> Registration<'_, P> {
-        let types = Types { shapes: P::shapes, references: P::references, readers: P::readers, result: R::schema };
-        Registration { table: self, name, aliases: &[], handler, on_fork, types, params: PhantomData }
+        let types = Types {
+            shapes: P::shapes,
+            references: P::references,
+            readers: P::readers,
+            result: R::schema,
+        };
+        Registration {
+            table: self,
+            name,
+            aliases: &[],
+            handler,
+            on_fork,
+            types,
+            params: PhantomData,
+        }
     }
 
     pub(super) fn get(&self, name: &str) -> Option<&Method> {
@@ -292,14 +347,29 @@ impl Table {
     /// The descriptions of all methods, sorted by name.
     pub(super) fn describe(&self, dialect: Dialect) -> Vec<Described> {
         let describe = |method: &Method| {
-            let Method { name, ref parameters, summary, example, types, .. } = *method;
+            let Method {
+                name,
+                ref parameters,
+                summary,
+                example,
+                types,
+                ..
+            } = *method;
             let (shapes, result) = ((types.shapes)(dialect), types.result);
             let effort = Effort {
                 executes: matches!(method.handler, Handler::Execute(..)),
                 is_long: matches!(method.handler, Handler::Apart(_)),
                 looks_back: (types.references)().iter().any(Option::is_some),
             };
-            Described { name, parameters: parameters.clone(), summary, example, shapes, result, effort }
+            Described {
+                name,
+                parameters: parameters.clone(),
+                summary,
+                example,
+                shapes,
+                result,
+                effort,
+            }
         };
         let mut all: Vec<_> = self.methods.values().map(describe).collect();
         all.sort_unstable_by_key(|described| described.name);
@@ -309,14 +379,20 @@ impl Table {
     /// The parameter readers, one for each type that a method takes.
     #[cfg(feature = "internals")]
     pub(super) fn readers(&self) -> Vec<ParamReader> {
-        let each = self.methods.values().flat_map(|method| (method.types.readers)());
-        let by_name: std::collections::BTreeMap<_, _> = each.map(|reader| (reader.name, reader)).collect();
+        let each = self
+            .methods
+            .values()
+            .flat_map(|method| (method.types.readers)());
+        let by_name: std::collections::BTreeMap<_, _> =
+            each.map(|reader| (reader.name, reader)).collect();
         by_name.into_values().collect()
     }
 
     /// The counters, in the order of the names.
     pub(super) fn meters(&self) -> impl Iterator<Item = (&'static str, &Meter)> {
-        self.names().into_iter().filter_map(|name| Some((name, &*self.methods.get(name)?.meter)))
+        self.names()
+            .into_iter()
+            .filter_map(|name| Some((name, &*self.methods.get(name)?.meter)))
     }
 
     /// The names of all methods, sorted.
@@ -328,7 +404,11 @@ impl Table {
 }
 
 /// Runs a handler on the task that received the request.
-fn at_once<P, R>(handler: fn(&Context, P) -> Result<R, RpcError>, reach: Reach, method: &str) -> Arc<Quick>
+fn at_once<P, R>(
+    handler: fn(&Context, P) -> Result<R, RpcError>,
+    reach: Reach,
+    method: &str,
+) -> Arc<Quick>
 where
     P: Params + Send + 'static,
     R: Json + 'static,
@@ -340,7 +420,13 @@ where
             return Ok(Reached::Far);
         }
         let result = handler(context, params)?;
-        Ok(if out.write_short(MAX_AT_ONCE, |out| result.append_to(out)) { Reached::Near } else { Reached::Far })
+        Ok(
+            if out.write_short(MAX_AT_ONCE, |out| result.append_to(out)) {
+                Reached::Near
+            } else {
+                Reached::Far
+            },
+        )
     })
 }
 
@@ -358,7 +444,12 @@ where
 }
 
 /// Runs a call on a thread of its own, for a slice at first. A longer one starts again among the long executions.
-async fn in_slices(work: Arc<Work>, context: Arc<Context>, caller: Caller, params: KeptParams) -> Answer {
+async fn in_slices(
+    work: Arc<Work>,
+    context: Arc<Context>,
+    caller: Caller,
+    params: KeptParams,
+) -> Answer {
     if caller.long || caller.remote {
         return in_turn(work, context, caller, params).await;
     }
@@ -366,16 +457,36 @@ async fn in_slices(work: Arc<Work>, context: Arc<Context>, caller: Caller, param
     let run = move || {
         let _held = given.hold(&own)?;
         let (outcome, slice) = Slice::run(Instant::now(), || first(&own, given.get()));
-        if slice.overran { Ok(None) } else { outcome.map(Some) }
+        if slice.overran {
+            Ok(None)
+        } else {
+            outcome.map(Some)
+        }
     };
     match context.execution.apart(caller, run).await? {
         Some(rendered) => Ok(rendered),
-        None => in_turn(work, context, Caller { long: true, ..caller }, params).await,
+        None => {
+            in_turn(
+                work,
+                context,
+                Caller {
+                    long: true,
+                    ..caller
+                },
+                params,
+            )
+            .await
+        }
     }
 }
 
 /// Runs a call on a thread of its own.
-async fn in_turn(work: Arc<Work>, context: Arc<Context>, caller: Caller, params: KeptParams) -> Answer {
+async fn in_turn(
+    work: Arc<Work>,
+    context: Arc<Context>,
+    caller: Caller,
+    params: KeptParams,
+) -> Answer {
     let own = context.clone();
     let run = move || {
         let _held = params.hold(&own)?;
@@ -385,7 +496,12 @@ async fn in_turn(work: Arc<Work>, context: Arc<Context>, caller: Caller, params:
 }
 
 /// Reads parameters with many values on a thread of its own, and waits for the call. They count until it is answered.
-async fn wait_for(run: Arc<Wait>, context: Arc<Context>, caller: Caller, params: KeptParams) -> Answer {
+async fn wait_for(
+    run: Arc<Wait>,
+    context: Arc<Context>,
+    caller: Caller,
+    params: KeptParams,
+) -> Answer {
     let own = context.clone();
     let begin = move || {
         let held = params.hold(&own)?;
@@ -403,15 +519,30 @@ mod tests {
     #[test]
     fn whatever_runs_blocks_again_or_goes_through_them_is_kept_off_the_runtimes_workers() {
         let table = Rpc::methods(true);
-        let others = ["eth_simulateV1", "eth_createAccessList", "eth_getTransactionBySenderAndNonce", "txpool_content"];
+        let others = [
+            "eth_simulateV1",
+            "eth_createAccessList",
+            "eth_getTransactionBySenderAndNonce",
+            "txpool_content",
+        ];
         let long = |name: &&str| {
-            let runs_again = ["trace_", "debug_trace", "debug_storage", "ots_search", "ots_trace", "ots_getInternal"];
+            let runs_again = [
+                "trace_",
+                "debug_trace",
+                "debug_storage",
+                "ots_search",
+                "ots_trace",
+                "ots_getInternal",
+            ];
             runs_again.iter().any(|prefix| name.starts_with(prefix)) || others.contains(name)
         };
         let names: Vec<_> = table.names().into_iter().filter(long).collect();
         assert!(names.len() > 20, "{names:?}");
         for name in names {
-            assert!(matches!(table.get(name).unwrap().handler, Handler::Apart(_)), "{name}");
+            assert!(
+                matches!(table.get(name).unwrap().handler, Handler::Apart(_)),
+                "{name}"
+            );
         }
     }
 
@@ -432,13 +563,27 @@ mod tests {
                 || method.parameters.contains(&"transaction hash");
             match method.on_fork {
                 OnFork::Block | OnFork::State | OnFork::Transaction | OnFork::Range => {
-                    assert!(method.forward().is_some(), "{name}: no parameter says whether a request is forwarded");
+                    assert!(
+                        method.forward().is_some(),
+                        "{name}: no parameter says whether a request is forwarded"
+                    );
                     let transaction = method.parameters.first() == Some(&"transaction hash");
-                    assert_eq!(transaction, method.on_fork == OnFork::Transaction, "{name}: {:?}", method.on_fork);
+                    assert_eq!(
+                        transaction,
+                        method.on_fork == OnFork::Transaction,
+                        "{name}: {:?}",
+                        method.on_fork
+                    );
                 }
-                OnFork::Node => assert!(!names_past, "{name}: its parameters may be about the other chain"),
+                OnFork::Node => assert!(
+                    !names_past,
+                    "{name}: its parameters may be about the other chain"
+                ),
                 OnFork::Joined | OnFork::Kept | OnFork::OwnBlocks => {
-                    assert!(!refers_to(Reference::Block), "{name}: its block decides which node has the answer");
+                    assert!(
+                        !refers_to(Reference::Block),
+                        "{name}: its block decides which node has the answer"
+                    );
                 }
             }
         }
@@ -449,8 +594,17 @@ mod tests {
         let table = Rpc::methods(true);
         for method in table.describe(Dialect::Network) {
             assert!(!method.summary.is_empty(), "{}", method.name);
-            assert!(method.parameters.iter().all(|name| !name.is_empty()), "{}", method.name);
-            assert_eq!(method.parameters.len(), method.shapes.len(), "{}", method.name);
+            assert!(
+                method.parameters.iter().all(|name| !name.is_empty()),
+                "{}",
+                method.name
+            );
+            assert_eq!(
+                method.parameters.len(),
+                method.shapes.len(),
+                "{}",
+                method.name
+            );
         }
     }
 }

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use alloy_eips::{
-    eip2718::Encodable2718, eip4895::Withdrawal, eip7594::BlobTransactionSidecarVariant, eip7685::Requests,
+    eip2718::Encodable2718, eip4895::Withdrawal, eip7594::BlobTransactionSidecarVariant,
+    eip7685::Requests,
 };
 use alloy_primitives::{Address, B256, Bytes};
 use serde::Deserialize;
@@ -56,12 +57,19 @@ struct RawAttributes<'a> {
 impl Param for PayloadAttributes {
     fn read(json: &str, rules: ParamRules) -> Result<Self, String> {
         let raw: RawAttributes<'_> = params::fields(json)?;
-        let withdrawals = raw.withdrawals.map(|raw| params::shape::<Option<Vec<Withdrawal>>>(raw.get())).transpose();
+        let withdrawals = raw
+            .withdrawals
+            .map(|raw| params::shape::<Option<Vec<Withdrawal>>>(raw.get()))
+            .transpose();
         Ok(Self {
             timestamp: field("timestamp", raw.timestamp, rules)?.ok_or("timestamp: missing")?,
             prev_randao: field("prevRandao", raw.prev_randao, rules)?.unwrap_or_default(),
-            fee_recipient: field("suggestedFeeRecipient", raw.suggested_fee_recipient, rules)?.unwrap_or_default(),
-            withdrawals: withdrawals.map_err(|what| format!("withdrawals: {what}"))?.flatten().unwrap_or_default(),
+            fee_recipient: field("suggestedFeeRecipient", raw.suggested_fee_recipient, rules)?
+                .unwrap_or_default(),
+            withdrawals: withdrawals
+                .map_err(|what| format!("withdrawals: {what}"))?
+                .flatten()
+                .unwrap_or_default(),
             beacon_root: field("parentBeaconBlockRoot", raw.parent_beacon_block_root, rules)?,
         })
     }
@@ -69,9 +77,15 @@ impl Param for PayloadAttributes {
     fn schema() -> Value {
         let others = [
             ("prevRandao", schema::or_null(<B256 as Param>::schema())),
-            ("suggestedFeeRecipient", schema::or_null(<Address as Param>::schema())),
+            (
+                "suggestedFeeRecipient",
+                schema::or_null(<Address as Param>::schema()),
+            ),
             ("withdrawals", schema::or_null(json!({"type": "array"}))),
-            ("parentBeaconBlockRoot", schema::or_null(<B256 as Param>::schema())),
+            (
+                "parentBeaconBlockRoot",
+                schema::or_null(<B256 as Param>::schema()),
+            ),
         ];
         schema::object([("timestamp", u64::schema())], others)
     }
@@ -94,7 +108,10 @@ fn build_block(
     let view = context.chain.view(BlockId::Hash(parent))?;
     let extra_data = extra_data.unwrap_or_default();
     if extra_data.len() > 32 {
-        return Err(RpcError::invalid_params(format!("params[3]: at most 32 bytes, got {}", extra_data.len())));
+        return Err(RpcError::invalid_params(format!(
+            "params[3]: at most 32 bytes, got {}",
+            extra_data.len()
+        )));
     }
     let next = context.chain.next_environment(&context.chain.head());
     let (mut included, mut sidecars) = (Vec::new(), Vec::new());
@@ -107,7 +124,11 @@ fn build_block(
             }
         }
         None => {
-            for pooled in context.chain.pool().executable(next.base_fee.unwrap_or(0), MAX_POOLED) {
+            for pooled in context
+                .chain
+                .pool()
+                .executable(next.base_fee.unwrap_or(0), MAX_POOLED)
+            {
                 included.push(pooled.transaction.clone());
                 sidecars.extend(pooled.sidecar.as_deref().cloned().map(Arc::new));
             }
@@ -122,7 +143,10 @@ fn build_block(
         extra_data,
         gas_limit: next.gas_limit,
     };
-    Ok(ExecutionPayload { built: build(&view, plan, included)?, sidecars })
+    Ok(ExecutionPayload {
+        built: build(&view, plan, included)?,
+        sidecars,
+    })
 }
 
 impl Json for ExecutionPayload {
@@ -131,8 +155,18 @@ impl Json for ExecutionPayload {
         self.write_payload(object.name("executionPayload"));
         object.member("blockValue", &Quantity(self.built.value));
         self.write_blobs(object.name("blobsBundle"));
-        let requests = self.built.requests.as_ref().map(Requests::iter).into_iter().flatten();
-        array(object.name("executionRequests"), requests, |request, out| request.write(out));
+        let requests = self
+            .built
+            .requests
+            .as_ref()
+            .map(Requests::iter)
+            .into_iter()
+            .flatten();
+        array(
+            object.name("executionRequests"),
+            requests,
+            |request, out| request.write(out),
+        );
         object.member("shouldOverrideBuilder", &false).end();
     }
 }
@@ -154,15 +188,29 @@ impl ExecutionPayload {
             .member("gasUsed", &Quantity(header.gas_used))
             .member("timestamp", &Quantity(header.timestamp))
             .member("extraData", &header.extra_data)
-            .member("baseFeePerGas", &Quantity(header.base_fee_per_gas.unwrap_or(0)))
+            .member(
+                "baseFeePerGas",
+                &Quantity(header.base_fee_per_gas.unwrap_or(0)),
+            )
             .member("blockHash", &block.hash);
-        array(object.name("transactions"), &block.transactions, |transaction, out| {
-            Bytes::from(transaction.envelope.encoded_2718()).write(out);
-        });
-        array(object.name("withdrawals"), block.withdrawals.iter().flatten(), write_withdrawal);
+        array(
+            object.name("transactions"),
+            &block.transactions,
+            |transaction, out| {
+                Bytes::from(transaction.envelope.encoded_2718()).write(out);
+            },
+        );
+        array(
+            object.name("withdrawals"),
+            block.withdrawals.iter().flatten(),
+            write_withdrawal,
+        );
         object
             .member("blobGasUsed", &Quantity(header.blob_gas_used.unwrap_or(0)))
-            .member("excessBlobGas", &Quantity(header.excess_blob_gas.unwrap_or(0)))
+            .member(
+                "excessBlobGas",
+                &Quantity(header.excess_blob_gas.unwrap_or(0)),
+            )
             .end();
     }
 
@@ -172,17 +220,36 @@ impl ExecutionPayload {
         for sidecar in &self.sidecars {
             match &**sidecar {
                 BlobTransactionSidecarVariant::Eip4844(sidecar) => {
-                    commitments.extend(sidecar.commitments.iter().map(|each| bytes(each.as_slice())));
+                    commitments.extend(
+                        sidecar
+                            .commitments
+                            .iter()
+                            .map(|each| bytes(each.as_slice())),
+                    );
                     proofs.extend(sidecar.proofs.iter().map(|each| bytes(each.as_slice())));
                     blobs.extend(sidecar.blobs.iter().map(|each| bytes(each.as_slice())));
                 }
                 BlobTransactionSidecarVariant::Eip7594(sidecar) => {
-                    commitments.extend(sidecar.commitments.iter().map(|each| bytes(each.as_slice())));
-                    proofs.extend(sidecar.cell_proofs.iter().map(|each| bytes(each.as_slice())));
+                    commitments.extend(
+                        sidecar
+                            .commitments
+                            .iter()
+                            .map(|each| bytes(each.as_slice())),
+                    );
+                    proofs.extend(
+                        sidecar
+                            .cell_proofs
+                            .iter()
+                            .map(|each| bytes(each.as_slice())),
+                    );
                     blobs.extend(sidecar.blobs.iter().map(|each| bytes(each.as_slice())));
                 }
             }
         }
-        Object::begin(out).member("commitments", &commitments).member("proofs", &proofs).member("blobs", &blobs).end();
+        Object::begin(out)
+            .member("commitments", &commitments)
+            .member("proofs", &proofs)
+            .member("blobs", &blobs)
+            .end();
     }
 }

@@ -16,7 +16,10 @@ use crate::chain::Pooled;
 pub(super) fn methods(table: &mut Table) {
     table
         .apart("txpool_content", content, OnFork::Node)
-        .describe([], "All transactions in the pool, by state, account and nonce.");
+        .describe(
+            [],
+            "All transactions in the pool, by state, account and nonce.",
+        );
     table
         .apart("txpool_contentFrom", content_from, OnFork::Node)
         .describe(["address"], "The transactions of one account in the pool.");
@@ -43,8 +46,14 @@ impl PoolContent {
     fn of(transactions: Vec<(Arc<Pooled>, bool)>) -> Self {
         let mut content = Self::default();
         for (pooled, executable) in transactions {
-            let part = if executable { &mut content.pending } else { &mut content.queued };
-            part.entry(pooled.transaction.sender).or_default().insert(pooled.nonce(), pooled);
+            let part = if executable {
+                &mut content.pending
+            } else {
+                &mut content.queued
+            };
+            part.entry(pooled.transaction.sender)
+                .or_default()
+                .insert(pooled.nonce(), pooled);
         }
         content
     }
@@ -57,12 +66,24 @@ fn whole(pooled: &Pooled, out: &mut JsonWriter) {
 /// `to: value wei + gas gas × price wei`, as in geth.
 fn summary(pooled: &Pooled, out: &mut JsonWriter) {
     let tx = &pooled.transaction.envelope;
-    let to = tx.to().map_or_else(|| "contract creation".to_owned(), |to| to.to_string());
-    format!("{to}: {} wei + {} gas × {} wei", tx.value(), tx.gas_limit(), tx.max_fee_per_gas()).write(out);
+    let to = tx
+        .to()
+        .map_or_else(|| "contract creation".to_owned(), |to| to.to_string());
+    format!(
+        "{to}: {} wei + {} gas × {} wei",
+        tx.value(),
+        tx.gas_limit(),
+        tx.max_fee_per_gas()
+    )
+    .write(out);
 }
 
 /// Writes one account's transactions, as long as there is memory for them.
-fn by_nonce(transactions: &BTreeMap<u64, Arc<Pooled>>, write: fn(&Pooled, &mut JsonWriter), out: &mut JsonWriter) {
+fn by_nonce(
+    transactions: &BTreeMap<u64, Arc<Pooled>>,
+    write: fn(&Pooled, &mut JsonWriter),
+    out: &mut JsonWriter,
+) {
     let mut object = Object::begin(out);
     for (nonce, pooled) in transactions {
         let out = object.name(&nonce.to_string());
@@ -76,22 +97,34 @@ fn by_nonce(transactions: &BTreeMap<u64, Arc<Pooled>>, write: fn(&Pooled, &mut J
 
 impl PoolContent {
     /// All transactions, by account.
-    fn all(&self, context: &Context, write: fn(&Pooled, &mut JsonWriter)) -> Result<Written, RpcError> {
-        self.parts(context, "ask for one account with txpool_contentFrom", |part, out| {
-            let mut accounts = Object::begin(out);
-            for (address, transactions) in part {
-                by_nonce(transactions, write, accounts.name(&address.to_string()));
-            }
-            accounts.end();
-        })
+    fn all(
+        &self,
+        context: &Context,
+        write: fn(&Pooled, &mut JsonWriter),
+    ) -> Result<Written, RpcError> {
+        self.parts(
+            context,
+            "ask for one account with txpool_contentFrom",
+            |part, out| {
+                let mut accounts = Object::begin(out);
+                for (address, transactions) in part {
+                    by_nonce(transactions, write, accounts.name(&address.to_string()));
+                }
+                accounts.end();
+            },
+        )
     }
 
     /// The transactions of one account, by nonce.
     fn of_account(&self, context: &Context, account: Address) -> Result<Written, RpcError> {
         let none = BTreeMap::new();
-        self.parts(context, "ask for single transactions with eth_getTransactionByHash", |part, out| {
-            by_nonce(part.get(&account).unwrap_or(&none), whole, out);
-        })
+        self.parts(
+            context,
+            "ask for single transactions with eth_getTransactionByHash",
+            |part, out| {
+                by_nonce(part.get(&account).unwrap_or(&none), whole, out);
+            },
+        )
     }
 
     fn parts(
@@ -106,7 +139,8 @@ impl PoolContent {
             write(part, object.name(name));
         }
         object.end();
-        out.finish().map_err(|error| RpcError::does_not_fit(error, advice))
+        out.finish()
+            .map_err(|error| RpcError::does_not_fit(error, advice))
     }
 }
 
@@ -118,7 +152,10 @@ struct PoolStatus {
 
 impl Json for PoolStatus {
     fn write(&self, out: &mut JsonWriter) {
-        Object::begin(out).member("pending", &Quantity(self.pending)).member("queued", &Quantity(self.queued)).end();
+        Object::begin(out)
+            .member("pending", &Quantity(self.pending))
+            .member("queued", &Quantity(self.queued))
+            .end();
     }
 }
 

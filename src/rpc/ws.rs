@@ -12,8 +12,8 @@ use super::{
 use crate::{
     chain::Event,
     web::{
-        AnswerError, FaultScope, Shutdown, SocketLimits, SocketMessage, SocketProtocol, SocketReply, Utf8Bytes,
-        WebSockets,
+        AnswerError, FaultScope, Shutdown, SocketLimits, SocketMessage, SocketProtocol,
+        SocketReply, Utf8Bytes, WebSockets,
     },
 };
 
@@ -43,7 +43,11 @@ pub(super) struct RpcSocket {
 
 impl RpcSocket {
     pub(super) fn new(rpc: Rpc) -> Self {
-        Self { rpc, subscriptions: Subscriptions::default(), follower: None }
+        Self {
+            rpc,
+            subscriptions: Subscriptions::default(),
+            follower: None,
+        }
     }
 
     /// Executes the two methods that belong to a connection, and returns the result as JSON; none if the request calls
@@ -51,8 +55,14 @@ impl RpcSocket {
     fn execute(&mut self, request: &Request<'_>) -> Option<Result<String, RpcError>> {
         let context = &self.rpc.context;
         let result = match &*request.method {
-            "eth_subscribe" => self.subscriptions.subscribe(context, request.params).map(|id| format!("\"{id}\"")),
-            "eth_unsubscribe" => self.subscriptions.unsubscribe(context, request.params).map(|was| was.to_string()),
+            "eth_subscribe" => self
+                .subscriptions
+                .subscribe(context, request.params)
+                .map(|id| format!("\"{id}\"")),
+            "eth_unsubscribe" => self
+                .subscriptions
+                .unsubscribe(context, request.params)
+                .map(|was| was.to_string()),
             _ => return None,
         };
         if self.subscriptions.is_empty() {
@@ -65,22 +75,32 @@ impl RpcSocket {
 
     /// Answers a request for one of these methods; none if the message is anything else.
     fn answer_single(&mut self, body: &Body<'_>) -> Option<SocketReply> {
-        let Body::Single(Ok(request)) = body else { return None };
+        let Body::Single(Ok(request)) = body else {
+            return None;
+        };
         let result = self.execute(request)?;
         if request.id.is_none() {
             return Some(SocketReply::Nothing);
         }
         let mut out = self.rpc.context.writer(usize::MAX);
-        self.rpc.finish(request.response_id(), result.map(Raw), &mut out);
+        self.rpc
+            .finish(request.response_id(), result.map(Raw), &mut out);
         Some(SocketReply::Now(out.into_answer().into()))
     }
 
     /// Executes the calls of these methods in a batch, before its other elements.
     fn execute_batch(&mut self, body: Body<'_>) -> SocketResults {
-        let Body::Batch(Batch::Items(items)) = body else { return SocketResults::new() };
+        let Body::Batch(Batch::Items(items)) = body else {
+            return SocketResults::new();
+        };
         let dialect = self.rpc.context.dialect;
-        let requests = items.into_iter().map(|item| item.request(dialect)).enumerate();
-        requests.filter_map(|(at, request)| Some((at, self.execute(&request.ok()?)?))).collect()
+        let requests = items
+            .into_iter()
+            .map(|item| item.request(dialect))
+            .enumerate();
+        requests
+            .filter_map(|(at, request)| Some((at, self.execute(&request.ok()?)?)))
+            .collect()
     }
 }
 
@@ -93,7 +113,8 @@ impl SocketProtocol for RpcSocket {
         let mut of_socket = SocketResults::new();
         if message.contains("subscribe")
             && let max_batch = self.rpc.context.config.max_batch
-            && let Ok(body) = envelope::read_body(message.as_bytes(), max_batch, self.rpc.context.dialect)
+            && let Ok(body) =
+                envelope::read_body(message.as_bytes(), max_batch, self.rpc.context.dialect)
         {
             if let Some(reply) = self.answer_single(&body) {
                 return reply;
@@ -104,7 +125,11 @@ impl SocketProtocol for RpcSocket {
         let rpc = self.rpc.clone();
         let body = Bytes::from(message);
         let answer = Box::pin(async move { rpc.answer_with(&body, of_socket).await.into() });
-        if subscribes { SocketReply::BeforeEvents(answer) } else { SocketReply::Later(answer) }
+        if subscribes {
+            SocketReply::BeforeEvents(answer)
+        } else {
+            SocketReply::Later(answer)
+        }
     }
 
     async fn next_event(&mut self) -> Option<Event> {

@@ -39,13 +39,16 @@ pub(super) struct ActiveScripts {
 
 impl ActiveScripts {
     fn set(&mut self, token: usize, script: PriceScript) {
-        self.scripts.push((token, self.sources.scripted().set(token, script)));
+        self.scripts
+            .push((token, self.sources.scripted().set(token, script)));
     }
 }
 
 impl Drop for ActiveScripts {
     fn drop(&mut self) {
-        self.scripts.iter().for_each(|(token, script)| self.sources.scripted().withdraw(*token, *script));
+        self.scripts
+            .iter()
+            .for_each(|(token, script)| self.sources.scripted().withdraw(*token, *script));
     }
 }
 
@@ -62,16 +65,31 @@ impl ScenarioNode {
         let snapshot = market.current().await.map_err(|error| error.to_string())?;
         let late = moment.elapsed.saturating_sub(moment.due).as_secs();
         let begins = self.chain.now().saturating_sub(late);
-        let mut active = ActiveScripts { sources: sources.clone(), scripts: Vec::new() };
+        let mut active = ActiveScripts {
+            sources: sources.clone(),
+            scripts: Vec::new(),
+        };
         let mut done = Vec::new();
         for token in tokens {
-            let from = snapshot.quotes.get(*token).map(|quote| quote.price).filter(|price| *price > 0);
+            let from = snapshot
+                .quotes
+                .get(*token)
+                .map(|quote| quote.price)
+                .filter(|price| *price > 0);
             let from = from.ok_or("the token has no price")?;
             let to = match target {
                 PriceTarget::Price(price) => price,
                 PriceTarget::Change(bps) => changed(from, bps),
             };
-            active.set(*token, PriceScript::Path(PricePath { from, to, begins, seconds: over }));
+            active.set(
+                *token,
+                PriceScript::Path(PricePath {
+                    from,
+                    to,
+                    begins,
+                    seconds: over,
+                }),
+            );
             done.push(format!(
                 "{} to {}",
                 self.symbol(*token),
@@ -84,26 +102,37 @@ impl ScenarioNode {
     /// Stops the updates of prices.
     pub(super) fn silence(&self, tokens: &[usize]) -> Result<(ActiveEffect, String), String> {
         let (_, sources) = self.exchange.as_ref().ok_or("the chain has no exchange")?;
-        let mut active = ActiveScripts { sources: sources.clone(), scripts: Vec::new() };
-        tokens.iter().for_each(|token| active.set(*token, PriceScript::Silence));
+        let mut active = ActiveScripts {
+            sources: sources.clone(),
+            scripts: Vec::new(),
+        };
+        tokens
+            .iter()
+            .for_each(|token| active.set(*token, PriceScript::Silence));
         let silent: Vec<_> = tokens.iter().map(|token| self.symbol(*token)).collect();
         Ok((ActiveEffect::Prices { _scripts: active }, silent.join(", ")))
     }
 
     fn symbol(&self, token: usize) -> &str {
-        self.network.tokens.get(token).map_or("", |token| &token.symbol)
+        self.network
+            .tokens
+            .get(token)
+            .map_or("", |token| &token.symbol)
     }
 
     /// Sends a transaction. Fails if it is refused.
     pub(super) async fn send(&self, transaction: &StepTransaction) -> Result<B256, String> {
         let sender = match transaction.from {
             NamedAccount::Owner => &self.owner,
-            NamedAccount::Development(index) => self.accounts.get(index).ok_or("no such account")?,
+            NamedAccount::Development(index) => {
+                self.accounts.get(index).ok_or("no such account")?
+            }
         };
         let (chain, lens) = (self.chain.clone(), self.network.contracts.lending_lens);
         let (input, account) = (transaction.input.clone(), sender.account());
         // An amount may have to be read from a contract.
-        let encoded = tokio::task::spawn_blocking(move || input.encode(&chain, lens, account)).await;
+        let encoded =
+            tokio::task::spawn_blocking(move || input.encode(&chain, lens, account)).await;
         let input = encoded.map_err(|error| error.to_string())??;
         let call = OutgoingCall {
             to: transaction.to,
@@ -118,8 +147,14 @@ impl ScenarioNode {
     /// Advances the chain's time, and seals a block.
     pub(super) async fn advance(&self, seconds: u64) -> Result<String, String> {
         let moved = i64::try_from(seconds).map_err(|error| error.to_string())?;
-        self.chain.increase_time(moved).await.map_err(|error| error.to_string())?;
-        self.chain.mine(1, Pace::default()).await.map_err(|error| error.to_string())?;
+        self.chain
+            .increase_time(moved)
+            .await
+            .map_err(|error| error.to_string())?;
+        self.chain
+            .mine(1, Pace::default())
+            .await
+            .map_err(|error| error.to_string())?;
         Ok(format!("{seconds} s"))
     }
 
@@ -131,7 +166,10 @@ impl ScenarioNode {
             return Err(format!("the chain has only {height} blocks"));
         }
         let blocks = (0..depth).map(|_| Vec::new()).collect();
-        self.chain.change(Change::Reorg { blocks }).await.map_err(|error| error.to_string())?;
+        self.chain
+            .change(Change::Reorg { blocks })
+            .await
+            .map_err(|error| error.to_string())?;
         Ok(format!("{depth} blocks from {}", head.number() - depth + 1))
     }
 
@@ -149,7 +187,9 @@ impl ScenarioNode {
 fn changed(price: u64, bps: i64) -> u64 {
     let factor = u128::try_from(10_000 + bps).unwrap_or_default();
     let changed = u128::from(price) * factor / 10_000;
-    u64::try_from(changed).unwrap_or(u64::MAX).clamp(1, i64::MAX as u64)
+    u64::try_from(changed)
+        .unwrap_or(u64::MAX)
+        .clamp(1, i64::MAX as u64)
 }
 
 #[cfg(test)]

@@ -76,11 +76,19 @@ pub(super) fn account(text: &str, context: &ScenarioContext) -> Result<NamedAcco
     if text == "owner" {
         return Ok(NamedAccount::Owner);
     }
-    let index = text.strip_prefix("account ").and_then(|index| index.parse::<usize>().ok());
+    let index = text
+        .strip_prefix("account ")
+        .and_then(|index| index.parse::<usize>().ok());
     match index {
         Some(index) if index < context.accounts.len() => Ok(NamedAccount::Development(index)),
-        Some(index) => Err(format!("no account {index}: the node has {}", context.accounts.len())),
-        None => Err(format!("expected \"owner\" or an account such as \"account 1\", got {:?}", shortened(text))),
+        Some(index) => Err(format!(
+            "no account {index}: the node has {}",
+            context.accounts.len()
+        )),
+        None => Err(format!(
+            "expected \"owner\" or an account such as \"account 1\", got {:?}",
+            shortened(text)
+        )),
     }
 }
 
@@ -100,11 +108,17 @@ pub(super) fn address(text: &str, context: &ScenarioContext) -> Result<Address, 
     }
     if text.starts_with("account ") {
         return match account(text, context)? {
-            NamedAccount::Development(index) => Ok(context.accounts.get(index).copied().unwrap_or_default()),
+            NamedAccount::Development(index) => {
+                Ok(context.accounts.get(index).copied().unwrap_or_default())
+            }
             NamedAccount::Owner => Ok(context.owner),
         };
     }
-    if let Some(token) = context.network.as_ref().and_then(|network| network.token(text)) {
+    if let Some(token) = context
+        .network
+        .as_ref()
+        .and_then(|network| network.token(text))
+    {
         return Ok(token.address);
     }
     text.parse().map_err(|_| {
@@ -123,8 +137,13 @@ pub(super) fn function(
     context: &ScenarioContext,
 ) -> Result<CallInput, CallError> {
     if signature.len() > MAX_SIGNATURE || brackets(signature) > MAX_NESTING {
-        let expected = format!("a function of at most {MAX_SIGNATURE} bytes and {MAX_NESTING} opening brackets");
-        return Err(CallError::Signature(format!("expected {expected}, got {:?}", shortened(signature))));
+        let expected = format!(
+            "a function of at most {MAX_SIGNATURE} bytes and {MAX_NESTING} opening brackets"
+        );
+        return Err(CallError::Signature(format!(
+            "expected {expected}, got {:?}",
+            shortened(signature)
+        )));
     }
     let function = Function::parse(signature).map_err(|error| {
         let expected = "expected a function such as \"deposit(address,uint256)\"";
@@ -132,7 +151,10 @@ pub(super) fn function(
     })?;
     if function.inputs.len() != arguments.len() {
         let expected = function.inputs.len();
-        let what = format!("{signature} takes {expected} arguments, got {}", arguments.len());
+        let what = format!(
+            "{signature} takes {expected} arguments, got {}",
+            arguments.len()
+        );
         return Err(CallError::Arguments(what));
     }
     let parse = |(position, (input, text)): (usize, (&alloy_json_abi::Param, &String))| {
@@ -141,19 +163,35 @@ pub(super) fn function(
         let parsed = argument(&kind, text, context);
         parsed.map_err(|what| CallError::Arguments(format!("argument {}: {what}", position + 1)))
     };
-    let parsed = function.inputs.iter().zip(arguments).enumerate().map(parse).collect::<Result<_, _>>()?;
+    let parsed = function
+        .inputs
+        .iter()
+        .zip(arguments)
+        .enumerate()
+        .map(parse)
+        .collect::<Result<_, _>>()?;
     Ok(CallInput::Function(Box::new(function), parsed))
 }
 
-fn argument(kind: &DynSolType, text: &str, context: &ScenarioContext) -> Result<CallArgument, String> {
+fn argument(
+    kind: &DynSolType,
+    text: &str,
+    context: &ScenarioContext,
+) -> Result<CallArgument, String> {
     match kind {
-        DynSolType::Address => address(text, context).map(DynSolValue::Address).map(CallArgument::Fixed),
+        DynSolType::Address => address(text, context)
+            .map(DynSolValue::Address)
+            .map(CallArgument::Fixed),
         DynSolType::Uint(256) => amount(text, context.network.as_deref()),
         kind => {
             let value = kind.coerce_str(text);
-            value
-                .map(CallArgument::Fixed)
-                .map_err(|error| format!("expected {kind}, got {:?}{}", shortened(text), reason(&error)))
+            value.map(CallArgument::Fixed).map_err(|error| {
+                format!(
+                    "expected {kind}, got {:?}{}",
+                    shortened(text),
+                    reason(&error)
+                )
+            })
         }
     }
 }
@@ -162,7 +200,11 @@ fn argument(kind: &DynSolType, text: &str, context: &ScenarioContext) -> Result<
 fn reason(error: &impl Display) -> String {
     let text = error.to_string();
     let reason = text.lines().last().map(str::trim).unwrap_or_default();
-    if reason.is_empty() { String::new() } else { format!(" ({})", shortened(reason)) }
+    if reason.is_empty() {
+        String::new()
+    } else {
+        format!(" ({})", shortened(reason))
+    }
 }
 
 /// Parses a number, `max`, whole tokens such as `10 WETH`, or what there is of a token, such as `50% cash WETH`.
@@ -184,16 +226,24 @@ fn amount(text: &str, network: Option<&Network>) -> Result<CallArgument, String>
         _ => (Percentage(10_000), &words[..]),
     };
     match *words {
-        ["cash", name] => {
-            Ok(CallArgument::Amount(ChainAmount { share, quantity: Quantity::Cash, token: token(name)?.clone() }))
-        }
-        ["balance", name] => {
-            Ok(CallArgument::Amount(ChainAmount { share, quantity: Quantity::Balance, token: token(name)?.clone() }))
-        }
+        ["cash", name] => Ok(CallArgument::Amount(ChainAmount {
+            share,
+            quantity: Quantity::Cash,
+            token: token(name)?.clone(),
+        })),
+        ["balance", name] => Ok(CallArgument::Amount(ChainAmount {
+            share,
+            quantity: Quantity::Balance,
+            token: token(name)?.clone(),
+        })),
         [number, name] if share == Percentage(10_000) => {
             let token = token(name)?;
-            let number = decimal::parse(number, token.decimals)
-                .ok_or_else(|| format!("expected an amount such as \"10 WETH\", got {:?}", shortened(text)))?;
+            let number = decimal::parse(number, token.decimals).ok_or_else(|| {
+                format!(
+                    "expected an amount such as \"10 WETH\", got {:?}",
+                    shortened(text)
+                )
+            })?;
             fixed(U256::from(number))
         }
         _ => Err(format!(
@@ -206,12 +256,18 @@ fn amount(text: &str, network: Option<&Network>) -> Result<CallArgument, String>
 impl CallInput {
     /// Parses call data.
     pub(super) fn data(text: &str) -> Result<Self, String> {
-        let data = hex::decode(text).map_err(|error| format!("expected 0x and hex digits ({error})"))?;
+        let data =
+            hex::decode(text).map_err(|error| format!("expected 0x and hex digits ({error})"))?;
         Ok(Self::Data(data.into()))
     }
 
     /// Encodes the call as of the newest block.
-    pub(super) fn encode(&self, chain: &Chain, lens: Address, sender: Address) -> Result<Bytes, String> {
+    pub(super) fn encode(
+        &self,
+        chain: &Chain,
+        lens: Address,
+        sender: Address,
+    ) -> Result<Bytes, String> {
         let (function, arguments) = match self {
             Self::Data(data) => return Ok(data.clone()),
             Self::Function(function, arguments) => (function, arguments),
@@ -220,20 +276,41 @@ impl CallInput {
         let value = |argument: &CallArgument| match argument {
             CallArgument::Fixed(value) => Ok(value.clone()),
             CallArgument::Amount(amount) => {
-                let amount = amount.read(&view, lens, sender).map_err(|error| error.to_string())?;
+                let amount = amount
+                    .read(&view, lens, sender)
+                    .map_err(|error| error.to_string())?;
                 Ok(DynSolValue::Uint(amount, 256))
             }
         };
-        let values = arguments.iter().map(value).collect::<Result<Vec<_>, String>>()?;
-        function.abi_encode_input(&values).map(Bytes::from).map_err(|error| error.to_string())
+        let values = arguments
+            .iter()
+            .map(value)
+            .collect::<Result<Vec<_>, String>>()?;
+        function
+            .abi_encode_input(&values)
+            .map(Bytes::from)
+            .map_err(|error| error.to_string())
     }
 }
 
 impl ChainAmount {
     fn read(&self, view: &View, lens: Address, sender: Address) -> Result<U256, ReadContractError> {
         let whole = match self.quantity {
-            Quantity::Cash => read(view, lens, &LendingLens::getPoolCall { asset: self.token.address })?.cash,
-            Quantity::Balance => read(view, self.token.address, &TokenContract::balanceOfCall { account: sender })?,
+            Quantity::Cash => {
+                read(
+                    view,
+                    lens,
+                    &LendingLens::getPoolCall {
+                        asset: self.token.address,
+                    },
+                )?
+                .cash
+            }
+            Quantity::Balance => read(
+                view,
+                self.token.address,
+                &TokenContract::balanceOfCall { account: sender },
+            )?,
         };
         // Amounts are below 2^128.
         Ok(whole.saturating_mul(U256::from(self.share.0)) / U256::from(10_000))

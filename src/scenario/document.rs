@@ -222,25 +222,58 @@ impl Scenario {
     pub fn parse(text: &str, context: &ScenarioContext) -> Result<Self, DocumentError> {
         if text.len() > MAX_BYTES {
             let what = format!("a scenario may have at most {MAX_BYTES} bytes");
-            return Err(DocumentError { line: 1, key: String::new(), what });
+            return Err(DocumentError {
+                line: 1,
+                key: String::new(),
+                what,
+            });
         }
         let raw: RawScenario = toml::from_str(text).map_err(|error| {
             let place = error.span().unwrap_or_default();
-            error_at(text, &place, &key_before(text, place.start), error.message())
+            error_at(
+                text,
+                &place,
+                &key_before(text, place.start),
+                error.message(),
+            )
         })?;
-        let reader = Reader { text, context, lasts: raw.lasts.get_ref().0 };
-        reader.limit("name", &raw.name, raw.name.get_ref().chars().count(), 1..=MAX_NAME, "characters")?;
+        let reader = Reader {
+            text,
+            context,
+            lasts: raw.lasts.get_ref().0,
+        };
+        reader.limit(
+            "name",
+            &raw.name,
+            raw.name.get_ref().chars().count(),
+            1..=MAX_NAME,
+            "characters",
+        )?;
         if let Some(description) = &raw.description {
             let length = description.get_ref().chars().count();
-            reader.limit("description", description, length, 0..=MAX_DESCRIPTION, "characters")?;
+            reader.limit(
+                "description",
+                description,
+                length,
+                0..=MAX_DESCRIPTION,
+                "characters",
+            )?;
         }
         if reader.lasts.is_zero() || reader.lasts > MAX_DURATION {
             return Err(reader.error(&raw.lasts, "lasts", "expected more than 0s and at most 7d"));
         }
         if let Some(step) = raw.step.get(MAX_STEPS) {
-            return Err(reader.error(step, "step", &format!("a scenario has at most {MAX_STEPS} steps")));
+            return Err(reader.error(
+                step,
+                "step",
+                &format!("a scenario has at most {MAX_STEPS} steps"),
+            ));
         }
-        let steps = raw.step.into_iter().map(|step| reader.step(step)).collect::<Result<_, _>>()?;
+        let steps = raw
+            .step
+            .into_iter()
+            .map(|step| reader.step(step))
+            .collect::<Result<_, _>>()?;
         Ok(Self {
             name: raw.name.into_inner(),
             description: raw.description.map(Spanned::into_inner).unwrap_or_default(),
@@ -254,12 +287,23 @@ impl Reader<'_> {
     fn step(&self, raw: Spanned<RawStep>) -> Result<ScenarioStep, DocumentError> {
         let place = raw.span();
         let wrong = |what: &str| error_at(self.text, &place, "step", what);
-        let RawStep { at, block, price, silence, transaction, advance, reorg, fault } = raw.into_inner();
+        let RawStep {
+            at,
+            block,
+            price,
+            silence,
+            transaction,
+            advance,
+            reorg,
+            fault,
+        } = raw.into_inner();
         let when = match (at, block) {
             (Some(at), None) => match *at.get_ref() {
                 StepTime::End => When::End,
                 StepTime::After(after) if after <= self.lasts => When::After(after),
-                StepTime::After(_) => return Err(self.error(&at, "at", "is after the scenario's end (lasts)")),
+                StepTime::After(_) => {
+                    return Err(self.error(&at, "at", "is after the scenario's end (lasts)"));
+                }
             },
             (None, Some(block)) => When::Block(block.into_inner()),
             _ => return Err(wrong("expected one of `at` and `block`")),
@@ -267,16 +311,24 @@ impl Reader<'_> {
         let mut actions = Vec::new();
         actions.extend(price.map(|price| self.price(price)).transpose()?);
         actions.extend(silence.map(|silence| self.silence(silence)).transpose()?);
-        actions.extend(transaction.map(|transaction| self.transaction(transaction)).transpose()?);
+        actions.extend(
+            transaction
+                .map(|transaction| self.transaction(transaction))
+                .transpose()?,
+        );
         actions.extend(advance.map(|advance| self.advance(advance)).transpose()?);
         actions.extend(reorg.map(|depth| self.reorg(depth)).transpose()?);
         actions.extend(fault.map(|fault| self.fault(fault)).transpose()?);
         let action = actions.pop().filter(|_| actions.is_empty());
         let action = action.ok_or_else(|| {
-            wrong("expected one of `price`, `silence`, `transaction`, `advance`, `reorg` and `fault`")
+            wrong(
+                "expected one of `price`, `silence`, `transaction`, `advance`, `reorg` and `fault`",
+            )
         })?;
         if when == When::End && !matches!(action, StepAction::Transaction(_)) {
-            return Err(wrong("only a `transaction` can be at the end: everything else ends by itself"));
+            return Err(wrong(
+                "only a `transaction` can be at the end: everything else ends by itself",
+            ));
         }
         Ok(ScenarioStep { when, action })
     }
@@ -295,22 +347,50 @@ impl Reader<'_> {
             Some(over) => self.whole_seconds(over, "over")?,
             None => 0,
         };
-        Ok(StepAction::Price { tokens, target, over, lasts: raw.lasts.map(|lasts| lasts.get_ref().0) })
+        Ok(StepAction::Price {
+            tokens,
+            target,
+            over,
+            lasts: raw.lasts.map(|lasts| lasts.get_ref().0),
+        })
     }
 
     fn silence(&self, raw: RawSilence) -> Result<StepAction, DocumentError> {
-        Ok(StepAction::Silence { tokens: self.tokens(&raw.tokens)?, lasts: raw.lasts.map(|lasts| lasts.get_ref().0) })
+        Ok(StepAction::Silence {
+            tokens: self.tokens(&raw.tokens)?,
+            lasts: raw.lasts.map(|lasts| lasts.get_ref().0),
+        })
     }
 
     fn tokens(&self, raw: &Spanned<Vec<Spanned<String>>>) -> Result<Vec<usize>, DocumentError> {
-        let Some(network) = self.context.network.as_ref().filter(|_| self.context.has_prices) else {
-            return Err(self.error(raw, "tokens", "prices do not move on this node (see exchange.price-tick)"));
+        let Some(network) = self
+            .context
+            .network
+            .as_ref()
+            .filter(|_| self.context.has_prices)
+        else {
+            return Err(self.error(
+                raw,
+                "tokens",
+                "prices do not move on this node (see exchange.price-tick)",
+            ));
         };
         self.limit("tokens", raw, raw.get_ref().len(), 1..=MAX_LIST, "tokens")?;
         let find = |name: &Spanned<String>| {
             let token = network.token(name.get_ref());
-            let position = token.and_then(|token| network.tokens.iter().position(|one| one.address == token.address));
-            position.ok_or_else(|| self.error(name, "tokens", &format!("no token {:?}", shortened(name.get_ref()))))
+            let position = token.and_then(|token| {
+                network
+                    .tokens
+                    .iter()
+                    .position(|one| one.address == token.address)
+            });
+            position.ok_or_else(|| {
+                self.error(
+                    name,
+                    "tokens",
+                    &format!("no token {:?}", shortened(name.get_ref())),
+                )
+            })
         };
         raw.get_ref().iter().map(find).collect()
     }
@@ -322,22 +402,34 @@ impl Reader<'_> {
         let to = to.map_err(|what| self.error(&raw.to, "to", &what))?;
         let input = match (&raw.call, &raw.data, &raw.args) {
             (Some(signature), None, args) => {
-                let arguments = args.as_ref().map(Spanned::get_ref).map(Vec::as_slice).unwrap_or_default();
+                let arguments = args
+                    .as_ref()
+                    .map(Spanned::get_ref)
+                    .map(Vec::as_slice)
+                    .unwrap_or_default();
                 if let Some(args) = args {
                     self.limit("args", args, arguments.len(), 0..=MAX_LIST, "arguments")?;
                 }
-                call::function(signature.get_ref(), arguments, self.context).map_err(|error| match (error, args) {
-                    (CallError::Arguments(what), Some(args)) => self.error(args, "args", &what),
-                    (CallError::Arguments(what) | CallError::Signature(what), _) => {
-                        self.error(signature, "call", &what)
-                    }
-                })?
+                call::function(signature.get_ref(), arguments, self.context).map_err(
+                    |error| match (error, args) {
+                        (CallError::Arguments(what), Some(args)) => self.error(args, "args", &what),
+                        (CallError::Arguments(what) | CallError::Signature(what), _) => {
+                            self.error(signature, "call", &what)
+                        }
+                    },
+                )?
             }
             (None, Some(data), None) => {
                 CallInput::data(data.get_ref()).map_err(|what| self.error(data, "data", &what))?
             }
             (None, None, None) => CallInput::Data(Default::default()),
-            _ => return Err(self.error(&raw.to, "transaction", "expected `call` with `args`, or `data`")),
+            _ => {
+                return Err(self.error(
+                    &raw.to,
+                    "transaction",
+                    "expected `call` with `args`, or `data`",
+                ));
+            }
         };
         let value = match &raw.value {
             Some(value) => decimal::parse(value.get_ref(), 18)
@@ -351,7 +443,13 @@ impl Reader<'_> {
             Some(gas) => *gas.get_ref(),
             None => GAS,
         };
-        Ok(StepAction::Transaction(Box::new(StepTransaction { from, to, input, value: U256::from(value), gas })))
+        Ok(StepAction::Transaction(Box::new(StepTransaction {
+            from,
+            to,
+            input,
+            value: U256::from(value),
+            gas,
+        })))
     }
 
     fn advance(&self, raw: Spanned<DurationText>) -> Result<StepAction, DocumentError> {
@@ -383,7 +481,11 @@ impl Reader<'_> {
     fn needs_development<T>(&self, raw: &Spanned<T>, key: &str) -> Result<(), DocumentError> {
         match self.context.development {
             true => Ok(()),
-            false => Err(self.error(raw, key, "needs the development methods, which this node does not have")),
+            false => Err(self.error(
+                raw,
+                key,
+                "needs the development methods, which this node does not have",
+            )),
         }
     }
 
@@ -396,14 +498,25 @@ impl Reader<'_> {
                 "rpc" => FaultScope::Rpc,
                 "rest" => FaultScope::Rest,
                 "prices" => FaultScope::Prices,
-                _ => return Err(self.error(name, "interface", "expected \"rpc\", \"rest\" or \"prices\"")),
+                _ => {
+                    return Err(self.error(
+                        name,
+                        "interface",
+                        "expected \"rpc\", \"rest\" or \"prices\"",
+                    ));
+                }
             },
         };
         let clients = match &raw.client {
             None => FaultClients::All,
-            Some(client) => clients(client.get_ref()).map_err(|what| self.error(client, "client", &what))?,
+            Some(client) => {
+                clients(client.get_ref()).map_err(|what| self.error(client, "client", &what))?
+            }
         };
-        let latency = raw.latency.as_ref().map_or(Duration::ZERO, |latency| latency.get_ref().0);
+        let latency = raw
+            .latency
+            .as_ref()
+            .map_or(Duration::ZERO, |latency| latency.get_ref().0);
         if let Some(raw) = raw.latency.as_ref().filter(|_| latency > MAX_LATENCY) {
             return Err(self.error(raw, "latency", "expected at most 60s"));
         }
@@ -412,14 +525,31 @@ impl Reader<'_> {
             Some(status) => StatusCode::from_u16(*status.get_ref())
                 .ok()
                 .filter(|status| status.is_client_error() || status.is_server_error())
-                .ok_or_else(|| self.error(status, "status", "expected an HTTP status from 400 to 599"))?,
+                .ok_or_else(|| {
+                    self.error(status, "status", "expected an HTTP status from 400 to 599")
+                })?,
         };
         let failing = raw.errors.as_ref().map_or(0, |share| share.get_ref().0);
         if latency.is_zero() && failing == 0 && !raw.cut {
-            return Err(error_at(self.text, &place, "fault", "expected one of `latency`, `errors` and `cut`"));
+            return Err(error_at(
+                self.text,
+                &place,
+                "fault",
+                "expected one of `latency`, `errors` and `cut`",
+            ));
         }
-        let fault = Fault { scope, clients, latency, failing, status };
-        Ok(StepAction::Fault { fault, cut: raw.cut, lasts: raw.lasts.map(|lasts| lasts.get_ref().0) })
+        let fault = Fault {
+            scope,
+            clients,
+            latency,
+            failing,
+            status,
+        };
+        Ok(StepAction::Fault {
+            fault,
+            cut: raw.cut,
+            lasts: raw.lasts.map(|lasts| lasts.get_ref().0),
+        })
     }
 
     fn limit<T>(
@@ -434,7 +564,11 @@ impl Reader<'_> {
             true => Ok(()),
             false => {
                 let (least, most) = (allowed.start(), allowed.end());
-                Err(self.error(raw, key, &format!("expected {least} to {most} {unit}, got {found}")))
+                Err(self.error(
+                    raw,
+                    key,
+                    &format!("expected {least} to {most} {unit}, got {found}"),
+                ))
             }
         }
     }
@@ -464,16 +598,36 @@ fn clients(text: &str) -> Result<FaultClients, String> {
 }
 
 fn error_at(text: &str, place: &Range<usize>, key: &str, what: &str) -> DocumentError {
-    let line = text.bytes().take(place.start).filter(|byte| *byte == b'\n').count() + 1;
-    let key = if key.is_empty() { String::new() } else { format!("{key}: ") };
-    DocumentError { line, key, what: what.trim_end().replace('\n', " ") }
+    let line = text
+        .bytes()
+        .take(place.start)
+        .filter(|byte| *byte == b'\n')
+        .count()
+        + 1;
+    let key = if key.is_empty() {
+        String::new()
+    } else {
+        format!("{key}: ")
+    };
+    DocumentError {
+        line,
+        key,
+        what: what.trim_end().replace('\n', " "),
+    }
 }
 
 /// The key whose value begins at a position; empty if there is none.
 fn key_before(text: &str, position: usize) -> String {
     let before = text.get(..position).unwrap_or_default().trim_end();
-    let Some(before) = before.strip_suffix('=') else { return String::new() };
+    let Some(before) = before.strip_suffix('=') else {
+        return String::new();
+    };
     let is_part = |letter: char| letter.is_ascii_alphanumeric() || letter == '-' || letter == '_';
-    let key: Vec<char> = before.trim_end().chars().rev().take_while(|letter| is_part(*letter)).collect();
+    let key: Vec<char> = before
+        .trim_end()
+        .chars()
+        .rev()
+        .take_while(|letter| is_part(*letter))
+        .collect();
     key.into_iter().rev().collect()
 }

@@ -2,7 +2,10 @@
 
 macro_rules! ready_made {
     ($name:literal) => {
-        ($name, include_str!(concat!("../../config/scenarios/", $name, ".toml")))
+        (
+            $name,
+            include_str!(concat!("../../config/scenarios/", $name, ".toml")),
+        )
     };
 }
 

@@ -85,7 +85,9 @@ impl Param for ScenarioId {
     }
 
     fn parse(text: &str, _: &Network) -> Result<Self, ParamError> {
-        text.parse().map(Self).map_err(|_| ParamError::malformed("expected a scenario's id"))
+        text.parse()
+            .map(Self)
+            .map_err(|_| ParamError::malformed("expected a scenario's id"))
     }
 }
 
@@ -109,13 +111,25 @@ impl Interface for Scenarios {
 /// The routes under `/api/admin/scenarios` and their description.
 pub fn router(scenarios: Scenarios) -> (Router, Vec<Operation>) {
     Api::new("Development")
-        .get("/api/admin/scenarios", list, "Scenarios that were started, the newest first.")
+        .get(
+            "/api/admin/scenarios",
+            list,
+            "Scenarios that were started, the newest first.",
+        )
         .named("getScenarios")
         .post_toml("/api/admin/scenarios", start, "Starts a scenario.")
         .named("startScenario")
-        .get("/api/admin/scenarios/ready-made", ready_made, "Scenarios that come with the program.")
+        .get(
+            "/api/admin/scenarios/ready-made",
+            ready_made,
+            "Scenarios that come with the program.",
+        )
         .named("getReadyMadeScenarios")
-        .delete("/api/admin/scenarios/{id}", stop, "Stops a scenario, which releases what it holds.")
+        .delete(
+            "/api/admin/scenarios/{id}",
+            stop,
+            "Stops a scenario, which releases what it holds.",
+        )
         .named("stopScenario")
         .and(|router| router.method_not_allowed_fallback(method_not_allowed))
         .with_state(scenarios)
@@ -139,17 +153,34 @@ impl From<StartError> for RestError {
 type ScenarioBody<T> = NoStore<ScenarioAnswer<T>>;
 
 fn answer<T>(data: T) -> ScenarioBody<T> {
-    NoStore(ScenarioAnswer { success: true, data })
+    NoStore(ScenarioAnswer {
+        success: true,
+        data,
+    })
 }
 
 async fn list(State(scenarios): State<Scenarios>) -> ScenarioBody<Vec<RunBody>> {
-    answer(scenarios.list().iter().map(|run| RunBody::from(&**run)).collect())
+    answer(
+        scenarios
+            .list()
+            .iter()
+            .map(|run| RunBody::from(&**run))
+            .collect(),
+    )
 }
 
 async fn ready_made() -> ScenarioBody<Vec<ReadyMadeScenario>> {
     let described = |(name, document)| {
-        let ScenarioSummary { name: title, description } = ScenarioSummary::of(document);
-        ReadyMadeScenario { name, title, description, document }
+        let ScenarioSummary {
+            name: title,
+            description,
+        } = ScenarioSummary::of(document);
+        ReadyMadeScenario {
+            name,
+            title,
+            description,
+            document,
+        }
     };
     answer(READY_MADE.map(described).into())
 }
@@ -166,14 +197,17 @@ async fn stop(
     Path(path): Path<ScenarioPath>,
 ) -> Result<ScenarioBody<RunBody>, RestError> {
     let ScenarioId(id) = path.id;
-    let run = scenarios.find(id).ok_or_else(|| RestError::NotFound(format!("no scenario {id}")))?;
+    let run = scenarios
+        .find(id)
+        .ok_or_else(|| RestError::NotFound(format!("no scenario {id}")))?;
     run.stop().await;
     Ok(answer(RunBody::from(&*run)))
 }
 
 impl From<&ScenarioRun> for RunBody {
     fn from(run: &ScenarioRun) -> Self {
-        let millis = |duration: std::time::Duration| u64::try_from(duration.as_millis()).unwrap_or(u64::MAX);
+        let millis =
+            |duration: std::time::Duration| u64::try_from(duration.as_millis()).unwrap_or(u64::MAX);
         let step = |(step, state): (&ScenarioStep, StepState)| {
             let (state, detail) = match state {
                 StepState::Waiting => ("waiting", None),
@@ -187,7 +221,13 @@ impl From<&ScenarioRun> for RunBody {
                 When::Block(block) => (None, Some(block)),
                 When::End => (Some(millis(run.scenario.lasts)), None),
             };
-            StepBody { at, block, action: step.action.name(), state, detail }
+            StepBody {
+                at,
+                block,
+                action: step.action.name(),
+                state,
+                detail,
+            }
         };
         Self {
             id: run.id,

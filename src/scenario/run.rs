@@ -65,8 +65,18 @@ pub(super) struct ScenarioRun {
 impl ScenarioRun {
     pub(super) fn new(id: u64, scenario: Scenario, started_ms: u64) -> Self {
         let progress = Mutex::new(vec![StepState::Waiting; scenario.steps.len()]);
-        let (state, stopping) = (watch::Sender::new(RunState::Running), watch::Sender::new(false));
-        Self { id, scenario, started_ms, progress, state, stopping }
+        let (state, stopping) = (
+            watch::Sender::new(RunState::Running),
+            watch::Sender::new(false),
+        );
+        Self {
+            id,
+            scenario,
+            started_ms,
+            progress,
+            state,
+            stopping,
+        }
     }
 
     pub(super) fn state(&self) -> RunState {
@@ -75,14 +85,22 @@ impl ScenarioRun {
 
     /// The steps with their states.
     pub(super) fn progress(&self) -> Vec<(&ScenarioStep, StepState)> {
-        self.scenario.steps.iter().zip(self.progress.lock().clone()).collect()
+        self.scenario
+            .steps
+            .iter()
+            .zip(self.progress.lock().clone())
+            .collect()
     }
 
     /// Stops the scenario, and waits until it has released what it holds.
     pub(super) async fn stop(&self) {
         self.stopping.send_replace(true);
         // The sender is this run's own. Its task always sets the state.
-        let _ = self.state.subscribe().wait_for(|state| *state != RunState::Running).await;
+        let _ = self
+            .state
+            .subscribe()
+            .wait_for(|state| *state != RunState::Running)
+            .await;
     }
 
     /// Performs the steps until the end, a stop, or the shutdown of the node.
@@ -94,10 +112,12 @@ impl ScenarioRun {
         timer.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let mut effects: Vec<(Duration, ActiveEffect)> = Vec::new();
         let state = loop {
-            let elapsed = Duration::from_millis(node.clock.now_ms().saturating_sub(self.started_ms));
+            let elapsed =
+                Duration::from_millis(node.clock.now_ms().saturating_sub(self.started_ms));
             let blocks = node.chain.head().number().saturating_sub(first_block);
             for (position, due) in self.due(elapsed, blocks) {
-                self.perform(&node, position, StepMoment { elapsed, due }, &mut effects).await;
+                self.perform(&node, position, StepMoment { elapsed, due }, &mut effects)
+                    .await;
             }
             self.settle(&node.chain);
             effects.retain(|(until, _)| *until > elapsed);
@@ -123,7 +143,10 @@ impl ScenarioRun {
 
     /// Performs the steps at the end.
     async fn perform_last(&self, node: &Arc<ScenarioNode>) {
-        let moment = StepMoment { elapsed: self.scenario.lasts, due: self.scenario.lasts };
+        let moment = StepMoment {
+            elapsed: self.scenario.lasts,
+            due: self.scenario.lasts,
+        };
         for (position, step) in self.scenario.steps.iter().enumerate() {
             if step.when == When::End {
                 self.perform(node, position, moment, &mut Vec::new()).await;
@@ -136,8 +159,12 @@ impl ScenarioRun {
     pub(super) fn settle(&self, chain: &Chain) {
         let head = chain.head();
         for (step, state) in self.progress.lock().iter_mut().enumerate() {
-            let StepState::Sent(hash) = *state else { continue };
-            let Some((block, index)) = chain.transaction(&head, hash) else { continue };
+            let StepState::Sent(hash) = *state else {
+                continue;
+            };
+            let Some((block, index)) = chain.transaction(&head, hash) else {
+                continue;
+            };
             let receipt = block.receipts.get(index);
             *state = match receipt.is_some_and(|receipt| receipt.status == Status::Success) {
                 true => StepState::Done(hash.to_string()),
@@ -151,10 +178,17 @@ impl ScenarioRun {
 
     fn end(&self, state: RunState) {
         let mut progress = self.progress.lock();
-        let waiting = progress.iter_mut().filter(|state| **state == StepState::Waiting);
+        let waiting = progress
+            .iter_mut()
+            .filter(|state| **state == StepState::Waiting);
         waiting.for_each(|state| *state = StepState::Skipped);
         drop(progress);
-        tracing::info!(scenario = self.scenario.name, id = self.id, ?state, "a scenario has ended");
+        tracing::info!(
+            scenario = self.scenario.name,
+            id = self.id,
+            ?state,
+            "a scenario has ended"
+        );
         self.state.send_replace(state);
     }
 
@@ -162,13 +196,13 @@ impl ScenarioRun {
     fn due(&self, elapsed: Duration, blocks: u64) -> Vec<(usize, Duration)> {
         let progress = self.progress.lock();
         let waiting = self.scenario.steps.iter().enumerate().zip(&*progress);
-        let due = waiting.filter(|(_, state)| **state == StepState::Waiting).filter_map(|((position, step), _)| {
-            match step.when {
+        let due = waiting
+            .filter(|(_, state)| **state == StepState::Waiting)
+            .filter_map(|((position, step), _)| match step.when {
                 When::After(after) if after <= elapsed => Some((position, after)),
                 When::Block(block) if block <= blocks => Some((position, elapsed)),
                 When::After(_) | When::Block(_) | When::End => None,
-            }
-        });
+            });
         let mut due: Vec<_> = due.collect();
         due.sort_by_key(|(position, time)| (*time, *position));
         due
@@ -181,7 +215,9 @@ impl ScenarioRun {
         moment: StepMoment,
         effects: &mut Vec<(Duration, ActiveEffect)>,
     ) {
-        let Some(step) = self.scenario.steps.get(position) else { return };
+        let Some(step) = self.scenario.steps.get(position) else {
+            return;
+        };
         let state = match self.act(node, &step.action, moment, effects).await {
             Ok(state) => state,
             Err(what) => {
@@ -206,7 +242,12 @@ impl ScenarioRun {
             None => self.scenario.lasts,
         };
         match action {
-            StepAction::Price { tokens, target, over, lasts } => {
+            StepAction::Price {
+                tokens,
+                target,
+                over,
+                lasts,
+            } => {
                 let (effect, done) = node.move_prices(tokens, *target, *over, moment).await?;
                 effects.push((until(lasts), effect));
                 Ok(StepState::Done(done))
@@ -216,7 +257,9 @@ impl ScenarioRun {
                 effects.push((until(lasts), effect));
                 Ok(StepState::Done(done))
             }
-            StepAction::Transaction(transaction) => node.send(transaction).await.map(StepState::Sent),
+            StepAction::Transaction(transaction) => {
+                node.send(transaction).await.map(StepState::Sent)
+            }
             StepAction::Advance(seconds) => node.advance(*seconds).await.map(StepState::Done),
             StepAction::Reorg(depth) => node.reorg(*depth).await.map(StepState::Done),
             StepAction::Fault { fault, cut, lasts } => {

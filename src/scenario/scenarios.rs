@@ -43,7 +43,10 @@ pub(super) enum StartError {
 impl Scenarios {
     /// No scenarios yet.
     pub fn new(node: ScenarioNode) -> Self {
-        Self(Arc::new(Shared { node: Arc::new(node), runs: Mutex::default() }))
+        Self(Arc::new(Shared {
+            node: Arc::new(node),
+            runs: Mutex::default(),
+        }))
     }
 
     pub(super) fn network(&self) -> &Network {
@@ -52,22 +55,36 @@ impl Scenarios {
 
     /// Parses a document and starts its scenario.
     pub(super) fn start_document(&self, text: &str) -> Result<Arc<ScenarioRun>, StartError> {
-        self.start(Scenario::parse(text, &self.0.node.context)?).ok_or(StartError::TooMany)
+        self.start(Scenario::parse(text, &self.0.node.context)?)
+            .ok_or(StartError::TooMany)
     }
 
     /// Starts a scenario. Returns none if too many are running.
     pub(super) fn start(&self, scenario: Scenario) -> Option<Arc<ScenarioRun>> {
         let mut runs = self.0.runs.lock();
-        if runs.listed.iter().filter(|run| run.state() == RunState::Running).count() >= MAX_RUNNING {
+        if runs
+            .listed
+            .iter()
+            .filter(|run| run.state() == RunState::Running)
+            .count()
+            >= MAX_RUNNING
+        {
             return None;
         }
         if runs.listed.len() >= MAX_LISTED
-            && let Some(ended) = runs.listed.iter().position(|run| run.state() != RunState::Running)
+            && let Some(ended) = runs
+                .listed
+                .iter()
+                .position(|run| run.state() != RunState::Running)
         {
             runs.listed.remove(ended);
         }
         runs.started += 1;
-        let run = Arc::new(ScenarioRun::new(runs.started, scenario, self.0.node.clock.now_ms()));
+        let run = Arc::new(ScenarioRun::new(
+            runs.started,
+            scenario,
+            self.0.node.clock.now_ms(),
+        ));
         runs.listed.push_back(run.clone());
         tokio::spawn(run.clone().play(self.0.node.clone()));
         Some(run)
@@ -88,6 +105,12 @@ impl Scenarios {
 
     /// Returns a scenario by its id.
     pub(super) fn find(&self, id: u64) -> Option<Arc<ScenarioRun>> {
-        self.0.runs.lock().listed.iter().find(|run| run.id == id).cloned()
+        self.0
+            .runs
+            .lock()
+            .listed
+            .iter()
+            .find(|run| run.id == id)
+            .cloned()
     }
 }

@@ -7,7 +7,13 @@ use serde::{Deserialize, Deserializer, de};
 use crate::{decimal, exchange::feed::usd_e8};
 
 /// Units of time with their milliseconds.
-const UNITS: [(&str, u64); 5] = [("ms", 1), ("s", 1_000), ("m", 60_000), ("h", 3_600_000), ("d", 86_400_000)];
+const UNITS: [(&str, u64); 5] = [
+    ("ms", 1),
+    ("s", 1_000),
+    ("m", 60_000),
+    ("h", 3_600_000),
+    ("d", 86_400_000),
+];
 /// Hundredths of a per cent in the largest change: a hundredfold price.
 const MAX_CHANGE_BPS: i64 = 1_000_000;
 
@@ -60,17 +66,26 @@ impl PriceChange {
 impl Percentage {
     pub(super) fn parse(text: &str) -> Option<Self> {
         let bps = decimal::parse(text.strip_suffix('%')?, 2)?;
-        u32::try_from(bps).ok().filter(|bps| *bps <= 10_000).map(Self)
+        u32::try_from(bps)
+            .ok()
+            .filter(|bps| *bps <= 10_000)
+            .map(Self)
     }
 }
 
 /// Deserializes a value from its text; the error says what was expected.
-fn from_text<'de, D, T>(deserializer: D, expected: &'static str, parse: fn(&str) -> Option<T>) -> Result<T, D::Error>
+fn from_text<'de, D, T>(
+    deserializer: D,
+    expected: &'static str,
+    parse: fn(&str) -> Option<T>,
+) -> Result<T, D::Error>
 where
     D: Deserializer<'de>,
 {
     let text = Cow::<str>::deserialize(deserializer)?;
-    parse(&text).ok_or_else(|| de::Error::custom(format!("expected {expected}, got {:?}", shortened(&text))))
+    parse(&text).ok_or_else(|| {
+        de::Error::custom(format!("expected {expected}, got {:?}", shortened(&text)))
+    })
 }
 
 /// A text, cut short for an error.
@@ -80,7 +95,11 @@ pub(super) fn shortened(text: &str) -> String {
 
 impl<'de> Deserialize<'de> for DurationText {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        from_text(deserializer, "a duration such as \"30s\" (ms, s, m, h or d)", Self::parse)
+        from_text(
+            deserializer,
+            "a duration such as \"30s\" (ms, s, m, h or d)",
+            Self::parse,
+        )
     }
 }
 
@@ -90,13 +109,21 @@ impl<'de> Deserialize<'de> for StepTime {
             "end" => Some(Self::End),
             text => DurationText::parse(text).map(|DurationText(after)| Self::After(after)),
         };
-        from_text(deserializer, "a duration such as \"30s\" (ms, s, m, h or d), or \"end\"", parse)
+        from_text(
+            deserializer,
+            "a duration such as \"30s\" (ms, s, m, h or d), or \"end\"",
+            parse,
+        )
     }
 }
 
 impl<'de> Deserialize<'de> for PriceChange {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        from_text(deserializer, "a change such as \"-40%\", above -100% and up to 10000%", Self::parse)
+        from_text(
+            deserializer,
+            "a change such as \"-40%\", above -100% and up to 10000%",
+            Self::parse,
+        )
     }
 }
 
@@ -118,7 +145,9 @@ impl<'de> Deserialize<'de> for DollarPrice {
             }
 
             fn visit_str<E: de::Error>(self, text: &str) -> Result<DollarPrice, E> {
-                usd_e8(text).map(DollarPrice).ok_or_else(|| E::invalid_value(de::Unexpected::Str(text), &self))
+                usd_e8(text)
+                    .map(DollarPrice)
+                    .ok_or_else(|| E::invalid_value(de::Unexpected::Str(text), &self))
             }
 
             fn visit_f64<E: de::Error>(self, number: f64) -> Result<DollarPrice, E> {
@@ -141,9 +170,23 @@ mod tests {
 
     #[test]
     fn durations_have_a_unit() {
-        let ms = |text| DurationText::parse(text).map(|DurationText(duration)| duration.as_millis());
-        assert_eq!([ms("250ms"), ms("30s"), ms("1.5h"), ms("2d")], [250, 30_000, 5_400_000, 172_800_000].map(Some));
-        for text in ["", "30", "s", "-1s", "1 s", "1w", "1e3s", "99999999999999999999999d", "1..5s"] {
+        let ms =
+            |text| DurationText::parse(text).map(|DurationText(duration)| duration.as_millis());
+        assert_eq!(
+            [ms("250ms"), ms("30s"), ms("1.5h"), ms("2d")],
+            [250, 30_000, 5_400_000, 172_800_000].map(Some)
+        );
+        for text in [
+            "",
+            "30",
+            "s",
+            "-1s",
+            "1 s",
+            "1w",
+            "1e3s",
+            "99999999999999999999999d",
+            "1..5s",
+        ] {
             assert_eq!(ms(text), None, "{text}");
         }
     }
@@ -151,12 +194,18 @@ mod tests {
     #[test]
     fn changes_and_shares_are_per_cent() {
         let bps = |text| PriceChange::parse(text).map(|PriceChange(bps)| bps);
-        assert_eq!([bps("-40%"), bps("+12.5%"), bps("3%"), bps("-99.99%")], [-4_000, 1_250, 300, -9_999].map(Some));
+        assert_eq!(
+            [bps("-40%"), bps("+12.5%"), bps("3%"), bps("-99.99%")],
+            [-4_000, 1_250, 300, -9_999].map(Some)
+        );
         for text in ["", "%", "-%", "-100%", "40", "--4%", "10001%", "é%"] {
             assert_eq!(bps(text), None, "{text}");
         }
         let share = |text| Percentage::parse(text).map(|Percentage(bps)| bps);
-        assert_eq!([share("0%"), share("33.33%"), share("100%")], [0, 3_333, 10_000].map(Some));
+        assert_eq!(
+            [share("0%"), share("33.33%"), share("100%")],
+            [0, 3_333, 10_000].map(Some)
+        );
         assert_eq!([share("101%"), share("-1%"), share("1")], [None; 3]);
     }
 }

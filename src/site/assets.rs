@@ -32,7 +32,11 @@ impl PageFile {
             _ => "application/json",
         };
         let etag = entity_tag(&body);
-        Self { content_type, body: Prepared::new(body, Effort::Always), etag }
+        Self {
+            content_type,
+            body: Prepared::new(body, Effort::Always),
+            etag,
+        }
     }
 
     /// The response to a request with these headers: the file, or 304 if the browser has it. Browsers revalidate each time,
@@ -40,17 +44,30 @@ impl PageFile {
     pub(super) fn respond(&self, policy: &HeaderValue, request: &HeaderMap) -> Response {
         let known = request.typed_get::<IfNoneMatch>();
         let unchanged = known.is_some_and(|known| !known.precondition_passes(&self.etag));
-        let body = if unchanged { Bytes::new() } else { self.body.bytes().clone() };
+        let body = if unchanged {
+            Bytes::new()
+        } else {
+            self.body.bytes().clone()
+        };
         let mut response = shared(body);
         if unchanged {
             *response.status_mut() = StatusCode::NOT_MODIFIED;
         }
         let headers = response.headers_mut();
-        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(self.content_type));
+        headers.insert(
+            header::CONTENT_TYPE,
+            HeaderValue::from_static(self.content_type),
+        );
         headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
         headers.insert(header::CONTENT_SECURITY_POLICY, policy.clone());
-        headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
-        headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
+        headers.insert(
+            header::X_CONTENT_TYPE_OPTIONS,
+            HeaderValue::from_static("nosniff"),
+        );
+        headers.insert(
+            header::REFERRER_POLICY,
+            HeaderValue::from_static("no-referrer"),
+        );
         headers.typed_insert(self.etag.clone());
         self.body.mark(request, &mut response);
         response
@@ -72,19 +89,32 @@ static PAGE: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/src/site/page");
 
 /// The files in a directory and in those below it.
 fn files(directory: &'static Dir<'_>) -> Vec<&'static File<'static>> {
-    directory.files().chain(directory.dirs().flat_map(files)).collect()
+    directory
+        .files()
+        .chain(directory.dirs().flat_map(files))
+        .collect()
 }
 
 impl Assets {
     /// The assets that are embedded in the program.
     pub(super) fn embedded() -> Self {
-        let embedded = files(&PAGE).into_iter().filter_map(|file| Some((file.path().to_str()?, file.contents())));
+        let embedded = files(&PAGE)
+            .into_iter()
+            .filter_map(|file| Some((file.path().to_str()?, file.contents())));
         let loaded = embedded.filter(|(path, _)| *path != INDEX);
-        let loaded = loaded.map(|(path, body)| (path, PageFile::new(path, Bytes::from_static(body))));
-        let made = ("interfaces.json", PageFile::new("interfaces.json", interfaces::json().into()));
+        let loaded =
+            loaded.map(|(path, body)| (path, PageFile::new(path, Bytes::from_static(body))));
+        let made = (
+            "interfaces.json",
+            PageFile::new("interfaces.json", interfaces::json().into()),
+        );
         let loaded: HashMap<_, _> = loaded.chain([made]).collect();
         let (page, policy) = assemble(include_str!("page/index.html"), &loaded);
-        Self { page: PageFile::new(INDEX, page.into()), policy, loaded }
+        Self {
+            page: PageFile::new(INDEX, page.into()),
+            policy,
+            loaded,
+        }
     }
 
     pub(super) fn get(&self, path: &str) -> Option<&PageFile> {
@@ -110,18 +140,28 @@ fn assemble(page: &str, loaded: &HashMap<&'static str, PageFile>) -> (String, He
     let mut page = page.to_owned();
     let (mut scripts, mut styles) = (String::new(), String::new());
     for path in INLINED {
-        let Some(text) = loaded.get(path).and_then(|asset| std::str::from_utf8(asset.body.bytes()).ok()) else {
+        let Some(text) = loaded
+            .get(path)
+            .and_then(|asset| std::str::from_utf8(asset.body.bytes()).ok())
+        else {
             continue;
         };
         let (tag, inlined, allowed) = if path.ends_with(".css") {
             let tag = format!("<link rel=\"stylesheet\" href=\"site/{path}\">");
             (tag, format!("<style>{text}</style>"), &mut styles)
         } else {
-            (format!("<script src=\"site/{path}\"></script>"), format!("<script>{text}</script>"), &mut scripts)
+            (
+                format!("<script src=\"site/{path}\"></script>"),
+                format!("<script>{text}</script>"),
+                &mut scripts,
+            )
         };
         if page.contains(&tag) {
             page = page.replacen(&tag, &inlined, 1);
-            allowed.push_str(&format!(" 'sha256-{}'", Base64::encode_string(&Sha256::digest(text))));
+            allowed.push_str(&format!(
+                " 'sha256-{}'",
+                Base64::encode_string(&Sha256::digest(text))
+            ));
         }
     }
     // The page runs the node's own scripts and talks to the node; nothing else. Text never becomes markup or code.
@@ -131,5 +171,9 @@ fn assemble(page: &str, loaded: &HashMap<&'static str, PageFile>) -> (String, He
          require-trusted-types-for 'script'; trusted-types 'none'"
     );
     // The policy is ASCII, so the conversion cannot fail.
-    (page, HeaderValue::try_from(policy).unwrap_or_else(|_| HeaderValue::from_static("default-src 'none'")))
+    (
+        page,
+        HeaderValue::try_from(policy)
+            .unwrap_or_else(|_| HeaderValue::from_static("default-src 'none'")),
+    )
 }

@@ -46,7 +46,11 @@ impl AbiParameter {
 }
 
 fn list(parameters: &[AbiParameter]) -> String {
-    parameters.iter().map(AbiParameter::line).collect::<Vec<_>>().join(",")
+    parameters
+        .iter()
+        .map(AbiParameter::line)
+        .collect::<Vec<_>>()
+        .join(",")
 }
 
 impl AbiEntry {
@@ -70,7 +74,14 @@ pub(super) fn json() -> String {
     let contracts = artifacts::ALL.into_iter().map(|artifact| {
         // The artifacts are part of the program: a test reads them all.
         let entries: Vec<AbiEntry> = serde_json::from_str(artifact.abi()).unwrap_or_default();
-        (artifact.name.to_owned(), entries.iter().filter_map(AbiEntry::line).map(Value::String).collect())
+        (
+            artifact.name.to_owned(),
+            entries
+                .iter()
+                .filter_map(AbiEntry::line)
+                .map(Value::String)
+                .collect(),
+        )
     });
     Value::Object(contracts.collect::<Map<_, _>>()).to_string()
 }
@@ -84,14 +95,20 @@ mod tests {
         let json: Value = serde_json::from_str(&json()).expect("JSON");
         let has = |contract: &str, line: &str| {
             let lines = json[contract].as_array().expect("a list");
-            assert!(lines.iter().any(|one| one == line), "{contract}: {line} is not in {lines:#?}");
+            assert!(
+                lines.iter().any(|one| one == line),
+                "{contract}: {line} is not in {lines:#?}"
+            );
         };
         has("Vault", "function SWAP_FEE_BPS() view returns (uint256)");
         has(
             "Vault",
             "event Swap(address indexed user,address indexed tokenIn,address indexed tokenOut,uint256 amountIn,uint256 amountOut)",
         );
-        has("Vault", "error PriceImpactTooHigh(uint256 impactBps,uint256 maxImpactBps)");
+        has(
+            "Vault",
+            "error PriceImpactTooHigh(uint256 impactBps,uint256 maxImpactBps)",
+        );
         has(
             "Multicall3",
             "function aggregate((address target,bytes callData)[] calls) payable returns (uint256 blockNumber,bytes[] returnData)",

@@ -38,7 +38,11 @@ impl Site {
     /// the form of block explorers.
     pub fn router(&self) -> Router {
         let book = book::router(self.0.policy.clone());
-        Router::new().route("/site/{*path}", get(asset)).with_state(self.clone()).merge(book).merge(links::router())
+        Router::new()
+            .route("/site/{*path}", get(asset))
+            .with_state(self.clone())
+            .merge(book)
+            .merge(links::router())
     }
 
     /// Puts the page in front of another service at `/`: `GET` and `HEAD` get the page, everything else goes to the

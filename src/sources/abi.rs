@@ -23,7 +23,10 @@ const WORD: usize = 32;
 /// Decodes the arguments of a function, an error or a constructor, or the output of a function. `None` if the data is not
 /// theirs, or stands for too much.
 pub fn decode_values(parameters: &[Param], data: &[u8]) -> Option<Vec<DynSolValue>> {
-    if parameters.iter().any(|parameter| nests_too_deeply(&parameter.ty, &parameter.components)) {
+    if parameters
+        .iter()
+        .any(|parameter| nests_too_deeply(&parameter.ty, &parameter.components))
+    {
         return None;
     }
     let types = parameters.iter().map(|parameter| parameter.resolve().ok());
@@ -50,7 +53,17 @@ pub fn decode_log(event: &Event, log: &LogData) -> Option<Vec<DynSolValue>> {
     Measure::of(&log.data)?.values(&DynSolType::Tuple(body))?;
     let decoded = event.decode_log(log).ok()?;
     let (mut indexed, mut body) = (decoded.indexed.into_iter(), decoded.body.into_iter());
-    event.inputs.iter().map(|input| if input.indexed { indexed.next() } else { body.next() }).collect()
+    event
+        .inputs
+        .iter()
+        .map(|input| {
+            if input.indexed {
+                indexed.next()
+            } else {
+                body.next()
+            }
+        })
+        .collect()
 }
 
 /// Whether a type nests too deeply to be decoded, by functions that call themselves.
@@ -60,7 +73,9 @@ pub(super) fn nests_too_deeply(kind: &str, components: &[Param]) -> bool {
 
 /// The depth of a type. Components nest no deeper than the document that they are read from.
 fn depth(kind: &str, components: &[Param]) -> usize {
-    let inner = components.iter().map(|component| 1 + depth(&component.ty, &component.components));
+    let inner = components
+        .iter()
+        .map(|component| 1 + depth(&component.ty, &component.components));
     brackets(kind) + inner.max().unwrap_or(0)
 }
 
@@ -73,7 +88,10 @@ struct Measure<'d> {
 
 impl<'d> Measure<'d> {
     fn of(data: &'d [u8]) -> Option<Self> {
-        (data.len() <= MAX_DATA).then_some(Self { data, left: MAX_GROWTH * data.len() + LEAST_VALUES })
+        (data.len() <= MAX_DATA).then_some(Self {
+            data,
+            left: MAX_GROWTH * data.len() + LEAST_VALUES,
+        })
     }
 
     fn spend(&mut self, bytes: usize) -> Option<()> {
@@ -84,17 +102,26 @@ impl<'d> Measure<'d> {
     /// Reads a number; `None` if it is larger than any offset or length.
     fn number(&self, at: usize) -> Option<usize> {
         let word = self.data.get(at..at.checked_add(WORD)?)?;
-        usize::try_from(U256::from_be_slice(word)).ok().filter(|number| *number <= MAX_DATA)
+        usize::try_from(U256::from_be_slice(word))
+            .ok()
+            .filter(|number| *number <= MAX_DATA)
     }
 
     /// Measures the values of a tuple whose heads are at the beginning of the data.
     fn values(&mut self, tuple: &DynSolType) -> Option<()> {
-        let DynSolType::Tuple(kinds) = tuple else { return None };
+        let DynSolType::Tuple(kinds) = tuple else {
+            return None;
+        };
         self.heads(kinds.iter(), 0, 0).map(drop)
     }
 
     /// Measures values whose heads follow each other from `at` on. Offsets count from `zone`. Returns the end of the heads.
-    fn heads<'t>(&mut self, kinds: impl Iterator<Item = &'t DynSolType>, zone: usize, mut at: usize) -> Option<usize> {
+    fn heads<'t>(
+        &mut self,
+        kinds: impl Iterator<Item = &'t DynSolType>,
+        zone: usize,
+        mut at: usize,
+    ) -> Option<usize> {
         for kind in kinds {
             at = self.value(kind, zone, at)?;
         }
@@ -106,7 +133,9 @@ impl<'d> Measure<'d> {
         self.spend(WORD)?;
         if !is_dynamic(kind) {
             return match kind {
-                DynSolType::FixedArray(item, length) => self.heads(std::iter::repeat_n(&**item, *length), zone, at),
+                DynSolType::FixedArray(item, length) => {
+                    self.heads(std::iter::repeat_n(&**item, *length), zone, at)
+                }
                 DynSolType::Tuple(kinds) | DynSolType::CustomStruct { tuple: kinds, .. } => {
                     self.heads(kinds.iter(), zone, at)
                 }
@@ -140,7 +169,9 @@ fn is_dynamic(kind: &DynSolType) -> bool {
     match kind {
         DynSolType::Bytes | DynSolType::String | DynSolType::Array(_) => true,
         DynSolType::FixedArray(item, _) => is_dynamic(item),
-        DynSolType::Tuple(kinds) | DynSolType::CustomStruct { tuple: kinds, .. } => kinds.iter().any(is_dynamic),
+        DynSolType::Tuple(kinds) | DynSolType::CustomStruct { tuple: kinds, .. } => {
+            kinds.iter().any(is_dynamic)
+        }
         _ => false,
     }
 }
@@ -179,7 +210,10 @@ mod tests {
         // Each level of arrays multiplies the number of values.
         let levels = (0..5).fold(repeated(8, &word(0)), |item, _| repeated(8, &item));
         let nested = [&word(WORD)[..], &levels].concat();
-        assert_eq!(decode_values(&inputs("f(uint256[][][][][][][])"), &nested), None);
+        assert_eq!(
+            decode_values(&inputs("f(uint256[][][][][][][])"), &nested),
+            None
+        );
 
         let event = Event::parse("event E(bytes[] items)").expect("an event");
         let log = LogData::new_unchecked(vec![event.selector()], shared.into());
@@ -189,8 +223,14 @@ mod tests {
     #[test]
     fn long_and_deep_types_are_not_decoded() {
         assert_eq!(decode_values(&inputs("f(uint256[1000000000])"), &[]), None);
-        let of_type = |ty: &str| Param { ty: ty.to_owned(), ..inputs("f(uint256)")[0].clone() };
-        assert_eq!(decode_values(&[of_type("uint256[0][1000000000]")], &[]), None);
+        let of_type = |ty: &str| Param {
+            ty: ty.to_owned(),
+            ..inputs("f(uint256)")[0].clone()
+        };
+        assert_eq!(
+            decode_values(&[of_type("uint256[0][1000000000]")], &[]),
+            None
+        );
         let deep = of_type(&format!("uint256{}", "[]".repeat(MAX_NESTING + 1)));
         assert_eq!(decode_values(&[deep], &word(WORD)), None);
     }
@@ -198,16 +238,26 @@ mod tests {
     #[test]
     fn what_compilers_encode_is_decoded() {
         let uint = |number: u64| DynSolValue::Uint(U256::from(number), 256);
-        let call = DynSolValue::Tuple(vec![DynSolValue::Bool(true), DynSolValue::Bytes(vec![7; 100])]);
+        let call = DynSolValue::Tuple(vec![
+            DynSolValue::Bool(true),
+            DynSolValue::Bytes(vec![7; 100]),
+        ]);
         let values = vec![
             DynSolValue::Array(vec![call.clone(), call]),
             DynSolValue::FixedArray(vec![uint(1), uint(2)]),
             DynSolValue::String("text".to_owned()),
             DynSolValue::Array(Vec::new()),
-            DynSolValue::Array(vec![DynSolValue::Array(vec![uint(3)]), DynSolValue::Array(Vec::new())]),
-            DynSolValue::FixedArray(vec![DynSolValue::String(String::new()), DynSolValue::String("b".to_owned())]),
+            DynSolValue::Array(vec![
+                DynSolValue::Array(vec![uint(3)]),
+                DynSolValue::Array(Vec::new()),
+            ]),
+            DynSolValue::FixedArray(vec![
+                DynSolValue::String(String::new()),
+                DynSolValue::String("b".to_owned()),
+            ]),
         ];
-        let function = Function::parse("f((bool,bytes)[],uint256[2],string,address[],uint256[][],string[2])");
+        let function =
+            Function::parse("f((bool,bytes)[],uint256[2],string,address[],uint256[][],string[2])");
         let function = function.expect("a function");
         let data = function.abi_encode_input(&values).expect("arguments");
         assert_eq!(decode_values(&function.inputs, &data[4..]), Some(values));
@@ -216,11 +266,26 @@ mod tests {
 
     #[test]
     fn the_values_of_a_log_are_in_the_order_of_its_parameters() {
-        let event = Event::parse("event E(uint256 a, address indexed b, bool c)").expect("an event");
-        let data = hex::decode(format!("{}{}", hex::encode(word(5)), hex::encode(word(1)))).expect("hex");
-        let log = LogData::new_unchecked(vec![event.selector(), B256::left_padding_from(&[9])], data.into());
+        let event =
+            Event::parse("event E(uint256 a, address indexed b, bool c)").expect("an event");
+        let data =
+            hex::decode(format!("{}{}", hex::encode(word(5)), hex::encode(word(1)))).expect("hex");
+        let log = LogData::new_unchecked(
+            vec![event.selector(), B256::left_padding_from(&[9])],
+            data.into(),
+        );
         let values = decode_log(&event, &log).expect("values");
-        let kinds: Vec<_> = values.iter().filter_map(DynSolValue::sol_type_name).collect();
-        assert_eq!(kinds, [Cow::Borrowed("uint256"), Cow::Borrowed("address"), Cow::Borrowed("bool")]);
+        let kinds: Vec<_> = values
+            .iter()
+            .filter_map(DynSolValue::sol_type_name)
+            .collect();
+        assert_eq!(
+            kinds,
+            [
+                Cow::Borrowed("uint256"),
+                Cow::Borrowed("address"),
+                Cow::Borrowed("bool")
+            ]
+        );
     }
 }

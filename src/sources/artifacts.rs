@@ -14,7 +14,9 @@ use serde_json::Value;
 
 use super::{
     code::{CodeMatch, CompiledCode, Reference, body_length},
-    contract::{CompiledContract, ContractSource, KnownContract, Matches, Origin, parse_abi, version_in},
+    contract::{
+        CompiledContract, ContractSource, KnownContract, Matches, Origin, parse_abi, version_in,
+    },
     output::{CompilerCode, CompilerOutput, LinkReferences, code},
     signatures::Signatures,
     standard_json::{ContractName, StandardInput},
@@ -63,12 +65,17 @@ impl ArtifactSet {
         for artifact in artifacts {
             total += artifact.size;
             if total > MAX_TOTAL {
-                tracing::warn!("--artifacts: more than {MAX_TOTAL} bytes of code and ABIs; the rest is left out");
+                tracing::warn!(
+                    "--artifacts: more than {MAX_TOTAL} bytes of code and ABIs; the rest is left out"
+                );
                 break;
             }
             set.signatures.extend(&artifact.signatures);
             if let Some(code) = &artifact.runtime {
-                set.by_length.entry(code.body_length()).or_default().push(artifact);
+                set.by_length
+                    .entry(code.body_length())
+                    .or_default()
+                    .push(artifact);
             }
         }
         set
@@ -81,13 +88,23 @@ impl ArtifactSet {
     /// Returns the contract that has this code.
     pub(super) fn identify(&self, hash: B256, deployed: &[u8]) -> Option<Arc<KnownContract>> {
         let mut best: Option<(CodeMatch, &Arc<Artifact>)> = None;
-        for artifact in self.by_length.get(&body_length(deployed)).into_iter().flatten() {
-            let matched = artifact.runtime.as_ref().and_then(|code| code.match_runtime(deployed));
+        for artifact in self
+            .by_length
+            .get(&body_length(deployed))
+            .into_iter()
+            .flatten()
+        {
+            let matched = artifact
+                .runtime
+                .as_ref()
+                .and_then(|code| code.match_runtime(deployed));
             let Some(matched) = matched else { continue };
             // A file with everything about a build comes after the artifacts, and is preferred.
             let is_better = best.is_none_or(|(best, other)| {
                 matched > best
-                    || (matched == best && artifact.source.contract.is_some() && other.source.contract.is_none())
+                    || (matched == best
+                        && artifact.source.contract.is_some()
+                        && other.source.contract.is_none())
             });
             if is_better {
                 best = Some((matched, artifact));
@@ -99,7 +116,10 @@ impl ArtifactSet {
             name: artifact.name.clone(),
             signatures: artifact.signatures.clone(),
             origin: Origin::Artifact,
-            matches: Matches { runtime: Some(matched), creation: None },
+            matches: Matches {
+                runtime: Some(matched),
+                creation: None,
+            },
             constructor_arguments: None,
             verified_at: None,
             license: None,
@@ -162,7 +182,10 @@ enum RawCode {
 
 impl RawInput {
     fn into_input(self) -> StandardInput {
-        let sources = self.sources.into_iter().filter_map(|(path, source)| Some((path, source.content?)));
+        let sources = self
+            .sources
+            .into_iter()
+            .filter_map(|(path, source)| Some((path, source.content?)));
         StandardInput {
             language: self.language.unwrap_or_else(|| "Solidity".to_owned()),
             sources: sources.collect(),
@@ -187,7 +210,11 @@ impl RawFile {
     fn runtime_code(&self) -> Result<Option<CompiledCode>, String> {
         match &self.deployed_bytecode {
             None => Ok(None),
-            Some(RawCode::Digits(digits)) => code(digits, &self.deployed_link_references, &self.immutable_references),
+            Some(RawCode::Digits(digits)) => code(
+                digits,
+                &self.deployed_link_references,
+                &self.immutable_references,
+            ),
             Some(RawCode::Object(object)) => object.code(),
         }
     }
@@ -202,8 +229,13 @@ pub(super) fn read_artifacts(directory: &Path, path: &Path) -> Result<Vec<Arc<Ar
         Err(error) if error.is_eof() => return Err(error.to_string()),
         Err(_) => return Ok(Vec::new()),
     };
-    let source =
-        |contract| Arc::new(ArtifactSource { directory: directory.to_owned(), path: path.to_owned(), contract });
+    let source = |contract| {
+        Arc::new(ArtifactSource {
+            directory: directory.to_owned(),
+            path: path.to_owned(),
+            contract,
+        })
+    };
     if let Some(output) = &raw.output {
         let mut artifacts = Vec::new();
         for (file, name, contract) in output.named(&ContractName::default()) {
@@ -211,26 +243,55 @@ pub(super) fn read_artifacts(directory: &Path, path: &Path) -> Result<Vec<Arc<Ar
             // ABIs without code are in the artifacts as well.
             if runtime.is_some() {
                 let source = source(Some((file.to_owned(), name.to_owned())));
-                artifacts.push(Arc::new(Artifact::new(name, &contract.abi, runtime, source)));
+                artifacts.push(Arc::new(Artifact::new(
+                    name,
+                    &contract.abi,
+                    runtime,
+                    source,
+                )));
             }
         }
         return Ok(artifacts);
     }
-    let Some(abi) = &raw.abi else { return Ok(Vec::new()) };
-    let stem = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
+    let Some(abi) = &raw.abi else {
+        return Ok(Vec::new());
+    };
+    let stem = path
+        .file_stem()
+        .and_then(|stem| stem.to_str())
+        .unwrap_or_default();
     let name = raw.contract_name.as_deref().unwrap_or(stem);
     let runtime = raw.runtime_code().unwrap_or_else(|error| {
         tracing::debug!(%error, path = %path.display(), "an artifact's code is not understood");
         None
     });
-    Ok(vec![Arc::new(Artifact::new(name, abi, runtime, source(None)))])
+    Ok(vec![Arc::new(Artifact::new(
+        name,
+        abi,
+        runtime,
+        source(None),
+    ))])
 }
 
 impl Artifact {
-    fn new(name: &str, abi: &Value, runtime: Option<CompiledCode>, source: Arc<ArtifactSource>) -> Self {
-        let size = 256 + name.len() + 4 * abi.to_string().len() + runtime.as_ref().map_or(0, |code| code.bytes().len());
+    fn new(
+        name: &str,
+        abi: &Value,
+        runtime: Option<CompiledCode>,
+        source: Arc<ArtifactSource>,
+    ) -> Self {
+        let size = 256
+            + name.len()
+            + 4 * abi.to_string().len()
+            + runtime.as_ref().map_or(0, |code| code.bytes().len());
         let name = name.chars().take(256).collect();
-        Self { name, signatures: Signatures::from(&parse_abi(abi)), runtime, source, size }
+        Self {
+            name,
+            signatures: Signatures::from(&parse_abi(abi)),
+            runtime,
+            source,
+            size,
+        }
     }
 }
 
@@ -247,7 +308,12 @@ impl ContractSource for ArtifactSource {
 impl ArtifactSource {
     /// Takes a contract from a build. Hardhat 3 has the input beside it, in a file without `.output`.
     fn of_build(&self, raw: RawFile, file: &str, name: &str) -> io::Result<CompiledContract> {
-        let missing = || io::Error::new(io::ErrorKind::NotFound, format!("{}: no {file}:{name}", self.path.display()));
+        let missing = || {
+            io::Error::new(
+                io::ErrorKind::NotFound,
+                format!("{}: no {file}:{name}", self.path.display()),
+            )
+        };
         let output = raw.output.ok_or_else(missing)?;
         let (input, version) = match raw.input {
             Some(input) => (input, raw.solc_long_version),
@@ -257,9 +323,23 @@ impl ArtifactSource {
                 (beside.input.ok_or_else(missing)?, beside.solc_long_version)
             }
         };
-        let contract = output.contracts.get(file).and_then(|contracts| contracts.get(name)).ok_or_else(missing)?;
-        let version = contract.metadata.as_deref().and_then(version_in).or(version).unwrap_or_default();
-        let compiled = CompiledContract::new(&input.into_input(), &output, (file, name, contract), &version);
+        let contract = output
+            .contracts
+            .get(file)
+            .and_then(|contracts| contracts.get(name))
+            .ok_or_else(missing)?;
+        let version = contract
+            .metadata
+            .as_deref()
+            .and_then(version_in)
+            .or(version)
+            .unwrap_or_default();
+        let compiled = CompiledContract::new(
+            &input.into_input(),
+            &output,
+            (file, name, contract),
+            &version,
+        );
         compiled.map_err(io::Error::other)?.ok_or_else(missing)
     }
 
@@ -289,11 +369,19 @@ impl ArtifactSource {
             userdoc: Value,
         }
         let metadata = raw.raw_metadata.clone();
-        let mut parsed: Metadata =
-            metadata.as_deref().and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default();
+        let mut parsed: Metadata = metadata
+            .as_deref()
+            .and_then(|text| serde_json::from_str(text).ok())
+            .unwrap_or_default();
         let target = parsed.settings.remove("compilationTarget");
-        let target = target.as_ref().and_then(|target| target.as_object()?.iter().next());
-        let stem = self.path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
+        let target = target
+            .as_ref()
+            .and_then(|target| target.as_object()?.iter().next());
+        let stem = self
+            .path
+            .file_stem()
+            .and_then(|stem| stem.to_str())
+            .unwrap_or_default();
         let (file, name) = match target {
             Some((file, name)) => (file.clone(), name.as_str().unwrap_or(stem).to_owned()),
             None => (
@@ -303,7 +391,9 @@ impl ArtifactSource {
         };
         let root = self.directory.parent().unwrap_or(&self.directory);
         let sources = parsed.sources.into_iter().filter_map(|(path, source)| {
-            let content = source.content.or_else(|| read_source(root, &path, source.keccak256?))?;
+            let content = source
+                .content
+                .or_else(|| read_source(root, &path, source.keccak256?))?;
             Some((path, content))
         });
         let version = metadata.as_deref().and_then(version_in).unwrap_or_default();
@@ -312,7 +402,11 @@ impl ArtifactSource {
             source_ids: self.source_ids(raw, &file),
             file,
             name,
-            language: if parsed.language.is_empty() { "Solidity".to_owned() } else { parsed.language },
+            language: if parsed.language.is_empty() {
+                "Solidity".to_owned()
+            } else {
+                parsed.language
+            },
             compiler_version: version,
             settings: Value::Object(parsed.settings),
             abi: raw.abi.clone().unwrap_or_default(),
@@ -331,17 +425,29 @@ impl ArtifactSource {
 
     /// The numbers of files, from the build of foundry in which the artifact's file has the artifact's number.
     fn source_ids(&self, raw: &RawFile, file: &str) -> BTreeMap<u32, String> {
-        let own = raw.id.as_ref().and_then(Value::as_u64).and_then(|id| u32::try_from(id).ok());
-        let Some(own) = own else { return BTreeMap::new() };
-        let builds = fs::read_dir(self.directory.join("build-info")).into_iter().flatten().flatten();
+        let own = raw
+            .id
+            .as_ref()
+            .and_then(Value::as_u64)
+            .and_then(|id| u32::try_from(id).ok());
+        let Some(own) = own else {
+            return BTreeMap::new();
+        };
+        let builds = fs::read_dir(self.directory.join("build-info"))
+            .into_iter()
+            .flatten()
+            .flatten();
         let mut builds: Vec<_> = builds
             .take(MAX_BUILDS)
             .filter_map(|entry| Some((entry.metadata().ok()?.modified().ok()?, entry.path())))
             .collect();
         builds.sort();
         let newest_first = builds.into_iter().rev();
-        let mut ids = newest_first.filter_map(|(_, path)| RawFile::read(&path).ok()).map(|build| build.source_ids);
-        ids.find(|ids| ids.get(&own).is_some_and(|path| path == file)).unwrap_or_default()
+        let mut ids = newest_first
+            .filter_map(|(_, path)| RawFile::read(&path).ok())
+            .map(|build| build.source_ids);
+        ids.find(|ids| ids.get(&own).is_some_and(|path| path == file))
+            .unwrap_or_default()
     }
 }
 

@@ -29,16 +29,30 @@ impl CompilerVersion {
         let text = text.trim().trim_start_matches('v');
         let (version, build) = text.split_once('+').unwrap_or((text, ""));
         let (number, pre_release) = version.split_once('-').unwrap_or((version, ""));
-        let mut parts = number.split('.').map(|part| part.parse().ok().filter(|_| part.len() < 6));
+        let mut parts = number
+            .split('.')
+            .map(|part| part.parse().ok().filter(|_| part.len() < 6));
         let number = [parts.next()??, parts.next()??, parts.next()??];
-        let is_plain =
-            |text: &str| text.len() < 40 && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'.');
+        let is_plain = |text: &str| {
+            text.len() < 40
+                && text
+                    .bytes()
+                    .all(|byte| byte.is_ascii_alphanumeric() || byte == b'.')
+        };
         if parts.next().is_some() || !is_plain(pre_release) {
             return None;
         }
         let commit = build.strip_prefix("commit.").unwrap_or_default();
-        let commit: String = commit.chars().take_while(char::is_ascii_hexdigit).take(40).collect();
-        Some(Self { number, pre_release: pre_release.to_owned(), commit: commit.to_ascii_lowercase() })
+        let commit: String = commit
+            .chars()
+            .take_while(char::is_ascii_hexdigit)
+            .take(40)
+            .collect();
+        Some(Self {
+            number,
+            pre_release: pre_release.to_owned(),
+            commit: commit.to_ascii_lowercase(),
+        })
     }
 
     /// Returns whether both may be the same compiler: a commit that only one of them names does not matter.
@@ -78,7 +92,12 @@ impl Ord for CompilerVersion {
     fn cmp(&self, other: &Self) -> Ordering {
         // A release follows the versions before it.
         let key = |version: &Self| {
-            (version.number, version.pre_release.is_empty(), version.pre_release.clone(), version.commit.clone())
+            (
+                version.number,
+                version.pre_release.is_empty(),
+                version.pre_release.clone(),
+                version.commit.clone(),
+            )
         };
         key(self).cmp(&key(other))
     }
@@ -105,7 +124,11 @@ impl Compilers {
 
     /// Returns the versions, the newest first.
     pub fn versions(&self) -> Vec<CompilerVersion> {
-        let mut versions: Vec<_> = self.list().into_iter().map(|compiler| compiler.version).collect();
+        let mut versions: Vec<_> = self
+            .list()
+            .into_iter()
+            .map(|compiler| compiler.version)
+            .collect();
         versions.sort_by(|a, b| b.cmp(a));
         versions.dedup();
         versions
@@ -113,15 +136,21 @@ impl Compilers {
 
     /// Returns the compiler of a version. An error names what is missing, and what is there.
     pub(super) fn find(&self, wanted: &CompilerVersion) -> Result<Compiler, String> {
-        let mut fitting: Vec<_> =
-            self.list().into_iter().filter(|compiler| compiler.version.agrees_with(wanted)).collect();
+        let mut fitting: Vec<_> = self
+            .list()
+            .into_iter()
+            .filter(|compiler| compiler.version.agrees_with(wanted))
+            .collect();
         fitting.sort_by(|a, b| b.version.cmp(&a.version));
         fitting.into_iter().next().ok_or_else(|| {
             let versions: Vec<_> = self.versions().iter().map(ToString::to_string).collect();
             let place = "the directory of --solc-directory";
             match versions.is_empty() {
                 true => format!("{place} has no compiler {wanted}: it has no compilers"),
-                false => format!("{place} has no compiler {wanted}; it has {}", versions.join(", ")),
+                false => format!(
+                    "{place} has no compiler {wanted}; it has {}",
+                    versions.join(", ")
+                ),
             }
         })
     }
@@ -134,14 +163,18 @@ impl Compilers {
 }
 
 fn walk(folder: &Path, depth: usize, left: &mut usize, found: &mut Vec<Compiler>) {
-    let Ok(entries) = fs::read_dir(folder) else { return };
+    let Ok(entries) = fs::read_dir(folder) else {
+        return;
+    };
     for entry in entries.flatten() {
         if *left == 0 {
             return;
         }
         *left -= 1;
         let path = entry.path();
-        let Ok(meta) = fs::metadata(&path) else { continue };
+        let Ok(meta) = fs::metadata(&path) else {
+            continue;
+        };
         if meta.is_dir() {
             if depth > 1 {
                 walk(&path, depth - 1, left, found);
@@ -149,7 +182,10 @@ fn walk(folder: &Path, depth: usize, left: &mut usize, found: &mut Vec<Compiler>
         } else if is_program(&meta)
             && let Some(version) = path.file_name().and_then(|name| version_of(name.to_str()?))
         {
-            found.push(Compiler { version, program: path });
+            found.push(Compiler {
+                version,
+                program: path,
+            });
         }
     }
 }
@@ -161,7 +197,9 @@ fn version_of(name: &str) -> Option<CompilerVersion> {
     let name = name.strip_suffix(".exe").unwrap_or(name);
     CompilerVersion::parse(name).or_else(|| {
         let (platform, version) = name.split_once("-v")?;
-        let is_platform = platform.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
+        let is_platform = platform
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
         CompilerVersion::parse(version).filter(|_| is_platform)
     })
 }
@@ -193,32 +231,64 @@ mod tests {
             ("0.8.24", "0.8.24"),
             ("v0.8.24+commit.e11b9ed9", "0.8.24+commit.e11b9ed9"),
             ("0.8.24+commit.e11b9ed9.Linux.g++", "0.8.24+commit.e11b9ed9"),
-            ("0.8.25-nightly.2024.2.1+commit.ABCDEF01", "0.8.25-nightly.2024.2.1+commit.abcdef01"),
+            (
+                "0.8.25-nightly.2024.2.1+commit.ABCDEF01",
+                "0.8.25-nightly.2024.2.1+commit.abcdef01",
+            ),
         ] {
             assert_eq!(version(text).to_string(), expected);
         }
-        for wrong in ["", "0.8", "0.8.x", "0.8.24.1", "../0.8.24", "0.8.24-../x", "latest", "0.8.999999999"] {
+        for wrong in [
+            "",
+            "0.8",
+            "0.8.x",
+            "0.8.24.1",
+            "../0.8.24",
+            "0.8.24-../x",
+            "latest",
+            "0.8.999999999",
+        ] {
             assert_eq!(CompilerVersion::parse(wrong), None, "{wrong}");
         }
         assert!(version("0.8.24").agrees_with(&version("v0.8.24+commit.e11b9ed9")));
         assert!(!version("0.8.24+commit.00").agrees_with(&version("v0.8.24+commit.e11b9ed9")));
         assert!(!version("0.8.24").agrees_with(&version("0.8.24-nightly.1")));
-        assert!(version("0.8.9") < version("0.8.24") && version("0.8.24-nightly.1") < version("0.8.24"));
-        assert!(!version("0.8.21").has_no_import_callback() && version("0.8.22").has_no_import_callback());
+        assert!(
+            version("0.8.9") < version("0.8.24") && version("0.8.24-nightly.1") < version("0.8.24")
+        );
+        assert!(
+            !version("0.8.21").has_no_import_callback()
+                && version("0.8.22").has_no_import_callback()
+        );
     }
 
     #[test]
     fn programs_are_named_as_svm_hardhat_and_releases_name_them() {
         for (name, expected) in [
             ("solc-0.8.24", Some("0.8.24")),
-            ("solc-v0.8.24+commit.e11b9ed9", Some("0.8.24+commit.e11b9ed9")),
-            ("solc-linux-amd64-v0.8.24+commit.e11b9ed9", Some("0.8.24+commit.e11b9ed9")),
-            ("solc-windows-amd64-v0.8.24+commit.e11b9ed9.exe", Some("0.8.24+commit.e11b9ed9")),
+            (
+                "solc-v0.8.24+commit.e11b9ed9",
+                Some("0.8.24+commit.e11b9ed9"),
+            ),
+            (
+                "solc-linux-amd64-v0.8.24+commit.e11b9ed9",
+                Some("0.8.24+commit.e11b9ed9"),
+            ),
+            (
+                "solc-windows-amd64-v0.8.24+commit.e11b9ed9.exe",
+                Some("0.8.24+commit.e11b9ed9"),
+            ),
             ("soljson-v0.8.24+commit.e11b9ed9.js", None),
             ("solc", None),
             ("list.json", None),
         ] {
-            assert_eq!(version_of(name).map(|version| version.to_string()).as_deref(), expected, "{name}");
+            assert_eq!(
+                version_of(name)
+                    .map(|version| version.to_string())
+                    .as_deref(),
+                expected,
+                "{name}"
+            );
         }
     }
 

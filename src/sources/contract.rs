@@ -63,7 +63,9 @@ impl CompiledContract {
         (file, name, contract): (&str, &str, &CompilerContract),
         compiler_version: &str,
     ) -> Result<Option<Self>, String> {
-        let Some(runtime_code) = contract.evm.deployed_bytecode.code()? else { return Ok(None) };
+        let Some(runtime_code) = contract.evm.deployed_bytecode.code()? else {
+            return Ok(None);
+        };
         if !contract.abi.is_null() {
             read_abi(contract.abi.clone())?;
         }
@@ -74,7 +76,11 @@ impl CompiledContract {
             compiler_version: compiler_version.to_owned(),
             settings: Value::Object(input.settings.clone()),
             sources: input.sources.clone(),
-            source_ids: output.sources.iter().map(|(path, source)| (source.id, path.clone())).collect(),
+            source_ids: output
+                .sources
+                .iter()
+                .map(|(path, source)| (source.id, path.clone()))
+                .collect(),
             abi: contract.abi.clone(),
             metadata: contract.metadata.clone(),
             devdoc: contract.devdoc.clone(),
@@ -89,7 +95,12 @@ impl CompiledContract {
     /// Returns the compiler's standard input, without an output selection.
     pub fn standard_input(&self) -> Value {
         let settings = self.settings.as_object().cloned().unwrap_or_default();
-        StandardInput { language: self.language.clone(), sources: self.sources.clone(), settings }.to_json()
+        StandardInput {
+            language: self.language.clone(),
+            sources: self.sources.clone(),
+            settings,
+        }
+        .to_json()
     }
 
     /// Returns the content of the contract's own file.
@@ -120,7 +131,9 @@ pub(super) fn version_in(metadata: &str) -> Option<String> {
     struct Compiler {
         version: String,
     }
-    serde_json::from_str::<Metadata>(metadata).ok().map(|metadata| metadata.compiler.version)
+    serde_json::from_str::<Metadata>(metadata)
+        .ok()
+        .map(|metadata| metadata.compiler.version)
 }
 
 /// Where the knowledge of a contract comes from.
@@ -195,16 +208,24 @@ pub(super) fn parse_abi(abi: &Value) -> JsonAbi {
 
 /// Reads an ABI. Its types are decoded by functions that call themselves, so their depth is limited.
 pub fn read_abi(abi: Value) -> Result<JsonAbi, String> {
-    let abi: JsonAbi = serde_json::from_value(abi).map_err(|error| format!("the ABI is not understood: {error}"))?;
-    let functions = abi.functions().flat_map(|function| function.inputs.iter().chain(&function.outputs));
+    let abi: JsonAbi = serde_json::from_value(abi)
+        .map_err(|error| format!("the ABI is not understood: {error}"))?;
+    let functions = abi
+        .functions()
+        .flat_map(|function| function.inputs.iter().chain(&function.outputs));
     let errors = abi.errors().flat_map(|error| &error.inputs);
-    let constructor = abi.constructor.iter().flat_map(|constructor| &constructor.inputs);
+    let constructor = abi
+        .constructor
+        .iter()
+        .flat_map(|constructor| &constructor.inputs);
     let mut events = abi.events().flat_map(|event| &event.inputs);
     let mut others = functions.chain(errors).chain(constructor);
     if others.any(|input| nests_too_deeply(&input.ty, &input.components))
         || events.any(|input| nests_too_deeply(&input.ty, &input.components))
     {
-        return Err(format!("the ABI has a type that is nested more than {MAX_NESTING} deep"));
+        return Err(format!(
+            "the ABI has a type that is nested more than {MAX_NESTING} deep"
+        ));
     }
     Ok(abi)
 }
@@ -229,7 +250,10 @@ mod tests {
         assert!(read_abi(abi(&array(MAX_NESTING), &json!([]))).is_ok());
         for depth in [MAX_NESTING + 1, 1_000_000] {
             let deep = abi(&array(depth), &json!([]));
-            assert_eq!(read_abi(deep.clone()).unwrap_err(), "the ABI has a type that is nested more than 64 deep");
+            assert_eq!(
+                read_abi(deep.clone()).unwrap_err(),
+                "the ABI has a type that is nested more than 64 deep"
+            );
             assert!(parse_abi(&deep).is_empty());
         }
 
@@ -237,7 +261,15 @@ mod tests {
         for _ in 0..30 {
             structure = json!({"name": "b", "type": "tuple[][]", "components": [structure]});
         }
-        assert!(read_abi(abi("tuple", &json!([structure]))).unwrap_err().contains("nested more than 64 deep"));
-        assert!(read_abi(json!({"a": 1})).unwrap_err().starts_with("the ABI is not understood"));
+        assert!(
+            read_abi(abi("tuple", &json!([structure])))
+                .unwrap_err()
+                .contains("nested more than 64 deep")
+        );
+        assert!(
+            read_abi(json!({"a": 1}))
+                .unwrap_err()
+                .starts_with("the ABI is not understood")
+        );
     }
 }

@@ -14,13 +14,20 @@ use super::{
 
 /// Reads the compiler's output. Every contract in it matches its own code.
 pub fn compiler_output(json: &[u8]) -> usize {
-    let Ok(output) = CompilerOutput::parse(json) else { return 0 };
-    let input =
-        StandardInput { language: "Solidity".to_owned(), sources: Default::default(), settings: Default::default() };
+    let Ok(output) = CompilerOutput::parse(json) else {
+        return 0;
+    };
+    let input = StandardInput {
+        language: "Solidity".to_owned(),
+        sources: Default::default(),
+        settings: Default::default(),
+    };
     let mut contracts = 0;
     for (file, name, contract) in output.named(&ContractName::default()) {
         let _ = Signatures::from(&parse_abi(&contract.abi));
-        let Ok(Some(compiled)) = CompiledContract::new(&input, &output, (file, name, contract), "0.8.24") else {
+        let Ok(Some(compiled)) =
+            CompiledContract::new(&input, &output, (file, name, contract), "0.8.24")
+        else {
             continue;
         };
         contracts += 1;
@@ -46,8 +53,13 @@ pub fn code(bytes: &[u8]) -> usize {
     if let Some(found) = metadata {
         assert_eq!(found.start + found.length, bytes.len());
     }
-    let hidden = Reference { start: bytes.len() / 3, length: bytes.len() / 7 };
-    let Ok(compiled) = CompiledCode::parse(&hex::encode(bytes), &[], &[hidden]) else { return 0 };
+    let hidden = Reference {
+        start: bytes.len() / 3,
+        length: bytes.len() / 7,
+    };
+    let Ok(compiled) = CompiledCode::parse(&hex::encode(bytes), &[], &[hidden]) else {
+        return 0;
+    };
     check_code(&compiled);
     usize::from(metadata.is_some())
 }
@@ -56,10 +68,21 @@ fn check_code(code: &CompiledCode) {
     let bytes = code.bytes();
     let (body, metadata) = (code.body_length(), trailing_metadata(bytes));
     let is_exact = metadata.is_some_and(|metadata| metadata.has_hash);
-    let expected = (body > 0).then_some(if is_exact { CodeMatch::Exact } else { CodeMatch::Partial });
-    assert_eq!(code.match_runtime(bytes), expected, "code does not match itself");
+    let expected = (body > 0).then_some(if is_exact {
+        CodeMatch::Exact
+    } else {
+        CodeMatch::Partial
+    });
+    assert_eq!(
+        code.match_runtime(bytes),
+        expected,
+        "code does not match itself"
+    );
 
     let arguments = Bytes::from_static(&[7; 32]);
     let input = Bytes::from([&bytes[..], &arguments].concat());
-    assert_eq!(code.match_creation(&input), expected.map(|matched| (matched, arguments)));
+    assert_eq!(
+        code.match_creation(&input),
+        expected.map(|matched| (matched, arguments))
+    );
 }

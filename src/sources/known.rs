@@ -59,7 +59,9 @@ struct Stored {
 
 impl ContractSource for Stored {
     fn read(&self) -> io::Result<CompiledContract> {
-        self.store.get(self.address).map(|document| document.contract)
+        self.store
+            .get(self.address)
+            .map(|document| document.contract)
     }
 }
 
@@ -76,12 +78,20 @@ impl Contents {
             verified_at: Some(document.verified_at),
             license: document.license.clone(),
             code_hash: document.code_hash,
-            source: Arc::new(Stored { store: store.clone(), address }),
+            source: Arc::new(Stored {
+                store: store.clone(),
+                address,
+            }),
         });
         self.learned.extend(&contract.signatures);
         let previous = self.verified.insert(address, contract);
-        if let Some(previous) = previous.filter(|previous| self.by_code.get(&previous.code_hash) == Some(&address)) {
-            let mut others = self.verified.iter().filter(|(_, other)| other.code_hash == previous.code_hash);
+        if let Some(previous) =
+            previous.filter(|previous| self.by_code.get(&previous.code_hash) == Some(&address))
+        {
+            let mut others = self
+                .verified
+                .iter()
+                .filter(|(_, other)| other.code_hash == previous.code_hash);
             match others.next() {
                 Some((other, _)) => drop(self.by_code.insert(previous.code_hash, *other)),
                 None => drop(self.by_code.remove(&previous.code_hash)),
@@ -100,7 +110,10 @@ impl Contents {
             name: verified.name.clone(),
             signatures: verified.signatures.clone(),
             origin: Origin::SameCode,
-            matches: Matches { creation: None, ..verified.matches },
+            matches: Matches {
+                creation: None,
+                ..verified.matches
+            },
             constructor_arguments: None,
             verified_at: None,
             license: verified.license.clone(),
@@ -114,14 +127,24 @@ impl KnownContracts {
     /// The contracts of a network, if the chain has them, and the verified ones of a data directory, if there is one.
     pub fn open(network: Option<&Network>, directory: Option<&dyn Storage>) -> io::Result<Self> {
         let mut documents = Vec::new();
-        let mut contents = Contents { own: network::signatures(), ..Contents::default() };
+        let mut contents = Contents {
+            own: network::signatures(),
+            ..Contents::default()
+        };
         if let Some(network) = network {
             contents.network = network::contracts(network);
         }
-        let store = Store::open(directory, |document| documents.push(document.without_sources()))?;
+        let store = Store::open(directory, |document| {
+            documents.push(document.without_sources())
+        })?;
         let store = Arc::new(store);
-        documents.iter().for_each(|document| contents.add(&store, document));
-        Ok(Self(Arc::new(Shared { contents: RwLock::new(contents), store })))
+        documents
+            .iter()
+            .for_each(|document| contents.add(&store, document));
+        Ok(Self(Arc::new(Shared {
+            contents: RwLock::new(contents),
+            store,
+        })))
     }
 
     /// Adds the signatures of an ABI that the operator names.
@@ -148,7 +171,11 @@ impl KnownContracts {
         }
         let (twin, artifacts) = {
             let contents = self.0.contents.read();
-            if let Some(own) = contents.verified.get(&address).filter(|own| own.code_hash == hash) {
+            if let Some(own) = contents
+                .verified
+                .get(&address)
+                .filter(|own| own.code_hash == hash)
+            {
                 return Some(own.clone());
             }
             if let Some(found) = contents.identified.get(&hash) {
@@ -159,7 +186,9 @@ impl KnownContracts {
         let found = twin.or_else(|| artifacts.identify(hash, code.original_byte_slice()));
         let mut contents = self.0.contents.write();
         // More may be known meanwhile.
-        if Arc::ptr_eq(&contents.artifacts, &artifacts) && (found.is_some() || !contents.by_code.contains_key(&hash)) {
+        if Arc::ptr_eq(&contents.artifacts, &artifacts)
+            && (found.is_some() || !contents.by_code.contains_key(&hash))
+        {
             if contents.identified.len() >= MAX_IDENTIFIED {
                 contents.identified.clear();
             }
@@ -170,11 +199,17 @@ impl KnownContracts {
 
     /// Returns the name of the contract at an address, if it is known.
     pub fn name(&self, view: &View, address: Address) -> Option<String> {
-        self.at(view, address).map(|contract| contract.label.clone())
+        self.at(view, address)
+            .map(|contract| contract.label.clone())
     }
 
     /// Returns the place in the source of an instruction of a contract's code, if that is known.
-    pub fn location(&self, view: &View, address: Address, position: usize) -> Option<SourceLocation> {
+    pub fn location(
+        &self,
+        view: &View,
+        address: Address,
+        position: usize,
+    ) -> Option<SourceLocation> {
         let compiled = self.at(view, address)?.compiled().ok()?;
         let account = view.state.get(address).ok().flatten()?;
         compiled.location(account.code().original_byte_slice(), position)
@@ -185,7 +220,10 @@ impl KnownContracts {
         let contents = self.0.contents.read();
         let all = contents.network.iter().chain(&contents.verified);
         let named = all.filter(|(_, contract)| contract.name.to_lowercase().contains(words));
-        named.take(limit).map(|(address, contract)| (*address, contract.clone())).collect()
+        named
+            .take(limit)
+            .map(|(address, contract)| (*address, contract.clone()))
+            .collect()
     }
 
     /// Returns the function that call data selects: the contract's own, if it is given, or else any known one.

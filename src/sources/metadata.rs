@@ -7,7 +7,11 @@ use std::ops::Range;
 const MAX_MEMBERS: u8 = 6;
 
 /// The beginnings of hashes in the map: `ipfs`, `bzzr0`, `bzzr1`, each with the head of the byte string that follows.
-const HASHES: [&[u8]; 3] = [b"\x64ipfs\x58\x22\x12\x20", b"\x65bzzr0\x58\x20", b"\x65bzzr1\x58\x20"];
+const HASHES: [&[u8]; 3] = [
+    b"\x64ipfs\x58\x22\x12\x20",
+    b"\x65bzzr0\x58\x20",
+    b"\x65bzzr1\x58\x20",
+];
 
 /// The length of a hash after its beginning.
 const HASH_LENGTH: usize = 32;
@@ -26,7 +30,9 @@ pub(super) struct Metadata {
 /// Finds the metadata at the end of code.
 pub(super) fn trailing_metadata(code: &[u8]) -> Option<Metadata> {
     let (_, length) = code.split_last_chunk::<2>()?;
-    let start = code.len().checked_sub(2 + usize::from(u16::from_be_bytes(*length)))?;
+    let start = code
+        .len()
+        .checked_sub(2 + usize::from(u16::from_be_bytes(*length)))?;
     let found = read_metadata(&code[start..])?;
     (start + found.length == code.len()).then_some(Metadata { start, ..found })
 }
@@ -34,7 +40,9 @@ pub(super) fn trailing_metadata(code: &[u8]) -> Option<Metadata> {
 /// Reads the metadata that bytes begin with.
 pub(super) fn read_metadata(bytes: &[u8]) -> Option<Metadata> {
     let (head, mut rest) = bytes.split_first()?;
-    let members = head.checked_sub(0xa0).filter(|members| (1..=MAX_MEMBERS).contains(members))?;
+    let members = head
+        .checked_sub(0xa0)
+        .filter(|members| (1..=MAX_MEMBERS).contains(members))?;
     let mut has_hash = false;
     for _ in 0..members {
         let (kind, key, after) = read_string(rest)?;
@@ -51,7 +59,11 @@ pub(super) fn read_metadata(bytes: &[u8]) -> Option<Metadata> {
     let content = bytes.len() - rest.len();
     let (length, _) = rest.split_first_chunk::<2>()?;
     let is_length = usize::from(u16::from_be_bytes(*length)) == content;
-    is_length.then_some(Metadata { start: 0, length: content + 2, has_hash })
+    is_length.then_some(Metadata {
+        start: 0,
+        length: content + 2,
+        has_hash,
+    })
 }
 
 /// The types of strings in CBOR.
@@ -64,7 +76,9 @@ fn read_string(bytes: &[u8]) -> Option<(u8, &[u8], &[u8])> {
     let kind = head >> 5;
     let (length, rest) = match head & 0x1f {
         short @ 0..=23 => (usize::from(short), rest),
-        24 => rest.split_first().map(|(length, rest)| (usize::from(*length), rest))?,
+        24 => rest
+            .split_first()
+            .map(|(length, rest)| (usize::from(*length), rest))?,
         _ => return None,
     };
     let (content, rest) = rest.split_at_checked(length)?;
@@ -76,7 +90,9 @@ pub(super) fn embedded_hashes(code: &[u8]) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     let mut at = 0;
     while at < code.len() {
-        let beginning = HASHES.iter().find(|beginning| code[at..].starts_with(beginning));
+        let beginning = HASHES
+            .iter()
+            .find(|beginning| code[at..].starts_with(beginning));
         match beginning.map(|beginning| at + beginning.len()) {
             Some(start) if start + HASH_LENGTH <= code.len() => {
                 found.push(start..start + HASH_LENGTH);
@@ -102,20 +118,46 @@ mod tests {
             // 0.4.17 to 0.5.8
             (format!("a165627a7a72305820{hash}0029"), true),
             // 0.5.9 and later
-            (format!("a265627a7a72315820{hash}64736f6c63430005100032"), true),
-            (format!("a2646970667358221220{hash}64736f6c63430008180033"), true),
+            (
+                format!("a265627a7a72315820{hash}64736f6c63430005100032"),
+                true,
+            ),
+            (
+                format!("a2646970667358221220{hash}64736f6c63430008180033"),
+                true,
+            ),
             // With `experimental`
-            (format!("a36c6578706572696d656e74616cf5646970667358221220{hash}64736f6c63430008180041"), true),
+            (
+                format!(
+                    "a36c6578706572696d656e74616cf5646970667358221220{hash}64736f6c63430008180041"
+                ),
+                true,
+            ),
             // `bytecodeHash: none`
             ("a164736f6c6343000818000a".to_owned(), false),
         ];
         for (form, has_hash) in forms {
             let code = [b"code".to_vec(), hex::decode(&form).unwrap()].concat();
             let found = trailing_metadata(&code).unwrap_or_else(|| panic!("{form}"));
-            assert_eq!((found.start, found.start + found.length, found.has_hash), (4, code.len(), has_hash), "{form}");
+            assert_eq!(
+                (found.start, found.start + found.length, found.has_hash),
+                (4, code.len(), has_hash),
+                "{form}"
+            );
         }
-        for none in ["", "00", "0000", "a10000", "a164736f6c6343000818000b", "ffffffffff"] {
-            assert_eq!(trailing_metadata(&hex::decode(none).unwrap()), None, "{none}");
+        for none in [
+            "",
+            "00",
+            "0000",
+            "a10000",
+            "a164736f6c6343000818000b",
+            "ffffffffff",
+        ] {
+            assert_eq!(
+                trailing_metadata(&hex::decode(none).unwrap()),
+                None,
+                "{none}"
+            );
         }
     }
 

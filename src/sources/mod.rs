@@ -30,5 +30,7 @@ pub use compilers::{CompilerVersion, Compilers};
 pub use contract::{CompiledContract, KnownContract, Matches, Origin, read_abi};
 pub use known::KnownContracts;
 pub use standard_json::{ContractName, MAX_INPUT, StandardInput};
-pub use verification::{DeployedContract, SubmitError, VerificationError, VerificationRequest, Verifier};
+pub use verification::{
+    DeployedContract, SubmitError, VerificationError, VerificationRequest, Verifier,
+};
 pub use watcher::{ArtifactWatcher, WatcherGuard};

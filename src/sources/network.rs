@@ -25,7 +25,9 @@ const COMPILER: &str = "0.8.37";
 /// The signatures of all of them.
 pub(super) fn signatures() -> Signatures {
     let mut signatures = Signatures::default();
-    artifacts::ALL.iter().for_each(|artifact| signatures.learn(&parse_abi(&abi(artifact))));
+    artifacts::ALL
+        .iter()
+        .for_each(|artifact| signatures.learn(&parse_abi(&abi(artifact))));
     signatures
 }
 
@@ -34,18 +36,35 @@ pub(super) fn contracts(network: &Network) -> BTreeMap<Address, Arc<KnownContrac
     let own = &network.contracts;
     let single = [
         (own.vault, "Vault".to_owned(), artifacts::VAULT),
-        (own.oracle, "PriceOracle".to_owned(), artifacts::PRICE_ORACLE),
-        (own.lending_pool, "LendingPool".to_owned(), artifacts::LENDING_POOL),
-        (own.lending_lens, "LendingLens".to_owned(), artifacts::LENDING_LENS),
+        (
+            own.oracle,
+            "PriceOracle".to_owned(),
+            artifacts::PRICE_ORACLE,
+        ),
+        (
+            own.lending_pool,
+            "LendingPool".to_owned(),
+            artifacts::LENDING_POOL,
+        ),
+        (
+            own.lending_lens,
+            "LendingLens".to_owned(),
+            artifacts::LENDING_LENS,
+        ),
     ];
     let tokens = network.tokens.iter().flat_map(|token| {
         [
             (token.address, token.name.clone(), artifacts::TOKEN),
-            (token.receipt, format!("p{}", token.symbol), artifacts::RECEIPT_TOKEN),
+            (
+                token.receipt,
+                format!("p{}", token.symbol),
+                artifacts::RECEIPT_TOKEN,
+            ),
         ]
     });
     let all = single.into_iter().chain(tokens);
-    all.map(|(address, label, artifact)| (address, Arc::new(contract(label, artifact)))).collect()
+    all.map(|(address, label, artifact)| (address, Arc::new(contract(label, artifact))))
+        .collect()
 }
 
 fn abi(artifact: &Artifact) -> Value {
@@ -58,7 +77,10 @@ fn contract(label: String, artifact: Artifact) -> KnownContract {
         name: artifact.name.to_owned(),
         signatures: Signatures::from(&parse_abi(&abi(&artifact))),
         origin: Origin::Network,
-        matches: Matches { runtime: Some(CodeMatch::Exact), creation: Some(CodeMatch::Exact) },
+        matches: Matches {
+            runtime: Some(CodeMatch::Exact),
+            creation: Some(CodeMatch::Exact),
+        },
         constructor_arguments: None,
         verified_at: None,
         license: None,
@@ -71,7 +93,11 @@ impl ContractSource for Artifact {
     fn read(&self) -> io::Result<CompiledContract> {
         let sources = sources();
         let file = format!("/{}.sol", self.name);
-        let file = sources.keys().find(|path| path.ends_with(&file)).cloned().unwrap_or_default();
+        let file = sources
+            .keys()
+            .find(|path| path.ends_with(&file))
+            .cloned()
+            .unwrap_or_default();
         let creation_code = CompiledCode::parse(&hex::encode(self.creation_code()), &[], &[]).ok();
         Ok(CompiledContract {
             file,

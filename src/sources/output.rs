@@ -86,7 +86,11 @@ pub(super) struct CompilerCode {
 impl CompilerCode {
     /// Returns the code; `None` if there is none, as of an interface.
     pub(super) fn code(&self) -> Result<Option<CompiledCode>, String> {
-        code(&self.object, &self.link_references, &self.immutable_references)
+        code(
+            &self.object,
+            &self.link_references,
+            &self.immutable_references,
+        )
     }
 }
 
@@ -99,7 +103,12 @@ pub(super) fn code(
     if object.trim_start_matches("0x").is_empty() {
         return Ok(None);
     }
-    let links: Vec<_> = links.values().flat_map(BTreeMap::values).flatten().copied().collect();
+    let links: Vec<_> = links
+        .values()
+        .flat_map(BTreeMap::values)
+        .flatten()
+        .copied()
+        .collect();
     let immutables: Vec<_> = immutables.values().flatten().copied().collect();
     CompiledCode::parse(object, &links, &immutables).map(Some)
 }
@@ -111,9 +120,17 @@ impl CompilerOutput {
             let begin: String = String::from_utf8_lossy(&json[..json.len().min(200)]).into_owned();
             format!("the compiler's output is not understood: {error}; it begins with {begin:?}")
         })?;
-        let faults = output.errors.iter().filter(|message| message.severity == "error");
+        let faults = output
+            .errors
+            .iter()
+            .filter(|message| message.severity == "error");
         let faults: Vec<_> = faults
-            .filter_map(|fault| fault.formatted_message.as_deref().or(fault.message.as_deref()))
+            .filter_map(|fault| {
+                fault
+                    .formatted_message
+                    .as_deref()
+                    .or(fault.message.as_deref())
+            })
             .map(str::trim)
             .collect();
         match faults.is_empty() {
@@ -128,7 +145,9 @@ impl CompilerOutput {
         wanted: &'a ContractName,
     ) -> impl Iterator<Item = (&'a str, &'a str, &'a CompilerContract)> {
         let all = self.contracts.iter().flat_map(|(file, contracts)| {
-            contracts.iter().map(move |(name, contract)| (file.as_str(), name.as_str(), contract))
+            contracts
+                .iter()
+                .map(move |(name, contract)| (file.as_str(), name.as_str(), contract))
         });
         all.filter(move |(file, name, _)| wanted.is(file, name))
     }

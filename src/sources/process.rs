@@ -28,18 +28,36 @@ pub(super) struct Run<'a> {
 impl Run<'_> {
     /// Runs the program in an empty directory with this input; its output. Afterwards none of its processes is left.
     pub(super) fn output(&self, input: Vec<u8>) -> Result<Vec<u8>, String> {
-        let failed = |error: io::Error| format!("the compiler {} cannot be run: {error}", self.program.display());
-        let folder = tempfile::Builder::new().prefix("tetrad-solc-").tempdir().map_err(failed)?;
+        let failed = |error: io::Error| {
+            format!(
+                "the compiler {} cannot be run: {error}",
+                self.program.display()
+            )
+        };
+        let folder = tempfile::Builder::new()
+            .prefix("tetrad-solc-")
+            .tempdir()
+            .map_err(failed)?;
         // The run has a working directory of its own, from which a relative path would lead elsewhere.
         let mut command = Command::new(std::path::absolute(self.program).map_err(failed)?);
         command.args(self.arguments).current_dir(folder.path());
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
         // A wrapper finds its interpreter, and nothing of the node's settings is passed on.
-        command.env_clear().env("TMPDIR", folder.path()).envs(std::env::var_os("PATH").map(|path| ("PATH", path)));
+        command
+            .env_clear()
+            .env("TMPDIR", folder.path())
+            .envs(std::env::var_os("PATH").map(|path| ("PATH", path)));
         in_own_group(&mut command);
-        let mut compiler = RunningCompiler { child: command.spawn().map_err(failed)?, is_ended: false };
+        let mut compiler = RunningCompiler {
+            child: command.spawn().map_err(failed)?,
+            is_ended: false,
+        };
         let child = &mut compiler.child;
-        let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
+        let (stdin, stdout, stderr) =
+            (child.stdin.take(), child.stdout.take(), child.stderr.take());
         let (Some(mut stdin), Some(stdout), Some(stderr)) = (stdin, stdout, stderr) else {
             return Err(failed(io::ErrorKind::BrokenPipe.into()));
         };
@@ -74,18 +92,25 @@ impl Run<'_> {
         let output = loop {
             match waiting.recv_timeout(LOOK) {
                 Ok(output) => break output.map_err(failed)?,
-                Err(RecvTimeoutError::Disconnected) => return Err(failed(io::ErrorKind::BrokenPipe.into())),
+                Err(RecvTimeoutError::Disconnected) => {
+                    return Err(failed(io::ErrorKind::BrokenPipe.into()));
+                }
                 Err(RecvTimeoutError::Timeout) if (self.is_over)() => {
                     return Err("the node is shutting down".to_owned());
                 }
                 Err(RecvTimeoutError::Timeout) if Instant::now() >= until => {
-                    return Err(format!("the compiler took longer than {} s", self.time_limit.as_secs()));
+                    return Err(format!(
+                        "the compiler took longer than {} s",
+                        self.time_limit.as_secs()
+                    ));
                 }
                 Err(RecvTimeoutError::Timeout) => {}
             }
         };
         if output.len() as u64 > MAX_OUTPUT {
-            return Err(format!("the compiler's output has more than {MAX_OUTPUT} bytes"));
+            return Err(format!(
+                "the compiler's output has more than {MAX_OUTPUT} bytes"
+            ));
         }
         let ended = compiler.end();
         if output.is_empty() {
@@ -138,7 +163,9 @@ fn in_own_group(_: &mut Command) {}
 
 #[cfg(unix)]
 fn process_of(child: &Child) -> Option<rustix::process::Pid> {
-    i32::try_from(child.id()).ok().and_then(rustix::process::Pid::from_raw)
+    i32::try_from(child.id())
+        .ok()
+        .and_then(rustix::process::Pid::from_raw)
 }
 
 /// Returns whether a program has ended, without waiting for it.
@@ -174,8 +201,14 @@ mod tests {
     use super::*;
 
     fn run(script: &str, time_limit: Duration, is_over: bool) -> Result<String, String> {
-        let run = Run { program: Path::new("/bin/sh"), arguments: &["-c", script], time_limit, is_over: &|| is_over };
-        run.output(b"the input".to_vec()).map(|output| String::from_utf8(output).expect("text"))
+        let run = Run {
+            program: Path::new("/bin/sh"),
+            arguments: &["-c", script],
+            time_limit,
+            is_over: &|| is_over,
+        };
+        run.output(b"the input".to_vec())
+            .map(|output| String::from_utf8(output).expect("text"))
     }
 
     fn within_a_minute(script: &str) -> Result<String, String> {
@@ -194,7 +227,10 @@ mod tests {
     fn a_program_gets_its_input_and_nothing_else() {
         assert_eq!(within_a_minute("cat; ls -A").unwrap(), "the input");
         let names = within_a_minute("env").unwrap();
-        let mut names: Vec<_> = names.lines().map(|line| line.split('=').next().unwrap()).collect();
+        let mut names: Vec<_> = names
+            .lines()
+            .map(|line| line.split('=').next().unwrap())
+            .collect();
         names.retain(|name| !["_", "SHLVL", "OLDPWD"].contains(name));
         names.sort_unstable();
         assert_eq!(names, ["PATH", "PWD", "TMPDIR"]);
@@ -214,10 +250,19 @@ mod tests {
 
     #[test]
     fn a_relative_path_is_one_of_the_node() {
-        let above = std::env::current_dir().unwrap().components().skip(1).map(|_| "..").collect::<PathBuf>();
+        let above = std::env::current_dir()
+            .unwrap()
+            .components()
+            .skip(1)
+            .map(|_| "..")
+            .collect::<PathBuf>();
         let program = above.join("bin/echo");
-        let run =
-            Run { program: &program, arguments: &["found"], time_limit: Duration::from_secs(60), is_over: &|| false };
+        let run = Run {
+            program: &program,
+            arguments: &["found"],
+            time_limit: Duration::from_secs(60),
+            is_over: &|| false,
+        };
         assert_eq!(run.output(Vec::new()), Ok(b"found\n".to_vec()));
     }
 
@@ -230,9 +275,26 @@ mod tests {
     #[test]
     fn failures_say_why() {
         let error = within_a_minute("echo broken >&2; exit 3").unwrap_err();
-        assert!(error.contains("exit status: 3") && error.contains("broken"), "{error}");
-        assert!(within_a_minute("yes").unwrap_err().contains("has more than"));
-        let missing = Run { program: Path::new("/none"), arguments: &[], time_limit: LOOK, is_over: &|| false };
-        assert!(missing.output(Vec::new()).unwrap_err().contains("/none cannot be run"));
+        assert!(
+            error.contains("exit status: 3") && error.contains("broken"),
+            "{error}"
+        );
+        assert!(
+            within_a_minute("yes")
+                .unwrap_err()
+                .contains("has more than")
+        );
+        let missing = Run {
+            program: Path::new("/none"),
+            arguments: &[],
+            time_limit: LOOK,
+            is_over: &|| false,
+        };
+        assert!(
+            missing
+                .output(Vec::new())
+                .unwrap_err()
+                .contains("/none cannot be run")
+        );
     }
 }

@@ -29,27 +29,43 @@ impl Signatures {
     /// Adds those of an ABI.
     pub fn learn(&mut self, abi: &JsonAbi) {
         for function in abi.functions() {
-            insert(&mut self.functions, function.selector(), || Arc::new(function.clone()));
+            insert(&mut self.functions, function.selector(), || {
+                Arc::new(function.clone())
+            });
         }
         for error in abi.errors() {
-            insert(&mut self.errors, error.selector(), || Arc::new(error.clone()));
+            insert(&mut self.errors, error.selector(), || {
+                Arc::new(error.clone())
+            });
         }
         for event in abi.events() {
             let indexed = event.inputs.iter().filter(|input| input.indexed).count();
-            insert(&mut self.events, (event.selector(), indexed), || Arc::new(event.clone()));
+            insert(&mut self.events, (event.selector(), indexed), || {
+                Arc::new(event.clone())
+            });
         }
     }
 
     /// Adds all of another set.
     pub(super) fn extend(&mut self, other: &Self) {
-        other.functions.iter().for_each(|(key, value)| insert(&mut self.functions, *key, || value.clone()));
-        other.errors.iter().for_each(|(key, value)| insert(&mut self.errors, *key, || value.clone()));
-        other.events.iter().for_each(|(key, value)| insert(&mut self.events, *key, || value.clone()));
+        other
+            .functions
+            .iter()
+            .for_each(|(key, value)| insert(&mut self.functions, *key, || value.clone()));
+        other
+            .errors
+            .iter()
+            .for_each(|(key, value)| insert(&mut self.errors, *key, || value.clone()));
+        other
+            .events
+            .iter()
+            .for_each(|(key, value)| insert(&mut self.events, *key, || value.clone()));
     }
 
     /// Returns the function that call data selects.
     pub fn function(&self, data: &[u8]) -> Option<&Arc<Function>> {
-        self.functions.get(&Selector::from(*data.first_chunk::<4>()?))
+        self.functions
+            .get(&Selector::from(*data.first_chunk::<4>()?))
     }
 
     /// Returns the error that the data of a revert selects.

@@ -30,13 +30,21 @@ impl CompiledContract {
         let file = self.source_ids.get(&id)?;
         let content = self.sources.get(file)?;
         let before = content.as_bytes().get(..start)?;
-        let line_start = before.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
-        let line = content.as_bytes()[line_start..].split(|byte| *byte == b'\n').next().unwrap_or_default();
+        let line_start = before
+            .iter()
+            .rposition(|byte| *byte == b'\n')
+            .map_or(0, |at| at + 1);
+        let line = content.as_bytes()[line_start..]
+            .split(|byte| *byte == b'\n')
+            .next()
+            .unwrap_or_default();
         let text = String::from_utf8_lossy(line);
         Some(SourceLocation {
             file: file.clone(),
             line: 1 + before.iter().filter(|byte| **byte == b'\n').count(),
-            column: 1 + String::from_utf8_lossy(&before[line_start..]).chars().count(),
+            column: 1 + String::from_utf8_lossy(&before[line_start..])
+                .chars()
+                .count(),
             text: text.trim().chars().take(MAX_TEXT).collect(),
         })
     }
@@ -84,14 +92,28 @@ mod tests {
     fn entries_inherit_what_they_leave_out() {
         let map = "10:5:0:-:0;;20:1;:::i;3:1:2;-1:-1:-1;4";
         let found: Vec<_> = (0..8).map(|number| mapping(map, number)).collect();
-        assert_eq!(found, [Some((10, 0)), Some((10, 0)), Some((20, 0)), Some((20, 0)), Some((3, 2)), None, None, None]);
+        assert_eq!(
+            found,
+            [
+                Some((10, 0)),
+                Some((10, 0)),
+                Some((20, 0)),
+                Some((20, 0)),
+                Some((3, 2)),
+                None,
+                None,
+                None
+            ]
+        );
     }
 
     #[test]
     fn data_of_pushes_is_no_instruction() {
         // PUSH2 0x6161, ADD, PUSH1 at the end without its data.
         let code = [0x61, 0x61, 0x61, 0x01, 0x60];
-        let numbers: Vec<_> = (0..6).map(|position| instruction(&code, position)).collect();
+        let numbers: Vec<_> = (0..6)
+            .map(|position| instruction(&code, position))
+            .collect();
         assert_eq!(numbers, [Some(0), None, None, Some(1), Some(2), None]);
     }
 

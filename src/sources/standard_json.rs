@@ -59,14 +59,21 @@ impl ContractName {
     pub fn parse(text: &str) -> Self {
         let some = |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty());
         match text.rsplit_once(':') {
-            Some((file, name)) => Self { file: some(file), name: some(name) },
-            None => Self { file: None, name: some(text) },
+            Some((file, name)) => Self {
+                file: some(file),
+                name: some(name),
+            },
+            None => Self {
+                file: None,
+                name: some(text),
+            },
         }
     }
 
     /// Returns whether the name is that of a contract.
     pub(super) fn is(&self, file: &str, name: &str) -> bool {
-        self.file.as_deref().is_none_or(|own| own == file) && self.name.as_deref().is_none_or(|own| own == name)
+        self.file.as_deref().is_none_or(|own| own == file)
+            && self.name.as_deref().is_none_or(|own| own == name)
     }
 }
 
@@ -86,14 +93,23 @@ impl StandardInput {
             urls: Option<IgnoredAny>,
         }
         if json.len() > MAX_INPUT {
-            return Err(format!("the standard JSON input has more than {MAX_INPUT} bytes"));
+            return Err(format!(
+                "the standard JSON input has more than {MAX_INPUT} bytes"
+            ));
         }
-        let raw: RawInput = serde_json::from_str(json).map_err(|error| format!("standard JSON input: {error}"))?;
+        let raw: RawInput =
+            serde_json::from_str(json).map_err(|error| format!("standard JSON input: {error}"))?;
         let language = raw.language.unwrap_or_else(|| LANGUAGES[0].to_owned());
         if !LANGUAGES.contains(&language.as_str()) {
-            return Err(format!("language: expected Solidity or Yul, got {:?}", short(&language)));
+            return Err(format!(
+                "language: expected Solidity or Yul, got {:?}",
+                short(&language)
+            ));
         }
-        let raw_sources = raw.sources.filter(|sources| !sources.is_empty()).ok_or("sources: there are none")?;
+        let raw_sources = raw
+            .sources
+            .filter(|sources| !sources.is_empty())
+            .ok_or("sources: there are none")?;
         if raw_sources.len() > MAX_FILES {
             return Err(format!("sources: more than {MAX_FILES} files"));
         }
@@ -101,7 +117,10 @@ impl StandardInput {
         for (path, source) in raw_sources {
             // The compiler would read them from this machine.
             if source.urls.is_some() {
-                return Err(format!("sources.{:?}: urls are not read; send the content", short(&path)));
+                return Err(format!(
+                    "sources.{:?}: urls are not read; send the content",
+                    short(&path)
+                ));
             }
             let missing = || format!("sources.{:?}: content is missing", short(&path));
             let content = source.content.ok_or_else(missing)?;
@@ -112,19 +131,35 @@ impl StandardInput {
         for other in ["outputSelection", "stopAfter", "modelChecker"] {
             raw_settings.remove(other);
         }
-        if raw_settings.iter().map(|(name, raw)| name.len() + raw.get().len()).sum::<usize>() > MAX_SETTINGS {
+        if raw_settings
+            .iter()
+            .map(|(name, raw)| name.len() + raw.get().len())
+            .sum::<usize>()
+            > MAX_SETTINGS
+        {
             return Err(format!("settings: more than {MAX_SETTINGS} bytes"));
         }
         let value = |(name, raw): (String, &RawValue)| Ok((name, serde_json::from_str(raw.get())?));
-        let settings = raw_settings.into_iter().map(value).collect::<serde_json::Result<_>>();
-        let settings = settings.map_err(|error| format!("standard JSON input: settings: {error}"))?;
-        Ok(Self { language, sources, settings })
+        let settings = raw_settings
+            .into_iter()
+            .map(value)
+            .collect::<serde_json::Result<_>>();
+        let settings =
+            settings.map_err(|error| format!("standard JSON input: settings: {error}"))?;
+        Ok(Self {
+            language,
+            sources,
+            settings,
+        })
     }
 
     /// Returns the input as users send it, without an output selection.
     pub fn to_json(&self) -> Value {
-        let sources: Map<_, _> =
-            self.sources.iter().map(|(path, content)| (path.clone(), json!({ "content": content }))).collect();
+        let sources: Map<_, _> = self
+            .sources
+            .iter()
+            .map(|(path, content)| (path.clone(), json!({ "content": content })))
+            .collect();
         json!({ "language": self.language, "sources": sources, "settings": self.settings })
     }
 
@@ -157,20 +192,38 @@ mod tests {
         let settings = json!({ "outputSelection": { "*": { "*": ["*"] } }, "viaIR": true, "stopAfter": "parsing" });
         let input = json!({ "language": "Solidity", "sources": sources, "settings": settings });
         let input = StandardInput::parse(&input.to_string()).unwrap();
-        assert_eq!(Value::Object(input.settings.clone()), json!({ "viaIR": true }));
+        assert_eq!(
+            Value::Object(input.settings.clone()),
+            json!({ "viaIR": true })
+        );
         let asked = input.for_compiler(&ContractName::parse("a.sol:A"));
-        assert_eq!(asked["settings"]["outputSelection"], json!({ "a.sol": { "A": OUTPUTS } }));
-        assert_eq!(asked["sources"], json!({ "a.sol": { "content": "contract A {}" } }));
+        assert_eq!(
+            asked["settings"]["outputSelection"],
+            json!({ "a.sol": { "A": OUTPUTS } })
+        );
+        assert_eq!(
+            asked["sources"],
+            json!({ "a.sol": { "content": "contract A {}" } })
+        );
         let asked = input.for_compiler(&ContractName::parse(""));
-        assert_eq!(asked["settings"]["outputSelection"], json!({ "*": { "*": OUTPUTS } }));
+        assert_eq!(
+            asked["settings"]["outputSelection"],
+            json!({ "*": { "*": OUTPUTS } })
+        );
     }
 
     #[test]
     fn settings_are_limited_without_what_is_left_out() {
         let many: Vec<_> = (0..20_000).map(|index| json!({ "": index })).collect();
-        let input = |settings| json!({ "sources": { "a.sol": { "content": "" } }, "settings": settings });
-        assert_eq!(refusal(input(json!({ "libraries": many }))), "settings: more than 65536 bytes");
-        assert!(StandardInput::parse(&input(json!({ "outputSelection": many })).to_string()).is_ok());
+        let input =
+            |settings| json!({ "sources": { "a.sol": { "content": "" } }, "settings": settings });
+        assert_eq!(
+            refusal(input(json!({ "libraries": many }))),
+            "settings: more than 65536 bytes"
+        );
+        assert!(
+            StandardInput::parse(&input(json!({ "outputSelection": many })).to_string()).is_ok()
+        );
     }
 
     #[test]
@@ -187,9 +240,15 @@ mod tests {
         assert!(refusal(json!([])).starts_with("standard JSON input: "));
         let deep = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));
         assert!(StandardInput::parse(&deep).is_err());
-        let deep =
-            format!(r#"{{"sources":{{"a.sol":{{"content":""}}}},"settings":{{"a":{}}}}}"#, &deep[99_800..100_200]);
-        assert!(StandardInput::parse(&deep).unwrap_err().contains("recursion limit"));
+        let deep = format!(
+            r#"{{"sources":{{"a.sol":{{"content":""}}}},"settings":{{"a":{}}}}}"#,
+            &deep[99_800..100_200]
+        );
+        assert!(
+            StandardInput::parse(&deep)
+                .unwrap_err()
+                .contains("recursion limit")
+        );
     }
 
     #[test]
@@ -198,8 +257,14 @@ mod tests {
             file: file.map(str::to_owned),
             name: name.map(str::to_owned),
         };
-        assert_eq!(ContractName::parse("src/A.sol:A"), name(Some("src/A.sol"), Some("A")));
-        assert_eq!(ContractName::parse("npm:x/A.sol:A"), name(Some("npm:x/A.sol"), Some("A")));
+        assert_eq!(
+            ContractName::parse("src/A.sol:A"),
+            name(Some("src/A.sol"), Some("A"))
+        );
+        assert_eq!(
+            ContractName::parse("npm:x/A.sol:A"),
+            name(Some("npm:x/A.sol"), Some("A"))
+        );
         assert_eq!(ContractName::parse("A"), name(None, Some("A")));
         assert_eq!(ContractName::parse(""), name(None, None));
     }

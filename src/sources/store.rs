@@ -100,21 +100,28 @@ impl VerifiedContract {
         encoder.write_all(&serde_json::to_vec(self)?)?;
         let bytes = encoder.finish()?;
         match bytes.len() > MAX_COMPRESSED {
-            true => Err(io::Error::other(format!("the compressed sources have more than {MAX_COMPRESSED} bytes"))),
+            true => Err(io::Error::other(format!(
+                "the compressed sources have more than {MAX_COMPRESSED} bytes"
+            ))),
             false => Ok(bytes),
         }
     }
 
     fn decode(bytes: &[u8]) -> io::Result<Self> {
         let mut text = Vec::new();
-        GzDecoder::new(bytes).take(MAX_DOCUMENT as u64 + 1).read_to_end(&mut text)?;
+        GzDecoder::new(bytes)
+            .take(MAX_DOCUMENT as u64 + 1)
+            .read_to_end(&mut text)?;
         if text.len() > MAX_DOCUMENT {
             return Err(invalid("the document is too long"));
         }
         let document: Self = serde_json::from_slice(&text)?;
         match document.version == VERSION {
             true => Ok(document),
-            false => Err(invalid(format!("version {} is not known", document.version))),
+            false => Err(invalid(format!(
+                "version {} is not known",
+                document.version
+            ))),
         }
     }
 }
@@ -122,9 +129,18 @@ impl VerifiedContract {
 impl Store {
     /// Opens the documents of a data directory, or begins in memory. Passes each contract to `add`. Damaged documents are
     /// reported and put aside.
-    pub(super) fn open(directory: Option<&dyn Storage>, mut add: impl FnMut(VerifiedContract)) -> io::Result<Self> {
-        let folder = directory.map(|directory| directory.folder(FOLDER)).transpose()?;
-        let store = Self { folder, sizes: Mutex::default(), memory: Mutex::default() };
+    pub(super) fn open(
+        directory: Option<&dyn Storage>,
+        mut add: impl FnMut(VerifiedContract),
+    ) -> io::Result<Self> {
+        let folder = directory
+            .map(|directory| directory.folder(FOLDER))
+            .transpose()?;
+        let store = Self {
+            folder,
+            sizes: Mutex::default(),
+            memory: Mutex::default(),
+        };
         if let Some(folder) = &store.folder {
             let mut names = folder.names()?;
             names.retain(|name| name.ends_with(EXTENSION));
@@ -155,7 +171,10 @@ impl Store {
         let document = VerifiedContract::decode(&bytes)?;
         match name_of(document.address) == name {
             true => {
-                let size = Size { document: length, abi: document.abi_length() };
+                let size = Size {
+                    document: length,
+                    abi: document.abi_length(),
+                };
                 Ok((document, size))
             }
             false => Err(invalid("the document is about another address")),
@@ -165,13 +184,25 @@ impl Store {
     /// Keeps a contract, in the place of an earlier one at its address.
     pub(super) fn put(&self, document: &VerifiedContract) -> io::Result<()> {
         let bytes = document.encode()?;
-        let size = Size { document: bytes.len() as u64, abi: document.abi_length() };
-        let limit = if self.folder.is_some() { MAX_ON_DISK } else { MAX_IN_MEMORY };
+        let size = Size {
+            document: bytes.len() as u64,
+            abi: document.abi_length(),
+        };
+        let limit = if self.folder.is_some() {
+            MAX_ON_DISK
+        } else {
+            MAX_IN_MEMORY
+        };
         let mut sizes = self.sizes.lock();
-        let others = sizes.iter().filter(|(address, _)| **address != document.address).map(|(_, size)| size);
-        let (count, documents, abis) = others
-            .fold((0, 0, 0), |(count, documents, abis), size| (count + 1, documents + size.document, abis + size.abi));
-        if documents + size.document > limit || abis + size.abi > MAX_ABIS || count >= MAX_CONTRACTS {
+        let others = sizes
+            .iter()
+            .filter(|(address, _)| **address != document.address)
+            .map(|(_, size)| size);
+        let (count, documents, abis) = others.fold((0, 0, 0), |(count, documents, abis), size| {
+            (count + 1, documents + size.document, abis + size.abi)
+        });
+        if documents + size.document > limit || abis + size.abi > MAX_ABIS || count >= MAX_CONTRACTS
+        {
             let what = format!(
                 "the node has no room for more verified contracts: {limit} bytes of compressed sources, {MAX_ABIS} bytes of \
                  ABIs, {MAX_CONTRACTS} contracts"
@@ -189,9 +220,16 @@ impl Store {
     /// Reads a contract.
     pub(super) fn get(&self, address: Address) -> io::Result<VerifiedContract> {
         match &self.folder {
-            Some(folder) => self.load(&**folder, &name_of(address)).map(|(document, _)| document),
+            Some(folder) => self
+                .load(&**folder, &name_of(address))
+                .map(|(document, _)| document),
             None => {
-                let bytes = self.memory.lock().get(&address).cloned().ok_or(io::ErrorKind::NotFound)?;
+                let bytes = self
+                    .memory
+                    .lock()
+                    .get(&address)
+                    .cloned()
+                    .ok_or(io::ErrorKind::NotFound)?;
                 VerifiedContract::decode(&bytes)
             }
         }

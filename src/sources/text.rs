@@ -24,7 +24,9 @@ pub fn plain(value: &DynSolValue) -> String {
         DynSolValue::Bytes(bytes) => hex::encode_prefixed(&bytes[..bytes.len().min(MAX_TEXT)]),
         DynSolValue::String(text) => text.clone(),
         DynSolValue::Function(function) => hex::encode_prefixed(function.as_slice()),
-        DynSolValue::Array(values) | DynSolValue::FixedArray(values) => format!("[{}]", listed(values, plain)),
+        DynSolValue::Array(values) | DynSolValue::FixedArray(values) => {
+            format!("[{}]", listed(values, plain))
+        }
         DynSolValue::Tuple(values) | DynSolValue::CustomStruct { tuple: values, .. } => {
             format!("({})", listed(values, plain))
         }
@@ -45,7 +47,11 @@ pub fn listed(values: &[DynSolValue], value: impl Fn(&DynSolValue) -> String) ->
 }
 
 /// Formats the reason of a revert: a text, or `error` with its arguments, which `value` formats.
-pub fn revert_reason(data: &[u8], error: Option<&Error>, value: impl Fn(&DynSolValue) -> String) -> String {
+pub fn revert_reason(
+    data: &[u8],
+    error: Option<&Error>,
+    value: impl Fn(&DynSolValue) -> String,
+) -> String {
     if data.is_empty() {
         return "without a reason".to_owned();
     }
@@ -65,7 +71,11 @@ pub fn revert_reason(data: &[u8], error: Option<&Error>, value: impl Fn(&DynSolV
 }
 
 /// Formats a custom error with its arguments, if the data of a revert is one.
-pub fn custom_error(data: &[u8], error: &Error, value: impl Fn(&DynSolValue) -> String) -> Option<String> {
+pub fn custom_error(
+    data: &[u8],
+    error: &Error,
+    value: impl Fn(&DynSolValue) -> String,
+) -> Option<String> {
     let values = decode_values(&error.inputs, data.get(4..)?)?;
     let names = error.inputs.iter().map(|input| input.name.as_str());
     Some(format!("{}({})", error.name, named(names, &values, value)))
@@ -87,7 +97,16 @@ pub fn named<'n>(
 /// Replaces characters that move the cursor, begin another line or change the direction of writing, so that a contract
 /// cannot forge a line of the terminal or of a log, and cuts long text off.
 pub fn clean(text: &str) -> String {
-    text.chars().take(MAX_MESSAGE).map(|letter| if is_layout(letter) { '\u{fffd}' } else { letter }).collect()
+    text.chars()
+        .take(MAX_MESSAGE)
+        .map(|letter| {
+            if is_layout(letter) {
+                '\u{fffd}'
+            } else {
+                letter
+            }
+        })
+        .collect()
 }
 
 /// Control characters, separators of lines and paragraphs, and the formatting characters of bidirectional text (UAX #9).
@@ -112,7 +131,10 @@ mod tests {
 
     #[test]
     fn text_of_a_contract_stays_on_its_line_and_in_its_direction() {
-        assert_eq!(clean("a\u{1b}[31m\nb\u{202e}c\u{2028}d é 名"), "a�[31m�b�c�d é 名");
+        assert_eq!(
+            clean("a\u{1b}[31m\nb\u{202e}c\u{2028}d é 名"),
+            "a�[31m�b�c�d é 名"
+        );
         let reason = alloy_sol_types::Revert::from("boom\n#7 0xdead");
         let data = alloy_sol_types::SolError::abi_encode(&reason);
         assert_eq!(revert_reason(&data, None, plain), "boom�#7 0xdead");
@@ -120,13 +142,22 @@ mod tests {
 
     #[test]
     fn lists_and_structs_are_in_brackets() {
-        let pair = DynSolValue::Tuple(vec![DynSolValue::Bool(true), DynSolValue::Uint(U256::from(7), 256)]);
+        let pair = DynSolValue::Tuple(vec![
+            DynSolValue::Bool(true),
+            DynSolValue::Uint(U256::from(7), 256),
+        ]);
         let structure = DynSolValue::CustomStruct {
             name: "Pair".to_owned(),
             prop_names: vec!["is".to_owned(), "of".to_owned()],
-            tuple: vec![DynSolValue::Bool(false), DynSolValue::String("x".to_owned())],
+            tuple: vec![
+                DynSolValue::Bool(false),
+                DynSolValue::String("x".to_owned()),
+            ],
         };
-        assert_eq!(plain(&DynSolValue::Array(vec![pair, structure])), "[(true, 7), (false, x)]");
+        assert_eq!(
+            plain(&DynSolValue::Array(vec![pair, structure])),
+            "[(true, 7), (false, x)]"
+        );
         let long = DynSolValue::Array(vec![DynSolValue::Bool(true); 1_000_000]);
         assert_eq!(plain(&long).chars().count(), MAX_TEXT + 3);
     }

@@ -80,7 +80,9 @@ pub enum SubmitError {
     #[error("{MAX_WAITING} verifications are waiting: try again later")]
     Busy,
     /// Others of the same client are waiting already.
-    #[error("{MAX_WAITING_OF_CLIENT} of your verifications are waiting: try again when one has ended")]
+    #[error(
+        "{MAX_WAITING_OF_CLIENT} of your verifications are waiting: try again when one has ended"
+    )]
     TooMany,
 }
 
@@ -151,8 +153,20 @@ struct Queue {
 impl Verifier {
     /// A verifier with these compilers, if there are any, which adds to the known contracts.
     pub fn new(compilers: Option<Compilers>, known: KnownContracts, clock: Arc<dyn Clock>) -> Self {
-        let (is_over, queue, last_end) = (AtomicBool::new(false), Mutex::default(), watch::Sender::new(0));
-        Self(Arc::new(Shared { compilers, known, clock, is_over, queue, ended: Condvar::new(), last_end }))
+        let (is_over, queue, last_end) = (
+            AtomicBool::new(false),
+            Mutex::default(),
+            watch::Sender::new(0),
+        );
+        Self(Arc::new(Shared {
+            compilers,
+            known,
+            clock,
+            is_over,
+            queue,
+            ended: Condvar::new(),
+            last_end,
+        }))
     }
 
     /// Returns the compilers.
@@ -161,27 +175,47 @@ impl Verifier {
     }
 
     /// Begins a verification for a client, and returns its id.
-    pub fn submit(&self, client: ClientId, request: VerificationRequest) -> Result<String, SubmitError> {
+    pub fn submit(
+        &self,
+        client: ClientId,
+        request: VerificationRequest,
+    ) -> Result<String, SubmitError> {
         let compilers = self.0.compilers.as_ref().ok_or(SubmitError::NoCompilers)?;
-        compilers.find(&request.compiler).map_err(SubmitError::NoVersion)?;
+        compilers
+            .find(&request.compiler)
+            .map_err(SubmitError::NoVersion)?;
         let now = self.0.clock.now_ms();
         let mut queue = self.0.queue.lock();
         if queue.waiting_count >= MAX_WAITING {
             return Err(SubmitError::Busy);
         }
-        if queue.waiting.get(client).is_some_and(|own| own.len() >= MAX_WAITING_OF_CLIENT) {
+        if queue
+            .waiting
+            .get(client)
+            .is_some_and(|own| own.len() >= MAX_WAITING_OF_CLIENT)
+        {
             return Err(SubmitError::TooMany);
         }
         queue.count += 1;
         let id = id(queue.count, now, request.deployed.address);
         let address = request.deployed.address;
-        let verification = Verification { id: id.clone(), address, submitted_ms: now, ended_ms: None, result: None };
+        let verification = Verification {
+            id: id.clone(),
+            address,
+            submitted_ms: now,
+            ended_ms: None,
+            result: None,
+        };
         queue.verifications.insert(id.clone(), verification);
         queue.waiting.queue(client).push_back((id.clone(), request));
         queue.waiting_count += 1;
         if queue.running < MAX_RUNNING {
             let shared = self.0.clone();
-            if thread::Builder::new().name("verifier".to_owned()).spawn(move || shared.work()).is_ok() {
+            if thread::Builder::new()
+                .name("verifier".to_owned())
+                .spawn(move || shared.work())
+                .is_ok()
+            {
                 queue.running += 1;
             } else if queue.running == 0 {
                 queue.waiting.take_next();
@@ -198,15 +232,20 @@ impl Verifier {
         let now = self.0.clock.now_ms();
         let queue = self.0.queue.lock();
         let found = queue.verifications.get(id)?;
-        let is_old = found.ended_ms.is_some_and(|ended| now.saturating_sub(ended) > LIFETIME_MS);
+        let is_old = found
+            .ended_ms
+            .is_some_and(|ended| now.saturating_sub(ended) > LIFETIME_MS);
         (!is_old).then(|| found.clone())
     }
 
     /// Returns a verification once it has ended, or as it stands after a while.
     pub async fn settled(&self, id: &str, patience: Duration) -> Option<Verification> {
         let mut ended = self.0.last_end.subscribe();
-        let is_pending = |found: &Option<Verification>| found.as_ref().is_some_and(|found| found.result.is_none());
-        let wait = async { while is_pending(&self.verification(id)) && ended.changed().await.is_ok() {} };
+        let is_pending = |found: &Option<Verification>| {
+            found.as_ref().is_some_and(|found| found.result.is_none())
+        };
+        let wait =
+            async { while is_pending(&self.verification(id)) && ended.changed().await.is_ok() {} };
         let _ = tokio::time::timeout(patience, wait).await;
         self.verification(id)
     }
@@ -275,7 +314,9 @@ impl Shared {
             license: request.license,
             contract,
         };
-        self.known.add(document).map_err(|error| VerificationError::Store(error.to_string()))?;
+        self.known
+            .add(document)
+            .map_err(|error| VerificationError::Store(error.to_string()))?;
         Ok(matches)
     }
 
@@ -284,7 +325,10 @@ impl Shared {
         request: &VerificationRequest,
     ) -> Result<(CompiledContract, Matches, Option<Bytes>), VerificationError> {
         let failed = VerificationError::Compiler;
-        let compilers = self.compilers.as_ref().ok_or_else(|| failed(SubmitError::NoCompilers.to_string()))?;
+        let compilers = self
+            .compilers
+            .as_ref()
+            .ok_or_else(|| failed(SubmitError::NoCompilers.to_string()))?;
         let compiler = compilers.find(&request.compiler).map_err(failed)?;
         let arguments: &[&str] = match compiler.version.has_no_import_callback() {
             true => &["--standard-json", "--no-import-callback"],
@@ -292,29 +336,44 @@ impl Shared {
             false => &["--standard-json"],
         };
         let is_over = || self.is_over.load(Ordering::Relaxed);
-        let run = Run { program: &compiler.program, arguments, time_limit: TIME_LIMIT, is_over: &is_over };
-        let input = request.input.for_compiler(&request.contract).to_string().into_bytes();
+        let run = Run {
+            program: &compiler.program,
+            arguments,
+            time_limit: TIME_LIMIT,
+            is_over: &is_over,
+        };
+        let input = request
+            .input
+            .for_compiler(&request.contract)
+            .to_string()
+            .into_bytes();
         let output = CompilerOutput::parse(&run.output(input).map_err(failed)?).map_err(failed)?;
 
         let (mut best, mut candidates, mut without_code) = (None, 0, 0);
         for (file, name, contract) in output.named(&request.contract) {
             let version = contract.metadata.as_deref().and_then(version_in);
             let version = version.unwrap_or_else(|| compiler.version.to_string());
-            if CompilerVersion::parse(&version).is_some_and(|actual| !actual.agrees_with(&request.compiler)) {
+            if CompilerVersion::parse(&version)
+                .is_some_and(|actual| !actual.agrees_with(&request.compiler))
+            {
                 return Err(failed(format!(
                     "the compiler {} is of version {version}, not {}",
                     compiler.program.display(),
                     request.compiler
                 )));
             }
-            let compiled = CompiledContract::new(&request.input, &output, (file, name, contract), &version);
+            let compiled =
+                CompiledContract::new(&request.input, &output, (file, name, contract), &version);
             let Some(compiled) = compiled.map_err(failed)? else {
                 without_code += 1;
                 continue;
             };
             candidates += 1;
             let (matches, arguments) = compare(&compiled, &request.deployed);
-            let is_better = matches.best() > best.as_ref().and_then(|(_, best, _): &(_, Matches, _)| best.best());
+            let is_better = matches.best()
+                > best
+                    .as_ref()
+                    .and_then(|(_, best, _): &(_, Matches, _)| best.best());
             if is_better {
                 best = Some((compiled, matches, arguments));
             }
@@ -340,16 +399,39 @@ impl Shared {
 
 /// Compares compiled code with a contract's. Returns the arguments of the constructor, too, if its creation is known.
 fn compare(compiled: &CompiledContract, deployed: &DeployedContract) -> (Matches, Option<Bytes>) {
-    let runtime = compiled.runtime_code.as_ref().and_then(|code| code.match_runtime(&deployed.code));
-    let created = compiled.creation_code.as_ref().zip(deployed.creation.as_ref());
+    let runtime = compiled
+        .runtime_code
+        .as_ref()
+        .and_then(|code| code.match_runtime(&deployed.code));
+    let created = compiled
+        .creation_code
+        .as_ref()
+        .zip(deployed.creation.as_ref());
     let created = created.and_then(|(code, input)| code.match_creation(input));
     let creation: Option<CodeMatch> = created.as_ref().map(|(creation, _)| *creation);
-    (Matches { runtime, creation }, created.map(|(_, arguments)| arguments))
+    (
+        Matches { runtime, creation },
+        created.map(|(_, arguments)| arguments),
+    )
 }
 
 /// An id in the form of a UUID, as Sourcify's clients expect.
 fn id(count: u64, now: u64, address: Address) -> String {
-    let hash = keccak256([&count.to_be_bytes()[..], &now.to_be_bytes(), address.as_slice()].concat());
+    let hash = keccak256(
+        [
+            &count.to_be_bytes()[..],
+            &now.to_be_bytes(),
+            address.as_slice(),
+        ]
+        .concat(),
+    );
     let part = |from: usize, to: usize| hex::encode(&hash[from..to]);
-    format!("{}-{}-4{}-8{}-{}", part(0, 4), part(4, 6), &part(6, 8)[1..], &part(8, 10)[1..], part(10, 16))
+    format!(
+        "{}-{}-4{}-8{}-{}",
+        part(0, 4),
+        part(4, 6),
+        &part(6, 8)[1..],
+        &part(8, 10)[1..],
+        part(10, 16)
+    )
 }

@@ -41,11 +41,19 @@ fn list(folder: &Path, depth: usize, found: &mut Listing) -> io::Result<()> {
             if depth > 1 {
                 let _ = list(&path, depth - 1, found);
             }
-        } else if path.extension().is_some_and(|extension| extension == "json")
+        } else if path
+            .extension()
+            .is_some_and(|extension| extension == "json")
             && meta.len() <= MAX_FILE
             && found.len() < MAX_FILES
         {
-            found.insert(path, (meta.modified().unwrap_or(SystemTime::UNIX_EPOCH), meta.len()));
+            found.insert(
+                path,
+                (
+                    meta.modified().unwrap_or(SystemTime::UNIX_EPOCH),
+                    meta.len(),
+                ),
+            );
         }
     }
     Ok(())
@@ -76,7 +84,12 @@ impl Drop for WatcherGuard {
 impl ArtifactWatcher {
     /// A watcher that has not read the directory yet.
     pub fn new(directory: PathBuf, known: KnownContracts) -> Self {
-        Self { directory, known, files: BTreeMap::new(), is_missing: false }
+        Self {
+            directory,
+            known,
+            files: BTreeMap::new(),
+            is_missing: false,
+        }
     }
 
     /// Reads the directory, and follows it on a thread until the guard is dropped.
@@ -84,18 +97,20 @@ impl ArtifactWatcher {
         let is_over = Arc::new(AtomicBool::new(false));
         let over = is_over.clone();
         self.look();
-        thread::Builder::new().name("artifacts".to_owned()).spawn(move || {
-            let looks = INTERVAL.as_millis() / LOOK.as_millis();
-            loop {
-                for _ in 0..looks {
-                    if over.load(Ordering::Relaxed) {
-                        return;
+        thread::Builder::new()
+            .name("artifacts".to_owned())
+            .spawn(move || {
+                let looks = INTERVAL.as_millis() / LOOK.as_millis();
+                loop {
+                    for _ in 0..looks {
+                        if over.load(Ordering::Relaxed) {
+                            return;
+                        }
+                        thread::sleep(LOOK);
                     }
-                    thread::sleep(LOOK);
+                    self.look();
                 }
-                self.look();
-            }
-        })?;
+            })?;
         Ok(WatcherGuard(is_over))
     }
 
@@ -112,11 +127,20 @@ impl ArtifactWatcher {
                 self.is_missing = true;
             }
         }
-        let gone: HashSet<PathBuf> = self.files.keys().filter(|path| !listing.contains_key(*path)).cloned().collect();
+        let gone: HashSet<PathBuf> = self
+            .files
+            .keys()
+            .filter(|path| !listing.contains_key(*path))
+            .cloned()
+            .collect();
         let mut has_changed = !gone.is_empty();
         self.files.retain(|path, _| !gone.contains(path));
         for (path, state) in listing {
-            if self.files.get(&path).is_some_and(|file| file.state == state) {
+            if self
+                .files
+                .get(&path)
+                .is_some_and(|file| file.state == state)
+            {
                 continue;
             }
             match read_artifacts(&self.directory, &path) {
@@ -125,7 +149,9 @@ impl ArtifactWatcher {
                     self.files.insert(path, WatchedFile { state, artifacts });
                 }
                 // It is read again next time.
-                Err(error) => tracing::debug!(%error, path = %path.display(), "an artifact cannot be read yet"),
+                Err(error) => {
+                    tracing::debug!(%error, path = %path.display(), "an artifact cannot be read yet")
+                }
             }
         }
         if has_changed {

@@ -65,27 +65,40 @@ impl Account {
 
     /// Returns the number that clients see: an account that only the forked chain has loaded has none here.
     pub fn shown_number(&self) -> u64 {
-        if self.is_beneath() { 0 } else { self.number.into() }
+        if self.is_beneath() {
+            0
+        } else {
+            self.number.into()
+        }
     }
 
     /// Returns whether the account's storage is complete without the base of a fork.
     pub(super) fn owns_storage(&self) -> bool {
-        self.contract.as_ref().is_some_and(|contract| contract.owns_storage)
+        self.contract
+            .as_ref()
+            .is_some_and(|contract| contract.owns_storage)
     }
 
     /// Returns the hash of the account's code.
     pub fn code_hash(&self) -> B256 {
-        self.contract.as_ref().map_or(KECCAK_EMPTY, |contract| contract.code_hash)
+        self.contract
+            .as_ref()
+            .map_or(KECCAK_EMPTY, |contract| contract.code_hash)
     }
 
     /// Returns the root of the account's storage.
     pub fn storage_root(&self) -> B256 {
-        self.contract.as_ref().map_or(EMPTY_ROOT_HASH, |contract| contract.storage_root)
+        self.contract
+            .as_ref()
+            .map_or(EMPTY_ROOT_HASH, |contract| contract.storage_root)
     }
 
     /// Returns the account's code, which is empty for an externally owned account.
     pub fn code(&self) -> Bytecode {
-        self.contract.as_ref().map(|contract| contract.code.clone()).unwrap_or_default()
+        self.contract
+            .as_ref()
+            .map(|contract| contract.code.clone())
+            .unwrap_or_default()
     }
 }
 
@@ -105,8 +118,13 @@ impl Value for Account {
     /// Appends `rlp([nonce, balance, storage root, code hash])` (Yellow Paper, 4.1).
     fn encode(&self, out: &mut Vec<u8>) {
         let (root, code_hash) = (self.storage_root(), self.code_hash());
-        let payload = self.nonce.length() + self.balance.length() + root.length() + code_hash.length();
-        alloy_rlp::Header { list: true, payload_length: payload }.encode(out);
+        let payload =
+            self.nonce.length() + self.balance.length() + root.length() + code_hash.length();
+        alloy_rlp::Header {
+            list: true,
+            payload_length: payload,
+        }
+        .encode(out);
         self.nonce.encode(out);
         self.balance.encode(out);
         root.encode(out);

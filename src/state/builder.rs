@@ -57,7 +57,9 @@ impl Piece<'_> {
                 out.number(account.number.into());
                 out.number(account.nonce);
                 out.wide(account.balance);
-                out.option(account.public_key.as_deref(), |out, key| out.raw(key.as_slice()));
+                out.option(account.public_key.as_deref(), |out, key| {
+                    out.raw(key.as_slice())
+                });
                 out.option(account.contract.as_deref(), |out, contract| {
                     out.raw(contract.code_hash.as_slice());
                     out.string(contract.code.original_byte_slice());
@@ -95,8 +97,9 @@ impl State {
             std::iter::once(Piece::Account(account)).chain(slots)
         });
         let retired = self.whole().retired.iter();
-        accounts
-            .chain(retired.map(|(key, gone)| Piece::Retired(*key, gone.number, gone.public_key.as_deref().copied())))
+        accounts.chain(retired.map(|(key, gone)| {
+            Piece::Retired(*key, gone.number, gone.public_key.as_deref().copied())
+        }))
     }
 
     /// Returns the number of the next new account.
@@ -117,7 +120,9 @@ impl StateBuilder {
     /// Decodes records of pieces that [`Piece::write`] encoded, in parallel.
     pub fn read<'a>(records: impl Iterator<Item = &'a [u8]> + Send) -> Result<Self, Malformed> {
         let (decoded, failed) = (Mutex::new(Vec::new()), AtomicBool::new(false));
-        let records = records.enumerate().take_while(|_| !failed.load(Ordering::Relaxed));
+        let records = records
+            .enumerate()
+            .take_while(|_| !failed.load(Ordering::Relaxed));
         parallel::for_each(records, |(at, record), (): &mut ()| {
             let part = StatePart::read(record);
             failed.fetch_or(part.is_err(), Ordering::Relaxed);
@@ -138,7 +143,11 @@ impl StateBuilder {
         self.state.next_number = next_number;
         let found = self.state.accounts.root();
         self.state.root = Some(found);
-        if found == expected { Ok(self.state) } else { Err(StateError::Root { expected, found }) }
+        if found == expected {
+            Ok(self.state)
+        } else {
+            Err(StateError::Root { expected, found })
+        }
     }
 
     fn add(&mut self, part: StatePart) -> Result<(), Malformed> {
@@ -188,7 +197,13 @@ impl StatePart {
                 1 => slots.merge(read_slots(from)?),
                 2 => {
                     let (key, number) = (B256::from(from.array()?), read_account_number(from)?);
-                    retired.push((key, Retired { number, public_key: read_public_key(from)? }));
+                    retired.push((
+                        key,
+                        Retired {
+                            number,
+                            public_key: read_public_key(from)?,
+                        },
+                    ));
                 }
                 _ => return Err(Malformed("piece of the state")),
             }
@@ -214,7 +229,9 @@ impl StatePart {
 
 /// Adds slots to the storage of an account, which must be a contract.
 fn add_slots(account: Option<&mut Account>, mut slots: Trie<Slot>) -> Result<(), Malformed> {
-    let contract = account.and_then(|account| account.contract.as_mut()).ok_or(Malformed("slots of no contract"))?;
+    let contract = account
+        .and_then(|account| account.contract.as_mut())
+        .ok_or(Malformed("slots of no contract"))?;
     slots.root();
     Arc::make_mut(contract).storage.merge(slots);
     Ok(())
@@ -250,7 +267,12 @@ fn read_account(from: &mut Reader<'_>) -> Result<Account, Malformed> {
         contract: from.option(|from| {
             let code_hash = B256::from(from.array()?);
             let code = read_checked_code(from, code_hash)?;
-            Ok(Arc::new(Contract { code, code_hash, storage: Trie::default(), ..Contract::default() }))
+            Ok(Arc::new(Contract {
+                code,
+                code_hash,
+                storage: Trie::default(),
+                ..Contract::default()
+            }))
         })?,
     })
 }
@@ -260,7 +282,11 @@ fn read_checked_code(from: &mut Reader<'_>, hash: B256) -> Result<Bytecode, Malf
         return from.string().map(|_| Bytecode::default());
     }
     let code = read_code(from)?;
-    if keccak256(code.original_byte_slice()) == hash { Ok(code) } else { Err(Malformed("hash of code")) }
+    if keccak256(code.original_byte_slice()) == hash {
+        Ok(code)
+    } else {
+        Err(Malformed("hash of code"))
+    }
 }
 
 fn read_account_number(from: &mut Reader<'_>) -> Result<u32, Malformed> {
@@ -290,15 +316,28 @@ mod tests {
                 key: keccak256(address),
                 after,
                 storage_wiped: false,
-                storage: (1..=slots).map(|slot| (U256::from(slot), U256::from(n + slot))).collect(),
+                storage: (1..=slots)
+                    .map(|slot| (U256::from(slot), U256::from(n + slot)))
+                    .collect(),
                 public_key: None,
             }
         };
         let mut state = State::default();
-        let code = |n: u64| n.is_multiple_of(10).then(|| (keccak256([0]), Bytecode::new_raw([0].into())));
-        let fields = |n| AccountFields { nonce: n, balance: U256::from(n), code: code(n) };
-        state.apply(&Changes((1..1_000).map(|n| change(n, Some(fields(n)))).collect()));
-        state.apply(&Changes((100..300).step_by(5).map(|n| change(n, None)).collect()));
+        let code = |n: u64| {
+            n.is_multiple_of(10)
+                .then(|| (keccak256([0]), Bytecode::new_raw([0].into())))
+        };
+        let fields = |n| AccountFields {
+            nonce: n,
+            balance: U256::from(n),
+            code: code(n),
+        };
+        state.apply(&Changes(
+            (1..1_000).map(|n| change(n, Some(fields(n)))).collect(),
+        ));
+        state.apply(&Changes(
+            (100..300).step_by(5).map(|n| change(n, None)).collect(),
+        ));
         state
     }
 
@@ -323,7 +362,10 @@ mod tests {
             let builder = StateBuilder::read(records.iter().map(Vec::as_slice)).unwrap();
             let built = builder.finish(state.next_number(), state.root()).unwrap();
             let encoded = |state: &State| self::records(state, usize::MAX);
-            assert!(encoded(&built) == encoded(&state), "records of {size} bytes");
+            assert!(
+                encoded(&built) == encoded(&state),
+                "records of {size} bytes"
+            );
         }
     }
 
@@ -331,21 +373,38 @@ mod tests {
     fn slots_belong_to_a_contract_before_them() {
         let records = records(&state(), 0);
         let at = records.iter().position(|record| record[0] == 1).unwrap();
-        for (name, records) in
-            [("of nothing", &records[at..]), ("of an account", &[&records[at - 3..at - 1], &records[at..]].concat())]
-        {
+        for (name, records) in [
+            ("of nothing", &records[at..]),
+            (
+                "of an account",
+                &[&records[at - 3..at - 1], &records[at..]].concat(),
+            ),
+        ] {
             let read = StateBuilder::read(records.iter().map(Vec::as_slice));
-            assert_eq!(read.err(), Some(Malformed("slots of no contract")), "{name}");
+            assert_eq!(
+                read.err(),
+                Some(Malformed("slots of no contract")),
+                "{name}"
+            );
         }
     }
 
     #[test]
     fn a_piece_with_too_many_slots_is_refused() {
         let read = |count: usize| {
-            let mut record =
-                records(&state(), 0).into_iter().find(|record| record[0] == 0 && record.len() > 60).unwrap();
+            let mut record = records(&state(), 0)
+                .into_iter()
+                .find(|record| record[0] == 0 && record.len() > 60)
+                .unwrap();
             let mut slots = Writer::default();
-            Piece::Slots(vec![Slot { index: U256::ZERO, value: U256::ZERO }; count]).write(&mut slots);
+            Piece::Slots(vec![
+                Slot {
+                    index: U256::ZERO,
+                    value: U256::ZERO
+                };
+                count
+            ])
+            .write(&mut slots);
             record.extend(slots.into_bytes());
             StateBuilder::read(std::iter::once(record.as_slice())).err()
         };
@@ -355,9 +414,17 @@ mod tests {
 
     #[test]
     fn code_with_another_hash_is_refused() {
-        let mut account = state().accounts().find(|account| account.contract.is_some()).unwrap().clone();
-        account.contract =
-            account.contract.map(|contract| Arc::new(Contract { code_hash: B256::ZERO, ..(*contract).clone() }));
+        let mut account = state()
+            .accounts()
+            .find(|account| account.contract.is_some())
+            .unwrap()
+            .clone();
+        account.contract = account.contract.map(|contract| {
+            Arc::new(Contract {
+                code_hash: B256::ZERO,
+                ..(*contract).clone()
+            })
+        });
         let mut record = Writer::default();
         Piece::Account(&account).write(&mut record);
         let read = StateBuilder::read(std::iter::once(record.into_bytes().as_slice()));
@@ -370,7 +437,17 @@ mod tests {
         let mut records = records(&state, 1_000);
         records.remove(3);
         let builder = StateBuilder::read(records.iter().map(Vec::as_slice));
-        let finished = builder.map(|builder| builder.finish(state.next_number(), state.root()).map(|_| ()));
-        assert!(matches!(finished, Ok(Err(StateError::Root { .. })) | Err(Malformed(_))), "{finished:?}");
+        let finished = builder.map(|builder| {
+            builder
+                .finish(state.next_number(), state.root())
+                .map(|_| ())
+        });
+        assert!(
+            matches!(
+                finished,
+                Ok(Err(StateError::Root { .. })) | Err(Malformed(_))
+            ),
+            "{finished:?}"
+        );
     }
 }

@@ -36,7 +36,10 @@ impl Changes {
     /// Decodes changes.
     pub fn read(from: &mut Reader<'_>) -> Result<Self, Malformed> {
         let count = from.count(24)?;
-        (0..count).map(|_| read_change(from)).collect::<Result<_, _>>().map(Self)
+        (0..count)
+            .map(|_| read_change(from))
+            .collect::<Result<_, _>>()
+            .map(Self)
     }
 }
 
@@ -51,9 +54,18 @@ fn read_change(from: &mut Reader<'_>) -> Result<AccountChange, Malformed> {
     })?;
     let storage_wiped = from.byte()? != 0;
     let count = from.count(2)?;
-    let storage = (0..count).map(|_| Ok((from.wide()?, from.wide()?))).collect::<Result<_, _>>()?;
+    let storage = (0..count)
+        .map(|_| Ok((from.wide()?, from.wide()?)))
+        .collect::<Result<_, _>>()?;
     let public_key = from.option(|from| from.array().map(CompressedKey::from))?;
-    Ok(AccountChange { address, key: keccak256(address), after, storage_wiped, storage, public_key })
+    Ok(AccountChange {
+        address,
+        key: keccak256(address),
+        after,
+        storage_wiped,
+        storage,
+        public_key,
+    })
 }
 
 /// Reads code and analyses it for execution.

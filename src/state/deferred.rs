@@ -18,7 +18,11 @@ pub(super) struct Deferred {
 
 impl Deferred {
     pub(super) fn new(before: State, changes: Vec<Arc<Changes>>) -> Self {
-        Self { before, changes, whole: OnceLock::new() }
+        Self {
+            before,
+            changes,
+            whole: OnceLock::new(),
+        }
     }
 
     /// Returns the state with all changes.
@@ -31,7 +35,11 @@ impl Deferred {
     }
 
     /// Returns the account at `address` with its code, and possibly without its storage.
-    pub(super) fn account(&self, address: &Address, key: &B256) -> Result<Option<Account>, ReadError> {
+    pub(super) fn account(
+        &self,
+        address: &Address,
+        key: &B256,
+    ) -> Result<Option<Account>, ReadError> {
         if let Some(whole) = self.whole.get() {
             return whole.account(address, key);
         }
@@ -39,7 +47,9 @@ impl Deferred {
         // Whether such an account has storage matters (EIP-7610), and only its trie can tell.
         let is_bare = |account: &Account| account.nonce == 0 && account.code_hash() == KECCAK_EMPTY;
         match &account {
-            Some(bare) if is_bare(bare) && self.had_storage(address)? => self.whole().account(address, key),
+            Some(bare) if is_bare(bare) && self.had_storage(address)? => {
+                self.whole().account(address, key)
+            }
             _ => Ok(account),
         }
     }
@@ -55,7 +65,9 @@ impl Deferred {
     /// Returns whether the account at `address` ever had storage, as far as is known.
     fn had_storage(&self, address: &Address) -> Result<bool, ReadError> {
         let stored = |change: &AccountChange| (!change.storage.is_empty()).then_some(());
-        Ok(self.earlier_account(address)?.is_some_and(|account| account.contract.is_some())
+        Ok(self
+            .earlier_account(address)?
+            .is_some_and(|account| account.contract.is_some())
             || self.newest(address, Part::Storage, stored)?.is_some())
     }
 }
@@ -64,7 +76,10 @@ impl LaterState for Deferred {
     type Error = ReadError;
 
     fn earlier_account(&self, address: &Address) -> Result<Option<Account>, ReadError> {
-        Ok(self.before.get(*address)?.map(|account| account.into_owned()))
+        Ok(self
+            .before
+            .get(*address)?
+            .map(|account| account.into_owned()))
     }
 
     fn earlier_slot(&self, address: &Address, index: U256) -> Result<U256, ReadError> {

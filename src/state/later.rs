@@ -57,7 +57,14 @@ pub trait LaterState {
             Some((_, Some(fields))) => {
                 let (nonce, balance, number) = (fields.nonce, fields.balance, Account::UNNUMBERED);
                 let contract = earlier()?.and_then(|account| account.contract);
-                Account { address: *address, number, nonce, balance, public_key: None, contract }
+                Account {
+                    address: *address,
+                    number,
+                    nonce,
+                    balance,
+                    public_key: None,
+                    contract,
+                }
             }
             None => match earlier()? {
                 Some(account) => account,
@@ -66,21 +73,31 @@ pub trait LaterState {
         };
         let code = self.newest(address, Part::Code, |change| match &change.after {
             None => Some(CodeChange::Gone),
-            Some(fields) => fields.code.clone().map(|(hash, code)| CodeChange::To(hash, code)),
+            Some(fields) => fields
+                .code
+                .clone()
+                .map(|(hash, code)| CodeChange::To(hash, code)),
         })?;
         account.contract = match (code, account.contract) {
             (Some((_, CodeChange::To(code_hash, code))), _) => Some((code_hash, code)),
             (Some((_, CodeChange::Gone)), _) | (None, None) => None,
             (None, Some(contract)) => Some((contract.code_hash, contract.code.clone())),
         }
-        .map(|(code_hash, code)| Arc::new(Contract { code_hash, code, ..Contract::default() }));
+        .map(|(code_hash, code)| {
+            Arc::new(Contract {
+                code_hash,
+                code,
+                ..Contract::default()
+            })
+        });
         Ok(Some(account))
     }
 
     /// Returns the value of a storage slot, zero by default.
     fn later_slot(&self, address: &Address, index: U256) -> Result<U256, Self::Error> {
         let set = self.newest(address, Part::Slot(index), |change| change.stored(index))?;
-        let is_new = |change: &AccountChange| (change.after.is_none() || change.storage_wiped).then_some(());
+        let is_new =
+            |change: &AccountChange| (change.after.is_none() || change.storage_wiped).then_some(());
         let wiped = self.newest(address, Part::Storage, is_new)?;
         Ok(match (set, wiped) {
             (Some((at, value)), Some((wiped, ()))) if at >= wiped => value,
@@ -94,6 +111,9 @@ pub trait LaterState {
 impl AccountChange {
     /// Returns the new value of a storage slot, if it changes.
     fn stored(&self, index: U256) -> Option<U256> {
-        self.storage.iter().find(|(own, _)| *own == index).map(|(_, value)| *value)
+        self.storage
+            .iter()
+            .find(|(own, _)| *own == index)
+            .map(|(_, value)| *value)
     }
 }

@@ -80,7 +80,9 @@ pub trait ReadState: Send + Sync {
     /// Returns the root that the state would have with these changes. Only a state that holds all accounts can compute
     /// it.
     fn root_with(&self, _: &Changes) -> Result<B256, ReadError> {
-        Err(ReadError("intermediate roots need the whole state".to_owned()))
+        Err(ReadError(
+            "intermediate roots need the whole state".to_owned(),
+        ))
     }
 }
 
@@ -99,7 +101,8 @@ impl From<ReadError> for CosmosError {
 
 impl ReadState for State {
     fn account(&self, address: &Address, key: &B256) -> Result<Option<Account>, ReadError> {
-        self.readable(address, key).map(|account| account.map(Cow::into_owned))
+        self.readable(address, key)
+            .map(|account| account.map(Cow::into_owned))
     }
 
     fn slot(&self, account: &Account, index: U256) -> Result<U256, ReadError> {
@@ -123,8 +126,14 @@ impl ReadState for State {
 }
 
 fn held_slot(account: &Account, index: U256) -> Option<U256> {
-    let contract = account.contract.as_ref().filter(|contract| !contract.storage.is_empty())?;
-    contract.storage.get(&slot_key(index)).map(|slot| slot.value)
+    let contract = account
+        .contract
+        .as_ref()
+        .filter(|contract| !contract.storage.is_empty())?;
+    contract
+        .storage
+        .get(&slot_key(index))
+        .map(|slot| slot.value)
 }
 
 fn slot_key(index: U256) -> B256 {
@@ -134,14 +143,21 @@ fn slot_key(index: U256) -> B256 {
 impl State {
     /// Returns a state without changes on top of a base.
     pub fn forked(base: Arc<dyn Base>) -> Self {
-        Self { base: Some(base), ..Self::default() }
+        Self {
+            base: Some(base),
+            ..Self::default()
+        }
     }
 
     /// Returns the state that `changes` lead to. Single accounts and slots are found in the changes, one after another,
     /// which are applied when anything else is read.
     pub fn deferred(before: Self, changes: Vec<Arc<Changes>>) -> Self {
         let base = before.base.clone();
-        Self { base, deferred: Some(Arc::new(Deferred::new(before.settled(), changes))), ..Self::default() }
+        Self {
+            base,
+            deferred: Some(Arc::new(Deferred::new(before.settled(), changes))),
+            ..Self::default()
+        }
     }
 
     /// Returns the same state with all changes applied.
@@ -158,7 +174,9 @@ impl State {
 
     /// Returns the state with all changes applied.
     fn whole(&self) -> &Self {
-        self.deferred.as_ref().map_or(self, |deferred| deferred.whole())
+        self.deferred
+            .as_ref()
+            .map_or(self, |deferred| deferred.whole())
     }
 
     /// Returns the base of a forked state.
@@ -175,7 +193,11 @@ impl State {
     }
 
     /// Returns the account at `address` with its code, and possibly without its storage.
-    fn readable(&self, address: &Address, key: &B256) -> Result<Option<Cow<'_, Account>>, ReadError> {
+    fn readable(
+        &self,
+        address: &Address,
+        key: &B256,
+    ) -> Result<Option<Cow<'_, Account>>, ReadError> {
         match (self.accounts.get(key), &self.deferred) {
             (Some(account), _) => Ok(Some(Cow::Borrowed(account))),
             (None, Some(deferred)) => Ok(deferred.account(address, key)?.map(Cow::Owned)),
@@ -188,7 +210,9 @@ impl State {
     /// # Errors
     /// As for [`get`](Self::get).
     pub fn balance(&self, address: Address) -> Result<U256, ReadError> {
-        Ok(self.readable(&address, &keccak256(address))?.map_or(U256::ZERO, |account| account.balance))
+        Ok(self
+            .readable(&address, &keccak256(address))?
+            .map_or(U256::ZERO, |account| account.balance))
     }
 
     /// Returns the nonce of an account's next transaction.
@@ -196,7 +220,9 @@ impl State {
     /// # Errors
     /// As for [`get`](Self::get).
     pub fn nonce(&self, address: Address) -> Result<u64, ReadError> {
-        Ok(self.readable(&address, &keccak256(address))?.map_or(0, |account| account.nonce))
+        Ok(self
+            .readable(&address, &keccak256(address))?
+            .map_or(0, |account| account.nonce))
     }
 
     /// Returns the code of an account, which is empty for an externally owned account.
@@ -205,7 +231,9 @@ impl State {
     /// As for [`get`](Self::get).
     pub fn code(&self, address: Address) -> Result<Bytes, ReadError> {
         let account = self.readable(&address, &keccak256(address))?;
-        Ok(account.map(|account| account.code().original_bytes()).unwrap_or_default())
+        Ok(account
+            .map(|account| account.code().original_bytes())
+            .unwrap_or_default())
     }
 
     /// Returns the value of a storage slot, zero by default.
@@ -213,7 +241,8 @@ impl State {
     /// # Errors
     /// As for [`get`](Self::get).
     pub fn storage(&self, address: Address, index: U256) -> Result<U256, ReadError> {
-        self.readable(&address, &keccak256(address))?.map_or(Ok(U256::ZERO), |account| self.slot(&account, index))
+        self.readable(&address, &keccak256(address))?
+            .map_or(Ok(U256::ZERO), |account| self.slot(&account, index))
     }
 
     /// Returns an account from the base, unless it was destroyed since the fork.
@@ -247,7 +276,9 @@ impl State {
 
     /// Returns the Merkle root as of the last [`apply`](Self::apply).
     pub fn root(&self) -> B256 {
-        self.whole().root.unwrap_or(alloy_consensus::constants::EMPTY_ROOT_HASH)
+        self.whole()
+            .root
+            .unwrap_or(alloy_consensus::constants::EMPTY_ROOT_HASH)
     }
 
     /// Applies changes and returns the new root. The cost depends on the number of changes, not on the state's size.
@@ -278,7 +309,8 @@ impl State {
             account.public_key = Some(Arc::new(key));
         }
         if change.storage_wiped || !change.storage.is_empty() || fields.code.is_some() {
-            account.contract = changed_contract(account.contract.take(), change, fields, self.base.is_some());
+            account.contract =
+                changed_contract(account.contract.take(), change, fields, self.base.is_some());
         }
         self.accounts.insert(change.key, account);
     }
@@ -288,23 +320,43 @@ impl State {
         let (number, public_key, contract) = match self.retired.remove(&change.key) {
             // The base may have storage of the destroyed account, which must not reappear.
             Some(Retired { number, public_key }) => {
-                let own = || Arc::new(Contract { owns_storage: true, ..Contract::default() });
+                let own = || {
+                    Arc::new(Contract {
+                        owns_storage: true,
+                        ..Contract::default()
+                    })
+                };
                 (number, public_key, self.base.is_some().then(own))
             }
             None => (self.take_number(), None, None),
         };
-        Account { address: change.address, number, nonce: 0, balance: U256::ZERO, public_key, contract }
+        Account {
+            address: change.address,
+            number,
+            nonce: 0,
+            balance: U256::ZERO,
+            public_key,
+            contract,
+        }
     }
 
     fn retire(&mut self, key: B256) {
         match self.accounts.remove(&key) {
-            Some(Account { number, public_key, .. }) => {
+            Some(Account {
+                number, public_key, ..
+            }) => {
                 self.retired.insert(key, Retired { number, public_key });
             }
             // The account was in the base.
             None if self.base.is_some() && self.retired.get(&key).is_none() => {
                 let number = self.take_number();
-                self.retired.insert(key, Retired { number, public_key: None });
+                self.retired.insert(
+                    key,
+                    Retired {
+                        number,
+                        public_key: None,
+                    },
+                );
             }
             None => {}
         }
@@ -343,5 +395,6 @@ fn changed_contract(
         }
     }
     edited.storage_root = edited.storage.root();
-    (edited.code_hash != KECCAK_EMPTY || !edited.storage.is_empty() || edited.owns_storage).then_some(contract)
+    (edited.code_hash != KECCAK_EMPTY || !edited.storage.is_empty() || edited.owns_storage)
+        .then_some(contract)
 }

@@ -18,7 +18,11 @@ pub(super) type Link<V> = Option<Arc<TrieNode<V>>>;
 /// Returns a nibble of a key; `index` counts from the most significant one.
 pub(super) fn nibble(key: &B256, index: usize) -> usize {
     let byte = key[index / 2];
-    usize::from(if index.is_multiple_of(2) { byte >> 4 } else { byte & 0xf })
+    usize::from(if index.is_multiple_of(2) {
+        byte >> 4
+    } else {
+        byte & 0xf
+    })
 }
 
 /// The hash of a node's encoding, by which its parent refers to it, once it is computed. An encoding that is shorter than a
@@ -44,7 +48,11 @@ impl NodeHash {
 
     /// Sets the hash of an encoding. Another thread may have set it, as nodes are shared.
     fn set(&self, encoded: &[u8], hash: B256) {
-        let _ = self.0.set(if encoded.len() < 32 { Self::EMBEDDED } else { hash });
+        let _ = self.0.set(if encoded.len() < 32 {
+            Self::EMBEDDED
+        } else {
+            hash
+        });
     }
 }
 
@@ -57,8 +65,16 @@ impl Clone for NodeHash {
 /// A node. Both variants take no more than 176 bytes, so that with the `Arc`'s counters an allocation is 192.
 #[derive(Clone, Debug)]
 pub(super) enum TrieNode<V> {
-    Leaf { key: B256, value: V, hash: NodeHash },
-    Branch { prefix: Prefix, children: [Link<V>; 16], hash: NodeHash },
+    Leaf {
+        key: B256,
+        value: V,
+        hash: NodeHash,
+    },
+    Branch {
+        prefix: Prefix,
+        children: [Link<V>; 16],
+        hash: NodeHash,
+    },
 }
 
 /// Buffers that a hashing pass reuses for all nodes.
@@ -84,9 +100,14 @@ impl<V: Value> TrieNode<V> {
 
     /// Computes the missing hashes of all descendants of a root node, in parallel.
     pub(super) fn hash_children(&self) {
-        if let Self::Branch { prefix, children, .. } = self {
+        if let Self::Branch {
+            prefix, children, ..
+        } = self
+        {
             let depth = prefix.len() + 1;
-            parallel::for_each(children.iter().flatten(), |child, scratch| child.hash_all(depth, scratch));
+            parallel::for_each(children.iter().flatten(), |child, scratch| {
+                child.hash_all(depth, scratch)
+            });
         }
     }
 
@@ -95,14 +116,22 @@ impl<V: Value> TrieNode<V> {
         let mut levels = Vec::new();
         self.collect_unhashed(depth, 0, &mut levels);
         for level in levels.iter().rev() {
-            let encode = |(node, depth): &(&Self, usize), out: &mut Vec<u8>| node.encode(*depth, out, value);
-            nodes.hash(level, encode, |(node, _), encoded, hash| node.hash().set(encoded, hash));
+            let encode =
+                |(node, depth): &(&Self, usize), out: &mut Vec<u8>| node.encode(*depth, out, value);
+            nodes.hash(level, encode, |(node, _), encoded, hash| {
+                node.hash().set(encoded, hash)
+            });
         }
     }
 
     /// Adds the nodes without a hash and their depths to `levels`, by the number of branches above them. A node without a
     /// hash has only such nodes above it.
-    fn collect_unhashed<'a>(&'a self, depth: usize, level: usize, levels: &mut Vec<Vec<(&'a Self, usize)>>) {
+    fn collect_unhashed<'a>(
+        &'a self,
+        depth: usize,
+        level: usize,
+        levels: &mut Vec<Vec<(&'a Self, usize)>>,
+    ) {
         if self.hash().is_known() {
             return;
         }
@@ -110,7 +139,10 @@ impl<V: Value> TrieNode<V> {
             levels.push(Vec::new());
         }
         levels[level].push((self, depth));
-        if let Self::Branch { prefix, children, .. } = self {
+        if let Self::Branch {
+            prefix, children, ..
+        } = self
+        {
             let below = depth + prefix.len() + 1;
             for child in children.iter().flatten() {
                 child.collect_unhashed(below, level + 1, levels);
@@ -131,7 +163,9 @@ impl<V: Value> TrieNode<V> {
     fn encode(&self, depth: usize, out: &mut Vec<u8>, value: &mut Vec<u8>) {
         match self {
             Self::Leaf { .. } => self.encode_leaf(depth, out, value),
-            Self::Branch { prefix, .. } if prefix.len() == 0 => self.encode_branch(depth, out, value),
+            Self::Branch { prefix, .. } if prefix.len() == 0 => {
+                self.encode_branch(depth, out, value)
+            }
             Self::Branch { prefix, .. } => {
                 let mut branch = Vec::with_capacity(532);
                 self.encode_branch(depth, &mut branch, value);
@@ -167,7 +201,12 @@ impl<V: Value> TrieNode<V> {
     }
 
     fn encode_leaf(&self, depth: usize, out: &mut Vec<u8>, value: &mut Vec<u8>) {
-        let Self::Leaf { key, value: stored, .. } = self else { return };
+        let Self::Leaf {
+            key, value: stored, ..
+        } = self
+        else {
+            return;
+        };
         let mut path = [0u8; 64];
         for (at, slot) in path.iter_mut().enumerate().skip(depth) {
             *slot = nibble(key, at) as u8;
@@ -181,7 +220,12 @@ impl<V: Value> TrieNode<V> {
     }
 
     fn encode_branch(&self, depth: usize, out: &mut Vec<u8>, value: &mut Vec<u8>) {
-        let Self::Branch { prefix, children, .. } = self else { return };
+        let Self::Branch {
+            prefix, children, ..
+        } = self
+        else {
+            return;
+        };
         let below = depth + prefix.len() + 1;
         list(out, |out| {
             for child in children {
@@ -238,13 +282,20 @@ fn list(out: &mut Vec<u8>, payload: impl FnOnce(&mut Vec<u8>)) {
 
 /// The nibbles between a branch and its parent. They are almost always empty, which takes 8 bytes and no allocation.
 #[derive(Clone, Debug, Default)]
-#[expect(clippy::box_collection, reason = "a thin pointer keeps the node within its size class")]
+#[expect(
+    clippy::box_collection,
+    reason = "a thin pointer keeps the node within its size class"
+)]
 pub(super) struct Prefix(Option<Box<Vec<u8>>>);
 
 impl Prefix {
     /// Returns nibbles `from..to` of `key`.
     pub(super) fn of(key: &B256, from: usize, to: usize) -> Self {
-        Self::from((from..to).map(|at| nibble(key, at) as u8).collect::<Vec<_>>())
+        Self::from(
+            (from..to)
+                .map(|at| nibble(key, at) as u8)
+                .collect::<Vec<_>>(),
+        )
     }
 
     fn from(nibbles: Vec<u8>) -> Self {
@@ -265,12 +316,20 @@ impl Prefix {
 
     /// Returns the number of nibbles that agree with `key` from `depth` on.
     pub(super) fn common(&self, key: &B256, depth: usize) -> usize {
-        self.nibbles().iter().enumerate().take_while(|&(i, &own)| usize::from(own) == nibble(key, depth + i)).count()
+        self.nibbles()
+            .iter()
+            .enumerate()
+            .take_while(|&(i, &own)| usize::from(own) == nibble(key, depth + i))
+            .count()
     }
 
     /// Returns the number of nibbles that agree with those of another prefix.
     pub(super) fn common_with(&self, other: &Self) -> usize {
-        self.nibbles().iter().zip(other.nibbles()).take_while(|(own, theirs)| own == theirs).count()
+        self.nibbles()
+            .iter()
+            .zip(other.nibbles())
+            .take_while(|(own, theirs)| own == theirs)
+            .count()
     }
 
     pub(super) fn first(&self, count: usize) -> Self {

@@ -30,7 +30,10 @@ pub struct AccountProof {
 #[derive(Clone, Debug)]
 pub struct SlotProof {
     /// The slot's index.
-    #[cfg_attr(not(feature = "internals"), expect(dead_code, reason = "read by tests"))]
+    #[cfg_attr(
+        not(feature = "internals"),
+        expect(dead_code, reason = "read by tests")
+    )]
     pub index: U256,
     /// Its value, zero by default.
     pub value: U256,
@@ -44,12 +47,16 @@ impl State {
         let key = keccak256(address);
         let accounts = &self.whole().accounts;
         let (nodes, account) = (accounts.proof(&key), accounts.get(&key));
-        let storage = account.and_then(|account| account.contract.as_deref()).map(|contract| &contract.storage);
+        let storage = account
+            .and_then(|account| account.contract.as_deref())
+            .map(|contract| &contract.storage);
         let slots = slots.iter().map(|&index| {
             let key = slot_key(index);
             SlotProof {
                 index,
-                value: storage.and_then(|trie| trie.get(&key)).map_or(U256::ZERO, |slot| slot.value),
+                value: storage
+                    .and_then(|trie| trie.get(&key))
+                    .map_or(U256::ZERO, |slot| slot.value),
                 nodes: storage.map(|trie| trie.proof(&key)).unwrap_or_default(),
             }
         });
@@ -72,7 +79,10 @@ impl<V: Value> Trie<V> {
         let mut link = &self.root;
         let mut depth = 0;
         while let Some(node) = link.as_deref() {
-            let TrieNode::Branch { prefix, children, .. } = node else {
+            let TrieNode::Branch {
+                prefix, children, ..
+            } = node
+            else {
                 node.proof(depth, true, &mut nodes);
                 break;
             };

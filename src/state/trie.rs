@@ -29,7 +29,11 @@ const MANY: usize = 500;
 
 impl<V> Default for Trie<V> {
     fn default() -> Self {
-        Self { root: None, len: 0, edits: 0 }
+        Self {
+            root: None,
+            len: 0,
+            edits: 0,
+        }
     }
 }
 
@@ -50,8 +54,12 @@ impl<V: Value> Trie<V> {
         let mut depth = 0;
         loop {
             match &**link.as_ref()? {
-                TrieNode::Leaf { key: stored, value, .. } => return (stored == key).then_some(value),
-                TrieNode::Branch { prefix, children, .. } => {
+                TrieNode::Leaf {
+                    key: stored, value, ..
+                } => return (stored == key).then_some(value),
+                TrieNode::Branch {
+                    prefix, children, ..
+                } => {
                     if prefix.common(key, depth) < prefix.len() {
                         return None;
                     }
@@ -104,7 +112,14 @@ impl<V: Value> Trie<V> {
 
     /// Iterates over all entries in the order of their keys.
     pub fn iter(&self) -> Iter<'_, V> {
-        Iter { stack: self.root.as_deref().into_iter().map(|node| (node, 0)).collect() }
+        Iter {
+            stack: self
+                .root
+                .as_deref()
+                .into_iter()
+                .map(|node| (node, 0))
+                .collect(),
+        }
     }
 }
 
@@ -114,13 +129,19 @@ impl<V: Value> FromIterator<(B256, V)> for Trie<V> {
     fn from_iter<I: IntoIterator<Item = (B256, V)>>(entries: I) -> Self {
         let (mut keys, mut values) = (Vec::new(), Vec::new());
         let mut entries = entries.into_iter().peekable();
-        while let Some((key, value)) = entries.next_if(|(key, _)| keys.last().is_none_or(|last| last < key)) {
+        while let Some((key, value)) =
+            entries.next_if(|(key, _)| keys.last().is_none_or(|last| last < key))
+        {
             keys.push(key);
             values.push(value);
         }
         let len = keys.len();
         let root = (len > 0).then(|| build(&keys, &mut values.into_iter(), 0));
-        let mut trie = Self { root: root.flatten(), len, edits: len };
+        let mut trie = Self {
+            root: root.flatten(),
+            len,
+            edits: len,
+        };
         for (key, value) in entries {
             trie.insert(key, value);
         }
@@ -132,30 +153,50 @@ impl<V: Value> FromIterator<(B256, V)> for Trie<V> {
 fn build<V: Value>(keys: &[B256], values: &mut impl Iterator<Item = V>, depth: usize) -> Link<V> {
     let (first, last) = (keys.first()?, keys.last()?);
     let Some(at) = (depth..64).find(|&i| nibble(first, i) != nibble(last, i)) else {
-        let leaf = TrieNode::Leaf { key: *first, value: values.next()?, hash: NodeHash::default() };
+        let leaf = TrieNode::Leaf {
+            key: *first,
+            value: values.next()?,
+            hash: NodeHash::default(),
+        };
         return Some(Arc::new(leaf));
     };
     let mut children = <[Link<V>; 16]>::default();
     for below in keys.chunk_by(|a, b| nibble(a, at) == nibble(b, at)) {
         children[nibble(&below[0], at)] = build(below, values, at + 1);
     }
-    Some(Arc::new(TrieNode::Branch { prefix: Prefix::of(first, depth, at), children, hash: NodeHash::default() }))
+    Some(Arc::new(TrieNode::Branch {
+        prefix: Prefix::of(first, depth, at),
+        children,
+        hash: NodeHash::default(),
+    }))
 }
 
 fn insert<V: Value>(link: &mut Link<V>, key: B256, depth: usize, value: V) -> Option<V> {
     let Some(arc) = link else {
-        *link = Some(Arc::new(TrieNode::Leaf { key, value, hash: NodeHash::default() }));
+        *link = Some(Arc::new(TrieNode::Leaf {
+            key,
+            value,
+            hash: NodeHash::default(),
+        }));
         return None;
     };
     let node = Arc::make_mut(arc);
     node.touch();
     let split = match node {
-        TrieNode::Leaf { key: stored, value: old, .. } if *stored == key => return Some(std::mem::replace(old, value)),
+        TrieNode::Leaf {
+            key: stored,
+            value: old,
+            ..
+        } if *stored == key => return Some(std::mem::replace(old, value)),
         TrieNode::Leaf { key: stored, .. } => {
-            let at = (depth..64).find(|&i| nibble(stored, i) != nibble(&key, i)).expect("the keys differ");
+            let at = (depth..64)
+                .find(|&i| nibble(stored, i) != nibble(&key, i))
+                .expect("the keys differ");
             (at, nibble(stored, at))
         }
-        TrieNode::Branch { prefix, children, .. } => {
+        TrieNode::Branch {
+            prefix, children, ..
+        } => {
             let common = prefix.common(&key, depth);
             let at = depth + common;
             if common == prefix.len() {
@@ -170,9 +211,16 @@ fn insert<V: Value>(link: &mut Link<V>, key: B256, depth: usize, value: V) -> Op
     let (at, own) = split;
     let mut children = <[Link<V>; 16]>::default();
     children[own] = link.take();
-    children[nibble(&key, at)] = Some(Arc::new(TrieNode::Leaf { key, value, hash: NodeHash::default() }));
-    *link =
-        Some(Arc::new(TrieNode::Branch { prefix: Prefix::of(&key, depth, at), children, hash: NodeHash::default() }));
+    children[nibble(&key, at)] = Some(Arc::new(TrieNode::Leaf {
+        key,
+        value,
+        hash: NodeHash::default(),
+    }));
+    *link = Some(Arc::new(TrieNode::Branch {
+        prefix: Prefix::of(&key, depth, at),
+        children,
+        hash: NodeHash::default(),
+    }));
     None
 }
 
@@ -184,22 +232,39 @@ fn merge<V: Value>(link: &mut Link<V>, other: Link<V>, depth: usize) -> usize {
         return 0;
     };
     let common = match (&*own, &*other) {
-        (TrieNode::Branch { prefix, .. }, TrieNode::Branch { prefix: theirs, .. }) => prefix.common_with(theirs),
+        (TrieNode::Branch { prefix, .. }, TrieNode::Branch { prefix: theirs, .. }) => {
+            prefix.common_with(theirs)
+        }
         (TrieNode::Leaf { .. }, _) => return insert_leaf(link, own, other, depth),
         (_, TrieNode::Leaf { .. }) => return insert_leaf(link, other, own, depth),
     };
     let (prefix, mut children) = split(own, common);
     let (_, theirs) = split(other, common);
     let below = depth + common + 1;
-    let in_both = children.iter_mut().zip(theirs).map(|(child, their)| merge(child, their, below)).sum();
-    *link = Some(Arc::new(TrieNode::Branch { prefix, children, hash: NodeHash::default() }));
+    let in_both = children
+        .iter_mut()
+        .zip(theirs)
+        .map(|(child, their)| merge(child, their, below))
+        .sum();
+    *link = Some(Arc::new(TrieNode::Branch {
+        prefix,
+        children,
+        hash: NodeHash::default(),
+    }));
     in_both
 }
 
 /// Sets `link` to a node with the entry of a leaf, and returns the number of equal keys.
-fn insert_leaf<V: Value>(link: &mut Link<V>, leaf: Arc<TrieNode<V>>, node: Arc<TrieNode<V>>, depth: usize) -> usize {
+fn insert_leaf<V: Value>(
+    link: &mut Link<V>,
+    leaf: Arc<TrieNode<V>>,
+    node: Arc<TrieNode<V>>,
+    depth: usize,
+) -> usize {
     *link = Some(node);
-    let TrieNode::Leaf { key, value, .. } = Arc::unwrap_or_clone(leaf) else { return 0 };
+    let TrieNode::Leaf { key, value, .. } = Arc::unwrap_or_clone(leaf) else {
+        return 0;
+    };
     usize::from(insert(link, key, depth, value).is_some())
 }
 
@@ -207,7 +272,14 @@ fn insert_leaf<V: Value>(link: &mut Link<V>, leaf: Arc<TrieNode<V>>, node: Arc<T
 /// only child.
 fn split<V: Value>(branch: Arc<TrieNode<V>>, length: usize) -> (Prefix, [Link<V>; 16]) {
     let mut node = Arc::unwrap_or_clone(branch);
-    let TrieNode::Branch { prefix, children, hash } = &mut node else { return Default::default() };
+    let TrieNode::Branch {
+        prefix,
+        children,
+        hash,
+    } = &mut node
+    else {
+        return Default::default();
+    };
     let first = prefix.first(length);
     if length == prefix.len() {
         return (first, std::mem::take(children));
@@ -224,7 +296,10 @@ fn split<V: Value>(branch: Arc<TrieNode<V>>, length: usize) -> (Prefix, [Link<V>
 fn remove<V: Value>(link: &mut Link<V>, key: &B256, depth: usize) -> Option<V> {
     let node = Arc::make_mut(link.as_mut()?);
     node.touch();
-    let TrieNode::Branch { prefix, children, .. } = node else {
+    let TrieNode::Branch {
+        prefix, children, ..
+    } = node
+    else {
         return match Arc::try_unwrap(link.take()?) {
             Ok(TrieNode::Leaf { value, .. }) => Some(value),
             _ => None,
@@ -233,8 +308,13 @@ fn remove<V: Value>(link: &mut Link<V>, key: &B256, depth: usize) -> Option<V> {
     let at = depth + prefix.len();
     let removed = remove(&mut children[nibble(key, at)], key, at + 1);
 
-    let mut left = children.iter_mut().enumerate().filter(|(_, child)| child.is_some());
-    let (Some((index, child)), None) = (left.next(), left.next()) else { return removed };
+    let mut left = children
+        .iter_mut()
+        .enumerate()
+        .filter(|(_, child)| child.is_some());
+    let (Some((index, child)), None) = (left.next(), left.next()) else {
+        return removed;
+    };
     // A branch must have several children: a single child takes its place and, if it is a branch, its prefix.
     let mut child = child.take();
     if let Some(arc) = &mut child {
@@ -266,18 +346,20 @@ impl<'a, V> Iterator for Iter<'a, V> {
                     self.stack.pop();
                     return Some((key, value));
                 }
-                TrieNode::Branch { children, .. } => match children[*next..].iter().position(Option::is_some) {
-                    None => {
-                        self.stack.pop();
-                    }
-                    Some(skip) => {
-                        let index = *next + skip;
-                        *next = index + 1;
-                        if let Some(child) = children[index].as_deref() {
-                            self.stack.push((child, 0));
+                TrieNode::Branch { children, .. } => {
+                    match children[*next..].iter().position(Option::is_some) {
+                        None => {
+                            self.stack.pop();
+                        }
+                        Some(skip) => {
+                            let index = *next + skip;
+                            *next = index + 1;
+                            if let Some(child) = children[index].as_deref() {
+                                self.stack.push((child, 0));
+                            }
                         }
                     }
-                },
+                }
             }
         }
     }

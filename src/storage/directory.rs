@@ -65,7 +65,10 @@ impl Storage for Directory {
         // A read-only file is enough for commands that only read.
         let file = match fs::OpenOptions::new().read(true).write(true).open(&path) {
             Err(error)
-                if matches!(error.kind(), io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem) =>
+                if matches!(
+                    error.kind(),
+                    io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem
+                ) =>
             {
                 fs::File::open(&path)?
             }
@@ -76,14 +79,27 @@ impl Storage for Directory {
 
     fn create(&self, name: &str) -> io::Result<Arc<dyn StoredFile>> {
         let path = self.0.join(name);
-        Ok(Arc::new(fs::OpenOptions::new().read(true).write(true).create(true).truncate(true).open(path)?))
+        Ok(Arc::new(
+            fs::OpenOptions::new()
+                .read(true)
+                .write(true)
+                .create(true)
+                .truncate(true)
+                .open(path)?,
+        ))
     }
 
-    fn create_like(&self, name: &str, original: &dyn StoredFile) -> io::Result<Arc<dyn StoredFile>> {
+    fn create_like(
+        &self,
+        name: &str,
+        original: &dyn StoredFile,
+    ) -> io::Result<Arc<dyn StoredFile>> {
         let mut options = fs::OpenOptions::new();
         options.read(true).write(true).create(true).truncate(true);
         // The copy of a read-only file must be writable.
-        let mode = original.permissions()?.map(|permissions| permissions.mode() | 0o600);
+        let mode = original
+            .permissions()?
+            .map(|permissions| permissions.mode() | 0o600);
         if let Some(mode) = mode {
             options.mode(mode);
         }
@@ -167,7 +183,14 @@ mod tests {
         };
         make(&path, &sync).unwrap();
         assert!(path.is_dir());
-        assert_eq!(*synced.borrow(), [place.path().to_owned(), place.path().join("a"), place.path().join("a/b")]);
+        assert_eq!(
+            *synced.borrow(),
+            [
+                place.path().to_owned(),
+                place.path().join("a"),
+                place.path().join("a/b")
+            ]
+        );
         make(&path, &sync).unwrap();
         assert_eq!(synced.borrow().len(), 3, "nothing is new the second time");
         fs::write(place.path().join("file"), "").unwrap();

@@ -9,7 +9,10 @@ use std::{fs, io, sync::Arc};
 pub(crate) use self::record::HEADER;
 pub use self::{
     directory::Directory,
-    record::{Record, Records, Tail, push_record, read_length_at, read_record, read_record_at, write_record},
+    record::{
+        Record, Records, Tail, push_record, read_length_at, read_record, read_record_at,
+        write_record,
+    },
 };
 
 /// A flat directory of files. Tests implement it with failing, delayed and torn writes.
@@ -24,7 +27,11 @@ pub trait Storage: Send + Sync {
     fn create(&self, name: &str) -> io::Result<Arc<dyn StoredFile>>;
 
     /// Creates a file for a copy of `original`, with permissions that are never wider than the original's.
-    fn create_like(&self, name: &str, _original: &dyn StoredFile) -> io::Result<Arc<dyn StoredFile>> {
+    fn create_like(
+        &self,
+        name: &str,
+        _original: &dyn StoredFile,
+    ) -> io::Result<Arc<dyn StoredFile>> {
         self.create(name)
     }
 

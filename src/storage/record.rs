@@ -28,7 +28,12 @@ fn record_size(payload: usize) -> usize {
 }
 
 /// Appends a record with the payload that `write` encodes.
-pub fn write_record(out: &mut Vec<u8>, scratch: &mut Writer, sequence: u64, write: impl FnOnce(&mut Writer)) {
+pub fn write_record(
+    out: &mut Vec<u8>,
+    scratch: &mut Writer,
+    sequence: u64,
+    write: impl FnOnce(&mut Writer),
+) {
     scratch.clear();
     write(scratch);
     push_record(out, sequence, scratch.bytes());
@@ -81,8 +86,11 @@ impl RecordHeader {
     /// Reads a header. Returns `None` if it is damaged.
     fn read(bytes: &[u8]) -> Option<Self> {
         let bytes = bytes.get(..HEADER)?;
-        let number = |at: usize| u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
-        let intact = bytes[0] == FIRST && crc32fast::hash(&bytes[..HEADER - 4]) == number(HEADER - 4);
+        let number = |at: usize| {
+            u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
+        };
+        let intact =
+            bytes[0] == FIRST && crc32fast::hash(&bytes[..HEADER - 4]) == number(HEADER - 4);
         intact.then(|| Self {
             length: number(1) as usize,
             sequence: u64::from(number(5)) | u64::from(number(9)) << 32,
@@ -93,7 +101,8 @@ impl RecordHeader {
     /// Returns the payload at the beginning of `bytes`, or `None` if it is damaged.
     fn payload<'a>(&self, bytes: &'a [u8]) -> Option<&'a [u8]> {
         let payload = bytes.get(..self.length)?;
-        (bytes.get(self.length) == Some(&LAST) && crc32fast::hash(payload) == self.check).then_some(payload)
+        (bytes.get(self.length) == Some(&LAST) && crc32fast::hash(payload) == self.check)
+            .then_some(payload)
     }
 }
 
@@ -102,7 +111,9 @@ impl RecordHeader {
 pub fn read_record(from: &mut dyn Read, sequence: u64) -> Result<Option<Vec<u8>>, String> {
     let mut head = Vec::new();
     let mut take = |bytes: &mut Vec<u8>, length: usize| -> Result<usize, String> {
-        io::Read::take(&mut *from, length as u64).read_to_end(bytes).map_err(|error| error.to_string())
+        io::Read::take(&mut *from, length as u64)
+            .read_to_end(bytes)
+            .map_err(|error| error.to_string())
     };
     if take(&mut head, HEADER)? == 0 {
         return Ok(None);
@@ -111,20 +122,33 @@ pub fn read_record(from: &mut dyn Read, sequence: u64) -> Result<Option<Vec<u8>>
     let header = header.ok_or("the head of a record does not match its checksum")?;
     let mut bytes = Vec::new();
     take(&mut bytes, header.length + 1)?;
-    header.payload(&bytes).ok_or("a record does not match its checksum or is truncated")?;
+    header
+        .payload(&bytes)
+        .ok_or("a record does not match its checksum or is truncated")?;
     bytes.pop();
     Ok(Some(bytes))
 }
 
 /// Reads the length of the payload of the record at `offset` of a file; `None` if [`read_record_at`] would refuse its head.
-pub fn read_length_at(file: &dyn StoredFile, offset: u64, sequence: u64, limit: usize) -> io::Result<Option<usize>> {
+pub fn read_length_at(
+    file: &dyn StoredFile,
+    offset: u64,
+    sequence: u64,
+    limit: usize,
+) -> io::Result<Option<usize>> {
     Ok(read_header_at(file, offset, sequence, limit)?.map(|header| header.length))
 }
 
-fn read_header_at(file: &dyn StoredFile, offset: u64, sequence: u64, limit: usize) -> io::Result<Option<RecordHeader>> {
+fn read_header_at(
+    file: &dyn StoredFile,
+    offset: u64,
+    sequence: u64,
+    limit: usize,
+) -> io::Result<Option<RecordHeader>> {
     let mut head = [0; HEADER];
     file.read_at(&mut head, offset)?;
-    Ok(RecordHeader::read(&head).filter(|header| header.sequence == sequence && header.length <= limit))
+    Ok(RecordHeader::read(&head)
+        .filter(|header| header.sequence == sequence && header.length <= limit))
 }
 
 /// Reads the payload of the record at `offset` of a file. The inner error is the fault of a record that is damaged, has
@@ -157,8 +181,14 @@ pub struct Records<'a> {
 impl<'a> Records<'a> {
     /// Returns the records in a file's content. Zeros at the end are space for further ones.
     pub fn new(bytes: &'a [u8]) -> Self {
-        let end = bytes.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
-        Self { bytes: &bytes[..end], offset: 0 }
+        let end = bytes
+            .iter()
+            .rposition(|byte| *byte != 0)
+            .map_or(0, |last| last + 1);
+        Self {
+            bytes: &bytes[..end],
+            offset: 0,
+        }
     }
 
     /// Returns the offset of the next record.
@@ -174,7 +204,11 @@ impl<'a> Records<'a> {
         }
         let Some(header) = RecordHeader::read(rest) else {
             let torn = rest.len() < HEADER || self.has_gap(HEADER);
-            return if torn { Tail::Torn } else { Tail::Damaged("the head of a record does not match its checksum") };
+            return if torn {
+                Tail::Torn
+            } else {
+                Tail::Damaged("the head of a record does not match its checksum")
+            };
         };
         let size = record_size(header.length);
         if rest.len() < size {
@@ -208,7 +242,11 @@ impl<'a> Iterator for Records<'a> {
         let rest = &self.bytes[self.offset as usize..];
         let header = RecordHeader::read(rest)?;
         let payload = header.payload(&rest[HEADER..])?;
-        let record = Record { offset: self.offset, sequence: header.sequence, payload };
+        let record = Record {
+            offset: self.offset,
+            sequence: header.sequence,
+            payload,
+        };
         self.offset += record_size(header.length) as u64;
         Some(record)
     }
@@ -221,7 +259,9 @@ mod tests {
     fn file(payloads: &[usize]) -> Vec<u8> {
         let mut bytes = Vec::new();
         for (sequence, length) in payloads.iter().enumerate() {
-            write_record(&mut bytes, &mut Writer::default(), sequence as u64, |out| out.raw(&vec![7; *length]));
+            write_record(&mut bytes, &mut Writer::default(), sequence as u64, |out| {
+                out.raw(&vec![7; *length])
+            });
         }
         bytes
     }
@@ -252,7 +292,11 @@ mod tests {
                 let mut bytes = bytes.clone();
                 let end = bytes.len().min((sector + 1) * 512);
                 bytes[start.max(sector * 512)..end].fill(0);
-                assert_eq!(read(&bytes), (1, Tail::Torn), "first {first}, sector {sector}");
+                assert_eq!(
+                    read(&bytes),
+                    (1, Tail::Torn),
+                    "first {first}, sector {sector}"
+                );
             }
         }
     }
@@ -264,7 +308,10 @@ mod tests {
             let mut bytes = bytes.clone();
             bytes[at / 8] ^= 1 << (at % 8);
             let (count, tail) = read(&bytes);
-            assert!(count < 3 && matches!(tail, Tail::Damaged(_)), "bit {at}: {count} records, {tail:?}");
+            assert!(
+                count < 3 && matches!(tail, Tail::Damaged(_)),
+                "bit {at}: {count} records, {tail:?}"
+            );
         }
     }
 }

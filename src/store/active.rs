@@ -42,7 +42,10 @@ pub struct ActiveIndex {
 impl ActiveIndex {
     /// Returns an empty part whose first entry will have this height.
     pub fn starting_at(height: u64) -> Self {
-        Self { heights: height..height, ..Self::default() }
+        Self {
+            heights: height..height,
+            ..Self::default()
+        }
     }
 
     /// Adds the next entry, whose encoding has `bytes` bytes.
@@ -53,34 +56,68 @@ impl ActiveIndex {
             LogEntry::Block { block, changes, .. } => {
                 self.versions.insert(height, changes);
                 let number = block.number();
-                self.blocks.entry(number).or_insert_with(|| Vec::with_capacity(1)).push(height);
-                self.place(&block.hash, BlockPlace { number, index: BLOCK });
+                self.blocks
+                    .entry(number)
+                    .or_insert_with(|| Vec::with_capacity(1))
+                    .push(height);
+                self.place(
+                    &block.hash,
+                    BlockPlace {
+                        number,
+                        index: BLOCK,
+                    },
+                );
                 for (index, transaction) in block.transactions.iter().enumerate() {
-                    for hash in [Some(transaction.hash()), transaction.cosmos_hash()].into_iter().flatten() {
-                        self.place(&hash, BlockPlace { number, index: index as u32 });
+                    for hash in [Some(transaction.hash()), transaction.cosmos_hash()]
+                        .into_iter()
+                        .flatten()
+                    {
+                        self.place(
+                            &hash,
+                            BlockPlace {
+                                number,
+                                index: index as u32,
+                            },
+                        );
                     }
                 }
                 let logs = block.receipts.iter().flat_map(|receipt| &receipt.logs);
-                self.logs.insert(number, logs.flat_map(LogKey::all).collect());
+                self.logs
+                    .insert(number, logs.flat_map(LogKey::all).collect());
             }
             LogEntry::Revert { to, .. } => self.reverts.push((height, *to)),
             LogEntry::Edit { changes, .. } => self.versions.insert(height, changes),
-            LogEntry::Time(_) | LogEntry::Snapshot { .. } | LogEntry::Epoch { .. } | LogEntry::Setting(_) => {}
+            LogEntry::Time(_)
+            | LogEntry::Snapshot { .. }
+            | LogEntry::Epoch { .. }
+            | LogEntry::Setting(_) => {}
         }
     }
 
     fn place(&mut self, hash: &B256, place: BlockPlace) {
         // A key nearly always has a single place, so the vector is created with exactly that capacity.
-        self.hashes.entry(hash_key(hash)).or_insert_with(|| Vec::with_capacity(1)).push(place);
+        self.hashes
+            .entry(hash_key(hash))
+            .or_insert_with(|| Vec::with_capacity(1))
+            .push(place);
     }
 
     /// Returns the lowest and the highest block number, or `None` if there are no blocks.
     pub(super) fn numbers(&self) -> Option<(u64, u64)> {
-        self.blocks.keys().min().copied().zip(self.blocks.keys().max().copied())
+        self.blocks
+            .keys()
+            .min()
+            .copied()
+            .zip(self.blocks.keys().max().copied())
     }
 
     /// Returns the height of the newest entry below a height that has this key and that `is_in_effect` accepts.
-    pub(super) fn version(&self, key: StateKey, below: u64, is_in_effect: impl Fn(u64) -> bool) -> Option<u64> {
+    pub(super) fn version(
+        &self,
+        key: StateKey,
+        below: u64,
+        is_in_effect: impl Fn(u64) -> bool,
+    ) -> Option<u64> {
         self.versions.before(key, below, is_in_effect)
     }
 

@@ -9,7 +9,8 @@
 use std::io::{self, Read, Write};
 
 use super::{
-    ChainFile, ChainFileError, ChainStore, CheckpointError, History, PART_BYTES, PRICES, checkpoint, checkpoints,
+    ChainFile, ChainFileError, ChainStore, CheckpointError, History, PART_BYTES, PRICES,
+    checkpoint, checkpoints,
     unfinished::{self, FillError},
 };
 use crate::{
@@ -57,13 +58,18 @@ impl From<FillError> for ArchiveError {
 pub fn export(chain: &ChainStore, out: &mut dyn Write) -> Result<u64, ArchiveError> {
     let storage = &chain.storage;
     let Some(file) = ChainFile::load(&**storage)? else {
-        return Err(ArchiveError::Directory(format!("{}: there is no chain", storage.describe(""))));
+        return Err(ArchiveError::Directory(format!(
+            "{}: there is no chain",
+            storage.describe("")
+        )));
     };
     let identity = file.identity();
     let begin_at = checkpoints(&**storage)?.first().copied().unwrap_or(0);
     let log = chain.log.open(identity, begin_at)?.reader();
     let bases = History::open(storage.clone(), log.clone(), identity, PART_BYTES)?.bases()?;
-    let &oldest = bases.first().ok_or_else(|| CheckpointError::none(storage.describe("")))?;
+    let &oldest = bases
+        .first()
+        .ok_or_else(|| CheckpointError::none(storage.describe("")))?;
     let (mut bytes, scratch) = (Vec::new(), &mut Writer::default());
     let mut count = 0;
     let mut record = |write: &dyn Fn(&mut Writer)| -> io::Result<()> {
@@ -98,8 +104,9 @@ pub fn export(chain: &ChainStore, out: &mut dyn Write) -> Result<u64, ArchiveErr
 pub fn import(chain: &ChainStore, from: &mut dyn Read) -> Result<u64, ArchiveError> {
     let storage = &*chain.storage;
     let wrong = |what: String| ArchiveError::Format(what);
-    let mut next =
-        |sequence: u64| read_record(from, sequence).map_err(|what| wrong(format!("record {sequence}: {what}")));
+    let mut next = |sequence: u64| {
+        read_record(from, sequence).map_err(|what| wrong(format!("record {sequence}: {what}")))
+    };
     let head = next(0)?.ok_or_else(|| wrong("empty".to_owned()))?;
     let reader = &mut Reader::new(&head);
     let malformed = |error: crate::codec::Malformed| wrong(error.to_string());
@@ -132,7 +139,8 @@ pub fn import(chain: &ChainStore, from: &mut dyn Read) -> Result<u64, ArchiveErr
     let mut count = 0;
     while let Some(bytes) = next(first + count)? {
         LogEntry::decode(&bytes).map_err(malformed)?;
-        log.append(oldest + count, &bytes).map_err(io::Error::other)?;
+        log.append(oldest + count, &bytes)
+            .map_err(io::Error::other)?;
         count += 1;
     }
     log.sync().map_err(io::Error::other)?;
@@ -149,7 +157,11 @@ pub fn add_checkpoint(storage: &dyn Storage, height: u64, bytes: &[u8]) -> io::R
 
 /// Fills an empty directory with checkpoints of a chain, each given by its height and the content of its file. The log
 /// is empty.
-pub fn begin_with(storage: &dyn Storage, file: &ChainFile, checkpoints: &[(u64, Vec<u8>)]) -> Result<(), ArchiveError> {
+pub fn begin_with(
+    storage: &dyn Storage,
+    file: &ChainFile,
+    checkpoints: &[(u64, Vec<u8>)],
+) -> Result<(), ArchiveError> {
     unfinished::begin(storage, unfinished::CopyCommand::Import)?;
     for (height, bytes) in checkpoints {
         replace_file(storage, &checkpoint::name(*height), bytes)?;

@@ -5,7 +5,9 @@
 
 use std::io;
 
-use super::{ChainFile, ChainStore, PRICES, archive::ArchiveError, checkpoint, checkpoints, unfinished};
+use super::{
+    ChainFile, ChainStore, PRICES, archive::ArchiveError, checkpoint, checkpoints, unfinished,
+};
 use crate::storage::{Storage, copy_file};
 
 /// Most attempts at copying the checkpoints, which the node may remove when it has written a newer one.
@@ -24,7 +26,10 @@ pub fn backup(from: &ChainStore, to: &dyn Storage) -> Result<u64, ArchiveError> 
 pub fn restore(from: &ChainStore, to: &dyn Storage) -> Result<(u64, Option<String>), ArchiveError> {
     let file = chain_in(&*from.storage)?;
     let aside = unfinished::begin_restore(to)?;
-    Ok((copy_chain(from, to, &file)?, aside.map(|folder| to.describe(&folder))))
+    Ok((
+        copy_chain(from, to, &file)?,
+        aside.map(|folder| to.describe(&folder)),
+    ))
 }
 
 fn chain_in(from: &dyn Storage) -> Result<ChainFile, ArchiveError> {
@@ -52,8 +57,9 @@ fn copy_chain(from: &ChainStore, to: &dyn Storage, file: &ChainFile) -> Result<u
 /// log.
 fn copy_checkpoints(from: &dyn Storage, to: &dyn Storage) -> io::Result<()> {
     for attempt in 1.. {
-        let copied =
-            checkpoints(from)?.into_iter().try_for_each(|height| copy_file(from, to, &checkpoint::name(height)));
+        let copied = checkpoints(from)?
+            .into_iter()
+            .try_for_each(|height| copy_file(from, to, &checkpoint::name(height)));
         match copied {
             Err(error) if error.kind() == io::ErrorKind::NotFound && attempt < ATTEMPTS => {}
             other => return other,

@@ -41,7 +41,9 @@ pub enum ChainFileError {
     #[error("{0}: {1}")]
     Format(String, serde_json::Error),
     /// A newer version of this program wrote it.
-    #[error("{file}: written by a newer version (format {found}, this program reads up to {FORMAT})")]
+    #[error(
+        "{file}: written by a newer version (format {found}, this program reads up to {FORMAT})"
+    )]
     Newer {
         /// The file.
         file: String,
@@ -101,12 +103,20 @@ fn follows_chain_file(name: &str) -> bool {
 impl ChainFile {
     /// Returns the description of a new chain.
     pub fn new(identity: ChainIdentity, settings: Settings) -> Self {
-        Self { format: FORMAT, chain_id: identity.chain_id, genesis: identity.genesis, settings }
+        Self {
+            format: FORMAT,
+            chain_id: identity.chain_id,
+            genesis: identity.genesis,
+            settings,
+        }
     }
 
     /// Returns the chain's identity.
     pub fn identity(&self) -> ChainIdentity {
-        ChainIdentity { chain_id: self.chain_id, genesis: self.genesis }
+        ChainIdentity {
+            chain_id: self.chain_id,
+            genesis: self.genesis,
+        }
     }
 
     /// Returns the settings of its genesis block.
@@ -123,12 +133,24 @@ impl ChainFile {
             return Err(ChainFileError::Unfinished(storage.describe(""), what));
         }
         let Some(text) = read_file(storage, CHAIN_FILE).map_err(failed)? else {
-            if storage.names().map_err(failed)?.iter().any(|name| follows_chain_file(name)) {
+            if storage
+                .names()
+                .map_err(failed)?
+                .iter()
+                .any(|name| follows_chain_file(name))
+            {
                 return Err(ChainFileError::Missing(place));
             }
-            let replaced = storage.folders().map_err(failed)?.into_iter().find(|name| name.starts_with(REPLACED));
+            let replaced = storage
+                .folders()
+                .map_err(failed)?
+                .into_iter()
+                .find(|name| name.starts_with(REPLACED));
             return replaced.map_or(Ok(None), |folder| {
-                Err(ChainFileError::Replaced { file: place, folder: storage.describe(&folder) })
+                Err(ChainFileError::Replaced {
+                    file: place,
+                    folder: storage.describe(&folder),
+                })
             });
         };
         /// The member that every version has.
@@ -142,7 +164,10 @@ impl ChainFile {
             return Err(ChainFileError::Newer { file: place, found });
         }
         if found == 0 {
-            return Err(ChainFileError::Format(place, serde::de::Error::custom("there is no format 0")));
+            return Err(ChainFileError::Format(
+                place,
+                serde::de::Error::custom("there is no format 0"),
+            ));
         }
         serde_json::from_slice(&text).map(Some).map_err(format)
     }
@@ -168,15 +193,28 @@ impl ChainFile {
         let file = || storage.describe(CHAIN_FILE);
         let unset = || "unset".to_owned();
         for (setting, _) in self.settings.iter().chain(settings) {
-            let value = |all: &Settings| all.iter().find(|(name, _)| name == setting).map(|(_, value)| value.clone());
+            let value = |all: &Settings| {
+                all.iter()
+                    .find(|(name, _)| name == setting)
+                    .map(|(_, value)| value.clone())
+            };
             let (old, new) = (value(&self.settings), value(settings));
             if old != new {
                 let (old, new) = (old.unwrap_or_else(unset), new.unwrap_or_else(unset));
-                return Err(ChainFileError::Setting { file: file(), setting: setting.clone(), old, new });
+                return Err(ChainFileError::Setting {
+                    file: file(),
+                    setting: setting.clone(),
+                    old,
+                    new,
+                });
             }
         }
         match genesis.filter(|genesis| *genesis != self.genesis) {
-            Some(expected) => Err(ChainFileError::Genesis { file: file(), expected, found: self.genesis }),
+            Some(expected) => Err(ChainFileError::Genesis {
+                file: file(),
+                expected,
+                found: self.genesis,
+            }),
             None => Ok(()),
         }
     }

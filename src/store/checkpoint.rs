@@ -57,7 +57,10 @@ impl CheckpointError {
     pub fn none(file: String) -> Self {
         let what = "there is no checkpoint, or only of entries that were reverted later; restore a backup, or try `tetrad \
                     chain repair`";
-        Self { file, what: what.to_owned() }
+        Self {
+            file,
+            what: what.to_owned(),
+        }
     }
 }
 
@@ -69,7 +72,12 @@ pub(super) fn name(height: u64) -> String {
 /// Returns the heights of all checkpoints, in ascending order.
 pub fn checkpoints(storage: &dyn Storage) -> io::Result<Vec<u64>> {
     let names = storage.names()?;
-    let height = |file: &String| file.strip_prefix("checkpoint-")?.parse().ok().filter(|height| name(*height) == *file);
+    let height = |file: &String| {
+        file.strip_prefix("checkpoint-")?
+            .parse()
+            .ok()
+            .filter(|height| name(*height) == *file)
+    };
     let mut heights: Vec<u64> = names.iter().filter_map(height).collect();
     heights.sort_unstable();
     Ok(heights)
@@ -78,7 +86,11 @@ pub fn checkpoints(storage: &dyn Storage) -> io::Result<Vec<u64>> {
 /// Puts the checkpoints aside that include entries from height `end` on, the newest first. Returns their new paths.
 pub(super) fn put_aside(storage: &dyn Storage, end: u64) -> io::Result<Vec<String>> {
     let mut aside = Vec::new();
-    for height in checkpoints(storage)?.into_iter().rev().filter(|height| *height > end) {
+    for height in checkpoints(storage)?
+        .into_iter()
+        .rev()
+        .filter(|height| *height > end)
+    {
         let torn = format!("torn-{}", name(height));
         storage.rename(&name(height), &torn)?;
         aside.push(storage.describe(&torn));
@@ -115,17 +127,32 @@ impl RecordWriter {
 impl Checkpoint {
     /// Writes the checkpoint and returns its size in bytes. The log must be synced up to the checkpoint's height.
     pub fn write(&self, storage: &dyn Storage, identity: ChainIdentity) -> io::Result<u64> {
-        let written = with_draft(storage, &name(self.height), |file| self.write_to(file, identity))?;
+        let written = with_draft(storage, &name(self.height), |file| {
+            self.write_to(file, identity)
+        })?;
         storage.sync_names()?;
         Ok(written)
     }
 
-    pub(super) fn write_to(&self, file: &Arc<dyn StoredFile>, identity: ChainIdentity) -> io::Result<u64> {
+    pub(super) fn write_to(
+        &self,
+        file: &Arc<dyn StoredFile>,
+        identity: ChainIdentity,
+    ) -> io::Result<u64> {
         let file = file.clone();
-        let mut out = RecordWriter { file, written: 0, records: 0, record: Vec::new(), scratch: Writer::default() };
+        let mut out = RecordWriter {
+            file,
+            written: 0,
+            records: 0,
+            record: Vec::new(),
+            scratch: Writer::default(),
+        };
         out.record(|out| {
             // Earlier versions of the program can read a checkpoint without what they do not know.
-            let Standing { snapshots, settings } = &self.standing;
+            let Standing {
+                snapshots,
+                settings,
+            } = &self.standing;
             let (has_settings, has_names) = (!settings.is_empty(), snapshots.has_names());
             let version = match () {
                 () if has_settings => VERSION,
@@ -171,14 +198,25 @@ impl Checkpoint {
 
     /// Reads the checkpoint at this height, and checks its state root and the hashes of contracts' code. What neither
     /// covers, such as account numbers and public keys, is as the file says.
-    pub fn read(storage: &dyn Storage, height: u64, identity: ChainIdentity) -> Result<Self, CheckpointError> {
-        let failed = |what: String| CheckpointError { file: storage.describe(&name(height)), what };
+    pub fn read(
+        storage: &dyn Storage,
+        height: u64,
+        identity: ChainIdentity,
+    ) -> Result<Self, CheckpointError> {
+        let failed = |what: String| CheckpointError {
+            file: storage.describe(&name(height)),
+            what,
+        };
         let bytes = bytes(storage, height).map_err(|error| failed(error.to_string()))?;
         Self::decode(&bytes, height, identity).map_err(failed)
     }
 
     /// Decodes the content of a file. The error says what is wrong.
-    pub(super) fn decode(bytes: &[u8], height: u64, identity: ChainIdentity) -> Result<Self, String> {
+    pub(super) fn decode(
+        bytes: &[u8],
+        height: u64,
+        identity: ChainIdentity,
+    ) -> Result<Self, String> {
         let mut records = Records::new(bytes);
         let head = records.next().ok_or("not a checkpoint")?;
         let head = CheckpointHead::read(head.payload, height, identity)?;
@@ -191,9 +229,26 @@ impl Checkpoint {
         if !complete || records.tail() != Tail::Clean {
             return Err(format!("damaged at byte {}", records.offset()));
         }
-        let state = builder.finish(head.next_number, head.root).map_err(|error: StateError| error.to_string())?;
-        let CheckpointHead { shift, parameters, genesis, block, standing, .. } = head;
-        Ok(Self { height, shift, genesis, block, state, parameters, standing })
+        let state = builder
+            .finish(head.next_number, head.root)
+            .map_err(|error: StateError| error.to_string())?;
+        let CheckpointHead {
+            shift,
+            parameters,
+            genesis,
+            block,
+            standing,
+            ..
+        } = head;
+        Ok(Self {
+            height,
+            shift,
+            genesis,
+            block,
+            state,
+            parameters,
+            standing,
+        })
     }
 }
 
@@ -217,10 +272,14 @@ impl CheckpointHead {
         }
         let version = from.number().map_err(wrong)?;
         if version > VERSION {
-            return Err(format!("written by a newer version (format {version}, this program reads up to {VERSION})"));
+            return Err(format!(
+                "written by a newer version (format {version}, this program reads up to {VERSION})"
+            ));
         }
-        let found =
-            ChainIdentity { chain_id: from.number().map_err(wrong)?, genesis: from.array().map_err(wrong)?.into() };
+        let found = ChainIdentity {
+            chain_id: from.number().map_err(wrong)?,
+            genesis: from.array().map_err(wrong)?.into(),
+        };
         if found != identity || from.number().map_err(wrong)? != height {
             return Err("belongs to another chain, or to another height".to_owned());
         }
@@ -232,13 +291,32 @@ impl CheckpointHead {
         let (genesis, block) = (Arc::new(Block::read(from)?), Arc::new(Block::read(from)?));
         let next_number = u32::try_from(from.number()?).map_err(|_| Malformed("account number"))?;
         let root = from.array()?.into();
-        let snapshots = if version >= 2 { from.option(Snapshots::read)? } else { None };
+        let snapshots = if version >= 2 {
+            from.option(Snapshots::read)?
+        } else {
+            None
+        };
         let mut snapshots = snapshots.unwrap_or_default();
         if version >= 3 {
             snapshots.read_names(from)?;
         }
-        let settings = if version >= 4 { DevSettings::read(from)? } else { DevSettings::default() };
-        let standing = Standing { snapshots, settings };
-        Ok(Self { shift, parameters, genesis, block, next_number, root, standing })
+        let settings = if version >= 4 {
+            DevSettings::read(from)?
+        } else {
+            DevSettings::default()
+        };
+        let standing = Standing {
+            snapshots,
+            settings,
+        };
+        Ok(Self {
+            shift,
+            parameters,
+            genesis,
+            block,
+            next_number,
+            root,
+            standing,
+        })
     }
 }

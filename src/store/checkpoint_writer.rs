@@ -108,7 +108,10 @@ impl CheckpointWriter {
         if !self.is_demanded && self.appended - self.covered < growth {
             return;
         }
-        let work = || Work { checkpoint: Box::new(snapshot()), truncated: self.truncated };
+        let work = || Work {
+            checkpoint: Box::new(snapshot()),
+            truncated: self.truncated,
+        };
         match self.work.as_ref().map(|thread| thread.try_send(work())) {
             // The thread is busy: retries after some growth of the log.
             Some(Err(TrySendError::Full(_))) => self.covered += growth / 8,
@@ -123,7 +126,8 @@ impl CheckpointWriter {
         *truncations += 1;
         self.truncated = *truncations;
         let aside = checkpoint::put_aside(&*self.storage, end)?;
-        self.newest.store(newest_size(&*self.storage), Ordering::Relaxed);
+        self.newest
+            .store(newest_size(&*self.storage), Ordering::Relaxed);
         Ok(aside)
     }
 
@@ -146,8 +150,12 @@ fn growth_before(size: u64, growth: u64) -> u64 {
 /// Returns the size of the newest checkpoint in bytes, or 0 if there is none, or it cannot be opened: a start may use an
 /// older one.
 fn newest_size(storage: &dyn Storage) -> u64 {
-    let newest = checkpoints(storage).ok().and_then(|heights| heights.last().copied());
-    newest.and_then(|height| storage.open(&checkpoint::name(height)).ok()?.length().ok()).unwrap_or(0)
+    let newest = checkpoints(storage)
+        .ok()
+        .and_then(|heights| heights.last().copied());
+    newest
+        .and_then(|height| storage.open(&checkpoint::name(height)).ok()?.length().ok())
+        .unwrap_or(0)
 }
 
 /// Writes a checkpoint, removes those that are no longer needed, and returns its size in bytes.
@@ -165,8 +173,9 @@ fn write(
     // Checkpoints of reverted entries are never needed.
     let all = checkpoints(storage)?;
     let bases = history.bases()?;
-    let is_kept =
-        |height: &u64| bases.first() == Some(height) || bases.iter().rev().take(KEPT).any(|kept| kept == height);
+    let is_kept = |height: &u64| {
+        bases.first() == Some(height) || bases.iter().rev().take(KEPT).any(|kept| kept == height)
+    };
     for height in all.into_iter().filter(|height| !is_kept(height)) {
         storage.remove(&checkpoint::name(height))?;
     }
@@ -183,7 +192,11 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let storage = Directory::new(directory.path()).unwrap();
         assert_eq!(newest_size(&storage), 0);
-        storage.create(&checkpoint::name(7)).unwrap().write_at(b"checkpoint", 0).unwrap();
+        storage
+            .create(&checkpoint::name(7))
+            .unwrap()
+            .write_at(b"checkpoint", 0)
+            .unwrap();
         assert_eq!(newest_size(&storage), 10);
         std::fs::write(directory.path().join("checkpoint-8"), "of another program").unwrap();
         assert_eq!(newest_size(&storage), 10);

@@ -60,7 +60,10 @@ impl DataDir {
     pub fn open(path: &Path) -> Result<Self, DataDirError> {
         let own = Self::locked(path)?;
         match unfinished::interrupted(&own.storage).map_err(|source| own.failed(source))? {
-            Some(what) => Err(DataDirError::Unfinished { path: path.display().to_string(), what }),
+            Some(what) => Err(DataDirError::Unfinished {
+                path: path.display().to_string(),
+                what,
+            }),
             None => Ok(own),
         }
     }
@@ -74,15 +77,26 @@ impl DataDir {
     }
 
     fn failed(&self, source: io::Error) -> DataDirError {
-        DataDirError::Io { path: self.path.display().to_string(), source }
+        DataDirError::Io {
+            path: self.path.display().to_string(),
+            source,
+        }
     }
 
     fn locked(path: &Path) -> Result<Self, DataDirError> {
-        let failed = |source| DataDirError::Io { path: path.display().to_string(), source };
+        let failed = |source| DataDirError::Io {
+            path: path.display().to_string(),
+            source,
+        };
         let storage = Directory::new(path).map_err(failed)?;
         let file = path.join(LOCK);
-        let mut lock =
-            OpenOptions::new().read(true).write(true).create(true).truncate(false).open(file).map_err(failed)?;
+        let mut lock = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .open(file)
+            .map_err(failed)?;
         let mut attempt = lock.try_lock();
         for _ in 0..ATTEMPTS {
             if !matches!(attempt, Err(TryLockError::WouldBlock)) {
@@ -96,8 +110,15 @@ impl DataDir {
             Err(TryLockError::WouldBlock) => {
                 let mut id = String::new();
                 let known = lock.read_to_string(&mut id).is_ok() && !id.trim().is_empty();
-                let holder = if known { format!(" (process {})", id.trim()) } else { String::new() };
-                return Err(DataDirError::InUse { path: path.display().to_string(), holder });
+                let holder = if known {
+                    format!(" (process {})", id.trim())
+                } else {
+                    String::new()
+                };
+                return Err(DataDirError::InUse {
+                    path: path.display().to_string(),
+                    holder,
+                });
             }
             Err(TryLockError::Error(error)) => return Err(failed(error)),
         }
@@ -108,7 +129,11 @@ impl DataDir {
         };
         // The process id is informative only: a full disk must not prevent reading the chain.
         let _ = note();
-        let own = Self { path: path.to_owned(), storage, _lock: lock };
+        let own = Self {
+            path: path.to_owned(),
+            storage,
+            _lock: lock,
+        };
         if let Err(error) = own.remove_drafts() {
             tracing::warn!(%error, directory = %path.display(), "failed to remove unfinished drafts");
         }
@@ -118,7 +143,10 @@ impl DataDir {
     /// Removes drafts, which a killed process was writing. They are not in effect before they are renamed.
     fn remove_drafts(&self) -> io::Result<()> {
         let names = self.storage.names()?;
-        names.iter().filter(|name| name.starts_with("draft-")).try_for_each(|name| self.storage.remove(name))
+        names
+            .iter()
+            .filter(|name| name.starts_with("draft-"))
+            .try_for_each(|name| self.storage.remove(name))
     }
 
     /// Returns the directory's path.

@@ -21,7 +21,8 @@ pub fn checkpoint(contents: &[u8]) -> usize {
     let (mut rest, mut file, mut records) = (contents, Vec::new(), 0);
     let mut first: &[u8] = &[];
     while let Some((length, after)) = rest.split_first_chunk::<3>() {
-        let length = usize::from(length[0]) | usize::from(length[1]) << 8 | usize::from(length[2]) << 16;
+        let length =
+            usize::from(length[0]) | usize::from(length[1]) << 8 | usize::from(length[2]) << 16;
         let (content, after) = after.split_at(length.min(after.len()));
         push_record(&mut file, records, content);
         if records == 0 {
@@ -29,17 +30,30 @@ pub fn checkpoint(contents: &[u8]) -> usize {
         }
         (rest, records) = (after, records + 1);
     }
-    let Ok((identity, height)) = place(first) else { return 0 };
-    let Ok(checkpoint) = Checkpoint::decode(&file, height, identity) else { return 0 };
+    let Ok((identity, height)) = place(first) else {
+        return 0;
+    };
+    let Ok(checkpoint) = Checkpoint::decode(&file, height, identity) else {
+        return 0;
+    };
 
     let written = Arc::new(MemoryFile::default());
     let as_file: Arc<dyn StoredFile> = written.clone();
-    checkpoint.write_to(&as_file, identity).expect("memory can be written to");
+    checkpoint
+        .write_to(&as_file, identity)
+        .expect("memory can be written to");
     let bytes = written.bytes();
-    let again = Checkpoint::decode(&bytes, height, identity).expect("a checkpoint that was written can be read");
+    let again = Checkpoint::decode(&bytes, height, identity)
+        .expect("a checkpoint that was written can be read");
     assert_eq!(again.state.root(), checkpoint.state.root());
-    assert_eq!((again.block.hash, again.genesis.hash), (checkpoint.block.hash, checkpoint.genesis.hash));
-    assert_eq!((again.parameters, again.standing), (checkpoint.parameters, checkpoint.standing));
+    assert_eq!(
+        (again.block.hash, again.genesis.hash),
+        (checkpoint.block.hash, checkpoint.genesis.hash)
+    );
+    assert_eq!(
+        (again.parameters, again.standing),
+        (checkpoint.parameters, checkpoint.standing)
+    );
     1
 }
 
@@ -60,16 +74,22 @@ fn place(head: &[u8]) -> Result<(ChainIdentity, u64), Malformed> {
         return Err(Malformed("beginning"));
     }
     from.number()?;
-    let identity = ChainIdentity { chain_id: from.number()?, genesis: from.array()?.into() };
+    let identity = ChainIdentity {
+        chain_id: from.number()?,
+        genesis: from.array()?.into(),
+    };
     Ok((identity, from.number()?))
 }
 
 /// Decodes a transaction of the pool's file, and decodes its encoding again. Returns whether it is one.
 pub fn pending(content: &[u8]) -> usize {
-    let Ok(pending) = PendingTransaction::read(content) else { return 0 };
+    let Ok(pending) = PendingTransaction::read(content) else {
+        return 0;
+    };
     let mut out = Writer::default();
     pending.write(&mut out);
-    let again = PendingTransaction::read(out.bytes()).expect("a transaction that was written can be read");
+    let again =
+        PendingTransaction::read(out.bytes()).expect("a transaction that was written can be read");
     assert_eq!(format!("{again:?}"), format!("{pending:?}"));
     1
 }
@@ -80,7 +100,10 @@ struct MemoryFile(Mutex<Vec<u8>>);
 
 impl MemoryFile {
     fn bytes(&self) -> Vec<u8> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
     }
 }
 
@@ -91,7 +114,9 @@ impl StoredFile for MemoryFile {
 
     fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<()> {
         let bytes = self.bytes();
-        let part = bytes.get(offset as usize..).and_then(|rest| rest.get(..buffer.len()));
+        let part = bytes
+            .get(offset as usize..)
+            .and_then(|rest| rest.get(..buffer.len()));
         buffer.copy_from_slice(part.ok_or(io::ErrorKind::UnexpectedEof)?);
         Ok(())
     }
@@ -107,7 +132,10 @@ impl StoredFile for MemoryFile {
     }
 
     fn truncate(&self, length: u64) -> io::Result<()> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).resize(length as usize, 0);
+        self.0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .resize(length as usize, 0);
         Ok(())
     }
 

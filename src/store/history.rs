@@ -73,7 +73,11 @@ struct Tables {
 impl Tables {
     /// Returns the height of the first entry.
     fn start(&self) -> u64 {
-        self.sealed.first().map_or(self.active.heights.start, |listed| listed.part.heights().start)
+        self.sealed
+            .first()
+            .map_or(self.active.heights.start, |listed| {
+                listed.part.heights().start
+            })
     }
 
     /// Returns whether the chain as it was when the log had `end` entries can be replayed from a checkpoint at `height`.
@@ -97,10 +101,19 @@ impl History {
         identity: ChainIdentity,
         part_bytes: u64,
     ) -> Result<Arc<Self>, LogError> {
-        let failed = |source| LogError::Io { file: storage.describe(""), source };
+        let failed = |source| LogError::Io {
+            file: storage.describe(""),
+            source,
+        };
         let heights = log.heights();
-        let mut unused: BTreeSet<u64> = index_firsts(&*storage).map_err(failed)?.into_iter().collect();
-        let mut tables = Tables { active: ActiveIndex::starting_at(heights.start), ..Tables::default() };
+        let mut unused: BTreeSet<u64> = index_firsts(&*storage)
+            .map_err(failed)?
+            .into_iter()
+            .collect();
+        let mut tables = Tables {
+            active: ActiveIndex::starting_at(heights.start),
+            ..Tables::default()
+        };
         let mut at = heights.start;
         while at < heights.end {
             if unused.contains(&at)
@@ -110,12 +123,18 @@ impl History {
             {
                 unused.remove(&at);
                 at = index.heights.end;
-                index.reverts.iter().for_each(|(at, to)| tables.reverts.insert(*at, *to));
+                index
+                    .reverts
+                    .iter()
+                    .for_each(|(at, to)| tables.reverts.insert(*at, *to));
                 Arc::make_mut(&mut tables.sealed).push(ListedPart::new(IndexPart::File(index)));
                 tables.active = ActiveIndex::starting_at(at);
                 continue;
             }
-            let stop = unused.range(at + 1..).next().map_or(heights.end, |next| heights.end.min(*next));
+            let stop = unused
+                .range(at + 1..)
+                .next()
+                .map_or(heights.end, |next| heights.end.min(*next));
             let mut part = ActiveIndex::starting_at(at);
             let entries = log.stream(at)?.take((stop - at) as usize);
             for decoded in decode_ahead(Box::new(entries), stop - at)? {
@@ -125,11 +144,19 @@ impl History {
                     break;
                 }
             }
-            part.reverts.iter().for_each(|(at, to)| tables.reverts.insert(*at, *to));
+            part.reverts
+                .iter()
+                .for_each(|(at, to)| tables.reverts.insert(*at, *to));
             at = part.heights.end;
             if at < heights.end {
-                tracing::info!(from = part.heights.start, to = at, of = heights.end, "rebuilt a part of the index");
-                let index = SealedIndex::write(&*storage, &part, check(&*log, at)?).map_err(failed)?;
+                tracing::info!(
+                    from = part.heights.start,
+                    to = at,
+                    of = heights.end,
+                    "rebuilt a part of the index"
+                );
+                let index =
+                    SealedIndex::write(&*storage, &part, check(&*log, at)?).map_err(failed)?;
                 unused.remove(&part.heights.start);
                 Arc::make_mut(&mut tables.sealed).push(ListedPart::new(IndexPart::File(index)));
                 part = ActiveIndex::starting_at(at);
@@ -141,7 +168,18 @@ impl History {
         }
         let tables = RwLock::new(tables);
         let (recent, reading, beginning, oldest, sealing) = Default::default();
-        Ok(Arc::new(Self { storage, log, identity, part_bytes, tables, recent, reading, beginning, oldest, sealing }))
+        Ok(Arc::new(Self {
+            storage,
+            log,
+            identity,
+            part_bytes,
+            tables,
+            recent,
+            reading,
+            beginning,
+            oldest,
+            sealing,
+        }))
     }
 
     /// Adds the next entry of the log, whose encoding has `bytes` bytes.
@@ -164,7 +202,9 @@ impl History {
     fn seal(self: &Arc<Self>, full: Arc<IndexPart>) {
         let history = self.clone();
         let work = move || {
-            let IndexPart::Memory(index) = &*full else { return };
+            let IndexPart::Memory(index) = &*full else {
+                return;
+            };
             let sealed = check(&*history.log, index.heights.end)
                 .map_err(io::Error::other)
                 .and_then(|check| SealedIndex::write(&*history.storage, index, check));
@@ -172,7 +212,9 @@ impl History {
                 Ok(sealed) => {
                     let sealed = Arc::new(IndexPart::File(sealed));
                     let mut tables = history.tables.write();
-                    let own = Arc::make_mut(&mut tables.sealed).iter_mut().filter(|own| Arc::ptr_eq(&own.part, &full));
+                    let own = Arc::make_mut(&mut tables.sealed)
+                        .iter_mut()
+                        .filter(|own| Arc::ptr_eq(&own.part, &full));
                     own.for_each(|own| own.part = sealed.clone());
                 }
                 // The part stays in memory, and the next start rebuilds it.
@@ -205,8 +247,11 @@ impl History {
             let tables = self.tables.read();
             (tables.start(), Vec::clone(&tables.sealed))
         };
-        let dropped = kept.split_off(kept.partition_point(|listed| listed.part.heights().end <= end));
-        let from = kept.last().map_or(start, |listed| listed.part.heights().end);
+        let dropped =
+            kept.split_off(kept.partition_point(|listed| listed.part.heights().end <= end));
+        let from = kept
+            .last()
+            .map_or(start, |listed| listed.part.heights().end);
 
         // Readers go on meanwhile.
         let mut active = ActiveIndex::starting_at(from);
@@ -216,15 +261,25 @@ impl History {
             active.insert(&entry, size);
         }
         let mut reverts = Reverts::default();
-        let known = kept.iter().flat_map(|listed| listed.part.reverts()).chain(&active.reverts);
+        let known = kept
+            .iter()
+            .flat_map(|listed| listed.part.reverts())
+            .chain(&active.reverts);
         known.for_each(|(at, to)| reverts.insert(*at, *to));
 
-        *self.tables.write() = Tables { sealed: Arc::new(kept), active, reverts };
+        *self.tables.write() = Tables {
+            sealed: Arc::new(kept),
+            active,
+            reverts,
+        };
         self.recent.lock().truncate();
         *self.beginning.lock() = Weak::new();
         for listed in dropped {
             let removed = remove_file(&*self.storage, &index_name(listed.part.heights().start));
-            removed.map_err(|source| LogError::Io { file: self.storage.describe(""), source })?;
+            removed.map_err(|source| LogError::Io {
+                file: self.storage.describe(""),
+                source,
+            })?;
         }
         Ok(())
     }
@@ -249,7 +304,10 @@ impl History {
     pub fn base_below(&self, end: u64) -> io::Result<Option<u64>> {
         let heights = checkpoints(&*self.storage)?;
         let tables = self.tables.read();
-        Ok(heights.into_iter().rev().find(|height| tables.leads(*height, end)))
+        Ok(heights
+            .into_iter()
+            .rev()
+            .find(|height| tables.leads(*height, end)))
     }
 
     /// Reads the newest checkpoint from which the chain can be replayed as it was when the log had `end` entries. The error
@@ -257,7 +315,11 @@ impl History {
     pub fn checkpoint_below(&self, end: u64) -> Result<Checkpoint, String> {
         loop {
             let base = self.base_below(end).map_err(|error| error.to_string())?;
-            match Checkpoint::read(&*self.storage, base.ok_or("no checkpoint leads there")?, self.identity) {
+            match Checkpoint::read(
+                &*self.storage,
+                base.ok_or("no checkpoint leads there")?,
+                self.identity,
+            ) {
                 Ok(checkpoint) => return Ok(checkpoint),
                 // The checkpoint writer has removed it since, because there are newer ones.
                 Err(_) if self.base_below(end).map_err(|error| error.to_string())? != base => {}
@@ -309,7 +371,9 @@ impl History {
             }
             recent.truncations()
         };
-        let LogEntry::Block { block, .. } = self.log.read(height)?.entry()? else { return Ok(None) };
+        let LogEntry::Block { block, .. } = self.log.read(height)?.entry()? else {
+            return Ok(None);
+        };
         self.recent.lock().insert(height, &block, truncations);
         Ok(Some(block))
     }
@@ -350,11 +414,19 @@ impl History {
 
     /// Returns the height of the newest entry below a height that has this key and was in effect when the log had `end`
     /// entries.
-    pub(super) fn version(&self, key: StateKey, below: u64, end: u64) -> Result<Option<u64>, LogError> {
+    pub(super) fn version(
+        &self,
+        key: StateKey,
+        below: u64,
+        end: u64,
+    ) -> Result<Option<u64>, LogError> {
         let (newest, sealed) = {
             let tables = self.tables.read();
             let is_in_effect = |height| !tables.reverts.is_void(height, end);
-            (tables.active.version(key, below, is_in_effect), tables.sealed.clone())
+            (
+                tables.active.version(key, below, is_in_effect),
+                tables.sealed.clone(),
+            )
         };
         let is_in_effect = |height| !self.tables.read().reverts.is_void(height, end);
         if newest.is_some() {
@@ -392,10 +464,12 @@ impl History {
             below = height.as_ref().copied().unwrap_or_default();
             Some(height)
         });
-        heights.filter_map(move |height| match height.and_then(|height| self.block_at(height)) {
-            Ok(block) => block.filter(|block| block.number() < before).map(Ok),
-            Err(error) => Some(Err(error)),
-        })
+        heights.filter_map(
+            move |height| match height.and_then(|height| self.block_at(height)) {
+                Ok(block) => block.filter(|block| block.number() < before).map(Ok),
+                Err(error) => Some(Err(error)),
+            },
+        )
     }
 
     /// Returns the log.
@@ -416,8 +490,13 @@ impl History {
             return Ok(checkpoint);
         }
         let place = || self.storage.describe("");
-        let bases = self.bases().map_err(|error| CheckpointError { file: place(), what: error.to_string() })?;
-        let &oldest = bases.first().ok_or_else(|| CheckpointError::none(place()))?;
+        let bases = self.bases().map_err(|error| CheckpointError {
+            file: place(),
+            what: error.to_string(),
+        })?;
+        let &oldest = bases
+            .first()
+            .ok_or_else(|| CheckpointError::none(place()))?;
         let checkpoint = Arc::new(Checkpoint::read(&*self.storage, oldest, self.identity)?);
         *held = Arc::downgrade(&checkpoint);
         Ok(checkpoint)
@@ -431,10 +510,15 @@ impl History {
         }
         let (active, sealed) = {
             let tables = self.tables.read();
-            (matching(wanted, |key| tables.active.blocks_with(key, from, to)), tables.sealed.clone())
+            (
+                matching(wanted, |key| tables.active.blocks_with(key, from, to)),
+                tables.sealed.clone(),
+            )
         };
         let within = sealed.iter().filter(|listed| listed.overlaps(from, to));
-        let mut all: Vec<u64> = within.flat_map(|listed| listed.part.matching(from, to, wanted)).collect();
+        let mut all: Vec<u64> = within
+            .flat_map(|listed| listed.part.matching(from, to, wanted))
+            .collect();
         all.extend(active);
         // After a revert, several parts may have a block with the same number.
         all.sort_unstable();
@@ -444,33 +528,59 @@ impl History {
 
     /// Iterates over the numbers of the blocks before `before` that may have logs under at least one key of each of
     /// `wanted`, newest first. The index is searched as far as the iterator is read.
-    pub fn candidates_before<'a>(&'a self, before: u64, wanted: &'a [Vec<LogKey>]) -> impl Iterator<Item = u64> + 'a {
+    pub fn candidates_before<'a>(
+        &'a self,
+        before: u64,
+        wanted: &'a [Vec<LogKey>],
+    ) -> impl Iterator<Item = u64> + 'a {
         let last = before.checked_sub(1);
         let (growing, active, sealed) = {
             let tables = self.tables.read();
-            let active = last.map(|last| matching(wanted, |key| tables.active.blocks_with(key, 0, last)));
-            (tables.active.heights.start..u64::MAX, active.unwrap_or_default(), tables.sealed.clone())
+            let active =
+                last.map(|last| matching(wanted, |key| tables.active.blocks_with(key, 0, last)));
+            (
+                tables.active.heights.start..u64::MAX,
+                active.unwrap_or_default(),
+                tables.sealed.clone(),
+            )
         };
         let parts = (0..sealed.len()).rev().map(move |at| sealed[at].clone());
         let older = parts.flat_map(move |ListedPart { numbers, part }| {
-            let windows = numbers.zip(last).map(|(numbers, last)| windows(numbers, last)).unwrap_or_default();
+            let windows = numbers
+                .zip(last)
+                .map(|(numbers, last)| windows(numbers, last))
+                .unwrap_or_default();
             windows.into_iter().flat_map(move |(from, to)| {
                 let heights = part.heights();
-                part.matching(from, to, wanted).into_iter().rev().map(move |number| (heights.clone(), number))
+                part.matching(from, to, wanted)
+                    .into_iter()
+                    .rev()
+                    .map(move |number| (heights.clone(), number))
             })
         });
-        let newest = active.into_iter().rev().map(move |number| (growing.clone(), number));
+        let newest = active
+            .into_iter()
+            .rev()
+            .map(move |number| (growing.clone(), number));
         // After a revert, only one of the parts with a number has the canonical block.
-        let is_in_effect =
-            |(heights, number): &(Range<u64>, u64)| self.height_of(*number).is_some_and(|at| heights.contains(&at));
-        newest.chain(older).filter(is_in_effect).map(|(_, number)| number)
+        let is_in_effect = |(heights, number): &(Range<u64>, u64)| {
+            self.height_of(*number)
+                .is_some_and(|at| heights.contains(&at))
+        };
+        newest
+            .chain(older)
+            .filter(is_in_effect)
+            .map(|(_, number)| number)
     }
 
     /// Returns the height of the block that was canonical under this number when the log had `end` entries.
     pub fn height_below(&self, number: u64, end: u64) -> Option<u64> {
         let (newest, sealed) = {
             let tables = self.tables.read();
-            (tables.newest(tables.active.blocks.get(&number), end), tables.sealed.clone())
+            (
+                tables.newest(tables.active.blocks.get(&number), end),
+                tables.sealed.clone(),
+            )
         };
         let older = |listed: &ListedPart| match &*listed.part {
             IndexPart::Memory(index) => self.tables.read().newest(index.blocks.get(&number), end),
@@ -480,7 +590,13 @@ impl History {
                 self.tables.read().newest(heights.as_ref(), end)
             }
         };
-        newest.or_else(|| sealed.iter().rev().filter(|listed| listed.overlaps(number, number)).find_map(older))
+        newest.or_else(|| {
+            sealed
+                .iter()
+                .rev()
+                .filter(|listed| listed.overlaps(number, number))
+                .find_map(older)
+        })
     }
 
     /// Returns the number of the oldest canonical block in the log.
@@ -490,8 +606,17 @@ impl History {
         }
         let (first, last) = {
             let tables = self.tables.read();
-            let numbers = || tables.sealed.iter().filter_map(|listed| listed.numbers).chain(tables.active.numbers());
-            (numbers().map(|(first, _)| first).min()?, numbers().map(|(_, last)| last).max()?)
+            let numbers = || {
+                tables
+                    .sealed
+                    .iter()
+                    .filter_map(|listed| listed.numbers)
+                    .chain(tables.active.numbers())
+            };
+            (
+                numbers().map(|(first, _)| first).min()?,
+                numbers().map(|(_, last)| last).max()?,
+            )
         };
         let oldest = (first..=last).find(|number| self.height_of(*number).is_some())?;
         Some(*self.oldest.get_or_init(|| oldest))
@@ -505,6 +630,8 @@ fn check(log: &dyn ReadLog, end: u64) -> Result<u32, LogError> {
 
 impl fmt::Debug for History {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("History").field("place", &self.storage.describe("")).finish_non_exhaustive()
+        f.debug_struct("History")
+            .field("place", &self.storage.describe(""))
+            .finish_non_exhaustive()
     }
 }

@@ -25,12 +25,16 @@ impl ListedPart {
             IndexPart::Memory(index) => index.numbers(),
             IndexPart::File(index) => index.numbers,
         };
-        Self { numbers, part: Arc::new(part) }
+        Self {
+            numbers,
+            part: Arc::new(part),
+        }
     }
 
     /// Returns whether the part may have blocks with these numbers.
     pub(super) fn overlaps(&self, from: u64, to: u64) -> bool {
-        self.numbers.is_some_and(|(first, last)| first <= to && from <= last)
+        self.numbers
+            .is_some_and(|(first, last)| first <= to && from <= last)
     }
 }
 
@@ -68,7 +72,9 @@ pub(super) fn windows((first, newest): (u64, u64), last: u64) -> Vec<(u64, u64)>
     while to >= first {
         let from = to.saturating_sub(width - 1).max(first);
         windows.push((from, to));
-        let Some(next) = from.checked_sub(1) else { break };
+        let Some(next) = from.checked_sub(1) else {
+            break;
+        };
         (to, width) = (next, width.saturating_mul(4));
     }
     windows
@@ -76,7 +82,10 @@ pub(super) fn windows((first, newest): (u64, u64), last: u64) -> Vec<(u64, u64)>
 
 /// Returns the numbers of the blocks that `blocks_with` returns for at least one key of each of `wanted`, in ascending
 /// order. The result may include some that lack one.
-pub(super) fn matching(wanted: &[Vec<LogKey>], blocks_with: impl Fn(LogKey) -> Vec<u64>) -> Vec<u64> {
+pub(super) fn matching(
+    wanted: &[Vec<LogKey>],
+    blocks_with: impl Fn(LogKey) -> Vec<u64>,
+) -> Vec<u64> {
     /// With so few candidates left, reading the blocks is cheaper than looking up further keys.
     const FEW: usize = 16;
     let mut found: Option<Vec<u64>> = None;
@@ -98,5 +107,7 @@ pub(super) fn matching(wanted: &[Vec<LogKey>], blocks_with: impl Fn(LogKey) -> V
 
 /// Returns the value of a result, and logs an error.
 pub(super) fn logged<T>(result: io::Result<T>) -> Option<T> {
-    result.inspect_err(|error| tracing::error!(%error, "failed to read the index")).ok()
+    result
+        .inspect_err(|error| tracing::error!(%error, "failed to read the index"))
+        .ok()
 }

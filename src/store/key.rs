@@ -16,7 +16,8 @@ impl LogKey {
     /// Returns all keys of a log.
     pub fn all(log: &Log) -> impl Iterator<Item = Self> + '_ {
         let topics = log.topics().iter().enumerate();
-        std::iter::once(Self::address(&log.address)).chain(topics.map(|(position, topic)| Self::topic(position, topic)))
+        std::iter::once(Self::address(&log.address))
+            .chain(topics.map(|(position, topic)| Self::topic(position, topic)))
     }
 
     /// Returns the key of logs of this contract.
@@ -53,10 +54,12 @@ pub(super) fn hash_key(hash: &B256) -> u64 {
 }
 
 fn mix(seed: u64, bytes: &[u8]) -> u64 {
-    bytes.chunks(8).fold(seed.wrapping_mul(MIX), |mixed, chunk| {
-        let mut word = [0; 8];
-        word[..chunk.len()].copy_from_slice(chunk);
-        let mixed = (mixed ^ u64::from_le_bytes(word)).wrapping_mul(MIX);
-        mixed ^ (mixed >> 29)
-    })
+    bytes
+        .chunks(8)
+        .fold(seed.wrapping_mul(MIX), |mixed, chunk| {
+            let mut word = [0; 8];
+            word[..chunk.len()].copy_from_slice(chunk);
+            let mixed = (mixed ^ u64::from_le_bytes(word)).wrapping_mul(MIX);
+            mixed ^ (mixed >> 29)
+        })
 }

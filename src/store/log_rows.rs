@@ -32,7 +32,9 @@ impl LogRows {
         let mut found = Vec::new();
         for run in &self.runs {
             let start = run.partition_point(|row| *row < (key, from));
-            let rows = run[start..].iter().take_while(|(own, number)| *own == key && *number <= to);
+            let rows = run[start..]
+                .iter()
+                .take_while(|(own, number)| *own == key && *number <= to);
             found.extend(rows.map(|(_, number)| *number));
         }
         let wanted = |(own, number): &&LogRow| *own == key && (from..=to).contains(number);
@@ -60,7 +62,9 @@ mod tests {
         for number in 0..6_000u64 {
             let keys: Vec<_> = (0..number % 9)
                 .map(|_| {
-                    mixed = mixed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+                    mixed = mixed
+                        .wrapping_mul(6_364_136_223_846_793_005)
+                        .wrapping_add(1);
                     LogKey((mixed >> 33) % 50)
                 })
                 .collect();
@@ -70,11 +74,23 @@ mod tests {
         all.sort_unstable();
         all.dedup();
         assert!(rows.runs.len() > 1 && !rows.rest.is_empty());
-        assert_eq!(rows.rows(), all.iter().map(|(key, number)| [key.0, *number]).collect::<Vec<_>>());
-        for (key, from, to) in [(3, 0, 6_000), (7, 1_000, 1_000), (49, 17, 3_333), (50, 0, 6_000)] {
+        assert_eq!(
+            rows.rows(),
+            all.iter()
+                .map(|(key, number)| [key.0, *number])
+                .collect::<Vec<_>>()
+        );
+        for (key, from, to) in [
+            (3, 0, 6_000),
+            (7, 1_000, 1_000),
+            (49, 17, 3_333),
+            (50, 0, 6_000),
+        ] {
             let mut found = rows.blocks_with(LogKey(key), from, to);
             found.sort_unstable();
-            let wanted = all.iter().filter(|(own, number)| own.0 == key && (from..=to).contains(number));
+            let wanted = all
+                .iter()
+                .filter(|(own, number)| own.0 == key && (from..=to).contains(number));
             assert_eq!(found, wanted.map(|(_, number)| *number).collect::<Vec<_>>());
         }
     }

@@ -38,17 +38,25 @@ impl OldState {
     /// Returns the state after the entries below a height, or `None` if it is older than the oldest checkpoint.
     pub fn below(history: Arc<History>, height: u64) -> Result<Option<Self>, OldStateError> {
         let beginning = history.beginning()?;
-        Ok((beginning.height <= height).then_some(Self { history, below: height, beginning }))
+        Ok((beginning.height <= height).then_some(Self {
+            history,
+            below: height,
+            beginning,
+        }))
     }
 
     /// Returns the state on which the block with this number ran, or `None` if it is older than the oldest checkpoint.
     pub fn before(history: Arc<History>, number: u64) -> Result<Option<Self>, OldStateError> {
-        history.height_of(number).map_or(Ok(None), |height| Self::below(history, height))
+        history
+            .height_of(number)
+            .map_or(Ok(None), |height| Self::below(history, height))
     }
 
     /// Returns the hash of the block that was canonical at this state.
     pub fn block_hash(&self, number: u64) -> Option<B256> {
-        self.history.block_below(number, self.below).map(|block| block.hash)
+        self.history
+            .block_below(number, self.below)
+            .map(|block| block.hash)
     }
 }
 
@@ -57,7 +65,10 @@ impl LaterState for OldState {
 
     fn earlier_account(&self, address: &Address) -> Result<Option<Account>, OldStateError> {
         let account = self.beginning.state.get(*address)?;
-        Ok(account.map(|account| Account { number: Account::UNNUMBERED, ..account.into_owned() }))
+        Ok(account.map(|account| Account {
+            number: Account::UNNUMBERED,
+            ..account.into_owned()
+        }))
     }
 
     fn earlier_slot(&self, address: &Address, index: U256) -> Result<U256, OldStateError> {
@@ -78,7 +89,9 @@ impl LaterState for OldState {
             if below < self.beginning.height {
                 break;
             }
-            let (LogEntry::Block { changes, .. } | LogEntry::Edit { changes, .. }) = self.history.entry(height)? else {
+            let (LogEntry::Block { changes, .. } | LogEntry::Edit { changes, .. }) =
+                self.history.entry(height)?
+            else {
                 continue;
             };
             if let Some(said) = changes.of(address).and_then(&says) {
@@ -91,11 +104,13 @@ impl LaterState for OldState {
 
 impl Base for OldState {
     fn account(&self, address: &Address) -> Result<Option<Account>, ReadError> {
-        self.later_account(address).map_err(|error| ReadError(error.to_string()))
+        self.later_account(address)
+            .map_err(|error| ReadError(error.to_string()))
     }
 
     fn slot(&self, address: &Address, index: U256) -> Result<U256, ReadError> {
-        self.later_slot(address, index).map_err(|error| ReadError(error.to_string()))
+        self.later_slot(address, index)
+            .map_err(|error| ReadError(error.to_string()))
     }
 
     fn block_hash(&self, number: u64) -> Result<Option<B256>, ReadError> {
@@ -105,6 +120,8 @@ impl Base for OldState {
 
 impl fmt::Debug for OldState {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("OldState").field("below", &self.below).finish_non_exhaustive()
+        f.debug_struct("OldState")
+            .field("below", &self.below)
+            .finish_non_exhaustive()
     }
 }

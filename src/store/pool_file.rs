@@ -41,7 +41,9 @@ impl PendingTransaction {
     pub(super) fn write(&self, out: &mut Writer) {
         self.transaction.write(out);
         out.option(self.sidecar.as_ref(), |out, sidecar| {
-            out.string_with(sidecar.encode_7594_len(), |bytes| sidecar.encode_7594(bytes));
+            out.string_with(sidecar.encode_7594_len(), |bytes| {
+                sidecar.encode_7594(bytes)
+            });
         });
     }
 
@@ -50,17 +52,27 @@ impl PendingTransaction {
         let transaction = Arc::new(Transaction::read(from)?);
         let sidecar = from.option(|from| {
             let mut bytes = from.string()?;
-            BlobTransactionSidecarVariant::decode_7594(&mut bytes).map(Box::new).map_err(|_| Malformed("sidecar"))
+            BlobTransactionSidecarVariant::decode_7594(&mut bytes)
+                .map(Box::new)
+                .map_err(|_| Malformed("sidecar"))
         })?;
         from.end("transaction: trailing bytes")?;
-        Ok(Self { transaction, sidecar })
+        Ok(Self {
+            transaction,
+            sidecar,
+        })
     }
 }
 
 impl PoolFile {
     /// Loads the transactions that were pending at the last shutdown.
-    pub fn load(storage: &dyn Storage, identity: ChainIdentity) -> io::Result<Vec<PendingTransaction>> {
-        let Some(bytes) = read_file(storage, NAME)? else { return Ok(Vec::new()) };
+    pub fn load(
+        storage: &dyn Storage,
+        identity: ChainIdentity,
+    ) -> io::Result<Vec<PendingTransaction>> {
+        let Some(bytes) = read_file(storage, NAME)? else {
+            return Ok(Vec::new());
+        };
         let damaged = |what: &str| {
             io::Error::other(format!(
                 "{}: {what}. Nothing was changed: restore the file from a copy, or move it away to start without the \
@@ -69,12 +81,20 @@ impl PoolFile {
             ))
         };
         let mut records = Records::new(&bytes);
-        let head = records.next().ok_or_else(|| damaged("damaged at its beginning"))?;
+        let head = records
+            .next()
+            .ok_or_else(|| damaged("damaged at its beginning"))?;
         if head.payload != head_payload(identity).bytes() {
-            return Err(damaged("belongs to another chain, or another version of this program"));
+            return Err(damaged(
+                "belongs to another chain, or another version of this program",
+            ));
         }
         let read = |record: crate::storage::Record<'_>| PendingTransaction::read(record.payload);
-        let kept = records.by_ref().map(read).collect::<Result<_, _>>().map_err(|error| damaged(&error.to_string()))?;
+        let kept = records
+            .by_ref()
+            .map(read)
+            .collect::<Result<_, _>>()
+            .map_err(|error| damaged(&error.to_string()))?;
         match records.tail() {
             // A torn record was never acknowledged.
             Tail::Clean | Tail::Torn => Ok(kept),
@@ -83,7 +103,11 @@ impl PoolFile {
     }
 
     /// Creates a file with these transactions, synced to disk.
-    pub fn create(storage: Arc<dyn Storage>, identity: ChainIdentity, kept: &[PendingTransaction]) -> io::Result<Self> {
+    pub fn create(
+        storage: Arc<dyn Storage>,
+        identity: ChainIdentity,
+        kept: &[PendingTransaction],
+    ) -> io::Result<Self> {
         let mut own = Self {
             file: storage.create(&format!("draft-{NAME}"))?,
             storage,
@@ -131,7 +155,10 @@ impl PoolFile {
         }
         self.bytes.clear();
         self.push(kept);
-        let written = self.file.write_at(&self.bytes, self.length).and_then(|()| self.file.sync());
+        let written = self
+            .file
+            .write_at(&self.bytes, self.length)
+            .and_then(|()| self.file.sync());
         if let Err(error) = written {
             self.failed = self.file.truncate(self.length).is_err();
             return Err(error);
@@ -155,7 +182,9 @@ impl PoolFile {
 
     fn push(&mut self, kept: &[PendingTransaction]) {
         for each in kept {
-            write_record(&mut self.bytes, &mut self.scratch, self.records, |out| each.write(out));
+            write_record(&mut self.bytes, &mut self.scratch, self.records, |out| {
+                each.write(out)
+            });
             self.records += 1;
         }
     }

@@ -30,13 +30,28 @@ impl RecentBlocks {
 
     /// Forgets all blocks, after the log was truncated.
     pub(super) fn truncate(&mut self) {
-        *self = Self { truncations: self.truncations + 1, ..Self::default() };
+        *self = Self {
+            truncations: self.truncations + 1,
+            ..Self::default()
+        };
     }
 
     /// Returns the block of the entry at a height, if it is cached.
     pub(super) fn get(&self, height: u64) -> Option<Arc<Block>> {
-        let cached = self.blocks.iter().rev().find(|(own, _)| *own == height).map(|(_, block)| block.clone());
-        cached.or_else(|| self.evicted.iter().rev().find(|(own, _)| *own == height)?.1.upgrade())
+        let cached = self
+            .blocks
+            .iter()
+            .rev()
+            .find(|(own, _)| *own == height)
+            .map(|(_, block)| block.clone());
+        cached.or_else(|| {
+            self.evicted
+                .iter()
+                .rev()
+                .find(|(own, _)| *own == height)?
+                .1
+                .upgrade()
+        })
     }
 
     /// Adds a block, which was read after this number of truncations, and evicts the oldest ones over the limits.
@@ -47,7 +62,9 @@ impl RecentBlocks {
         self.bytes += weight(block);
         self.blocks.push_back((height, block.clone()));
         while self.blocks.len() > MAX_BLOCKS || self.bytes > MAX_BYTES {
-            let Some((height, old)) = self.blocks.pop_front() else { break };
+            let Some((height, old)) = self.blocks.pop_front() else {
+                break;
+            };
             self.bytes -= weight(&old);
             if self.evicted.len() == MAX_BLOCKS {
                 self.evicted.pop_front();
@@ -59,7 +76,10 @@ impl RecentBlocks {
 
 /// Returns the approximate size of a block in memory, in bytes.
 fn weight(block: &Block) -> usize {
-    let logs: usize = block.logs().map(|at| 160 + 32 * at.log.topics().len() + at.log.data.data.len()).sum();
+    let logs: usize = block
+        .logs()
+        .map(|at| 160 + 32 * at.log.topics().len() + at.log.data.data.len())
+        .sum();
     1_024 + 2 * block.size() + 128 * block.receipts.len() + logs
 }
 
@@ -75,7 +95,11 @@ mod tests {
     /// A block of at least this number of bytes.
     fn block(number: u64, bytes: usize) -> Arc<Block> {
         Arc::new(Block {
-            header: Header { number, extra_data: vec![0; bytes].into(), ..Header::default() },
+            header: Header {
+                number,
+                extra_data: vec![0; bytes].into(),
+                ..Header::default()
+            },
             hash: B256::ZERO,
             transactions: Vec::new(),
             receipts: Vec::new(),
@@ -93,7 +117,11 @@ mod tests {
         for height in 2..10 {
             recent.insert(height, &block(height, 1), 0);
         }
-        assert!(recent.get(1).is_some_and(|found| Arc::ptr_eq(&found, &large)));
+        assert!(
+            recent
+                .get(1)
+                .is_some_and(|found| Arc::ptr_eq(&found, &large))
+        );
         assert!(recent.get(9).is_some(), "small ones stay");
 
         drop(large);

@@ -21,18 +21,34 @@ pub struct Repaired {
 /// no usable checkpoint would be left. Can be repeated after an interruption.
 pub fn repair(chain: &ChainStore, identity: ChainIdentity) -> Result<Option<Repaired>, LogError> {
     let ChainStore { storage, log } = chain;
-    let failed = |source: io::Error| LogError::Io { file: storage.describe(""), source };
+    let failed = |source: io::Error| LogError::Io {
+        file: storage.describe(""),
+        source,
+    };
     let heights = checkpoints(&**storage).map_err(failed)?;
     let place = || storage.describe("");
-    let Some((end, what)) = first_fault(log.verify(identity)?, &heights, &place)? else { return Ok(None) };
-    Ok(Some(Repaired { end, what, aside: truncate(chain, identity, end)? }))
+    let Some((end, what)) = first_fault(log.verify(identity)?, &heights, &place)? else {
+        return Ok(None);
+    };
+    Ok(Some(Repaired {
+        end,
+        what,
+        aside: truncate(chain, identity, end)?,
+    }))
 }
 
 /// Puts the entries of the log from height `end` on aside, with the checkpoints that include them. Returns the paths of the
 /// files that were put aside. Can be repeated after an interruption.
-pub fn truncate(chain: &ChainStore, identity: ChainIdentity, end: u64) -> Result<Vec<String>, LogError> {
+pub fn truncate(
+    chain: &ChainStore,
+    identity: ChainIdentity,
+    end: u64,
+) -> Result<Vec<String>, LogError> {
     let ChainStore { storage, log } = chain;
-    let failed = |source: io::Error| LogError::Io { file: storage.describe(""), source };
+    let failed = |source: io::Error| LogError::Io {
+        file: storage.describe(""),
+        source,
+    };
     // Before the log is cut: at no time is there a checkpoint beyond the end of the log.
     let mut aside = checkpoint::put_aside(&**storage, end).map_err(failed)?;
     aside.extend(log.cut(identity, end)?);
@@ -48,22 +64,41 @@ fn first_fault(
     let (Some(&oldest), Some(&newest)) = (checkpoints.first(), checkpoints.last()) else {
         return Err(LogError::Beginning { place: place() });
     };
-    let missing = |from, to| LogError::Missing { from, to, place: place() };
-    let Some(Extent { heights, reverts: found, damage }) = extent else {
-        return if oldest == newest { Ok(None) } else { Err(missing(oldest, newest)) };
+    let missing = |from, to| LogError::Missing {
+        from,
+        to,
+        place: place(),
+    };
+    let Some(Extent {
+        heights,
+        reverts: found,
+        damage,
+    }) = extent
+    else {
+        return if oldest == newest {
+            Ok(None)
+        } else {
+            Err(missing(oldest, newest))
+        };
     };
     if oldest < heights.start {
         return Err(missing(oldest, heights.start));
     }
     let mut reverts = Reverts::default();
-    found.into_iter().for_each(|(at, to)| reverts.insert(at, to));
+    found
+        .into_iter()
+        .for_each(|(at, to)| reverts.insert(at, to));
     let begins = |end: u64| checkpoints.iter().any(|height| reverts.leads(*height, end));
     if begins(heights.end) {
-        let lost = (newest > heights.end).then_some("a checkpoint includes it, but the log does not");
+        let lost =
+            (newest > heights.end).then_some("a checkpoint includes it, but the log does not");
         return Ok(damage.or(lost).map(|what| (heights.end, what)));
     }
     // Without a checkpoint for the present chain, one may be left for the chain before one of the reverts.
     let height = reverts.heights().find(|at| begins(*at));
     let height = height.ok_or_else(|| LogError::Beginning { place: place() })?;
-    Ok(Some((height, "it reverts to a state of which no checkpoint is left")))
+    Ok(Some((
+        height,
+        "it reverts to a state of which no checkpoint is left",
+    )))
 }

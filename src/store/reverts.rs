@@ -35,19 +35,34 @@ impl Reverts {
         let leap = before.and_then(|near| {
             let middle = self.all[near].leap;
             let far = middle.and_then(|middle| self.all[middle].leap);
-            let (near_depth, middle_depth, far_depth) = (depth - 1, self.depth(middle), self.depth(far));
-            if near_depth - middle_depth == middle_depth - far_depth { far } else { Some(near) }
+            let (near_depth, middle_depth, far_depth) =
+                (depth - 1, self.depth(middle), self.depth(far));
+            if near_depth - middle_depth == middle_depth - far_depth {
+                far
+            } else {
+                Some(near)
+            }
         });
-        self.all.push(Revert { at, to, depth, before, leap });
+        self.all.push(Revert {
+            at,
+            to,
+            depth,
+            before,
+            leap,
+        });
     }
 
     /// Returns whether the entry at this height was reverted when the log had `end` entries.
     pub(super) fn is_void(&self, height: u64, end: u64) -> bool {
         let later = |at: &usize| self.all[*at].at > height;
-        let Some(mut at) = self.last_below(end).filter(later) else { return false };
+        let Some(mut at) = self.last_below(end).filter(later) else {
+            return false;
+        };
         // The oldest revert in effect after the entry decides, since it undoes the most.
         loop {
-            let Revert { to, before, leap, .. } = self.all[at];
+            let Revert {
+                to, before, leap, ..
+            } = self.all[at];
             match leap.filter(later).or_else(|| before.filter(later)) {
                 Some(older) => at = older,
                 None => return to <= height,
@@ -58,7 +73,10 @@ impl Reverts {
     /// Returns whether the chain as it was when the log had `end` entries can be replayed from a checkpoint at
     /// `height`.
     pub(super) fn leads(&self, height: u64, end: u64) -> bool {
-        height <= end && height.checked_sub(1).is_none_or(|last| !self.is_void(last, end))
+        height <= end
+            && height
+                .checked_sub(1)
+                .is_none_or(|last| !self.is_void(last, end))
     }
 
     /// Iterates over the heights of all reverts, newest first.
@@ -67,7 +85,9 @@ impl Reverts {
     }
 
     fn last_below(&self, height: u64) -> Option<usize> {
-        self.all.partition_point(|revert| revert.at < height).checked_sub(1)
+        self.all
+            .partition_point(|revert| revert.at < height)
+            .checked_sub(1)
     }
 
     fn depth(&self, at: Option<usize>) -> usize {
@@ -136,7 +156,13 @@ mod tests {
             let at = 2 * COUNT + round;
             reverts.insert(at, if round % 2 == 0 { COUNT } else { at - 1 });
         }
-        let void = (0..3 * COUNT).filter(|height| reverts.is_void(*height, 3 * COUNT)).count();
-        assert!(void > 0 && start.elapsed().as_secs() < 20, "{void} in {:?}", start.elapsed());
+        let void = (0..3 * COUNT)
+            .filter(|height| reverts.is_void(*height, 3 * COUNT))
+            .count();
+        assert!(
+            void > 0 && start.elapsed().as_secs() < 20,
+            "{void} in {:?}",
+            start.elapsed()
+        );
     }
 }

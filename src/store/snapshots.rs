@@ -58,7 +58,10 @@ impl Snapshots {
 
     /// Returns the snapshot with this id.
     pub fn get(&self, id: u64) -> Option<SnapshotInfo> {
-        self.all.get(self.position(id)).cloned().filter(|found| found.id == id)
+        self.all
+            .get(self.position(id))
+            .cloned()
+            .filter(|found| found.id == id)
     }
 
     /// Adds a snapshot, whose id is not below [`next_id`](Self::next_id).
@@ -85,13 +88,31 @@ impl Snapshots {
             LogEntry::Snapshot { id, .. } if *id < self.next => {
                 Err(format!("snapshot {id} follows snapshot {}", self.next - 1))
             }
-            LogEntry::Snapshot { id: id @ u64::MAX, .. } => Err(format!("snapshot {id} leaves no id for another one")),
-            LogEntry::Snapshot { id, number, hash, shift, name } => {
+            LogEntry::Snapshot {
+                id: id @ u64::MAX, ..
+            } => Err(format!("snapshot {id} leaves no id for another one")),
+            LogEntry::Snapshot {
+                id,
+                number,
+                hash,
+                shift,
+                name,
+            } => {
                 let (id, number, hash, shift, name) = (*id, *number, *hash, *shift, name.clone());
-                self.add(SnapshotInfo { id, height, number, hash, shift, name });
+                self.add(SnapshotInfo {
+                    id,
+                    height,
+                    number,
+                    hash,
+                    shift,
+                    name,
+                });
                 Ok(())
             }
-            LogEntry::Revert { uses_up: Some(first), .. } => {
+            LogEntry::Revert {
+                uses_up: Some(first),
+                ..
+            } => {
                 self.use_up(*first);
                 Ok(())
             }
@@ -112,7 +133,15 @@ impl Snapshots {
     pub(super) fn write(&self, out: &mut Writer) {
         out.number(self.next);
         out.number(self.all.len() as u64);
-        for SnapshotInfo { id, height, number, hash, shift, .. } in &*self.all {
+        for SnapshotInfo {
+            id,
+            height,
+            number,
+            hash,
+            shift,
+            ..
+        } in &*self.all
+        {
             out.number(*id);
             out.number(*height);
             out.number(*number);
@@ -123,7 +152,11 @@ impl Snapshots {
 
     /// Encodes the names of the snapshots.
     pub(super) fn write_names(&self, out: &mut Writer) {
-        let named: Vec<_> = self.all.iter().filter_map(|own| Some((own.id, own.name.as_ref()?))).collect();
+        let named: Vec<_> = self
+            .all
+            .iter()
+            .filter_map(|own| Some((own.id, own.name.as_ref()?)))
+            .collect();
         out.number(named.len() as u64);
         for (id, name) in named {
             out.number(id);
@@ -136,7 +169,9 @@ impl Snapshots {
         for _ in 0..from.count(MIN_ENCODED_NAME)? {
             let (id, name) = (from.number()?, read_name(from)?);
             let at = self.position(id);
-            let named = Arc::make_mut(&mut self.all).get_mut(at).filter(|own| own.id == id);
+            let named = Arc::make_mut(&mut self.all)
+                .get_mut(at)
+                .filter(|own| own.id == id);
             named.ok_or(Malformed("name of a snapshot"))?.name = Some(name.into());
         }
         Ok(())
@@ -148,14 +183,24 @@ impl Snapshots {
         let snapshot = |_| {
             let (id, height, number) = (from.number()?, from.number()?, from.number()?);
             let (hash, shift) = (from.array()?.into(), TimeShift::read(from)?);
-            Ok(SnapshotInfo { id, height, number, hash, shift, name: None })
+            Ok(SnapshotInfo {
+                id,
+                height,
+                number,
+                hash,
+                shift,
+                name: None,
+            })
         };
         let all: VecDeque<_> = (0..count).map(snapshot).collect::<Result<_, Malformed>>()?;
         let ids = all.iter().map(|own| own.id).chain([next]);
         if all.len() > MAX_SNAPSHOTS || !ids.is_sorted_by(|id, later| id < later) {
             return Err(Malformed("snapshots"));
         }
-        Ok(Self { all: Arc::new(all), next })
+        Ok(Self {
+            all: Arc::new(all),
+            next,
+        })
     }
 }
 
@@ -179,13 +224,22 @@ mod tests {
         let mut snapshots = Snapshots::default();
         let all = MAX_SNAPSHOTS as u64 + 10;
         (0..all).for_each(|id| snapshots.add(snapshot(id)));
-        assert_eq!((snapshots.get(9), snapshots.get(10)), (None, Some(snapshot(10))));
+        assert_eq!(
+            (snapshots.get(9), snapshots.get(10)),
+            (None, Some(snapshot(10)))
+        );
         snapshots.use_up(all - 5);
-        assert_eq!((snapshots.get(all - 5), snapshots.get(all - 6)), (None, Some(snapshot(all - 6))));
+        assert_eq!(
+            (snapshots.get(all - 5), snapshots.get(all - 6)),
+            (None, Some(snapshot(all - 6)))
+        );
         assert_eq!(snapshots.next_id(), all, "ids are not used again");
         let mut out = Writer::default();
         snapshots.write(&mut out);
-        assert_eq!(Snapshots::read(&mut Reader::new(out.bytes())), Ok(snapshots));
+        assert_eq!(
+            Snapshots::read(&mut Reader::new(out.bytes())),
+            Ok(snapshots)
+        );
     }
 
     #[test]
@@ -193,7 +247,10 @@ mod tests {
         let mut snapshots = Snapshots::default();
         (0..4).for_each(|id| snapshots.add(snapshot(id)));
         assert!(!snapshots.has_names());
-        snapshots.add(SnapshotInfo { name: Some("vor dem Umbau ☂".into()), ..snapshot(4) });
+        snapshots.add(SnapshotInfo {
+            name: Some("vor dem Umbau ☂".into()),
+            ..snapshot(4)
+        });
         let mut out = Writer::default();
         snapshots.write(&mut out);
         snapshots.write_names(&mut out);
@@ -212,17 +269,35 @@ mod tests {
     #[test]
     fn snapshots_out_of_order_and_ids_that_come_again_are_rejected() {
         let shift = TimeShift::default();
-        let entry = |id| LogEntry::Snapshot { id, number: 0, hash: B256::ZERO, shift, name: None };
+        let entry = |id| LogEntry::Snapshot {
+            id,
+            number: 0,
+            hash: B256::ZERO,
+            shift,
+            name: None,
+        };
         let mut snapshots = Snapshots::default();
         snapshots.follow(0, &entry(4)).unwrap();
-        snapshots.follow(1, &LogEntry::Revert { to: 0, shift, uses_up: Some(2) }).unwrap();
+        snapshots
+            .follow(
+                1,
+                &LogEntry::Revert {
+                    to: 0,
+                    shift,
+                    uses_up: Some(2),
+                },
+            )
+            .unwrap();
         assert!(snapshots.follow(2, &entry(4)).is_err());
         assert!(snapshots.follow(2, &entry(u64::MAX)).is_err());
         for ids in [[1, 0], [0, 7], [1, 1], [0, 2]] {
             let mut out = Writer::default();
             let all = Arc::new(ids.map(snapshot).into());
             Snapshots { all, next: 2 }.write(&mut out);
-            assert!(Snapshots::read(&mut Reader::new(out.bytes())).is_err(), "{ids:?}");
+            assert!(
+                Snapshots::read(&mut Reader::new(out.bytes())).is_err(),
+                "{ids:?}"
+            );
         }
     }
 }

@@ -55,8 +55,12 @@ enum Mark {
 
 impl Mark {
     fn load(storage: &dyn Storage) -> io::Result<Option<Self>> {
-        let Some(text) = read_file(storage, NAME)? else { return Ok(None) };
-        Ok(Some(serde_json::from_slice(&text).map_or(Self::Unreadable, Self::Progress)))
+        let Some(text) = read_file(storage, NAME)? else {
+            return Ok(None);
+        };
+        Ok(Some(
+            serde_json::from_slice(&text).map_or(Self::Unreadable, Self::Progress),
+        ))
     }
 
     fn describe(&self, storage: &dyn Storage) -> String {
@@ -83,7 +87,11 @@ impl Mark {
     }
 
     fn refusal(&self, storage: &dyn Storage) -> FillError {
-        FillError::Refused(format!("{}: {}", storage.describe(""), self.describe(storage)))
+        FillError::Refused(format!(
+            "{}: {}",
+            storage.describe(""),
+            self.describe(storage)
+        ))
     }
 }
 
@@ -110,7 +118,15 @@ pub(super) fn begin(storage: &dyn Storage, command: CopyCommand) -> Result<(), F
         Some(mark @ Mark::Progress(_)) => return Err(mark.refusal(storage)),
         mark => {
             expect_empty(storage)?;
-            create(storage, &CopyProgress { command, aside: None, moved: true }, mark.is_some())?;
+            create(
+                storage,
+                &CopyProgress {
+                    command,
+                    aside: None,
+                    moved: true,
+                },
+                mark.is_some(),
+            )?;
         }
     }
     expect_empty(storage)
@@ -123,8 +139,16 @@ pub(super) fn begin_restore(storage: &dyn Storage) -> Result<Option<String>, Fil
         Some(Mark::Progress(progress)) if progress.command == CopyCommand::Restore => progress,
         Some(mark @ Mark::Progress(_)) => return Err(mark.refusal(storage)),
         mark => {
-            let aside = if names(storage)?.is_empty() { None } else { Some(free_folder(storage)?) };
-            let progress = CopyProgress { command: CopyCommand::Restore, moved: aside.is_none(), aside };
+            let aside = if names(storage)?.is_empty() {
+                None
+            } else {
+                Some(free_folder(storage)?)
+            };
+            let progress = CopyProgress {
+                command: CopyCommand::Restore,
+                moved: aside.is_none(),
+                aside,
+            };
             create(storage, &progress, mark.is_some())?;
             progress
         }
@@ -144,7 +168,9 @@ pub(super) fn finish_moving(storage: &dyn Storage) -> io::Result<()> {
 }
 
 fn put_aside(storage: &dyn Storage, progress: CopyProgress) -> io::Result<CopyProgress> {
-    let Some(folder) = progress.aside.as_deref().filter(|_| !progress.moved) else { return Ok(progress) };
+    let Some(folder) = progress.aside.as_deref().filter(|_| !progress.moved) else {
+        return Ok(progress);
+    };
     let target = storage.folder(folder)?;
     let mut names = names(storage)?;
     // The chain file comes last, so that a folder with it is complete.
@@ -154,7 +180,10 @@ fn put_aside(storage: &dyn Storage, progress: CopyProgress) -> io::Result<CopyPr
     }
     target.sync_names()?;
     storage.sync_names()?;
-    let progress = CopyProgress { moved: true, ..progress };
+    let progress = CopyProgress {
+        moved: true,
+        ..progress
+    };
     replace_file(storage, NAME, &text(&progress)?)?;
     Ok(progress)
 }
@@ -198,7 +227,10 @@ fn names(storage: &dyn Storage) -> io::Result<Vec<String>> {
 
 fn expect_empty(storage: &dyn Storage) -> Result<(), FillError> {
     match names(storage)?.first() {
-        Some(name) => Err(FillError::Refused(format!("{}: the directory is not empty", storage.describe(name)))),
+        Some(name) => Err(FillError::Refused(format!(
+            "{}: the directory is not empty",
+            storage.describe(name)
+        ))),
         None => Ok(()),
     }
 }
@@ -212,7 +244,10 @@ fn clear(storage: &dyn Storage) -> io::Result<()> {
             || is_log_file(name)
             || kinds.iter().any(|kind| name.starts_with(kind))
     };
-    names(storage)?.iter().filter(|name| is_copied(name)).try_for_each(|name| storage.remove(name))
+    names(storage)?
+        .iter()
+        .filter(|name| is_copied(name))
+        .try_for_each(|name| storage.remove(name))
 }
 
 /// Returns the first unused name `replaced-N`.

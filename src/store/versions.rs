@@ -32,25 +32,39 @@ impl Versions {
             let address = &change.address;
             self.push(StateKey::of(address, Part::Fields), height);
             let is_gone = change.after.is_none();
-            if is_gone || change.after.as_ref().is_some_and(|fields| fields.code.is_some()) {
+            if is_gone
+                || change
+                    .after
+                    .as_ref()
+                    .is_some_and(|fields| fields.code.is_some())
+            {
                 self.push(StateKey::of(address, Part::Code), height);
             }
             if is_gone || change.storage_wiped {
                 self.push(StateKey::of(address, Part::Storage), height);
             }
-            change.storage.iter().for_each(|(index, _)| self.push(StateKey::of(address, Part::Slot(*index)), height));
+            change.storage.iter().for_each(|(index, _)| {
+                self.push(StateKey::of(address, Part::Slot(*index)), height)
+            });
         }
     }
 
     fn push(&mut self, key: StateKey, height: u64) {
         // A part is far too small to have more versions than this.
-        let Ok(at) = u32::try_from(self.all.len()) else { return };
+        let Ok(at) = u32::try_from(self.all.len()) else {
+            return;
+        };
         let older = self.newest.insert(key, at).unwrap_or(NONE);
         self.all.push(Version { key, height, older });
     }
 
     /// Returns the height of the newest entry below a height that has this key and that `is_in_effect` accepts.
-    pub(super) fn before(&self, key: StateKey, below: u64, is_in_effect: impl Fn(u64) -> bool) -> Option<u64> {
+    pub(super) fn before(
+        &self,
+        key: StateKey,
+        below: u64,
+        is_in_effect: impl Fn(u64) -> bool,
+    ) -> Option<u64> {
         let mut at = *self.newest.get(&key)?;
         while let Some(version) = self.all.get(at as usize) {
             if version.height < below && is_in_effect(version.height) {
@@ -63,7 +77,11 @@ impl Versions {
 
     /// Returns key and height of each version, in ascending order.
     pub(super) fn rows(&self) -> Vec<[u64; 2]> {
-        let mut rows: Vec<_> = self.all.iter().map(|version| [version.key.0, version.height]).collect();
+        let mut rows: Vec<_> = self
+            .all
+            .iter()
+            .map(|version| [version.key.0, version.height])
+            .collect();
         rows.sort_unstable();
         rows
     }

@@ -41,21 +41,31 @@ pub(super) fn layer<S>(config: &Traces) -> Result<Option<(impl Layer<S>, Exporti
 where
     S: Subscriber + for<'a> LookupSpan<'a>,
 {
-    let Some(endpoint) = &config.endpoint else { return Ok(None) };
+    let Some(endpoint) = &config.endpoint else {
+        return Ok(None);
+    };
     tls::install_provider();
     let exporter = SpanExporter::builder()
         .with_http()
         .with_protocol(Protocol::HttpBinary)
         .with_endpoint(endpoint)
         .build()
-        .map_err(|error| TracesError { endpoint: redact::url(endpoint), problem: error.to_string() })?;
+        .map_err(|error| TracesError {
+            endpoint: redact::url(endpoint),
+            problem: error.to_string(),
+        })?;
     let resource = Resource::builder()
         .with_service_name("tetrad")
-        .with_attribute(opentelemetry::KeyValue::new("service.version", env!("CARGO_PKG_VERSION")))
+        .with_attribute(opentelemetry::KeyValue::new(
+            "service.version",
+            env!("CARGO_PKG_VERSION"),
+        ))
         .build();
     let provider = SdkTracerProvider::builder()
         .with_batch_exporter(exporter)
-        .with_sampler(Sampler::ParentBased(Box::new(Sampler::TraceIdRatioBased(config.sample_ratio))))
+        .with_sampler(Sampler::ParentBased(Box::new(Sampler::TraceIdRatioBased(
+            config.sample_ratio,
+        ))))
         .with_resource(resource)
         .build();
     global::set_text_map_propagator(TraceContextPropagator::new());

@@ -35,9 +35,9 @@ impl AdminToken {
         let token = text.trim();
         match token.len() >= MIN_LENGTH && token.bytes().all(|byte| byte.is_ascii_graphic()) {
             true => Ok(Self::of(token)),
-            false => {
-                Err(format!("expected at least {MIN_LENGTH} letters, digits and punctuation marks, without spaces"))
-            }
+            false => Err(format!(
+                "expected at least {MIN_LENGTH} letters, digits and punctuation marks, without spaces"
+            )),
         }
     }
 
@@ -58,7 +58,10 @@ impl AdminToken {
 
 async fn authenticate(State(token): State<AdminToken>, request: Request, next: Next) -> Response {
     if protects(request.uri().path()) {
-        let given = request.headers().get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
+        let given = request
+            .headers()
+            .get(header::AUTHORIZATION)
+            .and_then(|value| value.to_str().ok());
         let given = given.and_then(|value| value.split_once(' '));
         let given = given.filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"));
         if !given.is_some_and(|(_, given)| token.is(given.trim())) {
@@ -77,7 +80,12 @@ mod tests {
         let token = AdminToken::parse("0123456789abcdef\n").expect("a token");
         assert!(token.is("0123456789abcdef"));
         assert!(!token.is("0123456789abcdeF") && !token.is("") && !token.is("0123456789abcdef0"));
-        for text in ["", "0123456789abcde", "0123456789 abcdef", "0123456789abcdefé"] {
+        for text in [
+            "",
+            "0123456789abcde",
+            "0123456789 abcdef",
+            "0123456789abcdefé",
+        ] {
             assert!(AdminToken::parse(text).is_err(), "{text:?}");
         }
     }

@@ -18,7 +18,9 @@ use axum::{
 use hyper::body::{Frame, SizeHint};
 use serde::Serialize;
 
-use super::{Budget, Held, RestError, budget::UNCOUNTED, flow::StreamBytes, request::current_budget};
+use super::{
+    Budget, Held, RestError, budget::UNCOUNTED, flow::StreamBytes, request::current_budget,
+};
 
 /// Most bytes of a body that is written as a whole.
 pub const MAX_ANSWER: usize = 32 << 20;
@@ -59,7 +61,10 @@ impl From<serde_json::Error> for AnswerError {
 impl From<AnswerError> for RestError {
     fn from(error: AnswerError) -> Self {
         match error {
-            AnswerError::TooLong(_) => Self::Body { status: StatusCode::PAYLOAD_TOO_LARGE, what: error.to_string() },
+            AnswerError::TooLong(_) => Self::Body {
+                status: StatusCode::PAYLOAD_TOO_LARGE,
+                what: error.to_string(),
+            },
             AnswerError::NoRoom => Self::NoRoom,
             AnswerError::Unwritable => Self::Internal(error.to_string()),
         }
@@ -83,7 +88,12 @@ impl AnswerWriter {
 
     /// An empty body of at most `limit` bytes, which counts against `budget`.
     pub fn within(budget: Budget, limit: usize) -> Self {
-        Self { limit, budget, held: Held::default(), bytes: Vec::with_capacity(INITIAL_CAPACITY) }
+        Self {
+            limit,
+            budget,
+            held: Held::default(),
+            bytes: Vec::with_capacity(INITIAL_CAPACITY),
+        }
     }
 
     /// The number of bytes written so far.
@@ -109,13 +119,21 @@ impl AnswerWriter {
 
     /// Grows the buffer for more bytes.
     pub fn reserve(&mut self, more: usize) -> Result<(), AnswerError> {
-        if self.fits(more) { Ok(()) } else { self.grow(self.bytes.len() + more) }
+        if self.fits(more) {
+            Ok(())
+        } else {
+            self.grow(self.bytes.len() + more)
+        }
     }
 
     /// Whether more bytes fit without growing.
     #[inline(always)]
     fn fits(&self, more: usize) -> bool {
-        more <= self.bytes.capacity().min(self.limit).saturating_sub(self.bytes.len())
+        more <= self
+            .bytes
+            .capacity()
+            .min(self.limit)
+            .saturating_sub(self.bytes.len())
     }
 
     /// Appends bytes.
@@ -139,7 +157,11 @@ impl AnswerWriter {
     }
 
     /// Appends `length` bytes that `fill` sets.
-    pub fn push_with(&mut self, length: usize, fill: impl FnOnce(&mut [u8])) -> Result<(), AnswerError> {
+    pub fn push_with(
+        &mut self,
+        length: usize,
+        fill: impl FnOnce(&mut [u8]),
+    ) -> Result<(), AnswerError> {
         self.reserve(length)?;
         let start = self.bytes.len();
         self.bytes.resize(start + length, 0);
@@ -188,11 +210,18 @@ impl AnswerWriter {
             return Err(AnswerError::TooLong(self.limit));
         }
         let capacity = self.bytes.capacity();
-        let ahead = if capacity < DOUBLING { capacity } else { capacity / 2 };
+        let ahead = if capacity < DOUBLING {
+            capacity
+        } else {
+            capacity / 2
+        };
         let wanted = needed.max((capacity + ahead).min(self.limit));
         // There may be room for what is needed, if not for more.
-        let granted = [wanted, needed].into_iter().find(|bytes| self.budget.try_grow(&mut self.held, *bytes));
-        self.bytes.reserve_exact(granted.ok_or(AnswerError::NoRoom)? - self.bytes.len());
+        let granted = [wanted, needed]
+            .into_iter()
+            .find(|bytes| self.budget.try_grow(&mut self.held, *bytes));
+        self.bytes
+            .reserve_exact(granted.ok_or(AnswerError::NoRoom)? - self.bytes.len());
         Ok(())
     }
 
@@ -245,7 +274,11 @@ impl Answer {
     #[cfg(test)]
     pub fn counted(bytes: Vec<u8>, budget: &Budget) -> Result<Self, AnswerError> {
         let mut held = Held::default();
-        if budget.try_grow(&mut held, bytes.capacity()) { Ok(Self { bytes, held }) } else { Err(AnswerError::NoRoom) }
+        if budget.try_grow(&mut held, bytes.capacity()) {
+            Ok(Self { bytes, held })
+        } else {
+            Err(AnswerError::NoRoom)
+        }
     }
 
     /// The JSON of a value, for the request that the current task or thread answers.
@@ -268,7 +301,10 @@ impl Answer {
     /// The response of JSON with this body.
     pub fn into_json(self) -> Response {
         let mut response = self.into_response();
-        response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        response.headers_mut().insert(
+            header::CONTENT_TYPE,
+            HeaderValue::from_static("application/json"),
+        );
         response
     }
 }
@@ -316,7 +352,11 @@ pub(super) struct CountedBody {
 impl CountedBody {
     /// Counts the body of a response, and refuses it if there is no room.
     pub(super) async fn count(mut response: Response, budget: &Budget) -> Response<Self> {
-        let is_short = response.body().size_hint().exact().is_some_and(|length| length <= UNCOUNTED as u64);
+        let is_short = response
+            .body()
+            .size_hint()
+            .exact()
+            .is_some_and(|length| length <= UNCOUNTED as u64);
         if is_short || response.extensions_mut().remove::<Counted>().is_some() {
             return response.map(Self::from_counted);
         }
@@ -330,7 +370,14 @@ impl CountedBody {
     async fn count_long(response: Response, budget: &Budget) -> Response<Self> {
         let (head, body) = response.into_parts();
         let Some(length) = body.size_hint().exact() else {
-            return Response::from_parts(head, Self { body, by_piece: Some(budget.clone()), stream: None });
+            return Response::from_parts(
+                head,
+                Self {
+                    body,
+                    by_piece: Some(budget.clone()),
+                    stream: None,
+                },
+            );
         };
         let length = usize::try_from(length).unwrap_or(usize::MAX);
         let mut held = Held::default();
@@ -344,12 +391,19 @@ impl CountedBody {
 
     /// A body that is short, shared, or holds its memory.
     pub(super) fn from_counted(body: Body) -> Self {
-        Self { body, by_piece: None, stream: None }
+        Self {
+            body,
+            by_piece: None,
+            stream: None,
+        }
     }
 
     /// The same body, of which these bytes count.
     pub(super) fn with_stream_bytes(self, bytes: StreamBytes) -> Self {
-        Self { stream: Some(bytes), ..self }
+        Self {
+            stream: Some(bytes),
+            ..self
+        }
     }
 
     /// Hands over what counts of it.
@@ -367,7 +421,9 @@ impl HttpBody for CountedBody {
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
         let frame = ready!(Pin::new(&mut self.body).poll_frame(context));
-        let Some(budget) = &self.by_piece else { return Poll::Ready(frame) };
+        let Some(budget) = &self.by_piece else {
+            return Poll::Ready(frame);
+        };
         Poll::Ready(frame.map(|frame| counted_frame(frame?, budget)))
     }
 
@@ -456,9 +512,11 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn bodies_that_nobody_counted_are_counted_or_refused() {
         let budget = Budget::new(1 << 20);
-        let first = CountedBody::count(Response::new(Body::from(vec![0; 700 << 10])), &budget).await;
+        let first =
+            CountedBody::count(Response::new(Body::from(vec![0; 700 << 10])), &budget).await;
         assert!(budget.used() >= 700 << 10);
-        let second = CountedBody::count(Response::new(Body::from(vec![0; 700 << 10])), &budget).await;
+        let second =
+            CountedBody::count(Response::new(Body::from(vec![0; 700 << 10])), &budget).await;
         assert_eq!(second.status(), StatusCode::SERVICE_UNAVAILABLE);
         drop(first);
         assert_eq!(budget.used(), 0);
@@ -466,7 +524,10 @@ mod tests {
         let file = Bytes::from_static(&[0; 700 << 10]);
         let shared = [(); 3].map(|()| shared(file.clone()));
         for response in shared {
-            assert_eq!(CountedBody::count(response, &budget).await.status(), StatusCode::OK);
+            assert_eq!(
+                CountedBody::count(response, &budget).await.status(),
+                StatusCode::OK
+            );
         }
         assert_eq!(budget.used(), 0);
     }

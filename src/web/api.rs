@@ -85,17 +85,33 @@ impl Operation {
     /// those of JSON-RPC and WebSockets.
     pub fn new(tag: &'static str, summary: &'static str) -> Self {
         let (parameters, responses) = (Vec::new(), Vec::new());
-        Self { method: "", path: "".into(), tag, id: None, summary, parameters, body: None, responses }
+        Self {
+            method: "",
+            path: "".into(),
+            tag,
+            id: None,
+            summary,
+            parameters,
+            body: None,
+            responses,
+        }
     }
 
     /// Sets the name for programs, in camelCase.
     pub fn named(self, id: impl Into<Cow<'static, str>>) -> Self {
-        Self { id: Some(id.into()), ..self }
+        Self {
+            id: Some(id.into()),
+            ..self
+        }
     }
 
     /// Sets the method and the path.
     pub fn at(self, method: &'static str, path: impl Into<Cow<'static, str>>) -> Self {
-        Self { method, path: path.into(), ..self }
+        Self {
+            method,
+            path: path.into(),
+            ..self
+        }
     }
 
     /// Adds parameters.
@@ -133,28 +149,51 @@ impl Operation {
         description: &'static str,
     ) -> Self {
         let schema = Some(SchemaGenerator::subschema_for::<T> as SchemaOf);
-        self.responses.push(ResponseKind { status, description, media, schema, is_default: false });
+        self.responses.push(ResponseKind {
+            status,
+            description,
+            media,
+            schema,
+            is_default: false,
+        });
         self
     }
 
     /// Adds the response of all statuses that are not described, with a text.
     pub fn answers_otherwise(mut self, description: &'static str) -> Self {
-        let (media, schema) = ("text/plain; charset=utf-8", Some(SchemaGenerator::subschema_for::<String> as SchemaOf));
+        let (media, schema) = (
+            "text/plain; charset=utf-8",
+            Some(SchemaGenerator::subschema_for::<String> as SchemaOf),
+        );
         let status = StatusCode::INTERNAL_SERVER_ERROR;
-        self.responses.push(ResponseKind { status, description, media, schema, is_default: true });
+        self.responses.push(ResponseKind {
+            status,
+            description,
+            media,
+            schema,
+            is_default: true,
+        });
         self
     }
 
     /// Adds a response without a body.
     pub fn answers_bare(mut self, status: StatusCode, description: &'static str) -> Self {
         let (media, schema) = ("", None);
-        self.responses.push(ResponseKind { status, description, media, schema, is_default: false });
+        self.responses.push(ResponseKind {
+            status,
+            description,
+            media,
+            schema,
+            is_default: false,
+        });
         self
     }
 
     /// Adds error responses with the body that errors of type `E` have.
     pub fn fails<E: Failure>(self, statuses: &[StatusCode]) -> Self {
-        statuses.iter().fold(self, |operation, status| operation.answers::<E::Body>(*status, E::reason(*status)))
+        statuses.iter().fold(self, |operation, status| {
+            operation.answers::<E::Body>(*status, E::reason(*status))
+        })
     }
 }
 
@@ -239,7 +278,12 @@ documented!(A B C D E);
 impl<S: Clone + Send + Sync + 'static> Api<S> {
     /// No routes yet, of the interface `tag`.
     pub fn new(tag: &'static str) -> Self {
-        Self { tag, router: Router::new(), operations: Vec::new(), undescribed: None }
+        Self {
+            tag,
+            router: Router::new(),
+            operations: Vec::new(),
+            undescribed: None,
+        }
     }
 
     /// Refuses parameters in queries that a route does not describe, on the routes that follow, but for those
@@ -250,12 +294,22 @@ impl<S: Clone + Send + Sync + 'static> Api<S> {
     {
         let refuse = |error| E::from(error).into_response();
         let describe = |operation: Operation| operation.fails::<E>(&[StatusCode::BAD_REQUEST]);
-        Self { undescribed: Some(Undescribed { without_effect, refuse, describe }), ..self }
+        Self {
+            undescribed: Some(Undescribed {
+                without_effect,
+                refuse,
+                describe,
+            }),
+            ..self
+        }
     }
 
     /// Ignores parameters in queries that a route does not describe, on the routes that follow.
     pub fn any_parameters(self) -> Self {
-        Self { undescribed: None, ..self }
+        Self {
+            undescribed: None,
+            ..self
+        }
     }
 
     /// Counts the routes that follow to the interface `tag`.
@@ -279,9 +333,18 @@ impl<S: Clone + Send + Sync + 'static> Api<S> {
         H: Handler<T, S> + Documented<S, D>,
         T: 'static,
     {
-        let statuses = [StatusCode::PAYLOAD_TOO_LARGE, StatusCode::UNSUPPORTED_MEDIA_TYPE];
-        let operation = H::describe(Operation::new(self.tag, summary)).fails::<RestError>(&statuses);
-        self.route("post", path, axum::routing::post(handler).route_layer(from_fn(only_json)), operation)
+        let statuses = [
+            StatusCode::PAYLOAD_TOO_LARGE,
+            StatusCode::UNSUPPORTED_MEDIA_TYPE,
+        ];
+        let operation =
+            H::describe(Operation::new(self.tag, summary)).fails::<RestError>(&statuses);
+        self.route(
+            "post",
+            path,
+            axum::routing::post(handler).route_layer(from_fn(only_json)),
+            operation,
+        )
     }
 
     /// Adds a route for `POST` that takes TOML only.
@@ -290,9 +353,18 @@ impl<S: Clone + Send + Sync + 'static> Api<S> {
         H: Handler<T, S> + Documented<S, D>,
         T: 'static,
     {
-        let statuses = [StatusCode::PAYLOAD_TOO_LARGE, StatusCode::UNSUPPORTED_MEDIA_TYPE];
-        let operation = H::describe(Operation::new(self.tag, summary)).fails::<RestError>(&statuses);
-        self.route("post", path, axum::routing::post(handler).route_layer(from_fn(only_toml)), operation)
+        let statuses = [
+            StatusCode::PAYLOAD_TOO_LARGE,
+            StatusCode::UNSUPPORTED_MEDIA_TYPE,
+        ];
+        let operation =
+            H::describe(Operation::new(self.tag, summary)).fails::<RestError>(&statuses);
+        self.route(
+            "post",
+            path,
+            axum::routing::post(handler).route_layer(from_fn(only_toml)),
+            operation,
+        )
     }
 
     /// Adds a route for `POST` that takes bodies of any type: it changes nothing, or only what the body proves to be allowed.
@@ -313,8 +385,14 @@ impl<S: Clone + Send + Sync + 'static> Api<S> {
         T: 'static,
     {
         let statuses = [StatusCode::UNSUPPORTED_MEDIA_TYPE];
-        let operation = H::describe(Operation::new(self.tag, summary)).fails::<RestError>(&statuses);
-        self.route("delete", path, axum::routing::delete(handler).route_layer(from_fn(only_json)), operation)
+        let operation =
+            H::describe(Operation::new(self.tag, summary)).fails::<RestError>(&statuses);
+        self.route(
+            "delete",
+            path,
+            axum::routing::delete(handler).route_layer(from_fn(only_json)),
+            operation,
+        )
     }
 
     fn route(
@@ -324,16 +402,26 @@ impl<S: Clone + Send + Sync + 'static> Api<S> {
         routes: MethodRouter<S, Infallible>,
         operation: Operation,
     ) -> Self {
-        let mut named = operation.parameters.iter().filter(|parameter| parameter.place == ParameterPlace::Path);
+        let mut named = operation
+            .parameters
+            .iter()
+            .filter(|parameter| parameter.place == ParameterPlace::Path);
         debug_assert!(
             named.all(|parameter| path.contains(&format!("{{{}}}", parameter.name))),
             "{path} has no segment for a parameter of its handler"
         );
         let (routes, operation) = match self.undescribed {
             None => (routes, operation),
-            Some(Undescribed { without_effect, refuse, describe }) => {
+            Some(Undescribed {
+                without_effect,
+                refuse,
+                describe,
+            }) => {
                 let accepted = QueryNames::of(&operation.parameters, without_effect, refuse);
-                (routes.route_layer(from_fn_with_state(accepted, only_accepted)), describe(operation))
+                (
+                    routes.route_layer(from_fn_with_state(accepted, only_accepted)),
+                    describe(operation),
+                )
             }
         };
         self.router = self.router.route(path, routes);

@@ -57,12 +57,22 @@ impl Budget {
     /// A budget of this number of bytes.
     pub fn new(bytes: usize) -> Self {
         let (total, used, released) = (bytes.max(1), AtomicUsize::new(0), Notify::new());
-        Self { shared: Arc::new(Shared { total, used, released }), reserved: 0 }
+        Self {
+            shared: Arc::new(Shared {
+                total,
+                used,
+                released,
+            }),
+            reserved: 0,
+        }
     }
 
     /// The same bytes for requests, which leave a share of them to responses, unless a request is the only holder.
     pub(super) fn for_requests(&self) -> Self {
-        Self { shared: self.shared.clone(), reserved: self.bytes() / SHARES }
+        Self {
+            shared: self.shared.clone(),
+            reserved: self.bytes() / SHARES,
+        }
     }
 
     /// The size of the budget in bytes.
@@ -116,7 +126,11 @@ impl Budget {
         }
         let more = wanted - held.bytes;
         let take = |used: usize| Some(used + more).filter(|used| self.permits(wanted, *used));
-        let taken = self.shared.used.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take).is_ok();
+        let taken = self
+            .shared
+            .used
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, take)
+            .is_ok();
         if taken {
             held.bytes = wanted;
             held.from = Some(self.shared.clone());
@@ -143,7 +157,9 @@ impl Budget {
     /// Whether one holder may have `bytes` of all `used` bytes: no more than what stays free for the others, without what is
     /// reserved, unless it is the only one.
     fn permits(&self, bytes: usize, used: usize) -> bool {
-        let Some(free) = self.shared.total.checked_sub(used) else { return false };
+        let Some(free) = self.shared.total.checked_sub(used) else {
+            return false;
+        };
         bytes <= free.saturating_sub(self.reserved) || bytes == used
     }
 }
@@ -188,7 +204,11 @@ impl Held {
 
     /// The same for bytes that may be shared.
     pub(super) fn attach_to(self, bytes: Bytes) -> Bytes {
-        if self.is_nothing() { bytes } else { attached(bytes, self) }
+        if self.is_nothing() {
+            bytes
+        } else {
+            attached(bytes, self)
+        }
     }
 }
 
@@ -213,7 +233,12 @@ mod tests {
         let mut held = budget.hold(600 << 10).await.expect("room");
         assert!(budget.hold(600 << 10).await.is_none());
         assert!(!budget.try_grow(&mut Held::default(), 600 << 10));
-        assert!(budget.hold(UNCOUNTED).await.is_some_and(|held| held.is_nothing()));
+        assert!(
+            budget
+                .hold(UNCOUNTED)
+                .await
+                .is_some_and(|held| held.is_nothing())
+        );
         assert!(budget.grow(&mut held, 1 << 20).await);
         assert!(budget.hold(UNCOUNTED + 1).await.is_none());
         drop(held);
@@ -256,7 +281,10 @@ mod tests {
         assert!(budget.hold(4 << 20).await.is_some());
 
         drop(flood);
-        assert!(requests.hold(64 << 20).await.is_some(), "alone, a request may have everything");
+        assert!(
+            requests.hold(64 << 20).await.is_some(),
+            "alone, a request may have everything"
+        );
     }
 
     #[tokio::test]

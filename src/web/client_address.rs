@@ -25,7 +25,9 @@ impl From<IpAddr> for ClientKey {
     fn from(address: IpAddr) -> Self {
         Self(match address.to_canonical() {
             IpAddr::V4(address) => address.into(),
-            IpAddr::V6(address) => Ipv6Addr::from_bits(address.to_bits() & !u128::from(u64::MAX)).into(),
+            IpAddr::V6(address) => {
+                Ipv6Addr::from_bits(address.to_bits() & !u128::from(u64::MAX)).into()
+            }
         })
     }
 }
@@ -56,7 +58,10 @@ pub struct Peer {
 
 impl Default for Peer {
     fn default() -> Self {
-        Self { address: (Ipv4Addr::UNSPECIFIED, 0).into(), connection: 0 }
+        Self {
+            address: (Ipv4Addr::UNSPECIFIED, 0).into(),
+            connection: 0,
+        }
     }
 }
 
@@ -86,19 +91,43 @@ impl ClientAddresses {
         let text = |value: &HeaderValue| String::from_utf8_lossy(value.as_bytes()).into_owned();
         let lines = |name| headers.get_all(name).iter().map(text).collect::<Vec<_>>();
         let (common, standard) = (lines(X_FORWARDED_FOR), lines(header::FORWARDED.as_str()));
-        let by_common = || self.walk(peer, common.iter().flat_map(|line| forwarded::x_forwarded_for(line)).collect());
-        let by_standard = || self.walk(peer, standard.iter().flat_map(|line| forwarded::forwarded(line)).collect());
-        match (headers.contains_key(X_FORWARDED_FOR), headers.contains_key(header::FORWARDED)) {
+        let by_common = || {
+            self.walk(
+                peer,
+                common
+                    .iter()
+                    .flat_map(|line| forwarded::x_forwarded_for(line))
+                    .collect(),
+            )
+        };
+        let by_standard = || {
+            self.walk(
+                peer,
+                standard
+                    .iter()
+                    .flat_map(|line| forwarded::forwarded(line))
+                    .collect(),
+            )
+        };
+        match (
+            headers.contains_key(X_FORWARDED_FOR),
+            headers.contains_key(header::FORWARDED),
+        ) {
             (false, false) => peer,
             (true, false) => by_common(),
             (false, true) => by_standard(),
-            (true, true) => Some(by_common()).filter(|client| *client == by_standard()).unwrap_or(peer),
+            (true, true) => Some(by_common())
+                .filter(|client| *client == by_standard())
+                .unwrap_or(peer),
         }
     }
 
     /// The client of a request, with the number of its connection.
     pub fn of(&self, peer: Peer, headers: &HeaderMap) -> Client {
-        Client { address: self.client(peer.address.ip(), headers).into(), connection: peer.connection }
+        Client {
+            address: self.client(peer.address.ip(), headers).into(),
+            connection: peer.connection,
+        }
     }
 
     fn walk(&self, peer: IpAddr, hops: Vec<Option<IpAddr>>) -> IpAddr {
@@ -113,7 +142,9 @@ impl ClientAddresses {
     }
 
     fn is_trusted(&self, address: IpAddr) -> bool {
-        self.trusted.iter().any(|network| network.contains(&address))
+        self.trusted
+            .iter()
+            .any(|network| network.contains(&address))
     }
 }
 
@@ -124,12 +155,17 @@ mod tests {
     use super::*;
 
     fn client(trusted: &[&str], peer: &str, headers: &[(&'static str, &str)]) -> String {
-        let trusted = trusted.iter().map(|network| network.parse().expect("a network")).collect();
+        let trusted = trusted
+            .iter()
+            .map(|network| network.parse().expect("a network"))
+            .collect();
         let mut map = HeaderMap::new();
         for (name, value) in headers {
             map.append(*name, value.parse().expect("a header"));
         }
-        ClientAddresses::new(trusted).client(peer.parse().expect("an address"), &map).to_string()
+        ClientAddresses::new(trusted)
+            .client(peer.parse().expect("an address"), &map)
+            .to_string()
     }
 
     #[test]
@@ -144,13 +180,20 @@ mod tests {
         let trusted = &["10.0.0.0/8", "2001:db8::/32"];
         let of = |line| client(trusted, "10.0.0.1", &[("x-forwarded-for", line)]);
         assert_eq!(of("1.1.1.1"), "1.1.1.1");
-        assert_eq!(of("6.6.6.6, 1.1.1.1"), "1.1.1.1", "the left one was sent by the client");
+        assert_eq!(
+            of("6.6.6.6, 1.1.1.1"),
+            "1.1.1.1",
+            "the left one was sent by the client"
+        );
         assert_eq!(of("6.6.6.6, 1.1.1.1, 10.2.3.4, 2001:db8::7"), "1.1.1.1");
         assert_eq!(of("10.0.0.9, 10.0.0.8"), "10.0.0.9", "all are trusted");
         assert_eq!(of(""), "10.0.0.1");
         assert_eq!(of("1.1.1.1:5060"), "1.1.1.1");
         assert_eq!(of("[2a00::1]:80"), "2a00::1");
-        let two = [("x-forwarded-for", "6.6.6.6"), ("x-forwarded-for", "1.1.1.1")];
+        let two = [
+            ("x-forwarded-for", "6.6.6.6"),
+            ("x-forwarded-for", "1.1.1.1"),
+        ];
         assert_eq!(client(trusted, "::ffff:10.0.0.1", &two), "1.1.1.1");
     }
 
@@ -164,7 +207,10 @@ mod tests {
 
         let mut headers = HeaderMap::new();
         headers.append(X_FORWARDED_FOR, HeaderValue::from_static("6.6.6.6"));
-        headers.append(X_FORWARDED_FOR, HeaderValue::from_bytes(b"\xff, 9.9.9.9").expect("a header"));
+        headers.append(
+            X_FORWARDED_FOR,
+            HeaderValue::from_bytes(b"\xff, 9.9.9.9").expect("a header"),
+        );
         let addresses = ClientAddresses::new(vec!["10.0.0.0/8".parse().expect("a network")]);
         let client = addresses.client("10.0.0.1".parse().expect("an address"), &headers);
         assert_eq!(client.to_string(), "9.9.9.9");
@@ -173,17 +219,33 @@ mod tests {
     #[test]
     fn the_standard_header_counts_as_well() {
         let of = |line| client(&["10.0.0.0/8"], "10.0.0.1", &[("forwarded", line)]);
-        assert_eq!(of("for=192.0.2.60;proto=http;by=203.0.113.43"), "192.0.2.60");
-        assert_eq!(of("for=6.6.6.6, For=\"[2001:db8:cafe::17]:4711\""), "2001:db8:cafe::17");
+        assert_eq!(
+            of("for=192.0.2.60;proto=http;by=203.0.113.43"),
+            "192.0.2.60"
+        );
+        assert_eq!(
+            of("for=6.6.6.6, For=\"[2001:db8:cafe::17]:4711\""),
+            "2001:db8:cafe::17"
+        );
         assert_eq!(of("for=1.1.1.1, for=10.0.0.7"), "1.1.1.1");
         assert_eq!(of("for=1.1.1.1, for=unknown"), "10.0.0.1");
         assert_eq!(of("for=1.1.1.1, for=\"_hidden\""), "10.0.0.1");
-        assert_eq!(of("for=1.1.1.1, proto=https"), "10.0.0.1", "the nearest proxy named nobody");
+        assert_eq!(
+            of("for=1.1.1.1, proto=https"),
+            "10.0.0.1",
+            "the nearest proxy named nobody"
+        );
     }
 
     #[test]
     fn headers_that_disagree_are_not_believed() {
-        let both = |a, b| client(&["10.0.0.0/8"], "10.0.0.1", &[("x-forwarded-for", a), ("forwarded", b)]);
+        let both = |a, b| {
+            client(
+                &["10.0.0.0/8"],
+                "10.0.0.1",
+                &[("x-forwarded-for", a), ("forwarded", b)],
+            )
+        };
         assert_eq!(both("1.1.1.1", "for=1.1.1.1"), "1.1.1.1");
         assert_eq!(both("1.1.1.1", "for=6.6.6.6"), "10.0.0.1");
     }

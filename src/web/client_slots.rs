@@ -24,7 +24,10 @@ pub(super) struct ClientSlot {
 impl ClientSlots {
     /// Slots for at most `max` connections of each client.
     pub(super) fn new(max: usize) -> Self {
-        Self { max, taken: Arc::default() }
+        Self {
+            max,
+            taken: Arc::default(),
+        }
     }
 
     /// The most that one client may hold.
@@ -40,7 +43,10 @@ impl ClientSlots {
             return None;
         }
         *count += 1;
-        Some(ClientSlot { key, slots: self.clone() })
+        Some(ClientSlot {
+            key,
+            slots: self.clone(),
+        })
     }
 }
 

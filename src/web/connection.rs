@@ -24,8 +24,8 @@ use tokio::{
 use tower::ServiceExt;
 
 use super::{
-    ClientAddresses, ConnectionSlot, Flow, Front, Hosts, IncomingBody, ListenerLimits, Peer, RequestContext,
-    RequestIds, RestError, Shutdown,
+    ClientAddresses, ConnectionSlot, Flow, Front, Hosts, IncomingBody, ListenerLimits, Peer,
+    RequestContext, RequestIds, RestError, Shutdown,
     answer::CountedBody,
     compression::Negotiation,
     flow::Watched,
@@ -77,12 +77,17 @@ impl Requests {
     ) -> Result<Response<B>, Infallible> {
         let negotiation = Negotiation::of(&request);
         let client = self.addresses.of(self.peer, request.headers());
-        let context = RequestContext { client, flow: self.flow.clone() };
+        let context = RequestContext {
+            client,
+            flow: self.flow.clone(),
+        };
         let is_stream = request.version() == Version::HTTP_2;
         let mut own_bytes = None;
         if is_stream {
             // A short response has room from the beginning: what was executed must not be refused then.
-            own_bytes = self.flow.add_stream_bytes(head_bytes(&request).max(SHORT_RESPONSE));
+            own_bytes = self
+                .flow
+                .add_stream_bytes(head_bytes(&request).max(SHORT_RESPONSE));
             if own_bytes.is_none() {
                 return Ok(no_room().map(ready));
             }
@@ -91,7 +96,13 @@ impl Requests {
         let request = IncomingBody::of(request, &self.flow);
         let answered = {
             // HTTP/2 reads all the time, and ends the requests of a peer that left.
-            let peer_left = pin!(async { if is_stream { pending().await } else { self.flow.peer_left().await } });
+            let peer_left = pin!(async {
+                if is_stream {
+                    pending().await
+                } else {
+                    self.flow.peer_left().await
+                }
+            });
             // Pinned in place: moving a future copies its whole state. It is dropped outside of its context.
             let responding = pin!(self.respond(request));
             tokio::select! {
@@ -110,7 +121,9 @@ impl Requests {
         if let Some(rest) = self.flow.take_rest()
             && !Box::pin(rest.discard()).await
         {
-            response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
+            response
+                .headers_mut()
+                .insert(header::CONNECTION, HeaderValue::from_static("close"));
         }
         let mut counted = CountedBody::count(response, self.flow.budget()).await;
         if !negotiation.changes_nothing() {
@@ -121,7 +134,11 @@ impl Requests {
         }
 
         let waiting = Pieces::waiting_bytes(counted.body());
-        let stream_bytes = if waiting <= SHORT_RESPONSE { own_bytes } else { self.flow.add_stream_bytes(waiting) };
+        let stream_bytes = if waiting <= SHORT_RESPONSE {
+            own_bytes
+        } else {
+            self.flow.add_stream_bytes(waiting)
+        };
         Ok(match stream_bytes {
             Some(bytes) => counted.map(|body| ready(body.with_stream_bytes(bytes))),
             None => no_room().map(ready),
@@ -133,7 +150,12 @@ impl Requests {
         if let Some(refusal) = self.hosts.refusal(&request, &self.permitted_host) {
             return named.answer(async { refusal }).await;
         }
-        let request = match self.front.fast.as_ref().filter(|_| !self.front.faults.are_active()) {
+        let request = match self
+            .front
+            .fast
+            .as_ref()
+            .filter(|_| !self.front.faults.are_active())
+        {
             None => request,
             Some(fast) => match fast.answer(request) {
                 Ok(answer) => return named.answer(answer).await,
@@ -164,14 +186,22 @@ fn abandoned() -> Response<CountedBody> {
 
 /// The refusal of a request for which there is no memory.
 fn no_room() -> Response<CountedBody> {
-    RestError::NoRoom.into_response().map(CountedBody::from_counted)
+    RestError::NoRoom
+        .into_response()
+        .map(CountedBody::from_counted)
 }
 
 /// The bytes of a request's head, as HTTP/2 counts them (RFC 9113 section 6.5.2).
 fn head_bytes<B>(request: &Request<B>) -> usize {
     const FIELD: usize = 32;
-    let fields = request.headers().iter().map(|(name, value)| name.as_str().len() + value.len() + FIELD);
-    let target = request.uri().path_and_query().map_or(0, |target| target.as_str().len());
+    let fields = request
+        .headers()
+        .iter()
+        .map(|(name, value)| name.as_str().len() + value.len() + FIELD);
+    let target = request
+        .uri()
+        .path_and_query()
+        .map_or(0, |target| target.as_str().len());
     fields.sum::<usize>() + target
 }
 
@@ -190,12 +220,16 @@ impl Connection {
                 let stream = self.watch(SharedStream::tcp(stream));
                 match timeout(self.limits.header_timeout, acceptor.accept(stream)).await {
                     // The handshake negotiated the protocol.
-                    Ok(Ok(stream)) if stream.get_ref().1.alpn_protocol() == Some(HTTP_2) => self.http2(stream).await,
+                    Ok(Ok(stream)) if stream.get_ref().1.alpn_protocol() == Some(HTTP_2) => {
+                        self.http2(stream).await
+                    }
                     Ok(Ok(stream)) => self.http1(stream).await,
                     Ok(Err(error)) => {
                         tracing::debug!(%error, peer = %self.requests.peer.address, "the TLS handshake failed")
                     }
-                    Err(_) => tracing::debug!(peer = %self.requests.peer.address, "the TLS handshake took too long"),
+                    Err(_) => {
+                        tracing::debug!(peer = %self.requests.peer.address, "the TLS handshake took too long")
+                    }
                 }
             }
             #[cfg(unix)]
@@ -207,7 +241,11 @@ impl Connection {
     }
 
     fn watch(&self, stream: SharedStream) -> Watched {
-        Watched::new(stream, self.requests.flow.clone(), self.limits.write_timeout)
+        Watched::new(
+            stream,
+            self.requests.flow.clone(),
+            self.limits.write_timeout,
+        )
     }
 
     /// Serves a plain stream, whose first bytes tell the protocol. Most proxies and browsers never use HTTP/2 without TLS;
@@ -223,7 +261,9 @@ impl Connection {
         match looked {
             Ok(Ok((stream, true))) => self.http2::<Resumed<S>>(stream).await,
             Ok(Ok((stream, false))) => self.http1::<Resumed<S>>(stream).await,
-            Ok(Err(error)) => tracing::trace!(%error, peer = %self.requests.peer.address, "connection ended"),
+            Ok(Err(error)) => {
+                tracing::trace!(%error, peer = %self.requests.peer.address, "connection ended")
+            }
             Err(_) => tracing::trace!(peer = %self.requests.peer.address, "no request in time"),
         }
     }
@@ -259,7 +299,10 @@ impl Connection {
     {
         // An idle peer answers the ping; a peer that is gone does not.
         let silence = self.limits.header_timeout;
-        let streams = Streams { patience: self.limits.write_timeout, flow: self.requests.flow.clone() };
+        let streams = Streams {
+            patience: self.limits.write_timeout,
+            flow: self.requests.flow.clone(),
+        };
         let connection = hyper::server::conn::http2::Builder::new(streams)
             .timer(TokioTimer::new())
             .keep_alive_interval(silence)
@@ -288,7 +331,12 @@ impl Connection {
     fn service<B>(
         &self,
         ready: fn(CountedBody) -> B,
-    ) -> impl Service<Request<Incoming>, Response = Response<B>, Error = Infallible, Future: Send + 'static> + use<B>
+    ) -> impl Service<
+        Request<Incoming>,
+        Response = Response<B>,
+        Error = Infallible,
+        Future: Send + 'static,
+    > + use<B>
     where
         B: HttpBody<Data = Bytes, Error = axum::Error> + Send + 'static,
     {

@@ -12,21 +12,36 @@ use super::RestError;
 /// Whether the content type is one that JSON-RPC clients use for JSON. Browsers send a preflight request before a page of
 /// another origin can use one of these.
 pub fn is_json(headers: &HeaderMap) -> bool {
-    const TYPES: [&str; 3] = ["application/json", "application/json-rpc", "application/jsonrequest"];
-    let value = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
-    let essence = value.and_then(|value| value.split(';').next()).map(str::trim);
+    const TYPES: [&str; 3] = [
+        "application/json",
+        "application/json-rpc",
+        "application/jsonrequest",
+    ];
+    let value = headers
+        .get(header::CONTENT_TYPE)
+        .and_then(|value| value.to_str().ok());
+    let essence = value
+        .and_then(|value| value.split(';').next())
+        .map(str::trim);
     essence.is_some_and(|essence| TYPES.iter().any(|one| one.eq_ignore_ascii_case(essence)))
 }
 
 /// Whether a body has a content encoding, which the node does not decode.
 pub fn is_encoded(headers: &HeaderMap) -> bool {
-    headers.get_all(header::CONTENT_ENCODING).iter().any(|value| !value.as_bytes().eq_ignore_ascii_case(b"identity"))
+    headers
+        .get_all(header::CONTENT_ENCODING)
+        .iter()
+        .any(|value| !value.as_bytes().eq_ignore_ascii_case(b"identity"))
 }
 
 /// Whether the content type is TOML's. Browsers send a preflight request for it, as for JSON.
 fn is_toml(headers: &HeaderMap) -> bool {
-    let value = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
-    let essence = value.and_then(|value| value.split(';').next()).map(str::trim);
+    let value = headers
+        .get(header::CONTENT_TYPE)
+        .and_then(|value| value.to_str().ok());
+    let essence = value
+        .and_then(|value| value.split(';').next())
+        .map(str::trim);
     essence.is_some_and(|essence| essence.eq_ignore_ascii_case(TOML_TYPE))
 }
 
@@ -36,10 +51,14 @@ pub(super) const TOML_TYPE: &str = "application/toml";
 /// Lets only requests with a TOML body through, as [`only_json`] does for JSON.
 pub(super) async fn only_toml(request: Request, next: Next) -> Result<Response, RestError> {
     if is_encoded(request.headers()) {
-        return Err(RestError::UnsupportedMediaType("a body has to come without a content encoding"));
+        return Err(RestError::UnsupportedMediaType(
+            "a body has to come without a content encoding",
+        ));
     }
     if !is_toml(request.headers()) {
-        return Err(RestError::UnsupportedMediaType("this route takes content type application/toml"));
+        return Err(RestError::UnsupportedMediaType(
+            "this route takes content type application/toml",
+        ));
     }
     Ok(next.run(request).await)
 }
@@ -49,11 +68,15 @@ pub(super) async fn only_toml(request: Request, next: Next) -> Result<Response, 
 pub(super) async fn only_json(request: Request, next: Next) -> Result<Response, RestError> {
     let headers = request.headers();
     if is_encoded(headers) {
-        return Err(RestError::UnsupportedMediaType("a body has to come without a content encoding"));
+        return Err(RestError::UnsupportedMediaType(
+            "a body has to come without a content encoding",
+        ));
     }
     let bare = request.method() != Method::POST && !headers.contains_key(header::CONTENT_TYPE);
     if !bare && !is_json(headers) {
-        return Err(RestError::UnsupportedMediaType("this route takes content type application/json"));
+        return Err(RestError::UnsupportedMediaType(
+            "this route takes content type application/json",
+        ));
     }
     Ok(next.run(request).await)
 }

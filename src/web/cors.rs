@@ -40,8 +40,16 @@ impl FromStr for Origin {
         let uri: Uri = text.parse().map_err(|_| EXPECTED)?;
         let known = matches!(uri.scheme_str(), Some("http" | "https")) && uri.authority().is_some();
         // Browsers send nothing after the port, so that anything longer would never match.
-        let bare = format!("{}://{}", uri.scheme_str().unwrap_or_default(), uri.authority().map_or("", |a| a.as_str()));
-        if known && bare == text { Ok(Self(text.to_ascii_lowercase())) } else { Err(EXPECTED) }
+        let bare = format!(
+            "{}://{}",
+            uri.scheme_str().unwrap_or_default(),
+            uri.authority().map_or("", |a| a.as_str())
+        );
+        if known && bare == text {
+            Ok(Self(text.to_ascii_lowercase()))
+        } else {
+            Err(EXPECTED)
+        }
     }
 }
 
@@ -63,13 +71,21 @@ pub fn with_cors(router: Router, origins: &Origins) -> Router {
         .max_age(MAX_AGE);
     match origins {
         // The response is the same for every origin.
-        Origins::Any => router.layer(layer.allow_origin(Any).vary(Vary::list([]))).layer(from_fn(guard_administration)),
+        Origins::Any => router
+            .layer(layer.allow_origin(Any).vary(Vary::list([])))
+            .layer(from_fn(guard_administration)),
         Origins::Listed(listed) => {
-            let values = listed.iter().filter_map(|origin| HeaderValue::from_str(&origin.0).ok());
+            let values = listed
+                .iter()
+                .filter_map(|origin| HeaderValue::from_str(&origin.0).ok());
             // To browsers the asterisk does not include the header with the token of administration.
             let layer = layer.allow_headers([HeaderName::from_static("*"), header::AUTHORIZATION]);
-            let layer = layer.allow_origin(AllowOrigin::list(values)).vary(Vary::list([header::ORIGIN]));
-            router.layer(layer).layer(from_fn_with_state(listed.clone(), guard))
+            let layer = layer
+                .allow_origin(AllowOrigin::list(values))
+                .vary(Vary::list([header::ORIGIN]));
+            router
+                .layer(layer)
+                .layer(from_fn_with_state(listed.clone(), guard))
         }
     }
 }
@@ -77,8 +93,12 @@ pub fn with_cors(router: Router, origins: &Origins) -> Router {
 /// Refuses requests of other origins that browsers do not hold back: any page may open a WebSocket and send some requests,
 /// of which browsers only hide the responses.
 async fn guard(State(listed): State<Vec<Origin>>, request: Request, next: Next) -> Response {
-    let reads = matches!(*request.method(), Method::GET | Method::HEAD | Method::OPTIONS);
-    if (!reads || request.headers().contains_key(header::UPGRADE)) && !is_welcome(&request, &listed) {
+    let reads = matches!(
+        *request.method(),
+        Method::GET | Method::HEAD | Method::OPTIONS
+    );
+    if (!reads || request.headers().contains_key(header::UPGRADE)) && !is_welcome(&request, &listed)
+    {
         return refused();
     }
     next.run(request).await
@@ -93,30 +113,58 @@ async fn guard_administration(request: Request, next: Next) -> Response {
     }
     let mut response = next.run(request).await;
     if administers {
-        response.headers_mut().remove(header::ACCESS_CONTROL_ALLOW_ORIGIN);
+        response
+            .headers_mut()
+            .remove(header::ACCESS_CONTROL_ALLOW_ORIGIN);
     }
     response
 }
 
 fn refused() -> Response {
-    (StatusCode::FORBIDDEN, "pages of this origin may not use this node\n").into_response()
+    (
+        StatusCode::FORBIDDEN,
+        "pages of this origin may not use this node\n",
+    )
+        .into_response()
 }
 
 /// Whether a request comes from a program, from the node's own page, or from a listed origin.
 fn is_welcome(request: &Request, listed: &[Origin]) -> bool {
     let headers = request.headers();
-    let text = |name| headers.get(name).and_then(|value: &HeaderValue| value.to_str().ok());
-    let Some(origin) = text(header::ORIGIN) else { return !headers.contains_key(header::ORIGIN) };
+    let text = |name| {
+        headers
+            .get(name)
+            .and_then(|value: &HeaderValue| value.to_str().ok())
+    };
+    let Some(origin) = text(header::ORIGIN) else {
+        return !headers.contains_key(header::ORIGIN);
+    };
     // HTTP/2 has the host in the URI.
-    let host = request.uri().authority().map(|authority| authority.as_str()).or_else(|| text(header::HOST));
-    let own = origin.split_once("://").is_some_and(|(_, authority)| Some(authority) == host);
+    let host = request
+        .uri()
+        .authority()
+        .map(|authority| authority.as_str())
+        .or_else(|| text(header::HOST));
+    let own = origin
+        .split_once("://")
+        .is_some_and(|(_, authority)| Some(authority) == host);
     own || listed.iter().any(|one| one.0.eq_ignore_ascii_case(origin))
 }
 
 /// Response headers that pages may read in addition to the safelisted ones.
 fn exposed() -> Vec<HeaderName> {
-    let limits = ["ratelimit-policy", "ratelimit", "x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit-reset"];
-    limits.map(HeaderName::from_static).into_iter().chain([header::RETRY_AFTER, header::ETAG, header::AGE]).collect()
+    let limits = [
+        "ratelimit-policy",
+        "ratelimit",
+        "x-ratelimit-limit",
+        "x-ratelimit-remaining",
+        "x-ratelimit-reset",
+    ];
+    limits
+        .map(HeaderName::from_static)
+        .into_iter()
+        .chain([header::RETRY_AFTER, header::ETAG, header::AGE])
+        .collect()
 }
 
 #[cfg(test)]
@@ -125,10 +173,26 @@ mod tests {
 
     #[test]
     fn origins_are_what_browsers_send() {
-        for good in ["https://dapp.example", "http://localhost:3000", "http://[::1]:8080"] {
-            assert_eq!(good.parse::<Origin>().map(|origin| origin.0), Ok(good.to_owned()));
+        for good in [
+            "https://dapp.example",
+            "http://localhost:3000",
+            "http://[::1]:8080",
+        ] {
+            assert_eq!(
+                good.parse::<Origin>().map(|origin| origin.0),
+                Ok(good.to_owned())
+            );
         }
-        for bad in ["", "*", "dapp.example", "https://", "https://x/", "https://x/y", "ftp://x", "https://x?y"] {
+        for bad in [
+            "",
+            "*",
+            "dapp.example",
+            "https://",
+            "https://x/",
+            "https://x/y",
+            "ftp://x",
+            "https://x?y",
+        ] {
             assert!(bad.parse::<Origin>().is_err(), "{bad}");
         }
     }

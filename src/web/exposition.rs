@@ -30,7 +30,10 @@ impl Exposition {
     fn family(&mut self, name: &str, kind: &str, help: &str) -> Family<'_> {
         // Writing to a string cannot fail; here and below.
         let _ = writeln!(self.0, "# HELP {name} {help}\n# TYPE {name} {kind}");
-        Family { name: name.to_owned(), out: &mut self.0 }
+        Family {
+            name: name.to_owned(),
+            out: &mut self.0,
+        }
     }
 
     /// The whole text.
@@ -67,14 +70,38 @@ impl Family<'_> {
         self
     }
 
-    fn line(&mut self, suffix: &str, labels: &Labels<'_>, bound: Option<&str>, value: impl Display) {
+    fn line(
+        &mut self,
+        suffix: &str,
+        labels: &Labels<'_>,
+        bound: Option<&str>,
+        value: impl Display,
+    ) {
         let _ = write!(self.out, "{}{suffix}", self.name);
-        let all = labels.iter().copied().chain(bound.map(|bound| ("le", bound)));
+        let all = labels
+            .iter()
+            .copied()
+            .chain(bound.map(|bound| ("le", bound)));
         for (at, (name, value)) in all.enumerate() {
-            let value = value.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n");
-            let _ = write!(self.out, "{}{name}=\"{value}\"", if at == 0 { '{' } else { ',' });
+            let value = value
+                .replace('\\', "\\\\")
+                .replace('"', "\\\"")
+                .replace('\n', "\\n");
+            let _ = write!(
+                self.out,
+                "{}{name}=\"{value}\"",
+                if at == 0 { '{' } else { ',' }
+            );
         }
-        let _ = writeln!(self.out, "{} {value}", if labels.is_empty() && bound.is_none() { "" } else { "}" });
+        let _ = writeln!(
+            self.out,
+            "{} {value}",
+            if labels.is_empty() && bound.is_none() {
+                ""
+            } else {
+                "}"
+            }
+        );
     }
 }
 
@@ -85,9 +112,16 @@ mod tests {
     #[test]
     fn samples_read_as_the_format_wants_them() {
         let mut out = Exposition::default();
-        out.counter("a_total", "How many.").sample(&[], 3).sample(&[("x", "1\"\\\n")], 4);
-        let seen = Distribution { buckets: vec![(0.5, 1)], count: 2, sum: 1.25 };
-        out.histogram("b_seconds", "How long.").distribution(&[("m", "n")], &seen);
+        out.counter("a_total", "How many.")
+            .sample(&[], 3)
+            .sample(&[("x", "1\"\\\n")], 4);
+        let seen = Distribution {
+            buckets: vec![(0.5, 1)],
+            count: 2,
+            sum: 1.25,
+        };
+        out.histogram("b_seconds", "How long.")
+            .distribution(&[("m", "n")], &seen);
         let expected = "# HELP a_total How many.\n# TYPE a_total counter\na_total 3\na_total{x=\"1\\\"\\\\\\n\"} 4\n\
                         # HELP b_seconds How long.\n# TYPE b_seconds histogram\nb_seconds_bucket{m=\"n\",le=\"0.5\"} 1\n\
                         b_seconds_bucket{m=\"n\",le=\"+Inf\"} 2\nb_seconds_sum{m=\"n\"} 1.25\nb_seconds_count{m=\"n\"} 2\n";

@@ -148,13 +148,16 @@ impl Default for Shared {
 
 impl std::fmt::Debug for Shared {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Faults").field("faults", &self.faults).finish_non_exhaustive()
+        f.debug_struct("Faults")
+            .field("faults", &self.faults)
+            .finish_non_exhaustive()
     }
 }
 
 impl Drop for FaultGuard {
     fn drop(&mut self) {
-        self.faults.change(|all| all.retain(|fault| !Arc::ptr_eq(fault, &self.fault)));
+        self.faults
+            .change(|all| all.retain(|fault| !Arc::ptr_eq(fault, &self.fault)));
     }
 }
 
@@ -177,7 +180,12 @@ impl FaultClients {
 impl Faults {
     /// No faults yet. Clients are found by their addresses as `addresses` knows them. A shutdown ends the delay of requests.
     pub fn new(addresses: ClientAddresses, clock: Arc<dyn Clock>, shutdown: Shutdown) -> Self {
-        Self(Arc::new(Shared { addresses, clock, shutdown: Some(shutdown), ..Shared::default() }))
+        Self(Arc::new(Shared {
+            addresses,
+            clock,
+            shutdown: Some(shutdown),
+            ..Shared::default()
+        }))
     }
 
     /// Has the requests of a router suffer the faults. `scope` is the interface at all paths, if there is only one.
@@ -187,16 +195,24 @@ impl Faults {
 
     /// Puts a fault into effect for as long as the guard exists.
     pub fn add(&self, fault: Fault) -> FaultGuard {
-        let fault = Arc::new(CountedFault { fault, requests: AtomicU64::new(0) });
+        let fault = Arc::new(CountedFault {
+            fault,
+            requests: AtomicU64::new(0),
+        });
         self.change(|all| all.push(fault.clone()));
-        FaultGuard { faults: self.clone(), fault }
+        FaultGuard {
+            faults: self.clone(),
+            fault,
+        }
     }
 
     /// Cuts the open WebSockets of some clients, as if the network had failed.
     pub fn cut(&self, scope: FaultScope, clients: &FaultClients) {
         let sockets = self.0.sockets.lock();
-        let concerned =
-            sockets.by_number.values().filter(|(target, _)| target.scope == scope && clients.include(target));
+        let concerned = sockets
+            .by_number
+            .values()
+            .filter(|(target, _)| target.scope == scope && clients.include(target));
         concerned.for_each(|(_, cut)| cut.notify_one());
     }
 
@@ -214,7 +230,12 @@ impl Faults {
     }
 
     /// The effect on a request; none if no fault concerns it.
-    fn on_request<B>(&self, request: &Request<B>, peer: Peer, scope: Option<FaultScope>) -> Option<FaultEffect> {
+    fn on_request<B>(
+        &self,
+        request: &Request<B>,
+        peer: Peer,
+        scope: Option<FaultScope>,
+    ) -> Option<FaultEffect> {
         if !self.are_active() {
             return None;
         }
@@ -223,42 +244,79 @@ impl Faults {
     }
 
     /// The target that the sender of a request is.
-    pub(super) fn target(&self, scope: FaultScope, peer: Peer, headers: &HeaderMap, uri: &Uri) -> FaultTarget {
+    pub(super) fn target(
+        &self,
+        scope: FaultScope,
+        peer: Peer,
+        headers: &HeaderMap,
+        uri: &Uri,
+    ) -> FaultTarget {
         let in_header = headers.get(NAME_HEADER).and_then(|name| name.to_str().ok());
         let in_query = || {
-            let pairs = uri.query()?.split('&').filter_map(|pair| pair.split_once('='));
-            pairs.filter(|(name, _)| *name == NAME_PARAMETER).map(|(_, value)| value).next()
+            let pairs = uri
+                .query()?
+                .split('&')
+                .filter_map(|pair| pair.split_once('='));
+            pairs
+                .filter(|(name, _)| *name == NAME_PARAMETER)
+                .map(|(_, value)| value)
+                .next()
         };
-        let name = in_header.or_else(in_query).filter(|name| name.len() <= MAX_CLIENT_NAME);
-        FaultTarget { scope, address: self.0.addresses.client(peer.address.ip(), headers), name: name.map(Box::from) }
+        let name = in_header
+            .or_else(in_query)
+            .filter(|name| name.len() <= MAX_CLIENT_NAME);
+        FaultTarget {
+            scope,
+            address: self.0.addresses.client(peer.address.ip(), headers),
+            name: name.map(Box::from),
+        }
     }
 
     /// The effect on one request of a target; none if no fault concerns it.
     fn effect(&self, target: &FaultTarget) -> Option<FaultEffect> {
         let all = self.0.faults.load();
-        all.iter().filter(|counted| counted.concerns(target)).fold(None, |effect: Option<FaultEffect>, counted| {
-            let earlier = effect.unwrap_or(FaultEffect { latency: Duration::ZERO, status: None });
-            let status = counted.next_fails().then_some(counted.fault.status);
-            Some(FaultEffect { latency: earlier.latency.max(counted.fault.latency), status: earlier.status.or(status) })
-        })
+        all.iter().filter(|counted| counted.concerns(target)).fold(
+            None,
+            |effect: Option<FaultEffect>, counted| {
+                let earlier = effect.unwrap_or(FaultEffect {
+                    latency: Duration::ZERO,
+                    status: None,
+                });
+                let status = counted.next_fails().then_some(counted.fault.status);
+                Some(FaultEffect {
+                    latency: earlier.latency.max(counted.fault.latency),
+                    status: earlier.status.or(status),
+                })
+            },
+        )
     }
 
     /// Whether a message of a WebSocket fails.
     pub(super) fn fails(&self, target: Option<&FaultTarget>) -> bool {
         let target = target.filter(|_| self.are_active());
-        target.and_then(|target| self.effect(target)).is_some_and(|effect| effect.status.is_some())
+        target
+            .and_then(|target| self.effect(target))
+            .is_some_and(|effect| effect.status.is_some())
     }
 
     /// The delay of messages to a WebSocket.
     pub(super) fn latency(&self, target: Option<&FaultTarget>) -> Duration {
-        let Some(target) = target.filter(|_| self.are_active()) else { return Duration::ZERO };
+        let Some(target) = target.filter(|_| self.are_active()) else {
+            return Duration::ZERO;
+        };
         let all = self.0.faults.load();
         let concerned = all.iter().filter(|counted| counted.concerns(target));
-        concerned.map(|counted| counted.fault.latency).max().unwrap_or_default()
+        concerned
+            .map(|counted| counted.fault.latency)
+            .max()
+            .unwrap_or_default()
     }
 
     /// Resolves when the WebSocket of a target is cut.
-    pub(super) fn when_cut(&self, target: Option<FaultTarget>) -> impl Future<Output = ()> + Send + 'static {
+    pub(super) fn when_cut(
+        &self,
+        target: Option<FaultTarget>,
+    ) -> impl Future<Output = ()> + Send + 'static {
         let socket = target.map(|target| self.register(target));
         async move {
             match socket {
@@ -274,7 +332,11 @@ impl Faults {
         sockets.opened += 1;
         let number = sockets.opened;
         sockets.by_number.insert(number, (target, cut.clone()));
-        CuttableSocket { faults: self.clone(), number, cut }
+        CuttableSocket {
+            faults: self.clone(),
+            number,
+            cut,
+        }
     }
 }
 
@@ -337,7 +399,9 @@ fn scope_of<B>(request: &Request<B>, only: Option<FaultScope>) -> Option<FaultSc
         "/" | "/rpc" => (request.method() == Method::POST || upgrades).then_some(FaultScope::Rpc),
         "/ws" => upgrades.then_some(FaultScope::Prices),
         path if path.starts_with("/api/admin/") => None,
-        path if path.starts_with("/api/") => (request.method() != Method::OPTIONS).then_some(FaultScope::Rest),
+        path if path.starts_with("/api/") => {
+            (request.method() != Method::OPTIONS).then_some(FaultScope::Rest)
+        }
         _ => None,
     }
 }
@@ -348,12 +412,22 @@ mod tests {
     use crate::web::ShutdownHandle;
 
     fn request(method: &str, uri: &str) -> Request<()> {
-        Request::builder().method(method).uri(uri).body(()).expect("a request")
+        Request::builder()
+            .method(method)
+            .uri(uri)
+            .body(())
+            .expect("a request")
     }
 
     fn fault(clients: FaultClients, failing: u32) -> Fault {
         let (scope, latency) = (FaultScope::Rpc, Duration::from_millis(5));
-        Fault { scope, clients, latency, failing, status: StatusCode::BAD_GATEWAY }
+        Fault {
+            scope,
+            clients,
+            latency,
+            failing,
+            status: StatusCode::BAD_GATEWAY,
+        }
     }
 
     #[test]
@@ -362,7 +436,13 @@ mod tests {
         let affected = || faults.on_request(&request("POST", "/rpc"), Peer::default(), None);
         assert_eq!(affected(), None);
         let guard = faults.add(fault(FaultClients::All, 0));
-        assert_eq!(affected(), Some(FaultEffect { latency: Duration::from_millis(5), status: None }));
+        assert_eq!(
+            affected(),
+            Some(FaultEffect {
+                latency: Duration::from_millis(5),
+                status: None
+            })
+        );
         drop(guard);
         assert_eq!(affected(), None);
         assert!(!faults.are_active());
@@ -372,18 +452,32 @@ mod tests {
     fn failing_requests_are_spread_evenly() {
         let faults = Faults::default();
         let _guard = faults.add(fault(FaultClients::All, 3_000));
-        let fails =
-            |_| faults.on_request(&request("POST", "/"), Peer::default(), None).and_then(|effect| effect.status);
+        let fails = |_| {
+            faults
+                .on_request(&request("POST", "/"), Peer::default(), None)
+                .and_then(|effect| effect.status)
+        };
         let failing: Vec<_> = (0..10).map(|n| fails(n).is_some()).collect();
-        assert_eq!(failing, [false, false, false, true, false, false, true, false, false, true]);
+        assert_eq!(
+            failing,
+            [
+                false, false, false, true, false, false, true, false, false, true
+            ]
+        );
     }
 
     #[test]
     fn of_several_faults_the_longest_delay_applies() {
         let faults = Faults::default();
-        let _guards = [5, 20, 10]
-            .map(|millis| faults.add(Fault { latency: Duration::from_millis(millis), ..fault(FaultClients::All, 0) }));
-        let effect = faults.on_request(&request("POST", "/"), Peer::default(), None).expect("an effect");
+        let _guards = [5, 20, 10].map(|millis| {
+            faults.add(Fault {
+                latency: Duration::from_millis(millis),
+                ..fault(FaultClients::All, 0)
+            })
+        });
+        let effect = faults
+            .on_request(&request("POST", "/"), Peer::default(), None)
+            .expect("an effect");
         assert_eq!(effect.latency, Duration::from_millis(20));
     }
 
@@ -392,8 +486,19 @@ mod tests {
         let (handle, shutdown) = ShutdownHandle::new();
         let faults = Faults::new(ClientAddresses::default(), Arc::new(SystemClock), shutdown);
         let (latency, began) = (Duration::from_secs(60), tokio::time::Instant::now());
-        let delayed = async move { FaultEffect { latency, status: None }.apply(&faults.0, "/rpc").await.is_none() };
-        let (goes_on, ended) = tokio::join!(tokio::spawn(delayed), handle.shut_down(Duration::from_secs(8)));
+        let delayed = async move {
+            FaultEffect {
+                latency,
+                status: None,
+            }
+            .apply(&faults.0, "/rpc")
+            .await
+            .is_none()
+        };
+        let (goes_on, ended) = tokio::join!(
+            tokio::spawn(delayed),
+            handle.shut_down(Duration::from_secs(8))
+        );
         assert!(goes_on.expect("no panic") && ended && began.elapsed() < latency);
     }
 
@@ -404,7 +509,10 @@ mod tests {
             let uri: Uri = format!("/rpc?client={name}").parse().expect("a URI");
             faults.target(FaultScope::Rpc, Peer::default(), &HeaderMap::new(), &uri)
         };
-        let (alice, bob) = (faults.when_cut(Some(target("alice"))), faults.when_cut(Some(target("bob"))));
+        let (alice, bob) = (
+            faults.when_cut(Some(target("alice"))),
+            faults.when_cut(Some(target("bob"))),
+        );
         for _ in 0..100 {
             faults.cut(FaultScope::Rpc, &FaultClients::Named("alice".to_owned()));
             faults.cut(FaultScope::Prices, &FaultClients::All);
@@ -412,7 +520,11 @@ mod tests {
         alice.await;
         let mut bob = std::pin::pin!(bob);
         assert!(futures_util::FutureExt::now_or_never(&mut bob).is_none());
-        assert_eq!(faults.0.sockets.lock().by_number.len(), 1, "a socket that is gone is forgotten");
+        assert_eq!(
+            faults.0.sockets.lock().by_number.len(),
+            1,
+            "a socket that is gone is forgotten"
+        );
     }
 
     #[test]
@@ -422,14 +534,27 @@ mod tests {
         let affected = |uri: &str, header: Option<&str>, peer: &str| {
             let mut request = request("POST", uri);
             if let Some(name) = header {
-                request.headers_mut().insert(NAME_HEADER, name.parse().expect("a value"));
+                request
+                    .headers_mut()
+                    .insert(NAME_HEADER, name.parse().expect("a value"));
             }
-            let peer = Peer { address: (peer.parse::<IpAddr>().expect("an address"), 1).into(), connection: 0 };
+            let peer = Peer {
+                address: (peer.parse::<IpAddr>().expect("an address"), 1).into(),
+                connection: 0,
+            };
             faults.on_request(&request, peer, None).is_some()
         };
-        assert!(affected("/rpc?client=alice", None, "127.0.0.1") && affected("/rpc", Some("alice"), "127.0.0.1"));
-        assert!(!affected("/rpc?client=bob", None, "127.0.0.1") && !affected("/rpc", None, "127.0.0.1"));
-        let _network = faults.add(fault(FaultClients::Network("10.0.0.0/8".parse().expect("a network")), 0));
+        assert!(
+            affected("/rpc?client=alice", None, "127.0.0.1")
+                && affected("/rpc", Some("alice"), "127.0.0.1")
+        );
+        assert!(
+            !affected("/rpc?client=bob", None, "127.0.0.1") && !affected("/rpc", None, "127.0.0.1")
+        );
+        let _network = faults.add(fault(
+            FaultClients::Network("10.0.0.0/8".parse().expect("a network")),
+            0,
+        ));
         assert!(affected("/rpc", None, "10.1.2.3") && !affected("/rpc", None, "11.1.2.3"));
     }
 

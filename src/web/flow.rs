@@ -80,7 +80,11 @@ impl Drop for StreamBytes {
     fn drop(&mut self) {
         let mut total = self.flow.streams.lock();
         total.bytes -= self.bytes;
-        let counted = if total.bytes > UNCOUNTED { total.bytes } else { 0 };
+        let counted = if total.bytes > UNCOUNTED {
+            total.bytes
+        } else {
+            0
+        };
         total.held.shrink_to(counted);
     }
 }
@@ -94,7 +98,11 @@ impl StreamBytes {
 
 impl Flow {
     pub(super) fn new(capacity: Capacity, faults: Faults) -> Self {
-        Self { capacity, faults, ..Self::default() }
+        Self {
+            capacity,
+            faults,
+            ..Self::default()
+        }
     }
 
     /// The memory of requests and responses in transit.
@@ -117,7 +125,10 @@ impl Flow {
             return None;
         }
         total.bytes = sum;
-        Some(StreamBytes { flow: self.clone(), bytes })
+        Some(StreamBytes {
+            flow: self.clone(),
+            bytes,
+        })
     }
 
     /// Notes that the connection takes no more bytes now.
@@ -196,11 +207,21 @@ impl Watched {
     pub(super) fn new(stream: SharedStream, flow: Arc<Flow>, patience: Duration) -> Self {
         // A connection has one stream.
         let _ = flow.stream.set(stream.watch());
-        Self { stream, flow, patience, stalled: None, waiting: None }
+        Self {
+            stream,
+            flow,
+            patience,
+            stalled: None,
+            waiting: None,
+        }
     }
 
     /// Ends the connection if a write has been blocked for too long.
-    fn wrote<T>(&mut self, written: Poll<io::Result<T>>, context: &mut Context<'_>) -> Poll<io::Result<T>> {
+    fn wrote<T>(
+        &mut self,
+        written: Poll<io::Result<T>>,
+        context: &mut Context<'_>,
+    ) -> Poll<io::Result<T>> {
         if written.is_ready() {
             self.stalled = None;
             return written;
@@ -209,9 +230,14 @@ impl Watched {
             return written;
         }
         self.flow.note_blocked();
-        let stalled = self.stalled.get_or_insert_with(|| Box::pin(sleep(self.patience)));
+        let stalled = self
+            .stalled
+            .get_or_insert_with(|| Box::pin(sleep(self.patience)));
         ready!(stalled.as_mut().poll(context));
-        Poll::Ready(Err(io::Error::new(io::ErrorKind::TimedOut, "the peer stopped reading")))
+        Poll::Ready(Err(io::Error::new(
+            io::ErrorKind::TimedOut,
+            "the peer stopped reading",
+        )))
     }
 
     /// Waits until there is room for more of the message.
@@ -221,13 +247,23 @@ impl Watched {
             return Poll::Ready(Ok(()));
         }
         loop {
-            if self.flow.budget().for_requests().try_grow(&mut self.flow.held.lock(), unread + STEP) {
+            if self
+                .flow
+                .budget()
+                .for_requests()
+                .try_grow(&mut self.flow.held.lock(), unread + STEP)
+            {
                 self.waiting = None;
                 return Poll::Ready(Ok(()));
             }
-            let (retry, since) = self.waiting.get_or_insert_with(|| (Box::pin(sleep(RETRY)), Instant::now()));
+            let (retry, since) = self
+                .waiting
+                .get_or_insert_with(|| (Box::pin(sleep(RETRY)), Instant::now()));
             if since.elapsed() > PATIENCE {
-                return Poll::Ready(Err(io::Error::new(io::ErrorKind::OutOfMemory, "no room for the message")));
+                return Poll::Ready(Err(io::Error::new(
+                    io::ErrorKind::OutOfMemory,
+                    "no room for the message",
+                )));
             }
             ready!(retry.as_mut().poll(context));
             retry.as_mut().reset(Instant::now() + RETRY);
@@ -236,20 +272,30 @@ impl Watched {
 }
 
 impl AsyncRead for Watched {
-    fn poll_read(mut self: Pin<&mut Self>, context: &mut Context<'_>, out: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        out: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
         if !self.flow.counted.load(Ordering::Relaxed) {
             return Pin::new(&mut self.stream).poll_read(context, out);
         }
         ready!(self.poll_room(context))?;
         let before = out.filled().len();
         ready!(Pin::new(&mut self.stream).poll_read(context, out))?;
-        self.flow.unread.fetch_add(out.filled().len() - before, Ordering::Relaxed);
+        self.flow
+            .unread
+            .fetch_add(out.filled().len() - before, Ordering::Relaxed);
         Poll::Ready(Ok(()))
     }
 }
 
 impl AsyncWrite for Watched {
-    fn poll_write(mut self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
         let written = Pin::new(&mut self.stream).poll_write(context, bytes);
         self.wrote(written, context)
     }
@@ -285,7 +331,10 @@ mod tests {
     #[test]
     fn streams_of_a_connection_count_together() {
         let budget = Budget::new(1 << 20);
-        let capacity = Capacity { budget: budget.clone(), ..Capacity::default() };
+        let capacity = Capacity {
+            budget: budget.clone(),
+            ..Capacity::default()
+        };
         let flow = Arc::new(Flow::new(capacity, Faults::default()));
         let first = flow.add_stream_bytes(UNCOUNTED).expect("room");
         assert_eq!(budget.used(), 0, "what one request has is not counted");

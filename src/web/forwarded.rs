@@ -15,19 +15,38 @@ pub(super) fn forwarded(line: &str) -> Vec<Option<IpAddr>> {
     let elements = split(line, ',').into_iter();
     let client = |element: &str| {
         let pairs = split(element, ';').into_iter();
-        let mut named = pairs.filter_map(|pair| pair.split_once('=').map(|(name, value)| (name.trim(), value.trim())));
+        let mut named = pairs.filter_map(|pair| {
+            pair.split_once('=')
+                .map(|(name, value)| (name.trim(), value.trim()))
+        });
         let (_, value) = named.find(|(name, _)| name.eq_ignore_ascii_case("for"))?;
-        node(value.strip_prefix('"').map_or(value, |value| value.strip_suffix('"').unwrap_or(value)))
+        node(
+            value
+                .strip_prefix('"')
+                .map_or(value, |value| value.strip_suffix('"').unwrap_or(value)),
+        )
     };
-    elements.filter(|element| !element.trim().is_empty()).map(client).collect()
+    elements
+        .filter(|element| !element.trim().is_empty())
+        .map(client)
+        .collect()
 }
 
 /// An address, with or without brackets, with or without a port.
 fn node(text: &str) -> Option<IpAddr> {
     let bare = || text.parse().ok();
-    let bracketed = || text.strip_prefix('[')?.strip_suffix(']')?.parse().ok().map(IpAddr::V6);
+    let bracketed = || {
+        text.strip_prefix('[')?
+            .strip_suffix(']')?
+            .parse()
+            .ok()
+            .map(IpAddr::V6)
+    };
     let with_port = || text.parse::<SocketAddr>().ok().map(|address| address.ip());
-    bare().or_else(bracketed).or_else(with_port).map(|address: IpAddr| address.to_canonical())
+    bare()
+        .or_else(bracketed)
+        .or_else(with_port)
+        .map(|address: IpAddr| address.to_canonical())
 }
 
 /// Splits at separators outside of quotes.
@@ -62,8 +81,19 @@ mod tests {
 
     #[test]
     fn no_text_is_too_strange() {
-        for text in ["", ",", ";;;", "for", "for=", "for=\"", "=", "for=[", "for=[::1", "\u{fffd},\"", "for=1.2.3.4:x"]
-        {
+        for text in [
+            "",
+            ",",
+            ";;;",
+            "for",
+            "for=",
+            "for=\"",
+            "=",
+            "for=[",
+            "for=[::1",
+            "\u{fffd},\"",
+            "for=1.2.3.4:x",
+        ] {
             assert!(forwarded(text).iter().all(Option::is_none), "{text}");
             assert!(x_forwarded_for(text).iter().all(Option::is_none), "{text}");
         }

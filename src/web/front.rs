@@ -11,12 +11,17 @@ use super::{Faults, IncomingBody};
 /// are contended across processors.
 pub trait FastPath: Send + Sync + 'static {
     /// The response, or the request if it is for the router.
-    fn answer(&self, request: Request<IncomingBody>) -> Result<BoxFuture<'_, Response>, Box<Request<IncomingBody>>>;
+    fn answer(
+        &self,
+        request: Request<IncomingBody>,
+    ) -> Result<BoxFuture<'_, Response>, Box<Request<IncomingBody>>>;
 }
 
 /// The path of an interface: a slash at its end makes no difference.
 pub fn interface_path(path: &str) -> &str {
-    path.strip_suffix('/').filter(|bare| !bare.is_empty()).unwrap_or(path)
+    path.strip_suffix('/')
+        .filter(|bare| !bare.is_empty())
+        .unwrap_or(path)
 }
 
 /// Adds an interface at its path, and at the same path with a slash at its end.
@@ -25,7 +30,9 @@ pub fn at_interface_path<S: Clone + Send + Sync + 'static>(
     path: &str,
     interface: MethodRouter<S>,
 ) -> Router<S> {
-    router.route(path, interface.clone()).route(&format!("{path}/"), interface)
+    router
+        .route(path, interface.clone())
+        .route(&format!("{path}/"), interface)
 }
 
 /// The service of a listener. Clones share it.
@@ -40,7 +47,10 @@ pub struct Front {
 impl Front {
     /// A router behind a fast path, which has to respond as the router would.
     pub fn new(router: Router, fast: Arc<dyn FastPath>) -> Self {
-        Self { fast: Some(fast), ..router.into() }
+        Self {
+            fast: Some(fast),
+            ..router.into()
+        }
     }
 
     /// Has WebSockets suffer these faults. Requests suffer those of the router, which therefore answers all of them while there
@@ -53,6 +63,10 @@ impl Front {
 
 impl From<Router> for Front {
     fn from(router: Router) -> Self {
-        Self { router, fast: None, faults: Faults::default() }
+        Self {
+            router,
+            fast: None,
+            faults: Faults::default(),
+        }
     }
 }

@@ -63,12 +63,25 @@ const SHOWN: usize = 100;
 impl Hosts {
     /// The response to a request by a name that is not the node's; none if the request is permitted. Requests without a name
     /// come from programs. `permitted` caches the name of the connection's first request.
-    pub(super) fn refusal<B>(&self, request: &Request<B>, permitted: &OnceLock<HeaderValue>) -> Option<Response> {
-        let Self::Listed(listed) = self else { return None };
+    pub(super) fn refusal<B>(
+        &self,
+        request: &Request<B>,
+        permitted: &OnceLock<HeaderValue>,
+    ) -> Option<Response> {
+        let Self::Listed(listed) = self else {
+            return None;
+        };
         let headers = || request.headers().get_all(header::HOST).iter();
         // HTTP/2, and requests to a proxy, have the name in the URI.
-        let authority = request.uri().authority().map(|authority| authority.as_str().as_bytes());
-        if authority.is_none() && permitted.get().is_some_and(|known| headers().all(|value| value == known)) {
+        let authority = request
+            .uri()
+            .authority()
+            .map(|authority| authority.as_str().as_bytes());
+        if authority.is_none()
+            && permitted
+                .get()
+                .is_some_and(|known| headers().all(|value| value == known))
+        {
             return None;
         }
         let mut names = headers().map(HeaderValue::as_bytes).chain(authority);
@@ -78,10 +91,25 @@ impl Hosts {
             }
             return None;
         };
-        let shown: String = String::from_utf8_lossy(foreign).chars().take(SHOWN).collect();
-        tracing::debug!(host = shown, "a request by a name that is not in allowed-hosts was refused");
-        let text = format!("host `{shown}` is not allowed: add its name to allowed-hosts if it is this node's\n");
-        Some((StatusCode::FORBIDDEN, [(header::X_CONTENT_TYPE_OPTIONS, "nosniff")], text).into_response())
+        let shown: String = String::from_utf8_lossy(foreign)
+            .chars()
+            .take(SHOWN)
+            .collect();
+        tracing::debug!(
+            host = shown,
+            "a request by a name that is not in allowed-hosts was refused"
+        );
+        let text = format!(
+            "host `{shown}` is not allowed: add its name to allowed-hosts if it is this node's\n"
+        );
+        Some(
+            (
+                StatusCode::FORBIDDEN,
+                [(header::X_CONTENT_TYPE_OPTIONS, "nosniff")],
+                text,
+            )
+                .into_response(),
+        )
     }
 }
 
@@ -94,7 +122,12 @@ impl<S: Sync> FromRequestParts<S> for NamedHost {
     type Rejection = Infallible;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Infallible> {
-        let named = || parts.headers.get(header::HOST).and_then(|host| host.to_str().ok()?.parse().ok());
+        let named = || {
+            parts
+                .headers
+                .get(header::HOST)
+                .and_then(|host| host.to_str().ok()?.parse().ok())
+        };
         Ok(Self(parts.uri.authority().cloned().or_else(named)))
     }
 }
@@ -102,7 +135,9 @@ impl<S: Sync> FromRequestParts<S> for NamedHost {
 impl<S> Input<S> for NamedHost {}
 
 fn is_permitted(host: &[u8], listed: &[HostName]) -> bool {
-    let Ok(host) = std::str::from_utf8(host) else { return false };
+    let Ok(host) = std::str::from_utf8(host) else {
+        return false;
+    };
     let name = match host.rsplit_once(':') {
         Some((name, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => name,
         _ => host,
@@ -114,7 +149,10 @@ fn is_permitted(host: &[u8], listed: &[HostName]) -> bool {
 }
 
 fn is_address(name: &str) -> bool {
-    match name.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
+    match name
+        .strip_prefix('[')
+        .and_then(|rest| rest.strip_suffix(']'))
+    {
         Some(inner) => inner.parse::<Ipv6Addr>().is_ok(),
         None => name.parse::<Ipv4Addr>().is_ok(),
     }
@@ -123,7 +161,9 @@ fn is_address(name: &str) -> bool {
 fn is_loopback(name: &str) -> bool {
     const LOOPBACK: &[u8] = b"localhost";
     let name = name.as_bytes();
-    let Some(at) = name.len().checked_sub(LOOPBACK.len()) else { return false };
+    let Some(at) = name.len().checked_sub(LOOPBACK.len()) else {
+        return false;
+    };
     let (before, end) = name.split_at(at);
     end.eq_ignore_ascii_case(LOOPBACK) && (before.is_empty() || before.ends_with(b"."))
 }
@@ -134,8 +174,10 @@ mod tests {
 
     #[test]
     fn addresses_loopback_names_and_listed_names_are_permitted() {
-        let listed: Vec<HostName> =
-            vec!["Node.Example.org".parse().expect("a name"), "tetrad".parse().expect("a name")];
+        let listed: Vec<HostName> = vec![
+            "Node.Example.org".parse().expect("a name"),
+            "tetrad".parse().expect("a name"),
+        ];
         for good in [
             "",
             "127.0.0.1",
@@ -175,7 +217,16 @@ mod tests {
 
     #[test]
     fn names_are_names() {
-        for bad in ["", "*", "https://node.example", "node.example:80", "node.example/", ".example", "a b", "[::1]"] {
+        for bad in [
+            "",
+            "*",
+            "https://node.example",
+            "node.example:80",
+            "node.example/",
+            ".example",
+            "a b",
+            "[::1]",
+        ] {
             assert!(bad.parse::<HostName>().is_err(), "{bad}");
         }
     }

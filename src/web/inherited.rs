@@ -57,7 +57,9 @@ impl Inherited {
     /// # Errors
     /// See [`InheritedError`].
     pub fn take() -> Result<Self, InheritedError> {
-        let Ok(count) = env::var("LISTEN_FDS") else { return Ok(Self::default()) };
+        let Ok(count) = env::var("LISTEN_FDS") else {
+            return Ok(Self::default());
+        };
         let names = env::var("LISTEN_FDNAMES").unwrap_or_default();
         if env::var("LISTEN_PID").is_ok_and(|id| id != std::process::id().to_string()) {
             return Ok(Self::default());
@@ -73,19 +75,31 @@ impl Inherited {
         for at in 0..sockets.len() {
             let name = names.next().unwrap_or_default();
             // systemd names a socket after its unit by default.
-            let only = sockets.len() == 1 && (name.is_empty() || name.ends_with(".socket") || name == "unknown");
+            let only = sockets.len() == 1
+                && (name.is_empty() || name.ends_with(".socket") || name == "unknown");
             let name = if only { "listen" } else { name };
             taken.take_one(&mut sockets, at, name)?;
         }
         Ok(taken)
     }
 
-    fn take_one(&mut self, sockets: &mut ListenFd, at: usize, name: &str) -> Result<(), InheritedError> {
-        let wrong = |source| InheritedError::Socket { name: name.to_owned(), source };
+    fn take_one(
+        &mut self,
+        sockets: &mut ListenFd,
+        at: usize,
+        name: &str,
+    ) -> Result<(), InheritedError> {
+        let wrong = |source| InheritedError::Socket {
+            name: name.to_owned(),
+            source,
+        };
         #[cfg(unix)]
         if name == "listen-unix" && self.unix.is_none() {
             self.unix = sockets.take_unix_listener(at).map_err(wrong)?;
-            let ready = self.unix.as_ref().map_or(Ok(()), |socket| socket.set_nonblocking(true));
+            let ready = self
+                .unix
+                .as_ref()
+                .map_or(Ok(()), |socket| socket.set_nonblocking(true));
             return ready.map_err(wrong);
         }
         let place = match name {
@@ -101,6 +115,9 @@ impl Inherited {
             return Err(InheritedError::Name(name.to_owned()));
         }
         *place = sockets.take_tcp_listener(at).map_err(wrong)?;
-        place.as_ref().map_or(Ok(()), |socket| socket.set_nonblocking(true)).map_err(wrong)
+        place
+            .as_ref()
+            .map_or(Ok(()), |socket| socket.set_nonblocking(true))
+            .map_err(wrong)
     }
 }

@@ -36,7 +36,11 @@ pub struct ListenerLimits {
 
 impl Default for ListenerLimits {
     fn default() -> Self {
-        Self { connections: 20_000, header_timeout: Duration::from_secs(15), write_timeout: Duration::from_secs(10) }
+        Self {
+            connections: 20_000,
+            header_timeout: Duration::from_secs(15),
+            write_timeout: Duration::from_secs(10),
+        }
     }
 }
 
@@ -49,7 +53,11 @@ const BACKLOG: u32 = 1_024;
 /// Listens on `address`. `send_buffer` is the size in bytes of the send buffer of each connection; by default the system
 /// decides, and that may be megabytes.
 pub fn listen(address: SocketAddr, send_buffer: Option<u32>) -> io::Result<TcpListener> {
-    let socket = if address.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;
+    let socket = if address.is_ipv4() {
+        TcpSocket::new_v4()
+    } else {
+        TcpSocket::new_v6()
+    }?;
     // As in the standard library, so that a restarted node can bind the port again. On Windows the option has another
     // meaning.
     if cfg!(unix) {
@@ -65,7 +73,9 @@ pub fn listen(address: SocketAddr, send_buffer: Option<u32>) -> io::Result<TcpLi
 /// A connection's slot among those that a listener allows. Requests carry it as an extension; an upgraded connection keeps
 /// it.
 #[derive(Clone, Debug)]
-pub struct ConnectionSlot(#[expect(dead_code, reason = "held, not used")] Arc<OwnedSemaphorePermit>);
+pub struct ConnectionSlot(
+    #[expect(dead_code, reason = "held, not used")] Arc<OwnedSemaphorePermit>,
+);
 
 /// A source of connections.
 #[derive(Debug)]
@@ -107,7 +117,10 @@ impl Listener {
 
     async fn accept(&self) -> io::Result<(AcceptedStream, SocketAddr)> {
         match self {
-            Self::Tcp(listener) => listener.accept().await.map(|(stream, peer)| (AcceptedStream::Tcp(stream), peer)),
+            Self::Tcp(listener) => listener
+                .accept()
+                .await
+                .map(|(stream, peer)| (AcceptedStream::Tcp(stream), peer)),
             Self::Tls(listener, tls) => {
                 let (stream, peer) = listener.accept().await?;
                 Ok((AcceptedStream::Tls(stream, tls.acceptor()), peer))
@@ -115,7 +128,10 @@ impl Listener {
             #[cfg(unix)]
             Self::Unix(socket) => {
                 let here = SocketAddr::from(([127, 0, 0, 1], 0));
-                socket.accept().await.map(|stream| (AcceptedStream::Unix(stream), here))
+                socket
+                    .accept()
+                    .await
+                    .map(|stream| (AcceptedStream::Unix(stream), here))
             }
         }
     }
@@ -133,9 +149,15 @@ pub async fn serve(
     mut shutdown: Shutdown,
 ) {
     let permits = Arc::new(Semaphore::new(limits.connections));
-    let hosts = if listener.is_local() { Arc::new(Hosts::Any) } else { hosts };
+    let hosts = if listener.is_local() {
+        Arc::new(Hosts::Any)
+    } else {
+        hosts
+    };
     loop {
-        let Ok(permit) = permits.clone().acquire_owned().await else { return };
+        let Ok(permit) = permits.clone().acquire_owned().await else {
+            return;
+        };
         let accepted = tokio::select! {
             accepted = listener.accept() => accepted,
             () = shutdown.begun() => return,
@@ -143,7 +165,10 @@ pub async fn serve(
         match accepted {
             Ok((stream, peer)) => {
                 let slot = ConnectionSlot(Arc::new(permit));
-                let peer = Peer { address: peer, connection: CONNECTIONS.fetch_add(1, Ordering::Relaxed) };
+                let peer = Peer {
+                    address: peer,
+                    connection: CONNECTIONS.fetch_add(1, Ordering::Relaxed),
+                };
                 let requests = Arc::new(Requests {
                     peer,
                     slot,
@@ -154,7 +179,11 @@ pub async fn serve(
                     addresses: capacity.addresses.clone(),
                     flow: Arc::new(Flow::new(capacity.clone(), front.faults.clone())),
                 });
-                let connection = Connection { requests, limits, shutdown: shutdown.clone() };
+                let connection = Connection {
+                    requests,
+                    limits,
+                    shutdown: shutdown.clone(),
+                };
                 tokio::spawn(connection.serve(stream));
             }
             Err(error) => {
@@ -170,5 +199,8 @@ pub async fn serve(
 
 fn is_connection_error(error: &io::Error) -> bool {
     use io::ErrorKind::{ConnectionAborted, ConnectionRefused, ConnectionReset};
-    matches!(error.kind(), ConnectionAborted | ConnectionRefused | ConnectionReset)
+    matches!(
+        error.kind(),
+        ConnectionAborted | ConnectionRefused | ConnectionReset
+    )
 }

@@ -61,15 +61,22 @@ pub use once::MadeOnce;
 pub use openapi::{ApiInfo, openapi_router};
 pub use parameters::{Interface, Path, Query};
 pub use rate_limit::RateLimit;
-pub use receive::{BodyError, IncomingBody, check_json, json_memory, read_body, receive, receive_json};
-pub use reply::{Cached, Checked, JsonBody, NoCache, NoStore, RequestBody, Serialized, TomlBody, WrittenJson};
-pub use request::{Capacity, RequestContext, current_client, hold_in_turn, in_long_turn, in_part, in_turn};
+pub use receive::{
+    BodyError, IncomingBody, check_json, json_memory, read_body, receive, receive_json,
+};
+pub use reply::{
+    Cached, Checked, JsonBody, NoCache, NoStore, RequestBody, Serialized, TomlBody, WrittenJson,
+};
+pub use request::{
+    Capacity, RequestContext, current_client, hold_in_turn, in_long_turn, in_part, in_turn,
+};
 pub use request_id::RequestIds;
 pub use rest::{RestError, method_not_allowed, not_found};
 pub use shutdown::{Shutdown, ShutdownHandle};
 pub use sliding_window::{RateDecision, SlidingWindow};
 pub use socket::{
-    SocketLimits, SocketMessage, SocketProtocol, SocketReply, Utf8Bytes, WRITE_TIMEOUT, WebSockets, socket_operation,
+    SocketLimits, SocketMessage, SocketProtocol, SocketReply, Utf8Bytes, WRITE_TIMEOUT, WebSockets,
+    socket_operation,
 };
 pub use tls::{Tls, TlsError};
 pub use traffic::Traffic;

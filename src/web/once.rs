@@ -32,7 +32,9 @@ impl<T: Clone + Send + Sync + 'static> MadeOnce<T> {
         }
         let cell = self.0.clone();
         let making = tokio::spawn(async move {
-            let made = cell.get_or_try_init(|| async { make().await.ok_or(()) }).await;
+            let made = cell
+                .get_or_try_init(|| async { make().await.ok_or(()) })
+                .await;
             made.ok().cloned()
         });
         making.await.ok().flatten()
@@ -50,8 +52,12 @@ mod tests {
 
     #[tokio::test]
     async fn a_value_is_made_once_even_if_all_who_asked_hang_up() {
-        let (value, began, go, done) =
-            (MadeOnce::default(), Arc::new(AtomicUsize::new(0)), Notify::new(), Notify::new());
+        let (value, began, go, done) = (
+            MadeOnce::default(),
+            Arc::new(AtomicUsize::new(0)),
+            Notify::new(),
+            Notify::new(),
+        );
         let (go, done) = (Arc::new(go), Arc::new(done));
         let make = || {
             let (began, go, done) = (began.clone(), go.clone(), done.clone());

@@ -34,14 +34,29 @@ pub(super) async fn look<S: AsyncRead + Unpin>(mut stream: S) -> io::Result<(Res
         let compared = begun.len().min(PREFACE.len());
         let alike = begun[..compared] == PREFACE[..compared];
         if !alike || compared == PREFACE.len() {
-            return Ok((Resumed { stream, begun, given: 0 }, alike));
+            return Ok((
+                Resumed {
+                    stream,
+                    begun,
+                    given: 0,
+                },
+                alike,
+            ));
         }
     }
 }
 
 impl<S: AsyncRead + Unpin> AsyncRead for Resumed<S> {
-    fn poll_read(mut self: Pin<&mut Self>, context: &mut Context<'_>, out: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
-        let Self { stream, begun, given } = &mut *self;
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        out: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let Self {
+            stream,
+            begun,
+            given,
+        } = &mut *self;
         if begun.is_empty() {
             return Pin::new(stream).poll_read(context, out);
         }
@@ -57,7 +72,11 @@ impl<S: AsyncRead + Unpin> AsyncRead for Resumed<S> {
 }
 
 impl<S: AsyncWrite + Unpin> AsyncWrite for Resumed<S> {
-    fn poll_write(mut self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
         Pin::new(&mut self.stream).poll_write(context, bytes)
     }
 
@@ -114,7 +133,11 @@ mod tests {
     #[tokio::test]
     async fn a_preface_is_told_from_requests_however_it_arrives() {
         assert!(looked(&[PREFACE, b"frames"]).await.0);
-        assert!(looked(&[b"P", b"RI * HTTP/2.0\r\n", b"\r\nSM\r\n\r\n"]).await.0);
+        assert!(
+            looked(&[b"P", b"RI * HTTP/2.0\r\n", b"\r\nSM\r\n\r\n"])
+                .await
+                .0
+        );
         assert!(!looked(&[b"POST /rpc HTTP/1.1\r\n\r\n"]).await.0);
         assert!(!looked(&[b"P", b"OST / HTTP/1.1\r\n\r\n"]).await.0);
         assert!(!looked(&[b"PRI * HTTP/2.0\r\n", b"host: x\r\n\r\n"]).await.0);

@@ -29,7 +29,11 @@ pub struct RateLimit {
 impl RateLimit {
     /// A limit of `limit` requests per minute for each client.
     pub fn new(limit: u32, clock: Arc<dyn Clock>) -> Self {
-        Self { limit, window: Mutex::new(SlidingWindow::new(limit as usize, WINDOW_MS, MAX_CLIENTS)), clock }
+        Self {
+            limit,
+            window: Mutex::new(SlidingWindow::new(limit as usize, WINDOW_MS, MAX_CLIENTS)),
+            clock,
+        }
     }
 
     /// Applies the limit to all routes of `router`, including its fallback, and adds status 429 to their `operations`. 0 is
@@ -64,7 +68,11 @@ async fn guard(State(limit): State<Arc<RateLimit>>, request: Request, next: Next
         next.run(request).await
     } else {
         let retry_after = admission.reset_ms.div_ceil(1_000).max(1);
-        RestError::TooManyRequests { limit: limit.limit, retry_after }.into_response()
+        RestError::TooManyRequests {
+            limit: limit.limit,
+            retry_after,
+        }
+        .into_response()
     };
     describe(limit.limit, admission, now, response.headers_mut());
     response
@@ -73,11 +81,24 @@ async fn guard(State(limit): State<Arc<RateLimit>>, request: Request, next: Next
 /// Adds the customary `x-ratelimit-*` headers and those of draft-ietf-httpapi-ratelimit-headers. All tell when the next
 /// request is admitted, in whole seconds, rounded up.
 fn describe(limit: u32, admission: RateDecision, now_ms: u64, headers: &mut HeaderMap) {
-    let RateDecision { remaining, reset_ms, .. } = admission;
-    let (seconds, at) = (reset_ms.div_ceil(1_000), (now_ms + reset_ms).div_ceil(1_000));
+    let RateDecision {
+        remaining,
+        reset_ms,
+        ..
+    } = admission;
+    let (seconds, at) = (
+        reset_ms.div_ceil(1_000),
+        (now_ms + reset_ms).div_ceil(1_000),
+    );
     let fields = [
-        ("ratelimit-policy", format!("\"default\";q={limit};w={}", WINDOW_MS / 1_000)),
-        ("ratelimit", format!("\"default\";r={remaining};t={seconds}")),
+        (
+            "ratelimit-policy",
+            format!("\"default\";q={limit};w={}", WINDOW_MS / 1_000),
+        ),
+        (
+            "ratelimit",
+            format!("\"default\";r={remaining};t={seconds}"),
+        ),
         ("x-ratelimit-limit", limit.to_string()),
         ("x-ratelimit-remaining", remaining.to_string()),
         ("x-ratelimit-reset", at.to_string()),

@@ -81,7 +81,9 @@ impl IntoResponse for BodyError {
             Self::TooLarge(_) | Self::TooManyValues(_) | Self::TooSlow | Self::Failed(_) => None,
         };
         if let Some((name, value)) = header {
-            response.headers_mut().insert(name, HeaderValue::from_static(value));
+            response
+                .headers_mut()
+                .insert(name, HeaderValue::from_static(value));
         }
         response
     }
@@ -102,11 +104,18 @@ where
     }
 
     let budget = current_budget().for_requests();
-    let mut reading = std::pin::pin!(read_body(request.into_body(), announced as usize, limit, &budget));
+    let mut reading = std::pin::pin!(read_body(
+        request.into_body(),
+        announced as usize,
+        limit,
+        &budget
+    ));
     // Most bodies arrive with the head; only the others need a timer.
     match reading.as_mut().now_or_never() {
         Some(body) => body,
-        None => timeout(BODY_TIMEOUT, reading).await.map_err(|_| BodyError::TooSlow)?,
+        None => timeout(BODY_TIMEOUT, reading)
+            .await
+            .map_err(|_| BodyError::TooSlow)?,
     }
 }
 
@@ -138,7 +147,8 @@ async fn count_values(json: &[u8], held: &mut Held, budget: &Budget) -> Result<(
     }
     check_json(json)?;
     let values = json_values(json);
-    let room = values <= FEW_JSON_VALUES || budget.grow(held, json.len() + values * JSON_VALUE).await;
+    let room =
+        values <= FEW_JSON_VALUES || budget.grow(held, json.len() + values * JSON_VALUE).await;
     if room { Ok(()) } else { Err(BodyError::NoRoom) }
 }
 
@@ -146,7 +156,11 @@ async fn count_values(json: &[u8], held: &mut Held, budget: &Budget) -> Result<(
 /// 0 if they are few.
 pub fn json_memory(json: &[u8]) -> usize {
     let values = json.iter().filter(is_structure).count();
-    if values > FEW_JSON_VALUES { values * JSON_VALUE } else { 0 }
+    if values > FEW_JSON_VALUES {
+        values * JSON_VALUE
+    } else {
+        0
+    }
 }
 
 fn is_structure(byte: &&u8) -> bool {
@@ -192,7 +206,12 @@ where
     let mut held = Held::default();
     while let Some(frame) = body.frame().await {
         // Frames without data are trailers.
-        let Ok(piece) = frame.map_err(|error| BodyError::Failed(error.into()))?.into_data() else { continue };
+        let Ok(piece) = frame
+            .map_err(|error| BodyError::Failed(error.into()))?
+            .into_data()
+        else {
+            continue;
+        };
         let length = first.len() + joined.len() + piece.len();
         if length > limit {
             return Err(BodyError::TooLarge(limit));
@@ -220,7 +239,14 @@ where
         joined.extend_from_slice(&std::mem::take(&mut first));
         joined.extend_from_slice(&piece);
     }
-    Ok((if joined.is_empty() { first } else { joined.into() }, held))
+    Ok((
+        if joined.is_empty() {
+            first
+        } else {
+            joined.into()
+        },
+        held,
+    ))
 }
 
 /// The body of a request as the connection hands it out. What nobody has read of it returns to the connection.
@@ -240,7 +266,11 @@ impl IncomingBody {
         // A client that waits for "100 Continue" sends nothing before it is asked to.
         let expects = request.headers().contains_key(header::EXPECT);
         let flow = is_sequential.then(|| flow.clone());
-        request.map(|body| Self { body: Some(body), flow, polled: !expects })
+        request.map(|body| Self {
+            body: Some(body),
+            flow,
+            polled: !expects,
+        })
     }
 }
 
@@ -253,7 +283,9 @@ impl HttpBody for IncomingBody {
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, hyper::Error>>> {
         self.polled = true;
-        let Some(body) = &mut self.body else { return Poll::Ready(None) };
+        let Some(body) = &mut self.body else {
+            return Poll::Ready(None);
+        };
         let frame = ready!(Pin::new(body).poll_frame(context));
         if !matches!(frame, Some(Ok(_))) {
             self.body = None;
@@ -266,7 +298,9 @@ impl HttpBody for IncomingBody {
     }
 
     fn size_hint(&self) -> SizeHint {
-        self.body.as_ref().map_or_else(|| SizeHint::with_exact(0), Incoming::size_hint)
+        self.body
+            .as_ref()
+            .map_or_else(|| SizeHint::with_exact(0), Incoming::size_hint)
     }
 }
 
@@ -275,7 +309,10 @@ impl Drop for IncomingBody {
         if let (Some(body), Some(flow)) = (self.body.take(), &self.flow)
             && !body.is_end_stream()
         {
-            flow.put_rest(UnreadBody { body, may_read: self.polled });
+            flow.put_rest(UnreadBody {
+                body,
+                may_read: self.polled,
+            });
         }
     }
 }
@@ -301,7 +338,9 @@ impl UnreadBody {
                 let Some(frame) = frame else { return true };
                 let Ok(frame) = frame else { return false };
                 let length = frame.data_ref().map_or(0, |data| data.len() as u64);
-                let Some(rest) = left.checked_sub(length) else { return false };
+                let Some(rest) = left.checked_sub(length) else {
+                    return false;
+                };
                 left = rest;
             }
             false
@@ -311,7 +350,12 @@ impl UnreadBody {
 }
 
 fn content_length(headers: &HeaderMap) -> Option<u64> {
-    headers.get(header::CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
+    headers
+        .get(header::CONTENT_LENGTH)?
+        .to_str()
+        .ok()?
+        .parse()
+        .ok()
 }
 
 #[cfg(test)]
@@ -322,13 +366,16 @@ mod tests {
     use super::*;
 
     fn in_pieces(length: usize, piece: usize) -> Body {
-        let pieces = (0..length.div_ceil(piece)).map(move |at| vec![b' '; piece.min(length - at * piece)]);
+        let pieces =
+            (0..length.div_ceil(piece)).map(move |at| vec![b' '; piece.min(length - at * piece)]);
         Body::from_stream(stream::iter(pieces.map(Ok::<_, std::io::Error>)))
     }
 
     async fn held(length: usize, announced: usize) -> usize {
         let budget = Budget::new(64 << 20);
-        let (body, held) = read_body(in_pieces(length, 30_000), announced, 8 << 20, &budget).await.expect("room");
+        let (body, held) = read_body(in_pieces(length, 30_000), announced, 8 << 20, &budget)
+            .await
+            .expect("room");
         assert_eq!(body.len(), length);
         let used = budget.used();
         drop(held);
@@ -338,10 +385,21 @@ mod tests {
 
     #[tokio::test]
     async fn a_body_holds_the_memory_of_its_whole_buffer() {
-        assert_eq!(held(5_000_000, 5_000_000).await, 5_000_000, "the buffer is as long as announced");
+        assert_eq!(
+            held(5_000_000, 5_000_000).await,
+            5_000_000,
+            "the buffer is as long as announced"
+        );
         let unannounced = held(5_000_000, 0).await;
-        assert!((5_000_000..=8 << 20).contains(&unannounced), "{unannounced}");
-        assert_eq!(held(10_000, 10_000).await, 0, "short bodies are not counted");
+        assert!(
+            (5_000_000..=8 << 20).contains(&unannounced),
+            "{unannounced}"
+        );
+        assert_eq!(
+            held(10_000, 10_000).await,
+            0,
+            "short bodies are not counted"
+        );
     }
 
     #[tokio::test]
@@ -349,15 +407,23 @@ mod tests {
         let budget = Budget::new(64 << 20);
         let count = async |json: String| {
             let mut held = Held::default();
-            let counted = count_values(json.as_bytes(), &mut held, &budget).await.map_err(|error| error.to_string());
+            let counted = count_values(json.as_bytes(), &mut held, &budget)
+                .await
+                .map_err(|error| error.to_string());
             counted.map(|()| budget.used())
         };
         let list = |items: usize| format!("[{}0]", r#"{"":0},"#.repeat(items));
         assert_eq!(count(list(100)).await, Ok(0));
         assert!(count(list(10_000)).await.expect("room") >= 30_000 * JSON_VALUE);
-        assert_eq!(count(list(700_000)).await, Err("the JSON may have at most 200000 values".to_owned()));
+        assert_eq!(
+            count(list(700_000)).await,
+            Err("the JSON may have at most 200000 values".to_owned())
+        );
         // A text is one value, whatever it consists of.
-        assert_eq!(count(format!(r#"["{}"]"#, r#"{,\\\",:["#.repeat(100_000))).await, Ok(0));
+        assert_eq!(
+            count(format!(r#"["{}"]"#, r#"{,\\\",:["#.repeat(100_000))).await,
+            Ok(0)
+        );
     }
 
     #[tokio::test]
@@ -365,8 +431,17 @@ mod tests {
         let budget = Budget::new(64 << 20);
         let begun = in_pieces(60_000, 30_000).into_data_stream();
         let stalled = stream::StreamExt::chain(begun, stream::pending());
-        let mut reading = Box::pin(read_body(Body::from_stream(stalled), 5_000_000, 8 << 20, &budget));
+        let mut reading = Box::pin(read_body(
+            Body::from_stream(stalled),
+            5_000_000,
+            8 << 20,
+            &budget,
+        ));
         assert!(reading.as_mut().now_or_never().is_none());
-        assert!((60_000..=120_000).contains(&budget.used()), "{}", budget.used());
+        assert!(
+            (60_000..=120_000).contains(&budget.used()),
+            "{}",
+            budget.used()
+        );
     }
 }

@@ -30,7 +30,9 @@ fn json(value: &impl Serialize, caching: HeaderValue) -> Response {
     match Answer::json(value) {
         Ok(answer) => {
             let mut response = answer.into_json();
-            response.headers_mut().insert(header::CACHE_CONTROL, caching);
+            response
+                .headers_mut()
+                .insert(header::CACHE_CONTROL, caching);
             response
         }
         Err(error) => RestError::from(error).into_response(),
@@ -72,8 +74,13 @@ impl<T: Serialize> WrittenJson<T> {
     /// Writes a body, where the value was made.
     pub fn new(value: &T) -> Result<Self, AnswerError> {
         let mut response = Answer::json(value)?.into_json();
-        response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
-        Ok(Self { response, body: PhantomData })
+        response
+            .headers_mut()
+            .insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
+        Ok(Self {
+            response,
+            body: PhantomData,
+        })
     }
 }
 
@@ -98,7 +105,10 @@ pub struct Cached<T> {
 impl<T> Cached<T> {
     /// The response to a request with these headers.
     pub fn new(rendered: &Rendered, request: &HeaderMap, policy: CachePolicy, now_ms: u64) -> Self {
-        Self { response: rendered.respond(request, policy, now_ms), body: PhantomData }
+        Self {
+            response: rendered.respond(request, policy, now_ms),
+            body: PhantomData,
+        }
     }
 }
 
@@ -110,7 +120,10 @@ impl<T> IntoResponse for Cached<T> {
 
 impl<T: JsonSchema> Output for Cached<T> {
     fn describe(operation: Operation) -> Operation {
-        operation.returns::<T>().answers_bare(StatusCode::NOT_MODIFIED, "The client has this answer already.")
+        operation.returns::<T>().answers_bare(
+            StatusCode::NOT_MODIFIED,
+            "The client has this answer already.",
+        )
     }
 }
 
@@ -123,8 +136,14 @@ pub struct Serialized<T> {
 impl<T> From<Bytes> for Serialized<T> {
     fn from(json: Bytes) -> Self {
         let mut response = shared(json);
-        response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
-        Self { response, body: PhantomData }
+        response.headers_mut().insert(
+            header::CONTENT_TYPE,
+            HeaderValue::from_static("application/json"),
+        );
+        Self {
+            response,
+            body: PhantomData,
+        }
     }
 }
 
@@ -159,14 +178,21 @@ pub struct Checked<T> {
 
 impl<T: Serialize> IntoResponse for Checked<T> {
     fn into_response(self) -> Response {
-        let status = if self.passed { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
+        let status = if self.passed {
+            StatusCode::OK
+        } else {
+            StatusCode::SERVICE_UNAVAILABLE
+        };
         (status, NoStore(self.body)).into_response()
     }
 }
 
 impl<T: JsonSchema> Output for Checked<T> {
     fn describe(operation: Operation) -> Operation {
-        operation.returns::<T>().answers::<T>(StatusCode::SERVICE_UNAVAILABLE, "The check failed; the body says why.")
+        operation.returns::<T>().answers::<T>(
+            StatusCode::SERVICE_UNAVAILABLE,
+            "The check failed; the body says why.",
+        )
     }
 }
 
@@ -190,7 +216,9 @@ impl<S: Send + Sync, T: RequestBody> FromRequest<S> for JsonBody<T> {
 
 impl<S, T: RequestBody> Input<S> for JsonBody<T> {
     fn describe(operation: Operation) -> Operation {
-        operation.body::<T>().fails::<RestError>(&[StatusCode::BAD_REQUEST])
+        operation
+            .body::<T>()
+            .fails::<RestError>(&[StatusCode::BAD_REQUEST])
     }
 }
 
@@ -202,13 +230,16 @@ impl<S: Send + Sync> FromRequest<S> for TomlBody {
 
     async fn from_request(request: Request, _: &S) -> Result<Self, RestError> {
         let (body, _held) = receive(request, MAX_BODY).await?;
-        let text = String::from_utf8(body.into()).map_err(|error| RestError::parameter("body", error.to_string()))?;
+        let text = String::from_utf8(body.into())
+            .map_err(|error| RestError::parameter("body", error.to_string()))?;
         Ok(Self(text))
     }
 }
 
 impl<S> Input<S> for TomlBody {
     fn describe(operation: Operation) -> Operation {
-        operation.body_in::<String>(TOML_TYPE).fails::<RestError>(&[StatusCode::BAD_REQUEST])
+        operation
+            .body_in::<String>(TOML_TYPE)
+            .fails::<RestError>(&[StatusCode::BAD_REQUEST])
     }
 }

@@ -59,13 +59,17 @@ impl RequestContext {
 
 /// The client of the request that the current task answers.
 pub fn current_client() -> Client {
-    CURRENT.try_with(|context| context.client).unwrap_or_default()
+    CURRENT
+        .try_with(|context| context.client)
+        .unwrap_or_default()
 }
 
 /// The budget of the request that the current task answers. What is written outside of requests shares one of its own.
 pub(super) fn current_budget() -> Budget {
     static OUTSIDE: LazyLock<Budget> = LazyLock::new(Budget::default);
-    CURRENT.try_with(|context| context.flow.budget().clone()).unwrap_or_else(|_| OUTSIDE.clone())
+    CURRENT
+        .try_with(|context| context.flow.budget().clone())
+        .unwrap_or_else(|_| OUTSIDE.clone())
 }
 
 /// Runs `work` on a thread of its own when it is the turn of the client whose request the current task answers. Dropping the
@@ -80,7 +84,9 @@ where
 }
 
 /// Runs `work` as [`in_turn`] does, among the work that is known to take long, which never holds all threads.
-pub async fn in_long_turn<R, E>(work: impl FnOnce() -> Result<R, E> + Send + 'static) -> Result<R, E>
+pub async fn in_long_turn<R, E>(
+    work: impl FnOnce() -> Result<R, E> + Send + 'static,
+) -> Result<R, E>
 where
     R: Send + 'static,
     E: From<ExecutionFailed> + Send + 'static,
@@ -99,7 +105,11 @@ pub fn hold_in_turn(bytes: usize) -> Result<(), AnswerError> {
         budget.try_grow(&mut built.held, built.bytes)
     };
     // Nothing counts elsewhere.
-    if BUILT.try_with(hold).unwrap_or(true) { Ok(()) } else { Err(AnswerError::NoRoom) }
+    if BUILT.try_with(hold).unwrap_or(true) {
+        Ok(())
+    } else {
+        Err(AnswerError::NoRoom)
+    }
 }
 
 /// Runs a part of a turn's work: what it builds counts until it is over.
@@ -113,16 +123,25 @@ where
     E: From<ExecutionFailed> + Send + 'static,
 {
     let context = RequestContext::current();
-    let execution = context.as_ref().and_then(|context| context.flow.execution().cloned());
+    let execution = context
+        .as_ref()
+        .and_then(|context| context.flow.execution().cloned());
     match (context, execution) {
         (Some(context), Some(execution)) => {
-            let caller = Caller { client: context.client, long, remote: false };
+            let caller = Caller {
+                client: context.client,
+                long,
+                remote: false,
+            };
             // The work may write a response.
-            let within = move || CURRENT.sync_scope(context, || BUILT.sync_scope(RefCell::default(), work));
+            let within =
+                move || CURRENT.sync_scope(context, || BUILT.sync_scope(RefCell::default(), work));
             execution.apart(caller, within).await
         }
         // A task of the node itself.
-        _ => tokio::task::spawn_blocking(work).await.unwrap_or_else(|_| Err(ExecutionFailed.into())),
+        _ => tokio::task::spawn_blocking(work)
+            .await
+            .unwrap_or_else(|_| Err(ExecutionFailed.into())),
     }
 }
 
@@ -135,9 +154,16 @@ mod tests {
         const SIZE: usize = 1 << 20;
         let budget = Budget::new(4 * SIZE);
         let execution = Some(Arc::new(Execution::new(2)));
-        let capacity = Capacity { budget: budget.clone(), execution, ..Capacity::default() };
+        let capacity = Capacity {
+            budget: budget.clone(),
+            execution,
+            ..Capacity::default()
+        };
         let flow = Arc::new(Flow::new(capacity, Faults::default()));
-        let context = RequestContext { client: Client::default(), flow };
+        let context = RequestContext {
+            client: Client::default(),
+            flow,
+        };
         let _other = budget.hold(SIZE).await.expect("room");
         let own = budget.clone();
         let work = move || {
@@ -146,10 +172,17 @@ mod tests {
                 assert_eq!(own.used(), SIZE);
             }
             assert_eq!(hold_in_turn(SIZE), Ok(()));
-            assert_eq!(hold_in_turn(SIZE), Err(AnswerError::NoRoom), "all that it builds counts together");
+            assert_eq!(
+                hold_in_turn(SIZE),
+                Err(AnswerError::NoRoom),
+                "all that it builds counts together"
+            );
             Ok::<_, ExecutionFailed>(own.used())
         };
-        assert_eq!(context.scope(in_turn(work)).await.expect("the work ran"), 2 * SIZE);
+        assert_eq!(
+            context.scope(in_turn(work)).await.expect("the work ran"),
+            2 * SIZE
+        );
         assert_eq!(budget.used(), SIZE);
         assert_eq!(hold_in_turn(usize::MAX), Ok(()), "outside of turns");
     }

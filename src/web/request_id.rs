@@ -46,14 +46,24 @@ pub(super) struct Named {
 impl RequestIds {
     /// Adopts the ids of clients; with `always` it generates ids for requests without one.
     pub fn new(always: bool) -> Self {
-        let made = || Made { process: RandomState::new().build_hasher().finish(), next: AtomicU64::new(1) };
-        Self { made: always.then(made) }
+        let made = || Made {
+            process: RandomState::new().build_hasher().finish(),
+            next: AtomicU64::new(1),
+        };
+        Self {
+            made: always.then(made),
+        }
     }
 
     /// The id of a request, and its span if traces are exported.
     pub(super) fn of<B>(&self, request: &Request<B>) -> Named {
-        let given = request.headers().get(&X_REQUEST_ID).filter(|given| is_name(given.as_bytes()));
-        let id = given.cloned().or_else(|| self.made.as_ref().and_then(Made::next));
+        let given = request
+            .headers()
+            .get(&X_REQUEST_ID)
+            .filter(|given| is_name(given.as_bytes()));
+        let id = given
+            .cloned()
+            .or_else(|| self.made.as_ref().and_then(Made::next));
         let span = tracing::trace_span!(
             target: "tetrad::span",
             "http",
@@ -66,7 +76,9 @@ impl RequestIds {
             request.id = id.as_ref().and_then(|id| id.to_str().ok()),
         );
         if !span.is_disabled() {
-            let parent = global::get_text_map_propagator(|known| known.extract(&HeaderExtractor(request.headers())));
+            let parent = global::get_text_map_propagator(|known| {
+                known.extract(&HeaderExtractor(request.headers()))
+            });
             // Fails only if the span is not part of a trace.
             let _ = span.set_parent(parent);
         }
@@ -76,13 +88,21 @@ impl RequestIds {
 
 impl Made {
     fn next(&self) -> Option<HeaderValue> {
-        HeaderValue::from_maybe_shared(format!("{:016x}-{}", self.process, self.next.fetch_add(1, Relaxed))).ok()
+        HeaderValue::from_maybe_shared(format!(
+            "{:016x}-{}",
+            self.process,
+            self.next.fetch_add(1, Relaxed)
+        ))
+        .ok()
     }
 }
 
 impl Named {
     /// Runs `answer` with the id in its log lines, and adds the id to the response.
-    pub(super) async fn answer(self, answer: impl Future<Output = Response>) -> Result<Response, Infallible> {
+    pub(super) async fn answer(
+        self,
+        answer: impl Future<Output = Response>,
+    ) -> Result<Response, Infallible> {
         let Self { id, span } = self;
         let mut response = match &id {
             None if span.is_disabled() => return Ok(answer.await),
@@ -121,7 +141,9 @@ mod tests {
             let value = HeaderValue::from_bytes(given).expect("a header");
             request.headers_mut().insert(X_REQUEST_ID, value);
         }
-        ids.of(&request).id.map(|id| id.to_str().expect("text").to_owned())
+        ids.of(&request)
+            .id
+            .map(|id| id.to_str().expect("text").to_owned())
     }
 
     #[test]
@@ -130,7 +152,14 @@ mod tests {
         for good in ["1", "7f3c-2", "01J9Z:a/b+c==", "x".repeat(LONGEST).as_str()] {
             assert_eq!(id(&ids, Some(good.as_bytes())).as_deref(), Some(good));
         }
-        for bad in [&b""[..], b"two words", b"\xff", b"a\"b", b"<script>", &[b'x'; LONGEST + 1]] {
+        for bad in [
+            &b""[..],
+            b"two words",
+            b"\xff",
+            b"a\"b",
+            b"<script>",
+            &[b'x'; LONGEST + 1],
+        ] {
             assert_eq!(id(&ids, Some(bad)), None);
         }
         assert_eq!(id(&ids, None), None);
@@ -139,8 +168,17 @@ mod tests {
     #[test]
     fn names_that_are_made_differ() {
         let ids = RequestIds::new(true);
-        let (first, second) = (id(&ids, None).expect("a name"), id(&ids, Some(b"two words")).expect("a name"));
-        assert!(first != second && is_name(first.as_bytes()), "{first} {second}");
-        assert_ne!(id(&RequestIds::new(true), None), id(&RequestIds::new(true), None));
+        let (first, second) = (
+            id(&ids, None).expect("a name"),
+            id(&ids, Some(b"two words")).expect("a name"),
+        );
+        assert!(
+            first != second && is_name(first.as_bytes()),
+            "{first} {second}"
+        );
+        assert_ne!(
+            id(&RequestIds::new(true), None),
+            id(&RequestIds::new(true), None)
+        );
     }
 }

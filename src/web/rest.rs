@@ -124,7 +124,10 @@ fn waiting(seconds: u64) -> String {
 impl RestError {
     /// The error of a parameter, or of a member of the body.
     pub fn parameter(name: &'static str, what: impl Into<String>) -> Self {
-        Self::Parameter { name, what: what.into() }
+        Self::Parameter {
+            name,
+            what: what.into(),
+        }
     }
 
     /// The HTTP status.
@@ -136,11 +139,13 @@ impl RestError {
             Self::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
             Self::Unauthorized => StatusCode::UNAUTHORIZED,
             Self::UnsupportedMediaType(_) => StatusCode::UNSUPPORTED_MEDIA_TYPE,
-            Self::TooManyRequests { .. } | Self::QuotaExceeded { .. } | Self::TooManyConnections(_) => {
-                StatusCode::TOO_MANY_REQUESTS
-            }
+            Self::TooManyRequests { .. }
+            | Self::QuotaExceeded { .. }
+            | Self::TooManyConnections(_) => StatusCode::TOO_MANY_REQUESTS,
             Self::Internal(_) => StatusCode::INTERNAL_SERVER_ERROR,
-            Self::NoRoom | Self::Unavailable(_) | Self::OutOfFunds(_) => StatusCode::SERVICE_UNAVAILABLE,
+            Self::NoRoom | Self::Unavailable(_) | Self::OutOfFunds(_) => {
+                StatusCode::SERVICE_UNAVAILABLE
+            }
         }
     }
 
@@ -170,23 +175,44 @@ impl IntoResponse for RestError {
             tracing::error!(%what, "a REST request failed");
         }
         let (message, timestamp) = (self.to_string(), SystemClock.now_ms());
-        let body = ErrorBody { success: false, message, error: self.code(), timestamp };
-        let mut response = (self.status(), [(header::CACHE_CONTROL, "no-store")], Json(body)).into_response();
+        let body = ErrorBody {
+            success: false,
+            message,
+            error: self.code(),
+            timestamp,
+        };
+        let mut response = (
+            self.status(),
+            [(header::CACHE_CONTROL, "no-store")],
+            Json(body),
+        )
+            .into_response();
         match self {
             Self::TooManyRequests { retry_after, .. } | Self::QuotaExceeded { retry_after, .. } => {
-                response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(retry_after));
+                response
+                    .headers_mut()
+                    .insert(header::RETRY_AFTER, HeaderValue::from(retry_after));
             }
             Self::NoRoom => {
-                response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
+                response
+                    .headers_mut()
+                    .insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
             }
             Self::MethodNotAllowed => {
-                response.headers_mut().insert(header::ALLOW, HeaderValue::from_static("GET,HEAD,OPTIONS"));
+                response
+                    .headers_mut()
+                    .insert(header::ALLOW, HeaderValue::from_static("GET,HEAD,OPTIONS"));
             }
             Self::Unauthorized => {
-                response.headers_mut().insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+                response
+                    .headers_mut()
+                    .insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
             }
             Self::UnsupportedMediaType(_) => {
-                response.headers_mut().insert(header::ACCEPT_ENCODING, HeaderValue::from_static("identity"));
+                response.headers_mut().insert(
+                    header::ACCEPT_ENCODING,
+                    HeaderValue::from_static("identity"),
+                );
             }
             Self::Parameter { .. }
             | Self::UnknownParameter { .. }
@@ -203,16 +229,23 @@ impl IntoResponse for RestError {
 
 impl Failure for RestError {
     type Body = ErrorBody;
-    const STATUSES: &'static [StatusCode] = &[StatusCode::INTERNAL_SERVER_ERROR, StatusCode::SERVICE_UNAVAILABLE];
+    const STATUSES: &'static [StatusCode] = &[
+        StatusCode::INTERNAL_SERVER_ERROR,
+        StatusCode::SERVICE_UNAVAILABLE,
+    ];
 
     fn reason(status: StatusCode) -> &'static str {
         match status {
-            StatusCode::BAD_REQUEST => "A parameter is missing, malformed or unknown; the message names it.",
+            StatusCode::BAD_REQUEST => {
+                "A parameter is missing, malformed or unknown; the message names it."
+            }
             StatusCode::UNAUTHORIZED => "The admin token is missing or wrong.",
             StatusCode::NOT_FOUND => "There is nothing under this name.",
             StatusCode::PAYLOAD_TOO_LARGE => "The body is too long.",
             StatusCode::UNSUPPORTED_MEDIA_TYPE => "The body is not JSON, or is compressed.",
-            StatusCode::TOO_MANY_REQUESTS => "The client has used up its share; `Retry-After` says when there is more.",
+            StatusCode::TOO_MANY_REQUESTS => {
+                "The client has used up its share; `Retry-After` says when there is more."
+            }
             StatusCode::SERVICE_UNAVAILABLE => "Temporarily unavailable.",
             _ => "The node failed.",
         }
@@ -231,7 +264,9 @@ impl From<ParameterError> for RestError {
             (ParamError::Missing, _) => Self::parameter(name, "is missing"),
             (ParamError::Malformed(what), _) => Self::parameter(name, what),
             (ParamError::Unknown(what), ParameterPlace::Path) => Self::NotFound(what),
-            (ParamError::Unknown(what), ParameterPlace::Query) => Self::NotFound(format!("{name}: {what}")),
+            (ParamError::Unknown(what), ParameterPlace::Query) => {
+                Self::NotFound(format!("{name}: {what}"))
+            }
         }
     }
 }
@@ -245,11 +280,17 @@ impl From<PathRejection> for RestError {
 impl From<BodyError> for RestError {
     fn from(error: BodyError) -> Self {
         match error {
-            BodyError::Encoded => Self::UnsupportedMediaType("a body has to come without a content encoding"),
-            BodyError::NoRoom => Self::NoRoom,
-            BodyError::TooLarge(_) | BodyError::TooManyValues(_) | BodyError::TooSlow | BodyError::Failed(_) => {
-                Self::Body { status: error.status(), what: error.to_string() }
+            BodyError::Encoded => {
+                Self::UnsupportedMediaType("a body has to come without a content encoding")
             }
+            BodyError::NoRoom => Self::NoRoom,
+            BodyError::TooLarge(_)
+            | BodyError::TooManyValues(_)
+            | BodyError::TooSlow
+            | BodyError::Failed(_) => Self::Body {
+                status: error.status(),
+                what: error.to_string(),
+            },
         }
     }
 }

@@ -64,7 +64,9 @@ impl SharedStream {
 impl StreamWatch {
     /// Returns whether the peer sends nothing more, although what it has sent may not be read yet.
     pub(super) fn has_ended(&self) -> bool {
-        let Some(own) = self.0.upgrade() else { return true };
+        let Some(own) = self.0.upgrade() else {
+            return true;
+        };
         either!(own, stream => {
             matches!(stream.ready(Interest::READABLE).now_or_never(), Some(Ok(ready)) if ready.is_read_closed())
         })
@@ -72,7 +74,11 @@ impl StreamWatch {
 }
 
 impl AsyncRead for SharedStream {
-    fn poll_read(self: Pin<&mut Self>, context: &mut Context<'_>, out: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+    fn poll_read(
+        self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        out: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
         either!(self.0, stream => loop {
             ready!(stream.poll_read_ready(context))?;
             let mut read = Err(io::ErrorKind::WouldBlock.into());
@@ -105,7 +111,11 @@ fn poll_written(
 }
 
 impl AsyncWrite for SharedStream {
-    fn poll_write(self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+    fn poll_write(
+        self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
         either!(self.0, stream => poll_written(|| stream.poll_write_ready(context), || stream.try_write(bytes)))
     }
 

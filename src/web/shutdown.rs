@@ -39,7 +39,16 @@ impl ShutdownHandle {
     pub fn new() -> (Self, Shutdown) {
         let (sender, stage) = watch::channel(Stage::Running);
         let (alive, all_gone) = mpsc::channel(1);
-        (Self { stage: sender, alive: all_gone }, Shutdown { stage, _alive: alive })
+        (
+            Self {
+                stage: sender,
+                alive: all_gone,
+            },
+            Shutdown {
+                stage,
+                _alive: alive,
+            },
+        )
     }
 
     /// Notifies all tasks, and waits until they have ended or the time is up. Work still in flight is then abandoned.

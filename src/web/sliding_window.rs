@@ -70,7 +70,11 @@ impl SlidingWindow {
         self.order.remove(&client.turn);
         self.order.insert(self.turns, key);
         (client.turn, client.seen) = (self.turns, now);
-        while client.admitted.front().is_some_and(|at| now - at >= self.window_ms) {
+        while client
+            .admitted
+            .front()
+            .is_some_and(|at| now - at >= self.window_ms)
+        {
             client.admitted.pop_front();
         }
         let admitted = client.admitted.len() < self.limit;
@@ -78,7 +82,11 @@ impl SlidingWindow {
             client.admitted.push_back(now);
         }
         let oldest = client.admitted.front().map_or(0, |at| now - at);
-        RateDecision { admitted, remaining: self.limit - client.admitted.len(), reset_ms: self.window_ms - oldest }
+        RateDecision {
+            admitted,
+            remaining: self.limit - client.admitted.len(),
+            reset_ms: self.window_ms - oldest,
+        }
     }
 
     /// The number of clients that are tracked.
@@ -90,7 +98,11 @@ impl SlidingWindow {
     /// Drops clients without requests within the window.
     fn forget_idle(&mut self, now: u64) {
         while let Some((_, key)) = self.order.first_key_value() {
-            if self.clients.get(key).is_some_and(|client| now - client.seen < self.window_ms) {
+            if self
+                .clients
+                .get(key)
+                .is_some_and(|client| now - client.seen < self.window_ms)
+            {
                 return;
             }
             self.forget_oldest();
@@ -133,12 +145,36 @@ mod tests {
     #[test]
     fn the_window_slides() {
         let mut window = SlidingWindow::new(2, 60_000, 10);
-        assert_eq!(window.admit(key(1), 0), RateDecision { admitted: true, remaining: 1, reset_ms: 60_000 });
-        assert_eq!(window.admit(key(1), 59_000), RateDecision { admitted: true, remaining: 0, reset_ms: 1_000 });
-        assert_eq!(window.admit(key(1), 59_999), RateDecision { admitted: false, remaining: 0, reset_ms: 1 });
+        assert_eq!(
+            window.admit(key(1), 0),
+            RateDecision {
+                admitted: true,
+                remaining: 1,
+                reset_ms: 60_000
+            }
+        );
+        assert_eq!(
+            window.admit(key(1), 59_000),
+            RateDecision {
+                admitted: true,
+                remaining: 0,
+                reset_ms: 1_000
+            }
+        );
+        assert_eq!(
+            window.admit(key(1), 59_999),
+            RateDecision {
+                admitted: false,
+                remaining: 0,
+                reset_ms: 1
+            }
+        );
         assert!(window.admit(key(2), 59_999).admitted, "another client");
         assert!(window.admit(key(1), 60_000).admitted, "the first has left");
-        assert!(!window.admit(key(1), 60_001).admitted, "no edge lets more through");
+        assert!(
+            !window.admit(key(1), 60_001).admitted,
+            "no edge lets more through"
+        );
     }
 
     #[test]
@@ -146,10 +182,20 @@ mod tests {
         let mut window = SlidingWindow::new(1, 60_000, 3);
         (0..10).for_each(|n| assert!(window.admit(key(n), u64::from(n)).admitted));
         assert_eq!(window.clients(), 3);
-        assert!(!window.admit(key(9), 20).admitted, "the newest are remembered");
-        assert!(window.admit(key(0), 21).admitted, "the oldest was forgotten");
+        assert!(
+            !window.admit(key(9), 20).admitted,
+            "the newest are remembered"
+        );
+        assert!(
+            window.admit(key(0), 21).admitted,
+            "the oldest was forgotten"
+        );
         assert!(window.admit(key(99), 100_000).admitted);
-        assert_eq!(window.clients(), 1, "those who were silent for a window are gone");
+        assert_eq!(
+            window.clients(),
+            1,
+            "those who were silent for a window are gone"
+        );
     }
 
     #[test]

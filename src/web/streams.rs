@@ -44,7 +44,14 @@ impl<F: Future<Output: Send> + Send + 'static> Executor<F> for Streams {
         let progress = Arc::<AtomicU64>::default();
         let (patience, flow) = (self.patience, self.flow.clone());
         let stream = Box::pin(PROGRESS.scope(progress.clone(), stream));
-        tokio::spawn(WatchedStream { stream, progress, seen: 0, patience, flow, waiting: None });
+        tokio::spawn(WatchedStream {
+            stream,
+            progress,
+            seen: 0,
+            patience,
+            flow,
+            waiting: None,
+        });
     }
 }
 
@@ -77,7 +84,12 @@ impl<F: Future> Future for WatchedStream<F> {
         }
         let patience = self.patience;
         loop {
-            ready!(self.waiting.get_or_insert_with(|| Box::pin(sleep(patience))).as_mut().poll(context));
+            ready!(
+                self.waiting
+                    .get_or_insert_with(|| Box::pin(sleep(patience)))
+                    .as_mut()
+                    .poll(context)
+            );
             // On a slow connection, a stream waits for all others.
             if !self.flow.was_blocked_within(patience) {
                 // Dropping the stream resets it.
@@ -139,7 +151,11 @@ impl Unsent {
     fn poll_none(&self, context: &mut Context<'_>) -> Poll<()> {
         // Registered first, so that no piece is sent unnoticed.
         self.waker.register(context.waker());
-        if self.count.load(Ordering::Acquire) == 0 { Poll::Ready(()) } else { Poll::Pending }
+        if self.count.load(Ordering::Acquire) == 0 {
+            Poll::Ready(())
+        } else {
+            Poll::Pending
+        }
     }
 }
 
@@ -147,17 +163,33 @@ impl Pieces {
     /// A body for the stream that this task runs.
     pub(super) fn of(mut body: CountedBody) -> Self {
         let counted = body.take_stream_bytes();
-        let is_short = body.size_hint().upper().is_some_and(|length| length <= SHORT_RESPONSE as u64);
+        let is_short = body
+            .size_hint()
+            .upper()
+            .is_some_and(|length| length <= SHORT_RESPONSE as u64);
         let ends_at_once = is_short && counted.as_ref().is_none_or(StreamBytes::is_uncounted);
         let progress = PROGRESS.try_with(Arc::clone).ok();
-        let unsent = Arc::new(Unsent { count: AtomicUsize::new(0), waker: AtomicWaker::new(), progress });
-        Self { body, rest: Bytes::new(), counted, ends_at_once, unsent, end: None }
+        let unsent = Arc::new(Unsent {
+            count: AtomicUsize::new(0),
+            waker: AtomicWaker::new(),
+            progress,
+        });
+        Self {
+            body,
+            rest: Bytes::new(),
+            counted,
+            ends_at_once,
+            unsent,
+            end: None,
+        }
     }
 
     /// Returns the bytes of a response that wait for its client's window while it is sent: hyper takes a piece before there is
     /// room for it, while h2 has the one before.
     pub(super) fn waiting_bytes(body: &CountedBody) -> usize {
-        body.size_hint().upper().map_or(2 * PIECE, |length| length.min(2 * PIECE as u64) as usize)
+        body.size_hint()
+            .upper()
+            .map_or(2 * PIECE, |length| length.min(2 * PIECE as u64) as usize)
     }
 }
 
@@ -188,9 +220,17 @@ impl HttpBody for Pieces {
         let length = self.rest.len().min(PIECE);
         // A copy, so that a queued piece does not keep the whole response and its share of the budget.
         let piece = Bytes::copy_from_slice(&self.rest[..length]);
-        self.rest = if length == self.rest.len() { Bytes::new() } else { self.rest.slice(length..) };
+        self.rest = if length == self.rest.len() {
+            Bytes::new()
+        } else {
+            self.rest.slice(length..)
+        };
         // A body that ends at once has one piece.
-        let counted = if self.ends_at_once { self.counted.take() } else { None };
+        let counted = if self.ends_at_once {
+            self.counted.take()
+        } else {
+            None
+        };
         let piece = match counted {
             Some(counted) => attached(piece, counted),
             None => attached(piece, UnsentPiece::new(&self.unsent)),
@@ -236,11 +276,15 @@ mod tests {
     async fn a_body_that_is_not_short_ends_once_its_pieces_are_sent() {
         for has_trailers in [false, true] {
             let trailers = async move { has_trailers.then(|| Ok(HeaderMap::new())) };
-            let body = Body::new(Full::new(Bytes::from(vec![1; PIECE + 1])).with_trailers(trailers));
+            let body =
+                Body::new(Full::new(Bytes::from(vec![1; PIECE + 1])).with_trailers(trailers));
             let mut pieces = Pieces::of(CountedBody::from_counted(body));
             let sent: Vec<_> = [next(&mut pieces).await, next(&mut pieces).await].into();
             assert!(!pieces.is_end_stream());
-            assert!(next(&mut pieces).now_or_never().is_none(), "two pieces are not sent");
+            assert!(
+                next(&mut pieces).now_or_never().is_none(),
+                "two pieces are not sent"
+            );
 
             // The waker of whoever waits is called.
             let (end, ()) = tokio::join!(next(&mut pieces), async { drop(sent) });
@@ -253,17 +297,27 @@ mod tests {
         const PATIENCE: Duration = Duration::from_secs(10);
         let flow = Arc::<Flow>::default();
         let (alive, reset) = tokio::sync::oneshot::channel::<()>();
-        Streams { patience: PATIENCE, flow: flow.clone() }.execute(async move {
+        Streams {
+            patience: PATIENCE,
+            flow: flow.clone(),
+        }
+        .execute(async move {
             let _alive = alive;
             PROGRESS.with(|progress| progress.fetch_add(1, Ordering::Relaxed));
             pending::<()>().await;
         });
         let mut reset = pin!(reset);
         for _ in 0..10 {
-            assert!(timeout(PATIENCE * 2 / 3, &mut reset).await.is_err(), "it waits for its connection");
+            assert!(
+                timeout(PATIENCE * 2 / 3, &mut reset).await.is_err(),
+                "it waits for its connection"
+            );
             flow.note_blocked();
         }
-        assert!(timeout(PATIENCE * 3, reset).await.is_ok(), "its connection waits for nothing");
+        assert!(
+            timeout(PATIENCE * 3, reset).await.is_ok(),
+            "its connection waits for nothing"
+        );
     }
 
     #[tokio::test]

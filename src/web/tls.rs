@@ -55,7 +55,11 @@ impl Tls {
     /// See [`TlsError`].
     pub fn load(certificate: PathBuf, key: PathBuf) -> Result<Self, TlsError> {
         let current = ArcSwap::from_pointee(read(&certificate, &key)?);
-        Ok(Self { certificate, key, current })
+        Ok(Self {
+            certificate,
+            key,
+            current,
+        })
     }
 
     /// Reads both files again, for new connections. If the files cannot be used, the previous ones stay in use.
@@ -63,7 +67,8 @@ impl Tls {
     /// # Errors
     /// See [`TlsError`].
     pub fn reload(&self) -> Result<(), TlsError> {
-        self.current.store(Arc::new(read(&self.certificate, &self.key)?));
+        self.current
+            .store(Arc::new(read(&self.certificate, &self.key)?));
         Ok(())
     }
 
@@ -73,14 +78,23 @@ impl Tls {
 }
 
 fn read(certificate: &Path, key: &Path) -> Result<ServerConfig, TlsError> {
-    let wrong = |file: &Path, problem: String| TlsError::File { file: file.to_owned(), problem };
-    let chain = CertificateDer::pem_file_iter(certificate).and_then(Iterator::collect::<Result<Vec<_>, _>>);
+    let wrong = |file: &Path, problem: String| TlsError::File {
+        file: file.to_owned(),
+        problem,
+    };
+    let chain =
+        CertificateDer::pem_file_iter(certificate).and_then(Iterator::collect::<Result<Vec<_>, _>>);
     let chain = chain.map_err(|error| wrong(certificate, error.to_string()))?;
     if chain.is_empty() {
         return Err(wrong(certificate, "no certificate in it".to_owned()));
     }
-    let secret = PrivateKeyDer::from_pem_file(key).map_err(|error| wrong(key, error.to_string()))?;
-    let pair = |error| TlsError::Pair { certificate: certificate.to_owned(), key: key.to_owned(), error };
+    let secret =
+        PrivateKeyDer::from_pem_file(key).map_err(|error| wrong(key, error.to_string()))?;
+    let pair = |error| TlsError::Pair {
+        certificate: certificate.to_owned(),
+        key: key.to_owned(),
+        error,
+    };
     let mut config = ServerConfig::builder_with_provider(crate::tls::provider())
         .with_safe_default_protocol_versions()
         .map_err(pair)?

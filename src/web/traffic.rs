@@ -46,7 +46,12 @@ struct TrafficCounters {
 impl Traffic {
     /// An interface without traffic so far.
     pub fn new(interface: &'static str, slow: Option<Duration>) -> Self {
-        Self(Arc::new(TrafficCounters { interface, statuses: Default::default(), latency: Histogram::default(), slow }))
+        Self(Arc::new(TrafficCounters {
+            interface,
+            statuses: Default::default(),
+            latency: Histogram::default(),
+            slow,
+        }))
     }
 
     /// Counts the requests of `router`.
@@ -61,7 +66,10 @@ impl Traffic {
 
     /// The number of responses by status; statuses without responses are left out.
     pub fn statuses(&self) -> impl Iterator<Item = (&'static str, u64)> {
-        let all = STATUSES.iter().zip(&self.0.statuses).map(|((_, name), counter)| (*name, counter.get()));
+        let all = STATUSES
+            .iter()
+            .zip(&self.0.statuses)
+            .map(|((_, name), counter)| (*name, counter.get()));
         all.filter(|(_, count)| *count > 0)
     }
 
@@ -92,7 +100,13 @@ async fn observe(State(traffic): State<Traffic>, request: Request, next: Next) -
         && took >= slow
     {
         let (interface, status) = (traffic.0.interface, response.status().as_u16());
-        tracing::warn!(interface, path, status, seconds = took.as_secs_f64(), "slow request");
+        tracing::warn!(
+            interface,
+            path,
+            status,
+            seconds = took.as_secs_f64(),
+            "slow request"
+        );
     }
     response
 }

@@ -25,11 +25,15 @@ impl UnixSocket {
     pub fn bind(path: &Path) -> io::Result<Self> {
         let is_socket = fs::symlink_metadata(path).is_ok_and(|found| found.file_type().is_socket());
         if is_socket
-            && StdUnixStream::connect(path).is_err_and(|error| error.kind() == io::ErrorKind::ConnectionRefused)
+            && StdUnixStream::connect(path)
+                .is_err_and(|error| error.kind() == io::ErrorKind::ConnectionRefused)
         {
             fs::remove_file(path)?;
         }
-        Ok(Self { listener: UnixListener::bind(path)?, path: Some(path.to_owned()) })
+        Ok(Self {
+            listener: UnixListener::bind(path)?,
+            path: Some(path.to_owned()),
+        })
     }
 
     /// A socket that a service manager has bound and removes.
@@ -37,7 +41,10 @@ impl UnixSocket {
     /// # Errors
     /// I/O errors.
     pub fn given(listener: std::os::unix::net::UnixListener) -> io::Result<Self> {
-        Ok(Self { listener: UnixListener::from_std(listener)?, path: None })
+        Ok(Self {
+            listener: UnixListener::from_std(listener)?,
+            path: None,
+        })
     }
 
     pub(super) async fn accept(&self) -> io::Result<UnixStream> {

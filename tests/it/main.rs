@@ -1,6 +1,9 @@
 //! The integration tests: one binary, every node on a port of its own.
 
-#![allow(clippy::unwrap_used, reason = "a test that panics has failed, and says where")]
+#![allow(
+    clippy::unwrap_used,
+    reason = "a test that panics has failed, and says where"
+)]
 
 mod account;
 mod activity;

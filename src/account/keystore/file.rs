@@ -77,8 +77,9 @@ impl Keystore {
         if !text.trim_start().starts_with('{') {
             return Err(KeystoreError::NotAnObject);
         }
-        let file: File =
-            serde_json::from_str(text).map_err(|error| KeystoreError::Json { message: error.to_string() })?;
+        let file: File = serde_json::from_str(text).map_err(|error| KeystoreError::Json {
+            message: error.to_string(),
+        })?;
         if file.version != VERSION {
             return Err(KeystoreError::Version { got: file.version });
         }
@@ -89,11 +90,19 @@ impl Keystore {
         let (kdf, salt) = read_kdf(&crypto.kdf, crypto.kdfparams)?;
         let ciphertext = decode("ciphertext", &crypto.ciphertext)?;
         if ciphertext.is_empty() || ciphertext.len() > 32 {
-            return Err(KeystoreError::Length { field: "ciphertext", expected: "1 to 32", got: ciphertext.len() });
+            return Err(KeystoreError::Length {
+                field: "ciphertext",
+                expected: "1 to 32",
+                got: ciphertext.len(),
+            });
         }
         let iv = decode("iv", &crypto.cipherparams.iv)?;
         let start = (16usize).checked_sub(iv.len());
-        let start = start.ok_or(KeystoreError::Length { field: "iv", expected: "at most 16", got: iv.len() })?;
+        let start = start.ok_or(KeystoreError::Length {
+            field: "iv",
+            expected: "at most 16",
+            got: iv.len(),
+        })?;
         let mut counter = [0; 16];
         counter[start..].copy_from_slice(&iv);
         Ok(Self {
@@ -115,8 +124,11 @@ impl Keystore {
     /// Returns the keystore file: one line of JSON, with the address in lower case without `0x`, as geth writes it.
     #[must_use]
     pub fn to_json(&self) -> String {
-        let mut params =
-            KdfParams { dklen: Some(DERIVED_BYTES), salt: Some(hex::encode(&self.salt)), ..KdfParams::default() };
+        let mut params = KdfParams {
+            dklen: Some(DERIVED_BYTES),
+            salt: Some(hex::encode(&self.salt)),
+            ..KdfParams::default()
+        };
         let kdf = match self.kdf {
             Kdf::Scrypt { n, r, p } => {
                 (params.n, params.r, params.p) = (Some(n), Some(r), Some(p));
@@ -129,13 +141,20 @@ impl Keystore {
         };
         let crypto = Crypto {
             cipher: CIPHER.to_owned(),
-            cipherparams: CipherParams { iv: hex::encode(self.iv) },
+            cipherparams: CipherParams {
+                iv: hex::encode(self.iv),
+            },
             ciphertext: hex::encode(&self.ciphertext),
             kdf: kdf.to_owned(),
             kdfparams: params,
             mac: hex::encode(self.mac),
         };
-        let file = File { address: self.address.map(hex::encode), crypto, id: self.id.clone(), version: VERSION };
+        let file = File {
+            address: self.address.map(hex::encode),
+            crypto,
+            id: self.id.clone(),
+            version: VERSION,
+        };
         serde_json::to_string(&file).expect("strings and numbers always serialise")
     }
 }
@@ -143,21 +162,34 @@ impl Keystore {
 fn read_kdf(function: &str, params: KdfParams) -> Result<(Kdf, Vec<u8>), KeystoreError> {
     let required = |name, value: Option<u64>| value.ok_or(KdfError::Missing { name });
     let kdf = match function {
-        "scrypt" => {
-            Kdf::Scrypt { n: required("n", params.n)?, r: required("r", params.r)?, p: required("p", params.p)? }
-        }
+        "scrypt" => Kdf::Scrypt {
+            n: required("n", params.n)?,
+            r: required("r", params.r)?,
+            p: required("p", params.p)?,
+        },
         "pbkdf2" => {
             let prf = params.prf.ok_or(KdfError::Missing { name: "prf" })?;
             if prf != PRF {
                 return Err(KdfError::Prf { got: prf }.into());
             }
-            Kdf::Pbkdf2 { iterations: required("c", params.c)? }
+            Kdf::Pbkdf2 {
+                iterations: required("c", params.c)?,
+            }
         }
-        other => return Err(KdfError::Function { got: other.to_owned() }.into()),
+        other => {
+            return Err(KdfError::Function {
+                got: other.to_owned(),
+            }
+            .into());
+        }
     };
     // The first bytes of a derived key do not depend on its length, so only they are derived of a longer one.
     if required("dklen", params.dklen)? < DERIVED_BYTES {
-        return Err(KdfError::Parameter { name: "dklen", expected: "32 or more" }.into());
+        return Err(KdfError::Parameter {
+            name: "dklen",
+            expected: "32 or more",
+        }
+        .into());
     }
     kdf.check()?;
     let salt = params.salt.ok_or(KdfError::Missing { name: "salt" })?;
@@ -172,6 +204,10 @@ fn array<const N: usize>(field: &'static str, text: &str) -> Result<[u8; N], Key
     let bytes = decode(field, text)?;
     bytes.as_slice().try_into().map_err(|_| {
         let expected = if N == 20 { "20" } else { "32" };
-        KeystoreError::Length { field, expected, got: bytes.len() }
+        KeystoreError::Length {
+            field,
+            expected,
+            got: bytes.len(),
+        }
     })
 }

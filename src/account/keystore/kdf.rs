@@ -40,11 +40,19 @@ pub enum Kdf {
 
 impl Kdf {
     /// The cost that geth writes: 256 MiB and about a second. The default for keys of value.
-    pub const STANDARD: Self = Self::Scrypt { n: 1 << 18, r: 8, p: 1 };
+    pub const STANDARD: Self = Self::Scrypt {
+        n: 1 << 18,
+        r: 8,
+        p: 1,
+    };
 
     /// The cost that geth writes with `--lightkdf`: 4 MiB and a fraction of a second, with less protection of weak
     /// passwords.
-    pub const LIGHT: Self = Self::Scrypt { n: 1 << 12, r: 8, p: 6 };
+    pub const LIGHT: Self = Self::Scrypt {
+        n: 1 << 12,
+        r: 8,
+        p: 6,
+    };
 
     /// The most memory that scrypt may take, in bytes: a quarter more than [`Kdf::STANDARD`] needs, the most expensive
     /// cost of known tools.
@@ -75,7 +83,9 @@ impl Kdf {
         match cost {
             Cost::Scrypt(params) => scrypt::scrypt(password, salt, &params, derived.as_mut_slice())
                 .expect("scrypt writes any number of bytes from 1 to 2^37"),
-            Cost::Pbkdf2(rounds) => pbkdf2_hmac::<Sha256>(password, salt, rounds, derived.as_mut_slice()),
+            Cost::Pbkdf2(rounds) => {
+                pbkdf2_hmac::<Sha256>(password, salt, rounds, derived.as_mut_slice())
+            }
         }
         Ok(derived)
     }
@@ -96,11 +106,17 @@ enum Cost {
 
 fn scrypt_cost(n: u64, r: u64, p: u64) -> Result<Params, KdfError> {
     if n < 2 || !n.is_power_of_two() {
-        return Err(KdfError::Parameter { name: "n", expected: "a power of two above 1" });
+        return Err(KdfError::Parameter {
+            name: "n",
+            expected: "a power of two above 1",
+        });
     }
     for (name, value) in [("r", r), ("p", p)] {
         if value == 0 {
-            return Err(KdfError::Parameter { name, expected: "above 0" });
+            return Err(KdfError::Parameter {
+                name,
+                expected: "above 0",
+            });
         }
     }
     // n blocks to mix in and p blocks to start from, of 128 · r bytes each.
@@ -110,18 +126,38 @@ fn scrypt_cost(n: u64, r: u64, p: u64) -> Result<Params, KdfError> {
     }
     let work = n.saturating_mul(r).saturating_mul(p);
     if work > Kdf::MAX_SCRYPT_WORK {
-        return Err(KdfError::Work { name: "n·r·p", most: Kdf::MAX_SCRYPT_WORK, got: work });
+        return Err(KdfError::Work {
+            name: "n·r·p",
+            most: Kdf::MAX_SCRYPT_WORK,
+            got: work,
+        });
     }
-    let narrow = |name, value| u32::try_from(value).map_err(|_| KdfError::Parameter { name, expected: "below 2^32" });
-    Params::new(n.trailing_zeros() as u8, narrow("r", r)?, narrow("p", p)?)
-        .map_err(|_| KdfError::Parameter { name: "r·p", expected: "below 2^30" })
+    let narrow = |name, value| {
+        u32::try_from(value).map_err(|_| KdfError::Parameter {
+            name,
+            expected: "below 2^32",
+        })
+    };
+    Params::new(n.trailing_zeros() as u8, narrow("r", r)?, narrow("p", p)?).map_err(|_| {
+        KdfError::Parameter {
+            name: "r·p",
+            expected: "below 2^30",
+        }
+    })
 }
 
 fn pbkdf2_cost(iterations: u64) -> Result<u32, KdfError> {
     match u32::try_from(iterations) {
-        Ok(0) => Err(KdfError::Parameter { name: "c", expected: "above 0" }),
+        Ok(0) => Err(KdfError::Parameter {
+            name: "c",
+            expected: "above 0",
+        }),
         Ok(rounds) if iterations <= Kdf::MAX_PBKDF2_ITERATIONS => Ok(rounds),
-        _ => Err(KdfError::Work { name: "c", most: Kdf::MAX_PBKDF2_ITERATIONS, got: iterations }),
+        _ => Err(KdfError::Work {
+            name: "c",
+            most: Kdf::MAX_PBKDF2_ITERATIONS,
+            got: iterations,
+        }),
     }
 }
 
@@ -155,13 +191,18 @@ pub enum KdfError {
         expected: &'static str,
     },
     /// More memory than [`Kdf::MAX_MEMORY_BYTES`].
-    #[error("opening this keystore would take {bytes} bytes of memory, at most {} are spent", Kdf::MAX_MEMORY_BYTES)]
+    #[error(
+        "opening this keystore would take {bytes} bytes of memory, at most {} are spent",
+        Kdf::MAX_MEMORY_BYTES
+    )]
     Memory {
         /// The bytes that scrypt would take.
         bytes: u64,
     },
     /// More work than [`Kdf::MAX_SCRYPT_WORK`] or [`Kdf::MAX_PBKDF2_ITERATIONS`].
-    #[error("opening this keystore would take too long: {name} is {got}, at most {most} is accepted")]
+    #[error(
+        "opening this keystore would take too long: {name} is {got}, at most {most} is accepted"
+    )]
     Work {
         /// The parameter or the product of parameters.
         name: &'static str,

@@ -71,7 +71,15 @@ impl Keystore {
         let mut ciphertext = key.to_bytes().to_vec();
         apply_cipher(&derived, &iv, &mut ciphertext);
         let mac = mac(&derived, &ciphertext);
-        Ok(Self { address: Some(key.address()), id, kdf, salt, iv, ciphertext, mac })
+        Ok(Self {
+            address: Some(key.address()),
+            id,
+            kdf,
+            salt,
+            iv,
+            ciphertext,
+            mac,
+        })
     }
 
     /// Decrypts the key. The file's key derivation determines how long it takes, within the bounds of [`Kdf`].
@@ -91,9 +99,10 @@ impl Keystore {
         apply_cipher(&derived, &self.iv, &mut bytes[start..]);
         let key = SecretKey::from_bytes(&bytes)?;
         match self.address {
-            Some(stated) if stated != key.address() => {
-                Err(KeystoreError::AddressMismatch { stated, actual: key.address() })
-            }
+            Some(stated) if stated != key.address() => Err(KeystoreError::AddressMismatch {
+                stated,
+                actual: key.address(),
+            }),
             _ => Ok(key),
         }
     }
@@ -113,7 +122,10 @@ impl Keystore {
 
 impl fmt::Debug for Keystore {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Keystore").field("address", &self.address).field("kdf", &self.kdf).finish_non_exhaustive()
+        f.debug_struct("Keystore")
+            .field("address", &self.address)
+            .field("kdf", &self.kdf)
+            .finish_non_exhaustive()
     }
 }
 
@@ -124,7 +136,11 @@ fn apply_cipher(derived: &DerivedKey, iv: &[u8; 16], bytes: &mut [u8]) {
 }
 
 fn mac(derived: &DerivedKey, ciphertext: &[u8]) -> [u8; 32] {
-    Keccak256::new().chain_update(&derived[16..]).chain_update(ciphertext).finalize().into()
+    Keccak256::new()
+        .chain_update(&derived[16..])
+        .chain_update(ciphertext)
+        .finalize()
+        .into()
 }
 
 /// Formats 16 random bytes as a random UUID (RFC 9562, version 4).
@@ -132,14 +148,24 @@ fn uuid(mut bytes: [u8; 16]) -> String {
     bytes[6] = bytes[6] & 0x0f | 0x40;
     bytes[8] = bytes[8] & 0x3f | 0x80;
     let digits = alloy_primitives::hex::encode(bytes);
-    format!("{}-{}-{}-{}-{}", &digits[..8], &digits[8..12], &digits[12..16], &digits[16..20], &digits[20..])
+    format!(
+        "{}-{}-{}-{}-{}",
+        &digits[..8],
+        &digits[8..12],
+        &digits[12..16],
+        &digits[16..20],
+        &digits[20..]
+    )
 }
 
 /// The error of a keystore that cannot be read, opened or created.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum KeystoreError {
     /// A text longer than [`Keystore::MAX_JSON_BYTES`].
-    #[error("a keystore of {bytes} bytes is too long, at most {} are read", Keystore::MAX_JSON_BYTES)]
+    #[error(
+        "a keystore of {bytes} bytes is too long, at most {} are read",
+        Keystore::MAX_JSON_BYTES
+    )]
     TooLong {
         /// Bytes given.
         bytes: usize,

@@ -15,24 +15,38 @@ pub(super) fn sign_doc(tx: &CosmosTransaction, signer: &SignerData<'_>) -> Value
         fee_object.insert("payer".to_owned(), fee.payer.clone().into());
     }
     let mut doc = Map::new();
-    doc.insert("account_number".to_owned(), signer.account_number.to_string().into());
+    doc.insert(
+        "account_number".to_owned(),
+        signer.account_number.to_string().into(),
+    );
     doc.insert("chain_id".to_owned(), signer.chain_id.into());
     doc.insert("fee".to_owned(), fee_object.into());
     doc.insert("memo".to_owned(), tx.body.memo.clone().into());
     doc.insert("msgs".to_owned(), tx.messages.iter().map(message).collect());
     doc.insert("sequence".to_owned(), tx.sequence.to_string().into());
     if tx.body.timeout_height != 0 {
-        doc.insert("timeout_height".to_owned(), tx.body.timeout_height.to_string().into());
+        doc.insert(
+            "timeout_height".to_owned(),
+            tx.body.timeout_height.to_string().into(),
+        );
     }
     doc.into()
 }
 
 /// The bytes of a sign document. Go escapes these characters, so that JSON can be embedded in HTML.
 pub(super) fn sign_bytes(doc: &Value) -> Vec<u8> {
-    let escapes =
-        [('&', "\\u0026"), ('<', "\\u003c"), ('>', "\\u003e"), ('\u{2028}', "\\u2028"), ('\u{2029}', "\\u2029")];
+    let escapes = [
+        ('&', "\\u0026"),
+        ('<', "\\u003c"),
+        ('>', "\\u003e"),
+        ('\u{2028}', "\\u2028"),
+        ('\u{2029}', "\\u2029"),
+    ];
     let text = doc.to_string();
-    escapes.iter().fold(text, |text, (plain, escaped)| text.replace(*plain, escaped)).into_bytes()
+    escapes
+        .iter()
+        .fold(text, |text, (plain, escaped)| text.replace(*plain, escaped))
+        .into_bytes()
 }
 
 /// A message in Amino's JSON.
@@ -48,7 +62,9 @@ fn message(message: &BankMessage) -> Value {
         }),
         BankMessage::MultiSend(send) => {
             let all = |all: &[super::proto::AddressCoins]| -> Value {
-                all.iter().map(|one| json!({ "address": one.address, "coins": coins(&one.coins) })).collect()
+                all.iter()
+                    .map(|one| json!({ "address": one.address, "coins": coins(&one.coins) }))
+                    .collect()
             };
             json!({
                 "type": "cosmos-sdk/MsgMultiSend",
@@ -59,5 +75,8 @@ fn message(message: &BankMessage) -> Value {
 }
 
 fn coins(coins: &[Coin]) -> Value {
-    coins.iter().map(|coin| json!({ "amount": coin.amount, "denom": coin.denom })).collect()
+    coins
+        .iter()
+        .map(|coin| json!({ "amount": coin.amount, "denom": coin.denom }))
+        .collect()
 }

@@ -14,7 +14,9 @@ use super::{BankMessage, CosmosTransaction};
 type Types = BTreeMap<String, Vec<(String, String)>>;
 
 fn fields(list: &[(&str, &str)]) -> Vec<(String, String)> {
-    list.iter().map(|(name, kind)| ((*name).to_owned(), (*kind).to_owned())).collect()
+    list.iter()
+        .map(|(name, kind)| ((*name).to_owned(), (*kind).to_owned()))
+        .collect()
 }
 
 /// The types that all forms share.
@@ -41,7 +43,10 @@ fn common_types() -> Types {
 /// type that follows from its JSON. `None` if the transaction has a part that the form cannot express.
 pub(super) fn signing_hash(doc: &Value, evm_chain_id: u64) -> Option<B256> {
     let mut types = common_types();
-    types.insert("Fee".to_owned(), fields(&[("amount", "Coin[]"), ("gas", "string")]));
+    types.insert(
+        "Fee".to_owned(),
+        fields(&[("amount", "Coin[]"), ("gas", "string")]),
+    );
     let mut tx_fields = fields(&[
         ("account_number", "string"),
         ("chain_id", "string"),
@@ -88,25 +93,49 @@ pub(super) fn legacy_signing_hash(
                 ("sequence", "string"),
             ],
         ),
-        ("Fee", &[("feePayer", "string"), ("amount", "Coin[]"), ("gas", "string")]),
+        (
+            "Fee",
+            &[
+                ("feePayer", "string"),
+                ("amount", "Coin[]"),
+                ("gas", "string"),
+            ],
+        ),
         ("Msg", &[("type", "string"), ("value", "MsgValue")]),
     ];
     let (first, others) = tx.messages.split_first()?;
     let coin: &[(&str, &str)] = &[("denom", "string"), ("amount", "string")];
     let of_message: &[(&str, &[(&str, &str)])] = match first {
         BankMessage::Send(_) => &[
-            ("MsgValue", &[("from_address", "string"), ("to_address", "string"), ("amount", "TypeAmount[]")]),
+            (
+                "MsgValue",
+                &[
+                    ("from_address", "string"),
+                    ("to_address", "string"),
+                    ("amount", "TypeAmount[]"),
+                ],
+            ),
             ("TypeAmount", coin),
         ],
         BankMessage::MultiSend(_) => &[
-            ("MsgValue", &[("inputs", "TypeInputs[]"), ("outputs", "TypeOutputs[]")]),
-            ("TypeInputs", &[("address", "string"), ("coins", "TypeInputsCoins[]")]),
+            (
+                "MsgValue",
+                &[("inputs", "TypeInputs[]"), ("outputs", "TypeOutputs[]")],
+            ),
+            (
+                "TypeInputs",
+                &[("address", "string"), ("coins", "TypeInputsCoins[]")],
+            ),
             ("TypeInputsCoins", coin),
-            ("TypeOutputs", &[("address", "string"), ("coins", "TypeOutputsCoins[]")]),
+            (
+                "TypeOutputs",
+                &[("address", "string"), ("coins", "TypeOutputsCoins[]")],
+            ),
             ("TypeOutputsCoins", coin),
         ],
     };
-    let is_same_type = |other: &BankMessage| std::mem::discriminant(other) == std::mem::discriminant(first);
+    let is_same_type =
+        |other: &BankMessage| std::mem::discriminant(other) == std::mem::discriminant(first);
     if !others.iter().all(is_same_type) {
         return None;
     }
@@ -114,7 +143,8 @@ pub(super) fn legacy_signing_hash(
         types.insert((*name).to_owned(), fields(list));
     }
     let mut fee = doc["fee"].clone();
-    fee.as_object_mut()?.insert("feePayer".to_owned(), fee_payer.into());
+    fee.as_object_mut()?
+        .insert("feePayer".to_owned(), fee_payer.into());
     let mut members: BTreeMap<String, &Value> = BTreeMap::new();
     for (name, value) in doc.as_object()? {
         members.insert(name.clone(), if name == "fee" { &fee } else { value });
@@ -153,7 +183,9 @@ fn add_type(types: &mut Types, root: &str, path: Option<&str>, object: &Value) -
     }
     let name = path.unwrap_or(root);
     let numbered = (0..).map(|number| format!("{name}{number}"));
-    let free = numbered.into_iter().find(|name| types.get(name).is_none_or(|existing| *existing == list))?;
+    let free = numbered
+        .into_iter()
+        .find(|name| types.get(name).is_none_or(|existing| *existing == list))?;
     types.insert(free.clone(), list);
     Some(free)
 }
@@ -162,7 +194,10 @@ fn add_type(types: &mut Types, root: &str, path: Option<&str>, object: &Value) -
 fn capitalised(name: &str) -> String {
     let part = |part: &str| {
         let mut letters = part.chars();
-        letters.next().map(|first| first.to_ascii_uppercase().to_string() + letters.as_str()).unwrap_or_default()
+        letters
+            .next()
+            .map(|first| first.to_ascii_uppercase().to_string() + letters.as_str())
+            .unwrap_or_default()
     };
     name.split('_').map(part).collect()
 }
@@ -175,7 +210,9 @@ struct TypedData {
 
 impl TypedData {
     fn new(types: Types) -> Option<Self> {
-        let hashes = types.keys().map(|name| Some((name.clone(), keccak256(encode_type(&types, name)?))));
+        let hashes = types
+            .keys()
+            .map(|name| Some((name.clone(), keccak256(encode_type(&types, name)?))));
         let hashes = hashes.collect::<Option<_>>()?;
         Some(Self { types, hashes })
     }
@@ -191,11 +228,23 @@ impl TypedData {
         });
         let domain = self.encode_value("EIP712Domain", &domain)?;
         let message = self.hash_struct("Tx", members.len(), |name| members.get(name).copied())?;
-        Some(keccak256([b"\x19\x01".as_slice(), domain.as_slice(), message.as_slice()].concat()))
+        Some(keccak256(
+            [
+                b"\x19\x01".as_slice(),
+                domain.as_slice(),
+                message.as_slice(),
+            ]
+            .concat(),
+        ))
     }
 
     /// `hashStruct` of EIP-712. `None` if the value has not exactly the fields of its type.
-    fn hash_struct<'a>(&self, name: &str, count: usize, member: impl Fn(&str) -> Option<&'a Value>) -> Option<B256> {
+    fn hash_struct<'a>(
+        &self,
+        name: &str,
+        count: usize,
+        member: impl Fn(&str) -> Option<&'a Value>,
+    ) -> Option<B256> {
         let list = self.types.get(name)?;
         if list.len() != count {
             return None;
@@ -209,7 +258,10 @@ impl TypedData {
 
     fn encode_value(&self, kind: &str, value: &Value) -> Option<B256> {
         if let Some(item) = kind.strip_suffix("[]") {
-            let items = value.as_array()?.iter().map(|value| self.encode_value(item, value));
+            let items = value
+                .as_array()?
+                .iter()
+                .map(|value| self.encode_value(item, value));
             return Some(keccak256(items.collect::<Option<Vec<B256>>>()?.concat()));
         }
         match kind {
@@ -230,13 +282,20 @@ fn encode_type(types: &Types, name: &str) -> Option<String> {
         if let Some(list) = types.get(name)
             && found.insert(name)
         {
-            next.extend(list.iter().map(|(_, kind)| kind.strip_suffix("[]").unwrap_or(kind)));
+            next.extend(
+                list.iter()
+                    .map(|(_, kind)| kind.strip_suffix("[]").unwrap_or(kind)),
+            );
         }
     }
     found.remove(name);
     let mut text = String::new();
     for name in std::iter::once(name).chain(found) {
-        let list = types.get(name)?.iter().map(|(field, kind)| format!("{kind} {field}")).collect::<Vec<_>>();
+        let list = types
+            .get(name)?
+            .iter()
+            .map(|(field, kind)| format!("{kind} {field}"))
+            .collect::<Vec<_>>();
         text.push_str(&format!("{name}({})", list.join(",")));
     }
     Some(text)

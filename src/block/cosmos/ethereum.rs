@@ -1,6 +1,8 @@
 //! `MsgEthereumTx`: Ethereum transactions as Cosmos clients send and see them.
 
-use alloy_consensus::{EthereumTypedTransaction, SignableTransaction, TxEip1559, TxEip2930, TxLegacy};
+use alloy_consensus::{
+    EthereumTypedTransaction, SignableTransaction, TxEip1559, TxEip2930, TxLegacy,
+};
 use alloy_eips::{
     eip2718::Encodable2718,
     eip2930::{AccessList, AccessListItem},
@@ -28,18 +30,42 @@ pub fn ethereum_tx_raw(
     max_fee: u128,
     network: &CosmosNetwork,
 ) -> Vec<u8> {
-    let message = MsgEthereumTx { from: sender.to_vec(), raw, ..MsgEthereumTx::default() };
+    let message = MsgEthereumTx {
+        from: sender.to_vec(),
+        raw,
+        ..MsgEthereumTx::default()
+    };
     let fee = U256::from(gas_limit).saturating_mul(U256::from(max_fee));
-    let coin = Coin { denom: network.denom.clone(), amount: fee.to_string() };
-    let fee = Fee { amount: vec![coin], gas_limit, ..Fee::default() };
+    let coin = Coin {
+        denom: network.denom.clone(),
+        amount: fee.to_string(),
+    };
+    let fee = Fee {
+        amount: vec![coin],
+        gas_limit,
+        ..Fee::default()
+    };
     let body = TxBody {
-        messages: vec![Any { type_url: MESSAGE.to_owned(), value: message.encode_to_vec() }],
-        extension_options: vec![Any { type_url: OPTION.to_owned(), value: Vec::new() }],
+        messages: vec![Any {
+            type_url: MESSAGE.to_owned(),
+            value: message.encode_to_vec(),
+        }],
+        extension_options: vec![Any {
+            type_url: OPTION.to_owned(),
+            value: Vec::new(),
+        }],
         ..TxBody::default()
     };
-    let auth = AuthInfo { signer_infos: Vec::new(), fee: Some(fee) };
-    TxRaw { body_bytes: body.encode_to_vec(), auth_info_bytes: auth.encode_to_vec(), signatures: Vec::new() }
-        .encode_to_vec()
+    let auth = AuthInfo {
+        signer_infos: Vec::new(),
+        fee: Some(fee),
+    };
+    TxRaw {
+        body_bytes: body.encode_to_vec(),
+        auth_info_bytes: auth.encode_to_vec(),
+        signatures: Vec::new(),
+    }
+    .encode_to_vec()
 }
 
 /// `LegacyTx` of Ethermint.
@@ -186,8 +212,17 @@ pub(super) fn from_fields(data: &Any) -> Result<Bytes, CosmosError> {
     let kind = data.type_url.rsplit('.').next().unwrap_or_default();
     let (unsigned, v, r, s): (UnsignedTransaction, _, _, _) = match kind {
         "LegacyTx" => {
-            let LegacyTx { nonce, gas_price, gas, to, value, data, v, r, s } =
-                decode(&data.value, UnknownFields::MayBeNonCritical, "LegacyTx")?;
+            let LegacyTx {
+                nonce,
+                gas_price,
+                gas,
+                to,
+                value,
+                data,
+                v,
+                r,
+                s,
+            } = decode(&data.value, UnknownFields::MayBeNonCritical, "LegacyTx")?;
             let tx = TxLegacy {
                 chain_id: None,
                 nonce,
@@ -200,7 +235,8 @@ pub(super) fn from_fields(data: &Any) -> Result<Bytes, CosmosError> {
             (EthereumTypedTransaction::Legacy(tx), v, r, s)
         }
         "AccessListTx" => {
-            let tx: AccessListTx = decode(&data.value, UnknownFields::MayBeNonCritical, "AccessListTx")?;
+            let tx: AccessListTx =
+                decode(&data.value, UnknownFields::MayBeNonCritical, "AccessListTx")?;
             let unsigned = TxEip2930 {
                 chain_id: chain_id(&tx.chain_id)?,
                 nonce: tx.nonce,
@@ -211,10 +247,16 @@ pub(super) fn from_fields(data: &Any) -> Result<Bytes, CosmosError> {
                 access_list: access_list(&tx.accesses)?,
                 input: tx.data.into(),
             };
-            (EthereumTypedTransaction::Eip2930(unsigned), tx.v, tx.r, tx.s)
+            (
+                EthereumTypedTransaction::Eip2930(unsigned),
+                tx.v,
+                tx.r,
+                tx.s,
+            )
         }
         "DynamicFeeTx" => {
-            let tx: DynamicFeeTx = decode(&data.value, UnknownFields::MayBeNonCritical, "DynamicFeeTx")?;
+            let tx: DynamicFeeTx =
+                decode(&data.value, UnknownFields::MayBeNonCritical, "DynamicFeeTx")?;
             let unsigned = TxEip1559 {
                 chain_id: chain_id(&tx.chain_id)?,
                 nonce: tx.nonce,
@@ -226,11 +268,18 @@ pub(super) fn from_fields(data: &Any) -> Result<Bytes, CosmosError> {
                 access_list: access_list(&tx.accesses)?,
                 input: tx.data.into(),
             };
-            (EthereumTypedTransaction::Eip1559(unsigned), tx.v, tx.r, tx.s)
+            (
+                EthereumTypedTransaction::Eip1559(unsigned),
+                tx.v,
+                tx.r,
+                tx.s,
+            )
         }
         other => {
             let shown: String = other.chars().take(100).collect();
-            return Err(CosmosError::parse(format!("MsgEthereumTx: unknown type {shown:?} of transaction")));
+            return Err(CosmosError::parse(format!(
+                "MsgEthereumTx: unknown type {shown:?} of transaction"
+            )));
         }
     };
     let wide = |bytes: &[u8]| U256::try_from_be_slice(bytes).ok_or_else(|| malformed("signature"));
@@ -276,17 +325,27 @@ fn chain_id(text: &str) -> Result<u64, CosmosError> {
 fn recipient(text: &str) -> Result<TxKind, CosmosError> {
     match text {
         "" => Ok(TxKind::Create),
-        text => text.parse::<Address>().map(TxKind::Call).map_err(|_| malformed("recipient")),
+        text => text
+            .parse::<Address>()
+            .map(TxKind::Call)
+            .map_err(|_| malformed("recipient")),
     }
 }
 
 fn access_list(accesses: &[AccessTuple]) -> Result<AccessList, CosmosError> {
     let item = |access: &AccessTuple| {
-        let keys = access.storage_keys.iter().map(|key| key.parse::<B256>().map_err(|_| malformed("storage key")));
+        let keys = access
+            .storage_keys
+            .iter()
+            .map(|key| key.parse::<B256>().map_err(|_| malformed("storage key")));
         Ok(AccessListItem {
             address: access.address.parse().map_err(|_| malformed("address"))?,
             storage_keys: keys.collect::<Result<_, _>>()?,
         })
     };
-    accesses.iter().map(item).collect::<Result<_, CosmosError>>().map(AccessList)
+    accesses
+        .iter()
+        .map(item)
+        .collect::<Result<_, CosmosError>>()
+        .map(AccessList)
 }

@@ -24,8 +24,8 @@ use sha2::{Digest as _, Sha256};
 
 use self::{
     proto::{
-        AddressCoins, Any, AuthInfo, Coin, ExtensionOptionsWeb3Tx, Fee, MsgEthereumTx, MsgMultiSend, MsgSend, PubKey,
-        SignDoc, TxBody, TxRaw,
+        AddressCoins, Any, AuthInfo, Coin, ExtensionOptionsWeb3Tx, Fee, MsgEthereumTx,
+        MsgMultiSend, MsgSend, PubKey, SignDoc, TxBody, TxRaw,
     },
     signature::{SIGNATURE_SIZE, SignatureRule, SignedContent, WalletSignature},
     wire::{HasKnownFields, UnknownFields, check_adr_027, check_fields, content_of_field},
@@ -168,8 +168,9 @@ fn account(text: &str) -> Result<Address, CosmosError> {
         .map_err(|error| CosmosError::invalid_address(format!("{:?}: {error}", shown())))?;
     let bytes: Vec<u8> = decoded.byte_iter().collect();
     let count = bytes.len();
-    Address::try_from(bytes.as_slice())
-        .map_err(|_| CosmosError::invalid_address(format!("{:?}: {count} bytes instead of 20", shown())))
+    Address::try_from(bytes.as_slice()).map_err(|_| {
+        CosmosError::invalid_address(format!("{:?}: {count} bytes instead of 20", shown()))
+    })
 }
 
 /// An amount in decimal digits, without sign or leading zeros.
@@ -177,7 +178,11 @@ fn amount(coin: &Coin) -> Result<U256, CosmosError> {
     let is_plain = !coin.amount.is_empty()
         && coin.amount.bytes().all(|digit| digit.is_ascii_digit())
         && (coin.amount.len() == 1 || !coin.amount.starts_with('0'));
-    let parsed = if is_plain { U256::from_str_radix(&coin.amount, 10).ok() } else { None };
+    let parsed = if is_plain {
+        U256::from_str_radix(&coin.amount, 10).ok()
+    } else {
+        None
+    };
     parsed.ok_or_else(|| {
         let shown: String = coin.amount.chars().take(100).collect();
         CosmosError::invalid_coins(format!("invalid amount {shown:?}"))
@@ -187,7 +192,10 @@ fn amount(coin: &Coin) -> Result<U256, CosmosError> {
 /// The amount of a message's only coin, which is more than zero.
 fn positive(coins: &[Coin]) -> Result<U256, CosmosError> {
     let [coin] = coins else {
-        return Err(CosmosError::invalid_coins(format!("{} coins instead of one", coins.len())));
+        return Err(CosmosError::invalid_coins(format!(
+            "{} coins instead of one",
+            coins.len()
+        )));
     };
     match amount(coin)? {
         U256::ZERO => Err(CosmosError::invalid_coins(format!("0{}", coin.denom))),
@@ -201,10 +209,14 @@ impl BankMessage {
         let (value, unknown) = (&message.value, UnknownFields::MayBeNonCritical);
         match message.type_url.as_str() {
             "/cosmos.bank.v1beta1.MsgSend" => decode(value, unknown, "MsgSend").map(Self::Send),
-            "/cosmos.bank.v1beta1.MsgMultiSend" => decode(value, unknown, "MsgMultiSend").map(Self::MultiSend),
+            "/cosmos.bank.v1beta1.MsgMultiSend" => {
+                decode(value, unknown, "MsgMultiSend").map(Self::MultiSend)
+            }
             other => {
                 let shown: String = other.chars().take(100).collect();
-                Err(CosmosError::unknown_request(format!("unsupported message {shown:?}: no message handler found")))
+                Err(CosmosError::unknown_request(format!(
+                    "unsupported message {shown:?}: no message handler found"
+                )))
             }
         }
     }
@@ -233,7 +245,10 @@ impl BankMessage {
             Self::MultiSend(send) => match send.inputs.as_slice() {
                 [input] => Ok((&input.address, &input.coins)),
                 [] => Err(CosmosError::no_inputs("MsgMultiSend")),
-                _ => Err(CosmosError::multiple_senders(format!("{} inputs", send.inputs.len()))),
+                _ => Err(CosmosError::multiple_senders(format!(
+                    "{} inputs",
+                    send.inputs.len()
+                ))),
             },
         }
     }
@@ -241,10 +256,16 @@ impl BankMessage {
     /// The recipients' addresses and coins.
     pub fn targets(&self) -> impl Iterator<Item = (&str, &[Coin])> {
         let (one, many) = match self {
-            Self::Send(send) => (Some((send.to_address.as_str(), send.amount.as_slice())), [].as_slice()),
+            Self::Send(send) => (
+                Some((send.to_address.as_str(), send.amount.as_slice())),
+                [].as_slice(),
+            ),
             Self::MultiSend(send) => (None, send.outputs.as_slice()),
         };
-        one.into_iter().chain(many.iter().map(|output: &AddressCoins| (output.address.as_str(), &*output.coins)))
+        one.into_iter().chain(
+            many.iter()
+                .map(|output: &AddressCoins| (output.address.as_str(), &*output.coins)),
+        )
     }
 
     /// The sender and the transfers.
@@ -254,16 +275,23 @@ impl BankMessage {
         let mut sum = U256::ZERO;
         for (to, coins) in self.targets() {
             if transfers.len() == MAX_TRANSFERS {
-                return Err(CosmosError::invalid_request(format!("more than {MAX_TRANSFERS} transfers")));
+                return Err(CosmosError::invalid_request(format!(
+                    "more than {MAX_TRANSFERS} transfers"
+                )));
             }
-            let transfer = CosmosTransfer { to: account(to)?, amount: positive(coins)? };
+            let transfer = CosmosTransfer {
+                to: account(to)?,
+                amount: positive(coins)?,
+            };
             sum = sum.saturating_add(transfer.amount);
             transfers.push(transfer);
         }
         match sum {
             U256::ZERO => Err(CosmosError::no_outputs("MsgMultiSend")),
             sum if sum == total => Ok(sender),
-            sum => Err(CosmosError::input_output_mismatch(format!("inputs {total}, outputs {sum}"))),
+            sum => Err(CosmosError::input_output_mismatch(format!(
+                "inputs {total}, outputs {sum}"
+            ))),
         }
     }
 }
@@ -272,7 +300,10 @@ impl DecodedTx {
     /// Decodes a transaction. It may lack what only a signed one has: see [`CosmosTransaction::verify`].
     pub fn decode(raw: &[u8]) -> Result<Self, CosmosError> {
         if raw.len() > MAX_COSMOS_TX_SIZE {
-            let what = format!("maximum size is {MAX_COSMOS_TX_SIZE} bytes, but got {}", raw.len());
+            let what = format!(
+                "maximum size is {MAX_COSMOS_TX_SIZE} bytes, but got {}",
+                raw.len()
+            );
             return Err(CosmosError::too_large(what));
         }
         check_adr_027(raw)?;
@@ -280,55 +311,94 @@ impl DecodedTx {
         let body: TxBody = decode(&parts.body_bytes, UnknownFields::MayBeNonCritical, "TxBody")?;
         let auth: AuthInfo = decode(&parts.auth_info_bytes, UnknownFields::Refused, "AuthInfo")?;
         match body.messages.len() {
-            0 => return Err(CosmosError::invalid_request("must contain at least one message")),
+            0 => {
+                return Err(CosmosError::invalid_request(
+                    "must contain at least one message",
+                ));
+            }
             count if count > MAX_MESSAGES => {
-                return Err(CosmosError::invalid_request(format!("{count} messages, more than {MAX_MESSAGES}")));
+                return Err(CosmosError::invalid_request(format!(
+                    "{count} messages, more than {MAX_MESSAGES}"
+                )));
             }
             _ => {}
         }
-        if body.messages.iter().any(|message| message.type_url.ends_with(".MsgEthereumTx")) {
+        if body
+            .messages
+            .iter()
+            .any(|message| message.type_url.ends_with(".MsgEthereumTx"))
+        {
             return ethereum(&body).map(Self::Ethereum);
         }
-        CosmosTransaction::new(raw, parts, body, auth).map(Box::new).map(Self::Bank)
+        CosmosTransaction::new(raw, parts, body, auth)
+            .map(Box::new)
+            .map(Self::Bank)
     }
 }
 
 /// The Ethereum transaction in a body.
 fn ethereum(body: &TxBody) -> Result<Bytes, CosmosError> {
-    if !body.extension_options.iter().any(|option| option.type_url.ends_with(".ExtensionOptionsEthereumTx")) {
+    if !body
+        .extension_options
+        .iter()
+        .any(|option| option.type_url.ends_with(".ExtensionOptionsEthereumTx"))
+    {
         let what = "MsgEthereumTx needs to be contained within a tx with 'ExtensionOptionsEthereumTx' option";
         return Err(CosmosError::invalid_type(what));
     }
     let [message] = body.messages.as_slice() else {
-        return Err(CosmosError::invalid_request("a transaction with a MsgEthereumTx has no other message"));
+        return Err(CosmosError::invalid_request(
+            "a transaction with a MsgEthereumTx has no other message",
+        ));
     };
-    let message: MsgEthereumTx = decode(&message.value, UnknownFields::MayBeNonCritical, "MsgEthereumTx")?;
+    let message: MsgEthereumTx = decode(
+        &message.value,
+        UnknownFields::MayBeNonCritical,
+        "MsgEthereumTx",
+    )?;
     match (message.raw.is_empty(), &message.data) {
         (false, _) => Ok(message.raw.into()),
         (true, Some(data)) => ethereum::from_fields(data),
-        (true, None) => Err(CosmosError::invalid_request("MsgEthereumTx without a transaction")),
+        (true, None) => Err(CosmosError::invalid_request(
+            "MsgEthereumTx without a transaction",
+        )),
     }
 }
 
 impl CosmosTransaction {
     fn new(raw: &[u8], parts: TxRaw, body: TxBody, auth: AuthInfo) -> Result<Self, CosmosError> {
-        let messages: Vec<_> = body.messages.iter().map(BankMessage::decode).collect::<Result<_, _>>()?;
+        let messages: Vec<_> = body
+            .messages
+            .iter()
+            .map(BankMessage::decode)
+            .collect::<Result<_, _>>()?;
         let mut transfers = Vec::with_capacity(messages.len());
         let mut sender = None;
         for message in &messages {
             let from = message.transfers(&mut transfers)?;
             if *sender.get_or_insert(from) != from {
-                let what = format!("wrong number of signers; expected 2, got {}", auth.signer_infos.len());
+                let what = format!(
+                    "wrong number of signers; expected 2, got {}",
+                    auth.signer_infos.len()
+                );
                 return Err(CosmosError::unauthorized(what));
             }
         }
-        let sender = sender.ok_or_else(|| CosmosError::invalid_request("must contain at least one message"))?;
+        let sender = sender
+            .ok_or_else(|| CosmosError::invalid_request("must contain at least one message"))?;
         let [signer] = auth.signer_infos.as_slice() else {
-            let what = format!("wrong number of signers; expected 1, got {}", auth.signer_infos.len());
+            let what = format!(
+                "wrong number of signers; expected 1, got {}",
+                auth.signer_infos.len()
+            );
             return Err(CosmosError::unauthorized(what));
         };
         let missing = || CosmosError::invalid_pub_key("the transaction has no public key");
-        let public_key = signer.public_key.as_ref().ok_or_else(missing).and_then(|key| public_key(key, sender));
+        let public_key = signer
+            .public_key
+            .as_ref()
+            .ok_or_else(missing)
+            .and_then(|key| public_key(key, sender));
         let fee = auth.fee.as_ref();
         let fee_amount = fee_amount(&auth)?;
         if let Some(fee) = fee {
@@ -336,10 +406,16 @@ impl CosmosTransaction {
                 return Err(CosmosError::invalid_request("fee grants are not enabled"));
             }
             if !fee.payer.is_empty() && account(&fee.payer)? != sender {
-                return Err(CosmosError::unauthorized("wrong number of signers; expected 2, got 1"));
+                return Err(CosmosError::unauthorized(
+                    "wrong number of signers; expected 2, got 1",
+                ));
             }
         }
-        if let Some(option) = body.extension_options.iter().find(|option| !is_web3_option(option)) {
+        if let Some(option) = body
+            .extension_options
+            .iter()
+            .find(|option| !is_web3_option(option))
+        {
             let shown: String = option.type_url.chars().take(100).collect();
             return Err(CosmosError::unknown_extension(shown));
         }
@@ -380,25 +456,43 @@ impl CosmosTransaction {
 
     /// Returns the sender's address as the messages write it.
     pub fn sender_text(&self) -> &str {
-        self.messages.first().and_then(|message| message.source().ok()).map_or("", |(text, _)| text)
+        self.messages
+            .first()
+            .and_then(|message| message.source().ok())
+            .map_or("", |(text, _)| text)
     }
 
     /// Returns the legacy transaction that stands for this one in a block. The gas price is rounded down.
     pub fn to_legacy(&self) -> Result<TxLegacy, CosmosError> {
-        let price = self.fee.checked_div(U256::from(self.gas_limit)).unwrap_or_default();
-        let gas_price = u128::try_from(price).map_err(|_| CosmosError::invalid_request("the fee is too large"))?;
+        let price = self
+            .fee
+            .checked_div(U256::from(self.gas_limit))
+            .unwrap_or_default();
+        let gas_price = u128::try_from(price)
+            .map_err(|_| CosmosError::invalid_request("the fee is too large"))?;
         let (to, value) = match (self.messages.as_slice(), self.transfers.as_slice()) {
             ([BankMessage::Send(_)], [transfer]) => (transfer.to, transfer.amount),
             _ => (BANK_ADDRESS, U256::ZERO),
         };
         let (nonce, gas_limit, input) = (self.sequence, self.gas_limit, self.raw.clone());
-        Ok(TxLegacy { chain_id: None, nonce, gas_price, gas_limit, to: TxKind::Call(to), value, input })
+        Ok(TxLegacy {
+            chain_id: None,
+            nonce,
+            gas_price,
+            gas_limit,
+            to: TxKind::Call(to),
+            value,
+            input,
+        })
     }
 
     /// Checks everything that depends on the network, but neither on the state nor on the signature.
     pub fn check(&self, network: &CosmosNetwork) -> Result<(), CosmosError> {
         if self.body.memo.len() > MAX_MEMO {
-            let what = format!("maximum number of characters is {MAX_MEMO} but received {}", self.body.memo.len());
+            let what = format!(
+                "maximum number of characters is {MAX_MEMO} but received {}",
+                self.body.memo.len()
+            );
             return Err(CosmosError::memo_too_large(format!("{what} characters")));
         }
         for message in &self.messages {
@@ -407,12 +501,19 @@ impl CosmosTransaction {
                 check_prefix(text, &network.prefix)?;
                 if let Some(coin) = coins.iter().find(|coin| coin.denom != network.denom) {
                     let denom: String = coin.denom.chars().take(130).collect();
-                    let what = format!("spendable balance 0{denom} is smaller than {}{denom}", coin.amount);
+                    let what = format!(
+                        "spendable balance 0{denom} is smaller than {}{denom}",
+                        coin.amount
+                    );
                     return Err(CosmosError::insufficient_funds(what));
                 }
             }
         }
-        if let Some(transfer) = self.transfers.iter().find(|transfer| is_blocked(transfer.to)) {
+        if let Some(transfer) = self
+            .transfers
+            .iter()
+            .find(|transfer| is_blocked(transfer.to))
+        {
             let what = format!("{} is not allowed to receive funds", transfer.to);
             return Err(CosmosError::unauthorized(what));
         }
@@ -421,7 +522,10 @@ impl CosmosTransaction {
             None => Ok(()),
             Some(coin) => {
                 let denom: String = coin.denom.chars().take(130).collect();
-                let what = format!("fees are paid in {}, got: {}{denom}", network.denom, coin.amount);
+                let what = format!(
+                    "fees are paid in {}, got: {}{denom}",
+                    network.denom, coin.amount
+                );
                 Err(CosmosError::insufficient_fee(what))
             }
         }
@@ -431,7 +535,9 @@ impl CosmosTransaction {
     /// one with too many extension options. If it is in a block already it is valid nevertheless.
     pub fn check_renderable(&self) -> Result<(), CosmosError> {
         if !nests_within(&self.raw, MAX_MESSAGE_LEVELS) {
-            return Err(CosmosError::parse(format!("messages nest more than {MAX_MESSAGE_LEVELS} levels deep")));
+            return Err(CosmosError::parse(format!(
+                "messages nest more than {MAX_MESSAGE_LEVELS} levels deep"
+            )));
         }
         let options = self.body.non_critical_extension_options.len();
         if options > MAX_MESSAGES {
@@ -456,29 +562,40 @@ impl CosmosTransaction {
         let [signature] = self.parts.signatures.as_slice() else {
             return Err(match self.parts.signatures.len() {
                 0 => CosmosError::no_signatures("one is needed"),
-                count => CosmosError::unauthorized(format!("wrong number of signers; expected 1, got {count}")),
+                count => CosmosError::unauthorized(format!(
+                    "wrong number of signers; expected 1, got {count}"
+                )),
             });
         };
-        let mode = self.auth.signer_infos.first().and_then(|info| info.mode_info.as_ref()?.single.as_ref());
+        let mode = self
+            .auth
+            .signer_infos
+            .first()
+            .and_then(|info| info.mode_info.as_ref()?.single.as_ref());
         let mode = mode.map_or(0, |single| single.mode);
-        let verify = |signature: &[u8], contents: &mut dyn Iterator<Item = (SignedContent, B256)>| {
-            let signature = WalletSignature::read(signature, rule)?;
-            let key = PublicKey::from_slice(key.as_slice()).map_err(CosmosError::invalid_pub_key)?;
-            for (content, hash) in contents {
-                if signature.verify(hash, content, &key)? {
-                    return Ok(());
+        let verify =
+            |signature: &[u8], contents: &mut dyn Iterator<Item = (SignedContent, B256)>| {
+                let signature = WalletSignature::read(signature, rule)?;
+                let key =
+                    PublicKey::from_slice(key.as_slice()).map_err(CosmosError::invalid_pub_key)?;
+                for (content, hash) in contents {
+                    if signature.verify(hash, content, &key)? {
+                        return Ok(());
+                    }
                 }
-            }
-            Err(CosmosError::unauthorized(format!(
-                "signature verification failed; please verify account number ({}), sequence ({}) and chain-id ({})",
-                signer.account_number, self.sequence, signer.chain_id
-            )))
-        };
+                Err(CosmosError::unauthorized(format!(
+                    "signature verification failed; please verify account number ({}), sequence ({}) and chain-id ({})",
+                    signer.account_number, self.sequence, signer.chain_id
+                )))
+            };
         match (self.body.extension_options.as_slice(), mode) {
             ([option], AMINO_JSON) => {
                 // Nor would the name of the option be signed.
-                if rule == SignatureRule::Sent && !WEB3_OPTIONS.contains(&option.type_url.as_str()) {
-                    return Err(CosmosError::unknown_extension(option.type_url.chars().take(100).collect::<String>()));
+                if rule == SignatureRule::Sent && !WEB3_OPTIONS.contains(&option.type_url.as_str())
+                {
+                    return Err(CosmosError::unknown_extension(
+                        option.type_url.chars().take(100).collect::<String>(),
+                    ));
                 }
                 let option = self.web3_option(option, signer)?;
                 // It would be part of the transaction's hash without being signed.
@@ -487,25 +604,43 @@ impl CosmosTransaction {
                     return Err(CosmosError::unauthorized(what));
                 }
                 let hash = self.legacy_eip712_hash(&option.fee_payer, signer);
-                verify(&option.fee_payer_sig, &mut hash.map(|hash| (SignedContent::TypedData, hash)).into_iter())
+                verify(
+                    &option.fee_payer_sig,
+                    &mut hash
+                        .map(|hash| (SignedContent::TypedData, hash))
+                        .into_iter(),
+                )
             }
             ([], DIRECT | AMINO_JSON) => verify(signature, &mut self.signed_contents(mode, signer)),
-            ([], mode) => Err(CosmosError::unauthorized(format!("sign mode {mode} is not supported"))),
-            _ => Err(CosmosError::unknown_extension("only with SIGN_MODE_LEGACY_AMINO_JSON, and only one")),
+            ([], mode) => Err(CosmosError::unauthorized(format!(
+                "sign mode {mode} is not supported"
+            ))),
+            _ => Err(CosmosError::unknown_extension(
+                "only with SIGN_MODE_LEGACY_AMINO_JSON, and only one",
+            )),
         }
     }
 
     /// Returns the hashes that the signer may have signed, each computed when it is asked for: that of the mode's sign
     /// document, and those of typed data, which Cosmos EVM accepts in both modes.
-    fn signed_contents(&self, mode: i32, signer: &SignerData<'_>) -> impl Iterator<Item = (SignedContent, B256)> {
+    fn signed_contents(
+        &self,
+        mode: i32,
+        signer: &SignerData<'_>,
+    ) -> impl Iterator<Item = (SignedContent, B256)> {
         let (signer, is_covered) = (*signer, self.is_covered_by_amino());
         let doc = LazyCell::new(move || amino::sign_doc(self, &signer));
         let hash_of = move |position: u8| -> Option<(SignedContent, B256)> {
             match position {
-                0 if mode == DIRECT => Some((SignedContent::SignDoc, keccak256(self.direct_sign_bytes(&signer)))),
+                0 if mode == DIRECT => Some((
+                    SignedContent::SignDoc,
+                    keccak256(self.direct_sign_bytes(&signer)),
+                )),
                 _ if !is_covered => None,
                 0 => Some((SignedContent::SignDoc, keccak256(amino::sign_bytes(&doc)))),
-                1 => self.typed_data_hash(&doc, &signer).map(|hash| (SignedContent::TypedData, hash)),
+                1 => self
+                    .typed_data_hash(&doc, &signer)
+                    .map(|hash| (SignedContent::TypedData, hash)),
                 _ => self
                     .legacy_typed_data_hash(&doc, self.sender_text(), &signer)
                     .map(|hash| (SignedContent::TypedData, hash)),
@@ -529,7 +664,13 @@ impl CosmosTransaction {
     fn is_covered_by_amino(&self) -> bool {
         let mut messages = self.messages.iter().zip(&self.body.messages);
         self.body.non_critical_extension_options.is_empty()
-            && check_fields(&self.parts.body_bytes, &TxBody::FIELDS, UnknownFields::Refused, "").is_ok()
+            && check_fields(
+                &self.parts.body_bytes,
+                &TxBody::FIELDS,
+                UnknownFields::Refused,
+                "",
+            )
+            .is_ok()
             && messages.all(|(message, encoded)| message.is_complete(&encoded.value))
     }
 
@@ -537,14 +678,18 @@ impl CosmosTransaction {
     /// cannot express the transaction.
     #[cfg(feature = "internals")]
     pub fn eip712_hash(&self, signer: &SignerData<'_>) -> Option<B256> {
-        let doc = self.is_covered_by_amino().then(|| amino::sign_doc(self, signer))?;
+        let doc = self
+            .is_covered_by_amino()
+            .then(|| amino::sign_doc(self, signer))?;
         self.typed_data_hash(&doc, signer)
     }
 
     /// Returns the hash that a wallet signs as typed data (EIP-712) in the form of Ethermint, as Keplr does. `None` if the
     /// form cannot express the transaction.
     pub fn legacy_eip712_hash(&self, fee_payer: &str, signer: &SignerData<'_>) -> Option<B256> {
-        let doc = self.is_covered_by_amino().then(|| amino::sign_doc(self, signer))?;
+        let doc = self
+            .is_covered_by_amino()
+            .then(|| amino::sign_doc(self, signer))?;
         self.legacy_typed_data_hash(&doc, fee_payer, signer)
     }
 
@@ -555,7 +700,12 @@ impl CosmosTransaction {
         eip712::signing_hash(doc, signer.evm_chain_id)
     }
 
-    fn legacy_typed_data_hash(&self, doc: &Value, fee_payer: &str, signer: &SignerData<'_>) -> Option<B256> {
+    fn legacy_typed_data_hash(
+        &self,
+        doc: &Value,
+        fee_payer: &str,
+        signer: &SignerData<'_>,
+    ) -> Option<B256> {
         if self.body.timeout_height != 0 {
             return None;
         }
@@ -563,14 +713,27 @@ impl CosmosTransaction {
     }
 
     /// The extension option with a signature over typed data.
-    fn web3_option(&self, option: &Any, signer: &SignerData<'_>) -> Result<ExtensionOptionsWeb3Tx, CosmosError> {
-        let option: ExtensionOptionsWeb3Tx = decode(&option.value, UnknownFields::Refused, "ExtensionOptionsWeb3Tx")?;
+    fn web3_option(
+        &self,
+        option: &Any,
+        signer: &SignerData<'_>,
+    ) -> Result<ExtensionOptionsWeb3Tx, CosmosError> {
+        let option: ExtensionOptionsWeb3Tx = decode(
+            &option.value,
+            UnknownFields::Refused,
+            "ExtensionOptionsWeb3Tx",
+        )?;
         if option.typed_data_chain_id != signer.evm_chain_id {
-            let what = format!("invalid chain-id: {} in the typed data", option.typed_data_chain_id);
+            let what = format!(
+                "invalid chain-id: {} in the typed data",
+                option.typed_data_chain_id
+            );
             return Err(CosmosError::invalid_request(what));
         }
         if account(&option.fee_payer)? != self.sender {
-            return Err(CosmosError::unauthorized("the fee payer of the typed data is not the signer"));
+            return Err(CosmosError::unauthorized(
+                "the fee payer of the typed data is not the signer",
+            ));
         }
         Ok(option)
     }
@@ -588,7 +751,10 @@ fn fee_amount(auth: &AuthInfo) -> Result<U256, CosmosError> {
     match coins {
         [] => Ok(U256::ZERO),
         [coin] => amount(coin),
-        _ => Err(CosmosError::insufficient_fee(format!("{} coins instead of one", coins.len()))),
+        _ => Err(CosmosError::insufficient_fee(format!(
+            "{} coins instead of one",
+            coins.len()
+        ))),
     }
 }
 
@@ -601,7 +767,9 @@ pub fn cosmos_hash(raw: &[u8]) -> B256 {
 fn public_key(key: &Any, sender: Address) -> Result<CompressedKey, CosmosError> {
     if !key.type_url.ends_with(".ethsecp256k1.PubKey") {
         let shown: String = key.type_url.chars().take(100).collect();
-        return Err(CosmosError::invalid_pub_key(format!("unrecognized public key type {shown:?}")));
+        return Err(CosmosError::invalid_pub_key(format!(
+            "unrecognized public key type {shown:?}"
+        )));
     }
     let PubKey { key } = decode(&key.value, UnknownFields::Refused, "PubKey")?;
     let compressed = CompressedKey::try_from(key.as_slice())
@@ -615,8 +783,10 @@ fn public_key(key: &Any, sender: Address) -> Result<CompressedKey, CosmosError> 
 }
 
 /// The names of the extension option with a signature over typed data.
-const WEB3_OPTIONS: [&str; 2] =
-    ["/ethermint.types.v1.ExtensionOptionsWeb3Tx", "/cosmos.evm.types.v1.ExtensionOptionsWeb3Tx"];
+const WEB3_OPTIONS: [&str; 2] = [
+    "/ethermint.types.v1.ExtensionOptionsWeb3Tx",
+    "/cosmos.evm.types.v1.ExtensionOptionsWeb3Tx",
+];
 
 /// Whether an extension option is that of a signature over typed data. Blocks may have one with another prefix.
 fn is_web3_option(option: &Any) -> bool {
@@ -629,7 +799,9 @@ fn check_prefix(text: &str, prefix: &str) -> Result<(), CosmosError> {
         true => Ok(()),
         false => {
             let found: String = found.chars().take(100).collect();
-            Err(CosmosError::invalid_address(format!("invalid Bech32 prefix; expected {prefix}, got {found}")))
+            Err(CosmosError::invalid_address(format!(
+                "invalid Bech32 prefix; expected {prefix}, got {found}"
+            )))
         }
     }
 }

@@ -225,11 +225,13 @@ impl HasKnownFields for TxRaw {
 }
 
 impl HasKnownFields for TxBody {
-    const FIELDS: KnownFields = KnownFields(&[(1, ANY), (2, None), (3, None), (1023, ANY), (2047, ANY)]);
+    const FIELDS: KnownFields =
+        KnownFields(&[(1, ANY), (2, None), (3, None), (1023, ANY), (2047, ANY)]);
 }
 
 impl HasKnownFields for AuthInfo {
-    const FIELDS: KnownFields = KnownFields(&[(1, Some(&SignerInfo::FIELDS)), (2, Some(&Fee::FIELDS))]);
+    const FIELDS: KnownFields =
+        KnownFields(&[(1, Some(&SignerInfo::FIELDS)), (2, Some(&Fee::FIELDS))]);
 }
 
 impl HasKnownFields for SignerInfo {
@@ -265,7 +267,10 @@ impl HasKnownFields for MsgSend {
 }
 
 impl HasKnownFields for MsgMultiSend {
-    const FIELDS: KnownFields = KnownFields(&[(1, Some(&AddressCoins::FIELDS)), (2, Some(&AddressCoins::FIELDS))]);
+    const FIELDS: KnownFields = KnownFields(&[
+        (1, Some(&AddressCoins::FIELDS)),
+        (2, Some(&AddressCoins::FIELDS)),
+    ]);
 }
 
 impl HasKnownFields for AddressCoins {
@@ -277,5 +282,12 @@ impl HasKnownFields for ExtensionOptionsWeb3Tx {
 }
 
 impl HasKnownFields for MsgEthereumTx {
-    const FIELDS: KnownFields = KnownFields(&[(1, ANY), (2, None), (3, None), (4, None), (5, None), (6, None)]);
+    const FIELDS: KnownFields = KnownFields(&[
+        (1, ANY),
+        (2, None),
+        (3, None),
+        (4, None),
+        (5, None),
+        (6, None),
+    ]);
 }

@@ -54,7 +54,10 @@ impl WalletSignature {
             Some((compact, [])) => (compact, None),
             Some((compact, [byte])) => (compact, Some(*byte)),
             _ => {
-                return refused(&format!("{} bytes instead of 64, or of 65 with a recovery id", bytes.len()));
+                return refused(&format!(
+                    "{} bytes instead of 64, or of 65 with a recovery id",
+                    bytes.len()
+                ));
             }
         };
         let recovery_byte = recovery_byte.filter(|_| rule == SignatureRule::Sent);
@@ -72,19 +75,33 @@ impl WalletSignature {
         if low != signature {
             return refused("s is in the upper half of the curve's order");
         }
-        Ok(Self { signature, recovery_byte })
+        Ok(Self {
+            signature,
+            recovery_byte,
+        })
     }
 
     /// Returns whether this is the signature of a hash. If it is, but has another recovery id than that of the key, the
     /// error names the expected one.
-    pub(super) fn verify(&self, hash: B256, content: SignedContent, key: &PublicKey) -> Result<bool, CosmosError> {
-        if SECP256K1.verify_ecdsa(Message::from_digest(hash.0), &self.signature, key).is_err() {
+    pub(super) fn verify(
+        &self,
+        hash: B256,
+        content: SignedContent,
+        key: &PublicKey,
+    ) -> Result<bool, CosmosError> {
+        if SECP256K1
+            .verify_ecdsa(Message::from_digest(hash.0), &self.signature, key)
+            .is_err()
+        {
             return Ok(false);
         }
-        let Some(byte) = self.recovery_byte else { return Ok(true) };
+        let Some(byte) = self.recovery_byte else {
+            return Ok(true);
+        };
         let expected = content.first_recovery_byte() + self.recovery_id(hash, key);
         if byte != expected {
-            let what = format!("signature: its last byte is {byte}, but the recovery id is {expected}");
+            let what =
+                format!("signature: its last byte is {byte}, but the recovery id is {expected}");
             return Err(CosmosError::unauthorized(what));
         }
         Ok(true)
@@ -93,9 +110,13 @@ impl WalletSignature {
     /// The recovery id of a valid signature: 0 or 1, since no signature is known whose `r` exceeds the order of the curve.
     fn recovery_id(&self, hash: B256, key: &PublicKey) -> u8 {
         let compact = self.signature.serialize_compact();
-        let recoverable = ecdsa::RecoverableSignature::from_compact(&compact, ecdsa::RecoveryId::from_u8_masked(0));
-        let recovered =
-            recoverable.and_then(|signature| SECP256K1.recover_ecdsa(Message::from_digest(hash.0), &signature));
+        let recoverable = ecdsa::RecoverableSignature::from_compact(
+            &compact,
+            ecdsa::RecoveryId::from_u8_masked(0),
+        );
+        let recovered = recoverable.and_then(|signature| {
+            SECP256K1.recover_ecdsa(Message::from_digest(hash.0), &signature)
+        });
         u8::from(recovered.as_ref() != Ok(key))
     }
 }
@@ -108,14 +129,20 @@ mod tests {
     use super::*;
 
     /// The order of the curve.
-    const ORDER: U256 = uint!(0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141_U256);
+    const ORDER: U256 =
+        uint!(0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141_U256);
 
     fn signed(text: &str) -> (B256, PublicKey, [u8; 64], u8) {
         let hash = keccak256(text);
         let secret = SecretKey::from_byte_array([7; 32]).expect("a key");
         let signature = SECP256K1.sign_ecdsa_recoverable(Message::from_digest(hash.0), &secret);
         let (id, compact) = signature.serialize_compact();
-        (hash, PublicKey::from_secret_key(SECP256K1, &secret), compact, u8::try_from(i32::from(id)).expect("0 or 1"))
+        (
+            hash,
+            PublicKey::from_secret_key(SECP256K1, &secret),
+            compact,
+            u8::try_from(i32::from(id)).expect("0 or 1"),
+        )
     }
 
     #[test]
@@ -123,8 +150,9 @@ mod tests {
         for text in ["a", "b", "c", "d", "e", "f"] {
             let (hash, key, compact, id) = signed(text);
             for (content, first) in [(SignedContent::SignDoc, 0), (SignedContent::TypedData, 27)] {
-                let verify =
-                    |bytes: &[u8]| WalletSignature::read(bytes, SignatureRule::Sent)?.verify(hash, content, &key);
+                let verify = |bytes: &[u8]| {
+                    WalletSignature::read(bytes, SignatureRule::Sent)?.verify(hash, content, &key)
+                };
                 assert_eq!(verify(&compact), Ok(true));
                 for byte in 0..=u8::MAX {
                     let bytes = [compact.as_slice(), &[byte]].concat();
@@ -133,9 +161,13 @@ mod tests {
                         assert_eq!(verified, Ok(true));
                     } else {
                         let error = verified.expect_err("another byte");
-                        assert!(error.log.contains(&format!("last byte is {byte}, ")), "{error}");
+                        assert!(
+                            error.log.contains(&format!("last byte is {byte}, ")),
+                            "{error}"
+                        );
                     }
-                    let in_block = WalletSignature::read(&bytes, SignatureRule::InBlock).expect("65 bytes");
+                    let in_block =
+                        WalletSignature::read(&bytes, SignatureRule::InBlock).expect("65 bytes");
                     assert_eq!(in_block.verify(hash, content, &key), Ok(true));
                 }
             }
@@ -147,14 +179,20 @@ mod tests {
         let (_, _, compact, _) = signed("a");
         let s = U256::from_be_slice(&compact[32..]);
         for rule in [SignatureRule::Sent, SignatureRule::InBlock] {
-            let with_s = |s: U256| WalletSignature::read(&[&compact[..32], &s.to_be_bytes::<32>()].concat(), rule);
+            let with_s = |s: U256| {
+                WalletSignature::read(&[&compact[..32], &s.to_be_bytes::<32>()].concat(), rule)
+            };
             assert!(with_s(s).is_ok());
             let high = with_s(ORDER - s).expect_err("a high s");
             assert!(high.log.contains("upper half"), "{high}");
             assert!(with_s(ORDER).is_err());
             for length in [0, 1, 63, 66] {
-                let error = WalletSignature::read(&vec![1; length], rule).expect_err("another length");
-                assert!(error.log.contains(&format!("{length} bytes instead of 64")), "{error}");
+                let error =
+                    WalletSignature::read(&vec![1; length], rule).expect_err("another length");
+                assert!(
+                    error.log.contains(&format!("{length} bytes instead of 64")),
+                    "{error}"
+                );
             }
         }
     }

@@ -1,6 +1,8 @@
 //! Protobuf's wire format below the typed messages: how deeply messages nest, and which fields they have.
 
-use prost::encoding::{DecodeContext, WireType, decode_key, decode_varint, encoded_len_varint, skip_field};
+use prost::encoding::{
+    DecodeContext, WireType, decode_key, decode_varint, encoded_len_varint, skip_field,
+};
 
 use super::CosmosError;
 
@@ -45,8 +47,13 @@ pub fn nests_within(bytes: &[u8], levels: usize) -> bool {
         // No message, and therefore without messages in it.
         return true;
     }
-    let Some(left) = levels.checked_sub(1) else { return false };
-    fields(bytes).flatten().filter_map(|field| field.content).all(|content| nests_within(content, left))
+    let Some(left) = levels.checked_sub(1) else {
+        return false;
+    };
+    fields(bytes)
+        .flatten()
+        .filter_map(|field| field.content)
+        .all(|content| nests_within(content, left))
 }
 
 /// Refuses fields that are not those of the message's type, at any level. Returns whether there are unknown fields that the
@@ -59,14 +66,21 @@ pub(super) fn check_fields(
 ) -> Result<bool, CosmosError> {
     let mut has_unknown = false;
     for field in fields(bytes) {
-        let WireField { number, content } = field.map_err(|error| CosmosError::parse(format!("{what}: {error}")))?;
+        let WireField { number, content } =
+            field.map_err(|error| CosmosError::parse(format!("{what}: {error}")))?;
         match known.0.iter().find(|(own, _)| *own == number) {
             Some((_, Some(inner))) => {
                 has_unknown |= check_fields(content.unwrap_or_default(), inner, unknown, what)?;
             }
             Some((_, None)) => {}
-            None if unknown == UnknownFields::MayBeNonCritical && number & NON_CRITICAL != 0 => has_unknown = true,
-            None => return Err(CosmosError::parse(format!("{what}: unknown field {number}"))),
+            None if unknown == UnknownFields::MayBeNonCritical && number & NON_CRITICAL != 0 => {
+                has_unknown = true
+            }
+            None => {
+                return Err(CosmosError::parse(format!(
+                    "{what}: unknown field {number}"
+                )));
+            }
         }
     }
     Ok(has_unknown)
@@ -81,7 +95,9 @@ pub(super) fn check_adr_027(raw: &[u8]) -> Result<(), CosmosError> {
     while !rest.is_empty() {
         let before = rest.len();
         let field = next_field(&mut rest).map_err(|error| malformed(&error.to_string()))?;
-        let content = field.content.ok_or_else(|| malformed("a field is not of bytes"))?;
+        let content = field
+            .content
+            .ok_or_else(|| malformed("a field is not of bytes"))?;
 
         let is_default = content.is_empty() && field.number != SIGNATURES;
         let shortest = 1 + encoded_len_varint(content.len() as u64) + content.len();
@@ -98,7 +114,10 @@ pub(super) fn check_adr_027(raw: &[u8]) -> Result<(), CosmosError> {
 
 /// Returns the content of the first field with a number, if it is text, bytes or a message.
 pub(super) fn content_of_field(bytes: &[u8], number: u32) -> Option<&[u8]> {
-    fields(bytes).flatten().find(|field| field.number == number)?.content
+    fields(bytes)
+        .flatten()
+        .find(|field| field.number == number)?
+        .content
 }
 
 /// The fields of a message, up to the first malformed one.
@@ -122,11 +141,17 @@ fn next_field<'a>(rest: &mut &'a [u8]) -> Result<WireField<'a>, prost::DecodeErr
     let start = *rest;
     skip_field(kind, number, rest, DecodeContext::default())?;
     if kind != WireType::LengthDelimited {
-        return Ok(WireField { number, content: None });
+        return Ok(WireField {
+            number,
+            content: None,
+        });
     }
     let mut content = &start[..start.len() - rest.len()];
     decode_varint(&mut content)?;
-    Ok(WireField { number, content: Some(content) })
+    Ok(WireField {
+        number,
+        content: Some(content),
+    })
 }
 
 #[cfg(test)]
@@ -140,7 +165,11 @@ mod tests {
     fn nested(count: usize) -> Vec<u8> {
         (0..count).fold(Vec::new(), |value, _| {
             let type_url = "/cosmos.tx.v1beta1.TxBody".to_owned();
-            TxBody { messages: vec![Any { type_url, value }], ..TxBody::default() }.encode_to_vec()
+            TxBody {
+                messages: vec![Any { type_url, value }],
+                ..TxBody::default()
+            }
+            .encode_to_vec()
         })
     }
 
@@ -182,11 +211,21 @@ mod tests {
     #[test]
     fn unknown_fields_are_refused_unless_the_chain_may_ignore_them() {
         let known = &TxBody::FIELDS;
-        let memo = TxBody { memo: "m".to_owned(), ..TxBody::default() }.encode_to_vec();
-        let check = |extra: &[u8], unknown| check_fields(&[&memo, extra].concat(), known, unknown, "TxBody");
+        let memo = TxBody {
+            memo: "m".to_owned(),
+            ..TxBody::default()
+        }
+        .encode_to_vec();
+        let check = |extra: &[u8], unknown| {
+            check_fields(&[&memo, extra].concat(), known, unknown, "TxBody")
+        };
         for unknown in [UnknownFields::Refused, UnknownFields::MayBeNonCritical] {
             assert_eq!(check(&[], unknown), Ok(false));
-            assert_eq!(check(&[0x12, 0x00, 0x18, 0x00], unknown), Ok(false), "explicit default values");
+            assert_eq!(
+                check(&[0x12, 0x00, 0x18, 0x00], unknown),
+                Ok(false),
+                "explicit default values"
+            );
             let error = check(&[0x7a, 0x01, 0x00], unknown).expect_err("field 15");
             assert!(error.log.contains("unknown field 15"), "{error}");
             assert!(check(&[0x12, 0x05], unknown).is_err(), "ends early");
@@ -202,7 +241,11 @@ mod tests {
 
     #[test]
     fn a_transaction_has_one_encoding() {
-        let raw = TxRaw { body_bytes: vec![1], auth_info_bytes: vec![2], signatures: vec![vec![], vec![3]] };
+        let raw = TxRaw {
+            body_bytes: vec![1],
+            auth_info_bytes: vec![2],
+            signatures: vec![vec![], vec![3]],
+        };
         assert_eq!(check_adr_027(&raw.encode_to_vec()), Ok(()));
         for (bytes, what) in [
             (&[0x12, 0x01, 0x00, 0x0a, 0x01, 0x00][..], "in order"),

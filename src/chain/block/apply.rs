@@ -14,7 +14,9 @@ use super::{
     seal::{BlockContent, seal},
 };
 use crate::{
-    block::{Block, DecodeError, Envelope, ListedEnvelope, MAX_BLOCK_SIZE, Transaction, ommers_hash},
+    block::{
+        Block, DecodeError, Envelope, ListedEnvelope, MAX_BLOCK_SIZE, Transaction, ommers_hash,
+    },
     chain::Head,
     evm::{BlockExecutor, Environment, Fork, Rules},
     parallel,
@@ -48,13 +50,18 @@ pub struct ApplyError {
 /// Executes `foreign` on top of `head`.
 pub fn apply(head: &Head, foreign: ForeignBlock) -> Result<AppliedBlock, ApplyError> {
     let number = foreign.header.number;
-    execute(head, foreign).map_err(|reason| ApplyError { number, reason: Box::new(reason) })
+    execute(head, foreign).map_err(|reason| ApplyError {
+        number,
+        reason: Box::new(reason),
+    })
 }
 
 /// Returns whether a legacy transaction is protected against replay (EIP-155) before Spurious Dragon, when a chain id
 /// in `v` is just an invalid `v`.
 pub(in crate::chain) fn is_protected_too_early(envelope: &Envelope, rules: Rules) -> bool {
-    matches!(envelope, Envelope::Legacy(_)) && envelope.chain_id().is_some() && !rules.has(Fork::SpuriousDragon)
+    matches!(envelope, Envelope::Legacy(_))
+        && envelope.chain_id().is_some()
+        && !rules.has(Fork::SpuriousDragon)
 }
 
 /// Recovers the sender of a transaction in a block under these rules.
@@ -66,13 +73,24 @@ pub fn recover(envelope: Envelope, rules: Rules) -> Result<Transaction, DecodeEr
 }
 
 /// Recovers the senders of a block's transactions, in parallel if there are many.
-fn recover_all(envelopes: Vec<ListedEnvelope>, rules: Rules) -> Vec<Result<Transaction, DecodeError>> {
+fn recover_all(
+    envelopes: Vec<ListedEnvelope>,
+    rules: Rules,
+) -> Vec<Result<Transaction, DecodeError>> {
     if envelopes.len() < MANY {
-        return envelopes.into_iter().map(|ListedEnvelope(envelope)| recover(envelope, rules)).collect();
+        return envelopes
+            .into_iter()
+            .map(|ListedEnvelope(envelope)| recover(envelope, rules))
+            .collect();
     }
-    let mut recovered: Vec<_> = envelopes.iter().map(|_| Err(DecodeError::Signature)).collect();
+    let mut recovered: Vec<_> = envelopes
+        .iter()
+        .map(|_| Err(DecodeError::Signature))
+        .collect();
     let each = envelopes.into_iter().zip(&mut recovered);
-    parallel::for_each(each, |(ListedEnvelope(envelope), place), (): &mut ()| *place = recover(envelope, rules));
+    parallel::for_each(each, |(ListedEnvelope(envelope), place), (): &mut ()| {
+        *place = recover(envelope, rules)
+    });
     recovered
 }
 
@@ -86,18 +104,32 @@ fn execute(head: &Head, foreign: ForeignBlock) -> Result<AppliedBlock, InvalidBl
     let mut transactions = Vec::with_capacity(recovered.len());
     for (index, transaction) in recovered.into_iter().enumerate() {
         let transaction = transaction.map_err(|error| InvalidBlock::Signature(index, error))?;
-        executor.execute(&transaction).map_err(|error| InvalidBlock::Transaction(index, error))?;
+        executor
+            .execute(&transaction)
+            .map_err(|error| InvalidBlock::Transaction(index, error))?;
         transactions.push(Arc::new(transaction));
     }
-    let withdrawals = foreign.body.withdrawals.map(|withdrawals| withdrawals.into_inner());
+    let withdrawals = foreign
+        .body
+        .withdrawals
+        .map(|withdrawals| withdrawals.into_inner());
     let outcome = executor.finish(&foreign.body.ommers, withdrawals.as_deref())?;
     let (content, changes) = BlockContent::of(transactions, outcome);
-    let content = BlockContent { ommers: foreign.body.ommers, withdrawals, nonce: header.nonce, ..content };
+    let content = BlockContent {
+        ommers: foreign.body.ommers,
+        withdrawals,
+        nonce: header.nonce,
+        ..content
+    };
     let mut state = head.state.clone();
     let root = state.apply(&changes);
     let block = seal(&environment, content, root);
     compare(&block.header, header)?;
-    Ok(AppliedBlock { block: Arc::new(block), changes, state })
+    Ok(AppliedBlock {
+        block: Arc::new(block),
+        changes,
+        state,
+    })
 }
 
 /// Checks everything about a block that requires no execution.
@@ -108,10 +140,15 @@ fn verify(head: &Head, block: &ForeignBlock) -> Result<(), InvalidBlock> {
     let rules = head.rules(header.number, header.timestamp);
     if rules.has(Fork::Osaka) {
         let size = block.length();
-        check("size", size <= MAX_BLOCK_SIZE, size, || format!("at most {MAX_BLOCK_SIZE} bytes"))?;
+        check("size", size <= MAX_BLOCK_SIZE, size, || {
+            format!("at most {MAX_BLOCK_SIZE} bytes")
+        })?;
     }
     field("sha3Uncles", ommers_hash(&body.ommers), header.ommers_hash)?;
-    let withdrawals = body.withdrawals.as_ref().map(|withdrawals| calculate_withdrawals_root(withdrawals));
+    let withdrawals = body
+        .withdrawals
+        .as_ref()
+        .map(|withdrawals| calculate_withdrawals_root(withdrawals));
     field("withdrawalsRoot", withdrawals, header.withdrawals_root)?;
     ommers::verify(head, block)
 }
@@ -123,7 +160,11 @@ fn compare(expected: &Header, found: &Header) -> Result<(), InvalidBlock> {
     field("receiptsRoot", expected.receipts_root, found.receipts_root)?;
     field("logsBloom", expected.logs_bloom, found.logs_bloom)?;
     field("stateRoot", expected.state_root, found.state_root)?;
-    field("transactionsRoot", expected.transactions_root, found.transactions_root)?;
+    field(
+        "transactionsRoot",
+        expected.transactions_root,
+        found.transactions_root,
+    )?;
     field("requestsHash", expected.requests_hash, found.requests_hash)?;
     field("hash", expected.hash_slow(), found.hash_slow())
 }

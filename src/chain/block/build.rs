@@ -63,7 +63,11 @@ pub enum BuildError {
 }
 
 /// Builds a block on top of the block of `view` from exactly these transactions, in this order.
-pub fn build(view: &View, plan: BuildPlan, transactions: Vec<Arc<Transaction>>) -> Result<BuiltBlock, BuildError> {
+pub fn build(
+    view: &View,
+    plan: BuildPlan,
+    transactions: Vec<Arc<Transaction>>,
+) -> Result<BuiltBlock, BuildError> {
     let parent = &view.block.header;
     if plan.timestamp <= parent.timestamp {
         return Err(BuildError::Timestamp(plan.timestamp, parent.timestamp));
@@ -82,27 +86,41 @@ pub fn build(view: &View, plan: BuildPlan, transactions: Vec<Arc<Transaction>>) 
         excess_blob_gas: fees::next_excess_blob_gas(parent, rules),
         pretended_blob_base_fee: None,
         parent_hash: view.block.hash,
-        parent_beacon_block_root: rules.has(Fork::Cancun).then(|| plan.beacon_root.unwrap_or_default()),
+        parent_beacon_block_root: rules
+            .has(Fork::Cancun)
+            .then(|| plan.beacon_root.unwrap_or_default()),
         extra_data: plan.extra_data,
     };
     let mut executor = BlockExecutor::begin(&head.params, &environment, &view.state, head)?;
     for (index, transaction) in transactions.iter().enumerate() {
-        executor.execute(transaction).map_err(|error| BuildError::Transaction(index, error))?;
+        executor
+            .execute(transaction)
+            .map_err(|error| BuildError::Transaction(index, error))?;
     }
     let outcome = executor.finish(&[], Some(&plan.withdrawals))?;
     let base_fee = environment.base_fee.unwrap_or(0);
-    let tips = transactions.iter().zip(&outcome.receipts).map(|(transaction, receipt)| {
-        let price = transaction.effective_gas_price(environment.base_fee);
-        U256::from(price.saturating_sub(base_fee.into())) * U256::from(receipt.gas_used)
-    });
+    let tips = transactions
+        .iter()
+        .zip(&outcome.receipts)
+        .map(|(transaction, receipt)| {
+            let price = transaction.effective_gas_price(environment.base_fee);
+            U256::from(price.saturating_sub(base_fee.into())) * U256::from(receipt.gas_used)
+        });
     let value = tips.sum();
     let requests = outcome.requests.clone();
     let (content, changes) = BlockContent::of(transactions, outcome);
-    let content = BlockContent { withdrawals: rules.has(Fork::Shanghai).then_some(plan.withdrawals), ..content };
+    let content = BlockContent {
+        withdrawals: rules.has(Fork::Shanghai).then_some(plan.withdrawals),
+        ..content
+    };
     let root = view.state.clone().apply(&changes);
     let block = seal(&environment, content, root);
     if rules.has(Fork::Osaka) && block.size() > MAX_BLOCK_SIZE {
         return Err(BuildError::Size(block.size()));
     }
-    Ok(BuiltBlock { block: Arc::new(block), requests, value })
+    Ok(BuiltBlock {
+        block: Arc::new(block),
+        requests,
+        value,
+    })
 }

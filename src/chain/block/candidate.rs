@@ -54,13 +54,17 @@ impl Candidate {
             room = room.saturating_sub(transaction.envelope.network_len());
             match executor.execute(&transaction) {
                 Ok(_) => transactions.push(Arc::new(transaction)),
-                Err(error) => tracing::warn!(%error, hash = %transaction.hash(), "the node's own transaction failed"),
+                Err(error) => {
+                    tracing::warn!(%error, hash = %transaction.hash(), "the node's own transaction failed")
+                }
             }
         }
         // Senders whose next transaction does not fit: those after it cannot be executed either.
         let mut waiting = HashSet::<Address, DefaultHashBuilder>::default();
         for pooled in pooled {
-            if executor.gas_left() < MIN_TX_GAS || until.is_some_and(|until| Instant::now() >= until) {
+            if executor.gas_left() < MIN_TX_GAS
+                || until.is_some_and(|until| Instant::now() >= until)
+            {
                 break;
             }
             let transaction = &pooled.transaction;
@@ -83,7 +87,11 @@ impl Candidate {
             }
         }
         let (content, changes) = BlockContent::of(transactions, executor.finish(&[], None)?);
-        Ok(Self { content, changes, rejected })
+        Ok(Self {
+            content,
+            changes,
+            rejected,
+        })
     }
 }
 
@@ -98,10 +106,16 @@ fn rejection(error: TransactionError) -> Option<SubmitError> {
             | Invalid::BlobGasPriceGreaterThanMax { .. },
         ) => None,
         TransactionError::Invalid(Invalid::NonceTooLow { tx, state }) => {
-            Some(SubmitError::NonceTooLow { next: state, nonce: tx })
+            Some(SubmitError::NonceTooLow {
+                next: state,
+                nonce: tx,
+            })
         }
         TransactionError::Invalid(Invalid::LackOfFundForMaxFee { fee, balance }) => {
-            Some(SubmitError::InsufficientFunds { balance: *balance, cost: *fee })
+            Some(SubmitError::InsufficientFunds {
+                balance: *balance,
+                cost: *fee,
+            })
         }
         TransactionError::Cosmos(error) => Some(error.into()),
         other => Some(SubmitError::Dropped(other.to_string())),

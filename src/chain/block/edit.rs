@@ -68,12 +68,16 @@ impl Head {
 fn changes(head: &Head, edit: &Edit) -> Result<Changes, ReadError> {
     let mut overlay = Overlay::new(&head.state, head);
     match edit {
-        Edit::Balance(address, balance) => overlay.edit(*address, |info| info.balance = *balance)?,
+        Edit::Balance(address, balance) => {
+            overlay.edit(*address, |info| info.balance = *balance)?
+        }
         Edit::Credit(address, amount) => overlay.credit(*address, *amount, false)?,
         Edit::Nonce(address, nonce) => overlay.edit(*address, |info| info.nonce = *nonce)?,
         Edit::Code(address, code) => overlay.set_code(*address, code.clone())?,
         Edit::Storage(address, slot, value) => overlay.set_storage(*address, *slot, *value)?,
-        Edit::Accounts(accounts) => accounts.iter().try_for_each(|account| account.place(&mut overlay))?,
+        Edit::Accounts(accounts) => accounts
+            .iter()
+            .try_for_each(|account| account.place(&mut overlay))?,
         Edit::ChainId(_) | Edit::Signature(..) => {}
     }
     Ok(overlay.into_changes())

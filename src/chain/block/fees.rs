@@ -7,14 +7,20 @@ use crate::evm::{Fork, Rules};
 
 /// Returns the base fee of the block after `parent` (EIP-1559), or `None` before London.
 pub fn next_base_fee(parent: &Header, rules: Rules) -> Option<u64> {
-    rules.has(Fork::London).then(|| match parent.base_fee_per_gas {
-        Some(base_fee) => {
-            // More than the limit is used only where it does not bound a block.
-            let used = parent.gas_used.min(parent.gas_limit);
-            BaseFeeParams::ethereum().next_block_base_fee(used, parent.gas_limit.max(2), base_fee)
-        }
-        None => INITIAL_BASE_FEE,
-    })
+    rules
+        .has(Fork::London)
+        .then(|| match parent.base_fee_per_gas {
+            Some(base_fee) => {
+                // More than the limit is used only where it does not bound a block.
+                let used = parent.gas_used.min(parent.gas_limit);
+                BaseFeeParams::ethereum().next_block_base_fee(
+                    used,
+                    parent.gas_limit.max(2),
+                    base_fee,
+                )
+            }
+            None => INITIAL_BASE_FEE,
+        })
 }
 
 /// Returns the excess blob gas of the block after `parent` (EIP-4844, since Osaka with EIP-7918's reserve price), or

@@ -38,11 +38,19 @@ pub enum InvalidBlock {
 }
 
 /// Checks a field that has one valid value.
-pub(super) fn field<T: PartialEq + Debug>(field: &'static str, expected: T, found: T) -> Result<(), InvalidBlock> {
+pub(super) fn field<T: PartialEq + Debug>(
+    field: &'static str,
+    expected: T,
+    found: T,
+) -> Result<(), InvalidBlock> {
     if expected == found {
         return Ok(());
     }
-    Err(InvalidBlock::Field { field, expected: format!("{expected:?}"), found: format!("{found:?}") })
+    Err(InvalidBlock::Field {
+        field,
+        expected: format!("{expected:?}"),
+        found: format!("{found:?}"),
+    })
 }
 
 /// Checks a field that has several valid values.
@@ -52,5 +60,13 @@ pub(super) fn check(
     found: impl Display,
     expected: impl FnOnce() -> String,
 ) -> Result<(), InvalidBlock> {
-    if holds { Ok(()) } else { Err(InvalidBlock::Field { field, expected: expected(), found: found.to_string() }) }
+    if holds {
+        Ok(())
+    } else {
+        Err(InvalidBlock::Field {
+            field,
+            expected: expected(),
+            found: found.to_string(),
+        })
+    }
 }

@@ -15,7 +15,9 @@ use super::seal::{BlockContent, seal};
 use crate::{
     block::Block,
     chain::Head,
-    evm::{BlockHashes, ChainParams, Environment, Evm, Fork, Overlay, TransactionError, halt_message},
+    evm::{
+        BlockHashes, ChainParams, Environment, Evm, Fork, Overlay, TransactionError, halt_message,
+    },
     state::{ReadError, State},
 };
 
@@ -140,7 +142,9 @@ impl Genesis {
             timestamp: self.timestamp,
             beneficiary: self.beneficiary,
             gas_limit: self.gas_limit,
-            base_fee: rules.has(Fork::London).then(|| self.base_fee.unwrap_or(INITIAL_BASE_FEE)),
+            base_fee: rules
+                .has(Fork::London)
+                .then(|| self.base_fee.unwrap_or(INITIAL_BASE_FEE)),
             difficulty: self.difficulty,
             mix_hash: self.mix_hash,
             excess_blob_gas: rules.has(Fork::Cancun).then_some(self.excess_blob_gas),
@@ -156,7 +160,10 @@ impl Genesis {
         }
         let changes = run(&self.steps, &params, &environment, overlay)?.into_changes();
         let root = state.apply(&changes);
-        let content = BlockContent { nonce: self.nonce, ..BlockContent::default() };
+        let content = BlockContent {
+            nonce: self.nonce,
+            ..BlockContent::default()
+        };
         let block: Block = seal(&environment, content, root);
         Ok(Head::genesis(params, Arc::new(block), state))
     }
@@ -171,7 +178,9 @@ impl GenesisAccount {
         if !self.code.is_empty() {
             overlay.set_code(self.address, self.code.clone())?;
         }
-        self.storage.iter().try_for_each(|&(slot, value)| overlay.set_storage(self.address, slot, value))
+        self.storage
+            .iter()
+            .try_for_each(|&(slot, value)| overlay.set_storage(self.address, slot, value))
     }
 }
 
@@ -189,14 +198,25 @@ fn run<'a>(
     cfg.tx_gas_limit_cap = Some(u64::MAX);
     let mut evm = environment.evm_with(cfg, environment.precompiles(params), overlay, ());
     for step in steps {
-        let failed = |reason: String| GenesisError::Step { step: step.name().to_owned(), reason };
+        let failed = |reason: String| GenesisError::Step {
+            step: step.name().to_owned(),
+            reason,
+        };
         match step {
-            Step::Call { from, to, input, .. } => {
+            Step::Call {
+                from, to, input, ..
+            } => {
                 call(&mut evm, params, *from, *to, input.clone()).map_err(failed)?;
             }
-            Step::Deploy { address, deployer, code, .. } => {
+            Step::Deploy {
+                address,
+                deployer,
+                code,
+                ..
+            } => {
                 set_code(&mut evm, *address, code.clone())?;
-                let runtime = call(&mut evm, params, *deployer, *address, Bytes::new()).map_err(failed)?;
+                let runtime =
+                    call(&mut evm, params, *deployer, *address, Bytes::new()).map_err(failed)?;
                 set_code(&mut evm, *address, runtime)?;
             }
         }
@@ -204,7 +224,13 @@ fn run<'a>(
     Ok(evm.ctx.journaled_state.database)
 }
 
-fn call(evm: &mut Evm<'_>, params: &ChainParams, from: Address, to: Address, input: Bytes) -> Result<Bytes, String> {
+fn call(
+    evm: &mut Evm<'_>,
+    params: &ChainParams,
+    from: Address,
+    to: Address,
+    input: Bytes,
+) -> Result<Bytes, String> {
     let tx = TxEnv {
         caller: from,
         kind: TxKind::Call(to),
@@ -214,13 +240,18 @@ fn call(evm: &mut Evm<'_>, params: &ChainParams, from: Address, to: Address, inp
         chain_id: Some(params.chain_id),
         ..TxEnv::default()
     };
-    let executed = evm.transact(tx).map_err(|error| TransactionError::from(error).to_string())?;
+    let executed = evm
+        .transact(tx)
+        .map_err(|error| TransactionError::from(error).to_string())?;
     let output = match executed.result {
         ExecutionResult::Success { output, .. } => output.into_data(),
         ExecutionResult::Revert { output, .. } => return Err(format!("reverted with {output}")),
         ExecutionResult::Halt { reason, .. } => return Err(halt_message(&reason)),
     };
-    evm.ctx.db_mut().commit(executed.state).map_err(|error| error.to_string())?;
+    evm.ctx
+        .db_mut()
+        .commit(executed.state)
+        .map_err(|error| error.to_string())?;
     Ok(output)
 }
 

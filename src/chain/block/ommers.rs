@@ -24,11 +24,17 @@ pub(in crate::chain) fn verify(head: &Head, block: &ForeignBlock) -> Result<(), 
         return Ok(());
     }
     let found = ommers.len();
-    check("uncles", found <= MAX_OMMERS, found, || format!("at most {MAX_OMMERS}"))?;
-    let ancestors: Vec<Arc<Block>> =
-        (0..GENERATIONS).map_while(|back| head.any_block(head.number().checked_sub(back)?)).collect();
-    let mut taken: HashSet<B256> =
-        ancestors.iter().flat_map(|ancestor| &ancestor.ommers).map(Header::hash_slow).collect();
+    check("uncles", found <= MAX_OMMERS, found, || {
+        format!("at most {MAX_OMMERS}")
+    })?;
+    let ancestors: Vec<Arc<Block>> = (0..GENERATIONS)
+        .map_while(|back| head.any_block(head.number().checked_sub(back)?))
+        .collect();
+    let mut taken: HashSet<B256> = ancestors
+        .iter()
+        .flat_map(|ancestor| &ancestor.ommers)
+        .map(Header::hash_slow)
+        .collect();
     for (index, ommer) in ommers.iter().enumerate() {
         let refused = |reason: &str| Err(InvalidBlock::Ommer(index, reason.to_owned()));
         let hash = ommer.hash_slow();
@@ -39,8 +45,13 @@ pub(in crate::chain) fn verify(head: &Head, block: &ForeignBlock) -> Result<(), 
             return refused("is an ancestor");
         }
         // The head's other children are the block's siblings, not its uncles.
-        let parent = ancestors.iter().skip(1).find(|ancestor| ancestor.hash == ommer.parent_hash);
-        let Some(parent) = parent else { return refused("its parent is not one of the last ancestors") };
+        let parent = ancestors
+            .iter()
+            .skip(1)
+            .find(|ancestor| ancestor.hash == ommer.parent_hash);
+        let Some(parent) = parent else {
+            return refused("its parent is not one of the last ancestors");
+        };
         header::verify(&head.params, &parent.header, ommer)
             .map_err(|reason| InvalidBlock::Ommer(index, reason.to_string()))?;
     }

@@ -22,28 +22,45 @@ pub(in crate::chain) struct Replayed {
 impl Replayed {
     /// Begins a replay at a head.
     pub(in crate::chain) fn from(head: Head, shift: TimeShift, standing: Standing) -> Self {
-        Self { head, shift, standing, dropped: Vec::new() }
+        Self {
+            head,
+            shift,
+            standing,
+            dropped: Vec::new(),
+        }
     }
 
     /// Applies the next entry that is in effect. The error says how its outcome differs from the recorded one. The caller
     /// has the standing [follow](Standing::follow) all entries.
-    pub(in crate::chain) fn apply(&mut self, entry: LogEntry, limits: HistoryLimits) -> Result<(), String> {
+    pub(in crate::chain) fn apply(
+        &mut self,
+        entry: LogEntry,
+        limits: HistoryLimits,
+    ) -> Result<(), String> {
         let state = state_after(&self.head.block, &self.head.state, &entry)?;
         match entry {
-            LogEntry::Block { block, changes, shift } => {
+            LogEntry::Block {
+                block,
+                changes,
+                shift,
+            } => {
                 let (head, dropped) = self.head.extended(block, changes, state, limits);
                 (self.head, self.shift) = (head, shift);
                 self.dropped.extend(dropped);
             }
-            LogEntry::Edit { changes, parameters, .. } => {
+            LogEntry::Edit {
+                changes,
+                parameters,
+                ..
+            } => {
                 self.head = self.head.edited(changes, state);
                 if let Some(parameters) = parameters {
                     self.head.set_params(parameters);
                 }
             }
-            LogEntry::Time(shift) | LogEntry::Revert { shift, .. } | LogEntry::Snapshot { shift, .. } => {
-                self.shift = shift
-            }
+            LogEntry::Time(shift)
+            | LogEntry::Revert { shift, .. }
+            | LogEntry::Snapshot { shift, .. } => self.shift = shift,
             LogEntry::Epoch { .. } | LogEntry::Setting(_) => {}
         }
         Ok(())
@@ -56,9 +73,18 @@ pub(in crate::chain) fn advance(at: &mut Checkpoint, entry: LogEntry) -> Result<
     at.state = state_after(&at.block, &at.state, &entry)?;
     match entry {
         LogEntry::Block { block, shift, .. } => (at.block, at.shift) = (block, shift),
-        LogEntry::Time(shift) | LogEntry::Revert { shift, .. } | LogEntry::Snapshot { shift, .. } => at.shift = shift,
-        LogEntry::Edit { parameters: Some(parameters), .. } => at.parameters = parameters,
-        LogEntry::Edit { parameters: None, .. } | LogEntry::Epoch { .. } | LogEntry::Setting(_) => {}
+        LogEntry::Time(shift)
+        | LogEntry::Revert { shift, .. }
+        | LogEntry::Snapshot { shift, .. } => at.shift = shift,
+        LogEntry::Edit {
+            parameters: Some(parameters),
+            ..
+        } => at.parameters = parameters,
+        LogEntry::Edit {
+            parameters: None, ..
+        }
+        | LogEntry::Epoch { .. }
+        | LogEntry::Setting(_) => {}
     }
     Ok(())
 }
@@ -69,13 +95,22 @@ fn state_after(parent: &Block, before: &State, entry: &LogEntry) -> Result<State
     let (changes, expected) = match entry {
         LogEntry::Block { block, changes, .. } => {
             if block.number() != parent.number() + 1 || block.header.parent_hash != parent.hash {
-                return Err(format!("block {} does not follow block {}", block.number(), parent.number()));
+                return Err(format!(
+                    "block {} does not follow block {}",
+                    block.number(),
+                    parent.number()
+                ));
             }
             (changes, block.header.state_root)
         }
         LogEntry::Edit { changes, root, .. } => (changes, *root),
-        LogEntry::Snapshot { id, number, hash, .. } if (*number, *hash) != (parent.number(), parent.hash) => {
-            return Err(format!("snapshot {id} is of block {number}, and not after block {}", parent.number()));
+        LogEntry::Snapshot {
+            id, number, hash, ..
+        } if (*number, *hash) != (parent.number(), parent.hash) => {
+            return Err(format!(
+                "snapshot {id} is of block {number}, and not after block {}",
+                parent.number()
+            ));
         }
         LogEntry::Time(_)
         | LogEntry::Revert { .. }
@@ -85,6 +120,9 @@ fn state_after(parent: &Block, before: &State, entry: &LogEntry) -> Result<State
     };
     match state.apply(changes) {
         root if root == expected => Ok(state),
-        root => Err(format!("state root after block {}: expected {expected}, got {root}", parent.number())),
+        root => Err(format!(
+            "state root after block {}: expected {expected}, got {root}",
+            parent.number()
+        )),
     }
 }

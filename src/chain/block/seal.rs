@@ -31,9 +31,28 @@ pub(in crate::chain) struct BlockContent {
 
 impl BlockContent {
     /// Splits the outcome of an execution into the block's content and its state changes.
-    pub(in crate::chain) fn of(transactions: Vec<Arc<Transaction>>, outcome: BlockOutcome) -> (Self, Changes) {
-        let BlockOutcome { changes, receipts, gas_used, blob_gas_used, requests } = outcome;
-        (Self { transactions, receipts, gas_used, blob_gas_used, requests, ..Self::default() }, changes)
+    pub(in crate::chain) fn of(
+        transactions: Vec<Arc<Transaction>>,
+        outcome: BlockOutcome,
+    ) -> (Self, Changes) {
+        let BlockOutcome {
+            changes,
+            receipts,
+            gas_used,
+            blob_gas_used,
+            requests,
+        } = outcome;
+        (
+            Self {
+                transactions,
+                receipts,
+                gas_used,
+                blob_gas_used,
+                requests,
+                ..Self::default()
+            },
+            changes,
+        )
     }
 
     /// The roots of the transactions and of the receipts.
@@ -48,13 +67,23 @@ impl BlockContent {
 }
 
 /// Seals a block. Fields that the fork does not have stay out of the header.
-pub(in crate::chain) fn seal(environment: &Environment, content: BlockContent, state_root: B256) -> Block {
+pub(in crate::chain) fn seal(
+    environment: &Environment,
+    content: BlockContent,
+    state_root: B256,
+) -> Block {
     let (transactions_root, receipts_root) = content.roots();
     let rules = environment.rules;
     let since = |fork| rules.has(fork);
-    let withdrawals = content.withdrawals.or_else(|| since(Fork::Shanghai).then(Vec::new));
+    let withdrawals = content
+        .withdrawals
+        .or_else(|| since(Fork::Shanghai).then(Vec::new));
     let mut logs_bloom = Bloom::ZERO;
-    content.receipts.iter().filter_map(|receipt| receipt.bloom.as_deref()).for_each(|bloom| logs_bloom |= *bloom);
+    content
+        .receipts
+        .iter()
+        .filter_map(|receipt| receipt.bloom.as_deref())
+        .for_each(|bloom| logs_bloom |= *bloom);
     let header = Header {
         parent_hash: environment.parent_hash,
         ommers_hash: ommers_hash(&content.ommers),
@@ -76,7 +105,8 @@ pub(in crate::chain) fn seal(environment: &Environment, content: BlockContent, s
         blob_gas_used: since(Fork::Cancun).then_some(content.blob_gas_used),
         excess_blob_gas: environment.excess_blob_gas,
         parent_beacon_block_root: environment.parent_beacon_block_root,
-        requests_hash: since(Fork::Prague).then(|| content.requests.unwrap_or_default().requests_hash()),
+        requests_hash: since(Fork::Prague)
+            .then(|| content.requests.unwrap_or_default().requests_hash()),
         block_access_list_hash: None,
         slot_number: None,
     };

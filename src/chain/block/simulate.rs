@@ -15,8 +15,9 @@ use crate::{
     block::{Block, GasPrice, Transaction, TransactionFields, without_signature},
     chain::View,
     evm::{
-        BlockError, BlockExecutor, BlockHashes, Call, Environment, Fork, IsOver, LogCollector, Overlay, OverrideError,
-        StateOverrides, Stop, TransactionError, Watch, apply_overrides, lift_limits,
+        BlockError, BlockExecutor, BlockHashes, Call, Environment, Fork, IsOver, LogCollector,
+        Overlay, OverrideError, StateOverrides, Stop, TransactionError, Watch, apply_overrides,
+        lift_limits,
     },
     state::{ReadError, State},
 };
@@ -129,7 +130,9 @@ pub enum SimulationError {
     #[error("execution timeout")]
     Timeout,
     /// The outputs and logs of the calls exceed the size limit.
-    #[error("response too large: the outputs and logs exceed {0} bytes; simulate fewer calls at a time")]
+    #[error(
+        "response too large: the outputs and logs exceed {0} bytes; simulate fewer calls at a time"
+    )]
     TooLarge(usize),
 }
 
@@ -169,7 +172,11 @@ fn complete(base: &Header, plans: Vec<BlockPlan>) -> Result<Vec<BlockPlan>, Simu
         }
         for between in number + 1..at {
             time = time.saturating_add(BLOCK_TIME);
-            all.push(BlockPlan { number: Some(between), time: Some(time), ..BlockPlan::default() });
+            all.push(BlockPlan {
+                number: Some(between),
+                time: Some(time),
+                ..BlockPlan::default()
+            });
         }
         let when = plan.time.unwrap_or(time.saturating_add(BLOCK_TIME));
         if when <= time {
@@ -198,7 +205,10 @@ impl Simulation<'_> {
     fn block(&mut self, plan: BlockPlan) -> Result<Simulated, SimulationError> {
         let params = &*self.view.head.params;
         let environment = self.environment(&plan);
-        let hashes = Hashes { view: self.view, simulated: &self.blocks };
+        let hashes = Hashes {
+            view: self.view,
+            simulated: &self.blocks,
+        };
         let state = self.state.clone();
         let mut overlay = Overlay::new(&state, &hashes);
         let mut precompiles = environment.precompiles(params);
@@ -210,10 +220,14 @@ impl Simulation<'_> {
                 return Err(SimulationError::Timeout);
             }
             let sender = planned.call.from;
-            let account = executor.overlay().account(sender).map_err(OverrideError::from)?;
+            let account = executor
+                .overlay()
+                .account(sender)
+                .map_err(OverrideError::from)?;
             let own_nonce = account.map_or(0, |account| account.nonce);
             let gas = self.gas_for(&planned.call, executor.gas_left())?;
-            let transaction = as_transaction(planned, own_nonce, gas, &environment, params.chain_id);
+            let transaction =
+                as_transaction(planned, own_nonce, gas, &environment, params.chain_id);
             if self.options.validation {
                 check_nonce(transaction.envelope.nonce(), own_nonce)?;
             }
@@ -226,8 +240,15 @@ impl Simulation<'_> {
                 && envelope.max_priority_fee_per_gas().unwrap_or(0) == 0;
             let mut logs = LogCollector::new(self.options.trace_transfers);
             let mut watch = Watch::new(&mut logs, self.options.is_over, self.bytes);
-            let waives_blob_fee = !self.options.validation && envelope.max_fee_per_blob_gas() == Some(0);
-            let executed = executor.simulate(&transaction, cfg, precompiles.clone(), waives_blob_fee, &mut watch);
+            let waives_blob_fee =
+                !self.options.validation && envelope.max_fee_per_blob_gas() == Some(0);
+            let executed = executor.simulate(
+                &transaction,
+                cfg,
+                precompiles.clone(),
+                waives_blob_fee,
+                &mut watch,
+            );
             let too_large = || SimulationError::TooLarge(self.options.max_bytes);
             match watch.stopped() {
                 None => {}
@@ -237,25 +258,48 @@ impl Simulation<'_> {
             let logged = watch.recorded();
             let result = executed.map_err(SimulationError::Call)?;
             let returned = 2 * result.output().map_or(0, |output| output.len());
-            self.bytes = self.bytes.checked_sub(logged + returned).ok_or_else(too_large)?;
+            self.bytes = self
+                .bytes
+                .checked_sub(logged + returned)
+                .ok_or_else(too_large)?;
             if own_nonce == u64::MAX && transaction.envelope.kind().is_call() {
                 // Without validation the largest nonce wraps around to zero.
-                executor.overlay().edit(sender, |account| account.nonce = 0).map_err(OverrideError::from)?;
+                executor
+                    .overlay()
+                    .edit(sender, |account| account.nonce = 0)
+                    .map_err(OverrideError::from)?;
             }
             self.gas = self.gas.saturating_sub(result.tx_gas_used());
-            let logs = if result.is_success() { logs.into_logs() } else { Vec::new() };
+            let logs = if result.is_success() {
+                logs.into_logs()
+            } else {
+                Vec::new()
+            };
             let count = logs.len() as u64;
-            calls.push(CallOutcome { result, logs, first_log_index });
+            calls.push(CallOutcome {
+                result,
+                logs,
+                first_log_index,
+            });
             first_log_index += count;
             transactions.push(Arc::new(transaction));
         }
         let outcome = executor.finish(&[], Some(&plan.withdrawals))?;
         let (content, changes) = BlockContent::of(transactions, outcome);
-        let withdrawals = environment.rules.has(Fork::Shanghai).then_some(plan.withdrawals);
-        let content = BlockContent { withdrawals, ..content };
+        let withdrawals = environment
+            .rules
+            .has(Fork::Shanghai)
+            .then_some(plan.withdrawals);
+        let content = BlockContent {
+            withdrawals,
+            ..content
+        };
         let root = self.state.apply(&changes);
         let block = seal(&environment, content, root);
-        Ok(Simulated { block: Arc::new(block), calls })
+        Ok(Simulated {
+            block: Arc::new(block),
+            calls,
+        })
     }
 
     /// Returns the gas of a call: the requested amount or else what its block has left, within the simulation's limit.
@@ -268,20 +312,30 @@ impl Simulation<'_> {
     }
 
     fn environment(&self, plan: &BlockPlan) -> Environment {
-        let parent = self.blocks.last().map_or(&self.view.block, |simulated| &simulated.block);
+        let parent = self
+            .blocks
+            .last()
+            .map_or(&self.view.block, |simulated| &simulated.block);
         let header = &parent.header;
         let number = plan.number.unwrap_or(header.number + 1);
         let timestamp = plan.time.unwrap_or(header.timestamp + BLOCK_TIME);
         let rules = self.view.head.rules(number, timestamp);
         // Without validation calls pay no fees, so the base fee is zero.
-        let base_fee = if self.options.validation { fees::next_base_fee(header, rules) } else { Some(0) };
+        let base_fee = if self.options.validation {
+            fees::next_base_fee(header, rules)
+        } else {
+            Some(0)
+        };
         Environment {
             rules,
             number,
             timestamp,
             beneficiary: plan.fee_recipient.unwrap_or(header.beneficiary),
             gas_limit: plan.gas_limit.unwrap_or(header.gas_limit),
-            base_fee: plan.base_fee.or(base_fee).filter(|_| rules.has(Fork::London)),
+            base_fee: plan
+                .base_fee
+                .or(base_fee)
+                .filter(|_| rules.has(Fork::London)),
             difficulty: match rules.has(Fork::Paris) {
                 true => U256::ZERO,
                 false => plan.difficulty.unwrap_or(header.difficulty),
@@ -290,7 +344,9 @@ impl Simulation<'_> {
             excess_blob_gas: fees::next_excess_blob_gas(header, rules),
             pretended_blob_base_fee: plan.blob_base_fee,
             parent_hash: parent.hash,
-            parent_beacon_block_root: rules.has(Fork::Cancun).then(|| plan.beacon_root.unwrap_or_default()),
+            parent_beacon_block_root: rules
+                .has(Fork::Cancun)
+                .then(|| plan.beacon_root.unwrap_or_default()),
             extra_data: Bytes::new(),
         }
     }
@@ -318,7 +374,10 @@ impl BlockHashes for Hashes<'_> {
     fn block_hash(&self, number: u64) -> Result<Option<B256>, ReadError> {
         match number.checked_sub(self.view.block.number() + 1) {
             None => self.view.head.block_hash(number),
-            Some(at) => Ok(self.simulated.get(at as usize).map(|simulated| simulated.block.hash)),
+            Some(at) => Ok(self
+                .simulated
+                .get(at as usize)
+                .map(|simulated| simulated.block.hash)),
         }
     }
 }
@@ -331,12 +390,19 @@ fn as_transaction(
     environment: &Environment,
     chain_id: u64,
 ) -> Transaction {
-    let PlannedCall { call, nonce, fixed_price } = planned;
+    let PlannedCall {
+        call,
+        nonce,
+        fixed_price,
+    } = planned;
     let max_fee = call.max_fee(environment.base_fee.unwrap_or(0));
     let gas_price = if fixed_price {
         GasPrice::Fixed(max_fee)
     } else {
-        GasPrice::Dynamic { max_fee, max_tip: call.priority_fee.unwrap_or(0) }
+        GasPrice::Dynamic {
+            max_fee,
+            max_tip: call.priority_fee.unwrap_or(0),
+        }
     };
     let is_legacy = fixed_price && call.access_list.is_none();
     let fields = TransactionFields {
@@ -348,8 +414,14 @@ fn as_transaction(
         value: call.value,
         input: call.input,
         access_list: call.access_list,
-        blobs: call.blob_hashes.map(|hashes| (hashes, call.max_fee_per_blob_gas.unwrap_or(0))),
+        blobs: call
+            .blob_hashes
+            .map(|hashes| (hashes, call.max_fee_per_blob_gas.unwrap_or(0))),
         authorization_list: call.authorization_list,
     };
-    Transaction { envelope: without_signature(fields.into()), sender: call.from, public_key: None }
+    Transaction {
+        envelope: without_signature(fields.into()),
+        sender: call.from,
+        public_key: None,
+    }
 }

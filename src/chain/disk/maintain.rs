@@ -10,8 +10,14 @@ use super::recover::{OpenError, newest_checkpoint};
 use crate::{
     block::Block,
     chain::block::recorded::advance,
-    log::{AppendError, BlockLog, ChainIdentity, DecodedEntry, LogEntry, LogError, ReadLog, decode_ahead},
-    store::{self, ChainFile, ChainStore, Checkpoint, CheckpointError, History, PART_BYTES, Repaired, checkpoints},
+    log::{
+        AppendError, BlockLog, ChainIdentity, DecodedEntry, LogEntry, LogError, ReadLog,
+        decode_ahead,
+    },
+    store::{
+        self, ChainFile, ChainStore, Checkpoint, CheckpointError, History, PART_BYTES, Repaired,
+        checkpoints,
+    },
 };
 
 /// The least number of blocks that compacting leaves: those that `BLOCKHASH` reaches.
@@ -71,7 +77,9 @@ struct Opened {
 
 fn identity(chain: &ChainStore) -> Result<ChainIdentity, MaintainError> {
     let file = ChainFile::load(&*chain.storage).map_err(OpenError::from)?;
-    Ok(file.ok_or_else(|| MaintainError::Empty(chain.storage.describe("")))?.identity())
+    Ok(file
+        .ok_or_else(|| MaintainError::Empty(chain.storage.describe("")))?
+        .identity())
 }
 
 fn opened(chain: &ChainStore) -> Result<Opened, MaintainError> {
@@ -79,7 +87,11 @@ fn opened(chain: &ChainStore) -> Result<Opened, MaintainError> {
     let begin_at = checkpoints(&*chain.storage)?.first().copied().unwrap_or(0);
     let log = chain.log.open(identity, begin_at)?;
     let history = History::open(chain.storage.clone(), log.reader(), identity, PART_BYTES)?;
-    Ok(Opened { identity, log, history })
+    Ok(Opened {
+        identity,
+        log,
+        history,
+    })
 }
 
 /// Opens the blocks of a chain on which no node runs.
@@ -88,7 +100,12 @@ pub fn canonical_blocks(chain: &ChainStore) -> Result<Arc<History>, MaintainErro
 }
 
 /// Replays the log from a checkpoint up to height `end`, and returns the checkpoint there.
-fn walk(log: &dyn ReadLog, history: &History, from: Checkpoint, end: u64) -> Result<Checkpoint, MaintainError> {
+fn walk(
+    log: &dyn ReadLog,
+    history: &History,
+    from: Checkpoint,
+    end: u64,
+) -> Result<Checkpoint, MaintainError> {
     let mut at = from;
     let count = end.saturating_sub(at.height);
     for decoded in decode_ahead(Box::new(log.stream(at.height)?.take(count as usize)), count)? {
@@ -112,14 +129,25 @@ pub fn verify(store: &ChainStore) -> Result<Report, MaintainError> {
     let mut roots = BTreeMap::new();
     let mut oldest = None;
     for height in chain.history.bases()? {
-        let checkpoint = Checkpoint::read(&**storage, height, chain.identity).map_err(OpenError::from)?;
-        roots.insert(height, (checkpoint.block.hash, checkpoint.state.root(), checkpoint.standing.clone()));
+        let checkpoint =
+            Checkpoint::read(&**storage, height, chain.identity).map_err(OpenError::from)?;
+        roots.insert(
+            height,
+            (
+                checkpoint.block.hash,
+                checkpoint.state.root(),
+                checkpoint.standing.clone(),
+            ),
+        );
         oldest.get_or_insert(checkpoint);
     }
     let none = || OpenError::from(CheckpointError::none(storage.describe("")));
     let mut at = oldest.ok_or_else(none)?;
-    let mut report =
-        Report { checkpoints: roots.len() as u64, first_state: at.block.number() + 1, ..Report::default() };
+    let mut report = Report {
+        checkpoints: roots.len() as u64,
+        first_state: at.block.number() + 1,
+        ..Report::default()
+    };
     let (start, beginning) = (chain.history.start(), at.height);
     let mut newest: Option<Arc<Block>> = None;
     for decoded in decode_ahead(chain.log.reader().stream(start)?, chain.log.end() - start)? {
@@ -127,12 +155,19 @@ pub fn verify(store: &ChainStore) -> Result<Report, MaintainError> {
         let wrong = |what| OpenError::Entry { height, what };
         let in_effect = !chain.history.is_void(height);
         if let LogEntry::Block { block, .. } = &entry {
-            block
-                .verify()
-                .map_err(|field| wrong(format!("block {}: {field} does not match the content", block.number())))?;
+            block.verify().map_err(|field| {
+                wrong(format!(
+                    "block {}: {field} does not match the content",
+                    block.number()
+                ))
+            })?;
             let follows = |newest: &Arc<Block>| block.header.parent_hash == newest.hash;
             if in_effect && !newest.as_ref().is_none_or(follows) {
-                return Err(wrong(format!("block {} is not a child of the block before", block.number())).into());
+                return Err(wrong(format!(
+                    "block {} is not a child of the block before",
+                    block.number()
+                ))
+                .into());
             }
             if in_effect {
                 report.transactions += block.transactions.len() as u64;
@@ -145,21 +180,40 @@ pub fn verify(store: &ChainStore) -> Result<Report, MaintainError> {
         if in_effect && height >= beginning {
             advance(&mut at, entry).map_err(wrong)?;
         }
-        if height + 1 == beginning && newest.as_ref().is_some_and(|newest| newest.hash != at.block.hash) {
-            return Err(wrong(format!("the checkpoint at {beginning} belongs to another block")).into());
+        if height + 1 == beginning
+            && newest
+                .as_ref()
+                .is_some_and(|newest| newest.hash != at.block.hash)
+        {
+            return Err(wrong(format!(
+                "the checkpoint at {beginning} belongs to another block"
+            ))
+            .into());
         }
         report.entries += 1;
         at.height = at.height.max(height + 1);
         let known = roots.get(&(height + 1)).filter(|_| height >= beginning);
         if let Some((block, root, standing)) = known {
             if (*block, *root) != (at.block.hash, at.state.root()) {
-                return Err(wrong(format!("the checkpoint at {} has another state", height + 1)).into());
+                return Err(wrong(format!(
+                    "the checkpoint at {} has another state",
+                    height + 1
+                ))
+                .into());
             }
             if standing.snapshots != at.standing.snapshots {
-                return Err(wrong(format!("the checkpoint at {} has other snapshots", height + 1)).into());
+                return Err(wrong(format!(
+                    "the checkpoint at {} has other snapshots",
+                    height + 1
+                ))
+                .into());
             }
             if standing.settings != at.standing.settings {
-                return Err(wrong(format!("the checkpoint at {} has other settings", height + 1)).into());
+                return Err(wrong(format!(
+                    "the checkpoint at {} has other settings",
+                    height + 1
+                ))
+                .into());
             }
         }
     }
@@ -178,7 +232,11 @@ pub fn repair(chain: &ChainStore) -> Result<Option<Repaired>, MaintainError> {
     match replayed(chain) {
         Err(MaintainError::Open(OpenError::Entry { height, .. })) => {
             let aside = store::truncate(chain, identity, height)?;
-            Ok(Some(Repaired { end: height, what: "it cannot be applied to the chain before it", aside }))
+            Ok(Some(Repaired {
+                end: height,
+                what: "it cannot be applied to the chain before it",
+                aside,
+            }))
         }
         Err(error) => Err(error),
         Ok(_) => Ok(None),
@@ -187,15 +245,28 @@ pub fn repair(chain: &ChainStore) -> Result<Option<Repaired>, MaintainError> {
 
 /// Returns the chain at the end of the log, as a start does.
 fn replayed(chain: &ChainStore) -> Result<Checkpoint, MaintainError> {
-    let Opened { identity, log, history } = opened(chain)?;
-    walk(&*log.reader(), &history, newest_checkpoint(&*chain.storage, identity, &history, log.end())?, log.end())
+    let Opened {
+        identity,
+        log,
+        history,
+    } = opened(chain)?;
+    walk(
+        &*log.reader(),
+        &history,
+        newest_checkpoint(&*chain.storage, identity, &history, log.end())?,
+        log.end(),
+    )
 }
 
 /// Removes all blocks except the newest `keep`, and none after `last`. Every remaining block keeps its state, because a
 /// checkpoint is written at the log's new start. Returns the oldest remaining block.
 pub fn compact(chain: &ChainStore, keep: u64, last: Option<u64>) -> Result<u64, MaintainError> {
     let storage = &chain.storage;
-    let Opened { identity, mut log, history } = opened(chain)?;
+    let Opened {
+        identity,
+        mut log,
+        history,
+    } = opened(chain)?;
     let reader = log.reader();
     let walk = |from: Checkpoint, end| -> Result<Checkpoint, MaintainError> {
         let height = from.height;
@@ -205,14 +276,22 @@ pub fn compact(chain: &ChainStore, keep: u64, last: Option<u64>) -> Result<u64, 
         }
         Ok(reached)
     };
-    let newest = walk(newest_checkpoint(&**storage, identity, &history, log.end())?, log.end())?.block.number();
+    let newest = walk(
+        newest_checkpoint(&**storage, identity, &history, log.end())?,
+        log.end(),
+    )?
+    .block
+    .number();
     let oldest = (newest + 1).saturating_sub(keep.max(MIN_KEPT));
     let oldest = last.map_or(oldest, |last| oldest.min(last.saturating_add(1)));
     let from = history.height_of(oldest).unwrap_or(0);
     if from > 0 {
         // An earlier version may have removed the states before its oldest checkpoint.
         if let Some(&before) = history.bases()?.iter().rfind(|height| **height <= from) {
-            walk(Checkpoint::read(&**storage, before, identity).map_err(OpenError::from)?, from)?;
+            walk(
+                Checkpoint::read(&**storage, before, identity).map_err(OpenError::from)?,
+                from,
+            )?;
         }
         store::compact(&**storage, &mut *log, &history, from)?;
     }

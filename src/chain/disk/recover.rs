@@ -4,13 +4,19 @@ use std::{io, sync::Arc};
 
 use crate::{
     block::{Block, Submission},
-    chain::{GenesisError, Head, HistoryLimits, Journal, block::recorded::Replayed, writer::journal::JournalParts},
+    chain::{
+        GenesisError, Head, HistoryLimits, Journal, block::recorded::Replayed,
+        writer::journal::JournalParts,
+    },
     evm::ChainParams,
-    log::{ChainIdentity, DecodedEntry, EditableParams, LogEntry, LogError, ReadLog, TimeShift, decode_ahead},
+    log::{
+        ChainIdentity, DecodedEntry, EditableParams, LogEntry, LogError, ReadLog, TimeShift,
+        decode_ahead,
+    },
     storage::Storage,
     store::{
-        ChainFile, ChainFileError, ChainStore, Checkpoint, CheckpointError, CheckpointWriter, DataDir, History,
-        PendingTransaction, PoolFile, Settings, Standing, checkpoints,
+        ChainFile, ChainFileError, ChainStore, Checkpoint, CheckpointError, CheckpointWriter,
+        DataDir, History, PendingTransaction, PoolFile, Settings, Standing, checkpoints,
     },
 };
 
@@ -86,18 +92,33 @@ impl Recovered {
     /// Returns a chain that lives in memory only.
     pub fn in_memory(head: Head) -> Self {
         let (shift, standing) = Default::default();
-        Self { head, shift, standing, journal: None, waiting: Vec::new() }
+        Self {
+            head,
+            shift,
+            standing,
+            journal: None,
+            waiting: Vec::new(),
+        }
     }
 
     /// Returns a chain that is recorded in `log`, which must be empty.
     #[cfg(feature = "internals")]
     pub fn recorded(head: Head, log: Box<dyn crate::log::BlockLog>) -> Self {
-        Self { journal: Some(Journal::new(log)), ..Self::in_memory(head) }
+        Self {
+            journal: Some(Journal::new(log)),
+            ..Self::in_memory(head)
+        }
     }
 
     /// Returns the hash of the block with this number, if it exists.
     pub fn block_hash(&self, number: u64) -> Option<alloy_primitives::B256> {
-        let old = || self.journal.as_ref()?.history()?.block(number).map(|block| block.hash);
+        let old = || {
+            self.journal
+                .as_ref()?
+                .history()?
+                .block(number)
+                .map(|block| block.hash)
+        };
         self.head.block(number).map(|block| block.hash).or_else(old)
     }
 
@@ -107,11 +128,22 @@ impl Recovered {
         applied: crate::chain::AppliedBlock,
         limits: HistoryLimits,
     ) -> Result<(), crate::log::AppendError> {
-        let crate::chain::AppliedBlock { block, changes, state } = applied;
+        let crate::chain::AppliedBlock {
+            block,
+            changes,
+            state,
+        } = applied;
         let changes = Arc::new(changes);
         if let Some(journal) = &mut self.journal {
             let (block, changes) = (block.clone(), changes.clone());
-            journal.record(&LogEntry::Block { block, changes, shift: self.shift }, None)?;
+            journal.record(
+                &LogEntry::Block {
+                    block,
+                    changes,
+                    shift: self.shift,
+                },
+                None,
+            )?;
         }
         (self.head, _) = self.head.extended(block, changes, state, limits);
         Ok(())
@@ -128,14 +160,19 @@ pub fn open(
     let storage = &*opening.kept.storage;
     let file = match ChainFile::load(storage)? {
         Some(file) => {
-            let genesis = if expected { Some(make()?.block.hash) } else { None };
+            let genesis = if expected {
+                Some(make()?.block.hash)
+            } else {
+                None
+            };
             file.check(storage, &opening.settings, genesis)?;
             file
         }
         None => begin(&opening, &make()?)?,
     };
     let identity = file.identity();
-    let heights = checkpoints(storage).map_err(|error| OpenError::Io(storage.describe(""), error))?;
+    let heights =
+        checkpoints(storage).map_err(|error| OpenError::Io(storage.describe(""), error))?;
     let begin_at = heights.first().copied().unwrap_or(0);
     let mut log = opening.kept.log.open(identity, begin_at)?;
     if heights.last().is_some_and(|newest| *newest > log.end()) {
@@ -143,19 +180,44 @@ pub fn open(
         log.catch_up()?;
     }
     let reader = log.reader();
-    let history = History::open(opening.kept.storage.clone(), reader.clone(), identity, opening.index_bytes)?;
+    let history = History::open(
+        opening.kept.storage.clone(),
+        reader.clone(),
+        identity,
+        opening.index_bytes,
+    )?;
     let checkpoint = newest_checkpoint(storage, identity, &history, log.end())?;
     let height = checkpoint.height;
-    let replayed = replay(opening.params.clone(), opening.limits, checkpoint, &*reader, &history, log.end())?;
-    let (Replayed { head, shift, standing, .. }, bytes) = replayed;
+    let replayed = replay(
+        opening.params.clone(),
+        opening.limits,
+        checkpoint,
+        &*reader,
+        &history,
+        log.end(),
+    )?;
+    let (
+        Replayed {
+            head,
+            shift,
+            standing,
+            ..
+        },
+        bytes,
+    ) = replayed;
     tracing::info!(block = head.number(), hash = %head.block.hash, from = height, entries = log.end() - height, "recovered the chain");
 
     let failed = |error| OpenError::Io(storage.describe(""), error);
     let waiting = PoolFile::load(storage, identity).map_err(failed)?;
-    let waiting = waiting.into_iter().map(|PendingTransaction { transaction, sidecar }| Submission {
-        transaction: Arc::unwrap_or_clone(transaction),
-        sidecar,
-    });
+    let waiting = waiting.into_iter().map(
+        |PendingTransaction {
+             transaction,
+             sidecar,
+         }| Submission {
+            transaction: Arc::unwrap_or_clone(transaction),
+            sidecar,
+        },
+    );
     let waiting: Vec<_> = waiting.collect();
     let checkpoint_writer = CheckpointWriter::start(
         opening.kept.storage.clone(),
@@ -173,13 +235,22 @@ pub fn open(
         directory: opening.directory,
     };
     let journal = Journal::with_parts(log, parts, &waiting).map_err(failed)?;
-    Ok(Recovered { head, shift, standing, journal: Some(journal), waiting })
+    Ok(Recovered {
+        head,
+        shift,
+        standing,
+        journal: Some(journal),
+        waiting,
+    })
 }
 
 /// Creates a chain in an empty directory.
 fn begin(opening: &Opening, head: &Head) -> Result<ChainFile, OpenError> {
     let storage = &*opening.kept.storage;
-    let identity = ChainIdentity { chain_id: head.params.chain_id, genesis: head.genesis.hash };
+    let identity = ChainIdentity {
+        chain_id: head.params.chain_id,
+        genesis: head.genesis.hash,
+    };
     let first = Checkpoint {
         height: 0,
         shift: TimeShift::default(),
@@ -189,7 +260,9 @@ fn begin(opening: &Opening, head: &Head) -> Result<ChainFile, OpenError> {
         parameters: EditableParams::from(head),
         standing: Standing::default(),
     };
-    first.write(storage, identity).map_err(|error| OpenError::Io(storage.describe(""), error))?;
+    first
+        .write(storage, identity)
+        .map_err(|error| OpenError::Io(storage.describe(""), error))?;
     // The chain file comes last: without it the directory is still an empty one.
     let file = ChainFile::new(identity, opening.settings.clone());
     file.save(storage)?;
@@ -209,10 +282,20 @@ pub(super) fn newest_checkpoint(
     // Compaction removes entries together with the checkpoints before them, so an older checkpoint means a missing
     // part.
     if let Some(&oldest) = heights.first().filter(|oldest| **oldest < history.start()) {
-        return Err(LogError::Missing { from: oldest, to: history.start(), place: storage.describe("") }.into());
+        return Err(LogError::Missing {
+            from: oldest,
+            to: history.start(),
+            place: storage.describe(""),
+        }
+        .into());
     }
     if let Some(&newest) = heights.last().filter(|newest| **newest > end) {
-        return Err(LogError::Missing { from: end, to: newest, place: storage.describe("") }.into());
+        return Err(LogError::Missing {
+            from: end,
+            to: newest,
+            place: storage.describe(""),
+        }
+        .into());
     }
     let mut heights = history.bases().map_err(failed)?;
     if let [.., before, newest] = heights[..]
@@ -231,7 +314,9 @@ pub(super) fn newest_checkpoint(
             }
         }
     }
-    Err(failure.unwrap_or_else(|| CheckpointError::none(storage.describe(""))).into())
+    Err(failure
+        .unwrap_or_else(|| CheckpointError::none(storage.describe("")))
+        .into())
 }
 
 /// Replays the log from a checkpoint, and returns the chain as it was when the log had `end` entries, with the size of
@@ -244,25 +329,46 @@ pub(in crate::chain) fn replay(
     history: &Arc<History>,
     end: u64,
 ) -> Result<(Replayed, u64), OpenError> {
-    let Checkpoint { height, shift, genesis, block, state, parameters, standing } = checkpoint;
-    let first = block.number().saturating_sub(RECENT_BLOCKS.min(limits.blocks)).max(genesis.number());
+    let Checkpoint {
+        height,
+        shift,
+        genesis,
+        block,
+        state,
+        parameters,
+        standing,
+    } = checkpoint;
+    let first = block
+        .number()
+        .saturating_sub(RECENT_BLOCKS.min(limits.blocks))
+        .max(genesis.number());
     let mut recent: Vec<Arc<Block>> = Vec::new();
     for number in (first..block.number()).rev() {
         let after = recent.last().unwrap_or(&block);
-        let before = if number == genesis.number() { Some(genesis.clone()) } else { history.block_below(number, end) };
+        let before = if number == genesis.number() {
+            Some(genesis.clone())
+        } else {
+            history.block_below(number, end)
+        };
         match before.filter(|before| before.hash == after.header.parent_hash) {
             Some(before) => recent.push(before),
             None => break,
         }
     }
     recent.reverse();
-    let mut head = Head::resumed(params, genesis, recent, block, state).with_archive(history.clone(), height);
+    let mut head =
+        Head::resumed(params, genesis, recent, block, state).with_archive(history.clone(), height);
     head.set_params(parameters);
     let mut replayed = Replayed::from(head, shift, standing);
     let mut bytes = 0;
     let count = end.saturating_sub(height);
     for decoded in decode_ahead(Box::new(log.stream(height)?.take(count as usize)), count)? {
-        let DecodedEntry { height, size, entry, .. } = decoded?;
+        let DecodedEntry {
+            height,
+            size,
+            entry,
+            ..
+        } = decoded?;
         bytes += size;
         let failed = |what| OpenError::Entry { height, what };
         replayed.standing.follow(height, &entry).map_err(failed)?;

@@ -146,7 +146,10 @@ impl Pool {
             recent: VecDeque::new(),
             version: 0,
         };
-        Self { clock, inner: Mutex::new(inner) }
+        Self {
+            clock,
+            inner: Mutex::new(inner),
+        }
     }
 
     /// Adds a transaction that passed [`Admission::check`]. `head` is called under the lock, so that the account is
@@ -158,8 +161,15 @@ impl Pool {
         head: impl FnOnce() -> Arc<Head>,
         fee_floor: u64,
     ) -> Result<Accepted, SubmitError> {
-        let Submission { transaction, sidecar } = submission;
-        let (hash, address, nonce) = (transaction.hash(), transaction.sender, transaction.envelope.nonce());
+        let Submission {
+            transaction,
+            sidecar,
+        } = submission;
+        let (hash, address, nonce) = (
+            transaction.hash(),
+            transaction.sender,
+            transaction.envelope.nonce(),
+        );
         let (cost, now) = (cost_of(&transaction), self.clock.now_ms());
         let mut guard = self.inner.lock();
         let inner = &mut *guard;
@@ -177,7 +187,10 @@ impl Pool {
         let signed = !transaction.is_impersonated();
         if signed
             && account.is_some_and(|account| {
-                account.contract.as_ref().is_some_and(|c| !c.code.is_empty() && !c.code.is_eip7702())
+                account
+                    .contract
+                    .as_ref()
+                    .is_some_and(|c| !c.code.is_empty() && !c.code.is_eip7702())
             })
         {
             return Err(SubmitError::SenderHasCode(address));
@@ -185,7 +198,8 @@ impl Pool {
         let balance = account.map_or(U256::ZERO, |account| account.balance);
         let waiting = inner.senders.get(&address);
         let old = waiting.and_then(|sender| sender.get(nonce));
-        let total = cost.saturating_add(waiting.map_or(U256::ZERO, |sender| sender.cost_without(nonce)));
+        let total =
+            cost.saturating_add(waiting.map_or(U256::ZERO, |sender| sender.cost_without(nonce)));
         if balance < cost || balance < total {
             let cost = if balance < cost { cost } else { total };
             return Err(SubmitError::InsufficientFunds { balance, cost });
@@ -196,16 +210,37 @@ impl Pool {
         let replaces = old.map(|old| old.bytes);
         let executable = nonce <= waiting.map_or(next, Sender::pending_nonce);
         let bytes = bytes_of(&transaction, sidecar.as_deref());
-        let pooled =
-            Arc::new(Pooled { transaction: Arc::new(transaction), sidecar, arrival: inner.arrivals, cost, bytes });
+        let pooled = Arc::new(Pooled {
+            transaction: Arc::new(transaction),
+            sidecar,
+            arrival: inner.arrivals,
+            cost,
+            bytes,
+        });
         let worth = Worth::of(&pooled, executable, fee_floor);
-        inner.make_room(&Incoming { pooled: &pooled, worth, replaces }, fee_floor)?;
-        inner.senders.entry(address).or_insert_with(|| Sender::new(next)).touch(now);
+        inner.make_room(
+            &Incoming {
+                pooled: &pooled,
+                worth,
+                replaces,
+            },
+            fee_floor,
+        )?;
+        inner
+            .senders
+            .entry(address)
+            .or_insert_with(|| Sender::new(next))
+            .touch(now);
         // Submitters wait only for transactions that the very next block can include.
         let affordable = pooled.transaction.envelope.max_fee_per_gas() >= u128::from(fee_floor);
         let (waiter, included) = (affordable && executable).then(oneshot::channel).unzip();
-        let slot = PoolSlot { pooled: pooled.clone(), waiter };
-        let replaced = inner.change(address, |sender| sender.insert(slot)).flatten();
+        let slot = PoolSlot {
+            pooled: pooled.clone(),
+            waiter,
+        };
+        let replaced = inner
+            .change(address, |sender| sender.insert(slot))
+            .flatten();
         inner.rank(&pooled);
         inner.tidy(address);
         inner.by_hash.insert(hash, (address, nonce));
@@ -218,7 +253,11 @@ impl Pool {
         inner.version += 1;
         if let Some(replaced) = replaced {
             inner.forget(&replaced.pooled);
-            replaced.answer(|| Err(SubmitError::Dropped("transaction replaced by another with the same nonce".into())));
+            replaced.answer(|| {
+                Err(SubmitError::Dropped(
+                    "transaction replaced by another with the same nonce".into(),
+                ))
+            });
         }
         if included.is_some() {
             inner.ready.add_awaited(address, nonce);
@@ -238,7 +277,9 @@ impl Pool {
         let mut guard = self.inner.lock();
         let inner = &mut *guard;
         for address in accounts {
-            let Some(sender) = inner.senders.get(&address) else { continue };
+            let Some(sender) = inner.senders.get(&address) else {
+                continue;
+            };
             let next = match state.nonce(address) {
                 Ok(nonce) => nonce,
                 Err(error) => {
@@ -250,7 +291,9 @@ impl Pool {
             if sender.is_at(next) {
                 continue;
             }
-            let used = inner.change(address, |sender| sender.advance(next, now)).unwrap_or_default();
+            let used = inner
+                .change(address, |sender| sender.advance(next, now))
+                .unwrap_or_default();
             inner.version += 1;
             for slot in used {
                 let (hash, nonce) = (slot.pooled.transaction.hash(), slot.pooled.nonce());
@@ -272,7 +315,9 @@ impl Pool {
     /// Removes a transaction that cannot be executed, and answers its submitter with the reason.
     pub fn reject(&self, hash: B256, reason: SubmitError) -> bool {
         let mut guard = self.inner.lock();
-        let Some(slot) = guard.take(hash) else { return false };
+        let Some(slot) = guard.take(hash) else {
+            return false;
+        };
         slot.answer(|| Err(reason));
         true
     }
@@ -290,11 +335,18 @@ impl Pool {
     pub fn expire(&self, base_fee: u64) -> usize {
         let now = self.clock.now_ms();
         let inner = &mut *self.inner.lock();
-        let Some(lifetime) = inner.limits.lifetime else { return 0 };
+        let Some(lifetime) = inner.limits.lifetime else {
+            return 0;
+        };
         let last = now.saturating_sub(u64::try_from(lifetime.as_millis()).unwrap_or(u64::MAX));
-        let idle = inner.senders.iter().filter(|(_, sender)| sender.active() < last);
+        let idle = inner
+            .senders
+            .iter()
+            .filter(|(_, sender)| sender.active() < last);
         let idle: Vec<_> = idle.map(|(address, _)| *address).collect();
-        idle.into_iter().map(|address| inner.expire(address, base_fee)).sum()
+        idle.into_iter()
+            .map(|address| inner.expire(address, base_fee))
+            .sum()
     }
 
     /// Returns the transaction with this hash.
@@ -306,20 +358,31 @@ impl Pool {
 
     /// Returns the nonce after the account's executable transactions, if any are in the pool.
     pub fn pending_nonce(&self, address: Address) -> Option<u64> {
-        self.inner.lock().senders.get(&address).map(Sender::pending_nonce)
+        self.inner
+            .lock()
+            .senders
+            .get(&address)
+            .map(Sender::pending_nonce)
     }
 
     /// Returns all transactions by sender and nonce, each with whether it is executable.
     pub fn content(&self) -> Vec<(Arc<Pooled>, bool)> {
         let inner = self.inner.lock();
-        inner.senders.values().flat_map(|sender| sender.all().map(|(pooled, ready)| (pooled.clone(), ready))).collect()
+        inner
+            .senders
+            .values()
+            .flat_map(|sender| sender.all().map(|(pooled, ready)| (pooled.clone(), ready)))
+            .collect()
     }
 
     /// Returns the transactions of one account by nonce, each with whether it is executable.
     pub fn content_of(&self, address: Address) -> Vec<(Arc<Pooled>, bool)> {
         let inner = self.inner.lock();
         let sender = inner.senders.get(&address).into_iter();
-        sender.flat_map(Sender::all).map(|(pooled, ready)| (pooled.clone(), ready)).collect()
+        sender
+            .flat_map(Sender::all)
+            .map(|(pooled, ready)| (pooled.clone(), ready))
+            .collect()
     }
 
     /// Returns the number of executable transactions and the number of queued ones.
@@ -333,8 +396,18 @@ impl Pool {
     /// arrivals.
     pub fn arrivals_since(&self, seen: u64) -> (Vec<B256>, u64) {
         let inner = self.inner.lock();
-        let new = inner.arrivals.saturating_sub(seen).min(inner.recent.len() as u64) as usize;
-        (inner.recent.range(inner.recent.len() - new..).copied().collect(), inner.arrivals)
+        let new = inner
+            .arrivals
+            .saturating_sub(seen)
+            .min(inner.recent.len() as u64) as usize;
+        (
+            inner
+                .recent
+                .range(inner.recent.len() - new..)
+                .copied()
+                .collect(),
+            inner.arrivals,
+        )
     }
 
     /// Returns the number of transactions.
@@ -356,7 +429,10 @@ impl Pool {
 
 impl PoolState {
     fn usage(&self) -> PoolUsage {
-        PoolUsage { count: self.by_hash.len(), bytes: self.bytes }
+        PoolUsage {
+            count: self.by_hash.len(),
+            bytes: self.bytes,
+        }
     }
 
     fn take(&mut self, hash: B256) -> Option<PoolSlot> {
@@ -383,19 +459,24 @@ impl PoolState {
     fn rank(&mut self, pooled: &Pooled) {
         if let Some(ranking) = &mut self.ranking {
             let sender = self.senders.get(&pooled.transaction.sender);
-            ranking.place(pooled, sender.is_some_and(|sender| pooled.nonce() < sender.pending_nonce()));
+            ranking.place(
+                pooled,
+                sender.is_some_and(|sender| pooled.nonce() < sender.pending_nonce()),
+            );
         }
     }
 
     /// Removes a transaction, already removed from its account, from the indexes.
     fn forget(&mut self, pooled: &Pooled) {
         self.by_hash.remove(&pooled.transaction.hash());
-        self.ready.remove_awaited(pooled.transaction.sender, pooled.nonce());
+        self.ready
+            .remove_awaited(pooled.transaction.sender, pooled.nonce());
         self.bytes -= pooled.bytes;
         self.version += 1;
         if let Some(ranking) = &mut self.ranking {
             ranking.remove(pooled);
-            let half_empty = self.by_hash.len() < self.limits.transactions / 2 && self.bytes < self.limits.bytes / 2;
+            let half_empty = self.by_hash.len() < self.limits.transactions / 2
+                && self.bytes < self.limits.bytes / 2;
             if half_empty {
                 self.ranking = None;
             }

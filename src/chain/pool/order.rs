@@ -19,11 +19,23 @@ pub(super) fn merge<'a>(
 ) -> Vec<Arc<Pooled>> {
     let offer = |queue: usize, next: Option<&Arc<Pooled>>| {
         let pooled = next?.clone();
-        let tip = pooled.transaction.envelope.effective_tip_per_gas(base_fee)?;
-        Some(Offer { rank: (tip, Reverse(pooled.arrival)), queue, pooled })
+        let tip = pooled
+            .transaction
+            .envelope
+            .effective_tip_per_gas(base_fee)?;
+        Some(Offer {
+            rank: (tip, Reverse(pooled.arrival)),
+            queue,
+            pooled,
+        })
     };
     let mut heap = BinaryHeap::with_capacity(queues.len());
-    heap.extend(queues.iter_mut().enumerate().filter_map(|(at, queue)| offer(at, queue.next())));
+    heap.extend(
+        queues
+            .iter_mut()
+            .enumerate()
+            .filter_map(|(at, queue)| offer(at, queue.next())),
+    );
     let mut chosen = Vec::new();
     while chosen.len() < limit
         && let Some(Offer { queue, pooled, .. }) = heap.pop()

@@ -24,12 +24,20 @@ pub(super) fn cost_of(transaction: &Transaction) -> U256 {
 /// Returns a transaction's tip cap and fee cap, in wei per gas.
 pub(super) fn prices(transaction: &Transaction) -> (u128, u128) {
     let tx = &transaction.envelope;
-    (tx.max_priority_fee_per_gas().unwrap_or_else(|| tx.max_fee_per_gas()), tx.max_fee_per_gas())
+    (
+        tx.max_priority_fee_per_gas()
+            .unwrap_or_else(|| tx.max_fee_per_gas()),
+        tx.max_fee_per_gas(),
+    )
 }
 
 /// Returns whether `new` pays enough to replace `old`: 10 % more in every price, or 100 % more for a blob transaction.
 pub(super) fn outbids(new: &Transaction, old: &Transaction) -> bool {
-    let percent = if old.envelope.tx_type() == TxType::Eip4844 { 200 } else { 110 };
+    let percent = if old.envelope.tx_type() == TxType::Eip4844 {
+        200
+    } else {
+        110
+    };
     let prices = |tx: &Transaction| {
         let (tip, cap) = prices(tx);
         [cap, tip, tx.envelope.max_fee_per_blob_gas().unwrap_or(0)]

@@ -22,7 +22,10 @@ pub(super) struct Worth {
 impl Worth {
     pub(super) fn of(pooled: &Pooled, executable: bool, base_fee: u64) -> Self {
         let (tip, cap) = prices(&pooled.transaction);
-        Self { executable, tip: signed(tip).min(above(cap, base_fee)) }
+        Self {
+            executable,
+            tip: signed(tip).min(above(cap, base_fee)),
+        }
     }
 }
 
@@ -47,7 +50,10 @@ impl Ranking {
     /// Ranks transactions, each given with whether it is executable.
     pub(super) fn of<'a>(all: impl Iterator<Item = (&'a Arc<Pooled>, bool)>) -> Self {
         let (executable, queued): (Vec<_>, Vec<_>) = all.partition(|(_, executable)| *executable);
-        Self { queued: Prices::of(&queued), executable: Prices::of(&executable) }
+        Self {
+            queued: Prices::of(&queued),
+            executable: Prices::of(&executable),
+        }
     }
 
     /// Adds a transaction, or moves it if it is already ranked.
@@ -78,7 +84,10 @@ impl Ranking {
 impl Prices {
     fn of(all: &[(&Arc<Pooled>, bool)]) -> Self {
         let keys = || all.iter().map(|(pooled, _)| keys(pooled));
-        Self { by_tip: keys().map(|(by_tip, _)| by_tip).collect(), by_cap: keys().map(|(_, by_cap)| by_cap).collect() }
+        Self {
+            by_tip: keys().map(|(by_tip, _)| by_tip).collect(),
+            by_cap: keys().map(|(_, by_cap)| by_cap).collect(),
+        }
     }
 
     fn insert(&mut self, pooled: &Pooled) {
@@ -94,16 +103,29 @@ impl Prices {
     }
 
     fn worst(&self, base_fee: u64) -> Option<(i128, Address)> {
-        let by_tip = self.by_tip.first().map(|(tip, arrival, sender)| (signed(*tip), *arrival, *sender));
-        let by_cap = self.by_cap.first().map(|(cap, arrival, sender)| (above(*cap, base_fee), *arrival, *sender));
-        by_tip.into_iter().chain(by_cap).min().map(|(tip, _, sender)| (tip, sender))
+        let by_tip = self
+            .by_tip
+            .first()
+            .map(|(tip, arrival, sender)| (signed(*tip), *arrival, *sender));
+        let by_cap = self
+            .by_cap
+            .first()
+            .map(|(cap, arrival, sender)| (above(*cap, base_fee), *arrival, *sender));
+        by_tip
+            .into_iter()
+            .chain(by_cap)
+            .min()
+            .map(|(tip, _, sender)| (tip, sender))
     }
 }
 
 /// Returns a transaction's keys in the order of tip caps and in that of fee caps.
 fn keys(pooled: &Pooled) -> (Key, Key) {
-    let ((tip, cap), arrival, sender) =
-        (prices(&pooled.transaction), Reverse(pooled.arrival), pooled.transaction.sender);
+    let ((tip, cap), arrival, sender) = (
+        prices(&pooled.transaction),
+        Reverse(pooled.arrival),
+        pooled.transaction.sender,
+    );
     ((tip, arrival, sender), (cap, arrival, sender))
 }
 

@@ -53,14 +53,18 @@ impl ReadyIndex {
 
     /// Iterates over the senders whose next transaction pays this base fee.
     fn affordable(&self, base_fee: u64) -> impl Iterator<Item = &Address> {
-        self.by_cap.range((u128::from(base_fee), Address::ZERO)..).map(|(_, sender)| sender)
+        self.by_cap
+            .range((u128::from(base_fee), Address::ZERO)..)
+            .map(|(_, sender)| sender)
     }
 }
 
 impl PoolState {
     /// Updates the index after an account's transactions changed, and removes the account if none are left.
     pub(super) fn tidy(&mut self, address: Address) {
-        let Some(sender) = self.senders.get_mut(&address) else { return };
+        let Some(sender) = self.senders.get_mut(&address) else {
+            return;
+        };
         let (before, now) = sender.update_ready_entry();
         self.ready.update(address, before, now);
         if sender.is_empty() {
@@ -75,14 +79,22 @@ impl Pool {
     pub fn executable(&self, base_fee: u64, limit: usize) -> Vec<Arc<Pooled>> {
         let inner = self.inner.lock();
         let mut queues = Vec::with_capacity(inner.ready.by_cap.len().min(FEW));
-        let affordable = inner.ready.affordable(base_fee).filter_map(|address| inner.senders.get(address));
+        let affordable = inner
+            .ready
+            .affordable(base_fee)
+            .filter_map(|address| inner.senders.get(address));
         queues.extend(affordable.map(Sender::executable));
         order::merge(queues, base_fee, limit)
     }
 
     /// Returns whether [`executable`](Self::executable) would return any transaction.
     pub fn has_executable(&self, base_fee: u64) -> bool {
-        self.inner.lock().ready.affordable(base_fee).next().is_some()
+        self.inner
+            .lock()
+            .ready
+            .affordable(base_fee)
+            .next()
+            .is_some()
     }
 
     /// Returns the number of transactions whose submitters wait for their block.
@@ -95,7 +107,10 @@ impl Pool {
     pub fn has_little_ready(&self, base_fee: u64, senders: usize, gas: u64) -> bool {
         let inner = self.inner.lock();
         let mut left = gas;
-        let affordable = inner.ready.affordable(base_fee).filter_map(|address| inner.senders.get(address));
+        let affordable = inner
+            .ready
+            .affordable(base_fee)
+            .filter_map(|address| inner.senders.get(address));
         affordable.enumerate().all(|(count, sender)| {
             count < senders
                 && sender.executable().all(|pooled| {
@@ -113,7 +128,9 @@ impl Pool {
         let mut guard = self.inner.lock();
         let PoolState { senders, ready, .. } = &mut *guard;
         ready.awaited.retain(|(address, nonce)| {
-            let Some(sender) = senders.get_mut(address) else { return false };
+            let Some(sender) = senders.get_mut(address) else {
+                return false;
+            };
             let stays = sender.can_include(*nonce, base_fee);
             if !stays {
                 sender.release(*nonce);
@@ -128,7 +145,10 @@ impl Pool {
         let mut guard = self.inner.lock();
         let awaited: Vec<_> = guard.ready.awaited.iter().copied().collect();
         for (address, nonce) in awaited {
-            let waiting = guard.senders.get(&address).and_then(|sender| sender.waiting(nonce));
+            let waiting = guard
+                .senders
+                .get(&address)
+                .and_then(|sender| sender.waiting(nonce));
             let hash = waiting.map(|pooled| pooled.transaction.hash());
             if let Some(slot) = hash.and_then(|hash| guard.take(hash)) {
                 slot.answer(|| Err(reason()));

@@ -97,23 +97,34 @@ impl Sender {
     /// Returns a transaction whose submitter still waits for its block.
     pub(super) fn waiting(&self, nonce: u64) -> Option<&Arc<Pooled>> {
         let slot = self.slots.get(&nonce)?;
-        slot.waiter.as_ref().filter(|waiter| !waiter.is_closed()).map(|_| &slot.pooled)
+        slot.waiter
+            .as_ref()
+            .filter(|waiter| !waiter.is_closed())
+            .map(|_| &slot.pooled)
     }
 
     pub(super) fn usage(&self) -> PoolUsage {
-        PoolUsage { count: self.slots.len(), bytes: self.bytes }
+        PoolUsage {
+            count: self.slots.len(),
+            bytes: self.bytes,
+        }
     }
 
     /// Returns the highest nonce, and whether its transaction is executable without waiting for another one.
     pub(super) fn last(&self) -> Option<(u64, bool)> {
-        self.slots.last_key_value().map(|(nonce, _)| (*nonce, *nonce < self.end))
+        self.slots
+            .last_key_value()
+            .map(|(nonce, _)| (*nonce, *nonce < self.end))
     }
 
     /// Returns the transactions whose executability changed since the pending nonce was `before`, and whether they are
     /// executable now.
     pub(super) fn moved_since(&self, before: u64) -> (impl Iterator<Item = &Arc<Pooled>>, bool) {
         let range = before.min(self.end)..before.max(self.end);
-        (self.slots.range(range).map(|(_, slot)| &slot.pooled), self.end > before)
+        (
+            self.slots.range(range).map(|(_, slot)| &slot.pooled),
+            self.end > before,
+        )
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -132,24 +143,38 @@ impl Sender {
 
     /// Updates the sender's entry in the index of ready senders. Returns the previous entry and the new one.
     pub(super) fn update_ready_entry(&mut self) -> (ReadyEntry, ReadyEntry) {
-        let cap = self.executable().next().map(|pooled| pooled.transaction.envelope.max_fee_per_gas());
-        let now = ReadyEntry { cap, transactions: (self.end - self.nonce) as usize };
+        let cap = self
+            .executable()
+            .next()
+            .map(|pooled| pooled.transaction.envelope.max_fee_per_gas());
+        let now = ReadyEntry {
+            cap,
+            transactions: (self.end - self.nonce) as usize,
+        };
         (std::mem::replace(&mut self.ready_entry, now), now)
     }
 
     /// Returns whether advancing to `nonce` would change nothing.
     pub(super) fn is_at(&self, nonce: u64) -> bool {
-        self.nonce == nonce && self.slots.first_key_value().is_none_or(|(first, _)| *first >= nonce)
+        self.nonce == nonce
+            && self
+                .slots
+                .first_key_value()
+                .is_none_or(|(first, _)| *first >= nonce)
     }
 
     /// Iterates over the executable transactions, in order of nonce.
     pub(super) fn executable(&self) -> impl Iterator<Item = &Arc<Pooled>> {
-        self.slots.range(self.nonce..self.end).map(|(_, slot)| &slot.pooled)
+        self.slots
+            .range(self.nonce..self.end)
+            .map(|(_, slot)| &slot.pooled)
     }
 
     /// Iterates over all transactions, each with whether it is executable without waiting for another one.
     pub(super) fn all(&self) -> impl Iterator<Item = (&Arc<Pooled>, bool)> {
-        self.slots.iter().map(|(nonce, slot)| (&slot.pooled, *nonce < self.end))
+        self.slots
+            .iter()
+            .map(|(nonce, slot)| (&slot.pooled, *nonce < self.end))
     }
 
     /// Adds a transaction and returns the one that it replaces.
@@ -199,7 +224,11 @@ impl Sender {
 
     /// Answers the submitter of the transaction at `nonce`. The transaction stays in the pool.
     pub(super) fn release(&mut self, nonce: u64) {
-        if let Some(waiter) = self.slots.get_mut(&nonce).and_then(|slot| slot.waiter.take()) {
+        if let Some(waiter) = self
+            .slots
+            .get_mut(&nonce)
+            .and_then(|slot| slot.waiter.take())
+        {
             // The submitter may have disconnected.
             let _ = waiter.send(Ok(()));
         }
@@ -208,7 +237,10 @@ impl Sender {
     /// Removes the transactions that the next block cannot include: those that wait for another transaction or for a
     /// lower base fee.
     pub(super) fn take_stuck(&mut self, base_fee: u64) -> Vec<PoolSlot> {
-        let first = self.slots.range(self.nonce..self.end).find(|(_, slot)| !slot.is_affordable(base_fee));
+        let first = self
+            .slots
+            .range(self.nonce..self.end)
+            .find(|(_, slot)| !slot.is_affordable(base_fee));
         self.end = first.map_or(self.end, |(nonce, _)| *nonce);
         let stuck = self.slots.split_off(&self.end);
         stuck.values().for_each(|slot| self.subtract(slot));
@@ -236,6 +268,9 @@ impl Pooled {
 
     /// Returns the transaction as it is stored on disk.
     pub(in crate::chain) fn kept(&self) -> PendingTransaction {
-        PendingTransaction { transaction: self.transaction.clone(), sidecar: self.sidecar.clone() }
+        PendingTransaction {
+            transaction: self.transaction.clone(),
+            sidecar: self.sidecar.clone(),
+        }
     }
 }

@@ -51,13 +51,23 @@ impl Admission<'_> {
         }
         let size = tx.encode_2718_len();
         if size > MAX_SIZE && limits.code_size {
-            return Err(SubmitError::Oversized { size, limit: MAX_SIZE });
+            return Err(SubmitError::Oversized {
+                size,
+                limit: MAX_SIZE,
+            });
         }
         if let Some(have) = tx.chain_id().filter(|id| *id != self.params.chain_id) {
-            return Err(SubmitError::WrongChain { have, want: self.params.chain_id });
+            return Err(SubmitError::WrongChain {
+                have,
+                want: self.params.chain_id,
+            });
         }
         let (code, limit) = (tx.input().len(), eip3860::MAX_INITCODE_SIZE);
-        if self.rules.has(Fork::Shanghai) && tx.kind().is_create() && code > limit && limits.code_size {
+        if self.rules.has(Fork::Shanghai)
+            && tx.kind().is_create()
+            && code > limit
+            && limits.code_size
+        {
             return Err(SubmitError::InitCodeSize { size: code, limit });
         }
         self.check_gas(submission)?;
@@ -75,14 +85,24 @@ impl Admission<'_> {
     fn check_gas(&self, submission: &Submission) -> Result<(), SubmitError> {
         let (tx, limits) = (&submission.transaction.envelope, self.params.limits);
         let gas = tx.gas_limit();
-        let cap = CfgEnv::new().with_spec_and_mainnet_gas_params(self.rules.spec()).tx_gas_limit_cap();
+        let cap = CfgEnv::new()
+            .with_spec_and_mainnet_gas_params(self.rules.spec())
+            .tx_gas_limit_cap();
         if gas > cap && limits.transaction_gas {
             return Err(SubmitError::TransactionGasCap { cap, gas });
         }
-        if gas > if limits.block_gas { self.gas_limit } else { self.gas_limit.max(MAX_GAS) } {
+        if gas
+            > if limits.block_gas {
+                self.gas_limit
+            } else {
+                self.gas_limit.max(MAX_GAS)
+            }
+        {
             return Err(SubmitError::BlockGasLimit);
         }
-        let slots = tx.access_list().map_or(0, |list| list.iter().map(|item| item.storage_keys.len()).sum());
+        let slots = tx.access_list().map_or(0, |list| {
+            list.iter().map(|item| item.storage_keys.len()).sum()
+        });
         let initial = GasParams::new_spec(self.rules.spec()).initial_tx_gas(
             tx.input(),
             tx.kind().is_create(),
@@ -104,27 +124,36 @@ impl Admission<'_> {
 
     fn check_price(&self, submission: &Submission) -> Result<(), SubmitError> {
         let tx = &submission.transaction.envelope;
-        let (tip, max) = (tx.max_priority_fee_per_gas().unwrap_or_else(|| tx.max_fee_per_gas()), tx.max_fee_per_gas());
+        let (tip, max) = (
+            tx.max_priority_fee_per_gas()
+                .unwrap_or_else(|| tx.max_fee_per_gas()),
+            tx.max_fee_per_gas(),
+        );
         if tip > max {
             return Err(SubmitError::TipAboveFeeCap { tip, max });
         }
         if tip < self.min_tip {
-            return Err(SubmitError::Underpriced { tip, minimum: self.min_tip });
+            return Err(SubmitError::Underpriced {
+                tip,
+                minimum: self.min_tip,
+            });
         }
         Ok(())
     }
 
     fn check_blobs(&self, submission: &Submission) -> Result<(), SubmitError> {
-        let Some(hashes) = submission.transaction.envelope.blob_versioned_hashes() else { return Ok(()) };
+        let Some(hashes) = submission.transaction.envelope.blob_versioned_hashes() else {
+            return Ok(());
+        };
         let max = self.rules.blobs.map_or(0, |blobs| blobs.max_blobs_per_tx) as usize;
         match hashes.len() {
             0 => Err(SubmitError::Blobs("blobless blob transaction".to_owned())),
-            have if have > max => {
-                Err(SubmitError::Blobs(format!("too many blobs in transaction: have {have}, permitted {max}")))
-            }
-            _ if submission.sidecar.is_none() => {
-                Err(SubmitError::Blobs("missing sidecar in blob transaction".to_owned()))
-            }
+            have if have > max => Err(SubmitError::Blobs(format!(
+                "too many blobs in transaction: have {have}, permitted {max}"
+            ))),
+            _ if submission.sidecar.is_none() => Err(SubmitError::Blobs(
+                "missing sidecar in blob transaction".to_owned(),
+            )),
             _ => Ok(()),
         }
     }

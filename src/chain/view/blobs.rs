@@ -32,12 +32,20 @@ fn blobs_of(sidecar: &BlobTransactionSidecarVariant) -> &[Blob] {
 impl Blobs {
     /// Keeps the blobs of a transaction, if it has any.
     pub(in crate::chain) fn keep(&self, pooled: &Arc<Pooled>) {
-        let Some(sidecar) = &pooled.sidecar else { return };
+        let Some(sidecar) = &pooled.sidecar else {
+            return;
+        };
         let kept = &mut *self.0.lock();
         kept.count += blobs_of(sidecar).len();
         kept.transactions.push_back(pooled.clone());
         while kept.count > MAX_BLOBS {
-            let Some(sidecar) = kept.transactions.pop_front().and_then(|oldest| oldest.sidecar.clone()) else { break };
+            let Some(sidecar) = kept
+                .transactions
+                .pop_front()
+                .and_then(|oldest| oldest.sidecar.clone())
+            else {
+                break;
+            };
             kept.count -= blobs_of(&sidecar).len();
         }
     }
@@ -45,12 +53,18 @@ impl Blobs {
     /// Returns the blobs of a transaction as they were submitted, or `None` if it has none or they are no longer kept.
     pub fn sidecar(&self, hash: B256) -> Option<Box<BlobTransactionSidecarVariant>> {
         let kept = self.0.lock();
-        kept.transactions.iter().rev().find(|pooled| pooled.transaction.hash() == hash)?.sidecar.clone()
+        kept.transactions
+            .iter()
+            .rev()
+            .find(|pooled| pooled.transaction.hash() == hash)?
+            .sidecar
+            .clone()
     }
 
     /// Returns the blobs of a transaction, in order, or `None` if it has none or they are no longer kept.
     pub fn of_transaction(&self, hash: B256) -> Option<Vec<Blob>> {
-        self.sidecar(hash).map(|sidecar| blobs_of(&sidecar).to_vec())
+        self.sidecar(hash)
+            .map(|sidecar| blobs_of(&sidecar).to_vec())
     }
 
     /// Returns the blob with this versioned hash, if it is kept.

@@ -60,7 +60,12 @@ pub struct View {
 impl View {
     /// Returns the chain as of the newest block of `head`.
     pub fn newest(head: Arc<Head>) -> Self {
-        Self { environment: head.environment(), block: head.block.clone(), state: head.state.clone(), head }
+        Self {
+            environment: head.environment(),
+            block: head.block.clone(),
+            state: head.state.clone(),
+            head,
+        }
     }
 
     /// Returns the chain as of the block of `head` with this number.
@@ -72,11 +77,20 @@ impl View {
     /// Returns the chain as of `block`, a canonical block of `head`, in memory or not.
     pub fn of(head: Arc<Head>, block: Arc<Block>) -> Result<Self, ViewError> {
         let state = head.state_after(block.number())?;
-        Ok(Self { environment: head.environment_of(&block), block, state, head })
+        Ok(Self {
+            environment: head.environment_of(&block),
+            block,
+            state,
+            head,
+        })
     }
 
     /// Returns the context in which a call runs.
-    pub fn call_context<'a>(&'a self, overrides: &'a StateOverrides, gas_cap: u64) -> CallContext<'a> {
+    pub fn call_context<'a>(
+        &'a self,
+        overrides: &'a StateOverrides,
+        gas_cap: u64,
+    ) -> CallContext<'a> {
         CallContext {
             chain: &self.head.params,
             environment: &self.environment,

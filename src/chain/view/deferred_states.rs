@@ -16,7 +16,11 @@ pub(super) struct DeferredStates(Mutex<VecDeque<(B256, State)>>);
 
 impl DeferredStates {
     /// Returns the state after the block with this hash, which `find` returns the first time.
-    pub(super) fn get_or<E>(&self, block: B256, find: impl FnOnce() -> Result<State, E>) -> Result<State, E> {
+    pub(super) fn get_or<E>(
+        &self,
+        block: B256,
+        find: impl FnOnce() -> Result<State, E>,
+    ) -> Result<State, E> {
         let cached = {
             let mut states = self.0.lock();
             let at = states.iter().position(|(known, _)| *known == block);

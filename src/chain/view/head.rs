@@ -5,7 +5,9 @@ use std::{cmp::Ordering, sync::Arc};
 use alloy_consensus::Header;
 use alloy_primitives::{B256, U256, keccak256};
 
-use super::{deferred_states::DeferredStates, held_blocks::HeldBlocks, persistent_list::PersistentList};
+use super::{
+    deferred_states::DeferredStates, held_blocks::HeldBlocks, persistent_list::PersistentList,
+};
 use crate::{
     block::Block,
     chain::block::{fees, header},
@@ -88,19 +90,32 @@ pub struct HistoryLimits {
 
 impl Default for HistoryLimits {
     fn default() -> Self {
-        Self { blocks: 100_000, bytes: 128 << 20 }
+        Self {
+            blocks: 100_000,
+            bytes: 128 << 20,
+        }
     }
 }
 
 /// The error for a block whose state is older than the history that is held.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize, thiserror::Error)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize, thiserror::Error,
+)]
 #[error("state of block {0} is not available")]
 pub struct Pruned(pub u64);
 
 impl From<&Head> for EditableParams {
     fn from(head: &Head) -> Self {
-        let signers = head.params.signers.iter().map(|(signature, signer)| (*signature, *signer)).collect();
-        Self { chain_id: head.params.chain_id, signers }
+        let signers = head
+            .params
+            .signers
+            .iter()
+            .map(|(signature, signer)| (*signature, *signer))
+            .collect();
+        Self {
+            chain_id: head.params.chain_id,
+            signers,
+        }
     }
 }
 
@@ -119,7 +134,11 @@ impl Head {
             weight: 0,
             params: own,
         });
-        let recent = RecentStates { first: block.number(), changed: 0, since_held: STATE_INTERVAL };
+        let recent = RecentStates {
+            first: block.number(),
+            changed: 0,
+            since_held: STATE_INTERVAL,
+        };
         let (genesis, edits, deferred) = (block.clone(), Vec::new(), Arc::default());
         Self {
             params,
@@ -155,7 +174,10 @@ impl Head {
     ) -> Self {
         let mut head = Self::genesis(params, block.clone(), state);
         let mut blocks = HeldBlocks::starting_at(before.first().unwrap_or(&block).number());
-        before.into_iter().chain([block]).for_each(|block| blocks.push(block));
+        before
+            .into_iter()
+            .chain([block])
+            .for_each(|block| blocks.push(block));
         (head.genesis, head.blocks) = (genesis, blocks);
         head
     }
@@ -168,13 +190,19 @@ impl Head {
     /// Attaches the history on disk, which serves what memory does not hold, to the head of a checkpoint at this log
     /// height.
     pub(in crate::chain) fn with_archive(self, archive: Arc<History>, height: u64) -> Self {
-        Self { archive: Some(archive), base: Some((self.number(), height)), ..self }
+        Self {
+            archive: Some(archive),
+            base: Some((self.number(), height)),
+            ..self
+        }
     }
 
     /// Returns the log height of the checkpoint from which the chain was replayed, if the block with this number was the
     /// newest there. Memory holds no other state of that block.
     pub(in crate::chain) fn base_height(&self, number: u64) -> Option<u64> {
-        self.base.filter(|(block, _)| *block == number).map(|(_, height)| height)
+        self.base
+            .filter(|(block, _)| *block == number)
+            .map(|(_, height)| height)
     }
 
     /// Returns the number of the newest block.
@@ -189,16 +217,27 @@ impl Head {
 
     /// Iterates over the changes of each block from `number` on: edits since the parent first, then the block's own.
     pub fn changes_from(&self, number: u64) -> impl Iterator<Item = &[Arc<Changes>]> {
-        self.records.iter_from(number).map(|record| record.changes.as_slice())
+        self.records
+            .iter_from(number)
+            .map(|record| record.changes.as_slice())
     }
 
     /// Iterates over the changes of the blocks after `first` up to `last`. Returns `None` if memory does not hold all of
     /// them.
-    pub fn changes_between(&self, first: u64, last: u64) -> Option<impl Iterator<Item = &Arc<Changes>>> {
+    pub fn changes_between(
+        &self,
+        first: u64,
+        last: u64,
+    ) -> Option<impl Iterator<Item = &Arc<Changes>>> {
         // The oldest record may be that of a checkpoint, whose changes are not known.
         self.records.get(first)?;
         let count = usize::try_from(last.checked_sub(first)?).ok()?;
-        Some(self.records.iter_from(first.checked_add(1)?).take(count).flat_map(|record| &record.changes))
+        Some(
+            self.records
+                .iter_from(first.checked_add(1)?)
+                .take(count)
+                .flat_map(|record| &record.changes),
+        )
     }
 
     /// Returns the edits by development methods since the newest block.
@@ -225,12 +264,16 @@ impl Head {
 
     /// Returns the block with this number, if memory holds it.
     pub fn block(&self, number: u64) -> Option<&Arc<Block>> {
-        self.blocks.get(number).or_else(|| Some(&self.genesis).filter(|genesis| genesis.number() == number))
+        self.blocks
+            .get(number)
+            .or_else(|| Some(&self.genesis).filter(|genesis| genesis.number() == number))
     }
 
     /// Returns the block with this number, from memory or else from disk.
     pub(in crate::chain) fn any_block(&self, number: u64) -> Option<Arc<Block>> {
-        self.block(number).cloned().or_else(|| self.archive.as_ref()?.block(number))
+        self.block(number)
+            .cloned()
+            .or_else(|| self.archive.as_ref()?.block(number))
     }
 
     /// Iterates over the blocks from `number` on, oldest first.
@@ -240,7 +283,12 @@ impl Head {
 
     /// Iterates over the blocks from `from` to `to` that may have logs under at least one key of each of `wanted`,
     /// oldest first.
-    pub fn candidates(&self, from: u64, to: u64, wanted: &[Vec<LogKey>]) -> impl Iterator<Item = &Arc<Block>> {
+    pub fn candidates(
+        &self,
+        from: u64,
+        to: u64,
+        wanted: &[Vec<LogKey>],
+    ) -> impl Iterator<Item = &Arc<Block>> {
         self.blocks.candidates(from, to, wanted)
     }
 
@@ -258,7 +306,8 @@ impl Head {
     /// Returns the state on which the block with this number ran: the one after its parent, with the edits of
     /// development methods in between. The costs are those of [`state_after`](Self::state_after).
     pub fn state_before(&self, number: u64) -> Result<State, Pruned> {
-        self.held_before(number).or_else(|pruned| self.archived(pruned, |archive| OldState::before(archive, number)))
+        self.held_before(number)
+            .or_else(|pruned| self.archived(pruned, |archive| OldState::before(archive, number)))
     }
 
     /// Returns whether memory has the state after the block with this number.
@@ -272,7 +321,9 @@ impl Head {
         if let Some(state) = &record.state {
             return Ok(state.clone());
         }
-        let Some(block) = self.block(number) else { return Err(Pruned(number)) };
+        let Some(block) = self.block(number) else {
+            return Err(Pruned(number));
+        };
         self.deferred.get_or(block.hash, || {
             let mut missing = Vec::new();
             let mut at = number;
@@ -291,7 +342,11 @@ impl Head {
     fn held_before(&self, number: u64) -> Result<State, Pruned> {
         let before = number.checked_sub(1).ok_or(Pruned(number))?;
         let record = self.records.get(number).ok_or(Pruned(before))?;
-        if let Some(edited) = self.records.get(before).and_then(|parent| parent.edited.as_ref()) {
+        if let Some(edited) = self
+            .records
+            .get(before)
+            .and_then(|parent| parent.edited.as_ref())
+        {
             return Ok(edited.clone());
         }
         let state = self.held_after(before)?;
@@ -306,7 +361,11 @@ impl Head {
         pruned: Pruned,
         find: impl FnOnce(Arc<History>) -> Result<Option<OldState>, OldStateError>,
     ) -> Result<State, Pruned> {
-        let archive = self.archive.clone().filter(|_| pruned.0 < self.number()).ok_or(pruned)?;
+        let archive = self
+            .archive
+            .clone()
+            .filter(|_| pruned.0 < self.number())
+            .ok_or(pruned)?;
         match find(archive) {
             Ok(old) => old.map(|old| State::forked(Arc::new(old))).ok_or(pruned),
             Err(error) => {
@@ -328,7 +387,10 @@ impl Head {
 
     /// Returns the environment of `block`.
     pub fn environment_of(&self, block: &Block) -> Environment {
-        Environment::of(&block.header, self.rules(block.number(), block.header.timestamp))
+        Environment::of(
+            &block.header,
+            self.rules(block.number(), block.header.timestamp),
+        )
     }
 
     /// Returns the environment of a next block with this timestamp. The caller sets the beneficiary and the gas limit.
@@ -349,13 +411,20 @@ impl Head {
             pretended_blob_base_fee: None,
             parent_hash: self.block.hash,
             parent_beacon_block_root: rules.has(Fork::Cancun).then_some(B256::ZERO),
-            extra_data: header::dao_extra_data(&self.params, parent.number + 1).unwrap_or_default().into(),
+            extra_data: header::dao_extra_data(&self.params, parent.number + 1)
+                .unwrap_or_default()
+                .into(),
         }
     }
 
     /// Returns the difficulty of a block after `parent`. The network's own chain and forks are not mined, so there the
     /// parent's difficulty stays.
-    pub(in crate::chain) fn next_difficulty(&self, parent: &Header, timestamp: u64, rules: Rules) -> U256 {
+    pub(in crate::chain) fn next_difficulty(
+        &self,
+        parent: &Header,
+        timestamp: u64,
+        rules: Rules,
+    ) -> U256 {
         match self.params.standard || rules.has(Fork::Paris) {
             true => header::next_difficulty(parent, timestamp, rules),
             false => parent.difficulty,
@@ -375,15 +444,32 @@ impl Head {
         if !next.edits.is_empty()
             && let Some(record) = next.records.get(self.number()).cloned()
         {
-            next.records.replace(self.number(), StateRecord { edited: Some(self.state.clone()), ..record });
+            next.records.replace(
+                self.number(),
+                StateRecord {
+                    edited: Some(self.state.clone()),
+                    ..record
+                },
+            );
         }
         let mut all = std::mem::take(&mut next.edits);
         all.push(changes.into());
-        let changed = all.iter().flat_map(|changes| &changes.0).map(|change| 1 + change.storage.len()).sum();
+        let changed = all
+            .iter()
+            .flat_map(|changes| &changes.0)
+            .map(|change| 1 + change.storage.len())
+            .sum();
         let weight = weight(&block, changed);
         next.bytes += weight;
         let (held, params) = (Some(state.clone()), self.params.clone());
-        next.records.push(StateRecord { changes: all, state: held, edited: None, changed, weight, params });
+        next.records.push(StateRecord {
+            changes: all,
+            state: held,
+            edited: None,
+            changed,
+            weight,
+            params,
+        });
         next.recent.changed += changed;
         next.blocks.push(block.clone());
         (next.block, next.state) = (block, state);
@@ -411,19 +497,45 @@ impl Head {
         if number == self.number() {
             return Ok(self.clone());
         }
-        let block = self.block(number).filter(|_| number <= self.number()).ok_or(Pruned(number))?.clone();
+        let block = self
+            .block(number)
+            .filter(|_| number <= self.number())
+            .ok_or(Pruned(number))?
+            .clone();
         let state = self.held_after(number)?.settled();
         let record = self.records.get(number).ok_or(Pruned(number))?;
         let mut next = self.clone();
-        next.bytes -= self.records.iter_from(number + 1).map(|record| record.weight).sum::<usize>();
+        next.bytes -= self
+            .records
+            .iter_from(number + 1)
+            .map(|record| record.weight)
+            .sum::<usize>();
         next.blocks.truncate(number + 1);
         next.records.truncate(number + 1);
-        next.records.replace(number, StateRecord { state: Some(state.clone()), edited: None, ..record.clone() });
+        next.records.replace(
+            number,
+            StateRecord {
+                state: Some(state.clone()),
+                edited: None,
+                ..record.clone()
+            },
+        );
         next.recent = if number < self.recent.first {
-            RecentStates { first: number, changed: record.changed, since_held: STATE_INTERVAL }
+            RecentStates {
+                first: number,
+                changed: record.changed,
+                since_held: STATE_INTERVAL,
+            }
         } else {
-            let changed = next.records.iter_from(self.recent.first).map(|record| record.changed).sum();
-            RecentStates { changed, ..self.recent }
+            let changed = next
+                .records
+                .iter_from(self.recent.first)
+                .map(|record| record.changed)
+                .sum();
+            RecentStates {
+                changed,
+                ..self.recent
+            }
         };
         next.edits.clear();
         next.params = record.params.clone();
@@ -438,13 +550,22 @@ impl Head {
         {
             let at = self.recent.first;
             self.recent.first += 1;
-            let Some(record) = self.records.get(at) else { continue };
+            let Some(record) = self.records.get(at) else {
+                continue;
+            };
             self.recent.changed -= record.changed;
             self.recent.since_held += record.changed;
             if self.recent.since_held >= STATE_INTERVAL {
                 self.recent.since_held = 0;
             } else {
-                self.records.replace(at, StateRecord { state: None, edited: None, ..record.clone() });
+                self.records.replace(
+                    at,
+                    StateRecord {
+                        state: None,
+                        edited: None,
+                        ..record.clone()
+                    },
+                );
             }
         }
     }
@@ -453,12 +574,21 @@ impl Head {
     fn prune(&mut self, limits: HistoryLimits) -> Vec<Arc<Block>> {
         let mut dropped = Vec::new();
         let mut first = self.oldest();
-        while first < self.number() && (self.number() - first >= limits.blocks.max(1) || self.bytes > limits.bytes) {
-            let (changed, weight) = self.records.get(first).map_or((0, 0), |record| (record.changed, record.weight));
+        while first < self.number()
+            && (self.number() - first >= limits.blocks.max(1) || self.bytes > limits.bytes)
+        {
+            let (changed, weight) = self
+                .records
+                .get(first)
+                .map_or((0, 0), |record| (record.changed, record.weight));
             self.bytes -= weight;
             if first == self.recent.first {
                 let changed = self.recent.changed - changed;
-                self.recent = RecentStates { first: first + 1, changed, since_held: STATE_INTERVAL };
+                self.recent = RecentStates {
+                    first: first + 1,
+                    changed,
+                    since_held: STATE_INTERVAL,
+                };
             }
             dropped.extend(self.blocks.get(first).cloned());
             first += 1;
@@ -472,7 +602,10 @@ impl Head {
 /// Returns the approximate size in memory of a block with its receipts and changes, including the trie nodes that only
 /// older states still reference, in bytes. The factors were measured while creating a million accounts.
 pub(super) fn weight(block: &Block, changed: usize) -> usize {
-    let logs: usize = block.logs().map(|at| 240 + 32 * at.log.topics().len() + at.log.data.data.len()).sum();
+    let logs: usize = block
+        .logs()
+        .map(|at| 240 + 32 * at.log.topics().len() + at.log.data.data.len())
+        .sum();
     2_048 + 2 * block.size() + 128 * block.receipts.len() + logs + 896 * changed
 }
 

@@ -15,13 +15,18 @@ pub struct HeldBlocks {
 impl HeldBlocks {
     /// Returns an empty list whose first block will have this number.
     pub(super) fn starting_at(number: u64) -> Self {
-        Self { blocks: PersistentList::starting_at(number), logs: LogWindows::starting_at(number) }
+        Self {
+            blocks: PersistentList::starting_at(number),
+            logs: LogWindows::starting_at(number),
+        }
     }
 
     /// Returns the difference between these blocks and those of `newer`: the removed ones and the added ones, each
     /// oldest first.
     pub fn difference(&self, newer: &Self) -> (Vec<Arc<Block>>, Vec<Arc<Block>>) {
-        let shared = |at: &u64| self.get(*at).map(|block| block.hash) == newer.get(*at).map(|block| block.hash);
+        let shared = |at: &u64| {
+            self.get(*at).map(|block| block.hash) == newer.get(*at).map(|block| block.hash)
+        };
         let (first, next) = (newer.first(), self.blocks.next().min(newer.blocks.next()));
         let after = (first..next).rev().find(shared).map_or(first, |at| at + 1);
         let from = |blocks: &Self| blocks.from(after).cloned().collect();
@@ -38,15 +43,30 @@ impl HeldBlocks {
     }
 
     /// Iterates over the blocks from `number` on, oldest first.
-    pub(in crate::chain) fn from(&self, number: u64) -> impl DoubleEndedIterator<Item = &Arc<Block>> {
+    pub(in crate::chain) fn from(
+        &self,
+        number: u64,
+    ) -> impl DoubleEndedIterator<Item = &Arc<Block>> {
         self.blocks.iter_from(number)
     }
 
     /// Iterates over the blocks from `from` to `to` that may have logs under at least one key of each of `wanted`,
     /// oldest first.
-    pub(super) fn candidates(&self, from: u64, to: u64, wanted: &[Vec<LogKey>]) -> impl Iterator<Item = &Arc<Block>> {
-        let (first, last) = (from.max(self.first()), to.min(self.blocks.next().saturating_sub(1)));
-        let numbers = if first <= last { self.logs.candidates(first, last, wanted) } else { Vec::new() };
+    pub(super) fn candidates(
+        &self,
+        from: u64,
+        to: u64,
+        wanted: &[Vec<LogKey>],
+    ) -> impl Iterator<Item = &Arc<Block>> {
+        let (first, last) = (
+            from.max(self.first()),
+            to.min(self.blocks.next().saturating_sub(1)),
+        );
+        let numbers = if first <= last {
+            self.logs.candidates(first, last, wanted)
+        } else {
+            Vec::new()
+        };
         numbers.into_iter().filter_map(|number| self.get(number))
     }
 

@@ -20,7 +20,10 @@ pub(in crate::chain) struct Index {
 impl Default for Index {
     fn default() -> Self {
         let builder = DefaultHashBuilder::default;
-        Self { blocks: HashMap::with_hasher(builder()), transactions: HashMap::with_hasher(builder()) }
+        Self {
+            blocks: HashMap::with_hasher(builder()),
+            transactions: HashMap::with_hasher(builder()),
+        }
     }
 }
 
@@ -29,7 +32,10 @@ impl Index {
         self.blocks.pin().insert(block.hash, block.number());
         let transactions = self.transactions.pin();
         for (index, transaction) in block.transactions.iter().enumerate() {
-            for hash in [Some(transaction.hash()), transaction.cosmos_hash()].into_iter().flatten() {
+            for hash in [Some(transaction.hash()), transaction.cosmos_hash()]
+                .into_iter()
+                .flatten()
+            {
                 transactions.insert(hash, (block.number(), index as u32));
             }
         }
@@ -40,8 +46,12 @@ impl Index {
         self.blocks.pin().remove(&block.hash);
         let transactions = self.transactions.pin();
         for (index, transaction) in block.transactions.iter().enumerate() {
-            for hash in [Some(transaction.hash()), transaction.cosmos_hash()].into_iter().flatten() {
-                let _ = transactions.remove_if(&hash, |_, at| *at == (block.number(), index as u32));
+            for hash in [Some(transaction.hash()), transaction.cosmos_hash()]
+                .into_iter()
+                .flatten()
+            {
+                let _ =
+                    transactions.remove_if(&hash, |_, at| *at == (block.number(), index as u32));
             }
         }
     }
@@ -52,7 +62,11 @@ impl Index {
     }
 
     /// Returns the block of the transaction that has this hash in Ethereum or Cosmos, and its position there.
-    pub(in crate::chain) fn transaction<'a>(&self, head: &'a Head, hash: B256) -> Option<(&'a Arc<Block>, usize)> {
+    pub(in crate::chain) fn transaction<'a>(
+        &self,
+        head: &'a Head,
+        hash: B256,
+    ) -> Option<(&'a Arc<Block>, usize)> {
         let (number, index) = *self.transactions.pin().get(&hash)?;
         let block = head.block(number)?;
         let found = block.transactions.get(index as usize)?;

@@ -33,7 +33,9 @@ impl LogWindows {
     pub(in crate::chain) fn push(&mut self, blocks: &PersistentList<Arc<Block>>) {
         let next = blocks.next();
         if next.is_multiple_of(BLOCKS) {
-            self.0.push(Arc::new(Window::of(blocks.iter_from(next.saturating_sub(BLOCKS)))));
+            self.0.push(Arc::new(Window::of(
+                blocks.iter_from(next.saturating_sub(BLOCKS)),
+            )));
         }
     }
 
@@ -52,8 +54,13 @@ impl LogWindows {
     pub(super) fn candidates(&self, from: u64, to: u64, wanted: &[Vec<LogKey>]) -> Vec<u64> {
         let mut found = Vec::new();
         for at in from / BLOCKS..=to / BLOCKS {
-            let members = self.0.get(at).map_or(Members::MAX, |window| window.matching(wanted));
-            let numbers = (0..BLOCKS).filter(|part| members >> part & 1 == 1).map(|part| at * BLOCKS + part);
+            let members = self
+                .0
+                .get(at)
+                .map_or(Members::MAX, |window| window.matching(wanted));
+            let numbers = (0..BLOCKS)
+                .filter(|part| members >> part & 1 == 1)
+                .map(|part| at * BLOCKS + part);
             found.extend(numbers.filter(|number| (from..=to).contains(number)));
         }
         found
@@ -83,9 +90,19 @@ impl Window {
     fn matching(&self, wanted: &[Vec<LogKey>]) -> Members {
         let members = |key: &LogKey| {
             let found = self.0.binary_search_by_key(key, |(own, _)| *own);
-            found.ok().and_then(|at| self.0.get(at)).map_or(0, |(_, members)| *members)
+            found
+                .ok()
+                .and_then(|at| self.0.get(at))
+                .map_or(0, |(_, members)| *members)
         };
-        let any = |keys: &Vec<LogKey>| keys.iter().map(members).fold(0, |union, members| union | members);
-        wanted.iter().map(any).fold(Members::MAX, |all, members| all & members)
+        let any = |keys: &Vec<LogKey>| {
+            keys.iter()
+                .map(members)
+                .fold(0, |union, members| union | members)
+        };
+        wanted
+            .iter()
+            .map(any)
+            .fold(Members::MAX, |all, members| all & members)
     }
 }

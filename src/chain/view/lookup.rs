@@ -33,9 +33,11 @@ impl Chain {
         Ok(match id {
             BlockId::Pending => Some(self.pending(head)?.block.clone()),
             BlockId::Hash(hash) => self.block_by_hash(head, hash),
-            other => self
-                .number(head, other)
-                .and_then(|number| head.block(number).cloned().or_else(|| self.old_block(head, number))),
+            other => self.number(head, other).and_then(|number| {
+                head.block(number)
+                    .cloned()
+                    .or_else(|| self.old_block(head, number))
+            }),
         })
     }
 
@@ -71,13 +73,17 @@ impl Chain {
             _ => self.head(),
         };
         match id {
-            BlockId::Pending => self.shared.pool.len() <= FEW || self.built_pending(&head).is_some(),
+            BlockId::Pending => {
+                self.shared.pool.len() <= FEW || self.built_pending(&head).is_some()
+            }
             BlockId::Hash(hash) => match self.shared.index.block(&head, hash) {
                 Some(block) => held(&head, block.number()),
                 None => !is_on_disk(),
             },
             id => self.number(&head, id).is_none_or(|number| {
-                held(&head, number) || number > head.number() || (number < head.oldest() && !is_on_disk())
+                held(&head, number)
+                    || number > head.number()
+                    || (number < head.oldest() && !is_on_disk())
             }),
         }
     }
@@ -97,7 +103,12 @@ impl Chain {
                 .map_or(ViewError::NotFound, |number| Pruned(number).into()));
         };
         let state = head.state_after(block.number())?;
-        Ok(View { environment: head.environment_of(&block), block, state, head })
+        Ok(View {
+            environment: head.environment_of(&block),
+            block,
+            state,
+            head,
+        })
     }
 
     /// Returns the block that would be sealed on top of `head` now. It is built on request and kept until the head, the
@@ -111,21 +122,39 @@ impl Chain {
         block_in_place(|| {
             let mut kept = shared.pending.lock();
             let fits = |pending: &&PendingBlock| {
-                pending.is_current(shared, head) || (Arc::ptr_eq(&pending.view.head, head) && pending.began >= asked)
+                pending.is_current(shared, head)
+                    || (Arc::ptr_eq(&pending.view.head, head) && pending.began >= asked)
             };
             if let Some(pending) = kept.as_ref().filter(fits) {
                 return Ok(pending.view.clone());
             }
             let (began, pool_version) = (Instant::now(), shared.pool.version());
             let environment = shared.next_environment(head, 0);
-            let pooled = shared.pool.executable(environment.base_fee.unwrap_or(0), MAX_OFFERED);
+            let pooled = shared
+                .pool
+                .executable(environment.base_fee.unwrap_or(0), MAX_OFFERED);
             let first = shared.preamble(head, &environment);
-            let candidate = Candidate::build(head, &environment, first, &pooled, Some(began + PENDING_PATIENCE))?;
+            let candidate = Candidate::build(
+                head,
+                &environment,
+                first,
+                &pooled,
+                Some(began + PENDING_PATIENCE),
+            )?;
             let mut state = head.state.clone();
             let root = state.apply(&candidate.changes);
             let block = Arc::new(seal(&environment, candidate.content, root));
-            let view = Arc::new(View { head: head.clone(), block, state, environment });
-            *kept = Some(PendingBlock { pool_version, began, view: view.clone() });
+            let view = Arc::new(View {
+                head: head.clone(),
+                block,
+                state,
+                environment,
+            });
+            *kept = Some(PendingBlock {
+                pool_version,
+                began,
+                view: view.clone(),
+            });
             Ok(view)
         })
     }
@@ -133,7 +162,9 @@ impl Chain {
     /// Returns the pending block, if it is already built.
     fn built_pending(&self, head: &Arc<Head>) -> Option<Arc<View>> {
         let pending = self.shared.pending.try_lock()?;
-        let current = pending.as_ref().filter(|pending| pending.is_current(&self.shared, head));
+        let current = pending
+            .as_ref()
+            .filter(|pending| pending.is_current(&self.shared, head));
         current.map(|pending| pending.view.clone())
     }
 }

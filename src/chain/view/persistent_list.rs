@@ -21,7 +21,10 @@ pub(super) struct PersistentList<T> {
 }
 
 #[derive(Clone, Debug)]
-#[expect(clippy::large_enum_variant, reason = "leaves are the larger ones, and most nodes are leaves")]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "leaves are the larger ones, and most nodes are leaves"
+)]
 enum Node<T> {
     Inner([Option<Arc<Node<T>>>; WIDTH]),
     Leaf([Option<T>; WIDTH]),
@@ -30,7 +33,13 @@ enum Node<T> {
 impl<T: Clone> PersistentList<T> {
     /// Returns an empty list whose first item will have this position.
     pub(super) fn starting_at(position: u64) -> Self {
-        Self { base: position, first: position, next: position, height: 0, root: None }
+        Self {
+            base: position,
+            first: position,
+            next: position,
+            height: 0,
+            root: None,
+        }
     }
 
     /// Returns the position of the next item.
@@ -76,7 +85,12 @@ impl<T: Clone> PersistentList<T> {
     /// Replaces the item at this position, if it exists.
     pub(in crate::chain) fn replace(&mut self, position: u64, item: T) {
         if (self.first..self.next).contains(&position) {
-            set(&mut self.root, self.height, position - self.base, Some(item));
+            set(
+                &mut self.root,
+                self.height,
+                position - self.base,
+                Some(item),
+            );
         }
     }
 
@@ -112,7 +126,11 @@ fn set<T: Clone>(link: &mut Option<Arc<Node<T>>>, level: u32, offset: u64, item:
         return;
     }
     let node = link.get_or_insert_with(|| {
-        Arc::new(if level == 0 { Node::Leaf([const { None }; WIDTH]) } else { Node::Inner([const { None }; WIDTH]) })
+        Arc::new(if level == 0 {
+            Node::Leaf([const { None }; WIDTH])
+        } else {
+            Node::Inner([const { None }; WIDTH])
+        })
     });
     let emptied = match Arc::make_mut(node) {
         Node::Leaf(items) => {
@@ -145,18 +163,34 @@ mod tests {
             list.drop_before((n + 1).saturating_sub(100));
         }
         assert_eq!((list.first(), list.next), (4_900, 5_000));
-        assert_eq!(list.iter_from(0).copied().collect::<Vec<_>>(), (4_900..5_000).collect::<Vec<_>>());
-        assert_eq!((list.get(4_899), list.get(4_900), list.get(5_000)), (None, Some(&4_900), None));
+        assert_eq!(
+            list.iter_from(0).copied().collect::<Vec<_>>(),
+            (4_900..5_000).collect::<Vec<_>>()
+        );
+        assert_eq!(
+            (list.get(4_899), list.get(4_900), list.get(5_000)),
+            (None, Some(&4_900), None)
+        );
 
         list.push(1);
         list.replace(4_999, 2);
-        assert_eq!(list.iter_from(4_998).copied().collect::<Vec<_>>(), [4_998, 2, 1]);
+        assert_eq!(
+            list.iter_from(4_998).copied().collect::<Vec<_>>(),
+            [4_998, 2, 1]
+        );
         list.truncate(4_999);
-        assert_eq!(list.iter_from(4_997).copied().collect::<Vec<_>>(), [4_997, 4_998]);
+        assert_eq!(
+            list.iter_from(4_997).copied().collect::<Vec<_>>(),
+            [4_997, 4_998]
+        );
         list.push(7);
         assert_eq!((list.get(4_999), list.get(5_000)), (Some(&7), None));
         for (n, clone) in clones {
-            assert_eq!(clone.iter_from(n).copied().collect::<Vec<_>>(), [n], "a clone changed");
+            assert_eq!(
+                clone.iter_from(n).copied().collect::<Vec<_>>(),
+                [n],
+                "a clone changed"
+            );
         }
     }
 

@@ -65,7 +65,11 @@ impl RemovedBlocks {
         let kept = &mut *self.0.lock();
         let bytes = blocks.iter().map(|block| weight(block, 0)).sum();
         kept.bytes += bytes;
-        kept.entries.push_back(Removal { version, blocks: blocks.to_vec(), bytes });
+        kept.entries.push_back(Removal {
+            version,
+            blocks: blocks.to_vec(),
+            bytes,
+        });
         while kept.bytes > history_bytes / LIMIT_DIVISOR
             && let Some(oldest) = kept.entries.pop_front()
         {
@@ -86,11 +90,23 @@ impl RemovedBlocks {
         if kept.dropped_version > seen.version {
             return Err(PositionExpired(next));
         }
-        let first = kept.entries.partition_point(|entry| entry.version <= seen.version);
-        for entry in kept.entries.range(first..).take_while(|entry| entry.version <= version) {
-            let known = entry.blocks.iter().take_while(|block| block.number() < next);
+        let first = kept
+            .entries
+            .partition_point(|entry| entry.version <= seen.version);
+        for entry in kept
+            .entries
+            .range(first..)
+            .take_while(|entry| entry.version <= version)
+        {
+            let known = entry
+                .blocks
+                .iter()
+                .take_while(|block| block.number() < next);
             removed.extend(known.cloned());
-            next = entry.blocks.first().map_or(next, |block| block.number().min(next));
+            next = entry
+                .blocks
+                .first()
+                .map_or(next, |block| block.number().min(next));
         }
         Ok((removed, next))
     }
@@ -99,6 +115,9 @@ impl RemovedBlocks {
 impl ChainPosition {
     /// Returns the position of `head`.
     pub fn of(head: &Head) -> Self {
-        Self { version: head.version(), next: head.number() + 1 }
+        Self {
+            version: head.version(),
+            next: head.number() + 1,
+        }
     }
 }

@@ -60,7 +60,8 @@ impl Arrivals {
             1 => {
                 // The writer is the only thread that stores here.
                 let singles = self.singles.load(Ordering::Relaxed);
-                self.singles.store(singles.saturating_add(1), Ordering::Relaxed);
+                self.singles
+                    .store(singles.saturating_add(1), Ordering::Relaxed);
             }
             _ => self.singles.store(0, Ordering::Relaxed),
         }
@@ -72,7 +73,8 @@ impl Arrivals {
 
     /// Notes the time that it took to store a block, and the number of transactions that are in it, or ready by now.
     pub(super) fn stored(&self, stored_in: Duration, in_flight: usize) {
-        self.stored_in.store(stored_in.as_micros() as u64, Ordering::Relaxed);
+        self.stored_in
+            .store(stored_in.as_micros() as u64, Ordering::Relaxed);
         self.in_flight.store(in_flight, Ordering::Relaxed);
     }
 
@@ -87,7 +89,8 @@ impl Arrivals {
     /// Waits until as many transactions are ready as were in flight when the newest block was stored: those who sent them have
     /// their answers by now, and may send the next ones. Waits no longer than it took to store that block.
     pub(super) fn gather_next(&self, ready: impl Fn() -> usize) {
-        let patience = Duration::from_micros(self.stored_in.load(Ordering::Relaxed)).min(MAX_CLUSTER_GATHERING);
+        let patience = Duration::from_micros(self.stored_in.load(Ordering::Relaxed))
+            .min(MAX_CLUSTER_GATHERING);
         let (began, expected) = (Instant::now(), self.in_flight.load(Ordering::Relaxed));
         while ready() < expected && began.elapsed() < patience {
             thread::sleep(NAP);

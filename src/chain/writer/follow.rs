@@ -32,7 +32,13 @@ pub(super) struct CaughtUp {
 impl CaughtUp {
     /// Returns the result of going back to an earlier state.
     pub(super) fn reverted(replayed: Replayed) -> Self {
-        Self { replayed, blocks: Vec::new(), has_reverts: true, has_edits: false, epoch: None }
+        Self {
+            replayed,
+            blocks: Vec::new(),
+            has_reverts: true,
+            has_edits: false,
+            epoch: None,
+        }
     }
 }
 
@@ -58,8 +64,13 @@ impl From<LogError> for FollowError {
     fn from(error: LogError) -> Self {
         match error {
             LogError::Unavailable(reason) => Self::Later(AppendError::Unavailable(reason)),
-            LogError::Forked { at, .. } => Self::Forked { at, reason: error.to_string() },
-            error @ LogError::Stale { .. } => Self::Later(AppendError::Unavailable(error.to_string())),
+            LogError::Forked { at, .. } => Self::Forked {
+                at,
+                reason: error.to_string(),
+            },
+            error @ LogError::Stale { .. } => {
+                Self::Later(AppendError::Unavailable(error.to_string()))
+            }
             LogError::Io { file, source } => Self::Later(AppendError::Refused { file, source }),
             error => Self::Final(error.to_string()),
         }
@@ -97,7 +108,9 @@ impl ChainWriter {
             match caught_up {
                 Ok(None) => return Ok(()),
                 Ok(Some(caught_up)) => self.publish_replayed(caught_up),
-                Err(FollowError::NeedsCheckpoint { after }) if self.shared.peers.get().is_some() => {
+                Err(FollowError::NeedsCheckpoint { after })
+                    if self.shared.peers.get().is_some() =>
+                {
                     *self.shared.needs_checkpoint_after.lock() = Some(after);
                     let reason = format!(
                         "entry {after} of the log reverts the chain to before this node's oldest checkpoint, and it waits for one \
@@ -106,7 +119,8 @@ impl ChainWriter {
                     return Err(AppendError::Unavailable(reason).into());
                 }
                 Err(FollowError::NeedsCheckpoint { after }) => {
-                    return self.cannot_follow(&format!("entry {after}: no checkpoint is left before it"));
+                    return self
+                        .cannot_follow(&format!("entry {after}: no checkpoint is left before it"));
                 }
                 Err(FollowError::Later(error)) => return Err(error.into()),
                 Err(FollowError::Forked { at, reason }) => self.truncate(at, &reason)?,
@@ -117,14 +131,30 @@ impl ChainWriter {
 
     fn cannot_follow(&mut self, reason: &str) -> Result<(), ChangeError> {
         *self.shared.needs_checkpoint_after.lock() = None;
-        let reason = format!("another writer extended the log, and it cannot be replayed: {reason}");
+        let reason =
+            format!("another writer extended the log, and it cannot be replayed: {reason}");
         self.fail_for_good(reason.clone());
-        Err(AppendError::Unknown { file: "log".to_owned(), reason }.into())
+        Err(AppendError::Unknown {
+            file: "log".to_owned(),
+            reason,
+        }
+        .into())
     }
 
     pub(super) fn publish_replayed(&mut self, caught_up: CaughtUp) {
-        let CaughtUp { replayed, blocks, has_reverts, has_edits, epoch } = caught_up;
-        let Replayed { head, shift, standing, dropped } = replayed;
+        let CaughtUp {
+            replayed,
+            blocks,
+            has_reverts,
+            has_edits,
+            epoch,
+        } = caught_up;
+        let Replayed {
+            head,
+            shift,
+            standing,
+            dropped,
+        } = replayed;
         if let Some((number, node)) = epoch {
             self.depose(number, &node);
         }
@@ -159,7 +189,9 @@ impl ChainWriter {
     }
 
     fn replay_unseen(&mut self, all: bool) -> Result<Option<CaughtUp>, FollowError> {
-        let Some(journal) = &mut self.recorder.journal else { return Ok(None) };
+        let Some(journal) = &mut self.recorder.journal else {
+            return Ok(None);
+        };
         let needed = *self.shared.needs_checkpoint_after.lock();
         if let Some(after) = needed {
             // Whether the log still has the entry is looked up even so.
@@ -173,16 +205,35 @@ impl ChainWriter {
             return Ok(None);
         }
         let (replayed, blocks) = (self.published(), Vec::new());
-        let mut caught_up = CaughtUp { replayed, blocks, has_reverts: false, has_edits: false, epoch: None };
+        let mut caught_up = CaughtUp {
+            replayed,
+            blocks,
+            has_reverts: false,
+            has_edits: false,
+            epoch: None,
+        };
         while let Some(decoded) = entries.next() {
-            let DecodedEntry { height, size, part, entry } = decoded?;
+            let DecodedEntry {
+                height,
+                size,
+                part,
+                entry,
+            } = decoded?;
             match &entry {
                 LogEntry::Revert { to, .. } => {
                     caught_up.replayed = match self.reverted(caught_up.replayed, *to) {
                         Ok(replayed) => replayed,
                         Err(_) if !self.can_revert_to(*to)? => {
-                            let entries = iter::once(Ok(DecodedEntry { height, size, part, entry })).chain(entries);
-                            return self.resume_after(height, Box::new(entries), caught_up.epoch).map(Some);
+                            let entries = iter::once(Ok(DecodedEntry {
+                                height,
+                                size,
+                                part,
+                                entry,
+                            }))
+                            .chain(entries);
+                            return self
+                                .resume_after(height, Box::new(entries), caught_up.epoch)
+                                .map(Some);
                         }
                         Err(reason) => return Err(reason.into()),
                     };
@@ -206,7 +257,10 @@ impl ChainWriter {
 
     /// Returns whether the chain can be restored as it was when the log had `to` entries.
     fn can_revert_to(&self, to: u64) -> Result<bool, LogError> {
-        self.recorder.journal.as_ref().map_or(Ok(false), |journal| journal.has_checkpoint_below(to))
+        self.recorder
+            .journal
+            .as_ref()
+            .map_or(Ok(false), |journal| journal.has_checkpoint_below(to))
     }
 
     /// Takes note of `entries`, and of all that follow them, and continues from a checkpoint after the one at height
@@ -217,11 +271,20 @@ impl ChainWriter {
         mut entries: DecodedEntries,
         mut epoch: Option<(u64, String)>,
     ) -> Result<CaughtUp, FollowError> {
-        let journal = self.recorder.journal.as_mut().ok_or_else(|| "there is no log".to_owned())?;
+        let journal = self
+            .recorder
+            .journal
+            .as_mut()
+            .ok_or_else(|| "there is no log".to_owned())?;
         loop {
             let before = journal.published();
             for decoded in entries {
-                let DecodedEntry { height, size, part, entry } = decoded?;
+                let DecodedEntry {
+                    height,
+                    size,
+                    part,
+                    entry,
+                } = decoded?;
                 journal.include(height, part, &entry, size);
                 if let LogEntry::Epoch { number, node } = entry {
                     epoch = Some((number, node));
@@ -242,18 +305,30 @@ impl ChainWriter {
             entry = revert,
             "the chain was reverted to before this node's oldest checkpoint: continued from a later one"
         );
-        Ok(CaughtUp { epoch, ..CaughtUp::reverted(replayed) })
+        Ok(CaughtUp {
+            epoch,
+            ..CaughtUp::reverted(replayed)
+        })
     }
 
     /// Returns the published chain, from which a replay continues.
     pub(super) fn published(&self) -> Replayed {
-        Replayed::from(Head::clone(&self.head()), self.recorder.shift(), self.standing())
+        Replayed::from(
+            Head::clone(&self.head()),
+            self.recorder.shift(),
+            self.standing(),
+        )
     }
 
     /// Restores the chain as it was when the log had `to` entries, from a block that memory holds or else from a
     /// checkpoint. Snapshots and settings remain: which ones are used up is up to the entry that reverts.
     pub(super) fn reverted(&self, from: Replayed, to: u64) -> Result<Replayed, String> {
-        let Replayed { head, shift, standing, dropped } = from;
+        let Replayed {
+            head,
+            shift,
+            standing,
+            dropped,
+        } = from;
         let limits = self.shared.history_limits;
         let journal = self.recorder.journal.as_ref().ok_or("there is no log")?;
         let history = &journal.history().ok_or("no checkpoint is kept")?;
@@ -261,13 +336,20 @@ impl ChainWriter {
         let shared = (head.oldest()..=head.number()).rev().find_map(|number| {
             let is_whole = number < head.number() || head.edits().is_empty();
             let is_shared = history.height_below(number, to)? == history.height_of(number)?;
-            let height = journal.height_after(&head, number).filter(|height| *height <= to)?;
+            let height = journal
+                .height_after(&head, number)
+                .filter(|height| *height <= to)?;
             (is_whole && is_shared).then_some((number, height))
         });
         if let Some((number, height)) = shared
             && let Ok(head) = head.rewound(number)
         {
-            let mut at = Replayed { head, shift, standing, dropped };
+            let mut at = Replayed {
+                head,
+                shift,
+                standing,
+                dropped,
+            };
             for stored in journal.between(height, to).map_err(reason)? {
                 let stored = stored.map_err(reason)?;
                 if !history.is_void_below(stored.height, to) {
@@ -286,7 +368,14 @@ impl ChainWriter {
         let journal = self.recorder.journal.as_ref().ok_or("there is no log")?;
         let history = journal.history().ok_or("no checkpoint is kept")?;
         let (params, limits) = (self.head().params.clone(), self.shared.history_limits);
-        let replayed = replay(params, limits, history.checkpoint_below(end)?, journal.reader(), &history, end);
+        let replayed = replay(
+            params,
+            limits,
+            history.checkpoint_below(end)?,
+            journal.reader(),
+            &history,
+            end,
+        );
         replayed.map(|(replayed, _)| replayed).map_err(reason)
     }
 }

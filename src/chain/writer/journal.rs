@@ -8,11 +8,14 @@ use crate::{
     chain::Head,
     codec::Writer,
     log::{
-        AppendError, BlockLog, ChainIdentity, DecodedEntries, EditableParams, EntryStream, LogEntry, LogError, ReadLog,
-        RequestPart, TimeShift, decode_ahead,
+        AppendError, BlockLog, ChainIdentity, DecodedEntries, EditableParams, EntryStream,
+        LogEntry, LogError, ReadLog, RequestPart, TimeShift, decode_ahead,
     },
     storage::Storage,
-    store::{Checkpoint, CheckpointWriter, DataDir, History, PendingTransaction, PoolFile, Standing, checkpoints},
+    store::{
+        Checkpoint, CheckpointWriter, DataDir, History, PendingTransaction, PoolFile, Standing,
+        checkpoints,
+    },
 };
 
 /// Number of newest entries in which requests are searched for after a start.
@@ -50,7 +53,10 @@ struct JournalFiles {
 impl JournalFiles {
     /// The error of an operation on the directory.
     fn failed(&self, source: io::Error) -> LogError {
-        LogError::Io { file: self.storage.describe(""), source }
+        LogError::Io {
+            file: self.storage.describe(""),
+            source,
+        }
     }
 }
 
@@ -91,11 +97,27 @@ impl Journal {
             sidecar: waiting.sidecar.clone(),
         };
         let waiting: Vec<_> = waiting.iter().map(stored).collect();
-        let JournalParts { storage, identity, history, checkpoint_writer, directory } = parts;
+        let JournalParts {
+            storage,
+            identity,
+            history,
+            checkpoint_writer,
+            directory,
+        } = parts;
         let pool = PoolFile::create(storage.clone(), identity, &waiting)?;
         let counted = log.written();
-        let files = JournalFiles { storage, history, checkpoint_writer, pool, counted };
-        Ok(Self { files: Some(files), _directory: directory, ..Self::new(log) })
+        let files = JournalFiles {
+            storage,
+            history,
+            checkpoint_writer,
+            pool,
+            counted,
+        };
+        Ok(Self {
+            files: Some(files),
+            _directory: directory,
+            ..Self::new(log)
+        })
     }
 
     /// Returns the index of the log, through which older blocks are read.
@@ -115,13 +137,23 @@ impl Journal {
 
     /// Appends an entry to the log, which may be a part of a request. When this returns, the entry is as durable as
     /// configured. A conflict means that the log has entries of another writer.
-    pub fn record(&mut self, entry: &LogEntry, part: Option<RequestPart>) -> Result<(), AppendError> {
+    pub fn record(
+        &mut self,
+        entry: &LogEntry,
+        part: Option<RequestPart>,
+    ) -> Result<(), AppendError> {
         if let Some(reason) = self.refusal.clone() {
-            return Err(AppendError::Unknown { file: "log".to_owned(), reason });
+            return Err(AppendError::Unknown {
+                file: "log".to_owned(),
+                reason,
+            });
         }
         // After an interrupted change of several entries the log leads elsewhere than to the published head.
         if self.published < self.height {
-            return Err(AppendError::Conflict { expected: self.published, end: self.height });
+            return Err(AppendError::Conflict {
+                expected: self.published,
+                end: self.height,
+            });
         }
         self.scratch.clear();
         part.iter().for_each(|part| part.write(&mut self.scratch));
@@ -136,7 +168,10 @@ impl Journal {
         let requests = match self.requests.take() {
             Some(requests) => requests,
             None => {
-                let from = self.height.saturating_sub(SEARCHED).max(self.reader.heights().start);
+                let from = self
+                    .height
+                    .saturating_sub(SEARCHED)
+                    .max(self.reader.heights().start);
                 let mut requests = Requests::default();
                 for stored in self.between(from, self.height)? {
                     requests.note_stored(&stored?)?;
@@ -148,7 +183,13 @@ impl Journal {
     }
 
     /// Indexes an entry that was appended or read, unless it is already indexed. `bytes` is the length of its encoding.
-    pub(super) fn include(&mut self, height: u64, part: Option<RequestPart>, entry: &LogEntry, bytes: u64) {
+    pub(super) fn include(
+        &mut self,
+        height: u64,
+        part: Option<RequestPart>,
+        entry: &LogEntry,
+        bytes: u64,
+    ) {
         if height == self.height {
             if let Some(requests) = &mut self.requests {
                 requests.note(height, part, entry);
@@ -177,7 +218,10 @@ impl Journal {
             self.log.receive()?
         }
         let count = self.log.end().saturating_sub(self.published).min(most);
-        decode_ahead(Box::new(self.reader.stream(self.published)?.take(count as usize)), count)
+        decode_ahead(
+            Box::new(self.reader.stream(self.published)?.take(count as usize)),
+            count,
+        )
     }
 
     /// Returns the number of entries that the published head includes.
@@ -187,7 +231,11 @@ impl Journal {
 
     /// Streams the entries from height `from` up to, but not including, `to`.
     pub(super) fn between(&self, from: u64, to: u64) -> Result<EntryStream, LogError> {
-        Ok(Box::new(self.reader.stream(from)?.take(to.saturating_sub(from) as usize)))
+        Ok(Box::new(
+            self.reader
+                .stream(from)?
+                .take(to.saturating_sub(from) as usize),
+        ))
     }
 
     /// Returns a reader of the log.
@@ -203,7 +251,10 @@ impl Journal {
     /// Checks whether an entry as large as the refused one could be recorded now.
     pub(super) fn probe(&mut self) -> Result<(), AppendError> {
         match self.refusal.clone() {
-            Some(reason) => Err(AppendError::Unknown { file: "log".to_owned(), reason }),
+            Some(reason) => Err(AppendError::Unknown {
+                file: "log".to_owned(),
+                reason,
+            }),
             None => self.log.probe(),
         }
     }
@@ -218,18 +269,27 @@ impl Journal {
     /// replayed: a revert must not go beyond the oldest checkpoint.
     pub(super) fn height_after(&self, head: &Head, number: u64) -> Option<u64> {
         let history = &self.files.as_ref()?.history;
-        head.base_height(number).or_else(|| history.height_of(number).map(|height| height + 1))
+        head.base_height(number)
+            .or_else(|| history.height_of(number).map(|height| height + 1))
     }
 
     /// Returns whether the chain can be replayed from a checkpoint as it was when the log had `end` entries.
     pub(super) fn has_checkpoint_below(&self, end: u64) -> Result<bool, LogError> {
-        let Some(files) = &self.files else { return Ok(false) };
-        Ok(files.history.base_below(end).map_err(|source| files.failed(source))?.is_some())
+        let Some(files) = &self.files else {
+            return Ok(false);
+        };
+        Ok(files
+            .history
+            .base_below(end)
+            .map_err(|source| files.failed(source))?
+            .is_some())
     }
 
     /// Returns whether there is a checkpoint after the entry at a height.
     pub(super) fn has_checkpoint_after(&self, height: u64) -> Result<bool, LogError> {
-        let Some(files) = &self.files else { return Ok(false) };
+        let Some(files) = &self.files else {
+            return Ok(false);
+        };
         let heights = checkpoints(&*files.storage).map_err(|source| files.failed(source))?;
         Ok(heights.last().is_some_and(|newest| *newest > height))
     }
@@ -244,7 +304,9 @@ impl Journal {
     /// Returns the height of the oldest checkpoint from which the present chain can be replayed. A revert must not go
     /// beyond it.
     pub(super) fn oldest_base(&self) -> io::Result<Option<u64>> {
-        let Some(files) = &self.files else { return Ok(None) };
+        let Some(files) = &self.files else {
+            return Ok(None);
+        };
         Ok(files.history.bases()?.first().copied())
     }
 
@@ -265,7 +327,12 @@ impl Journal {
     }
 
     /// Offers a checkpoint of `head`, which includes all recorded entries, to the checkpoint writer.
-    pub(in crate::chain) fn settled(&mut self, head: &Head, shift: TimeShift, standing: impl FnOnce() -> Standing) {
+    pub(in crate::chain) fn settled(
+        &mut self,
+        head: &Head,
+        shift: TimeShift,
+        standing: impl FnOnce() -> Standing,
+    ) {
         if self.published != self.height {
             // The log leads elsewhere than to this head.
             return;
@@ -286,13 +353,24 @@ impl Journal {
     }
 
     /// Stores pending transactions on disk.
-    pub(in crate::chain) fn store_pending(&mut self, transactions: &[PendingTransaction]) -> io::Result<()> {
-        self.files.as_mut().map_or(Ok(()), |files| files.pool.append(transactions))
+    pub(in crate::chain) fn store_pending(
+        &mut self,
+        transactions: &[PendingTransaction],
+    ) -> io::Result<()> {
+        self.files
+            .as_mut()
+            .map_or(Ok(()), |files| files.pool.append(transactions))
     }
 
     /// Rewrites the file of pending transactions, if it has grown or `anyway`, with the `waiting` ones.
-    pub(super) fn tidy_pool(&mut self, anyway: bool, waiting: impl FnOnce() -> Vec<PendingTransaction>) {
-        let Some(files) = self.files.as_mut() else { return };
+    pub(super) fn tidy_pool(
+        &mut self,
+        anyway: bool,
+        waiting: impl FnOnce() -> Vec<PendingTransaction>,
+    ) {
+        let Some(files) = self.files.as_mut() else {
+            return;
+        };
         if !(files.pool.has_grown() || (anyway && files.pool.has_any())) {
             return;
         }

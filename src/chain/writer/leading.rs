@@ -18,13 +18,19 @@ impl ChainWriter {
         }
         for _ in 0..ATTEMPTS {
             self.follow(true)?;
-            let entry = || LogEntry::Epoch { number, node: node.clone() };
+            let entry = || LogEntry::Epoch {
+                number,
+                node: node.clone(),
+            };
             match self.record(entry) {
                 Ok(()) => {
                     self.leads = true;
                     self.undo_replacing();
                     self.note_height();
-                    self.shared.leadership.send_replace(Leadership { leads: true, epoch: number });
+                    self.shared.leadership.send_replace(Leadership {
+                        leads: true,
+                        epoch: number,
+                    });
                     self.schedule();
                     self.seal_ready();
                     return Ok(());
@@ -38,7 +44,9 @@ impl ChainWriter {
 
     /// Restores the blocks that the previous leader had removed and not yet replaced. Whoever requested that asks again.
     fn undo_replacing(&mut self) {
-        let Some(journal) = &mut self.recorder.journal else { return };
+        let Some(journal) = &mut self.recorder.journal else {
+            return;
+        };
         let restored = match journal.requests().map(Requests::replacing) {
             Ok(None) => return,
             Ok(Some(progress)) => self.revert_to(progress.begins),
@@ -46,7 +54,9 @@ impl ChainWriter {
         };
         match restored {
             Ok(()) => tracing::warn!("blocks that the previous leader had removed are restored"),
-            Err(error) => tracing::error!(%error, "blocks that the previous leader had removed cannot be restored"),
+            Err(error) => {
+                tracing::error!(%error, "blocks that the previous leader had removed cannot be restored")
+            }
         }
     }
 
@@ -76,7 +86,10 @@ impl ChainWriter {
             let error = order.deposed();
             let _ = order.reply.send(Err(error));
         }
-        self.shared.leadership.send_replace(Leadership { leads: false, epoch });
+        self.shared.leadership.send_replace(Leadership {
+            leads: false,
+            epoch,
+        });
     }
 
     /// Returns the height of the log that the published head includes.

@@ -39,13 +39,20 @@ struct HeldSnapshot {
 impl Ledger {
     /// Returns the ledger of a chain that starts at `head` with these snapshots, with the log at `height`.
     pub(in crate::chain) fn new(head: Arc<Head>, snapshots: Snapshots, height: u64) -> Self {
-        Self { snapshots, held: BTreeMap::new(), origin: InitialChain { head, height } }
+        Self {
+            snapshots,
+            held: BTreeMap::new(),
+            origin: InitialChain { head, height },
+        }
     }
 
     /// Returns what the log determines beside the chain: the snapshots, including those whose states it no longer reaches, and
     /// these settings.
     pub(super) fn standing(&self, settings: &DevSettings) -> Standing {
-        Standing { snapshots: self.snapshots.clone(), settings: settings.clone() }
+        Standing {
+            snapshots: self.snapshots.clone(),
+            settings: settings.clone(),
+        }
     }
 
     /// Adopts the snapshots that the log determines after entries of other writers.
@@ -56,7 +63,11 @@ impl Ledger {
 
     /// Forgets the snapshots that were taken from height `end` of the log on. `head` is the chain before it.
     pub(super) fn truncate(&mut self, end: u64, head: &Head) {
-        let taken = self.snapshots.iter().find(|snapshot| snapshot.height >= end).map(|snapshot| snapshot.id);
+        let taken = self
+            .snapshots
+            .iter()
+            .find(|snapshot| snapshot.height >= end)
+            .map(|snapshot| snapshot.id);
         if let Some(first) = taken {
             self.use_up(first);
         }
@@ -88,18 +99,47 @@ impl ChainWriter {
     /// Returns the snapshots that can be reverted to, oldest first.
     pub(super) fn snapshots(&self) -> Vec<SnapshotInfo> {
         let oldest = self.oldest_base().unwrap_or_default().unwrap_or(u64::MAX);
-        let is_known = |own: &&SnapshotInfo| oldest <= own.height || self.ledger.held.contains_key(&own.id);
-        self.ledger.snapshots.iter().filter(is_known).cloned().collect()
+        let is_known =
+            |own: &&SnapshotInfo| oldest <= own.height || self.ledger.held.contains_key(&own.id);
+        self.ledger
+            .snapshots
+            .iter()
+            .filter(is_known)
+            .cloned()
+            .collect()
     }
 
     /// Takes a snapshot, which may have a name, and returns its id.
-    pub(in crate::chain) fn snapshot(&mut self, name: Option<Arc<str>>) -> Result<u64, ChangeError> {
+    pub(in crate::chain) fn snapshot(
+        &mut self,
+        name: Option<Arc<str>>,
+    ) -> Result<u64, ChangeError> {
         let height = self.recorder.journal.as_ref().map_or(0, Journal::height);
         let (head, timing) = (self.head(), self.shared.timing.lock().clone());
-        let (id, number, hash) = (self.ledger.snapshots.next_id(), head.number(), head.block.hash);
+        let (id, number, hash) = (
+            self.ledger.snapshots.next_id(),
+            head.number(),
+            head.block.hash,
+        );
         let shift = timing.shift();
-        self.record(|| LogEntry::Snapshot { id, number, hash, shift, name: name.clone() })?;
-        self.ledger.keep(SnapshotInfo { id, height, number, hash, shift, name }, HeldSnapshot { head, timing });
+        self.record(|| LogEntry::Snapshot {
+            id,
+            number,
+            hash,
+            shift,
+            name: name.clone(),
+        })?;
+        self.ledger.keep(
+            SnapshotInfo {
+                id,
+                height,
+                number,
+                hash,
+                shift,
+                name,
+            },
+            HeldSnapshot { head, timing },
+        );
         Ok(id)
     }
 
@@ -112,7 +152,9 @@ impl ChainWriter {
                 return Err(ChangeError::NotLeading);
             }
         }
-        let Some(snapshot) = self.ledger.snapshots.get(id) else { return Ok(false) };
+        let Some(snapshot) = self.ledger.snapshots.get(id) else {
+            return Ok(false);
+        };
         let (to, shift) = (snapshot.height, snapshot.shift);
         let (head, timing, dropped) = match self.ledger.held.get(&id) {
             Some(HeldSnapshot { head, timing }) => (Head::clone(head), timing.clone(), Vec::new()),
@@ -120,12 +162,17 @@ impl ChainWriter {
             None => {
                 let mut timing = self.shared.timing.lock().clone();
                 timing.adopt(shift);
-                let Replayed { head, dropped, .. } =
-                    self.reverted(self.published(), to).map_err(ChangeError::Snapshot)?;
+                let Replayed { head, dropped, .. } = self
+                    .reverted(self.published(), to)
+                    .map_err(ChangeError::Snapshot)?;
                 (head, timing, dropped)
             }
         };
-        self.record(|| LogEntry::Revert { to, shift, uses_up: Some(id) })?;
+        self.record(|| LogEntry::Revert {
+            to,
+            shift,
+            uses_up: Some(id),
+        })?;
         self.ledger.use_up(id);
         *self.shared.timing.lock() = timing;
         self.shared.sealing.lock().set.forget_next();
@@ -140,9 +187,19 @@ impl ChainWriter {
 
     /// Reverts the chain to what it was when the log had `to` entries. Snapshots remain.
     pub(super) fn revert_to(&mut self, to: u64) -> Result<(), ChangeError> {
-        let Replayed { head, shift, dropped, .. } =
-            self.reverted(self.published(), to).map_err(ChangeError::Snapshot)?;
-        self.record(|| LogEntry::Revert { to, shift, uses_up: None })?;
+        let Replayed {
+            head,
+            shift,
+            dropped,
+            ..
+        } = self
+            .reverted(self.published(), to)
+            .map_err(ChangeError::Snapshot)?;
+        self.record(|| LogEntry::Revert {
+            to,
+            shift,
+            uses_up: None,
+        })?;
         self.shared.timing.lock().adopt(shift);
         self.shared.sealing.lock().set.forget_next();
         let (_, added) = self.head().held_blocks().difference(head.held_blocks());
@@ -153,7 +210,11 @@ impl ChainWriter {
 
     /// Returns the height of the log beyond which the chain cannot be reverted, if it can be restored from the log.
     fn oldest_base(&self) -> Result<Option<u64>, ChangeError> {
-        let oldest = self.recorder.journal.as_ref().map_or(Ok(None), Journal::oldest_base);
+        let oldest = self
+            .recorder
+            .journal
+            .as_ref()
+            .map_or(Ok(None), Journal::oldest_base);
         oldest.map_err(|error| ChangeError::Snapshot(error.to_string()))
     }
 
@@ -182,10 +243,16 @@ impl ChainWriter {
             return Ok(());
         }
         let current = self.head();
-        let number = current.number().checked_sub(blocks.len() as u64).ok_or(Pruned(0))?;
+        let number = current
+            .number()
+            .checked_sub(blocks.len() as u64)
+            .ok_or(Pruned(0))?;
         let mut head = current.rewound(number)?;
         let to = self.height_after(number).ok_or(Pruned(number))?;
-        let (timing, sealing) = (self.shared.timing.lock().clone(), *self.shared.sealing.lock());
+        let (timing, sealing) = (
+            self.shared.timing.lock().clone(),
+            *self.shared.sealing.lock(),
+        );
         let mut sealed_blocks = Vec::with_capacity(blocks.len());
         // Gives an empty block another hash than that of the block it replaces.
         self.shared.sealing.lock().set.next_randomness = Some(current.block.hash);
@@ -203,17 +270,36 @@ impl ChainWriter {
             self.restore_sealing(sealing);
             return Err(error.into());
         }
-        let dropped: Vec<_> = sealed_blocks.iter().flat_map(|sealed| sealed.dropped.clone()).collect();
-        self.replace(head, sealed_blocks.into_iter().map(|sealed| sealed.block).collect());
+        let dropped: Vec<_> = sealed_blocks
+            .iter()
+            .flat_map(|sealed| sealed.dropped.clone())
+            .collect();
+        self.replace(
+            head,
+            sealed_blocks
+                .into_iter()
+                .map(|sealed| sealed.block)
+                .collect(),
+        );
         dropped.iter().for_each(|old| self.shared.index.remove(old));
         Ok(())
     }
 
-    fn reorg_block(&self, head: &Head, transactions: Vec<Transaction>) -> Result<Sealed, ChangeError> {
+    fn reorg_block(
+        &self,
+        head: &Head,
+        transactions: Vec<Transaction>,
+    ) -> Result<Sealed, ChangeError> {
         let environment = self.shared.next_environment(head, 1);
         let hashes: Vec<_> = transactions.iter().map(Transaction::hash).collect();
         let candidate = Candidate::build(head, &environment, transactions, &[], None)?;
-        let included = |hash: &B256| candidate.content.transactions.iter().any(|own| own.hash() == *hash);
+        let included = |hash: &B256| {
+            candidate
+                .content
+                .transactions
+                .iter()
+                .any(|own| own.hash() == *hash)
+        };
         match hashes.into_iter().find(|hash| !included(hash)) {
             Some(hash) => Err(ChangeError::Transaction(hash)),
             None => Ok(self.seal(head, &environment, candidate)),
@@ -234,7 +320,9 @@ impl ChainWriter {
         self.ledger.use_up(0);
         *self.shared.timing.lock() = timing;
         self.shared.adopt(DevSettings::default());
-        self.shared.pool.clear(|| SubmitError::Dropped("the chain was reset".to_owned()));
+        self.shared
+            .pool
+            .clear(|| SubmitError::Dropped("the chain was reset".to_owned()));
         let origin = Head::clone(&self.ledger.origin.head);
         self.replace(origin, Vec::new());
         self.schedule();
@@ -247,7 +335,9 @@ impl ChainWriter {
             return Err(ChangeError::Recorded);
         }
         let removed: Vec<_> = self.head().blocks_from(0).cloned().collect();
-        removed.iter().for_each(|block| self.shared.index.remove(block));
+        removed
+            .iter()
+            .for_each(|block| self.shared.index.remove(block));
         self.ledger.origin.head = Arc::new(head);
         self.shared.sealing.lock().configured.gas_limit = gas_limit;
         self.reset()?;
@@ -258,11 +348,15 @@ impl ChainWriter {
     pub(in crate::chain) fn replace(&mut self, next: Head, added: Vec<Arc<Block>>) {
         let current = self.head();
         let (removed, _) = current.held_blocks().difference(next.held_blocks());
-        removed.iter().for_each(|block| self.shared.index.remove(block));
+        removed
+            .iter()
+            .for_each(|block| self.shared.index.remove(block));
         // Older blocks, which the present head had pruned, are in memory again.
-        next.blocks_from(0).take_while(|block| block.number() < current.oldest()).for_each(|block| {
-            self.shared.index.insert(block);
-        });
+        next.blocks_from(0)
+            .take_while(|block| block.number() < current.oldest())
+            .for_each(|block| {
+                self.shared.index.insert(block);
+            });
         self.publish(next, added, removed);
         self.settle_all();
         // A restart must not put transactions back into the pool that have left it.

@@ -29,7 +29,14 @@ impl ChainWriter {
     /// way. Other commands have their turn between two pieces.
     pub(in crate::chain) fn order(&mut self, count: u64, left: u64, pace: Pace, reply: Reply) {
         let request = self.recorder.part.map(|part| part.id);
-        self.schedule.orders.push_back(MiningOrder { count, left, pace, reported: Instant::now(), request, reply });
+        self.schedule.orders.push_back(MiningOrder {
+            count,
+            left,
+            pace,
+            reported: Instant::now(),
+            request,
+            reply,
+        });
         if self.schedule.orders.len() == 1 {
             self.mine_some();
         }
@@ -68,16 +75,26 @@ impl ChainWriter {
 
     /// Mines a piece of the first order.
     fn mine_some(&mut self) {
-        let Some(mut order) = self.schedule.orders.pop_front() else { return };
+        let Some(mut order) = self.schedule.orders.pop_front() else {
+            return;
+        };
         let before = self.recorder.part;
-        self.recorder.part = order.request.map(|id| RequestPart { id, left: order.left, answer: 0 });
+        self.recorder.part = order.request.map(|id| RequestPart {
+            id,
+            left: order.left,
+            answer: 0,
+        });
         let outcome = match self.mine_piece(&mut order) {
             // The blocks so far are published; the next piece continues after those of the other writer.
             Err(ChangeError::Append(AppendError::Conflict { .. })) => self.follow(true),
             outcome => outcome,
         };
         self.schedule.mined = Instant::now();
-        let outcome = if self.leads { outcome } else { Err(order.deposed()) };
+        let outcome = if self.leads {
+            outcome
+        } else {
+            Err(order.deposed())
+        };
         // A failed block may leave a changed time shift behind.
         self.recorder.expect_after(order.left as usize);
         self.record_time();
@@ -137,18 +154,33 @@ impl ChainWriter {
     }
 
     /// Seals and records the next block of an order. `is_last` marks the last one of a piece.
-    fn mine_next(&mut self, head: &Arc<Head>, order: &MiningOrder, is_last: bool) -> Result<Sealed, ChangeError> {
+    fn mine_next(
+        &mut self,
+        head: &Arc<Head>,
+        order: &MiningOrder,
+        is_last: bool,
+    ) -> Result<Sealed, ChangeError> {
         // Clients that want no interval send 0, and expect the fixed one then.
         if let Some(interval) = order.pace.interval.filter(|interval| *interval > 0) {
             let seconds = i64::try_from(interval).unwrap_or(i64::MAX);
-            self.shared.timing.lock().space(head.block.header.timestamp, seconds)?;
+            self.shared
+                .timing
+                .lock()
+                .space(head.block.header.timestamp, seconds)?;
         }
         let environment = self.shared.next_environment(head, order.pace.at_least);
         let _span = block_span(head);
         let has_preamble = is_last
             || order.left <= LAST_WITH_PREAMBLE
-            || self.shared.pool.has_executable(environment.base_fee.unwrap_or_default());
-        let first = if has_preamble { self.preamble(head, &environment) } else { Vec::new() };
+            || self
+                .shared
+                .pool
+                .has_executable(environment.base_fee.unwrap_or_default());
+        let first = if has_preamble {
+            self.preamble(head, &environment)
+        } else {
+            Vec::new()
+        };
         let mut candidate = self.candidate(head, &environment, first)?;
         let rejected = std::mem::take(&mut candidate.rejected);
         let sealed = self.seal(head, &environment, candidate);

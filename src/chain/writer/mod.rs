@@ -56,12 +56,18 @@ impl ChainWriter {
     /// Makes a change, and answers once it is recorded. Mining many blocks continues in pieces afterwards. A `request` whose
     /// change the log has is answered only, and one of which it has a part is brought to its end.
     fn change(&mut self, change: Change, request: Option<u64>, reply: Reply) {
-        let _span = tracing::trace_span!(target: "tetrad::span", "change", otel.name = change.name()).entered();
+        let _span =
+            tracing::trace_span!(target: "tetrad::span", "change", otel.name = change.name())
+                .entered();
         if !self.leads {
             let _ = reply.send(Err(ChangeError::NotLeading));
             return;
         }
-        self.recorder.part = request.map(|id| RequestPart { id, left: 0, answer: 0 });
+        self.recorder.part = request.map(|id| RequestPart {
+            id,
+            left: 0,
+            answer: 0,
+        });
         let answer = match self.progress(request) {
             Ok(progress) => self.proceed_with(change, progress, reply),
             Err(error) => Some((Err(error), reply)),
@@ -94,14 +100,25 @@ impl ChainWriter {
 
     /// Returns what the log says of a request, if anything.
     fn progress(&mut self, request: Option<u64>) -> Result<Option<Progress>, ChangeError> {
-        let (Some(id), Some(journal)) = (request, &mut self.recorder.journal) else { return Ok(None) };
-        let requests = journal.requests().map_err(|error| AppendError::Unavailable(error.to_string()))?;
+        let (Some(id), Some(journal)) = (request, &mut self.recorder.journal) else {
+            return Ok(None);
+        };
+        let requests = journal
+            .requests()
+            .map_err(|error| AppendError::Unavailable(error.to_string()))?;
         Ok(requests.get(id))
     }
 
     /// Makes a change, or what is left of it. Returns its outcome and the reply channel, unless it is answered later.
-    fn proceed_with(&mut self, change: Change, progress: Option<Progress>, reply: Reply) -> Option<Answer> {
-        let Some(progress) = progress else { return self.apply(change, reply) };
+    fn proceed_with(
+        &mut self,
+        change: Change,
+        progress: Option<Progress>,
+        reply: Reply,
+    ) -> Option<Answer> {
+        let Some(progress) = progress else {
+            return self.apply(change, reply);
+        };
         if let Some(outcome) = progress.outcome(&change) {
             return Some((Ok(outcome), reply));
         }
@@ -111,7 +128,10 @@ impl ChainWriter {
                 None
             }
             Change::Reorg { .. } => {
-                let reason = format!("blocks were removed, and the last {} not replaced", progress.left);
+                let reason = format!(
+                    "blocks were removed, and the last {} not replaced",
+                    progress.left
+                );
                 Some((Err(ChangeError::Unavailable(reason)), reply))
             }
             change => self.apply(change, reply),
@@ -126,20 +146,26 @@ impl ChainWriter {
                 self.order(count, count, pace, reply);
                 return None;
             }
-            Change::Snapshot { name } => {
-                self.retry(|writer| writer.snapshot(name.clone())).map(ChangeOutcome::Snapshot)
-            }
-            Change::Revert(id) => self.retry(|writer| writer.revert(id)).map(ChangeOutcome::Found),
+            Change::Snapshot { name } => self
+                .retry(|writer| writer.snapshot(name.clone()))
+                .map(ChangeOutcome::Snapshot),
+            Change::Revert(id) => self
+                .retry(|writer| writer.revert(id))
+                .map(ChangeOutcome::Found),
             Change::IncreaseTime(seconds) => {
                 let parent = self.head().block.header.timestamp;
-                self.shared.timing.lock().advance(parent, seconds).map(ChangeOutcome::Seconds)
+                self.shared
+                    .timing
+                    .lock()
+                    .advance(parent, seconds)
+                    .map(ChangeOutcome::Seconds)
             }
-            Change::SetTime(now) => {
-                self.time(|timing, parent, apart| timing.jump(parent, apart, now)).map(ChangeOutcome::Seconds)
-            }
-            Change::SetBlockInterval(seconds) => {
-                self.time(|timing, parent, apart| timing.fix_interval(parent, apart, seconds)).map(ChangeOutcome::Found)
-            }
+            Change::SetTime(now) => self
+                .time(|timing, parent, apart| timing.jump(parent, apart, now))
+                .map(ChangeOutcome::Seconds),
+            Change::SetBlockInterval(seconds) => self
+                .time(|timing, parent, apart| timing.fix_interval(parent, apart, seconds))
+                .map(ChangeOutcome::Found),
             Change::Edit(edits) => self.retry(|writer| writer.edit(&edits)).map(done),
             Change::Rollback { depth } => self.retry(|writer| writer.rollback(depth)).map(done),
             Change::Rewind(number) => self.retry(|writer| writer.rewind(number)).map(done),
@@ -159,10 +185,17 @@ impl ChainWriter {
     }
 
     /// Changes the timing, given the newest block's timestamp and the least number of seconds to the next one's.
-    fn time<R>(&self, change: impl FnOnce(&mut Timing, u64, u64) -> Result<R, ChangeError>) -> Result<R, ChangeError> {
+    fn time<R>(
+        &self,
+        change: impl FnOnce(&mut Timing, u64, u64) -> Result<R, ChangeError>,
+    ) -> Result<R, ChangeError> {
         let head = self.head();
         let apart = u64::from(head.params.increasing_timestamps);
-        change(&mut self.shared.timing.lock(), head.block.header.timestamp, apart)
+        change(
+            &mut self.shared.timing.lock(),
+            head.block.header.timestamp,
+            apart,
+        )
     }
 
     /// Returns the newest head.
@@ -189,27 +222,43 @@ impl ChainWriter {
                 self.shared.arrivals.sealed(block.transactions.len());
             }
             let head = Arc::new(next.after(&self.head()));
-            self.shared.removed.push(head.version(), &removed, self.shared.history_limits.bytes);
+            self.shared
+                .removed
+                .push(head.version(), &removed, self.shared.history_limits.bytes);
             self.shared.head.store(head.clone());
             self.note_height();
             // Nonces also increase without a transaction of the account: by authorizations (EIP-7702), and by contracts
             // that a delegated account creates.
             let changes = added.first().map(|first| head.changes_from(first.number()));
-            let changed = changes.into_iter().flatten().flatten().flat_map(|changes| &changes.0);
+            let changed = changes
+                .into_iter()
+                .flatten()
+                .flatten()
+                .flat_map(|changes| &changes.0);
             self.settle(changed.map(|change| change.address), &head);
             // There may be no subscribers.
-            let _ = self.shared.events.send(Event::Head { head, added: added.into(), removed: removed.into() });
+            let _ = self.shared.events.send(Event::Head {
+                head,
+                added: added.into(),
+                removed: removed.into(),
+            });
         });
     }
 
     /// Applies edits by development methods between blocks: all of them, or none if one fails.
     pub(super) fn edit(&mut self, edits: &[Edit]) -> Result<(), ChangeError> {
         let head = self.head();
-        let next = edits.iter().try_fold(Head::clone(&head), |head, edit| head.edit(edit))?;
+        let next = edits
+            .iter()
+            .try_fold(Head::clone(&head), |head, edit| head.edit(edit))?;
         self.record_edits(&head, &next)?;
         self.publish(next, Vec::new(), Vec::new());
         let edited = self.head();
-        let changes = edited.edits().iter().skip(head.edits().len()).flat_map(|changes| &changes.0);
+        let changes = edited
+            .edits()
+            .iter()
+            .skip(head.edits().len())
+            .flat_map(|changes| &changes.0);
         self.settle(changes.map(|change| change.address), &edited);
         Ok(())
     }

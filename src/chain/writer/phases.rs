@@ -31,7 +31,8 @@ impl Phases {
     /// Runs the work of a phase and records its duration.
     pub(super) fn time<T>(&self, phase: Phase, work: impl FnOnce() -> T) -> T {
         let at = phase as usize;
-        let _span = tracing::trace_span!(target: "tetrad::span", "phase", otel.name = NAMES[at]).entered();
+        let _span =
+            tracing::trace_span!(target: "tetrad::span", "phase", otel.name = NAMES[at]).entered();
         let began = Instant::now();
         let outcome = work();
         self.0[at].since(began);
@@ -39,6 +40,9 @@ impl Phases {
     }
 
     pub(in crate::chain) fn distributions(&self) -> Vec<(&'static str, Distribution)> {
-        NAMES.into_iter().zip(self.0.iter().map(Histogram::distribution)).collect()
+        NAMES
+            .into_iter()
+            .zip(self.0.iter().map(Histogram::distribution))
+            .collect()
     }
 }

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use super::{ChainWriter, phases::Phase, schedule::SealReason, sealing::Sealed, thread::StoreRequest};
+use super::{
+    ChainWriter, phases::Phase, schedule::SealReason, sealing::Sealed, thread::StoreRequest,
+};
 use crate::{
     block::DevSettings,
     chain::{Head, Journal, SubmitError, block::candidate::Candidate},
@@ -29,8 +31,19 @@ pub(in crate::chain) struct ChangeRecorder {
 
 impl ChangeRecorder {
     /// Returns a recorder for `journal`, whose last recorded time shift is `shift`, with these settings.
-    pub(in crate::chain) fn new(journal: Option<Journal>, shift: TimeShift, settings: DevSettings) -> Self {
-        Self { journal, shift, settings, failure: None, unanswered: None, part: None }
+    pub(in crate::chain) fn new(
+        journal: Option<Journal>,
+        shift: TimeShift,
+        settings: DevSettings,
+    ) -> Self {
+        Self {
+            journal,
+            shift,
+            settings,
+            failure: None,
+            unanswered: None,
+            part: None,
+        }
     }
 
     /// Returns the recorded time shift.
@@ -79,15 +92,24 @@ impl ChainWriter {
     /// Notes whether an entry was recorded. A small entry that still fits on a full disk does not end a failure.
     pub(super) fn note_append(&mut self, outcome: &Result<(), AppendError>) {
         match outcome {
-            Ok(()) if self.recorder.journal.as_ref().is_some_and(Journal::is_obstructed) => {}
+            Ok(())
+                if self
+                    .recorder
+                    .journal
+                    .as_ref()
+                    .is_some_and(Journal::is_obstructed) => {}
             Ok(()) => self.clear_failure(|failure| matches!(failure, ChangeFailure::Append(_))),
             // Not a failure: the change is retried.
             Err(AppendError::Conflict { .. }) => self.shared.conflicts.add(1),
             Err(AppendError::Unavailable(reason)) => {
                 self.recorder.unanswered = Some(reason.clone());
-                self.fail(ChangeFailure::Append(format!("the chain cannot be written: {reason}")));
+                self.fail(ChangeFailure::Append(format!(
+                    "the chain cannot be written: {reason}"
+                )));
             }
-            Err(error) => self.fail(ChangeFailure::Append(format!("the chain cannot be written: {error}"))),
+            Err(error) => self.fail(ChangeFailure::Append(format!(
+                "the chain cannot be written: {error}"
+            ))),
         }
     }
 
@@ -95,7 +117,9 @@ impl ChainWriter {
     pub(super) fn note_block<T>(&mut self, outcome: &Result<T, BlockError>) {
         match outcome {
             Ok(_) => self.clear_failure(|failure| matches!(failure, ChangeFailure::Block(_))),
-            Err(error) => self.fail(ChangeFailure::Block(format!("no block can be sealed: {error}"))),
+            Err(error) => self.fail(ChangeFailure::Block(format!(
+                "no block can be sealed: {error}"
+            ))),
         }
     }
 
@@ -104,7 +128,11 @@ impl ChainWriter {
     pub(in crate::chain) fn obstacle(&mut self) -> Option<String> {
         match self.recorder.failure.as_ref()? {
             ChangeFailure::Append(_) => {
-                let probed = self.recorder.journal.as_mut().map_or(Ok(()), Journal::probe);
+                let probed = self
+                    .recorder
+                    .journal
+                    .as_mut()
+                    .map_or(Ok(()), Journal::probe);
                 self.note_append(&probed);
                 if probed.is_ok() {
                     // An entry without an answer may have been stored. An error shows at the next change.
@@ -114,10 +142,17 @@ impl ChainWriter {
             ChangeFailure::Block(_) => {
                 let head = self.head();
                 let environment = self.shared.next_environment(&head, 0);
-                self.note_block(&Candidate::build(&head, &environment, Vec::new(), &[], None));
+                self.note_block(&Candidate::build(
+                    &head,
+                    &environment,
+                    Vec::new(),
+                    &[],
+                    None,
+                ));
             }
         }
-        let (ChangeFailure::Append(reason) | ChangeFailure::Block(reason)) = self.recorder.failure.as_ref()?;
+        let (ChangeFailure::Append(reason) | ChangeFailure::Block(reason)) =
+            self.recorder.failure.as_ref()?;
         Some(reason.clone())
     }
 
@@ -139,7 +174,12 @@ impl ChainWriter {
     }
 
     fn clear_failure(&mut self, is_over: impl FnOnce(&ChangeFailure) -> bool) {
-        if self.recorder.failure.take_if(|failure| is_over(failure)).is_some() {
+        if self
+            .recorder
+            .failure
+            .take_if(|failure| is_over(failure))
+            .is_some()
+        {
             tracing::info!("the chain can be written again");
             // Transactions that were acknowledged before have stayed.
             self.schedule.request_seal(SealReason::Transactions);
@@ -147,11 +187,19 @@ impl ChainWriter {
     }
 
     /// Records a change. Must be called before the change is published.
-    pub(in crate::chain) fn record(&mut self, entry: impl FnOnce() -> LogEntry) -> Result<(), AppendError> {
-        let Some(journal) = &mut self.recorder.journal else { return Ok(()) };
+    pub(in crate::chain) fn record(
+        &mut self,
+        entry: impl FnOnce() -> LogEntry,
+    ) -> Result<(), AppendError> {
+        let Some(journal) = &mut self.recorder.journal else {
+            return Ok(());
+        };
         let entry = entry();
         let part = self.recorder.part;
-        let recorded = self.shared.phases.time(Phase::Append, || journal.record(&entry, part));
+        let recorded = self
+            .shared
+            .phases
+            .time(Phase::Append, || journal.record(&entry, part));
         self.note_append(&recorded);
         recorded?;
         entry.follow(&mut self.recorder.settings);
@@ -178,30 +226,47 @@ impl ChainWriter {
         self.record(|| LogEntry::Edit {
             changes: Arc::new(after.edits_since(before)),
             root: after.state.root(),
-            parameters: (!Arc::ptr_eq(&before.params, &after.params)).then(|| EditableParams::from(after)),
+            parameters: (!Arc::ptr_eq(&before.params, &after.params))
+                .then(|| EditableParams::from(after)),
         })
     }
 
     /// Records a revert to log height `to`, followed by new blocks. If only a part of these entries could be recorded,
     /// the log leads to a head that was never published. This writer follows it if the log can be read, and otherwise
     /// records nothing more. The change must not be attempted again, as it was made in part.
-    pub(super) fn record_replaced(&mut self, to: u64, blocks: &[Sealed]) -> Result<(), AppendError> {
-        let shift =
-            blocks.first().map_or_else(|| self.shared.timing.lock().shift(), |first| first.timing_before.shift());
+    pub(super) fn record_replaced(
+        &mut self,
+        to: u64,
+        blocks: &[Sealed],
+    ) -> Result<(), AppendError> {
+        let shift = blocks.first().map_or_else(
+            || self.shared.timing.lock().shift(),
+            |first| first.timing_before.shift(),
+        );
         let published = self.recorder.journal.as_ref().map_or(0, Journal::height);
         self.recorder.expect_after(blocks.len());
-        self.record(|| LogEntry::Revert { to, shift, uses_up: None })?;
+        self.record(|| LogEntry::Revert {
+            to,
+            shift,
+            uses_up: None,
+        })?;
         for (at, sealed) in blocks.iter().enumerate() {
             self.recorder.expect_after(blocks.len() - 1 - at);
-            let Err(error) = self.record(|| sealed.entry()) else { continue };
+            let Err(error) = self.record(|| sealed.entry()) else {
+                continue;
+            };
             // What is recorded after it is not what was requested.
             self.recorder.part = None;
-            let Some(journal) = &mut self.recorder.journal else { return Err(error) };
+            let Some(journal) = &mut self.recorder.journal else {
+                return Err(error);
+            };
             return Err(match error {
                 AppendError::Conflict { .. } | AppendError::Unavailable(_) => {
                     journal.set_published(published);
                     let _ = self.follow(true);
-                    AppendError::Unavailable(format!("blocks were removed, and not all replaced: {error}"))
+                    AppendError::Unavailable(format!(
+                        "blocks were removed, and not all replaced: {error}"
+                    ))
                 }
                 error => {
                     journal.refuse_further(error.to_string());
@@ -215,8 +280,12 @@ impl ChainWriter {
     /// Returns the log height at which the block with this number became the newest.
     pub(super) fn height_after(&self, number: u64) -> Option<u64> {
         let head = self.head();
-        let Some(journal) = &self.recorder.journal else { return Some(0) };
-        journal.height_after(&head, number).or((number == head.genesis.number()).then_some(0))
+        let Some(journal) = &self.recorder.journal else {
+            return Some(0);
+        };
+        journal
+            .height_after(&head, number)
+            .or((number == head.genesis.number()).then_some(0))
     }
 
     /// Records the time shift that a development method set, unless a block already did. If that fails, restores the
@@ -235,13 +304,20 @@ impl ChainWriter {
                 None => Ok(writer.record(|| LogEntry::Time(shift))?),
             }
         });
-        recorded.inspect_err(|_| self.shared.timing.lock().restore(self.recorder.shift)).is_ok()
+        recorded
+            .inspect_err(|_| self.shared.timing.lock().restore(self.recorder.shift))
+            .is_ok()
     }
 
     /// Offers a checkpoint and maintains the file of pending transactions after blocks were published.
     pub(super) fn after_blocks(&mut self) {
         let head = self.head();
-        let ChangeRecorder { journal, shift, settings, .. } = &mut self.recorder;
+        let ChangeRecorder {
+            journal,
+            shift,
+            settings,
+            ..
+        } = &mut self.recorder;
         if let Some(journal) = journal {
             journal.settled(&head, *shift, || self.ledger.standing(settings));
         }
@@ -269,13 +345,19 @@ impl ChainWriter {
     /// Stores pending transactions on disk, and answers their submitters.
     pub(in crate::chain) fn store_pending(&mut self, all: Vec<StoreRequest>) {
         let kept: Vec<_> = all.iter().map(|waiting| waiting.pooled.kept()).collect();
-        let outcome = self.recorder.journal.as_mut().map_or(Ok(()), |journal| journal.store_pending(&kept));
+        let outcome = self
+            .recorder
+            .journal
+            .as_mut()
+            .map_or(Ok(()), |journal| journal.store_pending(&kept));
         for StoreRequest { pooled, kept } in all {
             let result = match &outcome {
                 Ok(()) => Ok(()),
                 Err(error) => {
                     let refusal = || SubmitError::Storage(error.to_string());
-                    self.shared.pool.reject(pooled.transaction.hash(), refusal());
+                    self.shared
+                        .pool
+                        .reject(pooled.transaction.hash(), refusal());
                     Err(refusal())
                 }
             };
@@ -288,7 +370,14 @@ impl ChainWriter {
 
     pub(super) fn tidy_pool(&mut self, anyway: bool) {
         let shared = &self.shared;
-        let waiting = || shared.pool.content().iter().map(|(pooled, _)| pooled.kept()).collect();
+        let waiting = || {
+            shared
+                .pool
+                .content()
+                .iter()
+                .map(|(pooled, _)| pooled.kept())
+                .collect()
+        };
         if let Some(journal) = &mut self.recorder.journal {
             journal.tidy_pool(anyway, waiting);
         }
@@ -297,6 +386,10 @@ impl ChainWriter {
 
 impl Sealed {
     fn entry(&self) -> LogEntry {
-        LogEntry::Block { block: self.block.clone(), changes: self.changes.clone(), shift: self.shift }
+        LogEntry::Block {
+            block: self.block.clone(),
+            changes: self.changes.clone(),
+            shift: self.shift,
+        }
     }
 }

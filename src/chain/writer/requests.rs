@@ -35,7 +35,9 @@ impl Progress {
         }
         match change {
             Change::Snapshot { .. } => self.snapshot.map(ChangeOutcome::Snapshot),
-            Change::IncreaseTime(_) | Change::SetTime(_) => Some(ChangeOutcome::Seconds(self.answer)),
+            Change::IncreaseTime(_) | Change::SetTime(_) => {
+                Some(ChangeOutcome::Seconds(self.answer))
+            }
             Change::SetBlockInterval(_) => Some(ChangeOutcome::Found(self.answer != 0)),
             Change::Revert(_) => Some(ChangeOutcome::Found(true)),
             Change::Mine { .. }
@@ -82,11 +84,19 @@ impl Requests {
         }
         if let LogEntry::Revert { to, .. } = entry {
             // What is left of a request whose beginning is undone is the whole of it.
-            self.latest.retain(|progress| progress.left == 0 || *to > progress.begins);
+            self.latest
+                .retain(|progress| progress.left == 0 || *to > progress.begins);
         }
 
-        let Some(RequestPart { id, left, answer }) = part else { return };
-        if let Some(known) = self.latest.iter_mut().rev().find(|progress| progress.id == id) {
+        let Some(RequestPart { id, left, answer }) = part else {
+            return;
+        };
+        if let Some(known) = self
+            .latest
+            .iter_mut()
+            .rev()
+            .find(|progress| progress.id == id)
+        {
             (known.left, known.last) = (left, height);
             return;
         }
@@ -95,7 +105,15 @@ impl Requests {
             _ => None,
         };
         let replaces = matches!(entry, LogEntry::Revert { .. });
-        self.latest.push_back(Progress { id, begins: height, left, snapshot, answer, replaces, last: height });
+        self.latest.push_back(Progress {
+            id,
+            begins: height,
+            left,
+            snapshot,
+            answer,
+            replaces,
+            last: height,
+        });
         if self.latest.len() > REMEMBERED {
             self.latest.pop_front();
         }
@@ -103,11 +121,18 @@ impl Requests {
 
     /// Returns what was made of a request, if it is known.
     pub(super) fn get(&self, id: u64) -> Option<Progress> {
-        self.latest.iter().rev().find(|progress| progress.id == id).copied()
+        self.latest
+            .iter()
+            .rev()
+            .find(|progress| progress.id == id)
+            .copied()
     }
 
     /// Returns the request that has removed blocks, and not yet replaced all of them, at the end of the log.
     pub(super) fn replacing(&self) -> Option<Progress> {
-        self.latest.back().filter(|last| last.replaces && last.left > 0 && last.last == self.newest).copied()
+        self.latest
+            .back()
+            .filter(|last| last.replaces && last.left > 0 && last.last == self.newest)
+            .copied()
     }
 }

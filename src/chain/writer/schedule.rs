@@ -28,7 +28,12 @@ pub(in crate::chain) struct WriterSchedule {
 
 impl Default for WriterSchedule {
     fn default() -> Self {
-        Self { due: None, seal_reason: SealReason::Nothing, orders: VecDeque::new(), mined: Instant::now() }
+        Self {
+            due: None,
+            seal_reason: SealReason::Nothing,
+            orders: VecDeque::new(),
+            mined: Instant::now(),
+        }
     }
 }
 
@@ -51,7 +56,10 @@ impl MiningOrder {
         let mined = self.count - self.left;
         match (mined, self.request) {
             (0, _) | (_, Some(_)) => ChangeError::NotLeading,
-            _ => ChangeError::Unavailable(format!("the leader changed after {mined} of {} blocks", self.count)),
+            _ => ChangeError::Unavailable(format!(
+                "the leader changed after {mined} of {} blocks",
+                self.count
+            )),
         }
     }
 }
@@ -105,7 +113,10 @@ impl ChainWriter {
             }
         }
         match self.schedule.orders.is_empty() && self.schedule.seal_reason == SealReason::Nothing {
-            true => self.schedule.due.map(|due| due.saturating_duration_since(Instant::now())),
+            true => self
+                .schedule
+                .due
+                .map(|due| due.saturating_duration_since(Instant::now())),
             false => Some(Duration::ZERO),
         }
     }
@@ -120,9 +131,12 @@ impl ChainWriter {
             return;
         };
         if let Some(due) = self.schedule.due {
-            let missed = u32::try_from(due.elapsed().as_nanos() / interval.as_nanos()).unwrap_or(u32::MAX);
+            let missed =
+                u32::try_from(due.elapsed().as_nanos() / interval.as_nanos()).unwrap_or(u32::MAX);
             let later = interval.saturating_mul(missed.saturating_add(1));
-            self.schedule.due = due.checked_add(later).or_else(|| Some(Instant::now() + interval));
+            self.schedule.due = due
+                .checked_add(later)
+                .or_else(|| Some(Instant::now() + interval));
         }
     }
 

@@ -21,7 +21,9 @@ impl SealLock {
     /// added before this call.
     pub(in crate::chain) fn take(&self) -> bool {
         let next = |state: u8| Some(if state == FREE { HELD } else { WANTED });
-        self.0.fetch_update(Ordering::AcqRel, Ordering::Acquire, next) == Ok(FREE)
+        self.0
+            .fetch_update(Ordering::AcqRel, Ordering::Acquire, next)
+            == Ok(FREE)
     }
 
     /// Releases the lock, unless another submitter waits for a new check. Returns whether it was released.

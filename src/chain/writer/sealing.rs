@@ -50,7 +50,8 @@ pub(super) struct Sealed {
 
 /// Enters the trace span of sealing a block.
 pub(super) fn block_span(parent: &Head) -> EnteredSpan {
-    tracing::trace_span!(target: "tetrad::span", "block", block.number = parent.number() + 1).entered()
+    tracing::trace_span!(target: "tetrad::span", "block", block.number = parent.number() + 1)
+        .entered()
 }
 
 impl ChainWriter {
@@ -59,7 +60,10 @@ impl ChainWriter {
     pub(super) fn seal_ready(&mut self) {
         self.schedule.request_seal(SealReason::Transactions);
         let began = Instant::now();
-        while self.schedule.orders.is_empty() && began.elapsed() < MAX_SEALING_TIME && self.seal_next(false, true) {}
+        while self.schedule.orders.is_empty()
+            && began.elapsed() < MAX_SEALING_TIME
+            && self.seal_next(false, true)
+        {}
     }
 
     /// Returns whether the chain is shutting down, so that no long work should be begun.
@@ -81,10 +85,16 @@ impl ChainWriter {
             let head = self.head();
             let environment = self.shared.next_environment(&head, 0);
             let base_fee = environment.base_fee.unwrap_or(0);
-            if !self.shared.pool.has_little_ready(base_fee, MAX_INLINE_SENDERS, MAX_INLINE_GAS) {
+            if !self
+                .shared
+                .pool
+                .has_little_ready(base_fee, MAX_INLINE_SENDERS, MAX_INLINE_GAS)
+            {
                 return false;
             }
-            if self.mining() != Mining::Instant || !self.seal_after(&head, &environment, false, false) {
+            if self.mining() != Mining::Instant
+                || !self.seal_after(&head, &environment, false, false)
+            {
                 return true;
             }
         }
@@ -103,10 +113,16 @@ impl ChainWriter {
         self.seal_after(&head, &environment, alone, gather)
     }
 
-    fn seal_after(&mut self, head: &Arc<Head>, environment: &Environment, alone: bool, gather: bool) -> bool {
+    fn seal_after(
+        &mut self,
+        head: &Arc<Head>,
+        environment: &Environment,
+        alone: bool,
+        gather: bool,
+    ) -> bool {
         let base_fee = environment.base_fee.unwrap_or(0);
-        let wanted =
-            self.shared.pool.has_executable(base_fee) || (alone && self.shared.preamble_wants_block(head, environment));
+        let wanted = self.shared.pool.has_executable(base_fee)
+            || (alone && self.shared.preamble_wants_block(head, environment));
         if !wanted {
             self.shared.pool.release_unaffordable(base_fee);
             return false;
@@ -114,7 +130,9 @@ impl ChainWriter {
         if gather {
             self.shared.arrivals.gather();
             if self.shared.peers.get().is_some() {
-                self.shared.arrivals.gather_next(|| self.shared.pool.awaited());
+                self.shared
+                    .arrivals
+                    .gather_next(|| self.shared.pool.awaited());
             }
         }
         match self.seal_wanted(head, environment) {
@@ -126,8 +144,12 @@ impl ChainWriter {
                 Ok(()) => return self.leads,
                 Err(error) => self.refuse_all(|| SubmitError::Storage(error.to_string())),
             },
-            Err(ChangeError::Append(error)) => self.refuse_all(|| SubmitError::Storage(error.to_string())),
-            Err(ChangeError::Block(BlockError::Read(error))) => self.refuse_all(|| error.clone().into()),
+            Err(ChangeError::Append(error)) => {
+                self.refuse_all(|| SubmitError::Storage(error.to_string()))
+            }
+            Err(ChangeError::Block(BlockError::Read(error))) => {
+                self.refuse_all(|| error.clone().into())
+            }
             Err(_) => self.shared.pool.release_unaffordable(u64::MAX),
         }
         false
@@ -152,7 +174,11 @@ impl ChainWriter {
     }
 
     /// Seals a block unless it would be empty. Returns whether the chain or the pool changed.
-    fn seal_wanted(&mut self, head: &Arc<Head>, environment: &Environment) -> Result<bool, ChangeError> {
+    fn seal_wanted(
+        &mut self,
+        head: &Arc<Head>,
+        environment: &Environment,
+    ) -> Result<bool, ChangeError> {
         let _span = block_span(head);
         let first = self.preamble(head, environment);
         let mut candidate = self.candidate(head, environment, first)?;
@@ -168,15 +194,24 @@ impl ChainWriter {
         let stored_in = began.map(|began| began.elapsed());
         self.reject(rejected);
         if let Some(stored_in) = stored_in {
-            self.shared.arrivals.stored(stored_in, self.shared.pool.awaited());
+            self.shared
+                .arrivals
+                .stored(stored_in, self.shared.pool.awaited());
         }
         self.publish_sealed(sealed);
         Ok(true)
     }
 
     /// Returns the preamble of the next block.
-    pub(in crate::chain) fn preamble(&self, head: &Arc<Head>, environment: &Environment) -> Vec<Transaction> {
-        let first = self.shared.phases.time(Phase::Preamble, || self.shared.preamble(head, environment));
+    pub(in crate::chain) fn preamble(
+        &self,
+        head: &Arc<Head>,
+        environment: &Environment,
+    ) -> Vec<Transaction> {
+        let first = self
+            .shared
+            .phases
+            .time(Phase::Preamble, || self.shared.preamble(head, environment));
         if !first.is_empty() {
             self.shared.timing.lock().preceded(environment.timestamp);
         }
@@ -192,7 +227,10 @@ impl ChainWriter {
         first: Vec<Transaction>,
     ) -> Result<Candidate, BlockError> {
         let built = self.shared.phases.time(Phase::Execute, || {
-            let pooled = self.shared.pool.executable(environment.base_fee.unwrap_or(0), MAX_OFFERED);
+            let pooled = self
+                .shared
+                .pool
+                .executable(environment.base_fee.unwrap_or(0), MAX_OFFERED);
             Candidate::build(head, environment, first, &pooled, None)
         });
         self.note_block(&built);
@@ -207,25 +245,48 @@ impl ChainWriter {
     }
 
     /// Seals an executed candidate, and uses up the timestamp and the settings of the next block.
-    pub(super) fn seal(&self, head: &Head, environment: &Environment, candidate: Candidate) -> Sealed {
+    pub(super) fn seal(
+        &self,
+        head: &Head,
+        environment: &Environment,
+        candidate: Candidate,
+    ) -> Sealed {
         let mut state = head.state.clone();
         let phases = &self.shared.phases;
         let root = phases.time(Phase::Root, || state.apply(&candidate.changes));
         let changes = Arc::new(candidate.changes);
         let (block, (next, dropped)) = phases.time(Phase::Seal, || {
             let block = Arc::new(seal(environment, candidate.content, root));
-            let extended = head.extended(block.clone(), changes.clone(), state, self.shared.history_limits);
+            let extended = head.extended(
+                block.clone(),
+                changes.clone(),
+                state,
+                self.shared.history_limits,
+            );
             (block, extended)
         });
         let (mut timing, mut sealing) = (self.shared.timing.lock(), self.shared.sealing.lock());
         let (timing_before, sealing_before) = (timing.clone(), *sealing);
         timing.sealed(head.block.header.timestamp, environment.timestamp);
         sealing.set.forget_next();
-        Sealed { block, next, dropped, changes, shift: timing.shift(), timing_before, sealing_before }
+        Sealed {
+            block,
+            next,
+            dropped,
+            changes,
+            shift: timing.shift(),
+            timing_before,
+            sealing_before,
+        }
     }
 
     fn publish_sealed(&mut self, sealed: Sealed) -> Arc<Block> {
-        let Sealed { block, next, dropped, .. } = sealed;
+        let Sealed {
+            block,
+            next,
+            dropped,
+            ..
+        } = sealed;
         self.publish(next, vec![block.clone()], Vec::new());
         dropped.iter().for_each(|old| self.shared.index.remove(old));
         self.after_blocks();

@@ -15,7 +15,9 @@ impl ChainWriter {
     pub(super) fn set(&mut self, setting: Setting) -> Result<(), ChangeError> {
         if let Setting::Impersonated(address, true) = setting {
             let impersonated = self.shared.impersonated.read();
-            if impersonated.accounts.len() >= MAX_IMPERSONATED && !impersonated.accounts.contains(&address) {
+            if impersonated.accounts.len() >= MAX_IMPERSONATED
+                && !impersonated.accounts.contains(&address)
+            {
                 return Err(ChangeError::TooManyImpersonated(MAX_IMPERSONATED));
             }
         }

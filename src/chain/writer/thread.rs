@@ -43,12 +43,24 @@ pub(in crate::chain) enum WriterCommand {
     /// Write a checkpoint of the newest head.
     Checkpoint,
     /// Change the chain. In a cluster, a request for a change has an id.
-    Change { change: Change, request: Option<u64>, asked: Instant, reply: Reply },
+    Change {
+        change: Change,
+        request: Option<u64>,
+        asked: Instant,
+        reply: Reply,
+    },
     /// Follow the log: every entry appended so far, or else those that have arrived. Return the height of the published
     /// head.
-    Follow { all: bool, reply: Option<oneshot::Sender<Result<u64, ChangeError>>> },
+    Follow {
+        all: bool,
+        reply: Option<oneshot::Sender<Result<u64, ChangeError>>>,
+    },
     /// Begin to lead the cluster with this epoch. Return the height of the published head.
-    Lead { epoch: u64, node: String, reply: oneshot::Sender<Result<u64, ChangeError>> },
+    Lead {
+        epoch: u64,
+        node: String,
+        reply: oneshot::Sender<Result<u64, ChangeError>>,
+    },
     /// Cease to lead the cluster.
     Resign(oneshot::Sender<()>),
     /// Return the snapshots.
@@ -84,8 +96,13 @@ impl WriterThread {
         writer: Arc<Mutex<ChainWriter>>,
         commands: Receiver<WriterCommand>,
     ) -> io::Result<Self> {
-        let inbox = Inbox { commands, deferred: VecDeque::new() };
-        let thread = thread::Builder::new().name("chain".to_owned()).spawn(move || run(&writer, inbox))?;
+        let inbox = Inbox {
+            commands,
+            deferred: VecDeque::new(),
+        };
+        let thread = thread::Builder::new()
+            .name("chain".to_owned())
+            .spawn(move || run(&writer, inbox))?;
         Ok(Self(thread))
     }
 
@@ -101,13 +118,19 @@ fn run(writer: &Mutex<ChainWriter>, mut inbox: Inbox) {
     writer.lock().schedule();
     loop {
         // Commands alternate with pieces of scheduled work, so that neither delays the other for long.
-        let patience = take_turn(&mut writer.lock(), &mut inbox, |writer, inbox| writer.proceed(|| inbox.has_any()));
+        let patience = take_turn(&mut writer.lock(), &mut inbox, |writer, inbox| {
+            writer.proceed(|| inbox.has_any())
+        });
         let command = match inbox.next(patience) {
-            Ok(WriterCommand::Stop) | Err(RecvTimeoutError::Disconnected) => return writer.lock().end(),
+            Ok(WriterCommand::Stop) | Err(RecvTimeoutError::Disconnected) => {
+                return writer.lock().end();
+            }
             Err(RecvTimeoutError::Timeout) => continue,
             Ok(command) => command,
         };
-        take_turn(&mut writer.lock(), &mut inbox, |writer, inbox| execute(writer, inbox, command));
+        take_turn(&mut writer.lock(), &mut inbox, |writer, inbox| {
+            execute(writer, inbox, command)
+        });
     }
 }
 
@@ -139,7 +162,12 @@ fn execute(writer: &mut ChainWriter, inbox: &mut Inbox, command: WriterCommand) 
         WriterCommand::Store(waiting) => writer.store_pending(inbox.all_to_store(waiting)),
         WriterCommand::TidyPool => writer.tidy_pool(true),
         WriterCommand::Checkpoint => writer.demand_checkpoint(),
-        WriterCommand::Change { change, request, reply, .. } => writer.change(change, request, reply),
+        WriterCommand::Change {
+            change,
+            request,
+            reply,
+            ..
+        } => writer.change(change, request, reply),
         WriterCommand::Follow { all, reply } => {
             writer.shared.summoned.store(false, Ordering::Release);
             let followed = writer.follow(all);
@@ -178,7 +206,10 @@ impl Inbox {
     fn next(&mut self, patience: Option<Duration>) -> Result<WriterCommand, RecvTimeoutError> {
         match (self.deferred.pop_front(), patience) {
             (Some(command), _) => Ok(command),
-            (None, None) => self.commands.recv().map_err(|_| RecvTimeoutError::Disconnected),
+            (None, None) => self
+                .commands
+                .recv()
+                .map_err(|_| RecvTimeoutError::Disconnected),
             (None, Some(patience)) => self.commands.recv_timeout(patience),
         }
     }
@@ -207,7 +238,10 @@ impl Inbox {
     fn all_to_store(&mut self, first: StoreRequest) -> Vec<StoreRequest> {
         let mut all = vec![first];
         while all.len() < MAX_KEPT
-            && let Some(command) = self.deferred.pop_front().or_else(|| self.commands.try_recv().ok())
+            && let Some(command) = self
+                .deferred
+                .pop_front()
+                .or_else(|| self.commands.try_recv().ok())
         {
             match command {
                 WriterCommand::Store(waiting) => all.push(waiting),

@@ -28,12 +28,23 @@ pub(in crate::chain) struct Timing {
 impl Timing {
     pub(in crate::chain) fn new(clock: Arc<dyn Clock>) -> Self {
         let sealed_ms = clock.now_ms();
-        Self { clock, offset: 0, next: None, interval: None, sealed_ms, preceded: None }
+        Self {
+            clock,
+            offset: 0,
+            next: None,
+            interval: None,
+            sealed_ms,
+            preceded: None,
+        }
     }
 
     /// Returns the shift of the chain's time against the clock.
     pub(in crate::chain) fn shift(&self) -> TimeShift {
-        TimeShift { ahead: self.offset, promised: self.next, interval: self.interval }
+        TimeShift {
+            ahead: self.offset,
+            promised: self.next,
+            interval: self.interval,
+        }
     }
 
     /// Sets the shift of the chain's time against the clock.
@@ -56,7 +67,9 @@ impl Timing {
 
     /// Returns the chain's time, in seconds since the Unix epoch. It stands still in the last second.
     pub(in crate::chain) fn now(&self) -> u64 {
-        self.seconds().saturating_add_signed(self.offset).min(LAST_SECOND)
+        self.seconds()
+            .saturating_add_signed(self.offset)
+            .min(LAST_SECOND)
     }
 
     /// Returns the clock's time, in seconds since the Unix epoch.
@@ -68,7 +81,10 @@ impl Timing {
     /// blocks may share a second, as on the live network with its three blocks a second, so that a chain under load stays
     /// in step with the clock. A time that was set by hand only has to follow the chain's rule: `apart` seconds.
     pub(in crate::chain) fn of_next_block(&self, parent: u64, apart: u64, at_least: u64) -> u64 {
-        match self.next.or_else(|| Some(parent.saturating_add(self.interval?))) {
+        match self
+            .next
+            .or_else(|| Some(parent.saturating_add(self.interval?)))
+        {
             Some(set) => set.max(parent.saturating_add(apart)),
             None => self.now().max(parent.saturating_add(apart.max(at_least))),
         }
@@ -85,13 +101,19 @@ impl Timing {
 
     /// Notes that a block with this timestamp begins with a preamble.
     pub(super) fn preceded(&mut self, timestamp: u64) {
-        self.preceded = Some(timestamp.saturating_add_signed(self.offset.saturating_neg()).min(self.seconds()));
+        self.preceded = Some(
+            timestamp
+                .saturating_add_signed(self.offset.saturating_neg())
+                .min(self.seconds()),
+        );
     }
 
     /// Returns the clock's time since the last preamble, in whole seconds as in timestamps.
     pub(in crate::chain) fn since_preamble(&self) -> Duration {
         // The difference is absolute because the clock may have been set back.
-        self.preceded.map_or(Duration::MAX, |second| Duration::from_secs(self.seconds().abs_diff(second)))
+        self.preceded.map_or(Duration::MAX, |second| {
+            Duration::from_secs(self.seconds().abs_diff(second))
+        })
     }
 
     /// Returns the clock's time since the newest block was sealed.
@@ -114,7 +136,10 @@ impl Timing {
     /// are fixed. Returns the number of seconds by which it is now ahead of the clock.
     pub(super) fn advance(&mut self, parent: u64, seconds: i64) -> Result<i64, ChangeError> {
         let next = self.interval.map(|apart| parent.saturating_add(apart));
-        self.advance_to(next.map(|next| next.saturating_add_signed(seconds)), seconds)
+        self.advance_to(
+            next.map(|next| next.saturating_add_signed(seconds)),
+            seconds,
+        )
     }
 
     /// Moves the chain's time before a block that is this number of seconds after its parent at `parent`, even if another
@@ -156,7 +181,12 @@ impl Timing {
     }
 
     /// Sets the seconds between blocks, or follows the clock again. Returns whether they were set before.
-    pub(super) fn fix_interval(&mut self, parent: u64, apart: u64, seconds: Option<u64>) -> Result<bool, ChangeError> {
+    pub(super) fn fix_interval(
+        &mut self,
+        parent: u64,
+        apart: u64,
+        seconds: Option<u64>,
+    ) -> Result<bool, ChangeError> {
         if let Some(seconds) = seconds {
             check_after(parent, apart, parent.saturating_add(seconds))?;
         }
@@ -169,7 +199,12 @@ impl Timing {
     }
 
     /// Sets the timestamp of the next block.
-    pub(super) fn promise_next(&mut self, parent: u64, apart: u64, timestamp: u64) -> Result<(), ChangeError> {
+    pub(super) fn promise_next(
+        &mut self,
+        parent: u64,
+        apart: u64,
+        timestamp: u64,
+    ) -> Result<(), ChangeError> {
         check_after(parent, apart, timestamp)?;
         self.next = Some(timestamp);
         Ok(())
@@ -178,7 +213,11 @@ impl Timing {
 
 /// Checks that a block may have this time.
 fn check(time: u64) -> Result<(), ChangeError> {
-    if time > LAST_SECOND { Err(ChangeError::TooLate(time)) } else { Ok(()) }
+    if time > LAST_SECOND {
+        Err(ChangeError::TooLate(time))
+    } else {
+        Ok(())
+    }
 }
 
 /// Checks that a block may have this time, `apart` seconds or more after its parent's.

@@ -38,9 +38,14 @@ impl ChainWriter {
                 Ok(())
             }
             Err(error) => {
-                let reason = format!("{reason}. The entries from there on could not be put aside: {error}");
+                let reason =
+                    format!("{reason}. The entries from there on could not be put aside: {error}");
                 self.fail_for_good(reason.clone());
-                Err(AppendError::Unknown { file: "log".to_owned(), reason }.into())
+                Err(AppendError::Unknown {
+                    file: "log".to_owned(),
+                    reason,
+                }
+                .into())
             }
         }
     }
@@ -60,23 +65,39 @@ impl ChainWriter {
     /// Stores the transactions of blocks from height `from` on where those of all nodes wait.
     fn restore_transactions(&self, from: u64) -> Result<(), ChangeError> {
         let unavailable = |reason: String| ChangeError::from(AppendError::Unavailable(reason));
-        let (Some(peers), Some(journal)) = (self.shared.peers.get(), &self.recorder.journal) else { return Ok(()) };
-        let given_up = self.transactions_from(journal, from).map_err(|error| unavailable(error.to_string()))?;
-        peers.restore(given_up).map_err(|error| unavailable(error.to_string()))
+        let (Some(peers), Some(journal)) = (self.shared.peers.get(), &self.recorder.journal) else {
+            return Ok(());
+        };
+        let given_up = self
+            .transactions_from(journal, from)
+            .map_err(|error| unavailable(error.to_string()))?;
+        peers
+            .restore(given_up)
+            .map_err(|error| unavailable(error.to_string()))
     }
 
     /// Returns the transactions that clients had sent, and that the chain has in these blocks.
     fn transactions_from(&self, journal: &Journal, from: u64) -> Result<Vec<Submission>, LogError> {
-        let own = self.shared.preamble.as_ref().map(|preamble| preamble.account());
+        let own = self
+            .shared
+            .preamble
+            .as_ref()
+            .map(|preamble| preamble.account());
         let history = journal.history();
         let mut transactions = Vec::new();
         for stored in journal.reader().stream(from)? {
             let stored = stored?;
-            if history.as_ref().is_some_and(|history| history.is_void(stored.height)) {
+            if history
+                .as_ref()
+                .is_some_and(|history| history.is_void(stored.height))
+            {
                 continue;
             }
             if let LogEntry::Block { block, .. } = stored.entry()? {
-                let sent = block.transactions.iter().filter(|transaction| Some(transaction.sender) != own);
+                let sent = block
+                    .transactions
+                    .iter()
+                    .filter(|transaction| Some(transaction.sender) != own);
                 transactions.extend(sent.map(|transaction| self.submission(transaction)));
             }
         }
@@ -86,6 +107,9 @@ impl ChainWriter {
     /// Returns a transaction of a block as it was submitted.
     fn submission(&self, transaction: &Transaction) -> Submission {
         let sidecar = self.shared.blobs.sidecar(transaction.hash());
-        Submission { transaction: transaction.clone(), sidecar }
+        Submission {
+            transaction: transaction.clone(),
+            sidecar,
+        }
     }
 }

@@ -26,7 +26,9 @@ impl Terminal {
     /// Returns the terminal of this process.
     #[must_use]
     pub fn new() -> Self {
-        Self { standard_input: io::stdin() }
+        Self {
+            standard_input: io::stdin(),
+        }
     }
 }
 

@@ -4,7 +4,9 @@ use std::{io, path::PathBuf};
 
 use alloy_primitives::Address;
 
-use crate::account::{AddressError, ConsensusKeyError, DeriveError, KeyError, KeystoreError, MnemonicError, PathError};
+use crate::account::{
+    AddressError, ConsensusKeyError, DeriveError, KeyError, KeystoreError, MnemonicError, PathError,
+};
 
 /// The error of a command on keys. No message contains any part of a secret.
 #[derive(Debug, thiserror::Error)]
@@ -104,8 +106,15 @@ pub enum Error {
 
 impl Error {
     /// Returns a function for `map_err` that makes an error about a file.
-    pub(super) fn file(action: &'static str, path: impl Into<PathBuf>) -> impl FnOnce(io::Error) -> Self {
+    pub(super) fn file(
+        action: &'static str,
+        path: impl Into<PathBuf>,
+    ) -> impl FnOnce(io::Error) -> Self {
         let path = path.into();
-        move |source| Self::File { action, path, source }
+        move |source| Self::File {
+            action,
+            path,
+            source,
+        }
     }
 }

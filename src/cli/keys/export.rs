@@ -55,7 +55,8 @@ impl ExportArgs {
         let mut secrets = Secrets::new(console);
         let address = parse_address(&self.address, &self.prefix.bech32_prefix)?.address;
         let directory = self.directory.path()?;
-        let key = Store::new(&directory).open(address, self.password_file.as_deref(), &mut secrets)?;
+        let key =
+            Store::new(&directory).open(address, self.password_file.as_deref(), &mut secrets)?;
         let content = if self.private_key {
             key.to_hex()
         } else {

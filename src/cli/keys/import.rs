@@ -47,7 +47,11 @@ impl ImportArgs {
         let password = secrets.new_password(self.password_file.as_deref())?;
         let file = store.add(key.address(), &self.encryption.encrypt(&key, &password)?)?;
 
-        writeln!(out, "{}\n", AddressForms::new(&key.address(), &self.prefix.bech32_prefix))?;
+        writeln!(
+            out,
+            "{}\n",
+            AddressForms::new(&key.address(), &self.prefix.bech32_prefix)
+        )?;
         writeln!(out, "Kept in {}", file.display())?;
         Ok(())
     }

@@ -59,12 +59,15 @@ impl ListArgs {
             match entry.keystore {
                 Ok(keystore) => listing.keys.push(Listed {
                     address: keystore.address().map(|address| address.to_checksum(None)),
-                    bech32: keystore
-                        .address()
-                        .map(|address| address_to_bech32(&address, &self.prefix.bech32_prefix, Kind::Account)),
+                    bech32: keystore.address().map(|address| {
+                        address_to_bech32(&address, &self.prefix.bech32_prefix, Kind::Account)
+                    }),
                     file,
                 }),
-                Err(error) => listing.skipped.push(Skipped { file, reason: error.to_string() }),
+                Err(error) => listing.skipped.push(Skipped {
+                    file,
+                    reason: error.to_string(),
+                }),
             }
         }
         if self.json {
@@ -72,7 +75,12 @@ impl ListArgs {
             writeln!(out)?;
             return Ok(());
         }
-        for Listed { address, bech32, file } in &listing.keys {
+        for Listed {
+            address,
+            bech32,
+            file,
+        } in &listing.keys
+        {
             let unknown = "address unknown";
             writeln!(
                 out,

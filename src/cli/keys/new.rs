@@ -56,14 +56,24 @@ impl NewArgs {
         let keystore = self.encryption.encrypt(&key, &password)?;
         let file = Store::new(&self.directory.path()?).add(key.address(), &keystore)?;
 
-        writeln!(out, "Write these words down and keep them secret. They are not stored and not shown again:\n")?;
+        writeln!(
+            out,
+            "Write these words down and keep them secret. They are not stored and not shown again:\n"
+        )?;
         writeln!(out, "{}\n", mnemonic.phrase())?;
-        writeln!(out, "{}\n", AddressForms::new(&key.address(), &self.prefix.bech32_prefix))?;
+        writeln!(
+            out,
+            "{}\n",
+            AddressForms::new(&key.address(), &self.prefix.bech32_prefix)
+        )?;
         writeln!(out, "Derived at {path} and kept in {}", file.display())?;
         Ok(())
     }
 }
 
 fn word_count(text: &str) -> Result<WordCount, &'static str> {
-    text.parse().ok().and_then(WordCount::from_words).ok_or("expected 12, 15, 18, 21 or 24")
+    text.parse()
+        .ok()
+        .and_then(WordCount::from_words)
+        .ok_or("expected 12, 15, 18, 21 or 24")
 }

@@ -29,7 +29,12 @@ impl DirectoryArgs {
     pub(super) fn path(&self) -> Result<Cow<'_, Path>, Error> {
         match &self.directory {
             Some(path) => Ok(Cow::Borrowed(path)),
-            None => Ok(Cow::Owned(env::home_dir().ok_or(Error::NoHome)?.join(".tetrad").join("keystore"))),
+            None => Ok(Cow::Owned(
+                env::home_dir()
+                    .ok_or(Error::NoHome)?
+                    .join(".tetrad")
+                    .join("keystore"),
+            )),
         }
     }
 }
@@ -44,7 +49,11 @@ pub struct EncryptionArgs {
 
 impl EncryptionArgs {
     pub(super) fn encrypt(&self, key: &SecretKey, password: &str) -> Result<Keystore, Error> {
-        let kdf = if self.light_kdf { Kdf::LIGHT } else { Kdf::STANDARD };
+        let kdf = if self.light_kdf {
+            Kdf::LIGHT
+        } else {
+            Kdf::STANDARD
+        };
         Keystore::encrypt(key, password.as_bytes(), kdf, &mut OsRng).map_err(Error::Encrypt)
     }
 }
@@ -56,7 +65,12 @@ pub(super) const DERIVATION: [&str; 4] = ["index", "hd_path", "passphrase", "pas
 #[derive(Debug, Args)]
 pub struct DerivationArgs {
     /// Index of the account under m/44'/60'/0'/0.
-    #[arg(long, value_name = "N", default_value_t = 0, conflicts_with = "hd_path")]
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 0,
+        conflicts_with = "hd_path"
+    )]
     pub index: u32,
     /// Full derivation path, for accounts of other wallets.
     #[arg(long, value_name = "PATH")]
@@ -71,11 +85,16 @@ pub struct DerivationArgs {
 
 impl DerivationArgs {
     pub(super) fn path(&self) -> Result<DerivationPath, PathError> {
-        self.hd_path.clone().map_or_else(|| DerivationPath::ethereum(self.index), Ok)
+        self.hd_path
+            .clone()
+            .map_or_else(|| DerivationPath::ethereum(self.index), Ok)
     }
 
     /// Returns the passphrase of a new mnemonic; empty without the option.
-    pub(super) fn new_passphrase(&self, secrets: &mut Secrets<'_>) -> Result<Zeroizing<String>, Error> {
+    pub(super) fn new_passphrase(
+        &self,
+        secrets: &mut Secrets<'_>,
+    ) -> Result<Zeroizing<String>, Error> {
         if !self.has_passphrase() {
             return Ok(Zeroizing::default());
         }
@@ -83,7 +102,11 @@ impl DerivationArgs {
     }
 
     /// Derives the key of an existing mnemonic.
-    pub(super) fn derive(&self, mnemonic: &Mnemonic, secrets: &mut Secrets<'_>) -> Result<SecretKey, Error> {
+    pub(super) fn derive(
+        &self,
+        mnemonic: &Mnemonic,
+        secrets: &mut Secrets<'_>,
+    ) -> Result<SecretKey, Error> {
         let path = self.path()?;
         let passphrase = if self.has_passphrase() {
             secrets.existing("passphrase", self.passphrase_file.as_deref())?
@@ -137,12 +160,15 @@ impl SourceArgs {
         if let Some(path) = &self.keystore_file {
             let keystore = read_keystore(path)?;
             let password = secrets.existing("password", self.source_password_file.as_deref())?;
-            return keystore.decrypt(password.as_bytes()).map_err(keystore_error(path));
+            return keystore
+                .decrypt(password.as_bytes())
+                .map_err(keystore_error(path));
         }
         let secret = secrets.existing("mnemonic or private key", None)?;
         // A mnemonic has spaces between its words, and a private key has none.
         if secret.trim().contains(char::is_whitespace) {
-            self.derivation.derive(&Mnemonic::from_phrase(&secret)?, secrets)
+            self.derivation
+                .derive(&Mnemonic::from_phrase(&secret)?, secrets)
         } else {
             Ok(SecretKey::from_hex(secret.trim())?)
         }

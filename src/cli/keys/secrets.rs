@@ -17,7 +17,10 @@ pub(super) struct Secrets<'a> {
 
 impl<'a> Secrets<'a> {
     pub(super) fn new(console: &'a mut dyn Console) -> Self {
-        Self { console, standard_input_read: false }
+        Self {
+            console,
+            standard_input_read: false,
+        }
     }
 
     /// Returns the text of a file, or of standard input when the path is `-`.
@@ -29,7 +32,10 @@ impl<'a> Secrets<'a> {
             if std::mem::replace(&mut self.standard_input_read, true) {
                 return Err(Error::StandardInputTwice);
             }
-            self.console.standard_input().take(limit).read_to_end(&mut bytes)
+            self.console
+                .standard_input()
+                .take(limit)
+                .read_to_end(&mut bytes)
         } else {
             File::open(path).and_then(|file| file.take(limit).read_to_end(&mut bytes))
         };
@@ -42,7 +48,11 @@ impl<'a> Secrets<'a> {
     }
 
     /// Reads an existing secret from a file or the console.
-    pub(super) fn existing(&mut self, what: &'static str, file: Option<&Path>) -> Result<Zeroizing<String>, Error> {
+    pub(super) fn existing(
+        &mut self,
+        what: &'static str,
+        file: Option<&Path>,
+    ) -> Result<Zeroizing<String>, Error> {
         match file {
             Some(path) => line_of(self.read(path)?, path),
             None => self.ask(what, &format!("{}: ", capitalised(what))),
@@ -50,11 +60,19 @@ impl<'a> Secrets<'a> {
     }
 
     /// Reads a new secret from a file, or twice from the console, since typing is not echoed.
-    pub(super) fn chosen(&mut self, what: &'static str, file: Option<&Path>) -> Result<Zeroizing<String>, Error> {
+    pub(super) fn chosen(
+        &mut self,
+        what: &'static str,
+        file: Option<&Path>,
+    ) -> Result<Zeroizing<String>, Error> {
         let Some(path) = file else {
             let first = self.ask(what, &format!("New {what}: "))?;
             let second = self.ask(what, &format!("The same {what} again: "))?;
-            return if first == second { Ok(first) } else { Err(Error::Different { what }) };
+            return if first == second {
+                Ok(first)
+            } else {
+                Err(Error::Different { what })
+            };
         };
         line_of(self.read(path)?, path)
     }
@@ -62,11 +80,17 @@ impl<'a> Secrets<'a> {
     /// Reads a new password, which may not be empty.
     pub(super) fn new_password(&mut self, file: Option<&Path>) -> Result<Zeroizing<String>, Error> {
         let password = self.chosen("password", file)?;
-        if password.is_empty() { Err(Error::EmptyPassword) } else { Ok(password) }
+        if password.is_empty() {
+            Err(Error::EmptyPassword)
+        } else {
+            Ok(password)
+        }
     }
 
     fn ask(&mut self, what: &'static str, question: &str) -> Result<Zeroizing<String>, Error> {
-        self.console.ask(question).map_err(|source| Error::NoTerminal { what, source })
+        self.console
+            .ask(question)
+            .map_err(|source| Error::NoTerminal { what, source })
     }
 }
 
@@ -82,5 +106,8 @@ fn line_of(text: Zeroizing<String>, path: &Path) -> Result<Zeroizing<String>, Er
 
 fn capitalised(what: &str) -> String {
     let mut characters = what.chars();
-    characters.next().map(|first| first.to_uppercase().chain(characters).collect()).unwrap_or_default()
+    characters
+        .next()
+        .map(|first| first.to_uppercase().chain(characters).collect())
+        .unwrap_or_default()
 }

@@ -17,7 +17,8 @@ use super::{
 };
 use crate::{
     account::{
-        AddressForms, ConsensusKey, DEFAULT_PUBLIC_KEY_TYPE, Hrp, Kind, PublicKeyForms, SecretKey, parse_address,
+        AddressForms, ConsensusKey, DEFAULT_PUBLIC_KEY_TYPE, Hrp, Kind, PublicKeyForms, SecretKey,
+        parse_address,
     },
     cli::address::PrefixArgs,
 };
@@ -88,23 +89,35 @@ impl ShowArgs {
         let mut secrets = Secrets::new(console);
         let hrp = &self.prefix.bech32_prefix;
         let shown = match (&self.consensus_key_file, self.bech) {
-            (Some(path), None | Some(Bech::Cons)) => show_consensus(&consensus_key(path, &mut secrets)?, hrp),
+            (Some(path), None | Some(Bech::Cons)) => {
+                show_consensus(&consensus_key(path, &mut secrets)?, hrp)
+            }
             (Some(_), Some(Bech::Acc | Bech::Val)) => return Err(Error::ConsensusKeyOnly),
             (None, Some(Bech::Cons)) => return Err(Error::ConsensusKeyNeeded),
-            (None, None | Some(Bech::Acc)) => self.show_account(&self.key(&mut secrets)?, Kind::Account),
-            (None, Some(Bech::Val)) => self.show_account(&self.key(&mut secrets)?, Kind::ValidatorOperator),
+            (None, None | Some(Bech::Acc)) => {
+                self.show_account(&self.key(&mut secrets)?, Kind::Account)
+            }
+            (None, Some(Bech::Val)) => {
+                self.show_account(&self.key(&mut secrets)?, Kind::ValidatorOperator)
+            }
         };
         if self.json {
             serde_json::to_writer_pretty(&mut *out, &shown).map_err(io::Error::from)?;
             writeln!(out)?;
         } else {
-            writeln!(out, "{}\n\n{}\n\n{}", shown.address, shown.addresses, shown.public_key)?;
+            writeln!(
+                out,
+                "{}\n\n{}\n\n{}",
+                shown.address, shown.addresses, shown.public_key
+            )?;
         }
         Ok(())
     }
 
     fn key(&self, secrets: &mut Secrets<'_>) -> Result<SecretKey, Error> {
-        let Some(text) = &self.address else { return self.source.key(secrets) };
+        let Some(text) = &self.address else {
+            return self.source.key(secrets);
+        };
         let address = parse_address(text, &self.prefix.bech32_prefix)?.address;
         Store::new(&self.directory.path()?).open(address, self.password_file.as_deref(), secrets)
     }

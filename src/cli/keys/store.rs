@@ -38,22 +38,36 @@ impl<'a> Store<'a> {
         let mut paths = Vec::new();
         for file in listing {
             let path = file.map_err(Error::file("read", self.directory))?.path();
-            let hidden = path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."));
+            let hidden = path
+                .file_name()
+                .is_some_and(|name| name.as_encoded_bytes().starts_with(b"."));
             if !hidden && path.is_file() {
                 paths.push(path);
             }
         }
         paths.sort();
-        Ok(paths.into_iter().map(|path| KeyFile { keystore: read_keystore(&path), path }).collect())
+        Ok(paths
+            .into_iter()
+            .map(|path| KeyFile {
+                keystore: read_keystore(&path),
+                path,
+            })
+            .collect())
     }
 
     /// Returns the first file that claims to hold the key of this account.
     pub(super) fn find(&self, address: Address) -> Result<(PathBuf, Keystore), Error> {
         let found = self.entries()?.into_iter().find_map(|entry| {
-            let keystore = entry.keystore.ok().filter(|keystore| keystore.address() == Some(address))?;
+            let keystore = entry
+                .keystore
+                .ok()
+                .filter(|keystore| keystore.address() == Some(address))?;
             Some((entry.path, keystore))
         });
-        found.ok_or_else(|| Error::NotFound { address, directory: self.directory.to_owned() })
+        found.ok_or_else(|| Error::NotFound {
+            address,
+            directory: self.directory.to_owned(),
+        })
     }
 
     /// Decrypts the key of this account with a password from a file or from the console.
@@ -65,7 +79,9 @@ impl<'a> Store<'a> {
     ) -> Result<SecretKey, Error> {
         let (path, keystore) = self.find(address)?;
         let password = secrets.existing("password", password_file)?;
-        keystore.decrypt(password.as_bytes()).map_err(keystore_error(&path))
+        keystore
+            .decrypt(password.as_bytes())
+            .map_err(keystore_error(&path))
     }
 
     /// Fails if the account's key is stored already; called before the user is asked for anything.
@@ -80,7 +96,9 @@ impl<'a> Store<'a> {
     /// Stores an encrypted key in a file of its own and returns the path.
     pub(super) fn add(&self, address: Address, keystore: &Keystore) -> Result<PathBuf, Error> {
         create_private_directory(self.directory).map_err(Error::file("create", self.directory))?;
-        let path = self.directory.join(format!("{}.json", hex::encode(address)));
+        let path = self
+            .directory
+            .join(format!("{}.json", hex::encode(address)));
         write_private(&path, keystore.to_json().as_bytes())?;
         Ok(path)
     }
@@ -110,10 +128,14 @@ pub(super) fn write_private(path: &Path, content: &[u8]) -> Result<(), Error> {
     };
     // Temporary files are created readable by their owner only, which renaming keeps.
     let mut file = NamedTempFile::new_in(directory).map_err(Error::file("write in", directory))?;
-    file.write_all(content).and_then(|()| file.as_file().sync_all()).map_err(Error::file("write", path))?;
+    file.write_all(content)
+        .and_then(|()| file.as_file().sync_all())
+        .map_err(Error::file("write", path))?;
     match file.persist_noclobber(path) {
         Ok(_) => {}
-        Err(error) if error.error.kind() == io::ErrorKind::AlreadyExists => return Err(Error::Exists(path.to_owned())),
+        Err(error) if error.error.kind() == io::ErrorKind::AlreadyExists => {
+            return Err(Error::Exists(path.to_owned()));
+        }
         Err(error) => return Err(Error::file("write", path)(error.error)),
     }
     sync_directory(directory).map_err(Error::file("write", directory))
@@ -122,7 +144,10 @@ pub(super) fn write_private(path: &Path, content: &[u8]) -> Result<(), Error> {
 #[cfg(unix)]
 fn create_private_directory(path: &Path) -> io::Result<()> {
     use std::os::unix::fs::DirBuilderExt;
-    fs::DirBuilder::new().recursive(true).mode(0o700).create(path)
+    fs::DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(path)
 }
 
 #[cfg(not(unix))]

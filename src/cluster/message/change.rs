@@ -6,8 +6,8 @@ use alloy_primitives::{Address, Bytes, U256};
 use crate::{
     block::{Transaction, decode_envelope},
     chain::{
-        Change, ChangeError, ChangeOutcome, DumpError, Edit, GenesisAccount, MAX_GAS_LIMIT, MAX_MINED_BLOCKS,
-        MIN_GAS_LIMIT, Pace, Setting,
+        Change, ChangeError, ChangeOutcome, DumpError, Edit, GenesisAccount, MAX_GAS_LIMIT,
+        MAX_MINED_BLOCKS, MIN_GAS_LIMIT, Pace, Setting,
     },
     codec::{Malformed, Reader, Writer},
     log::read_name,
@@ -53,7 +53,9 @@ pub(super) fn write(change: &Change, out: &mut Writer) -> Result<(), ChangeError
         Change::Rewind(number) => write_number(REWIND, *number, out),
         Change::Reorg { blocks } => {
             out.byte(REORG);
-            write_list(blocks, out, |block, out| write_list(block, out, write_transaction));
+            write_list(blocks, out, |block, out| {
+                write_list(block, out, write_transaction)
+            });
         }
         Change::Reset => out.byte(RESET),
         Change::Restart { .. } => return Err(ChangeError::Recorded),
@@ -86,15 +88,28 @@ pub(super) fn read(from: &mut Reader<'_>) -> Result<Change, Malformed> {
                 return Err(Malformed("number of blocks"));
             }
             let (first, interval) = (from.option(Reader::number)?, from.option(Reader::number)?);
-            Change::Mine { count, pace: Pace { first, interval, at_least: from.number()? } }
+            Change::Mine {
+                count,
+                pace: Pace {
+                    first,
+                    interval,
+                    at_least: from.number()?,
+                },
+            }
         }
         EDIT => Change::Edit(read_list(from, 2, read_edit)?),
         SNAPSHOT => Change::Snapshot { name: None },
-        NAMED_SNAPSHOT => Change::Snapshot { name: Some(read_name(from)?.into()) },
+        NAMED_SNAPSHOT => Change::Snapshot {
+            name: Some(read_name(from)?.into()),
+        },
         REVERT => Change::Revert(from.number()?),
-        ROLLBACK => Change::Rollback { depth: from.number()? },
+        ROLLBACK => Change::Rollback {
+            depth: from.number()?,
+        },
         REWIND => Change::Rewind(from.number()?),
-        REORG => Change::Reorg { blocks: read_list(from, 1, |from| read_list(from, 2, read_transaction))? },
+        REORG => Change::Reorg {
+            blocks: read_list(from, 1, |from| read_list(from, 2, read_transaction))?,
+        },
         RESET => Change::Reset,
         SET => match Setting::read(from)? {
             Setting::GasLimit(limit) if !(MIN_GAS_LIMIT..=MAX_GAS_LIMIT).contains(&limit) => {
@@ -178,7 +193,13 @@ fn read_edit(from: &mut Reader<'_>) -> Result<Edit, Malformed> {
 }
 
 fn write_account(account: &GenesisAccount, out: &mut Writer) {
-    let GenesisAccount { address, balance, nonce, code, storage } = account;
+    let GenesisAccount {
+        address,
+        balance,
+        nonce,
+        code,
+        storage,
+    } = account;
     out.raw(address.as_slice());
     out.wide(*balance);
     out.number(*nonce);
@@ -210,7 +231,9 @@ pub(super) fn write_transaction(transaction: &Transaction, out: &mut Writer) {
     let sender = transaction.is_impersonated().then_some(transaction.sender);
     out.option(sender, |out, sender| out.raw(sender.as_slice()));
     let envelope = &transaction.envelope;
-    out.string_with(envelope.encode_2718_len(), |bytes| bytes.extend_from_slice(&transaction.encode()));
+    out.string_with(envelope.encode_2718_len(), |bytes| {
+        bytes.extend_from_slice(&transaction.encode())
+    });
 }
 
 /// Decodes a transaction. The signature proves the sender, or is made that of an impersonated one.
@@ -218,7 +241,10 @@ pub(super) fn read_transaction(from: &mut Reader<'_>) -> Result<Transaction, Mal
     let impersonated = from.option(read_address)?;
     let envelope = decode_envelope(from.string()?).map_err(|_| Malformed("transaction"))?;
     match impersonated {
-        Some(sender) => Ok(Transaction::impersonated(envelope.into_typed_transaction(), sender)),
+        Some(sender) => Ok(Transaction::impersonated(
+            envelope.into_typed_transaction(),
+            sender,
+        )),
         None => Transaction::recover(envelope, true).map_err(|_| Malformed("signature")),
     }
 }

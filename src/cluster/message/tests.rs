@@ -14,8 +14,8 @@ use crate::{
     account::SecretKey,
     block::{CompressedKey, DecodeError, GasPrice, TransactionFields},
     chain::{
-        Dump, DumpError, Edit, Genesis, GenesisAccount, HistoryLimits, MAX_MINED_BLOCKS, Mining, Pace, Pruned, Setting,
-        Stopped, sign_transaction,
+        Dump, DumpError, Edit, Genesis, GenesisAccount, HistoryLimits, MAX_MINED_BLOCKS, Mining,
+        Pace, Pruned, Setting, Stopped, sign_transaction,
     },
     evm::{BlockError, ChainParams, Fork, Forks},
     log::AppendError,
@@ -39,16 +39,22 @@ struct Values {
 fn values() -> impl Strategy<Value = Values> {
     let number = || prop_oneof![Just(0), Just(u64::MAX), any::<u64>()];
     let bytes = || prop::collection::vec(any::<u8>(), 0..300);
-    (number(), any::<u128>(), any::<[u64; 4]>(), prop::option::of(number()), any::<String>(), bytes()).prop_map(
-        |(number, wei, wide, option, text, bytes)| Values {
+    (
+        number(),
+        any::<u128>(),
+        any::<[u64; 4]>(),
+        prop::option::of(number()),
+        any::<String>(),
+        bytes(),
+    )
+        .prop_map(|(number, wei, wide, option, text, bytes)| Values {
             number,
             wei,
             wide: U256::from_limbs(wide),
             option,
             text,
             bytes,
-        },
-    )
+        })
 }
 
 fn key() -> SecretKey {
@@ -58,12 +64,22 @@ fn key() -> SecretKey {
 fn fields(values: &Values, gas_price: GasPrice) -> TransactionFields {
     TransactionFields {
         value: values.wide,
-        ..TransactionFields::call(125, values.number, 21_000, gas_price, ADDRESS, values.bytes.clone().into())
+        ..TransactionFields::call(
+            125,
+            values.number,
+            21_000,
+            gas_price,
+            ADDRESS,
+            values.bytes.clone().into(),
+        )
     }
 }
 
 fn transactions(values: &Values) -> [Transaction; 3] {
-    let dynamic = GasPrice::Dynamic { max_fee: values.wei, max_tip: 1 };
+    let dynamic = GasPrice::Dynamic {
+        max_fee: values.wei,
+        max_tip: 1,
+    };
     [
         sign_transaction(&key(), fields(values, GasPrice::Fixed(values.wei)).into()).unwrap(),
         sign_transaction(&key(), fields(values, dynamic).into()).unwrap(),
@@ -73,7 +89,14 @@ fn transactions(values: &Values) -> [Transaction; 3] {
 
 /// All kinds of changes that have an encoding.
 fn changes(values: &Values) -> Vec<Change> {
-    let Values { number, wei, wide, option, bytes, .. } = values.clone();
+    let Values {
+        number,
+        wei,
+        wide,
+        option,
+        bytes,
+        ..
+    } = values.clone();
     let account = GenesisAccount {
         address: ADDRESS,
         balance: wide,
@@ -94,19 +117,35 @@ fn changes(values: &Values) -> Vec<Change> {
     ];
     let count = number % (MAX_MINED_BLOCKS + 1);
     vec![
-        Change::Mine { count, pace: Pace { first: option, interval: Some(number), at_least: number } },
-        Change::Mine { count: MAX_MINED_BLOCKS, pace: Pace::default() },
+        Change::Mine {
+            count,
+            pace: Pace {
+                first: option,
+                interval: Some(number),
+                at_least: number,
+            },
+        },
+        Change::Mine {
+            count: MAX_MINED_BLOCKS,
+            pace: Pace::default(),
+        },
         Change::Edit(edits),
         Change::Edit(Vec::new()),
         Change::Snapshot { name: None },
-        Change::Snapshot { name: Some("before the upgrade".into()) },
+        Change::Snapshot {
+            name: Some("before the upgrade".into()),
+        },
         Change::Revert(number),
         Change::Rollback { depth: number },
         Change::Rewind(number),
-        Change::Reorg { blocks: vec![vec![first, second], Vec::new(), vec![third]] },
+        Change::Reorg {
+            blocks: vec![vec![first, second], Vec::new(), vec![third]],
+        },
         Change::Reset,
         Change::Set(Setting::Mining(Mining::Instant)),
-        Change::Set(Setting::Mining(Mining::Interval(Duration::from_nanos(number)))),
+        Change::Set(Setting::Mining(Mining::Interval(Duration::from_nanos(
+            number,
+        )))),
         Change::Set(Setting::Mining(Mining::Manual)),
         Change::Set(Setting::NextBaseFee(number)),
         Change::Set(Setting::NextRandomness(HASH)),
@@ -126,11 +165,26 @@ fn changes(values: &Values) -> Vec<Change> {
 }
 
 fn requests(values: &Values) -> Vec<Request> {
-    let submissions =
-        transactions(values).map(|transaction| Request::submit(&Submission { transaction, sidecar: None }, false));
-    let selections = [PoolSelection::Transaction(HASH), PoolSelection::Sender(ADDRESS), PoolSelection::All];
+    let submissions = transactions(values).map(|transaction| {
+        Request::submit(
+            &Submission {
+                transaction,
+                sidecar: None,
+            },
+            false,
+        )
+    });
+    let selections = [
+        PoolSelection::Transaction(HASH),
+        PoolSelection::Sender(ADDRESS),
+        PoolSelection::All,
+    ];
     let mut all = Vec::from(submissions);
-    all.extend(changes(values).into_iter().map(|change| Request::Change { id: None, change }));
+    all.extend(
+        changes(values)
+            .into_iter()
+            .map(|change| Request::Change { id: None, change }),
+    );
     all.extend(changes(values).into_iter().map(identified));
     all.extend(selections.map(Request::Drop));
     all
@@ -138,7 +192,13 @@ fn requests(values: &Values) -> Vec<Request> {
 
 /// All errors of submitting a transaction.
 fn submit_errors(values: &Values) -> Vec<SubmitError> {
-    let Values { number, wei, wide, text, .. } = values.clone();
+    let Values {
+        number,
+        wei,
+        wide,
+        text,
+        ..
+    } = values.clone();
     let size = number as usize;
     vec![
         DecodeError::Malformed(text.clone()).into(),
@@ -146,27 +206,60 @@ fn submit_errors(values: &Values) -> Vec<SubmitError> {
         DecodeError::MissingSidecar.into(),
         DecodeError::Sidecar(text.clone()).into(),
         SubmitError::AlreadyKnown,
-        SubmitError::WrongChain { have: number, want: 125 },
+        SubmitError::WrongChain {
+            have: number,
+            want: 125,
+        },
         SubmitError::TypeNotSupported(number as u8),
-        SubmitError::Oversized { size, limit: 131_072 },
-        SubmitError::InitCodeSize { size, limit: 49_152 },
+        SubmitError::Oversized {
+            size,
+            limit: 131_072,
+        },
+        SubmitError::InitCodeSize {
+            size,
+            limit: 49_152,
+        },
         SubmitError::BlockGasLimit,
-        SubmitError::TransactionGasCap { cap: 1 << 24, gas: number },
-        SubmitError::TipAboveFeeCap { tip: wei, max: u128::MAX },
-        SubmitError::Underpriced { tip: 0, minimum: wei },
-        SubmitError::IntrinsicGas { gas: number, needed: 21_000 },
-        SubmitError::FloorDataGas { gas: number, needed: 21_000 },
-        SubmitError::NonceTooLow { next: number, nonce: 3 },
+        SubmitError::TransactionGasCap {
+            cap: 1 << 24,
+            gas: number,
+        },
+        SubmitError::TipAboveFeeCap {
+            tip: wei,
+            max: u128::MAX,
+        },
+        SubmitError::Underpriced {
+            tip: 0,
+            minimum: wei,
+        },
+        SubmitError::IntrinsicGas {
+            gas: number,
+            needed: 21_000,
+        },
+        SubmitError::FloorDataGas {
+            gas: number,
+            needed: 21_000,
+        },
+        SubmitError::NonceTooLow {
+            next: number,
+            nonce: 3,
+        },
         SubmitError::NonceMax(ADDRESS),
         SubmitError::SenderHasCode(ADDRESS),
-        SubmitError::InsufficientFunds { balance: wide, cost: U256::MAX },
+        SubmitError::InsufficientFunds {
+            balance: wide,
+            cost: U256::MAX,
+        },
         SubmitError::ReplacementUnderpriced,
         SubmitError::Blobs(text.clone()),
         SubmitError::EmptyAuthorizationList,
         SubmitError::PoolFull,
         SubmitError::Outbid,
         SubmitError::FutureReplacesPending,
-        SubmitError::AccountLimit { count: size, bytes: size },
+        SubmitError::AccountLimit {
+            count: size,
+            bytes: size,
+        },
         SubmitError::Evicted,
         SubmitError::Expired,
         SubmitError::Dropped(text.clone()),
@@ -189,9 +282,17 @@ fn change_errors(values: &Values) -> Vec<ChangeError> {
         BlockError::NoSystemContract(ADDRESS).into(),
         // The inner type is private to the EVM.
         serde_json::from_str(r#"{"Block": {"Deposit": null}}"#).unwrap(),
-        AppendError::Conflict { expected: number, end: 1 }.into(),
+        AppendError::Conflict {
+            expected: number,
+            end: 1,
+        }
+        .into(),
         AppendError::TooLarge(number as usize).into(),
-        AppendError::Unknown { file: "log-1".to_owned(), reason: text.clone() }.into(),
+        AppendError::Unknown {
+            file: "log-1".to_owned(),
+            reason: text.clone(),
+        }
+        .into(),
         Pruned(number).into(),
         ChangeError::Transaction(HASH),
         ChangeError::Timestamp(number),
@@ -201,7 +302,12 @@ fn change_errors(values: &Values) -> Vec<ChangeError> {
         ChangeError::Recorded,
         DumpError::Signature(text.clone(), DecodeError::Signature).into(),
         DumpError::Receipts(number, 1, 2).into(),
-        DumpError::Root { number, expected: HASH, found: B256::ZERO }.into(),
+        DumpError::Root {
+            number,
+            expected: HASH,
+            found: B256::ZERO,
+        }
+        .into(),
         DumpError::Changes(1, 2).into(),
         DumpError::TooLate(number, number).into(),
         DumpError::Recorded.into(),
@@ -232,19 +338,43 @@ fn responses(values: &Values) -> Vec<Response> {
         Outcome::InProgress,
     ];
     outcomes.extend(done.map(|outcome| Outcome::Changed(Ok(outcome))));
-    outcomes.extend(submit_errors(values).into_iter().map(|error| Outcome::Submitted(Err(error))));
-    outcomes.extend(change_errors(values).into_iter().map(|error| Outcome::Changed(Err(error))));
-    outcomes.into_iter().map(|outcome| Response { height: number, outcome }).collect()
+    outcomes.extend(
+        submit_errors(values)
+            .into_iter()
+            .map(|error| Outcome::Submitted(Err(error))),
+    );
+    outcomes.extend(
+        change_errors(values)
+            .into_iter()
+            .map(|error| Outcome::Changed(Err(error))),
+    );
+    outcomes
+        .into_iter()
+        .map(|outcome| Response {
+            height: number,
+            outcome,
+        })
+        .collect()
 }
 
 fn identified(change: Change) -> Request {
-    Request::Change { id: Some(u64::MAX - 1), change }
+    Request::Change {
+        id: Some(u64::MAX - 1),
+        change,
+    }
 }
 
 /// The request with all fields, also those that are computed when they are first used.
 fn shown(request: &Request) -> String {
-    if let Request::Change { change: Change::Reorg { blocks }, .. } = request {
-        blocks.iter().flatten().for_each(|transaction| _ = transaction.hash());
+    if let Request::Change {
+        change: Change::Reorg { blocks },
+        ..
+    } = request
+    {
+        blocks
+            .iter()
+            .flatten()
+            .for_each(|transaction| _ = transaction.hash());
     }
     format!("{request:?}")
 }
@@ -351,14 +481,25 @@ fn a_blob_transaction_is_forwarded_with_its_blobs() {
     ];
     for sidecar in sidecars {
         let hashes = sidecar.versioned_hashes().collect();
-        let gas_price = GasPrice::Dynamic { max_fee: 10, max_tip: 1 };
+        let gas_price = GasPrice::Dynamic {
+            max_fee: 10,
+            max_tip: 1,
+        };
         let call = TransactionFields::call(125, 0, 21_000, gas_price, ADDRESS, Bytes::new());
-        let fields = TransactionFields { blobs: Some((hashes, 10)), ..call };
+        let fields = TransactionFields {
+            blobs: Some((hashes, 10)),
+            ..call
+        };
         let transaction = sign_transaction(&key(), fields.into()).unwrap();
-        let submission = Submission { transaction, sidecar: Some(Box::new(sidecar)) };
+        let submission = Submission {
+            transaction,
+            sidecar: Some(Box::new(sidecar)),
+        };
 
         let bytes = Request::submit(&submission, true).encode().unwrap();
-        let Request::Submit { raw, .. } = Request::decode(&bytes).unwrap() else { panic!("another request") };
+        let Request::Submit { raw, .. } = Request::decode(&bytes).unwrap() else {
+            panic!("another request")
+        };
         let received = Submission::decode(&raw).unwrap();
         assert_eq!(received.transaction.hash(), submission.transaction.hash());
         assert_eq!(received.transaction.sender, key().address());
@@ -369,17 +510,32 @@ fn a_blob_transaction_is_forwarded_with_its_blobs() {
 #[test]
 fn a_sender_is_proved_by_the_signature_or_marked_as_impersonated() {
     let gas_price = GasPrice::Fixed(1);
-    let unsigned = || TransactionFields::call(125, 0, 21_000, gas_price, ADDRESS, Bytes::new()).into();
+    let unsigned =
+        || TransactionFields::call(125, 0, 21_000, gas_price, ADDRESS, Bytes::new()).into();
     let signed = sign_transaction(&key(), unsigned()).unwrap();
     // A node that claims another sender for a signed transaction.
-    let forged = Transaction { sender: ADDRESS, ..signed.clone() };
+    let forged = Transaction {
+        sender: ADDRESS,
+        ..signed.clone()
+    };
     for request in [
-        Request::submit(&Submission { transaction: forged.clone(), sidecar: None }, false),
-        identified(Change::Reorg { blocks: vec![vec![forged]] }),
+        Request::submit(
+            &Submission {
+                transaction: forged.clone(),
+                sidecar: None,
+            },
+            false,
+        ),
+        identified(Change::Reorg {
+            blocks: vec![vec![forged]],
+        }),
     ] {
         let sender = match Request::decode(&request.encode().unwrap()).unwrap() {
             Request::Submit { raw, .. } => Submission::decode(&raw).unwrap().transaction.sender,
-            Request::Change { change: Change::Reorg { blocks }, .. } => blocks[0][0].sender,
+            Request::Change {
+                change: Change::Reorg { blocks },
+                ..
+            } => blocks[0][0].sender,
             other => panic!("{other:?}"),
         };
         assert_eq!(sender, key().address());
@@ -388,38 +544,78 @@ fn a_sender_is_proved_by_the_signature_or_marked_as_impersonated() {
     let impersonated = Transaction::impersonated(unsigned(), ADDRESS);
     // A node that passes an impersonated account's transaction off as signed.
     let key = CompressedKey::new(key().public_key().compressed());
-    let forged = Transaction { public_key: Some(key), ..impersonated.clone() };
-    let request = Request::submit(&Submission { transaction: forged.clone(), sidecar: None }, false);
+    let forged = Transaction {
+        public_key: Some(key),
+        ..impersonated.clone()
+    };
+    let request = Request::submit(
+        &Submission {
+            transaction: forged.clone(),
+            sidecar: None,
+        },
+        false,
+    );
     let Request::Submit { raw, .. } = Request::decode(&request.encode().unwrap()).unwrap() else {
         panic!("another request")
     };
-    assert!(matches!(Submission::decode(&raw), Err(DecodeError::Signature)));
-    let reorg = identified(Change::Reorg { blocks: vec![vec![forged]] });
-    assert_eq!(Request::decode(&reorg.encode().unwrap()).unwrap_err(), Malformed("signature").into());
+    assert!(matches!(
+        Submission::decode(&raw),
+        Err(DecodeError::Signature)
+    ));
+    let reorg = identified(Change::Reorg {
+        blocks: vec![vec![forged]],
+    });
+    assert_eq!(
+        Request::decode(&reorg.encode().unwrap()).unwrap_err(),
+        Malformed("signature").into()
+    );
 
     // A node that gives an impersonated account's transaction the signature of another.
-    let mixed = Transaction { envelope: signed.envelope.clone(), ..impersonated.clone() };
-    let request = Request::submit(&Submission { transaction: mixed, sidecar: None }, false);
-    let Request::SubmitImpersonated { transaction: received, .. } =
-        Request::decode(&request.encode().unwrap()).unwrap()
+    let mixed = Transaction {
+        envelope: signed.envelope.clone(),
+        ..impersonated.clone()
+    };
+    let request = Request::submit(
+        &Submission {
+            transaction: mixed,
+            sidecar: None,
+        },
+        false,
+    );
+    let Request::SubmitImpersonated {
+        transaction: received,
+        ..
+    } = Request::decode(&request.encode().unwrap()).unwrap()
     else {
         panic!("another request")
     };
-    assert_eq!((received.hash(), received.sender), (impersonated.hash(), ADDRESS));
+    assert_eq!(
+        (received.hash(), received.sender),
+        (impersonated.hash(), ADDRESS)
+    );
 
     let out = &mut begin();
     out.byte(SUBMIT_IMPERSONATED);
     out.byte(0);
     change::write_transaction(&signed, out);
-    assert_eq!(Request::decode(out.bytes()).unwrap_err(), Malformed("sender").into());
+    assert_eq!(
+        Request::decode(out.bytes()).unwrap_err(),
+        Malformed("sender").into()
+    );
 }
 
 #[test]
 fn an_error_of_the_system_keeps_its_text() {
     let source = io::Error::from_raw_os_error(28);
-    let error = ChangeError::Append(AppendError::Refused { file: "log-1".to_owned(), source });
+    let error = ChangeError::Append(AppendError::Refused {
+        file: "log-1".to_owned(),
+        source,
+    });
     let text = error.to_string();
-    let response = Response { height: 0, outcome: Outcome::Changed(Err(error)) };
+    let response = Response {
+        height: 0,
+        outcome: Outcome::Changed(Err(error)),
+    };
     let received = Response::decode(&response.encode()).unwrap();
     assert!(matches!(&received.outcome, Outcome::Changed(Err(error)) if error.to_string() == text));
     assert_eq!(error_text(received.outcome), error_text(response.outcome));
@@ -439,12 +635,20 @@ fn changes_to_another_chain_have_the_error_of_a_chain_in_a_data_directory() {
         cosmos: Default::default(),
     });
     let dump: Dump = serde_json::from_str(r#"{"accounts": {}}"#).unwrap();
-    let dump = dump.prepare(params.clone(), HistoryLimits::default()).unwrap();
+    let dump = dump
+        .prepare(params.clone(), HistoryLimits::default())
+        .unwrap();
     let head = Genesis::empty(0, 30_000_000).build(params).unwrap();
-    let restart = identified(Change::Restart { head: Box::new(head), gas_limit: 30_000_000 });
+    let restart = identified(Change::Restart {
+        head: Box::new(head),
+        gas_limit: 30_000_000,
+    });
     assert!(matches!(restart.encode(), Err(ChangeError::Recorded)));
     let load = identified(Change::Load(dump));
-    assert!(matches!(load.encode(), Err(ChangeError::Dump(DumpError::Recorded))));
+    assert!(matches!(
+        load.encode(),
+        Err(ChangeError::Dump(DumpError::Recorded))
+    ));
 }
 
 #[test]
@@ -457,19 +661,28 @@ fn another_version_is_refused_by_name() {
         error.to_string(),
         "a message of version 2, but this node has version 1: run the same release on all nodes"
     );
-    assert_eq!(Response::decode(&request).unwrap_err(), MessageError::Version(2));
+    assert_eq!(
+        Response::decode(&request).unwrap_err(),
+        MessageError::Version(2)
+    );
     assert!(Request::decode(&[]).is_err());
 }
 
 #[test]
 fn changes_beyond_the_limits_of_the_methods_are_refused() {
     for change in [
-        Change::Mine { count: MAX_MINED_BLOCKS + 1, pace: Pace::default() },
+        Change::Mine {
+            count: MAX_MINED_BLOCKS + 1,
+            pace: Pace::default(),
+        },
         Change::Set(Setting::GasLimit(4_999)),
         Change::Set(Setting::GasLimit(1 << 63)),
     ] {
         let bytes = identified(change).encode().unwrap();
-        assert!(matches!(Request::decode(&bytes), Err(MessageError::Malformed(_))));
+        assert!(matches!(
+            Request::decode(&bytes),
+            Err(MessageError::Malformed(_))
+        ));
     }
 }
 

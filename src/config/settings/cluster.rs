@@ -12,7 +12,10 @@ use crate::{
     redact,
 };
 
-const ROLES: [(&str, ClusterRole); 2] = [("auto", ClusterRole::Auto), ("follower", ClusterRole::Follower)];
+const ROLES: [(&str, ClusterRole); 2] = [
+    ("auto", ClusterRole::Auto),
+    ("follower", ClusterRole::Follower),
+];
 
 /// The port of NATS servers.
 const PORT: u16 = 4222;
@@ -35,7 +38,11 @@ pub(super) const SECTION: Section = Section {
             read: |config, given| {
                 let servers: Vec<Url> = given.each(server)?;
                 for (at, url) in servers.iter().enumerate() {
-                    if servers.iter().take(at).any(|other| address(other) == address(url)) {
+                    if servers
+                        .iter()
+                        .take(at)
+                        .any(|other| address(other) == address(url))
+                    {
                         return Err(format!("{} is listed twice", redact::origin(url.as_str())));
                     }
                 }
@@ -43,11 +50,21 @@ pub(super) const SECTION: Section = Section {
                 Ok(())
             },
             show: |config| show::list(&config.cluster.servers),
-            redact: Some(|config| show::list(config.cluster.servers.iter().map(|url| redact::origin(url.as_str())))),
+            redact: Some(|config| {
+                show::list(
+                    config
+                        .cluster
+                        .servers
+                        .iter()
+                        .map(|url| redact::origin(url.as_str())),
+                )
+            }),
             check: |config| {
                 let why = match config {
                     _ if !config.cluster.is_enabled() => return Ok(()),
-                    _ if config.fork.url.is_some() => "cannot be combined with fork.url: a fork lives in memory",
+                    _ if config.fork.url.is_some() => {
+                        "cannot be combined with fork.url: a fork lives in memory"
+                    }
                     _ if !config.import.is_empty() => {
                         "cannot be combined with import: import into a data directory without a cluster, and make it \
                          the first node with `tetrad cluster init`"
@@ -70,9 +87,13 @@ pub(super) const SECTION: Section = Section {
             help: "Name of the cluster: at most 32 letters, digits, - and _",
             details: "Part of the names of streams, buckets and subjects: clusters with different names can share NATS \
                       servers.",
-            read: |config, given| given.checked(ClusterConfig::check_name, &mut config.cluster.name),
+            read: |config, given| {
+                given.checked(ClusterConfig::check_name, &mut config.cluster.name)
+            },
             show: |config| show::text(&config.cluster.name),
-            check: |config| only_in_a_cluster(config, config.cluster.name != ClusterConfig::default().name),
+            check: |config| {
+                only_in_a_cluster(config, config.cluster.name != ClusterConfig::default().name)
+            },
             ..Setting::BLANK
         },
         Setting {
@@ -186,7 +207,13 @@ fn only_in_a_cluster(config: &Config, set: bool) -> Result<(), String> {
 /// Rejects a file for TLS unless all servers are reached over TLS.
 fn only_over_tls(config: &Config, set: bool) -> Result<(), String> {
     only_in_a_cluster(config, set)?;
-    match set && config.cluster.servers.iter().any(|url| url.scheme() != "tls") {
+    match set
+        && config
+            .cluster
+            .servers
+            .iter()
+            .any(|url| url.scheme() != "tls")
+    {
         true => Err("requires tls:// in every URL of cluster.servers".to_owned()),
         false => Ok(()),
     }
@@ -194,14 +221,20 @@ fn only_over_tls(config: &Config, set: bool) -> Result<(), String> {
 
 fn server(text: &str) -> Result<Url, String> {
     // Without a scheme it is not known which part is a password.
-    let shown = if text.contains("://") { format!(", got `{}`", redact::url(text)) } else { String::new() };
+    let shown = if text.contains("://") {
+        format!(", got `{}`", redact::url(text))
+    } else {
+        String::new()
+    };
     let wrong = |what: &str| format!("expected URLs such as nats://10.0.0.1:4222{shown} ({what})");
     let url: Url = text.parse().map_err(|error| wrong(&format!("{error}")))?;
     match url.scheme() {
         _ if !text.contains("://") => Err(wrong("no scheme")),
         "nats" | "tls" if url.host_str().is_none_or(str::is_empty) => Err(wrong("no host")),
         "nats" | "tls" if !matches!(url.path(), "" | "/") => Err(wrong("a path")),
-        "nats" | "tls" if url.query().is_some() || url.fragment().is_some() => Err(wrong("a query or fragment")),
+        "nats" | "tls" if url.query().is_some() || url.fragment().is_some() => {
+            Err(wrong("a query or fragment"))
+        }
         "nats" | "tls" => Ok(url),
         _ => Err(wrong("neither nats nor tls")),
     }
@@ -209,5 +242,8 @@ fn server(text: &str) -> Result<Url, String> {
 
 /// The host and port of a server.
 fn address(url: &Url) -> (String, u16) {
-    (url.host_str().unwrap_or_default().to_ascii_lowercase(), url.port().unwrap_or(PORT))
+    (
+        url.host_str().unwrap_or_default().to_ascii_lowercase(),
+        url.port().unwrap_or(PORT),
+    )
 }

@@ -30,7 +30,13 @@ pub(super) const SECTION: Section = Section {
             example: "\"https://rpc.example.org\"",
             read: |config, given| given.checked(|text| url(text).map(Some), &mut config.fork.url),
             show: |config| config.fork.url.as_ref().and_then(show::text),
-            redact: Some(|config| config.fork.url.as_ref().and_then(|url| show::text(redact::url(url.as_str())))),
+            redact: Some(|config| {
+                config
+                    .fork
+                    .url
+                    .as_ref()
+                    .and_then(|url| show::text(redact::url(url.as_str())))
+            }),
             ..Setting::BLANK
         },
         Setting {
@@ -61,8 +67,24 @@ pub(super) const SECTION: Section = Section {
                 config.fork.headers = given.each(header)?;
                 Ok(())
             },
-            show: |config| show::list(config.fork.headers.iter().map(|(name, value)| format!("{name}: {value}"))),
-            redact: Some(|config| show::list(config.fork.headers.iter().map(|(name, _)| format!("{name}: …")))),
+            show: |config| {
+                show::list(
+                    config
+                        .fork
+                        .headers
+                        .iter()
+                        .map(|(name, value)| format!("{name}: {value}")),
+                )
+            },
+            redact: Some(|config| {
+                show::list(
+                    config
+                        .fork
+                        .headers
+                        .iter()
+                        .map(|(name, _)| format!("{name}: …")),
+                )
+            }),
             check: |config| only_on_a_fork(config, !config.fork.headers.is_empty()),
             ..Setting::BLANK
         },
@@ -106,18 +128,26 @@ fn only_on_a_fork(config: &Config, set: bool) -> Result<(), String> {
 }
 
 fn url(text: &str) -> Result<Url, String> {
-    let url: Url = text.parse().map_err(|error| format!("expected a URL ({error})"))?;
+    let url: Url = text
+        .parse()
+        .map_err(|error| format!("expected a URL ({error})"))?;
     match url.scheme() {
         "http" | "https" => Ok(url),
-        other => Err(format!("expected a URL that begins with http:// or https://, got {other}://")),
+        other => Err(format!(
+            "expected a URL that begins with http:// or https://, got {other}://"
+        )),
     }
 }
 
 fn header(text: &str) -> Result<(String, String), String> {
     // The value may be a secret: it is not repeated.
-    let (name, value) = text.split_once(':').ok_or("expected headers such as `Name: value`")?;
+    let (name, value) = text
+        .split_once(':')
+        .ok_or("expected headers such as `Name: value`")?;
     let (name, value) = (name.trim(), value.trim());
-    HeaderName::from_bytes(name.as_bytes()).map_err(|_| format!("`{name}` is not a valid header name"))?;
-    HeaderValue::from_str(value).map_err(|_| format!("the value of header `{name}` has forbidden characters"))?;
+    HeaderName::from_bytes(name.as_bytes())
+        .map_err(|_| format!("`{name}` is not a valid header name"))?;
+    HeaderValue::from_str(value)
+        .map_err(|_| format!("the value of header `{name}` has forbidden characters"))?;
     Ok((name.to_owned(), value.to_owned()))
 }

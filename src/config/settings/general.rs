@@ -14,10 +14,16 @@ use crate::{
     web::{HostName, Hosts, Origin, Origins},
 };
 
-const PROFILES: [(&str, Profile); 2] = [("development", Profile::Development), ("production", Profile::Production)];
-const TIMESTAMPS: [(&str, BlockTimestamps); 2] =
-    [("shared", BlockTimestamps::Shared), ("increasing", BlockTimestamps::Increasing)];
-const DURABILITIES: [(&str, Durability); 2] = [("fsync", Durability::Fsync), ("os", Durability::Os)];
+const PROFILES: [(&str, Profile); 2] = [
+    ("development", Profile::Development),
+    ("production", Profile::Production),
+];
+const TIMESTAMPS: [(&str, BlockTimestamps); 2] = [
+    ("shared", BlockTimestamps::Shared),
+    ("increasing", BlockTimestamps::Increasing),
+];
+const DURABILITIES: [(&str, Durability); 2] =
+    [("fsync", Durability::Fsync), ("os", Durability::Os)];
 const LOG_FORMATS: [(&str, LogFormat); 2] = [("text", LogFormat::Text), ("json", LogFormat::Json)];
 
 pub(super) const SECTION: Section = Section {
@@ -70,7 +76,9 @@ pub(super) const SECTION: Section = Section {
                 Ok(())
             },
             show: |config| show::address_or_off(config.ws_listen),
-            check: |config| match config.ws_listen == Some(config.listen) && config.listen.port() != 0 {
+            check: |config| match config.ws_listen == Some(config.listen)
+                && config.listen.port() != 0
+            {
                 true => Err("the same address as listen; choose another port, or off".to_owned()),
                 false => Ok(()),
             },
@@ -84,7 +92,9 @@ pub(super) const SECTION: Section = Section {
                 let parse = |text: &str| match text {
                     "beside" => Ok(MetricsAt::Beside),
                     "off" => Ok(MetricsAt::Off),
-                    address => listen_address(address, "127.0.0.1:9125, beside or off").map(MetricsAt::Own),
+                    address => {
+                        listen_address(address, "127.0.0.1:9125, beside or off").map(MetricsAt::Own)
+                    }
                 };
                 given.checked(parse, &mut config.metrics)
             },
@@ -109,7 +119,9 @@ pub(super) const SECTION: Section = Section {
             placeholder: "ADDR:PORT|off",
             help: "Address of a listener for the Cosmos gateway's REST alone, whose usual port is 1317",
             details: "The main listener serves it as well.",
-            read: |config, given| given.address_or_off("127.0.0.1:1317", &mut config.cosmos_rest_listen),
+            read: |config, given| {
+                given.address_or_off("127.0.0.1:1317", &mut config.cosmos_rest_listen)
+            },
             show: |config| show::address_or_off(config.cosmos_rest_listen),
             ..Setting::BLANK
         },
@@ -145,7 +157,10 @@ pub(super) const SECTION: Section = Section {
             details: "For example [\"https://dapp.example\"]. Only browsers respect it. The routes under /api/admin are open to the \
                       node's own page and to origins that are listed by name, not to all.",
             read: |config, given| {
-                let parse = |text: &str| text.parse::<Origin>().map_err(|what| format!("{what}, got `{text}`"));
+                let parse = |text: &str| {
+                    text.parse::<Origin>()
+                        .map_err(|what| format!("{what}, got `{text}`"))
+                };
                 config.origins = match given.items().as_slice() {
                     ["*"] => Origins::Any,
                     _ => Origins::Listed(given.each(parse)?),
@@ -168,7 +183,10 @@ pub(super) const SECTION: Section = Section {
                       since a page could make its own name resolve to the node (DNS rebinding): list the names under \
                       which a proxy or other containers reach the node.",
             read: |config, given| {
-                let parse = |text: &str| text.parse::<HostName>().map_err(|what| format!("{what}, got `{text}`"));
+                let parse = |text: &str| {
+                    text.parse::<HostName>()
+                        .map_err(|what| format!("{what}, got `{text}`"))
+                };
                 config.hosts = match given.items().as_slice() {
                     ["*"] => Hosts::Any,
                     _ => Hosts::Listed(given.each(parse)?),
@@ -217,12 +235,17 @@ pub(super) const SECTION: Section = Section {
             kind: Kind::Switch,
             help: "Seal blocks on demand only (evm_mine)",
             details: "Requires development methods: without them no block is ever sealed.",
-            excludes: &[("block-time", "blocks are sealed either on demand or at an interval")],
-            check: |config| match config.no_mining && config.profile == Profile::Production {
+            excludes: &[(
+                "block-time",
+                "blocks are sealed either on demand or at an interval",
+            )],
+            check: |config| {
+                match config.no_mining && config.profile == Profile::Production {
                 true => {
                     Err("the production profile has no methods that seal blocks on demand; leave it out".to_owned())
                 }
                 false => Ok(()),
+            }
             },
             read: |config, given| given.switch(&mut config.no_mining),
             show: |config| show::switch(config.no_mining),
@@ -242,8 +265,12 @@ pub(super) const SECTION: Section = Section {
                 Ok(())
             },
             show: |config| show::choice(&TIMESTAMPS, &config.block_timestamps()),
-            check: |config| match config.genesis.is_some() && config.block_timestamps == Some(BlockTimestamps::Shared) {
-                true => Err("a chain from a genesis file has Ethereum's rules; leave it out".to_owned()),
+            check: |config| match config.genesis.is_some()
+                && config.block_timestamps == Some(BlockTimestamps::Shared)
+            {
+                true => {
+                    Err("a chain from a genesis file has Ethereum's rules; leave it out".to_owned())
+                }
                 false => Ok(()),
             },
             ..Setting::BLANK
@@ -323,7 +350,9 @@ pub(super) const SECTION: Section = Section {
             help: "Mnemonic of the development accounts",
             read: |config, given| {
                 let parse = |words: &str| {
-                    Mnemonic::from_phrase(words).map(|_| words.to_owned()).map_err(|error| error.to_string())
+                    Mnemonic::from_phrase(words)
+                        .map(|_| words.to_owned())
+                        .map_err(|error| error.to_string())
                 };
                 given.checked(parse, &mut config.mnemonic)
             },
@@ -353,8 +382,10 @@ pub(super) const SECTION: Section = Section {
             help: "Balance of each development account in whole coins",
             excludes: &[("genesis", "the genesis file decides what accounts have")],
             read: |config, given| {
-                let parse =
-                    |text: &str| parse_ether(text).map_err(|_| format!("expected an amount of coins, got `{text}`"));
+                let parse = |text: &str| {
+                    parse_ether(text)
+                        .map_err(|_| format!("expected an amount of coins, got `{text}`"))
+                };
                 given.checked(parse, &mut config.balance)
             },
             show: |config| {
@@ -375,7 +406,13 @@ pub(super) const SECTION: Section = Section {
             must_exist: true,
             read: |config, given| given.path(&mut config.genesis),
             show: |config| show::path(config.genesis.as_ref()),
-            check: |config| not_on_a_fork(config, config.genesis.is_some(), "a fork has the other chain's first block"),
+            check: |config| {
+                not_on_a_fork(
+                    config,
+                    config.genesis.is_some(),
+                    "a fork has the other chain's first block",
+                )
+            },
             ..Setting::BLANK
         },
         Setting {
@@ -386,7 +423,13 @@ pub(super) const SECTION: Section = Section {
             must_exist: true,
             read: |config, given| given.paths(&mut config.import),
             show: |config| show::paths(&config.import),
-            check: |config| not_on_a_fork(config, !config.import.is_empty(), "a fork has the other chain's blocks"),
+            check: |config| {
+                not_on_a_fork(
+                    config,
+                    !config.import.is_empty(),
+                    "a fork has the other chain's blocks",
+                )
+            },
             ..Setting::BLANK
         },
         Setting {
@@ -406,7 +449,9 @@ pub(super) const SECTION: Section = Section {
             example: "\"/var/lib/tetrad\"",
             read: |config, given| given.path(&mut config.data_dir),
             show: |config| show::path(config.data_dir.as_ref()),
-            check: |config| not_on_a_fork(config, config.data_dir.is_some(), "a fork lives in memory"),
+            check: |config| {
+                not_on_a_fork(config, config.data_dir.is_some(), "a fork lives in memory")
+            },
             ..Setting::BLANK
         },
         Setting {
@@ -433,7 +478,10 @@ pub(super) const SECTION: Section = Section {
             name: "solc-directory",
             placeholder: "DIR",
             help: "Directory of Solidity compilers, with which the explorer API verifies sources",
-            excludes: &[("no-explorer", "it is the explorer API that verifies sources")],
+            excludes: &[(
+                "no-explorer",
+                "it is the explorer API that verifies sources",
+            )],
             details: "The folders of svm (`~/.svm`) and hardhat (`~/.cache/hardhat-nodejs/compilers-v2`) can be used, and any \
                       with programs named like `solc-0.8.24` or `solc-v0.8.24+commit.e11b9ed9`. Anyone who reaches the node can \
                       then have it compile sources.",
@@ -521,7 +569,10 @@ pub(super) const SECTION: Section = Section {
             placeholder: "0-4",
             help: "Detail in which transactions are printed: 1 adds arguments (-v), 2 events, 3 calls of failed ones, 4 \
                    calls of all",
-            counter: Some(('v', "Print transactions in more detail, up to -vvvv; see --verbosity")),
+            counter: Some((
+                'v',
+                "Print transactions in more detail, up to -vvvv; see --verbosity",
+            )),
             read: |config, given| given.integer(0..=4, &mut config.console.verbosity),
             show: |config| show::integer(config.console.verbosity),
             ..Setting::BLANK
@@ -552,7 +603,9 @@ pub(super) const SECTION: Section = Section {
             read: |config, given| {
                 let parse = |text: &str| {
                     let filter = tracing_subscriber::EnvFilter::try_new(text);
-                    filter.map(|_| text.to_owned()).map_err(|error| error.to_string())
+                    filter
+                        .map(|_| text.to_owned())
+                        .map_err(|error| error.to_string())
                 };
                 given.checked(parse, &mut config.log_level)
             },

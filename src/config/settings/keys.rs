@@ -24,7 +24,9 @@ pub(super) const TLS: Section = Section {
             },
             show: |config| show_tls(config, |files| &files.certificate),
             check: |config| match &config.tls {
-                Some(files) if files.key.as_os_str().is_empty() => Err("tls.key-file is missing".to_owned()),
+                Some(files) if files.key.as_os_str().is_empty() => {
+                    Err("tls.key-file is missing".to_owned())
+                }
                 _ => Ok(()),
             },
             ..Setting::BLANK
@@ -105,5 +107,11 @@ pub(super) const KEYS: Section = Section {
 };
 
 fn show_tls(config: &Config, file: fn(&TlsFiles) -> &PathBuf) -> Option<toml::Value> {
-    show::path(config.tls.as_ref().map(file).filter(|file| !file.as_os_str().is_empty()))
+    show::path(
+        config
+            .tls
+            .as_ref()
+            .map(file)
+            .filter(|file| !file.as_os_str().is_empty()),
+    )
 }

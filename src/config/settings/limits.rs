@@ -87,7 +87,9 @@ pub(super) const SECTION: Section = Section {
             placeholder: "SECONDS",
             help: "Time after which a waiting transaction is dropped if its account was inactive; 0 for no limit",
             details: "Transactions wait for a missing nonce or a lower base fee.",
-            read: |config, given| given.seconds_or_none(0.0..=31_536_000.0, &mut config.pool.lifetime),
+            read: |config, given| {
+                given.seconds_or_none(0.0..=31_536_000.0, &mut config.pool.lifetime)
+            },
             show: |config| show::seconds(config.pool.lifetime.unwrap_or_default()),
             ..Setting::BLANK
         },

@@ -25,7 +25,10 @@ pub(super) const SECTION: Section = Section {
             placeholder: "PREFIX",
             help: "Human-readable prefix of bech32 addresses",
             read: |config, given| {
-                given.checked(|text| Hrp::new(text).map_err(|error| error.to_string()), &mut config.network.hrp)
+                given.checked(
+                    |text| Hrp::new(text).map_err(|error| error.to_string()),
+                    &mut config.network.hrp,
+                )
             },
             show: |config| show::text(&config.network.hrp),
             ..Setting::BLANK

@@ -10,7 +10,10 @@ use crate::{
     rpc::Dialect,
 };
 
-const DIALECTS: [(&str, Dialect); 2] = [("network", Dialect::Network), ("ethereum", Dialect::Ethereum)];
+const DIALECTS: [(&str, Dialect); 2] = [
+    ("network", Dialect::Network),
+    ("ethereum", Dialect::Ethereum),
+];
 
 /// The shortest default of `rpc.execution-timeout` on a fork, where calls wait for the other node.
 const FORK_EXECUTION: Duration = Duration::from_secs(60);
@@ -130,7 +133,9 @@ pub(super) const SECTION: Section = Section {
             placeholder: "N",
             help: "Maximum number of filters of one client address at a time",
             details: "A filter of logs counts as one more for every 20 addresses and topics.",
-            read: |config, given| given.integer(0..=10_000_000, &mut config.rpc.max_filters_per_client),
+            read: |config, given| {
+                given.integer(0..=10_000_000, &mut config.rpc.max_filters_per_client)
+            },
             show: |config| show::integer(config.rpc.max_filters_per_client),
             ..Setting::BLANK
         },

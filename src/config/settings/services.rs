@@ -184,8 +184,12 @@ fork and on a chain from a genesis file, where it pays the native coin only.",
                 let parse = |text: &str| match text {
                     "off" => Ok(None),
                     text => match parse_ether(text) {
-                        Ok(amount) if !amount.is_zero() && amount <= MAX_FAUCET_AMOUNT => Ok(Some(amount)),
-                        _ => Err(format!("expected coins above 0, at most 1000000, or off, got `{text}`")),
+                        Ok(amount) if !amount.is_zero() && amount <= MAX_FAUCET_AMOUNT => {
+                            Ok(Some(amount))
+                        }
+                        _ => Err(format!(
+                            "expected coins above 0, at most 1000000, or off, got `{text}`"
+                        )),
                     },
                 };
                 given.checked(parse, &mut config.faucet.amount)
@@ -226,7 +230,9 @@ fork and on a chain from a genesis file, where it pays the native coin only.",
             kind: Kind::Integer,
             placeholder: "N",
             help: "Payments of each asset in 24 hours, to all together",
-            read: |config, given| given.integer(1..=i64::from(MAX_PER_DAY), &mut config.faucet.per_day),
+            read: |config, given| {
+                given.integer(1..=i64::from(MAX_PER_DAY), &mut config.faucet.per_day)
+            },
             show: |config| show::integer(config.faucet.per_day),
             ..Setting::BLANK
         },
@@ -239,5 +245,7 @@ const MAX_FAUCET_AMOUNT: U256 = uint!(1_000_000_000_000_000_000_000_000_U256);
 /// Parses a range of addresses, or one address.
 fn proxy(text: &str) -> Result<IpNet, String> {
     let single = || text.parse().map(|address: IpAddr| IpNet::from(address));
-    text.parse().or_else(|_| single()).map_err(|_| format!("expected addresses such as 10.0.0.0/8, got `{text}`"))
+    text.parse()
+        .or_else(|_| single())
+        .map_err(|_| format!("expected addresses such as 10.0.0.0/8, got `{text}`"))
 }

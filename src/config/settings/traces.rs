@@ -17,9 +17,17 @@ pub(super) const SECTION: Section = Section {
             placeholder: "URL",
             help: "OpenTelemetry collector to send spans of requests and blocks to (OTLP over HTTP)",
             example: "\"http://localhost:4318\"",
-            read: |config, given| given.checked(|text| endpoint(text).map(Some), &mut config.traces.endpoint),
+            read: |config, given| {
+                given.checked(|text| endpoint(text).map(Some), &mut config.traces.endpoint)
+            },
             show: |config| config.traces.endpoint.as_ref().and_then(show::text),
-            redact: Some(|config| config.traces.endpoint.as_ref().and_then(|url| show::text(redact::url(url)))),
+            redact: Some(|config| {
+                config
+                    .traces
+                    .endpoint
+                    .as_ref()
+                    .and_then(|url| show::text(redact::url(url)))
+            }),
             ..Setting::BLANK
         },
         Setting {
@@ -35,8 +43,12 @@ pub(super) const SECTION: Section = Section {
 };
 
 fn endpoint(text: &str) -> Result<String, String> {
-    let wrong =
-        |what: &str| format!("expected a URL such as http://localhost:4318, got `{}` ({what})", redact::url(text));
+    let wrong = |what: &str| {
+        format!(
+            "expected a URL such as http://localhost:4318, got `{}` ({what})",
+            redact::url(text)
+        )
+    };
     let mut url: reqwest::Url = text.parse().map_err(|error| wrong(&format!("{error}")))?;
     if !matches!(url.scheme(), "http" | "https") {
         return Err(wrong("neither http nor https"));

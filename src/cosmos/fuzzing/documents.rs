@@ -11,8 +11,8 @@ use serde_json::{Map, Value, json};
 use crate::block::cosmos::{
     SignerData,
     proto::{
-        AddressCoins, Any, AuthInfo, Coin, ExtensionOptionsWeb3Tx, Fee, ModeInfo, MsgMultiSend, MsgSend, PubKey,
-        SignerInfo, SingleMode, TxBody, TxRaw,
+        AddressCoins, Any, AuthInfo, Coin, ExtensionOptionsWeb3Tx, Fee, ModeInfo, MsgMultiSend,
+        MsgSend, PubKey, SignerInfo, SingleMode, TxBody, TxRaw,
     },
 };
 
@@ -36,8 +36,13 @@ enum SignMode {
     Extension,
 }
 
-const MODES: [SignMode; 5] =
-    [SignMode::Direct, SignMode::Amino, SignMode::TypedData, SignMode::LegacyTypedData, SignMode::Extension];
+const MODES: [SignMode; 5] = [
+    SignMode::Direct,
+    SignMode::Amino,
+    SignMode::TypedData,
+    SignMode::LegacyTypedData,
+    SignMode::Extension,
+];
 
 /// A transaction with its signature.
 #[derive(Debug)]
@@ -67,7 +72,9 @@ struct Source<'b>(&'b [u8]);
 
 impl Source<'_> {
     fn byte(&mut self) -> u8 {
-        let Some((first, rest)) = self.0.split_first() else { return 0 };
+        let Some((first, rest)) = self.0.split_first() else {
+            return 0;
+        };
         self.0 = rest;
         *first
     }
@@ -82,18 +89,25 @@ impl Source<'_> {
         let length = usize::from(self.byte()).min(self.0.len());
         let (text, rest) = self.0.split_at(length);
         self.0 = rest;
-        String::from_utf8_lossy(text).chars().take(MAX_TEXT).collect()
+        String::from_utf8_lossy(text)
+            .chars()
+            .take(MAX_TEXT)
+            .collect()
     }
 
     fn coin(&mut self) -> Coin {
-        Coin { denom: self.text(), amount: (self.number().max(1)).to_string() }
+        Coin {
+            denom: self.text(),
+            amount: (self.number().max(1)).to_string(),
+        }
     }
 }
 
 impl Content {
     fn from_bytes(bytes: &[u8], from: String) -> Self {
         let source = &mut Source(bytes);
-        let (account_number, sequence, timeout_height) = (source.number(), source.number(), source.number());
+        let (account_number, sequence, timeout_height) =
+            (source.number(), source.number(), source.number());
         let (gas, memo) = (source.number(), source.text());
         let fee = (source.byte() % 4 > 0).then(|| source.coin());
         let count = 1 + usize::from(source.byte()) % MAX_TRANSFERS;
@@ -102,32 +116,75 @@ impl Content {
         let transfers = (0..count).map(|index| {
             let to = address(Address::repeat_byte(source.byte()));
             // The transfers of one message have one denomination, whose sum is sent.
-            let coin = if index == 0 || is_multi_send { first.clone() } else { source.coin() };
+            let coin = if index == 0 || is_multi_send {
+                first.clone()
+            } else {
+                source.coin()
+            };
             (to, coin)
         });
         let transfers = transfers.collect();
-        Self { account_number, sequence, timeout_height, gas, fee, memo, from, transfers, is_multi_send }
+        Self {
+            account_number,
+            sequence,
+            timeout_height,
+            gas,
+            fee,
+            memo,
+            from,
+            transfers,
+            is_multi_send,
+        }
     }
 
     /// The coin of all transfers of one message.
     fn total(&self) -> Coin {
-        let amounts = self.transfers.iter().filter_map(|(_, coin)| coin.amount.parse::<u128>().ok());
-        let denom = self.transfers.first().map(|(_, coin)| coin.denom.clone()).unwrap_or_default();
-        Coin { denom, amount: amounts.sum::<u128>().to_string() }
+        let amounts = self
+            .transfers
+            .iter()
+            .filter_map(|(_, coin)| coin.amount.parse::<u128>().ok());
+        let denom = self
+            .transfers
+            .first()
+            .map(|(_, coin)| coin.denom.clone())
+            .unwrap_or_default();
+        Coin {
+            denom,
+            amount: amounts.sum::<u128>().to_string(),
+        }
     }
 
     fn messages(&self) -> Vec<Any> {
         let coins = |coin: &Coin| vec![coin.clone()];
         if self.is_multi_send {
-            let outputs =
-                self.transfers.iter().map(|(to, coin)| AddressCoins { address: to.clone(), coins: coins(coin) });
-            let inputs = vec![AddressCoins { address: self.from.clone(), coins: vec![self.total()] }];
-            let value = MsgMultiSend { inputs, outputs: outputs.collect() }.encode_to_vec();
-            return vec![Any { type_url: "/cosmos.bank.v1beta1.MsgMultiSend".to_owned(), value }];
+            let outputs = self.transfers.iter().map(|(to, coin)| AddressCoins {
+                address: to.clone(),
+                coins: coins(coin),
+            });
+            let inputs = vec![AddressCoins {
+                address: self.from.clone(),
+                coins: vec![self.total()],
+            }];
+            let value = MsgMultiSend {
+                inputs,
+                outputs: outputs.collect(),
+            }
+            .encode_to_vec();
+            return vec![Any {
+                type_url: "/cosmos.bank.v1beta1.MsgMultiSend".to_owned(),
+                value,
+            }];
         }
         let send = |(to, coin): &(String, Coin)| {
-            let send = MsgSend { from_address: self.from.clone(), to_address: to.clone(), amount: coins(coin) };
-            Any { type_url: "/cosmos.bank.v1beta1.MsgSend".to_owned(), value: send.encode_to_vec() }
+            let send = MsgSend {
+                from_address: self.from.clone(),
+                to_address: to.clone(),
+                amount: coins(coin),
+            };
+            Any {
+                type_url: "/cosmos.bank.v1beta1.MsgSend".to_owned(),
+                value: send.encode_to_vec(),
+            }
         };
         self.transfers.iter().map(send).collect()
     }
@@ -136,9 +193,17 @@ impl Content {
     fn amino_messages(&self) -> Vec<String> {
         if self.is_multi_send {
             let one = |address: &str, coin: &Coin| {
-                format!("{{\"address\":{},\"coins\":[{}]}}", quoted(address), amino_coin(coin))
+                format!(
+                    "{{\"address\":{},\"coins\":[{}]}}",
+                    quoted(address),
+                    amino_coin(coin)
+                )
             };
-            let outputs: Vec<_> = self.transfers.iter().map(|(to, coin)| one(to, coin)).collect();
+            let outputs: Vec<_> = self
+                .transfers
+                .iter()
+                .map(|(to, coin)| one(to, coin))
+                .collect();
             return vec![format!(
                 "{{\"type\":\"cosmos-sdk/MsgMultiSend\",\"value\":{{\"inputs\":[{}],\"outputs\":[{}]}}}}",
                 one(&self.from, &self.total()),
@@ -192,12 +257,16 @@ impl Content {
 
     /// The messages as they are in typed data.
     fn typed_messages(&self) -> Vec<Value> {
-        self.amino_messages().iter().map(|text| serde_json::from_str(text).expect("JSON")).collect()
+        self.amino_messages()
+            .iter()
+            .map(|text| serde_json::from_str(text).expect("JSON"))
+            .collect()
     }
 
     /// The hash of typed data in the present form of Cosmos EVM.
     fn typed_hash(&self) -> B256 {
-        let coin = json!([{ "name": "denom", "type": "string" }, { "name": "amount", "type": "string" }]);
+        let coin =
+            json!([{ "name": "denom", "type": "string" }, { "name": "amount", "type": "string" }]);
         let mut message = self.typed_message();
         let mut tx = fields(&[
             ("account_number", "string"),
@@ -206,7 +275,11 @@ impl Content {
             ("memo", "string"),
             ("sequence", "string"),
         ]);
-        let name = if self.is_multi_send { "TypeMsgMultiSend0" } else { "TypeMsgSend0" };
+        let name = if self.is_multi_send {
+            "TypeMsgMultiSend0"
+        } else {
+            "TypeMsgSend0"
+        };
         for (index, one) in self.typed_messages().into_iter().enumerate() {
             tx.push(json!({ "name": format!("msg{index}"), "type": name }));
             message.insert(format!("msg{index}"), one);
@@ -215,8 +288,11 @@ impl Content {
         let mut types = json!({ "Coin": coin, "Fee": fee, "Tx": tx });
         types[name] = fields(&[("value", "TypeValue0"), ("type", "string")]).into();
         if self.is_multi_send {
-            types["TypeValue0"] =
-                fields(&[("outputs", "TypeValueOutputs0[]"), ("inputs", "TypeValueInputs0[]")]).into();
+            types["TypeValue0"] = fields(&[
+                ("outputs", "TypeValueOutputs0[]"),
+                ("inputs", "TypeValueInputs0[]"),
+            ])
+            .into();
             for part in ["Inputs", "Outputs"] {
                 let coins = format!("TypeValue{part}Coins0");
                 types[format!("TypeValue{part}0")] =
@@ -224,7 +300,11 @@ impl Content {
                 types[coins] = coin.clone();
             }
         } else {
-            let value = [("to_address", "string"), ("from_address", "string"), ("amount", "TypeValueAmount0[]")];
+            let value = [
+                ("to_address", "string"),
+                ("from_address", "string"),
+                ("amount", "TypeValueAmount0[]"),
+            ];
             types["TypeValue0"] = fields(&value).into();
             types["TypeValueAmount0"] = coin;
         }
@@ -233,7 +313,8 @@ impl Content {
 
     /// The hash of typed data in the form of Ethermint.
     fn legacy_typed_hash(&self) -> B256 {
-        let coin = json!([{ "name": "denom", "type": "string" }, { "name": "amount", "type": "string" }]);
+        let coin =
+            json!([{ "name": "denom", "type": "string" }, { "name": "amount", "type": "string" }]);
         let mut message = self.typed_message();
         message.insert("msgs".to_owned(), self.typed_messages().into());
         if let Some(fee) = message.get_mut("fee") {
@@ -247,11 +328,16 @@ impl Content {
             ("msgs", "Msg[]"),
             ("sequence", "string"),
         ]);
-        let fee = fields(&[("feePayer", "string"), ("amount", "Coin[]"), ("gas", "string")]);
+        let fee = fields(&[
+            ("feePayer", "string"),
+            ("amount", "Coin[]"),
+            ("gas", "string"),
+        ]);
         let of_message = fields(&[("type", "string"), ("value", "MsgValue")]);
         let mut types = json!({ "Coin": coin, "Fee": fee, "Msg": of_message, "Tx": tx });
         if self.is_multi_send {
-            types["MsgValue"] = fields(&[("inputs", "TypeInputs[]"), ("outputs", "TypeOutputs[]")]).into();
+            types["MsgValue"] =
+                fields(&[("inputs", "TypeInputs[]"), ("outputs", "TypeOutputs[]")]).into();
             for part in ["Inputs", "Outputs"] {
                 let coins = format!("Type{part}Coins");
                 types[format!("Type{part}")] =
@@ -259,7 +345,11 @@ impl Content {
                 types[coins] = coin.clone();
             }
         } else {
-            let value = [("from_address", "string"), ("to_address", "string"), ("amount", "TypeAmount[]")];
+            let value = [
+                ("from_address", "string"),
+                ("to_address", "string"),
+                ("amount", "TypeAmount[]"),
+            ];
             types["MsgValue"] = fields(&value).into();
             types["TypeAmount"] = coin;
         }
@@ -274,7 +364,8 @@ impl SignedTx {
         let mode = MODES[usize::from(*first) % MODES.len()];
         let key = SecretKey::from_byte_array([7; 32]).expect("a key");
         let public_key = PublicKey::from_secret_key(SECP256K1, &key);
-        let sender = Address::from_slice(&keccak256(&public_key.serialize_uncompressed()[1..])[12..]);
+        let sender =
+            Address::from_slice(&keccak256(&public_key.serialize_uncompressed()[1..])[12..]);
         let content = Content::from_bytes(rest, address(sender));
         if content.timeout_height != 0 && !matches!(mode, SignMode::Direct | SignMode::Amino) {
             return None;
@@ -287,24 +378,47 @@ impl SignedTx {
             ..TxBody::default()
         };
         let key_type = "/hyperpaxeer.crypto.v1.ethsecp256k1.PubKey".to_owned();
-        let value = PubKey { key: public_key.serialize().to_vec() }.encode_to_vec();
+        let value = PubKey {
+            key: public_key.serialize().to_vec(),
+        }
+        .encode_to_vec();
         let signer = SignerInfo {
-            public_key: Some(Any { type_url: key_type, value }),
+            public_key: Some(Any {
+                type_url: key_type,
+                value,
+            }),
             mode_info: Some(ModeInfo {
-                single: Some(SingleMode { mode: if mode == SignMode::Direct { 1 } else { 127 } }),
+                single: Some(SingleMode {
+                    mode: if mode == SignMode::Direct { 1 } else { 127 },
+                }),
             }),
             sequence: content.sequence,
         };
-        let fee = Fee { amount: content.fee.iter().cloned().collect(), gas_limit: content.gas, ..Fee::default() };
-        let auth = AuthInfo { signer_infos: vec![signer], fee: Some(fee) }.encode_to_vec();
+        let fee = Fee {
+            amount: content.fee.iter().cloned().collect(),
+            gas_limit: content.gas,
+            ..Fee::default()
+        };
+        let auth = AuthInfo {
+            signer_infos: vec![signer],
+            fee: Some(fee),
+        }
+        .encode_to_vec();
 
         let hash = match mode {
-            SignMode::Direct => keccak256(sign_doc(&body.encode_to_vec(), &auth, content.account_number)),
+            SignMode::Direct => keccak256(sign_doc(
+                &body.encode_to_vec(),
+                &auth,
+                content.account_number,
+            )),
             SignMode::Amino => keccak256(content.amino()),
             SignMode::TypedData => content.typed_hash(),
             SignMode::LegacyTypedData | SignMode::Extension => content.legacy_typed_hash(),
         };
-        let signature = SECP256K1.sign_ecdsa(Digest::from_digest(hash.0), &key).serialize_compact().to_vec();
+        let signature = SECP256K1
+            .sign_ecdsa(Digest::from_digest(hash.0), &key)
+            .serialize_compact()
+            .to_vec();
         let mut signatures = vec![signature];
         if mode == SignMode::Extension {
             let option = ExtensionOptionsWeb3Tx {
@@ -313,15 +427,30 @@ impl SignedTx {
                 fee_payer_sig: std::mem::take(&mut signatures[0]),
             };
             let type_url = "/ethermint.types.v1.ExtensionOptionsWeb3Tx".to_owned();
-            body.extension_options = vec![Any { type_url, value: option.encode_to_vec() }];
+            body.extension_options = vec![Any {
+                type_url,
+                value: option.encode_to_vec(),
+            }];
         }
-        let raw = TxRaw { body_bytes: body.encode_to_vec(), auth_info_bytes: auth, signatures }.encode_to_vec();
-        Some(Self { raw, account_number: content.account_number })
+        let raw = TxRaw {
+            body_bytes: body.encode_to_vec(),
+            auth_info_bytes: auth,
+            signatures,
+        }
+        .encode_to_vec();
+        Some(Self {
+            raw,
+            account_number: content.account_number,
+        })
     }
 
     /// What the signature is valid for.
     pub(super) fn signer(&self) -> SignerData<'static> {
-        SignerData { chain_id: CHAIN_ID, evm_chain_id: EVM_CHAIN_ID, account_number: self.account_number }
+        SignerData {
+            chain_id: CHAIN_ID,
+            evm_chain_id: EVM_CHAIN_ID,
+            account_number: self.account_number,
+        }
     }
 }
 
@@ -355,7 +484,11 @@ fn sign_doc(body: &[u8], auth: &[u8], account_number: u64) -> Vec<u8> {
 }
 
 fn amino_coin(coin: &Coin) -> String {
-    format!("{{\"amount\":{},\"denom\":{}}}", quoted(&coin.amount), quoted(&coin.denom))
+    format!(
+        "{{\"amount\":{},\"denom\":{}}}",
+        quoted(&coin.amount),
+        quoted(&coin.denom)
+    )
 }
 
 /// A text in JSON as Go writes it.
@@ -381,7 +514,9 @@ fn quoted(text: &str) -> String {
 }
 
 fn fields(list: &[(&str, &str)]) -> Vec<Value> {
-    list.iter().map(|(name, kind)| json!({ "name": name, "type": kind })).collect()
+    list.iter()
+        .map(|(name, kind)| json!({ "name": name, "type": kind }))
+        .collect()
 }
 
 /// Hashes typed data with the domain of Cosmos chains, whose contract and salt are texts: it is hashed as a message.
@@ -408,5 +543,12 @@ fn typed_hash(types: &Value, message: &Value) -> B256 {
         data.hash_struct().expect("typed data has a hash")
     };
     let (domain, message) = (hash("EIP712Domain", &domain), hash("Tx", message));
-    keccak256([b"\x19\x01".as_slice(), domain.as_slice(), message.as_slice()].concat())
+    keccak256(
+        [
+            b"\x19\x01".as_slice(),
+            domain.as_slice(),
+            message.as_slice(),
+        ]
+        .concat(),
+    )
 }

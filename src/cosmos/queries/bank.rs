@@ -11,17 +11,61 @@ use crate::{cosmos::error::GatewayError, network::Network};
 const DECIMALS: u8 = 18;
 
 pub(super) const QUERIES: &[Query] = &[
-    query("cosmos.bank.v1beta1.Query/AllBalances", balances, "An account's balances."),
-    query("cosmos.bank.v1beta1.Query/Balance", balance, "An account's balance of a coin."),
-    query("cosmos.bank.v1beta1.Query/DenomMetadata", metadata, "A coin."),
-    query("cosmos.bank.v1beta1.Query/DenomMetadataByQueryString", metadata, "A coin."),
-    query("cosmos.bank.v1beta1.Query/DenomsMetadata", all_metadata, "All coins."),
-    query("cosmos.bank.v1beta1.Query/Params", params, "Parameters of the bank module."),
-    query("cosmos.bank.v1beta1.Query/SendEnabled", send_enabled, "Always empty: every coin can be sent."),
-    query("cosmos.bank.v1beta1.Query/SpendableBalanceByDenom", balance, "An account's spendable balance of a coin."),
-    query("cosmos.bank.v1beta1.Query/SpendableBalances", balances, "An account's spendable balances."),
-    query("cosmos.bank.v1beta1.Query/SupplyOf", supply_of, "The supply of a coin."),
-    query("cosmos.bank.v1beta1.Query/TotalSupply", total_supply, "The supply of all coins."),
+    query(
+        "cosmos.bank.v1beta1.Query/AllBalances",
+        balances,
+        "An account's balances.",
+    ),
+    query(
+        "cosmos.bank.v1beta1.Query/Balance",
+        balance,
+        "An account's balance of a coin.",
+    ),
+    query(
+        "cosmos.bank.v1beta1.Query/DenomMetadata",
+        metadata,
+        "A coin.",
+    ),
+    query(
+        "cosmos.bank.v1beta1.Query/DenomMetadataByQueryString",
+        metadata,
+        "A coin.",
+    ),
+    query(
+        "cosmos.bank.v1beta1.Query/DenomsMetadata",
+        all_metadata,
+        "All coins.",
+    ),
+    query(
+        "cosmos.bank.v1beta1.Query/Params",
+        params,
+        "Parameters of the bank module.",
+    ),
+    query(
+        "cosmos.bank.v1beta1.Query/SendEnabled",
+        send_enabled,
+        "Always empty: every coin can be sent.",
+    ),
+    query(
+        "cosmos.bank.v1beta1.Query/SpendableBalanceByDenom",
+        balance,
+        "An account's spendable balance of a coin.",
+    ),
+    query(
+        "cosmos.bank.v1beta1.Query/SpendableBalances",
+        balances,
+        "An account's spendable balances.",
+    ),
+    query(
+        "cosmos.bank.v1beta1.Query/SupplyOf",
+        supply_of,
+        "The supply of a coin.",
+    ),
+    query(
+        "cosmos.bank.v1beta1.Query/TotalSupply",
+        total_supply,
+        "The supply of all coins.",
+    ),
 ];
 
 /// The supply in the newest state that was asked for. Counting it visits every account.
@@ -45,7 +89,11 @@ fn coin(denom: &str, amount: U256) -> Value {
 
 /// The coins that an amount of the native coin makes: none if it is zero.
 fn coins(network: &Network, amount: U256) -> Vec<Value> {
-    if amount.is_zero() { Vec::new() } else { vec![coin(&network.denomination, amount)] }
+    if amount.is_zero() {
+        Vec::new()
+    } else {
+        vec![coin(&network.denomination, amount)]
+    }
 }
 
 /// The denomination that the request names: a letter, then 2 to 127 of the characters that the SDK allows
@@ -53,7 +101,9 @@ fn coins(network: &Network, amount: U256) -> Vec<Value> {
 fn denomination(call: &Call<'_>) -> Result<String, GatewayError> {
     let denom = call.text("denom");
     let mut bytes = denom.bytes();
-    let is_valid = bytes.next().is_some_and(|first| first.is_ascii_alphabetic())
+    let is_valid = bytes
+        .next()
+        .is_some_and(|first| first.is_ascii_alphabetic())
         && (2..=127).contains(&bytes.len())
         && bytes.all(|byte| byte.is_ascii_alphanumeric() || b"/:._-".contains(&byte));
     match denom.as_str() {
@@ -61,7 +111,9 @@ fn denomination(call: &Call<'_>) -> Result<String, GatewayError> {
         _ if is_valid => Ok(denom),
         _ => {
             let denom: String = denom.chars().take(130).collect();
-            Err(GatewayError::InvalidArgument(format!("invalid denom: {denom}")))
+            Err(GatewayError::InvalidArgument(format!(
+                "invalid denom: {denom}"
+            )))
         }
     }
 }
@@ -73,7 +125,11 @@ fn balances(call: &Call<'_>) -> Result<Value, GatewayError> {
 
 fn balance(call: &Call<'_>) -> Result<Value, GatewayError> {
     let (address, denom) = (call.account("address")?, denomination(call)?);
-    let amount = if denom == call.gateway.network.denomination { call.balance(address)? } else { U256::ZERO };
+    let amount = if denom == call.gateway.network.denomination {
+        call.balance(address)?
+    } else {
+        U256::ZERO
+    };
     Ok(json!({ "balance": coin(&denom, amount) }))
 }
 
@@ -81,9 +137,15 @@ fn balance(call: &Call<'_>) -> Result<Value, GatewayError> {
 fn supply(call: &Call<'_>) -> Result<U256, GatewayError> {
     let state = &call.view.state;
     if state.base().is_some() {
-        return Err(GatewayError::Unimplemented("the supply of a forked chain is not known"));
+        return Err(GatewayError::Unimplemented(
+            "the supply of a forked chain is not known",
+        ));
     }
-    let count = || state.accounts().fold(U256::ZERO, |sum, account| sum.saturating_add(account.balance));
+    let count = || {
+        state.accounts().fold(U256::ZERO, |sum, account| {
+            sum.saturating_add(account.balance)
+        })
+    };
     Ok(call.gateway.supply.get(state.root(), count))
 }
 
@@ -93,7 +155,11 @@ fn total_supply(call: &Call<'_>) -> Result<Value, GatewayError> {
 
 fn supply_of(call: &Call<'_>) -> Result<Value, GatewayError> {
     let denom = denomination(call)?;
-    let amount = if denom == call.gateway.network.denomination { supply(call)? } else { U256::ZERO };
+    let amount = if denom == call.gateway.network.denomination {
+        supply(call)?
+    } else {
+        U256::ZERO
+    };
     Ok(json!({ "amount": coin(&denom, amount) }))
 }
 
@@ -116,7 +182,9 @@ fn all_metadata(call: &Call<'_>) -> Result<Value, GatewayError> {
 fn metadata(call: &Call<'_>) -> Result<Value, GatewayError> {
     let denom = call.text("denom");
     if denom != call.gateway.network.denomination {
-        return Err(GatewayError::NotFound(format!("client metadata for denom {denom}")));
+        return Err(GatewayError::NotFound(format!(
+            "client metadata for denom {denom}"
+        )));
     }
     Ok(json!({ "metadata": native(&call.gateway.network) }))
 }

@@ -11,26 +11,54 @@ use crate::{
 };
 
 pub(super) const QUERIES: &[Query] = &[
-    query("cosmos.evm.feemarket.v1.Query/BaseFee", decimal_base_fee, BASE_FEE),
-    query("cosmos.evm.feemarket.v1.Query/BlockGas", block_gas, BLOCK_GAS),
-    query("cosmos.evm.feemarket.v1.Query/Params", decimal_fee_params, FEE_PARAMS),
+    query(
+        "cosmos.evm.feemarket.v1.Query/BaseFee",
+        decimal_base_fee,
+        BASE_FEE,
+    ),
+    query(
+        "cosmos.evm.feemarket.v1.Query/BlockGas",
+        block_gas,
+        BLOCK_GAS,
+    ),
+    query(
+        "cosmos.evm.feemarket.v1.Query/Params",
+        decimal_fee_params,
+        FEE_PARAMS,
+    ),
     query("cosmos.evm.vm.v1.Query/Account", account, ACCOUNT),
     query("cosmos.evm.vm.v1.Query/Balance", balance, BALANCE),
     query("cosmos.evm.vm.v1.Query/BaseFee", base_fee, BASE_FEE),
     query("cosmos.evm.vm.v1.Query/Code", code, CODE),
-    query("cosmos.evm.vm.v1.Query/CosmosAccount", cosmos_account, COSMOS_ACCOUNT),
+    query(
+        "cosmos.evm.vm.v1.Query/CosmosAccount",
+        cosmos_account,
+        COSMOS_ACCOUNT,
+    ),
     query("cosmos.evm.vm.v1.Query/Params", params, PARAMS),
     query("cosmos.evm.vm.v1.Query/Storage", storage, STORAGE),
     query("ethermint.evm.v1.Query/Account", account, ACCOUNT),
     query("ethermint.evm.v1.Query/Balance", balance, BALANCE),
     query("ethermint.evm.v1.Query/BaseFee", base_fee, BASE_FEE),
     query("ethermint.evm.v1.Query/Code", code, CODE),
-    query("ethermint.evm.v1.Query/CosmosAccount", cosmos_account, COSMOS_ACCOUNT),
+    query(
+        "ethermint.evm.v1.Query/CosmosAccount",
+        cosmos_account,
+        COSMOS_ACCOUNT,
+    ),
     query("ethermint.evm.v1.Query/Params", ethermint_params, PARAMS),
     query("ethermint.evm.v1.Query/Storage", storage, STORAGE),
     query("ethermint.feemarket.v1.Query/BaseFee", base_fee, BASE_FEE),
-    query("ethermint.feemarket.v1.Query/BlockGas", block_gas, BLOCK_GAS),
-    query("ethermint.feemarket.v1.Query/Params", fee_params, FEE_PARAMS),
+    query(
+        "ethermint.feemarket.v1.Query/BlockGas",
+        block_gas,
+        BLOCK_GAS,
+    ),
+    query(
+        "ethermint.feemarket.v1.Query/Params",
+        fee_params,
+        FEE_PARAMS,
+    ),
 ];
 
 const ACCOUNT: &str = "An account's balance, nonce and code hash.";
@@ -55,8 +83,13 @@ const BECH32_PRECOMPILE: &str = "0x0000000000000000000000000000000000000400";
 
 fn account(call: &Call<'_>) -> Result<Value, GatewayError> {
     let account = call.state_of(call.account("address")?)?;
-    let code_hash = account.as_ref().map_or(alloy_primitives::KECCAK256_EMPTY, |account| account.code_hash());
-    let (balance, nonce) = account.map_or((U256::ZERO, 0), |account| (account.balance, account.nonce));
+    let code_hash = account
+        .as_ref()
+        .map_or(alloy_primitives::KECCAK256_EMPTY, |account| {
+            account.code_hash()
+        });
+    let (balance, nonce) =
+        account.map_or((U256::ZERO, 0), |account| (account.balance, account.nonce));
     Ok(json!({
         "balance": balance.to_string(), "code_hash": hex::encode_prefixed(code_hash), "nonce": nonce.to_string(),
     }))
@@ -68,7 +101,9 @@ fn balance(call: &Call<'_>) -> Result<Value, GatewayError> {
 
 fn cosmos_account(call: &Call<'_>) -> Result<Value, GatewayError> {
     let address = call.account("address")?;
-    let account = call.state_of(address)?.filter(|account| !account.is_beneath());
+    let account = call
+        .state_of(address)?
+        .filter(|account| !account.is_beneath());
     let (number, sequence) = account.map_or((0, 0), |account| (account.number, account.nonce));
     Ok(json!({
         "cosmos_address": address_to_bech32(&address, &call.gateway.network.hrp, Kind::Account),
@@ -79,14 +114,18 @@ fn cosmos_account(call: &Call<'_>) -> Result<Value, GatewayError> {
 
 fn code(call: &Call<'_>) -> Result<Value, GatewayError> {
     let account = call.state_of(call.account("address")?)?;
-    let code = account.map(|account| account.code().original_bytes()).unwrap_or_default();
+    let code = account
+        .map(|account| account.code().original_bytes())
+        .unwrap_or_default();
     Ok(json!({ "code": Base64::encode_string(&code) }))
 }
 
 fn storage(call: &Call<'_>) -> Result<Value, GatewayError> {
     let (address, key) = (call.account("address")?, call.text("key"));
     let digits = key.strip_prefix("0x").unwrap_or(&key);
-    let slot = U256::from_str_radix(digits, 16).ok().filter(|_| !digits.is_empty());
+    let slot = U256::from_str_radix(digits, 16)
+        .ok()
+        .filter(|_| !digits.is_empty());
     let slot = slot.ok_or_else(|| {
         let key: String = key.chars().take(70).collect();
         GatewayError::InvalidArgument(format!("key: expected up to 64 hex digits, got {key:?}"))

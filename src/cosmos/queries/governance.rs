@@ -10,7 +10,11 @@ const NO_PROPOSALS: &str = "Always empty: the network has no governance.";
 const NO_PROPOSAL: &str = "Always 404: the network has no governance.";
 
 pub(super) const QUERIES: &[Query] = &[
-    query("cosmos.gov.v1.Query/Constitution", constitution, NO_PROPOSALS),
+    query(
+        "cosmos.gov.v1.Query/Constitution",
+        constitution,
+        NO_PROPOSALS,
+    ),
     query("cosmos.gov.v1.Query/Deposit", no_proposal, NO_PROPOSAL),
     query("cosmos.gov.v1.Query/Deposits", deposits, NO_PROPOSALS),
     query("cosmos.gov.v1.Query/Params", params, PARAMS),
@@ -22,9 +26,21 @@ pub(super) const QUERIES: &[Query] = &[
     query("cosmos.gov.v1beta1.Query/Deposit", no_proposal, NO_PROPOSAL),
     query("cosmos.gov.v1beta1.Query/Deposits", deposits, NO_PROPOSALS),
     query("cosmos.gov.v1beta1.Query/Params", legacy_params, PARAMS),
-    query("cosmos.gov.v1beta1.Query/Proposal", no_proposal, NO_PROPOSAL),
-    query("cosmos.gov.v1beta1.Query/Proposals", proposals, NO_PROPOSALS),
-    query("cosmos.gov.v1beta1.Query/TallyResult", no_proposal, NO_PROPOSAL),
+    query(
+        "cosmos.gov.v1beta1.Query/Proposal",
+        no_proposal,
+        NO_PROPOSAL,
+    ),
+    query(
+        "cosmos.gov.v1beta1.Query/Proposals",
+        proposals,
+        NO_PROPOSALS,
+    ),
+    query(
+        "cosmos.gov.v1beta1.Query/TallyResult",
+        no_proposal,
+        NO_PROPOSAL,
+    ),
     query("cosmos.gov.v1beta1.Query/Vote", no_proposal, NO_PROPOSAL),
     query("cosmos.gov.v1beta1.Query/Votes", votes, NO_PROPOSALS),
 ];
@@ -37,11 +53,15 @@ fn group(call: &Call<'_>, zero: &str) -> Result<Value, GatewayError> {
     let kind = call.text("params_type");
     Ok(match kind.as_str() {
         "voting" => json!({ "voting_params": { "voting_period": "0s" } }),
-        "tallying" => json!({ "tally_params": { "quorum": zero, "threshold": zero, "veto_threshold": zero } }),
+        "tallying" => {
+            json!({ "tally_params": { "quorum": zero, "threshold": zero, "veto_threshold": zero } })
+        }
         "deposit" => json!({ "deposit_params": { "max_deposit_period": "0s" } }),
         _ => {
             let kind: String = kind.chars().take(50).collect();
-            let what = format!("{kind:?} is not a valid parameter type: expected voting, tallying or deposit");
+            let what = format!(
+                "{kind:?} is not a valid parameter type: expected voting, tallying or deposit"
+            );
             return Err(GatewayError::InvalidArgument(what));
         }
     })
@@ -82,7 +102,10 @@ fn deposits(_: &Call<'_>) -> Result<Value, GatewayError> {
 }
 
 fn no_proposal(call: &Call<'_>) -> Result<Value, GatewayError> {
-    Err(GatewayError::NotFound(format!("proposal {} doesn't exist", call.number("proposal_id"))))
+    Err(GatewayError::NotFound(format!(
+        "proposal {} doesn't exist",
+        call.number("proposal_id")
+    )))
 }
 
 fn constitution(_: &Call<'_>) -> Result<Value, GatewayError> {

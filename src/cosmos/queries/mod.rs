@@ -20,7 +20,9 @@ use alloy_primitives::{Address, U256};
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
 use prost::Message;
-use prost_reflect::{DynamicMessage, FieldDescriptor, MessageDescriptor, MethodDescriptor, ReflectMessage};
+use prost_reflect::{
+    DynamicMessage, FieldDescriptor, MessageDescriptor, MethodDescriptor, ReflectMessage,
+};
 use serde_json::Value;
 
 pub(super) use self::bank::SupplyCache;
@@ -84,7 +86,11 @@ const fn query(
     answer: fn(&Call<'_>) -> Result<Value, GatewayError>,
     summary: &'static str,
 ) -> Query {
-    Query { name, summary, answer: QueryKind::Now(answer) }
+    Query {
+        name,
+        summary,
+        answer: QueryKind::Now(answer),
+    }
 }
 
 const fn later(
@@ -92,11 +98,22 @@ const fn later(
     answer: fn(LaterCall) -> BoxFuture<'static, Result<Unwritten, GatewayError>>,
     summary: &'static str,
 ) -> Query {
-    Query { name, summary, answer: QueryKind::Later(answer) }
+    Query {
+        name,
+        summary,
+        answer: QueryKind::Later(answer),
+    }
 }
 
-const MODULES: [&[Query]; 7] =
-    [auth::QUERIES, bank::QUERIES, empty::QUERIES, evm::QUERIES, governance::QUERIES, node::QUERIES, tx::QUERIES];
+const MODULES: [&[Query]; 7] = [
+    auth::QUERIES,
+    bank::QUERIES,
+    empty::QUERIES,
+    evm::QUERIES,
+    governance::QUERIES,
+    node::QUERIES,
+    tx::QUERIES,
+];
 
 /// A query with the descriptor of its method.
 #[derive(Clone, Debug)]
@@ -113,11 +130,22 @@ impl Methods {
     pub(super) fn new(messages: &Messages) -> Self {
         let descriptor = |name: &str| {
             let (service, method) = name.split_once('/')?;
-            messages.pool().get_service_by_name(service)?.methods().find(|known| known.name() == method)
+            messages
+                .pool()
+                .get_service_by_name(service)?
+                .methods()
+                .find(|known| known.name() == method)
         };
         let queries = MODULES.into_iter().flatten();
-        let all = queries
-            .filter_map(|query| Some((query.name, Method { query: *query, descriptor: descriptor(query.name)? })));
+        let all = queries.filter_map(|query| {
+            Some((
+                query.name,
+                Method {
+                    query: *query,
+                    descriptor: descriptor(query.name)?,
+                },
+            ))
+        });
         Self(all.collect())
     }
 
@@ -133,7 +161,11 @@ impl Methods {
 
     /// The services that have queries, each once.
     pub(super) fn services(&self) -> Vec<&'static str> {
-        let mut names: Vec<_> = self.0.keys().filter_map(|name| Some(name.split_once('/')?.0)).collect();
+        let mut names: Vec<_> = self
+            .0
+            .keys()
+            .filter_map(|name| Some(name.split_once('/')?.0))
+            .collect();
         names.dedup();
         names
     }
@@ -158,7 +190,11 @@ impl ResponseContent {
     }
 
     /// The response in the gateway's JSON, with the deviations of its REST routes.
-    pub(super) fn json(self, gateway: &Gateway, deviate: impl FnOnce(&mut Value)) -> Result<Answer, GatewayError> {
+    pub(super) fn json(
+        self,
+        gateway: &Gateway,
+        deviate: impl FnOnce(&mut Value),
+    ) -> Result<Answer, GatewayError> {
         let message = match self {
             Self::Message(message) => message,
             Self::Txs(txs) => return txs.json(),
@@ -201,9 +237,18 @@ impl Gateway {
                 let request = request()?;
                 self.check_fields(&request)?;
                 let height = self.height_at(height).await?;
-                let Unwritten { make, is_long } = answer(LaterCall { gateway: self.clone(), request, output }).await?;
+                let Unwritten { make, is_long } = answer(LaterCall {
+                    gateway: self.clone(),
+                    request,
+                    output,
+                })
+                .await?;
                 let made = move || Ok((write(&gateway, &own, make()?)?, height));
-                if is_long { in_long_turn(made).await } else { in_turn(made).await }
+                if is_long {
+                    in_long_turn(made).await
+                } else {
+                    in_turn(made).await
+                }
             }
         }
     }
@@ -219,9 +264,17 @@ impl Gateway {
         self.check_fields(&request)?;
         let view = self.view_at(height)?;
         let height = reported_height(&view);
-        let call = Call { gateway: self, method, view, request };
+        let call = Call {
+            gateway: self,
+            method,
+            view,
+            request,
+        };
         let message = response(method.descriptor.output(), || answer(&call))?;
-        Ok((write(self, method, ResponseContent::Message(message))?, height))
+        Ok((
+            write(self, method, ResponseContent::Message(message))?,
+            height,
+        ))
     }
 
     /// The height that a response reports for the state at `height`.
@@ -229,7 +282,9 @@ impl Gateway {
         let gateway = self.clone();
         match height {
             None | Some(0) => Ok(reported_height(&self.view_at(None)?)),
-            height => in_turn(move || gateway.view_at(height).map(|view| reported_height(&view))).await,
+            height => {
+                in_turn(move || gateway.view_at(height).map(|view| reported_height(&view))).await
+            }
         }
     }
 
@@ -242,16 +297,21 @@ impl Gateway {
     ) -> Result<(Answer, u64), GatewayError> {
         let input = method.descriptor.input();
         let decode = move || {
-            let malformed = |_| GatewayError::InvalidArgument("data is no message of this query".to_owned());
+            let malformed =
+                |_| GatewayError::InvalidArgument("data is no message of this query".to_owned());
             DynamicMessage::decode(input, request).map_err(malformed)
         };
-        self.ask(method, decode, height, |_, _, content| content.encode()).await
+        self.ask(method, decode, height, |_, _, content| content.encode())
+            .await
     }
 
     /// The block with a number, up to the newest one.
     fn block(&self, head: &Arc<Head>, number: u64) -> Result<Arc<Block>, GatewayError> {
         if number > head.number() {
-            let what = format!("requested block height is bigger than the chain length: {number} > {}", head.number());
+            let what = format!(
+                "requested block height is bigger than the chain length: {number} > {}",
+                head.number()
+            );
             return Err(GatewayError::InvalidArgument(what));
         }
         let block = self.chain.block(head, BlockId::Number(number));
@@ -263,11 +323,22 @@ impl Gateway {
     /// others they are filters.
     fn check_fields(&self, request: &DynamicMessage) -> Result<(), GatewayError> {
         for field in request.descriptor().fields() {
-            if request.get_field(&field).as_i64().is_some_and(|number| number < 0) {
-                return Err(GatewayError::InvalidArgument(format!("{} must not be negative", field.name())));
+            if request
+                .get_field(&field)
+                .as_i64()
+                .is_some_and(|number| number < 0)
+            {
+                return Err(GatewayError::InvalidArgument(format!(
+                    "{} must not be negative",
+                    field.name()
+                )));
             }
             let text = text_in(request, field.name());
-            if let Some(kind) = self.messages.address_kind(&field).filter(|_| !text.is_empty()) {
+            if let Some(kind) = self
+                .messages
+                .address_kind(&field)
+                .filter(|_| !text.is_empty())
+            {
                 check_address(&text, kind, &self.network.hrp)?;
             }
         }
@@ -284,7 +355,9 @@ impl Gateway {
             Some(height) if height == newest.max(1) => return Ok(View::newest(head)),
             Some(height) if height > newest => {
                 let what = "cannot query with height in the future; please provide a valid height";
-                return Err(GatewayError::InvalidHeight(format!("{what} (latest height: {newest})")));
+                return Err(GatewayError::InvalidHeight(format!(
+                    "{what} (latest height: {newest})"
+                )));
             }
             Some(height) => height,
         };
@@ -300,7 +373,10 @@ impl Gateway {
 impl LaterCall {
     /// The bytes in a field of the request.
     fn bytes(&self, name: &str) -> Bytes {
-        self.request.get_field_by_name(name).and_then(|value| value.as_bytes().cloned()).unwrap_or_default()
+        self.request
+            .get_field_by_name(name)
+            .and_then(|value| value.as_bytes().cloned())
+            .unwrap_or_default()
     }
 
     /// The text in a field of the request.
@@ -310,25 +386,44 @@ impl LaterCall {
 
     /// The request without what it asks for.
     fn responder(self) -> Responder {
-        Responder { gateway: self.gateway, output: self.output }
+        Responder {
+            gateway: self.gateway,
+            output: self.output,
+        }
     }
 }
 
 impl Responder {
     /// The response, from its JSON.
-    fn response(&self, json: impl FnOnce() -> Result<Value, GatewayError>) -> Result<DynamicMessage, GatewayError> {
+    fn response(
+        &self,
+        json: impl FnOnce() -> Result<Value, GatewayError>,
+    ) -> Result<DynamicMessage, GatewayError> {
         response(self.output.clone(), json)
     }
 
     /// The response whose JSON this returns.
-    fn message(self, json: impl FnOnce() -> Result<Value, GatewayError> + Send + 'static) -> Unwritten {
+    fn message(
+        self,
+        json: impl FnOnce() -> Result<Value, GatewayError> + Send + 'static,
+    ) -> Unwritten {
         let make = move || Ok(ResponseContent::Message(self.response(json)?));
-        Unwritten { make: Box::new(make), is_long: false }
+        Unwritten {
+            make: Box::new(make),
+            is_long: false,
+        }
     }
 
     /// The response with the transactions that this returns.
-    fn txs(self, is_long: bool, txs: impl FnOnce(Self) -> Result<TxList, GatewayError> + Send + 'static) -> Unwritten {
-        Unwritten { make: Box::new(move || Ok(ResponseContent::Txs(txs(self)?))), is_long }
+    fn txs(
+        self,
+        is_long: bool,
+        txs: impl FnOnce(Self) -> Result<TxList, GatewayError> + Send + 'static,
+    ) -> Unwritten {
+        Unwritten {
+            make: Box::new(move || Ok(ResponseContent::Txs(txs(self)?))),
+            is_long,
+        }
     }
 }
 
@@ -339,8 +434,9 @@ fn response(
 ) -> Result<DynamicMessage, GatewayError> {
     let name = of.full_name().to_owned();
     // Nothing is left of the JSON.
-    let message =
-        in_part(|| from_json(of, json()?).map_err(|error| GatewayError::Internal(format!("{name}: {error}"))))?;
+    let message = in_part(|| {
+        from_json(of, json()?).map_err(|error| GatewayError::Internal(format!("{name}: {error}")))
+    })?;
     hold_in_turn(message.encoded_len())?;
     Ok(message)
 }
@@ -353,7 +449,9 @@ fn json_bytes(message: &DynamicMessage) -> usize {
 /// Appends the encoding of a message.
 fn push_message(message: &DynamicMessage, out: &mut AnswerWriter) -> Result<(), GatewayError> {
     let mut encoded = Ok(());
-    out.push_with(message.encoded_len(), |mut bytes| encoded = message.encode(&mut bytes))?;
+    out.push_with(message.encoded_len(), |mut bytes| {
+        encoded = message.encode(&mut bytes)
+    })?;
     encoded.map_err(|error| GatewayError::Internal(error.to_string()))
 }
 
@@ -370,19 +468,31 @@ impl Call<'_> {
 
     /// The account that a field names.
     fn account(&self, name: &str) -> Result<Address, GatewayError> {
-        Ok(parse_account_address(&self.text(name), &self.gateway.network.hrp)?)
+        Ok(parse_account_address(
+            &self.text(name),
+            &self.gateway.network.hrp,
+        )?)
     }
 
     /// Refuses the request unless it names every account that it has a field for.
     fn check_accounts(&self) -> Result<(), GatewayError> {
         let fields = self.request.descriptor();
-        let is_account = |field: &FieldDescriptor| self.gateway.messages.address_kind(field) == Some(Kind::Account);
-        fields.fields().filter(is_account).try_for_each(|field| self.account(field.name()).map(drop))
+        let is_account = |field: &FieldDescriptor| {
+            self.gateway.messages.address_kind(field) == Some(Kind::Account)
+        };
+        fields
+            .fields()
+            .filter(is_account)
+            .try_for_each(|field| self.account(field.name()).map(drop))
     }
 
     /// The account at an address, if there is one.
     fn state_of(&self, address: Address) -> Result<Option<Account>, GatewayError> {
-        Ok(self.view.state.get(address)?.map(|account| account.into_owned()))
+        Ok(self
+            .view
+            .state
+            .get(address)?
+            .map(|account| account.into_owned()))
     }
 
     fn balance(&self, address: Address) -> Result<U256, GatewayError> {
@@ -411,13 +521,20 @@ fn check_address(text: &str, kind: Kind, hrp: &Hrp) -> Result<(), AddressError> 
 
 /// The text in a field; empty without one.
 fn text_in(message: &DynamicMessage, name: &str) -> String {
-    message.get_field_by_name(name).and_then(|value| value.as_str().map(str::to_owned)).unwrap_or_default()
+    message
+        .get_field_by_name(name)
+        .and_then(|value| value.as_str().map(str::to_owned))
+        .unwrap_or_default()
 }
 
 /// The integer in a field; 0 for negative ones and without one.
 fn number_in(message: &DynamicMessage, name: &str) -> u64 {
     let field = message.get_field_by_name(name);
-    let number = field.and_then(|value| value.as_u64().or_else(|| u64::try_from(value.as_i64()?).ok()));
+    let number = field.and_then(|value| {
+        value
+            .as_u64()
+            .or_else(|| u64::try_from(value.as_i64()?).ok())
+    });
     number.unwrap_or_default()
 }
 
@@ -429,11 +546,19 @@ mod tests {
     #[test]
     fn every_query_is_a_method_of_the_descriptors() {
         let methods = Methods::new(&Messages::new(&Network::default()));
-        let names: Vec<_> = MODULES.into_iter().flatten().map(|query| query.name).collect();
+        let names: Vec<_> = MODULES
+            .into_iter()
+            .flatten()
+            .map(|query| query.name)
+            .collect();
         for name in &names {
             assert!(methods.get(name).is_some(), "{name}");
         }
-        assert_eq!(names.len(), methods.iter().count(), "a query is listed twice");
+        assert_eq!(
+            names.len(),
+            methods.iter().count(),
+            "a query is listed twice"
+        );
         assert!(methods.services().is_sorted_by(|a, b| a < b));
     }
 }

@@ -16,28 +16,77 @@ use crate::{
 };
 
 pub(super) const QUERIES: &[Query] = &[
-    query("cosmos.base.node.v1beta1.Service/Config", config, "The minimum gas price."),
-    query("cosmos.base.node.v1beta1.Service/Status", status, "The heights that the node has."),
+    query(
+        "cosmos.base.node.v1beta1.Service/Config",
+        config,
+        "The minimum gas price.",
+    ),
+    query(
+        "cosmos.base.node.v1beta1.Service/Status",
+        status,
+        "The heights that the node has.",
+    ),
     later(
         "cosmos.base.tendermint.v1beta1.Service/ABCIQuery",
         |call| Box::pin(abci(call)),
         "A query in its binary encoding.",
     ),
-    query("cosmos.base.tendermint.v1beta1.Service/GetBlockByHeight", block, "A block."),
-    query("cosmos.base.tendermint.v1beta1.Service/GetLatestBlock", latest_block, "The newest block."),
-    query("cosmos.base.tendermint.v1beta1.Service/GetLatestValidatorSet", validators, NO_VALIDATORS),
-    query("cosmos.base.tendermint.v1beta1.Service/GetNodeInfo", node_info, "The node and its network."),
-    query("cosmos.base.tendermint.v1beta1.Service/GetSyncing", syncing, "Whether the node is catching up."),
-    query("cosmos.base.tendermint.v1beta1.Service/GetValidatorSetByHeight", validators_at, NO_VALIDATORS),
-    query("cosmos.consensus.v1.Query/Params", consensus, "Limits of blocks."),
-    query("cosmos.params.v1beta1.Query/Params", subspace, "Always 400: modules have parameters of their own."),
-    query("cosmos.params.v1beta1.Query/Subspaces", subspaces, "Always empty: modules have parameters of their own."),
+    query(
+        "cosmos.base.tendermint.v1beta1.Service/GetBlockByHeight",
+        block,
+        "A block.",
+    ),
+    query(
+        "cosmos.base.tendermint.v1beta1.Service/GetLatestBlock",
+        latest_block,
+        "The newest block.",
+    ),
+    query(
+        "cosmos.base.tendermint.v1beta1.Service/GetLatestValidatorSet",
+        validators,
+        NO_VALIDATORS,
+    ),
+    query(
+        "cosmos.base.tendermint.v1beta1.Service/GetNodeInfo",
+        node_info,
+        "The node and its network.",
+    ),
+    query(
+        "cosmos.base.tendermint.v1beta1.Service/GetSyncing",
+        syncing,
+        "Whether the node is catching up.",
+    ),
+    query(
+        "cosmos.base.tendermint.v1beta1.Service/GetValidatorSetByHeight",
+        validators_at,
+        NO_VALIDATORS,
+    ),
+    query(
+        "cosmos.consensus.v1.Query/Params",
+        consensus,
+        "Limits of blocks.",
+    ),
+    query(
+        "cosmos.params.v1beta1.Query/Params",
+        subspace,
+        "Always 400: modules have parameters of their own.",
+    ),
+    query(
+        "cosmos.params.v1beta1.Query/Subspaces",
+        subspaces,
+        "Always empty: modules have parameters of their own.",
+    ),
 ];
 
 const NO_VALIDATORS: &str = "Always empty: there are no validators.";
 
 fn config(call: &Call<'_>) -> Result<Value, GatewayError> {
-    let price = format!("{}.{:018}{}", call.gateway.chain.min_tip(), 0, call.gateway.network.denomination);
+    let price = format!(
+        "{}.{:018}{}",
+        call.gateway.chain.min_tip(),
+        0,
+        call.gateway.network.denomination
+    );
     Ok(json!({ "minimum_gas_price": price, "pruning_keep_recent": "0", "pruning_interval": "0" }))
 }
 
@@ -64,7 +113,11 @@ fn both_forms(call: &Call<'_>, block: &Block) -> Result<Value, GatewayError> {
     let gateway = call.gateway;
     let mut body = block_with_id(block, &gateway.node, HashEncoding::Gateway)?;
     let mut own = copy_of_block(&body["block"])?;
-    let proposer = address_to_bech32(&gateway.node.proposer, &gateway.network.hrp, Kind::Consensus);
+    let proposer = address_to_bech32(
+        &gateway.node.proposer,
+        &gateway.network.hrp,
+        Kind::Consensus,
+    );
     own["header"]["proposer_address"] = proposer.into();
     body["sdk_block"] = own;
     Ok(body)
@@ -94,9 +147,15 @@ fn validators_at(call: &Call<'_>) -> Result<Value, GatewayError> {
 }
 
 async fn abci(call: LaterCall) -> Result<Unwritten, GatewayError> {
-    let (path, data, height) = (call.text("path"), call.bytes("data"), number_in(&call.request, "height"));
+    let (path, data, height) = (
+        call.text("path"),
+        call.bytes("data"),
+        number_in(&call.request, "height"),
+    );
     if path.ends_with("/ABCIQuery") {
-        return Err(GatewayError::InvalidArgument("a query in a query of the same kind".to_owned()));
+        return Err(GatewayError::InvalidArgument(
+            "a query in a query of the same kind".to_owned(),
+        ));
     }
     let call = call.responder();
     let answer = abci_query::answer(&call.gateway, &path, Ok(data), height).await;
@@ -119,7 +178,9 @@ fn consensus(call: &Call<'_>) -> Result<Value, GatewayError> {
 
 fn subspace(call: &Call<'_>) -> Result<Value, GatewayError> {
     let subspace: String = call.text("subspace").chars().take(50).collect();
-    Err(GatewayError::InvalidArgument(format!("unknown subspace: {subspace}")))
+    Err(GatewayError::InvalidArgument(format!(
+        "unknown subspace: {subspace}"
+    )))
 }
 
 fn subspaces(_: &Call<'_>) -> Result<Value, GatewayError> {

@@ -22,12 +22,20 @@ impl PageRequest {
         let field = request.get_field_by_name("pagination");
         let page: Option<&DynamicMessage> = field.as_ref().and_then(|page| page.as_message());
         let number = |name| page.map_or(0, |page| number_in(page, name));
-        let key = page.and_then(|page| page.get_field_by_name("key")?.as_bytes().map(|key| key.to_vec()));
+        let key = page.and_then(|page| {
+            page.get_field_by_name("key")?
+                .as_bytes()
+                .map(|key| key.to_vec())
+        });
         let limit = match number("limit") {
             0 => DEFAULT_LIMIT,
             limit => limit.min(MAX_LIMIT),
         };
-        Self { key: key.unwrap_or_default(), offset: number("offset"), limit }
+        Self {
+            key: key.unwrap_or_default(),
+            offset: number("offset"),
+            limit,
+        }
     }
 }
 

@@ -21,19 +21,31 @@ use crate::{
 };
 
 pub(super) const QUERIES: &[Query] = &[
-    later("cosmos.tx.v1beta1.Service/BroadcastTx", |call| Box::pin(broadcast(call)), "Sends a transaction."),
+    later(
+        "cosmos.tx.v1beta1.Service/BroadcastTx",
+        |call| Box::pin(broadcast(call)),
+        "Sends a transaction.",
+    ),
     later(
         "cosmos.tx.v1beta1.Service/GetBlockWithTxs",
         |call| Box::pin(block_with_transactions(call)),
         "A block with its transactions decoded.",
     ),
-    later("cosmos.tx.v1beta1.Service/GetTx", |call| Box::pin(transaction(call)), "A transaction in a block."),
+    later(
+        "cosmos.tx.v1beta1.Service/GetTx",
+        |call| Box::pin(transaction(call)),
+        "A transaction in a block.",
+    ),
     later(
         "cosmos.tx.v1beta1.Service/GetTxsEvent",
         |call| Box::pin(transactions(call)),
         "Transactions by their events: `tx.height`, `message.sender`, `transfer.recipient` and others.",
     ),
-    later("cosmos.tx.v1beta1.Service/Simulate", |call| Box::pin(simulate(call)), "The gas that a transaction needs."),
+    later(
+        "cosmos.tx.v1beta1.Service/Simulate",
+        |call| Box::pin(simulate(call)),
+        "The gas that a transaction needs.",
+    ),
 ];
 
 /// `BROADCAST_MODE_ASYNC`.
@@ -46,7 +58,10 @@ async fn broadcast(call: LaterCall) -> Result<Unwritten, GatewayError> {
     if raw.is_empty() {
         return Err(GatewayError::InvalidArgument("invalid empty tx".to_owned()));
     }
-    let mode = call.request.get_field_by_name("mode").and_then(|value| value.as_enum_number());
+    let mode = call
+        .request
+        .get_field_by_name("mode")
+        .and_then(|value| value.as_enum_number());
     let call = call.responder();
     let outcome = match mode {
         Some(1 | 2) => call.gateway.broadcast_tx(&raw).await,
@@ -80,13 +95,17 @@ async fn simulate(call: LaterCall) -> Result<Unwritten, GatewayError> {
         raw = tx.encode_to_vec().into();
     }
     if raw.is_empty() {
-        return Err(GatewayError::InvalidArgument("empty txBytes is not allowed".to_owned()));
+        return Err(GatewayError::InvalidArgument(
+            "empty txBytes is not allowed".to_owned(),
+        ));
     }
     let call = call.responder();
     let gateway = call.gateway.clone();
     let simulate = move || {
         let simulated = gateway.simulate_tx(&raw);
-        simulated.map_err(|error| GatewayError::Unknown(format!("{error}: With gas wanted: '0' and gas used: '0' ")))
+        simulated.map_err(|error| {
+            GatewayError::Unknown(format!("{error}: With gas wanted: '0' and gas used: '0' "))
+        })
     };
     let (gas_wanted, gas_used) = in_turn(simulate).await?;
     Ok(call.message(move || {
@@ -97,7 +116,9 @@ async fn simulate(call: LaterCall) -> Result<Unwritten, GatewayError> {
 
 async fn transaction(call: LaterCall) -> Result<Unwritten, GatewayError> {
     let text = call.text("hash");
-    let hash = hex::decode(&text).ok().and_then(|hash| B256::try_from(hash.as_slice()).ok());
+    let hash = hex::decode(&text)
+        .ok()
+        .and_then(|hash| B256::try_from(hash.as_slice()).ok());
     let Some(hash) = hash else {
         let text: String = text.chars().take(70).collect();
         let what = format!("invalid transaction hash {text:?}: expected 64 hex digits");
@@ -106,8 +127,17 @@ async fn transaction(call: LaterCall) -> Result<Unwritten, GatewayError> {
     Ok(call.responder().txs(false, move |call| {
         let found = call.gateway.tx(hash);
         let found = found.ok_or_else(|| GatewayError::NotFound(format!("tx not found: {text}")))?;
-        let (rest, places) = (call.response(|| Ok(json!({})))?, Box::new(std::iter::once(Ok(found))));
-        Ok(TxList { gateway: call.gateway, rest, txs: "tx", results: Some("tx_response"), places })
+        let (rest, places) = (
+            call.response(|| Ok(json!({})))?,
+            Box::new(std::iter::once(Ok(found))),
+        );
+        Ok(TxList {
+            gateway: call.gateway,
+            rest,
+            txs: "tx",
+            results: Some("tx_response"),
+            places,
+        })
     }))
 }
 
@@ -119,15 +149,22 @@ async fn transactions(call: LaterCall) -> Result<Unwritten, GatewayError> {
         query => query,
     };
     if text.is_empty() {
-        return Err(GatewayError::InvalidArgument("query cannot be empty".to_owned()));
+        return Err(GatewayError::InvalidArgument(
+            "query cannot be empty".to_owned(),
+        ));
     }
     let query = EventQuery::parse(&text).map_err(GatewayError::InvalidArgument)?;
     let limit = match number_in(&call.request, "limit") {
         0 => DEFAULT_LIMIT,
         limit => limit.min(MAX_LIMIT),
     };
-    let skip = number_in(&call.request, "page").saturating_sub(1).saturating_mul(limit);
-    let order = call.request.get_field_by_name("order_by").and_then(|order| order.as_enum_number());
+    let skip = number_in(&call.request, "page")
+        .saturating_sub(1)
+        .saturating_mul(limit);
+    let order = call
+        .request
+        .get_field_by_name("order_by")
+        .and_then(|order| order.as_enum_number());
     let page = SearchPage {
         skip: usize::try_from(skip).unwrap_or(usize::MAX),
         limit: usize::try_from(limit).unwrap_or(usize::MAX),
@@ -137,13 +174,22 @@ async fn transactions(call: LaterCall) -> Result<Unwritten, GatewayError> {
         let found = call.gateway.search_txs(&query, page)?;
         let rest = call.response(|| Ok(json!({ "total": found.total.to_string() })))?;
         let places = Box::new(found.into_places());
-        Ok(TxList { gateway: call.gateway, rest, txs: "txs", results: Some("tx_responses"), places })
+        Ok(TxList {
+            gateway: call.gateway,
+            rest,
+            txs: "txs",
+            results: Some("tx_responses"),
+            places,
+        })
     }))
 }
 
 /// A block with its transactions decoded.
 async fn block_with_transactions(call: LaterCall) -> Result<Unwritten, GatewayError> {
-    let (height, page) = (number_in(&call.request, "height"), PageRequest::of(&call.request));
+    let (height, page) = (
+        number_in(&call.request, "height"),
+        PageRequest::of(&call.request),
+    );
     Ok(call.responder().txs(true, move |call| {
         let gateway = &call.gateway;
         let block = gateway.block(&gateway.chain.head(), height)?;
@@ -157,13 +203,25 @@ async fn block_with_transactions(call: LaterCall) -> Result<Unwritten, GatewayEr
         let first = usize::try_from(page.offset).unwrap_or(usize::MAX);
         let of_page = (first..total).take(usize::try_from(page.limit).unwrap_or(usize::MAX));
         let places = Box::new(of_page.map(move |index| Ok((block.clone(), index))));
-        Ok(TxList { gateway: call.gateway, rest, txs: "txs", results: None, places })
+        Ok(TxList {
+            gateway: call.gateway,
+            rest,
+            txs: "txs",
+            results: None,
+            places,
+        })
     }))
 }
 
 /// The texts in a list; none without one.
 fn texts_in(message: &DynamicMessage, name: &str) -> Vec<String> {
     let list = message.get_field_by_name(name);
-    let items = list.as_ref().and_then(|list| list.as_list()).unwrap_or_default();
-    items.iter().filter_map(|item| item.as_str().map(str::to_owned)).collect()
+    let items = list
+        .as_ref()
+        .and_then(|list| list.as_list())
+        .unwrap_or_default();
+    items
+        .iter()
+        .filter_map(|item| item.as_str().map(str::to_owned))
+        .collect()
 }

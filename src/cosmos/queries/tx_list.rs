@@ -45,17 +45,30 @@ impl TxList {
         let mut item = Vec::new();
         for place in self.places {
             let (block, index) = place?;
-            let Some(transaction) = block.transactions.get(index) else { continue };
+            let Some(transaction) = block.transactions.get(index) else {
+                continue;
+            };
             let raw = raw_tx(transaction, network);
             item.clear();
             bytes::encode(txs.number(), &raw, &mut item);
             out.push(&item)?;
 
-            let Some((field, of)) = &results else { continue };
-            let Some(found) = FoundTx::of(&block, index, network) else { continue };
+            let Some((field, of)) = &results else {
+                continue;
+            };
+            let Some(found) = FoundTx::of(&block, index, network) else {
+                continue;
+            };
             let mut result = included(of, &found)?.encode_to_vec();
-            let tx = Any { type_url: TX.to_owned(), value: raw };
-            bytes::encode(field_of(of, "tx")?.number(), &tx.encode_to_vec(), &mut result);
+            let tx = Any {
+                type_url: TX.to_owned(),
+                value: raw,
+            };
+            bytes::encode(
+                field_of(of, "tx")?.number(),
+                &tx.encode_to_vec(),
+                &mut result,
+            );
             item.clear();
             bytes::encode(field.number(), &result, &mut item);
             out.push(&item)?;
@@ -72,13 +85,19 @@ impl TxList {
         let mut result_items = JsonItems::new(field.is_list());
         for place in self.places {
             let (block, index) = place?;
-            let Some(transaction) = block.transactions.get(index) else { continue };
+            let Some(transaction) = block.transactions.get(index) else {
+                continue;
+            };
             let raw = raw_tx(transaction, network);
             let tx = DynamicMessage::decode(tx_type.clone(), raw.as_slice());
-            let tx = messages.to_json(&tx.map_err(|error| GatewayError::Internal(error.to_string()))?).to_string();
+            let tx = messages
+                .to_json(&tx.map_err(|error| GatewayError::Internal(error.to_string()))?)
+                .to_string();
 
             if let Some((_, of)) = &results {
-                let Some(found) = FoundTx::of(&block, index, network) else { continue };
+                let Some(found) = FoundTx::of(&block, index, network) else {
+                    continue;
+                };
                 let result = messages.to_json(&included(of, &found)?);
                 let typed = format!(r#"{{"@type":"{TX}",{}"#, tx.trim_start_matches('{'));
                 let mut item = AnswerWriter::new(MAX_LIST_BYTES);
@@ -99,10 +118,20 @@ impl TxList {
     }
 
     /// The field of the transactions, and that of their results with its type.
-    fn fields(&self) -> Result<(FieldDescriptor, Option<(FieldDescriptor, MessageDescriptor)>), GatewayError> {
+    fn fields(
+        &self,
+    ) -> Result<
+        (
+            FieldDescriptor,
+            Option<(FieldDescriptor, MessageDescriptor)>,
+        ),
+        GatewayError,
+    > {
         let of = self.rest.descriptor();
         let txs = field_of(&of, self.txs)?;
-        let Some(name) = self.results else { return Ok((txs, None)) };
+        let Some(name) = self.results else {
+            return Ok((txs, None));
+        };
         let results = field_of(&of, name)?;
         let result_type = message_type(&results)?;
         Ok((txs, Some((results, result_type))))
@@ -147,7 +176,11 @@ struct JsonItems {
 
 impl JsonItems {
     fn new(is_list: bool) -> Self {
-        Self { out: AnswerWriter::new(MAX_LIST_BYTES), is_list, count: 0 }
+        Self {
+            out: AnswerWriter::new(MAX_LIST_BYTES),
+            is_list,
+            count: 0,
+        }
     }
 
     fn push(&mut self, item: &[u8]) -> Result<(), AnswerError> {
@@ -167,14 +200,21 @@ impl JsonItems {
 }
 
 /// Writes an object, some of whose members are replaced by JSON that is written already.
-fn write_object(object: &Value, replaced: &[(&str, &[u8])], out: &mut AnswerWriter) -> Result<(), AnswerError> {
+fn write_object(
+    object: &Value,
+    replaced: &[(&str, &[u8])],
+    out: &mut AnswerWriter,
+) -> Result<(), AnswerError> {
     let mut separator = b"{";
     for (name, value) in object.as_object().into_iter().flatten() {
         out.push(separator)?;
         separator = b",";
         out.json(name)?;
         out.push(b":")?;
-        match replaced.iter().find(|(own, json)| own == name && !json.is_empty()) {
+        match replaced
+            .iter()
+            .find(|(own, json)| own == name && !json.is_empty())
+        {
             Some((_, json)) => out.push(json)?,
             None => out.json(value)?,
         }

@@ -61,13 +61,25 @@ impl Snapshot {
         now_ms: u64,
     ) -> Option<Rendered> {
         let (info, quote) = self.listed().nth(token)?;
-        let series = self.history.series(token, quote.price, self.time, timeframe.seconds, count);
+        let series = self
+            .history
+            .series(token, quote.price, self.time, timeframe.seconds, count);
         let (count, address) = (Some(series.len()), key(info.address));
-        let points = series.into_iter().map(|(time, price)| (time.saturating_mul(1_000), price));
+        let points = series
+            .into_iter()
+            .map(|(time, price)| (time.saturating_mul(1_000), price));
         let (data, token) = match shape {
             HistoryShape::Object => {
-                let point = |(timestamp, price)| PricePoint { timestamp, price: Number::price(price) };
-                (PriceHistory::Object { prices: points.map(point).collect() }, TokenReference::Address(address))
+                let point = |(timestamp, price)| PricePoint {
+                    timestamp,
+                    price: Number::price(price),
+                };
+                (
+                    PriceHistory::Object {
+                        prices: points.map(point).collect(),
+                    },
+                    TokenReference::Address(address),
+                )
             }
             HistoryShape::List => {
                 let point = |(timestamp, price)| AdjustedPoint {
@@ -76,10 +88,22 @@ impl Snapshot {
                     adjusted_price: Number::adjusted_price(price),
                 };
                 let (symbol, name) = (info.symbol.clone(), info.name.clone());
-                (PriceHistory::List(points.map(point).collect()), TokenReference::Named { address, symbol, name })
+                (
+                    PriceHistory::List(points.map(point).collect()),
+                    TokenReference::Named {
+                        address,
+                        symbol,
+                        name,
+                    },
+                )
             }
         };
-        let answer = Envelope { count, timeframe: Some(timeframe.name), token: Some(token), ..Envelope::new(data) };
+        let answer = Envelope {
+            count,
+            timeframe: Some(timeframe.name),
+            token: Some(token),
+            ..Envelope::new(data)
+        };
         Some(Rendered::for_one(answer.json(), now_ms))
     }
 }

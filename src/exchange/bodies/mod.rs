@@ -107,7 +107,11 @@ pub(super) enum TokenReference {
     /// Its address.
     Address(String),
     /// Its address and names.
-    Named { address: String, symbol: String, name: String },
+    Named {
+        address: String,
+        symbol: String,
+        name: String,
+    },
 }
 
 /// The envelope of every response. Members that a route does not have are left out.
@@ -181,20 +185,37 @@ impl Snapshot {
     /// `GET /api/prices`.
     pub(super) fn prices_body(&self, now_ms: u64) -> &Rendered {
         self.bodies.prices.get_or_init(|| {
-            let entries = self.listed().map(|(token, quote)| (key(token.address), price_entry(token, quote, false)));
+            let entries = self
+                .listed()
+                .map(|(token, quote)| (key(token.address), price_entry(token, quote, false)));
             let data = ByAddress(entries.collect());
             let count = Some(data.0.len());
-            Envelope { count, timestamp: Some(self.time_ms()), ..Envelope::new(data) }.with_cached_flag(now_ms)
+            Envelope {
+                count,
+                timestamp: Some(self.time_ms()),
+                ..Envelope::new(data)
+            }
+            .with_cached_flag(now_ms)
         })
     }
 
     /// `GET /api/prices/<address>` of the token at this position.
     pub(super) fn price_body(&self, token: usize, now_ms: u64) -> Option<&Rendered> {
         let (info, quote) = self.listed().nth(token)?;
-        let bodies = self.bodies.single.get_or_init(|| self.quotes.iter().map(|_| OnceLock::new()).collect());
+        let bodies = self
+            .bodies
+            .single
+            .get_or_init(|| self.quotes.iter().map(|_| OnceLock::new()).collect());
         Some(bodies.get(token)?.get_or_init(|| {
             let data = price_entry(info, quote, true);
-            Rendered::new(Envelope { timestamp: Some(self.time_ms()), ..Envelope::new(data) }.json(), now_ms)
+            Rendered::new(
+                Envelope {
+                    timestamp: Some(self.time_ms()),
+                    ..Envelope::new(data)
+                }
+                .json(),
+                now_ms,
+            )
         }))
     }
 
@@ -203,7 +224,15 @@ impl Snapshot {
         self.bodies.tokens.get_or_init(|| {
             let data: Vec<_> = self.listed().map(token_entry).collect();
             let count = Some(data.len());
-            Rendered::new(Envelope { count, timestamp: Some(self.time_ms()), ..Envelope::new(data) }.json(), now_ms)
+            Rendered::new(
+                Envelope {
+                    count,
+                    timestamp: Some(self.time_ms()),
+                    ..Envelope::new(data)
+                }
+                .json(),
+                now_ms,
+            )
         })
     }
 
@@ -212,12 +241,23 @@ impl Snapshot {
         self.bodies.swap_tokens.get_or_init(|| {
             let data: Vec<_> = self.listed().map(swap_token_entry).collect();
             let count = Some(data.len());
-            Envelope { count, timestamp: Some(self.time_ms()), ..Envelope::new(data) }.with_cached_flag(now_ms)
+            Envelope {
+                count,
+                timestamp: Some(self.time_ms()),
+                ..Envelope::new(data)
+            }
+            .with_cached_flag(now_ms)
         })
     }
 
     /// `GET /api/prices/<address>/candles` of the token at this position: the newest `count` of this length.
-    pub(super) fn candles_body(&self, token: usize, length: CandleLength, count: u64, now_ms: u64) -> Option<Rendered> {
+    pub(super) fn candles_body(
+        &self,
+        token: usize,
+        length: CandleLength,
+        count: u64,
+        now_ms: u64,
+    ) -> Option<Rendered> {
         let (info, _) = self.listed().nth(token)?;
         let candle = |(time, bar, volume): (u64, Bar, u128)| Candle {
             timestamp: time.saturating_mul(1_000),
@@ -227,10 +267,20 @@ impl Snapshot {
             close: Number::price(bar.close),
             volume: Number::usd(U256::from(volume)),
         };
-        let data = self.history.candles(token, self.time, length.seconds, count);
+        let data = self
+            .history
+            .candles(token, self.time, length.seconds, count);
         let data: Vec<_> = data.into_iter().map(candle).collect();
-        let (count, token) = (Some(data.len()), Some(TokenReference::Address(key(info.address))));
-        let answer = Envelope { count, interval: Some(length.name), token, ..Envelope::new(data) };
+        let (count, token) = (
+            Some(data.len()),
+            Some(TokenReference::Address(key(info.address))),
+        );
+        let answer = Envelope {
+            count,
+            interval: Some(length.name),
+            token,
+            ..Envelope::new(data)
+        };
         Some(Rendered::for_one(answer.json(), now_ms))
     }
 

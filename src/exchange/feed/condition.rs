@@ -38,6 +38,12 @@ pub enum SourceHealth {
 impl Condition {
     /// The condition of a source that cannot fail.
     pub fn ok(name: impl Into<String>) -> Self {
-        Self { name: name.into(), status: SourceHealth::Ok, age_ms: None, failures: 0, error: None }
+        Self {
+            name: name.into(),
+            status: SourceHealth::Ok,
+            age_ms: None,
+            failures: 0,
+            error: None,
+        }
     }
 }

@@ -37,7 +37,10 @@ impl FromStr for JsonPath {
     type Err = JsonPathError;
 
     fn from_str(text: &str) -> Result<Self, JsonPathError> {
-        text.split('.').map(str::parse).collect::<Result<_, _>>().map(Self)
+        text.split('.')
+            .map(str::parse)
+            .collect::<Result<_, _>>()
+            .map(Self)
     }
 }
 
@@ -48,11 +51,18 @@ impl FromStr for PathStep {
         if text.is_empty() {
             return Err(JsonPathError::Empty);
         }
-        let Some(inner) = text.strip_prefix('[') else { return Ok(Self::Name(text.to_owned())) };
-        let condition =
-            inner.strip_suffix(']').and_then(|inner| inner.split_once('=')).filter(|(name, _)| !name.is_empty());
+        let Some(inner) = text.strip_prefix('[') else {
+            return Ok(Self::Name(text.to_owned()));
+        };
+        let condition = inner
+            .strip_suffix(']')
+            .and_then(|inner| inner.split_once('='))
+            .filter(|(name, _)| !name.is_empty());
         let (name, text) = condition.ok_or_else(|| JsonPathError::Condition(text.to_owned()))?;
-        Ok(Self::Where { name: name.to_owned(), text: text.to_owned() })
+        Ok(Self::Where {
+            name: name.to_owned(),
+            text: text.to_owned(),
+        })
     }
 }
 
@@ -76,7 +86,9 @@ impl JsonPath {
         for step in &self.0 {
             here = match step {
                 PathStep::Name(name) => member(here, &fill(name, token))?,
-                PathStep::Where { name, text } => matching(here, &fill(name, token), &fill(text, token))?,
+                PathStep::Where { name, text } => {
+                    matching(here, &fill(name, token), &fill(text, token))?
+                }
             };
         }
         content(here).map(Cow::into_owned)
@@ -88,7 +100,9 @@ pub(super) fn fill<'a>(text: &'a str, token: &Token) -> Cow<'a, str> {
     if !text.contains('{') {
         return text.into();
     }
-    let text = text.replace("{symbol}", &token.symbol).replace("{id}", &token.coin_gecko_id);
+    let text = text
+        .replace("{symbol}", &token.symbol)
+        .replace("{id}", &token.coin_gecko_id);
     text.replace("{address}", &key(token.address)).into()
 }
 
@@ -135,13 +149,21 @@ mod tests {
         let network = Network::default();
         let weth = network.token("WETH").expect("a token");
         for (path, document, expected) in [
-            ("{id}.usd", r#"{"weth":{"usd":3512.350000000001}}"#, Some("3512.350000000001")),
+            (
+                "{id}.usd",
+                r#"{"weth":{"usd":3512.350000000001}}"#,
+                Some("3512.350000000001"),
+            ),
             (
                 "data.{address}.price",
                 r#"{"data":{"0xd0c1a714c46c364dbdd4e0f7b0b6ba5354460da7":{"price":1e3}}}"#,
                 Some("1e3"),
             ),
-            ("[symbol={symbol}USDT].price", r#"[{"symbol":"X"},{"symbol":"WETHUSDT","price":"3.5"}]"#, Some("3.5")),
+            (
+                "[symbol={symbol}USDT].price",
+                r#"[{"symbol":"X"},{"symbol":"WETHUSDT","price":"3.5"}]"#,
+                Some("3.5"),
+            ),
             ("a.1.b", r#"{"a":[0,{"b":7}]}"#, Some("7")),
             ("a", r#"{"a":null}"#, None),
             ("a", r#"{"a":{}}"#, None),
@@ -151,7 +173,11 @@ mod tests {
             ("a", "{", None),
         ] {
             let path: JsonPath = path.parse().expect("a path");
-            assert_eq!(path.find(document, weth).as_deref(), expected, "{path} in {document}");
+            assert_eq!(
+                path.find(document, weth).as_deref(),
+                expected,
+                "{path} in {document}"
+            );
         }
         for text in ["", ".", "a.", "[a]", "[=b]", "[a=b"] {
             assert!(text.parse::<JsonPath>().is_err(), "{text}");

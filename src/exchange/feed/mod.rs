@@ -59,5 +59,7 @@ pub trait Source: Send + Sync {
 /// it.
 pub fn usd_e8(text: &str) -> Option<u64> {
     let scaled = crate::decimal::parse(text, super::quote::USD_DECIMALS)?;
-    u64::try_from(scaled).ok().filter(|price| (1..=i64::MAX as u64).contains(price))
+    u64::try_from(scaled)
+        .ok()
+        .filter(|price| (1..=i64::MAX as u64).contains(price))
 }

@@ -19,8 +19,11 @@ impl Noise {
     /// six deviations out: the sum of twelve uniform ones (Irwin and Hall).
     pub(super) fn normal(&self, token: u64, position: u64) -> i128 {
         let start = mix(self.0 ^ mix(token ^ mix(position)));
-        let words = (1..=3u64).map(|n| mix(start.wrapping_add(n.wrapping_mul(0x9e37_79b9_7f4a_7c15))));
-        let sum: i64 = words.flat_map(|word| [0, 16, 32, 48].map(|shift| (word >> shift & 0xffff) as i64)).sum();
+        let words =
+            (1..=3u64).map(|n| mix(start.wrapping_add(n.wrapping_mul(0x9e37_79b9_7f4a_7c15))));
+        let sum: i64 = words
+            .flat_map(|word| [0, 16, 32, 48].map(|shift| (word >> shift & 0xffff) as i64))
+            .sum();
         i128::from(sum - MEAN)
     }
 }
@@ -39,10 +42,15 @@ mod tests {
     #[test]
     fn is_centred_and_as_wide_as_it_says() {
         let noise = Noise::new(7);
-        let sample: Vec<_> = (0..20_000).map(|position| noise.normal(3, position)).collect();
+        let sample: Vec<_> = (0..20_000)
+            .map(|position| noise.normal(3, position))
+            .collect();
         let mean = sample.iter().sum::<i128>() / 20_000;
         let variance = sample.iter().map(|value| value * value).sum::<i128>() / 20_000;
         assert!(mean.abs() < DEVIATION / 50, "{mean}");
-        assert!((variance.isqrt() - DEVIATION).abs() < DEVIATION / 50, "{variance}");
+        assert!(
+            (variance.isqrt() - DEVIATION).abs() < DEVIATION / 50,
+            "{variance}"
+        );
     }
 }

@@ -33,8 +33,13 @@ impl PricePath {
         if elapsed >= self.seconds {
             return self.to;
         }
-        let part = (u128::from(self.from.abs_diff(self.to)) * u128::from(elapsed) / u128::from(self.seconds)) as u64;
-        if self.to < self.from { self.from - part } else { self.from + part }
+        let part = (u128::from(self.from.abs_diff(self.to)) * u128::from(elapsed)
+            / u128::from(self.seconds)) as u64;
+        if self.to < self.from {
+            self.from - part
+        } else {
+            self.from + part
+        }
     }
 }
 
@@ -51,7 +56,10 @@ struct Scripts {
 impl ScriptedPrices {
     /// No scripts for this number of tokens.
     pub fn new(tokens: usize) -> Self {
-        Self(Mutex::new(Scripts { by_token: vec![None; tokens], last_id: 0 }))
+        Self(Mutex::new(Scripts {
+            by_token: vec![None; tokens],
+            last_id: 0,
+        }))
     }
 
     /// Sets the script of a token, in place of an earlier one. Returns its id.
@@ -92,11 +100,24 @@ mod tests {
 
     #[test]
     fn a_path_is_straight_and_stays_at_its_end() {
-        let down = PricePath { from: 1_000, to: 400, begins: 50, seconds: 60 };
+        let down = PricePath {
+            from: 1_000,
+            to: 400,
+            begins: 50,
+            seconds: 60,
+        };
         let prices: Vec<_> = [0, 50, 60, 80, 110, 1_000].map(|time| down.at(time)).into();
         assert_eq!(prices, [1_000, 1_000, 900, 700, 400, 400]);
-        let up = PricePath { from: 1, to: u64::MAX, begins: 0, seconds: 2 };
-        assert_eq!((up.at(0), up.at(1), up.at(2)), (1, u64::MAX / 2 + 1, u64::MAX));
+        let up = PricePath {
+            from: 1,
+            to: u64::MAX,
+            begins: 0,
+            seconds: 2,
+        };
+        assert_eq!(
+            (up.at(0), up.at(1), up.at(2)),
+            (1, u64::MAX / 2 + 1, u64::MAX)
+        );
         let jump = PricePath { seconds: 0, ..down };
         assert_eq!((jump.at(49), jump.at(50)), (400, 400));
     }
@@ -104,7 +125,13 @@ mod tests {
     #[test]
     fn a_script_is_withdrawn_by_its_id() {
         let scripts = ScriptedPrices::new(2);
-        let moment = Moment { current: &[], time: 0, genesis: 0, elapsed: 0, update: 0 };
+        let moment = Moment {
+            current: &[],
+            time: 0,
+            genesis: 0,
+            elapsed: 0,
+            update: 0,
+        };
         let replaced = scripts.set(1, PriceScript::Silence);
         let script = scripts.set(1, PriceScript::Silence);
         scripts.withdraw(1, replaced);

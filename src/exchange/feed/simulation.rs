@@ -39,9 +39,15 @@ struct Course {
 
 #[derive(Clone, Copy, Debug)]
 enum Model {
-    Walk { volatility_bps: u32 },
+    Walk {
+        volatility_bps: u32,
+    },
     Peg,
-    Follow { leader: usize, growth_bps: u32, jitter_ppm: u32 },
+    Follow {
+        leader: usize,
+        growth_bps: u32,
+        jitter_ppm: u32,
+    },
 }
 
 /// One step of the market.
@@ -57,25 +63,51 @@ struct SimulationStep<'a> {
 impl Simulation {
     /// A market of the network's tokens.
     pub fn new(seed: u64, network: &Network) -> Self {
-        let leader = |address| network.tokens.iter().position(|token| token.address == address);
+        let leader = |address| {
+            network
+                .tokens
+                .iter()
+                .position(|token| token.address == address)
+        };
         let tokens = network.tokens.iter().map(|token| Course {
             reference: i128::from(token.reference_price),
             model: match token.price_model {
                 PriceModel::Walk { volatility_bps } => Model::Walk { volatility_bps },
                 PriceModel::Peg => Model::Peg,
-                PriceModel::Follow { token, growth_bps, jitter_ppm } => match leader(token) {
-                    Some(leader) => Model::Follow { leader, growth_bps, jitter_ppm },
+                PriceModel::Follow {
+                    token,
+                    growth_bps,
+                    jitter_ppm,
+                } => match leader(token) {
+                    Some(leader) => Model::Follow {
+                        leader,
+                        growth_bps,
+                        jitter_ppm,
+                    },
                     None => Model::Walk { volatility_bps: 0 },
                 },
             },
         });
-        Self { noise: Noise::new(seed), tokens: tokens.collect() }
+        Self {
+            noise: Noise::new(seed),
+            tokens: tokens.collect(),
+        }
     }
 
     /// The market before the genesis block, at whose time prices are the reference prices.
     pub fn backwards(&self, genesis: u64) -> Backwards<'_> {
-        let prices = self.tokens.iter().map(|token| token.reference as u64).collect();
-        Backwards { simulation: self, genesis, time: genesis, prices, steps: 0 }
+        let prices = self
+            .tokens
+            .iter()
+            .map(|token| token.reference as u64)
+            .collect();
+        Backwards {
+            simulation: self,
+            genesis,
+            time: genesis,
+            prices,
+            steps: 0,
+        }
     }
 }
 
@@ -128,7 +160,11 @@ impl SimulationStep<'_> {
         let mut next: Vec<u64> = current.to_vec();
         for (index, (course, price)) in tokens.iter().zip(&mut next).enumerate() {
             // A token without a price starts with its reference price.
-            let price_now = if *price == 0 { course.reference } else { i128::from(*price) };
+            let price_now = if *price == 0 {
+                course.reference
+            } else {
+                i128::from(*price)
+            };
             let moved = match course.model {
                 Model::Walk { volatility_bps } => self.walk(index, price_now, volatility_bps),
                 Model::Peg => self.return_to(index, price_now, course.reference),
@@ -138,11 +174,17 @@ impl SimulationStep<'_> {
             *price = in_range(moved);
         }
         for (index, course) in tokens.iter().enumerate() {
-            if let Model::Follow { leader, growth_bps, jitter_ppm } = course.model {
+            if let Model::Follow {
+                leader,
+                growth_bps,
+                jitter_ppm,
+            } = course.model
+            {
                 let ratio = course.reference * ONE / tokens[leader].reference.max(1);
                 let base = i128::from(next[leader]) * ratio / ONE;
                 let growth = i128::from(growth_bps) * (ONE / 10_000) * self.age / i128::from(YEAR);
-                let jitter = self.normal(index) * i128::from(jitter_ppm) * (ONE / 1_000_000) / DEVIATION;
+                let jitter =
+                    self.normal(index) * i128::from(jitter_ppm) * (ONE / 1_000_000) / DEVIATION;
                 let factor = ONE + growth.clamp(-ONE / 2, MOST_GROWTH) + jitter;
                 next[index] = in_range(base * factor / ONE);
             }
@@ -152,7 +194,8 @@ impl SimulationStep<'_> {
 
     /// Geometric Brownian motion without drift.
     fn walk(&self, token: usize, price: i128, volatility_bps: u32) -> i128 {
-        let root = (u128::from(self.seconds) * (ONE * ONE) as u128 / u128::from(YEAR)).isqrt() as i128;
+        let root =
+            (u128::from(self.seconds) * (ONE * ONE) as u128 / u128::from(YEAR)).isqrt() as i128;
         let deviation = root * i128::from(volatility_bps) / 10_000;
         price + rounded(price * (deviation * self.normal(token) / DEVIATION))
     }
@@ -162,7 +205,9 @@ impl SimulationStep<'_> {
         let pull = i128::from(self.seconds.min(PEG_SECONDS)) * ONE / i128::from(PEG_SECONDS);
         let seconds = u128::from(self.seconds.min(PEG_SECONDS));
         let deviation = PEG_NOISE * (seconds * 1_000_000).isqrt() as i128 / 1_000;
-        price + rounded((peg - price) * pull) + rounded(peg * (deviation * self.normal(token) / DEVIATION))
+        price
+            + rounded((peg - price) * pull)
+            + rounded(peg * (deviation * self.normal(token) / DEVIATION))
     }
 
     fn normal(&self, token: usize) -> i128 {
@@ -188,11 +233,20 @@ mod tests {
     fn run(seed: u64, updates: u64, elapsed: u64) -> Vec<u64> {
         let network = Network::default();
         let simulation = Simulation::new(seed, &network);
-        let reference = |token: &crate::network::Token| Feed { price: token.reference_price, ..Feed::default() };
+        let reference = |token: &crate::network::Token| Feed {
+            price: token.reference_price,
+            ..Feed::default()
+        };
         let mut current: Vec<_> = network.tokens.iter().map(reference).collect();
         for update in 0..updates {
             let time = 1_000_000 + elapsed * (update + 1);
-            let moment = Moment { current: &current, time, genesis: 1_000_000, elapsed, update };
+            let moment = Moment {
+                current: &current,
+                time,
+                genesis: 1_000_000,
+                elapsed,
+                update,
+            };
             let prices = simulation.prices(&moment);
             for (feed, price) in current.iter_mut().zip(prices) {
                 feed.price = price.expect("the simulation knows every price");
@@ -229,9 +283,12 @@ mod tests {
         // 43,200 steps of 2 seconds: one day. Five deviations are enough for every seed.
         for seed in 0..3 {
             for (token, price) in network.tokens.iter().zip(run(seed, 43_200, 2)) {
-                let change = price.abs_diff(token.reference_price) as f64 / token.reference_price as f64;
+                let change =
+                    price.abs_diff(token.reference_price) as f64 / token.reference_price as f64;
                 let most = match token.price_model {
-                    PriceModel::Walk { volatility_bps } => 5.0 * f64::from(volatility_bps) / 10_000.0 / 365f64.sqrt(),
+                    PriceModel::Walk { volatility_bps } => {
+                        5.0 * f64::from(volatility_bps) / 10_000.0 / 365f64.sqrt()
+                    }
                     PriceModel::Peg => 0.001,
                     PriceModel::Follow { .. } => 5.0 * 0.7 / 365f64.sqrt(),
                 };
@@ -243,7 +300,11 @@ mod tests {
     #[test]
     fn jumps_in_time_are_survived() {
         for elapsed in [0, 1, 86_400 * 365, u64::MAX / 4] {
-            assert!(run(3, 2, elapsed).into_iter().all(|price| (1..=i64::MAX as u64).contains(&price)));
+            assert!(
+                run(3, 2, elapsed)
+                    .into_iter()
+                    .all(|price| (1..=i64::MAX as u64).contains(&price))
+            );
         }
     }
 }

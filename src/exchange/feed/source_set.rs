@@ -6,8 +6,8 @@ use parking_lot::Mutex;
 use tokio::task::JoinSet;
 
 use super::{
-    Condition, Manual, Moment, Replay, ReplayError, ScriptedPrices, Simulation, Source, SourceHealth, SourceSpec,
-    Upstream, UpstreamConfig,
+    Condition, Manual, Moment, Replay, ReplayError, ScriptedPrices, Simulation, Source,
+    SourceHealth, SourceSpec, Upstream, UpstreamConfig,
 };
 use crate::{clock::Clock, exchange::oracle::Feed, network::Network, web::Shutdown};
 
@@ -73,15 +73,25 @@ impl SourceSet {
     ///
     /// # Errors
     /// See [`FeedError`].
-    pub fn new(config: SourceSetConfig<'_>, network: &Arc<Network>, clock: &Arc<dyn Clock>) -> Result<Self, FeedError> {
+    pub fn new(
+        config: SourceSetConfig<'_>,
+        network: &Arc<Network>,
+        clock: &Arc<dyn Clock>,
+    ) -> Result<Self, FeedError> {
         let (mut sources, mut upstreams): (Vec<Box<dyn Source>>, _) = (Vec::new(), Vec::new());
         for spec in config.sources {
             match spec {
-                SourceSpec::Simulation => sources.push(Box::new(Simulation::new(config.seed, network))),
+                SourceSpec::Simulation => {
+                    sources.push(Box::new(Simulation::new(config.seed, network)))
+                }
                 SourceSpec::Replay(file) => sources.push(Box::new(Replay::open(file, network)?)),
                 SourceSpec::Http { .. } | SourceSpec::Socket { .. } => {
-                    let upstream =
-                        Upstream::new(spec.clone(), config.upstream.clone(), network.clone(), clock.clone())?;
+                    let upstream = Upstream::new(
+                        spec.clone(),
+                        config.upstream.clone(),
+                        network.clone(),
+                        clock.clone(),
+                    )?;
                     upstreams.push(upstream.clone());
                     sources.push(Box::new(upstream));
                 }
@@ -89,12 +99,22 @@ impl SourceSet {
         }
         let manual = Manual::new(network.tokens.len());
         let scripted = ScriptedPrices::new(network.tokens.len());
-        Ok(Self { manual, scripted, sources, upstreams, policy: config.policy, last: Mutex::default() })
+        Ok(Self {
+            manual,
+            scripted,
+            sources,
+            upstreams,
+            policy: config.policy,
+            last: Mutex::default(),
+        })
     }
 
     /// Starts to contact upstreams, until shutdown or until the returned tasks are dropped.
     pub fn start(&self, shutdown: &Shutdown) -> JoinSet<()> {
-        self.upstreams.iter().map(|upstream| upstream.clone().run(shutdown.clone())).collect()
+        self.upstreams
+            .iter()
+            .map(|upstream| upstream.clone().run(shutdown.clone()))
+            .collect()
     }
 
     /// The prices set by hand.
@@ -109,7 +129,10 @@ impl SourceSet {
 
     /// The condition of every source, in order.
     pub fn conditions(&self) -> Vec<Condition> {
-        self.sources.iter().map(|source| source.condition()).collect()
+        self.sources
+            .iter()
+            .map(|source| source.condition())
+            .collect()
     }
 
     /// The last price of each token.
@@ -147,12 +170,23 @@ impl Precedence {
 impl Source for SourceSet {
     fn prices(&self, moment: &Moment<'_>) -> Vec<Option<u64>> {
         let (held, scripted) = (self.manual.prices(moment), self.scripted.opinions(moment));
-        let mut precedence = Precedence { current: moment.current.to_vec(), decided: vec![None; moment.current.len()] };
+        let mut precedence = Precedence {
+            current: moment.current.to_vec(),
+            decided: vec![None; moment.current.len()],
+        };
         precedence.add(&held);
-        precedence.add(&scripted.iter().map(|opinion| opinion.flatten()).collect::<Vec<_>>());
+        precedence.add(
+            &scripted
+                .iter()
+                .map(|opinion| opinion.flatten())
+                .collect::<Vec<_>>(),
+        );
         let mut all = Vec::with_capacity(self.sources.len());
         for source in &self.sources {
-            let prices = source.prices(&Moment { current: &precedence.current, ..*moment });
+            let prices = source.prices(&Moment {
+                current: &precedence.current,
+                ..*moment
+            });
             if self.policy == Policy::Fallback {
                 precedence.add(&prices);
             }
@@ -160,10 +194,12 @@ impl Source for SourceSet {
         }
         let decide = |token: usize| {
             let by_hand = held.get(token).copied().flatten().map(Some);
-            by_hand.or_else(|| scripted.get(token).copied().flatten()).unwrap_or_else(|| {
-                let opinion = |prices: &Vec<Option<u64>>| prices.get(token).copied().flatten();
-                self.agreed(&mut all.iter().filter_map(opinion).collect::<Vec<_>>())
-            })
+            by_hand
+                .or_else(|| scripted.get(token).copied().flatten())
+                .unwrap_or_else(|| {
+                    let opinion = |prices: &Vec<Option<u64>>| prices.get(token).copied().flatten();
+                    self.agreed(&mut all.iter().filter_map(opinion).collect::<Vec<_>>())
+                })
         };
         let decided: Vec<_> = (0..moment.current.len()).map(decide).collect();
         self.last.lock().clone_from(&decided);
@@ -172,8 +208,13 @@ impl Source for SourceSet {
 
     fn condition(&self) -> Condition {
         let conditions = self.conditions();
-        let best = conditions.into_iter().find(|condition| condition.status == SourceHealth::Ok);
-        best.unwrap_or(Condition { status: SourceHealth::Waiting, ..Condition::ok("sources") })
+        let best = conditions
+            .into_iter()
+            .find(|condition| condition.status == SourceHealth::Ok);
+        best.unwrap_or(Condition {
+            status: SourceHealth::Waiting,
+            ..Condition::ok("sources")
+        })
     }
 }
 
@@ -204,7 +245,10 @@ mod tests {
     }
 
     fn source_set(policy: Policy, columns: [[u64; 4]; 3]) -> SourceSet {
-        let opinions = |row: [u64; 4]| row.map(|price| Some(price).filter(|price| *price > 0)).to_vec();
+        let opinions = |row: [u64; 4]| {
+            row.map(|price| Some(price).filter(|price| *price > 0))
+                .to_vec()
+        };
         let sources = columns.map(|row| Box::new(Fixed(opinions(row))) as Box<dyn Source>);
         SourceSet {
             manual: Manual::new(4),
@@ -218,7 +262,13 @@ mod tests {
 
     fn ask(sources: &SourceSet) -> Vec<Option<u64>> {
         let current = [Feed::default(); 4];
-        sources.prices(&Moment { current: &current, time: 0, genesis: 0, elapsed: 0, update: 0 })
+        sources.prices(&Moment {
+            current: &current,
+            time: 0,
+            genesis: 0,
+            elapsed: 0,
+            update: 0,
+        })
     }
 
     #[test]
@@ -228,7 +278,10 @@ mod tests {
         assert_eq!(ask(&fallback), [Some(1), Some(5), None, Some(8)]);
         let median = source_set(Policy::Median, columns);
         assert_eq!(ask(&median), [Some(4), Some(5), None, Some(5)]);
-        let extremes = source_set(Policy::Median, [[i64::MAX as u64; 4], [i64::MAX as u64; 4], [0; 4]]);
+        let extremes = source_set(
+            Policy::Median,
+            [[i64::MAX as u64; 4], [i64::MAX as u64; 4], [0; 4]],
+        );
         assert_eq!(ask(&extremes), [Some(i64::MAX as u64); 4]);
     }
 
@@ -246,7 +299,12 @@ mod tests {
     fn a_scenario_comes_before_the_sources_and_after_a_price_by_hand() {
         let sources = source_set(Policy::Fallback, [[1; 4], [2; 4], [3; 4]]);
         sources.scripted().set(0, PriceScript::Silence);
-        let path = PricePath { from: 5, to: 9, begins: 0, seconds: 0 };
+        let path = PricePath {
+            from: 5,
+            to: 9,
+            begins: 0,
+            seconds: 0,
+        };
         sources.scripted().set(1, PriceScript::Path(path));
         sources.scripted().set(2, PriceScript::Silence);
         sources.manual().hold(2, Some(100));

@@ -33,10 +33,14 @@ pub enum SourceSpec {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SpecError {
     /// It is neither a known name nor a URL.
-    #[error("expected simulation, replay:FILE, or a URL (http, https, ws, wss) with a JSON path behind #, got `{0}`")]
+    #[error(
+        "expected simulation, replay:FILE, or a URL (http, https, ws, wss) with a JSON path behind #, got `{0}`"
+    )]
     Unknown(String),
     /// An upstream without a path.
-    #[error("`{0}` does not say where in the answer prices are: append #PATH, such as #data.{{address}}.price")]
+    #[error(
+        "`{0}` does not say where in the answer prices are: append #PATH, such as #data.{{address}}.price"
+    )]
     NoPath(String),
     /// A malformed path.
     #[error("`{0}`: {1}")]
@@ -58,10 +62,18 @@ impl FromStr for SourceSpec {
         if !is_http && !is_socket {
             return Err(SpecError::Unknown(redact::url(text)));
         }
-        let (url, path) = text.split_once('#').ok_or_else(|| SpecError::NoPath(redact::url(text)))?;
-        let path = path.parse().map_err(|error| SpecError::Path(redact::url(text), error))?;
+        let (url, path) = text
+            .split_once('#')
+            .ok_or_else(|| SpecError::NoPath(redact::url(text)))?;
+        let path = path
+            .parse()
+            .map_err(|error| SpecError::Path(redact::url(text), error))?;
         let url = url.to_owned();
-        Ok(if is_http { Self::Http { url, path } } else { Self::Socket { url, path } })
+        Ok(if is_http {
+            Self::Http { url, path }
+        } else {
+            Self::Socket { url, path }
+        })
     }
 }
 
@@ -70,7 +82,9 @@ impl SourceSpec {
     pub fn redacted(&self) -> String {
         match self {
             Self::Simulation | Self::Replay(_) => self.to_string(),
-            Self::Http { url, path } | Self::Socket { url, path } => format!("{}#{path}", redact::url(url)),
+            Self::Http { url, path } | Self::Socket { url, path } => {
+                format!("{}#{path}", redact::url(url))
+            }
         }
     }
 }
@@ -97,20 +111,47 @@ mod tests {
             "http://127.0.0.1:1/api/prices#data.{address}.price",
             "wss://example.org/ws?x=1#[symbol={symbol}USDT].price",
         ] {
-            assert_eq!(text.parse::<SourceSpec>().expect("a source").to_string(), text);
+            assert_eq!(
+                text.parse::<SourceSpec>().expect("a source").to_string(),
+                text
+            );
         }
         for (text, shown) in [
             ("simulation", "simulation"),
-            ("https://h/v1/{ids}?key=secret#{id}.usd", "https://h/…#{id}.usd"),
+            (
+                "https://h/v1/{ids}?key=secret#{id}.usd",
+                "https://h/…#{id}.usd",
+            ),
             ("wss://me:secret@h#price", "wss://h#price"),
         ] {
-            assert_eq!(text.parse::<SourceSpec>().expect("a source").redacted(), shown);
+            assert_eq!(
+                text.parse::<SourceSpec>().expect("a source").redacted(),
+                shown
+            );
         }
-        for text in ["ftp://h/secret", "http://me:secret@h", "https://h?secret#a..b"] {
-            let error = text.parse::<SourceSpec>().expect_err("no source").to_string();
-            assert!(error.contains("://h") && !error.contains("secret"), "{error}");
+        for text in [
+            "ftp://h/secret",
+            "http://me:secret@h",
+            "https://h?secret#a..b",
+        ] {
+            let error = text
+                .parse::<SourceSpec>()
+                .expect_err("no source")
+                .to_string();
+            assert!(
+                error.contains("://h") && !error.contains("secret"),
+                "{error}"
+            );
         }
-        for text in ["", "replay:", "ftp://x#y", "http://x", "http://x#", "ws://x#a..b", "SIMULATION"] {
+        for text in [
+            "",
+            "replay:",
+            "ftp://x#y",
+            "http://x",
+            "http://x#",
+            "ws://x#a..b",
+            "SIMULATION",
+        ] {
             assert!(text.parse::<SourceSpec>().is_err(), "{text}");
         }
     }

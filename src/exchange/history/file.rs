@@ -32,14 +32,22 @@ pub(in crate::exchange) struct KeptHistory {
 
 impl KeptHistory {
     /// Replaces the file atomically.
-    pub(in crate::exchange) fn save(&self, storage: &dyn Storage, genesis: B256, network: &Network) -> io::Result<()> {
+    pub(in crate::exchange) fn save(
+        &self,
+        storage: &dyn Storage,
+        genesis: B256,
+        network: &Network,
+    ) -> io::Result<()> {
         let mut bytes = Vec::new();
         write_record(&mut bytes, &mut Writer::default(), 0, |out| {
             out.string(MAGIC);
             out.number(VERSION);
             out.raw(genesis.as_slice());
             out.number(network.tokens.len() as u64);
-            network.tokens.iter().for_each(|token| out.raw(token.address.as_slice()));
+            network
+                .tokens
+                .iter()
+                .for_each(|token| out.raw(token.address.as_slice()));
             out.number(self.number);
             out.raw(self.hash.as_slice());
             self.history.minutes.write(out);
@@ -48,7 +56,11 @@ impl KeptHistory {
     }
 
     /// Reads the file; none if it is missing, damaged or of another chain.
-    pub(in crate::exchange) fn load(storage: &dyn Storage, genesis: B256, network: &Network) -> Option<Self> {
+    pub(in crate::exchange) fn load(
+        storage: &dyn Storage,
+        genesis: B256,
+        network: &Network,
+    ) -> Option<Self> {
         let bytes = match read_file(storage, NAME) {
             Ok(bytes) => bytes?,
             Err(error) => {
@@ -58,9 +70,13 @@ impl KeptHistory {
         };
         let mut records = Records::new(&bytes);
         let record = records.next().filter(|_| records.tail() == Tail::Clean);
-        let kept = record.and_then(|record| decode(&mut Reader::new(record.payload), genesis, network).ok());
+        let kept = record
+            .and_then(|record| decode(&mut Reader::new(record.payload), genesis, network).ok());
         if kept.is_none() {
-            tracing::warn!("{} is not this chain's, or damaged; prices are read from blocks", storage.describe(NAME));
+            tracing::warn!(
+                "{} is not this chain's, or damaged; prices are read from blocks",
+                storage.describe(NAME)
+            );
         }
         kept
     }
@@ -70,7 +86,11 @@ impl KeptHistory {
 pub(in crate::exchange) fn kept_until(storage: &dyn Storage) -> Option<u64> {
     let bytes = read_file(storage, NAME).ok()??;
     let record = Records::new(&bytes).next()?;
-    Some(HistoryHeader::read(&mut Reader::new(record.payload)).ok()?.number)
+    Some(
+        HistoryHeader::read(&mut Reader::new(record.payload))
+            .ok()?
+            .number,
+    )
 }
 
 /// The header of the file.
@@ -87,18 +107,37 @@ impl HistoryHeader {
             return Err(Malformed("not prices of this version"));
         }
         let genesis = from.array()?.into();
-        let tokens =
-            (0..from.count(Address::len_bytes())?).map(|_| Ok(from.array()?.into())).collect::<Result<_, _>>()?;
-        Ok(Self { genesis, tokens, number: from.number()?, hash: from.array()?.into() })
+        let tokens = (0..from.count(Address::len_bytes())?)
+            .map(|_| Ok(from.array()?.into()))
+            .collect::<Result<_, _>>()?;
+        Ok(Self {
+            genesis,
+            tokens,
+            number: from.number()?,
+            hash: from.array()?.into(),
+        })
     }
 }
 
-fn decode(from: &mut Reader<'_>, genesis: B256, network: &Network) -> Result<KeptHistory, Malformed> {
+fn decode(
+    from: &mut Reader<'_>,
+    genesis: B256,
+    network: &Network,
+) -> Result<KeptHistory, Malformed> {
     let header = HistoryHeader::read(from)?;
-    if header.genesis != genesis || !header.tokens.iter().eq(network.tokens.iter().map(|token| &token.address)) {
+    if header.genesis != genesis
+        || !header
+            .tokens
+            .iter()
+            .eq(network.tokens.iter().map(|token| &token.address))
+    {
         return Err(Malformed("prices of another chain"));
     }
     let minutes = Minutes::read(from)?;
     from.end("prices")?;
-    Ok(KeptHistory { number: header.number, hash: header.hash, history: History { minutes } })
+    Ok(KeptHistory {
+        number: header.number,
+        hash: header.hash,
+        history: History { minutes },
+    })
 }

@@ -7,7 +7,11 @@ use crate::network::Network;
 
 fn seeded(genesis: u64) -> History {
     let network = Network::default();
-    let prices: Vec<_> = network.tokens.iter().map(|token| token.reference_price).collect();
+    let prices: Vec<_> = network
+        .tokens
+        .iter()
+        .map(|token| token.reference_price)
+        .collect();
     History::seeded(&Simulation::new(1, &network), genesis, &prices)
 }
 
@@ -23,9 +27,17 @@ fn the_past_is_made_up_for_a_day_and_a_month() {
         let candles = history.candles(2, genesis, seconds, count);
         assert_eq!(candles.len() as u64, count);
         assert!(
-            candles.iter().all(|(_, bar, _)| bar.low <= bar.open.min(bar.close) && bar.high >= bar.open.max(bar.close))
+            candles
+                .iter()
+                .all(|(_, bar, _)| bar.low <= bar.open.min(bar.close)
+                    && bar.high >= bar.open.max(bar.close))
         );
-        assert!(candles.iter().any(|(_, bar, _)| seconds <= MINUTE || bar.low < bar.high), "prices move");
+        assert!(
+            candles
+                .iter()
+                .any(|(_, bar, _)| seconds <= MINUTE || bar.low < bar.high),
+            "prices move"
+        );
     }
     let month = history.series(2, 7, genesis, 30 * DAY, 1_000);
     assert!(month.len() > 700, "{}", month.len());
@@ -40,16 +52,35 @@ fn a_first_block_at_the_beginning_of_time_has_no_past() {
     for genesis in [0, 1, 59, 60, 61, 3_600, 90_000] {
         let mut history = seeded(genesis);
         assert_eq!(history.series(0, 5, genesis, 30 * DAY, 1).len(), 1);
-        history.apply(BlockPrices { time: genesis, prices: &[(0, 5)], trades: &[], rejections: 0 });
-        history.apply(BlockPrices { time: genesis + 61, prices: &[], trades: &[], rejections: 0 });
-        assert_eq!(history.minutes.at(genesis + 61, 0).map(|(_, price)| price), Some(5), "{genesis}");
+        history.apply(BlockPrices {
+            time: genesis,
+            prices: &[(0, 5)],
+            trades: &[],
+            rejections: 0,
+        });
+        history.apply(BlockPrices {
+            time: genesis + 61,
+            prices: &[],
+            trades: &[],
+            rejections: 0,
+        });
+        assert_eq!(
+            history.minutes.at(genesis + 61, 0).map(|(_, price)| price),
+            Some(5),
+            "{genesis}"
+        );
     }
 }
 
 #[test]
 fn a_change_is_rounded_to_a_hundredth_of_a_per_cent() {
     let mut history = History::starting(0, &[30_000]);
-    history.apply(BlockPrices { time: 1, prices: &[], trades: &[], rejections: 0 });
+    history.apply(BlockPrices {
+        time: 1,
+        prices: &[],
+        trades: &[],
+        rejections: 0,
+    });
     assert_eq!(history.change_24h(0, 30_001, 10), 0);
     assert_eq!(history.change_24h(0, 30_002, 10), 1);
     assert_eq!(history.change_24h(0, 29_998, 10), -1);
@@ -60,10 +91,29 @@ fn a_change_is_rounded_to_a_hundredth_of_a_per_cent() {
 #[test]
 fn volumes_last_a_day() {
     let mut history = History::starting(0, &[1, 1]);
-    history.apply(BlockPrices { time: 60, prices: &[], trades: &[(0, 5), (1, 7), (0, 5)], rejections: 2 });
-    history.apply(BlockPrices { time: 121, prices: &[], trades: &[(0, 1)], rejections: 0 });
-    assert_eq!((history.volumes_24h(121), history.rejections_24h(121)), (vec![11, 7], 2));
-    assert_eq!((history.volumes_24h(60 + DAY), history.rejections_24h(60 + DAY)), (vec![1, 0], 0));
+    history.apply(BlockPrices {
+        time: 60,
+        prices: &[],
+        trades: &[(0, 5), (1, 7), (0, 5)],
+        rejections: 2,
+    });
+    history.apply(BlockPrices {
+        time: 121,
+        prices: &[],
+        trades: &[(0, 1)],
+        rejections: 0,
+    });
+    assert_eq!(
+        (history.volumes_24h(121), history.rejections_24h(121)),
+        (vec![11, 7], 2)
+    );
+    assert_eq!(
+        (
+            history.volumes_24h(60 + DAY),
+            history.rejections_24h(60 + DAY)
+        ),
+        (vec![1, 0], 0)
+    );
     assert_eq!(history.volumes_24h(120 + DAY), [0, 0]);
 }
 
@@ -88,12 +138,23 @@ fn timed(start: u64, blocks: Vec<Block>) -> Vec<Block> {
 
 fn apply(history: &mut History, blocks: &[Block]) {
     for (time, prices, trades) in blocks {
-        history.apply(BlockPrices { time: *time, prices, trades, rejections: 0 });
+        history.apply(BlockPrices {
+            time: *time,
+            prices,
+            trades,
+            rejections: 0,
+        });
     }
 }
 
 /// Change and volume within a day, the prices of a day and a month, and candles, of one token.
-type Answers = (i128, u128, Vec<(u64, u64)>, Vec<(u64, u64)>, Vec<(u64, Bar, u128)>);
+type Answers = (
+    i128,
+    u128,
+    Vec<(u64, u64)>,
+    Vec<(u64, u64)>,
+    Vec<(u64, Bar, u128)>,
+);
 
 /// Everything that can be asked at `now`.
 fn answers(history: &History, now: u64) -> Vec<Answers> {
@@ -101,7 +162,13 @@ fn answers(history: &History, now: u64) -> Vec<Answers> {
         let day = history.series(token, 1, now, DAY, 1_441);
         let month = history.series(token, 1, now, 30 * DAY, 1_441);
         let candles = history.candles(token, now, 300, 100);
-        (history.change_24h(token, 500, now), history.volumes_24h(now)[token], day, month, candles)
+        (
+            history.change_24h(token, 500, now),
+            history.volumes_24h(now)[token],
+            day,
+            month,
+            candles,
+        )
     };
     vec![of(0), of(1)]
 }
@@ -119,9 +186,17 @@ fn expected_candles(start: u64, blocks: &[Block], seconds: u64) -> Vec<(u64, Bar
             }
             for (_, new) in prices.iter().filter(|(token, _)| *token == 0) {
                 price = *new;
-                bar = if *time == begin { None } else { bar.map(|bar| bar.then(Bar::flat(price))) };
+                bar = if *time == begin {
+                    None
+                } else {
+                    bar.map(|bar| bar.then(Bar::flat(price)))
+                };
             }
-            volume += trades.iter().filter(|(token, _)| *token == 0).map(|(_, usd)| usd).sum::<u128>();
+            volume += trades
+                .iter()
+                .filter(|(token, _)| *token == 0)
+                .map(|(_, usd)| usd)
+                .sum::<u128>();
             at += 1;
         }
         candles.push((begin, bar.unwrap_or(Bar::flat(price)), volume));

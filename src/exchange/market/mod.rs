@@ -69,7 +69,13 @@ struct Shared {
 impl Market {
     /// The market of `network` on `chain`. The history before the first block is simulated from `seed`; `ticking` tells
     /// whether prices move by themselves. With storage, the history outlives the blocks that are pruned.
-    pub fn new(chain: Chain, network: Arc<Network>, seed: u64, ticking: bool, kept: Option<Arc<dyn Storage>>) -> Self {
+    pub fn new(
+        chain: Chain,
+        network: Arc<Network>,
+        seed: u64,
+        ticking: bool,
+        kept: Option<Arc<dyn Storage>>,
+    ) -> Self {
         Self(Arc::new(Shared {
             simulation: Simulation::new(seed, &network),
             reader: EventReader::new(&network),
@@ -114,7 +120,9 @@ impl Market {
     /// Saves the history, if there is storage for it. A failure is logged; its only cost is that the next start reads more
     /// blocks.
     pub async fn keep(&self) {
-        let Some((storage, last)) = self.0.kept.as_ref() else { return };
+        let Some((storage, last)) = self.0.kept.as_ref() else {
+            return;
+        };
         let snapshot = match self.current().await {
             Ok(snapshot) => snapshot,
             Err(error) => return tracing::warn!(%error, "could not keep past prices"),
@@ -126,7 +134,12 @@ impl Market {
         let genesis = self.0.chain.head().genesis.hash;
         let saved = tokio::task::spawn_blocking(move || {
             let history = History::clone(&snapshot.history);
-            KeptHistory { number: snapshot.number, hash: snapshot.hash, history }.save(&*storage, genesis, &network)
+            KeptHistory {
+                number: snapshot.number,
+                hash: snapshot.hash,
+                history,
+            }
+            .save(&*storage, genesis, &network)
         });
         match saved.await {
             Ok(Ok(())) => {}
@@ -137,7 +150,10 @@ impl Market {
 
     fn up_to_date(&self) -> Option<Arc<Snapshot>> {
         let head = self.0.chain.head();
-        self.0.latest.load_full().filter(|snapshot| snapshot.is_of(&head))
+        self.0
+            .latest
+            .load_full()
+            .filter(|snapshot| snapshot.is_of(&head))
     }
 
     /// Subscribes to ticks. They are sent while blocks are derived, so [`current`](Self::current) has to be called
@@ -163,7 +179,11 @@ impl Market {
     /// Whether a new head with these blocks may concern listeners: it has price updates, is a revert, or changed the state
     /// without a block.
     pub fn is_concerned(&self, added: &[Arc<Block>], removed: &[Arc<Block>]) -> bool {
-        added.is_empty() || !removed.is_empty() || added.iter().any(|block| self.0.reader.may_have_prices(block))
+        added.is_empty()
+            || !removed.is_empty()
+            || added
+                .iter()
+                .any(|block| self.0.reader.may_have_prices(block))
     }
 
     /// Whether every price may be acted on now.

@@ -16,7 +16,13 @@ const FULL: u8 = 2;
 impl Minutes {
     /// Writes all minutes.
     pub(in crate::exchange) fn write(&self, out: &mut Writer) {
-        for number in [self.origin, self.first, self.present, self.sealed, self.bars.len() as u64] {
+        for number in [
+            self.origin,
+            self.first,
+            self.present,
+            self.sealed,
+            self.bars.len() as u64,
+        ] {
             out.number(number);
         }
         let none: MinuteRow = self.bars.iter().map(|_| Bar::flat(0)).collect();
@@ -24,7 +30,11 @@ impl Minutes {
         for row in self.groups.iter().flat_map(|group| &group.rows) {
             if row == before {
                 out.byte(SAME);
-            } else if row.iter().zip(before.iter()).all(|(bar, before)| *bar == Bar::flat(before.close)) {
+            } else if row
+                .iter()
+                .zip(before.iter())
+                .all(|(bar, before)| *bar == Bar::flat(before.close))
+            {
                 out.byte(FLAT);
             } else {
                 out.byte(FULL);
@@ -34,7 +44,10 @@ impl Minutes {
         }
         write_row(out, &self.bars, before);
         let over = self.groups.iter().flat_map(|group| &group.volumes).copied();
-        let present = self.volumes.iter().map(|(token, usd_e8)| (self.present, *token, *usd_e8));
+        let present = self
+            .volumes
+            .iter()
+            .map(|(token, usd_e8)| (self.present, *token, *usd_e8));
         let volumes: Vec<_> = over.chain(present).collect();
         out.number(volumes.len() as u64);
         for (minute, token, usd_e8) in volumes {
@@ -47,11 +60,23 @@ impl Minutes {
     /// Reads all minutes.
     pub(in crate::exchange) fn read(from: &mut Reader<'_>) -> Result<Self, Malformed> {
         let mut number = || from.number();
-        let (origin, first, present, sealed, tokens) = (number()?, number()?, number()?, number()?, number()?);
-        let count = present.checked_sub(first).filter(|count| *count <= NEEDED + SPARE + 2 * GROUP);
+        let (origin, first, present, sealed, tokens) =
+            (number()?, number()?, number()?, number()?, number()?);
+        let count = present
+            .checked_sub(first)
+            .filter(|count| *count <= NEEDED + SPARE + 2 * GROUP);
         let count = count.ok_or(Malformed("minutes"))?;
-        let tokens = usize::try_from(tokens).ok().filter(|tokens| *tokens <= 10_000).ok_or(Malformed("tokens"))?;
-        let mut minutes = Self { present: first, origin, first, sealed, ..Self::starting(0, &vec![0; tokens]) };
+        let tokens = usize::try_from(tokens)
+            .ok()
+            .filter(|tokens| *tokens <= 10_000)
+            .ok_or(Malformed("tokens"))?;
+        let mut minutes = Self {
+            present: first,
+            origin,
+            first,
+            sealed,
+            ..Self::starting(0, &vec![0; tokens])
+        };
         let mut before: MinuteRow = minutes.bars.as_slice().into();
         for _ in 0..count {
             let row = match from.byte()? {
@@ -65,13 +90,19 @@ impl Minutes {
         }
         minutes.bars = read_row(from, &before)?;
         for _ in 0..from.number()? {
-            let minute = first.checked_add(from.number()?).filter(|minute| *minute <= present);
+            let minute = first
+                .checked_add(from.number()?)
+                .filter(|minute| *minute <= present);
             let minute = minute.ok_or(Malformed("minute of a volume"))?;
-            let token = usize::try_from(from.number()?).map_err(|_| Malformed("token of a volume"))?;
+            let token =
+                usize::try_from(from.number()?).map_err(|_| Malformed("token of a volume"))?;
             let usd_e8 = from.wide()?.try_into().map_err(|_| Malformed("volume"))?;
             if minute == present {
                 minutes.volumes.push((token, usd_e8));
-            } else if let Some(group) = minutes.groups.get_mut((minute / GROUP - first / GROUP) as usize) {
+            } else if let Some(group) = minutes
+                .groups
+                .get_mut((minute / GROUP - first / GROUP) as usize)
+            {
                 let group: &mut Group = Arc::make_mut(group);
                 group.volumes.push((minute, token, usd_e8));
             }
@@ -95,7 +126,12 @@ fn read_row(from: &mut Reader<'_>, before: &[Bar]) -> Result<Vec<Bar>, Malformed
         let open = before.close.wrapping_add(from.signed()? as u64);
         let high = open.wrapping_add(from.number()?);
         let low = open.wrapping_sub(from.number()?);
-        Ok(Bar { open, high, low, close: open.wrapping_add(from.signed()? as u64) })
+        Ok(Bar {
+            open,
+            high,
+            low,
+            close: open.wrapping_add(from.signed()? as u64),
+        })
     };
     before.iter().map(bar).collect()
 }
@@ -161,8 +197,13 @@ mod tests {
         let mut minutes = Minutes::starting(0, &[1_000_000_000; 12]);
         for minute in 0..NEEDED {
             minutes.advance(minute * MINUTE + 1);
-            (0..12)
-                .for_each(|token| minutes.set(token, 1_000_000_000 + (minute * 7_919) % 100_003, minute * MINUTE + 2));
+            (0..12).for_each(|token| {
+                minutes.set(
+                    token,
+                    1_000_000_000 + (minute * 7_919) % 100_003,
+                    minute * MINUTE + 2,
+                )
+            });
         }
         assert!(bytes(&minutes).len() < 8 << 20, "{}", bytes(&minutes).len());
     }

@@ -32,9 +32,14 @@ impl RequestBody for ManualPrice {
     fn parse(json: &[u8]) -> Result<Self, RestError> {
         let malformed = || RestError::parameter("price", r#"expected {"price": 3512.35}, above 0"#);
         // The number is read from its text: no price passes through a float.
-        let members: HashMap<Cow<'_, str>, &RawValue> = serde_json::from_slice(json).map_err(|_| malformed())?;
-        let price = members.get("price").and_then(|price| usd_e8(price.get().trim_matches('"')));
-        Ok(Self { price: price.ok_or_else(malformed)? })
+        let members: HashMap<Cow<'_, str>, &RawValue> =
+            serde_json::from_slice(json).map_err(|_| malformed())?;
+        let price = members
+            .get("price")
+            .and_then(|price| usd_e8(price.get().trim_matches('"')));
+        Ok(Self {
+            price: price.ok_or_else(malformed)?,
+        })
     }
 }
 
@@ -58,9 +63,17 @@ pub(super) struct Released {
 /// Adds the routes.
 pub(super) fn routes(api: Api<Exchange>) -> Api<Exchange> {
     api.tag("Development")
-        .post("/api/admin/prices/{address}", set, "Sets a price and holds it, without the limit on price moves.")
+        .post(
+            "/api/admin/prices/{address}",
+            set,
+            "Sets a price and holds it, without the limit on price moves.",
+        )
         .named("setPrice")
-        .delete("/api/admin/prices/{address}", release, "Releases a price that was set.")
+        .delete(
+            "/api/admin/prices/{address}",
+            release,
+            "Releases a price that was set.",
+        )
         .named("releasePrice")
 }
 
@@ -69,9 +82,9 @@ impl From<ManualPriceError> for RestError {
         match error {
             ManualPriceError::NoToken => Self::NotFound(error.to_string()),
             ManualPriceError::Refused(SendError::Sign(_)) => Self::Internal(error.to_string()),
-            ManualPriceError::NoKey | ManualPriceError::Refused(_) | ManualPriceError::Unshared(_) => {
-                Self::Unavailable(error.to_string())
-            }
+            ManualPriceError::NoKey
+            | ManualPriceError::Refused(_)
+            | ManualPriceError::Unshared(_) => Self::Unavailable(error.to_string()),
         }
     }
 }
@@ -83,7 +96,11 @@ async fn set(
 ) -> Result<NoStore<Envelope<Held>>, RestError> {
     let hash = exchange.manual_prices.set(path.token.0, price).await?;
     let address = exchange.address(path.token.0);
-    Ok(NoStore(Envelope::new(Held { address, price: Number::price(price), transaction_hash: hash.to_string() })))
+    Ok(NoStore(Envelope::new(Held {
+        address,
+        price: Number::price(price),
+        transaction_hash: hash.to_string(),
+    })))
 }
 
 async fn release(
@@ -91,11 +108,19 @@ async fn release(
     Path(path): Path<TokenPath>,
 ) -> Result<NoStore<Envelope<Released>>, RestError> {
     let released = exchange.manual_prices.release(path.token.0).await?;
-    Ok(NoStore(Envelope::new(Released { address: exchange.address(path.token.0), released })))
+    Ok(NoStore(Envelope::new(Released {
+        address: exchange.address(path.token.0),
+        released,
+    })))
 }
 
 impl Exchange {
     fn address(&self, token: usize) -> String {
-        self.market.network().tokens.get(token).map(|token| key(token.address)).unwrap_or_default()
+        self.market
+            .network()
+            .tokens
+            .get(token)
+            .map(|token| key(token.address))
+            .unwrap_or_default()
     }
 }

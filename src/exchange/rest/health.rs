@@ -194,14 +194,22 @@ pub(super) async fn status(State(exchange): State<Exchange>) -> NoStore<Envelope
     };
     let (services, snapshot) = exchange.services().await;
     let network = exchange.market.network();
-    let last_update = snapshot.as_ref().map(|snapshot| snapshot.oracle.newest().saturating_mul(1_000));
+    let last_update = snapshot
+        .as_ref()
+        .map(|snapshot| snapshot.oracle.newest().saturating_mul(1_000));
     let price_service = PriceService {
         status: services.prices,
         last_update,
-        update_interval: exchange.tick.and_then(|tick| u64::try_from(tick.as_millis()).ok()),
+        update_interval: exchange
+            .tick
+            .and_then(|tick| u64::try_from(tick.as_millis()).ok()),
     };
     let oracle_service = OracleService {
-        status: if snapshot.is_some() { FRESH } else { UNAVAILABLE },
+        status: if snapshot.is_some() {
+            FRESH
+        } else {
+            UNAVAILABLE
+        },
         contract_address: network.contracts.oracle.to_checksum(None),
         last_update,
     };
@@ -211,10 +219,19 @@ pub(super) async fn status(State(exchange): State<Exchange>) -> NoStore<Envelope
         block_number: block.number(),
         block_timestamp: block.header.timestamp.saturating_mul(1_000),
         total_tokens: tokens,
-        total_price_records: snapshot.map(|snapshot| snapshot.history.prices_held().saturating_mul(tokens as u64)),
+        total_price_records: snapshot
+            .map(|snapshot| snapshot.history.prices_held().saturating_mul(tokens as u64)),
     };
-    let services = StatusServices { services, price_service, oracle_service };
-    NoStore(Envelope::new(Status { server, services, database }))
+    let services = StatusServices {
+        services,
+        price_service,
+        oracle_service,
+    };
+    NoStore(Envelope::new(Status {
+        server,
+        services,
+        database,
+    }))
 }
 
 /// Prices may be traded on.
@@ -239,13 +256,27 @@ impl Exchange {
         let snapshot = self.market.current().await.ok();
         let (prices, guards) = match &snapshot {
             Some(snapshot) => {
-                let prices = if self.market.is_fresh(snapshot) { FRESH } else { "stale" };
+                let prices = if self.market.is_fresh(snapshot) {
+                    FRESH
+                } else {
+                    "stale"
+                };
                 (prices, Some(self.guards(snapshot)))
             }
             None => (UNAVAILABLE, None),
         };
-        let websocket = Sockets { status: "ok", clients: self.sockets.open() };
-        (Services { prices, websocket, guards }, snapshot)
+        let websocket = Sockets {
+            status: "ok",
+            clients: self.sockets.open(),
+        };
+        (
+            Services {
+                prices,
+                websocket,
+                guards,
+            },
+            snapshot,
+        )
     }
 
     fn guards(&self, snapshot: &Snapshot) -> Guards {
@@ -258,7 +289,12 @@ impl Exchange {
                     > u128::from(feed.price) * u128::from(oracle.max_move_bps)
             })
         };
-        let pairs = self.market.network().tokens.iter().zip(oracle.feeds.iter().zip(&opinions));
+        let pairs = self
+            .market
+            .network()
+            .tokens
+            .iter()
+            .zip(oracle.feeds.iter().zip(&opinions));
         let behind = pairs.filter(|(_, (feed, opinion))| is_behind(feed, opinion));
         let stale = feeds.filter(|(feed, _)| oracle.is_feed_stale(feed, time));
         Guards {

@@ -11,25 +11,56 @@ pub(super) use self::prices::CandleLength;
 use super::{Exchange, MarketError};
 use crate::{
     network::Network,
-    web::{Api, CachePolicy, Cached, Interface, Operation, Rendered, RestError, method_not_allowed, not_found},
+    web::{
+        Api, CachePolicy, Cached, Interface, Operation, Rendered, RestError, method_not_allowed,
+        not_found,
+    },
 };
 
 /// The routes under `/api` with their description, and 404 for every other path below it.
 pub(super) fn router(exchange: Exchange) -> (Router, Vec<Operation>) {
     let api = Api::new("Exchange")
-        .get("/api/health", health::health, "Health of the exchange: 503 if prices are stale.")
+        .get(
+            "/api/health",
+            health::health,
+            "Health of the exchange: 503 if prices are stale.",
+        )
         .named("getExchangeHealth")
-        .get("/api/status", health::status, "The state of the node's services.")
+        .get(
+            "/api/status",
+            health::status,
+            "The state of the node's services.",
+        )
         .named("getExchangeStatus")
         .get("/api/prices", prices::prices, "Prices of all tokens.")
         .get("/api/prices/{address}", prices::price, "A token's price.")
-        .get("/api/prices/{address}/history", prices::history, "Past prices of a token.")
-        .get("/api/prices/{address}/candles", prices::candles, "Opening, highest, lowest and closing prices.")
+        .get(
+            "/api/prices/{address}/history",
+            prices::history,
+            "Past prices of a token.",
+        )
+        .get(
+            "/api/prices/{address}/candles",
+            prices::candles,
+            "Opening, highest, lowest and closing prices.",
+        )
         .get("/api/tokens", prices::tokens, "All tokens.")
-        .get("/api/tokens/swap", prices::swap_tokens, "All tokens with price, liquidity and volume.")
+        .get(
+            "/api/tokens/swap",
+            prices::swap_tokens,
+            "All tokens with price, liquidity and volume.",
+        )
         .named("getSwapTokens")
-        .get("/api/quote", quote::quote, "A quote for a swap, from the vault at the newest block.");
-    let api = if exchange.manual_prices.is_open() { admin::routes(api) } else { api };
+        .get(
+            "/api/quote",
+            quote::quote,
+            "A quote for a swap, from the vault at the newest block.",
+        );
+    let api = if exchange.manual_prices.is_open() {
+        admin::routes(api)
+    } else {
+        api
+    };
     api.and(|router| {
         router
             .method_not_allowed_fallback(method_not_allowed)
@@ -42,7 +73,9 @@ pub(super) fn router(exchange: Exchange) -> (Router, Vec<Operation>) {
 impl From<MarketError> for RestError {
     fn from(error: MarketError) -> Self {
         match error {
-            MarketError::Contract(error) => Self::Unavailable(format!("the contracts cannot be read: {error}")),
+            MarketError::Contract(error) => {
+                Self::Unavailable(format!("the contracts cannot be read: {error}"))
+            }
             MarketError::Interrupted(what) => Self::Internal(what),
         }
     }
@@ -59,7 +92,9 @@ impl Interface for Exchange {
 impl Exchange {
     fn respond<T>(&self, request: &HeaderMap, body: &Rendered) -> Cached<T> {
         // Without updates at a fixed interval, nothing tells how long a body stays valid.
-        let policy = self.tick.map_or(CachePolicy::MaxAge(0), |tick| CachePolicy::MaxAge(tick.as_secs()));
+        let policy = self.tick.map_or(CachePolicy::MaxAge(0), |tick| {
+            CachePolicy::MaxAge(tick.as_secs())
+        });
         Cached::new(body, request, policy, self.clock.now_ms())
     }
 }

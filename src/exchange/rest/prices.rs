@@ -5,7 +5,10 @@ use axum::{extract::State, http::HeaderMap};
 use super::Exchange;
 use crate::{
     exchange::{
-        bodies::{ByAddress, Candle, Envelope, HistoryShape, PriceEntry, PriceHistory, SwapTokenEntry, TokenEntry},
+        bodies::{
+            ByAddress, Candle, Envelope, HistoryShape, PriceEntry, PriceHistory, SwapTokenEntry,
+            TokenEntry,
+        },
         query::TokenPath,
     },
     web::{
@@ -48,9 +51,10 @@ impl HistoryQuery {
     /// The timeframe, and the shape that the client expects.
     fn range(&self) -> Result<(Timeframe, HistoryShape), RestError> {
         match (self.period, self.timeframe) {
-            (Some(period), Some(timeframe)) if period != timeframe => {
-                Err(RestError::parameter("timeframe", "differs from period, which means the same"))
-            }
+            (Some(period), Some(timeframe)) if period != timeframe => Err(RestError::parameter(
+                "timeframe",
+                "differs from period, which means the same",
+            )),
             (None, Some(timeframe)) => Ok((timeframe, HistoryShape::List)),
             (Some(period), _) => Ok((period, HistoryShape::Object)),
             (None, None) => Ok((Timeframe::DAY, HistoryShape::Object)),
@@ -68,10 +72,34 @@ pub(in crate::exchange) struct CandleLength {
 
 impl Choice for CandleLength {
     const CHOICES: &'static [(&'static str, Self)] = &[
-        ("1m", Self { name: "1m", seconds: 60 }),
-        ("5m", Self { name: "5m", seconds: 300 }),
-        ("1h", Self { name: "1h", seconds: 3_600 }),
-        ("1d", Self { name: "1d", seconds: 86_400 }),
+        (
+            "1m",
+            Self {
+                name: "1m",
+                seconds: 60,
+            },
+        ),
+        (
+            "5m",
+            Self {
+                name: "5m",
+                seconds: 300,
+            },
+        ),
+        (
+            "1h",
+            Self {
+                name: "1h",
+                seconds: 3_600,
+            },
+        ),
+        (
+            "1d",
+            Self {
+                name: "1d",
+                seconds: 86_400,
+            },
+        ),
     ];
     const DEFAULT: Option<&'static str> = Some("1m");
 }
@@ -87,7 +115,10 @@ pub(super) async fn prices(
     Ok(exchange.respond(&headers, snapshot.prices_body(exchange.clock.now_ms())))
 }
 
-pub(super) async fn tokens(State(exchange): State<Exchange>, headers: HeaderMap) -> Body<Vec<TokenEntry<'static>>> {
+pub(super) async fn tokens(
+    State(exchange): State<Exchange>,
+    headers: HeaderMap,
+) -> Body<Vec<TokenEntry<'static>>> {
     let snapshot = exchange.market.current().await?;
     Ok(exchange.respond(&headers, snapshot.tokens_body(exchange.clock.now_ms())))
 }
@@ -107,7 +138,8 @@ pub(super) async fn price(
 ) -> Body<PriceEntry<'static>> {
     let snapshot = exchange.market.current().await?;
     let body = snapshot.price_body(path.token.0, exchange.clock.now_ms());
-    body.map(|body| exchange.respond(&headers, body)).ok_or_else(no_quote)
+    body.map(|body| exchange.respond(&headers, body))
+        .ok_or_else(no_quote)
 }
 
 pub(super) async fn history(
@@ -119,7 +151,8 @@ pub(super) async fn history(
     let range = query.range()?;
     let snapshot = exchange.market.current().await?;
     let body = snapshot.history_body(path.token.0, range, query.limit.0, exchange.clock.now_ms());
-    body.map(|body| exchange.respond(&headers, &body)).ok_or_else(no_quote)
+    body.map(|body| exchange.respond(&headers, &body))
+        .ok_or_else(no_quote)
 }
 
 pub(super) async fn candles(
@@ -129,8 +162,14 @@ pub(super) async fn candles(
     headers: HeaderMap,
 ) -> Body<Vec<Candle>> {
     let snapshot = exchange.market.current().await?;
-    let body = snapshot.candles_body(path.token.0, query.length, query.limit.0, exchange.clock.now_ms());
-    body.map(|body| exchange.respond(&headers, &body)).ok_or_else(no_quote)
+    let body = snapshot.candles_body(
+        path.token.0,
+        query.length,
+        query.limit.0,
+        exchange.clock.now_ms(),
+    );
+    body.map(|body| exchange.respond(&headers, &body))
+        .ok_or_else(no_quote)
 }
 
 fn no_quote() -> RestError {

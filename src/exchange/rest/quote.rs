@@ -127,15 +127,25 @@ pub(super) async fn quote(
     Query(query): Query<QuoteQuery>,
 ) -> Result<NoCache<Envelope<SwapQuote>>, RestError> {
     let network = exchange.market.network();
-    let QuoteQuery { token_in: NamedToken(token_in), token_out: NamedToken(token_out), .. } = query;
+    let QuoteQuery {
+        token_in: NamedToken(token_in),
+        token_out: NamedToken(token_out),
+        ..
+    } = query;
     let (amount_in, slippage_bps) = (query.amount_in.0, query.slippage.0);
 
     let (head, vault) = (exchange.market.chain().head(), network.contracts.vault);
-    let call = Vault::quoteSwapCall { tokenIn: token_in.address, tokenOut: token_out.address, amountIn: amount_in };
+    let call = Vault::quoteSwapCall {
+        tokenIn: token_in.address,
+        tokenOut: token_out.address,
+        amountIn: amount_in,
+    };
     let ask = move || {
         let view = View::newest(head);
         let answer = read(&view, vault, &call);
-        let answer = answer.map_err(|error| RestError::Unavailable(format!("the vault cannot be read: {error}")))?;
+        let answer = answer.map_err(|error| {
+            RestError::Unavailable(format!("the vault cannot be read: {error}"))
+        })?;
         Ok::<_, RestError>((answer, view))
     };
     let snapshot = exchange.market.current().await?;
@@ -144,8 +154,13 @@ pub(super) async fn quote(
         .ok_or_else(|| RestError::Unavailable("the vault returned an unknown status".to_owned()))?;
 
     let side = |token: &Token| {
-        let position = network.tokens.iter().position(|listed| listed.address == token.address);
-        let price = position.and_then(|position| snapshot.quotes.get(position)).map_or(0, |quote| quote.price);
+        let position = network
+            .tokens
+            .iter()
+            .position(|listed| listed.address == token.address);
+        let price = position
+            .and_then(|position| snapshot.quotes.get(position))
+            .map_or(0, |quote| quote.price);
         QuoteToken {
             address: key(token.address),
             symbol: token.symbol.clone(),
@@ -172,5 +187,8 @@ pub(super) async fn quote(
         block_number: view.block.number(),
     };
     let timestamp = Some(view.block.header.timestamp.saturating_mul(1_000));
-    Ok(NoCache(Envelope { timestamp, ..Envelope::new(data) }))
+    Ok(NoCache(Envelope {
+        timestamp,
+        ..Envelope::new(data)
+    }))
 }

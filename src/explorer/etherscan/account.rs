@@ -36,14 +36,60 @@ const TRANSFERS: &[&str] = list_parameters!("address", "contractaddress");
 pub(super) const ACTIONS: &[Action] = &[
     Action::value("account", "balance", &["address", "tag"], balance),
     Action::value("account", "balancemulti", &["address", "tag"], balances),
-    Action::value("account", "eth_get_balance", &["address", "tag", "block"], hex_balance),
-    Action::list("account", "txlist", TRANSACTIONS, transactions, "No transactions found"),
-    Action::list("account", "txlistinternal", INTERNAL, internal, "No internal transactions found"),
-    Action::list("account", "tokentx", TRANSFERS, fungible, "No token transfers found"),
-    Action::list("account", "tokennfttx", TRANSFERS, unique, "No token transfers found"),
-    Action::list("account", "token1155tx", TRANSFERS, multiple, "No token transfers found"),
-    Action::value("account", "tokenbalance", &["contractaddress", "address", "tag"], token_balance),
-    Action::list("account", "tokenlist", &["address"], tokens, "No tokens found"),
+    Action::value(
+        "account",
+        "eth_get_balance",
+        &["address", "tag", "block"],
+        hex_balance,
+    ),
+    Action::list(
+        "account",
+        "txlist",
+        TRANSACTIONS,
+        transactions,
+        "No transactions found",
+    ),
+    Action::list(
+        "account",
+        "txlistinternal",
+        INTERNAL,
+        internal,
+        "No internal transactions found",
+    ),
+    Action::list(
+        "account",
+        "tokentx",
+        TRANSFERS,
+        fungible,
+        "No token transfers found",
+    ),
+    Action::list(
+        "account",
+        "tokennfttx",
+        TRANSFERS,
+        unique,
+        "No token transfers found",
+    ),
+    Action::list(
+        "account",
+        "token1155tx",
+        TRANSFERS,
+        multiple,
+        "No token transfers found",
+    ),
+    Action::value(
+        "account",
+        "tokenbalance",
+        &["contractaddress", "address", "tag"],
+        token_balance,
+    ),
+    Action::list(
+        "account",
+        "tokenlist",
+        &["address"],
+        tokens,
+        "No tokens found",
+    ),
 ];
 
 fn wei(request: &Request<'_>, address: Address) -> Result<alloy_primitives::U256, Refusal> {
@@ -53,13 +99,19 @@ fn wei(request: &Request<'_>, address: Address) -> Result<alloy_primitives::U256
 
 /// The addresses of a request, separated by commas.
 fn addresses(request: &Request<'_>) -> Result<Vec<Address>, Refusal> {
-    let Some(AnyText(text)) = &request.query.address else { return request.address().map(|address| vec![address]) };
+    let Some(AnyText(text)) = &request.query.address else {
+        return request.address().map(|address| vec![address]);
+    };
     let all = text.split(',').filter(|text| !text.is_empty());
-    let all = all.map(|text| request.parse_address(text.trim())).collect::<Result<Vec<_>, _>>()?;
+    let all = all
+        .map(|text| request.parse_address(text.trim()))
+        .collect::<Result<Vec<_>, _>>()?;
     match all.len() {
         0 => Err(Refusal::failed("Query parameter 'address' is required")),
         1..=MAX_ADDRESSES => Ok(all),
-        _ => Err(Refusal::failed(format!("Error! At most {MAX_ADDRESSES} addresses"))),
+        _ => Err(Refusal::failed(format!(
+            "Error! At most {MAX_ADDRESSES} addresses"
+        ))),
     }
 }
 
@@ -79,9 +131,15 @@ fn balance(request: &Request<'_>) -> Outcome {
 fn balances(request: &Request<'_>) -> Outcome {
     request.check_newest()?;
     let one = |address: Address| {
-        Ok(json!({ "account": text(address), "balance": wei(request, address)?.to_string(), "stale": false }))
+        Ok(
+            json!({ "account": text(address), "balance": wei(request, address)?.to_string(), "stale": false }),
+        )
     };
-    addresses(request)?.into_iter().map(one).collect::<Result<Vec<_>, Refusal>>().map(Value::Array)
+    addresses(request)?
+        .into_iter()
+        .map(one)
+        .collect::<Result<Vec<_>, Refusal>>()
+        .map(Value::Array)
 }
 
 /// Addresses are in lower case, as Etherscan writes them.
@@ -92,7 +150,13 @@ fn text(address: Address) -> String {
 /// The members that every entry of a list begins with.
 fn beginning(request: &Request<'_>, block: &Block, index: usize) -> serde_json::Map<String, Value> {
     let transaction = &block.transactions[index];
-    let confirmations = request.render.reader.head.number().saturating_sub(block.number()) + 1;
+    let confirmations = request
+        .render
+        .reader
+        .head
+        .number()
+        .saturating_sub(block.number())
+        + 1;
     let members = [
         ("blockNumber", block.number().to_string()),
         ("blockHash", block.hash.to_string()),
@@ -101,12 +165,23 @@ fn beginning(request: &Request<'_>, block: &Block, index: usize) -> serde_json::
         ("nonce", transaction.envelope.nonce().to_string()),
         ("transactionIndex", index.to_string()),
         ("gas", transaction.envelope.gas_limit().to_string()),
-        ("gasPrice", transaction.effective_gas_price(block.header.base_fee_per_gas).to_string()),
+        (
+            "gasPrice",
+            transaction
+                .effective_gas_price(block.header.base_fee_per_gas)
+                .to_string(),
+        ),
         ("gasUsed", block.receipts[index].gas_used.to_string()),
-        ("cumulativeGasUsed", block.receipts[index].cumulative_gas_used.to_string()),
+        (
+            "cumulativeGasUsed",
+            block.receipts[index].cumulative_gas_used.to_string(),
+        ),
         ("confirmations", confirmations.to_string()),
     ];
-    members.into_iter().map(|(name, value)| (name.to_owned(), Value::String(value))).collect()
+    members
+        .into_iter()
+        .map(|(name, value)| (name.to_owned(), Value::String(value)))
+        .collect()
 }
 
 fn transactions(request: &Request<'_>, list: &mut ListWriter) -> Result<(), Refusal> {
@@ -114,7 +189,9 @@ fn transactions(request: &Request<'_>, list: &mut ListWriter) -> Result<(), Refu
     let range = request.range()?;
     let found = reader.transactions(request.address()?, request.side()?, &range)?;
     for position in complete(found, range.limit)? {
-        let Some(block) = reader.block(position.block) else { continue };
+        let Some(block) = reader.block(position.block) else {
+            continue;
+        };
         if let Some(item) = transaction(request, &block, position.index as usize) {
             list.push(&item)?;
         }
@@ -130,16 +207,28 @@ fn transaction(request: &Request<'_>, block: &Block, index: usize) -> Option<Val
     let members = [
         ("from", text(transaction.sender)),
         ("to", envelope.to().map(text).unwrap_or_default()),
-        ("contractAddress", transaction.creates().map(text).unwrap_or_default()),
+        (
+            "contractAddress",
+            transaction.creates().map(text).unwrap_or_default(),
+        ),
         ("value", envelope.value().to_string()),
         ("input", hex::encode_prefixed(envelope.input())),
         ("isError", if ok { "0" } else { "1" }.to_owned()),
         ("txreceipt_status", if ok { "1" } else { "0" }.to_owned()),
         ("methodId", id.map_or("0x".to_owned(), hex::encode_prefixed)),
-        ("functionName", method.filter(|name| !name.starts_with("0x")).unwrap_or_default()),
+        (
+            "functionName",
+            method
+                .filter(|name| !name.starts_with("0x"))
+                .unwrap_or_default(),
+        ),
     ];
     let mut entry = beginning(request, block, index);
-    entry.extend(members.into_iter().map(|(name, value)| (name.to_owned(), Value::String(value))));
+    entry.extend(
+        members
+            .into_iter()
+            .map(|(name, value)| (name.to_owned(), Value::String(value))),
+    );
     Some(Value::Object(entry))
 }
 
@@ -152,12 +241,17 @@ fn internal(request: &Request<'_>, list: &mut ListWriter) -> Result<(), Refusal>
     };
     let side = request.side()?;
     if side.is_some() && address.is_none() {
-        return Err(Refusal::failed("Query parameter 'filter_by' requires 'address'"));
+        return Err(Refusal::failed(
+            "Query parameter 'filter_by' requires 'address'",
+        ));
     }
     // Clients that give both mean the transaction. Only a filter needs the address.
     if request.query.hash.is_some() {
-        let Some((block, index)) = reader.transaction(request.hash()?) else { return Ok(()) };
-        let own = PositionRange::of_transactions(block.number(), Some(index), range.order, range.limit);
+        let Some((block, index)) = reader.transaction(request.hash()?) else {
+            return Ok(());
+        };
+        let own =
+            PositionRange::of_transactions(block.number(), Some(index), range.order, range.limit);
         range = PositionRange {
             skip: range.skip,
             from: own.from.max(range.from),
@@ -169,9 +263,17 @@ fn internal(request: &Request<'_>, list: &mut ListWriter) -> Result<(), Refusal>
     let only_with_value = match text_of(&request.query.with_zero_value) {
         None | Some("false") => true,
         Some("true") => false,
-        Some(_) => return Err(Refusal::failed("Error! Invalid include_zero_value: expected true or false")),
+        Some(_) => {
+            return Err(Refusal::failed(
+                "Error! Invalid include_zero_value: expected true or false",
+            ));
+        }
     };
-    let filter = CallFilter { side, only_with_value, ..CallFilter::default() };
+    let filter = CallFilter {
+        side,
+        only_with_value,
+        ..CallFilter::default()
+    };
 
     let found = reader.internal_calls(address, &filter, &range)?;
     for found in complete(found, range.limit)? {
@@ -182,9 +284,16 @@ fn internal(request: &Request<'_>, list: &mut ListWriter) -> Result<(), Refusal>
     Ok(())
 }
 
-fn internal_call(request: &Request<'_>, InternalPosition { position, call }: &InternalPosition) -> Option<Value> {
+fn internal_call(
+    request: &Request<'_>,
+    InternalPosition { position, call }: &InternalPosition,
+) -> Option<Value> {
     let block = request.render.reader.block(position.block)?;
-    let hash = block.transactions.get(position.index as usize)?.hash().to_string();
+    let hash = block
+        .transactions
+        .get(position.index as usize)?
+        .hash()
+        .to_string();
     let created = call.to.filter(|_| creates(call.kind));
     Some(json!({
         "blockNumber": position.block.to_string(),
@@ -226,16 +335,26 @@ fn transfers(request: &Request<'_>, kind: TokenKind, list: &mut ListWriter) -> R
         (None, Some(_)) => None,
         _ => Some(request.address()?),
     };
-    let role = TransferRole { side: request.side()?, token, kinds: vec![kind] };
+    let role = TransferRole {
+        side: request.side()?,
+        token,
+        kinds: vec![kind],
+    };
     if role.side.is_some() && address.is_none() {
-        return Err(Refusal::failed("Query parameter 'filter_by' requires 'address'"));
+        return Err(Refusal::failed(
+            "Query parameter 'filter_by' requires 'address'",
+        ));
     }
     let range = request.range()?;
     let found = reader.transfers(address, &role, &range)?;
     let mut finder = TransferFinder::default();
     for position in complete(found, range.limit)? {
-        let Some(block) = reader.block(position.block) else { continue };
-        let Some((at, transfer)) = finder.find(&block, position) else { continue };
+        let Some(block) = reader.block(position.block) else {
+            continue;
+        };
+        let Some((at, transfer)) = finder.find(&block, position) else {
+            continue;
+        };
         let token = reader.token(transfer.token)?;
         let token = token.as_ref();
         let index = at.transaction_index as usize;
@@ -250,16 +369,33 @@ fn transfers(request: &Request<'_>, kind: TokenKind, list: &mut ListWriter) -> R
             ("from", text(transfer.from)),
             ("to", text(transfer.to)),
             ("contractAddress", text(transfer.token)),
-            ("tokenName", token.and_then(|token| token.name.clone()).unwrap_or_default()),
-            ("tokenSymbol", token.and_then(|token| token.symbol.clone()).unwrap_or_default()),
+            (
+                "tokenName",
+                token
+                    .and_then(|token| token.name.clone())
+                    .unwrap_or_default(),
+            ),
+            (
+                "tokenSymbol",
+                token
+                    .and_then(|token| token.symbol.clone())
+                    .unwrap_or_default(),
+            ),
             ("tokenDecimal", decimals.to_string()),
             ("logIndex", at.log_index.to_string()),
             ("input", "deprecated".to_owned()),
             amount,
         ];
-        entry.extend(members.into_iter().map(|(name, value)| (name.to_owned(), Value::String(value))));
+        entry.extend(
+            members
+                .into_iter()
+                .map(|(name, value)| (name.to_owned(), Value::String(value))),
+        );
         if kind == TokenKind::Erc1155 {
-            entry.insert("tokenID".to_owned(), json!(transfer.id.unwrap_or_default().to_string()));
+            entry.insert(
+                "tokenID".to_owned(),
+                json!(transfer.id.unwrap_or_default().to_string()),
+            );
         }
         list.push(&entry)?;
     }
@@ -269,7 +405,13 @@ fn transfers(request: &Request<'_>, kind: TokenKind, list: &mut ListWriter) -> R
 fn token_balance(request: &Request<'_>) -> Outcome {
     request.check_newest()?;
     let (token, address) = (request.contract()?, request.address()?);
-    Ok(json!(request.render.reader.balance(address, token, alloy_primitives::U256::ZERO)?.to_string()))
+    Ok(json!(
+        request
+            .render
+            .reader
+            .balance(address, token, alloy_primitives::U256::ZERO)?
+            .to_string()
+    ))
 }
 
 fn tokens(request: &Request<'_>, list: &mut ListWriter) -> Result<(), Refusal> {

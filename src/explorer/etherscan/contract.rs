@@ -5,7 +5,10 @@ use std::time::Duration;
 use alloy_primitives::hex;
 use serde_json::json;
 
-use super::{Action, AnyText, EtherscanQuery, ListWriter, Outcome, Refusal, Request, Run, parse_address, text};
+use super::{
+    Action, AnyText, EtherscanQuery, ListWriter, Outcome, Refusal, Request, Run, parse_address,
+    text,
+};
 use crate::{
     explorer::{
         contracts::{Submission, SubmissionError, creation},
@@ -27,13 +30,26 @@ const MAX_CONTRACTS: usize = 10;
 pub(super) const ACTIONS: &[Action] = &[
     Action::value("contract", "getabi", &["address"], abi),
     Action::value("contract", "getsourcecode", &["address"], source),
-    Action::list("contract", "getcontractcreation", &["contractaddresses"], creations, "No data found"),
+    Action::list(
+        "contract",
+        "getcontractcreation",
+        &["contractaddresses"],
+        creations,
+        "No data found",
+    ),
     Action::value("contract", "verifysourcecode", &[], no_form),
-    Action { module: "contract", name: "checkverifystatus", takes: &["guid"], run: Run::Status },
+    Action {
+        module: "contract",
+        name: "checkverifystatus",
+        takes: &["guid"],
+        run: Run::Status,
+    },
 ];
 
 fn no_form(_: &Request<'_>) -> Outcome {
-    Err(Refusal::failed("Sources to verify have to be sent as a form, by POST"))
+    Err(Refusal::failed(
+        "Sources to verify have to be sent as a form, by POST",
+    ))
 }
 
 fn abi(request: &Request<'_>) -> Outcome {
@@ -96,15 +112,22 @@ pub(super) async fn verify(explorer: &Explorer, form: &Form) -> Outcome {
         input: standard_input(form, required("sourceCode")?)?,
         license: form.get("licenseType").map(str::to_owned),
     };
-    explorer.submit(submission).await.map(|id| json!(id)).map_err(|error| match error {
-        SubmissionError::NoCode(address) => {
-            Refusal::failed(format!("Unable to locate ContractCode at {}", address.to_checksum(None)))
-        }
-        SubmissionError::AlreadyVerified => Refusal::failed("Contract source code already verified"),
-        SubmissionError::Malformed(what) => Refusal::failed(what),
-        SubmissionError::NoCompiler(error) => Refusal::failed(error.to_string()),
-        SubmissionError::Node(error) => Refusal::Node(error),
-    })
+    explorer
+        .submit(submission)
+        .await
+        .map(|id| json!(id))
+        .map_err(|error| match error {
+            SubmissionError::NoCode(address) => Refusal::failed(format!(
+                "Unable to locate ContractCode at {}",
+                address.to_checksum(None)
+            )),
+            SubmissionError::AlreadyVerified => {
+                Refusal::failed("Contract source code already verified")
+            }
+            SubmissionError::Malformed(what) => Refusal::failed(what),
+            SubmissionError::NoCompiler(error) => Refusal::failed(error.to_string()),
+            SubmissionError::Node(error) => Refusal::Node(error),
+        })
 }
 
 /// Returns the compiler's standard input, from sources in either format.
@@ -126,12 +149,17 @@ pub(in crate::explorer) fn standard_input(form: &Form, source: &str) -> Result<S
 /// The standard input of a single file, whose settings are members of the form.
 fn single_file(form: &Form, source: &str) -> Result<String, Refusal> {
     let name = form.get("contractname").unwrap_or_default();
-    let runs = form.get("runs").filter(|runs| !runs.is_empty()).map_or(Ok(200), str::parse::<u32>);
+    let runs = form
+        .get("runs")
+        .filter(|runs| !runs.is_empty())
+        .map_or(Ok(200), str::parse::<u32>);
     let runs = runs.map_err(|_| Refusal::failed("Missing or invalid runs"))?;
     let mut settings = json!({ "optimizer": { "enabled": form.get("optimizationUsed") == Some("1"), "runs": runs } });
     // Clients misspell it as Etherscan does.
     let evm_version = form.get("evmversion").or_else(|| form.get("evmVersion"));
-    if let Some(version) = evm_version.filter(|version| !version.is_empty() && *version != "default") {
+    if let Some(version) =
+        evm_version.filter(|version| !version.is_empty() && *version != "default")
+    {
         settings["evmVersion"] = json!(version);
     }
     let (file, _) = name.rsplit_once(':').unwrap_or(("Contract.sol", name));
@@ -144,26 +172,42 @@ fn single_file(form: &Form, source: &str) -> Result<String, Refusal> {
 pub(super) async fn status(explorer: &Explorer, query: &EtherscanQuery) -> Outcome {
     let id = text(&query.guid).ok_or_else(|| Refusal::failed("Missing or invalid guid"))?;
     let verification = explorer.0.verifier.settled(id, STATUS_WAIT).await;
-    match verification.ok_or_else(|| Refusal::failed("Invalid guid: no such verification"))?.result {
+    match verification
+        .ok_or_else(|| Refusal::failed("Invalid guid: no such verification"))?
+        .result
+    {
         None => Err(Refusal::failed("Pending in queue")),
         Some(Ok(_)) => Ok(json!("Pass - Verified")),
-        Some(Err(error)) => Err(Refusal::Because { result: "Fail - Unable to verify", reason: error.to_string() }),
+        Some(Err(error)) => Err(Refusal::Because {
+            result: "Fail - Unable to verify",
+            reason: error.to_string(),
+        }),
     }
 }
 
 fn creations(request: &Request<'_>, list: &mut ListWriter) -> Result<(), Refusal> {
     let Some(AnyText(text)) = &request.query.contracts else {
-        return Err(Refusal::failed("Query parameter 'contractaddresses' is required"));
+        return Err(Refusal::failed(
+            "Query parameter 'contractaddresses' is required",
+        ));
     };
     let contracts = text.split(',').filter(|text| !text.is_empty());
-    let contracts = contracts.map(|text| request.parse_address(text.trim())).collect::<Result<Vec<_>, _>>()?;
+    let contracts = contracts
+        .map(|text| request.parse_address(text.trim()))
+        .collect::<Result<Vec<_>, _>>()?;
     if contracts.len() > MAX_CONTRACTS {
-        return Err(Refusal::failed(format!("Error! At most {MAX_CONTRACTS} contracts")));
+        return Err(Refusal::failed(format!(
+            "Error! At most {MAX_CONTRACTS} contracts"
+        )));
     }
     for contract in contracts {
-        let Some(creation) = creation(request.render, contract)? else { continue };
+        let Some(creation) = creation(request.render, contract)? else {
+            continue;
+        };
         let (creator, position) = (creation.creator, creation.position);
-        let Some(block) = request.render.reader.block(position.block) else { continue };
+        let Some(block) = request.render.reader.block(position.block) else {
+            continue;
+        };
         list.push(&json!({
             "contractAddress": hex::encode_prefixed(contract),
             "contractCreator": hex::encode_prefixed(creator),

@@ -14,7 +14,13 @@ use crate::{
 /// The most logs of a page, as in Etherscan.
 const MAX_LOGS: usize = 1_000;
 
-pub(super) const ACTIONS: &[Action] = &[Action::list("logs", "getLogs", PARAMETERS, logs, "No records found")];
+pub(super) const ACTIONS: &[Action] = &[Action::list(
+    "logs",
+    "getLogs",
+    PARAMETERS,
+    logs,
+    "No records found",
+)];
 
 const PARAMETERS: &[&str] = &[
     "address",
@@ -35,8 +41,12 @@ const PARAMETERS: &[&str] = &[
 ];
 
 fn topic(name: &str, words: &Option<Words>) -> Result<Option<B256>, Refusal> {
-    let parsed = text(words).filter(|text| *text != "null").map(|text| text.parse());
-    parsed.transpose().map_err(|_| Refusal::failed(format!("Error! Invalid {name}: expected 32 bytes in hex")))
+    let parsed = text(words)
+        .filter(|text| *text != "null")
+        .map(|text| text.parse());
+    parsed
+        .transpose()
+        .map_err(|_| Refusal::failed(format!("Error! Invalid {name}: expected 32 bytes in hex")))
 }
 
 /// Whether one matching topic is enough. Operators that differ have no meaning that clients agree on.
@@ -55,10 +65,16 @@ fn is_any_topic(request: &Request<'_>) -> Result<bool, Refusal> {
         let is_any = match operator {
             "or" => true,
             "and" => false,
-            _ => return Err(Refusal::failed("Error! Invalid operator of topics: expected and or or")),
+            _ => {
+                return Err(Refusal::failed(
+                    "Error! Invalid operator of topics: expected and or or",
+                ));
+            }
         };
         if any.is_some_and(|before| before != is_any) {
-            return Err(Refusal::failed("Error! The operators of topics have to be all and, or all or"));
+            return Err(Refusal::failed(
+                "Error! The operators of topics have to be all and, or all or",
+            ));
         }
         any = Some(is_any);
     }
@@ -78,7 +94,9 @@ fn logs(request: &Request<'_>, list: &mut ListWriter) -> Result<(), Refusal> {
         topic("topic3", &query.topic_3)?,
     ];
     if address.is_none() && topics.iter().all(Option::is_none) {
-        return Err(Refusal::failed("Query parameter 'address' or 'topic0' is required"));
+        return Err(Refusal::failed(
+            "Query parameter 'address' or 'topic0' is required",
+        ));
     }
     let wanted = LogQuery {
         from: request.block_number("fromBlock", &query.from, 0)?,
@@ -87,8 +105,15 @@ fn logs(request: &Request<'_>, list: &mut ListWriter) -> Result<(), Refusal> {
         topics,
         any_topic: is_any_topic(request)?,
     };
-    let page = request.number("page", &query.page)?.unwrap_or(1_usize).max(1);
-    let size = request.number("offset", &query.offset)?.filter(|size| *size > 0).unwrap_or(MAX_LOGS).min(MAX_LOGS);
+    let page = request
+        .number("page", &query.page)?
+        .unwrap_or(1_usize)
+        .max(1);
+    let size = request
+        .number("offset", &query.offset)?
+        .filter(|size| *size > 0)
+        .unwrap_or(MAX_LOGS)
+        .min(MAX_LOGS);
     let mut skipped = (page - 1).saturating_mul(size);
     let mut left = size;
     let mut failure = None;
@@ -99,7 +124,11 @@ fn logs(request: &Request<'_>, list: &mut ListWriter) -> Result<(), Refusal> {
         }
         left -= 1;
         failure = list.push(&log(block, at)).err();
-        Ok(if left == 0 || failure.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+        Ok(if left == 0 || failure.is_some() {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        })
     })?;
     failure.map_or(Ok(()), Err)
 }
@@ -107,7 +136,13 @@ fn logs(request: &Request<'_>, list: &mut ListWriter) -> Result<(), Refusal> {
 /// Renders a log. Numbers are in hex, as in Etherscan.
 pub(super) fn log(block: &Block, at: &LogPosition<'_>) -> Value {
     let receipt = &block.receipts[at.transaction_index as usize];
-    let mut topics: Vec<_> = at.log.data.topics().iter().map(|topic| json!(topic.to_string())).collect();
+    let mut topics: Vec<_> = at
+        .log
+        .data
+        .topics()
+        .iter()
+        .map(|topic| json!(topic.to_string()))
+        .collect();
     topics.resize(4, Value::Null);
     json!({
         "address": hex::encode_prefixed(at.log.address),

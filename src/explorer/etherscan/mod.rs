@@ -49,8 +49,14 @@ const MAX_PAGE: usize = 10_000;
 const MAX_LIST_BYTES: usize = 16 << 20;
 
 /// The actions of all modules.
-const ACTIONS: [&[Action]; 6] =
-    [account::ACTIONS, contract::ACTIONS, transaction::ACTIONS, chain::ACTIONS, logs::ACTIONS, proxy::ACTIONS];
+const ACTIONS: [&[Action]; 6] = [
+    account::ACTIONS,
+    contract::ACTIONS,
+    transaction::ACTIONS,
+    chain::ACTIONS,
+    logs::ACTIONS,
+    proxy::ACTIONS,
+];
 
 /// Parameters that every action accepts.
 const COMMON: [&str; 6] = ["module", "action", "apikey", "key", "chainid", "chain_id"];
@@ -61,7 +67,10 @@ pub(super) enum Run {
     /// It answers with a value.
     Value(fn(&Request<'_>) -> Outcome),
     /// It answers with a list; the message says that there is nothing.
-    List(fn(&Request<'_>, &mut ListWriter) -> Result<(), Refusal>, &'static str),
+    List(
+        fn(&Request<'_>, &mut ListWriter) -> Result<(), Refusal>,
+        &'static str,
+    ),
     /// It waits a moment for the end of a verification.
     Status,
     /// It is answered by JSON-RPC.
@@ -86,7 +95,12 @@ impl Action {
         takes: &'static [&'static str],
         run: fn(&Request<'_>) -> Outcome,
     ) -> Self {
-        Self { module, name, takes, run: Run::Value(run) }
+        Self {
+            module,
+            name,
+            takes,
+            run: Run::Value(run),
+        }
     }
 
     const fn list(
@@ -96,16 +110,30 @@ impl Action {
         run: fn(&Request<'_>, &mut ListWriter) -> Result<(), Refusal>,
         none: &'static str,
     ) -> Self {
-        Self { module, name, takes, run: Run::List(run, none) }
+        Self {
+            module,
+            name,
+            takes,
+            run: Run::List(run, none),
+        }
     }
 
     const fn proxy(name: &'static str, takes: &'static [&'static str]) -> Self {
-        Self { module: "proxy", name, takes, run: Run::Proxy }
+        Self {
+            module: "proxy",
+            name,
+            takes,
+            run: Run::Proxy,
+        }
     }
 
     /// Finds an action.
     fn find(module: &str, name: &str) -> Result<&'static Self, Refusal> {
-        let mut of_module = ACTIONS.into_iter().flatten().filter(|action| action.module == module).peekable();
+        let mut of_module = ACTIONS
+            .into_iter()
+            .flatten()
+            .filter(|action| action.module == module)
+            .peekable();
         if of_module.peek().is_none() {
             return Err(Refusal::failed(format!("Unknown module {module:?}")));
         }
@@ -116,12 +144,17 @@ impl Action {
     /// Refuses names of parameters that the action does not take.
     fn check(&self, given: &GivenNames) -> Result<(), Refusal> {
         let is_taken = |name: &str| COMMON.contains(&name) || self.takes.contains(&name);
-        let Some(unknown) = given.0.iter().find(|name| !is_taken(name)) else { return Ok(()) };
+        let Some(unknown) = given.0.iter().find(|name| !is_taken(name)) else {
+            return Ok(());
+        };
         let unknown: String = unknown.chars().take(50).collect();
         let action = self.name;
         Err(Refusal::failed(match self.takes {
             [] => format!("Unknown parameter {unknown:?}: action {action} takes none"),
-            takes => format!("Unknown parameter {unknown:?}: action {action} takes only {}", takes.join(", ")),
+            takes => format!(
+                "Unknown parameter {unknown:?}: action {action} takes only {}",
+                takes.join(", ")
+            ),
         }))
     }
 }
@@ -156,14 +189,18 @@ impl ListWriter {
 pub(super) fn routes(api: Api<Explorer>) -> Api<Explorer> {
     // Each action takes parameters of its own.
     let api = api.any_parameters();
-    api.get("/api", answer, "Etherscan's interface: `module` and `action` say what is wanted.")
-        .named("getEtherscan")
-        .inert_post(
-            "/api",
-            answer_form,
-            "The same with a form, for sources to verify: `module=contract&action=verifysourcecode`.",
-        )
-        .named("postEtherscan")
+    api.get(
+        "/api",
+        answer,
+        "Etherscan's interface: `module` and `action` say what is wanted.",
+    )
+    .named("getEtherscan")
+    .inert_post(
+        "/api",
+        answer_form,
+        "The same with a form, for sources to verify: `module=contract&action=verifysourcecode`.",
+    )
+    .named("postEtherscan")
 }
 
 parameters! {
@@ -329,7 +366,10 @@ impl Param for AnyText {
 /// The answer of every module but `proxy`, which answers with JSON-RPC responses.
 #[derive(JsonSchema)]
 #[schemars(rename = "EtherscanAnswer")]
-#[expect(dead_code, reason = "for the schema only: lists are written item by item")]
+#[expect(
+    dead_code,
+    reason = "for the schema only: lists are written item by item"
+)]
 struct AnswerBody {
     /// `1` for success, `0` for an error and for an empty list.
     status: &'static str,
@@ -344,7 +384,9 @@ pub(super) struct EtherscanReply(Answer);
 impl EtherscanReply {
     /// The answer with a result.
     fn of(status: &str, message: &str, result: &Value) -> Result<Self, RestError> {
-        Ok(Self(Answer::json(&json!({ "status": status, "message": message, "result": result }))?))
+        Ok(Self(Answer::json(
+            &json!({ "status": status, "message": message, "result": result }),
+        )?))
     }
 }
 
@@ -356,7 +398,10 @@ pub(super) enum Refusal {
     /// There is an error, with the result that clients recognise it by.
     Failed(String),
     /// There is an error whose result clients compare, and a reason.
-    Because { result: &'static str, reason: String },
+    Because {
+        result: &'static str,
+        reason: String,
+    },
     /// The node failed, or has not indexed the chain yet.
     Node(RestError),
 }
@@ -378,14 +423,19 @@ type Outcome = Result<Value, Refusal>;
 impl IntoResponse for EtherscanReply {
     fn into_response(self) -> Response {
         let mut response = self.0.into_json();
-        response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
+        response
+            .headers_mut()
+            .insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
         response
     }
 }
 
 impl Output for EtherscanReply {
     fn describe(operation: Operation) -> Operation {
-        operation.answers::<AnswerBody>(StatusCode::OK, "Success, or an error with status 0 in the body.")
+        operation.answers::<AnswerBody>(
+            StatusCode::OK,
+            "Success, or an error with status 0 in the body.",
+        )
     }
 }
 
@@ -408,16 +458,26 @@ async fn answer_form(
 ) -> Result<EtherscanReply, RestError> {
     let query = query.unwrap_or_default();
     let in_query = form_urlencoded::parse(query.as_bytes());
-    form.members.extend(in_query.map(|(name, value)| (name.into_owned(), value.into_owned())));
-    let asked = (form.get("module"), form.get("action").map(str::to_ascii_lowercase));
+    form.members
+        .extend(in_query.map(|(name, value)| (name.into_owned(), value.into_owned())));
+    let asked = (
+        form.get("module"),
+        form.get("action").map(str::to_ascii_lowercase),
+    );
     if let (Some("contract"), Some("verifysourcecode")) = (asked.0, asked.1.as_deref()) {
         return render(
-            contract::verify(&explorer, &form).await.and_then(|result| Ok(EtherscanReply::of("1", "OK", &result)?)),
+            contract::verify(&explorer, &form)
+                .await
+                .and_then(|result| Ok(EtherscanReply::of("1", "OK", &result)?)),
         );
     }
-    let members = form.members.iter().map(|(name, value)| (name.as_str().into(), value.as_str().into()));
+    let members = form
+        .members
+        .iter()
+        .map(|(name, value)| (name.as_str().into(), value.as_str().into()));
     let given = GivenNames::of(members);
-    let parameters = EtherscanQuery::read(&RawParameters::of_form(form.members, explorer.network()))?;
+    let parameters =
+        EtherscanQuery::read(&RawParameters::of_form(form.members, explorer.network()))?;
     answer_query(&explorer, parameters, &given).await
 }
 
@@ -431,23 +491,35 @@ async fn answer_query(
         Err(refusal) => return render(Err(refusal)),
     };
     let answer = match action.run {
-        Run::Proxy => proxy::answer(explorer, action.name, &query).await.map(EtherscanReply).map_err(Refusal::Node),
-        Run::Status => {
-            contract::status(explorer, &query).await.and_then(|result| Ok(EtherscanReply::of("1", "OK", &result)?))
-        }
+        Run::Proxy => proxy::answer(explorer, action.name, &query)
+            .await
+            .map(EtherscanReply)
+            .map_err(Refusal::Node),
+        Run::Status => contract::status(explorer, &query)
+            .await
+            .and_then(|result| Ok(EtherscanReply::of("1", "OK", &result)?)),
         Run::Value(run) => {
-            let run = move |request: &Request<'_>| Ok(EtherscanReply::of("1", "OK", &run(request)?)?);
+            let run =
+                move |request: &Request<'_>| Ok(EtherscanReply::of("1", "OK", &run(request)?)?);
             read(explorer, query, run).await
         }
-        Run::List(run, none) => read(explorer, query, move |request| list(request, run, none)).await,
+        Run::List(run, none) => {
+            read(explorer, query, move |request| list(request, run, none)).await
+        }
     };
     render(answer)
 }
 
 /// Returns the action that a request names, if it takes all of the parameters.
-fn find_action(shared: &Shared, query: &EtherscanQuery, given: &GivenNames) -> Result<&'static Action, Refusal> {
+fn find_action(
+    shared: &Shared,
+    query: &EtherscanQuery,
+    given: &GivenNames,
+) -> Result<&'static Action, Refusal> {
     let (Some(module), Some(name)) = (text(&query.module), text(&query.action)) else {
-        return Err(Refusal::failed("Params 'module' and 'action' are required parameters"));
+        return Err(Refusal::failed(
+            "Params 'module' and 'action' are required parameters",
+        ));
     };
     let action = Action::find(module, name)?;
     action.check(given)?;
@@ -455,7 +527,9 @@ fn find_action(shared: &Shared, query: &EtherscanQuery, given: &GivenNames) -> R
     match text(&query.chain) {
         Some(chain) if chain.parse() != Ok(own) => {
             let chain: String = chain.chars().take(50).collect();
-            Err(Refusal::failed(format!("Unsupported chainid {chain:?}: this node's chain is {own}")))
+            Err(Refusal::failed(format!(
+                "Unsupported chainid {chain:?}: this node's chain is {own}"
+            )))
         }
         _ => Ok(action),
     }
@@ -467,7 +541,13 @@ async fn read(
     query: EtherscanQuery,
     run: impl FnOnce(&Request<'_>) -> Result<EtherscanReply, Refusal> + Send + 'static,
 ) -> Result<EtherscanReply, Refusal> {
-    let run = move |shared: &Shared, render: &Render<'_>| Ok(run(&Request { shared, render, query: &query }));
+    let run = move |shared: &Shared, render: &Render<'_>| {
+        Ok(run(&Request {
+            shared,
+            render,
+            query: &query,
+        }))
+    };
     explorer.read(run).await.map_err(Refusal::Node)?
 }
 
@@ -477,7 +557,10 @@ fn list(
     run: fn(&Request<'_>, &mut ListWriter) -> Result<(), Refusal>,
     none: &'static str,
 ) -> Result<EtherscanReply, Refusal> {
-    let mut list = ListWriter(ItemWriter::new("{\"status\":\"1\",\"message\":\"OK\",\"result\":", MAX_LIST_BYTES));
+    let mut list = ListWriter(ItemWriter::new(
+        "{\"status\":\"1\",\"message\":\"OK\",\"result\":",
+        MAX_LIST_BYTES,
+    ));
     run(request, &mut list)?;
     if list.0.count() == 0 {
         Err(Refusal::Empty(none))
@@ -491,13 +574,18 @@ fn render(answer: Result<EtherscanReply, Refusal>) -> Result<EtherscanReply, Res
         Ok(answer) => Ok(answer),
         Err(Refusal::Empty(message)) => EtherscanReply::of("0", message, &json!([])),
         Err(Refusal::Failed(what)) => EtherscanReply::of("0", "NOTOK", &json!(what)),
-        Err(Refusal::Because { result, reason }) => EtherscanReply::of("0", &reason, &json!(result)),
+        Err(Refusal::Because { result, reason }) => {
+            EtherscanReply::of("0", &reason, &json!(result))
+        }
         Err(Refusal::Node(error)) => Err(error),
     }
 }
 
 fn text(words: &Option<Words>) -> Option<&str> {
-    words.as_ref().map(|words| words.0.as_str()).filter(|text| !text.is_empty())
+    words
+        .as_ref()
+        .map(|words| words.0.as_str())
+        .filter(|text| !text.is_empty())
 }
 
 fn parse_address(network: &Network, text: &str) -> Result<Address, Refusal> {
@@ -529,31 +617,52 @@ impl Request<'_> {
     fn contract(&self) -> Result<Address, Refusal> {
         match text(&self.query.contract) {
             Some(text) => self.parse_address(text),
-            None => Err(Refusal::failed("Query parameter 'contractaddress' is required")),
+            None => Err(Refusal::failed(
+                "Query parameter 'contractaddress' is required",
+            )),
         }
     }
 
     fn optional_contract(&self) -> Result<Option<Address>, Refusal> {
-        text(&self.query.contract).map(|text| self.parse_address(text)).transpose()
+        text(&self.query.contract)
+            .map(|text| self.parse_address(text))
+            .transpose()
     }
 
     fn hash(&self) -> Result<B256, Refusal> {
         let hash = text(&self.query.hash).and_then(|text| text.parse().ok());
-        hash.ok_or_else(|| Refusal::failed("Query parameter 'txhash' is required, with 32 bytes in hex"))
+        hash.ok_or_else(|| {
+            Refusal::failed("Query parameter 'txhash' is required, with 32 bytes in hex")
+        })
     }
 
     /// A number in decimal, or in hex after `0x`.
-    fn number<T: FromStr + TryFrom<U256>>(&self, name: &str, words: &Option<Words>) -> Result<Option<T>, Refusal> {
-        let Some(text) = text(words) else { return Ok(None) };
+    fn number<T: FromStr + TryFrom<U256>>(
+        &self,
+        name: &str,
+        words: &Option<Words>,
+    ) -> Result<Option<T>, Refusal> {
+        let Some(text) = text(words) else {
+            return Ok(None);
+        };
         let number = match text.strip_prefix("0x") {
-            Some(digits) => U256::from_str_radix(digits, 16).ok().and_then(|number| T::try_from(number).ok()),
+            Some(digits) => U256::from_str_radix(digits, 16)
+                .ok()
+                .and_then(|number| T::try_from(number).ok()),
             None => text.parse().ok(),
         };
-        number.map(Some).ok_or_else(|| Refusal::failed(format!("Error! Invalid {name}")))
+        number
+            .map(Some)
+            .ok_or_else(|| Refusal::failed(format!("Error! Invalid {name}")))
     }
 
     /// A block's number, or one of the common names of blocks.
-    fn block_number(&self, name: &str, words: &Option<Words>, default: u64) -> Result<u64, Refusal> {
+    fn block_number(
+        &self,
+        name: &str,
+        words: &Option<Words>,
+        default: u64,
+    ) -> Result<u64, Refusal> {
         match text(words) {
             Some("latest" | "pending") => Ok(self.render.reader.head.number()),
             Some("earliest") => Ok(0),
@@ -565,7 +674,9 @@ impl Request<'_> {
     fn check_newest(&self) -> Result<(), Refusal> {
         match text(&self.query.tag) {
             None | Some("latest" | "pending") => Ok(()),
-            Some(_) => Err(Refusal::failed("Error! Invalid tag: this node answers for latest")),
+            Some(_) => Err(Refusal::failed(
+                "Error! Invalid tag: this node answers for latest",
+            )),
         }
     }
 
@@ -575,7 +686,9 @@ impl Request<'_> {
             None => Ok(None),
             Some("from") => Ok(Some(TransactionRole::Sender)),
             Some("to") => Ok(Some(TransactionRole::Recipient)),
-            Some(_) => Err(Refusal::failed("Error! Invalid filter_by: expected from or to")),
+            Some(_) => Err(Refusal::failed(
+                "Error! Invalid filter_by: expected from or to",
+            )),
         }
     }
 
@@ -587,7 +700,8 @@ impl Request<'_> {
             first = first.max(first_block(self.render.reader, |own| own >= time)?);
         }
         if let Some(time) = self.number::<u64>("end_timestamp", &self.query.end_time)? {
-            let Some(before) = first_block(self.render.reader, |own| own > time)?.checked_sub(1) else {
+            let Some(before) = first_block(self.render.reader, |own| own > time)?.checked_sub(1)
+            else {
                 return Ok(None);
             };
             last = last.min(before);
@@ -611,10 +725,18 @@ impl Request<'_> {
 
     /// The number of items before the page, and on it.
     fn page(&self) -> Result<(usize, usize), Refusal> {
-        let page = self.number("page", &self.query.page)?.unwrap_or(1_usize).max(1);
-        let offset = self.number("offset", &self.query.offset)?.filter(|offset| *offset > 0).unwrap_or(MAX_PAGE);
+        let page = self
+            .number("page", &self.query.page)?
+            .unwrap_or(1_usize)
+            .max(1);
+        let offset = self
+            .number("offset", &self.query.offset)?
+            .filter(|offset| *offset > 0)
+            .unwrap_or(MAX_PAGE);
         if offset > MAX_PAGE || (page - 1).saturating_mul(offset) > 10 * MAX_PAGE {
-            return Err(Refusal::failed("Result window is too large: narrow the blocks, or ask for a smaller page"));
+            return Err(Refusal::failed(
+                "Result window is too large: narrow the blocks, or ask for a smaller page",
+            ));
         }
         Ok(((page - 1) * offset, offset))
     }
@@ -623,7 +745,9 @@ impl Request<'_> {
 /// Returns the items of a page, which must not end because too many rows were read: a shorter page is the last one.
 fn complete<T, C>(found: IndexPage<T, C>, limit: usize) -> Result<Vec<T>, Refusal> {
     if found.next.is_some() && found.items.len() < limit {
-        return Err(Refusal::failed("Result window is too large: too few rows match, narrow the blocks"));
+        return Err(Refusal::failed(
+            "Result window is too large: too few rows match, narrow the blocks",
+        ));
     }
     Ok(found.items)
 }

@@ -26,20 +26,40 @@ pub(super) const ACTIONS: &[Action] = &[
     Action::proxy("eth_estimateGas", CALL),
 ];
 
-const CALL: &[&str] =
-    &["to", "from", "data", "value", "gas", "gasPrice", "maxFeePerGas", "maxPriorityFeePerGas", "nonce", "type", "tag"];
+const CALL: &[&str] = &[
+    "to",
+    "from",
+    "data",
+    "value",
+    "gas",
+    "gasPrice",
+    "maxFeePerGas",
+    "maxPriorityFeePerGas",
+    "nonce",
+    "type",
+    "tag",
+];
 
 /// Answers a request with the response of JSON-RPC.
-pub(super) async fn answer(explorer: &Explorer, method: &str, query: &EtherscanQuery) -> Result<Answer, RestError> {
+pub(super) async fn answer(
+    explorer: &Explorer,
+    method: &str,
+    query: &EtherscanQuery,
+) -> Result<Answer, RestError> {
     let params = params(method, query);
-    let request = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params }).to_string();
+    let request =
+        json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params }).to_string();
     Ok((explorer.0.json_rpc)(request.into_bytes()).await)
 }
 
 /// Returns the parameters of a method.
 fn params(method: &str, query: &EtherscanQuery) -> Value {
     let word = |words: &Option<Words>| text(words).map_or(Value::Null, |text| json!(text));
-    let long = |given: &Option<AnyText>| given.as_ref().map_or(Value::Null, |AnyText(text)| json!(text));
+    let long = |given: &Option<AnyText>| {
+        given
+            .as_ref()
+            .map_or(Value::Null, |AnyText(text)| json!(text))
+    };
     let tag = || json!(text(&query.tag).unwrap_or("latest"));
     match method {
         "eth_getBlockByNumber" => json!([tag(), text(&query.whole) == Some("true")]),
@@ -66,7 +86,10 @@ fn params(method: &str, query: &EtherscanQuery) -> Value {
                 ("type", word(&query.kind)),
             ];
             call.extend(
-                members.into_iter().filter(|(_, value)| !value.is_null()).map(|(name, value)| (name.to_owned(), value)),
+                members
+                    .into_iter()
+                    .filter(|(_, value)| !value.is_null())
+                    .map(|(name, value)| (name.to_owned(), value)),
             );
             json!([call, tag()])
         }

@@ -8,7 +8,12 @@ use super::{Action, Outcome, Refusal, Request, logs::log};
 
 pub(super) const ACTIONS: &[Action] = &[
     Action::value("transaction", "getstatus", &["txhash"], status),
-    Action::value("transaction", "gettxreceiptstatus", &["txhash"], receipt_status),
+    Action::value(
+        "transaction",
+        "gettxreceiptstatus",
+        &["txhash"],
+        receipt_status,
+    ),
     Action::value("transaction", "gettxinfo", &["txhash", "index"], info),
 ];
 
@@ -18,7 +23,8 @@ const MAX_LOGS_BYTES: usize = 2 << 20;
 fn status(request: &Request<'_>) -> Outcome {
     let reader = &request.render.reader;
     let found = reader.transaction(request.hash()?);
-    let Some((block, index)) = found.filter(|(block, index)| !block.receipts[*index].succeeded()) else {
+    let Some((block, index)) = found.filter(|(block, index)| !block.receipts[*index].succeeded())
+    else {
         return Ok(json!({ "isError": "0", "errDescription": "" }));
     };
     let failure = reader.failure(block.number(), index)?;
@@ -28,7 +34,13 @@ fn status(request: &Request<'_>) -> Outcome {
 
 fn receipt_status(request: &Request<'_>) -> Outcome {
     let found = request.render.reader.transaction(request.hash()?);
-    let status = found.map_or("", |(block, index)| if block.receipts[index].succeeded() { "1" } else { "0" });
+    let status = found.map_or("", |(block, index)| {
+        if block.receipts[index].succeeded() {
+            "1"
+        } else {
+            "0"
+        }
+    });
     Ok(json!({ "status": status }))
 }
 
@@ -37,14 +49,20 @@ fn info(request: &Request<'_>) -> Outcome {
     let (block, index) = found.ok_or_else(|| Refusal::failed("Transaction not found"))?;
     let (transaction, receipt) = (&block.transactions[index], &block.receipts[index]);
     let failure = request.render.reader.failure(block.number(), index)?;
-    let skipped = request.number::<usize>("index", &request.query.index)?.unwrap_or_default();
-    let own = block.logs().filter(|at| at.transaction_index == index as u64);
+    let skipped = request
+        .number::<usize>("index", &request.query.index)?
+        .unwrap_or_default();
+    let own = block
+        .logs()
+        .filter(|at| at.transaction_index == index as u64);
     let (mut logs, mut bytes, mut next) = (Vec::new(), 0, None);
     for (before, at) in own.enumerate().skip(skipped) {
         let log = log(&block, &at);
         bytes += log.to_string().len();
         if bytes > MAX_LOGS_BYTES && !logs.is_empty() {
-            next = Some(json!({ "block_number": block.number(), "index": before, "items_count": logs.len() }));
+            next = Some(
+                json!({ "block_number": block.number(), "index": before, "items_count": logs.len() }),
+            );
             break;
         }
         logs.push(log);

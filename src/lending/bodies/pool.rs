@@ -128,11 +128,18 @@ pub fn pool(view: &PoolView, limits: Option<&LimitsView>, block: &Block) -> Stri
         treasury: whole(view.treasury),
         deficit: whole(view.deficit),
         utilisation: share(view.utilisation),
-        borrow_apy_by_band: view.borrowRates.iter().map(|rate| yearly_percent(*rate)).collect(),
+        borrow_apy_by_band: view
+            .borrowRates
+            .iter()
+            .map(|rate| yearly_percent(*rate))
+            .collect(),
         liquidity_index: with_point(view.liquidityIndex, RAY_DECIMALS),
         supply_cap: cap(view.supplyCap),
         borrow_cap: cap(view.borrowCap),
-        least_loan: limits.map(|limits| limits.leastLoanUsd).filter(|least| !least.is_zero()).map(usd),
+        least_loan: limits
+            .map(|limits| limits.leastLoanUsd)
+            .filter(|least| !least.is_zero())
+            .map(usd),
         price: usd(view.price),
         price_fresh: view.priceFresh,
         price_halted: limits.is_some_and(|limits| limits.priceHalted),

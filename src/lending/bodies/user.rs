@@ -171,7 +171,11 @@ pub fn positions(address: Address, view: &AccountView, collateral: Option<&[Addr
         amount_supplied: usd(view.suppliedUsd),
         health_factor: health_factor(view.healthFactorBps),
         next_due_date: time_ms(view.dueAt),
-        positions: view.positions.iter().map(|view| Position::new(view, is_collateral(&view.asset))).collect(),
+        positions: view
+            .positions
+            .iter()
+            .map(|view| Position::new(view, is_collateral(&view.asset)))
+            .collect(),
     })
 }
 
@@ -208,17 +212,28 @@ impl Position {
 /// `GET /api/user/<address>/score`.
 pub fn score(address: Address, view: &ScoreView) -> String {
     let number = |value: U256| value.saturating_to::<u64>();
-    let points = |value| Points { points: number(value) };
+    let points = |value| Points {
+        points: number(value),
+    };
     json(&ScoreBody {
         address: address.to_checksum(None),
         credit_score: number(view.score),
         band: number(view.band),
         components: ScoreComponents {
             base: LOWEST_SCORE,
-            deposits: TimedPoints { points: number(view.depositPoints), seconds: number(view.depositSeconds) },
-            payments: CountedPoints { points: number(view.paymentPoints), on_time: number(view.onTimePayments) },
+            deposits: TimedPoints {
+                points: number(view.depositPoints),
+                seconds: number(view.depositSeconds),
+            },
+            payments: CountedPoints {
+                points: number(view.paymentPoints),
+                on_time: number(view.onTimePayments),
+            },
             health: points(view.healthPoints),
-            history: TimedPoints { points: number(view.historyPoints), seconds: number(view.healthySeconds) },
+            history: TimedPoints {
+                points: number(view.historyPoints),
+                seconds: number(view.healthySeconds),
+            },
             penalty: PenaltyPoints {
                 points: number(view.penaltyPoints),
                 initial: number(view.penalty),

@@ -42,9 +42,19 @@ pub(super) struct Comparison {
 }
 
 /// Compares the end of the copy `own` with a stream whose first entry has the height `begins`.
-pub(super) async fn compare(stream: &LogStream, own: &dyn ReadLog, begins: u64) -> Result<Comparison, LogError> {
+pub(super) async fn compare(
+    stream: &LogStream,
+    own: &dyn ReadLog,
+    begins: u64,
+) -> Result<Comparison, LogError> {
     let heights = own.heights();
-    let from = |count| heights.end.saturating_sub(count).max(heights.start).max(begins);
+    let from = |count| {
+        heights
+            .end
+            .saturating_sub(count)
+            .max(heights.start)
+            .max(begins)
+    };
     for count in FEW {
         let comparison = compare_from(stream, own, from(count)).await?;
         if comparison.is_known {
@@ -55,20 +65,40 @@ pub(super) async fn compare(stream: &LogStream, own: &dyn ReadLog, begins: u64) 
 }
 
 /// Compares the entries from height `from` on.
-async fn compare_from(stream: &LogStream, own: &dyn ReadLog, from: u64) -> Result<Comparison, LogError> {
+async fn compare_from(
+    stream: &LogStream,
+    own: &dyn ReadLog,
+    from: u64,
+) -> Result<Comparison, LogError> {
     let heights = own.heights();
     // Before anything else: what is stored after this sequence was decided later.
     let last = stream.extent().await?.last;
     let first = stream.sequence_of(from).await?;
-    let before = from.checked_sub(1).filter(|before| heights.contains(before));
-    let mut newest = before.map(|before| own.read(before)).transpose()?.map(|entry| keccak256(entry.bytes));
-    let mut comparison = Comparison { is_known: false, fork: None, shared: from, gap: None, read: first - 1, last };
+    let before = from
+        .checked_sub(1)
+        .filter(|before| heights.contains(before));
+    let mut newest = before
+        .map(|before| own.read(before))
+        .transpose()?
+        .map(|entry| keccak256(entry.bytes));
+    let mut comparison = Comparison {
+        is_known: false,
+        fork: None,
+        shared: from,
+        gap: None,
+        read: first - 1,
+        last,
+    };
     let mut assembler = Assembler::default();
 
     let (mut next, mut read) = (first, 0);
     // The last entry that does not count: those that follow it do not either.
     let mut void = None;
-    while let Some(part) = stream.part_from(next).await?.filter(|part| part.sequence <= last) {
+    while let Some(part) = stream
+        .part_from(next)
+        .await?
+        .filter(|part| part.sequence <= last)
+    {
         let sequence = part.sequence;
         next = sequence + 1;
         read += 1;
@@ -77,10 +107,14 @@ async fn compare_from(stream: &LogStream, own: &dyn ReadLog, from: u64) -> Resul
             if comparison.gap.is_some() || comparison.is_known && comparison.shared == heights.end {
                 break;
             }
-            return Err(LogError::Unavailable(format!("{MOST_READ} messages were read to compare the logs")));
+            return Err(LogError::Unavailable(format!(
+                "{MOST_READ} messages were read to compare the logs"
+            )));
         }
         let previous = part.header.previous;
-        let Some(StoredEntry { height, bytes }) = assembler.push(part.header, &part.payload) else { continue };
+        let Some(StoredEntry { height, bytes }) = assembler.push(part.header, &part.payload) else {
+            continue;
+        };
 
         // The stream may have lost entries that the copy has.
         if height > comparison.shared && heights.contains(&(height - 1)) {
@@ -90,7 +124,8 @@ async fn compare_from(stream: &LogStream, own: &dyn ReadLog, from: u64) -> Resul
             }
         }
         let is_linked = previous.is_some() && previous == newest;
-        let is_void = height != comparison.shared || (previous.is_some() && newest.is_some() && !is_linked);
+        let is_void =
+            height != comparison.shared || (previous.is_some() && newest.is_some() && !is_linked);
         if is_void {
             let follows_void = previous.is_none() || previous == void;
             if height > comparison.shared && !follows_void {
@@ -109,7 +144,11 @@ async fn compare_from(stream: &LogStream, own: &dyn ReadLog, from: u64) -> Resul
         let is_same = bytes == known;
         comparison.is_known |= is_linked || is_same;
         if !is_same {
-            comparison.fork = Some(Fork { at: height, theirs, own: keccak256(&known) });
+            comparison.fork = Some(Fork {
+                at: height,
+                theirs,
+                own: keccak256(&known),
+            });
             break;
         }
         (comparison.shared, comparison.read, newest) = (height + 1, sequence, Some(theirs));

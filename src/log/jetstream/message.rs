@@ -45,8 +45,16 @@ pub(super) fn parts(
     size: usize,
 ) -> Option<impl Iterator<Item = (PartHeader, Bytes)>> {
     let parts = entry.len().div_ceil(size).max(1);
-    let parts = u32::try_from(parts).ok().filter(|parts| *parts <= MAX_PARTS)?;
-    let header = move |part| PartHeader { height, part, parts, id, previous };
+    let parts = u32::try_from(parts)
+        .ok()
+        .filter(|parts| *parts <= MAX_PARTS)?;
+    let header = move |part| PartHeader {
+        height,
+        part,
+        parts,
+        id,
+        previous,
+    };
     let chunk = move |part: u32| entry.chunks(size).nth(part as usize).unwrap_or_default();
     Some((0..parts).map(move |part| (header(part), Bytes::copy_from_slice(chunk(part)))))
 }
@@ -61,8 +69,18 @@ pub(super) struct Part {
 
 impl fmt::Display for PartHeader {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { height, part, parts, id, previous } = self;
-        write!(f, "{VERSION} {height} {part} {parts} {:x} {}", id.writer, id.attempt)?;
+        let Self {
+            height,
+            part,
+            parts,
+            id,
+            previous,
+        } = self;
+        write!(
+            f,
+            "{VERSION} {height} {part} {parts} {:x} {}",
+            id.writer, id.attempt
+        )?;
         previous.map_or(Ok(()), |previous| write!(f, " {previous:x}"))
     }
 }
@@ -76,18 +94,30 @@ impl FromStr for PartHeader {
         let invalid = |what: &str| format!("invalid {what}");
         let version: u32 = word()?.parse().map_err(|_| invalid("version"))?;
         if version != VERSION {
-            return Err(format!("format {version}, where this version of the program knows format {VERSION}"));
+            return Err(format!(
+                "format {version}, where this version of the program knows format {VERSION}"
+            ));
         }
         let height = word()?.parse().map_err(|_| invalid("height"))?;
         let part = word()?.parse().map_err(|_| invalid("part"))?;
         let parts = word()?.parse().map_err(|_| invalid("number of parts"))?;
         let writer = u64::from_str_radix(word()?, 16).map_err(|_| invalid("writer"))?;
         let attempt = word()?.parse().map_err(|_| invalid("attempt"))?;
-        let previous = words.next().map(str::parse).transpose().map_err(|_| invalid("hash of the entry before"))?;
+        let previous = words
+            .next()
+            .map(str::parse)
+            .transpose()
+            .map_err(|_| invalid("hash of the entry before"))?;
         if parts == 0 || parts > MAX_PARTS || part >= parts {
             return Err(format!("part {part} of {parts}"));
         }
-        Ok(Self { height, part, parts, id: AttemptId { writer, attempt }, previous })
+        Ok(Self {
+            height,
+            part,
+            parts,
+            id: AttemptId { writer, attempt },
+            previous,
+        })
     }
 }
 
@@ -100,7 +130,11 @@ impl PartHeader {
     }
 
     /// Reads the header of the message at `sequence` of the stream that is called `stream`.
-    pub(super) fn read(headers: Option<&HeaderMap>, sequence: u64, stream: &str) -> Result<Self, LogError> {
+    pub(super) fn read(
+        headers: Option<&HeaderMap>,
+        sequence: u64,
+        stream: &str,
+    ) -> Result<Self, LogError> {
         let foreign = |what: String| LogError::Mismatch {
             place: format!("the stream {stream}"),
             what: format!("message {sequence} is not an entry of this log: {what}"),
@@ -139,7 +173,10 @@ impl Assembler {
         self.bytes.extend_from_slice(payload);
         if header.part + 1 == header.parts {
             self.last = None;
-            return Some(StoredEntry { height: header.height, bytes: std::mem::take(&mut self.bytes) });
+            return Some(StoredEntry {
+                height: header.height,
+                bytes: std::mem::take(&mut self.bytes),
+            });
         }
         self.last = Some(header);
         None
@@ -156,7 +193,10 @@ impl Assembler {
 /// complete if all of its parts came one after another. Returns the number of entries.
 #[cfg(feature = "internals")]
 pub(in crate::log) fn check_parts(bytes: &[u8]) -> usize {
-    if let Some(header) = str::from_utf8(bytes).ok().and_then(|text| text.parse::<PartHeader>().ok()) {
+    if let Some(header) = str::from_utf8(bytes)
+        .ok()
+        .and_then(|text| text.parse::<PartHeader>().ok())
+    {
         assert_eq!(header.to_string().parse(), Ok(header));
     }
     let mut assembler = Assembler::default();
@@ -164,14 +204,31 @@ pub(in crate::log) fn check_parts(bytes: &[u8]) -> usize {
     for message in bytes.chunks_exact(2) {
         let (place, kind) = (u32::from(message[0]), u64::from(message[1]));
         let parts = place / 4 % 4 + 1;
-        let id = AttemptId { writer: kind % 2, attempt: kind / 2 % 2 };
-        let header = PartHeader { height: kind / 4 % 2, part: place % 4 % parts, parts, id, previous: None };
+        let id = AttemptId {
+            writer: kind % 2,
+            attempt: kind / 2 % 2,
+        };
+        let header = PartHeader {
+            height: kind / 4 % 2,
+            part: place % 4 % parts,
+            parts,
+            id,
+            previous: None,
+        };
         received.push(header);
-        let own = received.len().checked_sub(parts as usize).map(|first| &received[first..]);
-        let whole: Vec<_> = (0..parts).map(|part| PartHeader { part, ..header }).collect();
+        let own = received
+            .len()
+            .checked_sub(parts as usize)
+            .map(|first| &received[first..]);
+        let whole: Vec<_> = (0..parts)
+            .map(|part| PartHeader { part, ..header })
+            .collect();
         let is_complete = header.part + 1 == parts && own.is_some_and(|own| own == whole);
         let entry = assembler.push(header, &[message[1]]);
-        assert_eq!(entry.as_ref().map(|entry| entry.bytes.len()), is_complete.then_some(parts as usize));
+        assert_eq!(
+            entry.as_ref().map(|entry| entry.bytes.len()),
+            is_complete.then_some(parts as usize)
+        );
         entries += usize::from(is_complete);
     }
     entries
@@ -184,7 +241,13 @@ mod tests {
     use super::*;
 
     fn header(height: u64, part: u32, parts: u32, attempt: u64) -> PartHeader {
-        PartHeader { height, part, parts, id: AttemptId { writer: 7, attempt }, previous: None }
+        PartHeader {
+            height,
+            part,
+            parts,
+            id: AttemptId { writer: 7, attempt },
+            previous: None,
+        }
     }
 
     #[test]
@@ -197,12 +260,18 @@ mod tests {
         assert_eq!((entry.height, &entry.bytes[..]), (5, &b"abcd"[..]));
         // The rest of an entry whose beginning is not there is void as well.
         assert!(assembler.push(header(6, 1, 2, 3), b"ef").is_none());
-        assert_eq!(assembler.push(header(6, 0, 1, 4), b"g").unwrap().bytes, b"g");
+        assert_eq!(
+            assembler.push(header(6, 0, 1, 4), b"g").unwrap().bytes,
+            b"g"
+        );
     }
 
     #[test]
     fn the_parts_of_an_entry_are_put_together_again() {
-        let id = AttemptId { writer: 7, attempt: 1 };
+        let id = AttemptId {
+            writer: 7,
+            attempt: 1,
+        };
         for length in [0, 1, 4, 5, 12] {
             let entry: Vec<u8> = (0..length).collect();
             let mut assembler = Assembler::default();
@@ -211,9 +280,16 @@ mod tests {
                 .filter_map(|(header, payload)| assembler.push(header, &payload))
                 .collect();
             assert_eq!(completed.len(), 1, "{length}");
-            assert_eq!((completed[0].height, &completed[0].bytes), (3, &entry), "{length}");
+            assert_eq!(
+                (completed[0].height, &completed[0].bytes),
+                (3, &entry),
+                "{length}"
+            );
         }
-        assert!(parts(3, None, &[0; 5_000], id, 1).is_none(), "too many parts");
+        assert!(
+            parts(3, None, &[0; 5_000], id, 1).is_none(),
+            "too many parts"
+        );
     }
 
     #[test]

@@ -67,15 +67,33 @@ impl JetStreamLogs {
         runtime: Handle,
         arrivals: Arc<Notify>,
     ) -> Self {
-        Self { copy, stream, others, runtime, arrivals }
+        Self {
+            copy,
+            stream,
+            others,
+            runtime,
+            arrivals,
+        }
     }
 }
 
 impl LogStore for JetStreamLogs {
     fn open(&self, identity: ChainIdentity, begin_at: u64) -> Result<Box<dyn BlockLog>, LogError> {
         let copy = self.copy.open(identity, begin_at)?;
-        let Self { stream, others, runtime, arrivals, .. } = self;
-        let log = JetStreamLog::new(copy, stream.clone(), others.clone(), runtime.clone(), arrivals.clone());
+        let Self {
+            stream,
+            others,
+            runtime,
+            arrivals,
+            ..
+        } = self;
+        let log = JetStreamLog::new(
+            copy,
+            stream.clone(),
+            others.clone(),
+            runtime.clone(),
+            arrivals.clone(),
+        );
         Ok(Box::new(log))
     }
 

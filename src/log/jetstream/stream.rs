@@ -66,7 +66,9 @@ fn unavailable(error: impl Error) -> LogError {
 /// Deletes the message at a sequence, if there is one. Servers of version 2.9 that end in a crash lose the messages after
 /// those that were *purged*, but not those after deleted ones.
 pub async fn delete(stream: &jetstream::stream::Stream<()>, sequence: u64) -> Result<(), LogError> {
-    let Err(error) = stream.delete_message(sequence).await else { return Ok(()) };
+    let Err(error) = stream.delete_message(sequence).await else {
+        return Ok(());
+    };
     match stream.get_raw_message(sequence).await {
         Err(missing) if missing.kind() == RawMessageErrorKind::NoMessageFound => Ok(()),
         _ => Err(unavailable(error)),
@@ -75,9 +77,21 @@ pub async fn delete(stream: &jetstream::stream::Stream<()>, sequence: u64) -> Re
 
 impl LogStream {
     /// Opens the stream `name` of messages with this subject, which must exist.
-    pub async fn open(jetstream: &jetstream::Context, name: &str, subject: &str) -> Result<Self, LogError> {
-        let stream = jetstream.get_stream_no_info(name).await.map_err(unavailable)?;
-        Ok(Self { jetstream: jetstream.clone(), stream, name: name.to_owned(), subject: subject.to_owned() })
+    pub async fn open(
+        jetstream: &jetstream::Context,
+        name: &str,
+        subject: &str,
+    ) -> Result<Self, LogError> {
+        let stream = jetstream
+            .get_stream_no_info(name)
+            .await
+            .map_err(unavailable)?;
+        Ok(Self {
+            jetstream: jetstream.clone(),
+            stream,
+            name: name.to_owned(),
+            subject: subject.to_owned(),
+        })
     }
 
     /// Creates the stream with this number of replicas, or opens it if it exists.
@@ -96,7 +110,10 @@ impl LogStream {
             discard: DiscardPolicy::New,
             ..Config::default()
         };
-        jetstream.get_or_create_stream(config).await.map_err(unavailable)?;
+        jetstream
+            .get_or_create_stream(config)
+            .await
+            .map_err(unavailable)?;
         Self::open(jetstream, name, subject).await
     }
 
@@ -109,9 +126,18 @@ impl LogStream {
     pub async fn extent(&self) -> Result<StreamExtent, LogError> {
         let state = match tokio::time::timeout(PATIENCE, self.stream.get_info()).await {
             Ok(info) => info.map_err(unavailable)?.state,
-            Err(_) => return Err(LogError::Unavailable(format!("no answer about the stream {}", self.name))),
+            Err(_) => {
+                return Err(LogError::Unavailable(format!(
+                    "no answer about the stream {}",
+                    self.name
+                )));
+            }
         };
-        Ok(StreamExtent { first: state.first_sequence, last: state.last_sequence, bytes: state.bytes })
+        Ok(StreamExtent {
+            first: state.first_sequence,
+            last: state.last_sequence,
+            bytes: state.bytes,
+        })
     }
 
     /// Returns whether a server is connected.
@@ -122,7 +148,10 @@ impl LogStream {
     /// Asks the servers to elect another leader of the stream.
     pub(super) async fn depose_leader(&self) -> Result<(), LogError> {
         let subject = format!("STREAM.LEADER.STEPDOWN.{}", self.name);
-        let answer = self.jetstream.request::<_, _, serde_json::Value>(subject, &serde_json::json!({})).await;
+        let answer = self
+            .jetstream
+            .request::<_, _, serde_json::Value>(subject, &serde_json::json!({}))
+            .await;
         answer.map(drop).map_err(unavailable)
     }
 
@@ -146,13 +175,19 @@ impl LogStream {
 
     /// Returns the message at a sequence, or `None` if there is none.
     pub(super) async fn part(&self, sequence: u64) -> Result<Option<Part>, LogError> {
-        self.found(sequence, self.stream.get_raw_message(sequence)).await
+        self.found(sequence, self.stream.get_raw_message(sequence))
+            .await
     }
 
     /// Returns the first message at a sequence or after it, or `None` if there is none. Servers may have lost some in between,
     /// and operators removed some.
     pub(super) async fn part_from(&self, sequence: u64) -> Result<Option<Part>, LogError> {
-        self.found(sequence, self.stream.get_first_raw_message_by_subject(&self.subject, sequence)).await
+        self.found(
+            sequence,
+            self.stream
+                .get_first_raw_message_by_subject(&self.subject, sequence),
+        )
+        .await
     }
 
     async fn found(
@@ -162,18 +197,31 @@ impl LogStream {
     ) -> Result<Option<Part>, LogError> {
         let message = match tokio::time::timeout(PATIENCE, message).await {
             Ok(Ok(message)) => message,
-            Ok(Err(error)) if error.kind() == RawMessageErrorKind::NoMessageFound => return Ok(None),
+            Ok(Err(error)) if error.kind() == RawMessageErrorKind::NoMessageFound => {
+                return Ok(None);
+            }
             Ok(Err(error)) => return Err(unavailable(error)),
-            Err(_) => return Err(LogError::Unavailable(format!("no answer about message {wanted}"))),
+            Err(_) => {
+                return Err(LogError::Unavailable(format!(
+                    "no answer about message {wanted}"
+                )));
+            }
         };
         let header = PartHeader::read(Some(&message.headers), message.sequence, &self.name)?;
-        Ok(Some(Part { sequence: message.sequence, header, payload: message.payload }))
+        Ok(Some(Part {
+            sequence: message.sequence,
+            header,
+            payload: message.payload,
+        }))
     }
 
     /// Returns the sequence of the first message at a height or above, or the next sequence if there is none.
     pub async fn sequence_of(&self, height: u64) -> Result<u64, LogError> {
         let StreamExtent { first, last, .. } = self.extent().await?;
-        let Range { start: mut low, end: mut high } = first.max(1)..last + 1;
+        let Range {
+            start: mut low,
+            end: mut high,
+        } = first.max(1)..last + 1;
         while low < high {
             let middle = low + (high - low) / 2;
             match self.part_from(middle).await? {
@@ -193,7 +241,11 @@ impl LogStream {
         let (mut newest, mut end) = (known, last);
         while newest.sequence + 1 < end {
             let middle = newest.sequence + (end - newest.sequence) / 2;
-            match self.part_from(middle).await?.filter(|part| part.sequence < end) {
+            match self
+                .part_from(middle)
+                .await?
+                .filter(|part| part.sequence < end)
+            {
                 Some(part) => newest = part,
                 None => end = middle,
             }
@@ -207,7 +259,9 @@ impl LogStream {
         if last < first.max(1) {
             return Ok(None);
         }
-        let Some(oldest) = self.part_from(first).await? else { return Ok(None) };
+        let Some(oldest) = self.part_from(first).await? else {
+            return Ok(None);
+        };
         let begins = oldest.header.height;
         let newest = self.last_part(oldest, last).await?;
         let complete = newest.header.part + 1 == newest.header.parts;
@@ -215,20 +269,30 @@ impl LogStream {
     }
 
     /// Publishes a message, which must come right after the one at `last`.
-    pub(super) async fn publish(&self, last: u64, header: PartHeader, payload: Bytes) -> Result<Published, LogError> {
+    pub(super) async fn publish(
+        &self,
+        last: u64,
+        header: PartHeader,
+        payload: Bytes,
+    ) -> Result<Published, LogError> {
         let message = jetstream::message::PublishMessage::build()
             .payload(payload)
             .headers(header.headers())
             .expected_stream(&self.name)
             .expected_last_sequence(last);
-        let acknowledged = self.jetstream.publish_message(message.outbound_message(self.subject.clone())).await;
+        let acknowledged = self
+            .jetstream
+            .publish_message(message.outbound_message(self.subject.clone()))
+            .await;
         let outcome = match acknowledged {
             Ok(acknowledgement) => acknowledgement.await,
             Err(error) => Err(error),
         };
         match outcome {
             Ok(acknowledgement) => Ok(Published::Stored(acknowledgement.sequence)),
-            Err(error) if error.kind() == PublishErrorKind::WrongLastSequence => Ok(Published::Conflict),
+            Err(error) if error.kind() == PublishErrorKind::WrongLastSequence => {
+                Ok(Published::Conflict)
+            }
             Err(error) => Err(unavailable(error)),
         }
     }
@@ -242,14 +306,25 @@ impl LogStream {
         let (mut count, mut previous) = (0, None);
         for stored in entries {
             let StoredEntry { height, bytes } = stored?;
-            let id = AttemptId { writer, attempt: count };
-            let too_large = || LogError::Malformed { height, what: "it has too many parts".to_owned() };
-            for (header, payload) in parts(height, previous, &bytes, id, part_bytes).ok_or_else(too_large)? {
+            let id = AttemptId {
+                writer,
+                attempt: count,
+            };
+            let too_large = || LogError::Malformed {
+                height,
+                what: "it has too many parts".to_owned(),
+            };
+            for (header, payload) in
+                parts(height, previous, &bytes, id, part_bytes).ok_or_else(too_large)?
+            {
                 match self.publish(last, header, payload).await? {
                     Published::Stored(sequence) => last = sequence,
                     Published::Conflict => {
                         let what = "another node writes to it at the same time".to_owned();
-                        return Err(LogError::Mismatch { place: format!("the stream {}", self.name), what });
+                        return Err(LogError::Mismatch {
+                            place: format!("the stream {}", self.name),
+                            what,
+                        });
                     }
                 }
             }

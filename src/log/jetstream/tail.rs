@@ -58,10 +58,19 @@ impl Drop for Tail {
 
 impl Tail {
     /// Reads the messages after the one at `after`. Notifies `arrivals` of each.
-    pub(super) fn start(runtime: &Handle, stream: LogStream, after: u64, arrivals: Arc<Notify>) -> Self {
+    pub(super) fn start(
+        runtime: &Handle,
+        stream: LogStream,
+        after: u64,
+        arrivals: Arc<Notify>,
+    ) -> Self {
         let (sender, messages) = mpsc::channel(HELD);
         let task = runtime.spawn(deliver(stream.messages().clone(), after, sender, arrivals));
-        Self { stream, messages, task }
+        Self {
+            stream,
+            messages,
+            task,
+        }
     }
 
     /// Returns the next message that has arrived, if there is one.
@@ -83,7 +92,11 @@ impl Tail {
 
     fn part(&self, (sequence, message): Delivered) -> Result<Part, LogError> {
         let header = PartHeader::read(message.headers.as_ref(), sequence, self.stream.name())?;
-        Ok(Part { sequence, header, payload: message.payload })
+        Ok(Part {
+            sequence,
+            header,
+            payload: message.payload,
+        })
     }
 }
 
@@ -98,7 +111,11 @@ pub async fn deliver(
 ) {
     let mut silence = SILENCE;
     while !to.is_closed() {
-        if stream.get_info().await.is_ok_and(|info| info.state.last_sequence < after) {
+        if stream
+            .get_info()
+            .await
+            .is_ok_and(|info| info.state.last_sequence < after)
+        {
             return;
         }
         deliver_some(&stream, &mut after, &mut silence, &to, &arrivals).await;
@@ -117,20 +134,38 @@ async fn deliver_some(
     arrivals: &Notify,
 ) {
     let config = pull::Config {
-        deliver_policy: DeliverPolicy::ByStartSequence { start_sequence: *after + 1 },
+        deliver_policy: DeliverPolicy::ByStartSequence {
+            start_sequence: *after + 1,
+        },
         ack_policy: AckPolicy::None,
         inactive_threshold: EXPIRY,
         memory_storage: true,
         num_replicas: 1,
         ..pull::Config::default()
     };
-    let Ok(consumer) = stream.create_consumer(config).await else { return };
-    let requests = consumer.stream().max_messages_per_batch(BATCH).max_bytes_per_batch(BATCH_BYTES);
-    let Ok(mut messages) = requests.expires(EXPIRY).heartbeat(HEARTBEAT).messages().await else { return };
+    let Ok(consumer) = stream.create_consumer(config).await else {
+        return;
+    };
+    let requests = consumer
+        .stream()
+        .max_messages_per_batch(BATCH)
+        .max_bytes_per_batch(BATCH_BYTES);
+    let Ok(mut messages) = requests
+        .expires(EXPIRY)
+        .heartbeat(HEARTBEAT)
+        .messages()
+        .await
+    else {
+        return;
+    };
     let mut delivered = 0;
     loop {
         let Ok(next) = timeout(*silence, messages.next()).await else {
-            if stream.get_info().await.is_ok_and(|info| info.state.last_sequence > *after) {
+            if stream
+                .get_info()
+                .await
+                .is_ok_and(|info| info.state.last_sequence > *after)
+            {
                 *silence = LONGEST_SILENCE.min(2 * *silence);
                 return;
             }

@@ -100,7 +100,10 @@ impl JetStreamLog {
             return;
         }
         self.deposed = Some(Instant::now());
-        tracing::warn!(stream = self.stream.name(), "the servers are asked for another leader of the stream");
+        tracing::warn!(
+            stream = self.stream.name(),
+            "the servers are asked for another leader of the stream"
+        );
         let stream = self.stream.clone();
         self.runtime.spawn(async move {
             if let Err(error) = stream.depose_leader().await {
@@ -111,7 +114,10 @@ impl JetStreamLog {
 
     /// The error for an answer about the stream that may be outdated.
     fn stale(&self, what: String) -> LogError {
-        LogError::Stale { place: format!("the stream {}", self.stream.name()), what }
+        LogError::Stale {
+            place: format!("the stream {}", self.stream.name()),
+            what,
+        }
     }
 
     /// Finds the end of the copy in the stream, and compares what both have before it. Completes a stream that ends before the
@@ -122,7 +128,9 @@ impl JetStreamLog {
         self.assembler.clear();
         if heights.is_none() && !own.heights().is_empty() {
             self.depose_leader();
-            return Err(self.stale(format!("it has no entries, but the log in the data directory {end}")));
+            return Err(self.stale(format!(
+                "it has no entries, but the log in the data directory {end}"
+            )));
         }
         let begins = heights.map_or(end, |heights| heights.start);
         if begins > end {
@@ -136,7 +144,9 @@ impl JetStreamLog {
             return Ok(self.runtime.block_on(self.stream.sequence_of(end))? - 1);
         }
 
-        let comparison = self.runtime.block_on(compare(&self.stream, &*own, begins))?;
+        let comparison = self
+            .runtime
+            .block_on(compare(&self.stream, &*own, begins))?;
         self.expect_same(&comparison)?;
         if let Some(height) = comparison.gap {
             return Err(self.missing_before(height));
@@ -144,30 +154,51 @@ impl JetStreamLog {
         if !comparison.is_known {
             // Without an entry that both have, nothing says that the two are of the same log.
             self.depose_leader();
-            return Err(
-                self.stale(format!("it has none of the entries at the end of the log in the data directory at {end}"))
-            );
+            return Err(self.stale(format!(
+                "it has none of the entries at the end of the log in the data directory at {end}"
+            )));
         }
-        if comparison.shared < end { self.complete(&comparison) } else { Ok(comparison.read) }
+        if comparison.shared < end {
+            self.complete(&comparison)
+        } else {
+            Ok(comparison.read)
+        }
     }
 
     /// Expects that the stream has the copy's entries. A difference counts once the stream has confirmed it: a server that has
     /// just come back may not know better.
     fn expect_same(&mut self, comparison: &Comparison) -> Result<(), LogError> {
-        let known = self.fork.take().filter(|known| Some(known.fork) == comparison.fork);
-        let Some(fork) = comparison.fork else { return Ok(()) };
+        let known = self
+            .fork
+            .take()
+            .filter(|known| Some(known.fork) == comparison.fork);
+        let Some(fork) = comparison.fork else {
+            return Ok(());
+        };
 
         let Fork { at, theirs, own } = fork;
         let place = format!("the stream {}", self.stream.name());
-        let what = format!("entry {at} is another one (Keccak-256 {theirs}) than in the data directory ({own})");
-        let suspicion = known.unwrap_or_else(|| Suspicion { fork, since: Instant::now() });
+        let what = format!(
+            "entry {at} is another one (Keccak-256 {theirs}) than in the data directory ({own})"
+        );
+        let suspicion = known.unwrap_or_else(|| Suspicion {
+            fork,
+            since: Instant::now(),
+        });
         let is_confirmed = suspicion.since.elapsed() >= CONFIRMATION;
         self.fork = Some(suspicion);
         Err(match (is_confirmed, comparison.is_known) {
             (false, _) => LogError::Stale { place, what },
-            (true, true) => LogError::Forked { place, at, theirs, own },
+            (true, true) => LogError::Forked {
+                place,
+                at,
+                theirs,
+                own,
+            },
             (true, false) => {
-                let what = format!("{what}, and they have no entry in common: the directory is of another cluster");
+                let what = format!(
+                    "{what}, and they have no entry in common: the directory is of another cluster"
+                );
                 LogError::Mismatch { place, what }
             }
         })
@@ -184,11 +215,15 @@ impl JetStreamLog {
             let entry = own.read(height)?.bytes;
             let until = Instant::now() + PATIENCE;
             let id = self.next_attempt();
-            let too_large = || LogError::Malformed { height, what: "it has too many parts".to_owned() };
+            let too_large = || LogError::Malformed {
+                height,
+                what: "it has too many parts".to_owned(),
+            };
             let parts = parts(height, Some(previous), &entry, id, self.stream.part_bytes());
             for (header, payload) in parts.ok_or_else(too_large)? {
                 let sequence = self.publish(last, header, &payload, until)?;
-                last = sequence.ok_or_else(|| self.stale("another node writes to it".to_owned()))?;
+                last =
+                    sequence.ok_or_else(|| self.stale("another node writes to it".to_owned()))?;
             }
             previous = keccak256(&entry);
         }
@@ -205,15 +240,25 @@ impl JetStreamLog {
     fn newest(&mut self) -> Result<Option<B256>, LogError> {
         if self.newest.is_none() {
             let own = self.copy.reader();
-            let last = self.copy.end().checked_sub(1).filter(|last| own.heights().contains(last));
-            self.newest = last.map(|last| own.read(last)).transpose()?.map(|entry| keccak256(entry.bytes));
+            let last = self
+                .copy
+                .end()
+                .checked_sub(1)
+                .filter(|last| own.heights().contains(last));
+            self.newest = last
+                .map(|last| own.read(last))
+                .transpose()?
+                .map(|entry| keccak256(entry.bytes));
         }
         Ok(self.newest)
     }
 
     fn next_attempt(&mut self) -> AttemptId {
         self.attempts += 1;
-        AttemptId { writer: self.writer, attempt: self.attempts - 1 }
+        AttemptId {
+            writer: self.writer,
+            attempt: self.attempts - 1,
+        }
     }
 
     /// Returns whether there are no messages after `last` up to `end`, because an operator has removed them.
@@ -228,7 +273,10 @@ impl JetStreamLog {
     /// The error for a copy that ends before an entry that the stream has.
     fn missing_before(&mut self, height: u64) -> LogError {
         self.gap = Some(height);
-        self.stale(format!("entry {} is missing before entry {height}", self.copy.end()))
+        self.stale(format!(
+            "entry {} is missing before entry {height}",
+            self.copy.end()
+        ))
     }
 
     /// Adds the entries before the gap's end, which the stream has lost, from the copy of the node that leads, as long as that
@@ -237,7 +285,11 @@ impl JetStreamLog {
         let (from, to) = (self.copy.end(), self.gap.take().unwrap_or_default());
         for height in from..to {
             let newest = self.newest()?;
-            let Some(CopiedEntry { bytes, previous }) = self.runtime.block_on(self.others.entry(height)) else { break };
+            let Some(CopiedEntry { bytes, previous }) =
+                self.runtime.block_on(self.others.entry(height))
+            else {
+                break;
+            };
             // Without the hash of the entry before, nothing says that it follows.
             if newest.is_some() && previous != newest {
                 break;
@@ -247,19 +299,29 @@ impl JetStreamLog {
         let end = self.copy.end();
         if end > from {
             let stream = self.stream.name();
-            tracing::warn!(stream, from, to = end, "took entries that the stream has lost from the node that leads");
+            tracing::warn!(
+                stream,
+                from,
+                to = end,
+                "took entries that the stream has lost from the node that leads"
+            );
         }
         Ok(end > from)
     }
 
     fn tail(&mut self, last: u64) -> &mut Tail {
         let (runtime, stream, arrivals) = (&self.runtime, &self.stream, &self.arrivals);
-        self.tail.get_or_insert_with(|| Tail::start(runtime, stream.clone(), last, arrivals.clone()))
+        self.tail
+            .get_or_insert_with(|| Tail::start(runtime, stream.clone(), last, arrivals.clone()))
     }
 
     /// Takes the next message, and adds the entry that it completes to the copy. Returns the entry's size.
     fn take(&mut self, part: Part) -> Result<usize, LogError> {
-        let Part { sequence, header, payload } = part;
+        let Part {
+            sequence,
+            header,
+            payload,
+        } = part;
         let completed = self.assembler.push(header, &payload);
         let size = completed.as_ref().map_or(0, |entry| entry.bytes.len());
         if let Some(entry) = completed {
@@ -283,18 +345,27 @@ impl JetStreamLog {
             let known = self.copy.reader();
             // The copy may begin later than the stream.
             if known.heights().contains(&height) && known.read(height)?.bytes != bytes {
-                return Err(self.stale(format!("entry {height} is another one than in the data directory")));
+                return Err(self.stale(format!(
+                    "entry {height} is another one than in the data directory"
+                )));
             }
             return Ok(());
         }
         let newest = self.newest()?;
         if previous.is_some() && newest.is_some() && previous != newest {
-            return Err(self.stale(format!("entry {height} does not follow the one before in the data directory")));
+            return Err(self.stale(format!(
+                "entry {height} does not follow the one before in the data directory"
+            )));
         }
-        self.copy.append(height, &bytes).map_err(|error| match error {
-            AppendError::Refused { file, source } => LogError::Io { file, source },
-            error => LogError::Io { file: "log".to_owned(), source: std::io::Error::other(error) },
-        })?;
+        self.copy
+            .append(height, &bytes)
+            .map_err(|error| match error {
+                AppendError::Refused { file, source } => LogError::Io { file, source },
+                error => LogError::Io {
+                    file: "log".to_owned(),
+                    source: std::io::Error::other(error),
+                },
+            })?;
         self.newest = Some(keccak256(&bytes));
         Ok(())
     }
@@ -306,7 +377,9 @@ impl JetStreamLog {
             None => self.locate()?,
         };
         self.last = Some(located);
-        let StreamExtent { first, last: end, .. } = self.runtime.block_on(self.stream.extent())?;
+        let StreamExtent {
+            first, last: end, ..
+        } = self.runtime.block_on(self.stream.extent())?;
         if located > end || located + 1 < first {
             // The place is looked up again.
             (self.last, self.tail) = (None, None);
@@ -327,7 +400,11 @@ impl JetStreamLog {
                 }
                 Ok(None) | Err(_) => {
                     self.tail = None;
-                    let what = format!("the stream {} did not deliver message {}", self.stream.name(), last + 1);
+                    let what = format!(
+                        "the stream {} did not deliver message {}",
+                        self.stream.name(),
+                        last + 1
+                    );
                     return Err(LogError::Unavailable(what));
                 }
             };
@@ -349,17 +426,25 @@ impl JetStreamLog {
         let published = self.runtime.block_on(async {
             loop {
                 let left = until.saturating_duration_since(Instant::now());
-                let error = match timeout(left, self.stream.publish(last, header, payload.clone())).await {
-                    Ok(Ok(Published::Stored(sequence))) => return Ok(Some(sequence)),
-                    // An earlier attempt may be what this one conflicts with, even one that is not stored yet.
-                    Ok(Ok(Published::Conflict)) => match self.stream.part(last + 1).await {
-                        Ok(Some(part)) => return Ok((part.header == header).then_some(part.sequence)),
-                        Ok(None) => LogError::Unavailable("the stream has not decided what comes next".to_owned()),
-                        Err(error) => error,
-                    },
-                    Ok(Err(error)) => error,
-                    Err(_) => LogError::Unavailable(format!("no answer from the stream {}", self.stream.name())),
-                };
+                let error =
+                    match timeout(left, self.stream.publish(last, header, payload.clone())).await {
+                        Ok(Ok(Published::Stored(sequence))) => return Ok(Some(sequence)),
+                        // An earlier attempt may be what this one conflicts with, even one that is not stored yet.
+                        Ok(Ok(Published::Conflict)) => match self.stream.part(last + 1).await {
+                            Ok(Some(part)) => {
+                                return Ok((part.header == header).then_some(part.sequence));
+                            }
+                            Ok(None) => LogError::Unavailable(
+                                "the stream has not decided what comes next".to_owned(),
+                            ),
+                            Err(error) => error,
+                        },
+                        Ok(Err(error)) => error,
+                        Err(_) => LogError::Unavailable(format!(
+                            "no answer from the stream {}",
+                            self.stream.name()
+                        )),
+                    };
                 if Instant::now() + RETRY >= until {
                     return Err(error);
                 }
@@ -388,13 +473,18 @@ impl BlockLog for JetStreamLog {
     fn append(&mut self, expected: u64, entry: &[u8]) -> Result<(), AppendError> {
         let end = self.copy.end();
         let conflict = AppendError::Conflict { expected, end };
-        let Some(mut last) = self.last.filter(|_| expected == end) else { return Err(conflict) };
+        let Some(mut last) = self.last.filter(|_| expected == end) else {
+            return Err(conflict);
+        };
         let until = Instant::now() + PATIENCE;
         let id = self.next_attempt();
         let previous = self.newest().map_err(append_error)?;
         let parts = parts(expected, previous, entry, id, self.stream.part_bytes());
         for (header, payload) in parts.ok_or(AppendError::TooLarge(entry.len()))? {
-            match self.publish(last, header, &payload, until).map_err(append_error)? {
+            match self
+                .publish(last, header, &payload, until)
+                .map_err(append_error)?
+            {
                 Some(sequence) => last = sequence,
                 None => return Err(conflict),
             }
@@ -413,7 +503,9 @@ impl BlockLog for JetStreamLog {
             (self.last, self.tail) = (None, None);
         }
         // After an error the place in the stream is looked up again.
-        let Some(last) = self.last else { return self.catch_up() };
+        let Some(last) = self.last else {
+            return self.catch_up();
+        };
         let (mut bytes, mut count) = (0, 0);
         self.tail(last);
         while bytes < RECEIVED_AT_ONCE
@@ -450,7 +542,10 @@ impl BlockLog for JetStreamLog {
 
     fn probe(&mut self) -> Result<(), AppendError> {
         self.copy.probe()?;
-        self.runtime.block_on(self.stream.extent()).map(drop).map_err(append_error)
+        self.runtime
+            .block_on(self.stream.extent())
+            .map(drop)
+            .map_err(append_error)
     }
 
     fn sync(&mut self) -> Result<(), AppendError> {

@@ -12,8 +12,15 @@ use crate::{
 };
 
 /// Truncates a log before height `at` and puts the rest aside. Returns the new paths of the rest.
-pub(super) fn cut(storage: &dyn Storage, identity: ChainIdentity, at: u64) -> Result<Vec<String>, LogError> {
-    let failed = |source: io::Error| LogError::Io { file: storage.describe(""), source };
+pub(super) fn cut(
+    storage: &dyn Storage,
+    identity: ChainIdentity,
+    at: u64,
+) -> Result<Vec<String>, LogError> {
+    let failed = |source: io::Error| LogError::Io {
+        file: storage.describe(""),
+        source,
+    };
     let firsts = segments(storage)?;
     // The segment that contains the cut, unless its head is damaged.
     let through = match firsts.iter().rfind(|first| **first <= at) {
@@ -27,8 +34,15 @@ pub(super) fn cut(storage: &dyn Storage, identity: ChainIdentity, at: u64) -> Re
     let kept = through.as_ref().map(|(segment, _)| segment.first);
     let mut aside = Vec::new();
     // Newest first, so that no new gap appears.
-    for first in firsts.iter().rev().filter(|first| **first >= at && Some(**first) != kept) {
-        let (name, torn) = (segment_name(*first), format!("torn-{}", segment_name(*first)));
+    for first in firsts
+        .iter()
+        .rev()
+        .filter(|first| **first >= at && Some(**first) != kept)
+    {
+        let (name, torn) = (
+            segment_name(*first),
+            format!("torn-{}", segment_name(*first)),
+        );
         storage.rename(&name, &torn).map_err(failed)?;
         remove_offsets(storage, *first).map_err(failed)?;
         aside.push(storage.describe(&torn));

@@ -10,7 +10,9 @@ use super::{
 };
 use crate::{
     log::{ChainIdentity, EntryStream, LogError, ReadLog, StoredEntry},
-    storage::{Records, Storage, StoredFile, read_length_at, read_record_at, remove_file, with_draft},
+    storage::{
+        Records, Storage, StoredFile, read_length_at, read_record_at, remove_file, with_draft,
+    },
 };
 
 /// The largest encoding of an entry, in bytes.
@@ -55,8 +57,13 @@ fn offsets_name(first: u64) -> String {
 
 /// Writes the offsets of a segment that no longer grows. Not synced: a lost or torn file is rebuilt.
 pub(super) fn write_offsets(storage: &dyn Storage, first: u64, offsets: &[u64]) -> io::Result<()> {
-    let bytes: Vec<u8> = offsets.iter().flat_map(|offset| offset.to_le_bytes()).collect();
-    with_draft(storage, &offsets_name(first), |file| file.write_at(&bytes, 0))
+    let bytes: Vec<u8> = offsets
+        .iter()
+        .flat_map(|offset| offset.to_le_bytes())
+        .collect();
+    with_draft(storage, &offsets_name(first), |file| {
+        file.write_at(&bytes, 0)
+    })
 }
 
 /// Removes the file of offsets of a segment, if there is one.
@@ -83,7 +90,10 @@ impl OpenSegment {
         let place = storage.describe(&name);
         match storage.open(&name) {
             Ok(file) => Ok(Self { file, place }),
-            Err(source) => Err(LogError::Io { file: place, source }),
+            Err(source) => Err(LogError::Io {
+                file: place,
+                source,
+            }),
         }
     }
 
@@ -92,8 +102,16 @@ impl OpenSegment {
         let file = || self.place.clone();
         match read_record_at(&*self.file, offset, height, MAX_ENTRY) {
             Ok(Ok(bytes)) => Ok(StoredEntry { height, bytes }),
-            Ok(Err(what)) => Err(LogError::Damaged { file: file(), offset, height, what }),
-            Err(source) => Err(LogError::Io { file: file(), source }),
+            Ok(Err(what)) => Err(LogError::Damaged {
+                file: file(),
+                offset,
+                height,
+                what,
+            }),
+            Err(source) => Err(LogError::Io {
+                file: file(),
+                source,
+            }),
         }
     }
 }
@@ -119,17 +137,30 @@ impl NewestEntries {
             self.piece.resize(size as usize, 0);
             self.piece_at = offset;
             let read = self.segment.file.read_at(&mut self.piece, offset);
-            read.map_err(|source| LogError::Io { file: self.segment.place.clone(), source })?;
+            read.map_err(|source| LogError::Io {
+                file: self.segment.place.clone(),
+                source,
+            })?;
         }
-        let (from, to) = ((offset - self.piece_at) as usize, (end - self.piece_at) as usize);
-        let record = Records::new(&self.piece[from..to]).next().filter(|record| record.sequence == self.next);
-        let bytes = record.map(|record| record.payload.to_vec()).ok_or_else(|| LogError::Damaged {
-            file: self.segment.place.clone(),
-            offset,
+        let (from, to) = (
+            (offset - self.piece_at) as usize,
+            (end - self.piece_at) as usize,
+        );
+        let record = Records::new(&self.piece[from..to])
+            .next()
+            .filter(|record| record.sequence == self.next);
+        let bytes = record
+            .map(|record| record.payload.to_vec())
+            .ok_or_else(|| LogError::Damaged {
+                file: self.segment.place.clone(),
+                offset,
+                height: self.next,
+                what: "a record does not match its checksum",
+            })?;
+        Ok(StoredEntry {
             height: self.next,
-            what: "a record does not match its checksum",
-        })?;
-        Ok(StoredEntry { height: self.next, bytes })
+            bytes,
+        })
     }
 }
 
@@ -158,8 +189,15 @@ impl LogFiles {
             return Err(LogError::Missing { from, to, place });
         }
         let at = positions.firsts.partition_point(|first| *first <= height);
-        let first = at.checked_sub(1).and_then(|at| positions.firsts.get(at)).copied().unwrap_or_default();
-        let offset = positions.offsets.get((height - first) as usize).filter(|_| first == positions.newest());
+        let first = at
+            .checked_sub(1)
+            .and_then(|at| positions.firsts.get(at))
+            .copied()
+            .unwrap_or_default();
+        let offset = positions
+            .offsets
+            .get((height - first) as usize)
+            .filter(|_| first == positions.newest());
         Ok((first, offset.copied()))
     }
 
@@ -180,8 +218,16 @@ impl LogFiles {
     fn found_offset(&self, first: u64, height: u64) -> Result<u64, LogError> {
         let segment = Segment::load(&*self.storage, first, Some(self.identity))?;
         self.keep_offsets(&segment);
-        let missing = || LogError::Missing { from: segment.end(), to: height + 1, place: self.storage.describe("") };
-        segment.offsets.get((height - first) as usize).copied().ok_or_else(missing)
+        let missing = || LogError::Missing {
+            from: segment.end(),
+            to: height + 1,
+            place: self.storage.describe(""),
+        };
+        segment
+            .offsets
+            .get((height - first) as usize)
+            .copied()
+            .ok_or_else(missing)
     }
 
     /// Checks that every entry is in a segment.
@@ -189,13 +235,20 @@ impl LogFiles {
         let firsts = self.positions.read().firsts.clone();
         for pair in firsts.windows(2) {
             let (first, to) = (pair[0], pair[1]);
-            let known = self.storage.open(&offsets_name(first)).and_then(|file| file.length());
+            let known = self
+                .storage
+                .open(&offsets_name(first))
+                .and_then(|file| file.length());
             if known.is_ok_and(|length| first + length / WORD as u64 >= to) {
                 continue;
             }
             let segment = Segment::load(&*self.storage, first, Some(self.identity))?;
             if segment.end() < to {
-                return Err(LogError::Missing { from: segment.end(), to, place: self.storage.describe("") });
+                return Err(LogError::Missing {
+                    from: segment.end(),
+                    to,
+                    place: self.storage.describe(""),
+                });
             }
             self.keep_offsets(&segment);
         }
@@ -226,7 +279,10 @@ impl ReadLog for LogFiles {
         if let Some(offset) = offset {
             return self.read_at(first, offset, height);
         }
-        match self.stored_offset(first, height).map(|offset| self.read_at(first, offset, height)) {
+        match self
+            .stored_offset(first, height)
+            .map(|offset| self.read_at(first, offset, height))
+        {
             Ok(Ok(stored)) => Ok(stored),
             // Either the file of offsets is missing or wrong, or the segment is damaged. Loading the segment decides.
             _ => self.read_at(first, self.found_offset(first, height)?, height),
@@ -236,7 +292,11 @@ impl ReadLog for LogFiles {
     fn stream(&self, from: u64) -> Result<EntryStream, LogError> {
         let positions = self.positions.read();
         let end = positions.heights().end;
-        let Some(at) = positions.firsts.partition_point(|first| *first <= from).checked_sub(1) else {
+        let Some(at) = positions
+            .firsts
+            .partition_point(|first| *first <= from)
+            .checked_sub(1)
+        else {
             let (to, place) = (positions.heights().start, self.storage.describe(""));
             return Err(LogError::Missing { from, to, place });
         };
@@ -249,10 +309,23 @@ impl ReadLog for LogFiles {
             }
             let segment = OpenSegment::open(&*self.storage, newest)?;
             let (end, piece) = (positions.length, Vec::new());
-            return Ok(Box::new(NewestEntries { segment, next: from, offsets, end, piece, piece_at: 0 }));
+            return Ok(Box::new(NewestEntries {
+                segment,
+                next: from,
+                offsets,
+                end,
+                piece,
+                piece_at: 0,
+            }));
         }
         let firsts = positions.firsts[at..].iter().copied().collect();
-        Ok(Box::new(LocalStream::new(self.storage.clone(), self.identity, firsts, from, end)))
+        Ok(Box::new(LocalStream::new(
+            self.storage.clone(),
+            self.identity,
+            firsts,
+            from,
+            end,
+        )))
     }
 
     fn sync(&self) -> Result<(), LogError> {
@@ -260,8 +333,14 @@ impl ReadLog for LogFiles {
         let firsts = self.positions.read().firsts.clone();
         for first in firsts.iter().rev().take(2) {
             let name = segment_name(*first);
-            let failed = |source| LogError::Io { file: self.storage.describe(&name), source };
-            self.storage.open(&name).and_then(|file| file.sync()).map_err(failed)?;
+            let failed = |source| LogError::Io {
+                file: self.storage.describe(&name),
+                source,
+            };
+            self.storage
+                .open(&name)
+                .and_then(|file| file.sync())
+                .map_err(failed)?;
         }
         Ok(())
     }

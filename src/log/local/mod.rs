@@ -43,7 +43,11 @@ pub struct LocalLogs {
 impl LocalLogs {
     /// Returns the log in this directory, with synced appends and segments of 64 MiB.
     pub fn new(storage: Arc<dyn Storage>) -> Self {
-        Self { storage, durability: Durability::Fsync, segment_bytes: 64 << 20 }
+        Self {
+            storage,
+            durability: Durability::Fsync,
+            segment_bytes: 64 << 20,
+        }
     }
 
     /// Sets the durability of appends.
@@ -54,34 +58,56 @@ impl LocalLogs {
     /// Sets the size of segments, in bytes.
     #[cfg(feature = "internals")]
     pub fn with_segments_of(self, segment_bytes: u64) -> Self {
-        Self { segment_bytes, ..self }
+        Self {
+            segment_bytes,
+            ..self
+        }
     }
 }
 
 impl LogStore for LocalLogs {
     fn open(&self, identity: ChainIdentity, begin_at: u64) -> Result<Box<dyn BlockLog>, LogError> {
-        Ok(Box::new(LocalLog::open(self.storage.clone(), identity, self.durability, self.segment_bytes, begin_at)?))
+        Ok(Box::new(LocalLog::open(
+            self.storage.clone(),
+            identity,
+            self.durability,
+            self.segment_bytes,
+            begin_at,
+        )?))
     }
 
     fn verify(&self, identity: ChainIdentity) -> Result<Option<Extent>, LogError> {
         let firsts = segments(&*self.storage)?;
-        let Some(&start) = firsts.first() else { return Ok(None) };
-        let mut extent = Extent { heights: start..start, ..Extent::default() };
+        let Some(&start) = firsts.first() else {
+            return Ok(None);
+        };
+        let mut extent = Extent {
+            heights: start..start,
+            ..Extent::default()
+        };
         for (at, &first) in firsts.iter().enumerate() {
             if first > extent.heights.end {
-                return Ok(Some(Extent { damage: Some("it is missing"), ..extent }));
+                return Ok(Some(Extent {
+                    damage: Some("it is missing"),
+                    ..extent
+                }));
             }
             let (segment, damage) = match Segment::intact(&*self.storage, first, Some(identity)) {
                 Ok(found) => found,
                 Err(LogError::Damaged { what, .. }) => {
                     extent.heights.end = first;
-                    return Ok(Some(Extent { damage: Some(what), ..extent }));
+                    return Ok(Some(Extent {
+                        damage: Some(what),
+                        ..extent
+                    }));
                 }
                 Err(error) => return Err(error),
             };
             for stored in segment.entries() {
-                let malformed =
-                    |error: Malformed| LogError::Malformed { height: stored.height, what: error.to_string() };
+                let malformed = |error: Malformed| LogError::Malformed {
+                    height: stored.height,
+                    what: error.to_string(),
+                };
                 if let Some(to) = LogEntry::reverts_to(&stored.bytes).map_err(malformed)? {
                     extent.reverts.push((stored.height, to));
                 }
@@ -89,7 +115,8 @@ impl LogStore for LocalLogs {
             extent.heights.end = segment.end();
             // A torn end of the last segment is the rest of an append that was never acknowledged.
             let torn = "the file ends within an entry, but others follow";
-            let damage = damage.or_else(|| (segment.tail == Tail::Torn && at + 1 < firsts.len()).then_some(torn));
+            let damage = damage
+                .or_else(|| (segment.tail == Tail::Torn && at + 1 < firsts.len()).then_some(torn));
             if damage.is_some() {
                 return Ok(Some(Extent { damage, ..extent }));
             }
@@ -103,11 +130,16 @@ impl LogStore for LocalLogs {
 
     fn backup(&self, identity: ChainIdentity, to: &dyn Storage) -> Result<u64, LogError> {
         let firsts = segments(&*self.storage)?;
-        let failed = |source| LogError::Io { file: to.describe(""), source };
+        let failed = |source| LogError::Io {
+            file: to.describe(""),
+            source,
+        };
         for &first in &firsts {
             copy_file(&*self.storage, to, &segment_name(first)).map_err(failed)?;
         }
-        let Some(&last) = firsts.last() else { return Ok(0) };
+        let Some(&last) = firsts.last() else {
+            return Ok(0);
+        };
         // A node may have been writing to the last segment: the copy ends with the last complete entry.
         let segment = Segment::load(to, last, Some(identity))?;
         let cut = || {

@@ -22,9 +22,15 @@ pub(super) fn segment_name(first: u64) -> String {
 
 /// Returns the heights of the segments' first entries, in ascending order.
 pub(super) fn segments(storage: &dyn Storage) -> Result<Vec<u64>, LogError> {
-    let failed = |source| LogError::Io { file: storage.describe(""), source };
+    let failed = |source| LogError::Io {
+        file: storage.describe(""),
+        source,
+    };
     let names = storage.names().map_err(failed)?;
-    let mut firsts: Vec<u64> = names.iter().filter_map(|name| name.strip_prefix("log-")?.parse().ok()).collect();
+    let mut firsts: Vec<u64> = names
+        .iter()
+        .filter_map(|name| name.strip_prefix("log-")?.parse().ok())
+        .collect();
     firsts.sort_unstable();
     Ok(firsts)
 }
@@ -47,12 +53,21 @@ pub(super) struct Segment {
 
 impl Segment {
     /// Reads a segment and checks all its records.
-    pub(super) fn load(storage: &dyn Storage, first: u64, identity: Option<ChainIdentity>) -> Result<Self, LogError> {
+    pub(super) fn load(
+        storage: &dyn Storage,
+        first: u64,
+        identity: Option<ChainIdentity>,
+    ) -> Result<Self, LogError> {
         match Self::intact(storage, first, identity)? {
             (segment, None) => Ok(segment),
             (segment, Some(what)) => {
                 let (offset, height) = (segment.length, segment.end());
-                Err(LogError::Damaged { file: segment.place, offset, height, what })
+                Err(LogError::Damaged {
+                    file: segment.place,
+                    offset,
+                    height,
+                    what,
+                })
             }
         }
     }
@@ -65,15 +80,27 @@ impl Segment {
     ) -> Result<(Self, Option<&'static str>), LogError> {
         let name = segment_name(first);
         let place = storage.describe(&name);
-        let failed = |source| LogError::Io { file: place.clone(), source };
-        let bytes = read_file(storage, &name).and_then(|bytes| bytes.ok_or_else(|| io::ErrorKind::NotFound.into()));
+        let failed = |source| LogError::Io {
+            file: place.clone(),
+            source,
+        };
+        let bytes = read_file(storage, &name)
+            .and_then(|bytes| bytes.ok_or_else(|| io::ErrorKind::NotFound.into()));
         let bytes = bytes.map_err(failed)?;
-        let format = |what: String| LogError::Format { file: place.clone(), what };
+        let format = |what: String| LogError::Format {
+            file: place.clone(),
+            what,
+        };
 
         let mut records = Records::new(&bytes);
         let Some(head) = records.next().filter(|record| record.sequence == HEAD) else {
             let what = "the head of the file does not match its checksum";
-            return Err(LogError::Damaged { file: place, offset: 0, height: first, what });
+            return Err(LogError::Damaged {
+                file: place,
+                offset: 0,
+                height: first,
+                what,
+            });
         };
         let found = read_head(head.payload, first).map_err(format)?;
         if let Some(identity) = identity.filter(|identity| *identity != found) {
@@ -92,7 +119,18 @@ impl Segment {
             (None, Tail::Damaged(what)) => (records.offset(), Tail::Damaged(what), Some(what)),
             (None, tail) => (records.offset(), tail, None),
         };
-        Ok((Self { first, name, place, bytes, offsets, length, tail }, damage))
+        Ok((
+            Self {
+                first,
+                name,
+                place,
+                bytes,
+                offsets,
+                length,
+                tail,
+            },
+            damage,
+        ))
     }
 
     /// Returns the height after the last entry.
@@ -150,7 +188,10 @@ impl Segment {
             file.sync()?;
             storage.sync_names()
         };
-        cut().map_err(|source| LogError::Io { file: self.place.clone(), source })?;
+        cut().map_err(|source| LogError::Io {
+            file: self.place.clone(),
+            source,
+        })?;
         Ok(storage.describe(&aside))
     }
 }
@@ -168,9 +209,18 @@ pub(super) fn create(
 }
 
 /// Writes, atomically, a segment with the entries of another one from height `from` on.
-pub(super) fn rewrite(storage: &dyn Storage, segment: &Segment, from: u64, identity: ChainIdentity) -> io::Result<()> {
+pub(super) fn rewrite(
+    storage: &dyn Storage,
+    segment: &Segment,
+    from: u64,
+    identity: ChainIdentity,
+) -> io::Result<()> {
     let mut bytes = head(from, identity);
-    let start = segment.offsets.get((from - segment.first) as usize).copied().unwrap_or(segment.length);
+    let start = segment
+        .offsets
+        .get((from - segment.first) as usize)
+        .copied()
+        .unwrap_or(segment.length);
     bytes.extend_from_slice(&segment.bytes[start as usize..segment.length as usize]);
     replace_file(storage, &segment_name(from), &bytes)
 }
@@ -196,7 +246,9 @@ fn read_head(payload: &[u8], first: u64) -> Result<ChainIdentity, String> {
     }
     let version = from.number().map_err(head)?;
     if version > VERSION {
-        return Err(format!("written by a newer version (format {version}, this program reads up to {VERSION})"));
+        return Err(format!(
+            "written by a newer version (format {version}, this program reads up to {VERSION})"
+        ));
     }
     if from.number().map_err(head)? != first {
         return Err("renamed: its first height differs from its name".to_owned());

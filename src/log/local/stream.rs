@@ -27,16 +27,31 @@ impl LocalStream {
         next: u64,
         end: u64,
     ) -> Self {
-        Self { storage, identity, firsts, segment: None, next, end }
+        Self {
+            storage,
+            identity,
+            firsts,
+            segment: None,
+            next,
+            end,
+        }
     }
 
     fn advance(&mut self) -> Result<Option<StoredEntry>, LogError> {
         while self.next < self.end {
-            if let Some(stored) = self.segment.as_ref().and_then(|segment| segment.get(self.next)) {
+            if let Some(stored) = self
+                .segment
+                .as_ref()
+                .and_then(|segment| segment.get(self.next))
+            {
                 self.next += 1;
                 return Ok(Some(stored));
             }
-            let missing = |to| LogError::Missing { from: self.next, to, place: self.storage.describe("") };
+            let missing = |to| LogError::Missing {
+                from: self.next,
+                to,
+                place: self.storage.describe(""),
+            };
             let first = self.firsts.pop_front().ok_or_else(|| missing(self.end))?;
             if first > self.next {
                 return Err(missing(first));

@@ -60,13 +60,28 @@ fn open_newest(
     let segment = Segment::load(storage, first, Some(identity))?;
     if segment.tail == Tail::Torn {
         let aside = segment.cut(storage)?;
-        tracing::warn!(height = segment.end(), aside, "the log ended within an entry that was never acknowledged");
+        tracing::warn!(
+            height = segment.end(),
+            aside,
+            "the log ended within an entry that was never acknowledged"
+        );
     }
     let name = segment_name(first);
-    let file = storage.open(&name).map_err(|source| LogError::Io { file: storage.describe(&name), source })?;
+    let file = storage.open(&name).map_err(|source| LogError::Io {
+        file: storage.describe(&name),
+        source,
+    })?;
     Ok((
-        Newest { file, first, length: segment.length },
-        Positions { firsts, offsets: segment.offsets, length: segment.length },
+        Newest {
+            file,
+            first,
+            length: segment.length,
+        },
+        Positions {
+            firsts,
+            offsets: segment.offsets,
+            length: segment.length,
+        },
     ))
 }
 
@@ -81,13 +96,20 @@ impl LocalLog {
     ) -> Result<Self, LogError> {
         let mut firsts = segments(&*storage)?;
         if firsts.is_empty() {
-            let failed = |source| LogError::Io { file: storage.describe(""), source };
+            let failed = |source| LogError::Io {
+                file: storage.describe(""),
+                source,
+            };
             create(&*storage, begin_at, identity).map_err(failed)?;
             firsts.push(begin_at);
         }
         let (newest, positions) = open_newest(&*storage, identity, firsts)?;
         let (allocated, end) = (newest.length, newest.first + positions.offsets.len() as u64);
-        let files = Arc::new(LogFiles { storage, identity, positions: RwLock::new(positions) });
+        let files = Arc::new(LogFiles {
+            storage,
+            identity,
+            positions: RwLock::new(positions),
+        });
         files.expect_complete()?;
         Ok(Self {
             files,
@@ -114,18 +136,26 @@ impl LocalLog {
     }
 
     fn name(&self) -> String {
-        self.files.storage.describe(&segment_name(self.newest.first))
+        self.files
+            .storage
+            .describe(&segment_name(self.newest.first))
     }
 
     fn unknown(&mut self, reason: String) -> AppendError {
         self.failed = Some(reason.clone());
-        AppendError::Unknown { file: self.name(), reason }
+        AppendError::Unknown {
+            file: self.name(),
+            reason,
+        }
     }
 
     /// Returns the error for the current record, and notes its size.
     fn refuse(&mut self, source: io::Error) -> AppendError {
         self.refused = self.refused.max(self.record.len());
-        AppendError::Refused { file: self.name(), source }
+        AppendError::Refused {
+            file: self.name(),
+            source,
+        }
     }
 
     /// Starts a new segment.
@@ -143,7 +173,11 @@ impl LocalLog {
         positions.offsets.clear();
         positions.length = length;
         drop(positions);
-        self.newest = Newest { file, first: self.end, length };
+        self.newest = Newest {
+            file,
+            first: self.end,
+            length,
+        };
         self.allocated = length;
         Ok(())
     }
@@ -158,7 +192,9 @@ impl LocalLog {
                 self.allocated += zeros.len() as u64;
             }
         }
-        self.newest.file.write_at(&self.record, self.newest.length)?;
+        self.newest
+            .file
+            .write_at(&self.record, self.newest.length)?;
         self.allocated = self.allocated.max(end);
         Ok(())
     }
@@ -187,7 +223,10 @@ impl LocalLog {
     /// Syncs the newest segment. A failure is final: the system may have dropped the unwritten pages, and would report
     /// success on the next attempt.
     fn flush(&mut self) -> Result<(), AppendError> {
-        self.newest.file.sync().map_err(|error| self.unknown(error.to_string()))
+        self.newest
+            .file
+            .sync()
+            .map_err(|error| self.unknown(error.to_string()))
     }
 }
 
@@ -198,10 +237,16 @@ impl BlockLog for LocalLog {
 
     fn append(&mut self, expected: u64, entry: &[u8]) -> Result<(), AppendError> {
         if let Some(reason) = self.failed.clone() {
-            return Err(AppendError::Unknown { file: self.name(), reason });
+            return Err(AppendError::Unknown {
+                file: self.name(),
+                reason,
+            });
         }
         if expected != self.end {
-            return Err(AppendError::Conflict { expected, end: self.end });
+            return Err(AppendError::Conflict {
+                expected,
+                end: self.end,
+            });
         }
         self.record.clear();
         push_record(&mut self.record, self.end, entry);
@@ -213,7 +258,8 @@ impl BlockLog for LocalLog {
         }
         if let Err(error) = self.write() {
             // A partial record must not precede the next entry.
-            self.cut_off().map_err(|_| self.unknown(error.to_string()))?;
+            self.cut_off()
+                .map_err(|_| self.unknown(error.to_string()))?;
             return Err(self.refuse(error));
         }
         if self.durability == Durability::Fsync {
@@ -238,21 +284,28 @@ impl BlockLog for LocalLog {
 
     fn probe(&mut self) -> Result<(), AppendError> {
         if let Some(reason) = self.failed.clone() {
-            return Err(AppendError::Unknown { file: self.name(), reason });
+            return Err(AppendError::Unknown {
+                file: self.name(),
+                reason,
+            });
         }
         self.record.clear();
-        self.write_scratch(self.refused.max(MIN_PROBE)).map_err(|source| self.refuse(source))?;
+        self.write_scratch(self.refused.max(MIN_PROBE))
+            .map_err(|source| self.refuse(source))?;
         // A scratch file does not reveal a limit on the size of the log's own file.
         let zeros = vec![0; self.refused];
         let fits = self.newest.file.write_at(&zeros, self.newest.length);
-        self.cut_off().map_err(|error| self.unknown(error.to_string()))?;
+        self.cut_off()
+            .map_err(|error| self.unknown(error.to_string()))?;
         fits.map_err(|source| self.refuse(source))?;
         self.refused = 0;
         Ok(())
     }
 
     fn sync(&mut self) -> Result<(), AppendError> {
-        if self.allocated > self.newest.length && self.newest.file.truncate(self.newest.length).is_ok() {
+        if self.allocated > self.newest.length
+            && self.newest.file.truncate(self.newest.length).is_ok()
+        {
             self.allocated = self.newest.length;
         }
         self.flush()
@@ -271,16 +324,26 @@ impl BlockLog for LocalLog {
 
     fn compact(&mut self, from: u64) -> Result<(), LogError> {
         let (storage, identity) = (self.files.storage.clone(), self.files.identity);
-        let failed = |source| LogError::Io { file: storage.describe(""), source };
+        let failed = |source| LogError::Io {
+            file: storage.describe(""),
+            source,
+        };
         let firsts = self.files.positions.read().firsts.clone();
-        let Some(at) = firsts.partition_point(|first| *first <= from).checked_sub(1) else { return Ok(()) };
+        let Some(at) = firsts
+            .partition_point(|first| *first <= from)
+            .checked_sub(1)
+        else {
+            return Ok(());
+        };
         if firsts[at] < from {
             let segment = Segment::load(&*storage, firsts[at], Some(identity))?;
             rewrite(&*storage, &segment, from, identity).map_err(failed)?;
         }
         // Oldest first, so that no gap appears.
         let old = firsts.iter().filter(|first| **first < from);
-        old.into_iter().try_for_each(|first| remove_segment(&*storage, *first)).map_err(failed)?;
+        old.into_iter()
+            .try_for_each(|first| remove_segment(&*storage, *first))
+            .map_err(failed)?;
         storage.sync_names().map_err(failed)?;
         self.reopen()
     }

@@ -36,7 +36,14 @@ pub(super) fn methods(table: &mut Table) {
 /// The maximum number of accounts in one response, as in geth.
 const MAX_ACCOUNTS: usize = 256;
 
-type RangeParams = (BlockId, Start, LooseNumber, Option<bool>, Option<bool>, Option<bool>);
+type RangeParams = (
+    BlockId,
+    Start,
+    LooseNumber,
+    Option<bool>,
+    Option<bool>,
+    Option<bool>,
+);
 
 /// Accounts after a block, from a trie key on.
 fn account_range(
@@ -45,27 +52,46 @@ fn account_range(
 ) -> Result<Written, RpcError> {
     let state = context.chain.view(block)?.state;
     check_whole(&state)?;
-    let budget = Budget::new(context, "ask for fewer accounts, or without code and storage");
-    let count = usize::try_from(count.0).ok().filter(|count| (1..=MAX_ACCOUNTS).contains(count));
+    let budget = Budget::new(
+        context,
+        "ask for fewer accounts, or without code and storage",
+    );
+    let count = usize::try_from(count.0)
+        .ok()
+        .filter(|count| (1..=MAX_ACCOUNTS).contains(count));
     let mut out = budget.writer();
     let mut whole = Object::begin(&mut out);
     // Without a prefix, as in geth.
     whole.member("root", &hex::encode(state.root()));
-    let mut rest = state.keyed_accounts().skip_while(|(key, _)| **key < start.0);
+    let mut rest = state
+        .keyed_accounts()
+        .skip_while(|(key, _)| **key < start.0);
     let mut accounts = Object::begin(whole.name("accounts"));
     for (key, account) in rest.by_ref().take(count.unwrap_or(MAX_ACCOUNTS)) {
         let out = accounts.name(&account.address.to_string());
-        write_account(*key, account, (no_code != Some(true), no_storage != Some(true)), out);
+        write_account(
+            *key,
+            account,
+            (no_code != Some(true), no_storage != Some(true)),
+            out,
+        );
         budget.check_time()?;
         budget.check_size(out)?;
     }
     accounts.end();
-    whole.optional("next", &rest.next().map(|(key, _)| *key)).end();
+    whole
+        .optional("next", &rest.next().map(|(key, _)| *key))
+        .end();
     budget.finish(out)
 }
 
 /// An account as in geth's dumps.
-fn write_account(key: B256, account: &Account, (with_code, with_storage): (bool, bool), out: &mut JsonWriter) {
+fn write_account(
+    key: B256,
+    account: &Account,
+    (with_code, with_storage): (bool, bool),
+    out: &mut JsonWriter,
+) {
     let mut object = Object::begin(out);
     object
         .member("balance", &account.balance.to_string())
@@ -76,7 +102,11 @@ fn write_account(key: B256, account: &Account, (with_code, with_storage): (bool,
     if with_code && !code.is_empty() {
         object.member("code", &code);
     }
-    let mut slots = account.contract.iter().flat_map(|contract| contract.storage.iter()).peekable();
+    let mut slots = account
+        .contract
+        .iter()
+        .flat_map(|contract| contract.storage.iter())
+        .peekable();
     if with_storage && slots.peek().is_some() {
         let mut storage = Object::begin(object.name("storage"));
         for (_, slot) in slots {
@@ -85,11 +115,19 @@ fn write_account(key: B256, account: &Account, (with_code, with_storage): (bool,
         }
         storage.end();
     }
-    object.member("address", &account.address).member("key", &key).end();
+    object
+        .member("address", &account.address)
+        .member("key", &key)
+        .end();
 }
 
 /// The accounts that are different after one block from what they were after an earlier one, in the order of the trie.
-fn modified(context: &Context, head: &Head, start: u64, end: u64) -> Result<Vec<Address>, RpcError> {
+fn modified(
+    context: &Context,
+    head: &Head,
+    start: u64,
+    end: u64,
+) -> Result<Vec<Address>, RpcError> {
     if start >= end {
         return Err(RpcError::server(format!(
             "start block height ({start}) must be less than end block height ({end})"
@@ -104,11 +142,19 @@ fn modified(context: &Context, head: &Head, start: u64, end: u64) -> Result<Vec<
     }
     let state = |number| head.state_after(number).map_err(|_| pruned());
     let (before, after) = (state(start)?, state(end)?);
-    let fields = |account: &Account| (account.nonce, account.balance, account.code_hash(), account.storage_root());
+    let fields = |account: &Account| {
+        (
+            account.nonce,
+            account.balance,
+            account.code_hash(),
+            account.storage_root(),
+        )
+    };
     let mut found = Vec::new();
     for address in touched.into_values() {
         let (before, after) = (before.get(address)?, after.get(address)?);
-        if after.is_some_and(|after| before.is_none_or(|before| fields(&before) != fields(&after))) {
+        if after.is_some_and(|after| before.is_none_or(|before| fields(&before) != fields(&after)))
+        {
             found.push(address);
         }
     }
@@ -116,10 +162,17 @@ fn modified(context: &Context, head: &Head, start: u64, end: u64) -> Result<Vec<
 }
 
 /// The range of a request, whose blocks exist; with one block, that block alone.
-fn range(context: &Context, start: BlockId, end: Option<BlockId>) -> Result<Vec<Address>, RpcError> {
+fn range(
+    context: &Context,
+    start: BlockId,
+    end: Option<BlockId>,
+) -> Result<Vec<Address>, RpcError> {
     let head = context.chain.head();
     let number = |name: &str, id: BlockId| {
-        let found = context.chain.number(&head, id).filter(|number| *number <= head.number());
+        let found = context
+            .chain
+            .number(&head, id)
+            .filter(|number| *number <= head.number());
         let shown = || match id {
             BlockId::Hash(hash) => hash.to_string(),
             BlockId::Number(number) => number.to_string(),
@@ -131,8 +184,11 @@ fn range(context: &Context, start: BlockId, end: Option<BlockId>) -> Result<Vec<
     match end {
         Some(end) => modified(context, &head, first, number("end", end)?),
         None => {
-            let parent = first.checked_sub(1).filter(|parent| *parent >= head.genesis.number());
-            let parent = parent.ok_or_else(|| RpcError::server(format!("block {first} has no parent")))?;
+            let parent = first
+                .checked_sub(1)
+                .filter(|parent| *parent >= head.genesis.number());
+            let parent =
+                parent.ok_or_else(|| RpcError::server(format!("block {first} has no parent")))?;
             modified(context, &head, parent, first)
         }
     }
@@ -142,9 +198,16 @@ fn modified_by_number(
     context: &Context,
     (start, end): (LooseNumber, Option<LooseNumber>),
 ) -> Result<Vec<Address>, RpcError> {
-    range(context, BlockId::Number(start.0), end.map(|end| BlockId::Number(end.0)))
+    range(
+        context,
+        BlockId::Number(start.0),
+        end.map(|end| BlockId::Number(end.0)),
+    )
 }
 
-fn modified_by_hash(context: &Context, (start, end): (B256, Option<B256>)) -> Result<Vec<Address>, RpcError> {
+fn modified_by_hash(
+    context: &Context,
+    (start, end): (B256, Option<B256>),
+) -> Result<Vec<Address>, RpcError> {
     range(context, BlockId::Hash(start), end.map(BlockId::Hash))
 }

@@ -9,22 +9,38 @@ use crate::{
 };
 
 pub(super) fn methods(table: &mut Table) {
-    table.execute("debug_getRawBlock", block, OnFork::Block).describe(["block"], "The RLP of a block.");
-    table.read("debug_getRawHeader", header, OnFork::Block).describe(["block"], "The RLP of a header.");
+    table
+        .execute("debug_getRawBlock", block, OnFork::Block)
+        .describe(["block"], "The RLP of a block.");
+    table
+        .read("debug_getRawHeader", header, OnFork::Block)
+        .describe(["block"], "The RLP of a header.");
     table
         .execute("debug_getRawReceipts", receipts, OnFork::Block)
         .describe(["block"], "The encodings of a block's receipts (EIP-2718).");
     table
         .read("debug_getRawTransaction", transaction, OnFork::Transaction)
-        .describe(["transaction hash"], "The encoding of a transaction (EIP-2718); empty if it is not known.");
-    table.read("debug_getRawBlockAccessList", block_access_list, OnFork::Block).describe(
-        ["block"],
-        "The encoding of a block's access list (EIP-7928): an error for blocks whose fork has \
+        .describe(
+            ["transaction hash"],
+            "The encoding of a transaction (EIP-2718); empty if it is not known.",
+        );
+    table
+        .read(
+            "debug_getRawBlockAccessList",
+            block_access_list,
+            OnFork::Block,
+        )
+        .describe(
+            ["block"],
+            "The encoding of a block's access list (EIP-7928): an error for blocks whose fork has \
          none, which are all so far.",
-    );
+        );
     table
         .read("debug_getBadBlocks", bad_blocks, OnFork::Node)
-        .describe([], "Invalid blocks that the node received: none, since it builds the chain itself.");
+        .describe(
+            [],
+            "Invalid blocks that the node received: none, since it builds the chain itself.",
+        );
 }
 
 /// The RLP of a block.
@@ -56,7 +72,9 @@ fn transaction(context: &Context, (hash,): (B256,)) -> Result<Bytes, RpcError> {
     let head = context.chain.head();
     let encoded = match context.chain.transaction(&head, hash) {
         Some((block, index)) => block.transactions[index].encode(),
-        None => pooled.map(|pooled| pooled.transaction.encode()).unwrap_or_default(),
+        None => pooled
+            .map(|pooled| pooled.transaction.encode())
+            .unwrap_or_default(),
     };
     Ok(encoded.into())
 }
@@ -64,7 +82,9 @@ fn transaction(context: &Context, (hash,): (B256,)) -> Result<Bytes, RpcError> {
 /// The encoding of a block's access list (EIP-7928), which no fork has so far.
 fn block_access_list(context: &Context, (id,): (BlockId,)) -> Result<Bytes, RpcError> {
     found_block(context, id)?;
-    Err(RpcError::resource_not_found("the block has no access list: its fork does not define one"))
+    Err(RpcError::resource_not_found(
+        "the block has no access list: its fork does not define one",
+    ))
 }
 
 /// Invalid blocks that the node received: none, since it builds the chain itself.

@@ -39,12 +39,19 @@ const CODE_PREFIX: u8 = b'c';
 
 /// The code with this hash among the accounts that a state holds.
 fn find_code(state: &State, hash: B256) -> Option<Bytes> {
-    let mut contracts = state.accounts().filter_map(|account| account.contract.as_ref());
-    contracts.find(|contract| contract.code_hash == hash).map(|contract| contract.code.original_bytes())
+    let mut contracts = state
+        .accounts()
+        .filter_map(|account| account.contract.as_ref());
+    contracts
+        .find(|contract| contract.code_hash == hash)
+        .map(|contract| contract.code.original_bytes())
 }
 
 /// The code with this hash after a block, by default the newest; empty if no account has it.
-fn code_by_hash(context: &Context, (hash, block): (B256, Option<BlockId>)) -> Result<Bytes, RpcError> {
+fn code_by_hash(
+    context: &Context,
+    (hash, block): (B256, Option<BlockId>),
+) -> Result<Bytes, RpcError> {
     let state = context.chain.view(block.unwrap_or(BlockId::Latest))?.state;
     find_code(&state, hash).map_or_else(|| check_whole(&state).map(|()| Bytes::new()), Ok)
 }
@@ -65,7 +72,11 @@ struct DatabaseKey(Vec<u8>);
 impl Param for DatabaseKey {
     fn read(json: &str, _: ParamRules) -> Result<Self, String> {
         let text = params::string(json)?;
-        let bytes = if text.starts_with("0x") { hex::data(&text)? } else { text.as_bytes().to_vec() };
+        let bytes = if text.starts_with("0x") {
+            hex::data(&text)?
+        } else {
+            text.as_bytes().to_vec()
+        };
         Ok(Self(bytes))
     }
 
@@ -79,10 +90,17 @@ fn db_get(context: &Context, (key,): (DatabaseKey,)) -> Result<Bytes, RpcError> 
     let hash = match key.0.as_slice() {
         [CODE_PREFIX, hash @ ..] if hash.len() == 32 => B256::from_slice(hash),
         hash if hash.len() == 32 => B256::from_slice(hash),
-        _ => return Err(RpcError::server("not found: keys are `c` and the hash of a code")),
+        _ => {
+            return Err(RpcError::server(
+                "not found: keys are `c` and the hash of a code",
+            ));
+        }
     };
     let head = context.chain.head();
-    find_code(&head.state, hash).map_or_else(|| check_whole(&head.state).and(Err(RpcError::server("not found"))), Ok)
+    find_code(&head.state, hash).map_or_else(
+        || check_whole(&head.state).and(Err(RpcError::server("not found"))),
+        Ok,
+    )
 }
 
 /// Slots in the order of their keys in the trie.
@@ -107,9 +125,11 @@ impl Json for StorageRange {
 
     fn schema(_: Option<&Value>) -> Value {
         let word = || schema::data(Some(32));
-        let slots =
-            json!({"type": "object", "additionalProperties": schema::object([("key", word()), ("value", word())], [])});
-        schema::object([("storage", slots), ("nextKey", schema::or_null(word()))], [])
+        let slots = json!({"type": "object", "additionalProperties": schema::object([("key", word()), ("value", word())], [])});
+        schema::object(
+            [("storage", slots), ("nextKey", schema::or_null(word()))],
+            [],
+        )
     }
 }
 
@@ -146,10 +166,21 @@ fn storage_range_at(
     let budget = Budget::new(context, "ask for fewer slots");
     let state = replay.state_after(index, &budget)?;
     check_whole(&state)?;
-    let account = state.get(address)?.ok_or_else(|| RpcError::server(format!("account {address} does not exist")))?;
+    let account = state
+        .get(address)?
+        .ok_or_else(|| RpcError::server(format!("account {address} does not exist")))?;
     let count = count.0.min(MAX_SLOTS) as usize;
     let contract = account.contract.iter();
-    let mut rest = contract.flat_map(|contract| contract.storage.iter()).skip_while(|(key, _)| **key < start.0);
-    let slots = rest.by_ref().take(count).map(|(key, slot)| (*key, *slot)).collect();
-    Ok(StorageRange { slots, next: rest.next().map(|(key, _)| *key) })
+    let mut rest = contract
+        .flat_map(|contract| contract.storage.iter())
+        .skip_while(|(key, _)| **key < start.0);
+    let slots = rest
+        .by_ref()
+        .take(count)
+        .map(|(key, slot)| (*key, *slot))
+        .collect();
+    Ok(StorageRange {
+        slots,
+        next: rest.next().map(|(key, _)| *key),
+    })
 }

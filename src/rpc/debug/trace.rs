@@ -17,7 +17,10 @@ use crate::{
         json::{Object, Written},
         params::{self, Param, ParamRules},
         schema,
-        tracing::{BlockReplay, Budget, RequestTracer, Subject, TraceOptions, TracePosition, find_transaction},
+        tracing::{
+            BlockReplay, Budget, RequestTracer, Subject, TraceOptions, TracePosition,
+            find_transaction,
+        },
     },
 };
 
@@ -30,14 +33,22 @@ pub(super) fn methods(table: &mut Table) {
     );
     table
         .apart("debug_traceBlockByNumber", block_by_number, OnFork::Block)
-        .describe(["block", "options"], "Traces all transactions of a block, as `debug_traceTransaction` does.");
+        .describe(
+            ["block", "options"],
+            "Traces all transactions of a block, as `debug_traceTransaction` does.",
+        );
     table
         .apart("debug_traceBlockByHash", block_by_hash, OnFork::Block)
-        .describe(["block hash", "options"], "Traces all transactions of a block, by hash.");
-    table.apart("debug_traceBlock", block_by_rlp, OnFork::OwnBlocks).describe(
-        ["block RLP", "options"],
-        "Traces the transactions of a block given as RLP, whose parent is in the chain.",
-    );
+        .describe(
+            ["block hash", "options"],
+            "Traces all transactions of a block, by hash.",
+        );
+    table
+        .apart("debug_traceBlock", block_by_rlp, OnFork::OwnBlocks)
+        .describe(
+            ["block RLP", "options"],
+            "Traces the transactions of a block given as RLP, whose parent is in the chain.",
+        );
     table.apart("debug_traceBadBlock", bad_block, OnFork::Kept).describe(
         ["block hash", "options"],
         "Traces an invalid block that the node received. There is none, since it builds the chain itself.",
@@ -57,7 +68,10 @@ fn budget(context: &Context, options: &TraceOptions) -> Budget {
 }
 
 /// Traces a transaction as it ran.
-fn transaction(context: &Context, (hash, options): (B256, TraceOptions)) -> Result<Written, RpcError> {
+fn transaction(
+    context: &Context,
+    (hash, options): (B256, TraceOptions),
+) -> Result<Written, RpcError> {
     let budget = budget(context, &options);
     let (replay, index) = find_transaction(context, hash)?;
     let mut executor = replay.after(index, &budget)?;
@@ -69,32 +83,58 @@ fn transaction(context: &Context, (hash, options): (B256, TraceOptions)) -> Resu
 }
 
 /// Traces all transactions of a block as they ran.
-fn block_by_number(context: &Context, (id, options): (BlockId, TraceOptions)) -> Result<Written, RpcError> {
+fn block_by_number(
+    context: &Context,
+    (id, options): (BlockId, TraceOptions),
+) -> Result<Written, RpcError> {
     trace_block(context, &BlockReplay::find(context, id)?, &options)
 }
 
-fn block_by_hash(context: &Context, (hash, options): (B256, TraceOptions)) -> Result<Written, RpcError> {
+fn block_by_hash(
+    context: &Context,
+    (hash, options): (B256, TraceOptions),
+) -> Result<Written, RpcError> {
     block_by_number(context, (BlockId::Hash(hash), options))
 }
 
 /// Traces the transactions of a block given as RLP, whose parent is in the chain.
-fn block_by_rlp(context: &Context, (rlp, options): (Bytes, TraceOptions)) -> Result<Written, RpcError> {
+fn block_by_rlp(
+    context: &Context,
+    (rlp, options): (Bytes, TraceOptions),
+) -> Result<Written, RpcError> {
     let wrong = |what: String| RpcError::invalid_params(format!("params[0]: {what}"));
-    let foreign =
-        ForeignBlock::decode(&mut &rlp[..]).map_err(|error| wrong(format!("not the RLP of a block: {error}")))?;
-    let parent = context.chain.view(BlockId::Hash(foreign.header.parent_hash))?;
-    let rules = parent.head.rules(foreign.header.number, foreign.header.timestamp);
-    let recovered = foreign.body.transactions.into_iter().map(|listed| recover(listed.0, rules).map(Arc::new));
+    let foreign = ForeignBlock::decode(&mut &rlp[..])
+        .map_err(|error| wrong(format!("not the RLP of a block: {error}")))?;
+    let parent = context
+        .chain
+        .view(BlockId::Hash(foreign.header.parent_hash))?;
+    let rules = parent
+        .head
+        .rules(foreign.header.number, foreign.header.timestamp);
+    let recovered = foreign
+        .body
+        .transactions
+        .into_iter()
+        .map(|listed| recover(listed.0, rules).map(Arc::new));
     let block = Block {
         hash: foreign.header.hash_slow(),
-        transactions: recovered.collect::<Result<_, _>>().map_err(|error| wrong(error.to_string()))?,
+        transactions: recovered
+            .collect::<Result<_, _>>()
+            .map_err(|error| wrong(error.to_string()))?,
         header: foreign.header,
         receipts: Vec::new(),
         ommers: foreign.body.ommers,
-        withdrawals: foreign.body.withdrawals.map(|withdrawals| withdrawals.into_inner()),
+        withdrawals: foreign
+            .body
+            .withdrawals
+            .map(|withdrawals| withdrawals.into_inner()),
         known_size: OnceLock::new(),
     };
-    trace_block(context, &BlockReplay::on(&parent, Arc::new(block)), &options)
+    trace_block(
+        context,
+        &BlockReplay::on(&parent, Arc::new(block)),
+        &options,
+    )
 }
 
 /// The position of the transaction that `executor` executes next.
@@ -102,13 +142,21 @@ fn position(replay: &BlockReplay, index: usize, executor: &BlockExecutor<'_>) ->
     TracePosition {
         block: Some(replay.block.hash),
         number: replay.block.number(),
-        transaction: replay.block.transactions.get(index).map(|transaction| transaction.hash()),
+        transaction: replay
+            .block
+            .transactions
+            .get(index)
+            .map(|transaction| transaction.hash()),
         index: Some(index),
         first_log: executor.log_count(),
     }
 }
 
-fn trace_block(context: &Context, replay: &BlockReplay, options: &TraceOptions) -> Result<Written, RpcError> {
+fn trace_block(
+    context: &Context,
+    replay: &BlockReplay,
+    options: &TraceOptions,
+) -> Result<Written, RpcError> {
     let budget = budget(context, options);
     let mut executor = replay.begin()?;
     let mut tracer = RequestTracer::new(&context.config, options, &budget);
@@ -122,7 +170,11 @@ fn trace_block(context: &Context, replay: &BlockReplay, options: &TraceOptions) 
         let place = position(replay, index, &executor);
         let mut object = Object::begin(&mut out);
         object.member("txHash", &transaction.hash());
-        tracer.trace(place, Subject::Next(&mut executor, transaction), object.name("result"))?;
+        tracer.trace(
+            place,
+            Subject::Next(&mut executor, transaction),
+            object.name("result"),
+        )?;
         object.end();
     }
     out.push(b']');
@@ -135,7 +187,10 @@ fn bad_block(_: &Context, (hash, _): (B256, TraceOptions)) -> Result<Written, Rp
 }
 
 /// The state root after each transaction of a block.
-fn intermediate_roots(context: &Context, (hash, options): (B256, TraceOptions)) -> Result<Vec<B256>, RpcError> {
+fn intermediate_roots(
+    context: &Context,
+    (hash, options): (B256, TraceOptions),
+) -> Result<Vec<B256>, RpcError> {
     let budget = budget(context, &options);
     let replay = BlockReplay::find(context, BlockId::Hash(hash))?;
     let mut executor = replay.begin()?;
@@ -199,7 +254,8 @@ fn call(
         let replay = BlockReplay::within(&view, id)?;
         let count = replay.block.transactions.len();
         let index = usize::try_from(index).ok().filter(|index| *index < count);
-        let index = index.ok_or_else(|| RpcError::server(format!("transaction index out of range: {count}")))?;
+        let index = index
+            .ok_or_else(|| RpcError::server(format!("transaction index out of range: {count}")))?;
         view.state = replay.state_after(index, &budget)?;
     }
     options.block.apply(&mut view.environment)?;
@@ -207,6 +263,10 @@ fn call(
     let calls: CallContext<'_> = view.call_context(&options.state, context.config.gas_cap);
     let mut out = budget.writer();
     let mut tracer = RequestTracer::new(&context.config, &options.trace, &budget);
-    tracer.trace(TracePosition::default(), Subject::Call(calls, &call), &mut out)?;
+    tracer.trace(
+        TracePosition::default(),
+        Subject::Call(calls, &call),
+        &mut out,
+    )?;
     budget.finish(out)
 }

@@ -13,7 +13,11 @@ use crate::{
 pub(super) fn methods(table: &mut Table) {
     table
         .wait("anvil_setBalance", set_balance, OnFork::Node)
-        .aliases(&["hardhat_setBalance", "tenderly_setBalance", "evm_setAccountBalance"])
+        .aliases(&[
+            "hardhat_setBalance",
+            "tenderly_setBalance",
+            "evm_setAccountBalance",
+        ])
         .describe(["address", "wei"], "Sets the balance of an account.");
     table
         .wait("anvil_addBalance", add_balance, OnFork::Node)
@@ -30,10 +34,16 @@ pub(super) fn methods(table: &mut Table) {
     table
         .wait("anvil_setStorageAt", set_storage_at, OnFork::Node)
         .aliases(&["hardhat_setStorageAt"])
-        .describe(["address", "slot", "value"], "Writes 32 bytes into a storage slot.");
+        .describe(
+            ["address", "slot", "value"],
+            "Writes 32 bytes into a storage slot.",
+        );
     table
         .wait("anvil_setChainId", set_chain_id, OnFork::Node)
-        .describe(["chain id"], "Changes the chain id that transactions have to be signed for.");
+        .describe(
+            ["chain id"],
+            "Changes the chain id that transactions have to be signed for.",
+        );
 }
 
 /// Records an edit in the chain.
@@ -43,22 +53,34 @@ pub(super) async fn edit(context: &Context, edit: Edit) -> Result<(), RpcError> 
 }
 
 /// Sets the balance of an account, in wei.
-async fn set_balance(context: Arc<Context>, (address, wei): (Address, AnyNumber)) -> Result<(), RpcError> {
+async fn set_balance(
+    context: Arc<Context>,
+    (address, wei): (Address, AnyNumber),
+) -> Result<(), RpcError> {
     edit(&context, Edit::Balance(address, wei.0)).await
 }
 
 /// Adds to the balance of an account, in wei.
-async fn add_balance(context: Arc<Context>, (address, wei): (Address, AnyNumber)) -> Result<(), RpcError> {
+async fn add_balance(
+    context: Arc<Context>,
+    (address, wei): (Address, AnyNumber),
+) -> Result<(), RpcError> {
     edit(&context, Edit::Credit(address, wei.0)).await
 }
 
 /// Sets the nonce of an account.
-async fn set_nonce(context: Arc<Context>, (address, nonce): (Address, SmallNumber)) -> Result<(), RpcError> {
+async fn set_nonce(
+    context: Arc<Context>,
+    (address, nonce): (Address, SmallNumber),
+) -> Result<(), RpcError> {
     edit(&context, Edit::Nonce(address, nonce.0)).await
 }
 
 /// Sets the code of an account.
-async fn set_code(context: Arc<Context>, (address, code): (Address, Bytes)) -> Result<(), RpcError> {
+async fn set_code(
+    context: Arc<Context>,
+    (address, code): (Address, Bytes),
+) -> Result<(), RpcError> {
     edit(&context, Edit::Code(address, code)).await
 }
 

@@ -7,7 +7,10 @@ use crate::rpc::{Context, OnFork, RpcError, Table};
 pub(super) fn methods(table: &mut Table) {
     table
         .read("anvil_getBlobByHash", by_hash, OnFork::Kept)
-        .describe(["versioned hash"], "A blob of a transaction (EIP-4844); null if it is not among the newest 512.");
+        .describe(
+            ["versioned hash"],
+            "A blob of a transaction (EIP-4844); null if it is not among the newest 512.",
+        );
     table.read("anvil_getBlobsByTransactionHash", by_transaction_hash, OnFork::Kept).describe(
         ["transaction hash"],
         "The blobs of a transaction; null if it has none, or they are not among the newest 512.",
@@ -16,11 +19,23 @@ pub(super) fn methods(table: &mut Table) {
 
 /// The blob with this versioned hash; null if it is not held.
 fn by_hash(context: &Context, (hash,): (B256,)) -> Result<Option<Bytes>, RpcError> {
-    Ok(context.chain.blobs().with_hash(hash).map(|blob| Bytes::copy_from_slice(blob.as_slice())))
+    Ok(context
+        .chain
+        .blobs()
+        .with_hash(hash)
+        .map(|blob| Bytes::copy_from_slice(blob.as_slice())))
 }
 
 /// The blobs of a transaction; null if it has none or they are not held.
-fn by_transaction_hash(context: &Context, (hash,): (B256,)) -> Result<Option<Vec<Bytes>>, RpcError> {
+fn by_transaction_hash(
+    context: &Context,
+    (hash,): (B256,),
+) -> Result<Option<Vec<Bytes>>, RpcError> {
     let blobs = context.chain.blobs().of_transaction(hash);
-    Ok(blobs.map(|blobs| blobs.iter().map(|blob| Bytes::copy_from_slice(blob.as_slice())).collect()))
+    Ok(blobs.map(|blobs| {
+        blobs
+            .iter()
+            .map(|blob| Bytes::copy_from_slice(blob.as_slice()))
+            .collect()
+    }))
 }

@@ -47,12 +47,19 @@ async fn dump_state(context: Arc<Context>, _: (bool,)) -> Result<WrittenAs<Bytes
         let _turn = turn;
         out.extend_from_slice(b"\"0x");
         let mut packed = GzEncoder::new(HexText(out), Compression::fast());
-        let mut metered = Metered { inner: &mut packed, left: limit, exceeded: false };
+        let mut metered = Metered {
+            inner: &mut packed,
+            left: limit,
+            exceeded: false,
+        };
         let mut buffered = BufWriter::with_capacity(PIECE, &mut metered);
         let written = Dump::write(&head, ahead, &mut buffered).and_then(|()| buffered.flush());
         drop(buffered);
         if metered.exceeded {
-            let what = format!("response too large: a dump of the chain takes {}", over(limit));
+            let what = format!(
+                "response too large: a dump of the chain takes {}",
+                over(limit)
+            );
             return Err(RpcError::too_large(what));
         }
         if let Err(error) = packed.get_ref().0.check() {
@@ -61,7 +68,10 @@ async fn dump_state(context: Arc<Context>, _: (bool,)) -> Result<WrittenAs<Bytes
         let packed = written.and_then(|()| packed.finish());
         let HexText(mut json) = packed.map_err(|error| RpcError::internal(error.to_string()))?;
         json.push(b'"');
-        Ok(json.finish().map_err(|error| RpcError::does_not_fit(error, "ask again later"))?.into())
+        Ok(json
+            .finish()
+            .map_err(|error| RpcError::does_not_fit(error, "ask again later"))?
+            .into())
     };
     context.apart_for_caller(pack).await
 }
@@ -70,11 +80,16 @@ async fn dump_state(context: Arc<Context>, _: (bool,)) -> Result<WrittenAs<Bytes
 async fn load_state(context: Arc<Context>, (packed,): (Bytes,)) -> Result<bool, RpcError> {
     let invalid = |what: String| RpcError::invalid_params(format!("params[0]: {what}"));
     let turn = context.dumping.clone().lock_owned().await;
-    let (limit, limits) = (context.config.max_dump_bytes, context.chain.history_limits());
+    let (limit, limits) = (
+        context.config.max_dump_bytes,
+        context.chain.history_limits(),
+    );
     let params = context.chain.params();
     let prepare = move || {
         let dump = read_dump(&packed, limit).map_err(invalid)?;
-        let prepared = dump.prepare(params, limits).map_err(|error| invalid(error.to_string()))?;
+        let prepared = dump
+            .prepare(params, limits)
+            .map_err(|error| invalid(error.to_string()))?;
         Ok((prepared, turn))
     };
     let (prepared, _turn) = context.apart_for_caller(prepare).await?;
@@ -86,9 +101,16 @@ async fn load_state(context: Arc<Context>, (packed,): (Bytes,)) -> Result<bool, 
 
 /// Reads a dump, which may take `limit` bytes of memory. The error says what is wrong.
 pub(in crate::rpc) fn read_dump(packed: &[u8], limit: usize) -> Result<Dump, String> {
-    let read: Box<dyn Read + '_> =
-        if packed.starts_with(&[0x1f, 0x8b]) { Box::new(GzDecoder::new(packed)) } else { Box::new(packed) };
-    let mut metered = Metered { inner: read, left: limit, exceeded: false };
+    let read: Box<dyn Read + '_> = if packed.starts_with(&[0x1f, 0x8b]) {
+        Box::new(GzDecoder::new(packed))
+    } else {
+        Box::new(packed)
+    };
+    let mut metered = Metered {
+        inner: read,
+        left: limit,
+        exceeded: false,
+    };
     let dump = serde_json::from_reader::<_, Dump>(BufReader::with_capacity(PIECE, &mut metered));
     dump.map_err(|error| {
         if metered.exceeded {
@@ -102,7 +124,10 @@ pub(in crate::rpc) fn read_dump(packed: &[u8], limit: usize) -> Result<Dump, Str
 }
 
 fn over(limit: usize) -> String {
-    format!("more than {} MB of memory (rpc.max-dump-megabytes)", limit >> 20)
+    format!(
+        "more than {} MB of memory (rpc.max-dump-megabytes)",
+        limit >> 20
+    )
 }
 
 /// Counts the memory of the JSON that passes through, up to a limit.
@@ -115,7 +140,10 @@ struct Metered<T> {
 impl<T> Metered<T> {
     fn charge(&mut self, text: &[u8]) -> io::Result<()> {
         // Every value follows one of these.
-        let values = text.iter().filter(|byte| matches!(byte, b',' | b'[' | b'{')).count();
+        let values = text
+            .iter()
+            .filter(|byte| matches!(byte, b',' | b'[' | b'{'))
+            .count();
         match self.left.checked_sub(text.len() + VALUE * values) {
             Some(left) => {
                 self.left = left;

@@ -22,8 +22,15 @@ sol! {
 pub(super) fn methods(table: &mut Table) {
     table
         .wait("anvil_dealERC20", deal, OnFork::Node)
-        .aliases(&["hardhat_dealERC20", "anvil_setERC20Balance", "tenderly_setErc20Balance"])
-        .describe(["address", "token", "amount"], "Sets an account's balance of a token, in its smallest unit.");
+        .aliases(&[
+            "hardhat_dealERC20",
+            "anvil_setERC20Balance",
+            "tenderly_setErc20Balance",
+        ])
+        .describe(
+            ["address", "token", "amount"],
+            "Sets an account's balance of a token, in its smallest unit.",
+        );
     table.wait("anvil_setERC20Allowance", set_allowance, OnFork::Node).describe(
         ["owner", "spender", "token", "amount"],
         "Sets the amount of a token, in its smallest unit, that `spender` may take from `owner`.",
@@ -31,7 +38,10 @@ pub(super) fn methods(table: &mut Table) {
 }
 
 /// Sets an account's balance of a token, in its smallest unit.
-async fn deal(context: Arc<Context>, (account, token, amount): (Address, Address, AnyNumber)) -> Result<(), RpcError> {
+async fn deal(
+    context: Arc<Context>,
+    (account, token, amount): (Address, Address, AnyNumber),
+) -> Result<(), RpcError> {
     let call = balanceOfCall { account }.abi_encode();
     write(context, token, call, amount.0, "balance").await
 }
@@ -46,16 +56,26 @@ async fn set_allowance(
 }
 
 /// Writes the slot whose value `call` returns.
-async fn write(context: Arc<Context>, token: Address, call: Vec<u8>, amount: U256, what: &str) -> Result<(), RpcError> {
+async fn write(
+    context: Arc<Context>,
+    token: Address,
+    call: Vec<u8>,
+    amount: U256,
+    what: &str,
+) -> Result<(), RpcError> {
     let own = context.clone();
     let find = move || {
         let view = own.chain.view(BlockId::Latest)?;
-        let call = Call { to: Some(token), input: call.into(), ..Call::default() };
+        let call = Call {
+            to: Some(token),
+            input: call.into(),
+            ..Call::default()
+        };
         Ok(search(&view, &call, amount, own.config.gas_cap)?)
     };
     let found = context.apart_for_caller(find).await?;
-    let (address, slot) =
-        found.ok_or_else(|| RpcError::server(format!("Unable to set ERC20 {what}, no slot found")))?;
+    let (address, slot) = found
+        .ok_or_else(|| RpcError::server(format!("Unable to set ERC20 {what}, no slot found")))?;
     super::accounts::edit(&context, Edit::Storage(address, slot, amount)).await
 }
 
@@ -82,14 +102,29 @@ impl ReadState for RecordingState<'_> {
 
 /// Runs the call once to record the slots that it reads, then again with each of them changed, until it returns `amount`.
 /// The call has to return two different amounts, so that a token that returns a constant does not pass.
-fn search(view: &View, call: &Call, amount: U256, gas_cap: u64) -> Result<Option<(Address, U256)>, TransactionError> {
-    let watched = RecordingState { state: &view.state, reads: Mutex::default() };
+fn search(
+    view: &View,
+    call: &Call,
+    amount: U256,
+    gas_cap: u64,
+) -> Result<Option<(Address, U256)>, TransactionError> {
+    let watched = RecordingState {
+        state: &view.state,
+        reads: Mutex::default(),
+    };
     let none = StateOverrides::new();
-    CallContext { state: &watched, ..view.call_context(&none, gas_cap) }.call(call)?;
+    CallContext {
+        state: &watched,
+        ..view.call_context(&none, gas_cap)
+    }
+    .call(call)?;
     let probe = !amount;
     for (address, slot) in watched.reads.into_inner() {
         let returns = |value: U256| -> Result<bool, TransactionError> {
-            let diff = AccountOverride { state_diff: [(slot, value)].into(), ..AccountOverride::default() };
+            let diff = AccountOverride {
+                state_diff: [(slot, value)].into(),
+                ..AccountOverride::default()
+            };
             let overrides = StateOverrides::from([(address, diff)]);
             let result = view.call_context(&overrides, gas_cap).call(call)?;
             let output = result.output().filter(|_| result.is_success());

@@ -21,22 +21,49 @@ pub(super) fn methods(table: &mut Table) {
     table
         .wait("anvil_impersonateAccount", impersonate, OnFork::Node)
         .aliases(&["hardhat_impersonateAccount"])
-        .describe(["address"], "Allows `eth_sendTransaction` from this account, which may be a contract.");
+        .describe(
+            ["address"],
+            "Allows `eth_sendTransaction` from this account, which may be a contract.",
+        );
     table
-        .wait("anvil_stopImpersonatingAccount", stop_impersonating, OnFork::Node)
+        .wait(
+            "anvil_stopImpersonatingAccount",
+            stop_impersonating,
+            OnFork::Node,
+        )
         .aliases(&["hardhat_stopImpersonatingAccount"])
         .describe(["address"], "Ends the impersonation of an account.");
     table
-        .wait("anvil_autoImpersonateAccount", impersonate_all, OnFork::Node)
+        .wait(
+            "anvil_autoImpersonateAccount",
+            impersonate_all,
+            OnFork::Node,
+        )
         .aliases(&["hardhat_autoImpersonateAccount"])
-        .describe(["on"], "Allows or disallows `eth_sendTransaction` from any account.");
-    table.wait("anvil_impersonateSignature", impersonate_signature, OnFork::Node).describe(
-        ["signature", "address"],
-        "Makes `ecrecover` return this account for a signature (`r`, `s`, `v`) of any message.",
-    );
+        .describe(
+            ["on"],
+            "Allows or disallows `eth_sendTransaction` from any account.",
+        );
     table
-        .wait("eth_sendUnsignedTransaction", send_unsigned_transaction, OnFork::Node)
-        .describe(["transaction"], "Sends a transaction of any account, without a signature.");
+        .wait(
+            "anvil_impersonateSignature",
+            impersonate_signature,
+            OnFork::Node,
+        )
+        .describe(
+            ["signature", "address"],
+            "Makes `ecrecover` return this account for a signature (`r`, `s`, `v`) of any message.",
+        );
+    table
+        .wait(
+            "eth_sendUnsignedTransaction",
+            send_unsigned_transaction,
+            OnFork::Node,
+        )
+        .describe(
+            ["transaction"],
+            "Sends a transaction of any account, without a signature.",
+        );
 }
 
 /// Allows `eth_sendTransaction` from this account, which may be a contract.
@@ -63,7 +90,9 @@ impl Params for SignatureAndSigner {
 
     fn read(json: Option<&RawValue>, rules: ParamRules) -> Result<Self, RpcError> {
         let nested = json.and_then(|json| serde_json::from_str::<[&RawValue; 1]>(json.get()).ok());
-        let nested = nested.map(|[inner]| inner).filter(|inner| inner.get().starts_with('['));
+        let nested = nested
+            .map(|[inner]| inner)
+            .filter(|inner| inner.get().starts_with('['));
         Params::read(nested.or(json), rules).map(Self)
     }
 
@@ -88,7 +117,10 @@ async fn impersonate_signature(
     SignatureAndSigner((signature, signer)): SignatureAndSigner,
 ) -> Result<(), RpcError> {
     let mut raw = RawSignature::try_from(signature.as_ref()).map_err(|_| {
-        RpcError::invalid_params(format!("params[0]: expected a 65-byte signature, got {} bytes", signature.len()))
+        RpcError::invalid_params(format!(
+            "params[0]: expected a 65-byte signature, got {} bytes",
+            signature.len()
+        ))
     })?;
     // Some clients send the plain recovery id; contracts see it with 27 added.
     if raw[64] < 27 {
@@ -98,6 +130,9 @@ async fn impersonate_signature(
 }
 
 /// Sends a transaction of any account, without a signature.
-async fn send_unsigned_transaction(context: Arc<Context>, (request,): (TransactionRequest,)) -> Result<B256, RpcError> {
+async fn send_unsigned_transaction(
+    context: Arc<Context>,
+    (request,): (TransactionRequest,),
+) -> Result<B256, RpcError> {
     send_impersonated(context, request).await
 }

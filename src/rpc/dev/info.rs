@@ -8,7 +8,9 @@ use serde_json::{Map, Value, json};
 use crate::{
     evm::Fork,
     redact,
-    rpc::{Context, OnFork, RpcError, Table, eth::suggested_tip, hex::Quantity, json::Serialized, web3},
+    rpc::{
+        Context, OnFork, RpcError, Table, eth::suggested_tip, hex::Quantity, json::Serialized, web3,
+    },
     store::SnapshotInfo,
 };
 
@@ -19,14 +21,23 @@ pub(super) fn methods(table: &mut Table) {
     table
         .wait("anvil_metadata", metadata, OnFork::Node)
         .aliases(&["hardhat_metadata"])
-        .describe([], "The program's version, the instance's id, and its chain.");
+        .describe(
+            [],
+            "The program's version, the instance's id, and its chain.",
+        );
     table
         .read("anvil_getGenesisTime", genesis_time, OnFork::Node)
-        .describe([], "The first block's time, in seconds since the Unix epoch.");
+        .describe(
+            [],
+            "The first block's time, in seconds since the Unix epoch.",
+        );
     table
         .read("anvil_setLoggingEnabled", set_logging_enabled, OnFork::Node)
         .aliases(&["hardhat_setLoggingEnabled"])
-        .describe(["on"], "Switches the terminal's log of transactions on or off.");
+        .describe(
+            ["on"],
+            "Switches the terminal's log of transactions on or off.",
+        );
 }
 
 /// A fork's name as anvil writes it: `Prague`.
@@ -65,7 +76,12 @@ fn node_info(context: &Context, (): ()) -> Result<Serialized<Value>, RpcError> {
 async fn metadata(context: Arc<Context>, (): ()) -> Result<Serialized<Value>, RpcError> {
     let snapshots = context.chain.snapshots().await?;
     let head = context.chain.head();
-    let snapshot = |taken: SnapshotInfo| (format!("{:#x}", taken.id), json!([taken.number, taken.hash]));
+    let snapshot = |taken: SnapshotInfo| {
+        (
+            format!("{:#x}", taken.id),
+            json!([taken.number, taken.hash]),
+        )
+    };
     Ok(Serialized(json!({
         "clientVersion": web3::client_version(&context, ())?,
         "clientSemver": env!("CARGO_PKG_VERSION"),

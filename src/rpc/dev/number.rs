@@ -13,7 +13,11 @@ pub(super) struct AnyNumber(pub(super) U256);
 impl Param for AnyNumber {
     fn read(json: &str, _: ParamRules) -> Result<Self, String> {
         let quoted = json.starts_with('"');
-        let text = if quoted { params::string(json)? } else { json.into() };
+        let text = if quoted {
+            params::string(json)?
+        } else {
+            json.into()
+        };
         let parsed = match text.strip_prefix("0x") {
             Some(digits) if quoted && !digits.is_empty() => U256::from_str_radix(digits, 16).ok(),
             None if text.bytes().all(|byte| byte.is_ascii_digit()) && !text.is_empty() => {
@@ -23,7 +27,10 @@ impl Param for AnyNumber {
         };
         parsed.map(Self).ok_or_else(|| match quoted {
             true => format!("expected a number of at most 256 bits, got `{text}`"),
-            false => format!("expected a number of at most 256 bits, got {}", params::kind(json)),
+            false => format!(
+                "expected a number of at most 256 bits, got {}",
+                params::kind(json)
+            ),
         })
     }
 
@@ -41,7 +48,9 @@ pub(super) struct SmallNumber(pub(super) u64);
 impl Param for SmallNumber {
     fn read(json: &str, rules: ParamRules) -> Result<Self, String> {
         let AnyNumber(number) = AnyNumber::read(json, rules)?;
-        u64::try_from(number).map(Self).map_err(|_| "expected a number of at most 64 bits".to_owned())
+        u64::try_from(number)
+            .map(Self)
+            .map_err(|_| "expected a number of at most 64 bits".to_owned())
     }
 
     fn schema() -> Value {

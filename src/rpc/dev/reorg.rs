@@ -22,10 +22,16 @@ use crate::{
 pub(super) fn methods(table: &mut Table) {
     table
         .wait("anvil_rollback", rollback, OnFork::Node)
-        .describe(["blocks"], "Removes the newest blocks, by default one, with their transactions.");
+        .describe(
+            ["blocks"],
+            "Removes the newest blocks, by default one, with their transactions.",
+        );
     table
         .wait("debug_setHead", set_head, OnFork::Node)
-        .describe(["number"], "Removes the blocks after the one with this number, with their transactions.");
+        .describe(
+            ["number"],
+            "Removes the blocks after the one with this number, with their transactions.",
+        );
     table.wait("anvil_reorg", reorg, OnFork::Node).describe(
         ["depth", "transactions"],
         "Replaces the newest blocks by as many new ones with the given transactions, each with the \
@@ -38,7 +44,10 @@ pub(super) fn methods(table: &mut Table) {
     );
     table
         .read("anvil_setRpcUrl", set_rpc_url, OnFork::Node)
-        .describe(["url"], "Changes the URL of the forked node; has no effect without a fork.");
+        .describe(
+            ["url"],
+            "Changes the URL of the forked node; has no effect without a fork.",
+        );
 }
 
 /// The number of the block below the newest `depth` ones.
@@ -47,7 +56,9 @@ fn below(head: &Head, what: &str, depth: u64) -> Result<u64, RpcError> {
     if depth <= height {
         return Ok(head.number() - depth);
     }
-    let message = format!("{what} depth must not exceed current chain height: current height {height}, depth {depth}");
+    let message = format!(
+        "{what} depth must not exceed current chain height: current height {height}, depth {depth}"
+    );
     Err(RpcError::new(INVALID_PARAMS, message))
 }
 
@@ -55,17 +66,28 @@ fn below(head: &Head, what: &str, depth: u64) -> Result<u64, RpcError> {
 async fn rollback(context: Arc<Context>, (depth,): (Option<SmallNumber>,)) -> Result<(), RpcError> {
     let depth = depth.map_or(1, |depth| depth.0);
     below(&context.chain.head(), "Rollback", depth)?;
-    Ok(context.chain.change(Change::Rollback { depth }).await.map(drop)?)
+    Ok(context
+        .chain
+        .change(Change::Rollback { depth })
+        .await
+        .map(drop)?)
 }
 
 /// Removes the blocks after the one with this number.
 async fn set_head(context: Arc<Context>, (number,): (SmallNumber,)) -> Result<(), RpcError> {
     let head = context.chain.head();
-    let depth = head.number().checked_sub(number.0).filter(|depth| *depth > 0);
+    let depth = head
+        .number()
+        .checked_sub(number.0)
+        .filter(|depth| *depth > 0);
     let depth = depth.ok_or_else(|| RpcError::server("not allowed to rewind to a future block"))?;
     below(&head, "Rollback", depth)?;
     // By number, not by depth: another block may be sealed in the meantime.
-    Ok(context.chain.change(Change::Rewind(number.0)).await.map(drop)?)
+    Ok(context
+        .chain
+        .change(Change::Rewind(number.0))
+        .await
+        .map(drop)?)
 }
 
 /// The number of blocks to replace and the transactions of the new ones, each with the position of its block.
@@ -98,14 +120,23 @@ impl Params for ReorgOptions {
         if let Some(json) = json.filter(|json| json.get().starts_with('{')) {
             let named: NamedParams<'_> =
                 serde_json::from_str(json.get()).map_err(|error| invalid(error.to_string()))?;
-            let SmallNumber(depth) =
-                Param::read(named.depth.get(), rules).map_err(|what| invalid(format!("depth: {what}")))?;
-            let pairs = named.tx_block_pairs.map(|pairs| Pairs::read(pairs.get(), rules)).transpose();
+            let SmallNumber(depth) = Param::read(named.depth.get(), rules)
+                .map_err(|what| invalid(format!("depth: {what}")))?;
+            let pairs = named
+                .tx_block_pairs
+                .map(|pairs| Pairs::read(pairs.get(), rules))
+                .transpose();
             let pairs = pairs.map_err(|what| invalid(format!("txBlockPairs: {what}")))?;
-            return Ok(Self { depth, transactions: pairs.unwrap_or_default().0 });
+            return Ok(Self {
+                depth,
+                transactions: pairs.unwrap_or_default().0,
+            });
         }
         let (depth, pairs) = <(SmallNumber, Option<Pairs>)>::read(json, rules)?;
-        Ok(Self { depth: depth.0, transactions: pairs.unwrap_or_default().0 })
+        Ok(Self {
+            depth: depth.0,
+            transactions: pairs.unwrap_or_default().0,
+        })
     }
 
     fn shapes(dialect: Dialect) -> Vec<ParamShape> {
@@ -128,18 +159,31 @@ struct Pairs(Vec<(ReorgTransaction, u64)>);
 
 impl Param for Pairs {
     fn read(json: &str, rules: ParamRules) -> Result<Self, String> {
-        let pairs: Vec<(&RawValue, u64)> = serde_json::from_str(json)
-            .map_err(|_| "expected an array of pairs of a transaction and the position of its block".to_owned())?;
+        let pairs: Vec<(&RawValue, u64)> = serde_json::from_str(json).map_err(|_| {
+            "expected an array of pairs of a transaction and the position of its block".to_owned()
+        })?;
         let read = |(transaction, block): (&RawValue, u64)| {
             Ok(match transaction.get() {
-                text if text.starts_with('"') => (ReorgTransaction::Raw(Param::read(text, rules)?), block),
-                text if text.starts_with('{') => {
-                    (ReorgTransaction::Request(Box::new(Param::read(text, rules)?)), block)
+                text if text.starts_with('"') => {
+                    (ReorgTransaction::Raw(Param::read(text, rules)?), block)
                 }
-                text => return Err(format!("expected a transaction, got {}", params::kind(text))),
+                text if text.starts_with('{') => (
+                    ReorgTransaction::Request(Box::new(Param::read(text, rules)?)),
+                    block,
+                ),
+                text => {
+                    return Err(format!(
+                        "expected a transaction, got {}",
+                        params::kind(text)
+                    ));
+                }
             })
         };
-        pairs.into_iter().map(read).collect::<Result<_, String>>().map(Self)
+        pairs
+            .into_iter()
+            .map(read)
+            .collect::<Result<_, String>>()
+            .map(Self)
     }
 
     fn schema() -> Value {
@@ -166,11 +210,21 @@ async fn reorg(context: Arc<Context>, options: ReorgOptions) -> Result<(), RpcEr
             return Err(RpcError::new(INVALID_PARAMS, message));
         };
         block.push(match transaction {
-            ReorgTransaction::Raw(raw) => Submission::decode(&raw).map_err(SubmitError::from)?.transaction,
-            ReorgTransaction::Request(request) => sign(&context, *request, base, &mut nonces).await?,
+            ReorgTransaction::Raw(raw) => {
+                Submission::decode(&raw)
+                    .map_err(SubmitError::from)?
+                    .transaction
+            }
+            ReorgTransaction::Request(request) => {
+                sign(&context, *request, base, &mut nonces).await?
+            }
         });
     }
-    Ok(context.chain.change(Change::Reorg { blocks }).await.map(drop)?)
+    Ok(context
+        .chain
+        .change(Change::Reorg { blocks })
+        .await
+        .map(drop)?)
 }
 
 /// Fills in and signs a transaction that can follow block `base`. Nonces continue from one request to the next.
@@ -180,7 +234,9 @@ async fn sign(
     base: u64,
     nonces: &mut HashMap<Address, u64>,
 ) -> Result<Transaction, RpcError> {
-    let from = request.from.ok_or_else(|| RpcError::invalid_params("params[1]: from: missing"))?;
+    let from = request
+        .from
+        .ok_or_else(|| RpcError::invalid_params("params[1]: from: missing"))?;
     let block = BlockId::Number(base);
     let state_nonce = context.chain.view(block)?.state.nonce(from)?;
     let next = nonces.entry(from).or_insert(state_nonce);
@@ -190,7 +246,9 @@ async fn sign(
         Some(gas) => gas,
         None => estimate_apart(context.clone(), request.clone(), Some(block)).await?,
     };
-    Ok(context.keyring.sign(from, fill(context, request, from, gas)?)?)
+    Ok(context
+        .keyring
+        .sign(from, fill(context, request, from, gas)?)?)
 }
 
 /// The parameter of `anvil_reset`: nothing, or the chain to fork.
@@ -223,33 +281,49 @@ impl Param for ResetOptions {
             block_number: Option<&'a RawValue>,
         }
         let object: ResetObject<'_> = params::shape(json)?;
-        let Some(fork) =
-            object.forking.map(|forking| params::fields::<ForkingObject<'_>>(forking.get())).transpose()?
+        let Some(fork) = object
+            .forking
+            .map(|forking| params::fields::<ForkingObject<'_>>(forking.get()))
+            .transpose()?
         else {
             return Ok(Self::default());
         };
         let url = fork.json_rpc_url.map(|url| read_url(url.get()));
-        let block = fork.block_number.map(|number| SmallNumber::read(number.get(), rules));
+        let block = fork
+            .block_number
+            .map(|number| SmallNumber::read(number.get(), rules));
         Ok(Self {
             forking: Some(Forking {
-                url: url.transpose().map_err(|what| format!("forking.jsonRpcUrl: {what}"))?,
-                block: block.transpose().map_err(|what| format!("forking.blockNumber: {what}"))?.map(|number| number.0),
+                url: url
+                    .transpose()
+                    .map_err(|what| format!("forking.jsonRpcUrl: {what}"))?,
+                block: block
+                    .transpose()
+                    .map_err(|what| format!("forking.blockNumber: {what}"))?
+                    .map(|number| number.0),
             }),
         })
     }
 
     fn schema() -> Value {
-        let fork = schema::options([("jsonRpcUrl", RpcUrl::schema()), ("blockNumber", SmallNumber::schema())]);
+        let fork = schema::options([
+            ("jsonRpcUrl", RpcUrl::schema()),
+            ("blockNumber", SmallNumber::schema()),
+        ]);
         schema::options([("forking", fork)])
     }
 }
 
 /// Parses the HTTP URL of a node.
 fn read_url(json: &str) -> Result<reqwest::Url, String> {
-    let url: reqwest::Url = params::string(json)?.parse().map_err(|error| format!("expected a URL ({error})"))?;
+    let url: reqwest::Url = params::string(json)?
+        .parse()
+        .map_err(|error| format!("expected a URL ({error})"))?;
     match url.scheme() {
         "http" | "https" => Ok(url),
-        other => Err(format!("expected a URL that begins with http:// or https://, got {other}://")),
+        other => Err(format!(
+            "expected a URL that begins with http:// or https://, got {other}://"
+        )),
     }
 }
 
@@ -277,17 +351,27 @@ fn set_rpc_url(context: &Context, (url,): (RpcUrl,)) -> Result<(), RpcError> {
 /// Resets the chain to its first block, without transactions, snapshots, impersonation and other effects of development
 /// methods. The first block is the forked one, or else the node's own.
 async fn reset(context: Arc<Context>, (options,): (ResetOptions,)) -> Result<(), RpcError> {
-    let Some(forks) = context.forks.clone() else { return start_anew(&context).await };
+    let Some(forks) = context.forks.clone() else {
+        return start_anew(&context).await;
+    };
     let gas_limit = context.config.gas_limit;
     let prepare = match options.forking {
         // Some clients send an empty object for no fork.
-        Some(Forking { url: None, block: None }) | None if forks.current().is_none() => {
+        Some(Forking {
+            url: None,
+            block: None,
+        })
+        | None
+            if forks.current().is_none() =>
+        {
             return start_anew(&context).await;
         }
         Some(Forking { url, block }) => {
             let forks = forks.clone();
             let begin = move || {
-                let (head, fork) = forks.begin(url, block).map_err(|error| RpcError::server(error.to_string()))?;
+                let (head, fork) = forks
+                    .begin(url, block)
+                    .map_err(|error| RpcError::server(error.to_string()))?;
                 let gas_limit = fork.gas_limit;
                 Ok((head, gas_limit, Some(fork)))
             };
@@ -303,10 +387,17 @@ async fn reset(context: Arc<Context>, (options,): (ResetOptions,)) -> Result<(),
     let chain = context.chain.clone();
     // The reset completes even if the connection closes: chain and fork have to change together.
     let restart = tokio::spawn(async move {
-        let restarted = chain.change(Change::Restart { head: Box::new(head), gas_limit }).await;
+        let restarted = chain
+            .change(Change::Restart {
+                head: Box::new(head),
+                gas_limit,
+            })
+            .await;
         restarted.map(|_| forks.set(fork))
     });
-    Ok(restart.await.map_err(|error| RpcError::internal(error.to_string()))??)
+    Ok(restart
+        .await
+        .map_err(|error| RpcError::internal(error.to_string()))??)
 }
 
 async fn start_anew(context: &Context) -> Result<(), RpcError> {

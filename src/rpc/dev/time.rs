@@ -14,7 +14,11 @@ pub(super) fn methods(table: &mut Table) {
         "Advances the chain's time; the result is the number of seconds that it is now ahead of the clock.",
     );
     table
-        .wait("anvil_setNextBlockTimestamp", set_next_block_timestamp, OnFork::Node)
+        .wait(
+            "anvil_setNextBlockTimestamp",
+            set_next_block_timestamp,
+            OnFork::Node,
+        )
         .aliases(&["evm_setNextBlockTimestamp"])
         .describe(["time"], "Sets the timestamp of the next block.");
     table.wait("anvil_setTime", set_time, OnFork::Node).aliases(&["evm_setTime"]).describe(
@@ -23,11 +27,25 @@ pub(super) fn methods(table: &mut Table) {
          9999; the result is the number of seconds that it moved.",
     );
     table
-        .wait("anvil_setBlockTimestampInterval", set_block_timestamp_interval, OnFork::Node)
-        .describe(["seconds"], "Sets the interval between the timestamps of blocks.");
+        .wait(
+            "anvil_setBlockTimestampInterval",
+            set_block_timestamp_interval,
+            OnFork::Node,
+        )
+        .describe(
+            ["seconds"],
+            "Sets the interval between the timestamps of blocks.",
+        );
     table
-        .wait("anvil_removeBlockTimestampInterval", remove_block_timestamp_interval, OnFork::Node)
-        .describe([], "Removes the timestamp interval; the result is whether there was one.");
+        .wait(
+            "anvil_removeBlockTimestampInterval",
+            remove_block_timestamp_interval,
+            OnFork::Node,
+        )
+        .describe(
+            [],
+            "Removes the timestamp interval; the result is whether there was one.",
+        );
 }
 
 /// Advances the chain's time; the result is the number of seconds that it is now ahead of the clock.
@@ -38,14 +56,21 @@ async fn increase_time(context: Arc<Context>, (seconds,): (SmallNumber,)) -> Res
 }
 
 /// Sets the timestamp of the next block, in seconds since the Unix epoch.
-async fn set_next_block_timestamp(context: Arc<Context>, (at,): (SmallNumber,)) -> Result<(), RpcError> {
+async fn set_next_block_timestamp(
+    context: Arc<Context>,
+    (at,): (SmallNumber,),
+) -> Result<(), RpcError> {
     let set = context.chain.change(Change::SetNextTimestamp(at.0)).await;
     set.map(drop).map_err(|error| refusal(error, at.0))
 }
 
 /// Sets the chain's time, in seconds since the Unix epoch; the result is the number of seconds that it moved.
 async fn set_time(context: Arc<Context>, (at,): (SmallNumber,)) -> Result<i64, RpcError> {
-    context.chain.set_time(at.0).await.map_err(|error| refusal(error, at.0))
+    context
+        .chain
+        .set_time(at.0)
+        .await
+        .map_err(|error| refusal(error, at.0))
 }
 
 /// The refusal of a time that was set by hand.
@@ -57,7 +82,10 @@ fn refusal(error: ChangeError, at: u64) -> RpcError {
 }
 
 /// Sets the interval between the timestamps of blocks.
-async fn set_block_timestamp_interval(context: Arc<Context>, (seconds,): (SmallNumber,)) -> Result<(), RpcError> {
+async fn set_block_timestamp_interval(
+    context: Arc<Context>,
+    (seconds,): (SmallNumber,),
+) -> Result<(), RpcError> {
     match context.chain.set_block_interval(Some(seconds.0)).await {
         Err(ChangeError::Timestamp(_)) => Err(RpcError::invalid_params(
             "params[0]: expected at least 1: each block of this chain is later than its parent",

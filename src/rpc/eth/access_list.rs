@@ -37,7 +37,10 @@ impl Json for Created {
     fn write(&self, out: &mut JsonWriter) {
         let mut object = Object::begin(out);
         write_access_list(&self.list, object.name("accessList"));
-        object.optional("error", &self.error.as_deref()).member("gasUsed", &Quantity(self.gas_used)).end();
+        object
+            .optional("error", &self.error.as_deref())
+            .member("gasUsed", &Quantity(self.gas_used))
+            .end();
     }
 }
 
@@ -73,12 +76,19 @@ fn create_access_list(
             ExecutionResult::Success { .. } => None,
             ExecutionResult::Revert { .. } => Some("execution reverted".to_owned()),
             // The node chose the gas limit, which no block exceeds.
-            ExecutionResult::Halt { reason: HaltReason::OutOfGas(_), .. } if asked.is_none() => {
+            ExecutionResult::Halt {
+                reason: HaltReason::OutOfGas(_),
+                ..
+            } if asked.is_none() => {
                 return Err(EstimateError::Allowance(allowed).into());
             }
             ExecutionResult::Halt { reason, .. } => Some(halt_message(reason)),
         };
-        return Ok(Created { list, gas_used: result.tx_gas_used(), error });
+        return Ok(Created {
+            list,
+            gas_used: result.tx_gas_used(),
+            error,
+        });
     }
     Err(RpcError::server("the access list does not converge"))
 }

@@ -24,16 +24,26 @@ pub(super) fn methods(table: &mut Table) {
     );
 }
 
-type CallParams = (TransactionRequest, Option<BlockId>, StateOverrides, BlockOverrides);
+type CallParams = (
+    TransactionRequest,
+    Option<BlockId>,
+    StateOverrides,
+    BlockOverrides,
+);
 
 /// Runs a call on the state of a block (by default the newest) and returns its output.
-fn call(context: &Context, (request, block, overrides, in_block): CallParams) -> Result<Bytes, RpcError> {
+fn call(
+    context: &Context,
+    (request, block, overrides, in_block): CallParams,
+) -> Result<Bytes, RpcError> {
     let mut view = context.chain.view(block.unwrap_or(BlockId::Latest))?;
     in_block.apply(&mut view.environment)?;
     let to = request.to;
     let call = request.into_call(context.chain.params().chain_id)?;
     let is_over = context.time_limit();
-    let calls = view.call_context(&overrides, context.config.gas_cap).within(Patience::new(&is_over, &refuses_long));
+    let calls = view
+        .call_context(&overrides, context.config.gas_cap)
+        .within(Patience::new(&is_over, &refuses_long));
     call_output(calls.call(&call)?).map_err(|error| context.explained(error, &view, to))
 }
 
@@ -51,7 +61,13 @@ pub(in crate::rpc) fn estimate_at(
     request: TransactionRequest,
     block: BlockId,
 ) -> Result<u64, RpcError> {
-    estimate(context, request, Some(block), &StateOverrides::new(), &BlockOverrides::default())
+    estimate(
+        context,
+        request,
+        Some(block),
+        &StateOverrides::new(),
+        &BlockOverrides::default(),
+    )
 }
 
 /// The gas that a transaction needs. Without a block parameter the estimate is for the next block, and also holds a second
@@ -75,7 +91,13 @@ pub(super) fn estimate(
     let to = request.to;
     let call = request.into_call(context.chain.params().chain_id)?;
     let is_over = context.time_limit();
-    let calls = view.call_context(overrides, context.config.gas_cap).within(Patience::new(&is_over, &refuses_long));
-    let estimated = if lasting { calls.lasting_estimate(&call) } else { calls.estimate(&call) };
+    let calls = view
+        .call_context(overrides, context.config.gas_cap)
+        .within(Patience::new(&is_over, &refuses_long));
+    let estimated = if lasting {
+        calls.lasting_estimate(&call)
+    } else {
+        calls.estimate(&call)
+    };
     estimated.map_err(|error| context.explained(error.into(), &view, to))
 }

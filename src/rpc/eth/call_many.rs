@@ -78,7 +78,10 @@ struct RawContext<'a> {
 }
 
 impl Param for StateContext {
-    const DEFAULT: Option<fn() -> Self> = Some(|| Self { block: BlockId::Latest, count: None });
+    const DEFAULT: Option<fn() -> Self> = Some(|| Self {
+        block: BlockId::Latest,
+        count: None,
+    });
 
     fn read(json: &str, rules: ParamRules) -> Result<Self, String> {
         let raw: RawContext<'_> = params::fields(json)?;
@@ -92,14 +95,20 @@ impl Param for StateContext {
 
     fn schema() -> Value {
         let index = json!({"anyOf": [LooseNumber::schema(), {"const": -1}]});
-        schema::options([("blockNumber", BlockId::schema()), ("transactionIndex", index)])
+        schema::options([
+            ("blockNumber", BlockId::schema()),
+            ("transactionIndex", index),
+        ])
     }
 }
 
 impl StateContext {
     fn view(&self, context: &Context, budget: &Budget) -> Result<View, RpcError> {
         let mut view = context.chain.view(self.block)?;
-        if let Some(count) = self.count.filter(|count| *count < view.block.transactions.len()) {
+        if let Some(count) = self
+            .count
+            .filter(|count| *count < view.block.transactions.len())
+        {
             view.state = BlockReplay::within(&view, self.block)?.state_after(count, budget)?;
         }
         Ok(view)
@@ -120,7 +129,10 @@ impl Json for CallResult {
     }
 
     fn schema(_: Option<&Value>) -> Value {
-        schema::options([("value", schema::data(None)), ("error", json!({"type": "string"}))])
+        schema::options([
+            ("value", schema::data(None)),
+            ("error", json!({"type": "string"})),
+        ])
     }
 }
 
@@ -144,7 +156,9 @@ fn call_many(
 ) -> Result<BundleResults, RpcError> {
     let count: usize = bundles.iter().map(|bundle| bundle.calls.len()).sum();
     if count > MAX_CALLS {
-        return Err(RpcError::invalid_params(format!("params[0]: at most {MAX_CALLS} calls, got {count}")));
+        return Err(RpcError::invalid_params(format!(
+            "params[0]: at most {MAX_CALLS} calls, got {count}"
+        )));
     }
     let budget = Budget::new(context, "make fewer calls at a time");
     let mut view = start.view(context, &budget)?;
@@ -162,7 +176,9 @@ fn call_many(
             let (mut inspector, is_over) = (NoOpInspector, || budget.is_over());
             let mut watch = Watch::new(&mut inspector, &is_over, budget.max_bytes());
             let subject = Subject::Call(view.call_context(&given, context.config.gas_cap), &call);
-            let ran = subject.run(&mut watch, |seen, _| (seen.outcome.result.clone(), seen.take_changes()));
+            let ran = subject.run(&mut watch, |seen, _| {
+                (seen.outcome.result.clone(), seen.take_changes())
+            });
             budget.check(watch.stopped())?;
             let (result, changes) = ran?;
             let output = call_output(result).map_err(|error| error.message);

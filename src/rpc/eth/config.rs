@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use alloy_eips::{
     eip2124::ForkHash, eip2935::HISTORY_STORAGE_ADDRESS, eip4788::BEACON_ROOTS_ADDRESS,
-    eip7002::WITHDRAWAL_REQUEST_PREDEPLOY_ADDRESS, eip7251::CONSOLIDATION_REQUEST_PREDEPLOY_ADDRESS,
-    eip7840::BlobParams,
+    eip7002::WITHDRAWAL_REQUEST_PREDEPLOY_ADDRESS,
+    eip7251::CONSOLIDATION_REQUEST_PREDEPLOY_ADDRESS, eip7840::BlobParams,
 };
 use alloy_primitives::{Address, B256, Bytes};
 
@@ -20,12 +20,16 @@ use crate::{
 };
 
 pub(super) fn methods(table: &mut Table) {
-    table
-        .read("eth_config", config, OnFork::Node)
-        .describe([], "The chain's rules, now and as far as they are planned (EIP-7910).");
+    table.read("eth_config", config, OnFork::Node).describe(
+        [],
+        "The chain's rules, now and as far as they are planned (EIP-7910).",
+    );
     table
         .read("eth_capabilities", capabilities, OnFork::Node)
-        .describe([], "The oldest block for which each kind of data is available.");
+        .describe(
+            [],
+            "The oldest block for which each kind of data is available.",
+        );
 }
 
 /// The rules since one fork.
@@ -53,7 +57,9 @@ impl Json for ForkRules {
                 &mut object
             }
         };
-        object.member("chainId", &Quantity(self.chain_id)).member("forkId", &self.fork_id);
+        object
+            .member("chainId", &Quantity(self.chain_id))
+            .member("forkId", &self.fork_id);
         let mut names = Object::begin(object.name("precompiles"));
         self.precompiles.iter().for_each(|(name, address)| {
             names.member(name, address);
@@ -77,7 +83,11 @@ struct EthConfig {
 
 impl Json for EthConfig {
     fn write(&self, out: &mut JsonWriter) {
-        Object::begin(out).member("current", &self.current).member("next", &self.next).member("last", &self.last).end();
+        Object::begin(out)
+            .member("current", &self.current)
+            .member("next", &self.next)
+            .member("last", &self.last)
+            .end();
     }
 }
 
@@ -85,9 +95,20 @@ impl Json for EthConfig {
 fn config(context: &Context, (): ()) -> Result<EthConfig, RpcError> {
     let head = context.chain.head();
     let now = head.block.header.timestamp;
-    let mut times: Vec<u64> = head.params.forks.schedule().iter().filter_map(|fork| time_of(fork.activation)).collect();
+    let mut times: Vec<u64> = head
+        .params
+        .forks
+        .schedule()
+        .iter()
+        .filter_map(|fork| time_of(fork.activation))
+        .collect();
     times.dedup();
-    let begun = times.iter().copied().filter(|time| *time <= now).max().unwrap_or(0);
+    let begun = times
+        .iter()
+        .copied()
+        .filter(|time| *time <= now)
+        .max()
+        .unwrap_or(0);
     let next = times.iter().copied().filter(|time| *time > now).min();
     let last = times.iter().copied().filter(|time| *time > now).max();
     Ok(EthConfig {
@@ -108,24 +129,40 @@ fn time_of(activation: Activation) -> Option<u64> {
 fn fork_config(head: &Head, time: u64) -> ForkRules {
     let params = &*head.params;
     let rules = head.rules(head.number(), time);
-    let environment = Environment { rules, ..head.environment() };
+    let environment = Environment {
+        rules,
+        ..head.environment()
+    };
     let precompiles = environment.precompiles(params);
     let mut system_contracts = BTreeMap::new();
     if rules.has(Fork::Cancun) {
         system_contracts.insert("BEACON_ROOTS_ADDRESS", BEACON_ROOTS_ADDRESS);
     }
     if rules.has(Fork::Prague) {
-        system_contracts.insert("CONSOLIDATION_REQUEST_PREDEPLOY_ADDRESS", CONSOLIDATION_REQUEST_PREDEPLOY_ADDRESS);
+        system_contracts.insert(
+            "CONSOLIDATION_REQUEST_PREDEPLOY_ADDRESS",
+            CONSOLIDATION_REQUEST_PREDEPLOY_ADDRESS,
+        );
         system_contracts.insert("DEPOSIT_CONTRACT_ADDRESS", params.deposit_contract);
         system_contracts.insert("HISTORY_STORAGE_ADDRESS", HISTORY_STORAGE_ADDRESS);
-        system_contracts.insert("WITHDRAWAL_REQUEST_PREDEPLOY_ADDRESS", WITHDRAWAL_REQUEST_PREDEPLOY_ADDRESS);
+        system_contracts.insert(
+            "WITHDRAWAL_REQUEST_PREDEPLOY_ADDRESS",
+            WITHDRAWAL_REQUEST_PREDEPLOY_ADDRESS,
+        );
     }
     ForkRules {
-        activation: if time <= head.genesis.header.timestamp { 0 } else { time },
+        activation: if time <= head.genesis.header.timestamp {
+            0
+        } else {
+            time
+        },
         blobs: rules.blobs,
         chain_id: params.chain_id,
         fork_id: Bytes::copy_from_slice(&fork_hash(head, time).0),
-        precompiles: precompiles.all().map(|(at, precompile)| (precompile.id().name().to_owned(), *at)).collect(),
+        precompiles: precompiles
+            .all()
+            .map(|(at, precompile)| (precompile.id().name().to_owned(), *at))
+            .collect(),
         system_contracts,
     }
 }
@@ -152,7 +189,10 @@ fn fork_hash(head: &Head, time: u64) -> ForkHash {
         list.sort_unstable();
         list.dedup();
     }
-    blocks.into_iter().chain(times).fold(ForkHash::from(genesis.hash), |hash, fork| hash + fork)
+    blocks
+        .into_iter()
+        .chain(times)
+        .fold(ForkHash::from(genesis.hash), |hash, fork| hash + fork)
 }
 
 /// The oldest block for which each kind of data is available.
@@ -167,11 +207,16 @@ struct Capabilities {
 impl Json for Capabilities {
     fn write(&self, out: &mut JsonWriter) {
         let mut object = Object::begin(out);
-        Object::begin(object.name("head")).member("number", &Quantity(self.number)).member("hash", &self.hash).end();
+        Object::begin(object.name("head"))
+            .member("number", &Quantity(self.number))
+            .member("hash", &self.hash)
+            .end();
         // All data of a block is held for as long as the block itself.
         for name in ["state", "tx", "logs", "receipts", "blocks", "stateproofs"] {
             let mut resource = Object::begin(object.name(name));
-            resource.member("disabled", &false).member("oldestBlock", &Quantity(self.oldest));
+            resource
+                .member("disabled", &false)
+                .member("oldestBlock", &Quantity(self.oldest));
             Object::begin(resource.name("deleteStrategy"))
                 .member("type", "window")
                 .member("retentionBlocks", &Quantity(self.window))
@@ -186,5 +231,10 @@ impl Json for Capabilities {
 fn capabilities(context: &Context, (): ()) -> Result<Capabilities, RpcError> {
     let head = context.chain.head();
     let window = context.chain.history_limits().blocks;
-    Ok(Capabilities { number: head.number(), hash: head.block.hash, oldest: head.oldest(), window })
+    Ok(Capabilities {
+        number: head.number(),
+        hash: head.block.hash,
+        oldest: head.oldest(),
+        window,
+    })
 }

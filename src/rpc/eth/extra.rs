@@ -20,14 +20,27 @@ use crate::rpc::{
 
 pub(super) fn methods(table: &mut Table) {
     table
-        .read("eth_requestAccounts", super::account::accounts, OnFork::Node)
-        .describe([], "The accounts whose keys the node holds, as wallets return them.");
+        .read(
+            "eth_requestAccounts",
+            super::account::accounts,
+            OnFork::Node,
+        )
+        .describe(
+            [],
+            "The accounts whose keys the node holds, as wallets return them.",
+        );
     table
         .read("eth_getAccount", account, OnFork::State)
-        .describe(["address", "block"], "Balance, nonce, code hash and storage root of an account.");
+        .describe(
+            ["address", "block"],
+            "Balance, nonce, code hash and storage root of an account.",
+        );
     table
         .read("eth_getAccountInfo", account_info, OnFork::State)
-        .describe(["address", "block"], "Balance, nonce and code of an account.");
+        .describe(
+            ["address", "block"],
+            "Balance, nonce and code of an account.",
+        );
     table.read("eth_getRawTransactionByHash", raw_by_hash, OnFork::Transaction).describe(
         ["transaction hash"],
         "The encoding of a transaction in the chain or the pool (EIP-2718); null if it is in neither.",
@@ -37,8 +50,15 @@ pub(super) fn methods(table: &mut Table) {
         "An account's transaction with this nonce; null if there is none among the blocks in memory.",
     );
     table
-        .wait("eth_sendTransactionSync", send_transaction_sync, OnFork::Node)
-        .describe(["transaction"], "Signs with a key that the node holds, submits, and returns the receipt.");
+        .wait(
+            "eth_sendTransactionSync",
+            send_transaction_sync,
+            OnFork::Node,
+        )
+        .describe(
+            ["transaction"],
+            "Signs with a key that the node holds, submits, and returns the receipt.",
+        );
     table.wait("eth_sendRawTransactionSync", send_raw_transaction_sync, OnFork::Node).describe(
         ["signed transaction", "timeout"],
         "Submits a signed transaction and returns its receipt (EIP-7966), or error 4 if there is \
@@ -59,41 +79,78 @@ impl Json for RpcAccount {
     fn write(&self, out: &mut JsonWriter) {
         let account = self.account.as_ref();
         let mut object = Object::begin(out);
-        object.member("balance", &Quantity(account.map_or(Default::default(), |account| account.balance)));
-        object.member("nonce", &Quantity(account.map_or(0, |account| account.nonce)));
+        object.member(
+            "balance",
+            &Quantity(account.map_or(Default::default(), |account| account.balance)),
+        );
+        object.member(
+            "nonce",
+            &Quantity(account.map_or(0, |account| account.nonce)),
+        );
         if self.with_code {
-            object.member("code", &account.map(|account| account.code().original_bytes()).unwrap_or_default());
+            object.member(
+                "code",
+                &account
+                    .map(|account| account.code().original_bytes())
+                    .unwrap_or_default(),
+            );
         } else {
             let none = crate::state::Contract::default();
-            object.member("codeHash", &account.map_or(none.code_hash, |account| account.code_hash()));
-            object.member("storageRoot", &account.map_or(none.storage_root, |account| account.storage_root()));
+            object.member(
+                "codeHash",
+                &account.map_or(none.code_hash, |account| account.code_hash()),
+            );
+            object.member(
+                "storageRoot",
+                &account.map_or(none.storage_root, |account| account.storage_root()),
+            );
         }
         object.end();
     }
 }
 
 /// Balance, nonce, code hash and storage root.
-fn account(context: &Context, (address, block): (Address, StateBlock)) -> Result<RpcAccount, RpcError> {
-    let account = context.chain.view(block.0)?.state.get(address)?.map(Cow::into_owned);
-    Ok(RpcAccount { account, with_code: false })
+fn account(
+    context: &Context,
+    (address, block): (Address, StateBlock),
+) -> Result<RpcAccount, RpcError> {
+    let account = context
+        .chain
+        .view(block.0)?
+        .state
+        .get(address)?
+        .map(Cow::into_owned);
+    Ok(RpcAccount {
+        account,
+        with_code: false,
+    })
 }
 
 /// Balance, nonce and code.
 fn account_info(context: &Context, params: (Address, StateBlock)) -> Result<RpcAccount, RpcError> {
-    Ok(RpcAccount { with_code: true, ..account(context, params)? })
+    Ok(RpcAccount {
+        with_code: true,
+        ..account(context, params)?
+    })
 }
 
 /// The encoding of a transaction in the chain or the pool (EIP-2718); null if it is in neither.
 fn raw_by_hash(context: &Context, (hash,): (B256,)) -> Result<Option<Bytes>, RpcError> {
     let pooled = context.chain.pool().get(hash);
     let head = context.chain.head();
-    let mined = context.chain.transaction(&head, hash).map(|(block, index)| block.transactions[index].clone());
+    let mined = context
+        .chain
+        .transaction(&head, hash)
+        .map(|(block, index)| block.transactions[index].clone());
     let found = mined.or_else(|| pooled.map(|pooled| pooled.transaction.clone()));
     Ok(found.map(|transaction| transaction.encode().into()))
 }
 
 /// An account's transaction with this nonce; null if there is none among the blocks in memory.
-fn by_sender_and_nonce(context: &Context, (sender, nonce): (Address, u64)) -> Result<Option<RpcTransaction>, RpcError> {
+fn by_sender_and_nonce(
+    context: &Context,
+    (sender, nonce): (Address, u64),
+) -> Result<Option<RpcTransaction>, RpcError> {
     use alloy_consensus::Transaction as _;
     let head = context.chain.head();
     if head.state.nonce(sender)? <= nonce {
@@ -123,7 +180,9 @@ async fn send_raw_transaction_sync(
     (raw, timeout): (Bytes, Option<crate::rpc::params::LooseNumber>),
 ) -> Result<RpcReceipt, RpcError> {
     // As in geth, no time is the default.
-    let timeout = timeout.map(|ms| Duration::from_millis(ms.0)).filter(|timeout| !timeout.is_zero());
+    let timeout = timeout
+        .map(|ms| Duration::from_millis(ms.0))
+        .filter(|timeout| !timeout.is_zero());
     let patience = timeout.map_or(PATIENCE.0, |timeout| timeout.min(PATIENCE.1));
     let hash = send_raw_transaction(context.clone(), (raw,)).await?;
     wait(&context, hash, patience).await
@@ -143,5 +202,7 @@ async fn wait(context: &Context, hash: B256, patience: Duration) -> Result<RpcRe
             }
         }
     };
-    tokio::time::timeout(patience, receipt).await.unwrap_or_else(|_| Err(RpcError::no_receipt(hash, patience)))
+    tokio::time::timeout(patience, receipt)
+        .await
+        .unwrap_or_else(|_| Err(RpcError::no_receipt(hash, patience)))
 }

@@ -21,16 +21,23 @@ use crate::{
 pub(super) fn methods(table: &mut Table) {
     table
         .read("eth_gasPrice", gas_price, OnFork::Node)
-        .describe([], "The suggested gas price of a legacy transaction, in wei.");
+        .describe(
+            [],
+            "The suggested gas price of a legacy transaction, in wei.",
+        );
     table
         .read("eth_maxPriorityFeePerGas", max_priority_fee, OnFork::Node)
         .describe([], "The suggested tip per gas, in wei.");
-    table
-        .read("eth_baseFee", base_fee, OnFork::Node)
-        .describe([], "The base fee of the next block, in wei per gas; null before London.");
+    table.read("eth_baseFee", base_fee, OnFork::Node).describe(
+        [],
+        "The base fee of the next block, in wei per gas; null before London.",
+    );
     table
         .read("eth_blobBaseFee", blob_base_fee, OnFork::Node)
-        .describe([], "The blob base fee of the next block, in wei per blob gas; null before Cancun.");
+        .describe(
+            [],
+            "The blob base fee of the next block, in wei per blob gas; null before Cancun.",
+        );
     table.execute("eth_feeHistory", fee_history, OnFork::Block).describe(
         ["block count", "newest block", "percentiles"],
         "Base fees, gas used ratios and tips of past blocks, and the base fee of the next one (EIP-1559).",
@@ -57,18 +64,26 @@ pub(in crate::rpc) fn suggested_tip(head: &Head) -> u128 {
         .blocks_from(first)
         .flat_map(|block| {
             let base_fee = block.header.base_fee_per_gas.unwrap_or(0);
-            block.transactions.iter().filter_map(move |tx| tx.envelope.effective_tip_per_gas(base_fee))
+            block
+                .transactions
+                .iter()
+                .filter_map(move |tx| tx.envelope.effective_tip_per_gas(base_fee))
         })
         .collect();
     tips.sort_unstable();
-    let chosen = tips.len().checked_sub(1).map(|last| tips[last * SUGGESTION_PERCENTILE / 100]);
+    let chosen = tips
+        .len()
+        .checked_sub(1)
+        .map(|last| tips[last * SUGGESTION_PERCENTILE / 100]);
     chosen.unwrap_or(DEFAULT_TIP).clamp(DEFAULT_TIP, MAX_TIP)
 }
 
 /// The suggested gas price of a legacy transaction, in wei.
 fn gas_price(context: &Context, (): ()) -> Result<Quantity<u128>, RpcError> {
     let head = context.chain.head();
-    Ok(Quantity(suggested_tip(&head) + u128::from(context.chain.next_base_fee(&head).unwrap_or(0))))
+    Ok(Quantity(
+        suggested_tip(&head) + u128::from(context.chain.next_base_fee(&head).unwrap_or(0)),
+    ))
 }
 
 fn max_priority_fee(context: &Context, (): ()) -> Result<Quantity<u128>, RpcError> {
@@ -77,12 +92,19 @@ fn max_priority_fee(context: &Context, (): ()) -> Result<Quantity<u128>, RpcErro
 
 /// The base fee of the next block, in wei per gas; null before London.
 fn base_fee(context: &Context, (): ()) -> Result<Option<Quantity<u64>>, RpcError> {
-    Ok(context.chain.next_base_fee(&context.chain.head()).map(Quantity))
+    Ok(context
+        .chain
+        .next_base_fee(&context.chain.head())
+        .map(Quantity))
 }
 
 /// The blob base fee of the next block, in wei per blob gas.
 fn blob_base_fee(context: &Context, (): ()) -> Result<Option<Quantity<u128>>, RpcError> {
-    Ok(context.chain.next_environment(&context.chain.head()).blob_base_fee().map(Quantity))
+    Ok(context
+        .chain
+        .next_environment(&context.chain.head())
+        .blob_base_fee()
+        .map(Quantity))
 }
 
 #[derive(Debug, Default, Serialize)]
@@ -109,9 +131,12 @@ impl Param for Percentiles {
         if percentiles.len() > MAX_PERCENTILES {
             return Err(format!("over the query limit {MAX_PERCENTILES}"));
         }
-        if percentiles.iter().any(|p| !(0.0..=100.0).contains(p)) || percentiles.windows(2).any(|two| two[0] >= two[1])
+        if percentiles.iter().any(|p| !(0.0..=100.0).contains(p))
+            || percentiles.windows(2).any(|two| two[0] >= two[1])
         {
-            return Err("invalid reward percentile: expected rising numbers from 0 to 100".to_owned());
+            return Err(
+                "invalid reward percentile: expected rising numbers from 0 to 100".to_owned(),
+            );
         }
         Ok(Self(percentiles))
     }
@@ -135,13 +160,23 @@ fn fee_history(
     let head = context.chain.head();
     let newest = match newest {
         BlockId::Pending => head.number(),
-        id => context.chain.number(&head, id).ok_or_else(|| RpcError::server("header not found"))?,
+        id => context
+            .chain
+            .number(&head, id)
+            .ok_or_else(|| RpcError::server("header not found"))?,
     };
     if newest > head.number() {
-        let message = format!("request beyond head block: requested {newest}, head {}", head.number());
+        let message = format!(
+            "request beyond head block: requested {newest}, head {}",
+            head.number()
+        );
         return Err(RpcError::server(message));
     }
-    let block_at = |number| head.block(number).cloned().or_else(|| context.chain.old_block(&head, number));
+    let block_at = |number| {
+        head.block(number)
+            .cloned()
+            .or_else(|| context.chain.old_block(&head, number))
+    };
     let count = count.0.min(MAX_HISTORY).min(newest + 1);
     if count == 0 {
         return Ok(Serialized(FeeHistory::default()));
@@ -166,12 +201,25 @@ fn fee_history(
     for block in &blocks {
         let environment = head.environment_of(block);
         let header = &block.header;
-        history.base_fee_per_gas.push(Quantity(header.base_fee_per_gas.unwrap_or(0).into()));
-        history.gas_used_ratio.push(header.gas_used as f64 / header.gas_limit.max(1) as f64);
-        history.base_fee_per_blob_gas.push(Quantity(environment.blob_base_fee().unwrap_or(0)));
-        let blob_limit = environment.rules.blobs.map_or(0, |blobs| blobs.max_blob_gas_per_block());
+        history
+            .base_fee_per_gas
+            .push(Quantity(header.base_fee_per_gas.unwrap_or(0).into()));
+        history
+            .gas_used_ratio
+            .push(header.gas_used as f64 / header.gas_limit.max(1) as f64);
+        history
+            .base_fee_per_blob_gas
+            .push(Quantity(environment.blob_base_fee().unwrap_or(0)));
+        let blob_limit = environment
+            .rules
+            .blobs
+            .map_or(0, |blobs| blobs.max_blob_gas_per_block());
         let blob_gas = header.blob_gas_used.unwrap_or(0);
-        history.blob_gas_used_ratio.push(if blob_limit == 0 { 0.0 } else { blob_gas as f64 / blob_limit as f64 });
+        history.blob_gas_used_ratio.push(if blob_limit == 0 {
+            0.0
+        } else {
+            blob_gas as f64 / blob_limit as f64
+        });
         if let Some(reward) = &mut history.reward {
             reward.push(tips_at(block, &percentiles.0));
         }
@@ -182,8 +230,12 @@ fn fee_history(
         (None, Some(last)) if newest < head.number() => after(last, head.environment_of(last)),
         _ => context.chain.next_environment(&head),
     };
-    history.base_fee_per_gas.push(Quantity(next.base_fee.unwrap_or(0).into()));
-    history.base_fee_per_blob_gas.push(Quantity(next.blob_base_fee().unwrap_or(0)));
+    history
+        .base_fee_per_gas
+        .push(Quantity(next.base_fee.unwrap_or(0).into()));
+    history
+        .base_fee_per_blob_gas
+        .push(Quantity(next.blob_base_fee().unwrap_or(0)));
     Ok(Serialized(history))
 }
 
@@ -193,7 +245,10 @@ impl From<ForkedFeeHistory> for FeeHistory {
         let count = theirs.gas_used_ratio.len();
         let fees = |fees: Vec<u128>| fees.into_iter().map(Quantity).take(count).collect();
         let reward = theirs.reward.map(|blocks| {
-            blocks.into_iter().map(|tips| tips.into_iter().map(Quantity).collect()).collect::<Vec<Vec<_>>>()
+            blocks
+                .into_iter()
+                .map(|tips| tips.into_iter().map(Quantity).collect())
+                .collect::<Vec<Vec<_>>>()
         });
         Self {
             oldest_block: Quantity(theirs.oldest_block),
@@ -210,7 +265,11 @@ impl From<ForkedFeeHistory> for FeeHistory {
 fn after(block: &Block, environment: Environment) -> Environment {
     let (header, rules) = (&block.header, environment.rules);
     let base_fee = fees::next_base_fee(header, rules);
-    Environment { base_fee, excess_blob_gas: fees::next_excess_blob_gas(header, rules), ..environment }
+    Environment {
+        base_fee,
+        excess_blob_gas: fees::next_excess_blob_gas(header, rules),
+        ..environment
+    }
 }
 
 /// The tips in a block at these percentiles of its gas.
@@ -218,7 +277,12 @@ fn tips_at(block: &Block, percentiles: &[f64]) -> Vec<Quantity<u128>> {
     let base_fee = block.header.base_fee_per_gas.unwrap_or(0);
     let paid = block.transactions.iter().zip(&block.receipts);
     let mut tips: Vec<_> = paid
-        .map(|(tx, receipt)| (tx.envelope.effective_tip_per_gas(base_fee).unwrap_or(0), receipt.gas_used))
+        .map(|(tx, receipt)| {
+            (
+                tx.envelope.effective_tip_per_gas(base_fee).unwrap_or(0),
+                receipt.gas_used,
+            )
+        })
         .collect();
     tips.sort_unstable();
     let (mut at, mut gas) = (0, tips.first().map_or(0, |(_, gas)| *gas));

@@ -25,8 +25,13 @@ const FEW_LOGS_GAS: u64 = 500_000;
 pub(super) fn methods(table: &mut Table) {
     table
         .wait("eth_newFilter", new_filter, OnFork::OwnBlocks)
-        .describe(["filter"], "Creates a filter of logs to poll. It expires if it is not polled for 5 minutes.");
-    table.wait("eth_newBlockFilter", new_block_filter, OnFork::Node).describe([], "Creates a filter of new blocks.");
+        .describe(
+            ["filter"],
+            "Creates a filter of logs to poll. It expires if it is not polled for 5 minutes.",
+        );
+    table
+        .wait("eth_newBlockFilter", new_block_filter, OnFork::Node)
+        .describe([], "Creates a filter of new blocks.");
     table.wait("eth_newPendingTransactionFilter", new_pending_transaction_filter, OnFork::Node).describe(
         ["full"],
         "Creates a filter of transactions that the pool accepts: of their hashes, or of whole ones.",
@@ -39,12 +44,20 @@ pub(super) fn methods(table: &mut Table) {
     table
         .apart("eth_getFilterLogs", filter_logs, OnFork::Joined)
         .describe(["filter id"], "All logs so far that a filter selects.");
-    table.read("eth_uninstallFilter", uninstall_filter, OnFork::Node).describe(["filter id"], "Removes a filter.");
+    table
+        .read("eth_uninstallFilter", uninstall_filter, OnFork::Node)
+        .describe(["filter id"], "Removes a filter.");
 }
 
-async fn new_filter(context: Arc<Context>, (filter,): (LogFilter,)) -> Result<Quantity<u128>, RpcError> {
+async fn new_filter(
+    context: Arc<Context>,
+    (filter,): (LogFilter,),
+) -> Result<Quantity<u128>, RpcError> {
     let seen = ChainPosition::of(&context.chain.head());
-    add(&context, FilterKind::Logs(Arc::new(filter.of_future_logs(&context)?), seen))
+    add(
+        &context,
+        FilterKind::Logs(Arc::new(filter.of_future_logs(&context)?), seen),
+    )
 }
 
 async fn new_block_filter(context: Arc<Context>, (): ()) -> Result<Quantity<u128>, RpcError> {
@@ -57,7 +70,13 @@ async fn new_pending_transaction_filter(
     (full,): (Option<bool>,),
 ) -> Result<Quantity<u128>, RpcError> {
     let (_, seen) = context.chain.pool().arrivals_since(u64::MAX);
-    add(&context, FilterKind::Pending { seen, full: full.unwrap_or(false) })
+    add(
+        &context,
+        FilterKind::Pending {
+            seen,
+            full: full.unwrap_or(false),
+        },
+    )
 }
 
 /// Adds a filter of the client that is being answered.
@@ -102,44 +121,73 @@ async fn filter_changes(context: Arc<Context>, (id,): (U256,)) -> Result<FilterC
         FilterUpdate::Hashes(hashes) => return Ok(FilterChanges::Hashes(hashes)),
         FilterUpdate::Transactions(hashes) => {
             let own = context.clone();
-            let written = context.apart_for_caller(move || transactions(&own, &hashes)).await?;
+            let written = context
+                .apart_for_caller(move || transactions(&own, &hashes))
+                .await?;
             return Ok(FilterChanges::Written(written));
         }
         FilterUpdate::Logs(filter, news) => (filter, news),
     };
-    let gas: u64 = news.removed.iter().chain(&*news.added).map(|block| block.header.gas_used).sum();
+    let gas: u64 = news
+        .removed
+        .iter()
+        .chain(&*news.added)
+        .map(|block| block.header.gas_used)
+        .sum();
     let few = news.removed.len() + news.added.len() <= FEW_BLOCKS && gas <= FEW_LOGS_GAS;
     let max_logs = context.config.max_logs;
     let max_bytes = context.config.max_batch_response;
     let out = context.writer(max_bytes);
     let select = move || {
-        let next = news.added.first().or(news.removed.first()).map_or(0, |block| block.number());
+        let next = news
+            .added
+            .first()
+            .or(news.removed.first())
+            .map_or(0, |block| block.number());
         match filter.select_all(&news.removed, &news.added, max_logs, out) {
             Ok(Some(logs)) => Ok(FilterChanges::Written(logs)),
             Ok(None) | Err(AnswerError::TooLong(_)) => {
-                let remedy = format!("ask for the logs since block {next:#x} with eth_getLogs, piece by piece");
-                Err(RpcError::too_large(format!("more than {max_logs} logs or {max_bytes} bytes: {remedy}")))
+                let remedy = format!(
+                    "ask for the logs since block {next:#x} with eth_getLogs, piece by piece"
+                );
+                Err(RpcError::too_large(format!(
+                    "more than {max_logs} logs or {max_bytes} bytes: {remedy}"
+                )))
             }
             Err(error) => Err(RpcError::does_not_fit(error, "poll more often")),
         }
     };
-    if few { select() } else { context.apart_for_caller(select).await }
+    if few {
+        select()
+    } else {
+        context.apart_for_caller(select).await
+    }
 }
 
 /// Transactions that the pool accepted, as they waited in it, even if they are in a block by now.
 fn transactions(context: &Context, hashes: &[B256]) -> Result<Written, RpcError> {
     let find = |hash: &B256| {
-        let pooled = context.chain.pool().get(*hash).map(|pooled| pooled.transaction.clone());
+        let pooled = context
+            .chain
+            .pool()
+            .get(*hash)
+            .map(|pooled| pooled.transaction.clone());
         pooled.or_else(|| {
             let (block, index) = context.chain.transaction(&context.chain.head(), *hash)?;
             block.transactions.get(index).cloned()
         })
     };
     let mut out = context.writer(context.config.max_batch_response);
-    array(&mut out, hashes.iter().filter_map(find), |transaction, out| {
-        RpcTransaction::Waiting(transaction).write(out);
-    });
-    out.finish().map_err(|error| RpcError::does_not_fit(error, "poll more often, or use a filter of hashes"))
+    array(
+        &mut out,
+        hashes.iter().filter_map(find),
+        |transaction, out| {
+            RpcTransaction::Waiting(transaction).write(out);
+        },
+    );
+    out.finish().map_err(|error| {
+        RpcError::does_not_fit(error, "poll more often, or use a filter of hashes")
+    })
 }
 
 /// All logs so far that the filter selects.

@@ -22,17 +22,30 @@ use crate::{
 pub(super) fn methods(table: &mut Table) {
     table
         .read("eth_getHeaderByNumber", by_number, OnFork::Block)
-        .describe(["block"], "The header of a block; null if there is no such block.");
+        .describe(
+            ["block"],
+            "The header of a block; null if there is no such block.",
+        );
     table
         .read("eth_getHeaderByHash", by_hash, OnFork::Block)
-        .describe(["block hash"], "The header of a block, by hash; null if there is no such block.");
+        .describe(
+            ["block hash"],
+            "The header of a block, by hash; null if there is no such block.",
+        );
     table.read("eth_getUncleByBlockNumberAndIndex", uncle_by_number, OnFork::Block).describe(
         ["block", "index"],
         "An uncle of a block; null if it has none at this index, which holds for every block of this chain.",
     );
     table
-        .read("eth_getUncleByBlockHashAndIndex", uncle_by_hash, OnFork::Block)
-        .describe(["block hash", "index"], "An uncle of a block; null if it has none at this index.");
+        .read(
+            "eth_getUncleByBlockHashAndIndex",
+            uncle_by_hash,
+            OnFork::Block,
+        )
+        .describe(
+            ["block hash", "index"],
+            "An uncle of a block; null if it has none at this index.",
+        );
     table.read("eth_getRawTransactionByBlockNumberAndIndex", raw_by_number, OnFork::Block).describe(
         ["block", "index"],
         "The encoding of the transaction at an index of a block (EIP-2718); null if there is none.",
@@ -45,7 +58,10 @@ pub(super) fn methods(table: &mut Table) {
 
 /// The header of a block; null if there is no such block.
 fn by_number(context: &Context, (id,): (BlockId,)) -> Result<Option<RpcHeader>, RpcError> {
-    Ok(find(context, id)?.map(|(_, block)| RpcHeader { block, pending: id == BlockId::Pending }))
+    Ok(find(context, id)?.map(|(_, block)| RpcHeader {
+        block,
+        pending: id == BlockId::Pending,
+    }))
 }
 
 fn by_hash(context: &Context, (hash,): (B256,)) -> Result<Option<RpcHeader>, RpcError> {
@@ -66,7 +82,11 @@ impl Uncle {
             withdrawals: None,
             known_size: OnceLock::new(),
         };
-        Self(RpcBlock { block: Arc::new(block), full: false, pending: false })
+        Self(RpcBlock {
+            block: Arc::new(block),
+            full: false,
+            pending: false,
+        })
     }
 }
 
@@ -84,9 +104,17 @@ impl Json for Uncle {
 }
 
 /// The uncle at an index of a block; null if there is no such block or no such uncle.
-fn uncle_by_number(context: &Context, (id, index): (BlockId, u64)) -> Result<Option<Uncle>, RpcError> {
-    let Some((_, block)) = find(context, id)? else { return Ok(None) };
-    Ok(usize::try_from(index).ok().and_then(|index| block.ommers.get(index)).map(Uncle::of))
+fn uncle_by_number(
+    context: &Context,
+    (id, index): (BlockId, u64),
+) -> Result<Option<Uncle>, RpcError> {
+    let Some((_, block)) = find(context, id)? else {
+        return Ok(None);
+    };
+    Ok(usize::try_from(index)
+        .ok()
+        .and_then(|index| block.ommers.get(index))
+        .map(Uncle::of))
 }
 
 fn uncle_by_hash(context: &Context, (hash, index): (B256, u64)) -> Result<Option<Uncle>, RpcError> {
@@ -94,9 +122,16 @@ fn uncle_by_hash(context: &Context, (hash, index): (B256, u64)) -> Result<Option
 }
 
 /// The encoding of the transaction at an index of a block (EIP-2718); null if there is none.
-fn raw_by_number(context: &Context, (id, index): (BlockId, u64)) -> Result<Option<Bytes>, RpcError> {
-    let Some((_, block)) = find(context, id)? else { return Ok(None) };
-    let transaction = usize::try_from(index).ok().and_then(|index| block.transactions.get(index));
+fn raw_by_number(
+    context: &Context,
+    (id, index): (BlockId, u64),
+) -> Result<Option<Bytes>, RpcError> {
+    let Some((_, block)) = find(context, id)? else {
+        return Ok(None);
+    };
+    let transaction = usize::try_from(index)
+        .ok()
+        .and_then(|index| block.transactions.get(index));
     Ok(transaction.map(|transaction| transaction.encode().into()))
 }
 

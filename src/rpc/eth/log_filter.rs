@@ -54,11 +54,19 @@ impl<T: AsRef<[u8]> + Ord> Alternatives<T> {
     }
 
     fn matches(&self, value: &T) -> bool {
-        self.0.is_empty() || self.0.binary_search_by(|(wanted, _)| wanted.cmp(value)).is_ok()
+        self.0.is_empty()
+            || self
+                .0
+                .binary_search_by(|(wanted, _)| wanted.cmp(value))
+                .is_ok()
     }
 
     fn may_be_in(&self, bloom: &Bloom) -> bool {
-        self.0.is_empty() || self.0.iter().any(|(_, hash)| bloom.contains_input(BloomInput::Hash(*hash)))
+        self.0.is_empty()
+            || self
+                .0
+                .iter()
+                .any(|(_, hash)| bloom.contains_input(BloomInput::Hash(*hash)))
     }
 }
 
@@ -88,7 +96,11 @@ pub(super) fn fixed_number(id: BlockId) -> Option<u64> {
     match id {
         BlockId::Number(number) => Some(number),
         BlockId::Earliest => Some(0),
-        BlockId::Latest | BlockId::Pending | BlockId::Safe | BlockId::Finalized | BlockId::Hash(_) => None,
+        BlockId::Latest
+        | BlockId::Pending
+        | BlockId::Safe
+        | BlockId::Finalized
+        | BlockId::Hash(_) => None,
     }
 }
 
@@ -130,8 +142,8 @@ impl Param for LogFilter {
     const REFERS_TO: Option<Reference> = Some(Reference::Range);
 
     fn read(json: &str, rules: ParamRules) -> Result<Self, String> {
-        let raw: RawLogFilter<'_> =
-            serde_json::from_str(json).map_err(|_| format!("expected a filter object, got {}", params::kind(json)))?;
+        let raw: RawLogFilter<'_> = serde_json::from_str(json)
+            .map_err(|_| format!("expected a filter object, got {}", params::kind(json)))?;
         let named = |name: &'static str| move |what: String| format!("{name}: {what}");
         let block = |name, raw: Option<&RawValue>| match raw {
             Some(raw) => BlockId::read(raw.get(), rules).map_err(named(name)),
@@ -139,13 +151,23 @@ impl Param for LogFilter {
         };
         let range = match raw.block_hash {
             Some(_) if raw.from_block.is_some() || raw.to_block.is_some() => {
-                return Err("cannot specify both blockHash and fromBlock/toBlock, choose one or the other".to_owned());
+                return Err(
+                    "cannot specify both blockHash and fromBlock/toBlock, choose one or the other"
+                        .to_owned(),
+                );
             }
             Some(hash) => Range::Block(B256::read(hash.get(), rules).map_err(named("blockHash"))?),
-            None => Range::Between(block("fromBlock", raw.from_block)?, block("toBlock", raw.to_block)?),
+            None => Range::Between(
+                block("fromBlock", raw.from_block)?,
+                block("toBlock", raw.to_block)?,
+            ),
         };
         let addresses = match raw.address {
-            Some(raw) => OneOrMany::read(raw.get(), rules).map_err(named("address"))?.0,
+            Some(raw) => {
+                OneOrMany::read(raw.get(), rules)
+                    .map_err(named("address"))?
+                    .0
+            }
             None => Vec::new(),
         };
         let positions: Vec<Option<OneOrMany<Option<B256>>>> = match raw.topics {
@@ -155,7 +177,11 @@ impl Param for LogFilter {
         let topics: Vec<Vec<B256>> = positions
             .into_iter()
             // A null among the alternatives is a wildcard as well.
-            .map(|position| position.and_then(|all| all.0.into_iter().collect()).unwrap_or_default())
+            .map(|position| {
+                position
+                    .and_then(|all| all.0.into_iter().collect())
+                    .unwrap_or_default()
+            })
             .collect();
         Self::new(range, addresses, topics)
     }
@@ -189,15 +215,30 @@ impl Param for LogFilter {
 impl LogFilter {
     /// A filter for logs of these contracts, with one of the alternatives for the topic in each position. Empty lists match
     /// anything.
-    pub(crate) fn new(range: Range, addresses: Vec<Address>, topics: Vec<Vec<B256>>) -> Result<Self, String> {
+    pub(crate) fn new(
+        range: Range,
+        addresses: Vec<Address>,
+        topics: Vec<Vec<B256>>,
+    ) -> Result<Self, String> {
         if addresses.len() > MAX_ADDRESSES {
-            return Err(format!("address: at most {MAX_ADDRESSES}, got {}", addresses.len()));
+            return Err(format!(
+                "address: at most {MAX_ADDRESSES}, got {}",
+                addresses.len()
+            ));
         }
         if topics.len() > MAX_TOPICS {
-            return Err(format!("topics: at most {MAX_TOPICS} positions, got {}", topics.len()));
+            return Err(format!(
+                "topics: at most {MAX_TOPICS} positions, got {}",
+                topics.len()
+            ));
         }
-        if topics.iter().any(|alternatives| alternatives.len() > MAX_ALTERNATIVES) {
-            return Err(format!("topics: at most {MAX_ALTERNATIVES} alternatives in a position"));
+        if topics
+            .iter()
+            .any(|alternatives| alternatives.len() > MAX_ALTERNATIVES)
+        {
+            return Err(format!(
+                "topics: at most {MAX_ALTERNATIVES} alternatives in a position"
+            ));
         }
         Ok(Self {
             range,
@@ -210,7 +251,11 @@ impl LogFilter {
     fn matches(&self, log: &Log) -> bool {
         self.addresses.matches(&log.address)
             && self.topics.len() <= log.topics().len()
-            && self.topics.iter().zip(log.topics()).all(|(wanted, topic)| wanted.matches(topic))
+            && self
+                .topics
+                .iter()
+                .zip(log.topics())
+                .all(|(wanted, topic)| wanted.matches(topic))
     }
 
     /// Whether the block may have matching logs, judging by its number and its bloom filter.
@@ -228,23 +273,40 @@ impl LogFilter {
 
     /// The number of addresses and topics in the filter.
     pub(crate) fn alternatives(&self) -> usize {
-        self.addresses.0.len() + self.topics.iter().map(|wanted| wanted.0.len()).sum::<usize>()
+        self.addresses.0.len()
+            + self
+                .topics
+                .iter()
+                .map(|wanted| wanted.0.len())
+                .sum::<usize>()
     }
 
     /// The selected logs of one block.
-    pub(super) fn matching<'a>(&'a self, block: &'a Block) -> impl Iterator<Item = LogPosition<'a>> + 'a {
+    pub(super) fn matching<'a>(
+        &'a self,
+        block: &'a Block,
+    ) -> impl Iterator<Item = LogPosition<'a>> + 'a {
         let candidates = self.may_match(block).then(|| block.logs());
-        candidates.into_iter().flatten().filter(|at| self.matches(at.log))
+        candidates
+            .into_iter()
+            .flatten()
+            .filter(|at| self.matches(at.log))
     }
 
     /// The filter without its blocks, as a parameter for another node.
     pub(super) fn to_json(&self) -> Value {
-        let addresses: Vec<_> = self.addresses.0.iter().map(|(address, _)| address).collect();
+        let addresses: Vec<_> = self
+            .addresses
+            .0
+            .iter()
+            .map(|(address, _)| address)
+            .collect();
         let topics: Vec<Option<Vec<_>>> = self
             .topics
             .iter()
             .map(|wanted| {
-                Some(wanted.0.iter().map(|(topic, _)| topic).collect()).filter(|all: &Vec<_>| !all.is_empty())
+                Some(wanted.0.iter().map(|(topic, _)| topic).collect())
+                    .filter(|all: &Vec<_>| !all.is_empty())
             })
             .collect();
         let mut filter = json!({"topics": topics});
@@ -256,12 +318,22 @@ impl LogFilter {
 
     /// The index keys of matching logs: at least one key of each list.
     pub(super) fn keys(&self) -> Vec<Vec<LogKey>> {
-        let topics = self
-            .topics
+        let topics = self.topics.iter().enumerate().map(|(position, wanted)| {
+            wanted
+                .0
+                .iter()
+                .map(|(topic, _)| LogKey::topic(position, topic))
+                .collect()
+        });
+        let addresses = self
+            .addresses
+            .0
             .iter()
-            .enumerate()
-            .map(|(position, wanted)| wanted.0.iter().map(|(topic, _)| LogKey::topic(position, topic)).collect());
-        let addresses = self.addresses.0.iter().map(|(address, _)| LogKey::address(address)).collect();
-        std::iter::once(addresses).chain(topics).filter(|keys: &Vec<_>| !keys.is_empty()).collect()
+            .map(|(address, _)| LogKey::address(address))
+            .collect();
+        std::iter::once(addresses)
+            .chain(topics)
+            .filter(|keys: &Vec<_>| !keys.is_empty())
+            .collect()
     }
 }

@@ -55,8 +55,13 @@ impl LogFilter {
     }
 
     /// The selected logs of one block.
-    pub(crate) fn select<'a>(&'a self, block: &'a Block, removed: bool) -> impl Iterator<Item = SelectedLog<'a>> + 'a {
-        self.matching(block).map(move |at| SelectedLog { block, at, removed })
+    pub(crate) fn select<'a>(
+        &'a self,
+        block: &'a Block,
+        removed: bool,
+    ) -> impl Iterator<Item = SelectedLog<'a>> + 'a {
+        self.matching(block)
+            .map(move |at| SelectedLog { block, at, removed })
     }
 
     /// The filter for logs that are still to come. As in [`query`](Self::query), a range that can never match is an error;
@@ -67,7 +72,8 @@ impl LogFilter {
         let (from, to) = match self.range {
             // Whether the forked chain has the block is not asked for here.
             Range::Block(hash) => {
-                let is_known = context.fork().is_some() || context.chain.number(&head, BlockId::Hash(hash)).is_some();
+                let is_known = context.fork().is_some()
+                    || context.chain.number(&head, BlockId::Hash(hash)).is_some();
                 return if is_known { Ok(self) } else { Err(unknown()) };
             }
             Range::Between(from, to) => (from, to),
@@ -76,7 +82,11 @@ impl LogFilter {
             return Err(pending_logs());
         }
         let by_number = |id| match id {
-            BlockId::Hash(_) => context.chain.number(&head, id).map(BlockId::Number).ok_or_else(unknown),
+            BlockId::Hash(_) => context
+                .chain
+                .number(&head, id)
+                .map(BlockId::Number)
+                .ok_or_else(unknown),
             id => Ok(id),
         };
         let (from, to) = (by_number(from)?, by_number(to)?);
@@ -90,7 +100,9 @@ impl LogFilter {
 
     /// The selected logs of those blocks of the filter that exist so far, as a JSON array.
     pub(crate) fn query_so_far(&self, context: &Context) -> Result<Logs, RpcError> {
-        let Range::Between(from, to) = self.range else { return self.query(context) };
+        let Range::Between(from, to) = self.range else {
+            return self.query(context);
+        };
         let head = context.chain.head();
         let newest = head.number();
         let first = fixed_number(from).unwrap_or(newest);
@@ -98,7 +110,11 @@ impl LogFilter {
         if first > last {
             return LogResponse::begin(context).end();
         }
-        self.query_in(context, &head, Range::Between(BlockId::Number(first), BlockId::Number(last)))
+        self.query_in(
+            context,
+            &head,
+            Range::Between(BlockId::Number(first), BlockId::Number(last)),
+        )
     }
 
     /// The selected logs of the filter's blocks, as a JSON array.
@@ -106,7 +122,12 @@ impl LogFilter {
         self.query_in(context, &context.chain.head(), self.range)
     }
 
-    fn query_in(&self, context: &Context, head: &Arc<Head>, range: Range) -> Result<Logs, RpcError> {
+    fn query_in(
+        &self,
+        context: &Context,
+        head: &Arc<Head>,
+        range: Range,
+    ) -> Result<Logs, RpcError> {
         let mut answer = LogResponse::begin(context);
         let blocks = match context.fork() {
             Some(fork) => self.on_fork(context, head, &fork, range, &mut answer)?,
@@ -118,7 +139,9 @@ impl LogFilter {
             if is_over() {
                 return Err(out_of_time(number));
             }
-            let Some(block) = context.chain.old_block(head, number) else { continue };
+            let Some(block) = context.chain.old_block(head, number) else {
+                continue;
+            };
             for at in self.matching(&block) {
                 answer.count(written_size(at.log), number)?;
                 answer.write(|out| write_log(&block, at, false, out));
@@ -159,15 +182,23 @@ impl LogFilter {
     ) -> Result<Vec<(Arc<Block>, usize, usize)>, RpcError> {
         let head = context.chain.head();
         if let (Some(fork), Range::Between(from, _)) = (context.fork(), self.range)
-            && context.chain.number(&head, from).is_some_and(|from| from <= fork.number)
+            && context
+                .chain
+                .number(&head, from)
+                .is_some_and(|from| from <= fork.number)
         {
-            let message = format!("blocks up to {} are on the forked chain, which only JSON-RPC reads", fork.number);
+            let message = format!(
+                "blocks up to {} are on the forked chain, which only JSON-RPC reads",
+                fork.number
+            );
             return Err(RpcError::server(message));
         }
         let Blocks { old, held } = self.blocks(context, &head, self.range)?;
         let is_over = context.time_limit();
         let mut found = Vec::new();
-        let old = old.into_iter().filter_map(|number| context.chain.old_block(&head, number));
+        let old = old
+            .into_iter()
+            .filter_map(|number| context.chain.old_block(&head, number));
         for block in old.chain(held) {
             for at in self.matching(&block) {
                 let index = at.transaction_index as usize;
@@ -175,7 +206,9 @@ impl LogFilter {
                 found.push((block.clone(), index, (at.log_index - first) as usize));
             }
             if found.len() > most {
-                return Err(RpcError::server(format!("query returned more than {most} results; narrow the range")));
+                return Err(RpcError::server(format!(
+                    "query returned more than {most} results; narrow the range"
+                )));
             }
             if is_over() {
                 return Err(out_of_time(block.number()));
@@ -208,7 +241,10 @@ impl LogFilter {
             }
             Range::Block(hash) => {
                 let known = context.chain.number(head, BlockId::Hash(hash));
-                let number = known.map_or_else(|| forked::block_number(fork, hash), |number| Ok(Some(number)))?;
+                let number = known.map_or_else(
+                    || forked::block_number(fork, hash),
+                    |number| Ok(Some(number)),
+                )?;
                 let number = number.ok_or_else(|| RpcError::server("unknown block"))?;
                 (number, number)
             }
@@ -225,28 +261,47 @@ impl LogFilter {
             return Ok(Blocks::default());
         }
         let from = from.max(fork.number + 1);
-        self.blocks(context, head, Range::Between(BlockId::Number(from), BlockId::Number(to)))
+        self.blocks(
+            context,
+            head,
+            Range::Between(BlockId::Number(from), BlockId::Number(to)),
+        )
     }
 
-    fn blocks(&self, context: &Context, head: &Arc<Head>, range: Range) -> Result<Blocks, RpcError> {
+    fn blocks(
+        &self,
+        context: &Context,
+        head: &Arc<Head>,
+        range: Range,
+    ) -> Result<Blocks, RpcError> {
         let (from, to) = match range {
             Range::Block(hash) => {
                 let block = context.chain.block(head, BlockId::Hash(hash))?;
                 let block = block.ok_or_else(|| RpcError::server("unknown block"))?;
-                return Ok(Blocks { old: Vec::new(), held: vec![block] });
+                return Ok(Blocks {
+                    old: Vec::new(),
+                    held: vec![block],
+                });
             }
             Range::Between(from, to) => (from, to),
         };
         if from == BlockId::Pending || to == BlockId::Pending {
             return Err(pending_logs());
         }
-        let number = |id| context.chain.number(head, id).ok_or_else(|| RpcError::server("unknown block"));
+        let number = |id| {
+            context
+                .chain
+                .number(head, id)
+                .ok_or_else(|| RpcError::server("unknown block"))
+        };
         let (from, to) = (number(from)?, number(to)?);
         if from > to {
             return Err(invalid_range());
         }
         if to > head.number() {
-            return Err(RpcError::invalid_params("block range extends beyond current head block"));
+            return Err(RpcError::invalid_params(
+                "block range extends beyond current head block",
+            ));
         }
         let oldest = context.chain.oldest(head);
         // The genesis block has no logs.
@@ -285,7 +340,12 @@ impl<'c> LogResponse<'c> {
         // The size of logs is known before they are written.
         let mut out = context.writer(usize::MAX);
         out.push(b'[');
-        Self { config: &context.config, out, logs: 0, size: 0 }
+        Self {
+            config: &context.config,
+            out,
+            logs: 0,
+            size: 0,
+        }
     }
 
     /// Counts a log of `size` bytes, or refuses a response that is too large.
@@ -294,7 +354,9 @@ impl<'c> LogResponse<'c> {
         self.size += size;
         let max_logs = self.config.max_logs;
         if self.logs > max_logs {
-            let what = format!("query returned more than {max_logs} results; narrow the range (up to block {block})");
+            let what = format!(
+                "query returned more than {max_logs} results; narrow the range (up to block {block})"
+            );
             return Err(RpcError::invalid_params(what));
         }
         let max_bytes = self.config.max_batch_response;
@@ -308,7 +370,9 @@ impl<'c> LogResponse<'c> {
 
     /// The error for a response for which there is no memory.
     fn check(&self) -> Result<(), RpcError> {
-        self.out.check().map_err(|error| RpcError::does_not_fit(error, "narrow the range"))
+        self.out
+            .check()
+            .map_err(|error| RpcError::does_not_fit(error, "narrow the range"))
     }
 
     /// Writes a counted log.
@@ -321,7 +385,10 @@ impl<'c> LogResponse<'c> {
 
     fn end(mut self) -> Result<Logs, RpcError> {
         self.out.push(b']');
-        let written = self.out.finish().map_err(|error| RpcError::does_not_fit(error, "narrow the range"))?;
+        let written = self
+            .out
+            .finish()
+            .map_err(|error| RpcError::does_not_fit(error, "narrow the range"))?;
         Ok(written.into())
     }
 }
@@ -335,7 +402,9 @@ fn invalid_range() -> RpcError {
 }
 
 fn out_of_time(block: u64) -> RpcError {
-    RpcError::timeout(format!("execution timeout; narrow the range (up to block {block})"))
+    RpcError::timeout(format!(
+        "execution timeout; narrow the range (up to block {block})"
+    ))
 }
 
 /// The approximate length of a log as JSON.

@@ -30,7 +30,9 @@ pub(super) use call::estimate_at;
 pub(super) use fee::suggested_tip;
 pub(super) use log_filter::{LogFilter, Range as LogRange};
 pub(super) use overrides::BlockOverrides;
-pub(super) use render::{RpcBlock, RpcHeader, RpcReceipt, RpcTransaction, write_mined_briefly, write_withdrawal};
+pub(super) use render::{
+    RpcBlock, RpcHeader, RpcReceipt, RpcTransaction, write_mined_briefly, write_withdrawal,
+};
 pub(super) use request::{TransactionRequest, field};
 pub(super) use sign::{recover_message, sign_message};
 pub(super) use submit::{BLOB_TYPE, estimate_apart, fill, send_impersonated, send_raw_transaction};
@@ -40,10 +42,13 @@ pub(super) use typed_data::check_typed_data;
 use super::{Context, OnFork, RpcError, Table, hex::Quantity};
 
 pub(super) fn methods(table: &mut Table) {
+    table.read("eth_chainId", chain_id, OnFork::Node).describe(
+        [],
+        "The chain id that transactions are signed for (EIP-155).",
+    );
     table
-        .read("eth_chainId", chain_id, OnFork::Node)
-        .describe([], "The chain id that transactions are signed for (EIP-155).");
-    table.read("eth_syncing", syncing, OnFork::Node).describe([], "Whether the node is catching up. Always false.");
+        .read("eth_syncing", syncing, OnFork::Node)
+        .describe([], "Whether the node is catching up. Always false.");
     access_list::methods(table);
     account::methods(table);
     block::methods(table);

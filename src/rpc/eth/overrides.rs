@@ -39,7 +39,9 @@ impl Param for StateOverrides {
         accounts
             .into_iter()
             .map(|(address, raw)| {
-                account(raw.get(), rules).map(|account| (address, account)).map_err(|what| format!("{address}: {what}"))
+                account(raw.get(), rules)
+                    .map(|account| (address, account))
+                    .map_err(|what| format!("{address}: {what}"))
             })
             .collect()
     }
@@ -63,15 +65,23 @@ fn account(json: &str, rules: ParamRules) -> Result<AccountOverride, String> {
     if raw.state.is_some() && raw.state_diff.is_some() {
         return Err("has both 'state' and 'stateDiff'".to_owned());
     }
-    let slots =
-        |slots: BTreeMap<B256, B256>| slots.into_iter().map(|(slot, value)| (slot.into(), value.into())).collect();
+    let slots = |slots: BTreeMap<B256, B256>| {
+        slots
+            .into_iter()
+            .map(|(slot, value)| (slot.into(), value.into()))
+            .collect()
+    };
     Ok(AccountOverride {
         balance: field("balance", raw.balance, rules)?,
         nonce: field("nonce", raw.nonce, rules)?,
         code: field::<Bytes>("code", raw.code, rules)?,
         state: raw.state.map(slots),
         state_diff: raw.state_diff.map(slots).unwrap_or_default(),
-        move_precompile_to: field("movePrecompileToAddress", raw.move_precompile_to_address, rules)?,
+        move_precompile_to: field(
+            "movePrecompileToAddress",
+            raw.move_precompile_to_address,
+            rules,
+        )?,
     })
 }
 
@@ -115,7 +125,8 @@ impl Param for BlockOverrides {
     fn read(json: &str, rules: ParamRules) -> Result<Self, String> {
         let raw: RawBlockOverrides<'_> = params::fields(json)?;
         // Clients may send any number of 256 bits; no chain gets beyond 64 bits.
-        let number = field::<U256>("number", raw.number, rules)?.map(|number| number.saturating_to());
+        let number =
+            field::<U256>("number", raw.number, rules)?.map(|number| number.saturating_to());
         Ok(Self {
             number,
             time: field("time", raw.time, rules)?,
@@ -126,7 +137,10 @@ impl Param for BlockOverrides {
             blob_base_fee: field("blobBaseFee", raw.blob_base_fee, rules)?,
             difficulty: field("difficulty", raw.difficulty, rules)?,
             beacon_root: field("beaconRoot", raw.beacon_root, rules)?,
-            withdrawals: raw.withdrawals.map(|raw| params::shape(raw.get())).transpose()?,
+            withdrawals: raw
+                .withdrawals
+                .map(|raw| params::shape(raw.get()))
+                .transpose()?,
         })
     }
 
@@ -149,9 +163,13 @@ impl Param for BlockOverrides {
 impl BlockOverrides {
     /// Applies the overrides to the environment of the call.
     pub fn apply(&self, environment: &mut Environment) -> Result<(), RpcError> {
-        for (name, given) in [("beaconRoot", self.beacon_root.is_some()), ("withdrawals", self.withdrawals.is_some())] {
+        for (name, given) in [
+            ("beaconRoot", self.beacon_root.is_some()),
+            ("withdrawals", self.withdrawals.is_some()),
+        ] {
             if given {
-                let message = format!("block override \"{name}\" is not supported for this RPC method");
+                let message =
+                    format!("block override \"{name}\" is not supported for this RPC method");
                 return Err(RpcError::server(message));
             }
         }

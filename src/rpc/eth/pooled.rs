@@ -27,15 +27,27 @@ pub(super) fn methods(table: &mut Table) {
 }
 
 /// The executable transactions of the node's accounts.
-fn pending_transactions(context: &Context, (): ()) -> Result<WrittenAs<Vec<RpcTransaction>>, RpcError> {
+fn pending_transactions(
+    context: &Context,
+    (): (),
+) -> Result<WrittenAs<Vec<RpcTransaction>>, RpcError> {
     // Impersonated accounts have no key.
-    let accounts = context.keyring.addresses().into_iter().filter(|account| context.keyring.get(*account).is_some());
+    let accounts = context
+        .keyring
+        .addresses()
+        .into_iter()
+        .filter(|account| context.keyring.get(*account).is_some());
     let own = accounts.flat_map(|account| context.chain.pool().content_of(account));
     let executable = own.filter_map(|(pooled, executable)| executable.then_some(pooled));
     let mut out = context.writer(context.config.max_batch_response);
-    array(&mut out, executable, |pooled, out| RpcTransaction::Waiting(pooled.transaction.clone()).write(out));
+    array(&mut out, executable, |pooled, out| {
+        RpcTransaction::Waiting(pooled.transaction.clone()).write(out)
+    });
     let advice = "ask for one account with txpool_contentFrom";
-    Ok(out.finish().map_err(|error| RpcError::does_not_fit(error, advice))?.into())
+    Ok(out
+        .finish()
+        .map_err(|error| RpcError::does_not_fit(error, advice))?
+        .into())
 }
 
 /// Whether a transaction is the one that a request describes.
@@ -46,14 +58,33 @@ fn is_described(tx: &Envelope, request: &TransactionRequest) -> bool {
         && tx.value() == request.value.unwrap_or_default()
         && *tx.input() == request.input.clone().unwrap_or_default()
         && request.gas.is_none_or(|gas| gas == tx.gas_limit())
-        && request.gas_price.is_none_or(|price| tx.gas_price() == Some(price))
-        && request.max_fee_per_gas.is_none_or(|fee| dynamic(tx.max_fee_per_gas()) == Some(fee))
-        && request.max_priority_fee_per_gas.is_none_or(|fee| tip == Some(fee))
-        && request.access_list.as_ref().is_none_or(|list| tx.access_list() == Some(list))
-        && request.authorization_list.as_deref().is_none_or(|list| tx.authorization_list() == Some(list))
-        && request.blob_versioned_hashes.as_deref().is_none_or(|hashes| tx.blob_versioned_hashes() == Some(hashes))
-        && request.max_fee_per_blob_gas.is_none_or(|fee| tx.max_fee_per_blob_gas() == Some(fee))
-        && request.transaction_type.is_none_or(|wanted| wanted == u64::from(tx.tx_type() as u8))
+        && request
+            .gas_price
+            .is_none_or(|price| tx.gas_price() == Some(price))
+        && request
+            .max_fee_per_gas
+            .is_none_or(|fee| dynamic(tx.max_fee_per_gas()) == Some(fee))
+        && request
+            .max_priority_fee_per_gas
+            .is_none_or(|fee| tip == Some(fee))
+        && request
+            .access_list
+            .as_ref()
+            .is_none_or(|list| tx.access_list() == Some(list))
+        && request
+            .authorization_list
+            .as_deref()
+            .is_none_or(|list| tx.authorization_list() == Some(list))
+        && request
+            .blob_versioned_hashes
+            .as_deref()
+            .is_none_or(|hashes| tx.blob_versioned_hashes() == Some(hashes))
+        && request
+            .max_fee_per_blob_gas
+            .is_none_or(|fee| tx.max_fee_per_blob_gas() == Some(fee))
+        && request
+            .transaction_type
+            .is_none_or(|wanted| wanted == u64::from(tx.tx_type() as u8))
 }
 
 /// Replaces a waiting transaction by one with another gas price or gas limit.
@@ -61,16 +92,32 @@ async fn resend(
     context: Arc<Context>,
     (request, gas_price, gas): (TransactionRequest, Option<u128>, Option<u64>),
 ) -> Result<B256, RpcError> {
-    let from = request.from.ok_or_else(|| RpcError::invalid_params("params[0].from: missing"))?;
-    let nonce = request.nonce.ok_or_else(|| RpcError::server("missing transaction nonce in transaction spec"))?;
-    let waiting = context.chain.pool().content_of(from).into_iter().map(|(pooled, _)| pooled);
-    let found = waiting.map(|pooled| pooled.transaction.clone()).find(|own| own.envelope.nonce() == nonce);
+    let from = request
+        .from
+        .ok_or_else(|| RpcError::invalid_params("params[0].from: missing"))?;
+    let nonce = request
+        .nonce
+        .ok_or_else(|| RpcError::server("missing transaction nonce in transaction spec"))?;
+    let waiting = context
+        .chain
+        .pool()
+        .content_of(from)
+        .into_iter()
+        .map(|(pooled, _)| pooled);
+    let found = waiting
+        .map(|pooled| pooled.transaction.clone())
+        .find(|own| own.envelope.nonce() == nonce);
     let old = found.filter(|own| is_described(&own.envelope, &request));
-    let old = old.ok_or_else(|| RpcError::server(format!("transaction {nonce} of {from} not found")))?;
+    let old =
+        old.ok_or_else(|| RpcError::server(format!("transaction {nonce} of {from} not found")))?;
     let tx = &old.envelope;
     let price = gas_price.filter(|price| *price > 0);
     let (fixed, fee, tip) = match tx.is_dynamic_fee() {
-        true => (None, price.or(Some(tx.max_fee_per_gas())), price.or(tx.max_priority_fee_per_gas())),
+        true => (
+            None,
+            price.or(Some(tx.max_fee_per_gas())),
+            price.or(tx.max_priority_fee_per_gas()),
+        ),
         false => (price.or(tx.gas_price()), None, None),
     };
     let replacement = TransactionRequest {
@@ -78,7 +125,10 @@ async fn resend(
         gas_price: fixed,
         max_fee_per_gas: fee,
         max_priority_fee_per_gas: tip,
-        access_list: tx.access_list().cloned().filter(|_| tx.is_eip2930() || tx.is_dynamic_fee()),
+        access_list: tx
+            .access_list()
+            .cloned()
+            .filter(|_| tx.is_eip2930() || tx.is_dynamic_fee()),
         authorization_list: tx.authorization_list().map(<[_]>::to_vec),
         blob_versioned_hashes: tx.blob_versioned_hashes().map(<[_]>::to_vec),
         transaction_type: None,

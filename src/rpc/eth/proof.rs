@@ -23,7 +23,10 @@ pub(super) fn methods(table: &mut Table) {
     );
     table
         .execute("eth_getStorageValues", storage_values, OnFork::State)
-        .describe(["slots by address", "block"], "The values of many storage slots, at most 1024.");
+        .describe(
+            ["slots by address", "block"],
+            "The values of many storage slots, at most 1024.",
+        );
 }
 
 /// The maximum number of slots in one request, as in geth.
@@ -40,7 +43,10 @@ impl Param for ProofKey {
     fn read(json: &str, rules: ParamRules) -> Result<Self, String> {
         let index = params::SlotIndex::read(json, rules)?.0;
         // In quotes.
-        Ok(Self { index, is_hash: json.len() == 68 })
+        Ok(Self {
+            index,
+            is_hash: json.len() == 68,
+        })
     }
 
     fn schema() -> Value {
@@ -62,7 +68,9 @@ fn proof(
     (address, keys, block): (Address, Vec<ProofKey>, Option<BlockId>),
 ) -> Result<RpcProof, RpcError> {
     if keys.len() > MAX_SLOTS {
-        return Err(RpcError::invalid_params(format!("params[1]: too many slots (max {MAX_SLOTS})")));
+        return Err(RpcError::invalid_params(format!(
+            "params[1]: too many slots (max {MAX_SLOTS})"
+        )));
     }
     let state = context.chain.view(block.unwrap_or(BlockId::Latest))?.state;
     let slots: Vec<U256> = keys.iter().map(|key| key.index).collect();
@@ -71,7 +79,12 @@ fn proof(
                        history in memory";
         return Err(RpcError::server(message));
     }
-    Ok(RpcProof { address, exists: state.get(address)?.is_some(), proof: state.prove(address, &slots), keys })
+    Ok(RpcProof {
+        address,
+        exists: state.get(address)?.is_some(),
+        proof: state.prove(address, &slots),
+        keys,
+    })
 }
 
 impl Json for RpcProof {
@@ -87,14 +100,21 @@ impl Json for RpcProof {
             .member("codeHash", &of_existing(proof.code_hash))
             .member("nonce", &Quantity(proof.nonce))
             .member("storageHash", &of_existing(proof.storage_root));
-        array(object.name("storageProof"), self.keys.iter().zip(&proof.slots), |(key, slot), out| {
-            let mut object = Object::begin(out);
-            match key.is_hash {
-                true => object.member("key", &B256::from(key.index)),
-                false => object.member("key", &Quantity(key.index)),
-            };
-            object.member("value", &Quantity(slot.value)).member("proof", &slot.nodes).end();
-        });
+        array(
+            object.name("storageProof"),
+            self.keys.iter().zip(&proof.slots),
+            |(key, slot), out| {
+                let mut object = Object::begin(out);
+                match key.is_hash {
+                    true => object.member("key", &B256::from(key.index)),
+                    false => object.member("key", &Quantity(key.index)),
+                };
+                object
+                    .member("value", &Quantity(slot.value))
+                    .member("proof", &slot.nodes)
+                    .end();
+            },
+        );
         object.end();
     }
 }
@@ -108,7 +128,10 @@ impl Param for StorageRequest {
         let slot = |slot: &&RawValue| params::SlotIndex::read(slot.get(), rules);
         let accounts = by_account.iter().map(|(address, slots)| {
             let slots: Result<_, String> = slots.iter().map(slot).collect();
-            Ok((*address, slots.map_err(|what| format!("{address}: {what}"))?))
+            Ok((
+                *address,
+                slots.map_err(|what| format!("{address}: {what}"))?,
+            ))
         });
         accounts.collect::<Result<_, String>>().map(Self)
     }
@@ -141,12 +164,16 @@ fn storage_values(
         return Err(RpcError::invalid_params("empty request"));
     }
     if slots > MAX_SLOTS {
-        return Err(RpcError::invalid_params(format!("too many slots (max {MAX_SLOTS})")));
+        return Err(RpcError::invalid_params(format!(
+            "too many slots (max {MAX_SLOTS})"
+        )));
     }
     let state = context.chain.view(block.unwrap_or(BlockId::Latest))?.state;
     let values = request.0.into_iter().map(|(address, slots)| {
-        let values: Result<_, RpcError> =
-            slots.iter().map(|slot| Ok(B256::from(state.storage(address, slot.0)?))).collect();
+        let values: Result<_, RpcError> = slots
+            .iter()
+            .map(|slot| Ok(B256::from(state.storage(address, slot.0)?)))
+            .collect();
         values.map(|values| (address, values))
     });
     Ok(StorageValues(values.collect::<Result<_, RpcError>>()?))

@@ -84,17 +84,25 @@ pub(in crate::rpc) fn field<P: Param>(
     rules: ParamRules,
 ) -> Result<Option<P>, String> {
     let given = raw.filter(|raw| raw.get() != "null");
-    given.map(|raw| P::read(raw.get(), rules).map_err(|what| format!("{name}: {what}"))).transpose()
+    given
+        .map(|raw| P::read(raw.get(), rules).map_err(|what| format!("{name}: {what}")))
+        .transpose()
 }
 
-fn shaped<T: serde::de::DeserializeOwned>(name: &str, raw: Option<&RawValue>) -> Result<Option<T>, String> {
+fn shaped<T: serde::de::DeserializeOwned>(
+    name: &str,
+    raw: Option<&RawValue>,
+) -> Result<Option<T>, String> {
     let given = raw.filter(|raw| raw.get() != "null");
-    given.map(|raw| params::shape(raw.get()).map_err(|what| format!("{name}: {what}"))).transpose()
+    given
+        .map(|raw| params::shape(raw.get()).map_err(|what| format!("{name}: {what}")))
+        .transpose()
 }
 
 impl Param for u128 {
     fn read(json: &str, rules: ParamRules) -> Result<Self, String> {
-        u128::try_from(U256::read(json, rules)?).map_err(|_| "expected a quantity of at most 128 bits".to_owned())
+        u128::try_from(U256::read(json, rules)?)
+            .map_err(|_| "expected a quantity of at most 128 bits".to_owned())
     }
 
     fn schema() -> Value {
@@ -106,7 +114,10 @@ impl Param for TransactionRequest {
     fn read(json: &str, rules: ParamRules) -> Result<Self, String> {
         let raw: RawTransactionRequest<'_> = serde_json::from_str(json)
             .map_err(|_| format!("expected a transaction object, got {}", params::kind(json)))?;
-        let (data, input) = (field::<Bytes>("data", raw.data, rules)?, field::<Bytes>("input", raw.input, rules)?);
+        let (data, input) = (
+            field::<Bytes>("data", raw.data, rules)?,
+            field::<Bytes>("input", raw.input, rules)?,
+        );
         if let (Some(data), Some(input)) = (&data, &input)
             && data != input
         {
@@ -118,7 +129,11 @@ impl Param for TransactionRequest {
             gas: field("gas", raw.gas, rules)?,
             gas_price: field("gasPrice", raw.gas_price, rules)?,
             max_fee_per_gas: field("maxFeePerGas", raw.max_fee_per_gas, rules)?,
-            max_priority_fee_per_gas: field("maxPriorityFeePerGas", raw.max_priority_fee_per_gas, rules)?,
+            max_priority_fee_per_gas: field(
+                "maxPriorityFeePerGas",
+                raw.max_priority_fee_per_gas,
+                rules,
+            )?,
             value: field("value", raw.value, rules)?,
             input: input.or(data),
             nonce: field("nonce", raw.nonce, rules)?,
@@ -127,7 +142,10 @@ impl Param for TransactionRequest {
             transaction_type: field("type", raw.transaction_type, rules)?,
             blob_versioned_hashes: field("blobVersionedHashes", raw.blob_versioned_hashes, rules)?,
             max_fee_per_blob_gas: field("maxFeePerBlobGas", raw.max_fee_per_blob_gas, rules)?,
-            has_sidecar: [raw.blobs, raw.commitments, raw.proofs].iter().flatten().any(|raw| raw.get() != "null"),
+            has_sidecar: [raw.blobs, raw.commitments, raw.proofs]
+                .iter()
+                .flatten()
+                .any(|raw| raw.get() != "null"),
             authorization_list: shaped("authorizationList", raw.authorization_list)?,
         })
     }
@@ -141,8 +159,9 @@ impl Param for TransactionRequest {
             "maxFeePerBlobGas": u128::schema(), "authorizationList": {"type": "array"},
         });
         let nullable = properties.as_object().into_iter().flatten();
-        let properties: serde_json::Map<_, _> =
-            nullable.map(|(name, own)| (name.clone(), schema::or_null(own.clone()))).collect();
+        let properties: serde_json::Map<_, _> = nullable
+            .map(|(name, own)| (name.clone(), schema::or_null(own.clone())))
+            .collect();
         json!({"type": "object", "properties": properties})
     }
 }

@@ -30,36 +30,62 @@ pub(super) fn methods(table: &mut Table) {
         .describe(["address", "typed data"], "Signs typed data (EIP-712).");
     table
         .execute("eth_signTypedData_v3", sign_typed_data, OnFork::Node)
-        .describe(["address", "typed data"], "Signs typed data (EIP-712), like `eth_signTypedData`.");
+        .describe(
+            ["address", "typed data"],
+            "Signs typed data (EIP-712), like `eth_signTypedData`.",
+        );
     table
         .execute("eth_signTypedData_v4", sign_typed_data, OnFork::Node)
-        .describe(["address", "typed data"], "Signs typed data (EIP-712), like `eth_signTypedData`.");
+        .describe(
+            ["address", "typed data"],
+            "Signs typed data (EIP-712), like `eth_signTypedData`.",
+        );
     table
         .wait("eth_signTransaction", sign_transaction, OnFork::Node)
-        .describe(["transaction"], "Signs with a key that the node holds, without submitting.");
+        .describe(
+            ["transaction"],
+            "Signs with a key that the node holds, without submitting.",
+        );
     table
         .wait("eth_fillTransaction", fill_transaction, OnFork::Node)
-        .describe(["transaction"], "Fills in what a transaction leaves out, for the client to sign.");
+        .describe(
+            ["transaction"],
+            "Fills in what a transaction leaves out, for the client to sign.",
+        );
 }
 
 /// A signature over `hash` as 65 bytes, the last of them 27 or 28.
 fn sign_hash(context: &Context, address: Address, hash: B256) -> Result<Bytes, RpcError> {
-    let key = context.keyring.get(address).ok_or(SubmitError::UnknownAccount)?;
-    let signature = key.sign_prehash(&hash).map_err(|error| RpcError::server(error.to_string()))?;
+    let key = context
+        .keyring
+        .get(address)
+        .ok_or(SubmitError::UnknownAccount)?;
+    let signature = key
+        .sign_prehash(&hash)
+        .map_err(|error| RpcError::server(error.to_string()))?;
     Ok(signature.as_bytes().into())
 }
 
 /// Signs a message in a format that no transaction has (EIP-191).
-pub(in crate::rpc) fn sign_message(context: &Context, address: Address, message: &[u8]) -> Result<Bytes, RpcError> {
+pub(in crate::rpc) fn sign_message(
+    context: &Context,
+    address: Address,
+    message: &[u8],
+) -> Result<Bytes, RpcError> {
     sign_hash(context, address, eip191_hash_message(message))
 }
 
 /// The account that signed a message (EIP-191).
-pub(in crate::rpc) fn recover_message(message: &[u8], signature: &[u8]) -> Result<Address, RpcError> {
-    let signature =
-        Signature::from_raw(signature).map_err(|error| RpcError::invalid_params(format!("params[1]: {error}")))?;
+pub(in crate::rpc) fn recover_message(
+    message: &[u8],
+    signature: &[u8],
+) -> Result<Address, RpcError> {
+    let signature = Signature::from_raw(signature)
+        .map_err(|error| RpcError::invalid_params(format!("params[1]: {error}")))?;
     let signer = recover(&signature, eip191_hash_message(message));
-    signer.map(|(address, _)| address).ok_or_else(|| RpcError::invalid_params("params[1]: no key made this signature"))
+    signer
+        .map(|(address, _)| address)
+        .ok_or_else(|| RpcError::invalid_params("params[1]: no key made this signature"))
 }
 
 /// Signs a message with the key of an account that the node holds.
@@ -68,7 +94,10 @@ fn sign(context: &Context, (address, message): (Address, Bytes)) -> Result<Bytes
 }
 
 /// Signs typed data (EIP-712) with the key of an account that the node holds.
-fn sign_typed_data(context: &Context, (address, data): (Address, TypedMessage)) -> Result<Bytes, RpcError> {
+fn sign_typed_data(
+    context: &Context,
+    (address, data): (Address, TypedMessage),
+) -> Result<Bytes, RpcError> {
     let hash = data.signing_hash();
     let hash = hash.map_err(|error| RpcError::invalid_params(format!("params[1]: {error}")))?;
     sign_hash(context, address, hash)
@@ -99,8 +128,13 @@ async fn filled(
 }
 
 /// Signs a transaction without submitting it. What the request leaves out is filled in.
-async fn sign_transaction(context: Arc<Context>, (request,): (TransactionRequest,)) -> Result<Encoded, RpcError> {
-    let from = request.from.ok_or_else(|| RpcError::invalid_params("params[0].from: missing"))?;
+async fn sign_transaction(
+    context: Arc<Context>,
+    (request,): (TransactionRequest,),
+) -> Result<Encoded, RpcError> {
+    let from = request
+        .from
+        .ok_or_else(|| RpcError::invalid_params("params[0].from: missing"))?;
     if context.keyring.get(from).is_none() {
         return Err(SubmitError::UnknownAccount.into());
     }
@@ -109,8 +143,15 @@ async fn sign_transaction(context: Arc<Context>, (request,): (TransactionRequest
 }
 
 /// Fills in what a transaction leaves out, for the client to sign.
-async fn fill_transaction(context: Arc<Context>, (request,): (TransactionRequest,)) -> Result<Encoded, RpcError> {
+async fn fill_transaction(
+    context: Arc<Context>,
+    (request,): (TransactionRequest,),
+) -> Result<Encoded, RpcError> {
     let from = request.from.unwrap_or_default();
     let unsigned = filled(&context, request, from).await?;
-    Ok(Encoded(Arc::new(Transaction { envelope: without_signature(unsigned), sender: from, public_key: None })))
+    Ok(Encoded(Arc::new(Transaction {
+        envelope: without_signature(unsigned),
+        sender: from,
+        public_key: None,
+    })))
 }

@@ -12,7 +12,10 @@ use super::{
 };
 use crate::{
     block::LogPosition,
-    chain::{BlockId, MAX_SIMULATED_BLOCKS, PlannedCall, Simulated, SimulationError, SimulationOptions, simulate},
+    chain::{
+        BlockId, MAX_SIMULATED_BLOCKS, PlannedCall, Simulated, SimulationError, SimulationOptions,
+        simulate,
+    },
     evm::{StateOverrides, halt_message},
     rpc::{
         Context, OnFork, RpcError, Table,
@@ -25,10 +28,12 @@ use crate::{
 };
 
 pub(super) fn methods(table: &mut Table) {
-    table.apart("eth_simulateV1", simulate_v1, OnFork::State).describe(
-        ["payload", "block"],
-        "Simulates blocks of calls on top of a block, with overrides of blocks and accounts.",
-    );
+    table
+        .apart("eth_simulateV1", simulate_v1, OnFork::State)
+        .describe(
+            ["payload", "block"],
+            "Simulates blocks of calls on top of a block, with overrides of blocks and accounts.",
+        );
 }
 
 /// The first parameter.
@@ -72,9 +77,14 @@ impl Param for SimulationPayload {
         Ok(Self {
             blocks: field("blockStateCalls", raw.block_state_calls, rules)?.unwrap_or_default(),
             validation: field("validation", raw.validation, rules)?.unwrap_or_default(),
-            trace_transfers: field("traceTransfers", raw.trace_transfers, rules)?.unwrap_or_default(),
-            full_transactions: field("returnFullTransactions", raw.return_full_transactions, rules)?
+            trace_transfers: field("traceTransfers", raw.trace_transfers, rules)?
                 .unwrap_or_default(),
+            full_transactions: field(
+                "returnFullTransactions",
+                raw.return_full_transactions,
+                rules,
+            )?
+            .unwrap_or_default(),
         })
     }
 
@@ -111,7 +121,9 @@ fn simulate_v1(
     (payload, block): (SimulationPayload, Option<BlockId>),
 ) -> Result<Vec<SimulatedBlock>, RpcError> {
     if payload.blocks.is_empty() {
-        return Err(RpcError::invalid_params("params[0].blockStateCalls: empty input"));
+        return Err(RpcError::invalid_params(
+            "params[0].blockStateCalls: empty input",
+        ));
     }
     if payload.blocks.len() as u64 > MAX_SIMULATED_BLOCKS {
         return Err(SimulationError::TooManyBlocks.into());
@@ -120,15 +132,25 @@ fn simulate_v1(
     let chain_id = context.chain.params().chain_id;
     let planned = |request: TransactionRequest| {
         let (nonce, fixed_price) = (request.nonce, request.gas_price.is_some());
-        Ok(PlannedCall { call: request.into_call(chain_id)?, nonce, fixed_price })
+        Ok(PlannedCall {
+            call: request.into_call(chain_id)?,
+            nonce,
+            fixed_price,
+        })
     };
     let plans: Result<Vec<_>, RpcError> = payload
         .blocks
         .into_iter()
-        .map(|PayloadBlock { block, state, calls }| {
-            let calls: Result<Vec<_>, RpcError> = calls.into_iter().map(planned).collect();
-            Ok(block.into_plan(state, calls?))
-        })
+        .map(
+            |PayloadBlock {
+                 block,
+                 state,
+                 calls,
+             }| {
+                let calls: Result<Vec<_>, RpcError> = calls.into_iter().map(planned).collect();
+                Ok(block.into_plan(state, calls?))
+            },
+        )
         .collect();
     let is_over = context.time_limit();
     let options = SimulationOptions {
@@ -140,7 +162,10 @@ fn simulate_v1(
     };
     let simulated = simulate(&view, plans?, options)?;
     let full = payload.full_transactions;
-    Ok(simulated.into_iter().map(|simulated| SimulatedBlock { simulated, full }).collect())
+    Ok(simulated
+        .into_iter()
+        .map(|simulated| SimulatedBlock { simulated, full })
+        .collect())
 }
 
 /// A simulated block with the results of its calls.
@@ -153,8 +178,17 @@ impl Json for SimulatedBlock {
     fn write(&self, out: &mut JsonWriter) {
         let mut object = Object::begin(out);
         let block = self.simulated.block.clone();
-        RpcBlock { block, full: self.full, pending: false }.write_members(&mut object);
-        array(object.name("calls"), 0..self.simulated.calls.len(), |index, out| self.write_call(index, out));
+        RpcBlock {
+            block,
+            full: self.full,
+            pending: false,
+        }
+        .write_members(&mut object);
+        array(
+            object.name("calls"),
+            0..self.simulated.calls.len(),
+            |index, out| self.write_call(index, out),
+        );
         object.end();
     }
 }
@@ -169,14 +203,26 @@ impl SimulatedBlock {
         };
         let mut object = Object::begin(out);
         object.member("returnData", &output);
-        array(object.name("logs"), call.logs.iter().zip(call.first_log_index..), |(log, log_index), out| {
-            let transaction = &block.transactions[index];
-            let at = LogPosition { log, log_index, transaction, transaction_index: index as u64 };
-            write_log(block, at, false, out);
-        });
+        array(
+            object.name("logs"),
+            call.logs.iter().zip(call.first_log_index..),
+            |(log, log_index), out| {
+                let transaction = &block.transactions[index];
+                let at = LogPosition {
+                    log,
+                    log_index,
+                    transaction,
+                    transaction_index: index as u64,
+                };
+                write_log(block, at, false, out);
+            },
+        );
         object
             .member("gasUsed", &Quantity(gas.tx_gas_used()))
-            .member("maxUsedGas", &Quantity(gas.total_gas_spent().max(gas.floor_gas())))
+            .member(
+                "maxUsedGas",
+                &Quantity(gas.total_gas_spent().max(gas.floor_gas())),
+            )
             .member("status", &Quantity(u8::from(call.result.is_success())));
         match &call.result {
             ExecutionResult::Success { .. } => {}

@@ -5,7 +5,9 @@ use std::sync::Arc;
 use alloy_consensus::{Transaction as _, TxType};
 use alloy_primitives::{Address, B256, Bytes};
 
-use super::{call::estimate, fee::suggested_tip, overrides::BlockOverrides, request::TransactionRequest};
+use super::{
+    call::estimate, fee::suggested_tip, overrides::BlockOverrides, request::TransactionRequest,
+};
 use crate::{
     block::{GasPrice, Submission, Transaction, TransactionFields, UnsignedTransaction},
     chain::{Accepted, BlockId, SubmitError, View},
@@ -31,11 +33,16 @@ pub(super) fn methods(table: &mut Table) {
 
 /// Submits a signed transaction. With instant sealing it returns when the block is published; for a transaction that has
 /// to wait, as soon as the pool has it.
-pub(in crate::rpc) async fn send_raw_transaction(context: Arc<Context>, (raw,): (Bytes,)) -> Result<B256, RpcError> {
+pub(in crate::rpc) async fn send_raw_transaction(
+    context: Arc<Context>,
+    (raw,): (Bytes,),
+) -> Result<B256, RpcError> {
     let accepted = if raw.first() == Some(&BLOB_TYPE) {
         // Blobs take long to verify.
         let own = context.clone();
-        context.apart_for_caller(move || Ok(own.chain.accept_raw(&raw)?)).await?
+        context
+            .apart_for_caller(move || Ok(own.chain.accept_raw(&raw)?))
+            .await?
     } else {
         context.chain.accept_raw(&raw)?
     };
@@ -47,11 +54,16 @@ pub(super) async fn send_transaction(
     context: Arc<Context>,
     (request,): (TransactionRequest,),
 ) -> Result<B256, RpcError> {
-    let from = request.from.ok_or_else(|| RpcError::invalid_params("params[0].from: missing"))?;
+    let from = request
+        .from
+        .ok_or_else(|| RpcError::invalid_params("params[0].from: missing"))?;
     if !context.keyring.can_sign(from) {
         return Err(SubmitError::UnknownAccount.into());
     }
-    send(context, request, from, |context, transaction| context.keyring.sign(from, transaction)).await
+    send(context, request, from, |context, transaction| {
+        context.keyring.sign(from, transaction)
+    })
+    .await
 }
 
 /// Submits a transaction of an impersonated account, without a signature.
@@ -59,8 +71,13 @@ pub(in crate::rpc) async fn send_impersonated(
     context: Arc<Context>,
     request: TransactionRequest,
 ) -> Result<B256, RpcError> {
-    let from = request.from.ok_or_else(|| RpcError::invalid_params("params[0].from: missing"))?;
-    send(context, request, from, |_, transaction| Ok(Transaction::impersonated(transaction, from))).await
+    let from = request
+        .from
+        .ok_or_else(|| RpcError::invalid_params("params[0].from: missing"))?;
+    send(context, request, from, |_, transaction| {
+        Ok(Transaction::impersonated(transaction, from))
+    })
+    .await
 }
 
 async fn send(
@@ -77,7 +94,10 @@ async fn send(
         // No other nonce may be chosen until the transaction is in the pool.
         let _turn = context.sending.lock().await;
         let transaction = sign(&context, fill(&context, request, from, gas)?)?;
-        context.chain.accept(Submission { transaction, sidecar: None })?
+        context.chain.accept(Submission {
+            transaction,
+            sidecar: None,
+        })?
     };
     settle(context, accepted).await
 }
@@ -87,7 +107,9 @@ async fn settle(context: Arc<Context>, accepted: Accepted) -> Result<B256, RpcEr
     let hash = context.chain.settled(accepted).await?;
     if context.config.throw_on_transaction_failure {
         let own = context.clone();
-        context.apart_for_caller(move || succeeded(&own, hash)).await?;
+        context
+            .apart_for_caller(move || succeeded(&own, hash))
+            .await?;
     }
     Ok(hash)
 }
@@ -96,19 +118,34 @@ async fn settle(context: Arc<Context>, accepted: Accepted) -> Result<B256, RpcEr
 fn succeeded(context: &Context, hash: B256) -> Result<(), RpcError> {
     let head = context.chain.head();
     let found = context.chain.transaction(&head, hash);
-    let failed = found.filter(|(block, index)| block.receipts.get(*index).is_some_and(|receipt| !receipt.succeeded()));
-    let Some((block, index)) = failed else { return Ok(()) };
-    let state = head.state_before(block.number()).map_err(|pruned| RpcError::server(pruned.to_string()))?;
+    let failed = found.filter(|(block, index)| {
+        block
+            .receipts
+            .get(*index)
+            .is_some_and(|receipt| !receipt.succeeded())
+    });
+    let Some((block, index)) = failed else {
+        return Ok(());
+    };
+    let state = head
+        .state_before(block.number())
+        .map_err(|pruned| RpcError::server(pruned.to_string()))?;
     let environment = head.environment_of(&block);
     let mut executor = BlockExecutor::begin(&head.params, &environment, &state, &*head)?.again();
     let mut last = Ok(Bytes::new());
     for transaction in block.transactions.iter().take(index + 1) {
         last = call_output(executor.execute(transaction)?);
     }
-    let to = block.transactions.get(index).and_then(|transaction| transaction.envelope.to());
+    let to = block
+        .transactions
+        .get(index)
+        .and_then(|transaction| transaction.envelope.to());
     last.map(drop).map_err(|error| {
         let error = context.explained(error, &View::newest(head.clone()), to);
-        RpcError { transaction: Some(hash), ..error }
+        RpcError {
+            transaction: Some(hash),
+            ..error
+        }
     })
 }
 
@@ -119,7 +156,15 @@ pub(in crate::rpc) async fn estimate_apart(
     block: Option<BlockId>,
 ) -> Result<u64, RpcError> {
     let own = context.clone();
-    let run = move || estimate(&own, request, block, &StateOverrides::new(), &BlockOverrides::default());
+    let run = move || {
+        estimate(
+            &own,
+            request,
+            block,
+            &StateOverrides::new(),
+            &BlockOverrides::default(),
+        )
+    };
     context.apart_for_caller(run).await
 }
 
@@ -136,24 +181,46 @@ pub(in crate::rpc) fn fill(
     request.check(chain_id)?;
     let transaction_type = request.transaction_type(next.rules.has(Fork::London))?;
     if transaction_type == TxType::Eip4844 {
-        return Err(RpcError::server("blob transactions have to be signed by the client"));
+        return Err(RpcError::server(
+            "blob transactions have to be signed by the client",
+        ));
     }
     // The pool first, then the head: a transaction that leaves the pool in between is in the head.
-    let nonce = match request.nonce.or_else(|| context.chain.pool().pending_nonce(from)) {
+    let nonce = match request
+        .nonce
+        .or_else(|| context.chain.pool().pending_nonce(from))
+    {
         Some(nonce) => nonce,
         None => context.chain.head().state.nonce(from)?,
     };
     let base_fee = u128::from(next.base_fee.unwrap_or(0));
     let gas_price = if matches!(transaction_type, TxType::Legacy | TxType::Eip2930) {
-        GasPrice::Fixed(request.gas_price.unwrap_or_else(|| base_fee + suggested_tip(&head)))
+        GasPrice::Fixed(
+            request
+                .gas_price
+                .unwrap_or_else(|| base_fee + suggested_tip(&head)),
+        )
     } else {
-        let suggested = || request.max_fee_per_gas.map_or(suggested_tip(&head), |max| suggested_tip(&head).min(max));
+        let suggested = || {
+            request
+                .max_fee_per_gas
+                .map_or(suggested_tip(&head), |max| suggested_tip(&head).min(max))
+        };
         let max_tip = request.max_priority_fee_per_gas.unwrap_or_else(suggested);
-        GasPrice::Dynamic { max_fee: request.max_fee_per_gas.unwrap_or(usual_max_fee(base_fee, max_tip)), max_tip }
+        GasPrice::Dynamic {
+            max_fee: request
+                .max_fee_per_gas
+                .unwrap_or(usual_max_fee(base_fee, max_tip)),
+            max_tip,
+        }
     };
     let is_legacy = transaction_type == TxType::Legacy;
     let chain_id = (!is_legacy || next.rules.has(Fork::SpuriousDragon)).then_some(chain_id);
-    let access_list = if is_legacy { None } else { Some(request.access_list.unwrap_or_default()) };
+    let access_list = if is_legacy {
+        None
+    } else {
+        Some(request.access_list.unwrap_or_default())
+    };
     let fields = TransactionFields {
         chain_id,
         nonce,

@@ -26,17 +26,37 @@ impl TransactionRequest {
             ("gasPrice", self.gas_price.is_some(), FIXED_PRICE),
             ("accessList", self.access_list.is_some(), ACCESS_LIST),
             ("maxFeePerGas", self.max_fee_per_gas.is_some(), DYNAMIC_FEES),
-            ("maxPriorityFeePerGas", self.max_priority_fee_per_gas.is_some(), DYNAMIC_FEES),
-            ("blobVersionedHashes", self.blob_versioned_hashes.is_some(), BLOBS),
-            ("maxFeePerBlobGas", self.max_fee_per_blob_gas.is_some(), BLOBS),
-            ("authorizationList", self.authorization_list.is_some(), AUTHORIZATIONS),
+            (
+                "maxPriorityFeePerGas",
+                self.max_priority_fee_per_gas.is_some(),
+                DYNAMIC_FEES,
+            ),
+            (
+                "blobVersionedHashes",
+                self.blob_versioned_hashes.is_some(),
+                BLOBS,
+            ),
+            (
+                "maxFeePerBlobGas",
+                self.max_fee_per_blob_gas.is_some(),
+                BLOBS,
+            ),
+            (
+                "authorizationList",
+                self.authorization_list.is_some(),
+                AUTHORIZATIONS,
+            ),
         ];
-        fields.into_iter().filter(|(_, given, _)| *given).map(|(name, _, types)| (name, types))
+        fields
+            .into_iter()
+            .filter(|(_, given, _)| *given)
+            .map(|(name, _, types)| (name, types))
     }
 
     /// The types that have every given field. Fields of one type with those of another are an error.
     fn types(&self) -> Result<Types, RpcError> {
-        let has_dynamic_fees = self.max_fee_per_gas.is_some() || self.max_priority_fee_per_gas.is_some();
+        let has_dynamic_fees =
+            self.max_fee_per_gas.is_some() || self.max_priority_fee_per_gas.is_some();
         if self.gas_price.is_some() && has_dynamic_fees {
             return Err(RpcError::server(TWO_PRICES));
         }
@@ -45,16 +65,32 @@ impl TransactionRequest {
             let both = *types.start().max(own.start())..=*types.end().min(own.end());
             if both.is_empty() {
                 let apart = |other: &Types| other.start() > own.end() || own.start() > other.end();
-                let other = self.typed_fields().find(|(_, other)| apart(other)).map_or("type", |(other, _)| other);
-                return Err(RpcError::server(format!("both {other} and {name} specified")));
+                let other = self
+                    .typed_fields()
+                    .find(|(_, other)| apart(other))
+                    .map_or("type", |(other, _)| other);
+                return Err(RpcError::server(format!(
+                    "both {other} and {name} specified"
+                )));
             }
             types = both;
         }
-        let Some(wanted) = self.transaction_type else { return Ok(types) };
-        let known = u8::try_from(wanted).ok().filter(|wanted| TxType::try_from(*wanted).is_ok());
-        let wanted = known.ok_or_else(|| RpcError::server(format!("transaction type {wanted:#x} is not supported")))?;
-        match self.typed_fields().find(|(_, types)| !types.contains(&wanted)) {
-            Some((name, _)) => Err(RpcError::server(format!("a transaction of type {wanted:#x} has no {name}"))),
+        let Some(wanted) = self.transaction_type else {
+            return Ok(types);
+        };
+        let known = u8::try_from(wanted)
+            .ok()
+            .filter(|wanted| TxType::try_from(*wanted).is_ok());
+        let wanted = known.ok_or_else(|| {
+            RpcError::server(format!("transaction type {wanted:#x} is not supported"))
+        })?;
+        match self
+            .typed_fields()
+            .find(|(_, types)| !types.contains(&wanted))
+        {
+            Some((name, _)) => Err(RpcError::server(format!(
+                "a transaction of type {wanted:#x} has no {name}"
+            ))),
             None => Ok(wanted..=wanted),
         }
     }
@@ -64,8 +100,14 @@ impl TransactionRequest {
     pub(super) fn transaction_type(&self, has_dynamic_fees: bool) -> Result<TxType, RpcError> {
         let types = self.types()?;
         let usual = TxType::Eip1559 as u8;
-        let chosen = if has_dynamic_fees && types.contains(&usual) { usual } else { *types.start() };
-        if !has_dynamic_fees && (self.max_fee_per_gas.is_some() || self.max_priority_fee_per_gas.is_some()) {
+        let chosen = if has_dynamic_fees && types.contains(&usual) {
+            usual
+        } else {
+            *types.start()
+        };
+        if !has_dynamic_fees
+            && (self.max_fee_per_gas.is_some() || self.max_priority_fee_per_gas.is_some())
+        {
             return Err(RpcError::server(
                 "maxFeePerGas and maxPriorityFeePerGas are not valid before London is active",
             ));
@@ -80,26 +122,37 @@ impl TransactionRequest {
         let only = |wanted: TxType| types == (wanted as u8..=wanted as u8);
         let is_creation = self.to.is_none();
         if self.has_sidecar {
-            let message = "\"blobs\" is not supported: blob transactions have to be signed by the client";
+            let message =
+                "\"blobs\" is not supported: blob transactions have to be signed by the client";
             return Err(RpcError::server(message));
         }
         if self.blob_versioned_hashes.is_some() && is_creation {
             return Err(RpcError::server("blob transaction of type create"));
         }
-        let is_of_blobs = self.blob_versioned_hashes.is_some() || self.transaction_type == Some(TxType::Eip4844 as u64);
-        if is_of_blobs && self.blob_versioned_hashes.as_ref().is_none_or(Vec::is_empty) {
+        let is_of_blobs = self.blob_versioned_hashes.is_some()
+            || self.transaction_type == Some(TxType::Eip4844 as u64);
+        if is_of_blobs
+            && self
+                .blob_versioned_hashes
+                .as_ref()
+                .is_none_or(Vec::is_empty)
+        {
             return Err(RpcError::server("blob transaction missing blob hashes"));
         }
         if only(TxType::Eip7702) && is_creation {
-            return Err(RpcError::server("set code transaction must not be a create transaction"));
+            return Err(RpcError::server(
+                "set code transaction must not be a create transaction",
+            ));
         }
         if only(TxType::Eip7702) && self.authorization_list.as_ref().is_none_or(Vec::is_empty) {
-            return Err(RpcError::server("EIP-7702 transaction with empty auth list"));
+            return Err(RpcError::server(
+                "EIP-7702 transaction with empty auth list",
+            ));
         }
         match self.chain_id {
-            Some(have) if have != chain_id => {
-                Err(RpcError::server(format!("chainId does not match node's (have={have}, want={chain_id})")))
-            }
+            Some(have) if have != chain_id => Err(RpcError::server(format!(
+                "chainId does not match node's (have={have}, want={chain_id})"
+            ))),
             _ => Ok(()),
         }
     }
@@ -121,9 +174,10 @@ mod tests {
                 "blobVersionedHashes" => format!(r#""blobVersionedHashes":[{hash}]"#),
                 "to" => format!(r#""to":"0x{}""#, "11".repeat(20)),
                 "blobs" | "commitments" | "proofs" => format!(r#""{field}":[]"#),
-                number => number
-                    .split_once('=')
-                    .map_or_else(|| format!(r#""{number}":"0x1""#), |(name, value)| format!(r#""{name}":"{value}""#)),
+                number => number.split_once('=').map_or_else(
+                    || format!(r#""{number}":"0x1""#),
+                    |(name, value)| format!(r#""{name}":"{value}""#),
+                ),
             })
             .collect();
         let rules = ParamRules::new(crate::rpc::Dialect::Network, false);
@@ -141,40 +195,92 @@ mod tests {
             ("type=0x1", TxType::Eip2930, TxType::Eip2930),
             ("type=0x1 gasPrice", TxType::Eip2930, TxType::Eip2930),
             ("authorizationList", TxType::Eip7702, TxType::Eip7702),
-            ("blobVersionedHashes accessList", TxType::Eip4844, TxType::Eip4844),
+            (
+                "blobVersionedHashes accessList",
+                TxType::Eip4844,
+                TxType::Eip4844,
+            ),
         ] {
             let request = request(fields);
             assert_eq!(request.transaction_type(true), Ok(dynamic), "{fields}");
             assert_eq!(request.transaction_type(false), Ok(fixed), "{fields}");
         }
-        for fields in ["maxFeePerGas", "maxPriorityFeePerGas", "maxFeePerGas accessList type=0x2"] {
-            assert_eq!(request(fields).transaction_type(true), Ok(TxType::Eip1559), "{fields}");
+        for fields in [
+            "maxFeePerGas",
+            "maxPriorityFeePerGas",
+            "maxFeePerGas accessList type=0x2",
+        ] {
+            assert_eq!(
+                request(fields).transaction_type(true),
+                Ok(TxType::Eip1559),
+                "{fields}"
+            );
             assert!(request(fields).transaction_type(false).is_err(), "{fields}");
         }
-        assert_eq!(request("maxFeePerGas authorizationList").transaction_type(true), Ok(TxType::Eip7702));
+        assert_eq!(
+            request("maxFeePerGas authorizationList").transaction_type(true),
+            Ok(TxType::Eip7702)
+        );
     }
 
     #[test]
     fn fields_of_different_types_are_an_error() {
         for (fields, expected) in [
             ("gasPrice maxFeePerGas", TWO_PRICES),
-            ("gasPrice maxPriorityFeePerGas authorizationList", TWO_PRICES),
-            ("gasPrice authorizationList", "both gasPrice and authorizationList specified"),
-            ("gasPrice blobVersionedHashes", "both gasPrice and blobVersionedHashes specified"),
-            ("gasPrice maxFeePerBlobGas", "both gasPrice and maxFeePerBlobGas specified"),
-            ("gasPrice accessList authorizationList", "both gasPrice and authorizationList specified"),
-            ("blobVersionedHashes authorizationList", "both blobVersionedHashes and authorizationList specified"),
-            ("type=0x0 accessList", "a transaction of type 0x0 has no accessList"),
-            ("type=0x0 maxFeePerGas", "a transaction of type 0x0 has no maxFeePerGas"),
-            ("type=0x2 gasPrice", "a transaction of type 0x2 has no gasPrice"),
-            ("type=0x2 authorizationList", "a transaction of type 0x2 has no authorizationList"),
-            ("type=0x4 blobVersionedHashes", "a transaction of type 0x4 has no blobVersionedHashes"),
+            (
+                "gasPrice maxPriorityFeePerGas authorizationList",
+                TWO_PRICES,
+            ),
+            (
+                "gasPrice authorizationList",
+                "both gasPrice and authorizationList specified",
+            ),
+            (
+                "gasPrice blobVersionedHashes",
+                "both gasPrice and blobVersionedHashes specified",
+            ),
+            (
+                "gasPrice maxFeePerBlobGas",
+                "both gasPrice and maxFeePerBlobGas specified",
+            ),
+            (
+                "gasPrice accessList authorizationList",
+                "both gasPrice and authorizationList specified",
+            ),
+            (
+                "blobVersionedHashes authorizationList",
+                "both blobVersionedHashes and authorizationList specified",
+            ),
+            (
+                "type=0x0 accessList",
+                "a transaction of type 0x0 has no accessList",
+            ),
+            (
+                "type=0x0 maxFeePerGas",
+                "a transaction of type 0x0 has no maxFeePerGas",
+            ),
+            (
+                "type=0x2 gasPrice",
+                "a transaction of type 0x2 has no gasPrice",
+            ),
+            (
+                "type=0x2 authorizationList",
+                "a transaction of type 0x2 has no authorizationList",
+            ),
+            (
+                "type=0x4 blobVersionedHashes",
+                "a transaction of type 0x4 has no blobVersionedHashes",
+            ),
             ("type=0x5", "transaction type 0x5 is not supported"),
             ("type=0x100", "transaction type 0x100 is not supported"),
         ] {
             let request = request(&format!("to {fields}"));
             assert_eq!(request.check(1).unwrap_err().message, expected, "{fields}");
-            assert_eq!(request.transaction_type(true).unwrap_err().message, expected, "{fields}");
+            assert_eq!(
+                request.transaction_type(true).unwrap_err().message,
+                expected,
+                "{fields}"
+            );
         }
     }
 
@@ -182,17 +288,38 @@ mod tests {
     fn the_rules_of_a_type_hold_in_calls_as_well() {
         for (fields, expected) in [
             ("blobVersionedHashes", "blob transaction of type create"),
-            ("authorizationList", "set code transaction must not be a create transaction"),
+            (
+                "authorizationList",
+                "set code transaction must not be a create transaction",
+            ),
             ("to type=0x3", "blob transaction missing blob hashes"),
             ("to type=0x4", "EIP-7702 transaction with empty auth list"),
-            ("to chainId=0x2", "chainId does not match node's (have=2, want=1)"),
-            ("to blobs", "\"blobs\" is not supported: blob transactions have to be signed by the client"),
-            ("to proofs", "\"blobs\" is not supported: blob transactions have to be signed by the client"),
+            (
+                "to chainId=0x2",
+                "chainId does not match node's (have=2, want=1)",
+            ),
+            (
+                "to blobs",
+                "\"blobs\" is not supported: blob transactions have to be signed by the client",
+            ),
+            (
+                "to proofs",
+                "\"blobs\" is not supported: blob transactions have to be signed by the client",
+            ),
         ] {
-            assert_eq!(request(fields).check(1).unwrap_err().message, expected, "{fields}");
+            assert_eq!(
+                request(fields).check(1).unwrap_err().message,
+                expected,
+                "{fields}"
+            );
         }
-        for fields in ["", "gasPrice", "to blobVersionedHashes", "to authorizationList", "to maxFeePerBlobGas chainId"]
-        {
+        for fields in [
+            "",
+            "gasPrice",
+            "to blobVersionedHashes",
+            "to authorizationList",
+            "to maxFeePerBlobGas chainId",
+        ] {
             assert_eq!(request(fields).check(1), Ok(()), "{fields}");
         }
     }

@@ -29,7 +29,9 @@ pub(super) struct TypedMessage {
 impl TypedMessage {
     /// Returns the hash that is signed.
     pub(super) fn signing_hash(&self) -> Result<B256, alloy_dyn_abi::Error> {
-        let Some(domain) = &self.domain else { return self.data.eip712_signing_hash() };
+        let Some(domain) = &self.domain else {
+            return self.data.eip712_signing_hash();
+        };
         let domain = domain.hash_struct()?;
         let mut signed = [b"\x19\x01", domain.as_slice()].concat();
         // A message that is a domain itself is left out, as by MetaMask.
@@ -44,21 +46,36 @@ impl TypedMessage {
         let mut value: Value = serde_json::from_str(text).ok()?;
         let message = value.as_object_mut()?.remove("domain")?;
         let data: TypedData = serde_json::from_value(value).ok()?;
-        let domain = TypedData { primary_type: DOMAIN.to_owned(), message, ..data.clone() };
-        Some(Self { data, domain: Some(domain) })
+        let domain = TypedData {
+            primary_type: DOMAIN.to_owned(),
+            message,
+            ..data.clone()
+        };
+        Some(Self {
+            data,
+            domain: Some(domain),
+        })
     }
 }
 
 impl Param for TypedMessage {
     fn read(json: &str, rules: ParamRules) -> Result<Self, String> {
-        let text = if json.starts_with('"') { &String::read(json, rules)? } else { json };
+        let text = if json.starts_with('"') {
+            &String::read(json, rules)?
+        } else {
+            json
+        };
         // The values of parameters were counted without those in texts.
         check_json(text.as_bytes()).map_err(|error| error.to_string())?;
         let read = params::shape(text).map(|data| Self { data, domain: None });
         let message = read.or_else(|error| Self::with_own_domain(text).ok_or(error))?;
         let types = Eip712Types::from(&message.data.resolver);
         let limit = MAX_TYPE_BYTES.min(MAX_HASHED_BYTES / json.len().max(1));
-        let mut budget = TypeBudget { types: &types, limit, bytes: limit };
+        let mut budget = TypeBudget {
+            types: &types,
+            limit,
+            bytes: limit,
+        };
         budget.spend(&message.data.primary_type, 0)?;
         if message.domain.is_some() {
             budget.spend(DOMAIN, 0)?;
@@ -75,18 +92,29 @@ impl Param for TypedMessage {
 #[cfg(feature = "internals")]
 pub(in crate::rpc) fn check_typed_data(json: &str) -> bool {
     let rules = ParamRules::new(crate::rpc::Dialect::Network, false);
-    let Ok(message) = TypedMessage::read(json, rules) else { return false };
-    let Ok(hash) = message.signing_hash() else { return false };
+    let Ok(message) = TypedMessage::read(json, rules) else {
+        return false;
+    };
+    let Ok(hash) = message.signing_hash() else {
+        return false;
+    };
     let text = Value::from(json).to_string();
     if json.starts_with('{')
         && let Ok(as_text) = TypedMessage::read(&text, rules)
     {
-        assert_eq!(as_text.signing_hash().ok(), Some(hash), "the text of an object has another hash");
+        assert_eq!(
+            as_text.signing_hash().ok(),
+            Some(hash),
+            "the text of an object has another hash"
+        );
     }
     // A domain of the standard is hashed alike by the types that it is given.
     let data = &message.data;
     if message.domain.is_none()
-        && data.resolver.encode_type(DOMAIN).is_ok_and(|declared| declared == data.domain.encode_type())
+        && data
+            .resolver
+            .encode_type(DOMAIN)
+            .is_ok_and(|declared| declared == data.domain.encode_type())
         && let Some(own) = TypedMessage::with_own_domain(json)
         && let Ok(own) = own.signing_hash()
     {
@@ -107,7 +135,9 @@ impl TypeBudget<'_> {
     fn spend(&mut self, kind: &str, depth: usize) -> Result<(), String> {
         let depth = depth + brackets(kind);
         if depth > MAX_NESTING {
-            return Err(format!("types contain themselves or are nested more than {MAX_NESTING} deep"));
+            return Err(format!(
+                "types contain themselves or are nested more than {MAX_NESTING} deep"
+            ));
         }
         let left = self.bytes.checked_sub(kind.len() + 1);
         let limit = self.limit;

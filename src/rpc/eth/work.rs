@@ -13,7 +13,9 @@ use crate::{
 };
 
 pub(super) fn methods(table: &mut Table) {
-    table.read("eth_hashrate", hashrate, OnFork::Node).describe([], "The hash rate: zero.");
+    table
+        .read("eth_hashrate", hashrate, OnFork::Node)
+        .describe([], "The hash rate: zero.");
     table
         .read("eth_mining", mining, OnFork::Node)
         .describe([], "Whether the node seals blocks without being asked to.");
@@ -22,14 +24,25 @@ pub(super) fn methods(table: &mut Table) {
         .describe([], "The version of the peer-to-peer protocol, as in anvil.");
     table
         .read("eth_networkId", network_id, OnFork::Node)
-        .describe([], "The network id, which is the chain id, as a decimal number.");
-    table.read("eth_getWork", work, OnFork::Node).describe([], "Refused: blocks need no proof of work.");
+        .describe(
+            [],
+            "The network id, which is the chain id, as a decimal number.",
+        );
+    table
+        .read("eth_getWork", work, OnFork::Node)
+        .describe([], "Refused: blocks need no proof of work.");
     table
         .read("eth_submitWork", submit_work, OnFork::Node)
-        .describe(["nonce", "pow hash", "digest"], "Refused: blocks need no proof of work.");
+        .describe(
+            ["nonce", "pow hash", "digest"],
+            "Refused: blocks need no proof of work.",
+        );
     table
         .read("eth_submitHashrate", submit_hashrate, OnFork::Node)
-        .describe(["hashes per second", "client id"], "Refused: blocks need no proof of work.");
+        .describe(
+            ["hashes per second", "client id"],
+            "Refused: blocks need no proof of work.",
+        );
 }
 
 /// The hash rate: zero.

@@ -58,19 +58,30 @@ pub(super) fn check_tokens(query: &str) -> Result<usize, String> {
         match first {
             b'{' | b'[' | b'(' => depth += 1,
             b'}' | b']' | b')' => depth = depth.saturating_sub(1),
-            b'#' => rest = after.iter().position(|byte| *byte == b'\n').map_or(&[], |end| &after[end..]),
+            b'#' => {
+                rest = after
+                    .iter()
+                    .position(|byte| *byte == b'\n')
+                    .map_or(&[], |end| &after[end..])
+            }
             b'"' => rest = after_text(after),
             _ => {}
         }
         // The parser calls itself at each.
         if depth > MAX_NESTING {
-            return Err(format!("the query has more than {MAX_NESTING} nested brackets"));
+            return Err(format!(
+                "the query has more than {MAX_NESTING} nested brackets"
+            ));
         }
         if tokens > MAX_TOKENS {
             return Err(format!("the query has more than {MAX_TOKENS} tokens"));
         }
     }
-    Ok(if tokens > FEW_TOKENS { tokens * TOKEN_BYTES } else { 0 })
+    Ok(if tokens > FEW_TOKENS {
+        tokens * TOKEN_BYTES
+    } else {
+        0
+    })
 }
 
 /// Returns what follows a text of which the first quotation mark was read.
@@ -131,18 +142,28 @@ impl<'d> Measure<'d> {
                         return Err(format!("the name {shown}… has more than {MAX_NAME} bytes"));
                     }
                     let within = self.set(&field.node.selection_set.node)?;
-                    QuerySize { depth: within.depth + 1, ..within }
+                    QuerySize {
+                        depth: within.depth + 1,
+                        ..within
+                    }
                 }
                 Selection::InlineFragment(inline) => self.set(&inline.node.selection_set.node)?,
-                Selection::FragmentSpread(spread) => self.fragment(&spread.node.fragment_name.node)?,
+                Selection::FragmentSpread(spread) => {
+                    self.fragment(&spread.node.fragment_name.node)?
+                }
             };
             one.selections = one.selections.saturating_add(1);
             whole.add(one);
             if whole.depth > MAX_DEPTH {
-                return Err(format!("the query has depth {}, which exceeds the maximum of {MAX_DEPTH}", whole.depth));
+                return Err(format!(
+                    "the query has depth {}, which exceeds the maximum of {MAX_DEPTH}",
+                    whole.depth
+                ));
             }
             if whole.selections > MAX_SELECTIONS {
-                return Err(format!("the query has more than {MAX_SELECTIONS} selections"));
+                return Err(format!(
+                    "the query has more than {MAX_SELECTIONS} selections"
+                ));
             }
         }
         Ok(whole)
@@ -155,7 +176,9 @@ impl<'d> Measure<'d> {
             None => {}
         }
         // An unknown fragment is reported by the validation.
-        let Some(fragment) = self.fragments.get(name) else { return Ok(QuerySize::default()) };
+        let Some(fragment) = self.fragments.get(name) else {
+            return Ok(QuerySize::default());
+        };
         self.known.insert(name, None);
         let extent = self.set(&fragment.node.selection_set.node)?;
         self.known.insert(name, Some(extent));
@@ -168,7 +191,10 @@ pub(super) fn check_selections(document: &ExecutableDocument) -> Result<(), Stri
     if document.fragments.len() > MAX_FRAGMENTS {
         return Err(format!("the query has more than {MAX_FRAGMENTS} fragments"));
     }
-    let mut measure = Measure { fragments: &document.fragments, known: HashMap::new() };
+    let mut measure = Measure {
+        fragments: &document.fragments,
+        known: HashMap::new(),
+    };
     // Unused fragments are validated as well.
     let names: Vec<&Name> = document.fragments.keys().collect();
     for name in names {
@@ -179,7 +205,9 @@ pub(super) fn check_selections(document: &ExecutableDocument) -> Result<(), Stri
         whole.add(measure.set(&operation.node.selection_set.node)?);
     }
     match whole.selections > MAX_SELECTIONS {
-        true => Err(format!("the query has more than {MAX_SELECTIONS} selections")),
+        true => Err(format!(
+            "the query has more than {MAX_SELECTIONS} selections"
+        )),
         false => Ok(()),
     }
 }
@@ -227,7 +255,11 @@ pub(super) fn shortened(mut error: ServerError) -> ServerError {
 }
 
 impl QueryLimits {
-    pub(super) fn new(is_over: Box<dyn Fn() -> bool + Send + Sync>, max_bytes: usize, budget: Budget) -> Self {
+    pub(super) fn new(
+        is_over: Box<dyn Fn() -> bool + Send + Sync>,
+        max_bytes: usize,
+        budget: Budget,
+    ) -> Self {
         Self {
             is_over,
             max_bytes,
@@ -252,7 +284,12 @@ impl QueryLimits {
     }
 
     /// Returns the value of the field at `path`, which is null if it, or what it must have, has failed.
-    fn settle(&self, outcome: ServerResult<Option<Value>>, path: QueryPathNode<'_>, required: bool) -> Option<Value> {
+    fn settle(
+        &self,
+        outcome: ServerResult<Option<Value>>,
+        path: QueryPathNode<'_>,
+        required: bool,
+    ) -> Option<Value> {
         let mut failures = self.failures.lock();
         let is_full = failures.errors.len() >= MAX_ERRORS;
         let error = match outcome {
@@ -291,7 +328,11 @@ impl QueryLimits {
     }
 
     fn check(&self) -> Result<(), &'static str> {
-        if (self.is_over)() { Err("execution timeout") } else { Ok(()) }
+        if (self.is_over)() {
+            Err("execution timeout")
+        } else {
+            Ok(())
+        }
     }
 
     /// Counts a value, and the length of the name that it has in the response.
@@ -307,7 +348,10 @@ impl QueryLimits {
     fn take(&self, own: usize) -> Result<(), String> {
         let bytes = self.bytes.fetch_add(own, Ordering::Relaxed) + own;
         let refused = if bytes > self.max_bytes {
-            format!("response too large: it exceeds {} bytes; ask for less", self.max_bytes)
+            format!(
+                "response too large: it exceeds {} bytes; ask for less",
+                self.max_bytes
+            )
         } else if self.budget.try_grow(&mut self.held.lock(), bytes) {
             return Ok(());
         } else {
@@ -341,7 +385,9 @@ impl Extension for Limited {
         next: NextResolve<'_>,
     ) -> ServerResult<Option<Value>> {
         let position = info.field.name.pos;
-        let limits = context.data::<Arc<QueryLimits>>().map_err(|error| error.into_server_error(position))?;
+        let limits = context
+            .data::<Arc<QueryLimits>>()
+            .map_err(|error| error.into_server_error(position))?;
         let (path, required) = (*info.path_node, info.return_type.ends_with('!'));
         let name = info.alias.unwrap_or(info.name).len();
         let refused = |what: String| ServerError::new(what, Some(position));
@@ -352,7 +398,12 @@ impl Extension for Limited {
             Ok(()) => next.run(context, info).await,
             Err(what) => Err(refused(what.to_owned())),
         };
-        let outcome = outcome.and_then(|value| limits.count(name, value.as_ref()).map(|()| value).map_err(refused));
+        let outcome = outcome.and_then(|value| {
+            limits
+                .count(name, value.as_ref())
+                .map(|()| value)
+                .map_err(refused)
+        });
         Ok(limits.settle(outcome, path, required))
     }
 }
@@ -386,12 +437,25 @@ mod tests {
 
     #[test]
     fn the_number_of_tokens_and_the_length_of_names_are_limited() {
-        let list = format!("{{ logs(filter: {{ addresses: [{}] }}) {{ index }} }}", "1,".repeat(MAX_TOKENS));
+        let list = format!(
+            "{{ logs(filter: {{ addresses: [{}] }}) {{ index }} }}",
+            "1,".repeat(MAX_TOKENS)
+        );
         assert!(check_tokens(&list).unwrap_err().contains("tokens"));
-        let data = format!("mutation {{ sendRawTransaction(data: \"0x{}\") }}", "00".repeat(1 << 17));
+        let data = format!(
+            "mutation {{ sendRawTransaction(data: \"0x{}\") }}",
+            "00".repeat(1 << 17)
+        );
         assert_eq!(measured(&data), Ok(()));
-        assert_eq!(measured(&format!("{{ {}: chainID }}", "a".repeat(MAX_NAME))), Ok(()));
-        assert!(measured(&format!("{{ {}: chainID }}", "a".repeat(MAX_NAME + 1))).unwrap_err().contains("256 bytes"));
+        assert_eq!(
+            measured(&format!("{{ {}: chainID }}", "a".repeat(MAX_NAME))),
+            Ok(())
+        );
+        assert!(
+            measured(&format!("{{ {}: chainID }}", "a".repeat(MAX_NAME + 1)))
+                .unwrap_err()
+                .contains("256 bytes")
+        );
     }
 
     #[test]
@@ -399,11 +463,20 @@ mod tests {
         let limits = QueryLimits::new(Box::new(|| false), 10_000, Budget::default());
         for index in 0..1_000 {
             let fields = ["blocks".to_owned(), index.to_string()];
-            let outer = QueryPathNode { parent: None, segment: QueryPathSegment::Name(&fields[0]) };
-            let path = QueryPathNode { parent: Some(&outer), segment: QueryPathSegment::Name(&fields[1]) };
+            let outer = QueryPathNode {
+                parent: None,
+                segment: QueryPathSegment::Name(&fields[0]),
+            };
+            let path = QueryPathNode {
+                parent: Some(&outer),
+                segment: QueryPathSegment::Name(&fields[1]),
+            };
             limits.settle(Err(ServerError::new("failed", None)), path, true);
         }
-        assert!(limits.is_exhausted.load(Ordering::Relaxed), "paths of failed fields count");
+        assert!(
+            limits.is_exhausted.load(Ordering::Relaxed),
+            "paths of failed fields count"
+        );
         let (errors, is_void) = limits.take_failures();
         assert!(is_void && errors.len() == MAX_ERRORS);
         let long = shortened(ServerError::new("ä".repeat(5_000), None));
@@ -414,17 +487,32 @@ mod tests {
     fn fragments_are_counted_wherever_they_are_used() {
         let mut query = String::from("{ ...f0 } ");
         for level in 0..30 {
-            query += &format!("fragment f{level} on Query {{ ...f{} ...f{} }} ", level + 1, level + 1);
+            query += &format!(
+                "fragment f{level} on Query {{ ...f{} ...f{} }} ",
+                level + 1,
+                level + 1
+            );
         }
         query += "fragment f30 on Query { chainID }";
-        assert!(measured(&query).unwrap_err().contains("more than 5000 selections"));
-        assert!(measured("{ ...f } fragment f on Query { ...f }").unwrap_err().contains("contains itself"));
+        assert!(
+            measured(&query)
+                .unwrap_err()
+                .contains("more than 5000 selections")
+        );
+        assert!(
+            measured("{ ...f } fragment f on Query { ...f }")
+                .unwrap_err()
+                .contains("contains itself")
+        );
     }
 
     #[test]
     fn depth_is_limited() {
         let nested = |depth: usize| {
-            format!("{{ block {} }}", "{ parent ".repeat(depth - 2) + "{ number " + &"}".repeat(depth - 1))
+            format!(
+                "{{ block {} }}",
+                "{ parent ".repeat(depth - 2) + "{ number " + &"}".repeat(depth - 1)
+            )
         };
         assert_eq!(measured(&nested(20)), Ok(()));
         assert!(measured(&nested(21)).unwrap_err().contains("depth 21"));

@@ -33,7 +33,10 @@ use self::{
     query::{MutationRoot, QueryRoot},
 };
 use super::{Context, Rpc, RpcError};
-use crate::web::{Answer, Budget, Caller, Held, Operation, check_json, current_client, is_json, json_memory, receive};
+use crate::web::{
+    Answer, Budget, Caller, Held, Operation, check_json, current_client, is_json, json_memory,
+    receive,
+};
 
 type NodeSchema = Schema<QueryRoot, MutationRoot, EmptySubscription>;
 
@@ -87,7 +90,9 @@ pub fn graphql_service(rpc: Rpc) -> MethodRouter {
 }
 
 fn schema() -> NodeSchema {
-    Schema::build(QueryRoot, MutationRoot, EmptySubscription).extension(Limited).finish()
+    Schema::build(QueryRoot, MutationRoot, EmptySubscription)
+        .extension(Limited)
+        .finish()
 }
 
 /// The OpenAPI description of the route.
@@ -111,11 +116,19 @@ pub fn graphql_operation() -> Operation {
 
 async fn serve(State((rpc, schema)): State<(Rpc, NodeSchema)>, request: HttpRequest) -> Response {
     if request.method() != Method::POST {
-        return (StatusCode::METHOD_NOT_ALLOWED, [(header::ALLOW, "POST, OPTIONS")], "GraphQL takes POST\n")
+        return (
+            StatusCode::METHOD_NOT_ALLOWED,
+            [(header::ALLOW, "POST, OPTIONS")],
+            "GraphQL takes POST\n",
+        )
             .into_response();
     }
     if !is_json(request.headers()) {
-        return (StatusCode::UNSUPPORTED_MEDIA_TYPE, "GraphQL takes content type application/json\n").into_response();
+        return (
+            StatusCode::UNSUPPORTED_MEDIA_TYPE,
+            "GraphQL takes content type application/json\n",
+        )
+            .into_response();
     }
     let context = rpc.context.clone();
     let (body, _held) = match receive(request, context.config.max_body).await {
@@ -124,7 +137,11 @@ async fn serve(State((rpc, schema)): State<(Rpc, NodeSchema)>, request: HttpRequ
     };
     match answer(context, schema, body).await {
         Ok(rendered) => reply(rendered),
-        Err(error) => (StatusCode::INTERNAL_SERVER_ERROR, format!("{}\n", error.message)).into_response(),
+        Err(error) => (
+            StatusCode::INTERNAL_SERVER_ERROR,
+            format!("{}\n", error.message),
+        )
+            .into_response(),
     }
 }
 
@@ -149,7 +166,11 @@ struct ParsedMemory {
 
 impl ParsedMemory {
     fn new(context: &Context) -> Self {
-        Self { budget: context.config.budget.clone(), bytes: 0, held: Held::default() }
+        Self {
+            budget: context.config.budget.clone(),
+            bytes: 0,
+            held: Held::default(),
+        }
     }
 
     /// Takes memory for what is parsed next.
@@ -158,12 +179,23 @@ impl ParsedMemory {
         if self.budget.try_grow(&mut self.held, self.bytes) {
             return Ok(());
         }
-        Err(ServerError::new("the query is too large for the memory that is left; try again", None))
+        Err(ServerError::new(
+            "the query is too large for the memory that is left; try again",
+            None,
+        ))
     }
 }
 
-async fn answer(context: Arc<Context>, schema: NodeSchema, body: Bytes) -> Result<RenderedQuery, RpcError> {
-    let caller = Caller { client: current_client(), long: true, remote: context.fork().is_some() };
+async fn answer(
+    context: Arc<Context>,
+    schema: NodeSchema,
+    body: Bytes,
+) -> Result<RenderedQuery, RpcError> {
+    let caller = Caller {
+        client: current_client(),
+        long: true,
+        remote: context.fork().is_some(),
+    };
     let own = (context.clone(), schema.clone());
     let run = move || {
         let (context, schema) = own;
@@ -204,24 +236,39 @@ fn run(
     let limits = limits(&context);
     let (request, ty) = match check(request, &mut memory) {
         Ok(checked) => checked,
-        Err(error) => return Ok(QueryStep::Answered(rendered(QueryResponse::from_errors(vec![error]), &limits))),
+        Err(error) => {
+            return Ok(QueryStep::Answered(rendered(
+                QueryResponse::from_errors(vec![error]),
+                &limits,
+            )));
+        }
     };
     if ty == Some(OperationType::Mutation) {
         return Ok(QueryStep::Mutation(Box::new(request.data(context)), memory));
     }
 
     let request = request.data(context).data(limits.clone());
-    let response = schema.execute(request).now_or_never().ok_or_else(|| RpcError::internal("not answered"))?;
+    let response = schema
+        .execute(request)
+        .now_or_never()
+        .ok_or_else(|| RpcError::internal("not answered"))?;
     Ok(QueryStep::Answered(rendered(response, &limits)))
 }
 
 fn limits(context: &Context) -> Arc<QueryLimits> {
     let is_over = Box::new(context.time_limit());
-    Arc::new(QueryLimits::new(is_over, context.config.max_batch_response, context.config.budget.clone()))
+    Arc::new(QueryLimits::new(
+        is_over,
+        context.config.max_batch_response,
+        context.config.budget.clone(),
+    ))
 }
 
 /// Parses the document of a request, and checks its size.
-fn check(given: GraphRequest, memory: &mut ParsedMemory) -> Result<(Request, Option<OperationType>), ServerError> {
+fn check(
+    given: GraphRequest,
+    memory: &mut ParsedMemory,
+) -> Result<(Request, Option<OperationType>), ServerError> {
     let refused = |what: String| ServerError::new(what, None);
     memory.take(limits::check_tokens(&given.query).map_err(refused)?)?;
     let mut request = Request::new(given.query);
@@ -242,7 +289,9 @@ fn check(given: GraphRequest, memory: &mut ParsedMemory) -> Result<(Request, Opt
 fn operation_type(document: &ExecutableDocument, name: Option<&str>) -> Option<OperationType> {
     match &document.operations {
         DocumentOperations::Single(operation) => Some(operation.node.ty),
-        DocumentOperations::Multiple(operations) => name.and_then(|name| operations.get(name)).map(|op| op.node.ty),
+        DocumentOperations::Multiple(operations) => name
+            .and_then(|name| operations.get(name))
+            .map(|op| op.node.ty),
     }
 }
 
@@ -250,13 +299,31 @@ fn operation_type(document: &ExecutableDocument, name: Option<&str>) -> Option<O
 fn rendered(response: QueryResponse, limits: &QueryLimits) -> RenderedQuery {
     let (failures, is_void) = limits.take_failures();
     // A request that is invalid was not executed, and has no data.
-    let data = response.errors.is_empty().then_some(if is_void { async_graphql::Value::Null } else { response.data });
-    let errors: Vec<_> = response.errors.into_iter().take(MAX_ERRORS).map(shortened).chain(failures).collect();
-    let status = if errors.is_empty() { StatusCode::OK } else { StatusCode::BAD_REQUEST };
+    let data = response.errors.is_empty().then_some(if is_void {
+        async_graphql::Value::Null
+    } else {
+        response.data
+    });
+    let errors: Vec<_> = response
+        .errors
+        .into_iter()
+        .take(MAX_ERRORS)
+        .map(shortened)
+        .chain(failures)
+        .collect();
+    let status = if errors.is_empty() {
+        StatusCode::OK
+    } else {
+        StatusCode::BAD_REQUEST
+    };
     // The types have no content that JSON lacks.
     let mut json = Vec::with_capacity(limits.length());
     if let Err(error) = serde_json::to_writer(&mut json, &GraphResponse { errors, data }) {
         tracing::error!(%error, "an answer of GraphQL cannot be written");
     }
-    RenderedQuery { status, json, held: limits.take_held() }
+    RenderedQuery {
+        status,
+        json,
+        held: limits.take_held(),
+    }
 }

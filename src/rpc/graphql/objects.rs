@@ -140,13 +140,17 @@ fn refused(error: RpcError) -> async_graphql::Error {
 }
 
 fn price(given: Option<BigIntScalar>, name: &str) -> Result<Option<u128>> {
-    let narrow = |number: BigIntScalar| u128::try_from(number.0).map_err(|_| format!("{name}: more than 128 bits"));
+    let narrow = |number: BigIntScalar| {
+        u128::try_from(number.0).map_err(|_| format!("{name}: more than 128 bits"))
+    };
     Ok(given.map(narrow).transpose()?)
 }
 
 impl CallData {
     fn request(self) -> Result<TransactionRequest> {
-        let gas = self.gas.map(|gas| gas.unsigned().ok_or("gas: a negative number"));
+        let gas = self
+            .gas
+            .map(|gas| gas.unsigned().ok_or("gas: a negative number"));
         Ok(TransactionRequest {
             from: self.from.map(|from| from.0),
             to: self.to.map(|to| to.0),
@@ -168,8 +172,9 @@ fn call(context: &Context, block: BlockId, data: CallData) -> Result<Option<Grap
         let view = context.chain.view(block)?;
         let call = request.into_call(context.chain.params().chain_id)?;
         let (is_over, overrides) = (context.time_limit(), StateOverrides::new());
-        let calls =
-            view.call_context(&overrides, context.config.gas_cap).within(Patience::new(&is_over, &refuses_long));
+        let calls = view
+            .call_context(&overrides, context.config.gas_cap)
+            .within(Patience::new(&is_over, &refuses_long));
         Ok(calls.call(&call)?)
     };
     let result = run().map_err(refused)?;
@@ -182,7 +187,9 @@ fn call(context: &Context, block: BlockId, data: CallData) -> Result<Option<Grap
 
 fn estimate(context: &Context, block: BlockId, data: CallData) -> Result<LongScalar> {
     let request = data.request()?;
-    Ok(eth::estimate_at(context, request, block).map_err(refused)?.into())
+    Ok(eth::estimate_at(context, request, block)
+        .map_err(refused)?
+        .into())
 }
 
 /// Returns the selected logs.
@@ -192,12 +199,24 @@ pub(super) fn logs(
     addresses: Option<Vec<AddressScalar>>,
     topics: Option<Vec<Vec<Bytes32Scalar>>>,
 ) -> Result<Vec<GraphLog>> {
-    let addresses = addresses.unwrap_or_default().into_iter().map(|address| address.0).collect();
+    let addresses = addresses
+        .unwrap_or_default()
+        .into_iter()
+        .map(|address| address.0)
+        .collect();
     let topics = topics.unwrap_or_default();
-    let topics = topics.into_iter().map(|position| position.into_iter().map(|topic| topic.0).collect()).collect();
+    let topics = topics
+        .into_iter()
+        .map(|position| position.into_iter().map(|topic| topic.0).collect())
+        .collect();
     let filter = LogFilter::new(range, addresses, topics)?;
     let found = filter.find(context, MAX_LOGS).map_err(refused)?;
-    let log = |(block, transaction, log)| GraphLog { context: context.clone(), block, transaction, log };
+    let log = |(block, transaction, log)| GraphLog {
+        context: context.clone(),
+        block,
+        transaction,
+        log,
+    };
     Ok(found.into_iter().map(log).collect())
 }
 
@@ -210,7 +229,12 @@ impl FilterCriteria {
             return Err("invalid from and to block combination: from > to".into());
         }
         let id = |number: Option<u64>| number.map_or(BlockId::Latest, BlockId::Number);
-        logs(context, LogRange::Between(id(from), id(to)), self.addresses, self.topics)
+        logs(
+            context,
+            LogRange::Between(id(from), id(to)),
+            self.addresses,
+            self.topics,
+        )
     }
 }
 
@@ -222,10 +246,17 @@ impl GraphAccount {
             Some(number) => BlockId::Number(number.unsigned().unwrap_or(u64::MAX)),
             None => BlockId::Latest,
         };
-        Self { context: context.clone(), address, block }
+        Self {
+            context: context.clone(),
+            address,
+            block,
+        }
     }
 
-    fn read<T>(&self, read: impl FnOnce(&crate::state::State) -> Result<T, crate::state::ReadError>) -> Result<T> {
+    fn read<T>(
+        &self,
+        read: impl FnOnce(&crate::state::State) -> Result<T, crate::state::ReadError>,
+    ) -> Result<T> {
         let run = || Ok(read(&self.context.chain.view(self.block)?.state)?);
         run().map_err(refused)
     }
@@ -241,7 +272,8 @@ impl GraphAccount {
 
     /// The balance in wei.
     async fn balance(&self) -> Result<BigIntScalar> {
-        self.read(|state| state.balance(self.address)).map(BigIntScalar)
+        self.read(|state| state.balance(self.address))
+            .map(BigIntScalar)
     }
 
     /// The nonce of the next transaction.
@@ -264,18 +296,29 @@ impl GraphAccount {
     /// The value of a storage slot.
     async fn storage(&self, slot: Bytes32Scalar) -> Result<Bytes32Scalar> {
         let slot = U256::from_be_bytes(slot.0.0);
-        self.read(|state| state.storage(self.address, slot)).map(|value| Bytes32Scalar(value.into()))
+        self.read(|state| state.storage(self.address, slot))
+            .map(|value| Bytes32Scalar(value.into()))
     }
 }
 
 impl GraphBlock {
     pub(super) fn new(context: &Arc<Context>, block: Arc<Block>) -> Self {
         let (header, hash) = (block.header.clone(), block.hash);
-        Self { context: context.clone(), header, hash, block: Some(block) }
+        Self {
+            context: context.clone(),
+            header,
+            hash,
+            block: Some(block),
+        }
     }
 
     fn ommer(&self, header: &Header) -> Self {
-        Self { context: self.context.clone(), header: header.clone(), hash: header.hash_slow(), block: None }
+        Self {
+            context: self.context.clone(),
+            header: header.clone(),
+            hash: header.hash_slow(),
+            block: None,
+        }
     }
 
     fn transaction(&self, block: &Arc<Block>, index: usize) -> GraphTransaction {
@@ -355,7 +398,9 @@ impl GraphBlock {
 
     /// The base fee in wei per gas; null before London.
     async fn base_fee_per_gas(&self) -> Option<BigIntScalar> {
-        self.header.base_fee_per_gas.map(|fee| BigIntScalar(U256::from(fee)))
+        self.header
+            .base_fee_per_gas
+            .map(|fee| BigIntScalar(U256::from(fee)))
     }
 
     /// The base fee of the block after this one.
@@ -393,13 +438,22 @@ impl GraphBlock {
     /// The uncles.
     async fn ommers(&self) -> Option<Vec<Option<GraphBlock>>> {
         let ommers = &self.block.as_ref()?.ommers;
-        Some(ommers.iter().map(|header| Some(self.ommer(header))).collect())
+        Some(
+            ommers
+                .iter()
+                .map(|header| Some(self.ommer(header)))
+                .collect(),
+        )
     }
 
     /// The uncle at an index.
     async fn ommer_at(&self, index: LongScalar) -> Option<GraphBlock> {
         let index = usize::try_from(index.0).ok()?;
-        self.block.as_ref()?.ommers.get(index).map(|header| self.ommer(header))
+        self.block
+            .as_ref()?
+            .ommers
+            .get(index)
+            .map(|header| self.ommer(header))
     }
 
     /// The hash of the uncles.
@@ -410,7 +464,11 @@ impl GraphBlock {
     /// The transactions.
     async fn transactions(&self) -> Option<Vec<GraphTransaction>> {
         let block = self.block.as_ref()?;
-        Some((0..block.transactions.len()).map(|index| self.transaction(block, index)).collect())
+        Some(
+            (0..block.transactions.len())
+                .map(|index| self.transaction(block, index))
+                .collect(),
+        )
     }
 
     /// The transaction at an index.
@@ -421,12 +479,21 @@ impl GraphBlock {
 
     /// The selected logs.
     async fn logs(&self, filter: BlockFilterCriteria) -> Result<Vec<GraphLog>> {
-        logs(&self.context, LogRange::Block(self.hash), filter.addresses, filter.topics)
+        logs(
+            &self.context,
+            LogRange::Block(self.hash),
+            filter.addresses,
+            filter.topics,
+        )
     }
 
     /// An account after this block.
     async fn account(&self, address: AddressScalar) -> GraphAccount {
-        GraphAccount { context: self.context.clone(), address: address.0, block: BlockId::Hash(self.hash) }
+        GraphAccount {
+            context: self.context.clone(),
+            address: address.0,
+            block: BlockId::Hash(self.hash),
+        }
     }
 
     /// Runs a call on the state after this block.
@@ -446,7 +513,12 @@ impl GraphBlock {
 
     /// The RLP of the block.
     async fn raw(&self) -> BytesScalar {
-        BytesScalar(self.block.as_ref().map(|block| block.encode()).unwrap_or_default())
+        BytesScalar(
+            self.block
+                .as_ref()
+                .map(|block| block.encode())
+                .unwrap_or_default(),
+        )
     }
 
     /// The root of the trie of withdrawals; null before Shanghai.
@@ -462,7 +534,15 @@ impl GraphBlock {
             address: AddressScalar(withdrawal.address),
             amount: withdrawal.amount.into(),
         };
-        Some(self.block.as_ref()?.withdrawals.as_ref()?.iter().map(withdrawal).collect())
+        Some(
+            self.block
+                .as_ref()?
+                .withdrawals
+                .as_ref()?
+                .iter()
+                .map(withdrawal)
+                .collect(),
+        )
     }
 
     /// The blob gas used by all transactions; null before Cancun.
@@ -488,7 +568,9 @@ impl GraphBlock {
 
 /// Returns the block, if there is one.
 pub(super) fn block(context: &Arc<Context>, id: BlockId) -> Result<Option<GraphBlock>> {
-    Ok(eth::find(context, id).map_err(refused)?.map(|(_, block)| GraphBlock::new(context, block)))
+    Ok(eth::find(context, id)
+        .map_err(refused)?
+        .map(|(_, block)| GraphBlock::new(context, block)))
 }
 
 /// Returns the transaction in the chain or the pool, if there is one.
@@ -501,12 +583,18 @@ pub(super) fn transaction(context: &Arc<Context>, hash: B256) -> Option<GraphTra
         Some((block, index)) => block.transactions[*index].clone(),
         None => pooled?.transaction.clone(),
     };
-    Some(GraphTransaction { context: context.clone(), transaction, place })
+    Some(GraphTransaction {
+        context: context.clone(),
+        transaction,
+        place,
+    })
 }
 
 impl GraphTransaction {
     fn receipt(&self) -> Option<&Receipt> {
-        self.place.as_ref().map(|(block, index)| &block.receipts[*index])
+        self.place
+            .as_ref()
+            .map(|(block, index)| &block.receipts[*index])
     }
 
     fn is_dynamic(&self) -> bool {
@@ -516,7 +604,10 @@ impl GraphTransaction {
     /// The wei per gas that were paid.
     fn paid(&self) -> Option<u128> {
         let (block, _) = self.place.as_ref()?;
-        Some(self.transaction.effective_gas_price(block.header.base_fee_per_gas))
+        Some(
+            self.transaction
+                .effective_gas_price(block.header.base_fee_per_gas),
+        )
     }
 
     /// `v` of the signature (EIP-155).
@@ -556,7 +647,10 @@ impl GraphTransaction {
 
     /// The recipient; null for a creation.
     async fn to(&self, block: Option<LongScalar>) -> Option<GraphAccount> {
-        self.transaction.envelope.to().map(|to| GraphAccount::at(&self.context, to, block))
+        self.transaction
+            .envelope
+            .to()
+            .map(|to| GraphAccount::at(&self.context, to, block))
     }
 
     /// The value in wei.
@@ -566,22 +660,31 @@ impl GraphTransaction {
 
     /// The wei per gas that were paid, or in no block the maximum.
     async fn gas_price(&self) -> BigIntScalar {
-        self.paid().unwrap_or_else(|| self.transaction.envelope.max_fee_per_gas()).into()
+        self.paid()
+            .unwrap_or_else(|| self.transaction.envelope.max_fee_per_gas())
+            .into()
     }
 
     /// The maximum fee in wei per gas (EIP-1559).
     async fn max_fee_per_gas(&self) -> Option<BigIntScalar> {
-        self.is_dynamic().then(|| self.transaction.envelope.max_fee_per_gas().into())
+        self.is_dynamic()
+            .then(|| self.transaction.envelope.max_fee_per_gas().into())
     }
 
     /// The maximum tip in wei per gas (EIP-1559).
     async fn max_priority_fee_per_gas(&self) -> Option<BigIntScalar> {
-        self.transaction.envelope.max_priority_fee_per_gas().map(Into::into)
+        self.transaction
+            .envelope
+            .max_priority_fee_per_gas()
+            .map(Into::into)
     }
 
     /// The maximum fee in wei per blob gas (EIP-4844).
     async fn max_fee_per_blob_gas(&self) -> Option<BigIntScalar> {
-        self.transaction.envelope.max_fee_per_blob_gas().map(Into::into)
+        self.transaction
+            .envelope
+            .max_fee_per_blob_gas()
+            .map(Into::into)
     }
 
     /// The tip in wei per gas that was paid; null while the transaction is in no block.
@@ -603,7 +706,9 @@ impl GraphTransaction {
 
     /// The block; null while it is in none.
     async fn block(&self) -> Option<GraphBlock> {
-        self.place.as_ref().map(|(block, _)| GraphBlock::new(&self.context, block.clone()))
+        self.place
+            .as_ref()
+            .map(|(block, _)| GraphBlock::new(&self.context, block.clone()))
     }
 
     /// 1 for a success, 0 for a failure; null in no block, and before Byzantium.
@@ -622,7 +727,8 @@ impl GraphTransaction {
 
     /// The gas used by this transaction and all before it in the block; null in no block.
     async fn cumulative_gas_used(&self) -> Option<LongScalar> {
-        self.receipt().map(|receipt| receipt.cumulative_gas_used.into())
+        self.receipt()
+            .map(|receipt| receipt.cumulative_gas_used.into())
     }
 
     /// The wei per gas that were paid; null in no block.
@@ -632,28 +738,46 @@ impl GraphTransaction {
 
     /// The blob gas used; null in no block, and for other types.
     async fn blob_gas_used(&self) -> Option<LongScalar> {
-        self.place.as_ref().and(self.transaction.envelope.blob_gas_used()).map(Into::into)
+        self.place
+            .as_ref()
+            .and(self.transaction.envelope.blob_gas_used())
+            .map(Into::into)
     }
 
     /// The wei per blob gas that were paid; null in no block, and for other types.
     async fn blob_gas_price(&self) -> Option<BigIntScalar> {
         let (block, _) = self.place.as_ref()?;
         self.transaction.envelope.blob_gas_used()?;
-        self.context.chain.head().environment_of(block).blob_base_fee().map(Into::into)
+        self.context
+            .chain
+            .head()
+            .environment_of(block)
+            .blob_base_fee()
+            .map(Into::into)
     }
 
     /// The contract that the transaction created; null in no block, and for calls.
     async fn created_contract(&self, block: Option<LongScalar>) -> Option<GraphAccount> {
         self.place.as_ref()?;
-        self.transaction.creates().map(|address| GraphAccount::at(&self.context, address, block))
+        self.transaction
+            .creates()
+            .map(|address| GraphAccount::at(&self.context, address, block))
     }
 
     /// The logs; null in no block.
     async fn logs(&self) -> Option<Vec<GraphLog>> {
         let (block, transaction) = self.place.as_ref()?;
-        let log =
-            |log| GraphLog { context: self.context.clone(), block: block.clone(), transaction: *transaction, log };
-        Some((0..block.receipts[*transaction].logs.len()).map(log).collect())
+        let log = |log| GraphLog {
+            context: self.context.clone(),
+            block: block.clone(),
+            transaction: *transaction,
+            log,
+        };
+        Some(
+            (0..block.receipts[*transaction].logs.len())
+                .map(log)
+                .collect(),
+        )
     }
 
     /// `r` of the signature.
@@ -685,7 +809,12 @@ impl GraphTransaction {
 
     /// The access list (EIP-2930).
     async fn access_list(&self) -> Option<Vec<GraphAccessTuple>> {
-        let list = self.transaction.envelope.access_list().cloned().unwrap_or_default();
+        let list = self
+            .transaction
+            .envelope
+            .access_list()
+            .cloned()
+            .unwrap_or_default();
         let tuple = |item: alloy_eips::eip2930::AccessListItem| GraphAccessTuple {
             address: AddressScalar(item.address),
             storage_keys: item.storage_keys.into_iter().map(Bytes32Scalar).collect(),
@@ -735,7 +864,12 @@ impl GraphLog {
 
     /// The topics.
     async fn topics(&self) -> Vec<Bytes32Scalar> {
-        self.log().topics().iter().copied().map(Bytes32Scalar).collect()
+        self.log()
+            .topics()
+            .iter()
+            .copied()
+            .map(Bytes32Scalar)
+            .collect()
     }
 
     /// The data.
@@ -766,7 +900,13 @@ impl GraphPending {
         if self.0.chain.pool().counts().0 > MAX_LOGS {
             return Err(format!("more than {MAX_LOGS} transactions; use txpool_content").into());
         }
-        let ready = self.0.chain.pool().content().into_iter().filter(|(_, executable)| *executable);
+        let ready = self
+            .0
+            .chain
+            .pool()
+            .content()
+            .into_iter()
+            .filter(|(_, executable)| *executable);
         let transaction = |(pooled, _): (Arc<crate::chain::Pooled>, bool)| GraphTransaction {
             context: self.0.clone(),
             transaction: pooled.transaction.clone(),
@@ -777,7 +917,11 @@ impl GraphPending {
 
     /// An account after the next block.
     async fn account(&self, address: AddressScalar) -> GraphAccount {
-        GraphAccount { context: self.0.clone(), address: address.0, block: BlockId::Pending }
+        GraphAccount {
+            context: self.0.clone(),
+            address: address.0,
+            block: BlockId::Pending,
+        }
     }
 
     /// Runs a call on the state after the next block.

@@ -104,7 +104,9 @@ impl QueryRoot {
             if is_over() {
                 return Err("execution timeout".into());
             }
-            let Some(block) = objects::block(context, BlockId::Number(number))? else { break };
+            let Some(block) = objects::block(context, BlockId::Number(number))? else {
+                break;
+            };
             blocks.push(block);
         }
         Ok(blocks)
@@ -125,7 +127,11 @@ impl QueryRoot {
     }
 
     /// The selected logs.
-    async fn logs(&self, fields: &async_graphql::Context<'_>, filter: FilterCriteria) -> Result<Vec<GraphLog>> {
+    async fn logs(
+        &self,
+        fields: &async_graphql::Context<'_>,
+        filter: FilterCriteria,
+    ) -> Result<Vec<GraphLog>> {
         filter.logs(node(fields)?)
     }
 
@@ -138,7 +144,10 @@ impl QueryRoot {
     }
 
     /// The suggested tip per gas, in wei.
-    async fn max_priority_fee_per_gas(&self, fields: &async_graphql::Context<'_>) -> Result<BigIntScalar> {
+    async fn max_priority_fee_per_gas(
+        &self,
+        fields: &async_graphql::Context<'_>,
+    ) -> Result<BigIntScalar> {
         Ok(eth::suggested_tip(&node(fields)?.chain.head()).into())
     }
 
@@ -150,7 +159,9 @@ impl QueryRoot {
     /// The chain id that transactions are signed for (EIP-155).
     #[graphql(name = "chainID")]
     async fn chain_id(&self, fields: &async_graphql::Context<'_>) -> Result<BigIntScalar> {
-        Ok(BigIntScalar(U256::from(node(fields)?.chain.params().chain_id)))
+        Ok(BigIntScalar(U256::from(
+            node(fields)?.chain.params().chain_id,
+        )))
     }
 }
 
@@ -164,6 +175,7 @@ impl MutationRoot {
         data: BytesScalar,
     ) -> Result<Bytes32Scalar> {
         let sent = eth::send_raw_transaction(node(fields)?.clone(), (data.0,)).await;
-        sent.map(Bytes32Scalar).map_err(|error| async_graphql::Error::new(error.message))
+        sent.map(Bytes32Scalar)
+            .map_err(|error| async_graphql::Error::new(error.message))
     }
 }

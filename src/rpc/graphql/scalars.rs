@@ -15,7 +15,9 @@ macro_rules! text_scalar {
         #[Scalar(name = $graphql)]
         impl ScalarType for $name {
             fn parse(value: Value) -> InputValueResult<Self> {
-                let Value::String(text) = &value else { return Err(InputValueError::expected_type(value)) };
+                let Value::String(text) = &value else {
+                    return Err(InputValueError::expected_type(value));
+                };
                 let read: fn(&str) -> Result<$inner, String> = $read;
                 read(text).map(Self).map_err(InputValueError::custom)
             }
@@ -68,7 +70,9 @@ fn digits(text: &str) -> Result<U256, String> {
         None => U256::from_str_radix(text, 10),
     };
     let is_empty = text.trim_start_matches("0x").is_empty();
-    read.ok().filter(|_| !is_empty).ok_or_else(|| format!("expected a number, got \"{text}\""))
+    read.ok()
+        .filter(|_| !is_empty)
+        .ok_or_else(|| format!("expected a number, got \"{text}\""))
 }
 
 #[Scalar(name = "BigInt")]
@@ -78,7 +82,9 @@ impl ScalarType for BigIntScalar {
             Value::String(text) => digits(text).map(Self).map_err(InputValueError::custom),
             Value::Number(number) => match number.as_u64() {
                 Some(number) => Ok(Self(U256::from(number))),
-                None => Err(InputValueError::custom(format!("expected a whole number, got {number}"))),
+                None => Err(InputValueError::custom(format!(
+                    "expected a whole number, got {number}"
+                ))),
             },
             _ => Err(InputValueError::expected_type(value)),
         }

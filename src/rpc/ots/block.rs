@@ -21,19 +21,31 @@ use crate::{
 pub(super) fn methods(table: &mut Table) {
     table
         .read("erigon_getHeaderByNumber", header, OnFork::Block)
-        .describe(["block"], "The header of a block; null if there is no such block.");
+        .describe(
+            ["block"],
+            "The header of a block; null if there is no such block.",
+        );
     table
         .read("ots_getHeaderByNumber", header, OnFork::Block)
-        .describe(["block"], "The header of a block, by number; null if there is no such block.");
+        .describe(
+            ["block"],
+            "The header of a block, by number; null if there is no such block.",
+        );
     table
         .execute("ots_hasCode", has_code, OnFork::State)
         .describe(["address", "block"], "Whether an account has code.");
     table
         .read("ots_getBlockDetails", details, OnFork::Block)
-        .describe(["block"], "A block with its issuance and the fees paid in it.");
+        .describe(
+            ["block"],
+            "A block with its issuance and the fees paid in it.",
+        );
     table
         .read("ots_getBlockDetailsByHash", details_by_hash, OnFork::Block)
-        .describe(["block hash"], "A block with its issuance and the fees paid in it, by hash.");
+        .describe(
+            ["block hash"],
+            "A block with its issuance and the fees paid in it, by hash.",
+        );
     table.apart("ots_getBlockTransactions", transactions, OnFork::Block).describe(
         ["block", "page", "page size"],
         "A page of a block's transactions with their receipts, counted from the end: of an input only the selector, and \
@@ -46,7 +58,10 @@ const MAX_PAGE: u64 = 1_000;
 
 /// The header of a block; null if there is no such block.
 fn header(context: &Context, (id,): (BlockId,)) -> Result<Option<RpcHeader>, RpcError> {
-    Ok(find(context, id)?.map(|(_, block)| RpcHeader { block, pending: id == BlockId::Pending }))
+    Ok(find(context, id)?.map(|(_, block)| RpcHeader {
+        block,
+        pending: id == BlockId::Pending,
+    }))
 }
 
 /// Whether an account has code.
@@ -74,8 +89,18 @@ impl Json for Details {
             .sum();
         let mut object = Object::begin(out);
         let mut inner = Object::begin(object.name("block"));
-        RpcBlock { block: self.block.clone(), full: false, pending: false }.write_header_members(&mut inner);
-        inner.member("transactionCount", &PlainNumber(block.transactions.len() as u64)).end();
+        RpcBlock {
+            block: self.block.clone(),
+            full: false,
+            pending: false,
+        }
+        .write_header_members(&mut inner);
+        inner
+            .member(
+                "transactionCount",
+                &PlainNumber(block.transactions.len() as u64),
+            )
+            .end();
         Object::begin(object.name("issuance"))
             .member("blockReward", &Quantity(sum(own)))
             .member("uncleReward", &Quantity(sum(uncles)))
@@ -88,7 +113,10 @@ impl Json for Details {
 /// A block with its issuance and the fees paid in it; null if there is no such block.
 fn details(context: &Context, (id,): (BlockId,)) -> Result<Option<Details>, RpcError> {
     let found = find(context, id)?;
-    Ok(found.map(|(head, block)| Details { environment: head.environment_of(&block), block }))
+    Ok(found.map(|(head, block)| Details {
+        environment: head.environment_of(&block),
+        block,
+    }))
 }
 
 fn details_by_hash(context: &Context, (hash,): (B256,)) -> Result<Option<Details>, RpcError> {
@@ -106,19 +134,42 @@ impl Json for TransactionPage {
     fn write(&self, out: &mut JsonWriter) {
         let mut object = Object::begin(out);
         let mut inner = Object::begin(object.name("fullblock"));
-        RpcBlock { block: self.block.clone(), full: false, pending: false }.write_header_members(&mut inner);
-        inner.member("transactionCount", &PlainNumber(self.block.transactions.len() as u64));
-        array(inner.name("transactions"), self.indices.clone(), |index, out| {
-            write_mined_briefly(&self.block, index, out);
-        });
+        RpcBlock {
+            block: self.block.clone(),
+            full: false,
+            pending: false,
+        }
+        .write_header_members(&mut inner);
+        inner.member(
+            "transactionCount",
+            &PlainNumber(self.block.transactions.len() as u64),
+        );
+        array(
+            inner.name("transactions"),
+            self.indices.clone(),
+            |index, out| {
+                write_mined_briefly(&self.block, index, out);
+            },
+        );
         inner.end();
 
-        array(object.name("receipts"), self.indices.clone(), |index, out| {
-            let receipt = RpcReceipt { block: self.block.clone(), index, blob_base_fee: self.blob_base_fee };
-            let mut object = Object::begin(out);
-            receipt.write_outcome(&mut object);
-            object.member("logs", &None::<bool>).member("logsBloom", &None::<bool>).end();
-        });
+        array(
+            object.name("receipts"),
+            self.indices.clone(),
+            |index, out| {
+                let receipt = RpcReceipt {
+                    block: self.block.clone(),
+                    index,
+                    blob_base_fee: self.blob_base_fee,
+                };
+                let mut object = Object::begin(out);
+                receipt.write_outcome(&mut object);
+                object
+                    .member("logs", &None::<bool>)
+                    .member("logsBloom", &None::<bool>)
+                    .end();
+            },
+        );
         object.end();
     }
 }
@@ -129,12 +180,20 @@ fn transactions(
     (id, page, size): (BlockId, LooseNumber, LooseNumber),
 ) -> Result<Option<TransactionPage>, RpcError> {
     if size.0 > MAX_PAGE {
-        return Err(RpcError::invalid_params(format!("params[2]: at most {MAX_PAGE}")));
+        return Err(RpcError::invalid_params(format!(
+            "params[2]: at most {MAX_PAGE}"
+        )));
     }
-    let Some((head, block)) = find(context, id)? else { return Ok(None) };
+    let Some((head, block)) = find(context, id)? else {
+        return Ok(None);
+    };
     let count = block.transactions.len();
     let skipped = usize::try_from(page.0.saturating_mul(size.0)).unwrap_or(usize::MAX);
     let end = count.saturating_sub(skipped);
     let indices = end.saturating_sub(size.0 as usize)..end;
-    Ok(Some(TransactionPage { blob_base_fee: head.environment_of(&block).blob_base_fee(), block, indices }))
+    Ok(Some(TransactionPage {
+        blob_base_fee: head.environment_of(&block).blob_base_fee(),
+        block,
+        indices,
+    }))
 }

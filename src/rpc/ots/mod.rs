@@ -10,7 +10,9 @@ use super::{
 };
 
 pub(super) fn methods(table: &mut Table) {
-    table.read("ots_getApiLevel", api_level, OnFork::Node).describe([], "The version of the namespace.");
+    table
+        .read("ots_getApiLevel", api_level, OnFork::Node)
+        .describe([], "The version of the namespace.");
     block::methods(table);
     search::methods(table);
     transaction::methods(table);

@@ -24,13 +24,22 @@ pub(super) fn methods(table: &mut Table) {
         ["address", "block", "page size"],
         "Transactions before a block (zero for the newest) that involve an account, newest first.",
     );
-    table.apart("ots_searchTransactionsAfter", after, OnFork::OwnBlocks).describe(
-        ["address", "block", "page size"],
-        "Transactions after a block (zero for the oldest) that involve an account.",
-    );
     table
-        .apart("ots_getContractCreator", contract_creator, OnFork::OwnBlocks)
-        .describe(["address"], "The creator of a contract, and the transaction that created it.");
+        .apart("ots_searchTransactionsAfter", after, OnFork::OwnBlocks)
+        .describe(
+            ["address", "block", "page size"],
+            "Transactions after a block (zero for the oldest) that involve an account.",
+        );
+    table
+        .apart(
+            "ots_getContractCreator",
+            contract_creator,
+            OnFork::OwnBlocks,
+        )
+        .describe(
+            ["address"],
+            "The creator of a contract, and the transaction that created it.",
+        );
 }
 
 /// Advice on how to request less: a search continues where one ended, and traces every block on the way.
@@ -56,13 +65,23 @@ fn page(
     });
     array(object.name("receipts"), places, |(block, index), out| {
         let blob_base_fee = head.environment_of(block).blob_base_fee();
-        let receipt = RpcReceipt { block: block.clone(), index: *index, blob_base_fee };
+        let receipt = RpcReceipt {
+            block: block.clone(),
+            index: *index,
+            blob_base_fee,
+        };
         let mut object = Object::begin(out);
         receipt.write_members(&mut object);
-        object.member("timestamp", &PlainNumber(block.header.timestamp)).end();
+        object
+            .member("timestamp", &PlainNumber(block.header.timestamp))
+            .end();
     });
-    object.member("firstPage", &first_page).member("lastPage", &last_page).end();
-    out.finish().map_err(|error| RpcError::does_not_fit(error, "ask for a smaller page"))
+    object
+        .member("firstPage", &first_page)
+        .member("lastPage", &last_page)
+        .end();
+    out.finish()
+        .map_err(|error| RpcError::does_not_fit(error, "ask for a smaller page"))
 }
 
 fn involves(trace: &TransactionTrace, account: Address) -> bool {
@@ -72,21 +91,35 @@ fn involves(trace: &TransactionTrace, account: Address) -> bool {
         Action::Selfdestruct(end) => end.address == account || end.refund_address == account,
         Action::Reward(_) => false,
     };
-    acted || matches!(&trace.result, Some(TraceOutput::Create(created)) if created.address == account)
+    acted
+        || matches!(&trace.result, Some(TraceOutput::Create(created)) if created.address == account)
 }
 
 /// The indices of the block's transactions that involve `account`, in order.
-fn in_block(head: &Arc<Head>, block: &Arc<Block>, account: Address, budget: &Budget) -> Result<Vec<usize>, RpcError> {
+fn in_block(
+    head: &Arc<Head>,
+    block: &Arc<Block>,
+    account: Address,
+    budget: &Budget,
+) -> Result<Vec<usize>, RpcError> {
     let mut found = Vec::new();
-    visit_block(head, block.clone(), Inputs::LeftOut, budget, &mut |traced| {
-        let index = traced.transaction_position.and_then(|index| usize::try_from(index).ok());
-        if let Some(index) = index.filter(|_| involves(&traced.trace, account))
-            && found.last() != Some(&index)
-        {
-            found.push(index);
-        }
-        Ok(())
-    })?;
+    visit_block(
+        head,
+        block.clone(),
+        Inputs::LeftOut,
+        budget,
+        &mut |traced| {
+            let index = traced
+                .transaction_position
+                .and_then(|index| usize::try_from(index).ok());
+            if let Some(index) = index.filter(|_| involves(&traced.trace, account))
+                && found.last() != Some(&index)
+            {
+                found.push(index);
+            }
+            Ok(())
+        },
+    )?;
     Ok(found)
 }
 
@@ -99,7 +132,9 @@ fn search<'a>(
     size: u64,
 ) -> Result<(Vec<Mined>, bool), RpcError> {
     if size > MAX_PAGE {
-        return Err(RpcError::invalid_params(format!("params[2]: at most {MAX_PAGE}")));
+        return Err(RpcError::invalid_params(format!(
+            "params[2]: at most {MAX_PAGE}"
+        )));
     }
     let budget = Budget::new(context, ADVICE);
     let mut found = Vec::new();
@@ -112,7 +147,12 @@ fn search<'a>(
             continue;
         }
         let indices = in_block(head, block, account, &budget)?;
-        found.extend(indices.into_iter().rev().map(|index| (block.clone(), index)));
+        found.extend(
+            indices
+                .into_iter()
+                .rev()
+                .map(|index| (block.clone(), index)),
+        );
     }
     Ok((found, true))
 }
@@ -124,16 +164,27 @@ fn before(
 ) -> Result<Written, RpcError> {
     let head = context.chain.head();
     let end = if number.0 == 0 { u64::MAX } else { number.0 };
-    let blocks = head.blocks_from(0).rev().filter(|block| block.number() < end);
+    let blocks = head
+        .blocks_from(0)
+        .rev()
+        .filter(|block| block.number() < end);
     let (places, last_page) = search(context, &head, blocks, account, size.0)?;
     page(context, &head, &places, number.0 == 0, last_page)
 }
 
 /// Transactions after a block (zero for the oldest), newest first.
-fn after(context: &Context, (account, number, size): (Address, LooseNumber, LooseNumber)) -> Result<Written, RpcError> {
+fn after(
+    context: &Context,
+    (account, number, size): (Address, LooseNumber, LooseNumber),
+) -> Result<Written, RpcError> {
     let head = context.chain.head();
-    let first = if number.0 == 0 { 0 } else { number.0.saturating_add(1) };
-    let (mut places, first_page) = search(context, &head, head.blocks_from(first), account, size.0)?;
+    let first = if number.0 == 0 {
+        0
+    } else {
+        number.0.saturating_add(1)
+    };
+    let (mut places, first_page) =
+        search(context, &head, head.blocks_from(first), account, size.0)?;
     places.sort_by_key(|(block, index)| std::cmp::Reverse((block.number(), *index)));
     page(context, &head, &places, first_page, number.0 == 0)
 }
@@ -146,22 +197,38 @@ struct Creator {
 
 impl Json for Creator {
     fn write(&self, out: &mut JsonWriter) {
-        Object::begin(out).member("hash", &self.hash).member("creator", &self.creator).end();
+        Object::begin(out)
+            .member("hash", &self.hash)
+            .member("creator", &self.creator)
+            .end();
     }
 }
 
 /// The creator of a contract; null if the account is no contract, or no transaction created it.
-fn contract_creator(context: &Context, (address,): (Address,)) -> Result<Option<Creator>, RpcError> {
+fn contract_creator(
+    context: &Context,
+    (address,): (Address,),
+) -> Result<Option<Creator>, RpcError> {
     let head = context.chain.head();
-    if head.state.get(address)?.is_none_or(|account| account.code().is_empty()) {
+    if head
+        .state
+        .get(address)?
+        .is_none_or(|account| account.code().is_empty())
+    {
         return Ok(None);
     }
     let budget = Budget::new(context, ADVICE);
     // The block that created the code lies between these two.
     let has_code = |number: u64| {
         budget.check_time()?;
-        let state = head.state_after(number).map_err(|pruned| RpcError::server(pruned.to_string()))?;
-        Ok::<_, RpcError>(state.get(address)?.is_some_and(|account| !account.code().is_empty()))
+        let state = head
+            .state_after(number)
+            .map_err(|pruned| RpcError::server(pruned.to_string()))?;
+        Ok::<_, RpcError>(
+            state
+                .get(address)?
+                .is_some_and(|account| !account.code().is_empty()),
+        )
     };
     let (mut without, mut with) = (context.chain.oldest(&head), head.number());
     if has_code(without)? {
@@ -169,17 +236,26 @@ fn contract_creator(context: &Context, (address,): (Address,)) -> Result<Option<
     }
     while without + 1 < with {
         let middle = without + (with - without) / 2;
-        *if has_code(middle)? { &mut with } else { &mut without } = middle;
+        *if has_code(middle)? {
+            &mut with
+        } else {
+            &mut without
+        } = middle;
     }
     let mut creation = None;
-    let Some(block) = context.chain.block(&head, BlockId::Number(with))? else { return Ok(None) };
+    let Some(block) = context.chain.block(&head, BlockId::Number(with))? else {
+        return Ok(None);
+    };
     visit_block(&head, block, Inputs::LeftOut, &budget, &mut |traced| {
         if let (Action::Create(create), Some(TraceOutput::Create(created))) =
             (&traced.trace.action, &traced.trace.result)
             && created.address == address
             && let Some(hash) = traced.transaction_hash
         {
-            creation.get_or_insert(Creator { hash, creator: create.from });
+            creation.get_or_insert(Creator {
+                hash,
+                creator: create.from,
+            });
         }
         Ok(())
     })?;

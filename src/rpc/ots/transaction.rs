@@ -18,16 +18,36 @@ use crate::{
 pub(super) fn methods(table: &mut Table) {
     table
         .apart("ots_getTransactionError", error, OnFork::Transaction)
-        .describe(["transaction hash"], "The revert data of a transaction; empty if it did not revert.");
+        .describe(
+            ["transaction hash"],
+            "The revert data of a transaction; empty if it did not revert.",
+        );
     table
-        .apart("ots_getInternalOperations", internal_operations, OnFork::Transaction)
-        .describe(["transaction hash"], "Transfers and contract creations within a transaction.");
+        .apart(
+            "ots_getInternalOperations",
+            internal_operations,
+            OnFork::Transaction,
+        )
+        .describe(
+            ["transaction hash"],
+            "Transfers and contract creations within a transaction.",
+        );
     table
         .apart("ots_traceTransaction", trace, OnFork::Transaction)
-        .describe(["transaction hash"], "All calls of a transaction with their depth.");
+        .describe(
+            ["transaction hash"],
+            "All calls of a transaction with their depth.",
+        );
     table
-        .apart("ots_getTransactionBySenderAndNonce", by_sender_and_nonce, OnFork::OwnBlocks)
-        .describe(["address", "nonce"], "The hash of the transaction that an account sent with a nonce.");
+        .apart(
+            "ots_getTransactionBySenderAndNonce",
+            by_sender_and_nonce,
+            OnFork::OwnBlocks,
+        )
+        .describe(
+            ["address", "nonce"],
+            "The hash of the transaction that an account sent with a nonce.",
+        );
 }
 
 /// Advice on how to request less than everything that a transaction did.
@@ -40,7 +60,9 @@ fn error(context: &Context, (hash,): (B256,)) -> Result<Bytes, RpcError> {
     if replay.block.receipts[index].succeeded() {
         return Ok(Bytes::new());
     }
-    let result = replay.after(index, &budget)?.execute(&replay.block.transactions[index])?;
+    let result = replay
+        .after(index, &budget)?
+        .execute(&replay.block.transactions[index])?;
     Ok(result.output().cloned().unwrap_or_default())
 }
 
@@ -96,7 +118,9 @@ fn trace(context: &Context, (hash,): (B256,)) -> Result<Written, RpcError> {
     let is_over = || budget.is_over();
     let mut watch = Watch::new(&mut recorder, &is_over, budget.max_bytes());
     let subject = Subject::Next(&mut executor, &replay.block.transactions[index]);
-    let builder = subject.run(&mut watch, |seen, watch| std::mem::take(watch.inner()).into_parity_builder(seen));
+    let builder = subject.run(&mut watch, |seen, watch| {
+        std::mem::take(watch.inner()).into_parity_builder(seen)
+    });
     budget.check(watch.stopped())?;
     let each = builder?.into_transaction_traces_iter().filter_map(|trace| {
         let depth = trace.trace_address.len();
@@ -117,12 +141,17 @@ fn trace(context: &Context, (hash,): (B256,)) -> Result<Written, RpcError> {
                 depth,
                 from: call.from,
                 to: call.to,
-                value: Some(call.value).filter(|_| matches!(call.call_type, CallType::Call | CallType::CallCode)),
+                value: Some(call.value)
+                    .filter(|_| matches!(call.call_type, CallType::Call | CallType::CallCode)),
                 input: call.input,
                 output,
             },
             Action::Create(create) => OtsCall {
-                kind: if create.creation_method == CreationMethod::Create2 { "CREATE2" } else { "CREATE" },
+                kind: if create.creation_method == CreationMethod::Create2 {
+                    "CREATE2"
+                } else {
+                    "CREATE"
+                },
                 depth,
                 from: create.from,
                 to: created,
@@ -148,7 +177,10 @@ fn trace(context: &Context, (hash,): (B256,)) -> Result<Written, RpcError> {
 }
 
 /// The hash of the transaction that an account sent with a nonce; null if there is none.
-fn by_sender_and_nonce(context: &Context, (sender, nonce): (Address, LooseNumber)) -> Result<Option<B256>, RpcError> {
+fn by_sender_and_nonce(
+    context: &Context,
+    (sender, nonce): (Address, LooseNumber),
+) -> Result<Option<B256>, RpcError> {
     use alloy_consensus::Transaction as _;
     let head = context.chain.head();
     let is_over = context.time_limit();
@@ -156,7 +188,10 @@ fn by_sender_and_nonce(context: &Context, (sender, nonce): (Address, LooseNumber
         if is_over() {
             return Err(RpcError::timeout("execution timeout"));
         }
-        let mut sent = block.transactions.iter().filter(|transaction| transaction.sender == sender);
+        let mut sent = block
+            .transactions
+            .iter()
+            .filter(|transaction| transaction.sender == sender);
         if let Some(found) = sent.find(|transaction| transaction.envelope.nonce() == nonce.0) {
             return Ok(Some(found.hash()));
         }

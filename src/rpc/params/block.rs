@@ -78,10 +78,12 @@ impl Param for BlockId {
             "safe" => Ok(Self::Safe),
             "finalized" => Ok(Self::Finalized),
             // A hash in place of a number, as go-ethereum accepts it.
-            text if text.len() == 66 => hex::fixed_data(text, "a block hash").map(|hash| Self::Hash(hash.into())),
-            text => hex::quantity_u64(text)
-                .map(Self::Number)
-                .map_err(|what| format!("{what}, or one of latest, earliest, pending, safe, finalized")),
+            text if text.len() == 66 => {
+                hex::fixed_data(text, "a block hash").map(|hash| Self::Hash(hash.into()))
+            }
+            text => hex::quantity_u64(text).map(Self::Number).map_err(|what| {
+                format!("{what}, or one of latest, earliest, pending, safe, finalized")
+            }),
         }
     }
 
@@ -113,7 +115,9 @@ fn read_block_object(json: &str, rules: ParamRules) -> Result<BlockId, String> {
     let object: BlockObject<'_> = shape(json)?;
     match (object.block_number, object.block_hash) {
         (Some(number), None) => BlockId::read(number.get(), rules),
-        (None, Some(hash)) => hex::fixed_data(&hash, "a 32-byte block hash").map(|hash| BlockId::Hash(hash.into())),
+        (None, Some(hash)) => {
+            hex::fixed_data(&hash, "a 32-byte block hash").map(|hash| BlockId::Hash(hash.into()))
+        }
         (Some(_), Some(_)) => Err("expected blockNumber or blockHash, got both".to_owned()),
         (None, None) => Err("expected an object with blockNumber or blockHash".to_owned()),
     }

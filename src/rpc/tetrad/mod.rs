@@ -95,7 +95,10 @@ fn stack_trace(context: &Context, (hash,): (B256,)) -> Result<Serialized<StackTr
         ExecutionResult::Halt { reason, .. } => (Some(halt_message(reason)), Bytes::new()),
         ExecutionResult::Revert { output, .. } => {
             let error = context.known.error(origin.as_deref(), output);
-            (Some(revert_reason(output, error.as_deref(), plain)), output.clone())
+            (
+                Some(revert_reason(output, error.as_deref(), plain)),
+                output.clone(),
+            )
         }
     };
     let mut frames = Vec::new();
@@ -107,22 +110,44 @@ fn stack_trace(context: &Context, (hash,): (B256,)) -> Result<Serialized<StackTr
             frames.push(frame(context, &view, contract.as_deref(), call));
         }
     }
-    Ok(Serialized(StackTrace { failed: !result.is_success(), reason, output, frames }))
+    Ok(Serialized(StackTrace {
+        failed: !result.is_success(),
+        reason,
+        output,
+        frames,
+    }))
 }
 
-fn frame(context: &Context, view: &View, contract: Option<&KnownContract>, call: &FailedCall) -> Frame {
-    let function = context.known.function(contract, &call.input).map(|function| function.name.clone());
+fn frame(
+    context: &Context,
+    view: &View,
+    contract: Option<&KnownContract>,
+    call: &FailedCall,
+) -> Frame {
+    let function = context
+        .known
+        .function(contract, &call.input)
+        .map(|function| function.name.clone());
     let selector = || call.input.first_chunk::<4>().map(hex::encode_prefixed);
-    let place = call.code.and_then(|code| context.known.location(view, code, call.position));
+    let place = call
+        .code
+        .and_then(|code| context.known.location(view, code, call.position));
     let (file, line, column, source) = match place {
-        Some(place) => (Some(place.file), Some(place.line), Some(place.column), Some(place.text)),
+        Some(place) => (
+            Some(place.file),
+            Some(place.line),
+            Some(place.column),
+            Some(place.text),
+        ),
         None => (None, None, None, None),
     };
     Frame {
         address: call.account,
         code_address: call.code.filter(|code| Some(*code) != call.account),
         contract: contract.map(|contract| contract.label.clone()),
-        function: function.or_else(selector).or_else(|| call.code.is_none().then(|| "constructor".to_owned())),
+        function: function
+            .or_else(selector)
+            .or_else(|| call.code.is_none().then(|| "constructor".to_owned())),
         file,
         line,
         column,

@@ -66,7 +66,10 @@ struct Snapshot {
 }
 
 /// Takes a snapshot with a name.
-async fn snapshot(context: Arc<Context>, (name,): (SnapshotName,)) -> Result<Quantity<u64>, RpcError> {
+async fn snapshot(
+    context: Arc<Context>,
+    (name,): (SnapshotName,),
+) -> Result<Quantity<u64>, RpcError> {
     Ok(Quantity(context.chain.named_snapshot(&name.0).await?))
 }
 
@@ -75,15 +78,25 @@ async fn snapshots(context: Arc<Context>, (): ()) -> Result<Serialized<Vec<Snaps
     let taken = context.chain.snapshots().await?;
     let newest = taken.into_iter().rev().take(MAX_LISTED);
     // Blocks that memory no longer holds are read from disk.
-    let mut listed: Vec<_> = block_in_place(|| newest.map(|taken| listed(&context, taken)).collect());
+    let mut listed: Vec<_> =
+        block_in_place(|| newest.map(|taken| listed(&context, taken)).collect());
     listed.reverse();
     Ok(Serialized(listed))
 }
 
 fn listed(context: &Context, taken: SnapshotInfo) -> Snapshot {
     let head = context.chain.head();
-    let held = head.block(taken.number).filter(|block| block.hash == taken.hash).cloned();
-    let block = held.or_else(|| context.chain.block(&head, BlockId::Hash(taken.hash)).ok().flatten());
+    let held = head
+        .block(taken.number)
+        .filter(|block| block.hash == taken.hash)
+        .cloned();
+    let block = held.or_else(|| {
+        context
+            .chain
+            .block(&head, BlockId::Hash(taken.hash))
+            .ok()
+            .flatten()
+    });
     Snapshot {
         id: Quantity(taken.id),
         name: taken.name.map(|name| name.to_string()),

@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use alloy_primitives::B256;
 use alloy_rpc_types_eth::TransactionInfo;
-use alloy_rpc_types_trace::parity::{Action, LocalizedTransactionTrace, RewardAction, RewardType, TransactionTrace};
+use alloy_rpc_types_trace::parity::{
+    Action, LocalizedTransactionTrace, RewardAction, RewardType, TransactionTrace,
+};
 use revm_inspectors::tracing::TracingInspectorConfig;
 use serde::Serialize;
 use serde_json::Value;
@@ -23,23 +25,28 @@ use crate::{
 };
 
 pub(super) fn methods(table: &mut Table) {
-    table
-        .apart("trace_block", block, OnFork::Block)
-        .describe(["block"], "All calls of a block's transactions; null if there is no such block.");
+    table.apart("trace_block", block, OnFork::Block).describe(
+        ["block"],
+        "All calls of a block's transactions; null if there is no such block.",
+    );
     table
         .apart("trace_transaction", transaction, OnFork::Transaction)
-        .describe(["transaction hash"], "All calls of a transaction; null if it is in no block.");
-    table
-        .apart("trace_get", get, OnFork::Transaction)
-        .describe(["transaction hash", "position"], "The call at a position of a transaction; null if there is none.");
+        .describe(
+            ["transaction hash"],
+            "All calls of a transaction; null if it is in no block.",
+        );
+    table.apart("trace_get", get, OnFork::Transaction).describe(
+        ["transaction hash", "position"],
+        "The call at a position of a transaction; null if there is none.",
+    );
 }
 
 /// Advice on how to request less than all calls of a block or a transaction.
-const ADVICE: &str =
-    "trace the transactions of a block one by one, or use debug_traceTransaction with the callTracer and onlyTopCall";
+const ADVICE: &str = "trace the transactions of a block one by one, or use debug_traceTransaction with the callTracer and onlyTopCall";
 
 /// A consumer of traces, called for each one as it is made.
-pub(in crate::rpc) type Visit<'v> = &'v mut dyn FnMut(LocalizedTransactionTrace) -> Result<(), RpcError>;
+pub(in crate::rpc) type Visit<'v> =
+    &'v mut dyn FnMut(LocalizedTransactionTrace) -> Result<(), RpcError>;
 
 /// The tracer's configuration: with or without the inputs of calls.
 #[derive(Clone, Copy)]
@@ -59,12 +66,15 @@ fn visit_transaction(
 ) -> Result<(), RpcError> {
     budget.check_time()?;
     let transaction = &replay.block.transactions[index];
-    let config = TracingInspectorConfig::default_parity().set_record_inputs(matches!(inputs, Inputs::Kept));
+    let config =
+        TracingInspectorConfig::default_parity().set_record_inputs(matches!(inputs, Inputs::Kept));
     let mut recorder = CallRecorder::new(config);
     let is_over = || budget.is_over();
     let mut watch = Watch::new(&mut recorder, &is_over, budget.max_bytes());
     let subject = Subject::Next(executor, transaction);
-    let builder = subject.run(&mut watch, |seen, watch| std::mem::take(watch.inner()).into_parity_builder(seen));
+    let builder = subject.run(&mut watch, |seen, watch| {
+        std::mem::take(watch.inner()).into_parity_builder(seen)
+    });
     budget.check(watch.stopped())?;
     let info = TransactionInfo {
         hash: Some(transaction.hash()),
@@ -73,7 +83,9 @@ fn visit_transaction(
         block_number: Some(replay.block.number()),
         ..TransactionInfo::default()
     };
-    builder?.into_localized_transaction_traces_iter(info).try_for_each(visit)
+    builder?
+        .into_localized_transaction_traces_iter(info)
+        .try_for_each(visit)
 }
 
 /// Passes on all traces of a block of `head`. The genesis block has none.
@@ -87,11 +99,21 @@ pub(in crate::rpc) fn visit_block(
     if block.number() == head.genesis.number() {
         return Ok(());
     }
-    visit_replay(&BlockReplay::of(head.clone(), block)?, inputs, budget, visit)
+    visit_replay(
+        &BlockReplay::of(head.clone(), block)?,
+        inputs,
+        budget,
+        visit,
+    )
 }
 
 /// Passes on all traces of a block, followed by the rewards of its miners before the merge.
-fn visit_replay(replay: &BlockReplay, inputs: Inputs, budget: &Budget, visit: Visit<'_>) -> Result<(), RpcError> {
+fn visit_replay(
+    replay: &BlockReplay,
+    inputs: Inputs,
+    budget: &Budget,
+    visit: Visit<'_>,
+) -> Result<(), RpcError> {
     let block = &replay.block;
     let mut executor = replay.begin()?;
     for index in 0..block.transactions.len() {
@@ -101,10 +123,22 @@ fn visit_replay(replay: &BlockReplay, inputs: Inputs, budget: &Budget, visit: Vi
         let paid = rewards(replay.environment(), &block.ommers);
         let uncles = paid.len().saturating_sub(1);
         // The block's own reward comes first.
-        for (at, (author, value)) in paid.iter().enumerate().map(|(at, _)| (at, paid[(at + uncles) % paid.len()])) {
-            let reward_type = if at == 0 { RewardType::Block } else { RewardType::Uncle };
+        for (at, (author, value)) in paid
+            .iter()
+            .enumerate()
+            .map(|(at, _)| (at, paid[(at + uncles) % paid.len()]))
+        {
+            let reward_type = if at == 0 {
+                RewardType::Block
+            } else {
+                RewardType::Uncle
+            };
             visit(LocalizedTransactionTrace {
-                trace: reward(RewardAction { author, reward_type, value }),
+                trace: reward(RewardAction {
+                    author,
+                    reward_type,
+                    value,
+                }),
                 block_hash: Some(block.hash),
                 block_number: Some(block.number()),
                 transaction_hash: None,
@@ -131,9 +165,16 @@ fn block(context: &Context, (id,): (BlockId,)) -> Result<Option<Written>, RpcErr
     let mut list = TraceList::new(&budget);
     let mut visit = |trace| list.push(&trace);
     if id == BlockId::Pending {
-        visit_replay(&BlockReplay::find(context, id)?, Inputs::Kept, &budget, &mut visit)?;
+        visit_replay(
+            &BlockReplay::find(context, id)?,
+            Inputs::Kept,
+            &budget,
+            &mut visit,
+        )?;
     } else {
-        let Some((head, block)) = find(context, id)? else { return Ok(None) };
+        let Some((head, block)) = find(context, id)? else {
+            return Ok(None);
+        };
         visit_block(&head, block, Inputs::Kept, &budget, &mut visit)?;
     }
     list.end().map(Some)
@@ -148,7 +189,10 @@ pub(super) struct TraceList<'b> {
 impl<'b> TraceList<'b> {
     /// An empty list, which counts against a budget.
     pub(super) fn new(budget: &'b Budget) -> Self {
-        Self { budget, out: budget.writer() }
+        Self {
+            budget,
+            out: budget.writer(),
+        }
     }
 
     /// Adds a trace, if it fits the budget.
@@ -173,9 +217,16 @@ impl<'b> TraceList<'b> {
 }
 
 /// Passes on all calls of a transaction; returns false if it is in no block.
-fn visit_calls(context: &Context, hash: B256, budget: &Budget, visit: Visit<'_>) -> Result<bool, RpcError> {
+fn visit_calls(
+    context: &Context,
+    hash: B256,
+    budget: &Budget,
+    visit: Visit<'_>,
+) -> Result<bool, RpcError> {
     let head = context.chain.head();
-    let Some((block, index)) = context.chain.transaction(&head, hash) else { return Ok(false) };
+    let Some((block, index)) = context.chain.transaction(&head, hash) else {
+        return Ok(false);
+    };
     let replay = BlockReplay::of(head, block)?;
     let mut executor = replay.after(index, budget)?;
     visit_transaction(&replay, &mut executor, index, Inputs::Kept, budget, visit).map(|()| true)

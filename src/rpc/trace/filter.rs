@@ -22,9 +22,10 @@ use crate::{
 };
 
 pub(super) fn methods(table: &mut Table) {
-    table
-        .apart("trace_filter", filter, OnFork::Range)
-        .describe(["filter"], "The calls from or to certain accounts in a range of at most 1000 blocks.");
+    table.apart("trace_filter", filter, OnFork::Range).describe(
+        ["filter"],
+        "The calls from or to certain accounts in a range of at most 1000 blocks.",
+    );
 }
 
 /// The maximum number of blocks that one query replays.
@@ -64,14 +65,18 @@ impl Param for TraceFilter {
         };
         let number = |name, raw| {
             let given: Option<LooseNumber> = field(name, raw, rules)?;
-            Ok::<_, String>(given.map(|LooseNumber(number)| usize::try_from(number).unwrap_or(usize::MAX)))
+            Ok::<_, String>(
+                given.map(|LooseNumber(number)| usize::try_from(number).unwrap_or(usize::MAX)),
+            )
         };
         Ok(Self {
             from_block: field("fromBlock", raw.from_block, rules)?.unwrap_or(BlockId::Latest),
             to_block: field("toBlock", raw.to_block, rules)?.unwrap_or(BlockId::Latest),
             accounts: Accounts {
-                from_address: field::<Vec<Address>>("fromAddress", raw.from_address, rules)?.unwrap_or_default(),
-                to_address: field::<Vec<Address>>("toAddress", raw.to_address, rules)?.unwrap_or_default(),
+                from_address: field::<Vec<Address>>("fromAddress", raw.from_address, rules)?
+                    .unwrap_or_default(),
+                to_address: field::<Vec<Address>>("toAddress", raw.to_address, rules)?
+                    .unwrap_or_default(),
                 mode,
                 ..Accounts::default()
             },
@@ -98,13 +103,25 @@ impl Param for TraceFilter {
 fn filter(context: &Context, (filter,): (TraceFilter,)) -> Result<Written, RpcError> {
     let budget = Budget::new(context, "narrow the range of blocks, or set count");
     let head = context.chain.head();
-    let number = |id| context.chain.number(&head, id).ok_or_else(|| RpcError::server("unknown block"));
-    let (from, to) = (number(filter.from_block)?, number(filter.to_block)?.min(head.number()));
+    let number = |id| {
+        context
+            .chain
+            .number(&head, id)
+            .ok_or_else(|| RpcError::server("unknown block"))
+    };
+    let (from, to) = (
+        number(filter.from_block)?,
+        number(filter.to_block)?.min(head.number()),
+    );
     if from > to {
-        return Err(RpcError::invalid_params("invalid parameters: fromBlock cannot be greater than toBlock"));
+        return Err(RpcError::invalid_params(
+            "invalid parameters: fromBlock cannot be greater than toBlock",
+        ));
     }
     if to - from >= MAX_BLOCKS {
-        return Err(RpcError::invalid_params(format!("block range too large; currently limited to {MAX_BLOCKS}")));
+        return Err(RpcError::invalid_params(format!(
+            "block range too large; currently limited to {MAX_BLOCKS}"
+        )));
     }
     if from < head.oldest() {
         let message = format!("history before block {} is not available", head.oldest());
@@ -119,7 +136,8 @@ fn filter(context: &Context, (filter,): (TraceFilter,)) -> Result<Written, RpcEr
             break;
         }
         let block = context.chain.block(&head, BlockId::Number(at))?;
-        let block = block.ok_or_else(|| RpcError::history_pruned(format!("block {at} is not available")))?;
+        let block = block
+            .ok_or_else(|| RpcError::history_pruned(format!("block {at} is not available")))?;
         visit_block(&head, block, Inputs::Kept, &budget, &mut |trace| {
             if matcher.matches(&trace.trace) {
                 if wanted.contains(&matching) {

@@ -22,22 +22,47 @@ use crate::{
 
 pub(super) fn methods(table: &mut Table) {
     table.apart("trace_call", call, OnFork::State).describe(
-        ["transaction", "what to trace", "block", "state overrides", "block overrides"],
+        [
+            "transaction",
+            "what to trace",
+            "block",
+            "state overrides",
+            "block overrides",
+        ],
         "Traces a call: `trace`, `vmTrace`, `stateDiff` or several of them.",
     );
     table
         .apart("trace_callMany", call_many, OnFork::State)
-        .describe(["calls", "block"], "Traces calls one after another, each on the state that the previous one left.");
-    table.apart("trace_rawTransaction", raw_transaction, OnFork::State).describe(
-        ["signed transaction", "what to trace", "block"],
-        "Traces a signed transaction without submitting it.",
-    );
+        .describe(
+            ["calls", "block"],
+            "Traces calls one after another, each on the state that the previous one left.",
+        );
     table
-        .apart("trace_replayTransaction", replay_transaction, OnFork::Transaction)
-        .describe(["transaction hash", "what to trace"], "Traces a transaction as it ran.");
+        .apart("trace_rawTransaction", raw_transaction, OnFork::State)
+        .describe(
+            ["signed transaction", "what to trace", "block"],
+            "Traces a signed transaction without submitting it.",
+        );
     table
-        .apart("trace_replayBlockTransactions", replay_block_transactions, OnFork::Block)
-        .describe(["block", "what to trace"], "Traces all transactions of a block as they ran.");
+        .apart(
+            "trace_replayTransaction",
+            replay_transaction,
+            OnFork::Transaction,
+        )
+        .describe(
+            ["transaction hash", "what to trace"],
+            "Traces a transaction as it ran.",
+        );
+    table
+        .apart(
+            "trace_replayBlockTransactions",
+            replay_block_transactions,
+            OnFork::Block,
+        )
+        .describe(
+            ["block", "what to trace"],
+            "Traces all transactions of a block as they ran.",
+        );
 }
 
 /// The maximum number of calls in one request.
@@ -75,7 +100,12 @@ impl TraceTypes {
     }
 
     /// Appends such traces, of which those of steps nest.
-    fn write(&self, results: impl Serialize + Send, budget: &Budget, out: &mut JsonWriter) -> Result<(), RpcError> {
+    fn write(
+        &self,
+        results: impl Serialize + Send,
+        budget: &Budget,
+        out: &mut JsonWriter,
+    ) -> Result<(), RpcError> {
         if self.0.contains(&TraceType::VmTrace) {
             budget.write_nested(results, out)
         } else {
@@ -101,7 +131,8 @@ fn run<R>(
         // An incomplete record is not rendered.
         budget.check(watch.stopped())?;
         let builder = std::mem::take(watch.inner()).into_parity_builder(seen);
-        let results = builder.into_trace_results_with_state(&seen.outcome, &types.0, &seen.before)?;
+        let results =
+            builder.into_trace_results_with_state(&seen.outcome, &types.0, &seen.before)?;
         Ok::<_, RpcError>((results, look(seen)))
     });
     budget.check(watch.stopped())?;
@@ -109,7 +140,11 @@ fn run<R>(
 }
 
 /// Traces one execution and writes the trace.
-fn write(subject: Subject<'_, '_>, types: &TraceTypes, budget: &Budget) -> Result<Written, RpcError> {
+fn write(
+    subject: Subject<'_, '_>,
+    types: &TraceTypes,
+    budget: &Budget,
+) -> Result<Written, RpcError> {
     let (results, ()) = run(subject, types, budget, |_| ())?;
     let mut out = budget.writer();
     types.write(results, budget, &mut out)?;
@@ -140,9 +175,12 @@ struct TracedCall(TransactionRequest, TraceTypes);
 
 impl Param for TracedCall {
     fn read(json: &str, rules: ParamRules) -> Result<Self, String> {
-        let parts: (&RawValue, &RawValue) =
-            serde_json::from_str(json).map_err(|_| "expected a call and a list of what to trace".to_owned())?;
-        Ok(Self(TransactionRequest::read(parts.0.get(), rules)?, TraceTypes::read(parts.1.get(), rules)?))
+        let parts: (&RawValue, &RawValue) = serde_json::from_str(json)
+            .map_err(|_| "expected a call and a list of what to trace".to_owned())?;
+        Ok(Self(
+            TransactionRequest::read(parts.0.get(), rules)?,
+            TraceTypes::read(parts.1.get(), rules)?,
+        ))
     }
 
     fn schema() -> Value {
@@ -152,9 +190,15 @@ impl Param for TracedCall {
 }
 
 /// Traces calls one after another, each on the state that the previous one left.
-fn call_many(context: &Context, (calls, id): (Vec<TracedCall>, Option<BlockId>)) -> Result<Written, RpcError> {
+fn call_many(
+    context: &Context,
+    (calls, id): (Vec<TracedCall>, Option<BlockId>),
+) -> Result<Written, RpcError> {
     if calls.len() > MAX_CALLS {
-        return Err(RpcError::invalid_params(format!("params[0]: at most {MAX_CALLS} calls, got {}", calls.len())));
+        return Err(RpcError::invalid_params(format!(
+            "params[0]: at most {MAX_CALLS} calls, got {}",
+            calls.len()
+        )));
     }
     let budget = Budget::new(context, "make fewer calls at a time");
     let mut view = context.chain.view(id.unwrap_or(BlockId::Latest))?;
@@ -163,7 +207,9 @@ fn call_many(context: &Context, (calls, id): (Vec<TracedCall>, Option<BlockId>))
     for TracedCall(request, types) in calls {
         let call = request.into_call(context.chain.params().chain_id)?;
         let calls = view.call_context(&none, context.config.gas_cap);
-        let (results, changes) = run(Subject::Call(calls, &call), &types, &budget, |seen| seen.take_changes())?;
+        let (results, changes) = run(Subject::Call(calls, &call), &types, &budget, |seen| {
+            seen.take_changes()
+        })?;
         types.write(results, &budget, list.next())?;
         let changes = changes?;
         view.state.apply(&changes);
@@ -177,7 +223,9 @@ fn raw_transaction(
     (raw, types, id): (Bytes, TraceTypes, Option<BlockId>),
 ) -> Result<Written, RpcError> {
     let budget = types.budget(context);
-    let transaction = Submission::decode(&raw).map_err(SubmitError::from)?.transaction;
+    let transaction = Submission::decode(&raw)
+        .map_err(SubmitError::from)?
+        .transaction;
     let view = context.chain.view(id.unwrap_or(BlockId::Latest))?;
     let replay = BlockReplay::next(&view);
     let mut executor = replay.begin()?;
@@ -185,23 +233,45 @@ fn raw_transaction(
 }
 
 /// Traces a transaction as it ran.
-fn replay_transaction(context: &Context, (hash, types): (B256, TraceTypes)) -> Result<Written, RpcError> {
+fn replay_transaction(
+    context: &Context,
+    (hash, types): (B256, TraceTypes),
+) -> Result<Written, RpcError> {
     let budget = types.budget(context);
     let (replay, index) = find_transaction(context, hash)?;
     let mut executor = replay.after(index, &budget)?;
-    write(Subject::Next(&mut executor, &replay.block.transactions[index]), &types, &budget)
+    write(
+        Subject::Next(&mut executor, &replay.block.transactions[index]),
+        &types,
+        &budget,
+    )
 }
 
 /// Traces all transactions of a block as they ran.
-fn replay_block_transactions(context: &Context, (id, types): (BlockId, TraceTypes)) -> Result<Written, RpcError> {
+fn replay_block_transactions(
+    context: &Context,
+    (id, types): (BlockId, TraceTypes),
+) -> Result<Written, RpcError> {
     let budget = types.budget(context);
     let replay = BlockReplay::find(context, id)?;
     let mut executor = replay.begin()?;
     let mut list = TraceList::new(&budget);
     for transaction in &replay.block.transactions {
-        let (full_trace, ()) = run(Subject::Next(&mut executor, transaction), &types, &budget, |_| ())?;
+        let (full_trace, ()) = run(
+            Subject::Next(&mut executor, transaction),
+            &types,
+            &budget,
+            |_| (),
+        )?;
         let transaction_hash = transaction.hash();
-        types.write(TraceResultsWithTransactionHash { full_trace, transaction_hash }, &budget, list.next())?;
+        types.write(
+            TraceResultsWithTransactionHash {
+                full_trace,
+                transaction_hash,
+            },
+            &budget,
+            list.next(),
+        )?;
     }
     list.end()
 }

@@ -35,12 +35,21 @@ impl Budget {
     pub fn new(context: &Context, advice: &'static str) -> Self {
         let config = &context.config;
         let (max_bytes, memory) = (config.max_trace_bytes, config.budget.clone());
-        Self { begun: Instant::now(), limit: config.execution_timeout, max_bytes, memory, advice }
+        Self {
+            begun: Instant::now(),
+            limit: config.execution_timeout,
+            max_bytes,
+            memory,
+            advice,
+        }
     }
 
     /// The budget for a client with a shorter timeout than the node's.
     pub fn within(self, timeout: Option<Duration>) -> Self {
-        Self { limit: timeout.map_or(self.limit, |asked| asked.min(self.limit)), ..self }
+        Self {
+            limit: timeout.map_or(self.limit, |asked| asked.min(self.limit)),
+            ..self
+        }
     }
 
     /// Whether the time is over.
@@ -50,7 +59,11 @@ impl Budget {
 
     /// The error for a request whose time is over.
     pub fn check_time(&self) -> Result<(), RpcError> {
-        if self.is_over() { Err(self.timeout()) } else { Ok(()) }
+        if self.is_over() {
+            Err(self.timeout())
+        } else {
+            Ok(())
+        }
     }
 
     /// The number of bytes that one execution may record.
@@ -95,12 +108,21 @@ impl Budget {
 
     /// Appends a trace that nests as deeply as calls do, and drops it. Both take stack for each level, which is therefore
     /// that of a thread of its own.
-    pub fn write_nested(&self, trace: impl Serialize + Send, out: &mut JsonWriter) -> Result<(), RpcError> {
+    pub fn write_nested(
+        &self,
+        trace: impl Serialize + Send,
+        out: &mut JsonWriter,
+    ) -> Result<(), RpcError> {
         thread::scope(|scope| {
-            let builder = thread::Builder::new().name("trace".to_owned()).stack_size(NESTED_STACK);
+            let builder = thread::Builder::new()
+                .name("trace".to_owned())
+                .stack_size(NESTED_STACK);
             let writer = builder.spawn_scoped(scope, || self.write(trace, out));
-            let writer = writer.map_err(|error| RpcError::internal(format!("no thread for the trace: {error}")))?;
-            writer.join().unwrap_or_else(|_| Err(RpcError::internal("the trace could not be written")))
+            let writer = writer
+                .map_err(|error| RpcError::internal(format!("no thread for the trace: {error}")))?;
+            writer
+                .join()
+                .unwrap_or_else(|_| Err(RpcError::internal("the trace could not be written")))
         })
     }
 
@@ -129,6 +151,9 @@ impl Budget {
 
     /// The trace does not fit into one response.
     pub fn too_large(&self) -> RpcError {
-        RpcError::server(format!("the trace exceeds {} bytes; {}", self.max_bytes, self.advice))
+        RpcError::server(format!(
+            "the trace exceeds {} bytes; {}",
+            self.max_bytes, self.advice
+        ))
     }
 }

@@ -1,6 +1,8 @@
 //! Geth's tracers of calls and accounts, one or several at once.
 
-use alloy_rpc_types_trace::geth::{CallConfig, FlatCallConfig, GethDebugBuiltInTracerType as TracerType};
+use alloy_rpc_types_trace::geth::{
+    CallConfig, FlatCallConfig, GethDebugBuiltInTracerType as TracerType,
+};
 use revm_inspectors::tracing::TracingInspectorConfig;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -49,16 +51,27 @@ impl BuiltIns {
             return Ok(BuiltInTracer::new(name, config)?.map(Self::One));
         }
         let Value::Object(configs) = config else {
-            return Err("expected an object with the options of each tracer by its name".to_owned());
+            return Err(
+                "expected an object with the options of each tracer by its name".to_owned(),
+            );
         };
         let several = configs.iter().map(|(name, config)| {
-            let refused =
-                || format!("{}: no tracer that muxTracer can hold", name.chars().take(50).collect::<String>());
-            let kind = serde_json::from_value(Value::String(name.clone())).map_err(|_| refused())?;
-            let tracer = BuiltInTracer::new(kind, config).map_err(|error| format!("{name}: {error}"))?;
+            let refused = || {
+                format!(
+                    "{}: no tracer that muxTracer can hold",
+                    name.chars().take(50).collect::<String>()
+                )
+            };
+            let kind =
+                serde_json::from_value(Value::String(name.clone())).map_err(|_| refused())?;
+            let tracer =
+                BuiltInTracer::new(kind, config).map_err(|error| format!("{name}: {error}"))?;
             Ok((kind, tracer.ok_or_else(refused)?))
         });
-        several.collect::<Result<_, String>>().map(Self::Several).map(Some)
+        several
+            .collect::<Result<_, String>>()
+            .map(Self::Several)
+            .map(Some)
     }
 
     fn all(&self) -> impl Iterator<Item = BuiltIn> {
@@ -66,7 +79,9 @@ impl BuiltIns {
             Self::One(one) => (Some(one), &[][..]),
             Self::Several(several) => (None, several.as_slice()),
         };
-        one.into_iter().chain(several.iter().map(|(_, tracer)| tracer)).map(|tracer| tracer.0)
+        one.into_iter()
+            .chain(several.iter().map(|(_, tracer)| tracer))
+            .map(|tracer| tracer.0)
     }
 
     /// What records for them.
@@ -74,10 +89,23 @@ impl BuiltIns {
         let mut config = TracingInspectorConfig::none();
         for tracer in self.all() {
             config.record_inputs |= matches!(tracer, BuiltIn::Calls(_) | BuiltIn::FlatCalls(_));
-            config.record_logs |= matches!(tracer, BuiltIn::Calls(CallConfig { with_log: Some(true), .. }));
+            config.record_logs |= matches!(
+                tracer,
+                BuiltIn::Calls(CallConfig {
+                    with_log: Some(true),
+                    ..
+                })
+            );
         }
         let recorder = CallRecorder::new(config);
-        if self.all().any(|tracer| matches!(tracer, BuiltIn::Selectors)) { recorder.with_selectors() } else { recorder }
+        if self
+            .all()
+            .any(|tracer| matches!(tracer, BuiltIn::Selectors))
+        {
+            recorder.with_selectors()
+        } else {
+            recorder
+        }
     }
 
     /// Whether the outermost call is all that they need.
@@ -138,7 +166,9 @@ impl BuiltInTracer {
         out: &mut JsonWriter,
     ) -> Result<(), RpcError> {
         match self.0 {
-            BuiltIn::Calls(config) => write_call_tree(recorder, config, place.first_log, budget, out)?,
+            BuiltIn::Calls(config) => {
+                write_call_tree(recorder, config, place.first_log, budget, out)?
+            }
             BuiltIn::FlatCalls(config) => write_flat_calls(recorder, config, place, budget, out)?,
             BuiltIn::Prestate(config) => config.write(seen, budget, out)?,
             BuiltIn::Selectors => recorder.write_selectors(out),
@@ -150,7 +180,11 @@ impl BuiltInTracer {
 
 /// The options in a tracer's configuration.
 fn options<T: Default + DeserializeOwned>(config: &Value) -> Result<T, String> {
-    if config.is_null() { Ok(T::default()) } else { T::deserialize(config).map_err(|error| error.to_string()) }
+    if config.is_null() {
+        Ok(T::default())
+    } else {
+        T::deserialize(config).map_err(|error| error.to_string())
+    }
 }
 
 const fn name_of(kind: TracerType) -> &'static str {

@@ -4,7 +4,9 @@ use alloy_primitives::{Address, Log, U256};
 use revm::{
     Inspector,
     context_interface::{ContextTr, JournalTr},
-    interpreter::{CallInputs, CallOutcome, CreateInputs, CreateOutcome, InstructionResult, Interpreter},
+    interpreter::{
+        CallInputs, CallOutcome, CreateInputs, CreateOutcome, InstructionResult, Interpreter,
+    },
 };
 use revm_inspectors::tracing::{
     FourByteInspector, ParityTraceBuilder, TracingInspector, TracingInspectorConfig,
@@ -46,12 +48,18 @@ pub struct CallRecorder {
 impl CallRecorder {
     /// Records what `config` says.
     pub fn new(config: TracingInspectorConfig) -> Self {
-        Self { tracing: TracingInspector::new(config), ..Self::default() }
+        Self {
+            tracing: TracingInspector::new(config),
+            ..Self::default()
+        }
     }
 
     /// Records selectors, too.
     pub fn with_selectors(self) -> Self {
-        Self { selectors: Some(FourByteInspector::default()), ..self }
+        Self {
+            selectors: Some(FourByteInspector::default()),
+            ..self
+        }
     }
 
     /// Sets the gas of the outermost call, of which every tracer of calls tells.
@@ -61,7 +69,8 @@ impl CallRecorder {
             return;
         }
         self.tracing.set_transaction_gas_limit(seen.tx.gas_limit);
-        self.tracing.set_transaction_gas_used(seen.outcome.result.tx_gas_used());
+        self.tracing
+            .set_transaction_gas_used(seen.outcome.result.tx_gas_used());
     }
 
     /// The calls in the order in which they began; the first is the outermost one.
@@ -76,7 +85,11 @@ impl CallRecorder {
 
     /// The index of a log among those of its transaction.
     pub fn index_of(&self, log: &CallLog) -> u64 {
-        usize::try_from(log.index).ok().and_then(|at| self.log_indices.get(at)).copied().unwrap_or(log.index)
+        usize::try_from(log.index)
+            .ok()
+            .and_then(|at| self.log_indices.get(at))
+            .copied()
+            .unwrap_or(log.index)
     }
 
     /// The calls in OpenEthereum's format, with the outermost call's own gas.
@@ -102,11 +115,21 @@ impl CallRecorder {
 
     /// Completes a call. The EVM does not report a contract that destroys itself in favour of itself, since nothing moves.
     fn end(&mut self, context: &EvmContext<'_>, result: InstructionResult) {
-        let Some(index) = self.active.pop() else { return };
-        let Some(call) = self.tracing.traces_mut().nodes_mut().get_mut(index) else { return };
-        if result == InstructionResult::SelfDestruct && call.trace.selfdestruct_refund_target.is_none() {
+        let Some(index) = self.active.pop() else {
+            return;
+        };
+        let Some(call) = self.tracing.traces_mut().nodes_mut().get_mut(index) else {
+            return;
+        };
+        if result == InstructionResult::SelfDestruct
+            && call.trace.selfdestruct_refund_target.is_none()
+        {
             let contract = call.execution_address();
-            let balance = context.journal_ref().evm_state().get(&contract).map(|account| account.info.balance);
+            let balance = context
+                .journal_ref()
+                .evm_state()
+                .get(&contract)
+                .map(|account| account.info.balance);
             call.trace.selfdestruct_address = Some(contract);
             call.trace.selfdestruct_refund_target = Some(contract);
             call.trace.selfdestruct_transferred_value = balance;
@@ -118,7 +141,9 @@ impl CallRecorder {
 pub fn gas_used(call: &CallTraceNode) -> Quantity<u64> {
     let trace = &call.trace;
     Quantity(match trace.status {
-        Some(status) if call.parent.is_some() => call_gas_used(status, trace.gas_used, trace.gas_limit),
+        Some(status) if call.parent.is_some() => {
+            call_gas_used(status, trace.gas_used, trace.gas_limit)
+        }
         // The outermost call's has been set.
         _ => trace.gas_used,
     })
@@ -155,25 +180,48 @@ impl<'e> Inspector<EvmContext<'e>> for CallRecorder {
         self.tracing.log(context, log);
     }
 
-    fn call(&mut self, context: &mut EvmContext<'e>, inputs: &mut CallInputs) -> Option<CallOutcome> {
-        self.begin(context.journal_ref().precompile_addresses().contains(&inputs.bytecode_address));
+    fn call(
+        &mut self,
+        context: &mut EvmContext<'e>,
+        inputs: &mut CallInputs,
+    ) -> Option<CallOutcome> {
+        self.begin(
+            context
+                .journal_ref()
+                .precompile_addresses()
+                .contains(&inputs.bytecode_address),
+        );
         if let Some(selectors) = &mut self.selectors {
             let _ = selectors.call(context, inputs);
         }
         self.tracing.call(context, inputs)
     }
 
-    fn call_end(&mut self, context: &mut EvmContext<'e>, inputs: &CallInputs, outcome: &mut CallOutcome) {
+    fn call_end(
+        &mut self,
+        context: &mut EvmContext<'e>,
+        inputs: &CallInputs,
+        outcome: &mut CallOutcome,
+    ) {
         self.tracing.call_end(context, inputs, outcome);
         self.end(context, outcome.result.result);
     }
 
-    fn create(&mut self, context: &mut EvmContext<'e>, inputs: &mut CreateInputs) -> Option<CreateOutcome> {
+    fn create(
+        &mut self,
+        context: &mut EvmContext<'e>,
+        inputs: &mut CreateInputs,
+    ) -> Option<CreateOutcome> {
         self.begin(false);
         self.tracing.create(context, inputs)
     }
 
-    fn create_end(&mut self, context: &mut EvmContext<'e>, inputs: &CreateInputs, outcome: &mut CreateOutcome) {
+    fn create_end(
+        &mut self,
+        context: &mut EvmContext<'e>,
+        inputs: &CreateInputs,
+        outcome: &mut CreateOutcome,
+    ) {
         self.tracing.create_end(context, inputs, outcome);
         self.end(context, outcome.result.result);
     }

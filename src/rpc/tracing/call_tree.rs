@@ -37,31 +37,53 @@ pub fn write_call_tree(
     out: &mut JsonWriter,
 ) -> Result<(), RpcError> {
     let calls = recorder.calls();
-    let Some(root) = calls.first() else { return Err(RpcError::internal("a trace has no call")) };
+    let Some(root) = calls.first() else {
+        return Err(RpcError::internal("a trace has no call"));
+    };
     let top_only = config.only_top_call == Some(true);
     let with_log = config.with_log == Some(true);
-    let mut open = vec![OpenCall { index: 0, written: 0, succeeded: !root.trace.is_error() }];
+    let mut open = vec![OpenCall {
+        index: 0,
+        written: 0,
+        succeeded: !root.trace.is_error(),
+    }];
     begin(root, out);
 
     while let Some(call) = open.last_mut() {
         let node = &calls[call.index];
         let inner = node.children.get(call.written).filter(|_| !top_only);
         if let Some(inner) = inner.and_then(|&index| calls.get(index)) {
-            out.extend_from_slice(if call.written == 0 { b",\"calls\":[" } else { b"," });
+            out.extend_from_slice(if call.written == 0 {
+                b",\"calls\":["
+            } else {
+                b","
+            });
             call.written += 1;
             let succeeded = call.succeeded && !inner.trace.is_error();
             begin(inner, out);
-            open.push(OpenCall { index: inner.idx, written: 0, succeeded });
+            open.push(OpenCall {
+                index: inner.idx,
+                written: 0,
+                succeeded,
+            });
         } else {
             if node.is_selfdestruct() && !top_only {
-                out.extend_from_slice(if call.written == 0 { b",\"calls\":[" } else { b"," });
+                out.extend_from_slice(if call.written == 0 {
+                    b",\"calls\":["
+                } else {
+                    b","
+                });
                 call.written += 1;
                 write_destruction(node, out);
             }
             if call.written > 0 {
                 out.push(b']');
             }
-            let logs = if with_log && call.succeeded { node.logs.as_slice() } else { &[] };
+            let logs = if with_log && call.succeeded {
+                node.logs.as_slice()
+            } else {
+                &[]
+            };
             end(node, logs, recorder, first_log, out);
             open.pop();
         }
@@ -76,7 +98,8 @@ fn begin(call: &CallTraceNode, out: &mut JsonWriter) {
     let error = trace.status.and_then(failure_message);
     let is_revert = trace.status == Some(InstructionResult::Revert);
     let to = (error.is_none() || !trace.kind.is_any_create()).then_some(trace.address);
-    let output = (!trace.output.is_empty() && (error.is_none() || is_revert)).then_some(&trace.output);
+    let output =
+        (!trace.output.is_empty() && (error.is_none() || is_revert)).then_some(&trace.output);
     let reason = revert_reason(&trace.output).filter(|reason| is_revert && !reason.is_empty());
 
     let mut object = Object::begin(out);
@@ -92,7 +115,13 @@ fn begin(call: &CallTraceNode, out: &mut JsonWriter) {
 }
 
 /// Writes the members after the inner calls.
-fn end(call: &CallTraceNode, logs: &[CallLog], recorder: &CallRecorder, first_log: u64, out: &mut JsonWriter) {
+fn end(
+    call: &CallTraceNode,
+    logs: &[CallLog],
+    recorder: &CallRecorder,
+    first_log: u64,
+    out: &mut JsonWriter,
+) {
     let trace = &call.trace;
     if !logs.is_empty() {
         out.extend_from_slice(b",\"logs\":");
@@ -126,7 +155,10 @@ fn write_destruction(call: &CallTraceNode, out: &mut JsonWriter) {
         .member("gasUsed", &Quantity(0u64))
         .member("to", &trace.selfdestruct_refund_target.unwrap_or_default())
         .member("input", &Bytes::new())
-        .member("value", &Quantity(trace.selfdestruct_transferred_value.unwrap_or_default()))
+        .member(
+            "value",
+            &Quantity(trace.selfdestruct_transferred_value.unwrap_or_default()),
+        )
         .member("type", "SELFDESTRUCT")
         .end();
 }

@@ -35,14 +35,20 @@ pub fn write_flat_calls(
     out: &mut JsonWriter,
 ) -> Result<(), RpcError> {
     let calls = recorder.calls();
-    let Some(root) = calls.first() else { return Err(RpcError::internal("a trace has no call")) };
+    let Some(root) = calls.first() else {
+        return Err(RpcError::internal("a trace has no call"));
+    };
     let list = FlatList {
         recorder,
         place,
         includes_precompiles: config.include_precompiles == Some(true),
         converts_errors: config.convert_parity_errors == Some(true),
     };
-    let mut open = vec![OpenCall { index: 0, seen: 0, written: 0 }];
+    let mut open = vec![OpenCall {
+        index: 0,
+        seen: 0,
+        written: 0,
+    }];
     // The position of the innermost open call.
     let mut position: Vec<usize> = Vec::new();
     out.push(b'[');
@@ -57,7 +63,11 @@ pub fn write_flat_calls(
             }
             position.push(call.written);
             call.written += 1;
-            open.push(OpenCall { index: inner, seen: 0, written: 0 });
+            open.push(OpenCall {
+                index: inner,
+                seen: 0,
+                written: 0,
+            });
             out.push(b',');
             list.write_call(&calls[inner], &position, out);
         } else {
@@ -90,7 +100,9 @@ impl FlatList<'_> {
         let is_plain = |kind| matches!(kind, CallKind::Call | CallKind::StaticCall);
         let call = self.recorder.calls().get(index);
         call.is_some_and(|call| {
-            self.includes_precompiles || !is_plain(call.trace.kind) || !self.recorder.is_precompile(index)
+            self.includes_precompiles
+                || !is_plain(call.trace.kind)
+                || !self.recorder.is_precompile(index)
         })
     }
 
@@ -99,20 +111,37 @@ impl FlatList<'_> {
         let error = trace.status.and_then(failure_message);
         let is_revert = trace.status == Some(InstructionResult::Revert);
         let has_result = error.is_none() || is_revert;
-        let error = error.map(|error| if self.converts_errors { parity_error(error) } else { error });
-        let inner = call.children.iter().filter(|inner| self.shows(**inner)).count();
+        let error = error.map(|error| {
+            if self.converts_errors {
+                parity_error(error)
+            } else {
+                error
+            }
+        });
+        let inner = call
+            .children
+            .iter()
+            .filter(|inner| self.shows(**inner))
+            .count();
         let inner = inner + usize::from(call.is_selfdestruct());
         let is_create = trace.kind.is_any_create();
 
         let mut object = Object::begin(out);
         let mut action = Object::begin(object.name("action"));
-        action.member("from", &trace.caller).member("gas", &Quantity(trace.gas_limit));
+        action
+            .member("from", &trace.caller)
+            .member("gas", &Quantity(trace.gas_limit));
         action.member("value", &Quantity(trace.value));
         let kind = trace.kind.to_str().to_lowercase();
         if is_create {
-            action.member("creationMethod", &kind).member("init", &trace.data);
+            action
+                .member("creationMethod", &kind)
+                .member("init", &trace.data);
         } else {
-            action.member("callType", &kind).member("input", &trace.data).member("to", &trace.address);
+            action
+                .member("callType", &kind)
+                .member("input", &trace.data)
+                .member("to", &trace.address);
         }
         action.end();
         self.write_place(&mut object);
@@ -121,13 +150,20 @@ impl FlatList<'_> {
             let mut result = Object::begin(object.name("result"));
             result.member("gasUsed", &gas_used(call));
             if is_create {
-                result.optional("address", &error.is_none().then_some(trace.address)).member("code", &trace.output);
+                result
+                    .optional("address", &error.is_none().then_some(trace.address))
+                    .member("code", &trace.output);
             } else {
                 result.member("output", &trace.output);
             }
             result.end();
         }
-        write_end(object, inner, position, if is_create { "create" } else { "call" });
+        write_end(
+            object,
+            inner,
+            position,
+            if is_create { "create" } else { "call" },
+        );
     }
 
     fn write_destruction(&self, call: &CallTraceNode, position: &[usize], out: &mut JsonWriter) {
@@ -135,8 +171,14 @@ impl FlatList<'_> {
         let mut object = Object::begin(out);
         Object::begin(object.name("action"))
             .member("address", &trace.selfdestruct_address.unwrap_or_default())
-            .member("balance", &Quantity(trace.selfdestruct_transferred_value.unwrap_or_default()))
-            .member("refundAddress", &trace.selfdestruct_refund_target.unwrap_or_default())
+            .member(
+                "balance",
+                &Quantity(trace.selfdestruct_transferred_value.unwrap_or_default()),
+            )
+            .member(
+                "refundAddress",
+                &trace.selfdestruct_refund_target.unwrap_or_default(),
+            )
             .end();
         self.write_place(&mut object);
         write_end(object, 0, position, "suicide");
@@ -150,13 +192,18 @@ impl FlatList<'_> {
             .member("blockHash", &place.block)
             .member("blockNumber", &number(place.number))
             .member("transactionHash", &place.transaction)
-            .member("transactionPosition", &number(place.index.unwrap_or(0) as u64));
+            .member(
+                "transactionPosition",
+                &number(place.index.unwrap_or(0) as u64),
+            );
     }
 }
 
 fn write_end(mut object: Object<'_>, inner: usize, position: &[usize], kind: &str) {
     object.member("subtraces", &(inner as i64));
-    array(object.name("traceAddress"), position, |index, out| (*index as i64).write(out));
+    array(object.name("traceAddress"), position, |index, out| {
+        (*index as i64).write(out)
+    });
     object.member("type", kind).end();
 }
 

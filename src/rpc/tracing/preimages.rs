@@ -36,7 +36,9 @@ impl PreimageTracer {
         let mut object = Object::begin(out);
         for (hash, preimage) in &self.preimages {
             let out = object.name(&hash.to_string());
-            out.extend_from_slice(format!("\"{}\"", alloy_primitives::hex::encode_prefixed(preimage)).as_bytes());
+            out.extend_from_slice(
+                format!("\"{}\"", alloy_primitives::hex::encode_prefixed(preimage)).as_bytes(),
+            );
         }
         object.end();
     }
@@ -53,10 +55,17 @@ impl Inspector<EvmContext<'_>> for PreimageTracer {
         if interpreter.bytecode.opcode() != opcode::KECCAK256 {
             return;
         }
-        let [.., length, offset] = interpreter.stack.data().as_slice() else { return };
+        let [.., length, offset] = interpreter.stack.data().as_slice() else {
+            return;
+        };
         let size = interpreter.memory.size();
-        let (Ok(offset), Ok(length)) = (usize::try_from(*offset), usize::try_from(*length)) else { return };
-        let Some(end) = offset.checked_add(length).filter(|end| *end <= size.saturating_add(MAX_PADDING)) else {
+        let (Ok(offset), Ok(length)) = (usize::try_from(*offset), usize::try_from(*length)) else {
+            return;
+        };
+        let Some(end) = offset
+            .checked_add(length)
+            .filter(|end| *end <= size.saturating_add(MAX_PADDING))
+        else {
             return;
         };
         let held = offset.min(size)..end.min(size);

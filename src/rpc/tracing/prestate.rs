@@ -55,7 +55,12 @@ impl PrestateConfig {
     }
 
     /// Writes the accounts of an execution.
-    pub fn write(&self, seen: &Inspected<'_>, budget: &Budget, out: &mut JsonWriter) -> Result<(), RpcError> {
+    pub fn write(
+        &self,
+        seen: &Inspected<'_>,
+        budget: &Budget,
+        out: &mut JsonWriter,
+    ) -> Result<(), RpcError> {
         let mut before = Accounts::new();
         let mut after = Accounts::new();
         for (address, account) in &seen.outcome.state {
@@ -89,17 +94,29 @@ impl PrestateConfig {
     }
 
     /// An account before the transaction, with the slots that `keep` chooses by their old and new values.
-    fn old(&self, old: &AccountInfo, account: &Account, keep: impl Fn(U256, U256) -> bool) -> WrittenAccount {
+    fn old(
+        &self,
+        old: &AccountInfo,
+        account: &Account,
+        keep: impl Fn(U256, U256) -> bool,
+    ) -> WrittenAccount {
         let code_hash = hash_of_code(old);
         let has_code = code_hash != KECCAK256_EMPTY;
-        let slots = account.storage.iter().filter(|(_, slot)| keep(slot.original_value, slot.present_value));
+        let slots = account
+            .storage
+            .iter()
+            .filter(|(_, slot)| keep(slot.original_value, slot.present_value));
         let slots = slots.map(|(key, slot)| (B256::from(*key), B256::from(slot.original_value)));
         WrittenAccount {
             balance: Some(old.balance),
             code: (has_code && self.has_code()).then(|| code_of(old)),
             code_hash: has_code.then_some(code_hash),
             nonce: (old.nonce != 0).then_some(old.nonce),
-            storage: if self.has_storage() { slots.collect() } else { BTreeMap::new() },
+            storage: if self.has_storage() {
+                slots.collect()
+            } else {
+                BTreeMap::new()
+            },
         }
     }
 
@@ -109,7 +126,8 @@ impl PrestateConfig {
         let has_new_code = hash_of_code(new) != hash_of_code(old);
         let changed_slots = || account.storage.iter().filter(|(_, slot)| slot.is_changed());
         let has_new_storage = self.has_storage() && changed_slots().next().is_some();
-        let is_changed = has_new_code || has_new_storage || new.balance != old.balance || new.nonce != old.nonce;
+        let is_changed =
+            has_new_code || has_new_storage || new.balance != old.balance || new.nonce != old.nonce;
         if !is_changed {
             return None;
         }
@@ -122,7 +140,11 @@ impl PrestateConfig {
             code: (has_new_code && self.has_code()).then(|| code_of(new)),
             code_hash: has_new_code.then(|| hash_of_code(new)),
             nonce: (new.nonce != old.nonce).then_some(new.nonce),
-            storage: if has_new_storage { set.collect() } else { BTreeMap::new() },
+            storage: if has_new_storage {
+                set.collect()
+            } else {
+                BTreeMap::new()
+            },
         })
     }
 
@@ -136,14 +158,26 @@ impl PrestateConfig {
 }
 
 fn hash_of_code(account: &AccountInfo) -> B256 {
-    if account.is_code_hash_empty_or_zero() { KECCAK256_EMPTY } else { account.code_hash }
+    if account.is_code_hash_empty_or_zero() {
+        KECCAK256_EMPTY
+    } else {
+        account.code_hash
+    }
 }
 
 fn code_of(account: &AccountInfo) -> Bytes {
-    account.code.as_ref().map(|code| code.original_bytes()).unwrap_or_default()
+    account
+        .code
+        .as_ref()
+        .map(|code| code.original_bytes())
+        .unwrap_or_default()
 }
 
-fn write_accounts(accounts: &Accounts, budget: &Budget, out: &mut JsonWriter) -> Result<(), RpcError> {
+fn write_accounts(
+    accounts: &Accounts,
+    budget: &Budget,
+    out: &mut JsonWriter,
+) -> Result<(), RpcError> {
     let mut object = Object::begin(out);
     for (address, account) in accounts {
         let out = object.name(&format!("{address:#x}"));
@@ -161,7 +195,12 @@ impl Json for WrittenAccount {
             .optional("balance", &self.balance.map(Quantity))
             .optional("code", &self.code.as_ref())
             .optional("codeHash", &self.code_hash)
-            .optional("nonce", &self.nonce.map(|nonce| i64::try_from(nonce).unwrap_or(i64::MAX)));
+            .optional(
+                "nonce",
+                &self
+                    .nonce
+                    .map(|nonce| i64::try_from(nonce).unwrap_or(i64::MAX)),
+            );
         if !self.storage.is_empty() {
             let mut storage = Object::begin(object.name("storage"));
             for (key, value) in &self.storage {

@@ -31,7 +31,8 @@ impl BlockReplay {
         }
         // The head that the block was found in: a newer one may have dropped the state before the block, an older one may
         // not have the block.
-        let (head, block) = find(context, id)?.ok_or_else(|| RpcError::server("block not found"))?;
+        let (head, block) =
+            find(context, id)?.ok_or_else(|| RpcError::server("block not found"))?;
         Self::of(head, block)
     }
 
@@ -40,8 +41,15 @@ impl BlockReplay {
         if block.number() == head.genesis.number() {
             return Err(RpcError::server("genesis is not traceable"));
         }
-        let state = head.state_before(block.number()).map_err(|pruned| RpcError::server(pruned.to_string()))?;
-        Ok(Self { environment: head.environment_of(&block), head, block, state })
+        let state = head
+            .state_before(block.number())
+            .map_err(|pruned| RpcError::server(pruned.to_string()))?;
+        Ok(Self {
+            environment: head.environment_of(&block),
+            head,
+            block,
+            state,
+        })
     }
 
     /// The block of `view`, which `id` named when it was looked up: it may name another one by now.
@@ -52,15 +60,32 @@ impl BlockReplay {
         }
     }
 
-    fn pending(View { head, block, environment, .. }: &View) -> Self {
+    fn pending(
+        View {
+            head,
+            block,
+            environment,
+            ..
+        }: &View,
+    ) -> Self {
         let (head, block, environment) = (head.clone(), block.clone(), environment.clone());
-        Self { state: head.state.clone(), head, block, environment }
+        Self {
+            state: head.state.clone(),
+            head,
+            block,
+            environment,
+        }
     }
 
     /// A block outside of the chain whose parent is in the chain.
     pub fn on(parent: &View, block: Arc<Block>) -> Self {
         let environment = parent.head.environment_of(&block);
-        Self { head: parent.head.clone(), block, state: parent.state.clone(), environment }
+        Self {
+            head: parent.head.clone(),
+            block,
+            state: parent.state.clone(),
+            environment,
+        }
     }
 
     /// An empty block after the block of `view`.
@@ -73,7 +98,12 @@ impl BlockReplay {
             parent_hash: view.block.hash,
             ..view.environment.clone()
         };
-        Self { head: view.head.clone(), block: view.block.clone(), state: view.state.clone(), environment }
+        Self {
+            head: view.head.clone(),
+            block: view.block.clone(),
+            state: view.state.clone(),
+            environment,
+        }
     }
 
     /// The environment of the block.
@@ -83,7 +113,13 @@ impl BlockReplay {
 
     /// Begins to execute the block.
     pub fn begin(&self) -> Result<BlockExecutor<'_>, RpcError> {
-        Ok(BlockExecutor::begin(&self.head.params, &self.environment, &self.state, &*self.head)?.again())
+        Ok(BlockExecutor::begin(
+            &self.head.params,
+            &self.environment,
+            &self.state,
+            &*self.head,
+        )?
+        .again())
     }
 
     /// The state after the block's first `count` transactions.

@@ -9,7 +9,8 @@ use revm::{
     bytecode::opcode::{self, OpCode},
     context_interface::result::{ExecutionResult, HaltReason},
     interpreter::{
-        CallInputs, CallOutcome, CreateInputs, CreateOutcome, InstructionResult, Interpreter, SuccessOrHalt,
+        CallInputs, CallOutcome, CreateInputs, CreateOutcome, InstructionResult, Interpreter,
+        SuccessOrHalt,
         interpreter_types::{InputsTr, Jumps, LoopControl, MemoryTr},
     },
 };
@@ -81,7 +82,12 @@ impl StructLogger {
     }
 
     /// Appends the whole trace.
-    pub fn finish(self, result: &ExecutionResult, budget: &Budget, out: &mut JsonWriter) -> Result<(), RpcError> {
+    pub fn finish(
+        self,
+        result: &ExecutionResult,
+        budget: &Budget,
+        out: &mut JsonWriter,
+    ) -> Result<(), RpcError> {
         let mut object = Object::begin(out);
         let output = match result {
             ExecutionResult::Success { output, .. } => output.data().clone(),
@@ -113,7 +119,11 @@ impl StructLogger {
         }
         self.lines += 1;
         let name = OpCode::name_by_op(step.op);
-        let name = if name == "Unknown" { format!("opcode {:#x} not defined", step.op) } else { name.to_owned() };
+        let name = if name == "Unknown" {
+            format!("opcode {:#x} not defined", step.op)
+        } else {
+            name.to_owned()
+        };
         let mut object = Object::begin(&mut self.out);
         object
             .member("pc", &(step.pc as i64))
@@ -121,9 +131,13 @@ impl StructLogger {
             .member("gas", &(step.gas as i64))
             .member("gasCost", &(step.gas.saturating_sub(gas_after) as i64))
             .member("depth", &(depth as i64));
-        object.optional("error", &error).member("refund", &self.refund);
+        object
+            .optional("error", &error)
+            .member("refund", &self.refund);
         if !self.options.disable_stack {
-            array(object.name("stack"), &step.stack, |word, out| Quantity(*word).write(out));
+            array(object.name("stack"), &step.stack, |word, out| {
+                Quantity(*word).write(out)
+            });
         }
         if let Some(memory) = &step.memory {
             array(object.name("memory"), memory.chunks(32), |chunk, out| {
@@ -134,7 +148,10 @@ impl StructLogger {
         if let Some(slots) = slots.and_then(|contract| self.storage.get(&contract)) {
             let mut storage = Object::begin(object.name("storage"));
             for (index, value) in slots {
-                storage.member(&hex::encode_prefixed(index.to_be_bytes::<32>()), &B256::from(*value));
+                storage.member(
+                    &hex::encode_prefixed(index.to_be_bytes::<32>()),
+                    &B256::from(*value),
+                );
             }
             storage.end();
         }
@@ -163,7 +180,11 @@ fn failure(result: InstructionResult) -> Option<String> {
 impl Recorder for StructLogger {
     fn copied(&self) -> usize {
         // Nothing more is recorded once there is no memory.
-        if self.out.check().is_ok() { self.out.len() } else { usize::MAX }
+        if self.out.check().is_ok() {
+            self.out.len()
+        } else {
+            usize::MAX
+        }
     }
 }
 
@@ -179,8 +200,10 @@ impl Inspector<EvmContext<'_>> for StructLogger {
             op: interpreter.bytecode.opcode(),
             gas: interpreter.gas.remaining(),
             stack: interpreter.stack.data().clone(),
-            memory: (self.options.enable_memory && memory.size() > 0).then(|| memory.slice(0..memory.size()).to_vec()),
-            return_data: (self.options.enable_return_data && !return_data.is_empty()).then(|| return_data.clone()),
+            memory: (self.options.enable_memory && memory.size() > 0)
+                .then(|| memory.slice(0..memory.size()).to_vec()),
+            return_data: (self.options.enable_return_data && !return_data.is_empty())
+                .then(|| return_data.clone()),
         });
     }
 
@@ -188,22 +211,37 @@ impl Inspector<EvmContext<'_>> for StructLogger {
         use revm::context_interface::{ContextTr, JournalTr};
         self.refund = self.refunds.last().copied().unwrap_or(0) + interpreter.gas.refunded();
         let Some(step) = self.step.take() else { return };
-        let error = interpreter.bytecode.action().as_ref().and_then(|action| action.instruction_result());
+        let error = interpreter
+            .bytecode
+            .action()
+            .as_ref()
+            .and_then(|action| action.instruction_result());
         let error = error.and_then(failure);
         let mut slots = None;
         if !self.options.disable_storage && error.is_none() {
             let contract = interpreter.input.target_address();
             let accessed = match (step.op, step.stack.as_slice()) {
-                (opcode::SLOAD, [.., slot]) => interpreter.stack.data().last().map(|value| (*slot, *value)),
+                (opcode::SLOAD, [.., slot]) => {
+                    interpreter.stack.data().last().map(|value| (*slot, *value))
+                }
                 (opcode::SSTORE, [.., value, slot]) => Some((*slot, *value)),
                 _ => None,
             };
             if let Some((slot, value)) = accessed {
-                self.storage.entry(contract).or_default().insert(slot, value);
+                self.storage
+                    .entry(contract)
+                    .or_default()
+                    .insert(slot, value);
                 slots = Some(contract);
             }
         }
-        self.write(&step, context.journal().depth(), interpreter.gas.remaining(), error, slots);
+        self.write(
+            &step,
+            context.journal().depth(),
+            interpreter.gas.remaining(),
+            error,
+            slots,
+        );
     }
 
     fn call(&mut self, _: &mut EvmContext<'_>, _: &mut CallInputs) -> Option<CallOutcome> {
@@ -220,7 +258,12 @@ impl Inspector<EvmContext<'_>> for StructLogger {
         None
     }
 
-    fn create_end(&mut self, _: &mut EvmContext<'_>, _: &CreateInputs, outcome: &mut CreateOutcome) {
+    fn create_end(
+        &mut self,
+        _: &mut EvmContext<'_>,
+        _: &CreateInputs,
+        outcome: &mut CreateOutcome,
+    ) {
         self.leave(outcome.result.gas.refunded(), outcome.result.is_ok());
     }
 }

@@ -54,7 +54,10 @@ impl Subject<'_, '_> {
 
     /// Passes the execution as plain data to `look`, with the state that it runs on.
     #[cfg(all(feature = "js-tracer", unix))]
-    pub fn detached<R>(&self, look: impl FnOnce(DetachedExecution, &Overlay<'_>) -> R) -> Result<R, TransactionError> {
+    pub fn detached<R>(
+        &self,
+        look: impl FnOnce(DetachedExecution, &Overlay<'_>) -> R,
+    ) -> Result<R, TransactionError> {
         match self {
             Self::Next(executor, transaction) => {
                 let (execution, state) = executor.detached(transaction);

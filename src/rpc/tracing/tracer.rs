@@ -69,7 +69,9 @@ impl Param for TraceOptions {
                 let known = serde_json::from_value(serde_json::Value::String(name.clone()));
                 Some(match known {
                     Ok(GethDebugTracerType::BuiltInTracer(tracer)) => TracerName::BuiltIn(tracer),
-                    _ if name.chars().all(|letter| letter.is_ascii_alphanumeric()) => return Err(unknown(&name)),
+                    _ if name.chars().all(|letter| letter.is_ascii_alphanumeric()) => {
+                        return Err(unknown(&name));
+                    }
                     // As in geth, what is no name is a script.
                     _ => TracerName::JavaScript(Script::new(name, raw.tracer_config)?),
                 })
@@ -83,7 +85,9 @@ impl Param for TraceOptions {
         let options = Self {
             steps: params::shape(json)?,
             tracer,
-            config: config.map_err(|what| format!("tracerConfig: {what}"))?.unwrap_or_default(),
+            config: config
+                .map_err(|what| format!("tracerConfig: {what}"))?
+                .unwrap_or_default(),
             timeout: field("timeout", raw.timeout, rules)?,
         };
         // An invalid configuration is refused before anything runs.
@@ -123,7 +127,9 @@ impl Param for GoDuration {
     fn read(json: &str, _: ParamRules) -> Result<Self, String> {
         let text = params::string(json)?;
         let unit = text.trim_start_matches(|letter: char| letter.is_ascii_digit() || letter == '.');
-        let number: f64 = text[..text.len() - unit.len()].parse().map_err(|_| wrong_duration(&text))?;
+        let number: f64 = text[..text.len() - unit.len()]
+            .parse()
+            .map_err(|_| wrong_duration(&text))?;
         let seconds = match unit {
             "ns" => number * 1e-9,
             "us" | "µs" => number * 1e-6,
@@ -133,7 +139,9 @@ impl Param for GoDuration {
             "h" => number * 3_600.0,
             _ => return Err(wrong_duration(&text)),
         };
-        std::time::Duration::try_from_secs_f64(seconds).map(Self).map_err(|_| wrong_duration(&text))
+        std::time::Duration::try_from_secs_f64(seconds)
+            .map(Self)
+            .map_err(|_| wrong_duration(&text))
     }
 
     fn schema() -> Value {
@@ -142,7 +150,10 @@ impl Param for GoDuration {
 }
 
 fn wrong_duration(text: &str) -> String {
-    format!("expected a duration such as 300ms, 5s or 2m, got {}", text.chars().take(50).collect::<String>())
+    format!(
+        "expected a duration such as 300ms, 5s or 2m, got {}",
+        text.chars().take(50).collect::<String>()
+    )
 }
 
 impl TraceOptions {
@@ -159,7 +170,9 @@ impl TraceOptions {
             Some(TracerName::JavaScript(_)) => {
                 "return less from result(), or trace the transactions of a block one by one"
             }
-            Some(_) => "use the callTracer with onlyTopCall, or trace the transactions of a block one by one",
+            Some(_) => {
+                "use the callTracer with onlyTopCall, or trace the transactions of a block one by one"
+            }
         }
     }
 
@@ -202,7 +215,11 @@ pub struct RequestTracer<'r> {
 impl<'r> RequestTracer<'r> {
     /// The tracer that `options` name.
     pub fn new(config: &'r RpcConfig, options: &'r TraceOptions, budget: &'r Budget) -> Self {
-        Self { options, budget, scripts: ScriptRunner::new(config, budget) }
+        Self {
+            options,
+            budget,
+            scripts: ScriptRunner::new(config, budget),
+        }
     }
 
     /// Traces one transaction; appends the trace.
@@ -218,7 +235,8 @@ impl<'r> RequestTracer<'r> {
             Tracer::Steps(options) => {
                 let mut logger = StructLogger::new(options, budget);
                 let mut watch = Watch::new(&mut logger, &is_over, left);
-                let result = subject.run(&mut watch, |inspected, _| inspected.outcome.result.clone());
+                let result =
+                    subject.run(&mut watch, |inspected, _| inspected.outcome.result.clone());
                 let stopped = watch.stopped();
                 logger.check(budget)?;
                 budget.check(stopped)?;
@@ -235,7 +253,8 @@ impl<'r> RequestTracer<'r> {
             }
             Tracer::Calls(tracers) => {
                 let mut recorder = tracers.recorder();
-                let mut watch = Watch::new(&mut recorder, &is_over, left).top_only(tracers.is_top_only());
+                let mut watch =
+                    Watch::new(&mut recorder, &is_over, left).top_only(tracers.is_top_only());
                 let written = subject.run(&mut watch, |seen, watch| {
                     // An incomplete record is not rendered.
                     budget.check(watch.stopped())?;
@@ -254,8 +273,16 @@ impl<'r> RequestTracer<'r> {
                         tx_hash: place.transaction,
                         tx_index: place.index,
                     };
-                    let Inspected { tx, block, outcome, before } = inspected;
-                    let result = watch.inner().get_result(Some(context), tx, block, outcome, before);
+                    let Inspected {
+                        tx,
+                        block,
+                        outcome,
+                        before,
+                    } = inspected;
+                    let result =
+                        watch
+                            .inner()
+                            .get_result(Some(context), tx, block, outcome, before);
                     result.map_err(|error| RpcError::server(error.to_string()))
                 });
                 budget.check(watch.stopped())?;

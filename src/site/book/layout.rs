@@ -21,7 +21,9 @@ pub(super) struct ChapterPage<'a> {
 
 /// The page of a chapter's file.
 pub(super) fn page_of(file: &str) -> String {
-    file.strip_suffix(".md").map(|path| format!("{path}.html")).unwrap_or_default()
+    file.strip_suffix(".md")
+        .map(|path| format!("{path}.html"))
+        .unwrap_or_default()
 }
 
 const LOGO: &str = "<svg viewBox=\"0 0 32 32\" aria-hidden=\"true\"><rect x=\"3\" y=\"3\" width=\"11\" height=\"11\" rx=\"3\"/>\
@@ -101,9 +103,17 @@ impl ChapterPage<'_> {
                     // The summary does not skip a level.
                     html.push_str(if open > *depth { "</li>" } else { "<ul>" });
                     open = depth + 1;
-                    let current = if *file == self.file { " aria-current=\"page\"" } else { "" };
+                    let current = if *file == self.file {
+                        " aria-current=\"page\""
+                    } else {
+                        ""
+                    };
                     let (page, title) = (page_of(file), escape(title));
-                    let _ = write!(html, "\n<li><a href=\"{}{page}\"{current}>{title}</a>", self.to_book);
+                    let _ = write!(
+                        html,
+                        "\n<li><a href=\"{}{page}\"{current}>{title}</a>",
+                        self.to_book
+                    );
                 }
             }
         }
@@ -114,14 +124,28 @@ impl ChapterPage<'_> {
 
     /// The headings of a long chapter.
     fn outline(&self) -> String {
-        let headings: Vec<&Section> = self.chapter.sections.iter().filter(|one| matches!(one.level, 2 | 3)).collect();
+        let headings: Vec<&Section> = self
+            .chapter
+            .sections
+            .iter()
+            .filter(|one| matches!(one.level, 2 | 3))
+            .collect();
         if headings.len() < 3 {
             return String::new();
         }
-        let mut html = "<nav class=\"outline\" aria-label=\"On this page\">\n<h2>On this page</h2>\n<ul>\n".to_owned();
-        for Section { heading, id, level, .. } in headings {
+        let mut html =
+            "<nav class=\"outline\" aria-label=\"On this page\">\n<h2>On this page</h2>\n<ul>\n"
+                .to_owned();
+        for Section {
+            heading, id, level, ..
+        } in headings
+        {
             let class = if *level == 3 { " class=\"below\"" } else { "" };
-            let _ = writeln!(html, "<li{class}><a href=\"#{id}\">{}</a></li>", escape(heading));
+            let _ = writeln!(
+                html,
+                "<li{class}><a href=\"#{id}\">{}</a></li>",
+                escape(heading)
+            );
         }
         html.push_str("</ul>\n</nav>\n");
         html
@@ -137,7 +161,9 @@ impl ChapterPage<'_> {
                 SummaryLine::Part(_) => None,
             })
             .collect();
-        let Some(at) = chapters.iter().position(|(_, file)| *file == self.file) else { return String::new() };
+        let Some(at) = chapters.iter().position(|(_, file)| *file == self.file) else {
+            return String::new();
+        };
         let link = |to: Option<&(&str, &str)>, rel: &str, label: &str| match to {
             None => String::new(),
             Some((title, file)) => format!(
@@ -147,8 +173,14 @@ impl ChapterPage<'_> {
                 escape(title)
             ),
         };
-        let previous = link(at.checked_sub(1).and_then(|at| chapters.get(at)), "prev", "Previous");
+        let previous = link(
+            at.checked_sub(1).and_then(|at| chapters.get(at)),
+            "prev",
+            "Previous",
+        );
         let next = link(chapters.get(at + 1), "next", "Next");
-        format!("<nav class=\"turns\" aria-label=\"Previous and next chapter\">\n{previous}{next}</nav>\n")
+        format!(
+            "<nav class=\"turns\" aria-label=\"Previous and next chapter\">\n{previous}{next}</nav>\n"
+        )
     }
 }

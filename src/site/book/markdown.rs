@@ -2,7 +2,9 @@
 
 use std::collections::HashMap;
 
-use pulldown_cmark::{CodeBlockKind, CowStr, Event, HeadingLevel, Options, Parser, Tag, TagEnd, html};
+use pulldown_cmark::{
+    CodeBlockKind, CowStr, Event, HeadingLevel, Options, Parser, Tag, TagEnd, html,
+};
 
 use super::escape::escape;
 
@@ -48,13 +50,30 @@ pub(super) fn render(markdown: &str) -> RenderedChapter {
             Event::Start(Tag::Heading { level, .. }) => {
                 let heading = text_until(&events[at..], &TagEnd::Heading(*level));
                 let is_title = *level == HeadingLevel::H1 && chapter.sections.is_empty();
-                let id = if is_title { String::new() } else { unique(&mut ids, slug(&heading)) };
-                let tag = if is_title { "<h1 tabindex=\"-1\">".to_owned() } else { format!("<{level} id=\"{id}\">") };
+                let id = if is_title {
+                    String::new()
+                } else {
+                    unique(&mut ids, slug(&heading))
+                };
+                let tag = if is_title {
+                    "<h1 tabindex=\"-1\">".to_owned()
+                } else {
+                    format!("<{level} id=\"{id}\">")
+                };
                 made.push(raw(tag));
-                chapter.sections.push(Section { heading, id, level: *level as u8, text: String::new() });
+                chapter.sections.push(Section {
+                    heading,
+                    id,
+                    level: *level as u8,
+                    text: String::new(),
+                });
             }
             Event::End(TagEnd::Heading(level)) => {
-                if let Some(section) = chapter.sections.last().filter(|section| !section.id.is_empty()) {
+                if let Some(section) = chapter
+                    .sections
+                    .last()
+                    .filter(|section| !section.id.is_empty())
+                {
                     made.push(raw(format!(
                         "<a class=\"anchor\" href=\"#{}\" aria-label=\"Link to {}\">#</a>",
                         section.id,
@@ -64,31 +83,53 @@ pub(super) fn render(markdown: &str) -> RenderedChapter {
                 made.push(raw(format!("</{level}>\n")));
             }
             // Routes are described in paragraphs that begin with them, which have no heading.
-            Event::Start(Tag::Paragraph) if matches!(events.get(at + 1), Some(Event::Start(Tag::Strong))) => {
+            Event::Start(Tag::Paragraph)
+                if matches!(events.get(at + 1), Some(Event::Start(Tag::Strong))) =>
+            {
                 let heading = text_until(&events[at..], &TagEnd::Strong);
                 let id = unique(&mut ids, slug(&heading));
                 made.push(raw(format!("<p id=\"{id}\">")));
-                chapter.sections.push(Section { heading, id, level: 0, text: String::new() });
+                chapter.sections.push(Section {
+                    heading,
+                    id,
+                    level: 0,
+                    text: String::new(),
+                });
             }
             Event::Start(Tag::CodeBlock(kind)) => {
                 let language = match kind {
-                    CodeBlockKind::Fenced(info) => info.split([',', ' ']).next().unwrap_or_default(),
+                    CodeBlockKind::Fenced(info) => {
+                        info.split([',', ' ']).next().unwrap_or_default()
+                    }
                     CodeBlockKind::Indented => "",
                 };
                 made.push(raw(format!(
                     "<div class=\"code\"><pre><code class=\"language-{}\">",
-                    if language.is_empty() { "text".into() } else { escape(language) }
+                    if language.is_empty() {
+                        "text".into()
+                    } else {
+                        escape(language)
+                    }
                 )));
             }
             Event::End(TagEnd::CodeBlock) => made.push(raw("</code></pre></div>\n")),
             // Paths in narrow columns break after their slashes.
             Event::Code(code) if in_table => {
-                let code = escape(code).replace('/', "/<wbr>").replace("/<wbr>/<wbr>", "//");
+                let code = escape(code)
+                    .replace('/', "/<wbr>")
+                    .replace("/<wbr>/<wbr>", "//");
                 made.push(raw(format!("<code>{code}</code>")));
             }
-            Event::Start(Tag::Table(_)) => made.extend([raw("<div class=\"scroll\">"), event.clone()]),
+            Event::Start(Tag::Table(_)) => {
+                made.extend([raw("<div class=\"scroll\">"), event.clone()])
+            }
             Event::End(TagEnd::Table) => made.extend([event.clone(), raw("</div>\n")]),
-            Event::Start(Tag::Link { link_type, dest_url, title, id }) => made.push(Event::Start(Tag::Link {
+            Event::Start(Tag::Link {
+                link_type,
+                dest_url,
+                title,
+                id,
+            }) => made.push(Event::Start(Tag::Link {
                 link_type: *link_type,
                 dest_url: target(dest_url).into(),
                 title: title.clone(),
@@ -102,7 +143,11 @@ pub(super) fn render(markdown: &str) -> RenderedChapter {
     }
     html::push_html(&mut chapter.html, made.into_iter());
     for section in &mut chapter.sections {
-        section.text = section.text.split_whitespace().collect::<Vec<_>>().join(" ");
+        section.text = section
+            .text
+            .split_whitespace()
+            .collect::<Vec<_>>()
+            .join(" ");
         // The heading is found by itself.
         if let Some(rest) = section.text.strip_prefix(section.heading.as_str()) {
             section.text = rest.trim_start().to_owned();
@@ -119,7 +164,9 @@ fn add_text(text: &mut String, event: &Event<'_>) {
     match event {
         Event::Text(part) | Event::Code(part) => text.push_str(part),
         Event::SoftBreak | Event::HardBreak | Event::End(TagEnd::TableCell) => text.push(' '),
-        Event::End(TagEnd::Paragraph | TagEnd::Item | TagEnd::CodeBlock | TagEnd::Heading(_)) => text.push('\n'),
+        Event::End(TagEnd::Paragraph | TagEnd::Item | TagEnd::CodeBlock | TagEnd::Heading(_)) => {
+            text.push('\n')
+        }
         _ => {}
     }
 }
@@ -127,7 +174,9 @@ fn add_text(text: &mut String, event: &Event<'_>) {
 /// The text of the events before `end`.
 fn text_until(events: &[Event<'_>], end: &TagEnd) -> String {
     let mut text = String::new();
-    let within = events.iter().take_while(|event| !matches!(event, Event::End(tag) if tag == end));
+    let within = events
+        .iter()
+        .take_while(|event| !matches!(event, Event::End(tag) if tag == end));
     within.for_each(|event| add_text(&mut text, event));
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
@@ -145,16 +194,30 @@ fn slug(heading: &str) -> String {
 
 /// The fragment, with a number if the chapter has it already.
 fn unique(taken: &mut HashMap<String, usize>, slug: String) -> String {
-    let times = taken.entry(slug.clone()).and_modify(|times| *times += 1).or_default();
-    if *times == 0 { slug } else { format!("{slug}-{times}") }
+    let times = taken
+        .entry(slug.clone())
+        .and_modify(|times| *times += 1)
+        .or_default();
+    if *times == 0 {
+        slug
+    } else {
+        format!("{slug}-{times}")
+    }
 }
 
 /// The target of a link: a chapter's file becomes its page.
 fn target(link: &str) -> String {
-    let (path, fragment) = link.split_once('#').map_or((link, None), |(path, fragment)| (path, Some(fragment)));
-    match path.strip_suffix(".md").filter(|path| !path.contains("://")) {
+    let (path, fragment) = link
+        .split_once('#')
+        .map_or((link, None), |(path, fragment)| (path, Some(fragment)));
+    match path
+        .strip_suffix(".md")
+        .filter(|path| !path.contains("://"))
+    {
         Some(path) => {
-            let fragment = fragment.map(|fragment| format!("#{fragment}")).unwrap_or_default();
+            let fragment = fragment
+                .map(|fragment| format!("#{fragment}"))
+                .unwrap_or_default();
             format!("{path}.html{fragment}")
         }
         None => link.to_owned(),
@@ -178,11 +241,17 @@ mod tests {
         ] {
             assert!(html.contains(part), "{part} is not in {html}");
         }
-        let found: Vec<_> =
-            sections.iter().map(|one| (one.id.as_str(), one.heading.as_str(), one.text.as_str())).collect();
+        let found: Vec<_> = sections
+            .iter()
+            .map(|one| (one.id.as_str(), one.heading.as_str(), one.text.as_str()))
+            .collect();
         assert_eq!(
             found,
-            [("", "A title", "Hello you and me."), ("same", "Same", "first"), ("same-1", "Same", "second")]
+            [
+                ("", "A title", "Hello you and me."),
+                ("same", "Same", "first"),
+                ("same-1", "Same", "second")
+            ]
         );
     }
 
@@ -197,8 +266,14 @@ mod tests {
             ),
             "{html}"
         );
-        assert!(html.contains("<div class=\"scroll\"><table>") && !html.contains("hidden"), "{html}");
-        assert!(html.contains("<code>a/<wbr>b</code> <code>c://d/<wbr>e</code>"), "{html}");
+        assert!(
+            html.contains("<div class=\"scroll\"><table>") && !html.contains("hidden"),
+            "{html}"
+        );
+        assert!(
+            html.contains("<code>a/<wbr>b</code> <code>c://d/<wbr>e</code>"),
+            "{html}"
+        );
         assert_eq!(sections[0].text, "if (a < b) \"c\" A a/b c://d/e");
     }
 
@@ -208,6 +283,9 @@ mod tests {
             render("# T\n\n**`GET /api/x/{y}`** Returns *it*.\n\n```sh\ncurl\n```\n");
         assert!(html.contains("<p id=\"get-apixy\"><strong>"), "{html}");
         let last = sections.last().expect("a section");
-        assert_eq!((last.heading.as_str(), last.text.as_str(), last.level), ("GET /api/x/{y}", "Returns it. curl", 0));
+        assert_eq!(
+            (last.heading.as_str(), last.text.as_str(), last.level),
+            ("GET /api/x/{y}", "Returns it. curl", 0)
+        );
     }
 }

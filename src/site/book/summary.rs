@@ -6,12 +6,19 @@ pub(super) enum SummaryLine<'a> {
     /// The heading of a part.
     Part(&'a str),
     /// A chapter: its title, its file, and its depth, from 0.
-    Chapter { title: &'a str, file: &'a str, depth: usize },
+    Chapter {
+        title: &'a str,
+        file: &'a str,
+        depth: usize,
+    },
 }
 
 /// Reads the summary. Its own title, and chapters that have no file yet, are left out.
 pub(super) fn parse(text: &str) -> Vec<SummaryLine<'_>> {
-    text.lines().filter(|line| *line != "# Summary").filter_map(line).collect()
+    text.lines()
+        .filter(|line| *line != "# Summary")
+        .filter_map(line)
+        .collect()
 }
 
 fn line(line: &str) -> Option<SummaryLine<'_>> {
@@ -21,7 +28,10 @@ fn line(line: &str) -> Option<SummaryLine<'_>> {
     let entry = line.trim_start();
     let depth = (line.len() - entry.len()) / 2;
     let entry = entry.strip_prefix("- ").unwrap_or(entry);
-    let (title, file) = entry.strip_prefix('[')?.strip_suffix(')')?.rsplit_once("](")?;
+    let (title, file) = entry
+        .strip_prefix('[')?
+        .strip_suffix(')')?
+        .rsplit_once("](")?;
     (!file.is_empty()).then_some(SummaryLine::Chapter { title, file, depth })
 }
 

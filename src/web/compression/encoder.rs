@@ -86,7 +86,9 @@ impl Encoder {
         match coding {
             Coding::Brotli => {
                 let (quality, window) = effort.brotli();
-                Self::Brotli(Box::new(CompressorWriter::new(output, BUFFER, quality, window)))
+                Self::Brotli(Box::new(CompressorWriter::new(
+                    output, BUFFER, quality, window,
+                )))
             }
             Coding::Gzip => Self::Gzip(Box::new(GzEncoder::new(output, effort.gzip()))),
         }
@@ -146,7 +148,10 @@ pub(super) mod tests {
     fn bodies() -> impl Strategy<Value = Vec<u8>> {
         let noise = vec(any::<u8>(), 0..5_000);
         let text = (vec("[a-z\":{}0-9]{1,20}", 1..20), 0..3_000usize);
-        prop_oneof![noise, text.prop_map(|(words, times)| words.concat().repeat(times / 20 + 1).into_bytes())]
+        prop_oneof![
+            noise,
+            text.prop_map(|(words, times)| words.concat().repeat(times / 20 + 1).into_bytes())
+        ]
     }
 
     proptest! {

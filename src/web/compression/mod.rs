@@ -38,7 +38,11 @@ pub(super) struct Negotiation {
 impl Negotiation {
     pub(super) fn of<B>(request: &Request<B>) -> Self {
         let is_head = request.method() == Method::HEAD;
-        Self { accepted: Accepted::of(request.headers()), is_head, is_read: is_head || request.method() == Method::GET }
+        Self {
+            accepted: Accepted::of(request.headers()),
+            is_head,
+            is_read: is_head || request.method() == Method::GET,
+        }
     }
 
     /// Whether every response is sent unchanged.
@@ -47,7 +51,11 @@ impl Negotiation {
     }
 
     /// The response in the coding that the client prefers. `budget` limits the memory of all requests and responses.
-    pub(super) async fn apply(self, mut response: Response<CountedBody>, budget: &Budget) -> Response<CountedBody> {
+    pub(super) async fn apply(
+        self,
+        mut response: Response<CountedBody>,
+        budget: &Budget,
+    ) -> Response<CountedBody> {
         match self.accepted {
             None => {
                 if self.is_read && depends_on_client(&response) {
@@ -77,9 +85,15 @@ async fn encoded(
     if response.status() == StatusCode::NOT_MODIFIED {
         return response;
     }
-    let Some(coding) = accepted.choose(Coding::Gzip) else { return response };
+    let Some(coding) = accepted.choose(Coding::Gzip) else {
+        return response;
+    };
     // A body of unknown size is a stream, whose parts the client may be waiting for.
-    let length = if is_head { declared(response.headers()) } else { response.body().size_hint().exact() };
+    let length = if is_head {
+        declared(response.headers())
+    } else {
+        response.body().size_hint().exact()
+    };
     match length {
         Some(length) if length >= LEAST as u64 || (accepted.refuses_identity() && length > 0) => {}
         _ => return response,
@@ -91,8 +105,11 @@ async fn encoded(
         return response;
     }
     let (mut head, body) = response.into_parts();
-    let (body, is_encoded) =
-        if length > Some(SHORT) { in_pieces(body, coding, budget) } else { at_once(body, coding, budget).await };
+    let (body, is_encoded) = if length > Some(SHORT) {
+        in_pieces(body, coding, budget)
+    } else {
+        at_once(body, coding, budget).await
+    };
     if is_encoded {
         head.headers.remove(header::CONTENT_LENGTH);
         label(&mut head.headers, coding);
@@ -107,22 +124,31 @@ async fn from_prepared(
     accepted: Accepted,
     is_head: bool,
 ) -> Response<CountedBody> {
-    let Some(coding) = accepted.choose(Coding::Brotli) else { return response };
+    let Some(coding) = accepted.choose(Coding::Brotli) else {
+        return response;
+    };
     if response.status() == StatusCode::NOT_MODIFIED {
         weaken(response.headers_mut());
         return response;
     }
-    let Some(form) = prepared.encoded(coding).await else { return response };
-    response.headers_mut().insert(header::CONTENT_LENGTH, form.len().into());
+    let Some(form) = prepared.encoded(coding).await else {
+        return response;
+    };
+    response
+        .headers_mut()
+        .insert(header::CONTENT_LENGTH, form.len().into());
     label(response.headers_mut(), coding);
-    *response.body_mut() = CountedBody::from_counted(if is_head { Body::empty() } else { form.into() });
+    *response.body_mut() =
+        CountedBody::from_counted(if is_head { Body::empty() } else { form.into() });
     response
 }
 
 /// Compresses a short body. Returns it unchanged if that makes it no shorter.
 async fn at_once(body: CountedBody, coding: Coding, budget: &Budget) -> (CountedBody, bool) {
     // The body is one piece in memory: nothing waits here, and nothing fails.
-    let body = to_bytes(Body::new(body), usize::MAX).await.unwrap_or_default();
+    let body = to_bytes(Body::new(body), usize::MAX)
+        .await
+        .unwrap_or_default();
     let mut held = Held::default();
     match encode(&body, coding, Effort::Once) {
         Ok(encoded) if encoded.len() < body.len() && budget.try_grow(&mut held, encoded.len()) => {
@@ -150,7 +176,8 @@ fn depends_on_client<B>(response: &Response<B>) -> bool {
         StatusCode::SWITCHING_PROTOCOLS | StatusCode::NO_CONTENT | StatusCode::PARTIAL_CONTENT
     );
     is_whole
-        && (response.status() == StatusCode::NOT_MODIFIED || headers.get(header::CONTENT_TYPE).is_some_and(is_text))
+        && (response.status() == StatusCode::NOT_MODIFIED
+            || headers.get(header::CONTENT_TYPE).is_some_and(is_text))
         && !headers.contains_key(header::CONTENT_ENCODING)
         && !headers.contains_key(header::CONTENT_RANGE)
 }
@@ -158,16 +185,30 @@ fn depends_on_client<B>(response: &Response<B>) -> bool {
 /// Whether bodies of a content type become shorter. Events are sent one by one, and never held back.
 fn is_text(content_type: &HeaderValue) -> bool {
     let value = content_type.as_bytes();
-    let essence = value.split(|byte| *byte == b';').next().unwrap_or_default().trim_ascii();
+    let essence = value
+        .split(|byte| *byte == b';')
+        .next()
+        .unwrap_or_default()
+        .trim_ascii();
     match essence {
         b"text/event-stream" => false,
-        b"application/json" | b"application/javascript" | b"application/toml" | b"application/xml" => true,
-        other => other.starts_with(b"text/") || other.ends_with(b"+json") || other.ends_with(b"+xml"),
+        b"application/json"
+        | b"application/javascript"
+        | b"application/toml"
+        | b"application/xml" => true,
+        other => {
+            other.starts_with(b"text/") || other.ends_with(b"+json") || other.ends_with(b"+xml")
+        }
     }
 }
 
 fn declared(headers: &HeaderMap) -> Option<u64> {
-    headers.get(header::CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
+    headers
+        .get(header::CONTENT_LENGTH)?
+        .to_str()
+        .ok()?
+        .parse()
+        .ok()
 }
 
 fn vary(headers: &mut HeaderMap) {
@@ -182,7 +223,12 @@ fn label(headers: &mut HeaderMap, coding: Coding) {
 /// Makes the entity tag a weak one: the bytes differ between codings, and the content does not (RFC 9110, 8.8.1). Conditions
 /// of requests to read compare tags weakly.
 fn weaken(headers: &mut HeaderMap) {
-    let Some(tag) = headers.get(header::ETAG).filter(|tag| tag.as_bytes().starts_with(b"\"")) else { return };
+    let Some(tag) = headers
+        .get(header::ETAG)
+        .filter(|tag| tag.as_bytes().starts_with(b"\""))
+    else {
+        return;
+    };
     if let Ok(weak) = HeaderValue::from_bytes(&[&b"W/"[..], tag.as_bytes()].concat()) {
         headers.insert(header::ETAG, weak);
     }

@@ -35,7 +35,9 @@ impl Accepted {
         let (mut brotli, mut gzip, mut identity, mut others) = (None, None, None, None);
         for value in headers.get_all(header::ACCEPT_ENCODING) {
             for element in value.as_bytes().split(|byte| *byte == b',') {
-                let Some((coding, weight)) = weighted(element) else { continue };
+                let Some((coding, weight)) = weighted(element) else {
+                    continue;
+                };
                 let named = match coding {
                     _ if is(coding, "br") => &mut brotli,
                     _ if is(coding, "gzip") || is(coding, "x-gzip") => &mut gzip,
@@ -85,7 +87,9 @@ fn weighted(element: &[u8]) -> Option<(&[u8], u16)> {
         (None, _) => Some((coding, 1_000)),
         (Some(parameter), None) => {
             let (name, value) = parameter.split_at_checked(2)?;
-            name.eq_ignore_ascii_case(b"q=").then(|| thousandths(value))?.map(|weight| (coding, weight))
+            name.eq_ignore_ascii_case(b"q=")
+                .then(|| thousandths(value))?
+                .map(|weight| (coding, weight))
         }
         _ => None,
     }
@@ -110,7 +114,12 @@ mod tests {
     use super::*;
 
     fn accepted(values: &[&str]) -> Option<Accepted> {
-        let value = |value: &&str| (header::ACCEPT_ENCODING, HeaderValue::from_str(value).expect("a value"));
+        let value = |value: &&str| {
+            (
+                header::ACCEPT_ENCODING,
+                HeaderValue::from_str(value).expect("a value"),
+            )
+        };
         Accepted::of(&values.iter().map(value).collect())
     }
 
@@ -169,7 +178,11 @@ mod tests {
             ("gzip, *;q=0", true),
             ("gzip, *;q=0, identity;q=0.1", false),
         ] {
-            assert_eq!(accepted(&[header]).expect("a coding").refuses_identity(), refused, "{header}");
+            assert_eq!(
+                accepted(&[header]).expect("a coding").refuses_identity(),
+                refused,
+                "{header}"
+            );
         }
     }
 }

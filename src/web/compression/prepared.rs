@@ -37,7 +37,12 @@ struct Forms {
 impl Prepared {
     /// A body that is worth this effort.
     pub fn new(body: Bytes, effort: Effort) -> Self {
-        Self(Arc::new(Forms { body, effort, brotli: MadeOnce::default(), gzip: MadeOnce::default() }))
+        Self(Arc::new(Forms {
+            body,
+            effort,
+            brotli: MadeOnce::default(),
+            gzip: MadeOnce::default(),
+        }))
     }
 
     /// The body without a coding.
@@ -68,7 +73,10 @@ impl Prepared {
         let is_long = self.0.body.len() > SHORT || self.0.effort == Effort::Always;
         let work = move || {
             let Forms { body, effort, .. } = &*self.0;
-            encode(body, coding, *effort).ok().filter(|encoded| encoded.len() < body.len()).map(Bytes::from)
+            encode(body, coding, *effort)
+                .ok()
+                .filter(|encoded| encoded.len() < body.len())
+                .map(Bytes::from)
         };
         if !is_long {
             return Some(work());

@@ -30,7 +30,13 @@ pub(super) struct EncodedBody {
 impl EncodedBody {
     /// The body as `encoder` compresses it, whose memory is `held`.
     pub(super) fn new(body: CountedBody, encoder: Encoder, held: Held) -> Self {
-        Self { body, rest: Bytes::new(), encoder: Some(encoder), worked: false, _held: held }
+        Self {
+            body,
+            rest: Bytes::new(),
+            encoder: Some(encoder),
+            worked: false,
+            _held: held,
+        }
     }
 
     /// Compresses the next piece. Returns none at the end.
@@ -43,7 +49,9 @@ impl EncodedBody {
                 None => return Poll::Ready(self.encoder.take().map(Encoder::finish).transpose()),
             }
         }
-        let Some(encoder) = &mut self.encoder else { return Poll::Ready(Ok(None)) };
+        let Some(encoder) = &mut self.encoder else {
+            return Poll::Ready(Ok(None));
+        };
         let piece = self.rest.split_to(self.rest.len().min(PIECE));
         self.worked = true;
         Poll::Ready(encoder.write(&piece).map(|()| Some(encoder.take())))

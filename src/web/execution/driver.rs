@@ -34,8 +34,13 @@ impl DriverKeeper {
         let asleep = Arc::<AtomicBool>::default();
         let (places, flag) = (Arc::downgrade(places), asleep.clone());
         let keep = move || keep(&places, free, &flag, &handle);
-        let thread = thread::Builder::new().name("driver-keeper".to_owned()).spawn(keep);
-        Self { asleep, thread: thread.ok().map(|thread| thread.thread().clone()) }
+        let thread = thread::Builder::new()
+            .name("driver-keeper".to_owned())
+            .spawn(keep);
+        Self {
+            asleep,
+            thread: thread.ok().map(|thread| thread.thread().clone()),
+        }
     }
 
     /// Wakes the thread after a place was taken.
@@ -61,7 +66,11 @@ impl Drop for DriverKeeper {
 }
 
 fn keep(places: &Weak<Semaphore>, free: usize, asleep: &AtomicBool, handle: &Handle) {
-    let is_idle = || places.upgrade().map(|places| places.available_permits() == free);
+    let is_idle = || {
+        places
+            .upgrade()
+            .map(|places| places.available_permits() == free)
+    };
     let mut idle = 0;
     while let Some(is_idle_now) = is_idle() {
         if is_idle_now {

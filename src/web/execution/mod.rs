@@ -46,7 +46,11 @@ impl Execution {
         };
         let inline = Arc::new(Semaphore::new(places));
         let keeper = DriverKeeper::new(&inline, places, handle.clone());
-        Self { inline, schedule: Arc::new(ExecutionSchedule::new(threads, handle)), keeper }
+        Self {
+            inline,
+            schedule: Arc::new(ExecutionSchedule::new(threads, handle)),
+            keeper,
+        }
     }
 
     /// Takes a place on the current task, if one is free and the client's work is not known to take long.
@@ -82,7 +86,9 @@ impl Execution {
             let _ = sender.send(work());
         };
         let _ticket = self.schedule.submit(caller, Box::new(run));
-        receiver.await.unwrap_or_else(|_| Err(ExecutionFailed.into()))
+        receiver
+            .await
+            .unwrap_or_else(|_| Err(ExecutionFailed.into()))
     }
 }
 

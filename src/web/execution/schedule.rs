@@ -85,7 +85,13 @@ impl Limits {
         let long = (all / 2).max(1);
         let heavy = (all * 3 / 4).max(1);
         let crowded = (heavy - long / 2).max(1);
-        Self { all, heavy, crowded, long, long_of_address: (long - 1).max(1) }
+        Self {
+            all,
+            heavy,
+            crowded,
+            long,
+            long_of_address: (long - 1).max(1),
+        }
     }
 
     /// Whether one more execution of this class may start.
@@ -119,12 +125,16 @@ struct RecentUsage {
 
 impl RecentUsage {
     fn none(now: Instant) -> Self {
-        Self { used: Duration::ZERO, at: now }
+        Self {
+            used: Duration::ZERO,
+            at: now,
+        }
     }
 
     /// The use after decay.
     fn recent(&self, now: Instant) -> Duration {
-        let halvings = now.saturating_duration_since(self.at).as_secs_f64() / HALF_LIFE.as_secs_f64();
+        let halvings =
+            now.saturating_duration_since(self.at).as_secs_f64() / HALF_LIFE.as_secs_f64();
         self.used.mul_f64(0.5_f64.powf(halvings))
     }
 
@@ -175,7 +185,10 @@ impl ExecutionSchedule {
     /// A schedule with at most `threads` concurrent executions.
     pub(super) fn new(threads: usize, handle: Handle) -> Self {
         let processors = parallel::processors();
-        let (local, remote) = (Limits::new(threads.min((4 * processors).max(LEAST_AT_ONCE))), Limits::new(threads));
+        let (local, remote) = (
+            Limits::new(threads.min((4 * processors).max(LEAST_AT_ONCE))),
+            Limits::new(threads),
+        );
         let state = ScheduleState {
             waiting: Default::default(),
             running: [0; 3],
@@ -188,7 +201,13 @@ impl ExecutionSchedule {
             remote: 0,
             limits: local,
         };
-        Self { state: Mutex::new(state), known: AtomicUsize::new(0), local, remote, handle }
+        Self {
+            state: Mutex::new(state),
+            known: AtomicUsize::new(0),
+            local,
+            remote,
+            handle,
+        }
     }
 
     /// Whether the connection has used so much that its work should not begin on a task of the runtime.
@@ -200,7 +219,10 @@ impl ExecutionSchedule {
         let mut state = self.state.lock();
         state.sweep(now);
         self.known.store(state.connections.len(), Ordering::Relaxed);
-        state.connections.get(&client).is_some_and(|usage| usage.recent(now) > HEAVY_CONNECTION)
+        state
+            .connections
+            .get(&client)
+            .is_some_and(|usage| usage.recent(now) > HEAVY_CONNECTION)
     }
 
     /// Counts a client's execution elsewhere.
@@ -211,7 +233,11 @@ impl ExecutionSchedule {
     }
 
     /// Runs `run` when it is the caller's turn.
-    pub(super) fn submit(self: &Arc<Self>, caller: Caller, run: Box<dyn FnOnce() + Send>) -> Ticket<'_> {
+    pub(super) fn submit(
+        self: &Arc<Self>,
+        caller: Caller,
+        run: Box<dyn FnOnce() + Send>,
+    ) -> Ticket<'_> {
         let given_up = Arc::<AtomicBool>::default();
         let mut state = self.state.lock();
         state.remote += usize::from(caller.remote);
@@ -220,18 +246,36 @@ impl ExecutionSchedule {
         let id = state.last_id;
         let now = Instant::now();
         let kind = state.kind(caller, now);
-        let next = state.admit(Job { id, caller, kind, given_up: given_up.clone(), run }, now);
+        let next = state.admit(
+            Job {
+                id,
+                caller,
+                kind,
+                given_up: given_up.clone(),
+                run,
+            },
+            now,
+        );
         drop(state);
         if let Some(job) = next {
             let own = self.clone();
             self.handle.spawn_blocking(move || own.work(job));
         }
-        Ticket { schedule: self, id, client: caller.client, given_up }
+        Ticket {
+            schedule: self,
+            id,
+            client: caller.client,
+            given_up,
+        }
     }
 
     /// While executions wait for another node, threads are no processors: more of them may run, whoever asked.
     fn set_limits(&self, state: &mut ScheduleState) {
-        state.limits = if state.remote > 0 { self.remote } else { self.local };
+        state.limits = if state.remote > 0 {
+            self.remote
+        } else {
+            self.local
+        };
     }
 
     /// Runs a job, then others while any may start.
@@ -258,8 +302,14 @@ impl ExecutionSchedule {
 
 impl ScheduleState {
     fn charge(&mut self, client: Client, took: Duration, now: Instant) {
-        self.connections.entry(client).or_insert_with(|| RecentUsage::none(now)).add(took, now);
-        self.addresses.entry(client.address).or_insert_with(|| RecentUsage::none(now)).add(took, now);
+        self.connections
+            .entry(client)
+            .or_insert_with(|| RecentUsage::none(now))
+            .add(took, now);
+        self.addresses
+            .entry(client.address)
+            .or_insert_with(|| RecentUsage::none(now))
+            .add(took, now);
         self.sweep(now);
     }
 
@@ -302,8 +352,14 @@ impl ScheduleState {
     }
 
     fn put(&mut self, job: Job) {
-        let Client { address, connection } = job.caller.client;
-        self.waiting[job.kind as usize].queue(address).queue(connection).push_back(job);
+        let Client {
+            address,
+            connection,
+        } = job.caller.client;
+        self.waiting[job.kind as usize]
+            .queue(address)
+            .queue(connection)
+            .push_back(job);
     }
 
     /// Starts the job whose turn it is, if a thread is free.
@@ -311,8 +367,11 @@ impl ScheduleState {
         for kind in KINDS {
             while self.limits.permit(kind, &self.running) {
                 let (long_of, most) = (&self.long_of, self.limits.long_of_address);
-                let may_begin = |address: &ClientKey| kind < JobClass::Long || count(long_of, *address) < most;
-                let Some(mut job) = self.waiting[kind as usize].take_where(may_begin) else { break };
+                let may_begin =
+                    |address: &ClientKey| kind < JobClass::Long || count(long_of, *address) < most;
+                let Some(mut job) = self.waiting[kind as usize].take_where(may_begin) else {
+                    break;
+                };
                 // Its client may have used much since the job was queued.
                 job.kind = self.kind(job.caller, now);
                 if job.kind > kind {
@@ -369,7 +428,10 @@ impl Drop for Ticket<'_> {
         if Arc::strong_count(&self.given_up) == 1 {
             return;
         }
-        let Client { address, connection } = self.client;
+        let Client {
+            address,
+            connection,
+        } = self.client;
         let mut state = self.schedule.state.lock();
         let removed = state.waiting.iter_mut().find_map(|ring| {
             ring.remove(address, |lane| {
@@ -396,7 +458,10 @@ mod tests {
     #[test]
     fn an_address_has_two_long_executions_at_once_on_few_processors() {
         let limits = Limits::new(LEAST_AT_ONCE);
-        assert!(limits.long_of_address >= 2 && limits.long > limits.long_of_address, "{limits:?}");
+        assert!(
+            limits.long_of_address >= 2 && limits.long > limits.long_of_address,
+            "{limits:?}"
+        );
     }
 
     #[test]
@@ -410,7 +475,10 @@ mod tests {
                 running
             };
             let crowded = fill(JobClass::Crowded, [0; 3]);
-            assert!(limits.permit(JobClass::Long, &crowded) || all < 4, "{all}: {crowded:?}");
+            assert!(
+                limits.permit(JobClass::Long, &crowded) || all < 4,
+                "{all}: {crowded:?}"
+            );
             let long = fill(JobClass::Long, [0; 3]);
             assert!(limits.permit(JobClass::Crowded, &long), "{all}: {long:?}");
             let both = fill(JobClass::Long, crowded);

@@ -31,7 +31,10 @@ pub fn interrupted() -> bool {
         OVERRUN.set(OVERRUN.get() | over);
         return over;
     }
-    GIVEN_UP.with_borrow(|flag| flag.as_ref().is_some_and(|flag| flag.load(Ordering::Relaxed)))
+    GIVEN_UP.with_borrow(|flag| {
+        flag.as_ref()
+            .is_some_and(|flag| flag.load(Ordering::Relaxed))
+    })
 }
 
 /// Whether the execution on this thread should end before an uninterruptible step that takes longer than a slice.
@@ -63,7 +66,12 @@ impl Slice {
         let reset = Reset;
         let result = work();
         drop(reset);
-        (result, Self { overran: OVERRUN.get() })
+        (
+            result,
+            Self {
+                overran: OVERRUN.get(),
+            },
+        )
     }
 
     /// Whether the work took longer than a slice.

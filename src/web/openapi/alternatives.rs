@@ -9,13 +9,17 @@ use serde_json::{Map, Value, json};
 pub(super) fn flatten(schemas: &mut Map<String, Value>) {
     let before = schemas.clone();
     for schema in schemas.values_mut().filter_map(Value::as_object_mut) {
-        let Some(alternatives) = schema.get("oneOf").and_then(Value::as_array) else { continue };
+        let Some(alternatives) = schema.get("oneOf").and_then(Value::as_array) else {
+            continue;
+        };
         if !schema.contains_key("properties") {
             continue;
         }
         let own = Value::Object(schema.clone());
         let whole = alternatives.iter().map(|one| {
-            let referred = one["$ref"].as_str().and_then(|target| before.get(target.rsplit('/').next()?));
+            let referred = one["$ref"]
+                .as_str()
+                .and_then(|target| before.get(target.rsplit('/').next()?));
             merged([Some(&own), referred, Some(one)].into_iter().flatten())
         });
         let whole: Vec<_> = whole.collect();
@@ -30,9 +34,20 @@ pub(super) fn flatten(schemas: &mut Map<String, Value>) {
 fn merged<'a>(parts: impl Iterator<Item = &'a Value>) -> Value {
     let (mut properties, mut required, mut description) = (Map::new(), BTreeSet::new(), None);
     for part in parts {
-        properties
-            .extend(part["properties"].as_object().into_iter().flatten().map(|(name, of)| (name.clone(), of.clone())));
-        required.extend(part["required"].as_array().into_iter().flatten().filter_map(Value::as_str));
+        properties.extend(
+            part["properties"]
+                .as_object()
+                .into_iter()
+                .flatten()
+                .map(|(name, of)| (name.clone(), of.clone())),
+        );
+        required.extend(
+            part["required"]
+                .as_array()
+                .into_iter()
+                .flatten()
+                .filter_map(Value::as_str),
+        );
         description = part["description"].as_str().or(description);
     }
     let mut object = json!({ "type": "object", "properties": properties, "required": required });
@@ -46,7 +61,10 @@ fn merged<'a>(parts: impl Iterator<Item = &'a Value>) -> Value {
 pub(super) fn remove_unused(schemas: &mut Map<String, Value>, operations: &[Value]) {
     loop {
         let mut used = BTreeSet::new();
-        operations.iter().chain(schemas.values()).for_each(|value| collect_references(value, &mut used));
+        operations
+            .iter()
+            .chain(schemas.values())
+            .for_each(|value| collect_references(value, &mut used));
         let before = schemas.len();
         schemas.retain(|name, _| used.contains(name));
         if schemas.len() == before {
@@ -59,13 +77,20 @@ pub(super) fn remove_unused(schemas: &mut Map<String, Value>, operations: &[Valu
 fn collect_references(value: &Value, found: &mut BTreeSet<String>) {
     match value {
         Value::Object(members) => {
-            if let Some(name) = members.get("$ref").and_then(Value::as_str).and_then(|target| target.rsplit('/').next())
+            if let Some(name) = members
+                .get("$ref")
+                .and_then(Value::as_str)
+                .and_then(|target| target.rsplit('/').next())
             {
                 found.insert(name.to_owned());
             }
-            members.values().for_each(|member| collect_references(member, found));
+            members
+                .values()
+                .for_each(|member| collect_references(member, found));
         }
-        Value::Array(items) => items.iter().for_each(|item| collect_references(item, found)),
+        Value::Array(items) => items
+            .iter()
+            .for_each(|item| collect_references(item, found)),
         _ => {}
     }
 }
@@ -78,7 +103,10 @@ mod tests {
     fn alternatives_have_all_of_their_properties() {
         let reference = |name: &str| format!("#/components/schemas/{name}");
         let mut schemas = Map::from_iter([
-            ("Amount".to_owned(), json!({"properties": {"amount": {}}, "required": ["amount"]})),
+            (
+                "Amount".to_owned(),
+                json!({"properties": {"amount": {}}, "required": ["amount"]}),
+            ),
             (
                 "Entry".to_owned(),
                 json!({
@@ -95,7 +123,10 @@ mod tests {
             "required": ["amount", "id"],
         });
         assert_eq!(schemas["Entry"], json!({"oneOf": [expected]}));
-        remove_unused(&mut schemas, &[json!({"schema": {"$ref": reference("Entry")}})]);
+        remove_unused(
+            &mut schemas,
+            &[json!({"schema": {"$ref": reference("Entry")}})],
+        );
         assert_eq!(schemas.keys().collect::<Vec<_>>(), ["Entry"]);
     }
 }

@@ -25,14 +25,20 @@ pub(super) struct RouteExample<'a> {
 
 /// The examples by method and path.
 pub(super) fn by_route(lines: &str) -> HashMap<(&str, &str), RouteExample<'_>> {
-    let examples = lines.lines().filter_map(|line| serde_json::from_str::<RouteExample<'_>>(line).ok());
-    examples.map(|example| ((example.method, example.path), example)).collect()
+    let examples = lines
+        .lines()
+        .filter_map(|line| serde_json::from_str::<RouteExample<'_>>(line).ok());
+    examples
+        .map(|example| ((example.method, example.path), example))
+        .collect()
 }
 
 impl RouteExample<'_> {
     /// Adds the example to the description of its operation.
     pub(super) fn add_to(&self, operation: &mut Value) {
-        let content = operation.pointer_mut("/requestBody/content").and_then(Value::as_object_mut);
+        let content = operation
+            .pointer_mut("/requestBody/content")
+            .and_then(Value::as_object_mut);
         if let (Some(body), Some(content)) = (&self.request, content) {
             for (media, content) in content {
                 if let Some(value) = body_value(media, body) {
@@ -54,7 +60,12 @@ fn body_value(media: &str, body: &str) -> Option<Value> {
         "application/toml" => Some(body.into()),
         "application/x-www-form-urlencoded" => {
             let pairs = body.split('&').filter_map(|pair| pair.split_once('='));
-            Some(pairs.map(|(name, value)| (name.to_owned(), value.into())).collect::<Map<_, _>>().into())
+            Some(
+                pairs
+                    .map(|(name, value)| (name.to_owned(), value.into()))
+                    .collect::<Map<_, _>>()
+                    .into(),
+            )
         }
         _ => None,
     }
@@ -72,19 +83,34 @@ mod tests {
         let examples = by_route(line);
         let content = || json!({"application/json": {"schema": {}}});
         let response = || json!({"content": content()});
-        let mut operation =
-            json!({"requestBody": {"content": content()}, "responses": {"200": response(), "404": response()}});
+        let mut operation = json!({"requestBody": {"content": content()}, "responses": {"200": response(), "404": response()}});
         examples[&("post", "/a/{b}")].add_to(&mut operation);
-        assert_eq!(operation["requestBody"]["content"]["application/json"]["example"], json!({"c": 1}));
-        assert_eq!(operation["responses"]["404"]["content"]["application/json"]["example"], json!({"d": 2}));
-        assert!(operation["responses"]["200"]["content"]["application/json"].get("example").is_none());
+        assert_eq!(
+            operation["requestBody"]["content"]["application/json"]["example"],
+            json!({"c": 1})
+        );
+        assert_eq!(
+            operation["responses"]["404"]["content"]["application/json"]["example"],
+            json!({"d": 2})
+        );
+        assert!(
+            operation["responses"]["200"]["content"]["application/json"]
+                .get("example")
+                .is_none()
+        );
     }
 
     #[test]
     fn a_body_is_shown_in_its_media_type() {
         assert_eq!(body_value("application/json", "[1]"), Some(json!([1])));
-        assert_eq!(body_value("application/toml", "a = 1"), Some(json!("a = 1")));
-        assert_eq!(body_value("application/x-www-form-urlencoded", "a=1&b=2"), Some(json!({"a": "1", "b": "2"})));
+        assert_eq!(
+            body_value("application/toml", "a = 1"),
+            Some(json!("a = 1"))
+        );
+        assert_eq!(
+            body_value("application/x-www-form-urlencoded", "a=1&b=2"),
+            Some(json!({"a": "1", "b": "2"}))
+        );
         assert_eq!(body_value("multipart/form-data", "x"), None);
     }
 }

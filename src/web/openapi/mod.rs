@@ -47,13 +47,23 @@ const ADMIN_TOKEN: &str = "adminToken";
 
 /// The route of the document about `operations`, which stays the same for as long as the node runs.
 pub fn openapi_router(info: &ApiInfo, mut operations: Vec<Operation>) -> Router {
-    let api = Api::new("Node").get("/openapi.json", openapi, "This document.").named("getOpenApiDocument");
+    let api = Api::new("Node")
+        .get("/openapi.json", openapi, "This document.")
+        .named("getOpenApiDocument");
     operations.extend_from_slice(api.operations());
-    let body = Prepared::new(document(info, &operations).to_string().into(), Effort::Always);
-    api.and(|router| router.method_not_allowed_fallback(method_not_allowed)).with_state(body).0
+    let body = Prepared::new(
+        document(info, &operations).to_string().into(),
+        Effort::Always,
+    );
+    api.and(|router| router.method_not_allowed_fallback(method_not_allowed))
+        .with_state(body)
+        .0
 }
 
-async fn openapi(State(body): State<Prepared>, headers: HeaderMap) -> Serialized<Map<String, Value>> {
+async fn openapi(
+    State(body): State<Prepared>,
+    headers: HeaderMap,
+) -> Serialized<Map<String, Value>> {
     Serialized::prepared(&body, &headers)
 }
 
@@ -62,13 +72,17 @@ pub fn document(info: &ApiInfo, operations: &[Operation]) -> Value {
     // Of any value, generators of clients and of tests expect `{}` rather than `true`.
     let mut replace_booleans = ReplaceBoolSchemas::default();
     replace_booleans.skip_additional_properties = true;
-    let settings = SchemaSettings::draft2020_12().for_serialize().with_transform(replace_booleans);
+    let settings = SchemaSettings::draft2020_12()
+        .for_serialize()
+        .with_transform(replace_booleans);
     let mut generator = SchemaGenerator::new(settings.with(|settings| {
         settings.definitions_path = "/components/schemas".into();
         settings.meta_schema = None;
     }));
-    let mut described: Vec<Value> =
-        operations.iter().map(|operation| describe(operation, info, &mut generator)).collect();
+    let mut described: Vec<Value> = operations
+        .iter()
+        .map(|operation| describe(operation, info, &mut generator))
+        .collect();
     let mut schemas = rename_schemas(generator.take_definitions(true));
     flatten(&mut schemas);
     remove_unused(&mut schemas, &described);
@@ -78,11 +92,16 @@ pub fn document(info: &ApiInfo, operations: &[Operation]) -> Value {
         if let Some(example) = examples.get(&(operation.method, &*operation.path)) {
             example.add_to(described);
         }
-        paths.entry(&operation.path).or_default().insert(operation.method.to_owned(), described.take());
+        paths
+            .entry(&operation.path)
+            .or_default()
+            .insert(operation.method.to_owned(), described.take());
     }
     let used = |tag: &str| operations.iter().any(|operation| operation.tag == tag);
     let tags = info.tags.iter().filter(|(name, _)| used(name));
-    let tags: Vec<_> = tags.map(|(name, description)| json!({ "name": name, "description": description })).collect();
+    let tags: Vec<_> = tags
+        .map(|(name, description)| json!({ "name": name, "description": description }))
+        .collect();
     json!({
         "openapi": "3.1.0",
         "info": {
@@ -121,16 +140,29 @@ pub fn document(info: &ApiInfo, operations: &[Operation]) -> Value {
 }
 
 fn describe(operation: &Operation, info: &ApiInfo, generator: &mut SchemaGenerator) -> Value {
-    let parameters = operation.parameters.iter().map(describe_parameter).collect::<Vec<_>>();
+    let parameters = operation
+        .parameters
+        .iter()
+        .map(describe_parameter)
+        .collect::<Vec<_>>();
     let mut by_status: BTreeMap<String, Value> = BTreeMap::new();
     for response in &operation.responses {
-        let status = if response.is_default { "default".to_owned() } else { response.status.as_u16().to_string() };
+        let status = if response.is_default {
+            "default".to_owned()
+        } else {
+            response.status.as_u16().to_string()
+        };
         by_status.insert(status, describe_response(response, generator));
     }
-    by_status.entry("403".to_owned()).or_insert_with(|| json!({ "$ref": "#/components/responses/Forbidden" }));
+    by_status
+        .entry("403".to_owned())
+        .or_insert_with(|| json!({ "$ref": "#/components/responses/Forbidden" }));
     if info.token_required && admin_token::protects(&operation.path) {
         let operation = Operation::new("", "").fails::<RestError>(&[StatusCode::UNAUTHORIZED]);
-        let refusals = operation.responses.iter().map(|response| describe_response(response, generator));
+        let refusals = operation
+            .responses
+            .iter()
+            .map(|response| describe_response(response, generator));
         by_status.extend(refusals.map(|refusal| ("401".to_owned(), refusal)));
     }
     let mut described = json!({
@@ -144,11 +176,16 @@ fn describe(operation: &Operation, info: &ApiInfo, generator: &mut SchemaGenerat
     }
     if let Some((media, schema)) = operation.body {
         let schema = renamed(schema(generator));
-        described["requestBody"] = json!({ "required": true, "content": { media: { "schema": schema } } });
+        described["requestBody"] =
+            json!({ "required": true, "content": { media: { "schema": schema } } });
     }
     if admin_token::protects(&operation.path) {
         let token = json!({ ADMIN_TOKEN: [] });
-        described["security"] = if info.token_required { json!([token]) } else { json!([{}, token]) };
+        described["security"] = if info.token_required {
+            json!([token])
+        } else {
+            json!([{}, token])
+        };
     }
     described
 }

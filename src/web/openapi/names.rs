@@ -12,16 +12,24 @@ pub(super) fn operation_id(operation: &Operation) -> String {
     if let Some(id) = &operation.id {
         return id.to_string();
     }
-    let segments: Vec<&str> = operation.path.split('/').filter(|segment| !segment.is_empty()).collect();
+    let segments: Vec<&str> = operation
+        .path
+        .split('/')
+        .filter(|segment| !segment.is_empty())
+        .collect();
     let mut id = operation.method.to_owned();
     for (at, segment) in segments.iter().enumerate() {
-        let is_version =
-            segment.strip_prefix('v').is_some_and(|digits| digits.bytes().all(|byte| byte.is_ascii_digit()));
+        let is_version = segment
+            .strip_prefix('v')
+            .is_some_and(|digits| digits.bytes().all(|byte| byte.is_ascii_digit()));
         match *segment {
             "api" => {}
             _ if segment.starts_with('{') => {}
             _ if is_version => push_words(&mut id, operation.tag),
-            _ if segments.get(at + 1).is_some_and(|next| next.starts_with('{')) => {
+            _ if segments
+                .get(at + 1)
+                .is_some_and(|next| next.starts_with('{')) =>
+            {
                 push_words(&mut id, singular(segment))
             }
             _ => push_words(&mut id, segment),
@@ -49,7 +57,9 @@ fn singular(plural: &str) -> &str {
 
 /// The name of a schema. Those of lists, which schemars calls `Array_of_…`, get one that fits the others.
 fn schema_name(generated: &str) -> String {
-    let Some(item) = generated.strip_prefix("Array_of_") else { return generated.to_owned() };
+    let Some(item) = generated.strip_prefix("Array_of_") else {
+        return generated.to_owned();
+    };
     match item.strip_suffix("Response") {
         Some(item) => format!("{item}ListResponse"),
         None => format!("{item}List"),
@@ -99,13 +109,27 @@ mod tests {
 
     #[test]
     fn operations_are_named_after_their_paths() {
-        let name = |method, path: &'static str| operation_id(&Operation::new("Explorer", "").at(method, path));
+        let name = |method, path: &'static str| {
+            operation_id(&Operation::new("Explorer", "").at(method, path))
+        };
         assert_eq!(name("get", "/api/prices"), "getPrices");
         assert_eq!(name("get", "/api/prices/{address}"), "getPrice");
-        assert_eq!(name("get", "/api/user/{address}/positions"), "getUserPositions");
-        assert_eq!(name("get", "/api/v2/addresses/{address}/token-transfers"), "getExplorerAddressTokenTransfers");
-        assert_eq!(name("get", "/api/v2/tokens/{address}/instances/{id}"), "getExplorerTokenInstance");
-        assert_eq!(operation_id(&Operation::new("", "").at("get", "/x").named("own")), "own");
+        assert_eq!(
+            name("get", "/api/user/{address}/positions"),
+            "getUserPositions"
+        );
+        assert_eq!(
+            name("get", "/api/v2/addresses/{address}/token-transfers"),
+            "getExplorerAddressTokenTransfers"
+        );
+        assert_eq!(
+            name("get", "/api/v2/tokens/{address}/instances/{id}"),
+            "getExplorerTokenInstance"
+        );
+        assert_eq!(
+            operation_id(&Operation::new("", "").at("get", "/x").named("own")),
+            "own"
+        );
     }
 
     #[test]

@@ -65,7 +65,10 @@ impl ParamError {
 
     /// Returns the error for an unknown `what`, such as a token, with the text, cut short.
     pub fn unknown(what: &str, text: &str) -> Self {
-        Self::Unknown(format!("no {what} {:?}", text.chars().take(50).collect::<String>()))
+        Self::Unknown(format!(
+            "no {what} {:?}",
+            text.chars().take(50).collect::<String>()
+        ))
     }
 }
 
@@ -103,18 +106,34 @@ pub struct Parameter {
 
 impl Parameter {
     /// Describes a parameter. Without an example it shows its default.
-    pub fn new<P: Param>(name: &'static str, place: ParameterPlace, doc: &str, example: Option<&str>) -> Self {
+    pub fn new<P: Param>(
+        name: &'static str,
+        place: ParameterPlace,
+        doc: &str,
+        example: Option<&str>,
+    ) -> Self {
         let (doc, schema) = (doc.trim(), P::schema());
         let description = match P::accepted() {
             Some(accepted) => format!("{}: {accepted}.", doc.trim_end_matches('.')),
             None => doc.to_owned(),
         };
-        let default =
-            schema.get("default").map(|value| value.as_str().map_or_else(|| value.to_string(), str::to_owned));
+        let default = schema.get("default").map(|value| {
+            value
+                .as_str()
+                .map_or_else(|| value.to_string(), str::to_owned)
+        });
         let example = example.map(str::to_owned).or(default).unwrap_or_default();
         let required = P::absent().is_none();
         let name = name.into();
-        Self { name, place, description, required, schema, example, may_be_unknown: P::MAY_BE_UNKNOWN }
+        Self {
+            name,
+            place,
+            description,
+            required,
+            schema,
+            example,
+            may_be_unknown: P::MAY_BE_UNKNOWN,
+        }
     }
 
     /// A parameter that no [`Param`] describes: a required one in the path, an optional one in the query.
@@ -126,7 +145,15 @@ impl Parameter {
         example: String,
     ) -> Self {
         let required = place == ParameterPlace::Path;
-        Self { name: name.into(), place, description, required, schema, example, may_be_unknown: false }
+        Self {
+            name: name.into(),
+            place,
+            description,
+            required,
+            schema,
+            example,
+            may_be_unknown: false,
+        }
     }
 
     /// The example in the type of the schema; none if there is none.
@@ -135,14 +162,19 @@ impl Parameter {
         let of_type = |name: &str| self.schema.get("type").is_some_and(|types| types == name);
         match text {
             "" => None,
-            _ if of_type("integer") || of_type("number") || of_type("boolean") => serde_json::from_str(text).ok(),
+            _ if of_type("integer") || of_type("number") || of_type("boolean") => {
+                serde_json::from_str(text).ok()
+            }
             _ => Some(text.into()),
         }
     }
 
     /// Describes another name for the parameter `name`.
     pub fn alias<P: Param>(alias: &'static str, name: &str, place: ParameterPlace) -> Self {
-        Self { description: format!("Another name for `{name}`."), ..Self::new::<P>(alias, place, "", None) }
+        Self {
+            description: format!("Another name for `{name}`."),
+            ..Self::new::<P>(alias, place, "", None)
+        }
     }
 }
 
@@ -200,17 +232,28 @@ pub struct RawParameters<'a> {
 impl<'a> RawParameters<'a> {
     /// The parameters of a form, which count as those of a query.
     pub fn of_form(pairs: Vec<(String, String)>, network: &'a Network) -> Self {
-        Self { place: ParameterPlace::Query, pairs, network }
+        Self {
+            place: ParameterPlace::Query,
+            pairs,
+            network,
+        }
     }
 
     /// Reads a parameter that may have a second name. If both are given they have to agree.
-    pub fn read<P: Param>(&self, name: &'static str, alias: Option<&'static str>) -> Result<P, ParameterError> {
+    pub fn read<P: Param>(
+        &self,
+        name: &'static str,
+        alias: Option<&'static str>,
+    ) -> Result<P, ParameterError> {
         let first = self.parse(name)?;
-        let second = alias.map(|alias| Ok((alias, self.parse(alias)?))).transpose()?;
+        let second = alias
+            .map(|alias| Ok((alias, self.parse(alias)?)))
+            .transpose()?;
         match (first, second) {
-            (Some((_, text)), Some((alias, Some((_, other))))) if text != other => {
-                Err(self.error(alias, ParamError::Malformed(format!("differs from {name}, which means the same"))))
-            }
+            (Some((_, text)), Some((alias, Some((_, other))))) if text != other => Err(self.error(
+                alias,
+                ParamError::Malformed(format!("differs from {name}, which means the same")),
+            )),
             (Some((value, _)), _) | (None, Some((_, Some((value, _))))) => Ok(value),
             _ => P::absent().ok_or_else(|| self.error(name, ParamError::Missing)),
         }
@@ -218,20 +261,30 @@ impl<'a> RawParameters<'a> {
 
     /// The value of a parameter and its text, if it is given.
     fn parse<P: Param>(&self, name: &'static str) -> Result<Option<(P, &str)>, ParameterError> {
-        let Some((_, text)) = self.pairs.iter().find(|(given, _)| given == name) else { return Ok(None) };
+        let Some((_, text)) = self.pairs.iter().find(|(given, _)| given == name) else {
+            return Ok(None);
+        };
         let value = P::parse(text, self.network).map_err(|error| self.error(name, error))?;
         Ok(Some((value, text)))
     }
 
     fn error(&self, name: &'static str, error: ParamError) -> ParameterError {
-        ParameterError { name, place: self.place, error }
+        ParameterError {
+            name,
+            place: self.place,
+            error,
+        }
     }
 }
 
 /// The state of an interface's routes, with which parameters are parsed, and the error that they are answered with.
 pub trait Interface: Send + Sync {
     /// The interface's error.
-    type Error: Failure + IntoResponse + From<ParameterError> + From<PathRejection> + From<QueryRejection>;
+    type Error: Failure
+        + IntoResponse
+        + From<ParameterError>
+        + From<PathRejection>
+        + From<QueryRejection>;
 
     /// The network that addresses and symbols belong to.
     fn network(&self) -> &Network;
@@ -248,7 +301,11 @@ impl<S: Interface, T: Parameters> FromRequestParts<S> for Path<T> {
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, S::Error> {
         let AxumPath(pairs) = AxumPath::from_request_parts(parts, state).await?;
-        Ok(Self(T::read(&RawParameters { place: ParameterPlace::Path, pairs, network: state.network() })?))
+        Ok(Self(T::read(&RawParameters {
+            place: ParameterPlace::Path,
+            pairs,
+            network: state.network(),
+        })?))
     }
 }
 
@@ -257,7 +314,11 @@ impl<S: Interface, T: Parameters> FromRequestParts<S> for Query<T> {
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, S::Error> {
         let AxumQuery(pairs) = AxumQuery::from_request_parts(parts, state).await?;
-        Ok(Self(T::read(&RawParameters { place: ParameterPlace::Query, pairs, network: state.network() })?))
+        Ok(Self(T::read(&RawParameters {
+            place: ParameterPlace::Query,
+            pairs,
+            network: state.network(),
+        })?))
     }
 }
 
@@ -275,8 +336,14 @@ impl<S: Interface, T: Parameters> Input<S> for Query<T> {
 
 fn describe<S: Interface>(operation: Operation, parameters: Vec<Parameter>) -> Operation {
     let may_be_unknown = parameters.iter().any(|parameter| parameter.may_be_unknown);
-    let operation = operation.parameters(parameters).fails::<S::Error>(&[StatusCode::BAD_REQUEST]);
-    if may_be_unknown { operation.fails::<S::Error>(&[StatusCode::NOT_FOUND]) } else { operation }
+    let operation = operation
+        .parameters(parameters)
+        .fails::<S::Error>(&[StatusCode::BAD_REQUEST]);
+    if may_be_unknown {
+        operation.fails::<S::Error>(&[StatusCode::NOT_FOUND])
+    } else {
+        operation
+    }
 }
 
 /// A parameter that may be left out.
@@ -323,8 +390,15 @@ mod tests {
     }
 
     fn read<T: Parameters>(pairs: &[(&str, &str)]) -> Result<T, ParameterError> {
-        let pairs = pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
-        T::read(&RawParameters { place: ParameterPlace::Query, pairs, network: &Network::default() })
+        let pairs = pairs
+            .iter()
+            .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
+            .collect();
+        T::read(&RawParameters {
+            place: ParameterPlace::Query,
+            pairs,
+            network: &Network::default(),
+        })
     }
 
     #[test]
@@ -336,27 +410,44 @@ mod tests {
         let error = name(&[("period", "7d"), ("timeframe", "1h")]).expect_err("they differ");
         assert_eq!(error.name, "timeframe");
         let error = name(&[("period", "2h")]).expect_err("not one of the words");
-        assert_eq!(error.error, ParamError::malformed("expected one of 1h, 24h, 7d, 30d"));
+        assert_eq!(
+            error.error,
+            ParamError::malformed("expected one of 1h, 24h, 7d, 30d")
+        );
     }
 
     #[test]
     fn numbers_stay_within_their_range_and_the_first_of_two_counts() {
-        let limit = |text| read::<HistoryQuery>(&[("limit", text), ("limit", "x")]).map(|query| query.limit.0);
+        let limit = |text| {
+            read::<HistoryQuery>(&[("limit", text), ("limit", "x")]).map(|query| query.limit.0)
+        };
         assert_eq!(limit("5"), Ok(5));
         assert_eq!(read::<HistoryQuery>(&[]).map(|query| query.limit.0), Ok(3));
         for wrong in ["0", "11", "x", "-1", "", "99999999999999999999999"] {
             let error = limit(wrong).expect_err(wrong);
-            assert_eq!((error.name, error.error), ("limit", ParamError::malformed("expected 1 to 10")), "{wrong}");
+            assert_eq!(
+                (error.name, error.error),
+                ("limit", ParamError::malformed("expected 1 to 10")),
+                "{wrong}"
+            );
         }
     }
 
     #[test]
     fn a_token_is_known_malformed_parameters_have_a_name_and_required_ones_must_be_there() {
-        let token =
-            |text| read::<HistoryQuery>(&[("tokenIn", text)]).map(|query| query.token.map(|token| token.0.symbol));
+        let token = |text| {
+            read::<HistoryQuery>(&[("tokenIn", text)])
+                .map(|query| query.token.map(|token| token.0.symbol))
+        };
         assert_eq!(token("weth"), Ok(Some("WETH".to_owned())));
         let error = token("DOGE").expect_err("unknown");
-        assert_eq!((error.name, error.error), ("tokenIn", ParamError::Unknown("no token \"DOGE\"".to_owned())));
+        assert_eq!(
+            (error.name, error.error),
+            (
+                "tokenIn",
+                ParamError::Unknown("no token \"DOGE\"".to_owned())
+            )
+        );
         parameters! {
             struct Required {
                 /// How much.
@@ -364,7 +455,13 @@ mod tests {
                 amount: Amount,
             }
         }
-        assert_eq!(read::<Required>(&[]).map(|query| query.amount).expect_err("missing").error, ParamError::Missing);
+        assert_eq!(
+            read::<Required>(&[])
+                .map(|query| query.amount)
+                .expect_err("missing")
+                .error,
+            ParamError::Missing
+        );
         for wrong in ["", "1.5", "-1", &"9".repeat(100)] {
             assert!(read::<Required>(&[("amountIn", wrong)]).is_err(), "{wrong}");
         }
@@ -372,13 +469,26 @@ mod tests {
 
     #[test]
     fn a_description_comes_from_the_type() {
-        let [period, alias, limit, token] = &HistoryQuery::describe(ParameterPlace::Query)[..] else {
+        let [period, alias, limit, token] = &HistoryQuery::describe(ParameterPlace::Query)[..]
+        else {
             panic!("four names")
         };
-        assert_eq!((&*period.name, &*period.description), ("period", "How far back: 1h, 24h, 7d or 30d."));
-        assert_eq!((&*alias.name, &*alias.description), ("timeframe", "Another name for `period`."));
+        assert_eq!(
+            (&*period.name, &*period.description),
+            ("period", "How far back: 1h, 24h, 7d or 30d.")
+        );
+        assert_eq!(
+            (&*alias.name, &*alias.description),
+            ("timeframe", "Another name for `period`.")
+        );
         assert_eq!((alias.required, &*alias.example), (false, "24h"));
-        assert_eq!((&*limit.description, &*limit.example), ("Samples at most: 1 to 10.", "3"));
-        assert_eq!((&*token.example, token.may_be_unknown, token.required), ("WETH", true, false));
+        assert_eq!(
+            (&*limit.description, &*limit.example),
+            ("Samples at most: 1 to 10.", "3")
+        );
+        assert_eq!(
+            (&*token.example, token.may_be_unknown, token.required),
+            ("WETH", true, false)
+        );
     }
 }

@@ -18,7 +18,10 @@ pub trait Choice: Copy + 'static {
 
     /// The value of a word.
     fn of(word: &str) -> Option<Self> {
-        Self::CHOICES.iter().find(|(name, _)| *name == word).map(|(_, value)| *value)
+        Self::CHOICES
+            .iter()
+            .find(|(name, _)| *name == word)
+            .map(|(_, value)| *value)
     }
 }
 
@@ -42,7 +45,13 @@ impl<C: Choice> Param for C {
     }
 
     fn parse(text: &str, _: &Network) -> Result<Self, ParamError> {
-        let words = || C::CHOICES.iter().map(|(word, _)| *word).collect::<Vec<_>>().join(", ");
+        let words = || {
+            C::CHOICES
+                .iter()
+                .map(|(word, _)| *word)
+                .collect::<Vec<_>>()
+                .join(", ")
+        };
         C::of(text).ok_or_else(|| ParamError::Malformed(format!("expected one of {}", words())))
     }
 }
@@ -58,15 +67,36 @@ pub struct Timeframe {
 
 impl Timeframe {
     /// A day.
-    pub const DAY: Self = Self { name: "24h", seconds: 86_400 };
+    pub const DAY: Self = Self {
+        name: "24h",
+        seconds: 86_400,
+    };
 }
 
 impl Choice for Timeframe {
     const CHOICES: &'static [(&'static str, Self)] = &[
-        ("1h", Self { name: "1h", seconds: 3_600 }),
+        (
+            "1h",
+            Self {
+                name: "1h",
+                seconds: 3_600,
+            },
+        ),
         ("24h", Self::DAY),
-        ("7d", Self { name: "7d", seconds: 604_800 }),
-        ("30d", Self { name: "30d", seconds: 2_592_000 }),
+        (
+            "7d",
+            Self {
+                name: "7d",
+                seconds: 604_800,
+            },
+        ),
+        (
+            "30d",
+            Self {
+                name: "30d",
+                seconds: 2_592_000,
+            },
+        ),
     ];
     const DEFAULT: Option<&'static str> = Some("24h");
 }
@@ -92,8 +122,13 @@ impl<const MIN: u64, const MAX: u64, const DEFAULT: u64> Param for Number<MIN, M
     }
 
     fn parse(text: &str, _: &Network) -> Result<Self, ParamError> {
-        let number = text.parse().ok().filter(|number| (MIN..=MAX).contains(number));
-        number.map(Self).ok_or_else(|| ParamError::Malformed(format!("expected {MIN} to {MAX}")))
+        let number = text
+            .parse()
+            .ok()
+            .filter(|number| (MIN..=MAX).contains(number));
+        number
+            .map(Self)
+            .ok_or_else(|| ParamError::Malformed(format!("expected {MIN} to {MAX}")))
     }
 }
 
@@ -130,7 +165,11 @@ impl Param for NamedToken {
     }
 
     fn parse(text: &str, network: &Network) -> Result<Self, ParamError> {
-        network.token(text).cloned().map(Self).ok_or_else(|| ParamError::unknown("token", text))
+        network
+            .token(text)
+            .cloned()
+            .map(Self)
+            .ok_or_else(|| ParamError::unknown("token", text))
     }
 }
 
@@ -144,10 +183,13 @@ impl Param for Amount {
     }
 
     fn parse(text: &str, _: &Network) -> Result<Self, ParamError> {
-        let digits = Some(text).filter(|text| !text.is_empty() && text.bytes().all(|digit| digit.is_ascii_digit()));
+        let digits = Some(text)
+            .filter(|text| !text.is_empty() && text.bytes().all(|digit| digit.is_ascii_digit()));
         let number = digits.and_then(|digits| U256::from_str_radix(digits, 10).ok());
-        number
-            .map(Self)
-            .ok_or_else(|| ParamError::malformed("expected a whole number of the token's smallest unit, below 2^256"))
+        number.map(Self).ok_or_else(|| {
+            ParamError::malformed(
+                "expected a whole number of the token's smallest unit, below 2^256",
+            )
+        })
     }
 }

@@ -23,8 +23,8 @@ use super::{SocketProtocol, task::SocketTask};
 use crate::{
     metrics::{Counter, Gauge},
     web::{
-        ConnectionSlot, FaultScope, Operation, RequestContext, RestError, Shutdown, budget::UNCOUNTED,
-        client_slots::ClientSlots,
+        ConnectionSlot, FaultScope, Operation, RequestContext, RestError, Shutdown,
+        budget::UNCOUNTED, client_slots::ClientSlots,
     },
 };
 
@@ -73,7 +73,15 @@ impl WebSockets {
     ) -> Self {
         let slots = limits.per_client.map(ClientSlots::new);
         let (open, cut) = (Gauge::default(), Counter::default());
-        Self(Arc::new(Shared { interface, fault_scope, limits, slots, shutdown, open, cut }))
+        Self(Arc::new(Shared {
+            interface,
+            fault_scope,
+            limits,
+            slots,
+            shutdown,
+            open,
+            cut,
+        }))
     }
 
     /// The name of the interface.
@@ -121,9 +129,15 @@ impl WebSockets {
         if let Err(rejection) = WebSocketUpgrade::from_request_parts(&mut parts, &()).await {
             return rejection.into_response();
         }
-        let Some(upgrade) = upgrade else { return StatusCode::UPGRADE_REQUIRED.into_response() };
+        let Some(upgrade) = upgrade else {
+            return StatusCode::UPGRADE_REQUIRED.into_response();
+        };
         let context = RequestContext::current().unwrap_or_default();
-        let slot = self.0.slots.as_ref().map(|slots| slots.take(context.client.address).ok_or(slots.max()));
+        let slot = self
+            .0
+            .slots
+            .as_ref()
+            .map(|slots| slots.take(context.client.address).ok_or(slots.max()));
         let slot = match slot.transpose() {
             Ok(slot) => slot,
             Err(max) => return RestError::TooManyConnections(max).into_response(),
@@ -133,11 +147,18 @@ impl WebSockets {
         let held = (slot, connection, self.0.open.hold());
         let flow = context.flow.clone();
         let peer = parts.extensions.get().copied().unwrap_or_default();
-        let SocketLimits { max_message, buffer, .. } = self.0.limits;
+        let SocketLimits {
+            max_message,
+            buffer,
+            ..
+        } = self.0.limits;
         if max_message > UNCOUNTED {
             flow.count();
         }
-        let target = self.0.fault_scope.map(|scope| flow.faults().target(scope, peer, &parts.headers, &parts.uri));
+        let target = self.0.fault_scope.map(|scope| {
+            flow.faults()
+                .target(scope, peer, &parts.headers, &parts.uri)
+        });
         let sockets = self.clone();
         let config = WebSocketConfig::default()
             .max_message_size(Some(max_message))
@@ -158,7 +179,9 @@ impl WebSockets {
 
 /// The response to a request that is an upgrade (RFC 6455, 4.2.2).
 fn switching_protocols(request: &HeaderMap) -> Response {
-    let key = request.get(header::SEC_WEBSOCKET_KEY).map_or(&[][..], HeaderValue::as_bytes);
+    let key = request
+        .get(header::SEC_WEBSOCKET_KEY)
+        .map_or(&[][..], HeaderValue::as_bytes);
     let accept = HeaderValue::try_from(derive_accept_key(key)).expect("base64 is a header value");
     let mut response = Response::new(Body::empty());
     *response.status_mut() = StatusCode::SWITCHING_PROTOCOLS;
@@ -175,8 +198,16 @@ pub fn socket_operation(tag: &'static str, path: &'static str, summary: &'static
     let plain = "text/plain; charset=utf-8";
     Operation::new(tag, summary)
         .answers_bare(StatusCode::SWITCHING_PROTOCOLS, "The WebSocket is open.")
-        .answers_in::<String>(plain, StatusCode::BAD_REQUEST, "The request is no upgrade to WebSocket.")
-        .answers_in::<String>(plain, StatusCode::UPGRADE_REQUIRED, "The request is no upgrade to WebSocket.")
+        .answers_in::<String>(
+            plain,
+            StatusCode::BAD_REQUEST,
+            "The request is no upgrade to WebSocket.",
+        )
+        .answers_in::<String>(
+            plain,
+            StatusCode::UPGRADE_REQUIRED,
+            "The request is no upgrade to WebSocket.",
+        )
         .fails::<RestError>(&[StatusCode::TOO_MANY_REQUESTS])
         .answers_otherwise("The WebSocket was refused.")
         .at("get", path)

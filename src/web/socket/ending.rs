@@ -48,7 +48,9 @@ impl Ending {
             tungstenite::Error::Protocol(ProtocolError::ResetWithoutClosingHandshake) => Self::Lost,
             tungstenite::Error::Protocol(_) => Self::Violation,
             // From `web/flow.rs`.
-            tungstenite::Error::Io(error) if error.kind() == io::ErrorKind::OutOfMemory => Self::NoRoom,
+            tungstenite::Error::Io(error) if error.kind() == io::ErrorKind::OutOfMemory => {
+                Self::NoRoom
+            }
             _ => Self::Lost,
         }
     }
@@ -64,13 +66,25 @@ impl Ending {
             Self::TooManyMessages => (CloseCode::Policy, "too many messages"),
             Self::TooLarge(limit) => {
                 let reason = format!("messages may have at most {limit} bytes").into();
-                return Some(CloseFrame { code: CloseCode::Size, reason });
+                return Some(CloseFrame {
+                    code: CloseCode::Size,
+                    reason,
+                });
             }
             Self::NotUtf8 => (CloseCode::Invalid, "messages have to be UTF-8"),
-            Self::Violation => (CloseCode::Protocol, "the frame breaks the rules of RFC 6455"),
-            Self::NoRoom => (CloseCode::Again, "out of memory for large requests and responses"),
+            Self::Violation => (
+                CloseCode::Protocol,
+                "the frame breaks the rules of RFC 6455",
+            ),
+            Self::NoRoom => (
+                CloseCode::Again,
+                "out of memory for large requests and responses",
+            ),
         };
-        Some(CloseFrame { code, reason: reason.into() })
+        Some(CloseFrame {
+            code,
+            reason: reason.into(),
+        })
     }
 
     /// Whether the client did not read.
@@ -80,6 +94,10 @@ impl Ending {
 
     /// How long closing may take.
     pub(super) fn patience(self) -> Duration {
-        if self.is_slow() || self == Self::NoRoom { CLOSING_SLOWLY } else { CLOSING }
+        if self.is_slow() || self == Self::NoRoom {
+            CLOSING_SLOWLY
+        } else {
+            CLOSING
+        }
     }
 }

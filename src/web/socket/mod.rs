@@ -57,7 +57,10 @@ pub struct SocketMessage {
 
 impl From<Utf8Bytes> for SocketMessage {
     fn from(text: Utf8Bytes) -> Self {
-        Self { text, held: Held::default() }
+        Self {
+            text,
+            held: Held::default(),
+        }
     }
 }
 
@@ -65,7 +68,10 @@ impl From<Answer> for SocketMessage {
     /// A message that was written as JSON, which is UTF-8.
     fn from(json: Answer) -> Self {
         let (bytes, held) = json.into_parts();
-        Self { text: String::from_utf8(bytes).unwrap_or_default().into(), held }
+        Self {
+            text: String::from_utf8(bytes).unwrap_or_default().into(),
+            held,
+        }
     }
 }
 

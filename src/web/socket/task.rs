@@ -1,6 +1,8 @@
 //! The task of one connection: reads messages, writes replies and events, and detects clients that are gone.
 
-use std::{collections::VecDeque, convert::Infallible, future::Future, pin::pin, sync::Arc, time::Duration};
+use std::{
+    collections::VecDeque, convert::Infallible, future::Future, pin::pin, sync::Arc, time::Duration,
+};
 
 use axum::body::Bytes;
 use futures_util::{
@@ -25,7 +27,9 @@ use super::{
     SocketMessage, SocketProtocol, SocketReply, WebSockets,
     ending::{CLOSING, Ending},
 };
-use crate::web::{AnswerError, Budget, Flow, Held, Shutdown, budget::UNCOUNTED, faults::FaultTarget};
+use crate::web::{
+    AnswerError, Budget, Flow, Held, Shutdown, budget::UNCOUNTED, faults::FaultTarget,
+};
 
 /// Most messages of one connection that are processed at once. Reading pauses at this number.
 pub(super) const MAX_IN_FLIGHT: usize = 64;
@@ -83,14 +87,30 @@ struct DelayedMessage {
 
 impl<S, P> SocketTask<S, P>
 where
-    S: Stream<Item = Result<Message, tungstenite::Error>> + Sink<Message, Error = tungstenite::Error> + Unpin + Send,
+    S: Stream<Item = Result<Message, tungstenite::Error>>
+        + Sink<Message, Error = tungstenite::Error>
+        + Unpin
+        + Send,
     P: SocketProtocol,
 {
     pub(super) fn new(socket: S, protocol: P, flow: Arc<Flow>, sockets: WebSockets) -> Self {
         let limits = *sockets.limits();
         let (write_timeout, shutdown) = (limits.write_timeout, sockets.shutdown());
-        let wire = Wire { socket, write_timeout, shutdown, unreadable: false, delayed: VecDeque::new() };
-        Self { wire, protocol, flow, sockets, limiter: limits.messages.map(RateLimiter::direct), target: None }
+        let wire = Wire {
+            socket,
+            write_timeout,
+            shutdown,
+            unreadable: false,
+            delayed: VecDeque::new(),
+        };
+        Self {
+            wire,
+            protocol,
+            flow,
+            sockets,
+            limiter: limits.messages.map(RateLimiter::direct),
+            target: None,
+        }
     }
 
     /// Sets the client as faults distinguish it.
@@ -109,9 +129,20 @@ where
 
     async fn serve(&mut self) -> Result<Infallible, Ending> {
         if let Some(greeting) = self.protocol.greeting() {
-            self.wire.send([Ok(Some(greeting.into()))], Ending::Stalled, self.latency(), self.flow.budget()).await?;
+            self.wire
+                .send(
+                    [Ok(Some(greeting.into()))],
+                    Ending::Stalled,
+                    self.latency(),
+                    self.flow.budget(),
+                )
+                .await?;
         }
-        let event_missed = if P::EVERY_EVENT { Ending::TooSlow } else { Ending::Stalled };
+        let event_missed = if P::EVERY_EVENT {
+            Ending::TooSlow
+        } else {
+            Ending::Stalled
+        };
         let mut answers = FuturesUnordered::new();
         let mut held_for_answers = Held::default();
         // The number of answers for which events wait.
@@ -126,8 +157,10 @@ where
         loop {
             turn = turn.wrapping_add(1);
             let yields = turn.is_multiple_of(TURNS);
-            let may_read = answers.len() < MAX_IN_FLIGHT && self.wire.delayed.len() < MAX_DELAYED / 2;
-            let reads = may_read && has_room(answers.len(), &mut held_for_answers, self.flow.budget());
+            let may_read =
+                answers.len() < MAX_IN_FLIGHT && self.wire.delayed.len() < MAX_DELAYED / 2;
+            let reads =
+                may_read && has_room(answers.len(), &mut held_for_answers, self.flow.budget());
             if !reads {
                 // The client may have sent something in the meantime.
                 heard = Instant::now();
@@ -199,7 +232,10 @@ where
     }
 
     /// The content of a message; `None` if it is for the connection itself.
-    fn read(&mut self, message: Option<Result<Message, tungstenite::Error>>) -> Result<Option<Utf8Bytes>, Ending> {
+    fn read(
+        &mut self,
+        message: Option<Result<Message, tungstenite::Error>>,
+    ) -> Result<Option<Utf8Bytes>, Ending> {
         let message = match message {
             None => return Err(Ending::Lost),
             Some(Ok(Message::Close(_))) => return Err(Ending::ClosedByClient),
@@ -209,12 +245,18 @@ where
                 return Err(Ending::of(&error, self.sockets.limits().max_message));
             }
         };
-        if self.limiter.as_ref().is_some_and(|limiter| limiter.check().is_err()) {
+        if self
+            .limiter
+            .as_ref()
+            .is_some_and(|limiter| limiter.check().is_err())
+        {
             return Err(Ending::TooManyMessages);
         }
         match message {
             Message::Text(text) => Ok(Some(text)),
-            Message::Binary(bytes) => Utf8Bytes::try_from(bytes).map(Some).map_err(|_| Ending::NotUtf8),
+            Message::Binary(bytes) => Utf8Bytes::try_from(bytes)
+                .map(Some)
+                .map_err(|_| Ending::NotUtf8),
             // The library answers pings.
             Message::Ping(_) | Message::Pong(_) | Message::Close(_) | Message::Frame(_) => Ok(None),
         }
@@ -224,11 +266,20 @@ where
     /// everything that the client sent in the meantime is read first.
     async fn close(&mut self, ending: Ending) {
         let frame = ending.frame();
-        tracing::debug!(interface = self.sockets.interface(), ?ending, "a WebSocket ends");
+        tracing::debug!(
+            interface = self.sockets.interface(),
+            ?ending,
+            "a WebSocket ends"
+        );
         if matches!(ending, Ending::Lost | Ending::Cut) {
             return;
         }
-        let Wire { socket, shutdown, unreadable, .. } = &mut self.wire;
+        let Wire {
+            socket,
+            shutdown,
+            unreadable,
+            ..
+        } = &mut self.wire;
         let closing = async {
             if frame.is_some() && socket.send(Message::Close(frame)).await.is_err() {
                 return;
@@ -257,7 +308,11 @@ fn has_room(in_progress: usize, held: &mut Held, budget: &Budget) -> bool {
 }
 
 /// Waits for a reply, and reserves memory for it once that of the request is released.
-async fn complete(answer: BoxFuture<'static, SocketMessage>, request: Held, budget: Budget) -> Option<SocketMessage> {
+async fn complete(
+    answer: BoxFuture<'static, SocketMessage>,
+    request: Held,
+    budget: Budget,
+) -> Option<SocketMessage> {
     let mut answer = answer.await;
     drop(request);
     let room = budget.grow(&mut answer.held, answer.text.len()).await;
@@ -293,7 +348,9 @@ impl<S: Sink<Message, Error = tungstenite::Error> + Unpin> Wire<S> {
                 yield_now().await;
                 turn = Instant::now();
             }
-            let Some(message) = message.map_err(|_| Ending::NoRoom)? else { continue };
+            let Some(message) = message.map_err(|_| Ending::NoRoom)? else {
+                continue;
+            };
             let SocketMessage { text, mut held } = message;
             if delays && self.delayed.len() >= MAX_DELAYED {
                 return Err(missed);
@@ -302,19 +359,33 @@ impl<S: Sink<Message, Error = tungstenite::Error> + Unpin> Wire<S> {
                 return Err(Ending::NoRoom);
             }
             if delays {
-                self.delayed.push_back(DelayedMessage { due, text, missed, _held: held });
+                self.delayed.push_back(DelayedMessage {
+                    due,
+                    text,
+                    missed,
+                    _held: held,
+                });
             } else {
                 self.write(text, missed).await?;
                 newest = Some(held);
             }
         }
-        if newest.is_some() { self.flush(missed).await } else { Ok(()) }
+        if newest.is_some() {
+            self.flush(missed).await
+        } else {
+            Ok(())
+        }
     }
 
     /// Writes the oldest of the messages that were held back.
     async fn write_delayed(&mut self) -> Result<(), Ending> {
         match self.delayed.pop_front() {
-            Some(DelayedMessage { text, missed, _held, .. }) => {
+            Some(DelayedMessage {
+                text,
+                missed,
+                _held,
+                ..
+            }) => {
                 self.write(text, missed).await?;
                 self.flush(missed).await
             }
@@ -326,18 +397,39 @@ impl<S: Sink<Message, Error = tungstenite::Error> + Unpin> Wire<S> {
     async fn write(&mut self, text: Utf8Bytes, missed: Ending) -> Result<(), Ending> {
         let (socket, write_timeout) = (&mut self.socket, self.write_timeout);
         if text.len() <= FRAME {
-            return in_time(socket.feed(Message::Text(text)), write_timeout, &self.shutdown, missed).await;
+            return in_time(
+                socket.feed(Message::Text(text)),
+                write_timeout,
+                &self.shutdown,
+                missed,
+            )
+            .await;
         }
-        in_time(feed_frames(socket, text.into()), write_timeout, &self.shutdown, missed).await
+        in_time(
+            feed_frames(socket, text.into()),
+            write_timeout,
+            &self.shutdown,
+            missed,
+        )
+        .await
     }
 
     async fn flush(&mut self, missed: Ending) -> Result<(), Ending> {
-        in_time(self.socket.flush(), self.write_timeout, &self.shutdown, missed).await
+        in_time(
+            self.socket.flush(),
+            self.write_timeout,
+            &self.shutdown,
+            missed,
+        )
+        .await
     }
 }
 
 /// Writes a long text in several frames.
-async fn feed_frames<S: Sink<Message> + Unpin>(socket: &mut S, mut text: Bytes) -> Result<(), S::Error> {
+async fn feed_frames<S: Sink<Message> + Unpin>(
+    socket: &mut S,
+    mut text: Bytes,
+) -> Result<(), S::Error> {
     let mut kind = Data::Text;
     while !text.is_empty() {
         let part = text.split_to(text.len().min(FRAME));

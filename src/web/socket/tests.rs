@@ -36,14 +36,19 @@ impl Stream for FakeSocket {
     type Item = Result<Message, tungstenite::Error>;
 
     fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
-        self.inbound.poll_recv(context).map(|message| message.map(Ok))
+        self.inbound
+            .poll_recv(context)
+            .map(|message| message.map(Ok))
     }
 }
 
 impl Sink<Message> for FakeSocket {
     type Error = tungstenite::Error;
 
-    fn poll_ready(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Result<(), tungstenite::Error>> {
+    fn poll_ready(
+        self: Pin<&mut Self>,
+        _: &mut Context<'_>,
+    ) -> Poll<Result<(), tungstenite::Error>> {
         Poll::Ready(Ok(()))
     }
 
@@ -52,13 +57,23 @@ impl Sink<Message> for FakeSocket {
         Ok(())
     }
 
-    fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Result<(), tungstenite::Error>> {
+    fn poll_flush(
+        self: Pin<&mut Self>,
+        _: &mut Context<'_>,
+    ) -> Poll<Result<(), tungstenite::Error>> {
         let sent = self.sent.lock();
         let closing = matches!(sent.last(), Some((_, Message::Close(_))));
-        if sent.len() > self.room && !closing { Poll::Pending } else { Poll::Ready(Ok(())) }
+        if sent.len() > self.room && !closing {
+            Poll::Pending
+        } else {
+            Poll::Ready(Ok(()))
+        }
     }
 
-    fn poll_close(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Result<(), tungstenite::Error>> {
+    fn poll_close(
+        self: Pin<&mut Self>,
+        _: &mut Context<'_>,
+    ) -> Poll<Result<(), tungstenite::Error>> {
         Poll::Ready(Ok(()))
     }
 }
@@ -135,7 +150,11 @@ async fn converse_within(
     let (_handle, sockets) = sockets();
     let sent = Arc::<Mutex<Vec<_>>>::default();
     let (client, inbound) = mpsc::unbounded_channel();
-    let socket = FakeSocket { inbound, sent: sent.clone(), room };
+    let socket = FakeSocket {
+        inbound,
+        sent: sent.clone(),
+        room,
+    };
     let start = Instant::now();
     let speaker = async {
         for word in words {
@@ -150,7 +169,10 @@ async fn converse_within(
         () = speaker => {}
     }
     let sent = std::mem::take(&mut *sent.lock());
-    let sent = sent.into_iter().map(|(at, message)| (at.duration_since(start).as_secs(), message)).collect();
+    let sent = sent
+        .into_iter()
+        .map(|(at, message)| (at.duration_since(start).as_secs(), message))
+        .collect();
     (sent, sockets.cut())
 }
 
@@ -178,7 +200,12 @@ async fn a_client_that_answers_stays() {
     let (last, message) = sent.last().expect("messages");
     // Silent since second 300; asked every twenty seconds, it is left at second 360.
     assert_eq!((*last, close_code(message)), (360, CloseCode::Policy));
-    assert_eq!(sent.iter().filter(|(_, message)| matches!(message, Message::Ping(_))).count(), 17);
+    assert_eq!(
+        sent.iter()
+            .filter(|(_, message)| matches!(message, Message::Ping(_)))
+            .count(),
+        17
+    );
 }
 
 /// While as many requests are under way as may be, nothing is read, and whether the client is alive is not known.
@@ -186,24 +213,47 @@ async fn a_client_that_answers_stays() {
 async fn a_client_that_is_not_read_is_not_taken_for_silent() {
     let requests = vec![Message::text("request"); MAX_IN_FLIGHT + 100];
     let (sent, _) = converse(Hermit::<false> { events: 0 }, usize::MAX, requests).await;
-    assert!(sent.iter().any(|(at, message)| *at >= DAY && *message == Message::text("answer")));
-    assert!(sent.last().is_some_and(|(at, message)| *at > DAY && close_code(message) == CloseCode::Policy));
+    assert!(
+        sent.iter()
+            .any(|(at, message)| *at >= DAY && *message == Message::text("answer"))
+    );
+    assert!(
+        sent.last()
+            .is_some_and(|(at, message)| *at > DAY && close_code(message) == CloseCode::Policy)
+    );
 }
 
 #[tokio::test(start_paused = true)]
 async fn where_memory_is_scarce_few_messages_are_in_progress() {
     let budget = Budget::new(1 << 20);
-    let capacity = Capacity { budget: budget.clone(), ..Capacity::default() };
+    let capacity = Capacity {
+        budget: budget.clone(),
+        ..Capacity::default()
+    };
     let flow = Arc::new(Flow::new(capacity, Faults::default()));
     let answered = async || {
         let requests = vec![Message::text("request"); FEW_IN_FLIGHT + 2];
         // The client is not silent until all are answered.
-        let words = [requests, vec![Message::Pong(Default::default()); 3 * DAY as usize / 10]].concat();
-        let (sent, _) = converse_within(flow.clone(), Hermit::<false> { events: 0 }, usize::MAX, words).await;
-        let answers = sent.into_iter().filter(|(_, message)| *message == Message::text("answer"));
+        let words = [
+            requests,
+            vec![Message::Pong(Default::default()); 3 * DAY as usize / 10],
+        ]
+        .concat();
+        let (sent, _) = converse_within(
+            flow.clone(),
+            Hermit::<false> { events: 0 },
+            usize::MAX,
+            words,
+        )
+        .await;
+        let answers = sent
+            .into_iter()
+            .filter(|(_, message)| *message == Message::text("answer"));
         answers.map(|(at, _)| at).collect::<Vec<_>>()
     };
-    let times: Vec<_> = (1..=FEW_IN_FLIGHT as u64 + 2).map(|n| DAY + 10 * n).collect();
+    let times: Vec<_> = (1..=FEW_IN_FLIGHT as u64 + 2)
+        .map(|n| DAY + 10 * n)
+        .collect();
     assert_eq!(answered().await, times);
     let all = budget.hold(1 << 20).await.expect("room");
     let late = answered().await;
@@ -226,22 +276,39 @@ async fn a_client_that_takes_nothing_is_left_after_ten_seconds() {
         let (last, message) = sent.last().expect("messages");
         // The third message is the ping after twenty seconds.
         let stuck_at = if room == 2 { 20 } else { 0 };
-        assert_eq!((*last, close_code(message)), (stuck_at + 10, CloseCode::Again), "room for {room}");
+        assert_eq!(
+            (*last, close_code(message)),
+            (stuck_at + 10, CloseCode::Again),
+            "room for {room}"
+        );
         assert_eq!((sent.len(), cut), (room + 2, 1));
     }
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_client_that_misses_events_that_it_is_owed_is_too_slow() {
-    for (room, code) in [(0, CloseCode::Again), (1, CloseCode::Policy), (2, CloseCode::Again)] {
+    for (room, code) in [
+        (0, CloseCode::Again),
+        (1, CloseCode::Policy),
+        (2, CloseCode::Again),
+    ] {
         let (sent, cut) = converse(Hermit::<true> { events: 1 }, room, []).await;
-        assert_eq!((close_code(&sent.last().expect("messages").1), cut), (code, 1), "room for {room}");
+        assert_eq!(
+            (close_code(&sent.last().expect("messages").1), cut),
+            (code, 1),
+            "room for {room}"
+        );
     }
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_client_that_closes_is_let_go() {
-    let (sent, cut) = converse(Hermit::<false> { events: 1 }, usize::MAX, [Message::Close(None)]).await;
+    let (sent, cut) = converse(
+        Hermit::<false> { events: 1 },
+        usize::MAX,
+        [Message::Close(None)],
+    )
+    .await;
     assert_eq!((sent.len(), cut), (2, 0), "a greeting and an event");
 }
 
@@ -272,12 +339,21 @@ async fn a_client_is_heard_beside_events_without_end() {
     let (_handle, sockets) = sockets();
     let sent = Arc::<Mutex<Vec<_>>>::default();
     let (client, inbound) = mpsc::unbounded_channel();
-    let socket = FakeSocket { inbound, sent: sent.clone(), room: usize::MAX };
+    let socket = FakeSocket {
+        inbound,
+        sent: sent.clone(),
+        room: usize::MAX,
+    };
     client.send(Message::text("request")).expect("a listener");
     client.send(Message::Close(None)).expect("a listener");
-    SocketTask::new(socket, Chatterbox, Arc::default(), sockets).run().await;
+    SocketTask::new(socket, Chatterbox, Arc::default(), sockets)
+        .run()
+        .await;
     let sent = sent.lock();
-    assert!(sent.iter().any(|(_, message)| *message == Message::text("answer")));
+    assert!(
+        sent.iter()
+            .any(|(_, message)| *message == Message::text("answer"))
+    );
     assert!(sent.len() < 100, "{} messages", sent.len());
 }
 
@@ -315,9 +391,15 @@ async fn others_run_while_the_messages_of_an_event_are_searched() {
 
     let (_handle, sockets) = sockets();
     let (client, inbound) = mpsc::unbounded_channel();
-    let socket = FakeSocket { inbound, sent: Arc::default(), room: usize::MAX };
+    let socket = FakeSocket {
+        inbound,
+        sent: Arc::default(),
+        room: usize::MAX,
+    };
     let others_ran = Arc::<AtomicBool>::default();
-    let searcher = Searcher { others_ran: others_ran.clone() };
+    let searcher = Searcher {
+        others_ran: others_ran.clone(),
+    };
     let searching = tokio::spawn(SocketTask::new(socket, searcher, Arc::default(), sockets).run());
     tokio::spawn(async move { others_ran.store(true, Ordering::Relaxed) });
     client.send(Message::Close(None)).expect("a listener");
@@ -350,11 +432,18 @@ async fn a_long_message_is_sent_in_several_frames() {
         }
     }
 
-    for (length, frames) in [(FRAME, 1), (FRAME + 1, 2), (5 * FRAME / 2, 3), (4 * FRAME, 4)] {
+    for (length, frames) in [
+        (FRAME, 1),
+        (FRAME + 1, 2),
+        (5 * FRAME / 2, 3),
+        (4 * FRAME, 4),
+    ] {
         let words = [Message::text(length.to_string()), Message::Close(None)];
         let (sent, _) = converse(Storyteller, usize::MAX, words).await;
         let sent = sent.into_iter().map(|(_, message)| message);
-        let sent: Vec<_> = sent.filter(|message| !matches!(message, Message::Ping(_))).collect();
+        let sent: Vec<_> = sent
+            .filter(|message| !matches!(message, Message::Ping(_)))
+            .collect();
         assert_eq!(sent.len(), frames, "{length}");
         if let [Message::Text(whole)] = &sent[..] {
             assert_eq!(whole.len(), length);
@@ -362,13 +451,18 @@ async fn a_long_message_is_sent_in_several_frames() {
         }
         let mut story = Vec::new();
         for (at, message) in sent.iter().enumerate() {
-            let Message::Frame(frame) = message else { panic!("{message:?}") };
+            let Message::Frame(frame) = message else {
+                panic!("{message:?}")
+            };
             let kind = if at == 0 { Data::Text } else { Data::Continue };
             assert_eq!(frame.header().opcode, OpCode::Data(kind));
             assert_eq!(frame.header().is_final, at + 1 == frames);
             assert!(frame.payload().len() <= FRAME);
             story.extend_from_slice(frame.payload());
         }
-        assert!(story.iter().copied().eq((b'a'..=b'z').cycle().take(length)), "{length}");
+        assert!(
+            story.iter().copied().eq((b'a'..=b'z').cycle().take(length)),
+            "{length}"
+        );
     }
 }

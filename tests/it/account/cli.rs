@@ -32,17 +32,24 @@ pub(super) struct User {
 impl User {
     /// A user who will type these lines.
     pub(super) fn typing(answers: &[&str]) -> Self {
-        Self { answers: answers.iter().map(|answer| (*answer).to_owned()).collect(), ..Self::default() }
+        Self {
+            answers: answers.iter().map(|answer| (*answer).to_owned()).collect(),
+            ..Self::default()
+        }
     }
 
     /// A command that pipes something in, without a terminal.
     pub(super) fn piping(input: &str) -> Self {
-        Self { standard_input: io::Cursor::new(input.as_bytes().to_vec()), ..Self::default() }
+        Self {
+            standard_input: io::Cursor::new(input.as_bytes().to_vec()),
+            ..Self::default()
+        }
     }
 
     /// Runs a command line and returns what it printed.
     pub(super) fn run(&mut self, arguments: &[&str]) -> Result<String, Error> {
-        let cli = Cli::try_parse_from([&["tetrad"], arguments].concat()).expect("arguments that parse");
+        let cli =
+            Cli::try_parse_from([&["tetrad"], arguments].concat()).expect("arguments that parse");
         let mut out = Vec::new();
         cli.command.run(self, &mut out)?;
         Ok(String::from_utf8(out).expect("text"))
@@ -52,7 +59,10 @@ impl User {
 impl Console for User {
     fn ask(&mut self, question: &str) -> io::Result<Zeroizing<String>> {
         self.questions.push(question.to_owned());
-        let answer = self.answers.pop_front().ok_or_else(|| io::Error::other("no terminal"))?;
+        let answer = self
+            .answers
+            .pop_front()
+            .ok_or_else(|| io::Error::other("no terminal"))?;
         Ok(Zeroizing::new(answer))
     }
 
@@ -81,7 +91,10 @@ impl Desk {
 
     /// The same as text for an argument.
     pub(super) fn argument(&self, name: &str) -> String {
-        self.path(name).to_str().expect("temporary paths are text").to_owned()
+        self.path(name)
+            .to_str()
+            .expect("temporary paths are text")
+            .to_owned()
     }
 
     /// Writes a file and returns its path as an argument.
@@ -92,9 +105,18 @@ impl Desk {
 
     /// Names of what is in a directory, sorted; nothing when it is not there.
     pub(super) fn names(&self, directory: &str) -> Vec<String> {
-        let Ok(listing) = fs::read_dir(self.path(directory)) else { return Vec::new() };
-        let mut names: Vec<_> =
-            listing.map(|entry| entry.expect("an entry").file_name().into_string().expect("names are text")).collect();
+        let Ok(listing) = fs::read_dir(self.path(directory)) else {
+            return Vec::new();
+        };
+        let mut names: Vec<_> = listing
+            .map(|entry| {
+                entry
+                    .expect("an entry")
+                    .file_name()
+                    .into_string()
+                    .expect("names are text")
+            })
+            .collect();
         names.sort();
         names
     }
@@ -117,23 +139,78 @@ fn the_command_line_is_well_formed() {
 fn options_that_would_mean_nothing_are_refused() {
     for arguments in [
         &["keys", "import", "--private-key-file", "-", "--index", "1"][..],
-        &["keys", "import", "--keystore-file", "file", "--hd-path", "m/0"],
-        &["keys", "import", "--private-key-file", "-", "--mnemonic-file", "file"],
-        &["keys", "import", "--mnemonic-file", "-", "--source-password-file", "file"],
-        &["keys", "import", "--mnemonic-file", "-", "--index", "1", "--hd-path", "m/0"],
+        &[
+            "keys",
+            "import",
+            "--keystore-file",
+            "file",
+            "--hd-path",
+            "m/0",
+        ],
+        &[
+            "keys",
+            "import",
+            "--private-key-file",
+            "-",
+            "--mnemonic-file",
+            "file",
+        ],
+        &[
+            "keys",
+            "import",
+            "--mnemonic-file",
+            "-",
+            "--source-password-file",
+            "file",
+        ],
+        &[
+            "keys",
+            "import",
+            "--mnemonic-file",
+            "-",
+            "--index",
+            "1",
+            "--hd-path",
+            "m/0",
+        ],
         &["keys", "import", "--source-password-file", "file"],
         &["keys", "show", "0x01", "--passphrase"],
         &["keys", "show", "0x01", "--source-password-file", "file"],
         &["keys", "show", "--password-file", "file"],
-        &["keys", "show", "--private-key-file", "-", "--password-file", "file"],
-        &["keys", "show", "--consensus-key-file", "-", "--password-file", "file"],
+        &[
+            "keys",
+            "show",
+            "--private-key-file",
+            "-",
+            "--password-file",
+            "file",
+        ],
+        &[
+            "keys",
+            "show",
+            "--consensus-key-file",
+            "-",
+            "--password-file",
+            "file",
+        ],
         &["keys", "show", "--consensus-key-file", "-", "--index", "1"],
         &["keys", "show", "0x01", "--private-key-file", "-"],
-        &["keys", "export", "0x01", "--to", "-", "--private-key", "--light-kdf"],
+        &[
+            "keys",
+            "export",
+            "0x01",
+            "--to",
+            "-",
+            "--private-key",
+            "--light-kdf",
+        ],
         &["keys", "new", "--words", "13"],
         &["keys", "list", "--bech32-prefix", "Pax"],
     ] {
-        assert!(Cli::try_parse_from([&["tetrad"], arguments].concat()).is_err(), "{arguments:?}");
+        assert!(
+            Cli::try_parse_from([&["tetrad"], arguments].concat()).is_err(),
+            "{arguments:?}"
+        );
     }
 }
 
@@ -148,8 +225,19 @@ fn there_is_no_argument_for_a_secret() {
         &["keys", "new", "--passphrase", "secret"],
         &["keys", "show", "--password", "secret"],
         &["keys", "show", "--consensus-key", "0x01"],
-        &["keys", "export", "0x01", "--to", "-", "--private-key", "0x01"],
+        &[
+            "keys",
+            "export",
+            "0x01",
+            "--to",
+            "-",
+            "--private-key",
+            "0x01",
+        ],
     ] {
-        assert!(Cli::try_parse_from([&["tetrad"], arguments].concat()).is_err(), "{arguments:?}");
+        assert!(
+            Cli::try_parse_from([&["tetrad"], arguments].concat()).is_err(),
+            "{arguments:?}"
+        );
     }
 }

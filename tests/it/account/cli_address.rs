@@ -17,12 +17,26 @@ fn every_form_of_every_golden_address_prints_the_same_table() {
     for account in list(&golden, "accounts") {
         for (prefix, bech32) in pairs(account, "bech32") {
             let operator = text(&account["valoper"], prefix);
-            let table = run(&["address", text(account, "eip55"), "--bech32-prefix", prefix]).unwrap();
-            for line in [text(account, "hex_lower"), text(account, "eip55"), bech32, operator] {
+            let table =
+                run(&["address", text(account, "eip55"), "--bech32-prefix", prefix]).unwrap();
+            for line in [
+                text(account, "hex_lower"),
+                text(account, "eip55"),
+                bech32,
+                operator,
+            ] {
                 assert!(table.contains(line), "{line} is not in\n{table}");
             }
-            for form in [text(account, "hex_lower"), bech32, operator, &bech32.to_uppercase()] {
-                assert_eq!(run(&["address", form, "--bech32-prefix", prefix]).unwrap(), table);
+            for form in [
+                text(account, "hex_lower"),
+                bech32,
+                operator,
+                &bech32.to_uppercase(),
+            ] {
+                assert_eq!(
+                    run(&["address", form, "--bech32-prefix", prefix]).unwrap(),
+                    table
+                );
             }
         }
     }
@@ -33,8 +47,16 @@ fn a_public_key_stands_for_its_address() {
     let golden = golden();
     for account in list(&golden, "accounts") {
         let table = run(&["address", text(account, "eip55")]).unwrap();
-        for member in ["pubkey_compressed_hex", "pubkey_uncompressed_hex", "pubkey_base64"] {
-            assert_eq!(run(&["address", text(account, member)]).unwrap(), table, "{member}");
+        for member in [
+            "pubkey_compressed_hex",
+            "pubkey_uncompressed_hex",
+            "pubkey_base64",
+        ] {
+            assert_eq!(
+                run(&["address", text(account, member)]).unwrap(),
+                table,
+                "{member}"
+            );
         }
         if let Some(legacy) = account.get("legacy_bech32_pub_ethermint_amino") {
             assert_eq!(run(&["address", text(legacy, "pax")]).unwrap(), table);
@@ -42,20 +64,50 @@ fn a_public_key_stands_for_its_address() {
     }
     for node in list(&golden, "consensus") {
         let table = run(&["address", text(node, "address_hex_upper")]).unwrap();
-        assert_eq!(run(&["address", &node["proto_json"].to_string()]).unwrap(), table);
+        assert_eq!(
+            run(&["address", &node["proto_json"].to_string()]).unwrap(),
+            table
+        );
         assert!(table.contains(text(&node["valcons"], "pax")));
     }
 }
 
 #[test]
 fn json_has_every_form_under_its_name() {
-    let printed = run(&["address", "0xdeadbeefdeadbeefdeadbeefdeadbeefdeadbeef", "--json"]).unwrap();
+    let printed = run(&[
+        "address",
+        "0xdeadbeefdeadbeefdeadbeefdeadbeefdeadbeef",
+        "--json",
+    ])
+    .unwrap();
     let json: Value = serde_json::from_str(&printed).unwrap();
-    let mut members: Vec<_> = json.as_object().unwrap().keys().map(String::as_str).collect();
+    let mut members: Vec<_> = json
+        .as_object()
+        .unwrap()
+        .keys()
+        .map(String::as_str)
+        .collect();
     members.sort_unstable();
-    assert_eq!(members, ["account", "bytes", "consensus", "eip55", "hex", "hex_upper", "validator_operator"]);
-    assert_eq!(json["account"], "pax1m6kmam774klwlh4dhmhaatd7al02m0h0aajl2k");
-    assert_eq!(run(&["address", &json["bytes"].to_string(), "--json"]).unwrap(), printed);
+    assert_eq!(
+        members,
+        [
+            "account",
+            "bytes",
+            "consensus",
+            "eip55",
+            "hex",
+            "hex_upper",
+            "validator_operator"
+        ]
+    );
+    assert_eq!(
+        json["account"],
+        "pax1m6kmam774klwlh4dhmhaatd7al02m0h0aajl2k"
+    );
+    assert_eq!(
+        run(&["address", &json["bytes"].to_string(), "--json"]).unwrap(),
+        printed
+    );
 }
 
 #[test]
@@ -65,10 +117,19 @@ fn what_is_no_address_is_refused_with_the_reason() {
         other => panic!("{text}: {other:?}"),
     };
     assert_eq!(error(""), AddressError::Empty);
-    assert_eq!(error(&"5".repeat(64)), AddressError::HexLength { digits: 64 });
-    assert_eq!(error("pax1qqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqq0va855"), AddressError::Bech32(Bech32Error::Checksum));
+    assert_eq!(
+        error(&"5".repeat(64)),
+        AddressError::HexLength { digits: 64 }
+    );
+    assert_eq!(
+        error("pax1qqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqq0va855"),
+        AddressError::Bech32(Bech32Error::Checksum)
+    );
     let cosmos = error("cosmos1qqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqnrql8a");
-    assert!(matches!(&cosmos, AddressError::WrongPrefix { got, .. } if got == "cosmos"), "{cosmos}");
+    assert!(
+        matches!(&cosmos, AddressError::WrongPrefix { got, .. } if got == "cosmos"),
+        "{cosmos}"
+    );
 }
 
 #[test]
@@ -77,13 +138,19 @@ fn what_is_meant_for_a_public_key_is_refused_as_one() {
         Err(cli::Error::Address(address::Error::PublicKey(error))) => error,
         other => panic!("{text}: {other:?}"),
     };
-    let not_on_curve = PublicKeyError::NotOnCurve { curve: "eth_secp256k1" };
+    let not_on_curve = PublicKeyError::NotOnCurve {
+        curve: "eth_secp256k1",
+    };
     assert_eq!(error(&format!("02{}", "ff".repeat(32))), not_on_curve);
     assert_eq!(error(&"A".repeat(44)), not_on_curve);
     let cosmos = r#"{"@type":"/cosmos.crypto.secp256k1.PubKey","key":""}"#;
     assert_eq!(error(cosmos), PublicKeyError::CosmosSecp256k1);
-    let other = error("cosmospub17weu6qepqgmmpwm6s2yd8rk5nffykhwf3nlnadw2sfxfl8wqmldnm8xkqrefj0jlc93");
-    assert!(matches!(&other, PublicKeyError::WrongPrefix { got, .. } if got == "cosmospub"), "{other}");
+    let other =
+        error("cosmospub17weu6qepqgmmpwm6s2yd8rk5nffykhwf3nlnadw2sfxfl8wqmldnm8xkqrefj0jlc93");
+    assert!(
+        matches!(&other, PublicKeyError::WrongPrefix { got, .. } if got == "cosmospub"),
+        "{other}"
+    );
 }
 
 /// An output that takes nothing, such as a closed pipe.
@@ -101,9 +168,21 @@ impl std::io::Write for Closed {
 
 #[test]
 fn an_output_that_fails_is_an_error() {
-    let prefix = address::PrefixArgs { bech32_prefix: Default::default() };
-    let mut args = address::AddressArgs { text: format!("0x{}", "00".repeat(20)), prefix, json: false };
-    assert!(matches!(args.run(&mut Closed), Err(address::Error::Output(_))));
+    let prefix = address::PrefixArgs {
+        bech32_prefix: Default::default(),
+    };
+    let mut args = address::AddressArgs {
+        text: format!("0x{}", "00".repeat(20)),
+        prefix,
+        json: false,
+    };
+    assert!(matches!(
+        args.run(&mut Closed),
+        Err(address::Error::Output(_))
+    ));
     args.json = true;
-    assert!(matches!(args.run(&mut Closed), Err(address::Error::Output(_))));
+    assert!(matches!(
+        args.run(&mut Closed),
+        Err(address::Error::Output(_))
+    ));
 }

@@ -26,8 +26,11 @@ fn error(result: Result<String, cli::Error>) -> keys::Error {
 }
 
 fn decrypt(path: &Path, password: &str) -> Result<String, KeystoreError> {
-    let keystore = Keystore::from_json(&fs::read_to_string(path).expect("a file")).expect("a keystore");
-    keystore.decrypt(password.as_bytes()).map(|key| key.to_hex().to_string())
+    let keystore =
+        Keystore::from_json(&fs::read_to_string(path).expect("a file")).expect("a keystore");
+    keystore
+        .decrypt(password.as_bytes())
+        .map(|key| key.to_hex().to_string())
 }
 
 /// Imports the first account of [`JUNK`] into the directory `keys` under the password `old`.
@@ -35,7 +38,14 @@ fn import_junk(desk: &Desk) -> String {
     let directory = desk.argument("keys");
     let key_file = desk.file("key", JUNK_0_KEY);
     let password_file = desk.file("old", "old\n");
-    let arguments = ["keys", "import", "--private-key-file", &key_file, "--password-file", &password_file];
+    let arguments = [
+        "keys",
+        "import",
+        "--private-key-file",
+        &key_file,
+        "--password-file",
+        &password_file,
+    ];
     run(&[&arguments[..], &["--keystore", &directory, "--light-kdf"]].concat()).expect("an import");
     directory
 }
@@ -45,10 +55,26 @@ fn a_new_key_is_kept_encrypted_and_its_words_are_printed_once() {
     let desk = Desk::new();
     let directory = desk.argument("deep/keys");
     let mut user = User::typing(&["hunter2", "hunter2"]);
-    let printed = user.run(&["keys", "new", "--keystore", &directory, "--light-kdf", "--words", "12"]).unwrap();
-    assert_eq!(user.questions, ["New password: ", "The same password again: "]);
+    let printed = user
+        .run(&[
+            "keys",
+            "new",
+            "--keystore",
+            &directory,
+            "--light-kdf",
+            "--words",
+            "12",
+        ])
+        .unwrap();
+    assert_eq!(
+        user.questions,
+        ["New password: ", "The same password again: "]
+    );
 
-    let phrase = printed.lines().find(|line| line.split(' ').count() == 12 && !line.contains('.')).unwrap();
+    let phrase = printed
+        .lines()
+        .find(|line| line.split(' ').count() == 12 && !line.contains('.'))
+        .unwrap();
     assert_eq!(printed.matches(phrase).count(), 1);
     let names = desk.names("deep/keys");
     assert_eq!(names.len(), 1, "{names:?}");
@@ -58,11 +84,25 @@ fn a_new_key_is_kept_encrypted_and_its_words_are_printed_once() {
     let mnemonic_file = desk.file("words", phrase);
     let other = desk.argument("other");
     let password_file = desk.file("password", "x");
-    let again = ["keys", "import", "--mnemonic-file", &mnemonic_file, "--password-file", &password_file];
+    let again = [
+        "keys",
+        "import",
+        "--mnemonic-file",
+        &mnemonic_file,
+        "--password-file",
+        &password_file,
+    ];
     run(&[&again[..], &["--keystore", &other, "--light-kdf"]].concat()).unwrap();
-    assert_eq!(desk.names("other"), names, "the words lead to the key that was kept");
+    assert_eq!(
+        desk.names("other"),
+        names,
+        "the words lead to the key that was kept"
+    );
     let file = desk.path("deep/keys").join(&names[0]);
-    assert_eq!(decrypt(&file, "hunter2"), decrypt(&desk.path("other").join(&names[0]), "x"));
+    assert_eq!(
+        decrypt(&file, "hunter2"),
+        decrypt(&desk.path("other").join(&names[0]), "x")
+    );
 }
 
 #[cfg(unix)]
@@ -75,8 +115,17 @@ fn only_the_owner_may_read_what_is_written() {
 
     let target = desk.argument("exported");
     let password_file = desk.argument("old");
-    let export =
-        ["keys", "export", JUNK_0, "--keystore", &directory, "--password-file", &password_file, "--to", &target];
+    let export = [
+        "keys",
+        "export",
+        JUNK_0,
+        "--keystore",
+        &directory,
+        "--password-file",
+        &password_file,
+        "--to",
+        &target,
+    ];
     run(&[&export[..], &["--private-key"]].concat()).unwrap();
     assert_eq!(mode(&desk.path("exported")), 0o600);
 }
@@ -87,27 +136,63 @@ fn a_mnemonic_is_imported_from_a_file_from_standard_input_and_from_the_prompt() 
     let password_file = desk.file("password", "x\r\n");
     let words = desk.file("words", &format!("{JUNK}\n"));
     let common = |directory: &str| {
-        ["keys", "import", "--light-kdf", "--password-file", &password_file, "--keystore", directory].map(str::to_owned)
+        [
+            "keys",
+            "import",
+            "--light-kdf",
+            "--password-file",
+            &password_file,
+            "--keystore",
+            directory,
+        ]
+        .map(str::to_owned)
     };
     let run_in = |user: &mut User, name: &str, more: &[&str]| {
         let common = common(&desk.argument(name));
-        let arguments: Vec<&str> = common.iter().map(String::as_str).chain(more.iter().copied()).collect();
+        let arguments: Vec<&str> = common
+            .iter()
+            .map(String::as_str)
+            .chain(more.iter().copied())
+            .collect();
         user.run(&arguments)
     };
     run_in(&mut User::default(), "file", &["--mnemonic-file", &words]).unwrap();
     run_in(&mut User::piping(JUNK), "pipe", &["--mnemonic-file", "-"]).unwrap();
     run_in(&mut User::typing(&[JUNK]), "prompt", &[]).unwrap();
     run_in(&mut User::typing(&[JUNK_0_KEY]), "key-prompt", &[]).unwrap();
-    run_in(&mut User::piping(&JUNK_0_KEY[2..]), "key-pipe", &["--private-key-file", "-"]).unwrap();
+    run_in(
+        &mut User::piping(&JUNK_0_KEY[2..]),
+        "key-pipe",
+        &["--private-key-file", "-"],
+    )
+    .unwrap();
     for name in ["file", "pipe", "prompt", "key-prompt", "key-pipe"] {
         assert_eq!(desk.names(name), [JUNK_0_FILE], "{name}");
     }
-    assert_eq!(decrypt(&desk.path("pipe").join(JUNK_0_FILE), "x").unwrap(), JUNK_0_KEY);
+    assert_eq!(
+        decrypt(&desk.path("pipe").join(JUNK_0_FILE), "x").unwrap(),
+        JUNK_0_KEY
+    );
 
-    let other = run_in(&mut User::default(), "index", &["--mnemonic-file", &words, "--index", "5"]).unwrap();
-    assert!(other.contains("0x9965507D1a55bcC2695C58ba16FB37d819B0A4dc"), "{other}");
-    let path = run_in(&mut User::default(), "path", &["--mnemonic-file", &words, "--hd-path", "m/44h/60h/0h/0/5"]);
-    assert!(path.unwrap().contains("pax1n9j4qlg62k7vy62utzapd7ehmqvmpfxu297jdk"));
+    let other = run_in(
+        &mut User::default(),
+        "index",
+        &["--mnemonic-file", &words, "--index", "5"],
+    )
+    .unwrap();
+    assert!(
+        other.contains("0x9965507D1a55bcC2695C58ba16FB37d819B0A4dc"),
+        "{other}"
+    );
+    let path = run_in(
+        &mut User::default(),
+        "path",
+        &["--mnemonic-file", &words, "--hd-path", "m/44h/60h/0h/0/5"],
+    );
+    assert!(
+        path.unwrap()
+            .contains("pax1n9j4qlg62k7vy62utzapd7ehmqvmpfxu297jdk")
+    );
 }
 
 #[test]
@@ -116,19 +201,45 @@ fn a_passphrase_leads_to_other_keys_and_is_asked_for_only_on_request() {
     let password_file = desk.file("password", "x");
     let words = desk.file("words", JUNK);
     let passphrase_file = desk.file("passphrase", "TREZOR\n");
-    let import = ["keys", "import", "--light-kdf", "--password-file", &password_file, "--mnemonic-file", &words];
+    let import = [
+        "keys",
+        "import",
+        "--light-kdf",
+        "--password-file",
+        &password_file,
+        "--mnemonic-file",
+        &words,
+    ];
     let typed = desk.argument("typed");
     let read = desk.argument("read");
     let mut user = User::typing(&["TREZOR"]);
-    user.run(&[&import[..], &["--keystore", &typed, "--passphrase"]].concat()).unwrap();
+    user.run(&[&import[..], &["--keystore", &typed, "--passphrase"]].concat())
+        .unwrap();
     assert_eq!(user.questions, ["Passphrase: "]);
-    run(&[&import[..], &["--keystore", &read, "--passphrase-file", &passphrase_file]].concat()).unwrap();
+    run(&[
+        &import[..],
+        &["--keystore", &read, "--passphrase-file", &passphrase_file],
+    ]
+    .concat())
+    .unwrap();
     assert_eq!(desk.names("typed"), desk.names("read"));
     assert_ne!(desk.names("typed"), [JUNK_0_FILE]);
 
-    let new = ["keys", "new", "--light-kdf", "--password-file", &password_file, "--keystore", &typed, "--passphrase"];
+    let new = [
+        "keys",
+        "new",
+        "--light-kdf",
+        "--password-file",
+        &password_file,
+        "--keystore",
+        &typed,
+        "--passphrase",
+    ];
     let different = error(User::typing(&["one", "two"]).run(&new));
-    assert!(matches!(different, keys::Error::Different { what: "passphrase" }), "{different}");
+    assert!(
+        matches!(different, keys::Error::Different { what: "passphrase" }),
+        "{different}"
+    );
     User::typing(&["one", "one"]).run(&new).unwrap();
 }
 
@@ -139,13 +250,35 @@ fn a_keystore_of_another_tool_is_imported_under_a_new_password() {
     let case = &golden["keystores"][1];
     let file = desk.file("UTC--other", &case["json"].to_string());
     let directory = desk.argument("keys");
-    let import = ["keys", "import", "--keystore-file", &file, "--keystore", &directory, "--light-kdf"];
+    let import = [
+        "keys",
+        "import",
+        "--keystore-file",
+        &file,
+        "--keystore",
+        &directory,
+        "--light-kdf",
+    ];
     let wrong = error(User::typing(&["wrong", "new", "new"]).run(&import));
-    assert!(matches!(wrong, keys::Error::Keystore { source: KeystoreError::WrongPassword, .. }), "{wrong}");
+    assert!(
+        matches!(
+            wrong,
+            keys::Error::Keystore {
+                source: KeystoreError::WrongPassword,
+                ..
+            }
+        ),
+        "{wrong}"
+    );
     assert_eq!(desk.names("keys"), Vec::<String>::new());
 
-    User::typing(&["correct horse", "new", "new"]).run(&import).unwrap();
-    assert_eq!(decrypt(&desk.path("keys").join(JUNK_0_FILE), "new").unwrap(), JUNK_0_KEY);
+    User::typing(&["correct horse", "new", "new"])
+        .run(&import)
+        .unwrap();
+    assert_eq!(
+        decrypt(&desk.path("keys").join(JUNK_0_FILE), "new").unwrap(),
+        JUNK_0_KEY
+    );
 }
 
 #[test]
@@ -155,10 +288,25 @@ fn a_key_that_is_kept_already_is_not_overwritten() {
     let before = fs::read(desk.path("keys").join(JUNK_0_FILE)).unwrap();
     let mut user = User::typing(&[JUNK_0_KEY, "new", "new"]);
     let exists = error(user.run(&["keys", "import", "--keystore", &directory, "--light-kdf"]));
-    assert!(matches!(&exists, keys::Error::Exists(path) if path.ends_with(JUNK_0_FILE)), "{exists}");
-    assert_eq!(user.questions.len(), 1, "no password is asked for in vain: {:?}", user.questions);
-    assert_eq!(desk.names("keys"), [JUNK_0_FILE], "no temporary file stays behind");
-    assert_eq!(fs::read(desk.path("keys").join(JUNK_0_FILE)).unwrap(), before);
+    assert!(
+        matches!(&exists, keys::Error::Exists(path) if path.ends_with(JUNK_0_FILE)),
+        "{exists}"
+    );
+    assert_eq!(
+        user.questions.len(),
+        1,
+        "no password is asked for in vain: {:?}",
+        user.questions
+    );
+    assert_eq!(
+        desk.names("keys"),
+        [JUNK_0_FILE],
+        "no temporary file stays behind"
+    );
+    assert_eq!(
+        fs::read(desk.path("keys").join(JUNK_0_FILE)).unwrap(),
+        before
+    );
 }
 
 #[test]
@@ -166,38 +314,74 @@ fn bad_input_is_refused_and_nothing_is_written() {
     let desk = Desk::new();
     let directory = desk.argument("keys");
     let import = ["keys", "import", "--light-kdf", "--keystore", &directory];
-    let with = |more: &[&str]| [&import[..], more].concat().into_iter().map(str::to_owned).collect::<Vec<_>>();
+    let with = |more: &[&str]| {
+        [&import[..], more]
+            .concat()
+            .into_iter()
+            .map(str::to_owned)
+            .collect::<Vec<_>>()
+    };
     let run_with = |user: &mut User, more: &[&str]| {
         let arguments = with(more);
         error(user.run(&arguments.iter().map(String::as_str).collect::<Vec<_>>()))
     };
 
     let checksum = run_with(&mut User::typing(&[&"test ".repeat(12)]), &[]);
-    assert!(matches!(checksum, keys::Error::Mnemonic(MnemonicError::Checksum)), "{checksum}");
+    assert!(
+        matches!(checksum, keys::Error::Mnemonic(MnemonicError::Checksum)),
+        "{checksum}"
+    );
     let digits = run_with(&mut User::typing(&["0x1234"]), &[]);
-    assert!(matches!(digits, keys::Error::Key(_)) && !digits.to_string().contains("1234"), "{digits}");
+    assert!(
+        matches!(digits, keys::Error::Key(_)) && !digits.to_string().contains("1234"),
+        "{digits}"
+    );
     let different = run_with(&mut User::typing(&[JUNK, "one", "two"]), &[]);
-    assert!(matches!(different, keys::Error::Different { what: "password" }), "{different}");
+    assert!(
+        matches!(different, keys::Error::Different { what: "password" }),
+        "{different}"
+    );
     let empty = run_with(&mut User::typing(&[JUNK, "", ""]), &[]);
     assert!(matches!(empty, keys::Error::EmptyPassword), "{empty}");
     let nobody = run_with(&mut User::default(), &[]);
     assert!(matches!(nobody, keys::Error::NoTerminal { .. }), "{nobody}");
-    let twice = run_with(&mut User::piping(JUNK), &["--mnemonic-file", "-", "--password-file", "-"]);
+    let twice = run_with(
+        &mut User::piping(JUNK),
+        &["--mnemonic-file", "-", "--password-file", "-"],
+    );
     assert!(matches!(twice, keys::Error::StandardInputTwice), "{twice}");
-    let missing = run_with(&mut User::default(), &["--mnemonic-file", &desk.argument("nothing")]);
-    assert!(matches!(missing, keys::Error::File { action: "read", .. }), "{missing}");
+    let missing = run_with(
+        &mut User::default(),
+        &["--mnemonic-file", &desk.argument("nothing")],
+    );
+    assert!(
+        matches!(missing, keys::Error::File { action: "read", .. }),
+        "{missing}"
+    );
     let long = desk.file("long", &"x".repeat(65 << 10));
     let long = run_with(&mut User::default(), &["--private-key-file", &long]);
     assert!(matches!(long, keys::Error::TooLong(_)), "{long}");
     fs::write(desk.path("binary"), [0xff, 0xfe]).unwrap();
-    let binary = run_with(&mut User::default(), &["--private-key-file", &desk.argument("binary")]);
+    let binary = run_with(
+        &mut User::default(),
+        &["--private-key-file", &desk.argument("binary")],
+    );
     assert!(matches!(binary, keys::Error::NotText(_)), "{binary}");
     let lines = desk.file("lines", "one\ntwo\n");
     let lines = run_with(&mut User::typing(&[JUNK]), &["--password-file", &lines]);
     assert!(matches!(lines, keys::Error::PasswordLines(_)), "{lines}");
     let garbage = desk.file("garbage", "{}");
     let garbage = run_with(&mut User::default(), &["--keystore-file", &garbage]);
-    assert!(matches!(garbage, keys::Error::Keystore { source: KeystoreError::Json { .. }, .. }), "{garbage}");
+    assert!(
+        matches!(
+            garbage,
+            keys::Error::Keystore {
+                source: KeystoreError::Json { .. },
+                ..
+            }
+        ),
+        "{garbage}"
+    );
     let index = run_with(&mut User::typing(&[JUNK]), &["--index", "2147483648"]);
     assert!(matches!(index, keys::Error::Path(_)), "{index}");
 
@@ -211,21 +395,52 @@ fn a_key_is_exported_encrypted_under_a_new_password_or_bare() {
     let export = ["keys", "export", JUNK_0, "--keystore", &directory];
     let target = desk.argument("exported.json");
     let mut user = User::typing(&["old", "new", "new"]);
-    user.run(&[&export[..], &["--to", &target, "--light-kdf"]].concat()).unwrap();
-    assert_eq!(decrypt(&desk.path("exported.json"), "new").unwrap(), JUNK_0_KEY);
-    assert_eq!(decrypt(&desk.path("exported.json"), "old"), Err(KeystoreError::WrongPassword));
+    user.run(&[&export[..], &["--to", &target, "--light-kdf"]].concat())
+        .unwrap();
+    assert_eq!(
+        decrypt(&desk.path("exported.json"), "new").unwrap(),
+        JUNK_0_KEY
+    );
+    assert_eq!(
+        decrypt(&desk.path("exported.json"), "old"),
+        Err(KeystoreError::WrongPassword)
+    );
 
-    let exists = error(User::typing(&["old"]).run(&[&export[..], &["--to", &target, "--private-key"]].concat()));
+    let exists = error(
+        User::typing(&["old"]).run(&[&export[..], &["--to", &target, "--private-key"]].concat()),
+    );
     assert!(matches!(exists, keys::Error::Exists(_)), "{exists}");
-    let printed = User::typing(&["old"]).run(&[&export[..], &["--to", "-", "--private-key"]].concat()).unwrap();
+    let printed = User::typing(&["old"])
+        .run(&[&export[..], &["--to", "-", "--private-key"]].concat())
+        .unwrap();
     assert_eq!(printed.trim(), JUNK_0_KEY);
-    let wrong = error(User::typing(&["guess"]).run(&[&export[..], &["--to", "-", "--private-key"]].concat()));
-    assert!(matches!(wrong, keys::Error::Keystore { source: KeystoreError::WrongPassword, .. }), "{wrong}");
+    let wrong = error(
+        User::typing(&["guess"]).run(&[&export[..], &["--to", "-", "--private-key"]].concat()),
+    );
+    assert!(
+        matches!(
+            wrong,
+            keys::Error::Keystore {
+                source: KeystoreError::WrongPassword,
+                ..
+            }
+        ),
+        "{wrong}"
+    );
 
-    let nobody =
-        ["keys", "export", "0x0000000000000000000000000000000000000001", "--keystore", &directory, "--to", "-"];
+    let nobody = [
+        "keys",
+        "export",
+        "0x0000000000000000000000000000000000000001",
+        "--keystore",
+        &directory,
+        "--to",
+        "-",
+    ];
     assert!(matches!(error(run(&nobody)), keys::Error::NotFound { .. }));
     let nowhere = desk.argument("no/such/directory/key");
-    let nowhere = error(User::typing(&["old"]).run(&[&export[..], &["--to", &nowhere, "--private-key"]].concat()));
+    let nowhere = error(
+        User::typing(&["old"]).run(&[&export[..], &["--to", &nowhere, "--private-key"]].concat()),
+    );
     assert!(matches!(nowhere, keys::Error::File { .. }), "{nowhere}");
 }

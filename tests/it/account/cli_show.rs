@@ -31,29 +31,60 @@ fn accounts_and_operators_show_what_the_golden_vectors_say() {
     for account in list(&golden, "accounts") {
         let key = desk.file("key", text(account, "private_key"));
         for (prefix, bech32) in pairs(account, "bech32") {
-            let show = ["keys", "show", "--private-key-file", &key, "--bech32-prefix", prefix, "--json"];
+            let show = [
+                "keys",
+                "show",
+                "--private-key-file",
+                &key,
+                "--bech32-prefix",
+                prefix,
+                "--json",
+            ];
             let shown = json(run(&show));
             assert_eq!(shown["kind"], "account");
             assert_eq!(shown["address"], bech32);
             assert_eq!(shown["addresses"]["eip55"], account["eip55"]);
             assert_eq!(shown["public_key"]["hex"], account["pubkey_compressed_hex"]);
-            assert_eq!(shown["public_key"]["hex_uncompressed"], account["pubkey_uncompressed_hex"]);
-            assert_eq!(shown["public_key"]["proto"]["key"], account["pubkey_base64"]);
-            assert_eq!(shown["public_key"]["proto"]["@type"], DEFAULT_PUBLIC_KEY_TYPE);
-            for (index, member) in
-                ["legacy_bech32_pub_ethermint_amino", "legacy_bech32_pub_cosmosevm_amino"].iter().enumerate()
+            assert_eq!(
+                shown["public_key"]["hex_uncompressed"],
+                account["pubkey_uncompressed_hex"]
+            );
+            assert_eq!(
+                shown["public_key"]["proto"]["key"],
+                account["pubkey_base64"]
+            );
+            assert_eq!(
+                shown["public_key"]["proto"]["@type"],
+                DEFAULT_PUBLIC_KEY_TYPE
+            );
+            for (index, member) in [
+                "legacy_bech32_pub_ethermint_amino",
+                "legacy_bech32_pub_cosmosevm_amino",
+            ]
+            .iter()
+            .enumerate()
             {
                 if let Some(legacy) = account.get(member) {
-                    assert_eq!(shown["public_key"]["legacy_bech32"][index]["text"], legacy[prefix]);
+                    assert_eq!(
+                        shown["public_key"]["legacy_bech32"][index]["text"],
+                        legacy[prefix]
+                    );
                 }
             }
 
-            let shown = json(run(&[&show[..], &["--bech", "val", "--public-key-type", "/x.PubKey"]].concat()));
+            let shown = json(run(&[
+                &show[..],
+                &["--bech", "val", "--public-key-type", "/x.PubKey"],
+            ]
+            .concat()));
             assert_eq!(shown["kind"], "validator_operator");
             assert_eq!(shown["address"], account["valoper"][prefix]);
             assert_eq!(shown["public_key"]["proto"]["@type"], "/x.PubKey");
             if let Some(legacy) = account.get("legacy_bech32_valoperpub_ethermint_amino") {
-                assert_eq!(shown["public_key"]["legacy_bech32"][0]["text"], legacy[prefix]);
+                assert_eq!(
+                    shown["public_key"]["legacy_bech32"][0]["text"],
+                    legacy[prefix]
+                );
             }
         }
     }
@@ -64,13 +95,24 @@ fn consensus_nodes_show_what_the_golden_vectors_say() {
     let golden = golden();
     for node in list(&golden, "consensus") {
         for (prefix, valcons) in pairs(node, "valcons") {
-            let arguments = ["keys", "show", "--consensus-key-file", "-", "--bech32-prefix", prefix, "--json"];
+            let arguments = [
+                "keys",
+                "show",
+                "--consensus-key-file",
+                "-",
+                "--bech32-prefix",
+                prefix,
+                "--json",
+            ];
             let shown = json(User::piping(text(node, "ed25519_seed")).run(&arguments));
             assert_eq!(shown["kind"], "consensus");
             assert_eq!(shown["address"], valcons);
             assert_eq!(shown["addresses"]["hex_upper"], node["address_hex_upper"]);
             assert_eq!(shown["public_key"]["proto"], node["proto_json"]);
-            assert_eq!(shown["public_key"]["legacy_bech32"][0]["text"], node["legacy_valconspub_amino"][prefix]);
+            assert_eq!(
+                shown["public_key"]["legacy_bech32"][0]["text"],
+                node["legacy_valconspub_amino"][prefix]
+            );
             assert!(shown["public_key"].get("hex_uncompressed").is_none());
         }
     }
@@ -81,12 +123,30 @@ fn consensus_keys_are_asked_for_by_file_only() {
     let desk = Desk::new();
     let seed = desk.file("seed", &"01".repeat(32));
     let needed = error(User::typing(&["01"]).run(&["keys", "show", "--bech", "cons"]));
-    assert!(matches!(needed, keys::Error::ConsensusKeyNeeded), "{needed}");
+    assert!(
+        matches!(needed, keys::Error::ConsensusKeyNeeded),
+        "{needed}"
+    );
     for bech in ["acc", "val"] {
-        let only = error(run(&["keys", "show", "--consensus-key-file", &seed, "--bech", bech]));
+        let only = error(run(&[
+            "keys",
+            "show",
+            "--consensus-key-file",
+            &seed,
+            "--bech",
+            bech,
+        ]));
         assert!(matches!(only, keys::Error::ConsensusKeyOnly), "{only}");
     }
-    let table = run(&["keys", "show", "--consensus-key-file", &seed, "--bech", "cons"]).unwrap();
+    let table = run(&[
+        "keys",
+        "show",
+        "--consensus-key-file",
+        &seed,
+        "--bech",
+        "cons",
+    ])
+    .unwrap();
     assert!(table.starts_with("paxvalcons1"), "{table}");
     let bad = desk.file("bad", "{\"priv_key\":{}}");
     let bad = error(run(&["keys", "show", "--consensus-key-file", &bad]));
@@ -103,7 +163,8 @@ fn kept_keys_are_listed_and_shown_by_any_form_of_their_address() {
     let golden = golden();
     let account = &golden["accounts"][0];
     let mut user = User::typing(&[text(account, "private_key"), "secret", "secret"]);
-    user.run(&["keys", "import", "--keystore", &directory, "--light-kdf"]).unwrap();
+    user.run(&["keys", "import", "--keystore", &directory, "--light-kdf"])
+        .unwrap();
     let other = &golden["keystores"][0]["json"];
     fs::write(desk.path("keys/UTC--without-address"), other.to_string()).unwrap();
     fs::write(desk.path("keys/README"), "not a key").unwrap();
@@ -111,25 +172,51 @@ fn kept_keys_are_listed_and_shown_by_any_form_of_their_address() {
     fs::create_dir(desk.path("keys/directory")).unwrap();
 
     let listed = json(run(&["keys", "list", "--keystore", &directory, "--json"]));
-    let addresses: Vec<_> = list(&listed, "keys").iter().map(|key| key["address"].as_str()).collect();
+    let addresses: Vec<_> = list(&listed, "keys")
+        .iter()
+        .map(|key| key["address"].as_str())
+        .collect();
     assert_eq!(addresses.len(), 2);
-    assert!(addresses.contains(&Some(text(account, "eip55"))) && addresses.contains(&None), "{addresses:?}");
+    assert!(
+        addresses.contains(&Some(text(account, "eip55"))) && addresses.contains(&None),
+        "{addresses:?}"
+    );
     assert_eq!(list(&listed, "skipped").len(), 1, "{listed}");
     assert!(text(&listed["skipped"][0], "file").ends_with("README"));
     let lines = run(&["keys", "list", "--keystore", &directory]).unwrap();
     assert_eq!(lines.lines().count(), 3, "{lines}");
-    assert!(lines.contains(text(&account["bech32"], "pax")) && lines.contains("expected a JSON object"), "{lines}");
+    assert!(
+        lines.contains(text(&account["bech32"], "pax")) && lines.contains("expected a JSON object"),
+        "{lines}"
+    );
 
-    for form in [text(account, "eip55"), text(&account["bech32"], "pax"), text(&account["valoper"], "pax")] {
+    for form in [
+        text(account, "eip55"),
+        text(&account["bech32"], "pax"),
+        text(&account["valoper"], "pax"),
+    ] {
         let mut user = User::typing(&["secret"]);
         let shown = json(user.run(&["keys", "show", form, "--keystore", &directory, "--json"]));
         assert_eq!(user.questions, ["Password: "]);
         assert_eq!(shown["public_key"]["base64"], account["pubkey_base64"]);
     }
-    let table =
-        User::typing(&["secret"]).run(&["keys", "show", text(account, "eip55"), "--keystore", &directory]).unwrap();
-    assert!(table.contains(text(account, "pubkey_compressed_hex")), "{table}");
-    assert!(!table.contains(&text(account, "private_key")[2..]), "{table}");
+    let table = User::typing(&["secret"])
+        .run(&[
+            "keys",
+            "show",
+            text(account, "eip55"),
+            "--keystore",
+            &directory,
+        ])
+        .unwrap();
+    assert!(
+        table.contains(text(account, "pubkey_compressed_hex")),
+        "{table}"
+    );
+    assert!(
+        !table.contains(&text(account, "private_key")[2..]),
+        "{table}"
+    );
 }
 
 #[test]
@@ -137,5 +224,8 @@ fn an_unreadable_directory_is_an_error() {
     let desk = Desk::new();
     let file = desk.file("file", "");
     let unreadable = error(run(&["keys", "list", "--keystore", &file]));
-    assert!(matches!(unreadable, keys::Error::File { action: "read", .. }), "{unreadable}");
+    assert!(
+        matches!(unreadable, keys::Error::File { action: "read", .. }),
+        "{unreadable}"
+    );
 }

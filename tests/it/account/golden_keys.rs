@@ -8,8 +8,12 @@ use super::vectors::{address, bytes, golden, list, text};
 #[test]
 fn mnemonics_and_paths_lead_to_the_private_keys() {
     let golden = golden();
-    for account in list(&golden, "accounts").iter().filter(|account| account["mnemonic"].is_string()) {
-        let mnemonic = Mnemonic::from_phrase(text(&golden["mnemonics"], text(account, "mnemonic"))).unwrap();
+    for account in list(&golden, "accounts")
+        .iter()
+        .filter(|account| account["mnemonic"].is_string())
+    {
+        let mnemonic =
+            Mnemonic::from_phrase(text(&golden["mnemonics"], text(account, "mnemonic"))).unwrap();
         let path: DerivationPath = text(account, "path").parse().unwrap();
         let key = mnemonic.to_seed("").derive(&path).unwrap();
         assert_eq!(key.to_hex().as_str(), text(account, "private_key"));
@@ -38,14 +42,20 @@ fn keystores_of_other_tools_decrypt_to_the_key() {
         if let Some(stated) = case["json"]["address"].as_str() {
             assert_eq!(keystore.address(), Some(address(stated)));
         }
-        assert_eq!(keystore.decrypt(b"another password").unwrap_err(), KeystoreError::WrongPassword);
+        assert_eq!(
+            keystore.decrypt(b"another password").unwrap_err(),
+            KeystoreError::WrongPassword
+        );
     }
 }
 
 #[test]
 fn keystores_survive_being_written_and_read_with_either_function() {
     let golden = golden();
-    let kdfs = [Kdf::Scrypt { n: 4, r: 1, p: 1 }, Kdf::Pbkdf2 { iterations: 2 }];
+    let kdfs = [
+        Kdf::Scrypt { n: 4, r: 1, p: 1 },
+        Kdf::Pbkdf2 { iterations: 2 },
+    ];
     for case in list(&golden, "keystores") {
         let key = SecretKey::from_hex(text(case, "private_key")).unwrap();
         let password = text(case, "password").as_bytes();

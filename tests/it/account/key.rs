@@ -3,7 +3,9 @@
 use alloy_primitives::{B256, Signature, U256, keccak256};
 use k256::elliptic_curve::rand_core::{CryptoRng, Error, OsRng, RngCore};
 use sha2::{Digest, Sha256};
-use tetrad::account::{ConsensusKey, ConsensusKeyError, KeyError, PublicKey, PublicKeyError, RandomError, SecretKey};
+use tetrad::account::{
+    ConsensusKey, ConsensusKeyError, KeyError, PublicKey, PublicKeyError, RandomError, SecretKey,
+};
 
 /// Order of secp256k1.
 const ORDER: &str = "fffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141";
@@ -34,7 +36,10 @@ fn signatures_are_low_and_recover_to_the_signer() {
         let signature = key.sign_prehash(&hash).unwrap();
         assert!(signature.s() <= order() >> 1);
         assert_eq!(PublicKey::recover(&hash, &signature), Ok(key.public_key()));
-        assert_ne!(PublicKey::recover(&hash, &signature.with_parity(!signature.v())), Ok(key.public_key()));
+        assert_ne!(
+            PublicKey::recover(&hash, &signature.with_parity(!signature.v())),
+            Ok(key.public_key())
+        );
     }
 }
 
@@ -45,10 +50,17 @@ fn the_upper_half_and_impossible_scalars_are_refused() {
     let low = key.sign_prehash(&hash).unwrap();
     let high = Signature::new(low.r(), order() - low.s(), !low.v());
     assert_eq!(PublicKey::recover(&hash, &high), Err(PublicKeyError::HighS));
-    for (r, s) in
-        [(U256::ZERO, low.s()), (low.r(), U256::ZERO), (order(), low.s()), (low.r(), order()), (U256::MAX, low.s())]
-    {
-        assert_eq!(PublicKey::recover(&hash, &Signature::new(r, s, false)), Err(PublicKeyError::Signature));
+    for (r, s) in [
+        (U256::ZERO, low.s()),
+        (low.r(), U256::ZERO),
+        (order(), low.s()),
+        (low.r(), order()),
+        (U256::MAX, low.s()),
+    ] {
+        assert_eq!(
+            PublicKey::recover(&hash, &Signature::new(r, s, false)),
+            Err(PublicKeyError::Signature)
+        );
     }
 }
 
@@ -65,7 +77,10 @@ fn errors_about_hex_say_where_and_never_what() {
     assert_eq!(error(""), KeyError::HexLength { digits: 0 });
     assert_eq!(error("0x"), KeyError::HexLength { digits: 0 });
     assert_eq!(error(&"1".repeat(63)), KeyError::HexLength { digits: 63 });
-    assert_eq!(error(&format!("0x{}", "1".repeat(66))), KeyError::HexLength { digits: 66 });
+    assert_eq!(
+        error(&format!("0x{}", "1".repeat(66))),
+        KeyError::HexLength { digits: 66 }
+    );
     let wrong = error(&format!("0x{}z{}", "5".repeat(9), "5".repeat(54)));
     assert_eq!(wrong, KeyError::HexDigit { position: 12 });
     assert!(!wrong.to_string().contains('z'), "{wrong}");
@@ -75,7 +90,11 @@ fn errors_about_hex_say_where_and_never_what() {
 #[test]
 fn debug_output_holds_no_secret() {
     let text = format!("{:064x}", 0x00ab_cdef_u64);
-    let shown = format!("{:?} {:#?}", SecretKey::from_hex(&text).unwrap(), ConsensusKey::from_hex(&text).unwrap());
+    let shown = format!(
+        "{:?} {:#?}",
+        SecretKey::from_hex(&text).unwrap(),
+        ConsensusKey::from_hex(&text).unwrap()
+    );
     assert_eq!(shown, "SecretKey(..) ConsensusKey(..)");
 }
 
@@ -110,7 +129,10 @@ impl CryptoRng for Dry {}
 
 #[test]
 fn a_failing_source_of_random_numbers_is_an_error() {
-    assert_eq!(SecretKey::random(&mut Dry).unwrap_err(), KeyError::Random(RandomError));
+    assert_eq!(
+        SecretKey::random(&mut Dry).unwrap_err(),
+        KeyError::Random(RandomError)
+    );
 }
 
 /// What CometBFT writes for the first seed of the golden vectors.
@@ -125,21 +147,45 @@ const VALIDATOR_FILE: &str = r#"{
 
 #[test]
 fn validator_files_are_read_and_checked_against_themselves() {
-    let value = "TM0Imyj/ltqdtsNGwRTg9bijGfNauiTajPbtT7im+z1AF8PoQ4lakrcKp00bfrycmCzPLsSWjMDNVfEq9GYM";
+    let value =
+        "TM0Imyj/ltqdtsNGwRTg9bijGfNauiTajPbtT7im+z1AF8PoQ4lakrcKp00bfrycmCzPLsSWjMDNVfEq9GYM";
     let seed = "4ccd089b28ff96da9db6c346ec114e0f5b8a319f35aba624da8cf6ed4fb8a6fb";
     let file = VALIDATOR_FILE.replace(value, &pair_base64(seed));
     let key = ConsensusKey::from_validator_json(&file).unwrap();
-    assert_eq!(key.public_key(), ConsensusKey::from_hex(seed).unwrap().public_key());
+    assert_eq!(
+        key.public_key(),
+        ConsensusKey::from_hex(seed).unwrap().public_key()
+    );
 
     let error = |text: &str| ConsensusKey::from_validator_json(text).unwrap_err();
-    assert_eq!(error(&file.replace("39F7", "39F8")), ConsensusKeyError::Mismatch { field: "address" });
-    assert_eq!(error(&file.replace("PUAX", "PUAY")), ConsensusKeyError::Mismatch { field: "pub_key" });
-    assert_eq!(error(&file.replace("TM0I", "TM0J")), ConsensusKeyError::PrivateKey);
-    assert_eq!(error(&file.replace(&pair_base64(seed), "TM0I")), ConsensusKeyError::PrivateKey);
+    assert_eq!(
+        error(&file.replace("39F7", "39F8")),
+        ConsensusKeyError::Mismatch { field: "address" }
+    );
+    assert_eq!(
+        error(&file.replace("PUAX", "PUAY")),
+        ConsensusKeyError::Mismatch { field: "pub_key" }
+    );
+    assert_eq!(
+        error(&file.replace("TM0I", "TM0J")),
+        ConsensusKeyError::PrivateKey
+    );
+    assert_eq!(
+        error(&file.replace(&pair_base64(seed), "TM0I")),
+        ConsensusKeyError::PrivateKey
+    );
     let other_type = error(&file.replace("PrivKeyEd25519", "PrivKeySecp256k1"));
-    assert_eq!(other_type, ConsensusKeyError::KeyType { got: "tendermint/PrivKeySecp256k1".into() });
+    assert_eq!(
+        other_type,
+        ConsensusKeyError::KeyType {
+            got: "tendermint/PrivKeySecp256k1".into()
+        }
+    );
     assert_eq!(error("{}"), ConsensusKeyError::Json { line: 1, column: 2 });
-    assert_eq!(error("secret"), ConsensusKeyError::Json { line: 1, column: 1 });
+    assert_eq!(
+        error("secret"),
+        ConsensusKeyError::Json { line: 1, column: 1 }
+    );
 }
 
 /// Seed and public key in base64, the way CometBFT keeps them.

@@ -16,8 +16,13 @@ fn key() -> SecretKey {
 
 /// A keystore file of the cheapest kind, as JSON that a test can damage.
 fn file() -> Value {
-    let keystore =
-        Keystore::encrypt(&key(), PASSWORD, Kdf::Scrypt { n: 2, r: 1, p: 1 }, &mut OsRng).expect("a keystore");
+    let keystore = Keystore::encrypt(
+        &key(),
+        PASSWORD,
+        Kdf::Scrypt { n: 2, r: 1, p: 1 },
+        &mut OsRng,
+    )
+    .expect("a keystore");
     serde_json::from_str(&keystore.to_json()).expect("JSON")
 }
 
@@ -29,7 +34,10 @@ fn read(file: &Value) -> Result<Keystore, KeystoreError> {
 fn error_with(pointer: &str, value: Option<Value>) -> KeystoreError {
     let mut file = file();
     let (parent, member) = pointer.rsplit_once('/').expect("a pointer");
-    let parent = file.pointer_mut(parent).and_then(Value::as_object_mut).expect("an object");
+    let parent = file
+        .pointer_mut(parent)
+        .and_then(Value::as_object_mut)
+        .expect("an object");
     match value {
         Some(value) => parent.insert(member.to_owned(), value),
         None => parent.remove(member),
@@ -37,7 +45,13 @@ fn error_with(pointer: &str, value: Option<Value>) -> KeystoreError {
     read(&file).expect_err("a damaged file")
 }
 
-fn scrypt_file(iv: &str, ciphertext: &str, salt: &str, mac: &str, (n, r, p): (u64, u64, u64)) -> Value {
+fn scrypt_file(
+    iv: &str,
+    ciphertext: &str,
+    salt: &str,
+    mac: &str,
+    (n, r, p): (u64, u64, u64),
+) -> Value {
     json!({
         "crypto": {
             "cipher": "aes-128-ctr", "cipherparams": { "iv": iv }, "ciphertext": ciphertext, "kdf": "scrypt",
@@ -58,7 +72,10 @@ fn the_scrypt_example_of_the_definition_opens() {
         (262_144, 1, 8),
     );
     let key = read(&file).unwrap().decrypt(b"testpassword").unwrap();
-    assert_eq!(key.to_hex().as_str(), "0x7a28b5ba57c53603b0b07b56bba752f7784bf506fa95edc395f5cf6c7514fe9d");
+    assert_eq!(
+        key.to_hex().as_str(),
+        "0x7a28b5ba57c53603b0b07b56bba752f7784bf506fa95edc395f5cf6c7514fe9d"
+    );
 }
 
 /// Two vectors of go-ethereum: keys whose leading zero bytes were not written.
@@ -79,10 +96,24 @@ fn short_keys_are_filled_up_with_leading_zeros() {
         (2, 8, 1),
     );
     for (file, key) in [
-        (thirty_one, "00fa7b3db73dc7dfdf8c5fbdb796d741e4488628c41fc4febd9160a866ba0f35"),
-        (thirty, "000081c29e8142bb6a81bef5a92bda7a8328a5c85bb2f9542e76f9b0f94fc018"),
+        (
+            thirty_one,
+            "00fa7b3db73dc7dfdf8c5fbdb796d741e4488628c41fc4febd9160a866ba0f35",
+        ),
+        (
+            thirty,
+            "000081c29e8142bb6a81bef5a92bda7a8328a5c85bb2f9542e76f9b0f94fc018",
+        ),
     ] {
-        assert_eq!(read(&file).unwrap().decrypt(b"foo").unwrap().to_bytes().as_slice(), bytes(key));
+        assert_eq!(
+            read(&file)
+                .unwrap()
+                .decrypt(b"foo")
+                .unwrap()
+                .to_bytes()
+                .as_slice(),
+            bytes(key)
+        );
     }
 }
 
@@ -92,8 +123,16 @@ fn spellings_of_other_tools_are_understood() {
     let crypto = file.as_object_mut().unwrap().remove("crypto").unwrap();
     file["Crypto"] = crypto;
     file.as_object_mut().unwrap().remove("id");
-    file["address"] = json!(format!("0x{}", file["address"].as_str().unwrap().to_uppercase()));
-    for pointer in ["/Crypto/ciphertext", "/Crypto/mac", "/Crypto/cipherparams/iv", "/Crypto/kdfparams/salt"] {
+    file["address"] = json!(format!(
+        "0x{}",
+        file["address"].as_str().unwrap().to_uppercase()
+    ));
+    for pointer in [
+        "/Crypto/ciphertext",
+        "/Crypto/mac",
+        "/Crypto/cipherparams/iv",
+        "/Crypto/kdfparams/salt",
+    ] {
         let value = file.pointer_mut(pointer).unwrap();
         *value = json!(format!("0x{}", value.as_str().unwrap()));
     }
@@ -101,7 +140,10 @@ fn spellings_of_other_tools_are_understood() {
     file["x-ethers"] = json!({ "client": "ethers" });
     let keystore = read(&file).unwrap();
     assert_eq!(keystore.address(), Some(key().address()));
-    assert_eq!(keystore.decrypt(PASSWORD).unwrap().to_bytes(), key().to_bytes());
+    assert_eq!(
+        keystore.decrypt(PASSWORD).unwrap().to_bytes(),
+        key().to_bytes()
+    );
 
     file.as_object_mut().unwrap().remove("address");
     assert_eq!(read(&file).unwrap().address(), None);
@@ -113,12 +155,17 @@ fn spellings_of_other_tools_are_understood() {
 fn a_counter_without_its_leading_zeros_is_the_same_counter() {
     let file = loop {
         let file = file();
-        if file["crypto"]["cipherparams"]["iv"].as_str().unwrap().starts_with("00") {
+        if file["crypto"]["cipherparams"]["iv"]
+            .as_str()
+            .unwrap()
+            .starts_with("00")
+        {
             break file;
         }
     };
     let mut short = file.clone();
-    short["crypto"]["cipherparams"]["iv"] = json!(file["crypto"]["cipherparams"]["iv"].as_str().unwrap()[2..]);
+    short["crypto"]["cipherparams"]["iv"] =
+        json!(file["crypto"]["cipherparams"]["iv"].as_str().unwrap()[2..]);
     assert_eq!(read(&short).unwrap(), read(&file).unwrap());
     assert!(read(&short).unwrap().decrypt(PASSWORD).is_ok());
 }
@@ -128,12 +175,19 @@ fn any_damage_to_what_is_checked_is_noticed() {
     for member in ["ciphertext", "mac", "salt"] {
         for index in 0..32 {
             let mut file = file();
-            let pointer = if member == "salt" { "/crypto/kdfparams/salt".into() } else { format!("/crypto/{member}") };
+            let pointer = if member == "salt" {
+                "/crypto/kdfparams/salt".into()
+            } else {
+                format!("/crypto/{member}")
+            };
             let value = file.pointer_mut(&pointer).unwrap();
             let mut damaged = bytes(value.as_str().unwrap());
             damaged[index] ^= 1;
             *value = json!(alloy_primitives::hex::encode(damaged));
-            assert_eq!(read(&file).unwrap().decrypt(PASSWORD).unwrap_err(), KeystoreError::WrongPassword);
+            assert_eq!(
+                read(&file).unwrap().decrypt(PASSWORD).unwrap_err(),
+                KeystoreError::WrongPassword
+            );
         }
     }
 }
@@ -144,7 +198,10 @@ fn a_key_of_another_address_is_refused() {
     let mut file = file();
     file["crypto"]["cipherparams"]["iv"] = json!("00".repeat(16));
     let error = read(&file).unwrap().decrypt(PASSWORD).unwrap_err();
-    assert!(matches!(error, KeystoreError::AddressMismatch { stated, .. } if stated == key().address()), "{error}");
+    assert!(
+        matches!(error, KeystoreError::AddressMismatch { stated, .. } if stated == key().address()),
+        "{error}"
+    );
 }
 
 #[test]
@@ -152,11 +209,21 @@ fn what_decrypts_to_no_key_is_refused() {
     let zeros = |mut file: Value| {
         // The keystream is ciphertext xor key; written as ciphertext, it decrypts to zero.
         let ciphertext = bytes(file["crypto"]["ciphertext"].as_str().unwrap());
-        let keystream: Vec<u8> = ciphertext.iter().zip(key().to_bytes().iter()).map(|(a, b)| a ^ b).collect();
+        let keystream: Vec<u8> = ciphertext
+            .iter()
+            .zip(key().to_bytes().iter())
+            .map(|(a, b)| a ^ b)
+            .collect();
         file["crypto"]["ciphertext"] = json!(alloy_primitives::hex::encode(&keystream));
         let salt = bytes(file["crypto"]["kdfparams"]["salt"].as_str().unwrap());
         let mut derived = [0; 32];
-        scrypt::scrypt(PASSWORD, &salt, &scrypt::Params::new(1, 1, 1).unwrap(), &mut derived).unwrap();
+        scrypt::scrypt(
+            PASSWORD,
+            &salt,
+            &scrypt::Params::new(1, 1, 1).unwrap(),
+            &mut derived,
+        )
+        .unwrap();
         let mac = alloy_primitives::keccak256([&derived[16..], &keystream].concat());
         file["crypto"]["mac"] = json!(alloy_primitives::hex::encode(mac));
         file
@@ -167,45 +234,110 @@ fn what_decrypts_to_no_key_is_refused() {
 
 #[test]
 fn files_that_are_no_keystore_say_why() {
-    assert_eq!(Keystore::from_json("").unwrap_err(), KeystoreError::NotAnObject);
+    assert_eq!(
+        Keystore::from_json("").unwrap_err(),
+        KeystoreError::NotAnObject
+    );
     let secret = format!("\"{}\"", "5".repeat(64));
-    assert_eq!(Keystore::from_json(&secret).unwrap_err(), KeystoreError::NotAnObject);
+    assert_eq!(
+        Keystore::from_json(&secret).unwrap_err(),
+        KeystoreError::NotAnObject
+    );
     let long = format!("{{{}", " ".repeat(Keystore::MAX_JSON_BYTES));
-    assert_eq!(Keystore::from_json(&long).unwrap_err(), KeystoreError::TooLong { bytes: long.len() });
-    for (pointer, name) in
-        [("/crypto", "crypto"), ("/version", "version"), ("/crypto/mac", "mac"), ("/crypto/kdf", "kdf")]
-    {
+    assert_eq!(
+        Keystore::from_json(&long).unwrap_err(),
+        KeystoreError::TooLong { bytes: long.len() }
+    );
+    for (pointer, name) in [
+        ("/crypto", "crypto"),
+        ("/version", "version"),
+        ("/crypto/mac", "mac"),
+        ("/crypto/kdf", "kdf"),
+    ] {
         let error = error_with(pointer, None).to_string();
-        assert!(error.contains(&format!("missing field `{name}`")), "{error}");
+        assert!(
+            error.contains(&format!("missing field `{name}`")),
+            "{error}"
+        );
     }
-    assert_eq!(error_with("/version", Some(json!(1))), KeystoreError::Version { got: 1 });
+    assert_eq!(
+        error_with("/version", Some(json!(1))),
+        KeystoreError::Version { got: 1 }
+    );
     assert_eq!(
         error_with("/crypto/cipher", Some(json!("aes-128-cbc"))),
-        KeystoreError::Cipher { got: "aes-128-cbc".into() }
+        KeystoreError::Cipher {
+            got: "aes-128-cbc".into()
+        }
     );
-    assert_eq!(error_with("/crypto/mac", Some(json!("zz"))), KeystoreError::Hex { field: "mac" });
-    let length = |field, expected, got| KeystoreError::Length { field, expected, got };
-    assert_eq!(error_with("/crypto/mac", Some(json!("00"))), length("mac", "32", 1));
-    assert_eq!(error_with("/address", Some(json!("00"))), length("address", "20", 1));
-    assert_eq!(error_with("/crypto/ciphertext", Some(json!(""))), length("ciphertext", "1 to 32", 0));
-    assert_eq!(error_with("/crypto/ciphertext", Some(json!("00".repeat(33)))), length("ciphertext", "1 to 32", 33));
-    assert_eq!(error_with("/crypto/cipherparams/iv", Some(json!("00".repeat(17)))), length("iv", "at most 16", 17));
+    assert_eq!(
+        error_with("/crypto/mac", Some(json!("zz"))),
+        KeystoreError::Hex { field: "mac" }
+    );
+    let length = |field, expected, got| KeystoreError::Length {
+        field,
+        expected,
+        got,
+    };
+    assert_eq!(
+        error_with("/crypto/mac", Some(json!("00"))),
+        length("mac", "32", 1)
+    );
+    assert_eq!(
+        error_with("/address", Some(json!("00"))),
+        length("address", "20", 1)
+    );
+    assert_eq!(
+        error_with("/crypto/ciphertext", Some(json!(""))),
+        length("ciphertext", "1 to 32", 0)
+    );
+    assert_eq!(
+        error_with("/crypto/ciphertext", Some(json!("00".repeat(33)))),
+        length("ciphertext", "1 to 32", 33)
+    );
+    assert_eq!(
+        error_with("/crypto/cipherparams/iv", Some(json!("00".repeat(17)))),
+        length("iv", "at most 16", 17)
+    );
 }
 
 #[test]
 fn unknown_and_incomplete_functions_are_named() {
     let kdf = |value: &str| error_with("/crypto/kdf", Some(json!(value)));
-    assert_eq!(kdf("argon2id"), KdfError::Function { got: "argon2id".into() }.into());
+    assert_eq!(
+        kdf("argon2id"),
+        KdfError::Function {
+            got: "argon2id".into()
+        }
+        .into()
+    );
     assert_eq!(kdf("pbkdf2"), KdfError::Missing { name: "prf" }.into());
     for name in ["n", "r", "p", "dklen", "salt"] {
-        assert_eq!(error_with(&format!("/crypto/kdfparams/{name}"), None), KdfError::Missing { name }.into());
+        assert_eq!(
+            error_with(&format!("/crypto/kdfparams/{name}"), None),
+            KdfError::Missing { name }.into()
+        );
     }
     let mut file = file();
     file["crypto"]["kdf"] = json!("pbkdf2");
-    file["crypto"]["kdfparams"] = json!({ "dklen": 32, "c": 1, "prf": "hmac-sha512", "salt": "00" });
-    assert_eq!(read(&file).unwrap_err(), KdfError::Prf { got: "hmac-sha512".into() }.into());
+    file["crypto"]["kdfparams"] =
+        json!({ "dklen": 32, "c": 1, "prf": "hmac-sha512", "salt": "00" });
+    assert_eq!(
+        read(&file).unwrap_err(),
+        KdfError::Prf {
+            got: "hmac-sha512".into()
+        }
+        .into()
+    );
     let short = error_with("/crypto/kdfparams/dklen", Some(json!(16)));
-    assert_eq!(short, KdfError::Parameter { name: "dklen", expected: "32 or more" }.into());
+    assert_eq!(
+        short,
+        KdfError::Parameter {
+            name: "dklen",
+            expected: "32 or more"
+        }
+        .into()
+    );
 }
 
 #[test]
@@ -227,24 +359,47 @@ fn hostile_costs_are_refused_at_once() {
         file["crypto"]["kdfparams"] = json!({ "dklen": max, "n": n, "r": r, "p": p, "salt": "00" });
         let error = read(&file).unwrap_err();
         assert!(
-            matches!(error, KeystoreError::Kdf(KdfError::Memory { .. } | KdfError::Work { .. })),
+            matches!(
+                error,
+                KeystoreError::Kdf(KdfError::Memory { .. } | KdfError::Work { .. })
+            ),
             "n {n}, r {r}, p {p}: {error}"
         );
         assert!(Keystore::encrypt(&key(), PASSWORD, Kdf::Scrypt { n, r, p }, &mut OsRng).is_err());
     }
-    for (n, r, p) in [(0, 8, 1), (1, 8, 1), (3, 8, 1), (max, 8, 1), (2, 0, 1), (2, 1, 0)] {
+    for (n, r, p) in [
+        (0, 8, 1),
+        (1, 8, 1),
+        (3, 8, 1),
+        (max, 8, 1),
+        (2, 0, 1),
+        (2, 1, 0),
+    ] {
         let error = Kdf::Scrypt { n, r, p }.check().unwrap_err();
-        assert!(matches!(error, KdfError::Parameter { .. }), "n {n}, r {r}, p {p}: {error}");
+        assert!(
+            matches!(error, KdfError::Parameter { .. }),
+            "n {n}, r {r}, p {p}: {error}"
+        );
     }
     for iterations in [0, Kdf::MAX_PBKDF2_ITERATIONS + 1, 1 << 32, max] {
         assert!(Kdf::Pbkdf2 { iterations }.check().is_err(), "{iterations}");
     }
-    assert!(start.elapsed() < Duration::from_secs(1), "a refusal must not cost what is refused");
+    assert!(
+        start.elapsed() < Duration::from_secs(1),
+        "a refusal must not cost what is refused"
+    );
 }
 
 #[test]
 fn costs_of_known_tools_are_accepted() {
-    for (n, r, p) in [(262_144, 8, 1), (4096, 8, 6), (131_072, 8, 1), (8192, 8, 1), (262_144, 1, 8), (16_384, 8, 1)] {
+    for (n, r, p) in [
+        (262_144, 8, 1),
+        (4096, 8, 6),
+        (131_072, 8, 1),
+        (8192, 8, 1),
+        (262_144, 1, 8),
+        (16_384, 8, 1),
+    ] {
         assert_eq!(Kdf::Scrypt { n, r, p }.check(), Ok(()));
     }
     for iterations in [10_240, 262_144, 1_000_000] {
@@ -255,7 +410,13 @@ fn costs_of_known_tools_are_accepted() {
 #[test]
 fn what_is_written_is_random_where_it_must_be_and_says_nothing_of_the_key() {
     let (first, second) = (file(), file());
-    for pointer in ["/id", "/crypto/cipherparams/iv", "/crypto/kdfparams/salt", "/crypto/ciphertext", "/crypto/mac"] {
+    for pointer in [
+        "/id",
+        "/crypto/cipherparams/iv",
+        "/crypto/kdfparams/salt",
+        "/crypto/ciphertext",
+        "/crypto/mac",
+    ] {
         assert_ne!(first.pointer(pointer), second.pointer(pointer), "{pointer}");
     }
     let id = first["id"].as_str().unwrap();
@@ -263,7 +424,13 @@ fn what_is_written_is_random_where_it_must_be_and_says_nothing_of_the_key() {
     assert!(matches!(&id[19..20], "8" | "9" | "a" | "b"));
     assert!(!first.to_string().contains("123456789abc"));
     assert_eq!(first["version"], 3);
-    assert_eq!(first["address"], alloy_primitives::hex::encode(key().address()));
+    assert_eq!(
+        first["address"],
+        alloy_primitives::hex::encode(key().address())
+    );
     let shown = format!("{:?}", read(&first).unwrap());
-    assert!(!shown.contains(first["crypto"]["ciphertext"].as_str().unwrap()), "{shown}");
+    assert!(
+        !shown.contains(first["crypto"]["ciphertext"].as_str().unwrap()),
+        "{shown}"
+    );
 }

@@ -95,10 +95,23 @@ fn entropy_phrase_and_seed_agree_for_every_number_of_words() {
     for (entropy, phrase, seed) in VECTORS {
         let mnemonic = Mnemonic::from_entropy(&bytes(entropy)).unwrap();
         assert_eq!(mnemonic.phrase(), phrase);
-        assert_eq!(mnemonic.to_seed("TREZOR").as_bytes().as_slice(), bytes(seed));
-        assert_eq!(Mnemonic::from_phrase(phrase).unwrap().to_seed("TREZOR").as_bytes().as_slice(), bytes(seed));
+        assert_eq!(
+            mnemonic.to_seed("TREZOR").as_bytes().as_slice(),
+            bytes(seed)
+        );
+        assert_eq!(
+            Mnemonic::from_phrase(phrase)
+                .unwrap()
+                .to_seed("TREZOR")
+                .as_bytes()
+                .as_slice(),
+            bytes(seed)
+        );
     }
-    let words: Vec<_> = VECTORS.iter().map(|(_, phrase, _)| phrase.split(' ').count()).collect();
+    let words: Vec<_> = VECTORS
+        .iter()
+        .map(|(_, phrase, _)| phrase.split(' ').count())
+        .collect();
     for count in [12, 15, 18, 21, 24] {
         assert!(words.contains(&count), "no vector of {count} words");
     }
@@ -114,7 +127,10 @@ fn passphrases_are_normalised_before_use() {
     assert_eq!(composed.as_bytes().as_slice(), bytes(expected));
     let expected = "8ef42e500564aa458578cbdab7a655f0ae69ef1869002c24008979c5a031c433\
                     ccd10e651957266fc54c2e26a81104220820c7508d6b242b59d96ee2aa4210ab";
-    assert_eq!(mnemonic.to_seed("パスワード ①").as_bytes().as_slice(), bytes(expected));
+    assert_eq!(
+        mnemonic.to_seed("パスワード ①").as_bytes().as_slice(),
+        bytes(expected)
+    );
 }
 
 #[test]
@@ -128,12 +144,18 @@ fn case_and_white_space_do_not_matter() {
 fn errors_say_what_is_wrong_and_never_repeat_a_word() {
     let error = |phrase: &str| Mnemonic::from_phrase(phrase).unwrap_err();
     assert_eq!(error(""), MnemonicError::WordCount { words: 0 });
-    assert_eq!(error(&"test ".repeat(13)), MnemonicError::WordCount { words: 13 });
+    assert_eq!(
+        error(&"test ".repeat(13)),
+        MnemonicError::WordCount { words: 13 }
+    );
     assert_eq!(error(&"test ".repeat(12)), MnemonicError::Checksum);
     let unknown = format!("{}secretword test", "test ".repeat(10));
     assert_eq!(error(&unknown), MnemonicError::UnknownWord { position: 11 });
     assert!(!error(&unknown).to_string().contains("secretword"));
-    assert_eq!(Mnemonic::from_entropy(&[0; 17]).unwrap_err(), MnemonicError::EntropyLength { bytes: 17 });
+    assert_eq!(
+        Mnemonic::from_entropy(&[0; 17]).unwrap_err(),
+        MnemonicError::EntropyLength { bytes: 17 }
+    );
 }
 
 #[test]
@@ -143,14 +165,28 @@ fn new_mnemonics_have_the_words_asked_for_and_differ() {
         let count = WordCount::from_words(words).unwrap();
         let first = Mnemonic::random(count, &mut OsRng).unwrap();
         assert_eq!(first.phrase().split(' ').count(), words);
-        assert_eq!(Mnemonic::from_phrase(first.phrase()).unwrap().phrase(), first.phrase());
-        assert_ne!(first.phrase(), Mnemonic::random(count, &mut OsRng).unwrap().phrase());
+        assert_eq!(
+            Mnemonic::from_phrase(first.phrase()).unwrap().phrase(),
+            first.phrase()
+        );
+        assert_ne!(
+            first.phrase(),
+            Mnemonic::random(count, &mut OsRng).unwrap().phrase()
+        );
     }
-    assert_eq!((0..100).filter(|words| WordCount::from_words(*words).is_some()).collect::<Vec<_>>(), counts);
+    assert_eq!(
+        (0..100)
+            .filter(|words| WordCount::from_words(*words).is_some())
+            .collect::<Vec<_>>(),
+        counts
+    );
 }
 
 #[test]
 fn debug_output_holds_no_secret() {
     let mnemonic = Mnemonic::from_entropy(&[0; 16]).unwrap();
-    assert_eq!(format!("{mnemonic:?} {:?}", mnemonic.to_seed("")), "Mnemonic(..) Seed(..)");
+    assert_eq!(
+        format!("{mnemonic:?} {:?}", mnemonic.to_seed("")),
+        "Mnemonic(..) Seed(..)"
+    );
 }

@@ -32,7 +32,10 @@ async fn a_production_node_signs_for_its_keystore_and_nobody_else() {
     fs::create_dir(&directory).unwrap();
     let password = folder.path().join("password");
     fs::write(&password, "correct horse\n").unwrap();
-    let (second, first) = (keep(&directory, "b.json", "correct horse"), keep(&directory, "a.json", "correct horse"));
+    let (second, first) = (
+        keep(&directory, "b.json", "correct horse"),
+        keep(&directory, "a.json", "correct horse"),
+    );
     fs::write(directory.join(".hidden"), "not looked at").unwrap();
     let node = node_with(|config| {
         production(config);
@@ -40,18 +43,52 @@ async fn a_production_node_signs_for_its_keystore_and_nobody_else() {
     })
     .await;
     let listed = node.rpc("eth_accounts", json!([])).await;
-    assert_eq!(listed, json!([first.to_string().to_lowercase(), second.to_string().to_lowercase()]));
-    assert!(node.development_accounts().is_empty(), "nobody prints these keys");
+    assert_eq!(
+        listed,
+        json!([
+            first.to_string().to_lowercase(),
+            second.to_string().to_lowercase()
+        ])
+    );
+    assert!(
+        node.development_accounts().is_empty(),
+        "nobody prints these keys"
+    );
     let signature = node.rpc("eth_sign", json!([first, "0x1234"])).await;
     let signature: Signature = signature.as_str().unwrap().parse().unwrap();
     let hash = eip191_hash_message(hex!("1234"));
-    assert_eq!(signature.recover_address_from_prehash(&hash).unwrap(), first);
+    assert_eq!(
+        signature.recover_address_from_prehash(&hash).unwrap(),
+        first
+    );
     // It is asked for money, not for a key.
-    let error = node.rpc_error("eth_sendTransaction", json!([{ "from": second, "to": first, "value": "0x1" }])).await;
-    assert!(error["message"].as_str().unwrap().contains("insufficient funds"), "{error}");
+    let error = node
+        .rpc_error(
+            "eth_sendTransaction",
+            json!([{ "from": second, "to": first, "value": "0x1" }]),
+        )
+        .await;
+    assert!(
+        error["message"]
+            .as_str()
+            .unwrap()
+            .contains("insufficient funds"),
+        "{error}"
+    );
     let stranger = Address::repeat_byte(9);
-    let error = node.rpc_error("eth_sendTransaction", json!([{ "from": stranger, "to": first, "value": "0x1" }])).await;
-    assert!(error["message"].as_str().unwrap().contains("unknown account"), "{error}");
+    let error = node
+        .rpc_error(
+            "eth_sendTransaction",
+            json!([{ "from": stranger, "to": first, "value": "0x1" }]),
+        )
+        .await;
+    assert!(
+        error["message"]
+            .as_str()
+            .unwrap()
+            .contains("unknown account"),
+        "{error}"
+    );
     node.end().await;
 }
 
@@ -74,6 +111,9 @@ async fn a_keystore_that_cannot_be_opened_keeps_the_node_from_starting() {
         production(&mut config);
         (config.keystore, config.password_file) = (Some(keystore.clone()), password.cloned());
         let error = Node::spawn(config).await.err().unwrap().to_string();
-        assert!(error.contains(expected) && error.contains("keys."), "{error}");
+        assert!(
+            error.contains(expected) && error.contains("keys."),
+            "{error}"
+        );
     }
 }

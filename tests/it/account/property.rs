@@ -4,9 +4,9 @@ use alloy_primitives::{Address, B256};
 use k256::elliptic_curve::rand_core::OsRng;
 use proptest::{collection::vec, prelude::*};
 use tetrad::account::{
-    AddressForms, AminoName, AnyPublicKey, ConsensusKey, DerivationPath, Hrp, Kdf, Keystore, Kind, Mnemonic,
-    ProtoPublicKey, PublicKey, SecretKey, address_from_bech32, address_from_hex, address_to_bech32, decode_bech32,
-    encode_bech32, parse_address,
+    AddressForms, AminoName, AnyPublicKey, ConsensusKey, DerivationPath, Hrp, Kdf, Keystore, Kind,
+    Mnemonic, ProtoPublicKey, PublicKey, SecretKey, address_from_bech32, address_from_hex,
+    address_to_bech32, decode_bech32, encode_bech32, parse_address,
 };
 
 fn addresses() -> impl Strategy<Value = Address> {
@@ -14,7 +14,8 @@ fn addresses() -> impl Strategy<Value = Address> {
 }
 
 fn prefixes() -> impl Strategy<Value = Hrp> {
-    "[a-z][a-z0-9]{0,11}".prop_map(|prefix| Hrp::new(&prefix).expect("letters and digits, a letter first"))
+    "[a-z][a-z0-9]{0,11}"
+        .prop_map(|prefix| Hrp::new(&prefix).expect("letters and digits, a letter first"))
 }
 
 fn kinds() -> impl Strategy<Value = Kind> {
@@ -33,7 +34,11 @@ fn texts() -> impl Strategy<Value = String> {
         "(0x|0X|pax1|paxpub1|PAX1|\\[|\\{|m/)?[0-9a-zA-Z',/ \\]\\[:\"{}-]{0,100}",
         "pax(valoper|valcons)?(pub)?1[qpzry9x8gf2tvdw0s3jn54khce6mua7l]{0,90}",
         "\\{\"(crypto|version|@type|key|priv_key)\":[0-9a-z{}\":]{0,40}\\}",
-        vec(prop::sample::select(&["abandon", "zoo", "art", "about", "word"][..]), 0..30).prop_map(|w| w.join(" ")),
+        vec(
+            prop::sample::select(&["abandon", "zoo", "art", "about", "word"][..]),
+            0..30
+        )
+        .prop_map(|w| w.join(" ")),
     ]
 }
 

@@ -11,18 +11,27 @@ pub(super) fn golden() -> Value {
 
 /// A member that is a string.
 pub(super) fn text<'a>(value: &'a Value, member: &str) -> &'a str {
-    value[member].as_str().unwrap_or_else(|| panic!("{member} is not a string in {value}"))
+    value[member]
+        .as_str()
+        .unwrap_or_else(|| panic!("{member} is not a string in {value}"))
 }
 
 /// The elements of a member that is a list.
 pub(super) fn list<'a>(value: &'a Value, member: &str) -> &'a [Value] {
-    value[member].as_array().unwrap_or_else(|| panic!("{member} is not a list"))
+    value[member]
+        .as_array()
+        .unwrap_or_else(|| panic!("{member} is not a list"))
 }
 
 /// The members of a member that is an object with strings.
 pub(super) fn pairs<'a>(value: &'a Value, member: &str) -> Vec<(&'a str, &'a str)> {
-    let object = value[member].as_object().unwrap_or_else(|| panic!("{member} is not an object"));
-    object.iter().map(|(name, text)| (name.as_str(), text.as_str().expect("strings only"))).collect()
+    let object = value[member]
+        .as_object()
+        .unwrap_or_else(|| panic!("{member} is not an object"));
+    object
+        .iter()
+        .map(|(name, text)| (name.as_str(), text.as_str().expect("strings only")))
+        .collect()
 }
 
 pub(super) fn hrp(prefix: &str) -> Hrp {

@@ -17,9 +17,18 @@ async fn quiet() -> TestNode {
     node_with(|config| config.exchange.rate_limit = 0).await
 }
 
-async fn swap(node: &TestNode, user: &PrivateKeySigner, from: &str, to: &str, amount: U256) -> Value {
+async fn swap(
+    node: &TestNode,
+    user: &PrivateKeySigner,
+    from: &str,
+    to: &str,
+    amount: U256,
+) -> Value {
     let (from, to) = (token(from), token(to));
-    let path = format!("/api/quote?tokenIn={}&tokenOut={}&amountIn={amount}", from.symbol, to.symbol);
+    let path = format!(
+        "/api/quote?tokenIn={}&tokenOut={}&amountIn={amount}",
+        from.symbol, to.symbol
+    );
     let quote = node.get_json(&path).await["data"].clone();
     let call = Vault::swapExactTokensForTokensCall {
         _tokenIn: from.address,
@@ -52,12 +61,22 @@ async fn swaps_are_listed_page_by_page() {
     for user in &users {
         node.approve_all(user, VAULT).await;
     }
-    assert_eq!(node.get_json("/api/swaps").await, json!({ "success": true, "data": [], "count": 0, "next": null }));
+    assert_eq!(
+        node.get_json("/api/swaps").await,
+        json!({ "success": true, "data": [], "count": 0, "next": null })
+    );
     let mut done = Vec::new();
     for n in 0..7u64 {
-        let (from, to) = if n % 2 == 0 { ("WETH", "USDC") } else { ("DOT", "WBTC") };
+        let (from, to) = if n % 2 == 0 {
+            ("WETH", "USDC")
+        } else {
+            ("DOT", "WBTC")
+        };
         let amount = units(&token(from), n + 1);
-        done.insert(0, swap(&node, &users[(n % 3 == 0) as usize], from, to, amount).await);
+        done.insert(
+            0,
+            swap(&node, &users[(n % 3 == 0) as usize], from, to, amount).await,
+        );
     }
 
     let mut path = "/api/swaps?limit=3".to_owned();
@@ -68,18 +87,37 @@ async fn swaps_are_listed_page_by_page() {
         assert_eq!(page["count"], entries.len());
         assert!(entries.len() == 3 || page["next"].is_null());
         found.extend(entries);
-        let Some(next) = page["next"].as_str() else { break };
+        let Some(next) = page["next"].as_str() else {
+            break;
+        };
         path = format!("/api/swaps?limit=3&before={next}");
     }
     assert_eq!(found.len(), done.len());
-    found.iter().zip(&done).for_each(|(entry, expected)| assert_contains(entry, expected));
+    found
+        .iter()
+        .zip(&done)
+        .for_each(|(entry, expected)| assert_contains(entry, expected));
 
-    let all = async |query: &str| node.get_json(&format!("/api/swaps?{query}")).await["count"].clone();
+    let all =
+        async |query: &str| node.get_json(&format!("/api/swaps?{query}")).await["count"].clone();
     assert_eq!(all(&format!("user={}", users[1].address())).await, 3);
-    let bech32 = address_to_bech32(&users[0].address(), &node.config().network.hrp, Kind::Account);
+    let bech32 = address_to_bech32(
+        &users[0].address(),
+        &node.config().network.hrp,
+        Kind::Account,
+    );
     assert_eq!(all(&format!("user={bech32}")).await, 4);
-    assert_eq!((all("token=wbtc").await, all(&format!("token={}", key(&token("WETH")))).await), (3.into(), 4.into()));
-    assert_eq!(all(&format!("user={}&token=WBTC", users[1].address())).await, 1);
+    assert_eq!(
+        (
+            all("token=wbtc").await,
+            all(&format!("token={}", key(&token("WETH")))).await
+        ),
+        (3.into(), 4.into())
+    );
+    assert_eq!(
+        all(&format!("user={}&token=WBTC", users[1].address())).await,
+        1
+    );
     node.end().await;
 }
 
@@ -92,32 +130,87 @@ async fn a_user_has_one_history_of_both_services() {
     node.approve_all(&user, VAULT).await;
     let (usdc, weth) = (token("USDC"), token("WETH"));
     let asset = usdc.address;
-    assert!(node.send(&user, pool, LendingPool::depositCall { asset, amount: units(&usdc, 10_000) }).await.status());
     assert!(
-        node.send(&user, pool, LendingPool::borrowCall { asset: weth.address, amount: units(&weth, 1) }).await.status()
+        node.send(
+            &user,
+            pool,
+            LendingPool::depositCall {
+                asset,
+                amount: units(&usdc, 10_000)
+            }
+        )
+        .await
+        .status()
+    );
+    assert!(
+        node.send(
+            &user,
+            pool,
+            LendingPool::borrowCall {
+                asset: weth.address,
+                amount: units(&weth, 1)
+            }
+        )
+        .await
+        .status()
     );
     let swapped = swap(&node, &user, "WETH", "USDC", units(&weth, 1)).await;
     let part = units(&weth, 1) / U256::from(4);
-    assert!(node.send(&user, pool, LendingPool::repayCall { asset: weth.address, amount: part }).await.status());
-    assert!(node.send(&user, pool, LendingPool::withdrawCall { asset, amount: U256::from(1_500_000) }).await.status());
+    assert!(
+        node.send(
+            &user,
+            pool,
+            LendingPool::repayCall {
+                asset: weth.address,
+                amount: part
+            }
+        )
+        .await
+        .status()
+    );
+    assert!(
+        node.send(
+            &user,
+            pool,
+            LendingPool::withdrawCall {
+                asset,
+                amount: U256::from(1_500_000)
+            }
+        )
+        .await
+        .status()
+    );
 
     let path = format!("/api/user/{}/history", user.address());
     let page = node.get_json(&path).await;
     let entries = page["data"].as_array().expect("a list");
-    let kinds: Vec<_> = entries.iter().map(|entry| entry["type"].as_str().expect("text")).collect();
+    let kinds: Vec<_> = entries
+        .iter()
+        .map(|entry| entry["type"].as_str().expect("text"))
+        .collect();
     assert_eq!(kinds, ["withdraw", "repay", "swap", "borrow", "deposit"]);
     assert_contains(&entries[2], &swapped);
-    assert_eq!((&entries[0]["amount"], &entries[0]["asset"]["symbol"]), (&"1.5".into(), &"USDC".into()));
+    assert_eq!(
+        (&entries[0]["amount"], &entries[0]["asset"]["symbol"]),
+        (&"1.5".into(), &"USDC".into())
+    );
     assert_eq!(entries[1]["amount"], "0.25");
     assert_eq!(entries[4]["amount"], "10000.0");
     for entry in entries {
-        let receipt = node.rpc("eth_getTransactionReceipt", json!([entry["transactionHash"]])).await;
+        let receipt = node
+            .rpc(
+                "eth_getTransactionReceipt",
+                json!([entry["transactionHash"]]),
+            )
+            .await;
         let height = entry["blockNumber"].as_u64().expect("a number");
         assert_eq!(receipt["blockNumber"], format!("{height:#x}"));
         let block = node.chain().head().block(height).expect("a block").clone();
         assert_eq!(entry["timestamp"], block.header.timestamp * 1_000);
     }
-    let stranger = node.get_json("/api/user/0x00000000000000000000000000000000000000aa/history").await;
+    let stranger = node
+        .get_json("/api/user/0x00000000000000000000000000000000000000aa/history")
+        .await;
     assert_eq!(stranger["count"], 0);
     node.end().await;
 }
@@ -138,12 +231,27 @@ async fn what_was_reverted_did_not_happen() {
 #[tokio::test]
 async fn wrong_questions_are_refused() {
     let node = quiet().await;
-    for query in ["limit=0", "limit=201", "limit=x", "before=1", "before=x-1", "user=0x12", "user=nobody"] {
-        assert_eq!(node.get(&format!("/api/swaps?{query}")).await.status(), 400, "{query}");
+    for query in [
+        "limit=0",
+        "limit=201",
+        "limit=x",
+        "before=1",
+        "before=x-1",
+        "user=0x12",
+        "user=nobody",
+    ] {
+        assert_eq!(
+            node.get(&format!("/api/swaps?{query}")).await.status(),
+            400,
+            "{query}"
+        );
     }
     assert_eq!(node.get("/api/swaps?token=DOGE").await.status(), 404);
     assert_eq!(node.get("/api/user/x/history").await.status(), 400);
-    assert_eq!(node.get_json("/api/swaps?before=99999999999-0").await["count"], 0);
+    assert_eq!(
+        node.get_json("/api/swaps?before=99999999999-0").await["count"],
+        0
+    );
     node.end().await;
 }
 
@@ -182,13 +290,25 @@ async fn what_memory_no_longer_holds_is_listed_all_the_same() {
     let weth = token("WETH");
     for round in 0..9u64 {
         let user = &users[(round % 2) as usize];
-        let snapshot = (round == 3).then_some(()).map(|()| node.rpc("evm_snapshot", json!([])));
+        let snapshot = (round == 3)
+            .then_some(())
+            .map(|()| node.rpc("evm_snapshot", json!([])));
         let snapshot = match snapshot {
             Some(snapshot) => Some(snapshot.await),
             None => None,
         };
-        swap(&node, user, "WETH", if round % 3 == 0 { "DOT" } else { "USDC" }, units(&weth, round + 1)).await;
-        let deposit = LendingPool::depositCall { asset: weth.address, amount: units(&weth, round + 1) };
+        swap(
+            &node,
+            user,
+            "WETH",
+            if round % 3 == 0 { "DOT" } else { "USDC" },
+            units(&weth, round + 1),
+        )
+        .await;
+        let deposit = LendingPool::depositCall {
+            asset: weth.address,
+            amount: units(&weth, round + 1),
+        };
         assert!(node.send(user, pool, deposit).await.status());
         if let Some(snapshot) = snapshot {
             assert_eq!(node.rpc("evm_revert", json!([snapshot])).await, true);
@@ -205,7 +325,10 @@ async fn what_memory_no_longer_holds_is_listed_all_the_same() {
     for path in &paths {
         before.push(all_pages(&node, path).await);
     }
-    assert_eq!(before.iter().map(Vec::len).collect::<Vec<_>>(), [8, 2, 5, 10]);
+    assert_eq!(
+        before.iter().map(Vec::len).collect::<Vec<_>>(),
+        [8, 2, 5, 10]
+    );
     node.end().await;
 
     for blocks in [3, 7] {

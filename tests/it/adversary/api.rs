@@ -25,8 +25,16 @@ pub struct Api {
 impl Api {
     /// A client with this address.
     pub fn new(subject: &Arc<Subject>, from: IpAddr) -> Self {
-        let http = reqwest::Client::builder().local_address(from).timeout(RESPONSE_TIMEOUT).build().unwrap();
-        Self { subject: subject.clone(), from, http }
+        let http = reqwest::Client::builder()
+            .local_address(from)
+            .timeout(RESPONSE_TIMEOUT)
+            .build()
+            .unwrap();
+        Self {
+            subject: subject.clone(),
+            from,
+            http,
+        }
     }
 
     /// The response to a request that a node must serve: its body.
@@ -38,8 +46,15 @@ impl Api {
         };
         let response = request.send().await.map_err(|error| format!("{error:?}"))?;
         let status = response.status();
-        let text = response.text().await.map_err(|error| format!("{error:?}"))?;
-        if status.is_success() { Ok(text) } else { Err(format!("status {status}: {text:.200}")) }
+        let text = response
+            .text()
+            .await
+            .map_err(|error| format!("{error:?}"))?;
+        if status.is_success() {
+            Ok(text)
+        } else {
+            Err(format!("status {status}: {text:.200}"))
+        }
     }
 
     /// The same as JSON.
@@ -60,30 +75,44 @@ impl Api {
 
     /// `GET` of a path that must succeed.
     pub async fn get(&self, path: &str) -> Value {
-        self.try_json(path, None).await.unwrap_or_else(|error| panic!("{path}: {error}"))
+        self.try_json(path, None)
+            .await
+            .unwrap_or_else(|error| panic!("{path}: {error}"))
     }
 
     /// `POST` of a body that must succeed.
     pub async fn post(&self, path: &str, body: &Value) -> Value {
-        self.try_json(path, Some(body)).await.unwrap_or_else(|error| panic!("{path}: {error}"))
+        self.try_json(path, Some(body))
+            .await
+            .unwrap_or_else(|error| panic!("{path}: {error}"))
     }
 
     /// The result of a JSON-RPC request that must succeed.
     pub async fn rpc(&self, method: &str, params: Value) -> Value {
-        self.try_rpc(method, params).await.unwrap_or_else(|error| panic!("{method}: {error}"))
+        self.try_rpc(method, params)
+            .await
+            .unwrap_or_else(|error| panic!("{method}: {error}"))
     }
 
     /// Waits for the faucet's payment to an account.
     pub async fn until_paid(&self, account: Address) {
         let began = Instant::now();
         while self.balance(account).await.is_zero() {
-            assert!(began.elapsed() < INCLUSION_TIMEOUT, "the faucet pays in time");
+            assert!(
+                began.elapsed() < INCLUSION_TIMEOUT,
+                "the faucet pays in time"
+            );
             tokio::time::sleep(Duration::from_millis(50)).await;
         }
     }
 
     /// The balance of an account.
     pub async fn balance(&self, account: Address) -> U256 {
-        self.rpc("eth_getBalance", json!([account, "latest"])).await.as_str().unwrap().parse().unwrap()
+        self.rpc("eth_getBalance", json!([account, "latest"]))
+            .await
+            .as_str()
+            .unwrap()
+            .parse()
+            .unwrap()
     }
 }

@@ -54,7 +54,8 @@ fn unread_framing(request: &Request, n: usize) -> Framing {
 
 /// Responses that nobody reads: of each operation on its own where they are long, and of many together where they are short.
 pub async fn unread(campaign: &Campaign, probed: &[Probed], time: Duration) {
-    let (mut long, short): (Vec<&Probed>, Vec<&Probed>) = probed.iter().partition(|probed| probed.bytes >= LONG);
+    let (mut long, short): (Vec<&Probed>, Vec<&Probed>) =
+        probed.iter().partition(|probed| probed.bytes >= LONG);
     long.sort_by_key(|probed| std::cmp::Reverse(probed.bytes));
     let until = Instant::now() + time;
     let connections = campaign.form.connections;
@@ -63,36 +64,61 @@ pub async fn unread(campaign: &Campaign, probed: &[Probed], time: Duration) {
         for n in 0..connections {
             for probed in probed {
                 let (subject, mut request) = (campaign.subject.clone(), probed.largest.clone());
-                request.listener.clone_from(&probed.operation.listeners[n % probed.operation.listeners.len()]);
+                request
+                    .listener
+                    .clone_from(&probed.operation.listeners[n % probed.operation.listeners.len()]);
                 let framing = unread_framing(&request, n);
-                tasks.spawn(async move { framing::send(&subject, &request, framing, attacker_address(n), 0).await });
+                tasks.spawn(async move {
+                    framing::send(&subject, &request, framing, attacker_address(n), 0).await
+                });
             }
         }
         tasks
     };
     for (n, one) in long.iter().enumerate() {
-        campaign.honest.begin(&format!("{} unread", one.operation.name));
-        let attack =
-            format!("unread by {connections} connections ({} kB each: {})", one.bytes / 1024, shown(&one.largest));
         campaign
-            .measure(&one.operation.name, &attack, spawn(&[one], connections), at_most(until, long.len() - n))
+            .honest
+            .begin(&format!("{} unread", one.operation.name));
+        let attack = format!(
+            "unread by {connections} connections ({} kB each: {})",
+            one.bytes / 1024,
+            shown(&one.largest)
+        );
+        campaign
+            .measure(
+                &one.operation.name,
+                &attack,
+                spawn(&[one], connections),
+                at_most(until, long.len() - n),
+            )
             .await;
     }
     campaign.honest.begin("short responses unread");
     for group in short.chunks(TOGETHER) {
-        let names: Vec<_> = group.iter().map(|one| one.operation.name.as_str()).collect();
+        let names: Vec<_> = group
+            .iter()
+            .map(|one| one.operation.name.as_str())
+            .collect();
         let name = format!("{} short responses from {} on", group.len(), names[0]);
         let attack = format!("unread by {EACH} connections each");
-        campaign.measure(&name, &attack, spawn(group, EACH), LEAST).await;
+        campaign
+            .measure(&name, &attack, spawn(group, EACH), LEAST)
+            .await;
     }
 }
 
 /// The bodies of the methods of JSON-RPC with the longest responses.
 fn longest(probed: &[Probed]) -> Vec<Bytes> {
-    let mut by_length: Vec<_> =
-        probed.iter().filter(|probed| matches!(probed.operation.call, Call::JsonRpc { .. })).collect();
+    let mut by_length: Vec<_> = probed
+        .iter()
+        .filter(|probed| matches!(probed.operation.call, Call::JsonRpc { .. }))
+        .collect();
     by_length.sort_by_key(|probed| std::cmp::Reverse(probed.bytes));
-    by_length.iter().take(LONGEST).map(|probed| probed.largest.body.clone()).collect()
+    by_length
+        .iter()
+        .take(LONGEST)
+        .map(|probed| probed.largest.body.clone())
+        .collect()
 }
 
 /// Every operation in as many ways to send requests as the form has time for, which the seed chooses. Requests of JSON-RPC
@@ -119,23 +145,36 @@ pub async fn framings(campaign: &Campaign, probed: &[Probed], time: Duration, ra
             let mut tasks = JoinSet::new();
             for n in 0..each * operations.len() {
                 let (subject, seed) = (campaign.subject.clone(), random.next());
-                let (request, framing) = (wrapped(operations[n % operations.len()], &longest, random), *framing);
+                let (request, framing) = (
+                    wrapped(operations[n % operations.len()], &longest, random),
+                    *framing,
+                );
                 tasks.spawn(async move {
                     framing::send(&subject, &request, framing, attacker_address(n), seed).await;
                 });
             }
-            let (name, attack) = (named(operations), format!("{framing:?} on {each} connections each"));
-            campaign.measure(&name, &attack, tasks, at_most(end, groups - group)).await;
+            let (name, attack) = (
+                named(operations),
+                format!("{framing:?} on {each} connections each"),
+            );
+            campaign
+                .measure(&name, &attack, tasks, at_most(end, groups - group))
+                .await;
         }
     }
     if !campaign.subject.settle(ABORTED_LIMIT).await {
-        campaign.fail(format!("all framings: the node is still busy after {ABORTED_LIMIT:?}"));
+        campaign.fail(format!(
+            "all framings: the node is still busy after {ABORTED_LIMIT:?}"
+        ));
     }
 }
 
 /// A name for operations that are attacked together.
 fn named(operations: &[&Probed]) -> String {
-    let names: Vec<_> = operations.iter().map(|one| one.operation.name.as_str()).collect();
+    let names: Vec<_> = operations
+        .iter()
+        .map(|one| one.operation.name.as_str())
+        .collect();
     names.join(", ")
 }
 
@@ -143,7 +182,9 @@ fn named(operations: &[&Probed]) -> String {
 fn wrapped(one: &Probed, longest: &[Bytes], random: &mut Random) -> Request {
     let mut request = one.largest.clone();
     let listener = random.below(one.operation.listeners.len() as u64) as usize;
-    request.listener.clone_from(&one.operation.listeners[listener]);
+    request
+        .listener
+        .clone_from(&one.operation.listeners[listener]);
     if matches!(one.operation.call, Call::JsonRpc { .. })
         && !random.chance(PLAIN_PERCENT)
         && let Some(body) = enveloped(&request.body, longest, random)
@@ -162,19 +203,28 @@ async fn open_socket(
 ) -> Option<WebSocketStream<TcpStream>> {
     let address = subject.address(&request.listener);
     let stream = connect(address, attacker_address(n), buffer).await.ok()?;
-    client_async(format!("ws://{address}{}", request.target), stream).await.ok().map(|(socket, _)| socket)
+    client_async(format!("ws://{address}{}", request.target), stream)
+        .await
+        .ok()
+        .map(|(socket, _)| socket)
 }
 
 /// WebSockets that send deep, wide and random documents, and read everything.
 pub async fn socket_documents(campaign: &Campaign, probed: &[Probed], seed: u64) {
-    let sockets = probed.iter().filter(|probed| matches!(probed.operation.call, Call::Socket { .. }));
+    let sockets = probed
+        .iter()
+        .filter(|probed| matches!(probed.operation.call, Call::Socket { .. }));
     for (n, one) in sockets.enumerate() {
         let mut generator = Generator::new(&campaign.filled.world, seed.wrapping_add(n as u64));
         let mut messages = shapes::messages(campaign, probed, &mut generator);
         shuffle(&mut messages, &mut generator.random);
         let mut tasks = JoinSet::new();
-        for (n, part) in messages.chunks(messages.len().div_ceil(campaign.form.connections)).enumerate() {
-            let (subject, request, part) = (campaign.subject.clone(), one.largest.clone(), part.to_vec());
+        for (n, part) in messages
+            .chunks(messages.len().div_ceil(campaign.form.connections))
+            .enumerate()
+        {
+            let (subject, request, part) =
+                (campaign.subject.clone(), one.largest.clone(), part.to_vec());
             tasks.spawn(async move {
                 let mut part = part.into_iter().peekable();
                 while part.peek().is_some() {
@@ -198,7 +248,14 @@ pub async fn socket_documents(campaign: &Campaign, probed: &[Probed], seed: u64)
             });
         }
         let attack = format!("{} documents", messages.len());
-        campaign.measure(&one.operation.name, &attack, tasks, campaign.form.share(2).max(LEAST)).await;
+        campaign
+            .measure(
+                &one.operation.name,
+                &attack,
+                tasks,
+                campaign.form.share(2).max(LEAST),
+            )
+            .await;
     }
 }
 
@@ -208,17 +265,30 @@ pub async fn unread_sockets(campaign: &Campaign, probed: &[Probed], random: &mut
     messages.extend([
         r#"{"jsonrpc":"2.0","id":1,"method":"eth_subscribe","params":["newHeads"]}"#.into(),
         r#"{"jsonrpc":"2.0","id":1,"method":"eth_subscribe","params":["logs",{}]}"#.into(),
-        r#"{"jsonrpc":"2.0","id":1,"method":"subscribe","params":{"query":"tm.event='NewBlock'"}}"#.into(),
+        r#"{"jsonrpc":"2.0","id":1,"method":"subscribe","params":{"query":"tm.event='NewBlock'"}}"#
+            .into(),
         r#"{"type":"subscribe","tokens":[]}"#.into(),
     ]);
-    for one in probed.iter().filter(|probed| matches!(probed.operation.call, Call::Socket { .. })) {
+    for one in probed
+        .iter()
+        .filter(|probed| matches!(probed.operation.call, Call::Socket { .. }))
+    {
         let mut tasks = JoinSet::new();
-        let wrapped = messages.iter().filter_map(|message| enveloped(message, &messages, random));
+        let wrapped = messages
+            .iter()
+            .filter_map(|message| enveloped(message, &messages, random));
         let messages = [&messages[..], &wrapped.map(Bytes::from).collect::<Vec<_>>()].concat();
         for n in 0..campaign.form.connections {
-            let (subject, request, messages) = (campaign.subject.clone(), one.largest.clone(), messages.clone());
+            let (subject, request, messages) = (
+                campaign.subject.clone(),
+                one.largest.clone(),
+                messages.clone(),
+            );
             tasks.spawn(async move {
-                let Some(mut socket) = open_socket(&subject, &request, n, Some(NARROW)).await else { return };
+                let Some(mut socket) = open_socket(&subject, &request, n, Some(NARROW)).await
+                else {
+                    return;
+                };
                 for message in messages.iter().cycle().take(10 * messages.len()) {
                     let text = String::from_utf8_lossy(message).into_owned();
                     if socket.send(Message::text(text)).await.is_err() {
@@ -229,7 +299,14 @@ pub async fn unread_sockets(campaign: &Campaign, probed: &[Probed], random: &mut
             });
         }
         let attack = format!("unread by {} connections", campaign.form.connections);
-        campaign.measure(&one.operation.name, &attack, tasks, campaign.form.share(2).max(LEAST)).await;
+        campaign
+            .measure(
+                &one.operation.name,
+                &attack,
+                tasks,
+                campaign.form.share(2).max(LEAST),
+            )
+            .await;
     }
 }
 
@@ -241,7 +318,13 @@ pub async fn aborted(campaign: &Campaign, probed: &[Probed]) {
             let (subject, request) = (campaign.subject.clone(), one.largest.clone());
             tasks.spawn(async move {
                 let leave = Duration::from_millis(2 * n as u64);
-                let sending = framing::send(&subject, &request, unread_framing(&request, n), attacker_address(n), 0);
+                let sending = framing::send(
+                    &subject,
+                    &request,
+                    unread_framing(&request, n),
+                    attacker_address(n),
+                    0,
+                );
                 let _ = tokio::time::timeout(leave, sending).await;
             });
         }
@@ -249,7 +332,9 @@ pub async fn aborted(campaign: &Campaign, probed: &[Probed]) {
         campaign.revive(&one.operation.name, "aborted").await;
     }
     if !campaign.subject.settle(ABORTED_LIMIT).await {
-        campaign.fail(format!("all operations, aborted: the node is still busy after {ABORTED_LIMIT:?}"));
+        campaign.fail(format!(
+            "all operations, aborted: the node is still busy after {ABORTED_LIMIT:?}"
+        ));
     }
 }
 
@@ -257,7 +342,9 @@ pub async fn aborted(campaign: &Campaign, probed: &[Probed]) {
 pub async fn refusals(campaign: &Campaign, probed: &[Probed], time: Duration) {
     let mut slowest: Vec<(String, &Operation, Duration, &Request)> = Vec::new();
     for one in probed {
-        let Some((took, request)) = &one.refusal else { continue };
+        let Some((took, request)) = &one.refusal else {
+            continue;
+        };
         let kind = match &one.operation.call {
             Call::Http { method, .. } => format!("{} {method}", request.listener),
             Call::JsonRpc { .. } => format!("{} JSON-RPC", request.listener),
@@ -273,8 +360,14 @@ pub async fn refusals(campaign: &Campaign, probed: &[Probed], time: Duration) {
     }
     let each = (time / u32::try_from(slowest.len().max(1)).unwrap()).max(Duration::from_secs(2));
     for (_, operation, took, request) in slowest {
-        let attack = format!("{SENDERS} senders of a refusal that takes {took:?} ({})", shown(request));
-        campaign.honest.begin(&format!("{SENDERS} senders of refusals of {}", operation.name));
+        let attack = format!(
+            "{SENDERS} senders of a refusal that takes {took:?} ({})",
+            shown(request)
+        );
+        campaign.honest.begin(&format!(
+            "{SENDERS} senders of refusals of {}",
+            operation.name
+        ));
         let mut tasks = JoinSet::new();
         for n in 0..SENDERS {
             let (subject, request) = (campaign.subject.clone(), request.clone());
@@ -287,6 +380,8 @@ pub async fn refusals(campaign: &Campaign, probed: &[Probed], time: Duration) {
                 }
             });
         }
-        campaign.measure(&operation.name, &attack, tasks, each).await;
+        campaign
+            .measure(&operation.name, &attack, tasks, each)
+            .await;
     }
 }

@@ -30,8 +30,18 @@ const HELD_BYTES: usize = 320 << 20;
 const BESIDE_HELD_LIMIT: Duration = Duration::from_secs(3);
 
 /// Sends the head of a request and all of its body but the last byte.
-async fn hold_back(subject: Arc<Subject>, request: Request, length: usize, n: usize) -> Result<(), String> {
-    let mut stream = connect(subject.address(&request.listener), attacker_address(n), None).await?;
+async fn hold_back(
+    subject: Arc<Subject>,
+    request: Request,
+    length: usize,
+    n: usize,
+) -> Result<(), String> {
+    let mut stream = connect(
+        subject.address(&request.listener),
+        attacker_address(n),
+        None,
+    )
+    .await?;
     match request.protocol {
         Protocol::Http | Protocol::Http2 => {
             let sent = async {
@@ -43,15 +53,21 @@ async fn hold_back(subject: Arc<Subject>, request: Request, length: usize, n: us
             std::future::pending::<()>().await;
         }
         Protocol::Grpc => {
-            let (mut sender, connection) = http2::handshake(TokioExecutor::new(), TokioIo::new(stream))
-                .await
-                .map_err(|error| error.to_string())?;
+            let (mut sender, connection) =
+                http2::handshake(TokioExecutor::new(), TokioIo::new(stream))
+                    .await
+                    .map_err(|error| error.to_string())?;
             let frame = u32::try_from(length).unwrap_or(u32::MAX).to_be_bytes();
             let first = Bytes::from([&[0][..], &frame, &vec![0; length - 1]].concat());
-            let frames = stream::iter([Ok::<_, Infallible>(Frame::data(first))]).chain(stream::pending());
+            let frames =
+                stream::iter([Ok::<_, Infallible>(Frame::data(first))]).chain(stream::pending());
             let head = HttpRequest::post(format!("http://localhost{}", request.target));
-            let head = head.header("te", "trailers").header("content-type", "application/grpc+proto");
-            let http = head.body(StreamBody::new(frames)).map_err(|error| error.to_string())?;
+            let head = head
+                .header("te", "trailers")
+                .header("content-type", "application/grpc+proto");
+            let http = head
+                .body(StreamBody::new(frames))
+                .map_err(|error| error.to_string())?;
             let connection = tokio::spawn(connection);
             let _ = sender.send_request(http).await;
             connection.abort();
@@ -70,8 +86,12 @@ fn body_beginning(length: usize) -> Vec<u8> {
 /// The longest body that an operation does not refuse for its length.
 async fn largest_body(campaign: &Campaign, client: &mut Client, one: &Probed) -> usize {
     for size in BODY_SIZES {
-        let request = one.operation.with_body(body_beginning(size), &one.arguments);
-        let Ok(outcome) = client.ask(&campaign.subject, &request).await else { continue };
+        let request = one
+            .operation
+            .with_body(body_beginning(size), &one.arguments);
+        let Ok(outcome) = client.ask(&campaign.subject, &request).await else {
+            continue;
+        };
         // RESOURCE_EXHAUSTED and OUT_OF_RANGE are gRPC's words for it.
         if outcome.status != 413 && !matches!(outcome.grpc_status, Some(8 | 11)) {
             return size;
@@ -87,7 +107,10 @@ pub async fn held_bodies(campaign: &Campaign, probed: &[Probed], time: Duration)
         // Many operations of one route, as those of JSON-RPC, have one body; so have all methods of gRPC that take one message.
         let route = |probed: &Probed| match probed.operation.call {
             Call::Grpc { streams: false, .. } => (probed.largest.listener.clone(), String::new()),
-            _ => (probed.largest.listener.clone(), probed.largest.target.clone()),
+            _ => (
+                probed.largest.listener.clone(),
+                probed.largest.target.clone(),
+            ),
         };
         if routes.iter().all(|known| route(known) != route(one)) {
             routes.push(one);
@@ -97,7 +120,9 @@ pub async fn held_bodies(campaign: &Campaign, probed: &[Probed], time: Duration)
     for one in routes {
         let mut client = Client::new(client_address(2));
         let length = largest_body(campaign, &mut client, one).await;
-        campaign.revive(&one.operation.name, &format!("a body of {length} bytes")).await;
+        campaign
+            .revive(&one.operation.name, &format!("a body of {length} bytes"))
+            .await;
         for length in [length, 2] {
             let connections = (HELD_BYTES / length).min(4 * campaign.form.connections);
             let mut tasks = JoinSet::new();
@@ -115,9 +140,13 @@ pub async fn held_bodies(campaign: &Campaign, probed: &[Probed], time: Duration)
                 let asked = client.ask(&campaign.subject, &request).await;
                 (asked, began.elapsed())
             };
-            let (_, (asked, took)) =
-                tokio::join!(campaign.measure(name, &attack, tasks, each.max(BESIDE_HELD_LIMIT)), beside);
-            let is_refused = asked.as_ref().is_ok_and(|outcome| outcome.status == 503 && request.body.len() < 16_000);
+            let (_, (asked, took)) = tokio::join!(
+                campaign.measure(name, &attack, tasks, each.max(BESIDE_HELD_LIMIT)),
+                beside
+            );
+            let is_refused = asked
+                .as_ref()
+                .is_ok_and(|outcome| outcome.status == 503 && request.body.len() < 16_000);
             if took > BESIDE_HELD_LIMIT || asked.is_err() || is_refused {
                 let answer = asked.map(|outcome| outcome.status);
                 campaign.fail(format!(

@@ -74,11 +74,23 @@ struct Figures {
 impl Figures {
     fn new(part: &str) -> Self {
         let (part, growth) = (part.to_owned(), (0, String::new()));
-        Self { part, began: Instant::now(), requests: 0, connections: 0, growth }
+        Self {
+            part,
+            began: Instant::now(),
+            requests: 0,
+            connections: 0,
+            growth,
+        }
     }
 
     fn print(&self) {
-        let Self { part, began, requests, connections, growth: (megabytes, attack) } = self;
+        let Self {
+            part,
+            began,
+            requests,
+            connections,
+            growth: (megabytes, attack),
+        } = self;
         let took = began.elapsed();
         println!(
             "{part}: {took:.1?}, {requests} requests, {connections} connections, at most {megabytes} MB: {attack:.100}"
@@ -138,7 +150,12 @@ impl Campaign {
     /// What failed.
     pub fn into_failures(self) -> (Arc<Subject>, Filled, Honest, BTreeSet<String>) {
         self.figures.lock().print();
-        (self.subject, self.filled, self.honest, self.failures.into_inner())
+        (
+            self.subject,
+            self.filled,
+            self.honest,
+            self.failures.into_inner(),
+        )
     }
 
     /// Asks, and records what is wrong with the response.
@@ -157,9 +174,14 @@ impl Campaign {
             }
             Err(error) => {
                 // Whoever sends on after the response to a long body may lose it with the connection.
-                let is_lost = ["no response: error writing a body", "no response: http2 error"];
-                let is_early = request.body.len() > LONG_BODY && is_lost.iter().any(|lost| error.starts_with(lost));
-                let is_waiting = self.may_change.load(Ordering::Relaxed) && error.starts_with("no response in");
+                let is_lost = [
+                    "no response: error writing a body",
+                    "no response: http2 error",
+                ];
+                let is_early = request.body.len() > LONG_BODY
+                    && is_lost.iter().any(|lost| error.starts_with(lost));
+                let is_waiting =
+                    self.may_change.load(Ordering::Relaxed) && error.starts_with("no response in");
                 if !self.revive(name, &shown(request)).await && !is_early && !is_waiting {
                     self.fail(format!("{name}: {error} [{}]", shown(request)));
                 }
@@ -175,7 +197,12 @@ impl Campaign {
         if self.subject.is_alive() {
             return false;
         }
-        let last = self.subject.errors().into_iter().rfind(|line| !line.trim().is_empty()).unwrap_or_default();
+        let last = self
+            .subject
+            .errors()
+            .into_iter()
+            .rfind(|line| !line.trim().is_empty())
+            .unwrap_or_default();
         self.fail(format!("{name}, {attack}: the node ended: {last:.200}"));
         self.subject.restart().await;
         true
@@ -183,20 +210,30 @@ impl Campaign {
 
     /// Runs the tasks of an attack until the node has done what they ask for, at most for a while, and compares the growth
     /// of its memory with the limit.
-    pub async fn measure(&self, name: &str, attack: &str, mut tasks: JoinSet<()>, at_most: Duration) {
+    pub async fn measure(
+        &self,
+        name: &str,
+        attack: &str,
+        mut tasks: JoinSet<()>,
+        at_most: Duration,
+    ) {
         self.figures.lock().connections += tasks.len();
         let before = self.subject.resident();
         self.subject.forget_peak();
         let began = Instant::now();
         let over = |peak: Option<u64>, start: Option<u64>| {
-            peak.zip(start).map_or(0, |(peak, start)| peak.saturating_sub(start))
+            peak.zip(start)
+                .map_or(0, |(peak, start)| peak.saturating_sub(start))
         };
         let mut busy = (began, self.subject.processor_time());
         while began.elapsed() < at_most && self.subject.is_alive() {
             tokio::time::sleep(SAMPLE).await;
             if busy.0.elapsed() > IDLE {
                 let now = self.subject.processor_time();
-                if now.zip(busy.1).is_some_and(|(now, then)| now.saturating_sub(then) < IDLE / 4) {
+                if now
+                    .zip(busy.1)
+                    .is_some_and(|(now, then)| now.saturating_sub(then) < IDLE / 4)
+                {
                     break;
                 }
                 busy = (Instant::now(), now);
@@ -210,7 +247,11 @@ impl Campaign {
                 break;
             }
         }
-        let peak = if self.subject.is_alive() { self.subject.peak() } else { None };
+        let peak = if self.subject.is_alive() {
+            self.subject.peak()
+        } else {
+            None
+        };
         tasks.shutdown().await;
         if self.revive(name, attack).await {
             return;
@@ -226,7 +267,9 @@ impl Campaign {
             println!("{grown} MB, in all {total} MB: {name}, {attack:.120}");
         }
         if grown > GROWTH_LIMIT {
-            self.fail(format!("{name}, {attack}: grew by {grown} MB, limit {GROWTH_LIMIT} MB"));
+            self.fail(format!(
+                "{name}, {attack}: grew by {grown} MB, limit {GROWTH_LIMIT} MB"
+            ));
         } else if grown > BLAMED && total > TOTAL_LIMIT {
             self.fail(format!(
                 "{name}, {attack}: grew by {grown} MB to {total} MB more than before, limit {TOTAL_LIMIT} MB"
@@ -240,7 +283,9 @@ impl Campaign {
         let began = Instant::now();
         while began.elapsed() < RELEASE_TIMEOUT {
             match (self.base, self.subject.resident()) {
-                (Some(base), Some(now)) if now > base + REMAINDER => tokio::time::sleep(SAMPLE).await,
+                (Some(base), Some(now)) if now > base + REMAINDER => {
+                    tokio::time::sleep(SAMPLE).await
+                }
                 _ => return,
             }
         }

@@ -51,11 +51,19 @@ pub struct Parameter {
 #[derive(Clone, Debug)]
 pub enum Call {
     /// A method and a path of HTTP, with the media type of the body.
-    Http { method: String, path: String, media: Option<String> },
+    Http {
+        method: String,
+        path: String,
+        media: Option<String>,
+    },
     /// A method of JSON-RPC.
     JsonRpc { method: String },
     /// A method of gRPC, which takes one message or a stream of them.
-    Grpc { path: String, input: MessageDescriptor, streams: bool },
+    Grpc {
+        path: String,
+        input: MessageDescriptor,
+        streams: bool,
+    },
     /// A field of GraphQL's `Query`, with the selections below it.
     Graph { field: String, selections: String },
     /// A WebSocket.
@@ -81,28 +89,53 @@ pub type Arguments = Vec<Option<Value>>;
 impl Operation {
     /// Whether clients send a body of their choice.
     pub fn has_body(&self) -> bool {
-        !matches!(&self.call, Call::Http { media: None, .. } | Call::Socket { .. })
+        !matches!(
+            &self.call,
+            Call::Http { media: None, .. } | Call::Socket { .. }
+        )
     }
 
     /// The request with these arguments.
     pub fn request(&self, arguments: &Arguments) -> Request {
         let listener = self.listeners[0].clone();
-        let given =
-            self.parameters.iter().zip(arguments).filter_map(|(parameter, value)| Some((parameter, value.as_ref()?)));
+        let given = self
+            .parameters
+            .iter()
+            .zip(arguments)
+            .filter_map(|(parameter, value)| Some((parameter, value.as_ref()?)));
         match &self.call {
-            Call::Http { method, path, media } => {
+            Call::Http {
+                method,
+                path,
+                media,
+            } => {
                 let (target, body) = target(path, given);
                 let body = body.map(|value| encoded(value, media.as_deref().unwrap_or_default()));
-                let (method, media, body) = (method.clone(), media.clone(), body.unwrap_or_default());
-                Request { listener, protocol: Protocol::Http, method, target, media, body }
+                let (method, media, body) =
+                    (method.clone(), media.clone(), body.unwrap_or_default());
+                Request {
+                    listener,
+                    protocol: Protocol::Http,
+                    method,
+                    target,
+                    media,
+                    body,
+                }
             }
             Call::JsonRpc { method } => self.post(listener, &self.json_rpc(method, arguments)),
             Call::Graph { field, selections } => {
-                let arguments: Vec<_> =
-                    given.map(|(parameter, value)| format!("{}: {value}", parameter.name)).collect();
-                let arguments =
-                    if arguments.is_empty() { String::new() } else { format!("({})", arguments.join(", ")) };
-                self.post(listener, &json!({"query": format!("{{ {field}{arguments} {selections} }}")}))
+                let arguments: Vec<_> = given
+                    .map(|(parameter, value)| format!("{}: {value}", parameter.name))
+                    .collect();
+                let arguments = if arguments.is_empty() {
+                    String::new()
+                } else {
+                    format!("({})", arguments.join(", "))
+                };
+                self.post(
+                    listener,
+                    &json!({"query": format!("{{ {field}{arguments} {selections} }}")}),
+                )
             }
             Call::Grpc { path, input, .. } => Request {
                 listener,
@@ -125,11 +158,17 @@ impl Operation {
 
     /// A request with a body that is none of the operation's.
     pub fn with_body(&self, body: impl Into<Bytes>, arguments: &Arguments) -> Request {
-        Request { body: body.into(), ..self.request(arguments) }
+        Request {
+            body: body.into(),
+            ..self.request(arguments)
+        }
     }
 
     fn json_rpc(&self, method: &str, arguments: &Arguments) -> Value {
-        let by_name = self.parameters.first().is_some_and(|parameter| parameter.place == Place::Member);
+        let by_name = self
+            .parameters
+            .first()
+            .is_some_and(|parameter| parameter.place == Place::Member);
         let params: Value = if by_name {
             let members = self.parameters.iter().zip(arguments);
             members
@@ -137,14 +176,24 @@ impl Operation {
                 .collect::<Map<_, _>>()
                 .into()
         } else {
-            let last = arguments.iter().rposition(Option::is_some).map_or(0, |last| last + 1);
-            arguments[..last].iter().map(|value| value.clone().unwrap_or_default()).collect()
+            let last = arguments
+                .iter()
+                .rposition(Option::is_some)
+                .map_or(0, |last| last + 1);
+            arguments[..last]
+                .iter()
+                .map(|value| value.clone().unwrap_or_default())
+                .collect()
         };
         json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params})
     }
 
     fn post(&self, listener: String, body: &Value) -> Request {
-        let path = if matches!(self.call, Call::Graph { .. }) { "/graphql" } else { "/" };
+        let path = if matches!(self.call, Call::Graph { .. }) {
+            "/graphql"
+        } else {
+            "/"
+        };
         Request {
             listener,
             protocol: Protocol::Http,
@@ -157,12 +206,17 @@ impl Operation {
 }
 
 /// The path with its parameters and the query, and the body's value.
-fn target<'a>(path: &str, given: impl Iterator<Item = (&'a Parameter, &'a Value)>) -> (String, Option<&'a Value>) {
+fn target<'a>(
+    path: &str,
+    given: impl Iterator<Item = (&'a Parameter, &'a Value)>,
+) -> (String, Option<&'a Value>) {
     let (mut path, mut query, mut body) = (path.to_owned(), Vec::new(), None);
     for (parameter, value) in given {
         let encode = |text: &str| utf8_percent_encode(text, NON_ALPHANUMERIC).to_string();
         match parameter.place {
-            Place::Path => path = path.replace(&format!("{{{}}}", parameter.name), &encode(&text(value))),
+            Place::Path => {
+                path = path.replace(&format!("{{{}}}", parameter.name), &encode(&text(value)))
+            }
             Place::Body => body = Some(value),
             Place::Json => query.push(format!("{}={}", parameter.name, encode(&json_text(value)))),
             _ => query.push(format!("{}={}", parameter.name, encode(&text(value)))),
@@ -186,8 +240,13 @@ fn json_text(value: &Value) -> String {
 fn encoded(value: &Value, media: &str) -> Bytes {
     match (media, value) {
         ("application/x-www-form-urlencoded", Value::Object(members)) => {
-            let pairs = members.iter().map(|(name, value)| (name.clone(), text(value)));
-            form_urlencoded::Serializer::new(String::new()).extend_pairs(pairs).finish().into()
+            let pairs = members
+                .iter()
+                .map(|(name, value)| (name.clone(), text(value)));
+            form_urlencoded::Serializer::new(String::new())
+                .extend_pairs(pairs)
+                .finish()
+                .into()
         }
         ("application/json", value) => value.to_string().into(),
         (_, value) => text(value).into(),
@@ -199,7 +258,8 @@ pub async fn operations(subject: &Subject) -> Vec<Operation> {
     let mut client = Client::new(client_address(1));
     let openapi = document(subject, &mut client, "GET", "/openapi.json", None).await;
     let discover = json!({"jsonrpc": "2.0", "id": 1, "method": "rpc.discover", "params": []});
-    let openrpc = document(subject, &mut client, "POST", "/rpc", Some(&discover)).await["result"].take();
+    let openrpc =
+        document(subject, &mut client, "POST", "/rpc", Some(&discover)).await["result"].take();
     let query = json!({"query": introspection::QUERY});
     let graph = document(subject, &mut client, "POST", "/graphql", Some(&query)).await;
 
@@ -211,7 +271,9 @@ pub async fn operations(subject: &Subject) -> Vec<Operation> {
     // Listeners whose only protocol is WebSocket.
     for (name, url) in subject.listeners() {
         if let Some(rest) = url.strip_prefix("ws://") {
-            let path = rest.split_once('/').map_or("/".to_owned(), |(_, path)| format!("/{path}"));
+            let path = rest
+                .split_once('/')
+                .map_or("/".to_owned(), |(_, path)| format!("/{path}"));
             operations.push(socket(&format!("WebSocket {name}"), &name, path));
         }
     }
@@ -223,7 +285,10 @@ pub async fn operations(subject: &Subject) -> Vec<Operation> {
 fn share_examples(operations: &mut [Operation]) {
     let short = |name: &str| name.rsplit('.').next().unwrap_or(name).to_lowercase();
     let mut known: BTreeMap<String, Vec<Value>> = BTreeMap::new();
-    for parameter in operations.iter().flat_map(|operation| &operation.parameters) {
+    for parameter in operations
+        .iter()
+        .flat_map(|operation| &operation.parameters)
+    {
         let examples = known.entry(short(&parameter.name)).or_default();
         for example in &parameter.examples {
             if !examples.contains(example) {
@@ -231,15 +296,26 @@ fn share_examples(operations: &mut [Operation]) {
             }
         }
     }
-    for parameter in operations.iter_mut().flat_map(|operation| &mut operation.parameters) {
+    for parameter in operations
+        .iter_mut()
+        .flat_map(|operation| &mut operation.parameters)
+    {
         if parameter.examples.is_empty() && parameter.place != Place::Body {
-            parameter.examples.clone_from(&known[&short(&parameter.name)]);
+            parameter
+                .examples
+                .clone_from(&known[&short(&parameter.name)]);
         }
     }
 }
 
 /// A JSON document of the node.
-async fn document(subject: &Subject, client: &mut Client, method: &str, path: &str, body: Option<&Value>) -> Value {
+async fn document(
+    subject: &Subject,
+    client: &mut Client,
+    method: &str,
+    path: &str,
+    body: Option<&Value>,
+) -> Value {
     let request = Request {
         listener: MAIN.to_owned(),
         protocol: Protocol::Http,
@@ -248,13 +324,22 @@ async fn document(subject: &Subject, client: &mut Client, method: &str, path: &s
         media: body.map(|_| "application/json".to_owned()),
         body: body.map(Value::to_string).unwrap_or_default().into(),
     };
-    let outcome = client.ask(subject, &request).await.unwrap_or_else(|error| panic!("{method} {path}: {error}"));
+    let outcome = client
+        .ask(subject, &request)
+        .await
+        .unwrap_or_else(|error| panic!("{method} {path}: {error}"));
     serde_json::from_slice(&outcome.body).unwrap_or_else(|error| panic!("{method} {path}: {error}"))
 }
 
 fn socket(name: &str, listener: &str, path: String) -> Operation {
     let (name, listeners) = (name.to_owned(), vec![listener.to_owned()]);
-    Operation { name, listeners, call: Call::Socket { path }, parameters: Vec::new(), changes_state: false }
+    Operation {
+        name,
+        listeners,
+        call: Call::Socket { path },
+        parameters: Vec::new(),
+        changes_state: false,
+    }
 }
 
 /// The operations of an OpenAPI document.
@@ -273,7 +358,11 @@ fn of_openapi(document: &Value) -> Vec<Operation> {
                 .into_iter()
                 .flatten()
                 .map(|parameter| {
-                    let place = if parameter["in"] == "path" { Place::Path } else { Place::Query };
+                    let place = if parameter["in"] == "path" {
+                        Place::Path
+                    } else {
+                        Place::Query
+                    };
                     Parameter {
                         name: parameter["name"].as_str().expect("a name").to_owned(),
                         place,
@@ -283,7 +372,11 @@ fn of_openapi(document: &Value) -> Vec<Operation> {
                     }
                 })
                 .collect();
-            let body = described["requestBody"]["content"].as_object().into_iter().flatten().next();
+            let body = described["requestBody"]["content"]
+                .as_object()
+                .into_iter()
+                .flatten()
+                .next();
             if let Some((_, content)) = body {
                 parameters.push(Parameter {
                     name: "body".to_owned(),
@@ -293,7 +386,11 @@ fn of_openapi(document: &Value) -> Vec<Operation> {
                     examples: content.get("example").cloned().into_iter().collect(),
                 });
             }
-            let call = Call::Http { method, path: path.clone(), media: body.map(|(media, _)| media.clone()) };
+            let call = Call::Http {
+                method,
+                path: path.clone(),
+                media: body.map(|(media, _)| media.clone()),
+            };
             operations.push(Operation {
                 name,
                 listeners: vec![MAIN.to_owned()],
@@ -317,18 +414,22 @@ fn of_openrpc(document: &Value) -> Vec<Operation> {
             .flatten()
             .filter_map(|example| Some((example["name"].as_str()?, &example["value"])))
             .collect();
-        let parameters = described["params"].as_array().expect("parameters").iter().map(|parameter| {
-            let name = parameter["name"].as_str().expect("a name");
-            let mut examples = examples(parameter, "example", "summary");
-            examples.extend(shown.get(name).map(|value| (*value).clone()));
-            Parameter {
-                name: name.to_owned(),
-                place: Place::Position,
-                required: parameter["required"] == true,
-                schema: expanded(&parameter["schema"], document, 0),
-                examples,
-            }
-        });
+        let parameters = described["params"]
+            .as_array()
+            .expect("parameters")
+            .iter()
+            .map(|parameter| {
+                let name = parameter["name"].as_str().expect("a name");
+                let mut examples = examples(parameter, "example", "summary");
+                examples.extend(shown.get(name).map(|value| (*value).clone()));
+                Parameter {
+                    name: name.to_owned(),
+                    place: Place::Position,
+                    required: parameter["required"] == true,
+                    schema: expanded(&parameter["schema"], document, 0),
+                    examples,
+                }
+            });
         Operation {
             name: method.clone(),
             listeners: vec![MAIN.to_owned()],
@@ -349,7 +450,9 @@ fn of_comet() -> Vec<Operation> {
                 let schema = match kind {
                     CometType::Number => json!({"type": "integer", "minimum": 0}),
                     CometType::Flag => json!({"type": "boolean"}),
-                    CometType::Text | CometType::Hex | CometType::Bytes => json!({"type": "string"}),
+                    CometType::Text | CometType::Hex | CometType::Bytes => {
+                        json!({"type": "string"})
+                    }
                 };
                 Parameter {
                     name: (*name).to_owned(),
@@ -365,14 +468,20 @@ fn of_comet() -> Vec<Operation> {
         operations.push(Operation {
             name: format!("CometBFT {method}"),
             listeners: listeners.clone(),
-            call: Call::JsonRpc { method: method.to_owned() },
+            call: Call::JsonRpc {
+                method: method.to_owned(),
+            },
             parameters: parameters(Place::Member),
             changes_state: false,
         });
         operations.push(Operation {
             name: format!("CometBFT GET /{method}"),
             listeners,
-            call: Call::Http { method: "GET".to_owned(), path: format!("/{method}"), media: None },
+            call: Call::Http {
+                method: "GET".to_owned(),
+                path: format!("/{method}"),
+                media: None,
+            },
             parameters: parameters(Place::Json),
             changes_state: false,
         });

@@ -52,7 +52,9 @@ impl Kind {
                 length if length < 40 => Self::Quantity,
                 _ => Self::Hex,
             },
-            None if !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()) => Self::Number,
+            None if !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()) => {
+                Self::Number
+            }
             None if text.len() == 64 && is_hex(text) => Self::BareHash,
             None if text.len() == 42 && text.starts_with("pax1") => Self::Bech32,
             None if text.contains(['>', '=', '<']) && text.contains(['.', ' ']) => Self::Condition,
@@ -77,12 +79,19 @@ impl World {
     /// The texts that have the form of an example.
     fn like(&self, example: &str) -> impl Iterator<Item = &String> {
         let kind = Kind::of(example);
-        self.texts.iter().filter(move |(known, _)| *known == kind).flat_map(|(_, texts)| texts)
+        self.texts
+            .iter()
+            .filter(move |(known, _)| *known == kind)
+            .flat_map(|(_, texts)| texts)
     }
 
     /// A few texts of each form: the first of each, then the second of each, and so on.
     fn each(&self) -> impl Iterator<Item = &String> {
-        (0..PER_KIND).flat_map(|rank| self.texts.iter().filter_map(move |(_, texts)| texts.get(rank)))
+        (0..PER_KIND).flat_map(|rank| {
+            self.texts
+                .iter()
+                .filter_map(move |(_, texts)| texts.get(rank))
+        })
     }
 }
 
@@ -94,12 +103,20 @@ pub fn expanded(schema: &Value, document: &Value, depth: usize) -> Value {
     match schema {
         Value::Object(members) => match members.get("$ref").and_then(Value::as_str) {
             Some(reference) => {
-                let target = document.pointer(reference.trim_start_matches('#')).unwrap_or(&Value::Null);
+                let target = document
+                    .pointer(reference.trim_start_matches('#'))
+                    .unwrap_or(&Value::Null);
                 expanded(target, document, depth + 1)
             }
-            None => members.iter().map(|(name, value)| (name.clone(), expanded(value, document, depth + 1))).collect(),
+            None => members
+                .iter()
+                .map(|(name, value)| (name.clone(), expanded(value, document, depth + 1)))
+                .collect(),
         },
-        Value::Array(items) => items.iter().map(|item| expanded(item, document, depth + 1)).collect(),
+        Value::Array(items) => items
+            .iter()
+            .map(|item| expanded(item, document, depth + 1))
+            .collect(),
         Value::Null => json!({}),
         other => other.clone(),
     }
@@ -118,7 +135,11 @@ impl<'a> Generator<'a> {
         let mut random = Random::new(seed);
         let bytes: Vec<u8> = (0..4).flat_map(|_| random.next().to_le_bytes()).collect();
         let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &bytes);
-        Self { world, random, runner: TestRunner::new_with_rng(Config::default(), rng) }
+        Self {
+            world,
+            random,
+            runner: TestRunner::new_with_rng(Config::default(), rng),
+        }
     }
 
     /// The values worth trying for a parameter, from the most promising on.
@@ -135,12 +156,20 @@ impl<'a> Generator<'a> {
     }
 
     fn add_candidates(&mut self, schema: &Value, examples: &[Value], found: &mut Vec<Value>) {
-        let alternatives = ["anyOf", "oneOf"].into_iter().filter_map(|name| schema[name].as_array()).flatten();
+        let alternatives = ["anyOf", "oneOf"]
+            .into_iter()
+            .filter_map(|name| schema[name].as_array())
+            .flatten();
         for alternative in alternatives {
             self.add_candidates(alternative, examples, found);
         }
         found.extend(schema["enum"].as_array().into_iter().flatten().cloned());
-        found.extend(["const", "default"].into_iter().filter_map(|name| schema.get(name)).cloned());
+        found.extend(
+            ["const", "default"]
+                .into_iter()
+                .filter_map(|name| schema.get(name))
+                .cloned(),
+        );
         match schema["type"].as_str() {
             Some("integer" | "number") => {
                 found.extend(schema.get("maximum").cloned());
@@ -148,9 +177,20 @@ impl<'a> Generator<'a> {
                 found.extend(NUMBERS.map(Value::from));
             }
             Some("boolean") => found.extend([json!(true), json!(false)]),
-            Some("string") if schema.get("enum").is_none() => self.add_texts(schema, examples, found),
-            Some("array" | "object") => found.extend((0..PER_KIND).map(|_| self.value(schema, 0)).collect::<Vec<_>>()),
-            _ if schema.get("anyOf").or(schema.get("oneOf")).or(schema.get("enum")).is_none() => {
+            Some("string") if schema.get("enum").is_none() => {
+                self.add_texts(schema, examples, found)
+            }
+            Some("array" | "object") => found.extend(
+                (0..PER_KIND)
+                    .map(|_| self.value(schema, 0))
+                    .collect::<Vec<_>>(),
+            ),
+            _ if schema
+                .get("anyOf")
+                .or(schema.get("oneOf"))
+                .or(schema.get("enum"))
+                .is_none() =>
+            {
                 self.add_texts(schema, examples, found);
                 found.extend(NUMBERS.map(Value::from));
                 found.extend([json!({}), json!([]), Value::Null]);
@@ -163,15 +203,30 @@ impl<'a> Generator<'a> {
     fn add_texts(&mut self, schema: &Value, examples: &[Value], found: &mut Vec<Value>) {
         let world = self.world;
         let validator = jsonschema::validator_for(schema).ok();
-        let fits = |text: &String| validator.as_ref().is_none_or(|validator| validator.is_valid(&json!(text)));
+        let fits = |text: &String| {
+            validator
+                .as_ref()
+                .is_none_or(|validator| validator.is_valid(&json!(text)))
+        };
         // The form of an example says what is expected, unless it is a mere word.
         let mut like: Vec<&str> = examples.iter().filter_map(Value::as_str).collect();
         like.sort_by_key(|example| Kind::of(example) == Kind::Word);
         for example in like {
-            found.extend(world.like(example).filter(|text| fits(text)).take(2 * PER_KIND).map(|text| json!(text)));
+            found.extend(
+                world
+                    .like(example)
+                    .filter(|text| fits(text))
+                    .take(2 * PER_KIND)
+                    .map(|text| json!(text)),
+            );
         }
         found.extend(examples.iter().cloned());
-        found.extend(world.each().filter(|text| fits(text)).map(|text| json!(text)));
+        found.extend(
+            world
+                .each()
+                .filter(|text| fits(text))
+                .map(|text| json!(text)),
+        );
         if let Some(text) = self.matching(schema) {
             found.push(json!(text));
         }
@@ -179,15 +234,26 @@ impl<'a> Generator<'a> {
 
     /// A text that matches the pattern of a schema.
     fn matching(&mut self, schema: &Value) -> Option<String> {
-        let pattern = schema["pattern"].as_str()?.trim_start_matches('^').trim_end_matches('$');
-        let tree = string_regex(pattern).ok()?.new_tree(&mut self.runner).ok()?;
+        let pattern = schema["pattern"]
+            .as_str()?
+            .trim_start_matches('^')
+            .trim_end_matches('$');
+        let tree = string_regex(pattern)
+            .ok()?
+            .new_tree(&mut self.runner)
+            .ok()?;
         Some(tree.current())
     }
 
     /// A value by a schema: valid, with values of the chain where they fit.
     pub fn value(&mut self, schema: &Value, depth: usize) -> Value {
-        let alternatives = ["anyOf", "oneOf"].into_iter().filter_map(|name| schema[name].as_array()).flatten();
-        let alternatives: Vec<&Value> = alternatives.filter(|alternative| alternative["type"] != "null").collect();
+        let alternatives = ["anyOf", "oneOf"]
+            .into_iter()
+            .filter_map(|name| schema[name].as_array())
+            .flatten();
+        let alternatives: Vec<&Value> = alternatives
+            .filter(|alternative| alternative["type"] != "null")
+            .collect();
         if !alternatives.is_empty() {
             let chosen = self.random.below(alternatives.len() as u64) as usize;
             return self.value(alternatives[chosen], depth);
@@ -196,8 +262,14 @@ impl<'a> Generator<'a> {
             Some("object") => self.object(schema, depth),
             Some("array") => {
                 let few = [1, 3, 40];
-                let count = if depth < DEPTH { self.random.pick(&few) } else { 0 };
-                (0..count).map(|_| self.value(&schema["items"], depth + 1)).collect()
+                let count = if depth < DEPTH {
+                    self.random.pick(&few)
+                } else {
+                    0
+                };
+                (0..count)
+                    .map(|_| self.value(&schema["items"], depth + 1))
+                    .collect()
             }
             Some("null") => Value::Null,
             _ => {
@@ -223,7 +295,9 @@ impl<'a> Generator<'a> {
         if schema["additionalProperties"].is_object() {
             for _ in 0..PER_KIND {
                 let name = self.anything(DEPTH);
-                let name = name.as_str().map_or_else(|| name.to_string(), str::to_owned);
+                let name = name
+                    .as_str()
+                    .map_or_else(|| name.to_string(), str::to_owned);
                 members.insert(name, self.value(&schema["additionalProperties"], depth + 1));
             }
         }
@@ -244,9 +318,12 @@ impl<'a> Generator<'a> {
                 json!(texts.get(chosen))
             }
             6 => json!("\u{0}\u{7f}é😀%00%ff\"\\'{}[]()".repeat(self.random.below(20) as usize)),
-            7 => (0..self.random.below(8)).map(|_| self.anything(depth + 1)).collect(),
+            7 => (0..self.random.below(8))
+                .map(|_| self.anything(depth + 1))
+                .collect(),
             _ => {
-                let members = (0..self.random.below(8)).map(|n| (format!("member{n}"), self.anything(depth + 1)));
+                let members = (0..self.random.below(8))
+                    .map(|n| (format!("member{n}"), self.anything(depth + 1)));
                 Value::Object(members.collect())
             }
         }
@@ -255,14 +332,18 @@ impl<'a> Generator<'a> {
     /// A document with some of its values replaced by others of the chain, or by anything.
     pub fn mutated(&mut self, document: &Value) -> Value {
         match document {
-            Value::Object(members) => {
-                members.iter().map(|(name, value)| (name.clone(), self.mutated(value))).collect::<Map<_, _>>().into()
-            }
+            Value::Object(members) => members
+                .iter()
+                .map(|(name, value)| (name.clone(), self.mutated(value)))
+                .collect::<Map<_, _>>()
+                .into(),
             Value::Array(items) => items.iter().map(|item| self.mutated(item)).collect(),
             Value::String(text) if self.random.chance(50) => {
                 let alike: Vec<&String> = self.world.like(text).collect();
                 let chosen = self.random.below(alike.len().max(1) as u64) as usize;
-                alike.get(chosen).map_or_else(|| document.clone(), |text| json!(text))
+                alike
+                    .get(chosen)
+                    .map_or_else(|| document.clone(), |text| json!(text))
             }
             other if self.random.chance(80) => other.clone(),
             _ => self.anything(DEPTH - 1),
@@ -272,12 +353,21 @@ impl<'a> Generator<'a> {
 
 /// Texts that parse as far as they nest: brackets of JSON, of GraphQL, of conditions and of ABI types.
 pub fn deep(levels: usize) -> [String; 4] {
-    let nested = |open: &str, close: &str| format!("{}{}", open.repeat(levels), close.repeat(levels));
-    [nested("[", "]"), nested(r#"{"a":"#, "").trim_end_matches(':').to_owned(), nested("{a", "}"), nested("(", ")")]
+    let nested =
+        |open: &str, close: &str| format!("{}{}", open.repeat(levels), close.repeat(levels));
+    [
+        nested("[", "]"),
+        nested(r#"{"a":"#, "").trim_end_matches(':').to_owned(),
+        nested("{a", "}"),
+        nested("(", ")"),
+    ]
 }
 
 /// JSON with so many members and items on one level.
 pub fn wide(count: usize) -> [String; 2] {
     let members: Vec<String> = (0..count).map(|n| format!("\"{n}\":{n}")).collect();
-    [format!("{{{}}}", members.join(",")), format!("[{}]", vec!["{}"; count].join(","))]
+    [
+        format!("{{{}}}", members.join(",")),
+        format!("[{}]", vec!["{}"; count].join(",")),
+    ]
 }

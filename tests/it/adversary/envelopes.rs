@@ -35,7 +35,10 @@ fn identifier(random: &mut Random) -> String {
         4 => format!("{}.5e-{}", random.next(), random.below(400)),
         5 => "1e99999".to_owned(),
         6 => "9".repeat(10_000),
-        7 => format!("\"{}\"", "i".repeat(random.pick(&[0, 100, 20_000, 200_000]))),
+        7 => format!(
+            "\"{}\"",
+            "i".repeat(random.pick(&[0, 100, 20_000, 200_000]))
+        ),
         8 => r#""\u0000\ud83d\ude00\"\\\/""#.to_owned(),
         9 => r#""\ud800""#.to_owned(),
         10 => [&"[".repeat(100)[..], &"]".repeat(100)].concat(),
@@ -68,7 +71,10 @@ pub fn enveloped(request: &[u8], others: &[Bytes], random: &mut Random) -> Optio
             vec![notification.clone(); fitting(notification.len())]
         }
         6 => {
-            let all: Vec<_> = others.iter().map(|other| String::from_utf8_lossy(other).into_owned()).collect();
+            let all: Vec<_> = others
+                .iter()
+                .map(|other| String::from_utf8_lossy(other).into_owned())
+                .collect();
             let count = fitting(all.iter().map(String::len).max().unwrap_or(1));
             all.into_iter().cycle().take(count).collect()
         }

@@ -62,7 +62,13 @@ pub fn key(n: u8) -> PrivateKeySigner {
 fn deployment(runtime: &[u8]) -> Vec<u8> {
     let size = u16::try_from(runtime.len()).unwrap().to_be_bytes();
     // PUSH2 size, DUP1, PUSH1 10, PUSH0, CODECOPY, PUSH0, RETURN.
-    [&[0x61, size[0], size[1], 0x80, 0x60, 10, 0x5f, 0x39, 0x5f, 0xf3], runtime].concat()
+    [
+        &[
+            0x61, size[0], size[1], 0x80, 0x60, 10, 0x5f, 0x39, 0x5f, 0xf3,
+        ],
+        runtime,
+    ]
+    .concat()
 }
 
 /// A contract that emits as many logs as the second word of its input says, of as many bytes as the first says.
@@ -76,7 +82,12 @@ fn token(characters: usize, text: &[u8]) -> Vec<u8> {
     let size = u32::try_from(characters).unwrap();
     let word = |size: u32| [&[0x62], &size.to_be_bytes()[1..]].concat();
     let transfer = keccak256("Transfer(address,address,uint256)");
-    let mut code = [&hex!("3660305760015f5230337f")[..], transfer.as_slice(), &hex!("60205fa3005b")].concat();
+    let mut code = [
+        &hex!("3660305760015f5230337f")[..],
+        transfer.as_slice(),
+        &hex!("60205fa3005b"),
+    ]
+    .concat();
     if !text.is_empty() {
         let copied = u16::try_from(text.len()).unwrap().to_be_bytes();
         // The text follows 8 bytes here and 18 below.
@@ -84,7 +95,16 @@ fn token(characters: usize, text: &[u8]) -> Vec<u8> {
         code.extend([&[0x61], &copied[..], &[0x60, at, 0x60, 0x40, 0x39]].concat());
     }
     // MSTORE(0, 32), MSTORE(32, size), RETURN(0, size + 64).
-    code.extend([&hex!("60205f52")[..], &word(size), &hex!("602052"), &word(size + 64), &hex!("5ff3")].concat());
+    code.extend(
+        [
+            &hex!("60205f52")[..],
+            &word(size),
+            &hex!("602052"),
+            &word(size + 64),
+            &hex!("5ff3"),
+        ]
+        .concat(),
+    );
     code.resize(code.len() + 1, 0);
     [code.as_slice(), text].concat()
 }
@@ -100,7 +120,9 @@ impl Account<'_> {
     async fn new(api: &Api, n: u8) -> Account<'_> {
         let key = key(n);
         for _ in 0..2 {
-            let paid = api.post("/api/faucet", &json!({"address": key.address()})).await;
+            let paid = api
+                .post("/api/faucet", &json!({"address": key.address()}))
+                .await;
             assert_eq!(paid["success"], true, "{paid}");
         }
         api.until_paid(key.address()).await;
@@ -123,7 +145,12 @@ impl Account<'_> {
     /// Sends a transaction, which must be accepted, and returns its hash.
     async fn send(&mut self, to: TxKind, input: Vec<u8>, gas_limit: u64) -> String {
         let raw = self.signed(to, input, gas_limit);
-        self.api.rpc("eth_sendRawTransaction", json!([raw])).await.as_str().unwrap().to_owned()
+        self.api
+            .rpc("eth_sendRawTransaction", json!([raw]))
+            .await
+            .as_str()
+            .unwrap()
+            .to_owned()
     }
 
     /// Sends a transaction with as many blobs as it may have. Returns its hash, and those of the blobs.
@@ -138,7 +165,9 @@ impl Account<'_> {
             max_fee_per_blob_gas: GAS_PRICE,
             ..TxEip4844::default()
         };
-        let sidecar = SidecarBuilder::<SimpleCoder>::from_slice(&[1; BLOBS * BLOB_BYTES]).build_7594().unwrap();
+        let sidecar = SidecarBuilder::<SimpleCoder>::from_slice(&[1; BLOBS * BLOB_BYTES])
+            .build_7594()
+            .unwrap();
         let (raw, hashes) = sign::raw_with_blobs(tx, sidecar, &self.key);
         let hash = self.api.rpc("eth_sendRawTransaction", json!([raw])).await;
         self.nonce += 1;
@@ -148,22 +177,37 @@ impl Account<'_> {
     /// Deploys a contract.
     async fn deploy(&mut self, runtime: &[u8]) -> (Address, String) {
         let address = self.key.address().create(self.nonce);
-        (address, self.send(TxKind::Create, deployment(runtime), GAS).await)
+        (
+            address,
+            self.send(TxKind::Create, deployment(runtime), GAS).await,
+        )
     }
 }
 
 /// An unsigned Cosmos transaction with everything as large as possible.
 fn body(messages: Vec<Any>, options: Vec<Any>) -> TxBody {
     let memo = "m".repeat(MEMO);
-    TxBody { messages, memo, non_critical_extension_options: options, ..TxBody::default() }
+    TxBody {
+        messages,
+        memo,
+        non_critical_extension_options: options,
+        ..TxBody::default()
+    }
 }
 
 /// Messages in messages, so many levels deep.
 fn nested(levels: usize) -> Any {
-    let innermost = Any { type_url: "/cosmos.tx.v1beta1.TxBody".to_owned(), value: Vec::new() };
+    let innermost = Any {
+        type_url: "/cosmos.tx.v1beta1.TxBody".to_owned(),
+        value: Vec::new(),
+    };
     (1..levels).fold(innermost, |inner, _| Any {
         type_url: "/cosmos.tx.v1beta1.TxBody".to_owned(),
-        value: TxBody { messages: vec![inner], ..TxBody::default() }.encode_to_vec(),
+        value: TxBody {
+            messages: vec![inner],
+            ..TxBody::default()
+        }
+        .encode_to_vec(),
     })
 }
 
@@ -173,31 +217,78 @@ const DIRECT: i32 = 1;
 const AMINO_JSON: i32 = 127;
 
 /// A Cosmos transaction; without an account number its signature is wrong.
-fn cosmos_tx(key: &PrivateKeySigner, sequence: u64, account_number: Option<u64>, body: &TxBody) -> Vec<u8> {
-    let point = key.credential().verifying_key().to_encoded_point(true).as_bytes().to_vec();
+fn cosmos_tx(
+    key: &PrivateKeySigner,
+    sequence: u64,
+    account_number: Option<u64>,
+    body: &TxBody,
+) -> Vec<u8> {
+    let point = key
+        .credential()
+        .verifying_key()
+        .to_encoded_point(true)
+        .as_bytes()
+        .to_vec();
     let public_key = Some(Any {
         type_url: "/hyperpaxeer.crypto.v1.ethsecp256k1.PubKey".to_owned(),
         value: PubKey { key: point }.encode_to_vec(),
     });
-    let mode = if account_number.is_some() { DIRECT } else { AMINO_JSON };
-    let mode_info = Some(ModeInfo { single: Some(SingleMode { mode }) });
-    let fee = Fee { amount: coins(u128::from(GAS) * GAS_PRICE), gas_limit: GAS, ..Fee::default() };
-    let auth = AuthInfo { signer_infos: vec![SignerInfo { public_key, mode_info, sequence }], fee: Some(fee) };
+    let mode = if account_number.is_some() {
+        DIRECT
+    } else {
+        AMINO_JSON
+    };
+    let mode_info = Some(ModeInfo {
+        single: Some(SingleMode { mode }),
+    });
+    let fee = Fee {
+        amount: coins(u128::from(GAS) * GAS_PRICE),
+        gas_limit: GAS,
+        ..Fee::default()
+    };
+    let auth = AuthInfo {
+        signer_infos: vec![SignerInfo {
+            public_key,
+            mode_info,
+            sequence,
+        }],
+        fee: Some(fee),
+    };
     let document = SignDoc {
         body_bytes: body.encode_to_vec(),
         auth_info_bytes: auth.encode_to_vec(),
         chain_id: CHAIN_ID.to_owned(),
         account_number: account_number.unwrap_or_default(),
     };
-    let signature = key.sign_hash_sync(&keccak256(document.encode_to_vec())).unwrap().as_bytes()[..64].to_vec();
-    let SignDoc { body_bytes, auth_info_bytes, .. } = document;
-    TxRaw { body_bytes, auth_info_bytes, signatures: vec![signature] }.encode_to_vec()
+    let signature = key
+        .sign_hash_sync(&keccak256(document.encode_to_vec()))
+        .unwrap()
+        .as_bytes()[..64]
+        .to_vec();
+    let SignDoc {
+        body_bytes,
+        auth_info_bytes,
+        ..
+    } = document;
+    TxRaw {
+        body_bytes,
+        auth_info_bytes,
+        signatures: vec![signature],
+    }
+    .encode_to_vec()
 }
 
 /// A Cosmos transaction of about 38 kB whose signature is none of any document that signers have.
 fn wrongly_signed(key: &PrivateKeySigner) -> Vec<u8> {
-    let outputs: Vec<_> = (0..490).map(|n| (Address::with_last_byte(n as u8), 1)).collect();
-    cosmos_tx(key, 0, None, &body(vec![multi_send(key.address(), &outputs)], Vec::new()))
+    let outputs: Vec<_> = (0..490)
+        .map(|n| (Address::with_last_byte(n as u8), 1))
+        .collect();
+    cosmos_tx(
+        key,
+        0,
+        None,
+        &body(vec![multi_send(key.address(), &outputs)], Vec::new()),
+    )
 }
 
 /// Fills the chain. The deepest nested message has no more than `levels`.
@@ -228,7 +319,10 @@ pub async fn fill(api: &Api, transactions: usize, levels: usize, random: &mut Ra
         (2, Vec::new(), 100_000),
         (3, Vec::new(), 100_000),
     ] {
-        remarkable.push(main.send(TxKind::Call(contracts[contract]), input, gas).await);
+        remarkable.push(
+            main.send(TxKind::Call(contracts[contract]), input, gas)
+                .await,
+        );
     }
     for n in 0..transactions {
         let mut data = vec![0; DATA];
@@ -262,7 +356,8 @@ pub async fn fill(api: &Api, transactions: usize, levels: usize, random: &mut Ra
         world.add(bech32(address));
     }
     let count = hashes.len();
-    let shown = [count - 7, count - 5, count - 6, count - 4, count - 3].map(|at| (&hashes[at], &receipts[at]));
+    let shown = [count - 7, count - 5, count - 6, count - 4, count - 3]
+        .map(|at| (&hashes[at], &receipts[at]));
     for (hash, receipt) in shown {
         world.add(hash);
         world.add(receipt["blockHash"].as_str().unwrap());
@@ -272,7 +367,14 @@ pub async fn fill(api: &Api, transactions: usize, levels: usize, random: &mut Ra
         world.add(world.height.to_string());
     }
     world.add(keccak256("Transfer(address,address,uint256)").to_string());
-    for number in ["10000", "1000", "0", "1", "99999999", "18446744073709551615"] {
+    for number in [
+        "10000",
+        "1000",
+        "0",
+        "1",
+        "99999999",
+        "18446744073709551615",
+    ] {
         world.add(number);
     }
     for quantity in ["0x2710", "0x0", "0x1", "0xffffffff"] {
@@ -284,7 +386,11 @@ pub async fn fill(api: &Api, transactions: usize, levels: usize, random: &mut Ra
     for hash in blobs {
         world.add(hash.to_string());
     }
-    for condition in ["tx.height>0", "block.height>0", "tx.height > 0 AND tx.height < 99999999"] {
+    for condition in [
+        "tx.height>0",
+        "block.height>0",
+        "tx.height > 0 AND tx.height < 99999999",
+    ] {
         world.add(condition);
     }
     world.add(format!("transfer.recipient='{}'", bech32(recipient)));
@@ -292,9 +398,15 @@ pub async fn fill(api: &Api, transactions: usize, levels: usize, random: &mut Ra
     world.add(Base64::encode_string(&wrong));
     world.add(hex::encode_prefixed(&wrong));
     // Known to the node already.
-    world.add(other.signed(TxKind::Call(recipient), vec![1; DATA], 21_000).to_string());
+    world.add(
+        other
+            .signed(TxKind::Call(recipient), vec![1; DATA], 21_000)
+            .to_string(),
+    );
     other.nonce -= 1;
-    for word in ["latest", "earliest", "pending", "desc", "and", "or", "ahpx", "WETH", "AAAAAAAA", ""] {
+    for word in [
+        "latest", "earliest", "pending", "desc", "and", "or", "ahpx", "WETH", "AAAAAAAA", "",
+    ] {
         world.add(word);
     }
     Filled {
@@ -307,27 +419,56 @@ pub async fn fill(api: &Api, transactions: usize, levels: usize, random: &mut Ra
 }
 
 /// Sends Cosmos transactions, and returns the hashes of those that the node accepted, and the depth of the last one.
-async fn fill_cosmos(api: &Api, transactions: usize, levels: usize) -> (Vec<String>, Option<usize>) {
+async fn fill_cosmos(
+    api: &Api,
+    transactions: usize,
+    levels: usize,
+) -> (Vec<String>, Option<usize>) {
     let account = Account::new(api, 3).await;
-    let path = format!("/cosmos/auth/v1beta1/accounts/{}", bech32(account.key.address()));
+    let path = format!(
+        "/cosmos/auth/v1beta1/accounts/{}",
+        bech32(account.key.address())
+    );
     let described = api.get(&path).await;
     let number = described["account"]["base_account"]["account_number"].as_str();
-    let number: u64 = number.unwrap_or_else(|| panic!("{described}")).parse().unwrap();
+    let number: u64 = number
+        .unwrap_or_else(|| panic!("{described}"))
+        .parse()
+        .unwrap();
     let from = account.key.address();
     let to = Address::repeat_byte(0xda);
-    let option = |bytes: usize| Any { type_url: "/cosmos.bank.v1beta1.MsgSend".to_owned(), value: vec![0; bytes] };
-    let many: Vec<_> = (0..500).map(|n| (Address::left_padding_from(&[1, n as u8, (n >> 8) as u8]), 1)).collect();
+    let option = |bytes: usize| Any {
+        type_url: "/cosmos.bank.v1beta1.MsgSend".to_owned(),
+        value: vec![0; bytes],
+    };
+    let many: Vec<_> = (0..500)
+        .map(|n| (Address::left_padding_from(&[1, n as u8, (n >> 8) as u8]), 1))
+        .collect();
     let mut bodies = vec![
-        TxBody { messages: vec![send(from, to, 1)], ..TxBody::default() },
+        TxBody {
+            messages: vec![send(from, to, 1)],
+            ..TxBody::default()
+        },
         body(vec![send(from, to, 1); 100], Vec::new()),
         body(vec![multi_send(from, &many)], vec![option(OPTIONS / 2)]),
-        body(vec![send(from, to, 1)], vec![Any { type_url: "/t".to_owned(), value: Vec::new() }; OPTIONS / 12]),
+        body(
+            vec![send(from, to, 1)],
+            vec![
+                Any {
+                    type_url: "/t".to_owned(),
+                    value: Vec::new()
+                };
+                OPTIONS / 12
+            ],
+        ),
     ];
     bodies.extend((0..transactions).map(|_| body(vec![send(from, to, 1)], vec![option(OPTIONS)])));
     let mut hashes = Vec::new();
     let mut sequence = 0;
     for body in &bodies {
-        if let Some(hash) = broadcast(api, &cosmos_tx(&account.key, sequence, Some(number), body)).await {
+        if let Some(hash) =
+            broadcast(api, &cosmos_tx(&account.key, sequence, Some(number), body)).await
+        {
             hashes.push(hash);
             sequence += 1;
         }
@@ -336,7 +477,9 @@ async fn fill_cosmos(api: &Api, transactions: usize, levels: usize) -> (Vec<Stri
     // The deepest one that is admitted.
     for depth in LEVELS.into_iter().filter(|depth| *depth <= levels) {
         let body = body(vec![send(from, to, 1)], vec![nested(depth)]);
-        if let Some(hash) = broadcast(api, &cosmos_tx(&account.key, sequence, Some(number), &body)).await {
+        if let Some(hash) =
+            broadcast(api, &cosmos_tx(&account.key, sequence, Some(number), &body)).await
+        {
             println!("the chain admits messages nested {depth} levels deep");
             hashes.push(hash);
             return (hashes, Some(depth));
@@ -350,7 +493,11 @@ async fn broadcast(api: &Api, raw: &[u8]) -> Option<String> {
     let body = json!({"tx_bytes": Base64::encode_string(raw), "mode": "BROADCAST_MODE_SYNC"});
     let answer = api.post("/cosmos/tx/v1beta1/txs", &body).await;
     if answer["tx_response"]["code"] != 0 {
-        println!("a Cosmos transaction of {} bytes is refused: {}", raw.len(), answer["tx_response"]["raw_log"]);
+        println!(
+            "a Cosmos transaction of {} bytes is refused: {}",
+            raw.len(),
+            answer["tx_response"]["raw_log"]
+        );
         return None;
     }
     answer["tx_response"]["txhash"].as_str().map(str::to_owned)
@@ -368,7 +515,10 @@ async fn included(api: &Api, hashes: &[String]) -> Vec<Value> {
                 receipts.push(json!({"blockHash": receipt["blockHash"], "blockNumber": receipt["blockNumber"]}));
                 break;
             }
-            assert!(began.elapsed() < INCLUSION_TIMEOUT, "{hash} is included in time");
+            assert!(
+                began.elapsed() < INCLUSION_TIMEOUT,
+                "{hash} is included in time"
+            );
             tokio::time::sleep(Duration::from_millis(100)).await;
         }
     }

@@ -25,14 +25,24 @@ const INITIAL_WINDOW_SIZE: u16 = 4;
 
 /// A frame.
 pub fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
-    let length = u32::try_from(payload.len()).expect("a short payload").to_be_bytes();
+    let length = u32::try_from(payload.len())
+        .expect("a short payload")
+        .to_be_bytes();
     [&length[1..], &[kind, flags], &stream.to_be_bytes(), payload].concat()
 }
 
 /// The beginning of a connection whose streams may send so many bytes before the client reads them.
 pub fn preface(window: u32) -> Vec<u8> {
-    let settings = [&INITIAL_WINDOW_SIZE.to_be_bytes()[..], &window.to_be_bytes()].concat();
-    [b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", &frame(SETTINGS, 0, 0, &settings)[..]].concat()
+    let settings = [
+        &INITIAL_WINDOW_SIZE.to_be_bytes()[..],
+        &window.to_be_bytes(),
+    ]
+    .concat();
+    [
+        b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
+        &frame(SETTINGS, 0, 0, &settings)[..],
+    ]
+    .concat()
 }
 
 /// An integer with a prefix of seven bits (RFC 7541 section 5.1).
@@ -53,7 +63,14 @@ fn integer(number: usize) -> Vec<u8> {
 
 /// A header field that is not indexed (RFC 7541 section 6.2.2).
 pub fn field(name: &str, value: &str) -> Vec<u8> {
-    [&[0][..], &integer(name.len()), name.as_bytes(), &integer(value.len()), value.as_bytes()].concat()
+    [
+        &[0][..],
+        &integer(name.len()),
+        name.as_bytes(),
+        &integer(value.len()),
+        value.as_bytes(),
+    ]
+    .concat()
 }
 
 /// A header field that later ones refer to with [`LATEST`].
@@ -72,7 +89,12 @@ pub fn fields(request: &Request) -> Vec<u8> {
         field(":path", &request.target),
         field(":authority", "localhost"),
     ];
-    fields.extend(request.media.iter().map(|media| field("content-type", media)));
+    fields.extend(
+        request
+            .media
+            .iter()
+            .map(|media| field("content-type", media)),
+    );
     if request.protocol == Protocol::Grpc {
         fields.push(field("te", "trailers"));
     }

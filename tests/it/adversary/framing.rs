@@ -96,19 +96,27 @@ impl Script {
 pub async fn send(subject: &Subject, request: &Request, framing: Framing, from: IpAddr, seed: u64) {
     let Script { pieces, reading } = script(request, framing, &mut Random::new(seed));
     let buffer = (reading == Reading::Nothing).then_some(NARROW);
-    let Ok(stream) = connect(subject.address(&request.listener), from, buffer).await else { return };
+    let Ok(stream) = connect(subject.address(&request.listener), from, buffer).await else {
+        return;
+    };
     let (mut reader, mut writer) = stream.into_split();
     if reading == Reading::InTurn {
         let mut answer = vec![0; 64 << 10];
         for piece in &pieces {
-            if writer.write_all(piece).await.is_err() || reader.read(&mut answer).await.is_ok_and(|read| read == 0) {
+            if writer.write_all(piece).await.is_err()
+                || reader.read(&mut answer).await.is_ok_and(|read| read == 0)
+            {
                 return;
             }
         }
     }
 
     let writing = async {
-        let left = if reading == Reading::InTurn { &[][..] } else { &pieces };
+        let left = if reading == Reading::InTurn {
+            &[][..]
+        } else {
+            &pieces
+        };
         for piece in left {
             if writer.write_all(piece).await.is_err() {
                 return;
@@ -138,7 +146,9 @@ fn script(request: &Request, framing: Framing, random: &mut Random) -> Script {
         Framing::Chunks => Script::new(Reading::Everything, chunks(request, random)),
         Framing::Expecting => {
             let length = random.pick(&[1, 230_000, 1 << 20, 5_000_000]);
-            let head = request.head(&format!("expect: 100-continue\r\ncontent-length: {length}\r\n"));
+            let head = request.head(&format!(
+                "expect: 100-continue\r\ncontent-length: {length}\r\n"
+            ));
             Script::new(Reading::Everything, vec![head.into_bytes()])
         }
         Framing::Short => {
@@ -151,7 +161,10 @@ fn script(request: &Request, framing: Framing, random: &mut Random) -> Script {
             let value = "v".repeat(random.pick(&[1, 700, 60_000]));
             let count = (SENT_BYTES / 16 / value.len()).clamp(1, random.pick(&[90, 2_000]));
             let head = request.head(&format!("x-field: {value}\r\n").repeat(count));
-            Script::new(Reading::Everything, vec![head.trim_end().as_bytes().to_vec()])
+            Script::new(
+                Reading::Everything,
+                vec![head.trim_end().as_bytes().to_vec()],
+            )
         }
         Framing::Streams => Script::new(Reading::Everything, streams(request, 0)),
         Framing::LongHeads => Script::new(Reading::Everything, streams(request, HEAD_BYTES)),
@@ -166,7 +179,11 @@ fn script(request: &Request, framing: Framing, random: &mut Random) -> Script {
             Script::new(Reading::Everything, vec![begun, body])
         }
         Framing::ControlFlood => {
-            let begun = [frames::preface(0), frames::request(1, request, &frames::fields(request))].concat();
+            let begun = [
+                frames::preface(0),
+                frames::request(1, request, &frames::fields(request)),
+            ]
+            .concat();
             let one = match random.below(5) {
                 0 => frame(frames::SETTINGS, 0, 0, &[]),
                 1 => frame(frames::PING, 0, 0, &[0; 8]),
@@ -183,13 +200,23 @@ fn script(request: &Request, framing: Framing, random: &mut Random) -> Script {
 fn chunks(request: &Request, random: &mut Random) -> Vec<Vec<u8>> {
     let body = request.sent_body();
     let longest = body.len().div_ceil(PIECES);
-    let extension = if random.chance(20) { ";extension=value" } else { "" };
+    let extension = if random.chance(20) {
+        ";extension=value"
+    } else {
+        ""
+    };
     let mut pieces = vec![request.head("transfer-encoding: chunked\r\n").into_bytes()];
     // A packet has some of them.
     for together in body.chunks(16 * longest.max(1)) {
         let chunks = together.chunks(longest.max(1));
-        let chunks =
-            chunks.map(|chunk| [format!("{:x}{extension}\r\n", chunk.len()).as_bytes(), chunk, b"\r\n"].concat());
+        let chunks = chunks.map(|chunk| {
+            [
+                format!("{:x}{extension}\r\n", chunk.len()).as_bytes(),
+                chunk,
+                b"\r\n",
+            ]
+            .concat()
+        });
         pieces.push(chunks.collect::<Vec<_>>().concat());
     }
     let end = random.pick(&["", "0\r\n", "0\r\n\r\n", "0\r\ntrailer: value\r\n\r\n"]);
@@ -223,14 +250,23 @@ fn resets(request: &Request, random: &mut Random) -> Vec<Vec<u8>> {
     /// More than the window of a stream may become.
     const LARGEST_INCREMENT: u32 = i32::MAX as u32;
     let fields = frames::fields(request);
-    let (kind, payload) = random.pick(&[(frames::RST_STREAM, CANCEL), (frames::WINDOW_UPDATE, LARGEST_INCREMENT)]);
+    let (kind, payload) = random.pick(&[
+        (frames::RST_STREAM, CANCEL),
+        (frames::WINDOW_UPDATE, LARGEST_INCREMENT),
+    ]);
     let mut pieces = vec![frames::preface(1)];
     let mut stream = 1;
     while pieces.iter().map(Vec::len).sum::<usize>() < SENT_BYTES && pieces.len() < 64 {
         let together: Vec<u32> = (0..RESET_TOGETHER).map(|n| stream + 2 * n).collect();
         stream += 2 * RESET_TOGETHER;
-        let opened: Vec<_> = together.iter().map(|stream| frames::request(*stream, request, &fields)).collect();
-        let closed: Vec<_> = together.iter().map(|stream| frame(kind, 0, *stream, &payload.to_be_bytes())).collect();
+        let opened: Vec<_> = together
+            .iter()
+            .map(|stream| frames::request(*stream, request, &fields))
+            .collect();
+        let closed: Vec<_> = together
+            .iter()
+            .map(|stream| frame(kind, 0, *stream, &payload.to_be_bytes()))
+            .collect();
         // A ping has an answer.
         pieces.push([opened.concat(), frame(frames::PING, 0, 0, &[0; 8])].concat());
         pieces.push([closed.concat(), frame(frames::PING, 0, 0, &[1; 8])].concat());
@@ -245,7 +281,11 @@ fn header_flood(request: &Request, random: &mut Random) -> Vec<Vec<u8>> {
     if random.chance(50) {
         // A field of 4 kB, and a byte for each repetition.
         for stream in (1..100).step_by(2) {
-            let large = if stream == 1 { frames::indexed_field("x", &"v".repeat(4_000)) } else { Vec::new() };
+            let large = if stream == 1 {
+                frames::indexed_field("x", &"v".repeat(4_000))
+            } else {
+                Vec::new()
+            };
             let mut repeated = [fields.clone(), large].concat();
             repeated.resize(frames::FRAME_BYTES, frames::LATEST);
             pieces.push(frames::head(stream, &repeated, true));

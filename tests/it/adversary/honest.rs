@@ -91,7 +91,11 @@ impl Honest {
         };
         for (interface, number) in INTERFACES.into_iter().zip(FIRST_ADDRESS..) {
             let api = Api::new(subject, client_address(number));
-            let (samples, phase, is_over) = (honest.samples.clone(), honest.phase.clone(), honest.is_over.clone());
+            let (samples, phase, is_over) = (
+                honest.samples.clone(),
+                honest.phase.clone(),
+                honest.is_over.clone(),
+            );
             let mut client = HonestClient {
                 calls: Client::new(api.from),
                 api,
@@ -106,7 +110,12 @@ impl Honest {
                     let failure = client.ask(interface).await.err();
                     // A node that has ended answers nobody, which is a failure of its own.
                     if failure.is_none() || client.api.subject.is_alive() {
-                        samples.lock().push(Sample { interface, phase, took: began.elapsed(), failure });
+                        samples.lock().push(Sample {
+                            interface,
+                            phase,
+                            took: began.elapsed(),
+                            failure,
+                        });
                     }
                     tokio::time::sleep(PAUSE).await;
                 }
@@ -124,7 +133,10 @@ impl Honest {
     pub async fn end(mut self) -> (Vec<String>, Vec<String>) {
         self.is_over.store(true, Ordering::Relaxed);
         while self.tasks.join_next().await.is_some() {}
-        (failures(&self.samples.lock(), self.profile), self.acknowledged.lock().clone())
+        (
+            failures(&self.samples.lock(), self.profile),
+            self.acknowledged.lock().clone(),
+        )
     }
 }
 
@@ -140,25 +152,37 @@ const ALL: &str = "all attacks";
 fn failures(samples: &[Sample], profile: Profile) -> Vec<String> {
     let mut failures = Vec::new();
     for interface in INTERFACES {
-        let samples: Vec<_> = samples.iter().filter(|sample| sample.interface == interface).collect();
+        let samples: Vec<_> = samples
+            .iter()
+            .filter(|sample| sample.interface == interface)
+            .collect();
         let parts = parts(&samples);
-        let before = parts.get(BEFORE).map_or(Duration::ZERO, |samples| percentile(samples, 50));
+        let before = parts
+            .get(BEFORE)
+            .map_or(Duration::ZERO, |samples| percentile(samples, 50));
         // A second, and more only where the machine takes much of it when nobody attacks. Without optimisation everything
         // takes several times as long, and the attacker shares the processors.
         let second = Duration::from_secs(if cfg!(debug_assertions) { 3 } else { 1 });
         let limit = second.max(20 * before);
         for (phase, samples) in &parts {
             let (median, high) = (percentile(samples, 50), percentile(samples, 95));
-            let refused: Vec<_> = samples.iter().filter_map(|sample| sample.failure.as_deref()).collect();
+            let refused: Vec<_> = samples
+                .iter()
+                .filter_map(|sample| sample.failure.as_deref())
+                .collect();
             let count = samples.len();
             if 2 * high > limit || [BEFORE, ALL].contains(phase) {
                 let refused = refused.len();
-                println!("{interface}, {phase}: {count} requests, median {median:?}, p95 {high:?}, {refused} failed");
+                println!(
+                    "{interface}, {phase}: {count} requests, median {median:?}, p95 {high:?}, {refused} failed"
+                );
             }
             // Clients of a development node may stop its blocks, and remove what was sent.
             let is_promised = profile == Profile::Production || interface != "transactions";
             if high > limit && *phase != BEFORE && is_promised {
-                failures.push(format!("honest {interface}, {phase}: p95 {high:?}, limit {limit:?} ({count} requests)"));
+                failures.push(format!(
+                    "honest {interface}, {phase}: p95 {high:?}, limit {limit:?} ({count} requests)"
+                ));
             }
             if 100 * refused.len() > REFUSED_PERCENT * count && profile == Profile::Production {
                 let (refused, first) = (refused.len(), refused[0]);
@@ -181,7 +205,11 @@ fn parts<'a>(samples: &[&'a Sample]) -> BTreeMap<&'a str, Vec<&'a Sample>> {
         if phase != BEFORE {
             joined.entry(ALL).or_default().extend(&samples);
         }
-        let phase = if samples.len() < FEW && phase != BEFORE { SHORT } else { phase };
+        let phase = if samples.len() < FEW && phase != BEFORE {
+            SHORT
+        } else {
+            phase
+        };
         joined.entry(phase).or_default().extend(samples);
     }
     joined
@@ -206,16 +234,27 @@ struct HonestClient {
 
 impl HonestClient {
     async fn ask(&mut self, interface: &str) -> Result<(), String> {
-        let Facts { account, cosmos_hash } = self.facts.clone();
+        let Facts {
+            account,
+            cosmos_hash,
+        } = self.facts.clone();
         match interface {
             "JSON-RPC" => {
-                self.api.try_rpc("eth_getBalance", json!([account, "latest"])).await?;
+                self.api
+                    .try_rpc("eth_getBalance", json!([account, "latest"]))
+                    .await?;
                 let call = json!({"to": account, "data": "0x70a08231"});
-                self.api.try_rpc("eth_call", json!([call, "latest"])).await.map(drop)
+                self.api
+                    .try_rpc("eth_call", json!([call, "latest"]))
+                    .await
+                    .map(drop)
             }
             "exchange" => {
                 self.api.try_json("/api/prices", None).await?;
-                self.api.try_json(&format!("/api/user/{account:#x}/positions"), None).await.map(drop)
+                self.api
+                    .try_json(&format!("/api/user/{account:#x}/positions"), None)
+                    .await
+                    .map(drop)
             }
             "explorer" => {
                 let path = format!("/api/v2/addresses/{account:#x}/transactions");
@@ -226,17 +265,33 @@ impl HonestClient {
                 self.api.try_json(&path, None).await.map(drop)
             }
             "Cosmos search by hash" => {
-                self.api.try_json(&format!("/cosmos/tx/v1beta1/txs/{cosmos_hash}"), None).await?;
+                self.api
+                    .try_json(&format!("/cosmos/tx/v1beta1/txs/{cosmos_hash}"), None)
+                    .await?;
                 let query = json!({"query": format!("tx.hash='{cosmos_hash}'"), "per_page": "1"});
-                let body = json!({"jsonrpc": "2.0", "id": 1, "method": "tx_search", "params": query});
+                let body =
+                    json!({"jsonrpc": "2.0", "id": 1, "method": "tx_search", "params": query});
                 let answer = self.api.try_json("/", Some(&body)).await?;
-                if answer["result"]["total_count"] == "1" { Ok(()) } else { Err(answer.to_string()) }
+                if answer["result"]["total_count"] == "1" {
+                    Ok(())
+                } else {
+                    Err(answer.to_string())
+                }
             }
             "gRPC" => self.call(account).await,
             "GraphQL" => {
-                let query = format!("{{ block {{ number account(address: \"{account:#x}\") {{ balance }} }} }}");
-                let answer = self.api.try_json("/graphql", Some(&json!({ "query": query }))).await?;
-                if answer["errors"].is_null() { Ok(()) } else { Err(answer.to_string()) }
+                let query = format!(
+                    "{{ block {{ number account(address: \"{account:#x}\") {{ balance }} }} }}"
+                );
+                let answer = self
+                    .api
+                    .try_json("/graphql", Some(&json!({ "query": query })))
+                    .await?;
+                if answer["errors"].is_null() {
+                    Ok(())
+                } else {
+                    Err(answer.to_string())
+                }
             }
             "page" => self.api.try_text("/", None).await.map(drop),
             "WebSocket" => {
@@ -272,10 +327,19 @@ impl HonestClient {
             method: "POST".to_owned(),
             target: "/cosmos.bank.v1beta1.Query/Balance".to_owned(),
             media: Some("application/grpc+proto".to_owned()),
-            body: BalanceRequest { address: bech32(account), denom: "ahpx".to_owned() }.encode_to_vec().into(),
+            body: BalanceRequest {
+                address: bech32(account),
+                denom: "ahpx".to_owned(),
+            }
+            .encode_to_vec()
+            .into(),
         };
         let outcome = self.calls.ask(&self.api.subject, &request).await?;
-        if outcome.is_success() { Ok(()) } else { Err(format!("gRPC status {:?}", outcome.grpc_status)) }
+        if outcome.is_success() {
+            Ok(())
+        } else {
+            Err(format!("gRPC status {:?}", outcome.grpc_status))
+        }
     }
 
     /// Asks on a WebSocket that has subscribed to blocks.
@@ -288,18 +352,35 @@ impl HonestClient {
                 let opened = client_async(format!("ws://{address}/rpc"), stream).await;
                 let (mut socket, _) = opened.map_err(|error| error.to_string())?;
                 let subscribe = json!({"jsonrpc": "2.0", "id": 1, "method": "eth_subscribe", "params": ["newHeads"]});
-                socket.send(Message::text(subscribe.to_string())).await.map_err(|error| error.to_string())?;
+                socket
+                    .send(Message::text(subscribe.to_string()))
+                    .await
+                    .map_err(|error| error.to_string())?;
                 self.socket.insert(socket)
             }
         };
         let request = json!({"jsonrpc": "2.0", "id": 2, "method": "eth_blockNumber", "params": []});
-        socket.send(Message::text(request.to_string())).await.map_err(|error| error.to_string())?;
+        socket
+            .send(Message::text(request.to_string()))
+            .await
+            .map_err(|error| error.to_string())?;
         loop {
-            let message = socket.next().await.ok_or("the WebSocket ends")?.map_err(|error| error.to_string())?;
-            let Message::Text(text) = message else { continue };
-            let message: Value = serde_json::from_str(&text).map_err(|error| format!("{error}: {text}"))?;
+            let message = socket
+                .next()
+                .await
+                .ok_or("the WebSocket ends")?
+                .map_err(|error| error.to_string())?;
+            let Message::Text(text) = message else {
+                continue;
+            };
+            let message: Value =
+                serde_json::from_str(&text).map_err(|error| format!("{error}: {text}"))?;
             if message["id"] == 2 {
-                return if message["result"].is_string() { Ok(()) } else { Err(message.to_string()) };
+                return if message["result"].is_string() {
+                    Ok(())
+                } else {
+                    Err(message.to_string())
+                };
             }
         }
     }
@@ -310,9 +391,18 @@ impl HonestClient {
         let nonce = match self.nonce {
             Some(nonce) => nonce,
             None => {
-                let pending = self.api.try_rpc("eth_getTransactionCount", json!([key.address(), "pending"])).await?;
-                u64::from_str_radix(pending.as_str().unwrap_or_default().trim_start_matches("0x"), 16)
-                    .map_err(|error| error.to_string())?
+                let pending = self
+                    .api
+                    .try_rpc("eth_getTransactionCount", json!([key.address(), "pending"]))
+                    .await?;
+                u64::from_str_radix(
+                    pending
+                        .as_str()
+                        .unwrap_or_default()
+                        .trim_start_matches("0x"),
+                    16,
+                )
+                .map_err(|error| error.to_string())?
             }
         };
         let tx = alloy::consensus::TxEip1559 {
@@ -320,8 +410,13 @@ impl HonestClient {
             value: U256::from(1),
             ..sign::transfer(nonce)
         };
-        let hash = self.api.try_rpc("eth_sendRawTransaction", json!([sign::raw_of(tx, &key)])).await?;
-        self.acknowledged.lock().push(hash.as_str().unwrap_or_default().to_owned());
+        let hash = self
+            .api
+            .try_rpc("eth_sendRawTransaction", json!([sign::raw_of(tx, &key)]))
+            .await?;
+        self.acknowledged
+            .lock()
+            .push(hash.as_str().unwrap_or_default().to_owned());
         self.nonce = Some(nonce + 1);
         Ok(())
     }

@@ -15,50 +15,72 @@ const LEVELS: usize = 2;
 /// An operation for each field of `Query`, which selects everything below it for a few levels.
 pub fn operations(response: &Value) -> Vec<Operation> {
     let schema = &response["data"]["__schema"];
-    let types = schema["types"].as_array().unwrap_or_else(|| panic!("no introspection: {response}"));
+    let types = schema["types"]
+        .as_array()
+        .unwrap_or_else(|| panic!("no introspection: {response}"));
     let query = find(types, schema["queryType"]["name"].as_str().expect("a name"));
-    let fields = query["fields"].as_array().expect("fields").iter().map(|field| {
-        let arguments = field["args"].as_array().into_iter().flatten().map(|argument| {
-            let kind = named(&argument["type"]);
-            // A value of a scalar is JSON as well. Objects are written without quotes around their members' names.
-            let schema = match kind["name"].as_str() {
-                Some("Int") => json!({"type": "integer", "maximum": i32::MAX}),
-                Some("Boolean") => json!({"type": "boolean"}),
-                _ => json!({}),
-            };
-            Parameter {
-                name: argument["name"].as_str().expect("a name").to_owned(),
-                place: Place::Field,
-                required: argument["type"]["kind"] == "NON_NULL",
-                schema,
-                examples: Vec::new(),
+    let fields = query["fields"]
+        .as_array()
+        .expect("fields")
+        .iter()
+        .map(|field| {
+            let arguments = field["args"]
+                .as_array()
+                .into_iter()
+                .flatten()
+                .map(|argument| {
+                    let kind = named(&argument["type"]);
+                    // A value of a scalar is JSON as well. Objects are written without quotes around their members' names.
+                    let schema = match kind["name"].as_str() {
+                        Some("Int") => json!({"type": "integer", "maximum": i32::MAX}),
+                        Some("Boolean") => json!({"type": "boolean"}),
+                        _ => json!({}),
+                    };
+                    Parameter {
+                        name: argument["name"].as_str().expect("a name").to_owned(),
+                        place: Place::Field,
+                        required: argument["type"]["kind"] == "NON_NULL",
+                        schema,
+                        examples: Vec::new(),
+                    }
+                });
+            let name = field["name"].as_str().expect("a name").to_owned();
+            Operation {
+                name: format!("GraphQL {name}"),
+                listeners: vec!["rest".to_owned()],
+                parameters: arguments.collect(),
+                changes_state: false,
+                call: Call::Graph {
+                    field: name,
+                    selections: selections(types, &field["type"], LEVELS),
+                },
             }
         });
-        let name = field["name"].as_str().expect("a name").to_owned();
-        Operation {
-            name: format!("GraphQL {name}"),
-            listeners: vec!["rest".to_owned()],
-            parameters: arguments.collect(),
-            changes_state: false,
-            call: Call::Graph { field: name, selections: selections(types, &field["type"], LEVELS) },
-        }
-    });
     fields.collect()
 }
 
 fn find<'a>(types: &'a [Value], name: &str) -> &'a Value {
-    types.iter().find(|described| described["name"] == name).unwrap_or_else(|| panic!("no type {name}"))
+    types
+        .iter()
+        .find(|described| described["name"] == name)
+        .unwrap_or_else(|| panic!("no type {name}"))
 }
 
 /// The type inside of lists and of what must not be null.
 fn named(kind: &Value) -> &Value {
-    if kind["ofType"].is_object() { named(&kind["ofType"]) } else { kind }
+    if kind["ofType"].is_object() {
+        named(&kind["ofType"])
+    } else {
+        kind
+    }
 }
 
 /// All fields of a type that need no arguments; empty for a scalar.
 fn selections(types: &[Value], kind: &Value, levels: usize) -> String {
     let described = find(types, named(kind)["name"].as_str().expect("a name"));
-    let Some(fields) = described["fields"].as_array() else { return String::new() };
+    let Some(fields) = described["fields"].as_array() else {
+        return String::new();
+    };
     let selected = fields.iter().filter_map(|field| {
         let mut arguments = field["args"].as_array().into_iter().flatten();
         if arguments.any(|argument| argument["type"]["kind"] == "NON_NULL") {
@@ -69,7 +91,10 @@ fn selections(types: &[Value], kind: &Value, levels: usize) -> String {
         match (is_object, levels) {
             (false, _) => Some(name.to_owned()),
             (true, 0) => None,
-            (true, _) => Some(format!("{name} {}", selections(types, &field["type"], levels - 1))),
+            (true, _) => Some(format!(
+                "{name} {}",
+                selections(types, &field["type"], levels - 1)
+            )),
         }
     });
     format!("{{ {} }}", selected.collect::<Vec<_>>().join(" "))

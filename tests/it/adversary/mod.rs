@@ -58,7 +58,9 @@ const CALIBRATION: Duration = Duration::from_secs(2);
 fn form() -> Form {
     match std::env::var("TETRAD_ADVERSARY") {
         Ok(text) => {
-            let seconds: u64 = text.parse().expect("TETRAD_ADVERSARY is a number of seconds");
+            let seconds: u64 = text
+                .parse()
+                .expect("TETRAD_ADVERSARY is a number of seconds");
             let rounds = (seconds / ROUND).max(LEAST_ROUNDS);
             Form {
                 seconds: seconds / rounds,
@@ -95,13 +97,21 @@ async fn filled(
         let subject = Arc::new(Subject::start(profile).await);
         let api = Api::new(&subject, client_address(2));
         let filled = fill(&api, form.transactions, levels, random).await;
-        match shown_in_time(&api, filled.cosmos_hashes.last().expect("a Cosmos transaction")).await {
+        match shown_in_time(
+            &api,
+            filled.cosmos_hashes.last().expect("a Cosmos transaction"),
+        )
+        .await
+        {
             Ok(()) => return (subject, filled),
             Err(error) => {
                 let admitted = filled.levels.expect("nested messages were admitted");
-                println!("FAILED: messages nested {admitted} levels deep are admitted; the look-up: {error:.200}");
-                failures
-                    .insert(format!("messages nested {admitted} levels deep are admitted; the look-up: {error:.200}"));
+                println!(
+                    "FAILED: messages nested {admitted} levels deep are admitted; the look-up: {error:.200}"
+                );
+                failures.insert(format!(
+                    "messages nested {admitted} levels deep are admitted; the look-up: {error:.200}"
+                ));
                 levels = admitted / 4;
             }
         }
@@ -112,9 +122,14 @@ async fn filled(
 async fn shown_in_time(api: &Api, hash: &str) -> Result<(), String> {
     let began = Instant::now();
     loop {
-        match api.try_json(&format!("/cosmos/tx/v1beta1/txs/{hash}"), None).await {
+        match api
+            .try_json(&format!("/cosmos/tx/v1beta1/txs/{hash}"), None)
+            .await
+        {
             Ok(_) => return Ok(()),
-            Err(error) if began.elapsed() > fill::INCLUSION_TIMEOUT || !api.subject.is_alive() => return Err(error),
+            Err(error) if began.elapsed() > fill::INCLUSION_TIMEOUT || !api.subject.is_alive() => {
+                return Err(error);
+            }
             Err(_) => tokio::time::sleep(Duration::from_millis(100)).await,
         }
     }
@@ -130,28 +145,48 @@ async fn every_operation_that_a_node_describes_withstands_an_adversary() {
     for round in 0..form.rounds {
         let mut random = Random::new(seed.wrapping_add(round));
         // Every other round of the long form.
-        let profile = if round % 2 == 0 { Profile::Production } else { Profile::Development };
+        let profile = if round % 2 == 0 {
+            Profile::Production
+        } else {
+            Profile::Development
+        };
         println!("round {round}: {profile:?}");
         failures.extend(attack(profile, form, &mut random).await);
     }
     let listed: Vec<_> = failures.iter().map(String::as_str).collect();
-    assert!(listed.is_empty(), "TETRAD_SEED={seed}: {} failures:\n{}", listed.len(), listed.join("\n"));
+    assert!(
+        listed.is_empty(),
+        "TETRAD_SEED={seed}: {} failures:\n{}",
+        listed.len(),
+        listed.join("\n")
+    );
 }
 
 /// A round: what failed.
 async fn attack(profile: Profile, form: Form, random: &mut Random) -> BTreeSet<String> {
     let mut failures = BTreeSet::new();
     // In development there are two attacks, the second one with the operations that change the chain.
-    let attacks = if profile == Profile::Development { 2 } else { 1 };
-    let form = Form { seconds: form.seconds / attacks, ..form };
+    let attacks = if profile == Profile::Development {
+        2
+    } else {
+        1
+    };
+    let form = Form {
+        seconds: form.seconds / attacks,
+        ..form
+    };
     let (subject, filled) = filled(profile, &form, random, &mut failures).await;
     let api = Api::new(&subject, client_address(2));
     let account = Address::repeat_byte(0x51);
     for address in [account, key(SENDER).address()] {
-        api.post("/api/faucet", &json!({ "address": address })).await;
+        api.post("/api/faucet", &json!({ "address": address }))
+            .await;
         api.until_paid(address).await;
     }
-    let facts = Facts { account, cosmos_hash: filled.cosmos_hashes[0].clone() };
+    let facts = Facts {
+        account,
+        cosmos_hash: filled.cosmos_hashes[0].clone(),
+    };
     let mut operations = describe::operations(&subject).await;
     println!("{} operations", operations.len());
     shuffle(&mut operations, random);
@@ -161,8 +196,9 @@ async fn attack(profile: Profile, form: Form, random: &mut Random) -> BTreeSet<S
     let campaign = Campaign::new(subject, filled, honest, form);
     println!("{:?} MB with the chain loaded", campaign.base);
 
-    let (changing, reading) =
-        operations.into_iter().partition(|operation| profile == Profile::Development && operation.changes_state);
+    let (changing, reading) = operations
+        .into_iter()
+        .partition(|operation| profile == Profile::Development && operation.changes_state);
     attack_operations(&campaign, reading, random).await;
     if profile == Profile::Development {
         // Afterwards the chain is not what it was.
@@ -174,7 +210,12 @@ async fn attack(profile: Profile, form: Form, random: &mut Random) -> BTreeSet<S
     failures.extend(found);
     let (unhappy, acknowledged) = honest.end().await;
     failures.extend(unhappy);
-    failures.extend(subject.accidents().into_iter().map(|line| format!("the log: {line:.300}")));
+    failures.extend(
+        subject
+            .accidents()
+            .into_iter()
+            .map(|line| format!("the log: {line:.300}")),
+    );
     failures.extend(restart(&subject, &filled, &acknowledged).await);
     failures
 }
@@ -189,13 +230,25 @@ async fn attack_operations(campaign: &Campaign, operations: Vec<Operation>, rand
         let left = until.saturating_duration_since(Instant::now());
         let at_most = 12 * left / u32::try_from(operations.len() - n).unwrap();
         probed.push(
-            probe(campaign, operation.clone(), random.next(), campaign.form.requests, at_most.max(LEAST_SEARCH)).await,
+            probe(
+                campaign,
+                operation.clone(),
+                random.next(),
+                campaign.form.requests,
+                at_most.max(LEAST_SEARCH),
+            )
+            .await,
         );
     }
     serve_elsewhere(campaign, &mut probed).await;
     probed.sort_by_key(|probed| probed.bytes);
     for one in probed.iter().rev().filter(|one| one.bytes > 64 << 10) {
-        println!("{} kB: {}: {}", one.bytes / 1024, one.operation.name, campaign::shown(&one.largest));
+        println!(
+            "{} kB: {}: {}",
+            one.bytes / 1024,
+            one.operation.name,
+            campaign::shown(&one.largest)
+        );
     }
     campaign.begin("responses unread");
     attacks::unread(campaign, &probed, campaign.form.share(25)).await;
@@ -228,15 +281,21 @@ async fn serve_elsewhere(campaign: &Campaign, probed: &mut [Probed]) {
         .filter(|(name, url)| url.starts_with("http") && !["grpc", "rpc"].contains(&name.as_str()))
         .collect();
     let mut client = request::Client::new(client_address(10));
-    for one in probed.iter_mut().filter(|one| matches!(one.operation.call, Call::Http { .. })) {
+    for one in probed
+        .iter_mut()
+        .filter(|one| matches!(one.operation.call, Call::Http { .. }))
+    {
         for (name, _) in &http {
             let mut request = one.largest.clone();
             if *name == request.listener {
                 continue;
             }
             request.listener.clone_from(name);
-            let outcome = campaign.ask(&mut client, &one.operation.name, &request).await;
-            if outcome.is_some_and(|outcome| outcome.is_success() && outcome.bytes >= one.bytes / 2) {
+            let outcome = campaign
+                .ask(&mut client, &one.operation.name, &request)
+                .await;
+            if outcome.is_some_and(|outcome| outcome.is_success() && outcome.bytes >= one.bytes / 2)
+            {
                 one.operation.listeners.push(name.clone());
             }
         }
@@ -244,23 +303,39 @@ async fn serve_elsewhere(campaign: &Campaign, probed: &mut [Probed]) {
 }
 
 /// The answers that must be the same after a restart, by the requests for them.
-async fn answers(api: &Api, filled: &Filled, transactions: &[String]) -> Vec<(String, Result<Value, String>)> {
+async fn answers(
+    api: &Api,
+    filled: &Filled,
+    transactions: &[String],
+) -> Vec<(String, Result<Value, String>)> {
     let mut answers = Vec::new();
     let height = format!("{:#x}", filled.world.height);
     for account in &filled.accounts {
         for method in ["eth_getBalance", "eth_getTransactionCount"] {
-            answers.push((format!("{method} {account}"), api.try_rpc(method, json!([account, height])).await));
+            answers.push((
+                format!("{method} {account}"),
+                api.try_rpc(method, json!([account, height])).await,
+            ));
         }
     }
     for hash in filled.hashes.iter().chain(transactions) {
-        let receipt = api.try_rpc("eth_getTransactionReceipt", json!([hash])).await;
+        let receipt = api
+            .try_rpc("eth_getTransactionReceipt", json!([hash]))
+            .await;
         answers.push((format!("receipt {hash}"), receipt));
     }
     for hash in &filled.cosmos_hashes {
-        answers.push((format!("Cosmos {hash}"), api.try_json(&format!("/cosmos/tx/v1beta1/txs/{hash}"), None).await));
+        answers.push((
+            format!("Cosmos {hash}"),
+            api.try_json(&format!("/cosmos/tx/v1beta1/txs/{hash}"), None)
+                .await,
+        ));
     }
     let blocks = json!([height, true]);
-    answers.push((format!("block {height}"), api.try_rpc("eth_getBlockByNumber", blocks).await));
+    answers.push((
+        format!("block {height}"),
+        api.try_rpc("eth_getBlockByNumber", blocks).await,
+    ));
     answers
 }
 
@@ -284,14 +359,20 @@ async fn restart(subject: &Arc<Subject>, filled: &Filled, acknowledged: &[String
             }
             (before, after) if before == after && (before.is_ok() || may_be_missing) => {}
             (before, after) => {
-                let shown = |answer: &Result<Value, String>| format!("{:.200}", format!("{answer:?}"));
-                failures.push(format!("{name}: before the restart {}, after it {}", shown(before), shown(after)));
+                let shown =
+                    |answer: &Result<Value, String>| format!("{:.200}", format!("{answer:?}"));
+                failures.push(format!(
+                    "{name}: before the restart {}, after it {}",
+                    shown(before),
+                    shown(after)
+                ));
             }
         }
     }
     subject.kill();
     let chain = subject.chain();
-    let (succeeded, _, error) = process::output(&["chain", "--data-dir", chain.to_str().unwrap(), "verify"]);
+    let (succeeded, _, error) =
+        process::output(&["chain", "--data-dir", chain.to_str().unwrap(), "verify"]);
     if !succeeded {
         failures.push(format!("tetrad chain verify: {error:.300}"));
     }

@@ -56,14 +56,21 @@ impl Search<'_> {
         }
         self.requests -= 1;
         let request = self.operation.request(arguments);
-        let outcome = self.campaign.ask(self.client, &self.operation.name, &request).await?;
+        let outcome = self
+            .campaign
+            .ask(self.client, &self.operation.name, &request)
+            .await?;
         if outcome.is_success() {
             // A response, however short, is longer than none.
             if outcome.bytes + 1 > self.score {
                 self.score = outcome.bytes + 1;
                 self.best.clone_from(arguments);
             }
-        } else if self.refusal.as_ref().is_none_or(|(took, _)| outcome.took > *took) {
+        } else if self
+            .refusal
+            .as_ref()
+            .is_none_or(|(took, _)| outcome.took > *took)
+        {
             self.refusal = Some((outcome.took, request));
         }
         Some(outcome)
@@ -71,7 +78,13 @@ impl Search<'_> {
 }
 
 /// Searches the arguments of an operation for a while.
-pub async fn probe(campaign: &Campaign, operation: Operation, seed: u64, requests: usize, at_most: Duration) -> Probed {
+pub async fn probe(
+    campaign: &Campaign,
+    operation: Operation,
+    seed: u64,
+    requests: usize,
+    at_most: Duration,
+) -> Probed {
     let mut client = Client::new(client_address(10));
     let mut generator = Generator::new(&campaign.filled.world, seed);
     let candidates: Vec<Vec<Value>> = operation
@@ -98,15 +111,28 @@ pub async fn probe(campaign: &Campaign, operation: Operation, seed: u64, request
     };
     let all = ranked(0);
     let required = operation.parameters.iter().zip(&all);
-    let required: Arguments = required.map(|(parameter, value)| value.clone().filter(|_| parameter.required)).collect();
+    let required: Arguments = required
+        .map(|(parameter, value)| value.clone().filter(|_| parameter.required))
+        .collect();
     let until = Instant::now() + at_most;
     let best = required.clone();
     let requests = requests + 2 * candidates.len();
-    let mut search =
-        Search { campaign, operation: &operation, client: &mut client, until, requests, best, score: 0, refusal: None };
+    let mut search = Search {
+        campaign,
+        operation: &operation,
+        client: &mut client,
+        until,
+        requests,
+        best,
+        score: 0,
+        refusal: None,
+    };
     let outcome = search.ask(&required).await;
     // A refusal names the parameter that it lacks.
-    let reason = outcome.filter(|outcome| !outcome.is_success()).map(|outcome| outcome.excerpt()).unwrap_or_default();
+    let reason = outcome
+        .filter(|outcome| !outcome.is_success())
+        .map(|outcome| outcome.excerpt())
+        .unwrap_or_default();
     let mut order: Vec<usize> = (0..candidates.len()).collect();
     order.sort_by_key(|at| !reason.contains(&operation.parameters[*at].name));
     if let Some(at) = order.first().copied().filter(|_| !reason.is_empty()) {
@@ -119,14 +145,17 @@ pub async fn probe(campaign: &Campaign, operation: Operation, seed: u64, request
     }
 
     // Words decide together what is asked for.
-    let worded: Vec<usize> =
-        (0..candidates.len()).filter(|at| operation.parameters[*at].examples.len() >= WORDS).collect();
+    let worded: Vec<usize> = (0..candidates.len())
+        .filter(|at| operation.parameters[*at].examples.len() >= WORDS)
+        .collect();
     if let [first, second, ..] = worded[..] {
         search.requests += COMBINATIONS;
-        let pairs = operation.parameters[first]
-            .examples
-            .iter()
-            .flat_map(|one| operation.parameters[second].examples.iter().map(move |other| (one, other)));
+        let pairs = operation.parameters[first].examples.iter().flat_map(|one| {
+            operation.parameters[second]
+                .examples
+                .iter()
+                .map(move |other| (one, other))
+        });
         for (one, other) in pairs.take(COMBINATIONS) {
             let mut arguments = all.clone();
             arguments[first] = Some(one.clone());
@@ -147,7 +176,9 @@ pub async fn probe(campaign: &Campaign, operation: Operation, seed: u64, request
     let longest = candidates.iter().map(Vec::len).max().unwrap_or_default();
     for rank in 0..longest {
         for at in order.iter().copied() {
-            let Some(value) = candidates[at].get(rank) else { continue };
+            let Some(value) = candidates[at].get(rank) else {
+                continue;
+            };
             let mut arguments = search.best.clone();
             if arguments[at].as_ref() != Some(value) {
                 arguments[at] = Some(value.clone());
@@ -155,7 +186,18 @@ pub async fn probe(campaign: &Campaign, operation: Operation, seed: u64, request
             }
         }
     }
-    let Search { best, score, refusal, .. } = search;
+    let Search {
+        best,
+        score,
+        refusal,
+        ..
+    } = search;
     let largest = operation.request(&best);
-    Probed { largest, arguments: best, bytes: score.saturating_sub(1), refusal, operation }
+    Probed {
+        largest,
+        arguments: best,
+        bytes: score.saturating_sub(1),
+        refusal,
+        operation,
+    }
 }

@@ -52,14 +52,25 @@ pub struct Request {
 impl Request {
     /// The head of HTTP/1.1 with further fields, each with the end of its line.
     pub fn head(&self, fields: &str) -> String {
-        let media = self.media.iter().map(|media| format!("content-type: {media}\r\n")).collect::<String>();
-        format!("{} {} HTTP/1.1\r\nhost: localhost\r\n{media}{fields}\r\n", self.method, self.target)
+        let media = self
+            .media
+            .iter()
+            .map(|media| format!("content-type: {media}\r\n"))
+            .collect::<String>();
+        format!(
+            "{} {} HTTP/1.1\r\nhost: localhost\r\n{media}{fields}\r\n",
+            self.method, self.target
+        )
     }
 
     /// The whole request of HTTP/1.1.
     pub fn bytes(&self) -> Vec<u8> {
         let body = self.sent_body();
-        let length = if self.media.is_some() { format!("content-length: {}\r\n", body.len()) } else { String::new() };
+        let length = if self.media.is_some() {
+            format!("content-length: {}\r\n", body.len())
+        } else {
+            String::new()
+        };
         [self.head(&length).as_bytes(), &body].concat()
     }
 
@@ -73,7 +84,9 @@ impl Request {
 
     /// The message of a call of gRPC with its frame.
     fn framed(&self) -> Bytes {
-        let length = u32::try_from(self.body.len()).expect("no message is that long").to_be_bytes();
+        let length = u32::try_from(self.body.len())
+            .expect("no message is that long")
+            .to_be_bytes();
         [&[0][..], &length, &self.body].concat().into()
     }
 
@@ -87,12 +100,16 @@ impl Request {
         request = match self.protocol {
             Protocol::Http => request.uri(&self.target).header("host", "localhost"),
             Protocol::Http2 => request.uri(format!("http://localhost{}", self.target)),
-            Protocol::Grpc => request.uri(format!("http://localhost{}", self.target)).header("te", "trailers"),
+            Protocol::Grpc => request
+                .uri(format!("http://localhost{}", self.target))
+                .header("te", "trailers"),
         };
         if let Some(media) = &self.media {
             request = request.header("content-type", media);
         }
-        request.body(Full::new(self.sent_body())).map_err(|error| error.to_string())
+        request
+            .body(Full::new(self.sent_body()))
+            .map_err(|error| error.to_string())
     }
 }
 
@@ -133,7 +150,8 @@ impl Outcome {
 
     /// Whether the request was served rather than refused.
     pub fn is_success(&self) -> bool {
-        let is_served = (200..300).contains(&self.status) && self.grpc_status.is_none_or(|status| status == 0);
+        let is_served =
+            (200..300).contains(&self.status) && self.grpc_status.is_none_or(|status| status == 0);
         is_served && self.rpc_error().is_none()
     }
 
@@ -144,14 +162,18 @@ impl Outcome {
             return Some(format!("gRPC status {status}"));
         }
         // CometBFT has status 500 for every JSON-RPC error of a GET.
-        let may_fail = matches!(self.status, 501 | 503 | 504) || self.rpc_error().is_some() || self.is_unknown();
+        let may_fail = matches!(self.status, 501 | 503 | 504)
+            || self.rpc_error().is_some()
+            || self.is_unknown();
         if self.status >= 500 && !may_fail {
             return Some(format!("status {}: {}", self.status, self.excerpt()));
         }
         if self.is_whole() && self.bytes > 0 && self.media.starts_with("application/json") {
             // Its numbers and its depth are the client's problem.
             let parsed = serde_json::from_slice::<&serde_json::value::RawValue>(&self.body);
-            return parsed.err().map(|error| format!("no JSON: {error}: {}", self.excerpt()));
+            return parsed
+                .err()
+                .map(|error| format!("no JSON: {error}: {}", self.excerpt()));
         }
         None
     }
@@ -163,17 +185,27 @@ impl Outcome {
 }
 
 /// Connects from an address of this machine, with a receive buffer of its own if that is given.
-pub async fn connect(to: SocketAddr, from: IpAddr, buffer: Option<u32>) -> Result<TcpStream, String> {
+pub async fn connect(
+    to: SocketAddr,
+    from: IpAddr,
+    buffer: Option<u32>,
+) -> Result<TcpStream, String> {
     let socket = TcpSocket::new_v4().map_err(|error| error.to_string())?;
     if let Some(bytes) = buffer {
-        socket.set_recv_buffer_size(bytes).map_err(|error| error.to_string())?;
+        socket
+            .set_recv_buffer_size(bytes)
+            .map_err(|error| error.to_string())?;
     }
-    socket.bind((from, 0).into()).map_err(|error| error.to_string())?;
+    socket
+        .bind((from, 0).into())
+        .map_err(|error| error.to_string())?;
     let connected = tokio::time::timeout(RESPONSE_TIMEOUT, socket.connect(to)).await;
     let connected = connected.map_err(|_| "no connection in time".to_owned())?;
     let stream = connected.map_err(|error| format!("no connection: {error}"))?;
     // Frames of HTTP/2 would wait for one another.
-    stream.set_nodelay(true).map_err(|error| error.to_string())?;
+    stream
+        .set_nodelay(true)
+        .map_err(|error| error.to_string())?;
     Ok(stream)
 }
 
@@ -197,13 +229,20 @@ pub struct Client {
 /// An error with its causes.
 fn with_causes(error: &dyn std::error::Error) -> String {
     let causes = std::iter::successors(Some(error), |error| error.source());
-    causes.map(ToString::to_string).collect::<Vec<_>>().join(": ")
+    causes
+        .map(ToString::to_string)
+        .collect::<Vec<_>>()
+        .join(": ")
 }
 
 impl Client {
     /// A client with this address.
     pub fn new(from: IpAddr) -> Self {
-        Self { from, senders: HashMap::new(), last: HashMap::new() }
+        Self {
+            from,
+            senders: HashMap::new(),
+            last: HashMap::new(),
+        }
     }
 
     /// Sends a request and reads the response.
@@ -217,13 +256,21 @@ impl Client {
                 if !is_reusable {
                     self.senders.remove(&peer);
                 }
-                Ok(Outcome { took: began.elapsed(), ..outcome })
+                Ok(Outcome {
+                    took: began.elapsed(),
+                    ..outcome
+                })
             }
             Err(error) => {
                 self.senders.remove(&peer);
                 // Whoever closes a connection has to say so in the response before.
-                let before = self.last.get(&peer).filter(|_| error.contains("connection closed before message"));
-                Err(before.map(|before| format!("{error}, on the connection of {before}")).unwrap_or(error))
+                let before = self
+                    .last
+                    .get(&peer)
+                    .filter(|_| error.contains("connection closed before message"));
+                Err(before
+                    .map(|before| format!("{error}, on the connection of {before}"))
+                    .unwrap_or(error))
             }
         }
     }
@@ -237,7 +284,8 @@ impl Client {
         };
         if !is_open {
             let stream = connect(peer.0, self.from, None).await?;
-            self.senders.insert(peer, handshake(stream, request.protocol).await?);
+            self.senders
+                .insert(peer, handshake(stream, request.protocol).await?);
             self.last.remove(&peer);
         }
         let sent = match self.senders.get_mut(&peer) {
@@ -266,13 +314,16 @@ impl Client {
             } else if let Some(data) = frame.data_ref() {
                 outcome.bytes += data.len();
                 let room = KEPT.saturating_sub(outcome.body.len());
-                outcome.body.extend_from_slice(&data[..data.len().min(room)]);
+                outcome
+                    .body
+                    .extend_from_slice(&data[..data.len().min(room)]);
             }
             if outcome.bytes >= READ_LIMIT {
                 return Ok((outcome, false));
             }
         }
-        self.last.insert(peer, format!("{} {:.100}", request.method, request.target));
+        self.last
+            .insert(peer, format!("{} {:.100}", request.method, request.target));
         Ok((outcome, true))
     }
 }
@@ -281,7 +332,9 @@ async fn handshake(stream: TcpStream, protocol: Protocol) -> Result<Sender, Stri
     let stream = TokioIo::new(stream);
     match protocol {
         Protocol::Http => {
-            let (sender, connection) = http1::handshake(stream).await.map_err(|error| error.to_string())?;
+            let (sender, connection) = http1::handshake(stream)
+                .await
+                .map_err(|error| error.to_string())?;
             tokio::spawn(connection);
             Ok(Sender::Http1(sender))
         }

@@ -34,15 +34,30 @@ pub async fn documents(campaign: &Campaign, probed: &mut [Probed], seed: u64) {
             requests.push(one.operation.request(&arguments));
         }
         if matches!(one.operation.call, Call::JsonRpc { .. }) {
-            let bodies = (0..campaign.form.documents).map(|_| identified(&one.largest.body, &mut generator.random));
-            requests.extend(bodies.flatten().map(|body| one.operation.with_body(body, &one.arguments)));
+            let bodies = (0..campaign.form.documents)
+                .map(|_| identified(&one.largest.body, &mut generator.random));
+            requests.extend(
+                bodies
+                    .flatten()
+                    .map(|body| one.operation.with_body(body, &one.arguments)),
+            );
         }
         for mut request in requests {
             if request.protocol == Protocol::Http && generator.random.chance(HTTP_2_PERCENT) {
                 request.protocol = Protocol::Http2;
             }
-            let Some(outcome) = campaign.ask(&mut client, &one.operation.name, &request).await else { continue };
-            if !outcome.is_success() && one.refusal.as_ref().is_none_or(|(took, _)| outcome.took > *took) {
+            let Some(outcome) = campaign
+                .ask(&mut client, &one.operation.name, &request)
+                .await
+            else {
+                continue;
+            };
+            if !outcome.is_success()
+                && one
+                    .refusal
+                    .as_ref()
+                    .is_none_or(|(took, _)| outcome.took > *took)
+            {
                 one.refusal = Some((outcome.took, request));
             }
         }
@@ -51,33 +66,56 @@ pub async fn documents(campaign: &Campaign, probed: &mut [Probed], seed: u64) {
 
 /// The deep, wide and random documents as messages of WebSockets: whole, as parameters of a subscription, and as requests of
 /// every method.
-pub fn messages(campaign: &Campaign, probed: &[Probed], generator: &mut Generator<'_>) -> Vec<Message> {
+pub fn messages(
+    campaign: &Campaign,
+    probed: &[Probed],
+    generator: &mut Generator<'_>,
+) -> Vec<Message> {
     let mut texts = Vec::new();
     for text in LEVELS.into_iter().flat_map(deep).chain(wide(MEMBERS)) {
         for method in ["eth_subscribe", "subscribe"] {
-            texts.push(format!(r#"{{"jsonrpc":"2.0","id":1,"method":"{method}","params":{text}}}"#));
+            texts.push(format!(
+                r#"{{"jsonrpc":"2.0","id":1,"method":"{method}","params":{text}}}"#
+            ));
         }
         texts.push(text);
     }
-    for one in probed.iter().filter(|one| matches!(one.operation.call, Call::JsonRpc { .. })) {
+    for one in probed
+        .iter()
+        .filter(|one| matches!(one.operation.call, Call::JsonRpc { .. }))
+    {
         for _ in 0..campaign.form.documents {
-            let request = one.operation.request(&random(&one.operation, &one.arguments, generator));
+            let request = one
+                .operation
+                .request(&random(&one.operation, &one.arguments, generator));
             texts.push(String::from_utf8_lossy(&request.body).into_owned());
             texts.push(generator.anything(0).to_string());
         }
     }
     let binary = [vec![0xff; 1_000], vec![0; 100_000], Vec::new()];
-    texts.into_iter().map(Message::text).chain(binary.map(Message::binary)).collect()
+    texts
+        .into_iter()
+        .map(Message::text)
+        .chain(binary.map(Message::binary))
+        .collect()
 }
 
 /// Arguments of which some are random.
-fn random(operation: &Operation, arguments: &Arguments, generator: &mut Generator<'_>) -> Arguments {
-    let each = operation.parameters.iter().zip(arguments).map(|(parameter, best)| match generator.random.below(4) {
-        0 => best.clone(),
-        1 => Some(generator.anything(0)),
-        2 => best.as_ref().map(|best| generator.mutated(best)),
-        _ => Some(generator.value(&parameter.schema, 0)),
-    });
+fn random(
+    operation: &Operation,
+    arguments: &Arguments,
+    generator: &mut Generator<'_>,
+) -> Arguments {
+    let each = operation
+        .parameters
+        .iter()
+        .zip(arguments)
+        .map(|(parameter, best)| match generator.random.below(4) {
+            0 => best.clone(),
+            1 => Some(generator.anything(0)),
+            2 => best.as_ref().map(|best| generator.mutated(best)),
+            _ => Some(generator.value(&parameter.schema, 0)),
+        });
     each.collect()
 }
 
@@ -96,10 +134,16 @@ fn shaped(operation: &Operation, arguments: &Arguments) -> Vec<Request> {
                 let whole = operation.request(arguments);
                 let written = String::from_utf8_lossy(&whole.body).into_owned();
                 // In the place of the parameters, where a request has some.
-                let inside = written.find("\"params\":").map(|at| format!("{}\"params\":[{text}]}}", &written[..at]));
-                requests.push(operation.with_body(inside.unwrap_or_else(|| text.clone()), arguments));
+                let inside = written
+                    .find("\"params\":")
+                    .map(|at| format!("{}\"params\":[{text}]}}", &written[..at]));
+                requests
+                    .push(operation.with_body(inside.unwrap_or_else(|| text.clone()), arguments));
                 if operation.name.contains("GraphQL") {
-                    requests.push(operation.with_body(serde_json::json!({ "query": text }).to_string(), arguments));
+                    requests.push(
+                        operation
+                            .with_body(serde_json::json!({ "query": text }).to_string(), arguments),
+                    );
                 }
             }
         }

@@ -59,7 +59,11 @@ impl Subject {
     pub async fn start(profile: Profile) -> Self {
         let directory = tempfile::tempdir().unwrap();
         fs::write(directory.path().join("token"), "a-token-that-no-client-has").unwrap();
-        let subject = Self { profile, directory, running: Mutex::new(None) };
+        let subject = Self {
+            profile,
+            directory,
+            running: Mutex::new(None),
+        };
         subject.restart().await;
         subject
     }
@@ -75,10 +79,24 @@ impl Subject {
 
     /// Starts the node on the directory that it has.
     pub async fn restart(&self) {
-        let mut command = process::tetrad(&["--profile", self.profile.name(), "--quiet", "--durability", "os"]);
+        let mut command = process::tetrad(&[
+            "--profile",
+            self.profile.name(),
+            "--quiet",
+            "--durability",
+            "os",
+        ]);
         command.arg("--data-dir").arg(self.chain());
-        command.arg("--admin-token-file").arg(self.directory.path().join("token"));
-        for listener in ["listen", "ws-listen", "comet-listen", "cosmos-rest-listen", "grpc-listen"] {
+        command
+            .arg("--admin-token-file")
+            .arg(self.directory.path().join("token"));
+        for listener in [
+            "listen",
+            "ws-listen",
+            "comet-listen",
+            "cosmos-rest-listen",
+            "grpc-listen",
+        ] {
             command.args([&format!("--{listener}"), "127.0.0.1:0"]);
         }
         command.args(["--limits-transit-megabytes", &TRANSIT_MEGABYTES.to_string()]);
@@ -88,9 +106,17 @@ impl Subject {
             command.args(["--block-time", "0.5"]);
         }
         command.args(["--exchange-rate-limit", "0", "--faucet", "1000"]);
-        command.args(["--faucet-per-address", "0", "--faucet-per-client", "0", "--faucet-per-day", "10000"]);
+        command.args([
+            "--faucet-per-address",
+            "0",
+            "--faucet-per-client",
+            "0",
+            "--faucet-per-day",
+            "10000",
+        ]);
         let log = self.log();
-        let started = tokio::time::timeout(START_TIMEOUT, Running::run_with_log(command, &log)).await;
+        let started =
+            tokio::time::timeout(START_TIMEOUT, Running::run_with_log(command, &log)).await;
         *self.running.lock() = Some(started.expect("the node starts in time"));
     }
 
@@ -98,8 +124,11 @@ impl Subject {
     pub fn listeners(&self) -> Vec<(String, String)> {
         let running = self.running.lock();
         let ready = &running.as_ref().expect("the node was started").ready;
-        let urls =
-            ready.as_object().unwrap().iter().filter_map(|(name, url)| Some((name.clone(), url.as_str()?.to_owned())));
+        let urls = ready
+            .as_object()
+            .unwrap()
+            .iter()
+            .filter_map(|(name, url)| Some((name.clone(), url.as_str()?.to_owned())));
         urls.collect()
     }
 
@@ -107,14 +136,23 @@ impl Subject {
     pub fn address(&self, listener: &str) -> SocketAddr {
         let running = self.running.lock();
         let ready = &running.as_ref().expect("the node was started").ready;
-        let url = ready[listener].as_str().unwrap_or_else(|| panic!("no listener {listener}: {ready}"));
-        let authority = url.split("//").nth(1).and_then(|rest| rest.split('/').next()).expect("a URL");
+        let url = ready[listener]
+            .as_str()
+            .unwrap_or_else(|| panic!("no listener {listener}: {ready}"));
+        let authority = url
+            .split("//")
+            .nth(1)
+            .and_then(|rest| rest.split('/').next())
+            .expect("a URL");
         authority.parse().expect("an address")
     }
 
     /// Whether the process runs.
     pub fn is_alive(&self) -> bool {
-        self.running.lock().as_mut().is_some_and(|running| running.child.try_wait().unwrap().is_none())
+        self.running
+            .lock()
+            .as_mut()
+            .is_some_and(|running| running.child.try_wait().unwrap().is_none())
     }
 
     /// Ends the process without a warning.
@@ -123,14 +161,25 @@ impl Subject {
     }
 
     fn process(&self) -> u32 {
-        self.running.lock().as_ref().expect("the node was started").child.id()
+        self.running
+            .lock()
+            .as_ref()
+            .expect("the node was started")
+            .child
+            .id()
     }
 
     /// A figure of the process's memory in megabytes; none where the system does not report it.
     fn memory(&self, name: &str) -> Option<u64> {
         let status = fs::read_to_string(format!("/proc/{}/status", self.process())).ok()?;
         let line = status.lines().find_map(|line| line.strip_prefix(name))?;
-        let kilobytes: u64 = line.trim_start_matches(':').trim().split(' ').next()?.parse().ok()?;
+        let kilobytes: u64 = line
+            .trim_start_matches(':')
+            .trim()
+            .split(' ')
+            .next()?
+            .parse()
+            .ok()?;
         Some(kilobytes / 1024)
     }
 
@@ -154,7 +203,9 @@ impl Subject {
     pub fn processor_time(&self) -> Option<Duration> {
         let stat = fs::read_to_string(format!("/proc/{}/stat", self.process())).ok()?;
         let ticks = stat.rsplit_once(')')?.1.split_whitespace().skip(11).take(2);
-        let ticks = ticks.map(|ticks| ticks.parse::<u64>().unwrap()).sum::<u64>();
+        let ticks = ticks
+            .map(|ticks| ticks.parse::<u64>().unwrap())
+            .sum::<u64>();
         // All systems that have this file count hundredths of a second.
         Some(Duration::from_millis(10 * ticks))
     }
@@ -176,14 +227,26 @@ impl Subject {
 
     /// The lines of the log that report a panic or an abort.
     pub fn accidents(&self) -> Vec<String> {
-        const SIGNS: [&str; 4] = ["panicked", "overflowed its stack", "fatal runtime error", "memory allocation of"];
+        const SIGNS: [&str; 4] = [
+            "panicked",
+            "overflowed its stack",
+            "fatal runtime error",
+            "memory allocation of",
+        ];
         let log = fs::read_to_string(self.log()).unwrap_or_default();
-        log.lines().filter(|line| SIGNS.iter().any(|sign| line.contains(sign))).map(str::to_owned).collect()
+        log.lines()
+            .filter(|line| SIGNS.iter().any(|sign| line.contains(sign)))
+            .map(str::to_owned)
+            .collect()
     }
 
     /// What the node logged, which is errors only.
     pub fn errors(&self) -> Vec<String> {
-        fs::read_to_string(self.log()).unwrap_or_default().lines().map(str::to_owned).collect()
+        fs::read_to_string(self.log())
+            .unwrap_or_default()
+            .lines()
+            .map(str::to_owned)
+            .collect()
     }
 }
 

@@ -29,7 +29,9 @@ fn genesis() -> Head {
         signers: Default::default(),
         cosmos: Default::default(),
     };
-    Genesis::empty(0, 30_000_000).build(Arc::new(params)).unwrap()
+    Genesis::empty(0, 30_000_000)
+        .build(Arc::new(params))
+        .unwrap()
 }
 
 /// The head with one block more, which gives `count` accounts from `first` on a balance.
@@ -38,11 +40,20 @@ fn with_block(head: &Head, first: u64, count: u64, limits: HistoryLimits) -> Hea
 }
 
 /// The same with logs, all of them of one transaction.
-fn with_logs(head: &Head, (first, count): (u64, u64), logs: Vec<Log>, limits: HistoryLimits) -> Head {
+fn with_logs(
+    head: &Head,
+    (first, count): (u64, u64),
+    logs: Vec<Log>,
+    limits: HistoryLimits,
+) -> Head {
     let number = head.number() + 1;
     let changes = (first..first + count).map(|index| {
         let address = Address::from_word(B256::from(U256::from(index + 1)));
-        let fields = AccountFields { nonce: 0, balance: U256::from(number * 1_000 + index), code: None };
+        let fields = AccountFields {
+            nonce: 0,
+            balance: U256::from(number * 1_000 + index),
+            code: None,
+        };
         AccountChange {
             address,
             key: keccak256(address),
@@ -55,7 +66,8 @@ fn with_logs(head: &Head, (first, count): (u64, u64), logs: Vec<Log>, limits: Hi
     let changes = Changes(changes.collect());
     let mut state = head.state.clone();
     let mut header = head.block.header.clone();
-    (header.number, header.parent_hash, header.state_root) = (number, head.block.hash, state.apply(&changes));
+    (header.number, header.parent_hash, header.state_root) =
+        (number, head.block.hash, state.apply(&changes));
     let block = Block {
         hash: header.hash_slow(),
         header,
@@ -167,7 +179,10 @@ proptest! {
 
 #[test]
 fn memory_bounds_the_past_whatever_the_number_of_blocks() {
-    let limits = HistoryLimits { blocks: 1_000_000, bytes: 1 << 20 };
+    let limits = HistoryLimits {
+        blocks: 1_000_000,
+        bytes: 1 << 20,
+    };
     let mut head = genesis();
     for number in 0..2_000 {
         head = with_block(&head, number, 10, limits);

@@ -11,7 +11,8 @@ use proptest::prelude::*;
 use tetrad::internals::{
     block::{Envelope, Submission, Transaction},
     chain::{
-        Accepted, Chain, ChainConfig, Genesis, GenesisAccount, HistoryLimits, Mining, PoolLimits, Preamble, SubmitError,
+        Accepted, Chain, ChainConfig, Genesis, GenesisAccount, HistoryLimits, Mining, PoolLimits,
+        Preamble, SubmitError,
     },
     clock::ManualClock,
     evm::{ChainParams, Fork, Forks},
@@ -51,11 +52,22 @@ pub(super) fn transaction(from: u8, nonce: u64, tip: u64) -> Submission {
     };
     let signature = Signature::new(U256::from(from + 1), U256::from(tip + 1), false);
     let envelope = Envelope::Eip1559(unsigned.into_signed(signature));
-    Submission { transaction: Transaction { envelope, sender: sender(from), public_key: None }, sidecar: None }
+    Submission {
+        transaction: Transaction {
+            envelope,
+            sender: sender(from),
+            public_key: None,
+        },
+        sidecar: None,
+    }
 }
 
 pub(super) fn chain() -> Chain {
-    let limits = PoolLimits { transactions: 1_000, per_account: 1_000, ..PoolLimits::default() };
+    let limits = PoolLimits {
+        transactions: 1_000,
+        per_account: 1_000,
+        ..PoolLimits::default()
+    };
     chain_with(limits, Arc::new(ManualClock::at(1_000_000)))
 }
 
@@ -65,7 +77,11 @@ pub(super) fn chain_with(pool: PoolLimits, clock: Arc<ManualClock>) -> Chain {
 }
 
 /// The same, whose blocks begin with what `preamble` says.
-pub(super) fn chain_preceded(pool: PoolLimits, clock: Arc<ManualClock>, preamble: Option<Box<dyn Preamble>>) -> Chain {
+pub(super) fn chain_preceded(
+    pool: PoolLimits,
+    clock: Arc<ManualClock>,
+    preamble: Option<Box<dyn Preamble>>,
+) -> Chain {
     let params = ChainParams {
         chain_id: 125,
         forks: Forks::all_from_genesis(Fork::LATEST),
@@ -77,8 +93,15 @@ pub(super) fn chain_preceded(pool: PoolLimits, clock: Arc<ManualClock>, preamble
         signers: Default::default(),
         cosmos: Default::default(),
     };
-    let account = |index| GenesisAccount { address: sender(index), balance: U256::MAX >> 8, ..Default::default() };
-    let genesis = Genesis { accounts: (0..8).map(account).collect(), ..Genesis::empty(1_000, 30_000_000) };
+    let account = |index| GenesisAccount {
+        address: sender(index),
+        balance: U256::MAX >> 8,
+        ..Default::default()
+    };
+    let genesis = Genesis {
+        accounts: (0..8).map(account).collect(),
+        ..Genesis::empty(1_000, 30_000_000)
+    };
     let config = ChainConfig {
         mining: Mining::Manual,
         gas_limit: 30_000_000,
@@ -89,7 +112,9 @@ pub(super) fn chain_preceded(pool: PoolLimits, clock: Arc<ManualClock>, preamble
         clock,
         leads: true,
     };
-    Chain::spawn(genesis.build(Arc::new(params)).unwrap(), config, preamble).unwrap().0
+    Chain::spawn(genesis.build(Arc::new(params)).unwrap(), config, preamble)
+        .unwrap()
+        .0
 }
 
 #[derive(Debug, Default)]
@@ -118,7 +143,9 @@ impl Model {
     }
 
     fn pending_nonce(&self, sender: u8) -> u64 {
-        (self.nonces[usize::from(sender)]..).find(|nonce| !self.waiting.contains_key(&(sender, *nonce))).unwrap()
+        (self.nonces[usize::from(sender)]..)
+            .find(|nonce| !self.waiting.contains_key(&(sender, *nonce)))
+            .unwrap()
     }
 
     /// The order of execution: always the best of what each sender could do next.
@@ -128,9 +155,13 @@ impl Model {
         loop {
             let candidates = (0u8..4).filter_map(|sender| {
                 let key = (sender, next[usize::from(sender)]);
-                self.waiting.get(&key).map(|(tip, arrival)| (*tip, std::cmp::Reverse(*arrival), key))
+                self.waiting
+                    .get(&key)
+                    .map(|(tip, arrival)| (*tip, std::cmp::Reverse(*arrival), key))
             });
-            let Some((_, _, key)) = candidates.max() else { return order };
+            let Some((_, _, key)) = candidates.max() else {
+                return order;
+            };
             next[usize::from(key.0)] += 1;
             order.push(key);
         }
@@ -191,15 +222,22 @@ fn limits_hold_and_say_so() {
         chain.accept(transaction(0, nonce, 1)).unwrap();
     }
     let message = |outcome: Result<Accepted, SubmitError>| outcome.err().unwrap().to_string();
-    assert_eq!(message(chain.accept(transaction(1, 0, 1))), "transaction underpriced: txpool is full");
+    assert_eq!(
+        message(chain.accept(transaction(1, 0, 1))),
+        "transaction underpriced: txpool is full"
+    );
     // What is there can still be replaced.
-    chain.accept(with_fee(transaction(0, 5, 2), 1_200 * GWEI)).unwrap();
+    chain
+        .accept(with_fee(transaction(0, 5, 2), 1_200 * GWEI))
+        .unwrap();
     assert_eq!(chain.pool().len(), 1_000);
     chain.stop();
 }
 
 fn with_fee(mut submission: Submission, max_fee_per_gas: u128) -> Submission {
-    let Envelope::Eip1559(signed) = submission.transaction.envelope else { unreachable!() };
+    let Envelope::Eip1559(signed) = submission.transaction.envelope else {
+        unreachable!()
+    };
     let (mut unsigned, signature, _) = signed.into_parts();
     unsigned.max_fee_per_gas = max_fee_per_gas;
     submission.transaction.envelope = Envelope::Eip1559(unsigned.into_signed(signature));

@@ -59,7 +59,12 @@ enum Step {
 
 /// Prices are around the base fee of the first blocks, which is a gwei.
 fn step() -> impl Strategy<Value = Step> {
-    let send = (0..SENDERS, prop_oneof![4 => 0u64..4, 1 => 4u64..9], 1u64..25, 5u64..40);
+    let send = (
+        0..SENDERS,
+        prop_oneof![4 => 0u64..4, 1 => 4u64..9],
+        1u64..25,
+        5u64..40,
+    );
     prop_oneof![
         30 => send.prop_map(|(from, nonce, tip, cap)| Step::Send { from, nonce, tip: tip.min(cap), cap }),
         1 => Just(Step::Seal),
@@ -74,9 +79,12 @@ fn step() -> impl Strategy<Value = Step> {
 /// A transaction with a tip and a cap in tenths of a gwei.
 fn priced(from: u8, nonce: u64, tip: u64, cap: u64) -> Submission {
     let mut submission = transaction(from, nonce, tip);
-    let Envelope::Eip1559(signed) = submission.transaction.envelope else { unreachable!() };
+    let Envelope::Eip1559(signed) = submission.transaction.envelope else {
+        unreachable!()
+    };
     let (mut unsigned, signature, _) = signed.into_parts();
-    (unsigned.max_priority_fee_per_gas, unsigned.max_fee_per_gas) = (wei(tip).into(), wei(cap).into());
+    (unsigned.max_priority_fee_per_gas, unsigned.max_fee_per_gas) =
+        (wei(tip).into(), wei(cap).into());
     submission.transaction.envelope = Envelope::Eip1559(unsigned.into_signed(signature));
     submission
 }
@@ -96,7 +104,9 @@ struct Waiting {
 
 impl Waiting {
     fn pays(&self, base_fee: u64) -> i64 {
-        i64::try_from(wei(self.tip)).unwrap().min(wei(self.cap) as i64 - base_fee as i64)
+        i64::try_from(wei(self.tip))
+            .unwrap()
+            .min(wei(self.cap) as i64 - base_fee as i64)
     }
 }
 
@@ -111,7 +121,9 @@ struct Model {
 
 impl Model {
     fn find(&self, from: u8, nonce: u64) -> Option<&Waiting> {
-        self.waiting.iter().find(|each| (each.from, each.nonce) == (from, nonce))
+        self.waiting
+            .iter()
+            .find(|each| (each.from, each.nonce) == (from, nonce))
     }
 
     fn executable(&self, from: u8, nonce: u64) -> bool {
@@ -120,14 +132,26 @@ impl Model {
 
     /// The last transaction of an account.
     fn last(&self, from: u8) -> Option<u64> {
-        self.waiting.iter().filter(|each| each.from == from).map(|each| each.nonce).max()
+        self.waiting
+            .iter()
+            .filter(|each| each.from == from)
+            .map(|each| each.nonce)
+            .max()
     }
 
     fn remove(&mut self, from: u8, nonce: u64) {
-        self.waiting.retain(|each| (each.from, each.nonce) != (from, nonce));
+        self.waiting
+            .retain(|each| (each.from, each.nonce) != (from, nonce));
     }
 
-    fn send(&mut self, from: u8, nonce: u64, tip: u64, cap: u64, base_fee: u64) -> Result<(), &'static str> {
+    fn send(
+        &mut self,
+        from: u8,
+        nonce: u64,
+        tip: u64,
+        cap: u64,
+        base_fee: u64,
+    ) -> Result<(), &'static str> {
         if nonce < self.nonces[usize::from(from)] {
             return Err("nonce too low");
         }
@@ -142,14 +166,28 @@ impl Model {
         }
         let mut after = self.clone();
         after.remove(from, nonce);
-        let new = Waiting { from, nonce, tip, cap, arrival: self.arrivals };
+        let new = Waiting {
+            from,
+            nonce,
+            tip,
+            cap,
+            arrival: self.arrivals,
+        };
         // As it would be if it were in already.
         let mut with = after.clone();
         with.waiting.push(new);
         let rank = (with.executable(from, nonce), new.pays(base_fee));
-        while after.waiting.iter().filter(|each| each.from == from).count() >= LIMITS.per_account {
+        while after
+            .waiting
+            .iter()
+            .filter(|each| each.from == from)
+            .count()
+            >= LIMITS.per_account
+        {
             match after.last(from) {
-                Some(last) if last > nonce && !self.executable(from, last) => after.remove(from, last),
+                Some(last) if last > nonce && !self.executable(from, last) => {
+                    after.remove(from, last)
+                }
                 _ => return Err("account limit exceeded"),
             }
         }
@@ -157,11 +195,20 @@ impl Model {
         let (replaced, mut left) = (self.find(from, nonce).copied(), after);
         while left.waiting.len() >= LIMITS.transactions {
             assert!(replaced.is_none(), "a replacement needs no room");
-            let rank_of = |each: &Waiting| (left.executable(each.from, each.nonce), each.pays(base_fee));
-            let worst = left.waiting.iter().min_by_key(|each| (rank_of(each), Reverse(each.arrival))).unwrap();
+            let rank_of =
+                |each: &Waiting| (left.executable(each.from, each.nonce), each.pays(base_fee));
+            let worst = left
+                .waiting
+                .iter()
+                .min_by_key(|each| (rank_of(each), Reverse(each.arrival)))
+                .unwrap();
             if rank_of(worst) >= rank {
                 let future = rank_of(worst).0 && !rank.0;
-                return Err(if future { "future transaction" } else { "transaction underpriced" });
+                return Err(if future {
+                    "future transaction"
+                } else {
+                    "transaction underpriced"
+                });
             }
             let (victim, last) = (worst.from, left.last(worst.from).unwrap());
             if victim == from && last <= nonce {
@@ -179,9 +226,13 @@ impl Model {
     fn seal(&mut self, base_fee: u64) -> Vec<(u8, u64)> {
         let mut sealed = Vec::new();
         loop {
-            let next = (0..SENDERS).filter_map(|from| self.find(from, self.nonces[usize::from(from)]));
+            let next =
+                (0..SENDERS).filter_map(|from| self.find(from, self.nonces[usize::from(from)]));
             let payable = next.filter(|each| wei(each.cap) >= base_fee);
-            let Some(best) = payable.max_by_key(|each| (each.pays(base_fee), Reverse(each.arrival))).copied() else {
+            let Some(best) = payable
+                .max_by_key(|each| (each.pays(base_fee), Reverse(each.arrival)))
+                .copied()
+            else {
                 return sealed;
             };
             self.remove(best.from, best.nonce);
@@ -194,7 +245,8 @@ impl Model {
     /// An edit gave an account another nonce.
     fn set_nonce(&mut self, from: u8, nonce: u64) {
         let count = self.waiting.len();
-        self.waiting.retain(|each| each.from != from || each.nonce >= nonce);
+        self.waiting
+            .retain(|each| each.from != from || each.nonce >= nonce);
         self.nonces[usize::from(from)] = nonce;
         if self.waiting.len() < count {
             self.active[usize::from(from)] = self.now;
@@ -208,23 +260,41 @@ impl Model {
 
     fn expire(&mut self, base_fee: u64) {
         let before = self.clone();
-        let idle = |from: u8| self.now - before.active[usize::from(from)] > LIMITS.lifetime.unwrap().as_millis() as u64;
+        let idle = |from: u8| {
+            self.now - before.active[usize::from(from)]
+                > LIMITS.lifetime.unwrap().as_millis() as u64
+        };
         self.waiting.retain(|each| {
             let chain = before.nonces[usize::from(each.from)]..=each.nonce;
-            let ready = |nonce| before.find(each.from, nonce).is_some_and(|before| wei(before.cap) >= base_fee);
+            let ready = |nonce| {
+                before
+                    .find(each.from, nonce)
+                    .is_some_and(|before| wei(before.cap) >= base_fee)
+            };
             !idle(each.from) || chain.into_iter().all(ready)
         });
     }
 
     /// Senders, nonces, and whether each is executable.
     fn content(&self) -> BTreeSet<(u8, u64, bool)> {
-        self.waiting.iter().map(|each| (each.from, each.nonce, self.executable(each.from, each.nonce))).collect()
+        self.waiting
+            .iter()
+            .map(|each| {
+                (
+                    each.from,
+                    each.nonce,
+                    self.executable(each.from, each.nonce),
+                )
+            })
+            .collect()
     }
 }
 
 fn content(chain: &Chain) -> BTreeSet<(u8, u64, bool)> {
     let all = chain.pool().content();
-    all.iter().map(|(pooled, ready)| (pooled.transaction.sender[0] - 0x10, pooled.nonce(), *ready)).collect()
+    all.iter()
+        .map(|(pooled, ready)| (pooled.transaction.sender[0] - 0x10, pooled.nonce(), *ready))
+        .collect()
 }
 
 proptest! {
@@ -311,44 +381,80 @@ fn message(outcome: Result<Accepted, SubmitError>) -> String {
 
 #[test]
 fn bytes_are_limited_in_all_and_of_an_account() {
-    let one = 1_024 + alloy::eips::eip2718::Encodable2718::encode_2718_len(&transaction(0, 0, 1).transaction.envelope);
-    let limits = PoolLimits { bytes: 10 * one + 500, account_bytes: 4 * one + 200, ..PoolLimits::default() };
+    let one = 1_024
+        + alloy::eips::eip2718::Encodable2718::encode_2718_len(
+            &transaction(0, 0, 1).transaction.envelope,
+        );
+    let limits = PoolLimits {
+        bytes: 10 * one + 500,
+        account_bytes: 4 * one + 200,
+        ..PoolLimits::default()
+    };
     let chain = chain_with(limits, Arc::new(ManualClock::at(1_000_000)));
     for nonce in 0..4 {
         for from in 0..2 {
-            chain.accept(transaction(from, nonce, 1 + u64::from(from))).unwrap();
+            chain
+                .accept(transaction(from, nonce, 1 + u64::from(from)))
+                .unwrap();
         }
     }
-    assert!(message(chain.accept(transaction(0, 4, 9))).starts_with("account limit exceeded: 4 transactions"));
+    assert!(
+        message(chain.accept(transaction(0, 4, 9)))
+            .starts_with("account limit exceeded: 4 transactions")
+    );
     chain.accept(transaction(2, 0, 3)).unwrap();
     chain.accept(transaction(2, 1, 3)).unwrap();
     // One that is as large as two others takes the place of two.
     let mut large = transaction(3, 0, 5);
-    let Envelope::Eip1559(signed) = large.transaction.envelope else { unreachable!() };
+    let Envelope::Eip1559(signed) = large.transaction.envelope else {
+        unreachable!()
+    };
     let (mut unsigned, signature, _) = signed.into_parts();
     (unsigned.input, unsigned.gas_limit) = (vec![1; one].into(), 1_000_000);
     large.transaction.envelope = Envelope::Eip1559(unsigned.into_signed(signature));
     chain.accept(large.clone()).unwrap();
-    let expected = [(0, 0), (0, 1), (1, 0), (1, 1), (1, 2), (1, 3), (2, 0), (2, 1), (3, 0)];
-    assert_eq!(content(&chain), expected.map(|(from, nonce)| (from, nonce, true)).into());
+    let expected = [
+        (0, 0),
+        (0, 1),
+        (1, 0),
+        (1, 1),
+        (1, 2),
+        (1, 3),
+        (2, 0),
+        (2, 1),
+        (3, 0),
+    ];
+    assert_eq!(
+        content(&chain),
+        expected.map(|(from, nonce)| (from, nonce, true)).into()
+    );
     // Those that remain pay as much or more: nothing is lost for one that does not get in.
     for tip in [1, 2] {
-        let Envelope::Eip1559(signed) = large.transaction.envelope.clone() else { unreachable!() };
+        let Envelope::Eip1559(signed) = large.transaction.envelope.clone() else {
+            unreachable!()
+        };
         let (mut unsigned, ..) = signed.into_parts();
         (unsigned.max_priority_fee_per_gas, unsigned.nonce) = (u128::from(tip) * 1_000_000_000, 0);
         let mut cheap = transaction(4, 0, tip);
-        cheap.transaction.envelope =
-            Envelope::Eip1559(unsigned.into_signed(*transaction(4, 0, tip).transaction.envelope.signature()));
+        cheap.transaction.envelope = Envelope::Eip1559(
+            unsigned.into_signed(*transaction(4, 0, tip).transaction.envelope.signature()),
+        );
         let before = content(&chain);
         let outcome = chain.accept(cheap).map(|_| ());
         match tip {
             1 => {
-                assert_eq!(outcome.unwrap_err().to_string(), "transaction underpriced: txpool is full");
+                assert_eq!(
+                    outcome.unwrap_err().to_string(),
+                    "transaction underpriced: txpool is full"
+                );
                 assert_eq!(content(&chain), before);
             }
             _ => {
                 outcome.unwrap();
-                assert!(!content(&chain).iter().any(|(from, ..)| *from == 0), "both that pay least are gone");
+                assert!(
+                    !content(&chain).iter().any(|(from, ..)| *from == 0),
+                    "both that pay least are gone"
+                );
             }
         }
     }
@@ -359,25 +465,38 @@ fn bytes_are_limited_in_all_and_of_an_account() {
 #[test]
 fn evicting_one_of_many_is_quick() {
     const MANY: u64 = 20_000;
-    let limits =
-        PoolLimits { transactions: 8 * MANY as usize / 4, per_account: MANY as usize, ..PoolLimits::default() };
+    let limits = PoolLimits {
+        transactions: 8 * MANY as usize / 4,
+        per_account: MANY as usize,
+        ..PoolLimits::default()
+    };
     let chain = chain_with(limits, Arc::new(ManualClock::at(1_000_000)));
     let began = std::time::Instant::now();
     for from in 0..4 {
         for nonce in 0..MANY / 2 {
-            chain.accept(transaction(from, nonce, 1 + u64::from(from))).unwrap();
+            chain
+                .accept(transaction(from, nonce, 1 + u64::from(from)))
+                .unwrap();
         }
     }
     let filled = began.elapsed();
     for from in 4..8 {
         for nonce in 0..MANY / 2 {
-            chain.accept(transaction(from, nonce, 10 + u64::from(from))).unwrap();
+            chain
+                .accept(transaction(from, nonce, 10 + u64::from(from)))
+                .unwrap();
         }
     }
     assert_eq!(chain.pool().len(), limits.transactions);
-    assert!(content(&chain).iter().all(|(from, ..)| *from >= 4), "the best payers stay");
+    assert!(
+        content(&chain).iter().all(|(from, ..)| *from >= 4),
+        "the best payers stay"
+    );
     let evicting = began.elapsed() - filled;
-    assert!(evicting < 20 * filled + Duration::from_secs(2), "{evicting:?} after {filled:?}");
+    assert!(
+        evicting < 20 * filled + Duration::from_secs(2),
+        "{evicting:?} after {filled:?}"
+    );
     chain.stop();
 }
 
@@ -387,9 +506,14 @@ fn blobs_count() {
         consensus::TxEip4844,
         eips::eip4844::builder::{SidecarBuilder, SimpleCoder},
     };
-    let limits = PoolLimits { bytes: 300 << 10, ..PoolLimits::default() };
+    let limits = PoolLimits {
+        bytes: 300 << 10,
+        ..PoolLimits::default()
+    };
     let chain = chain_with(limits, Arc::new(ManualClock::at(1_000_000)));
-    let sidecar = SidecarBuilder::<SimpleCoder>::from_slice(b"a blob of 128 kB").build_7594().unwrap();
+    let sidecar = SidecarBuilder::<SimpleCoder>::from_slice(b"a blob of 128 kB")
+        .build_7594()
+        .unwrap();
     let send = |from: u8, tip: u64| {
         let plain = transaction(from, 0, tip);
         let tx = TxEip4844 {
@@ -402,14 +526,26 @@ fn blobs_count() {
             ..Default::default()
         };
         let envelope = Envelope::Eip4844(tx.into_signed(*plain.transaction.envelope.signature()));
-        let transaction = tetrad::internals::block::Transaction { envelope, ..plain.transaction };
-        chain.accept(Submission { transaction, sidecar: Some(Box::new(sidecar.clone().into())) })
+        let transaction = tetrad::internals::block::Transaction {
+            envelope,
+            ..plain.transaction
+        };
+        chain.accept(Submission {
+            transaction,
+            sidecar: Some(Box::new(sidecar.clone().into())),
+        })
     };
     send(0, 1).unwrap();
     send(1, 2).unwrap();
-    assert_eq!(message(send(2, 1)), "transaction underpriced: txpool is full");
+    assert_eq!(
+        message(send(2, 1)),
+        "transaction underpriced: txpool is full"
+    );
     send(2, 3).unwrap();
-    let left = content(&chain).into_iter().map(|(from, ..)| from).collect::<Vec<_>>();
+    let left = content(&chain)
+        .into_iter()
+        .map(|(from, ..)| from)
+        .collect::<Vec<_>>();
     assert_eq!(left, [1, 2]);
     chain.stop();
 }

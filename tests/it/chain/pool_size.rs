@@ -37,22 +37,38 @@ fn free(index: u64, nonce: u64) -> Submission {
     };
     let signature = Signature::new(U256::from(index + 1), U256::from(1), false);
     let envelope = Envelope::Eip1559(unsigned.into_signed(signature));
-    Submission { transaction: Transaction { envelope, sender: stranger(index), public_key: None }, sidecar: None }
+    Submission {
+        transaction: Transaction {
+            envelope,
+            sender: stranger(index),
+            public_key: None,
+        },
+        sidecar: None,
+    }
 }
 
 async fn instant() -> Chain {
     let chain = chain_with(PoolLimits::default(), Arc::new(ManualClock::at(1_000_000)));
-    chain.change(Change::Set(Setting::Mining(Mining::Instant))).await.unwrap();
+    chain
+        .change(Change::Set(Setting::Mining(Mining::Instant)))
+        .await
+        .unwrap();
     chain
 }
 
 /// Adds what pays nothing to the pool of a chain that seals at once, while it seals on demand.
 async fn fill(chain: &Chain, count: u64, nonce: u64) {
-    chain.change(Change::Set(Setting::Mining(Mining::Manual))).await.unwrap();
+    chain
+        .change(Change::Set(Setting::Mining(Mining::Manual)))
+        .await
+        .unwrap();
     for index in 0..count {
         assert!(chain.accept(free(index, nonce)).unwrap().included.is_none());
     }
-    chain.change(Change::Set(Setting::Mining(Mining::Instant))).await.unwrap();
+    chain
+        .change(Change::Set(Setting::Mining(Mining::Instant)))
+        .await
+        .unwrap();
 }
 
 /// The median time that a transaction takes from its arrival to its block.
@@ -61,7 +77,10 @@ async fn time_to_seal(chain: &Chain) -> Duration {
     let mut times = Vec::new();
     for _ in 0..ROUNDS {
         let began = Instant::now();
-        chain.settled(chain.accept(transaction(0, next, 1)).unwrap()).await.unwrap();
+        chain
+            .settled(chain.accept(transaction(0, next, 1)).unwrap())
+            .await
+            .unwrap();
         times.push(began.elapsed());
         next += 1;
     }
@@ -74,7 +93,10 @@ async fn time_to_seal(chain: &Chain) -> Duration {
 async fn time_to_edit(chain: &Chain) -> Duration {
     let mut times = Vec::new();
     for balance in 0..ROUNDS {
-        let edit = [Edit::Balance(sender(1), U256::from(balance) + (U256::MAX >> 8))];
+        let edit = [Edit::Balance(
+            sender(1),
+            U256::from(balance) + (U256::MAX >> 8),
+        )];
         let began = Instant::now();
         chain.change(Change::Edit(edit.to_vec())).await.unwrap();
         times.push(began.elapsed());
@@ -84,7 +106,10 @@ async fn time_to_edit(chain: &Chain) -> Duration {
 }
 
 fn assert_similar(with: Duration, without: Duration, what: &str) {
-    assert!(with < 5 * without + Duration::from_millis(1), "{what}: {with:?} beside many, {without:?} alone");
+    assert!(
+        with < 5 * without + Duration::from_millis(1),
+        "{what}: {with:?} beside many, {without:?} alone"
+    );
 }
 
 #[tokio::test]
@@ -93,7 +118,11 @@ async fn blocks_and_edits_do_not_look_at_senders_that_pay_too_little() {
         let chain = instant().await;
         let (seal, edit) = (time_to_seal(&chain).await, time_to_edit(&chain).await);
         fill(&chain, MANY, nonce).await;
-        let expected = if nonce == 0 { (MANY as usize, 0) } else { (0, MANY as usize) };
+        let expected = if nonce == 0 {
+            (MANY as usize, 0)
+        } else {
+            (0, MANY as usize)
+        };
         assert_eq!(chain.pool().counts(), expected);
         assert_similar(time_to_seal(&chain).await, seal, "a block");
         assert_similar(time_to_edit(&chain).await, edit, "an edit");
@@ -108,9 +137,16 @@ async fn senders_wait_until_the_base_fee_falls_to_what_they_pay() {
     fill(&chain, 100, 0).await;
     seal(&chain, 0).await.unwrap();
     assert_eq!(chain.pool().counts(), (100, 0));
-    chain.change(Change::Set(Setting::NextBaseFee(0))).await.unwrap();
+    chain
+        .change(Change::Set(Setting::NextBaseFee(0)))
+        .await
+        .unwrap();
     let block = seal(&chain, 0).await;
-    let sealed: usize = chain.head().blocks_from(0).map(|block| block.transactions.len()).sum();
+    let sealed: usize = chain
+        .head()
+        .blocks_from(0)
+        .map(|block| block.transactions.len())
+        .sum();
     assert!(block.is_ok() && chain.pool().is_empty());
     assert_eq!(sealed, 100);
     chain.stop();

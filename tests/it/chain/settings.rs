@@ -20,11 +20,18 @@ fn account(index: u64) -> Address {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn no_more_than_a_number_of_accounts_are_impersonated_one_by_one() {
     let chain = chain_with(PoolLimits::default(), Arc::new(ManualClock::at(1_000_000)));
-    let set = async |index, on| chain.change(Change::Set(Setting::Impersonated(account(index), on))).await;
+    let set = async |index, on| {
+        chain
+            .change(Change::Set(Setting::Impersonated(account(index), on)))
+            .await
+    };
     for index in 0..MOST {
         set(index, true).await.unwrap();
     }
-    assert!(matches!(set(MOST, true).await, Err(ChangeError::TooManyImpersonated(_))));
+    assert!(matches!(
+        set(MOST, true).await,
+        Err(ChangeError::TooManyImpersonated(_))
+    ));
     // What changes nothing is not refused, and one that is no longer impersonated makes room.
     set(0, true).await.unwrap();
     set(1, false).await.unwrap();

@@ -55,10 +55,18 @@ fn genesis(change: impl FnOnce(&mut Value)) -> Value {
 /// The same with the rules of before the merge up to a fork.
 fn mined(last: &str, change: impl FnOnce(&mut Value)) -> Value {
     genesis(|genesis| {
-        let all = ["homesteadBlock", "eip150Block", "eip155Block", "eip158Block", "byzantiumBlock"];
+        let all = [
+            "homesteadBlock",
+            "eip150Block",
+            "eip155Block",
+            "eip158Block",
+            "byzantiumBlock",
+        ];
         let until = all.iter().position(|field| *field == last).unwrap();
         genesis["config"] = json!({"chainId": 7});
-        all[..=until].iter().for_each(|field| genesis["config"][*field] = json!(0));
+        all[..=until]
+            .iter()
+            .for_each(|field| genesis["config"][*field] = json!(0));
         genesis["difficulty"] = json!("0x20000");
         change(genesis);
     })
@@ -99,7 +107,11 @@ async fn refusal(genesis: &Value, import: Vec<PathBuf>) -> String {
 
 /// The blocks of a node after the first, each as RLP.
 fn blocks(node: &TestNode) -> Vec<Bytes> {
-    node.chain().head().blocks_from(1).map(|block| block.encode()).collect()
+    node.chain()
+        .head()
+        .blocks_from(1)
+        .map(|block| block.encode())
+        .collect()
 }
 
 async fn mine(node: &TestNode, count: u64) {
@@ -107,7 +119,8 @@ async fn mine(node: &TestNode, count: u64) {
 }
 
 async fn newest(node: &TestNode) -> Value {
-    node.rpc("eth_getBlockByNumber", json!(["latest", false])).await
+    node.rpc("eth_getBlockByNumber", json!(["latest", false]))
+        .await
 }
 
 #[tokio::test]
@@ -115,17 +128,35 @@ async fn mined_blocks_are_valid_for_other_clients() {
     let genesis = genesis(|_| {});
     let node = begin(&genesis).await;
     mine(&node, 3).await;
-    node.rpc("eth_sendTransaction", json!([{"from": node.account(0), "to": node.account(1), "value": "0x1"}])).await;
+    node.rpc(
+        "eth_sendTransaction",
+        json!([{"from": node.account(0), "to": node.account(1), "value": "0x1"}]),
+    )
+    .await;
     mine(&node, 1).await;
-    let headers: Vec<_> = node.chain().head().blocks_from(0).map(|block| block.header.clone()).collect();
+    let headers: Vec<_> = node
+        .chain()
+        .head()
+        .blocks_from(0)
+        .map(|block| block.header.clone())
+        .collect();
     for pair in headers.windows(2) {
         // On the way to 60 million, by less than 1/1024 a block.
-        assert_eq!(pair[1].gas_limit, pair[0].gas_limit + pair[0].gas_limit / 1_024 - 1);
+        assert_eq!(
+            pair[1].gas_limit,
+            pair[0].gas_limit + pair[0].gas_limit / 1_024 - 1
+        );
         assert!(pair[1].timestamp > pair[0].timestamp);
     }
     let file = saved(&blocks(&node).concat());
-    let other = begin_with(&genesis, |config| config.import = vec![file.path().to_owned()]).await;
-    assert_eq!(other.chain().head().block.hash, node.chain().head().block.hash);
+    let other = begin_with(&genesis, |config| {
+        config.import = vec![file.path().to_owned()]
+    })
+    .await;
+    assert_eq!(
+        other.chain().head().block.hash,
+        node.chain().head().block.hash
+    );
 
     // A development method may break the rule; other clients refuse the block then.
     node.rpc("evm_setBlockGasLimit", json!(["0x3938700"])).await;
@@ -145,8 +176,14 @@ async fn proof_of_work_blocks_get_the_difficulty_that_the_rules_ask_for() {
         let node = begin(&genesis).await;
         mine(&node, 5).await;
         let file = saved(&blocks(&node).concat());
-        let other = begin_with(&genesis, |config| config.import = vec![file.path().to_owned()]).await;
-        assert_eq!(other.chain().head().block.hash, node.chain().head().block.hash);
+        let other = begin_with(&genesis, |config| {
+            config.import = vec![file.path().to_owned()]
+        })
+        .await;
+        assert_eq!(
+            other.chain().head().block.hash,
+            node.chain().head().block.hash
+        );
         node.end().await;
         other.end().await;
     }
@@ -162,28 +199,69 @@ async fn an_import_refuses_headers_that_break_a_rule_by_the_field() {
     let sealed = |change: &dyn Fn(&mut tetrad::internals::chain::ForeignBlock)| {
         let mut foreign = alloy_rlp::Decodable::decode(&mut &block.encode()[..]).unwrap();
         change(&mut foreign);
-        tetrad::internals::chain::apply(&head, foreign).map(|_| ()).map_err(|error| error.to_string())
+        tetrad::internals::chain::apply(&head, foreign)
+            .map(|_| ())
+            .map_err(|error| error.to_string())
     };
     assert_eq!(sealed(&|_| {}), Ok(()));
     type Change = Box<dyn Fn(&mut tetrad::internals::chain::ForeignBlock)>;
     let changes: [(&str, Change); 16] = [
         ("number", Box::new(|block| block.header.number = 2)),
-        ("parentHash", Box::new(|block| block.header.parent_hash = keccak256("other"))),
-        ("timestamp", Box::new(|block| block.header.timestamp = 0x6500_0000)),
+        (
+            "parentHash",
+            Box::new(|block| block.header.parent_hash = keccak256("other")),
+        ),
+        (
+            "timestamp",
+            Box::new(|block| block.header.timestamp = 0x6500_0000),
+        ),
         // The first second of the year 10000.
-        ("timestamp", Box::new(|block| block.header.timestamp = 253_402_300_800)),
-        ("gasLimit", Box::new(|block| block.header.gas_limit = 5_000_000 + 5_000_000 / 1_024)),
+        (
+            "timestamp",
+            Box::new(|block| block.header.timestamp = 253_402_300_800),
+        ),
+        (
+            "gasLimit",
+            Box::new(|block| block.header.gas_limit = 5_000_000 + 5_000_000 / 1_024),
+        ),
         ("gasLimit", Box::new(|block| block.header.gas_limit = 4_999)),
-        ("gasLimit", Box::new(|block| block.header.gas_limit = 1 << 63)),
+        (
+            "gasLimit",
+            Box::new(|block| block.header.gas_limit = 1 << 63),
+        ),
         ("gasUsed", Box::new(|block| block.header.gas_used = 1 << 40)),
-        ("extraData", Box::new(|block| block.header.extra_data = vec![0; 33].into())),
-        ("difficulty", Box::new(|block| block.header.difficulty = U256::from(1))),
-        ("nonce", Box::new(|block| block.header.nonce = 1u64.to_be_bytes().into())),
-        ("sha3Uncles", Box::new(|block| block.body.ommers = vec![block.header.clone()])),
-        ("withdrawalsRoot", Box::new(|block| block.header.withdrawals_root = None)),
-        ("withdrawalsRoot", Box::new(|block| block.body.withdrawals = None)),
-        ("blobGasUsed", Box::new(|block| block.header.blob_gas_used = Some(1))),
-        ("requestsHash", Box::new(|block| block.header.requests_hash = None)),
+        (
+            "extraData",
+            Box::new(|block| block.header.extra_data = vec![0; 33].into()),
+        ),
+        (
+            "difficulty",
+            Box::new(|block| block.header.difficulty = U256::from(1)),
+        ),
+        (
+            "nonce",
+            Box::new(|block| block.header.nonce = 1u64.to_be_bytes().into()),
+        ),
+        (
+            "sha3Uncles",
+            Box::new(|block| block.body.ommers = vec![block.header.clone()]),
+        ),
+        (
+            "withdrawalsRoot",
+            Box::new(|block| block.header.withdrawals_root = None),
+        ),
+        (
+            "withdrawalsRoot",
+            Box::new(|block| block.body.withdrawals = None),
+        ),
+        (
+            "blobGasUsed",
+            Box::new(|block| block.header.blob_gas_used = Some(1)),
+        ),
+        (
+            "requestsHash",
+            Box::new(|block| block.header.requests_hash = None),
+        ),
     ];
     for (field, change) in changes {
         let error = sealed(&*change).unwrap_err();
@@ -196,18 +274,28 @@ async fn an_import_refuses_headers_that_break_a_rule_by_the_field() {
 async fn a_system_call_has_thirty_million_gas() {
     // GAS, PUSH0, SSTORE in place of the contract that keeps beacon roots.
     let code = json!({"balance": "0x0", "nonce": "0x1", "code": "0x5a5f5500"});
-    let genesis = genesis(|genesis| genesis["alloc"][eip4788::BEACON_ROOTS_ADDRESS.to_string()] = code);
+    let genesis =
+        genesis(|genesis| genesis["alloc"][eip4788::BEACON_ROOTS_ADDRESS.to_string()] = code);
     let node = begin(&genesis).await;
     mine(&node, 1).await;
-    let stored = node.rpc("eth_getStorageAt", json!([eip4788::BEACON_ROOTS_ADDRESS, "0x0", "latest"])).await;
-    assert_eq!(U256::from_str_radix(&stored.as_str().unwrap()[2..], 16).unwrap(), U256::from(30_000_000 - 2));
+    let stored = node
+        .rpc(
+            "eth_getStorageAt",
+            json!([eip4788::BEACON_ROOTS_ADDRESS, "0x0", "latest"]),
+        )
+        .await;
+    assert_eq!(
+        U256::from_str_radix(&stored.as_str().unwrap()[2..], 16).unwrap(),
+        U256::from(30_000_000 - 2)
+    );
     node.end().await;
 }
 
 #[tokio::test]
 async fn a_failing_contract_for_beacon_roots_does_not_stop_the_chain() {
     let code = json!({"balance": "0x0", "nonce": "0x1", "code": "0xfe"});
-    let genesis = genesis(|genesis| genesis["alloc"][eip4788::BEACON_ROOTS_ADDRESS.to_string()] = code);
+    let genesis =
+        genesis(|genesis| genesis["alloc"][eip4788::BEACON_ROOTS_ADDRESS.to_string()] = code);
     let node = begin(&genesis).await;
     mine(&node, 2).await;
     assert_eq!(newest(&node).await["number"], "0x2");
@@ -219,27 +307,57 @@ async fn nothing_is_created_where_storage_is() {
     let sender = sign::signer(0).address();
     let created = sender.create(0);
     let genesis = genesis(|genesis| {
-        genesis["alloc"][created.to_string()] = json!({"balance": "0x1", "storage": {"0x00": "0x01"}});
+        genesis["alloc"][created.to_string()] =
+            json!({"balance": "0x1", "storage": {"0x00": "0x01"}});
     });
     let node = begin(&genesis).await;
     // What the account looks like is what it always did.
     let code_hash = hex::decode(format!("73{created:x}3f5f5260205ff3")).unwrap();
-    let seen = node.rpc("eth_call", json!([{"data": Bytes::from(code_hash)}, "latest"])).await;
+    let seen = node
+        .rpc(
+            "eth_call",
+            json!([{"data": Bytes::from(code_hash)}, "latest"]),
+        )
+        .await;
     assert_eq!(seen, json!(keccak256([])));
     let request = json!([{"from": sender, "data": "0x00", "gas": "0x186a0"}]);
     let hash = node.rpc("eth_sendTransaction", request).await;
     mine(&node, 1).await;
     let receipt = node.rpc("eth_getTransactionReceipt", json!([hash])).await;
-    assert_eq!((&receipt["status"], &receipt["gasUsed"]), (&json!("0x0"), &json!("0x186a0")));
-    assert_eq!(number(&node.rpc("eth_getTransactionCount", json!([created, "latest"])).await), 0);
-    assert_eq!(number(&node.rpc("eth_getBalance", json!([created, "latest"])).await), 1);
-    let stored = node.rpc("eth_getStorageAt", json!([created, "0x0", "latest"])).await;
+    assert_eq!(
+        (&receipt["status"], &receipt["gasUsed"]),
+        (&json!("0x0"), &json!("0x186a0"))
+    );
+    assert_eq!(
+        number(
+            &node
+                .rpc("eth_getTransactionCount", json!([created, "latest"]))
+                .await
+        ),
+        0
+    );
+    assert_eq!(
+        number(&node.rpc("eth_getBalance", json!([created, "latest"])).await),
+        1
+    );
+    let stored = node
+        .rpc("eth_getStorageAt", json!([created, "0x0", "latest"]))
+        .await;
     assert!(stored.as_str().unwrap().ends_with('1'), "{stored}");
     // It can get money, and loses nothing by it.
-    node.rpc("eth_sendTransaction", json!([{"from": sender, "to": created, "value": "0x1"}])).await;
+    node.rpc(
+        "eth_sendTransaction",
+        json!([{"from": sender, "to": created, "value": "0x1"}]),
+    )
+    .await;
     mine(&node, 1).await;
-    let proof = node.rpc("eth_getProof", json!([created, [], "latest"])).await;
-    assert_eq!((&proof["codeHash"], &proof["balance"]), (&json!(keccak256([])), &json!("0x2")));
+    let proof = node
+        .rpc("eth_getProof", json!([created, [], "latest"]))
+        .await;
+    assert_eq!(
+        (&proof["codeHash"], &proof["balance"]),
+        (&json!(keccak256([])), &json!("0x2"))
+    );
     node.end().await;
 }
 
@@ -247,34 +365,62 @@ async fn nothing_is_created_where_storage_is() {
 async fn fields_of_a_genesis_file_that_would_be_ignored_are_named() {
     type Change = fn(&mut Value);
     let changes: [(&str, Change); 13] = [
-        ("config.terminalTotalDifficulty: a merge at a total", |genesis| {
-            genesis["config"]["terminalTotalDifficulty"] = json!(100)
+        (
+            "config.terminalTotalDifficulty: a merge at a total",
+            |genesis| genesis["config"]["terminalTotalDifficulty"] = json!(100),
+        ),
+        ("config.amsterdamTime: ", |genesis| {
+            genesis["config"]["amsterdamTime"] = json!(5)
         }),
-        ("config.amsterdamTime: ", |genesis| genesis["config"]["amsterdamTime"] = json!(5)),
-        ("config.verkleTime: no fork of this name", |genesis| genesis["config"]["verkleTime"] = json!(5)),
-        ("config.ewasmBlock: no fork of this name", |genesis| genesis["config"]["ewasmBlock"] = json!(5)),
-        ("config.eip155Block: must be the same", |genesis| genesis["config"]["eip155Block"] = json!(3)),
-        ("config.londonBlock: 0 is before berlinBlock at 7", |genesis| genesis["config"]["berlinBlock"] = json!(7)),
-        ("config.pragueTime: 0 is before cancunTime at 7", |genesis| genesis["config"]["cancunTime"] = json!(7)),
-        ("config.blobSchedule.bpo3: missing", |genesis| genesis["config"]["bpo3Time"] = json!(5)),
-        ("config.blobSchedule.osaka: expected target", |genesis| {
-            genesis["config"]["blobSchedule"] = json!({"osaka": {"target": 9, "max": 6, "baseFeeUpdateFraction": 1}});
+        ("config.verkleTime: no fork of this name", |genesis| {
+            genesis["config"]["verkleTime"] = json!(5)
+        }),
+        ("config.ewasmBlock: no fork of this name", |genesis| {
+            genesis["config"]["ewasmBlock"] = json!(5)
+        }),
+        ("config.eip155Block: must be the same", |genesis| {
+            genesis["config"]["eip155Block"] = json!(3)
+        }),
+        (
+            "config.londonBlock: 0 is before berlinBlock at 7",
+            |genesis| genesis["config"]["berlinBlock"] = json!(7),
+        ),
+        (
+            "config.pragueTime: 0 is before cancunTime at 7",
+            |genesis| genesis["config"]["cancunTime"] = json!(7),
+        ),
+        ("config.blobSchedule.bpo3: missing", |genesis| {
+            genesis["config"]["bpo3Time"] = json!(5)
         }),
         ("config.blobSchedule.osaka: expected target", |genesis| {
-            genesis["config"]["blobSchedule"] = json!({"osaka": {"target": 3, "max": 6, "baseFeeUpdateFraction": 0}});
+            genesis["config"]["blobSchedule"] =
+                json!({"osaka": {"target": 9, "max": 6, "baseFeeUpdateFraction": 1}});
+        }),
+        ("config.blobSchedule.osaka: expected target", |genesis| {
+            genesis["config"]["blobSchedule"] =
+                json!({"osaka": {"target": 3, "max": 6, "baseFeeUpdateFraction": 0}});
         }),
         ("config.clique: ", |genesis| {
             genesis["config"]["terminalTotalDifficulty"] = Value::Null;
             genesis["config"]["clique"] = json!({"period": 5, "epoch": 30000});
         }),
-        ("gasLimit: expected 5000 to", |genesis| genesis["gasLimit"] = json!("0x1")),
-        ("alloc: 0x00000961Ef480Eb55e80D19ad83579A64c007002 has no code", |genesis| {
-            genesis["alloc"][eip7002::WITHDRAWAL_REQUEST_PREDEPLOY_ADDRESS.to_string()] = json!({"balance": "0x1"});
+        ("gasLimit: expected 5000 to", |genesis| {
+            genesis["gasLimit"] = json!("0x1")
         }),
+        (
+            "alloc: 0x00000961Ef480Eb55e80D19ad83579A64c007002 has no code",
+            |genesis| {
+                genesis["alloc"][eip7002::WITHDRAWAL_REQUEST_PREDEPLOY_ADDRESS.to_string()] =
+                    json!({"balance": "0x1"});
+            },
+        ),
     ];
     for (expected, change) in changes {
         let error = refusal(&genesis(change), Vec::new()).await;
-        assert!(error.starts_with("--genesis ") && error.contains(expected), "{expected}: {error}");
+        assert!(
+            error.starts_with("--genesis ") && error.contains(expected),
+            "{expected}: {error}"
+        );
     }
 }
 
@@ -282,8 +428,11 @@ async fn fields_of_a_genesis_file_that_would_be_ignored_are_named() {
 fn every_fork_of_a_genesis_file_begins_when_it_says() {
     let text = genesis(|genesis| {
         let config = &mut genesis["config"];
-        (config["bpo1Time"], config["bpo3Time"], config["bpo5Time"]) =
-            (json!(1_800_000_000), json!(1_800_000_100), json!(1_800_000_200));
+        (config["bpo1Time"], config["bpo3Time"], config["bpo5Time"]) = (
+            json!(1_800_000_000),
+            json!(1_800_000_100),
+            json!(1_800_000_200),
+        );
         config["blobSchedule"] = json!({
             "bpo3": {"target": 20, "max": 30, "baseFeeUpdateFraction": 20_609_697},
             "bpo5": {"target": 30, "max": 45, "baseFeeUpdateFraction": 30_000_000},
@@ -293,7 +442,10 @@ fn every_fork_of_a_genesis_file_begins_when_it_says() {
     });
     let forks = parse(&text.to_string()).unwrap().1.forks;
     let max = |time| forks.at(1, time).blobs.unwrap().max_blob_count;
-    assert_eq!([1_700_000_000, 1_800_000_000, 1_800_000_100, 1_800_000_200].map(max), [9, 15, 30, 45]);
+    assert_eq!(
+        [1_700_000_000, 1_800_000_000, 1_800_000_100, 1_800_000_200].map(max),
+        [9, 15, 30, 45]
+    );
 }
 
 #[tokio::test]
@@ -308,9 +460,18 @@ async fn before_eip_158_no_signature_carries_a_chain_id() {
         value: U256::from(1),
         ..Default::default()
     };
-    let error = node.rpc_error("eth_sendRawTransaction", json!([sign::raw(transaction(Some(7)), 0)])).await;
+    let error = node
+        .rpc_error(
+            "eth_sendRawTransaction",
+            json!([sign::raw(transaction(Some(7)), 0)]),
+        )
+        .await;
     assert_eq!(error["message"], "invalid transaction v, r, s values");
-    node.rpc("eth_sendRawTransaction", json!([sign::raw(transaction(None), 0)])).await;
+    node.rpc(
+        "eth_sendRawTransaction",
+        json!([sign::raw(transaction(None), 0)]),
+    )
+    .await;
     // The node signs its own accounts' transactions alike.
     node.rpc(
         "eth_sendTransaction",
@@ -318,7 +479,13 @@ async fn before_eip_158_no_signature_carries_a_chain_id() {
     )
     .await;
     mine(&node, 1).await;
-    assert_eq!(newest(&node).await["transactions"].as_array().unwrap().len(), 2);
+    assert_eq!(
+        newest(&node).await["transactions"]
+            .as_array()
+            .unwrap()
+            .len(),
+        2
+    );
     node.end().await;
 }
 
@@ -327,7 +494,10 @@ async fn the_dao_fork_moves_balances_and_marks_ten_blocks() {
     let dao = address!("0xbb9bc244d798123fde783fcc1c72d3bb8c189413");
     let genesis = mined("homesteadBlock", |genesis| {
         genesis["alloc"][dao.to_string()] = json!({"balance": "0x64"});
-        (genesis["config"]["daoForkBlock"], genesis["config"]["daoForkSupport"]) = (json!(2), json!(true));
+        (
+            genesis["config"]["daoForkBlock"],
+            genesis["config"]["daoForkSupport"],
+        ) = (json!(2), json!(true));
     });
     let node = begin(&genesis).await;
     mine(&node, 12).await;
@@ -340,16 +510,24 @@ async fn the_dao_fork_moves_balances_and_marks_ten_blocks() {
         .collect();
     assert_eq!(marked, (2..12).collect::<Vec<_>>());
     let refund = "0xbf4ed7b27f1d666546e30d74d50d173d20bca754";
-    for (address, block, balance) in
-        [(dao.to_string(), "0x1", 100), (dao.to_string(), "0x2", 0), (refund.to_owned(), "0x2", 100)]
-    {
-        assert_eq!(number(&node.rpc("eth_getBalance", json!([address, block])).await), balance);
+    for (address, block, balance) in [
+        (dao.to_string(), "0x1", 100),
+        (dao.to_string(), "0x2", 0),
+        (refund.to_owned(), "0x2", 100),
+    ] {
+        assert_eq!(
+            number(&node.rpc("eth_getBalance", json!([address, block])).await),
+            balance
+        );
     }
     let file = saved(&blocks(&node).concat());
     let mut against = genesis.clone();
     against["config"]["daoForkSupport"] = json!(false);
     let error = refusal(&against, vec![file.path().to_owned()]).await;
-    assert!(error.contains("block 2: extraData: expected anything but"), "{error}");
+    assert!(
+        error.contains("block 2: extraData: expected anything but"),
+        "{error}"
+    );
     node.end().await;
 }
 
@@ -372,14 +550,19 @@ async fn a_block_of_osaka_has_at_most_eight_mebibytes() {
                 input: vec![0; 130_000].into(),
                 ..Default::default()
             };
-            node.rpc("eth_sendRawTransaction", json!([sign::raw(transaction, 0)])).await;
+            node.rpc("eth_sendRawTransaction", json!([sign::raw(transaction, 0)]))
+                .await;
         }
         mine(node, 1).await;
         node.chain().head().block.clone()
     };
     let node = begin_with(&genesis(osaka), |config| config.gas_limit = 1_000_000_000).await;
     let block = fill(&node).await;
-    assert!(block.size() <= 8 << 20 && block.size() > 8_000_000, "{}", block.size());
+    assert!(
+        block.size() <= 8 << 20 && block.size() > 8_000_000,
+        "{}",
+        block.size()
+    );
     let left = 66 - block.transactions.len();
     mine(&node, 1).await;
     assert_eq!(node.chain().head().block.transactions.len(), left);
@@ -389,19 +572,30 @@ async fn a_block_of_osaka_has_at_most_eight_mebibytes() {
     assert_eq!(fill(&node).await.transactions.len(), 66);
     let file = saved(&blocks(&node).concat());
     let error = refusal(&genesis(osaka), vec![file.path().to_owned()]).await;
-    assert!(error.contains("block 1: size: expected at most 8388608 bytes"), "{error}");
+    assert!(
+        error.contains("block 1: size: expected at most 8388608 bytes"),
+        "{error}"
+    );
     node.end().await;
 }
 
 /// Three blocks in files of their own; in the middle one something is changed.
-async fn three_files(genesis: &Value, change: impl FnOnce(&mut Vec<u8>)) -> (TempDir, Vec<PathBuf>) {
+async fn three_files(
+    genesis: &Value,
+    change: impl FnOnce(&mut Vec<u8>),
+) -> (TempDir, Vec<PathBuf>) {
     let node = begin(genesis).await;
     mine(&node, 3).await;
     let directory = TempDir::new().unwrap();
     let mut all: Vec<Vec<u8>> = blocks(&node).iter().map(|block| block.to_vec()).collect();
     change(&mut all[1]);
-    let paths: Vec<PathBuf> = (0..3).map(|index| directory.path().join(format!("{index}.rlp"))).collect();
-    paths.iter().zip(&all).for_each(|(path, block)| std::fs::write(path, block).unwrap());
+    let paths: Vec<PathBuf> = (0..3)
+        .map(|index| directory.path().join(format!("{index}.rlp")))
+        .collect();
+    paths
+        .iter()
+        .zip(&all)
+        .for_each(|(path, block)| std::fs::write(path, block).unwrap());
     node.end().await;
     (directory, paths)
 }
@@ -425,7 +619,10 @@ async fn an_import_may_leave_out_what_cannot_follow() {
     .await;
     let error = refusal(&genesis, paths.clone()).await;
     assert!(error.contains("1.rlp: block 2"), "{error}");
-    let node = begin_with(&genesis, |config| (config.import, config.import_continue) = (paths.clone(), true)).await;
+    let node = begin_with(&genesis, |config| {
+        (config.import, config.import_continue) = (paths.clone(), true)
+    })
+    .await;
     assert_eq!(node.chain().head().number(), 1);
     node.end().await;
 
@@ -434,7 +631,17 @@ async fn an_import_may_leave_out_what_cannot_follow() {
     let [first, second, third] = [0, 1, 2].map(|index| std::fs::read(&good[index]).unwrap());
     let mut wrong = second.clone();
     wrong[second.len() / 2] ^= 1;
-    let mixed = saved(&[&first[..], &[0xc3, 1, 2, 3], &wrong, &second, &third, &[0xff, 0xff]].concat());
+    let mixed = saved(
+        &[
+            &first[..],
+            &[0xc3, 1, 2, 3],
+            &wrong,
+            &second,
+            &third,
+            &[0xff, 0xff],
+        ]
+        .concat(),
+    );
     let node = begin_with(&genesis, |config| {
         (config.import, config.import_continue) = (vec![mixed.path().to_owned()], true);
     })
@@ -449,15 +656,29 @@ async fn a_failed_import_has_an_exit_code_of_its_own() {
     let (directory, paths) = three_files(&genesis, |block| block.truncate(20)).await;
     let file = saved(genesis.to_string().as_bytes());
     let code = |file: &Path, import: &str| {
-        let arguments =
-            ["--listen", "127.0.0.1:0", "--ws-listen", "off", "--genesis", file.to_str().unwrap(), "--import", import];
+        let arguments = [
+            "--listen",
+            "127.0.0.1:0",
+            "--ws-listen",
+            "off",
+            "--genesis",
+            file.to_str().unwrap(),
+            "--import",
+            import,
+        ];
         let output = tetrad(&arguments).output().unwrap();
-        (output.status.code(), String::from_utf8(output.stderr).unwrap())
+        (
+            output.status.code(),
+            String::from_utf8(output.stderr).unwrap(),
+        )
     };
     let all: Vec<&str> = paths.iter().map(|path| path.to_str().unwrap()).collect();
     let (failed, message) = code(file.path(), &all.join(","));
     assert_eq!(failed, Some(3), "{message}");
-    assert!(message.contains("1.rlp: not the RLP of a block after 0 blocks"), "{message}");
+    assert!(
+        message.contains("1.rlp: not the RLP of a block after 0 blocks"),
+        "{message}"
+    );
     let (missing, message) = code(file.path(), directory.path().join("none").to_str().unwrap());
     assert_eq!(missing, Some(3), "{message}");
     assert_eq!(code(&directory.path().join("none"), all[0]).0, Some(1));

@@ -20,7 +20,10 @@ const EACH: u64 = 300;
 
 async fn sealing_at_once() -> Chain {
     let chain = chain();
-    chain.change(Change::Set(Setting::Mining(Mining::Instant))).await.unwrap();
+    chain
+        .change(Change::Set(Setting::Mining(Mining::Instant)))
+        .await
+        .unwrap();
     chain
 }
 
@@ -55,13 +58,21 @@ impl Preamble for Holding {
 /// Submits transactions one after another, each of which must be found when its sender is told.
 async fn submit(chain: &Chain, from: u8, nonces: std::ops::Range<u64>) {
     for nonce in nonces {
-        let hash = chain.settled(chain.accept(transaction(from, nonce, 1)).unwrap()).await.unwrap();
-        assert!(chain.transaction(&chain.head(), hash).is_some(), "transaction {nonce} of {from} is in no block");
+        let hash = chain
+            .settled(chain.accept(transaction(from, nonce, 1)).unwrap())
+            .await
+            .unwrap();
+        assert!(
+            chain.transaction(&chain.head(), hash).is_some(),
+            "transaction {nonce} of {from} is in no block"
+        );
     }
 }
 
 async fn in_time<T>(work: impl Future<Output = T>) -> T {
-    tokio::time::timeout(Duration::from_secs(120), work).await.expect("somebody is never told")
+    tokio::time::timeout(Duration::from_secs(120), work)
+        .await
+        .expect("somebody is never told")
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
@@ -74,7 +85,9 @@ async fn nobody_is_forgotten() {
     for from in 0..4 {
         let chain = chain.clone();
         let first = if from == 0 { EACH } else { 0 };
-        tasks.push(tokio::spawn(async move { submit(&chain, from, first..first + EACH).await }));
+        tasks.push(tokio::spawn(async move {
+            submit(&chain, from, first..first + EACH).await
+        }));
     }
     let changing = chain.clone();
     tasks.push(tokio::spawn(async move {
@@ -86,7 +99,9 @@ async fn nobody_is_forgotten() {
     for task in tasks {
         in_time(task).await.unwrap();
     }
-    let nonces = (0..4).map(|from| chain.head().state.nonce(sender(from)).unwrap()).collect::<Vec<_>>();
+    let nonces = (0..4)
+        .map(|from| chain.head().state.nonce(sender(from)).unwrap())
+        .collect::<Vec<_>>();
     assert_eq!(nonces, [2 * EACH, EACH, EACH, EACH]);
     assert!(chain.pool().is_empty());
     chain.stop();
@@ -95,10 +110,17 @@ async fn nobody_is_forgotten() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn who_goes_away_leaves_a_transaction_that_is_sealed() {
     let hold = Hold::default();
-    let limits = PoolLimits { transactions: 1_000, per_account: 1_000, ..PoolLimits::default() };
+    let limits = PoolLimits {
+        transactions: 1_000,
+        per_account: 1_000,
+        ..PoolLimits::default()
+    };
     let clock = Arc::new(ManualClock::at(1_000_000));
     let chain = chain_preceded(limits, clock, Some(Box::new(Holding(hold.clone()))));
-    chain.change(Change::Set(Setting::Mining(Mining::Instant))).await.unwrap();
+    chain
+        .change(Change::Set(Setting::Mining(Mining::Instant)))
+        .await
+        .unwrap();
     // So that sealing where they arrive has begun.
     submit(&chain, 0, 0..20).await;
     let (release, released) = mpsc::channel::<()>();
@@ -113,7 +135,9 @@ async fn who_goes_away_leaves_a_transaction_that_is_sealed() {
     {
         // The writer is busy, so whoever submits waits; then they are gone.
         let mut settled = std::pin::pin!(chain.settled(accepted));
-        let polled = std::future::poll_fn(|context| std::task::Poll::Ready(settled.as_mut().poll(context))).await;
+        let polled =
+            std::future::poll_fn(|context| std::task::Poll::Ready(settled.as_mut().poll(context)))
+                .await;
         assert!(polled.is_pending());
     }
     release.send(()).unwrap();
@@ -135,7 +159,12 @@ async fn a_failure_removes_what_somebody_waits_for_and_nothing_else() {
     // Nobody waits for what another node of a cluster has acknowledged.
     drop(chain.accept(transaction(2, 0, 1)).unwrap());
     chain.pool().refuse_awaited(|| SubmitError::Stopped);
-    let is_left = |from| chain.pool().get(transaction(from, 0, 1).transaction.hash()).is_some();
+    let is_left = |from| {
+        chain
+            .pool()
+            .get(transaction(from, 0, 1).transaction.hash())
+            .is_some()
+    };
     assert_eq!((is_left(1), is_left(2)), (false, true));
     drop(waiting);
 }

@@ -60,7 +60,10 @@ impl Endpoints {
 
     async fn connect(&self, node: usize) -> Result<Connection, CallError> {
         let url = self.0.read()[node].clone();
-        Connection::open(&url.ok_or_else(|| CallError::Unanswered("the node does not run".to_owned()))?).await
+        Connection::open(
+            &url.ok_or_else(|| CallError::Unanswered("the node does not run".to_owned()))?,
+        )
+        .await
     }
 }
 
@@ -68,7 +71,10 @@ impl Endpoints {
 pub fn seed() -> u64 {
     let seed = match env::var("TETRAD_SEED") {
         Ok(text) => text.parse().unwrap(),
-        Err(_) => SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_nanos() as u64,
+        Err(_) => SystemTime::now()
+            .duration_since(UNIX_EPOCH)
+            .unwrap()
+            .as_nanos() as u64,
     };
     println!("TETRAD_SEED={seed}");
     seed

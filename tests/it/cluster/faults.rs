@@ -60,7 +60,12 @@ const KINDS: [Fault; 15] = [
 
 /// Causes a fault, and ends it. The transactions of the `workload` wait meanwhile if the fault is about those that wait; there
 /// is none where nothing but the time can make them.
-pub async fn cause(fault: Fault, nats: &mut NatsServers, cluster: &mut Cluster, workload: Option<&Workload>) {
+pub async fn cause(
+    fault: Fault,
+    nats: &mut NatsServers,
+    cluster: &mut Cluster,
+    workload: Option<&Workload>,
+) {
     let leader = cluster.leader().await;
     let follower = (leader + 1) % 3;
     match fault {
@@ -140,19 +145,37 @@ pub async fn cause(fault: Fault, nats: &mut NatsServers, cluster: &mut Cluster, 
             nats.cont(server);
         }
         Fault::LeaderCutOff => {
-            cluster.proxies(leader).iter().for_each(super::proxy::Proxy::cut);
+            cluster
+                .proxies(leader)
+                .iter()
+                .for_each(super::proxy::Proxy::cut);
             sleep(Duration::from_secs(3)).await;
-            cluster.proxies(leader).iter().for_each(super::proxy::Proxy::restore);
+            cluster
+                .proxies(leader)
+                .iter()
+                .for_each(super::proxy::Proxy::restore);
         }
         Fault::LeaderHeld => {
-            cluster.proxies(leader).iter().for_each(super::proxy::Proxy::hold);
+            cluster
+                .proxies(leader)
+                .iter()
+                .for_each(super::proxy::Proxy::hold);
             sleep(Duration::from_secs(5)).await;
-            cluster.proxies(leader).iter().for_each(super::proxy::Proxy::restore);
+            cluster
+                .proxies(leader)
+                .iter()
+                .for_each(super::proxy::Proxy::restore);
         }
         Fault::FollowerDelayed => {
-            cluster.proxies(follower).iter().for_each(|proxy| proxy.delay(Duration::from_millis(50)));
+            cluster
+                .proxies(follower)
+                .iter()
+                .for_each(|proxy| proxy.delay(Duration::from_millis(50)));
             sleep(Duration::from_secs(2)).await;
-            cluster.proxies(follower).iter().for_each(super::proxy::Proxy::restore);
+            cluster
+                .proxies(follower)
+                .iter()
+                .for_each(super::proxy::Proxy::restore);
         }
     }
 }
@@ -162,7 +185,11 @@ async fn let_transactions_wait(nats: &NatsServers, cluster: &Cluster, workload: 
     workload.let_wait(true);
     call_leader(cluster, "evm_setAutomine", json!([false])).await;
     let deadline = Instant::now() + PATIENCE;
-    while nats.messages(POOL).await.is_none_or(|messages| messages < workload.clients() as u64) {
+    while nats
+        .messages(POOL)
+        .await
+        .is_none_or(|messages| messages < workload.clients() as u64)
+    {
         assert!(Instant::now() < deadline, "no transactions wait");
         sleep(POLL).await;
     }
@@ -181,7 +208,9 @@ async fn call_leader(cluster: &Cluster, method: &str, params: Value) {
     let deadline = Instant::now() + PATIENCE;
     loop {
         let leader = cluster.leader().await;
-        let Err(error) = call(cluster.rpc(leader), method, params.clone()).await else { return };
+        let Err(error) = call(cluster.rpc(leader), method, params.clone()).await else {
+            return;
+        };
         assert!(Instant::now() < deadline, "{error}");
         sleep(POLL).await;
     }
@@ -196,14 +225,30 @@ pub async fn await_replicas(nats: &NatsServers) {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn nothing_acknowledged_is_lost_or_included_twice_whatever_fails() {
-    let Some(mut nats) = NatsServers::start(3).await else { return };
-    let count = std::env::var("TETRAD_FAULTS").ok().map_or(FAULTS, |count| count.parse().unwrap());
+    let Some(mut nats) = NatsServers::start(3).await else {
+        return;
+    };
+    let count = std::env::var("TETRAD_FAULTS")
+        .ok()
+        .map_or(FAULTS, |count| count.parse().unwrap());
     let mut state = seed();
-    let mut cluster = Cluster::start(&nats, 3, Options { proxied: true, ..Options::default() }).await;
+    let mut cluster = Cluster::start(
+        &nats,
+        3,
+        Options {
+            proxied: true,
+            ..Options::default()
+        },
+    )
+    .await;
     cluster.leader().await;
     // Many faults take long, and the checker reads every block afterwards.
     let pause = Duration::from_millis(if count > KINDS.len() { 20 } else { 2 });
-    let options = checker::Options { transactions: 100_000, pause, ..checker::Options::new(state) };
+    let options = checker::Options {
+        transactions: 100_000,
+        pause,
+        ..checker::Options::new(state)
+    };
     let workload = Workload::start(cluster.endpoints(), options).await;
     workload.progress(PROGRESS).await;
     for number in 0..count {
@@ -211,7 +256,11 @@ async fn nothing_acknowledged_is_lost_or_included_twice_whatever_fails() {
         state ^= state << 13;
         state ^= state >> 7;
         state ^= state << 17;
-        let kind = if number < KINDS.len() { number } else { (state % KINDS.len() as u64) as usize };
+        let kind = if number < KINDS.len() {
+            number
+        } else {
+            (state % KINDS.len() as u64) as usize
+        };
         println!("fault {number}: {:?}", KINDS[kind]);
         cause(KINDS[kind], &mut nats, &mut cluster, Some(&workload)).await;
         workload.progress(PROGRESS).await;

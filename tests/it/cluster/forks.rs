@@ -22,7 +22,10 @@ fn restore(from: &Path, to: &Path) {
 
 /// Deletes the messages of the log after a sequence, as servers lose them that crash.
 async fn lose_after(nats: &NatsServers, kept: u64) {
-    let stream = async_nats::jetstream::new(nats.client().await).get_stream(LOG).await.unwrap();
+    let stream = async_nats::jetstream::new(nats.client().await)
+        .get_stream(LOG)
+        .await
+        .unwrap();
     let last = stream.get_info().await.unwrap().state.last_sequence;
     for sequence in kept + 1..=last {
         stream.delete_message(sequence).await.unwrap();
@@ -35,18 +38,30 @@ async fn until_same(cluster: &Cluster, nodes: [usize; 2], hashes: &[Value]) {
     loop {
         let [there, here] = nodes.map(|node| cluster.rpc(node).to_owned());
         let newest = ask(&there, "eth_getBlockByNumber", json!(["latest", false])).await;
-        let own = ask(&here, "eth_getBlockByNumber", json!([newest["number"], false])).await;
+        let own = ask(
+            &here,
+            "eth_getBlockByNumber",
+            json!([newest["number"], false]),
+        )
+        .await;
         let mut missing = Vec::new();
         for hash in hashes {
             let receipt = ask(&here, "eth_getTransactionReceipt", json!([hash])).await;
-            if receipt.is_null() || receipt != ask(&there, "eth_getTransactionReceipt", json!([hash])).await {
+            if receipt.is_null()
+                || receipt != ask(&there, "eth_getTransactionReceipt", json!([hash])).await
+            {
                 missing.push(hash);
             }
         }
         if own["hash"] == newest["hash"] && missing.is_empty() {
             return;
         }
-        assert!(Instant::now() < deadline, "{} and {} without {missing:?}", own["hash"], newest["hash"]);
+        assert!(
+            Instant::now() < deadline,
+            "{} and {} without {missing:?}",
+            own["hash"],
+            newest["hash"]
+        );
         sleep(POLL).await;
     }
 }
@@ -54,7 +69,9 @@ async fn until_same(cluster: &Cluster, nodes: [usize; 2], hashes: &[Value]) {
 /// A node that leads, and two entries of it that the servers lose. Another node leads meanwhile and seals other blocks, and
 /// then the first one is back, which was suspended or has ended.
 async fn a_fork_ends(suspended: bool) {
-    let Some(nats) = NatsServers::start(1).await else { return };
+    let Some(nats) = NatsServers::start(1).await else {
+        return;
+    };
     let (mut cluster, forked, other) = cluster(&nats, &[]).await;
     let third = (0..3).find(|node| ![forked, other].contains(node)).unwrap();
     let mut hashes = Vec::new();
@@ -64,13 +81,21 @@ async fn a_fork_ends(suspended: bool) {
     cluster.terminate(third).await;
     cluster.terminate(other).await;
 
-    let stream = async_nats::jetstream::new(nats.client().await).get_stream(LOG).await.unwrap();
+    let stream = async_nats::jetstream::new(nats.client().await)
+        .get_stream(LOG)
+        .await
+        .unwrap();
     let kept = stream.get_info().await.unwrap().state.last_sequence;
     let snapshot = ask(cluster.rpc(forked), "evm_snapshot", json!([])).await;
     for nonce in 3..5 {
         hashes.push(submit(&cluster, forked, nonce, 0).await);
     }
-    let lost = ask(cluster.rpc(forked), "eth_getBlockByNumber", json!(["latest", false])).await;
+    let lost = ask(
+        cluster.rpc(forked),
+        "eth_getBlockByNumber",
+        json!(["latest", false]),
+    )
+    .await;
     if suspended {
         cluster.stop(forked);
     } else {
@@ -89,7 +114,10 @@ async fn a_fork_ends(suspended: bool) {
     }
     until_same(&cluster, [other, forked], &hashes).await;
     let url = cluster.rpc(forked).to_owned();
-    assert_eq!(ask(&url, "eth_getBlockByHash", json!([lost["hash"], false])).await, Value::Null);
+    assert_eq!(
+        ask(&url, "eth_getBlockByHash", json!([lost["hash"], false])).await,
+        Value::Null
+    );
     let replaced = ask(&url, "eth_getBlockByNumber", json!([lost["number"], false])).await;
     assert_ne!(replaced["hash"], lost["hash"]);
     let logs = ask(&url, "eth_getBlockReceipts", json!([lost["number"]])).await;
@@ -125,7 +153,9 @@ async fn a_fork_of_a_node_that_was_suspended_ends_while_it_runs() {
 /// its own.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_entry_that_follows_a_lost_one_is_void() {
-    let Some(mut nats) = NatsServers::start(1).await else { return };
+    let Some(mut nats) = NatsServers::start(1).await else {
+        return;
+    };
     let (mut cluster, forked, other) = cluster(&nats, &["--block-time", "0.1"]).await;
     let third = (0..3).find(|node| ![forked, other].contains(node)).unwrap();
     let mut hashes = vec![submit(&cluster, other, 0, 0).await];

@@ -19,7 +19,13 @@ async fn the_checker_has_nothing_against_a_single_node() {
     let workload = Workload::start(endpoints.clone(), Options::new(seed())).await;
     workload.progress(400).await;
     let history = workload.finish().await;
-    assert!(history.acknowledged.iter().all(|acknowledged| acknowledged.own.is_some()), "every own write was read");
+    assert!(
+        history
+            .acknowledged
+            .iter()
+            .all(|acknowledged| acknowledged.own.is_some()),
+        "every own write was read"
+    );
     assert!(history.heads.len() > 10, "heads were read");
     let report = check(&history, &endpoints.urls()).await;
     println!("{report}");
@@ -34,7 +40,9 @@ async fn the_checker_has_nothing_against_a_node_that_is_killed() {
     let log = directory.path().join("log");
     let start = || {
         let mut command = tetrad(&["--listen", "127.0.0.1:0", "--ws-listen", "off"]);
-        command.arg("--data-dir").arg(directory.path().join("chain"));
+        command
+            .arg("--data-dir")
+            .arg(directory.path().join("chain"));
         Running::run_with_log(command, &log)
     };
     let url = |node: &Running| node.ready["rpc"].as_str().map(str::to_owned);
@@ -66,6 +74,12 @@ async fn the_checker_notices_a_node_that_forgets() {
     node.rpc("evm_revert", json!([snapshot])).await;
     workload.progress(10).await;
     let report = check(&workload.finish().await, &endpoints.urls()).await;
-    assert!(report.violations.iter().any(|violation| violation.ends_with("is lost")), "{report}");
+    assert!(
+        report
+            .violations
+            .iter()
+            .any(|violation| violation.ends_with("is lost")),
+        "{report}"
+    );
     node.end().await;
 }

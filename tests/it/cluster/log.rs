@@ -6,18 +6,23 @@ use alloy_primitives::{B256, keccak256};
 use async_nats::{HeaderMap, jetstream};
 use futures_util::future::BoxFuture;
 use tetrad::internals::log::{
-    AppendError, BlockLog, ChainIdentity, CopiedEntry, JetStreamLogs, LogError, LogStore, LogStream, MemoryLog,
-    OtherCopies, ReadLog,
+    AppendError, BlockLog, ChainIdentity, CopiedEntry, JetStreamLogs, LogError, LogStore,
+    LogStream, MemoryLog, OtherCopies, ReadLog,
 };
 use tokio::{runtime::Handle, task::block_in_place, time::sleep};
 
 use super::{PATIENCE, POLL, nats::NatsServers};
 
-const IDENTITY: ChainIdentity = ChainIdentity { chain_id: 125, genesis: B256::ZERO };
+const IDENTITY: ChainIdentity = ChainIdentity {
+    chain_id: 125,
+    genesis: B256::ZERO,
+};
 const SUBJECT: &str = "log";
 
 async fn stream(nats: &NatsServers) -> LogStream {
-    LogStream::create(&jetstream::new(nats.client().await), "LOG", SUBJECT, 1).await.unwrap()
+    LogStream::create(&jetstream::new(nats.client().await), "LOG", SUBJECT, 1)
+        .await
+        .unwrap()
 }
 
 /// A copy with these entries.
@@ -36,10 +41,20 @@ struct Leader(Option<MemoryLog>);
 impl OtherCopies for Leader {
     fn entry(&self, height: u64) -> BoxFuture<'_, Option<CopiedEntry>> {
         let log = self.0.as_ref().map(BlockLog::reader);
-        let read = |log: &dyn ReadLog, height| log.heights().contains(&height).then(|| log.read(height).unwrap().bytes);
+        let read = |log: &dyn ReadLog, height| {
+            log.heights()
+                .contains(&height)
+                .then(|| log.read(height).unwrap().bytes)
+        };
         let entry = log.and_then(|log| {
-            let previous = height.checked_sub(1).and_then(|before| read(&*log, before)).map(keccak256);
-            Some(CopiedEntry { bytes: read(&*log, height)?, previous })
+            let previous = height
+                .checked_sub(1)
+                .and_then(|before| read(&*log, before))
+                .map(keccak256);
+            Some(CopiedEntry {
+                bytes: read(&*log, height)?,
+                previous,
+            })
         });
         Box::pin(async move { entry })
     }
@@ -47,7 +62,9 @@ impl OtherCopies for Leader {
 
 fn entries(copy: &MemoryLog) -> Vec<String> {
     let entries = copy.reader().stream(0).unwrap();
-    entries.map(|stored| String::from_utf8(stored.unwrap().bytes).unwrap()).collect()
+    entries
+        .map(|stored| String::from_utf8(stored.unwrap().bytes).unwrap())
+        .collect()
 }
 
 fn open(stream: &LogStream, copy: &MemoryLog) -> Box<dyn BlockLog> {
@@ -57,7 +74,13 @@ fn open(stream: &LogStream, copy: &MemoryLog) -> Box<dyn BlockLog> {
 /// Opens the log of a node beside another one that leads.
 fn open_beside(stream: &LogStream, copy: &MemoryLog, leader: &Leader) -> Box<dyn BlockLog> {
     let (copy, leader) = (Arc::new(copy.clone()), Arc::new(leader.clone()));
-    let logs = JetStreamLogs::new(copy, stream.clone(), leader, Handle::current(), Arc::default());
+    let logs = JetStreamLogs::new(
+        copy,
+        stream.clone(),
+        leader,
+        Handle::current(),
+        Arc::default(),
+    );
     logs.open(IDENTITY, 0).unwrap()
 }
 
@@ -70,7 +93,9 @@ async fn follow(log: &mut dyn BlockLog) -> Result<(), LogError> {
     let deadline = std::time::Instant::now() + PATIENCE;
     loop {
         match block_in_place(|| log.catch_up()) {
-            Err(error @ LogError::Stale { .. }) => assert!(std::time::Instant::now() < deadline, "{error}"),
+            Err(error @ LogError::Stale { .. }) => {
+                assert!(std::time::Instant::now() < deadline, "{error}")
+            }
             outcome => return outcome,
         }
         sleep(POLL).await;
@@ -79,7 +104,9 @@ async fn follow(log: &mut dyn BlockLog) -> Result<(), LogError> {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_entry_that_does_not_follow_the_last_one_is_void_for_all() {
-    let Some(nats) = NatsServers::start(1).await else { return };
+    let Some(nats) = NatsServers::start(1).await else {
+        return;
+    };
     let (stream, own) = (stream(&nats).await, MemoryLog::default());
     let mut log = open(&stream, &own);
     follow(&mut *log).await.unwrap();
@@ -90,10 +117,21 @@ async fn an_entry_that_does_not_follow_the_last_one_is_void_for_all() {
     let context = jetstream::new(nats.client().await);
     for (height, previous, entry) in [(2, "lost", "void"), (3, "void", "void as well")] {
         let mut headers = HeaderMap::new();
-        headers.insert("Tetrad-Entry", format!("1 {height} 0 1 ff 0 {:x}", keccak256(previous)));
-        context.publish_with_headers(SUBJECT, headers, entry.into()).await.unwrap().await.unwrap();
+        headers.insert(
+            "Tetrad-Entry",
+            format!("1 {height} 0 1 ff 0 {:x}", keccak256(previous)),
+        );
+        context
+            .publish_with_headers(SUBJECT, headers, entry.into())
+            .await
+            .unwrap()
+            .await
+            .unwrap();
     }
-    assert!(matches!(append(&mut *log, "c"), Err(AppendError::Conflict { .. })));
+    assert!(matches!(
+        append(&mut *log, "c"),
+        Err(AppendError::Conflict { .. })
+    ));
     follow(&mut *log).await.unwrap();
     append(&mut *log, "c").unwrap();
 
@@ -107,7 +145,10 @@ async fn an_entry_that_does_not_follow_the_last_one_is_void_for_all() {
     // Their writer gives up what it had.
     let other = copy(&["a", "lost", "void", "void as well"]);
     let mut log = open(&stream, &other);
-    assert!(matches!(follow(&mut *log).await, Err(LogError::Forked { at: 1, .. })));
+    assert!(matches!(
+        follow(&mut *log).await,
+        Err(LogError::Forked { at: 1, .. })
+    ));
     log.truncate(1).unwrap();
     follow(&mut *log).await.unwrap();
     append(&mut *log, "d").unwrap();
@@ -116,7 +157,9 @@ async fn an_entry_that_does_not_follow_the_last_one_is_void_for_all() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_stream_that_lacks_entries_gets_them_from_a_copy() {
-    let Some(nats) = NatsServers::start(1).await else { return };
+    let Some(nats) = NatsServers::start(1).await else {
+        return;
+    };
     let (stream, own) = (stream(&nats).await, MemoryLog::default());
     let mut log = open(&stream, &own);
     follow(&mut *log).await.unwrap();
@@ -129,19 +172,30 @@ async fn a_stream_that_lacks_entries_gets_them_from_a_copy() {
     assert_eq!(entries(&own), entries(&longer));
 
     // One in the middle is not stored again after the others: nobody would add it before them.
-    let messages = jetstream::new(nats.client().await).get_stream("LOG").await.unwrap();
+    let messages = jetstream::new(nats.client().await)
+        .get_stream("LOG")
+        .await
+        .unwrap();
     messages.delete_message(3).await.unwrap();
     follow(&mut *open(&stream, &own)).await.unwrap();
     assert_eq!(stream.extent().await.unwrap().last, 5);
     append(&mut *log, "f").unwrap();
     let later = MemoryLog::default();
-    follow(&mut *open_beside(&stream, &later, &Leader(Some(own.clone())))).await.unwrap();
+    follow(&mut *open_beside(
+        &stream,
+        &later,
+        &Leader(Some(own.clone())),
+    ))
+    .await
+    .unwrap();
     assert_eq!(entries(&later), entries(&own));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_copy_that_has_nothing_in_common_with_the_stream_is_of_another_cluster() {
-    let Some(nats) = NatsServers::start(1).await else { return };
+    let Some(nats) = NatsServers::start(1).await else {
+        return;
+    };
     let stream = stream(&nats).await;
     let mut log = open(&stream, &MemoryLog::default());
     follow(&mut *log).await.unwrap();
@@ -155,14 +209,20 @@ async fn a_copy_that_has_nothing_in_common_with_the_stream_is_of_another_cluster
 }
 
 /// A stream of 1,500 entries, which has lost those of a range of heights, beside the copy of the node that leads.
-async fn with_losses(nats: &NatsServers, lost: std::ops::Range<u64>) -> (LogStream, Box<dyn BlockLog>, MemoryLog) {
+async fn with_losses(
+    nats: &NatsServers,
+    lost: std::ops::Range<u64>,
+) -> (LogStream, Box<dyn BlockLog>, MemoryLog) {
     let (stream, own) = (stream(nats).await, MemoryLog::default());
     let mut log = open(&stream, &own);
     follow(&mut *log).await.unwrap();
     for height in 0..1_500 {
         append(&mut *log, &format!("entry {height}")).unwrap();
     }
-    let messages = jetstream::new(nats.client().await).get_stream("LOG").await.unwrap();
+    let messages = jetstream::new(nats.client().await)
+        .get_stream("LOG")
+        .await
+        .unwrap();
     for height in lost {
         messages.delete_message(height + 1).await.unwrap();
     }
@@ -175,7 +235,9 @@ fn catch_up(log: &mut dyn BlockLog) -> Result<(), LogError> {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_node_takes_what_the_stream_has_lost_from_the_node_that_leads() {
-    let Some(nats) = NatsServers::start(1).await else { return };
+    let Some(nats) = NatsServers::start(1).await else {
+        return;
+    };
     let (stream, mut log, full) = with_losses(&nats, 20..1_400).await;
     let all = entries(&full);
     let first = |count: usize| copy(&all[..count].iter().map(String::as_str).collect::<Vec<_>>());
@@ -189,7 +251,10 @@ async fn a_node_takes_what_the_stream_has_lost_from_the_node_that_leads() {
             let missing = format!("entry {} is missing before entry 1400", known.max(20));
             assert!(refused.contains(&missing), "{refused}");
         }
-        assert!(matches!(append(&mut *log, "fork"), Err(AppendError::Conflict { .. })));
+        assert!(matches!(
+            append(&mut *log, "fork"),
+            Err(AppendError::Conflict { .. })
+        ));
         assert_eq!(entries(&alone), all[..known.max(20)]);
     }
 
@@ -213,23 +278,35 @@ async fn a_node_takes_what_the_stream_has_lost_from_the_node_that_leads() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_node_that_was_away_takes_what_the_stream_no_longer_has_from_the_node_that_leads() {
-    let Some(nats) = NatsServers::start(1).await else { return };
+    let Some(nats) = NatsServers::start(1).await else {
+        return;
+    };
     let (stream, _, full) = with_losses(&nats, 0..1_400).await;
     let away = || copy(&["entry 0", "entry 1"]);
 
     let alone = away();
     let refused = catch_up(&mut *open(&stream, &alone)).unwrap_err();
-    assert!(refused.to_string().contains("Move the directory away"), "{refused}");
+    assert!(
+        refused.to_string().contains("Move the directory away"),
+        "{refused}"
+    );
     assert_eq!(entries(&alone), ["entry 0", "entry 1"]);
 
     let later = away();
-    catch_up(&mut *open_beside(&stream, &later, &Leader(Some(full.clone())))).unwrap();
+    catch_up(&mut *open_beside(
+        &stream,
+        &later,
+        &Leader(Some(full.clone())),
+    ))
+    .unwrap();
     assert_eq!(entries(&later), entries(&full));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_last_messages_of_a_stream_may_have_been_removed() {
-    let Some(nats) = NatsServers::start(1).await else { return };
+    let Some(nats) = NatsServers::start(1).await else {
+        return;
+    };
     let (stream, log, full) = with_losses(&nats, 1_200..1_500).await;
     assert_eq!(stream.heights().await.unwrap(), Some(0..1_200));
     drop(log);

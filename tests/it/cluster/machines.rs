@@ -15,7 +15,9 @@ use serde_json::json;
 use tokio::time::sleep;
 
 use self::{
-    MachineFault::{AllKilled, Deaf, Impaired, Isolated, Killed, Mute, Process, Stopped, Unplugged},
+    MachineFault::{
+        AllKilled, Deaf, Impaired, Isolated, Killed, Mute, Process, Stopped, Unplugged,
+    },
     Role::{Leader, Other, StreamLeader},
 };
 use super::{
@@ -36,7 +38,11 @@ const FAULTS: usize = 75;
 /// Kills of a run in which nothing else happens.
 const KILLS: usize = 50;
 /// How long a link fails or a machine is stopped: shorter than an election, about as long, and longer.
-const OUTAGES: [Duration; 3] = [Duration::from_secs(2), Duration::from_secs(6), Duration::from_secs(12)];
+const OUTAGES: [Duration; 3] = [
+    Duration::from_secs(2),
+    Duration::from_secs(6),
+    Duration::from_secs(12),
+];
 /// Pause of a client after each transaction. The checker reads every block of a run that takes long.
 const PAUSE: Duration = Duration::from_millis(100);
 
@@ -143,7 +149,10 @@ impl Machines {
         // Nodes that start again read what came after a checkpoint.
         let arguments = [&["--limits-checkpoint-kilobytes", "512"], profile_arguments].concat();
         let options = Options {
-            arguments: arguments.iter().map(|argument| (*argument).to_owned()).collect(),
+            arguments: arguments
+                .iter()
+                .map(|argument| (*argument).to_owned())
+                .collect(),
             machines: (0..MACHINES).map(|index| network.machine(index)).collect(),
             other_program: env::var_os("TETRAD_OTHER").map(Into::into),
             ..Options::default()
@@ -154,11 +163,21 @@ impl Machines {
             fund(&cluster).await;
         }
 
-        let options =
-            checker::Options { clients: CLIENTS, transactions: 100_000, pause: PAUSE, ..checker::Options::new(seed) };
+        let options = checker::Options {
+            clients: CLIENTS,
+            transactions: 100_000,
+            pause: PAUSE,
+            ..checker::Options::new(seed)
+        };
         let workload = Workload::start(cluster.endpoints(), options).await;
         workload.let_wait(profile == Profile::Production);
-        Some(Self { network, nats, cluster, workload, profile })
+        Some(Self {
+            network,
+            nats,
+            cluster,
+            workload,
+            profile,
+        })
     }
 
     /// Causes a fault, and ends it.
@@ -225,7 +244,9 @@ impl Machines {
         match role {
             Leader => leader,
             StreamLeader => stream_leader,
-            Other => (0..MACHINES).find(|machine| ![leader, stream_leader].contains(machine)).unwrap(),
+            Other => (0..MACHINES)
+                .find(|machine| ![leader, stream_leader].contains(machine))
+                .unwrap(),
         }
     }
 
@@ -240,9 +261,15 @@ impl Machines {
 async fn fund(cluster: &Cluster) {
     let http = reqwest::Client::new();
     for account in (0..CLIENTS).map(|index| signer(index).address()) {
-        let request = http.post(format!("{}/api/faucet", cluster.rest(0))).json(&json!({ "address": account }));
+        let request = http
+            .post(format!("{}/api/faucet", cluster.rest(0)))
+            .json(&json!({ "address": account }));
         let response = request.send().await.unwrap();
-        assert!(response.status().is_success(), "{}", response.text().await.unwrap());
+        assert!(
+            response.status().is_success(),
+            "{}",
+            response.text().await.unwrap()
+        );
         let deadline = Instant::now() + PATIENCE;
         while ask(cluster.rpc(0), "eth_getBalance", json!([account, "latest"])).await == "0x0" {
             assert!(Instant::now() < deadline, "{account} has no coins");
@@ -254,22 +281,36 @@ async fn fund(cluster: &Cluster) {
 /// Causes one fault of each kind, beginning anywhere, and then others at random. Holds what the clients were told against
 /// the chain.
 async fn run(test: &str, profile: Profile, kinds: &[MachineFault], count: usize) {
-    let Some(network) = Network::enter(test) else { return };
-    let count = env::var("TETRAD_FAULTS").ok().map_or(count, |count| count.parse().unwrap());
-    let longest =
-        env::var("TETRAD_MINUTES").ok().map(|minutes| Duration::from_secs(60 * minutes.parse::<u64>().unwrap()));
+    let Some(network) = Network::enter(test) else {
+        return;
+    };
+    let count = env::var("TETRAD_FAULTS")
+        .ok()
+        .map_or(count, |count| count.parse().unwrap());
+    let longest = env::var("TETRAD_MINUTES")
+        .ok()
+        .map(|minutes| Duration::from_secs(60 * minutes.parse::<u64>().unwrap()));
     let seed = seed();
     let mut random = Random::new(seed);
-    let Some(mut machines) = Machines::start(network, profile, seed).await else { return };
+    let Some(mut machines) = Machines::start(network, profile, seed).await else {
+        return;
+    };
     machines.workload.progress(PROGRESS).await;
 
     let began = Instant::now();
     let first = random.below(kinds.len() as u64) as usize;
     let mut caused = 0;
     while caused < count && longest.is_none_or(|longest| began.elapsed() < longest) {
-        let fault = if caused < kinds.len() { kinds[(first + caused) % kinds.len()] } else { random.pick(kinds) };
+        let fault = if caused < kinds.len() {
+            kinds[(first + caused) % kinds.len()]
+        } else {
+            random.pick(kinds)
+        };
         let outage = random.pick(&OUTAGES);
-        println!("fault {caused} after {:?}: {fault:?}, outages take {outage:?}", began.elapsed());
+        println!(
+            "fault {caused} after {:?}: {fault:?}, outages take {outage:?}",
+            began.elapsed()
+        );
         machines.cause(fault, outage).await;
         machines.workload.progress(PROGRESS).await;
         faults::await_replicas(&machines.nats).await;
@@ -282,7 +323,8 @@ async fn run(test: &str, profile: Profile, kinds: &[MachineFault], count: usize)
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "takes a quarter of an hour"]
 async fn nothing_acknowledged_is_lost_whatever_fails_on_three_machines() {
-    const TEST: &str = "cluster::machines::nothing_acknowledged_is_lost_whatever_fails_on_three_machines";
+    const TEST: &str =
+        "cluster::machines::nothing_acknowledged_is_lost_whatever_fails_on_three_machines";
     run(TEST, Profile::Development, &KINDS, FAULTS).await;
 }
 

@@ -115,15 +115,27 @@ impl NatsServers {
         panic!("no free ports");
     }
 
-    async fn spawn(program: PathBuf, count: usize, secured: bool, network: Option<&Network>) -> Self {
+    async fn spawn(
+        program: PathBuf,
+        count: usize,
+        secured: bool,
+        network: Option<&Network>,
+    ) -> Self {
         let directory = tempfile::tempdir().unwrap();
         let machine = |index| network.map(|network| network.machine(index));
-        let address = |index, port| machine(index).map_or_else(free_address, |machine| machine.address(port));
-        let addresses: Vec<_> = (0..count).map(|index| address(index, CLIENT_PORT)).collect();
+        let address =
+            |index, port| machine(index).map_or_else(free_address, |machine| machine.address(port));
+        let addresses: Vec<_> = (0..count)
+            .map(|index| address(index, CLIENT_PORT))
+            .collect();
         let listeners: Vec<_> = (0..count).map(|index| address(index, ROUTE_PORT)).collect();
         let cluster = listeners[0].port();
         let mut routes = Vec::new();
-        let sync = if version(&program) < KNOWS_SYNC_INTERVAL { "" } else { "sync_interval: always, " };
+        let sync = if version(&program) < KNOWS_SYNC_INTERVAL {
+            ""
+        } else {
+            "sync_interval: always, "
+        };
         let mut servers = Vec::new();
         for (index, address) in addresses.into_iter().enumerate() {
             let name = format!("n{index}");
@@ -158,9 +170,23 @@ impl NatsServers {
             let log = store.with_extension("log");
             let machine = machine(index);
             let child = run(&program, machine, &config, &log);
-            servers.push(NatsServer { name, address, machine, config, log, child, state: State::Running, secured });
+            servers.push(NatsServer {
+                name,
+                address,
+                machine,
+                config,
+                log,
+                child,
+                state: State::Running,
+                secured,
+            });
         }
-        Self { program, servers, routes, directory }
+        Self {
+            program,
+            servers,
+            routes,
+            directory,
+        }
     }
 
     /// Waits until every server reaches the leader of JetStream's metadata and streams can have a replica on each. Fails
@@ -210,8 +236,17 @@ impl NatsServers {
 
     /// The URLs for clients.
     pub fn urls(&self) -> Vec<String> {
-        let user = |server: &NatsServer| if server.secured { "node:s3cret%401@" } else { "" };
-        self.servers.iter().map(|server| format!("nats://{}{}", user(server), server.address)).collect()
+        let user = |server: &NatsServer| {
+            if server.secured {
+                "node:s3cret%401@"
+            } else {
+                ""
+            }
+        };
+        self.servers
+            .iter()
+            .map(|server| format!("nats://{}{}", user(server), server.address))
+            .collect()
     }
 
     /// The address at which a server accepts clients.
@@ -225,8 +260,13 @@ impl NatsServers {
 
     /// A client of the servers that run.
     pub async fn client(&self) -> Client {
-        let running = self.servers.iter().filter(|server| server.state == State::Running);
-        let urls: Vec<_> = running.map(|server| format!("nats://{}", server.address)).collect();
+        let running = self
+            .servers
+            .iter()
+            .filter(|server| server.state == State::Running);
+        let urls: Vec<_> = running
+            .map(|server| format!("nats://{}", server.address))
+            .collect();
         self.servers[0].options().connect(urls).await.unwrap()
     }
 
@@ -260,7 +300,11 @@ impl NatsServers {
         server.child = run(&self.program, server.machine, &server.config, &server.log);
         server.state = State::Running;
         while server.client().await.is_err() {
-            assert!(Instant::now() < deadline, "{} does not accept clients", server.name);
+            assert!(
+                Instant::now() < deadline,
+                "{} does not accept clients",
+                server.name
+            );
             if server.child.try_wait().unwrap().is_some() {
                 server.child = run(&self.program, server.machine, &server.config, &server.log);
             }
@@ -295,8 +339,14 @@ impl NatsServers {
 
     /// What a server that runs says of a stream.
     async fn stream(&self, stream: &str) -> Option<Value> {
-        for server in self.servers.iter().filter(|server| server.state == State::Running) {
-            let Ok(info) = server.api(&format!("STREAM.INFO.{stream}")).await else { continue };
+        for server in self
+            .servers
+            .iter()
+            .filter(|server| server.state == State::Running)
+        {
+            let Ok(info) = server.api(&format!("STREAM.INFO.{stream}")).await else {
+                continue;
+            };
             if info["config"].is_object() {
                 return Some(info);
             }
@@ -308,8 +358,12 @@ impl NatsServers {
     pub async fn stream_leader(&self, stream: &str) -> Option<usize> {
         let info = self.stream(stream).await?;
         // A server without others does not mention a cluster.
-        let Some(cluster) = info.get("cluster") else { return Some(0) };
-        self.servers.iter().position(|server| cluster["leader"] == server.name.as_str())
+        let Some(cluster) = info.get("cluster") else {
+            return Some(0);
+        };
+        self.servers
+            .iter()
+            .position(|server| cluster["leader"] == server.name.as_str())
     }
 
     /// The number of messages of a stream, if a server answers.
@@ -323,10 +377,16 @@ impl NatsServers {
         loop {
             let info = self.stream(stream).await.unwrap_or_default();
             let replicas = info["cluster"]["replicas"].as_array();
-            if replicas.is_some_and(|replicas| replicas.iter().all(|replica| replica["current"] == true)) {
+            if replicas
+                .is_some_and(|replicas| replicas.iter().all(|replica| replica["current"] == true))
+            {
                 return;
             }
-            assert!(Instant::now() < deadline, "replicas of {stream} stay behind: {}", info["cluster"]);
+            assert!(
+                Instant::now() < deadline,
+                "replicas of {stream} stay behind: {}",
+                info["cluster"]
+            );
             sleep(POLL).await;
         }
     }
@@ -337,7 +397,10 @@ impl NatsServers {
         loop {
             match self.stream_leader(stream).await {
                 Some(leader) if self.servers[leader].state == State::Running => return leader,
-                _ => assert!(Instant::now() < deadline, "the stream {stream} has no leader"),
+                _ => assert!(
+                    Instant::now() < deadline,
+                    "the stream {stream} has no leader"
+                ),
             }
             sleep(POLL).await;
         }
@@ -347,7 +410,10 @@ impl NatsServers {
 impl NatsServer {
     /// A client of this server alone.
     async fn client(&self) -> Result<Client, async_nats::ConnectError> {
-        self.options().connection_timeout(REQUEST).connect(format!("nats://{}", self.address)).await
+        self.options()
+            .connection_timeout(REQUEST)
+            .connect(format!("nats://{}", self.address))
+            .await
     }
 
     fn options(&self) -> ConnectOptions {
@@ -360,7 +426,11 @@ impl NatsServer {
     /// The response to a request of JetStream's API.
     async fn api(&self, request: &str) -> Result<Value, async_nats::Error> {
         let client = self.client().await?;
-        let response = timeout(REQUEST, client.request(format!("$JS.API.{request}"), "".into())).await??;
+        let response = timeout(
+            REQUEST,
+            client.request(format!("$JS.API.{request}"), "".into()),
+        )
+        .await??;
         Ok(serde_json::from_slice(&response.payload)?)
     }
 
@@ -386,9 +456,17 @@ impl Drop for NatsServers {
 fn version(program: &Path) -> [u64; 3] {
     let shown = Command::new(program).arg("--version").output().unwrap();
     let shown = String::from_utf8(shown.stdout).unwrap();
-    let (_, numbers) = shown.trim().split_once(": v").unwrap_or_else(|| panic!("no version: {shown}"));
-    let numbers: Vec<u64> = numbers.split(['.', '-']).map_while(|number| number.parse().ok()).collect();
-    numbers.try_into().unwrap_or_else(|_| panic!("no version: {shown}"))
+    let (_, numbers) = shown
+        .trim()
+        .split_once(": v")
+        .unwrap_or_else(|| panic!("no version: {shown}"));
+    let numbers: Vec<u64> = numbers
+        .split(['.', '-'])
+        .map_while(|number| number.parse().ok())
+        .collect();
+    numbers
+        .try_into()
+        .unwrap_or_else(|_| panic!("no version: {shown}"))
 }
 
 /// The accounts of config/cluster/nats.conf, for the cluster `test`.
@@ -396,14 +474,25 @@ fn shipped_accounts() -> String {
     let shipped = include_str!("../../../config/cluster/nats.conf");
     let (_, accounts) = shipped.split_once("\naccounts {").unwrap();
     let (accounts, _) = accounts.split_once("\n# TLS").unwrap();
-    let accounts = accounts.replace("staging", "test").replace("$NATS_PASSWORD", &format!("{PASSWORD:?}"));
-    format!("accounts {{{}\n", accounts.replace("$NATS_SYSTEM_PASSWORD", "system"))
+    let accounts = accounts
+        .replace("staging", "test")
+        .replace("$NATS_PASSWORD", &format!("{PASSWORD:?}"));
+    format!(
+        "accounts {{{}\n",
+        accounts.replace("$NATS_SYSTEM_PASSWORD", "system")
+    )
 }
 
 fn run(program: &Path, machine: Option<Machine>, config: &Path, log: &Path) -> Child {
     let log = File::options().create(true).append(true).open(log).unwrap();
-    let mut command = machine.map_or_else(|| Command::new(program), |machine| machine.command(program));
-    command.arg("--config").arg(config).stdin(Stdio::null()).stdout(Stdio::null()).stderr(log);
+    let mut command =
+        machine.map_or_else(|| Command::new(program), |machine| machine.command(program));
+    command
+        .arg("--config")
+        .arg(config)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(log);
     command.spawn().unwrap()
 }
 
@@ -413,7 +502,9 @@ pub fn free_address() -> SocketAddr {
     static NEXT: AtomicU32 = AtomicU32::new(0);
     loop {
         // Processes that run at the same time begin in different places.
-        let step = id().wrapping_mul(97).wrapping_add(NEXT.fetch_add(1, Ordering::Relaxed));
+        let step = id()
+            .wrapping_mul(97)
+            .wrapping_add(NEXT.fetch_add(1, Ordering::Relaxed));
         let address = SocketAddr::from((Ipv4Addr::LOCALHOST, 20_000 + (step % 10_000) as u16));
         if TcpListener::bind(address).is_ok() {
             return address;

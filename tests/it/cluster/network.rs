@@ -23,7 +23,10 @@ pub const MACHINES: usize = 3;
 const INSIDE: &str = "TETRAD_TEST_NETWORK";
 
 /// How unshare gets a network of its own: as root, or where users may have namespaces in which they are root.
-const NAMESPACES: [&[&str]; 2] = [&["--net", "--mount"], &["--user", "--map-root-user", "--net", "--mount"]];
+const NAMESPACES: [&[&str]; 2] = [
+    &["--net", "--mount"],
+    &["--user", "--map-root-user", "--net", "--mount"],
+];
 
 /// Runs a program where the names of namespaces are its own.
 const WITH_OWN_NAMES: &str = r#"mount -t tmpfs tmpfs /run && exec "$0" "$@""#;
@@ -79,7 +82,9 @@ impl Network {
         for machine in (0..MACHINES).map(Machine) {
             let (name, port, address) = (machine.name(), machine.port(), machine.address(0).ip());
             ip(&format!("netns add {name}"));
-            ip(&format!("link add {port} type veth peer name eth0 netns {name}"));
+            ip(&format!(
+                "link add {port} type veth peer name eth0 netns {name}"
+            ));
             ip(&format!("link set {port} master switch up"));
             ip(&format!("-n {name} address add {address}/24 dev eth0"));
             ip(&format!("-n {name} link set eth0 up"));
@@ -100,20 +105,26 @@ impl Network {
 
     /// Drops what is sent to a machine.
     pub fn deafen(&self, machine: usize) {
-        assert!(self.inbound(machine).set("blackhole"), "the kernel drops nothing");
+        assert!(
+            self.inbound(machine).set("blackhole"),
+            "the kernel drops nothing"
+        );
     }
 
     /// Drops what a machine sends.
     pub fn mute(&self, machine: usize) {
-        assert!(self.outbound(machine).set("blackhole"), "the kernel drops nothing");
+        assert!(
+            self.outbound(machine).set("blackhole"),
+            "the kernel drops nothing"
+        );
     }
 
     /// Delays packets in both directions, and loses some.
     pub fn impair(&self, machine: usize) {
         for queue in [self.inbound(machine), self.outbound(machine)] {
             // A kernel without netem may have tbf, a link so narrow that packets wait, and are dropped when many do.
-            let is_impaired =
-                queue.set("netem delay 50ms 20ms loss 5%") || queue.set("tbf rate 1mbit burst 5kb latency 100ms");
+            let is_impaired = queue.set("netem delay 50ms 20ms loss 5%")
+                || queue.set("tbf rate 1mbit burst 5kb latency 100ms");
             assert!(is_impaired, "the kernel delays nothing");
         }
     }
@@ -127,12 +138,18 @@ impl Network {
 
     /// What is sent to a machine.
     fn inbound(&self, machine: usize) -> Queue {
-        Queue { namespace: None, device: self.machine(machine).port() }
+        Queue {
+            namespace: None,
+            device: self.machine(machine).port(),
+        }
     }
 
     /// What a machine sends.
     fn outbound(&self, machine: usize) -> Queue {
-        Queue { namespace: Some(self.machine(machine).name()), device: "eth0".to_owned() }
+        Queue {
+            namespace: Some(self.machine(machine).name()),
+            device: "eth0".to_owned(),
+        }
     }
 }
 
@@ -154,8 +171,15 @@ impl Queue {
     }
 
     fn change(&self, action: &str, discipline: &str) -> bool {
-        let namespace = self.namespace.as_ref().map(|name| format!("-n {name} ")).unwrap_or_default();
-        let arguments = format!("{namespace}qdisc {action} dev {} root {discipline}", self.device);
+        let namespace = self
+            .namespace
+            .as_ref()
+            .map(|name| format!("-n {name} "))
+            .unwrap_or_default();
+        let arguments = format!(
+            "{namespace}qdisc {action} dev {} root {discipline}",
+            self.device
+        );
         run("tc", &arguments).is_ok()
     }
 }
@@ -167,27 +191,44 @@ fn namespaces() -> Result<&'static [&'static str], String> {
     }
     let is_allowed = |namespaces: &&&[&str]| {
         let mut command = in_namespaces(namespaces, &installed("ip").unwrap());
-        let probe = command.args(["netns", "add", "probe"]).stderr(Stdio::null());
+        let probe = command
+            .args(["netns", "add", "probe"])
+            .stderr(Stdio::null());
         probe.status().is_ok_and(|status| status.success())
     };
-    NAMESPACES.iter().find(is_allowed).copied().ok_or_else(|| "network namespaces are not allowed here".to_owned())
+    NAMESPACES
+        .iter()
+        .find(is_allowed)
+        .copied()
+        .ok_or_else(|| "network namespaces are not allowed here".to_owned())
 }
 
 /// The command of a program in namespaces of its own.
 fn in_namespaces(namespaces: &[&str], program: &Path) -> Command {
     let mut command = tool("unshare");
-    command.args(namespaces).args(["sh", "-c", WITH_OWN_NAMES]).arg(program);
+    command
+        .args(namespaces)
+        .args(["sh", "-c", WITH_OWN_NAMES])
+        .arg(program);
     command
 }
 
 /// Runs a test of this binary in namespaces of its own.
 fn run_again(test: &str, namespaces: &[&str]) {
     let binary = env::current_exe().unwrap();
-    let listed = Command::new(&binary).args(["--list", "--exact", test]).output().unwrap();
-    assert!(String::from_utf8(listed.stdout).unwrap().contains(test), "there is no test {test}");
+    let listed = Command::new(&binary)
+        .args(["--list", "--exact", test])
+        .output()
+        .unwrap();
+    assert!(
+        String::from_utf8(listed.stdout).unwrap().contains(test),
+        "there is no test {test}"
+    );
 
     let mut command = in_namespaces(namespaces, &binary);
-    command.args(["--exact", test, "--include-ignored", "--nocapture"]).env(INSIDE, "1");
+    command
+        .args(["--exact", test, "--include-ignored", "--nocapture"])
+        .env(INSIDE, "1");
     let status = command.status().unwrap();
     assert!(status.success(), "{test} in a network of its own: {status}");
 }
@@ -198,8 +239,15 @@ fn tool(name: &str) -> Command {
 
 /// Runs a program with arguments between spaces, and returns what it says against them.
 fn run(program: &str, arguments: &str) -> Result<(), String> {
-    let output = tool(program).args(arguments.split_whitespace()).output().unwrap();
-    if output.status.success() { Ok(()) } else { Err(String::from_utf8_lossy(&output.stderr).into_owned()) }
+    let output = tool(program)
+        .args(arguments.split_whitespace())
+        .output()
+        .unwrap();
+    if output.status.success() {
+        Ok(())
+    } else {
+        Err(String::from_utf8_lossy(&output.stderr).into_owned())
+    }
 }
 
 fn ip(arguments: &str) {
@@ -210,12 +258,23 @@ fn ip(arguments: &str) {
 async fn answers_and_hears(machine: Machine) -> (bool, bool) {
     let heard = || {
         let mut command = machine.command(&installed("cat").unwrap());
-        let output = command.arg("/sys/class/net/eth0/statistics/rx_packets").output().unwrap();
-        String::from_utf8(output.stdout).unwrap().trim().parse::<u64>().unwrap()
+        let output = command
+            .arg("/sys/class/net/eth0/statistics/rx_packets")
+            .output()
+            .unwrap();
+        String::from_utf8(output.stdout)
+            .unwrap()
+            .trim()
+            .parse::<u64>()
+            .unwrap()
     };
     let before = heard();
     // Nothing listens there: what answers is the machine itself.
-    let refused = timeout(Duration::from_millis(500), TcpStream::connect(machine.address(9))).await;
+    let refused = timeout(
+        Duration::from_millis(500),
+        TcpStream::connect(machine.address(9)),
+    )
+    .await;
     (refused.is_ok(), heard() > before)
 }
 
@@ -223,7 +282,9 @@ async fn answers_and_hears(machine: Machine) -> (bool, bool) {
 #[ignore = "needs network namespaces"]
 async fn links_of_machines_fail_in_one_direction_or_both() {
     const TEST: &str = "cluster::network::links_of_machines_fail_in_one_direction_or_both";
-    let Some(network) = Network::enter(TEST) else { return };
+    let Some(network) = Network::enter(TEST) else {
+        return;
+    };
     let (failing, other) = (network.machine(1), network.machine(0));
     assert_eq!(answers_and_hears(failing).await, (true, true));
 

@@ -12,7 +12,9 @@ use serde_json::Value;
 use tempfile::TempDir;
 use tokio::time::{sleep, timeout};
 
-use super::{PATIENCE, POLL, checker::Endpoints, nats::NatsServers, network::Machine, proxy::Proxy};
+use super::{
+    PATIENCE, POLL, checker::Endpoints, nats::NatsServers, network::Machine, proxy::Proxy,
+};
 use crate::support::process::{PROGRAM, Running, print_log, signal};
 
 /// How the nodes of a cluster are started.
@@ -55,9 +57,18 @@ impl Cluster {
     pub async fn start(nats: &NatsServers, nodes: usize, options: Options) -> Self {
         tetrad::internals::tls::install_provider();
         let directory = tempfile::tempdir().unwrap();
-        let http = reqwest::Client::builder().timeout(PATIENCE).build().unwrap();
+        let http = reqwest::Client::builder()
+            .timeout(PATIENCE)
+            .build()
+            .unwrap();
         let endpoints = Endpoints::new(vec![None; nodes]);
-        let mut cluster = Self { members: Vec::new(), endpoints, http, options, directory };
+        let mut cluster = Self {
+            members: Vec::new(),
+            endpoints,
+            http,
+            options,
+            directory,
+        };
         for index in 0..nodes {
             let name = format!("node-{index}");
             let member = cluster.member(nats, &name, &name, &cluster.options).await;
@@ -73,7 +84,13 @@ impl Cluster {
         cluster
     }
 
-    async fn member(&self, nats: &NatsServers, name: &str, directory: &str, options: &Options) -> Member {
+    async fn member(
+        &self,
+        nats: &NatsServers,
+        name: &str,
+        directory: &str,
+        options: &Options,
+    ) -> Member {
         let mut proxies = Vec::new();
         let mut urls = nats.urls();
         if options.proxied {
@@ -86,18 +103,40 @@ impl Cluster {
         let directory = self.directory.path().join(directory);
         let log = directory.with_extension("log");
         let machine = options.machines.get(self.members.len()).copied();
-        let listen = machine.map_or_else(|| "127.0.0.1:0".to_owned(), |machine| machine.address(0).to_string());
-        let mut arguments: Vec<_> =
-            ["--cluster", &urls.join(","), "--cluster-name", "test", "--node-name", name].map(str::to_owned).into();
+        let listen = machine.map_or_else(
+            || "127.0.0.1:0".to_owned(),
+            |machine| machine.address(0).to_string(),
+        );
+        let mut arguments: Vec<_> = [
+            "--cluster",
+            &urls.join(","),
+            "--cluster-name",
+            "test",
+            "--node-name",
+            name,
+        ]
+        .map(str::to_owned)
+        .into();
         arguments.extend(["--data-dir".to_owned(), directory.display().to_string()]);
         arguments.extend(["--listen", &listen, "--ws-listen", &listen].map(str::to_owned));
         arguments.extend(options.arguments.iter().cloned());
         let program = PROGRAM.into();
-        Member { program, machine, arguments, log, proxies, running: None, stopped: false }
+        Member {
+            program,
+            machine,
+            arguments,
+            log,
+            proxies,
+            running: None,
+            stopped: false,
+        }
     }
 
     fn began(&mut self, index: usize, running: Running) {
-        self.endpoints.set(index, Some(running.ready["rpc"].as_str().unwrap().to_owned()));
+        self.endpoints.set(
+            index,
+            Some(running.ready["rpc"].as_str().unwrap().to_owned()),
+        );
         self.members[index].running = Some(running);
     }
 
@@ -115,7 +154,9 @@ impl Cluster {
     /// Starts another process with an empty directory as the node of this name. Returns its index.
     pub async fn add_process(&mut self, nats: &NatsServers, name: &str) -> usize {
         let index = self.members.len();
-        let member = self.member(nats, name, &format!("node-{index}"), &self.options).await;
+        let member = self
+            .member(nats, name, &format!("node-{index}"), &self.options)
+            .await;
         let running = member.run().await;
         self.members.push(member);
         self.endpoints.push(None);
@@ -126,7 +167,10 @@ impl Cluster {
     /// The data directory of a node.
     pub fn data_dir(&self, index: usize) -> String {
         let arguments = &self.members[index].arguments;
-        let at = arguments.iter().position(|argument| argument == "--data-dir").unwrap();
+        let at = arguments
+            .iter()
+            .position(|argument| argument == "--data-dir")
+            .unwrap();
         arguments[at + 1].clone()
     }
 
@@ -146,7 +190,10 @@ impl Cluster {
     }
 
     fn running(&self, index: usize) -> &Running {
-        self.members[index].running.as_ref().unwrap_or_else(|| panic!("node-{index} does not run"))
+        self.members[index]
+            .running
+            .as_ref()
+            .unwrap_or_else(|| panic!("node-{index} does not run"))
     }
 
     /// Ends a node with SIGKILL, stopped or not.
@@ -179,10 +226,16 @@ impl Cluster {
 
     /// The blocks that nodes gave up because the servers did not have them, each time from the first one to the last one.
     pub fn given_up(&self) -> Vec<RangeInclusive<u64>> {
-        let logs = self.members.iter().map(|member| std::fs::read_to_string(&member.log).unwrap());
+        let logs = self
+            .members
+            .iter()
+            .map(|member| std::fs::read_to_string(&member.log).unwrap());
         let of_log = |log: String| {
-            let lines = log.lines().filter(|line| line.contains("its own entries were put aside"));
-            let blocks = |line| Some(logged(line, "last_kept_block")? + 1..=logged(line, "last_block")?);
+            let lines = log
+                .lines()
+                .filter(|line| line.contains("its own entries were put aside"));
+            let blocks =
+                |line| Some(logged(line, "last_kept_block")? + 1..=logged(line, "last_block")?);
             lines.filter_map(blocks).collect::<Vec<_>>()
         };
         logs.flat_map(of_log).collect()
@@ -222,19 +275,36 @@ impl Cluster {
 
     /// The body of a node's `/health`.
     pub async fn health(&self, index: usize) -> Value {
-        let url = format!("{}/health", self.running(index).ready["rest"].as_str().unwrap());
-        self.http.get(url).send().await.unwrap().json().await.unwrap()
+        let url = format!(
+            "{}/health",
+            self.running(index).ready["rest"].as_str().unwrap()
+        );
+        self.http
+            .get(url)
+            .send()
+            .await
+            .unwrap()
+            .json()
+            .await
+            .unwrap()
     }
 
     /// The node that leads with the highest epoch, once there is one among those that run.
     pub async fn leader(&self) -> usize {
         let search = async {
             loop {
-                let running = |index: &usize| self.members[*index].running.is_some() && !self.members[*index].stopped;
+                let running = |index: &usize| {
+                    self.members[*index].running.is_some() && !self.members[*index].stopped
+                };
                 let running = (0..self.members.len()).filter(running);
-                let healths = join_all(running.map(|index| async move { (index, self.health(index).await) })).await;
-                let leaders = healths.iter().filter(|(_, health)| health["role"] == "leader");
-                if let Some((index, _)) = leaders.max_by_key(|(_, health)| health["epoch"].as_u64()) {
+                let healths =
+                    join_all(running.map(|index| async move { (index, self.health(index).await) }))
+                        .await;
+                let leaders = healths
+                    .iter()
+                    .filter(|(_, health)| health["role"] == "leader");
+                if let Some((index, _)) = leaders.max_by_key(|(_, health)| health["epoch"].as_u64())
+                {
                     return *index;
                 }
                 sleep(POLL).await;
@@ -247,7 +317,11 @@ impl Cluster {
 /// The number in a field of a line of a log. Programs of other versions may not log it.
 fn logged(line: &str, field: &str) -> Option<u64> {
     let (_, value) = line.split_once(&format!(" {field}="))?;
-    value.split(|character: char| !character.is_ascii_digit()).next()?.parse().ok()
+    value
+        .split(|character: char| !character.is_ascii_digit())
+        .next()?
+        .parse()
+        .ok()
 }
 
 impl Member {
@@ -263,13 +337,17 @@ impl Member {
                 }
             }
         };
-        timeout(PATIENCE, started).await.unwrap_or_else(|_| panic!("{:?} does not listen", self.arguments))
+        timeout(PATIENCE, started)
+            .await
+            .unwrap_or_else(|_| panic!("{:?} does not listen", self.arguments))
     }
 
     /// The node's program with these arguments, in an empty environment.
     fn command(&self, arguments: &[String]) -> Command {
-        let mut command =
-            self.machine.map_or_else(|| Command::new(&self.program), |machine| machine.command(&self.program));
+        let mut command = self.machine.map_or_else(
+            || Command::new(&self.program),
+            |machine| machine.command(&self.program),
+        );
         command.args(arguments).env_clear().stdin(Stdio::null());
         command
     }

@@ -54,9 +54,16 @@ impl Proxy {
     pub async fn start(target: SocketAddr) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
-        let (state, watched) = watch::channel(State { mode: Mode::Forward, cuts: 0 });
+        let (state, watched) = watch::channel(State {
+            mode: Mode::Forward,
+            cuts: 0,
+        });
         let task = tokio::spawn(accept(listener, target, watched));
-        Self { address, state, task }
+        Self {
+            address,
+            state,
+            task,
+        }
     }
 
     pub fn address(&self) -> SocketAddr {
@@ -65,7 +72,12 @@ impl Proxy {
 
     /// Closes all connections; new ones are closed as soon as they are accepted.
     pub fn cut(&self) {
-        self.state.send_modify(|state| *state = State { mode: Mode::Cut, cuts: state.cuts + 1 });
+        self.state.send_modify(|state| {
+            *state = State {
+                mode: Mode::Cut,
+                cuts: state.cuts + 1,
+            }
+        });
     }
 
     /// Keeps and accepts connections, but forwards nothing. What is sent meanwhile arrives after [`Proxy::restore`].
@@ -103,7 +115,9 @@ async fn accept(listener: TcpListener, target: SocketAddr, state: watch::Receive
     // Aborted with this task.
     let mut connections = JoinSet::new();
     loop {
-        let Ok((client, _)) = listener.accept().await else { continue };
+        let Ok((client, _)) = listener.accept().await else {
+            continue;
+        };
         let State { mode, cuts } = *state.borrow();
         if mode != Mode::Cut {
             connections.spawn(connect(client, target, state.clone(), cuts));
@@ -122,9 +136,12 @@ async fn connect(client: TcpStream, target: SocketAddr, state: watch::Receiver<S
 
 /// Forwards in both directions until both are closed, or one has failed.
 async fn forward(client: TcpStream, target: SocketAddr, state: watch::Receiver<State>) {
-    let Ok(server) = TcpStream::connect(target).await else { return };
+    let Ok(server) = TcpStream::connect(target).await else {
+        return;
+    };
     let _ = (client.set_nodelay(true), server.set_nodelay(true));
-    let ((from_client, to_client), (from_server, to_server)) = (client.into_split(), server.into_split());
+    let ((from_client, to_client), (from_server, to_server)) =
+        (client.into_split(), server.into_split());
     let there = pump(from_client, to_server, End::Server, state.clone());
     let back = pump(from_server, to_client, End::Client, state);
     let _ = tokio::try_join!(there, back);

@@ -24,21 +24,42 @@ use crate::support::{
 async fn ask(url: &str, method: &str, params: Value) -> Value {
     let request = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });
     let client = reqwest::Client::new();
-    let answer: Value = client.post(url).json(&request).send().await.unwrap().json().await.unwrap();
+    let answer: Value = client
+        .post(url)
+        .json(&request)
+        .send()
+        .await
+        .unwrap()
+        .json()
+        .await
+        .unwrap();
     assert!(answer.get("error").is_none(), "{method} {params}: {answer}");
     answer["result"].clone()
 }
 
 async fn nodes(nats: &NatsServers, count: usize, arguments: &[&str]) -> Cluster {
-    let arguments = arguments.iter().map(|argument| (*argument).to_owned()).collect();
-    Cluster::start(nats, count, Options { arguments, ..Options::default() }).await
+    let arguments = arguments
+        .iter()
+        .map(|argument| (*argument).to_owned())
+        .collect();
+    Cluster::start(
+        nats,
+        count,
+        Options {
+            arguments,
+            ..Options::default()
+        },
+    )
+    .await
 }
 
 /// Waits until a node is ready for clients, or not.
 async fn until_ready(cluster: &Cluster, index: usize, expected: bool) -> String {
     let deadline = Instant::now() + PATIENCE;
     loop {
-        let ready = reqwest::get(format!("{}/ready", cluster.rest(index))).await.unwrap();
+        let ready = reqwest::get(format!("{}/ready", cluster.rest(index)))
+            .await
+            .unwrap();
         let is_ready = ready.status().is_success();
         let text = ready.text().await.unwrap();
         if is_ready == expected {
@@ -67,13 +88,24 @@ fn unsigned(from: Address, nonce: u64) -> (String, Bytes) {
     message.push(encoded.len() as u8);
     message.extend(&encoded);
     assert!(encoded.len() < 128);
-    (format!("tetrad.test.pool.{:x}", keccak256(&encoded)), message.into())
+    (
+        format!("tetrad.test.pool.{:x}", keccak256(&encoded)),
+        message.into(),
+    )
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_production_cluster_works_with_the_shipped_permissions_and_takes_signed_transactions_only() {
-    let Some(nats) = NatsServers::start_secured().await else { return };
-    let mut cluster = nodes(&nats, 2, &["--profile", "production", "--exchange-price-tick", "0"]).await;
+async fn a_production_cluster_works_with_the_shipped_permissions_and_takes_signed_transactions_only()
+ {
+    let Some(nats) = NatsServers::start_secured().await else {
+        return;
+    };
+    let mut cluster = nodes(
+        &nats,
+        2,
+        &["--profile", "production", "--exchange-price-tick", "0"],
+    )
+    .await;
     let leader = cluster.leader().await;
     for index in 0..2 {
         until_ready(&cluster, index, true).await;
@@ -82,22 +114,49 @@ async fn a_production_cluster_works_with_the_shipped_permissions_and_takes_signe
     let vault = "0x49B0f9a0554da1A7243A9C8ac5B45245A66D90ff";
     let owner = json!([{ "to": vault, "data": "0x8da5cb5b" }, "latest"]);
     let word = ask(cluster.rpc(leader), "eth_call", owner).await;
-    let treasury: Address = format!("0x{}", &word.as_str().unwrap()[26..]).parse().unwrap();
+    let treasury: Address = format!("0x{}", &word.as_str().unwrap()[26..])
+        .parse()
+        .unwrap();
 
     let (subject, message) = unsigned(treasury, 0);
     let client = nats.client().await;
-    jetstream::new(client.clone()).publish(subject, message.0).await.unwrap().await.unwrap();
+    jetstream::new(client.clone())
+        .publish(subject, message.0)
+        .await
+        .unwrap()
+        .await
+        .unwrap();
     // The leader removes the message of a transaction that is not in its pool.
     let deadline = Instant::now() + PATIENCE;
-    let mut pool = jetstream::new(client).get_stream("tetrad-test-pool").await.unwrap();
+    let mut pool = jetstream::new(client)
+        .get_stream("tetrad-test-pool")
+        .await
+        .unwrap();
     while pool.info().await.unwrap().state.messages > 0 {
         assert!(Instant::now() < deadline, "the message is still there");
         sleep(POLL).await;
     }
-    assert_eq!(ask(cluster.rpc(leader), "eth_getBalance", json!([Address::repeat_byte(0xbb), "latest"])).await, "0x0");
+    assert_eq!(
+        ask(
+            cluster.rpc(leader),
+            "eth_getBalance",
+            json!([Address::repeat_byte(0xbb), "latest"])
+        )
+        .await,
+        "0x0"
+    );
 
     let servers = nats.urls().join(",");
-    let run = |command: &str| output(&["cluster", command, "--cluster", &servers, "--cluster-name", "test"]);
+    let run = |command: &str| {
+        output(&[
+            "cluster",
+            command,
+            "--cluster",
+            &servers,
+            "--cluster-name",
+            "test",
+        ])
+    };
     for command in ["status", "compact", "step-down"] {
         let (done, said, error) = run(command);
         assert!(done, "{command}: {said}{error}");
@@ -109,44 +168,78 @@ async fn a_production_cluster_works_with_the_shipped_permissions_and_takes_signe
 #[test]
 fn a_node_with_a_wrong_password_or_an_unusable_file_is_refused_with_a_sentence() {
     let runtime = tokio::runtime::Runtime::new().unwrap();
-    let Some(nats) = runtime.block_on(NatsServers::start_secured()) else { return };
+    let Some(nats) = runtime.block_on(NatsServers::start_secured()) else {
+        return;
+    };
     let directory = tempfile::tempdir().unwrap();
     let path = |name: &str| directory.path().join(name).display().to_string();
     std::fs::write(path("empty.pem"), "").unwrap();
     let run = |more: &[&str]| {
         let data = path("chain");
-        let arguments =
-            ["--listen", "127.0.0.1:0", "--ws-listen", "127.0.0.1:0", "--data-dir", &data, "--node-name", "a"];
+        let arguments = [
+            "--listen",
+            "127.0.0.1:0",
+            "--ws-listen",
+            "127.0.0.1:0",
+            "--data-dir",
+            &data,
+            "--node-name",
+            "a",
+        ];
         let (done, said, error) = output(&[&arguments[..], more].concat());
         assert!(!done, "{said}{error}");
         error
     };
     let wrong = format!("nats://node:unlikely@{}", nats.address(0));
     let error = run(&["--cluster", &wrong]);
-    assert!(error.to_lowercase().contains("authorization violation"), "{error}");
+    assert!(
+        error.to_lowercase().contains("authorization violation"),
+        "{error}"
+    );
     assert!(!error.contains("unlikely"), "{error}");
-    let error = run(&["--cluster", &format!("{wrong},nats://other:password@127.0.0.1:1")]);
+    let error = run(&[
+        "--cluster",
+        &format!("{wrong},nats://other:password@127.0.0.1:1"),
+    ]);
     assert!(error.contains("different users"), "{error}");
     let secure = format!("tls://{}", nats.address(0));
-    for (file, what) in [("empty.pem", "no such PEM section"), ("missing.pem", "No such file")] {
+    for (file, what) in [
+        ("empty.pem", "no such PEM section"),
+        ("missing.pem", "No such file"),
+    ] {
         let error = run(&["--cluster", &secure, "--cluster-tls-ca-file", &path(file)]);
-        assert!(error.contains("--cluster-tls-ca-file") && error.contains(file) && error.contains(what), "{error}");
+        assert!(
+            error.contains("--cluster-tls-ca-file") && error.contains(file) && error.contains(what),
+            "{error}"
+        );
     }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_node_answers_requests_of_others_in_inboxes_only() {
-    let Some(nats) = NatsServers::start(1).await else { return };
+    let Some(nats) = NatsServers::start(1).await else {
+        return;
+    };
     let cluster = nodes(&nats, 2, &["--exchange-price-tick", "0"]).await;
     let leader = cluster.leader().await;
     let client = nats.client().await;
-    let bucket = jetstream::new(client.clone()).get_key_value("tetrad-test").await.unwrap();
-    let lease: Value = serde_json::from_slice(&bucket.get("leader").await.unwrap().unwrap()).unwrap();
-    let requests = format!("tetrad.test.node.node-{leader}.{:016x}", lease["instance"].as_u64().unwrap());
+    let bucket = jetstream::new(client.clone())
+        .get_key_value("tetrad-test")
+        .await
+        .unwrap();
+    let lease: Value =
+        serde_json::from_slice(&bucket.get("leader").await.unwrap().unwrap()).unwrap();
+    let requests = format!(
+        "tetrad.test.node.node-{leader}.{:016x}",
+        lease["instance"].as_u64().unwrap()
+    );
     let subjects = [requests, format!("tetrad.test.command.node-{leader}")];
     for reply in ["tetrad.test.log", "$KV.tetrad-test.leader"] {
         for subject in &subjects {
-            client.publish_with_reply(subject.clone(), reply, "\x07".into()).await.unwrap();
+            client
+                .publish_with_reply(subject.clone(), reply, "\x07".into())
+                .await
+                .unwrap();
         }
     }
     // Those before it have been handled once this one is answered.
@@ -154,12 +247,28 @@ async fn a_node_answers_requests_of_others_in_inboxes_only() {
         client.request(subject, "\x07".into()).await.unwrap();
     }
     // Nobody receives those to another process of the same name, or to one that is known from what nodes announce only.
-    for instance in [format!("{:016x}", 1), announced_instance(&cluster, leader).await] {
-        let other = client.request(format!("tetrad.test.node.node-{leader}.{instance}"), "\x07".into()).await;
-        assert_eq!(other.unwrap_err().kind(), async_nats::client::RequestErrorKind::NoResponders);
+    for instance in [
+        format!("{:016x}", 1),
+        announced_instance(&cluster, leader).await,
+    ] {
+        let other = client
+            .request(
+                format!("tetrad.test.node.node-{leader}.{instance}"),
+                "\x07".into(),
+            )
+            .await;
+        assert_eq!(
+            other.unwrap_err().kind(),
+            async_nats::client::RequestErrorKind::NoResponders
+        );
     }
     for index in 0..2 {
-        ask(cluster.rpc(index), "eth_sendRawTransaction", json!([raw(transfer(0), index)])).await;
+        ask(
+            cluster.rpc(index),
+            "eth_sendRawTransaction",
+            json!([raw(transfer(0), index)]),
+        )
+        .await;
         until_ready(&cluster, index, true).await;
     }
 }
@@ -167,14 +276,21 @@ async fn a_node_answers_requests_of_others_in_inboxes_only() {
 /// What a node announces of its process.
 async fn announced_instance(cluster: &Cluster, node: usize) -> String {
     let health = cluster.health(node).await;
-    let nodes = health["nodes"].as_array().unwrap_or_else(|| panic!("{health}"));
-    let own = nodes.iter().find(|other| other["node"] == format!("node-{node}")).unwrap();
+    let nodes = health["nodes"]
+        .as_array()
+        .unwrap_or_else(|| panic!("{health}"));
+    let own = nodes
+        .iter()
+        .find(|other| other["node"] == format!("node-{node}"))
+        .unwrap();
     own["instance"].as_str().unwrap().to_owned()
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn floods_of_messages_take_no_writes_from_others() {
-    let Some(nats) = NatsServers::start(1).await else { return };
+    let Some(nats) = NatsServers::start(1).await else {
+        return;
+    };
     let cluster = nodes(&nats, 2, &["--exchange-price-tick", "0"]).await;
     let leader = cluster.leader().await;
     let instance = announced_instance(&cluster, leader).await;
@@ -193,13 +309,21 @@ async fn floods_of_messages_take_no_writes_from_others() {
                 ticks.tick().await;
                 for _ in 0..100 {
                     let reply = client.new_inbox();
-                    client.publish_with_reply(subject.clone(), reply, vec![7; 200].into()).await.unwrap();
+                    client
+                        .publish_with_reply(subject.clone(), reply, vec![7; 200].into())
+                        .await
+                        .unwrap();
                 }
             }
         });
     }
     for nonce in 0..20 {
-        ask(cluster.rpc(1 - leader), "eth_sendRawTransaction", json!([raw(transfer(nonce), 0)])).await;
+        ask(
+            cluster.rpc(1 - leader),
+            "eth_sendRawTransaction",
+            json!([raw(transfer(nonce), 0)]),
+        )
+        .await;
     }
     for index in 0..2 {
         until_ready(&cluster, index, true).await;
@@ -209,10 +333,15 @@ async fn floods_of_messages_take_no_writes_from_others() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_lease_that_cannot_be_read_counts_as_vacant() {
-    let Some(nats) = NatsServers::start(1).await else { return };
+    let Some(nats) = NatsServers::start(1).await else {
+        return;
+    };
     let cluster = nodes(&nats, 2, &["--exchange-price-tick", "0"]).await;
     cluster.leader().await;
-    let store = jetstream::new(nats.client().await).get_key_value("tetrad-test").await.unwrap();
+    let store = jetstream::new(nats.client().await)
+        .get_key_value("tetrad-test")
+        .await
+        .unwrap();
     let garbage = store.put("leader", "{no".into()).await.unwrap();
     let deadline = Instant::now() + PATIENCE;
     while store.entry("leader").await.unwrap().unwrap().revision <= garbage {
@@ -220,29 +349,47 @@ async fn a_lease_that_cannot_be_read_counts_as_vacant() {
         sleep(POLL).await;
     }
     cluster.leader().await;
-    ask(cluster.rpc(0), "eth_sendRawTransaction", json!([raw(transfer(0), 0)])).await;
+    ask(
+        cluster.rpc(0),
+        "eth_sendRawTransaction",
+        json!([raw(transfer(0), 0)]),
+    )
+    .await;
 }
 
 /// Publishes a message on the log's subject.
 async fn publish(client: &Client, headers: HeaderMap, payload: Vec<u8>) -> u64 {
     let context = jetstream::new(client.clone());
-    let stored = context.publish_with_headers("tetrad.test.log", headers, payload.into()).await.unwrap();
+    let stored = context
+        .publish_with_headers("tetrad.test.log", headers, payload.into())
+        .await
+        .unwrap();
     stored.await.unwrap().sequence
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn nodes_continue_once_a_foreign_message_was_removed_from_the_log() {
-    let Some(nats) = NatsServers::start(1).await else { return };
+    let Some(nats) = NatsServers::start(1).await else {
+        return;
+    };
     let mut cluster = nodes(&nats, 2, &["--exchange-price-tick", "0"]).await;
     let client = nats.client().await;
     let mut nonce = 0;
     for is_entry in [false, true] {
         let leader = cluster.leader().await;
         for _ in 0..3 {
-            ask(cluster.rpc(leader), "eth_sendRawTransaction", json!([raw(transfer(nonce), 0)])).await;
+            ask(
+                cluster.rpc(leader),
+                "eth_sendRawTransaction",
+                json!([raw(transfer(nonce), 0)]),
+            )
+            .await;
             nonce += 1;
         }
-        let mut stream = jetstream::new(client.clone()).get_stream("tetrad-test").await.unwrap();
+        let mut stream = jetstream::new(client.clone())
+            .get_stream("tetrad-test")
+            .await
+            .unwrap();
         let last = stream.info().await.unwrap().state.last_sequence;
         let newest = stream.get_raw_message(last).await.unwrap();
         let sequence = match is_entry {
@@ -268,7 +415,12 @@ async fn nodes_continue_once_a_foreign_message_was_removed_from_the_log() {
             cluster.restart(index).await;
         }
         let leader = cluster.leader().await;
-        ask(cluster.rpc(leader), "eth_sendRawTransaction", json!([raw(transfer(nonce), 0)])).await;
+        ask(
+            cluster.rpc(leader),
+            "eth_sendRawTransaction",
+            json!([raw(transfer(nonce), 0)]),
+        )
+        .await;
         nonce += 1;
         for index in 0..2 {
             until_ready(&cluster, index, true).await;

@@ -27,12 +27,19 @@ use crate::support::{
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn transactions_that_wait_survive_a_crash_of_all_servers_and_nodes() {
-    let Some(mut nats) = NatsServers::start(3).await else { return };
+    let Some(mut nats) = NatsServers::start(3).await else {
+        return;
+    };
     let (mut cluster, leader, follower) = cluster(&nats, &[]).await;
     let hashes = submit_waiting(&cluster, follower).await;
     // Others that waited are in a block by now, and the leader deletes their messages.
     for nonce in (0..10).rev() {
-        ask(cluster.rpc(leader), "eth_sendRawTransaction", json!([raw(transfer(nonce), 1)])).await;
+        ask(
+            cluster.rpc(leader),
+            "eth_sendRawTransaction",
+            json!([raw(transfer(nonce), 1)]),
+        )
+        .await;
     }
     until_stored(&nats, WAITING).await;
 
@@ -55,7 +62,9 @@ async fn transactions_that_wait_survive_a_crash_of_all_servers_and_nodes() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn nodes_of_a_server_that_is_cut_off_go_to_another_one() {
-    let Some(nats) = NatsServers::start(3).await else { return };
+    let Some(nats) = NatsServers::start(3).await else {
+        return;
+    };
     let (cluster, ..) = cluster(&nats, &[]).await;
     nats.isolate((nats.await_stream_leader(LOG).await + 1) % 3);
 
@@ -66,7 +75,10 @@ async fn nodes_of_a_server_that_is_cut_off_go_to_another_one() {
     for node in 0..3 {
         let ready = format!("{}/ready", cluster.rest(node));
         while reqwest::get(&ready).await.unwrap().status() != 200 {
-            assert!(Instant::now() < deadline, "node {node} does not become ready");
+            assert!(
+                Instant::now() < deadline,
+                "node {node} does not become ready"
+            );
             sleep(POLL).await;
         }
     }
@@ -75,20 +87,28 @@ async fn nodes_of_a_server_that_is_cut_off_go_to_another_one() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_servers_are_asked_for_another_leader_of_a_stream_that_lacks_what_it_had() {
-    let Some(nats) = NatsServers::start(3).await else { return };
+    let Some(nats) = NatsServers::start(3).await else {
+        return;
+    };
     let (mut cluster, leader, _) = cluster(&nats, &[]).await;
     ask(cluster.rpc(leader), "anvil_mine", json!(["0x3"])).await;
     for node in 0..3 {
         cluster.kill(node);
     }
-    let stream = jetstream::new(nats.client().await).get_stream(LOG).await.unwrap();
+    let stream = jetstream::new(nats.client().await)
+        .get_stream(LOG)
+        .await
+        .unwrap();
     stream.purge().await.unwrap();
 
     let before = nats.await_stream_leader(LOG).await;
     let starting = cluster.begin(leader, &[]);
     let deadline = Instant::now() + PATIENCE;
     while nats.await_stream_leader(LOG).await == before {
-        assert!(Instant::now() < deadline, "n{before} still leads the stream");
+        assert!(
+            Instant::now() < deadline,
+            "n{before} still leads the stream"
+        );
         sleep(POLL).await;
     }
     drop(starting);
@@ -96,7 +116,9 @@ async fn the_servers_are_asked_for_another_leader_of_a_stream_that_lacks_what_it
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_node_warns_of_another_server_of_a_version_that_loses_messages() {
-    let Some(nats) = NatsServers::start(1).await else { return };
+    let Some(nats) = NatsServers::start(1).await else {
+        return;
+    };
     let old = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let servers = format!("{},nats://{}", nats.urls()[0], old.local_addr().unwrap());
     let info = json!({
@@ -109,12 +131,17 @@ async fn a_node_warns_of_another_server_of_a_version_that_loses_messages() {
     tokio::spawn(async move {
         loop {
             let (mut connection, _) = old.accept().await.unwrap();
-            let (mut connected, greeting) = (listening.subscribe(), format!("INFO {info}\r\nPONG\r\n"));
+            let (mut connected, greeting) =
+                (listening.subscribe(), format!("INFO {info}\r\nPONG\r\n"));
             tokio::spawn(async move {
                 connected.wait_for(|connected| *connected).await.unwrap();
                 connection.write_all(greeting.as_bytes()).await.unwrap();
                 // Until the node leaves.
-                while connection.read(&mut [0; 1_024]).await.is_ok_and(|length| length > 0) {}
+                while connection
+                    .read(&mut [0; 1_024])
+                    .await
+                    .is_ok_and(|length| length > 0)
+                {}
             });
         }
     });
@@ -122,14 +149,28 @@ async fn a_node_warns_of_another_server_of_a_version_that_loses_messages() {
     let directory = tempfile::tempdir().unwrap();
     let log = directory.path().join("log");
     let output = File::create(&log).unwrap();
-    let mut command = tetrad(&["--cluster", &servers, "--cluster-name", "test", "--listen", "127.0.0.1:0"]);
-    command.args(["--ws-listen", "127.0.0.1:0", "--data-dir"]).arg(directory.path().join("chain"));
-    let mut node = command.stdout(output.try_clone().unwrap()).stderr(output).spawn().unwrap();
+    let mut command = tetrad(&[
+        "--cluster",
+        &servers,
+        "--cluster-name",
+        "test",
+        "--listen",
+        "127.0.0.1:0",
+    ]);
+    command
+        .args(["--ws-listen", "127.0.0.1:0", "--data-dir"])
+        .arg(directory.path().join("chain"));
+    let mut node = command
+        .stdout(output.try_clone().unwrap())
+        .stderr(output)
+        .spawn()
+        .unwrap();
     let deadline = Instant::now() + PATIENCE;
     let warned = loop {
         let logged = fs::read_to_string(&log).unwrap();
         connected.send_replace(logged.contains("connected to NATS"));
-        let warned = logged.contains("the NATS server old has version 2.10.25, which is older than 2.10.26");
+        let warned =
+            logged.contains("the NATS server old has version 2.10.25, which is older than 2.10.26");
         if warned || Instant::now() > deadline || node.try_wait().unwrap().is_some() {
             break warned.then_some(()).ok_or(logged);
         }

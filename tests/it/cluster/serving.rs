@@ -25,7 +25,15 @@ use crate::{
 pub async fn call(url: &str, method: &str, params: Value) -> Result<Value, Value> {
     let request = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });
     let client = reqwest::Client::new();
-    let answer: Value = client.post(url).json(&request).send().await.unwrap().json().await.unwrap();
+    let answer: Value = client
+        .post(url)
+        .json(&request)
+        .send()
+        .await
+        .unwrap()
+        .json()
+        .await
+        .unwrap();
     match answer.get("error") {
         Some(error) => Err(error.clone()),
         None => Ok(answer["result"].clone()),
@@ -33,7 +41,9 @@ pub async fn call(url: &str, method: &str, params: Value) -> Result<Value, Value
 }
 
 pub async fn ask(url: &str, method: &str, params: Value) -> Value {
-    call(url, method, params.clone()).await.unwrap_or_else(|error| panic!("{method} {params}: {error}"))
+    call(url, method, params.clone())
+        .await
+        .unwrap_or_else(|error| panic!("{method} {params}: {error}"))
 }
 
 /// Submits a transfer, and again while nobody acknowledges it. Returns its hash.
@@ -44,7 +54,11 @@ pub async fn submit(cluster: &Cluster, node: usize, nonce: u64, account: usize) 
         match call(cluster.rpc(node), "eth_sendRawTransaction", json!([raw])).await {
             Ok(hash) => return hash,
             // An attempt that was not acknowledged may have been included.
-            Err(error) if error["message"].as_str().is_some_and(|message| message.contains("nonce too low")) => {
+            Err(error)
+                if error["message"]
+                    .as_str()
+                    .is_some_and(|message| message.contains("nonce too low")) =>
+            {
                 return json!(keccak256(raw));
             }
             Err(error) => assert!(Instant::now() < deadline, "node {node}: {error}"),
@@ -55,9 +69,20 @@ pub async fn submit(cluster: &Cluster, node: usize, nonce: u64, account: usize) 
 
 pub async fn cluster(nats: &NatsServers, arguments: &[&str]) -> (Cluster, usize, usize) {
     // Without price transactions, a block is mined for a test's own changes only.
-    let arguments =
-        ["--exchange-price-tick", "0"].iter().chain(arguments).map(|argument| (*argument).to_owned()).collect();
-    let cluster = Cluster::start(nats, 3, Options { arguments, ..Options::default() }).await;
+    let arguments = ["--exchange-price-tick", "0"]
+        .iter()
+        .chain(arguments)
+        .map(|argument| (*argument).to_owned())
+        .collect();
+    let cluster = Cluster::start(
+        nats,
+        3,
+        Options {
+            arguments,
+            ..Options::default()
+        },
+    )
+    .await;
     let leader = cluster.leader().await;
     let follower = (0..3).find(|index| *index != leader).unwrap();
     (cluster, leader, follower)
@@ -65,34 +90,69 @@ pub async fn cluster(nats: &NatsServers, arguments: &[&str]) -> (Cluster, usize,
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_follower_takes_transactions_and_shows_them_at_once() {
-    let Some(nats) = NatsServers::start(1).await else { return };
+    let Some(nats) = NatsServers::start(1).await else {
+        return;
+    };
     let (cluster, _, follower) = cluster(&nats, &[]).await;
     let url = cluster.rpc(follower);
     for nonce in 0..5 {
-        let hash = ask(url, "eth_sendRawTransaction", json!([raw(transfer(nonce), 0)])).await;
-        assert_eq!(ask(url, "eth_getTransactionReceipt", json!([hash])).await["status"], "0x1");
-        let count = ask(url, "eth_getTransactionCount", json!([signer(0).address(), "latest"])).await;
+        let hash = ask(
+            url,
+            "eth_sendRawTransaction",
+            json!([raw(transfer(nonce), 0)]),
+        )
+        .await;
+        assert_eq!(
+            ask(url, "eth_getTransactionReceipt", json!([hash])).await["status"],
+            "0x1"
+        );
+        let count = ask(
+            url,
+            "eth_getTransactionCount",
+            json!([signer(0).address(), "latest"]),
+        )
+        .await;
         assert_eq!(count, format!("{:#x}", nonce + 1));
     }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_follower_takes_cosmos_transactions_and_shows_them_at_once() {
-    let Some(nats) = NatsServers::start(1).await else { return };
+    let Some(nats) = NatsServers::start(1).await else {
+        return;
+    };
     let (cluster, _, follower) = cluster(&nats, &[]).await;
     let (rest, http) = (cluster.rest(follower).to_owned(), reqwest::Client::new());
     let key = signer(0);
-    let account = reqwest::get(format!("{rest}/cosmos/auth/v1beta1/accounts/{}", bech32(key.address()))).await.unwrap();
+    let account = reqwest::get(format!(
+        "{rest}/cosmos/auth/v1beta1/accounts/{}",
+        bech32(key.address())
+    ))
+    .await
+    .unwrap();
     let account: Value = account.json().await.unwrap();
-    let number = account["account"]["base_account"]["account_number"].as_str().unwrap().parse().unwrap();
+    let number = account["account"]["base_account"]["account_number"]
+        .as_str()
+        .unwrap()
+        .parse()
+        .unwrap();
     for sequence in 0..3 {
         let message = send(key.address(), Address::repeat_byte(0xaa), 5);
         let raw = Unsigned::new(key.clone(), number, sequence, vec![message]).sign(Mode::Direct);
-        let body = json!({ "tx_bytes": Base64::encode_string(&raw), "mode": "BROADCAST_MODE_SYNC" });
-        let sent = http.post(format!("{rest}/cosmos/tx/v1beta1/txs")).json(&body).send().await.unwrap();
+        let body =
+            json!({ "tx_bytes": Base64::encode_string(&raw), "mode": "BROADCAST_MODE_SYNC" });
+        let sent = http
+            .post(format!("{rest}/cosmos/tx/v1beta1/txs"))
+            .json(&body)
+            .send()
+            .await
+            .unwrap();
         let sent: Value = sent.json().await.unwrap();
         assert_eq!(sent["tx_response"]["code"], 0, "{sent}");
-        let path = format!("{rest}/cosmos/tx/v1beta1/txs/{}", sent["tx_response"]["txhash"].as_str().unwrap());
+        let path = format!(
+            "{rest}/cosmos/tx/v1beta1/txs/{}",
+            sent["tx_response"]["txhash"].as_str().unwrap()
+        );
         let found: Value = reqwest::get(path).await.unwrap().json().await.unwrap();
         assert_eq!(found["tx_response"]["code"], 0, "{found}");
     }
@@ -100,46 +160,86 @@ async fn a_follower_takes_cosmos_transactions_and_shows_them_at_once() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_transaction_is_refused_in_the_same_words_by_every_node() {
-    let Some(nats) = NatsServers::start(1).await else { return };
+    let Some(nats) = NatsServers::start(1).await else {
+        return;
+    };
     let (cluster, leader, follower) = cluster(&nats, &[]).await;
-    ask(cluster.rpc(leader), "eth_sendRawTransaction", json!([raw(transfer(0), 0)])).await;
+    ask(
+        cluster.rpc(leader),
+        "eth_sendRawTransaction",
+        json!([raw(transfer(0), 0)]),
+    )
+    .await;
     let sent = json!([raw(transfer(0), 0)]);
-    let of_leader = call(cluster.rpc(leader), "eth_sendRawTransaction", sent.clone()).await.unwrap_err();
+    let of_leader = call(cluster.rpc(leader), "eth_sendRawTransaction", sent.clone())
+        .await
+        .unwrap_err();
     // The follower has the block of the first one by now, or asks the leader.
-    let of_follower = call(cluster.rpc(follower), "eth_sendRawTransaction", sent).await.unwrap_err();
+    let of_follower = call(cluster.rpc(follower), "eth_sendRawTransaction", sent)
+        .await
+        .unwrap_err();
     assert_eq!(of_leader, of_follower);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn development_methods_work_on_every_node() {
-    let Some(nats) = NatsServers::start(1).await else { return };
+    let Some(nats) = NatsServers::start(1).await else {
+        return;
+    };
     let (cluster, leader, follower) = cluster(&nats, &[]).await;
     let (there, here) = (cluster.rpc(leader), cluster.rpc(follower));
     let account = "0x00000000000000000000000000000000000000aa";
     ask(here, "anvil_setBalance", json!([account, "0x5"])).await;
-    assert_eq!(ask(here, "eth_getBalance", json!([account, "latest"])).await, "0x5");
+    assert_eq!(
+        ask(here, "eth_getBalance", json!([account, "latest"])).await,
+        "0x5"
+    );
     let before = ask(here, "eth_blockNumber", json!([])).await;
     let snapshot = ask(here, "evm_snapshot", json!([])).await;
     ask(here, "anvil_mine", json!(["0x3"])).await;
     ask(here, "anvil_setBalance", json!([account, "0x6"])).await;
-    assert_eq!(ask(there, "eth_getBalance", json!([account, "latest"])).await, "0x6");
+    assert_eq!(
+        ask(there, "eth_getBalance", json!([account, "latest"])).await,
+        "0x6"
+    );
     assert_eq!(ask(here, "evm_revert", json!([snapshot])).await, true);
     assert_eq!(ask(here, "eth_blockNumber", json!([])).await, before);
-    assert_eq!(ask(here, "eth_getBalance", json!([account, "latest"])).await, "0x5");
-    assert_eq!(ask(there, "eth_getBalance", json!([account, "latest"])).await, "0x5");
+    assert_eq!(
+        ask(here, "eth_getBalance", json!([account, "latest"])).await,
+        "0x5"
+    );
+    assert_eq!(
+        ask(there, "eth_getBalance", json!([account, "latest"])).await,
+        "0x5"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn settings_of_development_methods_are_those_of_all_nodes_and_outlive_their_leader() {
-    let Some(nats) = NatsServers::start(1).await else { return };
+    let Some(nats) = NatsServers::start(1).await else {
+        return;
+    };
     let (mut cluster, leader, follower) = cluster(&nats, &[]).await;
-    let (account, miner) = ("0x00000000000000000000000000000000000000aa", "0x00000000000000000000000000000000000000bb");
+    let (account, miner) = (
+        "0x00000000000000000000000000000000000000aa",
+        "0x00000000000000000000000000000000000000bb",
+    );
     let here = cluster.rpc(follower).to_owned();
-    ask(&here, "anvil_setBalance", json!([account, "0xde0b6b3a7640000"])).await;
+    ask(
+        &here,
+        "anvil_setBalance",
+        json!([account, "0xde0b6b3a7640000"]),
+    )
+    .await;
     ask(&here, "evm_setAutomine", json!([false])).await;
     ask(&here, "anvil_setCoinbase", json!([miner])).await;
     ask(&here, "evm_setBlockGasLimit", json!(["0x1c9c380"])).await;
-    ask(&here, "anvil_setNextBlockBaseFeePerGas", json!(["0x77359400"])).await;
+    ask(
+        &here,
+        "anvil_setNextBlockBaseFeePerGas",
+        json!(["0x77359400"]),
+    )
+    .await;
     ask(&here, "anvil_impersonateAccount", json!([account])).await;
     let settings = async |url: &str| {
         let pending = ask(url, "eth_getBlockByNumber", json!(["pending", false])).await;
@@ -161,42 +261,88 @@ async fn settings_of_development_methods_are_those_of_all_nodes_and_outlive_thei
     assert_eq!(settings(cluster.rpc(next)).await, expected);
     let sent = json!([{ "from": account, "to": miner, "value": "0x1" }]);
     let hash = ask(&here, "eth_sendTransaction", sent).await;
-    assert!(ask(&here, "eth_getTransactionReceipt", json!([hash])).await.is_null());
+    assert!(
+        ask(&here, "eth_getTransactionReceipt", json!([hash]))
+            .await
+            .is_null()
+    );
     let newcomer = cluster.add(&nats).await;
     assert_eq!(settings(cluster.rpc(newcomer)).await, expected);
     cluster.restart(leader).await;
     assert_eq!(settings(cluster.rpc(leader)).await, expected);
     cluster.terminate(next).await;
-    assert_eq!(settings(cluster.rpc(cluster.leader().await)).await, expected);
+    assert_eq!(
+        settings(cluster.rpc(cluster.leader().await)).await,
+        expected
+    );
 
     // The base fee was for one block. A reset discards the rest.
     let last = cluster.rpc(newcomer).to_owned();
     ask(&last, "anvil_mine", json!(["0x1"])).await;
     let block = ask(&last, "eth_getBlockByNumber", json!(["latest", false])).await;
-    assert_eq!((&block["baseFeePerGas"], &block["miner"]), (&json!("0x77359400"), &json!(miner)));
+    assert_eq!(
+        (&block["baseFeePerGas"], &block["miner"]),
+        (&json!("0x77359400"), &json!(miner))
+    );
     assert_ne!(settings(&last).await[3], expected[3]);
     ask(&last, "anvil_reset", json!([])).await;
     let after = settings(&last).await;
-    assert_eq!((&after[0], &after[4]), (&json!(true), &json!(false)), "{after}");
+    assert_eq!(
+        (&after[0], &after[4]),
+        (&json!(true), &json!(false)),
+        "{after}"
+    );
     assert_ne!(after[1], expected[1]);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn transactions_that_wait_survive_the_leader() {
-    let Some(nats) = NatsServers::start(1).await else { return };
+    let Some(nats) = NatsServers::start(1).await else {
+        return;
+    };
     let (mut cluster, leader, follower) = cluster(&nats, &[]).await;
     // The transaction before it is missing.
-    let hash = ask(cluster.rpc(leader), "eth_sendRawTransaction", json!([raw(transfer(1), 0)])).await;
-    let other = ask(cluster.rpc(follower), "eth_sendRawTransaction", json!([raw(transfer(1), 1)])).await;
-    assert_eq!(ask(cluster.rpc(follower), "eth_getTransactionByHash", json!([other])).await["blockHash"], Value::Null);
+    let hash = ask(
+        cluster.rpc(leader),
+        "eth_sendRawTransaction",
+        json!([raw(transfer(1), 0)]),
+    )
+    .await;
+    let other = ask(
+        cluster.rpc(follower),
+        "eth_sendRawTransaction",
+        json!([raw(transfer(1), 1)]),
+    )
+    .await;
+    assert_eq!(
+        ask(
+            cluster.rpc(follower),
+            "eth_getTransactionByHash",
+            json!([other])
+        )
+        .await["blockHash"],
+        Value::Null
+    );
     cluster.kill(leader);
     let next = cluster.leader().await;
     for index in [0, 1] {
-        ask(cluster.rpc(next), "eth_sendRawTransaction", json!([raw(transfer(0), index)])).await;
+        ask(
+            cluster.rpc(next),
+            "eth_sendRawTransaction",
+            json!([raw(transfer(0), index)]),
+        )
+        .await;
     }
     for hash in [hash, other] {
         let deadline = Instant::now() + super::PATIENCE;
-        while ask(cluster.rpc(next), "eth_getTransactionReceipt", json!([hash])).await.is_null() {
+        while ask(
+            cluster.rpc(next),
+            "eth_getTransactionReceipt",
+            json!([hash]),
+        )
+        .await
+        .is_null()
+        {
             assert!(Instant::now() < deadline, "{hash} is lost");
             sleep(super::POLL).await;
         }
@@ -205,16 +351,34 @@ async fn transactions_that_wait_survive_the_leader() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn transactions_that_wait_for_a_block_or_a_lower_fee_survive_the_leader() {
-    let Some(nats) = NatsServers::start(1).await else { return };
+    let Some(nats) = NatsServers::start(1).await else {
+        return;
+    };
     let (mut cluster, leader, follower) = cluster(&nats, &["--no-mining"]).await;
-    let cheap = |nonce| TxEip1559 { max_fee_per_gas: 1, max_priority_fee_per_gas: 1, ..transfer(nonce) };
+    let cheap = |nonce| TxEip1559 {
+        max_fee_per_gas: 1,
+        max_priority_fee_per_gas: 1,
+        ..transfer(nonce)
+    };
     let mut hashes = Vec::new();
     for (node, index) in [(leader, 0), (follower, 1)] {
         let url = cluster.rpc(node);
         for nonce in 0..3 {
-            hashes.push(ask(url, "eth_sendRawTransaction", json!([raw(transfer(nonce), index)])).await);
+            hashes.push(
+                ask(
+                    url,
+                    "eth_sendRawTransaction",
+                    json!([raw(transfer(nonce), index)]),
+                )
+                .await,
+            );
             // An acknowledged transaction counts at once.
-            let count = ask(url, "eth_getTransactionCount", json!([signer(index).address(), "pending"])).await;
+            let count = ask(
+                url,
+                "eth_getTransactionCount",
+                json!([signer(index).address(), "pending"]),
+            )
+            .await;
             assert_eq!(count, format!("{:#x}", nonce + 1));
         }
         hashes.push(ask(url, "eth_sendRawTransaction", json!([raw(cheap(3), index)])).await);
@@ -223,25 +387,39 @@ async fn transactions_that_wait_for_a_block_or_a_lower_fee_survive_the_leader() 
     let next = cluster.leader().await;
     let deadline = Instant::now() + super::PATIENCE;
     for hash in &hashes {
-        while ask(cluster.rpc(next), "eth_getTransactionByHash", json!([hash])).await.is_null() {
+        while ask(cluster.rpc(next), "eth_getTransactionByHash", json!([hash]))
+            .await
+            .is_null()
+        {
             assert!(Instant::now() < deadline, "{hash} is lost");
             sleep(super::POLL).await;
         }
     }
     ask(cluster.rpc(next), "anvil_mine", json!(["0x1"])).await;
     for (at, hash) in hashes.iter().enumerate() {
-        let receipt = ask(cluster.rpc(next), "eth_getTransactionReceipt", json!([hash])).await;
+        let receipt = ask(
+            cluster.rpc(next),
+            "eth_getTransactionReceipt",
+            json!([hash]),
+        )
+        .await;
         assert_eq!(receipt.is_null(), at % 4 == 3, "{at}: {receipt}");
     }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_transaction_that_would_be_refused_by_now_survives_restarts_of_all_nodes() {
-    let Some(nats) = NatsServers::start(1).await else { return };
+    let Some(nats) = NatsServers::start(1).await else {
+        return;
+    };
     let (mut cluster, leader, _) = cluster(&nats, &[]).await;
     let url = cluster.rpc(leader);
     ask(url, "evm_setAutomine", json!([false])).await;
-    let cheap = TxEip1559 { max_fee_per_gas: 1, max_priority_fee_per_gas: 1, ..transfer(0) };
+    let cheap = TxEip1559 {
+        max_fee_per_gas: 1,
+        max_priority_fee_per_gas: 1,
+        ..transfer(0)
+    };
     let hash = ask(url, "eth_sendRawTransaction", json!([raw(cheap, 0)])).await;
     ask(url, "evm_setAutomine", json!([true])).await;
     for node in 0..3 {
@@ -250,7 +428,10 @@ async fn a_transaction_that_would_be_refused_by_now_survives_restarts_of_all_nod
     }
     let deadline = Instant::now() + super::PATIENCE;
     for node in 0..3 {
-        while ask(cluster.rpc(node), "eth_getTransactionByHash", json!([hash])).await.is_null() {
+        while ask(cluster.rpc(node), "eth_getTransactionByHash", json!([hash]))
+            .await
+            .is_null()
+        {
             assert!(Instant::now() < deadline, "node {node} has lost it");
             sleep(super::POLL).await;
         }
@@ -259,14 +440,27 @@ async fn a_transaction_that_would_be_refused_by_now_survives_restarts_of_all_nod
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_name_belongs_to_one_process_which_alone_makes_changes() {
-    let Some(nats) = NatsServers::start(1).await else { return };
+    let Some(nats) = NatsServers::start(1).await else {
+        return;
+    };
     let (mut cluster, leader, _) = cluster(&nats, &[]).await;
     let name = format!("node-{leader}");
     let (servers, directory) = (nats.urls().join(","), tempfile::tempdir().unwrap());
     let data = directory.path().display().to_string();
-    let (done, _, error) =
-        output(&["--cluster", &servers, "--cluster-name", "test", "--node-name", &name, "--data-dir", &data]);
-    assert!(!done && error.contains("is in the cluster already"), "{error}");
+    let (done, _, error) = output(&[
+        "--cluster",
+        &servers,
+        "--cluster-name",
+        "test",
+        "--node-name",
+        &name,
+        "--data-dir",
+        &data,
+    ]);
+    assert!(
+        !done && error.contains("is in the cluster already"),
+        "{error}"
+    );
 
     // A process that is suspended loses its name.
     cluster.stop(leader);
@@ -275,7 +469,14 @@ async fn a_name_belongs_to_one_process_which_alone_makes_changes() {
     cluster.cont(leader);
     let deadline = Instant::now() + super::PATIENCE;
     let ready = format!("{}/ready", cluster.rest(leader));
-    while !reqwest::get(&ready).await.unwrap().text().await.unwrap().contains("has left the cluster") {
+    while !reqwest::get(&ready)
+        .await
+        .unwrap()
+        .text()
+        .await
+        .unwrap()
+        .contains("has left the cluster")
+    {
         assert!(Instant::now() < deadline, "the old process stays");
         sleep(super::POLL).await;
     }
@@ -284,8 +485,14 @@ async fn a_name_belongs_to_one_process_which_alone_makes_changes() {
     for _ in 0..20 {
         ask(url, "anvil_mine", json!(["0x2"])).await;
     }
-    assert_eq!(number(&ask(url, "eth_blockNumber", json!([])).await), before + 40);
-    assert_eq!(ask(cluster.rpc(other), "eth_chainId", json!([])).await, "0x7d");
+    assert_eq!(
+        number(&ask(url, "eth_blockNumber", json!([])).await),
+        before + 40
+    );
+    assert_eq!(
+        ask(cluster.rpc(other), "eth_chainId", json!([])).await,
+        "0x7d"
+    );
 }
 
 /// Loses what the servers have sent to a node whose connections are held, with these.
@@ -297,41 +504,83 @@ async fn lose_what_is_held(cluster: &Cluster, node: usize) {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_transaction_whose_request_was_lost_is_sent_again() {
-    let Some(nats) = NatsServers::start(1).await else { return };
+    let Some(nats) = NatsServers::start(1).await else {
+        return;
+    };
     let arguments = ["--exchange-price-tick", "0"].map(str::to_owned).to_vec();
-    let cluster = Cluster::start(&nats, 3, Options { arguments, proxied: true, ..Options::default() }).await;
+    let cluster = Cluster::start(
+        &nats,
+        3,
+        Options {
+            arguments,
+            proxied: true,
+            ..Options::default()
+        },
+    )
+    .await;
     let leader = cluster.leader().await;
     let follower = (leader + 1) % 3;
     let url = cluster.rpc(follower).to_owned();
     for nonce in 0..3 {
         cluster.proxies(leader).iter().for_each(Proxy::hold);
         let own = url.clone();
-        let asked =
-            tokio::spawn(async move { call(&own, "eth_sendRawTransaction", json!([raw(transfer(nonce), 0)])).await });
+        let asked = tokio::spawn(async move {
+            call(
+                &own,
+                "eth_sendRawTransaction",
+                json!([raw(transfer(nonce), 0)]),
+            )
+            .await
+        });
         lose_what_is_held(&cluster, leader).await;
         let hash = asked.await.unwrap().unwrap();
-        assert_eq!(ask(&url, "eth_getTransactionReceipt", json!([hash])).await["status"], "0x1");
+        assert_eq!(
+            ask(&url, "eth_getTransactionReceipt", json!([hash])).await["status"],
+            "0x1"
+        );
     }
 }
 
 /// The number of requests that a node has sent again.
 async fn sent_again(cluster: &Cluster, node: usize) -> u64 {
-    let metrics = reqwest::get(format!("{}/metrics", cluster.rest(node))).await.unwrap().text().await.unwrap();
-    let count = metrics.lines().find_map(|line| line.strip_prefix("tetrad_cluster_retried_total ")).unwrap();
+    let metrics = reqwest::get(format!("{}/metrics", cluster.rest(node)))
+        .await
+        .unwrap()
+        .text()
+        .await
+        .unwrap();
+    let count = metrics
+        .lines()
+        .find_map(|line| line.strip_prefix("tetrad_cluster_retried_total "))
+        .unwrap();
     count.parse().unwrap()
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_transaction_that_the_leader_had_before_the_delayed_request_is_acknowledged() {
-    let Some(nats) = NatsServers::start(1).await else { return };
+    let Some(nats) = NatsServers::start(1).await else {
+        return;
+    };
     let arguments = ["--exchange-price-tick", "0"].map(str::to_owned).to_vec();
-    let cluster = Cluster::start(&nats, 3, Options { arguments, proxied: true, ..Options::default() }).await;
+    let cluster = Cluster::start(
+        &nats,
+        3,
+        Options {
+            arguments,
+            proxied: true,
+            ..Options::default()
+        },
+    )
+    .await;
     let leader = cluster.leader().await;
     let follower = (leader + 1) % 3;
     // It waits for another one.
     let sent = json!([raw(transfer(1), 0)]);
     let before = sent_again(&cluster, follower).await;
-    cluster.proxies(follower).iter().for_each(|proxy| proxy.hold_to(End::Server));
+    cluster
+        .proxies(follower)
+        .iter()
+        .for_each(|proxy| proxy.hold_to(End::Server));
     let (url, params) = (cluster.rpc(follower).to_owned(), sent.clone());
     let asked = tokio::spawn(async move { call(&url, "eth_sendRawTransaction", params).await });
     let deadline = Instant::now() + super::PATIENCE;
@@ -347,31 +596,58 @@ async fn a_transaction_that_the_leader_had_before_the_delayed_request_is_acknowl
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_transaction_that_is_sent_while_mining_is_turned_off_waits_from_then_on() {
-    let Some(nats) = NatsServers::start(1).await else { return };
+    let Some(nats) = NatsServers::start(1).await else {
+        return;
+    };
     let arguments = ["--exchange-price-tick", "0"].map(str::to_owned).to_vec();
-    let cluster = Cluster::start(&nats, 3, Options { arguments, proxied: true, ..Options::default() }).await;
+    let cluster = Cluster::start(
+        &nats,
+        3,
+        Options {
+            arguments,
+            proxied: true,
+            ..Options::default()
+        },
+    )
+    .await;
     let leader = cluster.leader().await;
     let url = cluster.rpc(leader).to_owned();
     // The setting takes effect once the servers have stored it.
     let delay = std::time::Duration::from_millis(300);
-    cluster.proxies(leader).iter().for_each(|proxy| proxy.delay(delay));
+    cluster
+        .proxies(leader)
+        .iter()
+        .for_each(|proxy| proxy.delay(delay));
     let own = url.clone();
-    let turned_off = tokio::spawn(async move { call(&own, "evm_setAutomine", json!([false])).await });
+    let turned_off =
+        tokio::spawn(async move { call(&own, "evm_setAutomine", json!([false])).await });
     sleep(delay / 3).await;
     let began = Instant::now();
     let hash = ask(&url, "eth_sendRawTransaction", json!([raw(transfer(0), 0)])).await;
-    assert!(began.elapsed() < std::time::Duration::from_secs(8), "it waited for a block until it was given up");
+    assert!(
+        began.elapsed() < std::time::Duration::from_secs(8),
+        "it waited for a block until it was given up"
+    );
     turned_off.await.unwrap().unwrap();
     cluster.proxies(leader).iter().for_each(Proxy::restore);
-    assert!(ask(&url, "eth_getTransactionReceipt", json!([hash])).await.is_null());
+    assert!(
+        ask(&url, "eth_getTransactionReceipt", json!([hash]))
+            .await
+            .is_null()
+    );
 
     ask(&url, "evm_mine", json!([])).await;
-    assert_eq!(ask(&url, "eth_getTransactionReceipt", json!([hash])).await["status"], "0x1");
+    assert_eq!(
+        ask(&url, "eth_getTransactionReceipt", json!([hash])).await["status"],
+        "0x1"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_node_that_starts_says_at_once_that_it_is_not_ready() {
-    let Some(mut nats) = NatsServers::start(1).await else { return };
+    let Some(mut nats) = NatsServers::start(1).await else {
+        return;
+    };
     let (mut cluster, _, follower) = cluster(&nats, &[]).await;
     cluster.terminate(follower).await;
     nats.kill(0);
@@ -388,10 +664,24 @@ async fn a_node_that_starts_says_at_once_that_it_is_not_ready() {
     };
     assert_eq!(ready.status(), 503);
     let body: Value = ready.json().await.unwrap();
-    assert!(body["reason"].as_str().unwrap().contains("connects to the NATS servers"), "{body}");
+    assert!(
+        body["reason"]
+            .as_str()
+            .unwrap()
+            .contains("connects to the NATS servers"),
+        "{body}"
+    );
     assert_eq!(reqwest::get(url("/health")).await.unwrap().status(), 200);
-    let asked = reqwest::Client::new().post(url("/rpc")).json(&json!({})).send().await.unwrap();
-    assert_eq!((asked.status().as_u16(), &asked.headers()["retry-after"]), (503, &"1".parse().unwrap()));
+    let asked = reqwest::Client::new()
+        .post(url("/rpc"))
+        .json(&json!({}))
+        .send()
+        .await
+        .unwrap();
+    assert_eq!(
+        (asked.status().as_u16(), &asked.headers()["retry-after"]),
+        (503, &"1".parse().unwrap())
+    );
 
     nats.start_again(0).await;
     let running = running.await;
@@ -401,28 +691,50 @@ async fn a_node_that_starts_says_at_once_that_it_is_not_ready() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_change_whose_request_or_answer_was_lost_is_made_once() {
-    let Some(nats) = NatsServers::start(1).await else { return };
+    let Some(nats) = NatsServers::start(1).await else {
+        return;
+    };
     let arguments = ["--exchange-price-tick", "0"].map(str::to_owned).to_vec();
-    let cluster = Cluster::start(&nats, 3, Options { arguments, proxied: true, ..Options::default() }).await;
+    let cluster = Cluster::start(
+        &nats,
+        3,
+        Options {
+            arguments,
+            proxied: true,
+            ..Options::default()
+        },
+    )
+    .await;
     let leader = cluster.leader().await;
     let follower = (leader + 1) % 3;
     let url = cluster.rpc(follower).to_owned();
     let account = "0x00000000000000000000000000000000000000aa";
     let before = number(&ask(&url, "eth_blockNumber", json!([])).await);
-    let start = u128::from(std::time::SystemTime::UNIX_EPOCH.elapsed().unwrap().as_secs());
+    let start = u128::from(
+        std::time::SystemTime::UNIX_EPOCH
+            .elapsed()
+            .unwrap()
+            .as_secs(),
+    );
     for round in 1..4 {
         ask(&url, "anvil_setBlockTimestampInterval", json!([1])).await;
         // Requests are lost on their way from the node or to the leader, or answers are.
         let silent = if round == 2 { leader } else { follower };
         match round {
-            3 => cluster.proxies(silent).iter().for_each(|proxy| proxy.hold_to(End::Client)),
+            3 => cluster
+                .proxies(silent)
+                .iter()
+                .for_each(|proxy| proxy.hold_to(End::Client)),
             _ => cluster.proxies(silent).iter().for_each(Proxy::hold),
         }
         let changes = [
             ("anvil_mine", json!(["0x5"])),
             ("anvil_addBalance", json!([account, "0x1"])),
             ("evm_snapshot", json!([])),
-            ("evm_setTime", json!([format!("{:#x}", start + 10_000 * round)])),
+            (
+                "evm_setTime",
+                json!([format!("{:#x}", start + 10_000 * round)]),
+            ),
             ("anvil_removeBlockTimestampInterval", json!([])),
         ];
         let asked = changes.map(|(method, params)| {
@@ -434,36 +746,75 @@ async fn a_change_whose_request_or_answer_was_lost_is_made_once() {
         for asked in asked {
             answers.push(asked.await.unwrap().unwrap());
         }
-        assert_eq!(number(&ask(&url, "eth_blockNumber", json!([])).await), before + 5 * round);
-        assert_eq!(number(&ask(&url, "eth_getBalance", json!([account, "latest"])).await), round);
+        assert_eq!(
+            number(&ask(&url, "eth_blockNumber", json!([])).await),
+            before + 5 * round
+        );
+        assert_eq!(
+            number(&ask(&url, "eth_getBalance", json!([account, "latest"])).await),
+            round
+        );
         assert_eq!(number(&answers[2]), round - 1, "the id of the snapshot");
         let moved = answers[3].as_i64().unwrap();
-        assert!((9_000..=10_000).contains(&moved), "the time moved by {moved} s");
+        assert!(
+            (9_000..=10_000).contains(&moved),
+            "the time moved by {moved} s"
+        );
         assert_eq!(answers[4], true, "there was an interval");
     }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_next_leader_knows_a_change_however_many_entries_came_after_it() {
-    let Some(nats) = NatsServers::start(1).await else { return };
+    let Some(nats) = NatsServers::start(1).await else {
+        return;
+    };
     let arguments = ["--exchange-price-tick", "0"].map(str::to_owned).to_vec();
-    let cluster = Cluster::start(&nats, 3, Options { arguments, proxied: true, ..Options::default() }).await;
+    let cluster = Cluster::start(
+        &nats,
+        3,
+        Options {
+            arguments,
+            proxied: true,
+            ..Options::default()
+        },
+    )
+    .await;
     let leader = cluster.leader().await;
     let follower = (leader + 1) % 3;
     let account = "0x00000000000000000000000000000000000000aa";
 
     // The answers to the follower are lost.
-    cluster.proxies(follower).iter().for_each(|proxy| proxy.hold_to(End::Client));
+    cluster
+        .proxies(follower)
+        .iter()
+        .for_each(|proxy| proxy.hold_to(End::Client));
     let url = cluster.rpc(follower).to_owned();
-    let asked = tokio::spawn(async move { call(&url, "anvil_addBalance", json!([account, "0x1"])).await });
+    let asked =
+        tokio::spawn(async move { call(&url, "anvil_addBalance", json!([account, "0x1"])).await });
     let deadline = Instant::now() + super::PATIENCE;
-    while number(&ask(cluster.rpc(leader), "eth_getBalance", json!([account, "latest"])).await) == 0 {
+    while number(
+        &ask(
+            cluster.rpc(leader),
+            "eth_getBalance",
+            json!([account, "latest"]),
+        )
+        .await,
+    ) == 0
+    {
         assert!(Instant::now() < deadline, "the change is not made");
         sleep(super::POLL).await;
     }
     ask(cluster.rpc(leader), "anvil_mine", json!(["0x500"])).await;
     let servers = nats.urls().join(",");
-    let (done, _, error) = output(&["cluster", "step-down", "--cluster", &servers, "--cluster-name", "test"]);
+    let (done, _, error) = output(&[
+        "cluster",
+        "step-down",
+        "--cluster",
+        &servers,
+        "--cluster-name",
+        "test",
+    ]);
     assert!(done, "{error}");
     let deadline = Instant::now() + super::PATIENCE;
     while cluster.leader().await == leader {
@@ -475,12 +826,17 @@ async fn the_next_leader_knows_a_change_however_many_entries_came_after_it() {
 
     asked.await.unwrap().unwrap();
     let other = cluster.rpc((leader + 2) % 3);
-    assert_eq!(ask(other, "eth_getBalance", json!([account, "latest"])).await, "0x1");
+    assert_eq!(
+        ask(other, "eth_getBalance", json!([account, "latest"])).await,
+        "0x1"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn changes_do_not_wait_for_one_another_when_the_servers_do_not_answer() {
-    let Some(mut nats) = NatsServers::start(1).await else { return };
+    let Some(mut nats) = NatsServers::start(1).await else {
+        return;
+    };
     let (cluster, leader, _) = cluster(&nats, &[]).await;
     nats.stop(0);
     let began = Instant::now();
@@ -495,15 +851,32 @@ async fn changes_do_not_wait_for_one_another_when_the_servers_do_not_answer() {
         assert!(asked.await.unwrap().is_err(), "nothing is stored");
     }
     // Each would wait for eight seconds.
-    assert!(began.elapsed() < std::time::Duration::from_secs(20), "they waited for {:?}", began.elapsed());
+    assert!(
+        began.elapsed() < std::time::Duration::from_secs(20),
+        "they waited for {:?}",
+        began.elapsed()
+    );
     nats.cont(0);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_change_that_is_larger_than_a_message_is_made_on_the_leader() {
-    let Some(nats) = NatsServers::start(1).await else { return };
-    let arguments = ["--exchange-price-tick", "0", "--rpc-max-body", "16000000"].map(str::to_owned).to_vec();
-    let cluster = Cluster::start(&nats, 3, Options { arguments, proxied: true, ..Options::default() }).await;
+    let Some(nats) = NatsServers::start(1).await else {
+        return;
+    };
+    let arguments = ["--exchange-price-tick", "0", "--rpc-max-body", "16000000"]
+        .map(str::to_owned)
+        .to_vec();
+    let cluster = Cluster::start(
+        &nats,
+        3,
+        Options {
+            arguments,
+            proxied: true,
+            ..Options::default()
+        },
+    )
+    .await;
     let leader = cluster.leader().await;
     let follower = (leader + 1) % 3;
     let url = cluster.rpc(follower).to_owned();
@@ -527,12 +900,17 @@ async fn a_change_that_is_larger_than_a_message_is_made_on_the_leader() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn blocks_that_a_leader_did_not_come_to_mine_are_mined_by_the_next_one() {
     const BLOCKS: u128 = 5_000;
-    let Some(nats) = NatsServers::start(1).await else { return };
+    let Some(nats) = NatsServers::start(1).await else {
+        return;
+    };
     let (mut cluster, leader, follower) = cluster(&nats, &[]).await;
     let url = cluster.rpc(follower).to_owned();
     let before = number(&ask(&url, "eth_blockNumber", json!([])).await);
     let own = url.clone();
-    let asked = tokio::spawn(async move { call(&own, "anvil_mine", json!([format!("{BLOCKS:#x}")])).await });
+    let asked =
+        tokio::spawn(
+            async move { call(&own, "anvil_mine", json!([format!("{BLOCKS:#x}")])).await },
+        );
     let deadline = Instant::now() + super::PATIENCE;
     while number(&ask(&url, "eth_blockNumber", json!([])).await) < before + 10 {
         assert!(Instant::now() < deadline, "nothing is mined");
@@ -540,17 +918,31 @@ async fn blocks_that_a_leader_did_not_come_to_mine_are_mined_by_the_next_one() {
     }
     cluster.kill(leader);
     asked.await.unwrap().unwrap();
-    assert_eq!(number(&ask(&url, "eth_blockNumber", json!([])).await), before + BLOCKS);
+    assert_eq!(
+        number(&ask(&url, "eth_blockNumber", json!([])).await),
+        before + BLOCKS
+    );
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_transaction_that_one_node_drops_is_forgotten_by_all() {
-    let Some(nats) = NatsServers::start(1).await else { return };
+    let Some(nats) = NatsServers::start(1).await else {
+        return;
+    };
     let (mut cluster, leader, follower) = cluster(&nats, &[]).await;
-    let hash = ask(cluster.rpc(follower), "eth_sendRawTransaction", json!([raw(transfer(1), 0)])).await;
+    let hash = ask(
+        cluster.rpc(follower),
+        "eth_sendRawTransaction",
+        json!([raw(transfer(1), 0)]),
+    )
+    .await;
     let until = async |url: &str, is_known: bool| {
         let deadline = Instant::now() + super::PATIENCE;
-        while ask(url, "eth_getTransactionByHash", json!([hash])).await.is_null() == is_known {
+        while ask(url, "eth_getTransactionByHash", json!([hash]))
+            .await
+            .is_null()
+            == is_known
+        {
             assert!(Instant::now() < deadline, "at {url}");
             sleep(super::POLL).await;
         }
@@ -558,7 +950,9 @@ async fn a_transaction_that_one_node_drops_is_forgotten_by_all() {
     for index in 0..3 {
         until(cluster.rpc(index), true).await;
     }
-    let another = (0..3).find(|index| ![leader, follower].contains(index)).unwrap();
+    let another = (0..3)
+        .find(|index| ![leader, follower].contains(index))
+        .unwrap();
     ask(cluster.rpc(another), "anvil_dropTransaction", json!([hash])).await;
     for index in 0..3 {
         until(cluster.rpc(index), false).await;
@@ -566,30 +960,74 @@ async fn a_transaction_that_one_node_drops_is_forgotten_by_all() {
     // The next leader does not know it either.
     cluster.kill(leader);
     let next = cluster.leader().await;
-    ask(cluster.rpc(next), "eth_sendRawTransaction", json!([raw(transfer(0), 0)])).await;
-    assert!(ask(cluster.rpc(next), "eth_getTransactionByHash", json!([hash])).await.is_null());
+    ask(
+        cluster.rpc(next),
+        "eth_sendRawTransaction",
+        json!([raw(transfer(0), 0)]),
+    )
+    .await;
+    assert!(
+        ask(cluster.rpc(next), "eth_getTransactionByHash", json!([hash]))
+            .await
+            .is_null()
+    );
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_node_that_was_away_catches_up_and_one_with_an_empty_directory_joins() {
-    let Some(nats) = NatsServers::start(1).await else { return };
+    let Some(nats) = NatsServers::start(1).await else {
+        return;
+    };
     let (mut cluster, leader, follower) = cluster(&nats, &[]).await;
     cluster.terminate(follower).await;
     for nonce in 0..20 {
-        ask(cluster.rpc(leader), "eth_sendRawTransaction", json!([raw(transfer(nonce), 0)])).await;
+        ask(
+            cluster.rpc(leader),
+            "eth_sendRawTransaction",
+            json!([raw(transfer(nonce), 0)]),
+        )
+        .await;
     }
-    let head = ask(cluster.rpc(leader), "eth_getBlockByNumber", json!(["0x14", false])).await;
+    let head = ask(
+        cluster.rpc(leader),
+        "eth_getBlockByNumber",
+        json!(["0x14", false]),
+    )
+    .await;
     cluster.restart(follower).await;
-    assert_eq!(ask(cluster.rpc(follower), "eth_getBlockByNumber", json!(["0x14", false])).await["hash"], head["hash"]);
+    assert_eq!(
+        ask(
+            cluster.rpc(follower),
+            "eth_getBlockByNumber",
+            json!(["0x14", false])
+        )
+        .await["hash"],
+        head["hash"]
+    );
     let newcomer = cluster.add(&nats).await;
-    assert_eq!(ask(cluster.rpc(newcomer), "eth_getBlockByNumber", json!(["0x14", false])).await["hash"], head["hash"]);
+    assert_eq!(
+        ask(
+            cluster.rpc(newcomer),
+            "eth_getBlockByNumber",
+            json!(["0x14", false])
+        )
+        .await["hash"],
+        head["hash"]
+    );
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn reads_go_on_without_nats_and_writes_fail_clearly_until_it_is_back() {
-    let Some(mut nats) = NatsServers::start(1).await else { return };
+    let Some(mut nats) = NatsServers::start(1).await else {
+        return;
+    };
     let (cluster, leader, follower) = cluster(&nats, &[]).await;
-    ask(cluster.rpc(leader), "eth_sendRawTransaction", json!([raw(transfer(0), 0)])).await;
+    ask(
+        cluster.rpc(leader),
+        "eth_sendRawTransaction",
+        json!([raw(transfer(0), 0)]),
+    )
+    .await;
     let deadline = Instant::now() + super::PATIENCE;
     while ask(cluster.rpc(follower), "eth_blockNumber", json!([])).await != "0x1" {
         assert!(Instant::now() < deadline, "the follower does not follow");
@@ -597,11 +1035,25 @@ async fn reads_go_on_without_nats_and_writes_fail_clearly_until_it_is_back() {
     }
     nats.kill(0);
     for index in [leader, follower] {
-        let error = call(cluster.rpc(index), "eth_sendRawTransaction", json!([raw(transfer(1), 0)])).await.unwrap_err();
+        let error = call(
+            cluster.rpc(index),
+            "eth_sendRawTransaction",
+            json!([raw(transfer(1), 0)]),
+        )
+        .await
+        .unwrap_err();
         let message = error["message"].as_str().unwrap().to_owned() + &error["data"].to_string();
-        assert!(message.contains("cluster") || message.contains("log"), "{error}");
-        assert_eq!(ask(cluster.rpc(index), "eth_blockNumber", json!([])).await, "0x1");
-        let ready = reqwest::get(cluster.rest(index).to_owned() + "/ready").await.unwrap();
+        assert!(
+            message.contains("cluster") || message.contains("log"),
+            "{error}"
+        );
+        assert_eq!(
+            ask(cluster.rpc(index), "eth_blockNumber", json!([])).await,
+            "0x1"
+        );
+        let ready = reqwest::get(cluster.rest(index).to_owned() + "/ready")
+            .await
+            .unwrap();
         assert_eq!(ready.status(), 503);
         let body: Value = ready.json().await.unwrap();
         assert!(body["reason"].as_str().unwrap().contains("NATS"), "{body}");
@@ -616,30 +1068,60 @@ async fn reads_go_on_without_nats_and_writes_fail_clearly_until_it_is_back() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_book_names_the_metrics_of_a_cluster_and_no_others() {
-    let Some(nats) = NatsServers::start(1).await else { return };
+    let Some(nats) = NatsServers::start(1).await else {
+        return;
+    };
     let (cluster, leader, _) = cluster(&nats, &[]).await;
-    let text = reqwest::get(cluster.rest(leader).to_owned() + "/metrics").await.unwrap().text().await.unwrap();
-    let shown: BTreeSet<_> = text.lines().filter_map(|line| line.strip_prefix("# TYPE ")?.split(' ').next()).collect();
-    let shown: BTreeSet<_> = shown.into_iter().filter(|name| name.starts_with("tetrad_cluster_")).collect();
+    let text = reqwest::get(cluster.rest(leader).to_owned() + "/metrics")
+        .await
+        .unwrap()
+        .text()
+        .await
+        .unwrap();
+    let shown: BTreeSet<_> = text
+        .lines()
+        .filter_map(|line| line.strip_prefix("# TYPE ")?.split(' ').next())
+        .collect();
+    let shown: BTreeSet<_> = shown
+        .into_iter()
+        .filter(|name| name.starts_with("tetrad_cluster_"))
+        .collect();
     let book = include_str!("../../../docs/src/interfaces/metrics.md");
-    let told: BTreeSet<_> = book.split('`').filter(|name| name.starts_with("tetrad_cluster_")).collect();
+    let told: BTreeSet<_> = book
+        .split('`')
+        .filter(|name| name.starts_with("tetrad_cluster_"))
+        .collect();
     assert_eq!(shown, told);
     assert!(text.contains("tetrad_cluster_leader 1"), "{text}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_directory_becomes_that_of_a_cluster_which_commands_look_after() {
-    let Some(nats) = NatsServers::start(1).await else { return };
+    let Some(nats) = NatsServers::start(1).await else {
+        return;
+    };
     let directory = tempfile::tempdir().unwrap();
     let chain = directory.path().join("chain").display().to_string();
     // Without price updates the number of blocks is known.
     let settings = ["--chain-id", "31337", "--exchange-price-tick", "0"];
     let single = Running::start(&[&settings[..], &["--data-dir", &chain]].concat()).await;
-    ask(single.ready["rpc"].as_str().unwrap(), "anvil_mine", json!(["0x32"])).await;
+    ask(
+        single.ready["rpc"].as_str().unwrap(),
+        "anvil_mine",
+        json!(["0x32"]),
+    )
+    .await;
     assert!(single.end("-TERM").0);
     let servers = nats.urls().join(",");
     let run = |command: &str, more: &[&str]| {
-        let mut arguments = vec!["cluster", command, "--cluster", &servers, "--cluster-name", "test"];
+        let mut arguments = vec![
+            "cluster",
+            command,
+            "--cluster",
+            &servers,
+            "--cluster-name",
+            "test",
+        ];
         arguments.extend(more);
         output(&arguments)
     };
@@ -651,45 +1133,82 @@ async fn a_directory_becomes_that_of_a_cluster_which_commands_look_after() {
 
     // New nodes join from the checkpoint, and have all blocks.
     let arguments = settings.map(str::to_owned).to_vec();
-    let mut cluster = Cluster::start(&nats, 2, Options { arguments, ..Options::default() }).await;
+    let mut cluster = Cluster::start(
+        &nats,
+        2,
+        Options {
+            arguments,
+            ..Options::default()
+        },
+    )
+    .await;
     let leader = cluster.leader().await;
     for index in 0..2 {
-        assert_eq!(number(&ask(cluster.rpc(index), "eth_blockNumber", json!([])).await), 50);
+        assert_eq!(
+            number(&ask(cluster.rpc(index), "eth_blockNumber", json!([])).await),
+            50
+        );
     }
     let (_, before, _) = run("status", &[]);
-    assert!(before.contains(&format!("leader      node-{leader}")), "{before}");
+    assert!(
+        before.contains(&format!("leader      node-{leader}")),
+        "{before}"
+    );
 
     // Nothing lies before the only checkpoint, so nothing is removed, and further nodes can join.
     let (done, said, error) = run("compact", &[]);
     assert!(done && said.contains("begins at entry 0"), "{said}{error}");
     let newcomer = cluster.add(&nats).await;
-    assert_eq!(number(&ask(cluster.rpc(newcomer), "eth_blockNumber", json!([])).await), 50);
+    assert_eq!(
+        number(&ask(cluster.rpc(newcomer), "eth_blockNumber", json!([])).await),
+        50
+    );
 
     assert!(run("step-down", &[]).0);
     let deadline = Instant::now() + super::PATIENCE;
-    while run("status", &[]).1.contains(&format!("leader      node-{leader}")) {
+    while run("status", &[])
+        .1
+        .contains(&format!("leader      node-{leader}"))
+    {
         assert!(Instant::now() < deadline, "node-{leader} still leads");
     }
     let next = cluster.leader().await;
     let (done, _, error) = run("leave", &["--node-name", &format!("node-{next}")]);
     assert!(done, "{error}");
-    let ready = reqwest::get(cluster.rest(next).to_owned() + "/ready").await.unwrap();
+    let ready = reqwest::get(cluster.rest(next).to_owned() + "/ready")
+        .await
+        .unwrap();
     assert_eq!(ready.status(), 503);
     assert!(ready.text().await.unwrap().contains("has left the cluster"));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_node_that_joins_has_the_blocks_before_its_checkpoint_and_follows_a_revert_to_them() {
-    let Some(nats) = NatsServers::start(1).await else { return };
+    let Some(nats) = NatsServers::start(1).await else {
+        return;
+    };
     let directory = tempfile::tempdir().unwrap();
     let chain = directory.path().join("chain");
-    let settings = ["--chain-id", "31337", "--exchange-price-tick", "0", "--limits-checkpoint-kilobytes", "16"];
-    let single = Running::start(&[&settings[..], &["--data-dir", &chain.display().to_string()]].concat()).await;
+    let settings = [
+        "--chain-id",
+        "31337",
+        "--exchange-price-tick",
+        "0",
+        "--limits-checkpoint-kilobytes",
+        "16",
+    ];
+    let single =
+        Running::start(&[&settings[..], &["--data-dir", &chain.display().to_string()]].concat())
+            .await;
     let url = single.ready["rpc"].as_str().unwrap();
     ask(url, "anvil_mine", json!(["0x5"])).await;
     let snapshot = ask(url, "evm_snapshot", json!([])).await;
-    let checkpoints =
-        || std::fs::read_dir(&chain).unwrap().filter(|file| is_checkpoint(file.as_ref().unwrap())).count();
+    let checkpoints = || {
+        std::fs::read_dir(&chain)
+            .unwrap()
+            .filter(|file| is_checkpoint(file.as_ref().unwrap()))
+            .count()
+    };
     let deadline = Instant::now() + super::PATIENCE;
     while checkpoints() < 3 {
         assert!(Instant::now() < deadline, "{} checkpoints", checkpoints());
@@ -698,17 +1217,45 @@ async fn a_node_that_joins_has_the_blocks_before_its_checkpoint_and_follows_a_re
     let block = ask(url, "eth_getBlockByNumber", json!(["0x3", false])).await;
     assert!(single.end("-TERM").0);
     let (servers, chain) = (nats.urls().join(","), chain.display().to_string());
-    let init = ["cluster", "init", "--cluster", &servers, "--cluster-name", "test", "--data-dir", &chain];
+    let init = [
+        "cluster",
+        "init",
+        "--cluster",
+        &servers,
+        "--cluster-name",
+        "test",
+        "--data-dir",
+        &chain,
+    ];
     let (done, said, error) = output(&init);
     assert!(done, "{said}{error}");
 
     let arguments = settings.map(str::to_owned).to_vec();
-    let cluster = Cluster::start(&nats, 2, Options { arguments, ..Options::default() }).await;
+    let cluster = Cluster::start(
+        &nats,
+        2,
+        Options {
+            arguments,
+            ..Options::default()
+        },
+    )
+    .await;
     let leader = cluster.leader().await;
     for index in 0..2 {
-        assert_eq!(ask(cluster.rpc(index), "eth_getBlockByNumber", json!(["0x3", false])).await, block);
+        assert_eq!(
+            ask(
+                cluster.rpc(index),
+                "eth_getBlockByNumber",
+                json!(["0x3", false])
+            )
+            .await,
+            block
+        );
     }
-    assert_eq!(ask(cluster.rpc(1 - leader), "evm_revert", json!([snapshot])).await, true);
+    assert_eq!(
+        ask(cluster.rpc(1 - leader), "evm_revert", json!([snapshot])).await,
+        true
+    );
     for index in 0..2 {
         let deadline = Instant::now() + super::PATIENCE;
         while ask(cluster.rpc(index), "eth_blockNumber", json!([])).await != "0x5" {
@@ -720,22 +1267,54 @@ async fn a_node_that_joins_has_the_blocks_before_its_checkpoint_and_follows_a_re
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_node_joins_a_cluster_whose_log_was_compacted() {
-    let Some(nats) = NatsServers::start(1).await else { return };
-    let settings = ["--exchange-price-tick", "0", "--limits-checkpoint-kilobytes", "16"];
+    let Some(nats) = NatsServers::start(1).await else {
+        return;
+    };
+    let settings = [
+        "--exchange-price-tick",
+        "0",
+        "--limits-checkpoint-kilobytes",
+        "16",
+    ];
     let arguments = settings.map(str::to_owned).to_vec();
-    let mut cluster = Cluster::start(&nats, 2, Options { arguments, ..Options::default() }).await;
+    let mut cluster = Cluster::start(
+        &nats,
+        2,
+        Options {
+            arguments,
+            ..Options::default()
+        },
+    )
+    .await;
     let leader = cluster.leader().await;
     let servers = nats.urls().join(",");
-    let hash = ask(cluster.rpc(leader), "eth_sendRawTransaction", json!([raw(transfer(0), 0)])).await;
+    let hash = ask(
+        cluster.rpc(leader),
+        "eth_sendRawTransaction",
+        json!([raw(transfer(0), 0)]),
+    )
+    .await;
     // The leader offers its checkpoints from time to time.
     let deadline = Instant::now() + super::PATIENCE;
     let begins = loop {
         assert!(Instant::now() < deadline, "nothing is removed");
         ask(cluster.rpc(leader), "anvil_mine", json!(["0x20"])).await;
-        let (done, said, error) = output(&["cluster", "compact", "--cluster", &servers, "--cluster-name", "test"]);
+        let (done, said, error) = output(&[
+            "cluster",
+            "compact",
+            "--cluster",
+            &servers,
+            "--cluster-name",
+            "test",
+        ]);
         // There is no checkpoint before the leader has offered the first.
         assert!(done || error.contains("no checkpoint"), "{said}{error}");
-        match said.trim().rsplit(' ').next().and_then(|height| height.parse::<u128>().ok()) {
+        match said
+            .trim()
+            .rsplit(' ')
+            .next()
+            .and_then(|height| height.parse::<u128>().ok())
+        {
             Some(height) if height > 1 => break height,
             _ => sleep(super::POLL).await,
         }
@@ -746,22 +1325,61 @@ async fn a_node_joins_a_cluster_whose_log_was_compacted() {
     for block in [begins, head] {
         let wanted = json!([format!("{block:#x}"), false]);
         let expected = ask(cluster.rpc(leader), "eth_getBlockByNumber", wanted.clone()).await;
-        assert_eq!(ask(cluster.rpc(newcomer), "eth_getBlockByNumber", wanted).await, expected);
+        assert_eq!(
+            ask(cluster.rpc(newcomer), "eth_getBlockByNumber", wanted).await,
+            expected
+        );
     }
     // Before it, the log has nothing to be fetched; the state is whole.
-    assert_eq!(ask(cluster.rpc(newcomer), "eth_getTransactionReceipt", json!([hash])).await, Value::Null);
+    assert_eq!(
+        ask(
+            cluster.rpc(newcomer),
+            "eth_getTransactionReceipt",
+            json!([hash])
+        )
+        .await,
+        Value::Null
+    );
     for (nonce, index) in [(1, newcomer), (2, leader)] {
-        let hash = ask(cluster.rpc(index), "eth_sendRawTransaction", json!([raw(transfer(nonce), 0)])).await;
-        assert_eq!(ask(cluster.rpc(index), "eth_getTransactionReceipt", json!([hash])).await["status"], "0x1");
+        let hash = ask(
+            cluster.rpc(index),
+            "eth_sendRawTransaction",
+            json!([raw(transfer(nonce), 0)]),
+        )
+        .await;
+        assert_eq!(
+            ask(
+                cluster.rpc(index),
+                "eth_getTransactionReceipt",
+                json!([hash])
+            )
+            .await["status"],
+            "0x1"
+        );
     }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_node_that_cannot_follow_a_revert_takes_a_checkpoint_after_it() {
-    let Some(nats) = NatsServers::start(1).await else { return };
-    let settings = ["--exchange-price-tick", "0", "--limits-checkpoint-kilobytes", "16"];
+    let Some(nats) = NatsServers::start(1).await else {
+        return;
+    };
+    let settings = [
+        "--exchange-price-tick",
+        "0",
+        "--limits-checkpoint-kilobytes",
+        "16",
+    ];
     let arguments = settings.map(str::to_owned).to_vec();
-    let mut cluster = Cluster::start(&nats, 1, Options { arguments, ..Options::default() }).await;
+    let mut cluster = Cluster::start(
+        &nats,
+        1,
+        Options {
+            arguments,
+            ..Options::default()
+        },
+    )
+    .await;
     let leader = cluster.leader().await;
     let url = cluster.rpc(leader).to_owned();
     ask(&url, "anvil_mine", json!(["0x5"])).await;
@@ -771,8 +1389,19 @@ async fn a_node_that_cannot_follow_a_revert_takes_a_checkpoint_after_it() {
     loop {
         assert!(Instant::now() < deadline, "nothing is removed");
         ask(&url, "anvil_mine", json!(["0x20"])).await;
-        let (_, said, _) = output(&["cluster", "compact", "--cluster", &servers, "--cluster-name", "test"]);
-        let begins = said.trim().rsplit(' ').next().and_then(|height| height.parse::<u128>().ok());
+        let (_, said, _) = output(&[
+            "cluster",
+            "compact",
+            "--cluster",
+            &servers,
+            "--cluster-name",
+            "test",
+        ]);
+        let begins = said
+            .trim()
+            .rsplit(' ')
+            .next()
+            .and_then(|height| height.parse::<u128>().ok());
         if begins.is_some_and(|height| height > 20) {
             break;
         }
@@ -788,7 +1417,14 @@ async fn a_node_that_cannot_follow_a_revert_takes_a_checkpoint_after_it() {
     cluster.restart(stopped).await;
     for node in [running, stopped] {
         let deadline = Instant::now() + super::PATIENCE;
-        while ask(cluster.rpc(node), "eth_getBlockByNumber", json!(["latest", false])).await["hash"] != head {
+        while ask(
+            cluster.rpc(node),
+            "eth_getBlockByNumber",
+            json!(["latest", false]),
+        )
+        .await["hash"]
+            != head
+        {
             assert!(Instant::now() < deadline, "{}", cluster.health(node).await);
             sleep(super::POLL).await;
         }
@@ -796,10 +1432,25 @@ async fn a_node_that_cannot_follow_a_revert_takes_a_checkpoint_after_it() {
     // They go on as before, and lead.
     cluster.kill(leader);
     let next = cluster.leader().await;
-    let hash = ask(cluster.rpc(next), "eth_sendRawTransaction", json!([raw(transfer(1), 0)])).await;
-    assert_eq!(ask(cluster.rpc(next), "eth_getTransactionReceipt", json!([hash])).await["blockNumber"], "0x7");
+    let hash = ask(
+        cluster.rpc(next),
+        "eth_sendRawTransaction",
+        json!([raw(transfer(1), 0)]),
+    )
+    .await;
+    assert_eq!(
+        ask(
+            cluster.rpc(next),
+            "eth_getTransactionReceipt",
+            json!([hash])
+        )
+        .await["blockNumber"],
+        "0x7"
+    );
 }
 
 fn is_checkpoint(file: &std::fs::DirEntry) -> bool {
-    file.file_name().to_string_lossy().starts_with("checkpoint-")
+    file.file_name()
+        .to_string_lossy()
+        .starts_with("checkpoint-")
 }

@@ -22,7 +22,14 @@ pub const WAITING: u64 = 30;
 pub async fn submit_waiting(cluster: &Cluster, node: usize) -> Vec<Value> {
     let mut hashes = Vec::new();
     for nonce in 1..=WAITING {
-        hashes.push(ask(cluster.rpc(node), "eth_sendRawTransaction", json!([raw(transfer(nonce), 0)])).await);
+        hashes.push(
+            ask(
+                cluster.rpc(node),
+                "eth_sendRawTransaction",
+                json!([raw(transfer(nonce), 0)]),
+            )
+            .await,
+        );
     }
     hashes
 }
@@ -35,7 +42,10 @@ pub async fn until_stored(nats: &NatsServers, messages: u64) {
         if found == Some(messages) {
             return;
         }
-        assert!(Instant::now() < deadline, "the stream has {found:?} messages instead of {messages}");
+        assert!(
+            Instant::now() < deadline,
+            "the stream has {found:?} messages instead of {messages}"
+        );
         sleep(POLL).await;
     }
 }
@@ -45,7 +55,14 @@ pub async fn expect_included(cluster: &Cluster, node: usize, hashes: &[Value]) {
     submit(cluster, node, 0, 0).await;
     let deadline = Instant::now() + PATIENCE;
     for hash in hashes {
-        while ask(cluster.rpc(node), "eth_getTransactionReceipt", json!([hash])).await.is_null() {
+        while ask(
+            cluster.rpc(node),
+            "eth_getTransactionReceipt",
+            json!([hash]),
+        )
+        .await
+        .is_null()
+        {
             assert!(Instant::now() < deadline, "{hash} is lost");
             sleep(POLL).await;
         }
@@ -54,7 +71,9 @@ pub async fn expect_included(cluster: &Cluster, node: usize, hashes: &[Value]) {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_leader_stores_again_what_the_stream_of_waiting_transactions_lost() {
-    let Some(nats) = NatsServers::start(1).await else { return };
+    let Some(nats) = NatsServers::start(1).await else {
+        return;
+    };
     let (mut cluster, leader, follower) = cluster(&nats, &[]).await;
     let hashes = submit_waiting(&cluster, leader).await;
     until_stored(&nats, WAITING).await;
@@ -73,7 +92,9 @@ async fn the_leader_stores_again_what_the_stream_of_waiting_transactions_lost() 
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn foreign_messages_do_not_replace_transactions_that_wait_and_are_deleted() {
-    let Some(nats) = NatsServers::start(1).await else { return };
+    let Some(nats) = NatsServers::start(1).await else {
+        return;
+    };
     let (mut cluster, leader, follower) = cluster(&nats, &[]).await;
     let hashes = submit_waiting(&cluster, leader).await;
     until_stored(&nats, WAITING).await;
@@ -81,7 +102,12 @@ async fn foreign_messages_do_not_replace_transactions_that_wait_and_are_deleted(
     let jetstream = async_nats::jetstream::new(nats.client().await);
     let publish = async |hash: &str, payload: &'static [u8]| {
         let subject = format!("tetrad.test.pool.{hash}");
-        jetstream.publish(subject, payload.into()).await.unwrap().await.unwrap();
+        jetstream
+            .publish(subject, payload.into())
+            .await
+            .unwrap()
+            .await
+            .unwrap();
     };
     for hash in &hashes {
         let hash = hash.as_str().unwrap().trim_start_matches("0x");
@@ -96,8 +122,18 @@ async fn foreign_messages_do_not_replace_transactions_that_wait_and_are_deleted(
     let stream = jetstream.get_stream(POOL).await.unwrap();
     let deadline = Instant::now() + PATIENCE;
     for hash in &hashes {
-        let subject = format!("tetrad.test.pool.{}", hash.as_str().unwrap().trim_start_matches("0x"));
-        while stream.get_last_raw_message_by_subject(&subject).await.unwrap().payload.len() < 10 {
+        let subject = format!(
+            "tetrad.test.pool.{}",
+            hash.as_str().unwrap().trim_start_matches("0x")
+        );
+        while stream
+            .get_last_raw_message_by_subject(&subject)
+            .await
+            .unwrap()
+            .payload
+            .len()
+            < 10
+        {
             assert!(Instant::now() < deadline, "{subject} stays junk");
             sleep(POLL).await;
         }
@@ -127,7 +163,9 @@ pub fn copy(from: &Path, to: &Path) {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_stream_that_lost_its_end_is_completed_by_the_nodes() {
-    let Some(mut nats) = NatsServers::start(1).await else { return };
+    let Some(mut nats) = NatsServers::start(1).await else {
+        return;
+    };
     let (cluster, leader, _) = cluster(&nats, &[]).await;
     submit(&cluster, leader, 0, 0).await;
     let (store, directory) = (nats.store(0), tempfile::tempdir().unwrap());
@@ -147,7 +185,13 @@ async fn a_stream_that_lost_its_end_is_completed_by_the_nodes() {
     submit(&cluster, leader, 5, 0).await;
     let deadline = Instant::now() + PATIENCE;
     for node in 0..3 {
-        let count = || ask(cluster.rpc(node), "eth_getTransactionCount", json!([signer(0).address(), "latest"]));
+        let count = || {
+            ask(
+                cluster.rpc(node),
+                "eth_getTransactionCount",
+                json!([signer(0).address(), "latest"]),
+            )
+        };
         while count().await != "0x6" {
             assert!(Instant::now() < deadline, "node {node} stays behind");
             sleep(POLL).await;
@@ -157,10 +201,15 @@ async fn a_stream_that_lost_its_end_is_completed_by_the_nodes() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_node_whose_consumer_is_silent_though_there_are_messages_takes_another_one() {
-    let Some(nats) = NatsServers::start(1).await else { return };
+    let Some(nats) = NatsServers::start(1).await else {
+        return;
+    };
     let (cluster, leader, follower) = cluster(&nats, &[]).await;
     let client = nats.client().await;
-    let stream = jetstream::new(client.clone()).get_stream(LOG).await.unwrap();
+    let stream = jetstream::new(client.clone())
+        .get_stream(LOG)
+        .await
+        .unwrap();
     let names: Vec<String> = stream.consumer_names().map(Result::unwrap).collect().await;
     for name in names {
         let paused = json!({ "pause_until": "2100-01-01T00:00:00Z" }).to_string();
@@ -174,20 +223,32 @@ async fn a_node_whose_consumer_is_silent_though_there_are_messages_takes_another
     ask(cluster.rpc(leader), "anvil_mine", json!(["0x3"])).await;
     let deadline = Instant::now() + PATIENCE;
     while ask(cluster.rpc(follower), "eth_blockNumber", json!([])).await != "0x3" {
-        assert!(Instant::now() < deadline, "{}", cluster.health(follower).await);
+        assert!(
+            Instant::now() < deadline,
+            "{}",
+            cluster.health(follower).await
+        );
         sleep(POLL).await;
     }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_node_joins_a_cluster_whose_log_has_lost_entries() {
-    let Some(nats) = NatsServers::start(1).await else { return };
+    let Some(nats) = NatsServers::start(1).await else {
+        return;
+    };
     let (mut cluster, leader, _) = cluster(&nats, &[]).await;
     // An entry of more than one part, and others.
-    let (address, code) = ("0x00000000000000000000000000000000000000aa", format!("0x{}", "5b".repeat(900_000)));
+    let (address, code) = (
+        "0x00000000000000000000000000000000000000aa",
+        format!("0x{}", "5b".repeat(900_000)),
+    );
     ask(cluster.rpc(leader), "anvil_setCode", json!([address, code])).await;
     ask(cluster.rpc(leader), "anvil_mine", json!(["0x20"])).await;
-    let stream = jetstream::new(nats.client().await).get_stream(LOG).await.unwrap();
+    let stream = jetstream::new(nats.client().await)
+        .get_stream(LOG)
+        .await
+        .unwrap();
     let last = stream.cached_info().state.last_sequence;
     for sequence in 2..last - 10 {
         stream.delete_message(sequence).await.unwrap();
@@ -198,7 +259,10 @@ async fn a_node_joins_a_cluster_whose_log_has_lost_entries() {
     let head = json!(["0x20", false]);
     let expected = ask(leader, "eth_getBlockByNumber", head.clone()).await;
     assert_eq!(ask(newcomer, "eth_getBlockByNumber", head).await, expected);
-    assert_eq!(ask(newcomer, "eth_getCode", json!([address, "latest"])).await, code);
+    assert_eq!(
+        ask(newcomer, "eth_getCode", json!([address, "latest"])).await,
+        code
+    );
     // The missing ones are in its log as well.
     let old = json!(["0x3", false]);
     assert_eq!(

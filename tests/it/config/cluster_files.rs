@@ -9,7 +9,9 @@ use crate::support::{
 
 /// The values in a shipped file that stand at the beginning of a line after `before`, up to `after`.
 fn between<'a>(text: &'a str, before: &str, after: char) -> Vec<&'a str> {
-    text.lines().filter_map(|line| line.trim_start().strip_prefix(before)?.split(after).next()).collect()
+    text.lines()
+        .filter_map(|line| line.trim_start().strip_prefix(before)?.split(after).next())
+        .collect()
 }
 
 const COMPOSE: &str = include_str!("../../../config/cluster/compose.yaml");
@@ -19,27 +21,47 @@ const UNIT: &str = include_str!("../../../config/cluster/tetrad-node.service");
 #[test]
 fn the_shipped_environments_of_nodes_are_valid() {
     let assignments = |text: &'static str, sign: &str| {
-        let variables = text.lines().map(str::trim).filter(|line| line.starts_with("TETRAD_"));
+        let variables = text
+            .lines()
+            .map(str::trim)
+            .filter(|line| line.starts_with("TETRAD_"));
         let pairs = variables.map(|line| line.split_once(sign).unwrap());
         // As Compose replaces them.
-        let replaced =
-            |value: &str| value.replace("${NATS_PASSWORD}", "secret").replace("${TETRAD_DOMAIN:-localhost}", "a");
-        pairs.map(|(name, value)| (name.to_owned(), replaced(value))).collect::<Vec<_>>()
+        let replaced = |value: &str| {
+            value
+                .replace("${NATS_PASSWORD}", "secret")
+                .replace("${TETRAD_DOMAIN:-localhost}", "a")
+        };
+        pairs
+            .map(|(name, value)| (name.to_owned(), replaced(value)))
+            .collect::<Vec<_>>()
     };
     let command = between(UNIT, "ExecStart=/usr/local/bin/tetrad ", '\n')[0];
-    let command = command.replace("%S", "/var/lib").replace("/etc/tetrad", "config");
+    let command = command
+        .replace("%S", "/var/lib")
+        .replace("/etc/tetrad", "config");
     let arguments: Vec<_> = ["config"].into_iter().chain(command.split(' ')).collect();
-    for (arguments, variables) in
-        [(&["config"][..], assignments(COMPOSE, ": ")), (&arguments, assignments(ENVIRONMENT, "="))]
-    {
-        let variables = variables.into_iter().map(|(name, value)| match name.as_str() {
-            "TETRAD_CONFIG" => (name, "config/production.toml".to_owned()),
-            _ => (name, value),
-        });
+    for (arguments, variables) in [
+        (&["config"][..], assignments(COMPOSE, ": ")),
+        (&arguments, assignments(ENVIRONMENT, "=")),
+    ] {
+        let variables = variables
+            .into_iter()
+            .map(|(name, value)| match name.as_str() {
+                "TETRAD_CONFIG" => (name, "config/production.toml".to_owned()),
+                _ => (name, value),
+            });
         let output = tetrad(arguments).envs(variables).output().unwrap();
-        let (printed, error) = (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap());
+        let (printed, error) = (
+            String::from_utf8(output.stdout).unwrap(),
+            String::from_utf8(output.stderr).unwrap(),
+        );
         assert!(output.status.success() && error.is_empty(), "{error}");
-        for line in ["servers = [\"nats://nats-1:4222\", ", "name = \"staging\"", "data-dir = \"/"] {
+        for line in [
+            "servers = [\"nats://nats-1:4222\", ",
+            "name = \"staging\"",
+            "data-dir = \"/",
+        ] {
             assert!(printed.contains(line), "{line} is not in\n{printed}");
         }
     }
@@ -52,7 +74,11 @@ fn the_shipped_files_of_a_cluster_fit_together() {
     let (proxy, nodes) = addresses.split_last().unwrap();
     assert_eq!(nodes.len(), 3);
     for address in nodes {
-        assert_eq!(haproxy.matches(&format!(" {address}:8545 ")).count(), 2, "{address}");
+        assert_eq!(
+            haproxy.matches(&format!(" {address}:8545 ")).count(),
+            2,
+            "{address}"
+        );
     }
     assert!(COMPOSE.contains(&format!("TETRAD_EXCHANGE_TRUSTED_PROXIES: {proxy}\n")));
     for file in between(COMPOSE, "- .", ':') {
@@ -66,11 +92,27 @@ fn nats_server_accepts_the_shipped_configuration() {
     let Some(program) = installed("nats-server") else {
         return skip("nats-server is not installed");
     };
-    let passwords =
-        ["NATS_PASSWORD", "NATS_SYSTEM_PASSWORD", "NATS_ROUTE_PASSWORD"].map(|name| (name, "n1".to_owned()));
-    let routes = [1, 2, 3].map(|n| (format!("NATS_ROUTE_{n}"), format!("nats://route:n1@nats-{n}:6222")));
+    let passwords = [
+        "NATS_PASSWORD",
+        "NATS_SYSTEM_PASSWORD",
+        "NATS_ROUTE_PASSWORD",
+    ]
+    .map(|name| (name, "n1".to_owned()));
+    let routes = [1, 2, 3].map(|n| {
+        (
+            format!("NATS_ROUTE_{n}"),
+            format!("nats://route:n1@nats-{n}:6222"),
+        )
+    });
     // Version 2.9, which can only be a single server, does not know the setting.
-    let version = String::from_utf8(Command::new(&program).arg("--version").output().unwrap().stdout).unwrap();
+    let version = String::from_utf8(
+        Command::new(&program)
+            .arg("--version")
+            .output()
+            .unwrap()
+            .stdout,
+    )
+    .unwrap();
     let mut text = std::fs::read_to_string("config/cluster/nats.conf").unwrap();
     if version.contains("v2.9.") {
         text = text.replace("\n  sync_interval: always\n", "\n");
@@ -79,7 +121,19 @@ fn nats_server_accepts_the_shipped_configuration() {
     let file = directory.path().join("nats.conf");
     std::fs::write(&file, text).unwrap();
     let mut command = Command::new(program);
-    command.args(["-t", "-c"]).arg(&file).envs(passwords).envs(routes);
-    let output = command.env("NATS_NAME", "nats-1").env("NATS_STORE", "/var/lib/nats").output().unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    command
+        .args(["-t", "-c"])
+        .arg(&file)
+        .envs(passwords)
+        .envs(routes);
+    let output = command
+        .env("NATS_NAME", "nats-1")
+        .env("NATS_STORE", "/var/lib/nats")
+        .output()
+        .unwrap();
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
 }

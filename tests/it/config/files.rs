@@ -8,8 +8,14 @@ use toml::Value;
 
 fn shipped() -> [(Profile, &'static str); 2] {
     [
-        (Profile::Development, include_str!("../../../config/development.toml")),
-        (Profile::Production, include_str!("../../../config/production.toml")),
+        (
+            Profile::Development,
+            include_str!("../../../config/development.toml"),
+        ),
+        (
+            Profile::Production,
+            include_str!("../../../config/production.toml"),
+        ),
     ]
 }
 
@@ -24,12 +30,24 @@ fn they_show_every_setting_with_its_default() {
         for setting in settings() {
             let key = setting.name.rsplit('.').next().unwrap();
             assert!(
-                text.lines().any(|line| line.trim_start_matches("# ").starts_with(&format!("{key} = "))),
+                text.lines().any(|line| line
+                    .trim_start_matches("# ")
+                    .starts_with(&format!("{key} = "))),
                 "{} is not in the file",
                 setting.name
             );
-            assert_eq!(setting.value(&read), setting.value(&defaults), "{}", setting.name);
-            assert_eq!(values.given(setting).is_some(), setting.value(&defaults).is_some(), "{}", setting.name);
+            assert_eq!(
+                setting.value(&read),
+                setting.value(&defaults),
+                "{}",
+                setting.name
+            );
+            assert_eq!(
+                values.given(setting).is_some(),
+                setting.value(&defaults).is_some(),
+                "{}",
+                setting.name
+            );
         }
     }
 }
@@ -88,7 +106,9 @@ fn another_value(setting: &Setting) -> String {
         }
         .to_owned(),
         (Some(_), _) => match setting.name {
-            "listen" | "comet-listen" | "cosmos-rest-listen" | "grpc-listen" => "\"127.0.0.1:1\"".to_owned(),
+            "listen" | "comet-listen" | "cosmos-rest-listen" | "grpc-listen" => {
+                "\"127.0.0.1:1\"".to_owned()
+            }
             "hardfork" => "\"prague\"".to_owned(),
             "mnemonic" => {
                 format!("\"{}about\"", "abandon ".repeat(11))
@@ -120,23 +140,38 @@ fn every_setting_shows_the_value_that_was_read() {
         };
         let company = match setting.name {
             "cluster.servers" => "",
-            "cluster.tls-cert-file" => "tls-key-file = \"key.pem\"\nservers = [\"tls://localhost\"]\n",
-            "cluster.tls-key-file" => "tls-cert-file = \"cert.pem\"\nservers = [\"tls://localhost\"]\n",
+            "cluster.tls-cert-file" => {
+                "tls-key-file = \"key.pem\"\nservers = [\"tls://localhost\"]\n"
+            }
+            "cluster.tls-key-file" => {
+                "tls-cert-file = \"cert.pem\"\nservers = [\"tls://localhost\"]\n"
+            }
             _ if setting.section() == "cluster" => "servers = [\"tls://localhost\"]\n",
             _ => company,
         };
-        let before = if setting.section() == "cluster" { "data-dir = \"data\"\n" } else { "" };
+        let before = if setting.section() == "cluster" {
+            "data-dir = \"data\"\n"
+        } else {
+            ""
+        };
         let text = before.to_owned() + &assignment(setting.name, &value) + company;
         let mut values = Values::default();
         values.read_text(&text, "x.toml").unwrap();
         let config = Config::from_values(&values).unwrap_or_else(|error| panic!("{text}: {error}"));
         let read = values.given(setting).unwrap().value;
         let shown = setting.value(&config).unwrap();
-        assert_ne!(Some(&shown), setting.value(&Config::default()).as_ref(), "{text}");
+        assert_ne!(
+            Some(&shown),
+            setting.value(&Config::default()).as_ref(),
+            "{text}"
+        );
         match setting.name {
             // Written with what they lack.
             "fork.url" | "traces.endpoint" => {
-                assert!(shown.as_str().unwrap().starts_with(read.as_str().unwrap()), "{shown}");
+                assert!(
+                    shown.as_str().unwrap().starts_with(read.as_str().unwrap()),
+                    "{shown}"
+                );
             }
             _ => assert_eq!(&shown, read, "{text}"),
         }
@@ -148,8 +183,17 @@ fn every_setting_is_documented_and_stands_in_its_section() {
     for section in SECTIONS {
         for setting in section.settings {
             assert_eq!(setting.section(), section.name, "{}", setting.name);
-            assert!(!setting.help.is_empty() && !setting.help.ends_with('.'), "{}", setting.name);
-            assert_eq!(setting.placeholder.is_empty(), setting.kind == Kind::Switch, "{}", setting.name);
+            assert!(
+                !setting.help.is_empty() && !setting.help.ends_with('.'),
+                "{}",
+                setting.name
+            );
+            assert_eq!(
+                setting.placeholder.is_empty(),
+                setting.kind == Kind::Switch,
+                "{}",
+                setting.name
+            );
         }
     }
     let names: std::collections::BTreeSet<_> = settings().map(|setting| setting.name).collect();

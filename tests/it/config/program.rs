@@ -13,7 +13,10 @@ async fn serves_until_it_is_told_to_end() {
         let node = Running::start(&[]).await;
         assert_eq!(node.ready["pid"], node.child.id());
         for key in ["rpc", "ws", "exchange_ws", "rest"] {
-            assert!(node.ready[key].as_str().unwrap().contains("127.0.0.1:"), "{key}");
+            assert!(
+                node.ready[key].as_str().unwrap().contains("127.0.0.1:"),
+                "{key}"
+            );
         }
         assert_eq!(node.chain_id().await, "0x7d");
         let (success, printed) = node.end(signal);
@@ -38,7 +41,8 @@ fn a_ready_file_of_an_earlier_run_is_removed_even_if_the_start_fails() {
     std::fs::write(&file, "{}").unwrap();
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let address = taken.local_addr().unwrap().to_string();
-    let (success, _, error) = output(&["--listen", &address, "--ready-file", file.to_str().unwrap()]);
+    let (success, _, error) =
+        output(&["--listen", &address, "--ready-file", file.to_str().unwrap()]);
     assert!(!success && error.contains(&address), "{error}");
     assert!(!file.exists());
 }
@@ -59,7 +63,14 @@ async fn production_shows_no_keys() {
 
 #[test]
 fn config_prints_what_is_in_effect_and_can_be_read_again() {
-    let (success, printed, _) = output(&["config", "--chain-id", "229", "--rpc-gas-cap", "30000000", "--no-mining"]);
+    let (success, printed, _) = output(&[
+        "config",
+        "--chain-id",
+        "229",
+        "--rpc-gas-cap",
+        "30000000",
+        "--no-mining",
+    ]);
     assert!(success);
     for line in [
         "chain-id = 229  # --chain-id",
@@ -68,29 +79,49 @@ fn config_prints_what_is_in_effect_and_can_be_read_again() {
         "[exchange]",
         "# genesis is not set",
     ] {
-        assert!(printed.lines().any(|printed| printed == line), "{line} is not in\n{printed}");
+        assert!(
+            printed.lines().any(|printed| printed == line),
+            "{line} is not in\n{printed}"
+        );
     }
     let file = tempfile::NamedTempFile::new().unwrap();
     std::fs::write(file.path(), &printed).unwrap();
     let (success, again, error) = output(&["config", "--config", file.path().to_str().unwrap()]);
     assert!(success, "{error}");
-    let values = |text: &str| text.lines().map(|line| line.split("  #").next().unwrap().to_owned()).collect::<Vec<_>>();
+    let values = |text: &str| {
+        text.lines()
+            .map(|line| line.split("  #").next().unwrap().to_owned())
+            .collect::<Vec<_>>()
+    };
     assert_eq!(values(&printed), values(&again));
 }
 
 #[test]
 fn what_is_wrong_is_said_on_standard_error() {
     for (arguments, expected) in [
-        (&["--chain-id", "x"][..], "error: --chain-id: expected a whole number, got `x`\n"),
+        (
+            &["--chain-id", "x"][..],
+            "error: --chain-id: expected a whole number, got `x`\n",
+        ),
         (
             &["config", "--config", "/nonexistent.toml"],
             "error: config /nonexistent.toml: cannot be read: No such file or directory (os error 2)\n",
         ),
         (
-            &["--listen", "127.0.0.1:0", "--ws-listen", "off", "--genesis", "/nonexistent.json"],
+            &[
+                "--listen",
+                "127.0.0.1:0",
+                "--ws-listen",
+                "off",
+                "--genesis",
+                "/nonexistent.json",
+            ],
             "error: --genesis /nonexistent.json: No such file or directory (os error 2)\n",
         ),
-        (&["--listen", "192.0.2.1:1"], "error: --listen: cannot listen on 192.0.2.1:1: "),
+        (
+            &["--listen", "192.0.2.1:1"],
+            "error: --listen: cannot listen on 192.0.2.1:1: ",
+        ),
     ] {
         let (success, printed, error) = output(arguments);
         assert!(!success && printed.is_empty(), "{arguments:?} {printed}");
@@ -103,10 +134,14 @@ fn what_is_wrong_is_said_on_standard_error() {
 #[test]
 fn help_names_every_setting() {
     let (success, printed, _) = output(&["--help"]);
-    assert!(success && printed.starts_with("A whole network on your desk"), "{printed}");
+    assert!(
+        success && printed.starts_with("A whole network on your desk"),
+        "{printed}"
+    );
     for setting in tetrad::config::settings() {
         assert!(
-            printed.contains(&format!("--{}", setting.flag())) && printed.contains(&setting.variable()),
+            printed.contains(&format!("--{}", setting.flag()))
+                && printed.contains(&setting.variable()),
             "{}",
             setting.name
         );
@@ -114,8 +149,18 @@ fn help_names_every_setting() {
     for command in ["serve", "config", "address", "keys"] {
         assert!(printed.contains(command));
     }
-    for heading in ["Listeners:", "Chain and blocks:", "JSON-RPC:", "Fork:", "Examples:"] {
-        assert_eq!(printed.lines().filter(|line| *line == heading).count(), 1, "{heading}");
+    for heading in [
+        "Listeners:",
+        "Chain and blocks:",
+        "JSON-RPC:",
+        "Fork:",
+        "Examples:",
+    ] {
+        assert_eq!(
+            printed.lines().filter(|line| *line == heading).count(),
+            1,
+            "{heading}"
+        );
     }
 }
 
@@ -124,7 +169,12 @@ fn the_short_help_fits_and_commands_list_their_own_flags_only() {
     let help = |arguments: &[&str]| output(arguments).1;
     let short = help(&["-h"]);
     assert!(short.lines().count() < 80, "{short}");
-    assert!(short.contains("--fork-url") && short.contains("--port") && !short.contains("--limits-pool"), "{short}");
+    assert!(
+        short.contains("--fork-url")
+            && short.contains("--port")
+            && !short.contains("--limits-pool"),
+        "{short}"
+    );
     for (command, listed, hidden) in [
         (&["probe", "--help"][..], "--listen ", "--chain-id"),
         (&["cluster", "status", "--help"], "--cluster ", "--chain-id"),
@@ -134,8 +184,14 @@ fn the_short_help_fits_and_commands_list_their_own_flags_only() {
         (&["keys", "new", "--help"], "--keystore", "--chain-id"),
     ] {
         let printed = help(command);
-        assert!(printed.contains(listed) && !printed.contains(hidden), "{command:?}: {printed}");
-        assert!(!printed.contains("Arguments of") && !printed.contains("parser"), "{command:?}: {printed}");
+        assert!(
+            printed.contains(listed) && !printed.contains(hidden),
+            "{command:?}: {printed}"
+        );
+        assert!(
+            !printed.contains("Arguments of") && !printed.contains("parser"),
+            "{command:?}: {printed}"
+        );
     }
     // What is not listed is still taken.
     let (success, printed, error) = output(&["config", "--chain-id", "7"]);
@@ -150,9 +206,18 @@ fn flags_of_anvil_and_former_names_are_understood() {
         printed
     };
     for (arguments, line) in [
-        (&["--port", "9545"][..], "listen = \"127.0.0.1:9545\"  # --port"),
-        (&["-p", "9545", "--host", "0.0.0.0"], "listen = \"0.0.0.0:9545\"  # --port"),
-        (&["--host", "localhost"], "listen = \"127.0.0.1:8545\"  # --host"),
+        (
+            &["--port", "9545"][..],
+            "listen = \"127.0.0.1:9545\"  # --port",
+        ),
+        (
+            &["-p", "9545", "--host", "0.0.0.0"],
+            "listen = \"0.0.0.0:9545\"  # --port",
+        ),
+        (
+            &["--host", "localhost"],
+            "listen = \"127.0.0.1:8545\"  # --host",
+        ),
         (&["--host", "::1"], "listen = \"[::1]:8545\"  # --host"),
         (&["--silent"], "quiet = true  # --quiet"),
         (&["-q"], "quiet = true  # --quiet"),
@@ -160,18 +225,54 @@ fn flags_of_anvil_and_former_names_are_understood() {
         (&["-a", "3"], "accounts = 3  # --accounts"),
         (&["--no-mine"], "no-mining = true  # --no-mining"),
         (&["--chain-id", "0x7e"], "chain-id = 126  # --chain-id"),
-        (&["-f", "http://localhost:1/", "--fork-block-number", "5", "--retries", "3"], "block = 5  # --fork-block"),
-        (&["--rpc-dialect", "ethereum"], "dialect = \"ethereum\"  # --rpc-dialect"),
-        (&["--rpc-errors", "ethereum"], "dialect = \"ethereum\"  # --rpc-dialect"),
-        (&["--allow-origin", "https://a.example"], "cors-origins = [\"https://a.example\"]  # --cors-origins"),
+        (
+            &[
+                "-f",
+                "http://localhost:1/",
+                "--fork-block-number",
+                "5",
+                "--retries",
+                "3",
+            ],
+            "block = 5  # --fork-block",
+        ),
+        (
+            &["--rpc-dialect", "ethereum"],
+            "dialect = \"ethereum\"  # --rpc-dialect",
+        ),
+        (
+            &["--rpc-errors", "ethereum"],
+            "dialect = \"ethereum\"  # --rpc-dialect",
+        ),
+        (
+            &["--allow-origin", "https://a.example"],
+            "cors-origins = [\"https://a.example\"]  # --cors-origins",
+        ),
     ] {
         let printed = config(arguments);
-        assert!(printed.lines().any(|printed| printed == line), "{line} is not in\n{printed}");
+        assert!(
+            printed.lines().any(|printed| printed == line),
+            "{line} is not in\n{printed}"
+        );
     }
-    let output = tetrad(&["config", "--port", "9545"]).env("TETRAD_LISTEN", "0.0.0.0:1").output().unwrap();
-    assert!(String::from_utf8(output.stdout).unwrap().contains("listen = \"0.0.0.0:9545\""));
-    for wrong in [&["--port", "9545", "--listen", "9546"][..], &["--port", "x"], &["--host", "example.org"]] {
-        assert!(!crate::support::process::output(&[&["config"][..], wrong].concat()).0, "{wrong:?}");
+    let output = tetrad(&["config", "--port", "9545"])
+        .env("TETRAD_LISTEN", "0.0.0.0:1")
+        .output()
+        .unwrap();
+    assert!(
+        String::from_utf8(output.stdout)
+            .unwrap()
+            .contains("listen = \"0.0.0.0:9545\"")
+    );
+    for wrong in [
+        &["--port", "9545", "--listen", "9546"][..],
+        &["--port", "x"],
+        &["--host", "example.org"],
+    ] {
+        assert!(
+            !crate::support::process::output(&[&["config"][..], wrong].concat()).0,
+            "{wrong:?}"
+        );
     }
 }
 
@@ -186,24 +287,48 @@ async fn a_second_price_websocket_is_optional_in_development_only() {
     assert_eq!(node.ready["exchange_ws"], main);
     let log = node.log();
     assert!(log.contains("--ws-listen"), "{log}");
-    for arguments in [&["--ws-listen", "127.0.0.1:3001"][..], &["--profile", "production"]] {
+    for arguments in [
+        &["--ws-listen", "127.0.0.1:3001"][..],
+        &["--profile", "production"],
+    ] {
         let (success, _, error) = output(&[&["--listen", "127.0.0.1:0"][..], arguments].concat());
-        assert!(!success && error.contains("--ws-listen: cannot listen on 127.0.0.1:3001"), "{error}");
+        assert!(
+            !success && error.contains("--ws-listen: cannot listen on 127.0.0.1:3001"),
+            "{error}"
+        );
     }
 }
 
 #[tokio::test]
 async fn urls_come_last_and_only_those_that_exist() {
     let (success, printed) = Running::start(&[]).await.end("-TERM");
-    let last: Vec<_> = printed.lines().rev().skip_while(|line| line.is_empty()).collect();
-    assert!(success && last[0].starts_with("Page ") && last[1].starts_with("Price WebSocket "), "{printed}");
+    let last: Vec<_> = printed
+        .lines()
+        .rev()
+        .skip_while(|line| line.is_empty())
+        .collect();
+    assert!(
+        success && last[0].starts_with("Page ") && last[1].starts_with("Price WebSocket "),
+        "{printed}"
+    );
     let directory = tempfile::tempdir().unwrap();
     let genesis = directory.path().join("genesis.json");
-    std::fs::write(&genesis, r#"{"config":{"chainId":7},"difficulty":"0x0","gasLimit":"0x1c9c380","alloc":{}}"#)
-        .unwrap();
-    let (_, printed) = Running::start(&["--genesis", genesis.to_str().unwrap(), "--no-explorer"]).await.end("-TERM");
+    std::fs::write(
+        &genesis,
+        r#"{"config":{"chainId":7},"difficulty":"0x0","gasLimit":"0x1c9c380","alloc":{}}"#,
+    )
+    .unwrap();
+    let (_, printed) = Running::start(&["--genesis", genesis.to_str().unwrap(), "--no-explorer"])
+        .await
+        .end("-TERM");
     assert!(printed.contains("chain id 7\n"), "{printed}");
-    for absent in ["Vault", "Price WebSocket", "/api/prices", "/api/v2", "hyperpax"] {
+    for absent in [
+        "Vault",
+        "Price WebSocket",
+        "/api/prices",
+        "/api/v2",
+        "hyperpax",
+    ] {
         assert!(!printed.contains(absent), "{printed}");
     }
 }
@@ -212,13 +337,27 @@ async fn urls_come_last_and_only_those_that_exist() {
 async fn operators_are_told_what_outlives_the_process_and_who_has_money() {
     let in_memory = ["--profile", "production"];
     let (_, printed) = Running::start(&in_memory).await.end("-TERM");
-    for part in ["in memory: it ends with this process", "Treasury      0x", "Faucet        off"] {
+    for part in [
+        "in memory: it ends with this process",
+        "Treasury      0x",
+        "Faucet        off",
+    ] {
         assert!(printed.contains(part), "{part}: {printed}");
     }
     let directory = tempfile::tempdir().unwrap();
-    let kept = ["--faucet", "2.50", "--data-dir", directory.path().to_str().unwrap()];
-    let (_, printed) = Running::start(&[&in_memory[..], &kept].concat()).await.end("-TERM");
-    assert!(printed.contains("Faucet        2.5 HPX for a payment") && !printed.contains("in memory"), "{printed}");
+    let kept = [
+        "--faucet",
+        "2.50",
+        "--data-dir",
+        directory.path().to_str().unwrap(),
+    ];
+    let (_, printed) = Running::start(&[&in_memory[..], &kept].concat())
+        .await
+        .end("-TERM");
+    assert!(
+        printed.contains("Faucet        2.5 HPX for a payment") && !printed.contains("in memory"),
+        "{printed}"
+    );
     let (_, printed) = Running::start(&[]).await.end("-TERM");
     assert!(!printed.contains("Production profile"), "{printed}");
 }
@@ -226,7 +365,10 @@ async fn operators_are_told_what_outlives_the_process_and_who_has_money() {
 #[test]
 fn address_prints_all_forms() {
     let (success, printed, _) = output(&["address", "pax17w0adeg64ky0daxwd2ugyuneellmjgnxljx2cg"]);
-    assert!(success && printed.contains("0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266"), "{printed}");
+    assert!(
+        success && printed.contains("0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266"),
+        "{printed}"
+    );
 }
 
 #[test]
@@ -238,15 +380,24 @@ fn checking_a_file_says_everything_that_is_wrong_with_it() {
     std::fs::write(&file, text).unwrap();
     let (ok, out, error) = output(&["config", "check", file.to_str().unwrap()]);
     assert!(!ok);
-    for expected in
-        ["holds no keys", "listen in", "did you mean `chain-id`?", "missing.json", "rpc.max-batch in", "rpc.gas-cap in"]
-    {
+    for expected in [
+        "holds no keys",
+        "listen in",
+        "did you mean `chain-id`?",
+        "missing.json",
+        "rpc.max-batch in",
+        "rpc.gas-cap in",
+    ] {
         assert_eq!(out.matches(expected).count(), 1, "{expected}: {out}");
     }
     assert_eq!(out.lines().count(), 6, "{out}");
     assert!(error.contains("cannot be used"));
 
-    std::fs::write(&file, "listen = \"127.0.0.1:1\"\nws-listen = \"127.0.0.1:1\"\n").unwrap();
+    std::fs::write(
+        &file,
+        "listen = \"127.0.0.1:1\"\nws-listen = \"127.0.0.1:1\"\n",
+    )
+    .unwrap();
     let (ok, out, _) = output(&["config", "check", file.to_str().unwrap()]);
     assert!(!ok && out.contains("the same address as listen"), "{out}");
 
@@ -261,9 +412,18 @@ fn checking_a_file_says_everything_that_is_wrong_with_it() {
 #[test]
 fn the_settings_page_of_the_book_and_the_shipped_files_are_what_the_program_writes() {
     for (arguments, file) in [
-        (&["config", "reference"][..], "docs/src/configuration/settings.md"),
-        (&["config", "defaults", "development"], "config/development.toml"),
-        (&["config", "defaults", "production"], "config/production.toml"),
+        (
+            &["config", "reference"][..],
+            "docs/src/configuration/settings.md",
+        ),
+        (
+            &["config", "defaults", "development"],
+            "config/development.toml",
+        ),
+        (
+            &["config", "defaults", "production"],
+            "config/production.toml",
+        ),
     ] {
         let (ok, out, error) = output(arguments);
         assert!(ok, "{error}");
@@ -273,9 +433,16 @@ fn the_settings_page_of_the_book_and_the_shipped_files_are_what_the_program_writ
 
 #[test]
 fn shells_and_readers_get_what_they_need() {
-    for (shell, sign) in [("bash", "complete -F"), ("zsh", "#compdef tetrad"), ("fish", "complete -c tetrad")] {
+    for (shell, sign) in [
+        ("bash", "complete -F"),
+        ("zsh", "#compdef tetrad"),
+        ("fish", "complete -c tetrad"),
+    ] {
         let (ok, out, _) = output(&["completions", shell]);
-        assert!(ok && out.contains(sign) && out.contains("block-time"), "{shell}");
+        assert!(
+            ok && out.contains(sign) && out.contains("block-time"),
+            "{shell}"
+        );
     }
     let (ok, out, _) = output(&["man"]);
     assert!(ok && out.contains(".TH tetrad 1") && out.contains("block\\-time"));
@@ -302,18 +469,29 @@ async fn a_probe_speaks_tls_and_finds_unix_sockets() {
     let made = rcgen::generate_simple_self_signed(vec!["node.example.org".to_owned()]).unwrap();
     std::fs::write(&certificate, made.cert.pem()).unwrap();
     std::fs::write(&key, made.signing_key.serialize_pem()).unwrap();
-    let tls = ["--tls-certificate-file", &certificate, "--tls-key-file", &key];
+    let tls = [
+        "--tls-certificate-file",
+        &certificate,
+        "--tls-key-file",
+        &key,
+    ];
     let unix = ["--listen-unix", &socket];
     let node = Running::start(&[&["--exchange-price-tick", "0"][..], &tls, &unix].concat()).await;
     let listen = node.ready["rest"].as_str().unwrap().replace("https://", "");
     let encrypted = [&["probe", "--listen", &listen][..], &tls].concat();
-    assert_eq!(output(&encrypted), (true, "ready\n".to_owned(), String::new()));
+    assert_eq!(
+        output(&encrypted),
+        (true, "ready\n".to_owned(), String::new())
+    );
     // Whatever else the settings say: what is served is the same.
     let local = [&["probe", "--listen", "127.0.0.1:1"][..], &unix].concat();
     assert_eq!(output(&local), (true, "ready\n".to_owned(), String::new()));
     node.end("-TERM");
     let (ok, _, error) = output(&encrypted);
-    assert!(!ok && error.contains(&format!("https://{listen}/ready")), "{error}");
+    assert!(
+        !ok && error.contains(&format!("https://{listen}/ready")),
+        "{error}"
+    );
     let (ok, _, error) = output(&local);
     assert!(!ok && error.contains(&socket), "{error}");
 }
@@ -326,17 +504,28 @@ async fn a_service_manager_is_told_when_the_node_is_ready() {
     let file = directory.path().join("notify");
     let name = format!("tetrad-notify-{}", std::process::id());
     let sockets = [
-        (UnixDatagram::bind(&file).unwrap(), file.to_str().unwrap().to_owned()),
-        (UnixDatagram::bind_addr(&SocketAddr::from_abstract_name(&name).unwrap()).unwrap(), format!("@{name}")),
+        (
+            UnixDatagram::bind(&file).unwrap(),
+            file.to_str().unwrap().to_owned(),
+        ),
+        (
+            UnixDatagram::bind_addr(&SocketAddr::from_abstract_name(&name).unwrap()).unwrap(),
+            format!("@{name}"),
+        ),
     ];
     for (socket, address) in sockets {
-        socket.set_read_timeout(Some(std::time::Duration::from_secs(60))).unwrap();
+        socket
+            .set_read_timeout(Some(std::time::Duration::from_secs(60)))
+            .unwrap();
         let mut command = tetrad(&["--quiet", "--listen", "127.0.0.1:0", "--ws-listen", "off"]);
         let mut child = command.env("NOTIFY_SOCKET", address).spawn().unwrap();
         let mut message = [0; 64];
         let size = socket.recv(&mut message).unwrap();
         assert_eq!(&message[..size], b"READY=1");
-        Command::new("kill").arg(child.id().to_string()).status().unwrap();
+        Command::new("kill")
+            .arg(child.id().to_string())
+            .status()
+            .unwrap();
         let size = socket.recv(&mut message).unwrap();
         assert_eq!(&message[..size], b"STOPPING=1");
         assert!(child.wait().unwrap().success());
@@ -354,8 +543,16 @@ fn errors_come_with_what_to_do_about_them() {
     let taken = taken.local_addr().unwrap().to_string();
     let quiet = ["--quiet", "--ws-listen", "off"];
     for (arguments, what, hint) in [
-        (["--listen", &taken], "--listen: cannot listen on 127.0.0.1:", "port 0 picks a free one"),
-        (["--listen", "203.0.113.9:0"], "cannot listen on 203.0.113.9:0", "no interface of this machine"),
+        (
+            ["--listen", &taken],
+            "--listen: cannot listen on 127.0.0.1:",
+            "port 0 picks a free one",
+        ),
+        (
+            ["--listen", "203.0.113.9:0"],
+            "cannot listen on 203.0.113.9:0",
+            "no interface of this machine",
+        ),
         (["--data-dir", file], "--data-dir", "name a directory"),
         (
             ["--config", file],
@@ -367,12 +564,27 @@ fn errors_come_with_what_to_do_about_them() {
             "--chain-id: expected",
             "--chain-id N: EVM chain id; 125 on the live network; for example",
         ),
-        (["--fork-url", "ftp://x"], "--fork-url: expected", "for example --fork-url https://rpc.example.org\n"),
-        (["--no-mining", "--block-time=2"], "--no-mining cannot be combined with --block-time: ", "--no-mining: Seal"),
-        (["--block-time=2", "--listen"], "--listen <ADDR:PORT>", "--listen ADDR:PORT: Address of the main listener"),
+        (
+            ["--fork-url", "ftp://x"],
+            "--fork-url: expected",
+            "for example --fork-url https://rpc.example.org\n",
+        ),
+        (
+            ["--no-mining", "--block-time=2"],
+            "--no-mining cannot be combined with --block-time: ",
+            "--no-mining: Seal",
+        ),
+        (
+            ["--block-time=2", "--listen"],
+            "--listen <ADDR:PORT>",
+            "--listen ADDR:PORT: Address of the main listener",
+        ),
     ] {
         let (ok, _, error) = output(&[&quiet[..], &arguments].concat());
-        assert!(!ok && error.contains(what) && error.contains("\nhint: ") && error.contains(hint), "{error}");
+        assert!(
+            !ok && error.contains(what) && error.contains("\nhint: ") && error.contains(hint),
+            "{error}"
+        );
     }
 }
 
@@ -390,33 +602,51 @@ async fn variables_that_are_no_settings_do_not_keep_a_node_from_starting() {
     let node = Running::run(command).await;
     assert_eq!(node.chain_id().await, "0x7d");
     let log = node.log();
-    assert!(log.contains("WARN") && log.contains("TETRAD_LISSTEN; did you mean `TETRAD_LISTEN`?"), "{log}");
-    assert!(!log.contains("TETRAD_PORT") && !log.contains("TETRAD_SERVICE"), "{log}");
+    assert!(
+        log.contains("WARN") && log.contains("TETRAD_LISSTEN; did you mean `TETRAD_LISTEN`?"),
+        "{log}"
+    );
+    assert!(
+        !log.contains("TETRAD_PORT") && !log.contains("TETRAD_SERVICE"),
+        "{log}"
+    );
 
-    let output =
-        tetrad(&["config"]).env("TETRAD_LISSTEN", "x").env("TETRAD_PORT", "tcp://10.0.0.7:1").output().unwrap();
+    let output = tetrad(&["config"])
+        .env("TETRAD_LISSTEN", "x")
+        .env("TETRAD_PORT", "tcp://10.0.0.7:1")
+        .output()
+        .unwrap();
     let error = String::from_utf8(output.stderr).unwrap();
     assert!(output.status.success());
-    assert_eq!(error, "warning: unknown environment variable TETRAD_LISSTEN; did you mean `TETRAD_LISTEN`?\n");
+    assert_eq!(
+        error,
+        "warning: unknown environment variable TETRAD_LISSTEN; did you mean `TETRAD_LISTEN`?\n"
+    );
 }
 
 #[test]
 fn a_chain_does_not_begin_in_the_year_10000() {
     let genesis = tempfile::NamedTempFile::new().unwrap();
-    let json =
-        r#"{"config":{"chainId":7},"timestamp":"0x3afff44180","difficulty":"0x0","gasLimit":"0x1c9c380","alloc":{}}"#;
+    let json = r#"{"config":{"chainId":7},"timestamp":"0x3afff44180","difficulty":"0x0","gasLimit":"0x1c9c380","alloc":{}}"#;
     std::fs::write(genesis.path(), json).unwrap();
-    let (success, _, error) = output(&["--listen", "127.0.0.1:0", "--genesis", genesis.path().to_str().unwrap()]);
+    let (success, _, error) = output(&[
+        "--listen",
+        "127.0.0.1:0",
+        "--genesis",
+        genesis.path().to_str().unwrap(),
+    ]);
     assert!(!success, "the node started");
-    assert!(error.contains("timestamp: expected at most 253402300799, the end of the year 9999"), "{error}");
+    assert!(
+        error.contains("timestamp: expected at most 253402300799, the end of the year 9999"),
+        "{error}"
+    );
 }
 
 /// A clock that runs behind the chain is the likeliest reason for prices that look stale.
 #[tokio::test]
 async fn a_chain_that_is_ahead_of_the_clock_is_told_of() {
     let genesis = tempfile::NamedTempFile::new().unwrap();
-    let json =
-        r#"{"config":{"chainId":7},"timestamp":"0xffffffff","difficulty":"0x0","gasLimit":"0x1c9c380","alloc":{}}"#;
+    let json = r#"{"config":{"chainId":7},"timestamp":"0xffffffff","difficulty":"0x0","gasLimit":"0x1c9c380","alloc":{}}"#;
     std::fs::write(genesis.path(), json).unwrap();
     let node = Running::start(&["--genesis", genesis.path().to_str().unwrap()]).await;
     let log = node.log();

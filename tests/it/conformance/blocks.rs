@@ -14,8 +14,16 @@ fn parsed<T: serde::de::DeserializeOwned>(value: &Value) -> T {
 }
 
 /// Proves an account at a block and checks the proof; returns whether the account exists.
-async fn prove(node: &TestNode, root: B256, block: &Value, address: Address, slots: &[B256]) -> bool {
-    let proof = node.rpc("eth_getProof", json!([address, slots, block])).await;
+async fn prove(
+    node: &TestNode,
+    root: B256,
+    block: &Value,
+    address: Address,
+    slots: &[B256],
+) -> bool {
+    let proof = node
+        .rpc("eth_getProof", json!([address, slots, block]))
+        .await;
     let storage_root: B256 = parsed(&proof["storageHash"]);
     let exists = storage_root != B256::ZERO;
     let account = TrieAccount {
@@ -29,7 +37,9 @@ async fn prove(node: &TestNode, root: B256, block: &Value, address: Address, slo
     verify_proof(root, Nibbles::unpack(keccak256(address)), expected, &nodes).unwrap();
     for (slot, proved) in slots.iter().zip(proof["storageProof"].as_array().unwrap()) {
         let value: U256 = parsed(&proved["value"]);
-        let stored = node.rpc("eth_getStorageAt", json!([address, slot, block])).await;
+        let stored = node
+            .rpc("eth_getStorageAt", json!([address, slot, block]))
+            .await;
         assert_eq!(U256::from_be_bytes(parsed::<B256>(&stored).0), value);
         let nodes: Vec<Bytes> = parsed(&proved["proof"]);
         if storage_root == B256::ZERO || storage_root == alloy_trie::EMPTY_ROOT_HASH {
@@ -37,7 +47,13 @@ async fn prove(node: &TestNode, root: B256, block: &Value, address: Address, slo
             continue;
         }
         let expected = (!value.is_zero()).then(|| alloy_rlp::encode(value));
-        verify_proof(storage_root, Nibbles::unpack(keccak256(slot)), expected, &nodes).unwrap();
+        verify_proof(
+            storage_root,
+            Nibbles::unpack(keccak256(slot)),
+            expected,
+            &nodes,
+        )
+        .unwrap();
     }
     exists
 }
@@ -56,7 +72,10 @@ async fn accounts_are_proved_against_the_root_of_every_block() {
             let slots = [B256::ZERO, B256::with_last_byte(1)];
             existing += usize::from(prove(&node, root, &tag, *address, &slots).await);
         }
-        assert!(existing > 0 && !prove(&node, root, &tag, Address::repeat_byte(0x77), &[B256::ZERO]).await);
+        assert!(
+            existing > 0
+                && !prove(&node, root, &tag, Address::repeat_byte(0x77), &[B256::ZERO]).await
+        );
     }
 }
 
@@ -78,7 +97,11 @@ async fn encodings_hash_to_what_the_headers_say() {
         });
         assert_eq!(root, header.receipts_root);
         for transaction in block["transactions"].as_array().unwrap() {
-            let raw: Bytes = parsed(&node.rpc("debug_getRawTransaction", json!([transaction["hash"]])).await);
+            let raw: Bytes = parsed(
+                &node
+                    .rpc("debug_getRawTransaction", json!([transaction["hash"]]))
+                    .await,
+            );
             assert_eq!(json!(keccak256(&raw)), transaction["hash"]);
         }
     }
@@ -92,7 +115,12 @@ async fn every_block_traces_to_the_gas_of_its_receipts() {
         let receipts = node.rpc("eth_getBlockReceipts", json!([tag])).await;
         let receipts = receipts.as_array().unwrap();
         let steps = node.rpc("debug_traceBlockByNumber", json!([tag])).await;
-        let calls = node.rpc("debug_traceBlockByNumber", json!([tag, {"tracer": "callTracer"}])).await;
+        let calls = node
+            .rpc(
+                "debug_traceBlockByNumber",
+                json!([tag, {"tracer": "callTracer"}]),
+            )
+            .await;
         let flat = node.rpc("trace_block", json!([tag])).await;
         for (index, receipt) in receipts.iter().enumerate() {
             let gas = number(&receipt["gasUsed"]);
@@ -108,15 +136,31 @@ async fn every_block_traces_to_the_gas_of_its_receipts() {
                 assert_eq!(steps["result"]["failed"], json!(status == "0x0"));
                 assert_eq!(calls["result"].get("error").is_some(), status == "0x0");
             }
-            let first = flat.as_array().unwrap().iter().find(|trace| trace["transactionPosition"] == json!(index));
-            assert_eq!(first.unwrap()["transactionHash"], receipt["transactionHash"]);
+            let first = flat
+                .as_array()
+                .unwrap()
+                .iter()
+                .find(|trace| trace["transactionPosition"] == json!(index));
+            assert_eq!(
+                first.unwrap()["transactionHash"],
+                receipt["transactionHash"]
+            );
         }
-        for tracer in ["prestateTracer", "4byteTracer", "flatCallTracer", "noopTracer"] {
-            let traced = node.rpc("debug_traceBlockByNumber", json!([tag, {"tracer": tracer}])).await;
+        for tracer in [
+            "prestateTracer",
+            "4byteTracer",
+            "flatCallTracer",
+            "noopTracer",
+        ] {
+            let traced = node
+                .rpc("debug_traceBlockByNumber", json!([tag, {"tracer": tracer}]))
+                .await;
             assert_eq!(traced.as_array().unwrap().len(), receipts.len(), "{tracer}");
         }
         let types = json!(["trace", "stateDiff", "vmTrace"]);
-        let replayed = node.rpc("trace_replayBlockTransactions", json!([tag, types])).await;
+        let replayed = node
+            .rpc("trace_replayBlockTransactions", json!([tag, types]))
+            .await;
         assert_eq!(replayed.as_array().unwrap().len(), receipts.len());
     }
 }
@@ -126,15 +170,24 @@ async fn a_state_difference_is_what_the_block_changed() {
     let Some(node) = imported().await else { return };
     for height in [20u64, 40, 54] {
         let (tag, before) = (format!("{height:#x}"), format!("{:#x}", height - 1));
-        let replayed = node.rpc("trace_replayBlockTransactions", json!([tag, ["stateDiff"]])).await;
+        let replayed = node
+            .rpc("trace_replayBlockTransactions", json!([tag, ["stateDiff"]]))
+            .await;
         let options = json!({"tracer": "prestateTracer", "tracerConfig": {"diffMode": true}});
-        let diffs = node.rpc("debug_traceBlockByNumber", json!([tag, options])).await;
+        let diffs = node
+            .rpc("debug_traceBlockByNumber", json!([tag, options]))
+            .await;
         let first = &replayed[0]["stateDiff"];
         for (address, change) in first.as_object().unwrap() {
-            let Some(changed) = change["balance"].get("*") else { continue };
+            let Some(changed) = change["balance"].get("*") else {
+                continue;
+            };
             let was = node.rpc("eth_getBalance", json!([address, before])).await;
             assert_eq!(changed["from"], was, "{address} in block {height}");
-            assert_eq!(diffs[0]["result"]["post"][address]["balance"], changed["to"], "{address} in block {height}");
+            assert_eq!(
+                diffs[0]["result"]["post"][address]["balance"], changed["to"],
+                "{address} in block {height}"
+            );
         }
     }
 }

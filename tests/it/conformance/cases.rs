@@ -14,15 +14,23 @@ struct Case {
 }
 
 fn read(path: &PathBuf) -> Case {
-    let mut case = Case { name: path.display().to_string(), speconly: false, exchanges: Vec::new() };
+    let mut case = Case {
+        name: path.display().to_string(),
+        speconly: false,
+        exchanges: Vec::new(),
+    };
     let mut request = None;
     for line in fs::read_to_string(path).unwrap().lines().map(str::trim) {
         if let Some(comment) = line.strip_prefix("//") {
-            case.speconly |= case.exchanges.is_empty() && comment.trim_start().starts_with("speconly:");
+            case.speconly |=
+                case.exchanges.is_empty() && comment.trim_start().starts_with("speconly:");
         } else if let Some(sent) = line.strip_prefix(">>") {
             request = Some(sent.trim().to_owned());
         } else if let Some(received) = line.strip_prefix("<<") {
-            case.exchanges.push((request.take().unwrap(), serde_json::from_str(received.trim()).unwrap()));
+            case.exchanges.push((
+                request.take().unwrap(),
+                serde_json::from_str(received.trim()).unwrap(),
+            ));
         }
     }
     case
@@ -33,9 +41,13 @@ fn without_messages(got: &mut Value, want: &mut Value) {
     match (got, want) {
         (Value::Object(got), Value::Object(want)) => {
             for (name, want) in want.iter_mut() {
-                let Some(got) = got.get_mut(name) else { continue };
+                let Some(got) = got.get_mut(name) else {
+                    continue;
+                };
                 match (name.as_str(), &mut *got, &mut *want) {
-                    ("error", Value::Object(got), Value::Object(want)) if got.contains_key("message") => {
+                    ("error", Value::Object(got), Value::Object(want))
+                        if got.contains_key("message") =>
+                    {
                         got.remove("message");
                         want.remove("message");
                     }
@@ -44,7 +56,9 @@ fn without_messages(got: &mut Value, want: &mut Value) {
             }
         }
         (Value::Array(got), Value::Array(want)) => {
-            got.iter_mut().zip(want).for_each(|(got, want)| without_messages(got, want));
+            got.iter_mut()
+                .zip(want)
+                .for_each(|(got, want)| without_messages(got, want));
         }
         _ => {}
     }
@@ -52,7 +66,9 @@ fn without_messages(got: &mut Value, want: &mut Value) {
 
 #[tokio::test]
 async fn every_recorded_request_gets_the_recorded_answer() {
-    let (Some(folder), Some(node)) = (suite(), imported().await) else { return };
+    let (Some(folder), Some(node)) = (suite(), imported().await) else {
+        return;
+    };
     let mut paths: Vec<PathBuf> = fs::read_dir(folder.join("cases"))
         .unwrap()
         .flat_map(|method| fs::read_dir(method.unwrap().path()).unwrap())
@@ -72,5 +88,10 @@ async fn every_recorded_request_gets_the_recorded_answer() {
             }
         }
     }
-    assert!(wrong.is_empty(), "{} of {} cases: {wrong:#?}", wrong.len(), paths.len());
+    assert!(
+        wrong.is_empty(),
+        "{} of {} cases: {wrong:#?}",
+        wrong.len(),
+        paths.len()
+    );
 }

@@ -32,8 +32,14 @@ const TOTAL_DIFFICULTY: &str =
 
 /// Cases that do not pass, with the reason. One that passes does not belong here.
 const EXPECTED_FAILURES: [(&str, &str); 2] = [
-    ("powToPosBlockRejection_ArrowGlacierToParisAtDiffC0000", TOTAL_DIFFICULTY),
-    ("powToPosTest_ArrowGlacierToParisAtDiffC0000", TOTAL_DIFFICULTY),
+    (
+        "powToPosBlockRejection_ArrowGlacierToParisAtDiffC0000",
+        TOTAL_DIFFICULTY,
+    ),
+    (
+        "powToPosTest_ArrowGlacierToParisAtDiffC0000",
+        TOTAL_DIFFICULTY,
+    ),
 ];
 
 /// Forks by the names of the suite, in order, with the fields that a genesis file has for them.
@@ -102,7 +108,11 @@ struct PostAccount {
 /// A number as the suite writes it, with leading zeros or without digits.
 fn number(text: &str) -> U256 {
     let digits = text.trim_start_matches("0x");
-    if digits.is_empty() { U256::ZERO } else { U256::from_str_radix(digits, 16).unwrap() }
+    if digits.is_empty() {
+        U256::ZERO
+    } else {
+        U256::from_str_radix(digits, 16).unwrap()
+    }
 }
 
 /// The `config` of a genesis file for a network of the suite, such as `Cancun` or `ParisToShanghaiAtTime15k`.
@@ -113,12 +123,23 @@ fn chain_config(network: &str, own: &Value) -> Value {
     };
     let mut config = Map::new();
     config.insert("chainId".to_owned(), json!(1));
-    let place = |name: &str| FORKS.iter().position(|(fork, _)| *fork == name).unwrap_or_else(|| panic!("{name}?"));
+    let place = |name: &str| {
+        FORKS
+            .iter()
+            .position(|(fork, _)| *fork == name)
+            .unwrap_or_else(|| panic!("{name}?"))
+    };
     let mut begin = |name: &str, at: u64| {
-        FORKS[place(name)].1.iter().for_each(|field| drop(config.insert((*field).to_owned(), json!(at))));
+        FORKS[place(name)]
+            .1
+            .iter()
+            .for_each(|field| drop(config.insert((*field).to_owned(), json!(at))));
     };
     // The fork around the DAO is none of those that every later one includes.
-    FORKS[..=place(rules)].iter().filter(|(name, _)| *name != "Dao").for_each(|(name, _)| begin(name, 0));
+    FORKS[..=place(rules)]
+        .iter()
+        .filter(|(name, _)| *name != "Dao")
+        .for_each(|(name, _)| begin(name, 0));
     if rules == "Constantinople" {
         begin("ConstantinopleFix", NEVER);
     }
@@ -128,7 +149,10 @@ fn chain_config(network: &str, own: &Value) -> Value {
             _ => at.parse().unwrap_or(NEVER),
         };
         match at.strip_prefix("Diff") {
-            Some(total) => drop(config.insert("terminalTotalDifficulty".to_owned(), json!(format!("0x{total}")))),
+            Some(total) => drop(config.insert(
+                "terminalTotalDifficulty".to_owned(),
+                json!(format!("0x{total}")),
+            )),
             None => FORKS[place(rules) + 1..=place(name)]
                 .iter()
                 .filter(|(between, _)| *between != "Dao" || name == "Dao")
@@ -156,7 +180,8 @@ fn chain_config(network: &str, own: &Value) -> Value {
 /// The genesis file that a case stands for.
 fn genesis_file(case: &Case) -> String {
     let header = &case.genesis_block_header;
-    let mut genesis = json!({ "config": chain_config(&case.network, &case.config), "alloc": case.pre });
+    let mut genesis =
+        json!({ "config": chain_config(&case.network, &case.config), "alloc": case.pre });
     for field in [
         "nonce",
         "timestamp",
@@ -183,66 +208,118 @@ fn decode(rlp: &str) -> Result<ForeignBlock, String> {
     let bytes: Bytes = rlp.parse().map_err(|error| format!("{error}"))?;
     let mut rest = &bytes[..];
     let block = ForeignBlock::decode(&mut rest).map_err(|error| error.to_string())?;
-    if rest.is_empty() { Ok(block) } else { Err("bytes after the block".to_owned()) }
+    if rest.is_empty() {
+        Ok(block)
+    } else {
+        Err("bytes after the block".to_owned())
+    }
 }
 
 fn run(case: &Case) -> Result<(), String> {
-    let (genesis, params) = parse(&genesis_file(case)).map_err(|error| format!("genesis: {error}"))?;
-    let first = genesis.build(Arc::new(params)).map_err(|error| error.to_string())?;
-    let expected: B256 = case.genesis_block_header["hash"].as_str().unwrap().parse().unwrap();
+    let (genesis, params) =
+        parse(&genesis_file(case)).map_err(|error| format!("genesis: {error}"))?;
+    let first = genesis
+        .build(Arc::new(params))
+        .map_err(|error| error.to_string())?;
+    let expected: B256 = case.genesis_block_header["hash"]
+        .as_str()
+        .unwrap()
+        .parse()
+        .unwrap();
     if first.block.hash != expected {
-        return Err(format!("the first block has the hash {}, not {expected}", first.block.hash));
+        return Err(format!(
+            "the first block has the hash {}, not {expected}",
+            first.block.hash
+        ));
     }
-    let branches = case.blocks.iter().any(|block| block.branch != case.blocks[0].branch);
+    let branches = case
+        .blocks
+        .iter()
+        .any(|block| block.branch != case.blocks[0].branch);
     let mut newest = first.block.hash;
     let mut heads = HashMap::from([(newest, first)]);
     for (index, block) in case.blocks.iter().enumerate() {
         // Older cases tell invalid blocks by what is missing beside their bytes.
-        let refused =
-            block.rest.keys().any(|key| key.starts_with("expectException")) || !block.rest.contains_key("blockHeader");
+        let refused = block
+            .rest
+            .keys()
+            .any(|key| key.starts_with("expectException"))
+            || !block.rest.contains_key("blockHeader");
         match (extend(&mut heads, &block.rlp), refused) {
             (Ok(hash), false) => newest = hash,
             (Err(_), true) => {}
-            (Ok(_), true) => return Err(format!("entry {index} was taken, although it is invalid")),
+            (Ok(_), true) => {
+                return Err(format!("entry {index} was taken, although it is invalid"));
+            }
             (Err(error), false) => return Err(format!("entry {index} was refused: {error}")),
         }
     }
     if !branches && newest != case.last_block_hash {
-        return Err(format!("the last block is {newest}, not {}", case.last_block_hash));
+        return Err(format!(
+            "the last block is {newest}, not {}",
+            case.last_block_hash
+        ));
     }
     // Which of several branches counts is up to proof of work.
-    let head = heads.get(&case.last_block_hash).ok_or("the last block is missing")?;
+    let head = heads
+        .get(&case.last_block_hash)
+        .ok_or("the last block is missing")?;
     compare(head, case)
 }
 
 /// Applies a block to the chain that ends with its parent.
 fn extend(heads: &mut HashMap<B256, Head>, rlp: &str) -> Result<B256, String> {
     let block = decode(rlp)?;
-    let parent = heads.get(&block.header.parent_hash).ok_or("its parent is unknown")?;
+    let parent = heads
+        .get(&block.header.parent_hash)
+        .ok_or("its parent is unknown")?;
     let applied = apply(parent, block).map_err(|error| error.to_string())?;
     let hash = applied.block.hash;
     let mut chain = Recovered::in_memory(parent.clone());
-    chain.extend(applied, HistoryLimits::default()).map_err(|error| error.to_string())?;
+    chain
+        .extend(applied, HistoryLimits::default())
+        .map_err(|error| error.to_string())?;
     heads.insert(hash, chain.head);
     Ok(hash)
 }
 
 /// Holds a state against the one that the case ends with.
 fn compare(head: &Head, case: &Case) -> Result<(), String> {
-    if let Some(expected) = case.post_state_hash.filter(|expected| *expected != head.state.root()) {
-        return Err(format!("the state root is {}, not {expected}", head.state.root()));
+    if let Some(expected) = case
+        .post_state_hash
+        .filter(|expected| *expected != head.state.root())
+    {
+        return Err(format!(
+            "the state root is {}, not {expected}",
+            head.state.root()
+        ));
     }
-    let Some(expected) = &case.post_state else { return Ok(()) };
+    let Some(expected) = &case.post_state else {
+        return Ok(());
+    };
     if head.state.len() != expected.len() {
-        return Err(format!("{} accounts instead of {}", head.state.len(), expected.len()));
+        return Err(format!(
+            "{} accounts instead of {}",
+            head.state.len(),
+            expected.len()
+        ));
     }
     for account in head.state.accounts() {
         let address = account.address;
-        let expected = expected.get(&address).ok_or_else(|| format!("{address} should not exist"))?;
-        let storage: BTreeMap<U256, U256> =
-            expected.storage.iter().map(|(slot, value)| (number(slot), number(value))).collect();
-        let slots = account.contract.iter().flat_map(|contract| contract.storage.iter());
-        let stored: BTreeMap<U256, U256> = slots.map(|(_, slot)| (slot.index, slot.value)).collect();
+        let expected = expected
+            .get(&address)
+            .ok_or_else(|| format!("{address} should not exist"))?;
+        let storage: BTreeMap<U256, U256> = expected
+            .storage
+            .iter()
+            .map(|(slot, value)| (number(slot), number(value)))
+            .collect();
+        let slots = account
+            .contract
+            .iter()
+            .flat_map(|contract| contract.storage.iter());
+        let stored: BTreeMap<U256, U256> =
+            slots.map(|(_, slot)| (slot.index, slot.value)).collect();
         let same = U256::from(account.nonce) == number(&expected.nonce)
             && account.balance == number(&expected.balance)
             && account.code().original_bytes() == expected.code
@@ -260,7 +337,13 @@ fn files(folder: &Path, found: &mut Vec<PathBuf>) {
         let path = entry.unwrap().path();
         match path.is_dir() {
             true => files(&path, found),
-            false if path.extension().is_some_and(|extension| extension == "json") => found.push(path),
+            false
+                if path
+                    .extension()
+                    .is_some_and(|extension| extension == "json") =>
+            {
+                found.push(path)
+            }
             false => {}
         }
     }
@@ -268,12 +351,17 @@ fn files(folder: &Path, found: &mut Vec<PathBuf>) {
 
 /// Runs the cases of one file; gives each its outcome.
 fn outcomes(path: &Path) -> Vec<(String, Result<(), String>)> {
-    let cases: BTreeMap<String, Case> = serde_json::from_str(&std::fs::read_to_string(path).unwrap())
-        .unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    let cases: BTreeMap<String, Case> =
+        serde_json::from_str(&std::fs::read_to_string(path).unwrap())
+            .unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     let run = |case: &Case| {
-        catch_unwind(AssertUnwindSafe(|| run(case))).unwrap_or_else(|_| Err("panicked; see above".to_owned()))
+        catch_unwind(AssertUnwindSafe(|| run(case)))
+            .unwrap_or_else(|_| Err("panicked; see above".to_owned()))
     };
-    cases.iter().map(|(name, case)| (name.clone(), run(case))).collect()
+    cases
+        .iter()
+        .map(|(name, case)| (name.clone(), run(case)))
+        .collect()
 }
 
 #[test]
@@ -289,7 +377,11 @@ fn every_public_consensus_case_passes_or_is_listed_with_the_reason() {
             scope.spawn(|| {
                 while let Some(path) = paths.get(next.fetch_add(1, Ordering::Relaxed)) {
                     let found = outcomes(path);
-                    all.lock().extend(found.into_iter().map(|(name, outcome)| (path, name, outcome)));
+                    all.lock().extend(
+                        found
+                            .into_iter()
+                            .map(|(name, outcome)| (path, name, outcome)),
+                    );
                 }
             });
         }
@@ -305,7 +397,15 @@ fn every_public_consensus_case_passes_or_is_listed_with_the_reason() {
         })
         .collect();
     wrong.sort();
-    let unknown = EXPECTED_FAILURES.iter().find(|(case, _)| !all.iter().any(|(_, name, _)| name == case));
+    let unknown = EXPECTED_FAILURES
+        .iter()
+        .find(|(case, _)| !all.iter().any(|(_, name, _)| name == case));
     assert!(unknown.is_none(), "listed, but no case: {unknown:?}");
-    assert!(wrong.is_empty(), "{} of {} cases:\n{}", wrong.len(), all.len(), wrong.join("\n"));
+    assert!(
+        wrong.is_empty(),
+        "{} of {} cases:\n{}",
+        wrong.len(),
+        all.len(),
+        wrong.join("\n")
+    );
 }

@@ -37,10 +37,18 @@ async fn imported() -> Option<TestNode> {
 #[tokio::test]
 async fn the_chain_is_imported_to_its_head() {
     let Some(node) = imported().await else { return };
-    let head = node.rpc("eth_getBlockByNumber", json!(["latest", false])).await;
+    let head = node
+        .rpc("eth_getBlockByNumber", json!(["latest", false]))
+        .await;
     assert_eq!(head["number"], "0x36");
-    assert_eq!(head["hash"], "0xd226371d0b1551adb03fb52b71f08e3e11247fe9b1af994768af8cdaa8e7dcd7");
-    assert_eq!(head["stateRoot"], "0x6da8f636cdc85dbe8c1b5299e5db22f462c041febaf3b78cac1040152ee30b3b");
+    assert_eq!(
+        head["hash"],
+        "0xd226371d0b1551adb03fb52b71f08e3e11247fe9b1af994768af8cdaa8e7dcd7"
+    );
+    assert_eq!(
+        head["stateRoot"],
+        "0x6da8f636cdc85dbe8c1b5299e5db22f462c041febaf3b78cac1040152ee30b3b"
+    );
     assert_eq!(node.chain().head().state.len(), 114);
 }
 
@@ -57,8 +65,13 @@ async fn a_changed_block_stops_the_import_with_its_number_and_the_reason() {
         let mut config = tetrad::Config::test();
         config.genesis = Some(folder.join("genesis.json"));
         config.import = vec![file.path().to_owned()];
-        let Err(error) = tetrad::Node::spawn(config).await else { panic!("byte {at} does not matter") };
+        let Err(error) = tetrad::Node::spawn(config).await else {
+            panic!("byte {at} does not matter")
+        };
         let error = error.to_string();
-        assert!(error.starts_with("--import ") && error.contains("block"), "{error}");
+        assert!(
+            error.starts_with("--import ") && error.contains("block"),
+            "{error}"
+        );
     }
 }

@@ -41,13 +41,32 @@ fn an_arbitrageur_who_sees_the_source_earns_less_than_the_fees_he_pays() {
         }
         market.jump();
     }
-    let Market { profit, fees, swaps, halted, attacked, .. } = market;
-    println!("{jumps} jumps, {swaps} swaps, {halted} refused as halted, profit {profit}, fees {fees} (10^-8 dollars)");
-    assert!(swaps > 5 * jumps && halted > jumps, "{swaps} swaps, {halted} refused");
-    assert!(profit < I256::try_from(fees).unwrap(), "he earned {profit} and paid {fees}");
+    let Market {
+        profit,
+        fees,
+        swaps,
+        halted,
+        attacked,
+        ..
+    } = market;
+    println!(
+        "{jumps} jumps, {swaps} swaps, {halted} refused as halted, profit {profit}, fees {fees} (10^-8 dollars)"
+    );
+    assert!(
+        swaps > 5 * jumps && halted > jumps,
+        "{swaps} swaps, {halted} refused"
+    );
+    assert!(
+        profit < I256::try_from(fees).unwrap(),
+        "he earned {profit} and paid {fees}"
+    );
     // No swap at all paid, so the sum says nothing that the parts hide.
     assert!(profit <= I256::ZERO);
-    assert!(jumps < 200 || attacked.len() == 132, "{} of 132 pairs", attacked.len());
+    assert!(
+        jumps < 200 || attacked.len() == 132,
+        "{} of 132 pairs",
+        attacked.len()
+    );
 }
 
 struct Market {
@@ -67,7 +86,12 @@ struct Market {
 impl Market {
     fn new(seed: u64) -> Self {
         let tokens = Mirrored::default().tokens;
-        assert!(tokens.iter().zip(TOKENS).all(|(token, info)| token.address == info.address));
+        assert!(
+            tokens
+                .iter()
+                .zip(TOKENS)
+                .all(|(token, info)| token.address == info.address)
+        );
         let network = Network::new();
         let ticked_at = network.now();
         Self {
@@ -92,7 +116,9 @@ impl Market {
 
     /// The source jumps, and the chain follows it block by block until it has caught up.
     fn jump(&mut self) {
-        let mut moved: Vec<usize> = (0..=self.random.below(3)).map(|_| self.random.below(12) as usize).collect();
+        let mut moved: Vec<usize> = (0..=self.random.below(3))
+            .map(|_| self.random.below(12) as usize)
+            .collect();
         for token in moved.clone() {
             self.source[token] = self.next_price(token);
         }
@@ -114,20 +140,30 @@ impl Market {
         if now < reference / 1_000 || now > reference.saturating_mul(1_000) {
             return reference;
         }
-        (u128::from(now) * u128::from(100 + self.random.below(1_801)) / 1_000).max(u128::from(MIN_PRICE)) as u64
+        (u128::from(now) * u128::from(100 + self.random.below(1_801)) / 1_000)
+            .max(u128::from(MIN_PRICE)) as u64
     }
 
     fn drift(&mut self) {
         for price in &mut self.source {
             let by = u128::from(*price) * u128::from(self.random.below(21)) / 10_000;
-            let drifted = if self.random.chance(50) { u128::from(*price) + by } else { u128::from(*price) - by };
+            let drifted = if self.random.chance(50) {
+                u128::from(*price) + by
+            } else {
+                u128::from(*price) - by
+            };
             *price = drifted.clamp(u128::from(MIN_PRICE), u128::from(MAX_PRICE)) as u64;
         }
     }
 
     fn follow(&mut self, moved: &[usize]) {
         for block in 0.. {
-            assert!(block < LONGEST_WALK, "the chain does not arrive: {:?} for {:?}", self.oracle(), self.source);
+            assert!(
+                block < LONGEST_WALK,
+                "the chain does not arrive: {:?} for {:?}",
+                self.oracle(),
+                self.source
+            );
             self.update();
             self.attack(moved);
             if !self
@@ -152,7 +188,13 @@ impl Market {
         let (oracle, time) = (self.oracle(), self.network.now());
         let moves = time >= self.ticked_at + TICK;
         let opinions: Vec<_> = self.source.iter().copied().map(Some).collect();
-        let plan = UpdatePlan { tokens: &self.tokens, oracle: &oracle, opinions: Some(&opinions), moves, time };
+        let plan = UpdatePlan {
+            tokens: &self.tokens,
+            oracle: &oracle,
+            opinions: Some(&opinions),
+            moves,
+            time,
+        };
         let planned = plan.prices();
         if moves {
             self.ticked_at = time;
@@ -161,9 +203,18 @@ impl Market {
             return;
         }
         let call = PriceOracle::updatePricesTowardCall {
-            tokens: planned.iter().map(|price| TOKENS[price.token].address).collect(),
-            prices: planned.iter().map(|price| U256::from(price.price)).collect(),
-            targets: planned.iter().map(|price| U256::from(price.target)).collect(),
+            tokens: planned
+                .iter()
+                .map(|price| TOKENS[price.token].address)
+                .collect(),
+            prices: planned
+                .iter()
+                .map(|price| U256::from(price.price))
+                .collect(),
+            targets: planned
+                .iter()
+                .map(|price| U256::from(price.target))
+                .collect(),
         };
         let receipt = self.network.send(UPDATER, ORACLE, call).unwrap();
         assert!(receipt.events::<PriceOracle::PriceRejected>().is_empty());
@@ -174,7 +225,13 @@ impl Market {
         for _ in 0..3 {
             let tokens = TOKENS.map(|token| token.address).to_vec();
             let prices = self.source.iter().copied().map(U256::from).collect();
-            self.network.send(UPDATER, ORACLE, PriceOracle::updatePricesCall { tokens, prices }).unwrap();
+            self.network
+                .send(
+                    UPDATER,
+                    ORACLE,
+                    PriceOracle::updatePricesCall { tokens, prices },
+                )
+                .unwrap();
             self.attack(moved);
             self.network.warp(TICK);
         }
@@ -190,7 +247,10 @@ impl Market {
         for token in moved {
             let other = TOKENS[(token + 1) % 12];
             let amount = TOKENS[*token].worth(1);
-            let refused = self.network.swap(CAROL, (TOKENS[*token], other), amount, U256::ZERO).unwrap_err();
+            let refused = self
+                .network
+                .swap(CAROL, (TOKENS[*token], other), amount, U256::ZERO)
+                .unwrap_err();
             assert_eq!(refused, refusal(VaultErrors::StalePrice {}));
         }
         self.follow(moved);
@@ -209,13 +269,30 @@ impl Market {
         let (token_in, token_out) = (TOKENS[from], TOKENS[to]);
         let amount = self.largest(from, to);
         let (tokenIn, tokenOut) = (token_in.address, token_out.address);
-        let quote = self.network.look(VAULT, Vault::quoteSwapCall { tokenIn, tokenOut, amountIn: amount });
+        let quote = self.network.look(
+            VAULT,
+            Vault::quoteSwapCall {
+                tokenIn,
+                tokenOut,
+                amountIn: amount,
+            },
+        );
         self.attacked.insert((from, to));
-        let result = self.network.swap(CAROL, (token_in, token_out), amount, U256::ZERO);
+        let result = self
+            .network
+            .swap(CAROL, (token_in, token_out), amount, U256::ZERO);
         let halts = self.oracle().halts.unwrap();
-        if let Some(token) = [from, to].into_iter().find(|token| halts[*token] != TokenHalt::None) {
+        if let Some(token) = [from, to]
+            .into_iter()
+            .find(|token| halts[*token] != TokenHalt::None)
+        {
             assert_eq!(quote.status, SwapStatus::Halted);
-            assert_eq!(result.unwrap_err(), refusal(VaultErrors::TokenHalted { token: TOKENS[token].address }));
+            assert_eq!(
+                result.unwrap_err(),
+                refusal(VaultErrors::TokenHalted {
+                    token: TOKENS[token].address
+                })
+            );
             self.halted += 1;
             return;
         }
@@ -225,8 +302,14 @@ impl Market {
         let value = |token: TokenInfo, index: usize, amount: U256| {
             I256::try_from(amount * U256::from(self.source[index]) / token.unit()).unwrap()
         };
-        let earned = value(token_out, to, quote.amountOut) - value(token_in, from, amount) - I256::ONE;
-        assert!(earned <= I256::ZERO, "{} to {} earns {earned}", token_in.symbol, token_out.symbol);
+        let earned =
+            value(token_out, to, quote.amountOut) - value(token_in, from, amount) - I256::ONE;
+        assert!(
+            earned <= I256::ZERO,
+            "{} to {} earns {earned}",
+            token_in.symbol,
+            token_out.symbol
+        );
         self.profit += earned;
         self.fees += value(token_out, to, priced.fee).into_raw();
         self.swaps += 1;
@@ -236,17 +319,31 @@ impl Market {
     fn largest(&mut self, from: usize, to: usize) -> U256 {
         let (token_in, token_out) = (TOKENS[from], TOKENS[to]);
         let feeds = self.oracle().feeds;
-        let reserve = self.network.look(VAULT, Vault::reservesCall { token: token_out.address });
+        let reserve = self.network.look(
+            VAULT,
+            Vault::reservesCall {
+                token: token_out.address,
+            },
+        );
         let gross = reserve / U256::from(10);
-        let amount =
-            gross * U256::from(feeds[to].price) * token_in.unit() / (U256::from(feeds[from].price) * token_out.unit());
-        amount.min(self.network.balance_of(token_in.address, CAROL)).max(U256::from(1))
+        let amount = gross * U256::from(feeds[to].price) * token_in.unit()
+            / (U256::from(feeds[from].price) * token_out.unit());
+        amount
+            .min(self.network.balance_of(token_in.address, CAROL))
+            .max(U256::from(1))
     }
 
     fn oracle(&mut self) -> OracleState {
         let tokens = TOKENS.map(|token| token.address).to_vec();
-        let prices = self.network.look(ORACLE, PriceOracle::getPricesCall { tokens: tokens.clone() });
-        let halts = self.network.look(ORACLE, PriceOracle::getHaltsCall { tokens });
+        let prices = self.network.look(
+            ORACLE,
+            PriceOracle::getPricesCall {
+                tokens: tokens.clone(),
+            },
+        );
+        let halts = self
+            .network
+            .look(ORACLE, PriceOracle::getHaltsCall { tokens });
         let halt = |(halt, target): (&Halt, &U256)| match halt {
             Halt::None => TokenHalt::None,
             Halt::Behind => TokenHalt::Behind(target.to()),
@@ -259,7 +356,13 @@ impl Market {
             halted: *halt != TokenHalt::None,
         };
         OracleState {
-            feeds: prices.prices.iter().zip(&prices.updatedAts).zip(&halts).map(feed).collect(),
+            feeds: prices
+                .prices
+                .iter()
+                .zip(&prices.updatedAts)
+                .zip(&halts)
+                .map(feed)
+                .collect(),
             halts: Some(halts),
             max_age: 600,
             max_move_bps: 2_500,
@@ -271,13 +374,21 @@ impl Market {
 #[test]
 fn a_crash_that_the_chain_walks_is_not_tradable() {
     let mut market = Market::new(22);
-    let weth = TOKENS.iter().position(|token| token.symbol == "WETH").unwrap();
+    let weth = TOKENS
+        .iter()
+        .position(|token| token.symbol == "WETH")
+        .unwrap();
     market.source[weth] = market.source[weth] * 55 / 100;
     for halted in [true, true, false] {
         market.network.warp(TICK);
         market.update();
         let token = TOKENS[weth].address;
-        assert_eq!(market.network.look(ORACLE, PriceOracle::haltedCall { token }), halted);
+        assert_eq!(
+            market
+                .network
+                .look(ORACLE, PriceOracle::haltedCall { token }),
+            halted
+        );
         market.attack(&[weth]);
     }
     assert_eq!(market.oracle().feeds[weth].price, market.source[weth]);
@@ -290,7 +401,17 @@ fn a_crash_that_the_chain_walks_is_not_tradable() {
 fn a_token_that_the_owner_halted_follows_its_source() {
     let mut market = Market::new(23);
     let token = TOKENS[2].address;
-    market.network.send(OWNER, ORACLE, PriceOracle::haltCall { token, target: U256::ZERO }).unwrap();
+    market
+        .network
+        .send(
+            OWNER,
+            ORACLE,
+            PriceOracle::haltCall {
+                token,
+                target: U256::ZERO,
+            },
+        )
+        .unwrap();
     market.source[2] /= 2;
     for _ in 0..4 {
         market.network.warp(TICK);
@@ -299,7 +420,10 @@ fn a_token_that_the_owner_halted_follows_its_source() {
     }
     assert_eq!(market.oracle().feeds[2].price, market.source[2]);
     assert_eq!((market.halted, market.swaps), (8, 0));
-    market.network.send(OWNER, ORACLE, PriceOracle::resumeCall { token }).unwrap();
+    market
+        .network
+        .send(OWNER, ORACLE, PriceOracle::resumeCall { token })
+        .unwrap();
     market.attack(&[2]);
     assert_eq!(market.swaps, 2);
 }

@@ -21,7 +21,12 @@ pub(crate) fn directory() -> PathBuf {
 /// What has to run to create a contract, without its constructor's arguments.
 pub(crate) fn creation_code(name: &str) -> Bytes {
     static CODES: LazyLock<Mutex<HashMap<String, Bytes>>> = LazyLock::new(Mutex::default);
-    CODES.lock().unwrap().entry(name.to_owned()).or_insert_with(|| code(name, "bytecode")).clone()
+    CODES
+        .lock()
+        .unwrap()
+        .entry(name.to_owned())
+        .or_insert_with(|| code(name, "bytecode"))
+        .clone()
 }
 
 pub(crate) fn runtime_code(name: &str) -> Bytes {
@@ -30,7 +35,10 @@ pub(crate) fn runtime_code(name: &str) -> Bytes {
 
 fn code(name: &str, member: &str) -> Bytes {
     let path = directory().join(format!("{name}.json"));
-    let text = fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    let text =
+        fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     let artifact: Value = serde_json::from_str(&text).unwrap();
-    hex::decode(artifact[member].as_str().unwrap()).unwrap().into()
+    hex::decode(artifact[member].as_str().unwrap())
+        .unwrap()
+        .into()
 }

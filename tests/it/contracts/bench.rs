@@ -37,13 +37,24 @@ impl Receipt {
     /// The only event of its kind.
     pub(crate) fn event<E: SolEvent>(&self) -> E {
         let mut events = self.events::<E>();
-        assert_eq!(events.len(), 1, "{} events of the kind {}", events.len(), E::SIGNATURE);
+        assert_eq!(
+            events.len(),
+            1,
+            "{} events of the kind {}",
+            events.len(),
+            E::SIGNATURE
+        );
         events.remove(0)
     }
 
     pub(crate) fn events<E: SolEvent>(&self) -> Vec<E> {
-        let of_kind = self.logs.iter().filter(|log| log.topics().first() == Some(&E::SIGNATURE_HASH));
-        of_kind.map(|log| E::decode_log_data(&log.data).unwrap()).collect()
+        let of_kind = self
+            .logs
+            .iter()
+            .filter(|log| log.topics().first() == Some(&E::SIGNATURE_HASH));
+        of_kind
+            .map(|log| E::decode_log_data(&log.data).unwrap())
+            .collect()
     }
 }
 
@@ -76,7 +87,9 @@ impl Bench {
                 block.beneficiary = Address::repeat_byte(0xcb);
                 block.prevrandao = Some(B256::repeat_byte(0x7a));
             });
-        Self { evm: context.build_mainnet() }
+        Self {
+            evm: context.build_mainnet(),
+        }
     }
 
     pub(crate) fn state(&self) -> InMemoryDB {
@@ -105,18 +118,39 @@ impl Bench {
     }
 
     pub(crate) fn set_balance(&mut self, account: Address, balance: U256) {
-        let info = AccountInfo { balance, ..AccountInfo::default() };
-        self.evm.ctx.journal_mut().db_mut().insert_account_info(account, info);
+        let info = AccountInfo {
+            balance,
+            ..AccountInfo::default()
+        };
+        self.evm
+            .ctx
+            .journal_mut()
+            .db_mut()
+            .insert_account_info(account, info);
     }
 
     pub(crate) fn balance(&mut self, account: Address) -> U256 {
-        self.evm.ctx.journal_mut().db_mut().load_account(account).unwrap().info.balance
+        self.evm
+            .ctx
+            .journal_mut()
+            .db_mut()
+            .load_account(account)
+            .unwrap()
+            .info
+            .balance
     }
 
     /// Creates a contract at a chosen address the way genesis does: the creation code is put there, called, and replaced
     /// by what it returns.
-    pub(crate) fn deploy(&mut self, address: Address, deployer: Address, artifact: &str, arguments: &[u8]) {
-        self.try_deploy(address, deployer, artifact, arguments).unwrap();
+    pub(crate) fn deploy(
+        &mut self,
+        address: Address,
+        deployer: Address,
+        artifact: &str,
+        arguments: &[u8],
+    ) {
+        self.try_deploy(address, deployer, artifact, arguments)
+            .unwrap();
     }
 
     pub(crate) fn try_deploy(
@@ -135,11 +169,20 @@ impl Bench {
 
     fn set_code(&mut self, address: Address, code: Bytes) {
         let info = AccountInfo::from_bytecode(Bytecode::new_raw(code)).with_nonce(1);
-        self.evm.ctx.journal_mut().db_mut().insert_account_info(address, info);
+        self.evm
+            .ctx
+            .journal_mut()
+            .db_mut()
+            .insert_account_info(address, info);
     }
 
     /// Runs a transaction and keeps what it changed; or says what it was refused with.
-    pub(crate) fn send<C: SolCall>(&mut self, from: Address, to: Address, call: C) -> Result<Receipt, Bytes> {
+    pub(crate) fn send<C: SolCall>(
+        &mut self,
+        from: Address,
+        to: Address,
+        call: C,
+    ) -> Result<Receipt, Bytes> {
         self.transact(from, to, U256::ZERO, call.abi_encode().into())
     }
 
@@ -153,8 +196,18 @@ impl Bench {
         self.transact(from, to, value, call.abi_encode().into())
     }
 
-    fn transact(&mut self, from: Address, to: Address, value: U256, data: Bytes) -> Result<Receipt, Bytes> {
-        outcome(self.evm.transact_commit(transaction(from, to, value, data)).unwrap())
+    fn transact(
+        &mut self,
+        from: Address,
+        to: Address,
+        value: U256,
+        data: Bytes,
+    ) -> Result<Receipt, Bytes> {
+        outcome(
+            self.evm
+                .transact_commit(transaction(from, to, value, data))
+                .unwrap(),
+        )
     }
 
     /// Runs a call and forgets what it changed.
@@ -162,7 +215,12 @@ impl Bench {
         self.try_look(Address::ZERO, to, call).unwrap()
     }
 
-    pub(crate) fn try_look<C: SolCall>(&mut self, from: Address, to: Address, call: C) -> Result<C::Return, Bytes> {
+    pub(crate) fn try_look<C: SolCall>(
+        &mut self,
+        from: Address,
+        to: Address,
+        call: C,
+    ) -> Result<C::Return, Bytes> {
         let transaction = transaction(from, to, U256::ZERO, call.abi_encode().into());
         let receipt = outcome(self.evm.transact(transaction).unwrap().result)?;
         Ok(C::abi_decode_returns(&receipt.output).unwrap())
@@ -184,7 +242,11 @@ fn transaction(from: Address, to: Address, value: U256, data: Bytes) -> TxEnv {
 fn outcome(result: ExecutionResult) -> Result<Receipt, Bytes> {
     let gas = result.tx_gas_used();
     match result {
-        ExecutionResult::Success { output, logs, .. } => Ok(Receipt { gas, output: output.into_data(), logs }),
+        ExecutionResult::Success { output, logs, .. } => Ok(Receipt {
+            gas,
+            output: output.into_data(),
+            logs,
+        }),
         ExecutionResult::Revert { output, .. } => Err(output),
         ExecutionResult::Halt { reason, .. } => panic!("halted: {reason:?}"),
     }

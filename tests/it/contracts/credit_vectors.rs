@@ -25,12 +25,18 @@ fn every_score_vector_is_reproduced() {
             credit: credit_of(input),
             suppliedUsd: number(&input["collUsd1e8"]),
             debtUsd: number(&input["debtUsd1e8"]),
-            healthFactorBps: if number(&input["debtUsd1e8"]).is_zero() { U256::MAX } else { health },
+            healthFactorBps: if number(&input["debtUsd1e8"]).is_zero() {
+                U256::MAX
+            } else {
+                health
+            },
             time: number(&input["now"]),
         };
         let parts = bench.look(MATH, call);
         assert_eq!(parts.score, number(&vector["score"]), "{vector}");
-        let band = bench.look(MATH, MathHarness::bandOfCall { score: parts.score }).band;
+        let band = bench
+            .look(MATH, MathHarness::bandOfCall { score: parts.score })
+            .band;
         assert_eq!(band, number(&vector["band"]), "{vector}");
     }
 }
@@ -43,9 +49,17 @@ fn bands_start_at_their_floors() {
         let score = number(floor);
         let at = bench.look(MATH, MathHarness::bandOfCall { score });
         assert_eq!(at.band, U256::from(band));
-        assert_eq!(at.multiplierBps, number(&vectors["rateMultiplierBps"][band]));
+        assert_eq!(
+            at.multiplierBps,
+            number(&vectors["rateMultiplierBps"][band])
+        );
         if band > 0 {
-            let below = bench.look(MATH, MathHarness::bandOfCall { score: score - U256::from(1) });
+            let below = bench.look(
+                MATH,
+                MathHarness::bandOfCall {
+                    score: score - U256::from(1),
+                },
+            );
             assert_eq!(below.band, U256::from(band - 1));
         }
     }
@@ -63,7 +77,11 @@ fn loan_to_value_follows_the_score() {
                 maxBps: U256::from(parameters.maxLtvBps),
                 score: score.parse().unwrap(),
             };
-            assert_eq!(bench.look(MATH, call), number(expected), "{class} at {score}");
+            assert_eq!(
+                bench.look(MATH, call),
+                number(expected),
+                "{class} at {score}"
+            );
         }
     }
 }
@@ -71,9 +89,17 @@ fn loan_to_value_follows_the_score() {
 #[test]
 fn the_classes_are_the_vectors() {
     let vectors = read("credit.json");
-    for (class, expected) in vectors["ltv_params_bps(min,max,liqThreshold,bonus)"].as_object().unwrap() {
+    for (class, expected) in vectors["ltv_params_bps(min,max,liqThreshold,bonus)"]
+        .as_object()
+        .unwrap()
+    {
         let ours = class_parameters("stable", class);
-        let list = [ours.minLtvBps, ours.maxLtvBps, ours.liquidationThresholdBps, ours.liquidationBonusBps];
+        let list = [
+            ours.minLtvBps,
+            ours.maxLtvBps,
+            ours.liquidationThresholdBps,
+            ours.liquidationBonusBps,
+        ];
         assert_eq!(serde_json::json!(list), *expected, "{class}");
     }
 }
@@ -82,7 +108,10 @@ fn the_classes_are_the_vectors() {
 fn decimals_are_rendered_like_the_vectors() {
     for vector in list(&read("credit.json")["decimal_rendering"]) {
         let decimals = vector["decimals"].as_u64().unwrap() as usize;
-        assert_eq!(decimal(number(&vector["raw"]), decimals), text(&vector["text"]));
+        assert_eq!(
+            decimal(number(&vector["raw"]), decimals),
+            text(&vector["text"])
+        );
     }
 }
 
@@ -92,11 +121,18 @@ fn every_power_vector_is_reproduced() {
     let mut network = Network::with_harness();
     for (symbol, entry) in vectors["prices_1e8"].as_object().unwrap() {
         let token = standing_in_for(symbol);
-        assert_eq!(u64::from(token.decimals), entry[0].as_u64().unwrap(), "{symbol}");
+        assert_eq!(
+            u64::from(token.decimals),
+            entry[0].as_u64().unwrap(),
+            "{symbol}"
+        );
         network.set_price(token, number(&entry[1]).to());
         let mut parameters = class_parameters("stable", text(&entry[2]));
         parameters.reserveFactorBps = 0;
-        let call = LendingPool::setParametersCall { asset: token.address, parameters };
+        let call = LendingPool::setParametersCall {
+            asset: token.address,
+            parameters,
+        };
         network.send(OWNER, POOL, call).unwrap();
     }
     let symbols: Vec<&String> = vectors["prices_1e8"].as_object().unwrap().keys().collect();
@@ -106,24 +142,50 @@ fn every_power_vector_is_reproduced() {
 }
 
 fn check_power(mut network: Network, symbols: &[&String], vector: &Value) {
-    let part = |side: &str, symbol: &str| vector[side].get(symbol).map_or(0, |amount| number(amount).to::<u128>());
+    let part = |side: &str, symbol: &str| {
+        vector[side]
+            .get(symbol)
+            .map_or(0, |amount| number(amount).to::<u128>())
+    };
     for symbol in symbols {
         let asset = standing_in_for(symbol).address;
         let (supplied, owed) = (part("collateral", symbol), part("debt", symbol));
         if (supplied, owed) != (0, 0) {
-            let call = PoolHarness::forcePositionCall { user: ALICE, asset, supplied, owed };
+            let call = PoolHarness::forcePositionCall {
+                user: ALICE,
+                asset,
+                supplied,
+                owed,
+            };
             network.send(OWNER, POOL, call).unwrap();
         }
     }
-    let call = PoolHarness::forceScoreCall { user: ALICE, score: number(&vector["score"]) };
+    let call = PoolHarness::forceScoreCall {
+        user: ALICE,
+        score: number(&vector["score"]),
+    };
     network.send(OWNER, POOL, call).unwrap();
 
     let account = network.look(LENS, LendingLens::getAccountCall { user: ALICE });
     assert_eq!(account.score, number(&vector["score"]), "{vector}");
-    assert_eq!(decimal(account.borrowingPowerUsd, 8), text(&vector["borrowingPower"]), "{vector}");
-    assert_eq!(decimal(account.debtUsd, 8), text(&vector["amountBorrowed"]), "{vector}");
-    assert_eq!(decimal(account.availableUsd, 8), text(&vector["availableToBorrow"]), "{vector}");
-    let health = vector["healthFactorBps"].as_str().map_or(U256::MAX, |text| text.parse().unwrap());
+    assert_eq!(
+        decimal(account.borrowingPowerUsd, 8),
+        text(&vector["borrowingPower"]),
+        "{vector}"
+    );
+    assert_eq!(
+        decimal(account.debtUsd, 8),
+        text(&vector["amountBorrowed"]),
+        "{vector}"
+    );
+    assert_eq!(
+        decimal(account.availableUsd, 8),
+        text(&vector["availableToBorrow"]),
+        "{vector}"
+    );
+    let health = vector["healthFactorBps"]
+        .as_str()
+        .map_or(U256::MAX, |text| text.parse().unwrap());
     assert_eq!(account.healthFactorBps, health, "{vector}");
 }
 

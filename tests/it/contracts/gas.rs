@@ -16,7 +16,15 @@ use super::{
 };
 use crate::support::golden::assert_golden;
 
-const CONTRACTS: [&str; 7] = ["LendingLens", "LendingPool", "Multicall3", "PToken", "PriceOracle", "Token", "Vault"];
+const CONTRACTS: [&str; 7] = [
+    "LendingLens",
+    "LendingPool",
+    "Multicall3",
+    "PToken",
+    "PriceOracle",
+    "Token",
+    "Vault",
+];
 /// EIP-170.
 const LARGEST_CODE: usize = 24_576;
 const DAY: u64 = 86_400;
@@ -30,7 +38,9 @@ fn costs_are_as_recorded() {
     if env::var_os("TETRAD_ARTIFACTS").is_some() {
         return;
     }
-    let sizes: BTreeMap<_, _> = CONTRACTS.map(|name| (name, runtime_code(name).len())).into();
+    let sizes: BTreeMap<_, _> = CONTRACTS
+        .map(|name| (name, runtime_code(name).len()))
+        .into();
     let mut gas = Costs::new();
     measure(&mut gas, &exchange(), &EXCHANGE);
     measure(&mut gas, &lending(), &LENDING);
@@ -42,10 +52,16 @@ fn costs_are_as_recorded() {
 fn the_readme_tells_the_sizes() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("contracts/README.md");
     let readme = fs::read_to_string(path).unwrap();
-    for name in CONTRACTS.iter().filter(|_| env::var_os("TETRAD_ARTIFACTS").is_none()) {
+    for name in CONTRACTS
+        .iter()
+        .filter(|_| env::var_os("TETRAD_ARTIFACTS").is_none())
+    {
         let size = runtime_code(name).len();
         let row = format!("| `{name}` | {},{:03} |", size / 1_000, size % 1_000);
-        assert!(readme.contains(&row), "contracts/README.md lacks the row {row}");
+        assert!(
+            readme.contains(&row),
+            "contracts/README.md lacks the row {row}"
+        );
     }
 }
 
@@ -59,7 +75,8 @@ fn every_contract_fits_the_code_size_limit() {
 
 fn measure(costs: &mut Costs, network: &Network, operations: &[Operation]) {
     for (name, operation) in operations {
-        let receipt = operation(&mut network.twin()).unwrap_or_else(|refusal| panic!("{name}: {refusal}"));
+        let receipt =
+            operation(&mut network.twin()).unwrap_or_else(|refusal| panic!("{name}: {refusal}"));
         costs.insert(name, receipt.gas);
     }
 }
@@ -68,7 +85,9 @@ fn measure(costs: &mut Costs, network: &Network, operations: &[Operation]) {
 fn exchange() -> Network {
     let mut network = Network::new();
     let (weth, usdc) = (TokenInfo::of("WETH"), TokenInfo::of("USDC"));
-    network.swap(ALICE, (weth, usdc), weth.unit(), U256::ZERO).unwrap();
+    network
+        .swap(ALICE, (weth, usdc), weth.unit(), U256::ZERO)
+        .unwrap();
     network.warp(2);
     network
 }
@@ -82,63 +101,125 @@ const EXCHANGE: [Operation; 18] = [
             allowFailure: true,
             callData: Token::decimalsCall {}.abi_encode().into(),
         };
-        network.send(ALICE, target, Multicall3::aggregate3Call { calls: vec![call.clone(), call] })
+        network.send(
+            ALICE,
+            target,
+            Multicall3::aggregate3Call {
+                calls: vec![call.clone(), call],
+            },
+        )
     }),
     ("PriceOracle.halt", |network| {
-        let call = PriceOracle::haltCall { token: TokenInfo::of("USDC").address, target: U256::from(90_000_000) };
+        let call = PriceOracle::haltCall {
+            token: TokenInfo::of("USDC").address,
+            target: U256::from(90_000_000),
+        };
         network.send(OWNER, ORACLE, call)
     }),
     ("PriceOracle.resume", |network| {
         let token = TokenInfo::of("USDC").address;
-        network.send(OWNER, ORACLE, PriceOracle::haltCall { token, target: U256::from(90_000_000) })?;
+        network.send(
+            OWNER,
+            ORACLE,
+            PriceOracle::haltCall {
+                token,
+                target: U256::from(90_000_000),
+            },
+        )?;
         network.send(OWNER, ORACLE, PriceOracle::resumeCall { token })
     }),
     ("PriceOracle.setMaxAge", |network| {
-        network.send(OWNER, ORACLE, PriceOracle::setMaxAgeCall { newSeconds: "60".parse().unwrap() })
+        network.send(
+            OWNER,
+            ORACLE,
+            PriceOracle::setMaxAgeCall {
+                newSeconds: "60".parse().unwrap(),
+            },
+        )
     }),
     ("PriceOracle.setMaxMoveBps", |network| {
-        network.send(OWNER, ORACLE, PriceOracle::setMaxMoveBpsCall { newBps: 100 })
+        network.send(
+            OWNER,
+            ORACLE,
+            PriceOracle::setMaxMoveBpsCall { newBps: 100 },
+        )
     }),
     ("PriceOracle.setPrice", |network| {
-        let call = PriceOracle::setPriceCall { token: TokenInfo::of("USDC").address, price: U256::from(100_010_000) };
+        let call = PriceOracle::setPriceCall {
+            token: TokenInfo::of("USDC").address,
+            price: U256::from(100_010_000),
+        };
         network.send(OWNER, ORACLE, call)
     }),
     ("PriceOracle.setUpdater", |network| {
-        network.send(OWNER, ORACLE, PriceOracle::setUpdaterCall { newUpdater: ALICE })
+        network.send(
+            OWNER,
+            ORACLE,
+            PriceOracle::setUpdaterCall { newUpdater: ALICE },
+        )
     }),
     ("PriceOracle.updatePrices of twelve", |network| {
         let tokens = TOKENS.map(|token| token.address).to_vec();
-        let prices = TOKENS.map(|token| U256::from(token.price_usd_e8 + 1)).to_vec();
-        network.send(UPDATER, ORACLE, PriceOracle::updatePricesCall { tokens, prices })
+        let prices = TOKENS
+            .map(|token| U256::from(token.price_usd_e8 + 1))
+            .to_vec();
+        network.send(
+            UPDATER,
+            ORACLE,
+            PriceOracle::updatePricesCall { tokens, prices },
+        )
     }),
     ("PriceOracle.updatePricesToward of twelve", |network| {
         let tokens = TOKENS.map(|token| token.address).to_vec();
-        let prices = TOKENS.map(|token| U256::from(token.price_usd_e8 + 1)).to_vec();
-        let call = PriceOracle::updatePricesTowardCall { tokens, targets: prices.clone(), prices };
+        let prices = TOKENS
+            .map(|token| U256::from(token.price_usd_e8 + 1))
+            .to_vec();
+        let call = PriceOracle::updatePricesTowardCall {
+            tokens,
+            targets: prices.clone(),
+            prices,
+        };
         network.send(UPDATER, ORACLE, call)
     }),
     ("Token.approve", |network| {
-        let call = Token::approveCall { spender: BOB, value: U256::MAX };
+        let call = Token::approveCall {
+            spender: BOB,
+            value: U256::MAX,
+        };
         network.send(ALICE, TokenInfo::of("USDC").address, call)
     }),
     ("Token.mint", |network| {
-        let call = Token::mintCall { to: ALICE, amount: U256::from(1) };
+        let call = Token::mintCall {
+            to: ALICE,
+            amount: U256::from(1),
+        };
         network.send(OWNER, TokenInfo::of("USDC").address, call)
     }),
     ("Token.transfer", |network| {
-        let call = Token::transferCall { to: BOB, value: U256::from(1) };
+        let call = Token::transferCall {
+            to: BOB,
+            value: U256::from(1),
+        };
         network.send(ALICE, TokenInfo::of("USDC").address, call)
     }),
     ("Vault.addLiquidity", |network| {
         let (token, amount) = (TokenInfo::of("USDC").address, U256::from(1_000_000));
         network.send(OWNER, VAULT, Vault::addLiquidityCall { token, amount })
     }),
-    ("Vault.pause", |network| network.send(OWNER, VAULT, Vault::pauseCall {})),
+    ("Vault.pause", |network| {
+        network.send(OWNER, VAULT, Vault::pauseCall {})
+    }),
     ("Vault.removeLiquidity", |network| {
         let (token, amount, to) = (TokenInfo::of("USDC").address, U256::from(1_000_000), OWNER);
-        network.send(OWNER, VAULT, Vault::removeLiquidityCall { token, amount, to })
+        network.send(
+            OWNER,
+            VAULT,
+            Vault::removeLiquidityCall { token, amount, to },
+        )
     }),
-    ("Vault.setImpactWindow", |network| network.send(OWNER, VAULT, Vault::setImpactWindowCall { bpsPerHour: 100 })),
+    ("Vault.setImpactWindow", |network| {
+        network.send(OWNER, VAULT, Vault::setImpactWindowCall { bpsPerHour: 100 })
+    }),
     ("Vault.swapExactTokensForTokens", |network| {
         let (weth, usdc) = (TokenInfo::of("WETH"), TokenInfo::of("USDC"));
         network.swap(ALICE, (weth, usdc), weth.unit(), U256::ZERO)
@@ -176,12 +257,18 @@ fn liquidate(network: &mut Network, in_kind: bool) -> Result<Receipt, Bytes> {
 const LENDING: [Operation; 21] = [
     ("LendingPool.addAsset", |network| {
         let (asset, p_token) = (Address::repeat_byte(0x71), Address::repeat_byte(0x72));
-        let arguments = ("New".to_owned(), "NEW".to_owned(), U256::from(18), OWNER).abi_encode_params();
+        let arguments =
+            ("New".to_owned(), "NEW".to_owned(), U256::from(18), OWNER).abi_encode_params();
         network.deploy(asset, OWNER, "Token", &arguments);
         network.deploy(p_token, OWNER, "PToken", &(POOL, asset).abi_encode_params());
         let parameters = TokenInfo::of("UNI").parameters();
-        let call =
-            LendingPool::addAssetCall { asset, pToken: p_token, parameters, supplyCapTokens: 0, borrowCapTokens: 0 };
+        let call = LendingPool::addAssetCall {
+            asset,
+            pToken: p_token,
+            parameters,
+            supplyCapTokens: 0,
+            borrowCapTokens: 0,
+        };
         network.send(OWNER, POOL, call)
     }),
     ("LendingPool.borrow again", |network| {
@@ -194,7 +281,11 @@ const LENDING: [Operation; 21] = [
     }),
     ("LendingPool.collectTreasury", |network| {
         let (asset, amount, to) = (TokenInfo::of("USDC").address, U256::MAX, OWNER);
-        network.send(OWNER, POOL, LendingPool::collectTreasuryCall { asset, amount, to })
+        network.send(
+            OWNER,
+            POOL,
+            LendingPool::collectTreasuryCall { asset, amount, to },
+        )
     }),
     ("LendingPool.deposit again", |network| {
         let usdc = TokenInfo::of("USDC");
@@ -204,45 +295,90 @@ const LENDING: [Operation; 21] = [
         let usdt = TokenInfo::of("USDT");
         network.deposit(CAROL, usdt, usdt.worth(100))
     }),
-    ("LendingPool.liquidate in kind", |network| liquidate(network, true)),
-    ("LendingPool.liquidate paid out", |network| liquidate(network, false)),
-    ("LendingPool.refresh", |network| network.send(BOB, POOL, LendingPool::refreshCall { user: ALICE })),
+    ("LendingPool.liquidate in kind", |network| {
+        liquidate(network, true)
+    }),
+    ("LendingPool.liquidate paid out", |network| {
+        liquidate(network, false)
+    }),
+    ("LendingPool.refresh", |network| {
+        network.send(BOB, POOL, LendingPool::refreshCall { user: ALICE })
+    }),
     ("LendingPool.repay a part", |network| {
         let usdc = TokenInfo::of("USDC");
         network.repay(ALICE, usdc, usdc.worth(2_000))
     }),
-    ("LendingPool.repay everything", |network| network.repay(ALICE, TokenInfo::of("USDC"), U256::MAX)),
+    ("LendingPool.repay everything", |network| {
+        network.repay(ALICE, TokenInfo::of("USDC"), U256::MAX)
+    }),
     ("LendingPool.setCaps", |network| {
         let asset = TokenInfo::of("USDC").address;
-        network.send(OWNER, POOL, LendingPool::setCapsCall { asset, supplyCapTokens: 1, borrowCapTokens: 1 })
+        network.send(
+            OWNER,
+            POOL,
+            LendingPool::setCapsCall {
+                asset,
+                supplyCapTokens: 1,
+                borrowCapTokens: 1,
+            },
+        )
     }),
-    ("LendingPool.setCollateral", |network| network.set_collateral(BOB, TokenInfo::of("USDC"), false)),
+    ("LendingPool.setCollateral", |network| {
+        network.set_collateral(BOB, TokenInfo::of("USDC"), false)
+    }),
     ("LendingPool.setLeastLoan", |network| {
-        network.send(OWNER, POOL, LendingPool::setLeastLoanCall { usd: U256::from(1_000_000_000) })
+        network.send(
+            OWNER,
+            POOL,
+            LendingPool::setLeastLoanCall {
+                usd: U256::from(1_000_000_000),
+            },
+        )
     }),
     ("LendingPool.setParameters", |network| {
-        let (asset, parameters) = (TokenInfo::of("USDC").address, TokenInfo::of("UNI").parameters());
-        network.send(OWNER, POOL, LendingPool::setParametersCall { asset, parameters })
+        let (asset, parameters) = (
+            TokenInfo::of("USDC").address,
+            TokenInfo::of("UNI").parameters(),
+        );
+        network.send(
+            OWNER,
+            POOL,
+            LendingPool::setParametersCall { asset, parameters },
+        )
     }),
     ("LendingPool.setPaused", |network| {
         let asset = TokenInfo::of("USDC").address;
-        network.send(OWNER, POOL, LendingPool::setPausedCall { asset, paused: true })
+        network.send(
+            OWNER,
+            POOL,
+            LendingPool::setPausedCall {
+                asset,
+                paused: true,
+            },
+        )
     }),
     ("LendingPool.withdraw a part, in debt", |network| {
         let weth = TokenInfo::of("WETH");
         network.withdraw(ALICE, weth, weth.worth(100))
     }),
-    ("LendingPool.withdraw everything", |network| network.withdraw(BOB, TokenInfo::of("USDC"), U256::MAX)),
+    ("LendingPool.withdraw everything", |network| {
+        network.withdraw(BOB, TokenInfo::of("USDC"), U256::MAX)
+    }),
     ("LendingPool.writeOff", |network| {
         let (weth, usdc) = (TokenInfo::of("WETH"), TokenInfo::of("USDC"));
-        network.deposit(CAROL, weth, U256::from(2_000_000_000)).unwrap();
+        network
+            .deposit(CAROL, weth, U256::from(2_000_000_000))
+            .unwrap();
         network.borrow(CAROL, usdc, U256::from(2)).unwrap();
         network.set_price(weth, 1);
         network.send(BOB, POOL, LendingPool::writeOffCall { user: CAROL })
     }),
     ("PToken.transfer", |network| {
         let usdc = TokenInfo::of("USDC");
-        let call = Token::transferCall { to: ALICE, value: usdc.worth(100) };
+        let call = Token::transferCall {
+            to: ALICE,
+            value: usdc.worth(100),
+        };
         network.send(BOB, usdc.p_token(), call)
     }),
     ("PToken.transfer to collateral", |network| {

@@ -9,6 +9,8 @@ sol! {
 }
 
 /// A struct as the type that other bindings generated for it.
-pub(crate) fn same<T: SolValue + From<<T::SolType as alloy_sol_types::SolType>::RustType>>(value: &impl SolValue) -> T {
+pub(crate) fn same<T: SolValue + From<<T::SolType as alloy_sol_types::SolType>::RustType>>(
+    value: &impl SolValue,
+) -> T {
     T::abi_decode(&value.abi_encode()).expect("the same struct")
 }

@@ -22,12 +22,27 @@ fn rates_follow_utilisation() {
     for vector in list(&read("interest.json")["utilisation_to_rate"]) {
         let parameters = class_parameters(text(&vector["curve"]), "stable");
         let (cash, debt) = (number(&vector["cash"]), number(&vector["debt"]));
-        let rates = bench.look(MATH, MathHarness::ratesCall { parameters: same(&parameters), cash, debt });
+        let rates = bench.look(
+            MATH,
+            MathHarness::ratesCall {
+                parameters: same(&parameters),
+                cash,
+                debt,
+            },
+        );
         assert_eq!(rates.utilisation, number(&vector["utilRay"]), "{vector}");
         assert_eq!(rates.annual, number(&vector["annualRateRay"]), "{vector}");
-        assert_eq!(rates.perSecond, numbers(&vector["perSecondRayByBand"]), "{vector}");
+        assert_eq!(
+            rates.perSecond,
+            numbers(&vector["perSecondRayByBand"]),
+            "{vector}"
+        );
         let yields = rates.perSecond.map(|rate| apy(&mut bench, rate));
-        assert_eq!(yields.to_vec(), list(&vector["borrowApyByBand"]), "{vector}");
+        assert_eq!(
+            yields.to_vec(),
+            list(&vector["borrowApyByBand"]),
+            "{vector}"
+        );
     }
 }
 
@@ -36,7 +51,13 @@ fn compounding_is_exact() {
     let mut bench = math();
     for vector in list(&read("interest.json")["rpow"]) {
         let base = ray() + number(&vector["perSecondRay"]);
-        let factor = bench.look(MATH, MathHarness::rpowCall { base, exponent: number(&vector["seconds"]) });
+        let factor = bench.look(
+            MATH,
+            MathHarness::rpowCall {
+                base,
+                exponent: number(&vector["seconds"]),
+            },
+        );
         assert_eq!(factor, number(&vector["factorRay"]), "{vector}");
     }
 }
@@ -45,7 +66,11 @@ fn compounding_is_exact() {
 fn yields_round_half_up() {
     let mut bench = math();
     for vector in list(&read("interest.json")["apy"]) {
-        assert_eq!(apy(&mut bench, number(&vector["perSecondRay"])), text(&vector["apyPercent"]), "{vector}");
+        assert_eq!(
+            apy(&mut bench, number(&vector["perSecondRay"])),
+            text(&vector["apyPercent"]),
+            "{vector}"
+        );
     }
 }
 
@@ -60,7 +85,11 @@ fn the_classes_are_the_vectors() {
         assert_eq!(scaled(ours.slope1Bps), number(&curve["slope1"]), "{name}");
         assert_eq!(scaled(ours.slope2Bps), number(&curve["slope2"]), "{name}");
         assert_eq!(scaled(ours.kinkBps), number(&curve["kink"]), "{name}");
-        assert_eq!(U256::from(ours.reserveFactorBps), number(&curve["rf"]), "{name}");
+        assert_eq!(
+            U256::from(ours.reserveFactorBps),
+            number(&curve["rf"]),
+            "{name}"
+        );
     }
 }
 
@@ -86,7 +115,13 @@ fn ray() -> U256 {
 
 fn apy(bench: &mut Bench, per_second: U256) -> String {
     let exponent = U256::from(YEAR);
-    percent(bench.look(MATH, MathHarness::rpowCall { base: ray() + per_second, exponent }))
+    percent(bench.look(
+        MATH,
+        MathHarness::rpowCall {
+            base: ray() + per_second,
+            exponent,
+        },
+    ))
 }
 
 /// A sequence's asset in a pool of its own, with users whose score the sequence decides and who have collateral enough.
@@ -107,8 +142,17 @@ impl Replay {
         });
         let mut network = Network::with_harness();
         network.deploy(MATH, OWNER, "test/MathHarness", &[]);
-        let users: Vec<String> = sequence["steps"][0]["state"]["users"].as_object().unwrap().keys().cloned().collect();
-        let mut replay = Self { network, token, users };
+        let users: Vec<String> = sequence["steps"][0]["state"]["users"]
+            .as_object()
+            .unwrap()
+            .keys()
+            .cloned()
+            .collect();
+        let mut replay = Self {
+            network,
+            token,
+            users,
+        };
         for user in replay.users.clone() {
             replay.prepare(address_of(&user));
         }
@@ -121,15 +165,23 @@ impl Replay {
             let amount = token.worth(1_000_000_000_000);
             let mint = Token::mintCall { to: user, amount };
             self.network.send(OWNER, token.address, mint).unwrap();
-            let approve = Token::approveCall { spender: POOL, value: U256::MAX };
+            let approve = Token::approveCall {
+                spender: POOL,
+                value: U256::MAX,
+            };
             self.network.send(user, token.address, approve).unwrap();
         }
         self.force_score(user, 300);
-        self.network.deposit(user, collateral, collateral.worth(1_000_000_000_000)).unwrap();
+        self.network
+            .deposit(user, collateral, collateral.worth(1_000_000_000_000))
+            .unwrap();
     }
 
     fn force_score(&mut self, user: Address, score: u64) {
-        let call = PoolHarness::forceScoreCall { user, score: U256::from(score) };
+        let call = PoolHarness::forceScoreCall {
+            user,
+            score: U256::from(score),
+        };
         self.network.send(OWNER, POOL, call).unwrap();
     }
 
@@ -139,7 +191,11 @@ impl Replay {
         let elapsed = START + time - self.network.now();
         self.network.wait(elapsed);
         let result = self.perform(operation);
-        assert_eq!(result.map(|amount| amount.to_string()).as_deref(), step["result"].as_str(), "{step}");
+        assert_eq!(
+            result.map(|amount| amount.to_string()).as_deref(),
+            step["result"].as_str(),
+            "{step}"
+        );
         self.check(&step["state"], step);
     }
 
@@ -147,7 +203,10 @@ impl Replay {
         let token = self.token;
         if operation[0] == "accrue" {
             // A change of parameters to what they are settles the interest and does nothing else.
-            let call = LendingPool::setParametersCall { asset: token.address, parameters: token.parameters() };
+            let call = LendingPool::setParametersCall {
+                asset: token.address,
+                parameters: token.parameters(),
+            };
             self.network.send(OWNER, POOL, call).unwrap();
             return None;
         }
@@ -156,32 +215,88 @@ impl Replay {
             self.force_score(user, number(score).to());
         }
         Some(match text(&operation[0]) {
-            "deposit" => self.network.deposit(user, token, amount).unwrap().event::<LendingPool::Deposit>().amount,
-            "withdraw" => self.network.withdraw(user, token, amount).unwrap().event::<LendingPool::Withdraw>().amount,
-            "borrow" => self.network.borrow(user, token, amount).unwrap().event::<LendingPool::Borrow>().amount,
-            "repay" => self.network.repay(user, token, amount).unwrap().event::<LendingPool::Repay>().amount,
+            "deposit" => {
+                self.network
+                    .deposit(user, token, amount)
+                    .unwrap()
+                    .event::<LendingPool::Deposit>()
+                    .amount
+            }
+            "withdraw" => {
+                self.network
+                    .withdraw(user, token, amount)
+                    .unwrap()
+                    .event::<LendingPool::Withdraw>()
+                    .amount
+            }
+            "borrow" => {
+                self.network
+                    .borrow(user, token, amount)
+                    .unwrap()
+                    .event::<LendingPool::Borrow>()
+                    .amount
+            }
+            "repay" => {
+                self.network
+                    .repay(user, token, amount)
+                    .unwrap()
+                    .event::<LendingPool::Repay>()
+                    .amount
+            }
             other => panic!("operation {other}"),
         })
     }
 
     fn check(&mut self, expected: &Value, step: &Value) {
         let asset = self.token.address;
-        let state = self.network.look(POOL, LendingPool::getReserveCall { asset }).state;
+        let state = self
+            .network
+            .look(POOL, LendingPool::getReserveCall { asset })
+            .state;
         let view = self.network.look(LENS, LendingLens::getPoolCall { asset });
         assert_eq!(state.cash, number(&expected["cash"]), "{step}");
         assert_eq!(view.totalDebt, number(&expected["debt"]), "{step}");
         assert_eq!(view.totalSupplied, number(&expected["supplied"]), "{step}");
         assert_eq!(state.treasury, number(&expected["treasury"]), "{step}");
         assert_eq!(state.deficit, number(&expected["deficit"]), "{step}");
-        assert_eq!(state.liquidityIndex, number(&expected["liquidityIndex"]), "{step}");
-        assert_eq!(state.scaledSupply, number(&expected["scaledSupply"]), "{step}");
-        assert_eq!(state.borrowIndexes, numbers(&expected["borrowIndex"]), "{step}");
-        assert_eq!(state.scaledDebts, numbers(&expected["scaledDebt"]), "{step}");
-        assert_eq!(view.annualRate, number(&expected["annualRateRay"]), "{step}");
-        let slack = state.cash + view.totalDebt + state.deficit - view.totalSupplied - state.treasury;
+        assert_eq!(
+            state.liquidityIndex,
+            number(&expected["liquidityIndex"]),
+            "{step}"
+        );
+        assert_eq!(
+            state.scaledSupply,
+            number(&expected["scaledSupply"]),
+            "{step}"
+        );
+        assert_eq!(
+            state.borrowIndexes,
+            numbers(&expected["borrowIndex"]),
+            "{step}"
+        );
+        assert_eq!(
+            state.scaledDebts,
+            numbers(&expected["scaledDebt"]),
+            "{step}"
+        );
+        assert_eq!(
+            view.annualRate,
+            number(&expected["annualRateRay"]),
+            "{step}"
+        );
+        let slack =
+            state.cash + view.totalDebt + state.deficit - view.totalSupplied - state.treasury;
         assert_eq!(slack, number(&expected["slack"]), "{step}");
-        assert_eq!(apy(&mut self.network, view.supplyRate), text(&expected["supplyApy"]), "{step}");
-        assert_eq!(apy(&mut self.network, view.borrowRates[0]), text(&expected["borrowApy"]), "{step}");
+        assert_eq!(
+            apy(&mut self.network, view.supplyRate),
+            text(&expected["supplyApy"]),
+            "{step}"
+        );
+        assert_eq!(
+            apy(&mut self.network, view.borrowRates[0]),
+            text(&expected["borrowApy"]),
+            "{step}"
+        );
         for user in self.users.clone() {
             self.check_user(address_of(&user), &expected["users"][user], step);
         }
@@ -190,9 +305,18 @@ impl Replay {
     fn check_user(&mut self, user: Address, expected: &Value, step: &Value) {
         let claim = self.network.balance_of(self.token.p_token(), user);
         assert_eq!(claim, number(&expected["balance"]), "{step}");
-        let account = self.network.look(LENS, LendingLens::getAccountCall { user });
-        let position = account.positions.iter().find(|position| position.asset == self.token.address);
-        assert_eq!(position.map_or(U256::ZERO, |position| position.debt), number(&expected["debt"]), "{step}");
+        let account = self
+            .network
+            .look(LENS, LendingLens::getAccountCall { user });
+        let position = account
+            .positions
+            .iter()
+            .find(|position| position.asset == self.token.address);
+        assert_eq!(
+            position.map_or(U256::ZERO, |position| position.debt),
+            number(&expected["debt"]),
+            "{step}"
+        );
         if number(&expected["debt"]) != U256::ZERO {
             assert_eq!(account.band, number(&expected["band"]), "{step}");
         }

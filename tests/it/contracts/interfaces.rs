@@ -6,18 +6,27 @@ use alloy_json_abi::{Event, JsonAbi, Param};
 use alloy_sol_types::SolInterface;
 use serde_json::Value;
 use tetrad::internals::contracts::bindings::{
-    LendingLens, LendingPool, LendingPoolErrors, Multicall3, Multicall3Errors, PToken, PTokenErrors, PriceOracle,
-    PriceOracleErrors, Token, TokenErrors, Vault, VaultErrors,
+    LendingLens, LendingPool, LendingPoolErrors, Multicall3, Multicall3Errors, PToken,
+    PTokenErrors, PriceOracle, PriceOracleErrors, Token, TokenErrors, Vault, VaultErrors,
 };
 
 use crate::support::golden::assert_golden;
 
 /// The contracts of the network.
-const CONTRACTS: [&str; 7] = ["LendingLens", "LendingPool", "Multicall3", "PToken", "PriceOracle", "Token", "Vault"];
+const CONTRACTS: [&str; 7] = [
+    "LendingLens",
+    "LendingPool",
+    "Multicall3",
+    "PToken",
+    "PriceOracle",
+    "Token",
+    "Vault",
+];
 
 /// The committed interfaces, whatever build the other tests run on.
 fn abi(contract: &str) -> JsonAbi {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("contracts/artifacts/{contract}.json"));
+    let path =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("contracts/artifacts/{contract}.json"));
     let artifact: Value = serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap();
     serde_json::from_value(artifact["abi"].clone()).unwrap()
 }
@@ -55,14 +64,42 @@ fn rendered() -> String {
     for contract in CONTRACTS {
         let abi = abi(contract);
         let functions = abi.functions().map(|one| {
-            let mutability = one.state_mutability.as_str().map_or(String::new(), |word| format!(" {word}"));
-            let outputs = if one.outputs.is_empty() { String::new() } else { format!(" -> ({})", list(&one.outputs)) };
-            format!("function {} {}({}){mutability}{outputs}", one.selector(), one.name, list(&one.inputs))
+            let mutability = one
+                .state_mutability
+                .as_str()
+                .map_or(String::new(), |word| format!(" {word}"));
+            let outputs = if one.outputs.is_empty() {
+                String::new()
+            } else {
+                format!(" -> ({})", list(&one.outputs))
+            };
+            format!(
+                "function {} {}({}){mutability}{outputs}",
+                one.selector(),
+                one.name,
+                list(&one.inputs)
+            )
         });
-        let events = abi.events().map(|one| format!("event {} {}", one.selector(), event(one)));
-        let errors = abi.errors().map(|one| format!("error {} {}({})", one.selector(), one.name, list(&one.inputs)));
-        let constructor = abi.constructor().map(|one| format!("constructor({})", list(&one.inputs)));
-        for line in constructor.into_iter().chain(functions).chain(events).chain(errors) {
+        let events = abi
+            .events()
+            .map(|one| format!("event {} {}", one.selector(), event(one)));
+        let errors = abi.errors().map(|one| {
+            format!(
+                "error {} {}({})",
+                one.selector(),
+                one.name,
+                list(&one.inputs)
+            )
+        });
+        let constructor = abi
+            .constructor()
+            .map(|one| format!("constructor({})", list(&one.inputs)));
+        for line in constructor
+            .into_iter()
+            .chain(functions)
+            .chain(events)
+            .chain(errors)
+        {
             text += &format!("{contract} {line}\n");
         }
     }
@@ -80,15 +117,37 @@ fn bindings_have_what_the_compiler_wrote() {
     fn selectors<I: SolInterface>() -> BTreeSet<[u8; 4]> {
         I::selectors().collect()
     }
-    fn check(contract: &str, functions: BTreeSet<[u8; 4]>, events: &[[u8; 32]], errors: BTreeSet<[u8; 4]>) {
+    fn check(
+        contract: &str,
+        functions: BTreeSet<[u8; 4]>,
+        events: &[[u8; 32]],
+        errors: BTreeSet<[u8; 4]>,
+    ) {
         let abi = abi(contract);
-        assert_eq!(functions, abi.functions().map(|one| *one.selector()).collect(), "{contract}");
-        assert_eq!(errors, abi.errors().map(|one| *one.selector()).collect(), "{contract}");
+        assert_eq!(
+            functions,
+            abi.functions().map(|one| *one.selector()).collect(),
+            "{contract}"
+        );
+        assert_eq!(
+            errors,
+            abi.errors().map(|one| *one.selector()).collect(),
+            "{contract}"
+        );
         let topics: BTreeSet<[u8; 32]> = events.iter().copied().collect();
-        assert_eq!(topics, abi.events().map(|one| *one.selector()).collect(), "{contract}");
+        assert_eq!(
+            topics,
+            abi.events().map(|one| *one.selector()).collect(),
+            "{contract}"
+        );
     }
     let none = BTreeSet::new;
-    check("LendingLens", selectors::<LendingLens::LendingLensCalls>(), &[], none());
+    check(
+        "LendingLens",
+        selectors::<LendingLens::LendingLensCalls>(),
+        &[],
+        none(),
+    );
     check(
         "LendingPool",
         selectors::<LendingPool::LendingPoolCalls>(),

@@ -3,7 +3,8 @@
 use alloy_primitives::{Address, U256};
 use alloy_sol_types::SolValue;
 use tetrad::internals::contracts::bindings::{
-    AccountView, LendingLens, LendingPool, LimitsView, LiquidationSide, PoolView, PositionView, Token,
+    AccountView, LendingLens, LendingPool, LimitsView, LiquidationSide, PoolView, PositionView,
+    Token,
 };
 
 use super::{
@@ -19,7 +20,12 @@ fn account(network: &mut Network, user: Address) -> AccountView {
 }
 
 fn pool(network: &mut Network, token: TokenInfo) -> PoolView {
-    network.look(LENS, LendingLens::getPoolCall { asset: token.address })
+    network.look(
+        LENS,
+        LendingLens::getPoolCall {
+            asset: token.address,
+        },
+    )
 }
 
 /// Alice supplies ten thousand dollars of WETH and five of USDC, and owes four thousand of USDC and two of WBTC.
@@ -42,8 +48,14 @@ fn every_pool_is_described() {
     assert_eq!(views.len(), 12);
     for (view, token) in views.iter().zip(TOKENS) {
         assert_eq!((view.asset, view.pToken), (token.address, token.p_token()));
-        assert_eq!((view.symbol.as_str(), view.decimals, view.paused), (token.symbol, token.decimals, false));
-        assert_eq!((view.price, view.priceFresh), (U256::from(token.price_usd_e8), true));
+        assert_eq!(
+            (view.symbol.as_str(), view.decimals, view.paused),
+            (token.symbol, token.decimals, false)
+        );
+        assert_eq!(
+            (view.price, view.priceFresh),
+            (U256::from(token.price_usd_e8), true)
+        );
         assert_eq!(view.parameters, token.parameters());
         assert_eq!((view.supplyCap, view.borrowCap), (U256::ZERO, U256::ZERO));
         assert_eq!(*view, pool(&mut network, token));
@@ -51,14 +63,36 @@ fn every_pool_is_described() {
     network.warp(601);
     assert!(!pool(&mut network, TOKENS[0]).priceFresh);
     let asset = TOKENS[0].address;
-    let call = LendingPool::setPausedCall { asset, paused: true };
+    let call = LendingPool::setPausedCall {
+        asset,
+        paused: true,
+    };
     network.send(OWNER, POOL, call).unwrap();
-    network.send(OWNER, POOL, LendingPool::setCapsCall { asset, supplyCapTokens: 7, borrowCapTokens: 8 }).unwrap();
+    network
+        .send(
+            OWNER,
+            POOL,
+            LendingPool::setCapsCall {
+                asset,
+                supplyCapTokens: 7,
+                borrowCapTokens: 8,
+            },
+        )
+        .unwrap();
     let view = pool(&mut network, TOKENS[0]);
     let units = |tokens: u64| U256::from(tokens) * TOKENS[0].unit();
-    assert_eq!((view.paused, view.supplyCap, view.borrowCap), (true, units(7), units(8)));
+    assert_eq!(
+        (view.paused, view.supplyCap, view.borrowCap),
+        (true, units(7), units(8))
+    );
 
-    network.send(OWNER, POOL, LendingPool::setLeastLoanCall { usd: U256::from(9) }).unwrap();
+    network
+        .send(
+            OWNER,
+            POOL,
+            LendingPool::setLeastLoanCall { usd: U256::from(9) },
+        )
+        .unwrap();
     let limits = |network: &mut Network| network.look(LENS, LendingLens::getLimitsCall { asset });
     let expected = LimitsView {
         supplyCapTokens: U256::from(7),
@@ -76,10 +110,23 @@ fn a_pool_view_is_what_a_transaction_of_the_block_sees() {
     let mut network = with_loans();
     let usdc = TokenInfo::of("USDC");
     let view = pool(&mut network, usdc);
-    let state = network.look(POOL, LendingPool::getReserveCall { asset: usdc.address }).state;
-    assert_eq!((view.cash, view.treasury, view.deficit), (state.cash, state.treasury, state.deficit));
+    let state = network
+        .look(
+            POOL,
+            LendingPool::getReserveCall {
+                asset: usdc.address,
+            },
+        )
+        .state;
+    assert_eq!(
+        (view.cash, view.treasury, view.deficit),
+        (state.cash, state.treasury, state.deficit)
+    );
     assert_eq!(view.liquidityIndex, state.liquidityIndex);
-    let call = LendingPool::setParametersCall { asset: usdc.address, parameters: usdc.parameters() };
+    let call = LendingPool::setParametersCall {
+        asset: usdc.address,
+        parameters: usdc.parameters(),
+    };
     network.send(OWNER, POOL, call).unwrap();
     assert_eq!(pool(&mut network, usdc), view);
 }
@@ -90,7 +137,8 @@ fn suppliers_earn_what_borrowers_pay_less_the_cut() {
     let usdc = TokenInfo::of("USDC");
     let view = pool(&mut network, usdc);
     // One band alone has debts here, so the blend is its rate on the part that is lent.
-    let income = view.totalDebt * view.borrowRates[0] * U256::from(9) / U256::from(10) / view.totalSupplied;
+    let income =
+        view.totalDebt * view.borrowRates[0] * U256::from(9) / U256::from(10) / view.totalSupplied;
     assert!(view.supplyRate.abs_diff(income) <= U256::from(1));
     for band in 1..5 {
         assert!(view.borrowRates[band] < view.borrowRates[band - 1]);
@@ -101,29 +149,60 @@ fn suppliers_earn_what_borrowers_pay_less_the_cut() {
 fn an_account_adds_up() {
     let mut network = with_loans();
     let view = account(&mut network, ALICE);
-    let sum =
-        |part: fn(&PositionView) -> U256| view.positions.iter().map(part).fold(U256::ZERO, |sum, value| sum + value);
+    let sum = |part: fn(&PositionView) -> U256| {
+        view.positions
+            .iter()
+            .map(part)
+            .fold(U256::ZERO, |sum, value| sum + value)
+    };
     assert_eq!(view.suppliedUsd, sum(|position| position.suppliedUsd));
     assert_eq!(view.debtUsd, sum(|position| position.debtUsd));
     let power = sum(|position| position.suppliedUsd * position.loanToValueBps / U256::from(10_000));
     assert_eq!(view.borrowingPowerUsd, power);
     assert_eq!(view.availableUsd, power - view.debtUsd);
-    let cover = sum(|position| position.suppliedUsd * position.liquidationThresholdBps / U256::from(10_000));
-    assert_eq!(view.healthFactorBps, cover * U256::from(10_000) / view.debtUsd);
+    let cover = sum(|position| {
+        position.suppliedUsd * position.liquidationThresholdBps / U256::from(10_000)
+    });
+    assert_eq!(
+        view.healthFactorBps,
+        cover * U256::from(10_000) / view.debtUsd
+    );
 
-    let symbols: Vec<&str> = view.positions.iter().map(|position| position.symbol.as_str()).collect();
+    let symbols: Vec<&str> = view
+        .positions
+        .iter()
+        .map(|position| position.symbol.as_str())
+        .collect();
     assert_eq!(symbols, ["WBTC", "WETH", "USDC"]);
     for position in &view.positions {
         let token = TokenInfo::of(&position.symbol);
-        assert_eq!((position.asset, position.decimals), (token.address, token.decimals));
-        assert_eq!((position.price, position.priceFresh), (U256::from(token.price_usd_e8), true));
+        assert_eq!(
+            (position.asset, position.decimals),
+            (token.address, token.decimals)
+        );
+        assert_eq!(
+            (position.price, position.priceFresh),
+            (U256::from(token.price_usd_e8), true)
+        );
         let pool = pool(&mut network, token);
         assert_eq!(position.supplyRate, pool.supplyRate);
-        assert_eq!(position.borrowRate, pool.borrowRates[view.band.to::<usize>()]);
-        assert_eq!(position.supplied, network.balance_of(token.p_token(), ALICE));
+        assert_eq!(
+            position.borrowRate,
+            pool.borrowRates[view.band.to::<usize>()]
+        );
+        assert_eq!(
+            position.supplied,
+            network.balance_of(token.p_token(), ALICE)
+        );
         let asset = token.address;
-        let answer = network.look(LENS, LendingLens::getLiquidationPriceCall { user: ALICE, asset });
-        assert_eq!((answer.price, answer.side), (position.liquidationPrice, position.liquidationSide));
+        let answer = network.look(
+            LENS,
+            LendingLens::getLiquidationPriceCall { user: ALICE, asset },
+        );
+        assert_eq!(
+            (answer.price, answer.side),
+            (position.liquidationPrice, position.liquidationSide)
+        );
     }
 }
 
@@ -131,13 +210,28 @@ fn an_account_adds_up() {
 fn a_stranger_is_a_valid_user() {
     let mut network = Network::funded();
     let view = account(&mut network, STRANGER);
-    assert_eq!((view.score, view.band, view.dueAt), (U256::from(300), U256::ZERO, U256::ZERO));
-    assert_eq!((view.suppliedUsd, view.borrowingPowerUsd), (U256::ZERO, U256::ZERO));
+    assert_eq!(
+        (view.score, view.band, view.dueAt),
+        (U256::from(300), U256::ZERO, U256::ZERO)
+    );
+    assert_eq!(
+        (view.suppliedUsd, view.borrowingPowerUsd),
+        (U256::ZERO, U256::ZERO)
+    );
     assert_eq!((view.debtUsd, view.availableUsd), (U256::ZERO, U256::ZERO));
     assert_eq!((view.healthFactorBps, view.positions.len()), (U256::MAX, 0));
     let asset = TOKENS[0].address;
-    let answer = network.look(LENS, LendingLens::getLiquidationPriceCall { user: STRANGER, asset });
-    assert_eq!((answer.price, answer.side), (U256::ZERO, LiquidationSide::None));
+    let answer = network.look(
+        LENS,
+        LendingLens::getLiquidationPriceCall {
+            user: STRANGER,
+            asset,
+        },
+    );
+    assert_eq!(
+        (answer.price, answer.side),
+        (U256::ZERO, LiquidationSide::None)
+    );
 }
 
 #[test]
@@ -152,9 +246,11 @@ fn nothing_is_available_beyond_the_limit() {
 #[test]
 fn the_liquidation_price_is_where_liquidation_starts() {
     let mut network = with_loans();
-    for (symbol, side) in
-        [("WETH", LiquidationSide::Below), ("WBTC", LiquidationSide::Above), ("USDC", LiquidationSide::None)]
-    {
+    for (symbol, side) in [
+        ("WETH", LiquidationSide::Below),
+        ("WBTC", LiquidationSide::Above),
+        ("USDC", LiquidationSide::None),
+    ] {
         let token = TokenInfo::of(symbol);
         let (user, asset) = (ALICE, token.address);
         let answer = network.look(LENS, LendingLens::getLiquidationPriceCall { user, asset });
@@ -168,10 +264,16 @@ fn the_liquidation_price_is_where_liquidation_starts() {
         // At the price itself the account still stands, a millionth beyond it no longer does.
         match side {
             LiquidationSide::Below => {
-                assert!(health_at(price) >= 10_000 && health_at(price - price / 1_000_000) < 10_000, "{symbol}");
+                assert!(
+                    health_at(price) >= 10_000 && health_at(price - price / 1_000_000) < 10_000,
+                    "{symbol}"
+                );
             }
             LiquidationSide::Above => {
-                assert!(health_at(price) >= 10_000 && health_at(price + price / 1_000_000) < 10_000, "{symbol}");
+                assert!(
+                    health_at(price) >= 10_000 && health_at(price + price / 1_000_000) < 10_000,
+                    "{symbol}"
+                );
             }
             _ => assert_eq!(price, 0),
         }
@@ -185,11 +287,21 @@ fn whoever_supplies_and_owes_an_asset_fears_the_larger_side() {
     network.deposit(BOB, weth, weth.worth(1_000)).unwrap();
     network.deposit(BOB, usdc, usdc.worth(10_000)).unwrap();
     network.borrow(BOB, weth, weth.worth(5_000)).unwrap();
-    let answer = network.look(LENS, LendingLens::getLiquidationPriceCall { user: BOB, asset: weth.address });
+    let answer = network.look(
+        LENS,
+        LendingLens::getLiquidationPriceCall {
+            user: BOB,
+            asset: weth.address,
+        },
+    );
     assert_eq!(answer.side, LiquidationSide::Above);
     // 9,000 dollars of other cover over the part of the debt that its own cover leaves: 4,150 dollars' worth today.
     let expected = u128::from(weth.price_usd_e8) * 9_000 / 4_150;
-    assert!(answer.price.abs_diff(U256::from(expected)) <= U256::from(10), "{}", answer.price);
+    assert!(
+        answer.price.abs_diff(U256::from(expected)) <= U256::from(10),
+        "{}",
+        answer.price
+    );
 }
 
 #[test]
@@ -200,17 +312,35 @@ fn a_score_is_the_sum_of_its_parts() {
     network.wait(32 * DAY);
     let view = network.look(LENS, LendingLens::getScoreCall { user: ALICE });
     let gained = view.depositPoints + view.paymentPoints + view.healthPoints + view.historyPoints;
-    assert_eq!(view.score, U256::from(300) + gained - view.penaltyPoints - view.overduePoints);
+    assert_eq!(
+        view.score,
+        U256::from(300) + gained - view.penaltyPoints - view.overduePoints
+    );
     assert_eq!(view.score, account(&mut network, ALICE).score);
-    for part in [view.depositPoints, view.paymentPoints, view.healthPoints, view.penaltyPoints, view.overduePoints] {
+    for part in [
+        view.depositPoints,
+        view.paymentPoints,
+        view.healthPoints,
+        view.penaltyPoints,
+        view.overduePoints,
+    ] {
         assert!(part > U256::ZERO, "{view:?}");
     }
-    assert_eq!(view.healthFactorBps, account(&mut network, ALICE).healthFactorBps);
+    assert_eq!(
+        view.healthFactorBps,
+        account(&mut network, ALICE).healthFactorBps
+    );
     assert_eq!((view.onTimePayments, view.late), (U256::from(1), true));
     assert_eq!(view.depositSeconds, U256::from(42 * DAY));
     assert_eq!(view.dueAt, account(&mut network, ALICE).dueAt);
-    assert_eq!(view.lastPaymentAt + U256::from(32 * DAY), U256::from(network.now()));
-    assert_eq!(view.lastBorrowAt + U256::from(42 * DAY), U256::from(network.now()));
+    assert_eq!(
+        view.lastPaymentAt + U256::from(32 * DAY),
+        U256::from(network.now())
+    );
+    assert_eq!(
+        view.lastBorrowAt + U256::from(42 * DAY),
+        U256::from(network.now())
+    );
 }
 
 #[test]
@@ -221,13 +351,38 @@ fn an_asset_without_a_readable_symbol_hides_no_other() {
     network.deploy(ROGUE, OWNER, "test/RogueToken", &U256::from(6).abi_encode());
     network.deploy(P_ROGUE, OWNER, "PToken", &(POOL, ROGUE).abi_encode_params());
     let parameters = TOKENS[0].parameters();
-    let add =
-        LendingPool::addAssetCall { asset: ROGUE, pToken: P_ROGUE, parameters, supplyCapTokens: 0, borrowCapTokens: 0 };
+    let add = LendingPool::addAssetCall {
+        asset: ROGUE,
+        pToken: P_ROGUE,
+        parameters,
+        supplyCapTokens: 0,
+        borrowCapTokens: 0,
+    };
     network.send(OWNER, POOL, add).unwrap();
     let amount = U256::from(1_000_000);
-    network.send(OWNER, ROGUE, Token::mintCall { to: ALICE, amount }).unwrap();
-    network.send(ALICE, ROGUE, Token::approveCall { spender: POOL, value: amount }).unwrap();
-    network.send(ALICE, POOL, LendingPool::depositCall { asset: ROGUE, amount }).unwrap();
+    network
+        .send(OWNER, ROGUE, Token::mintCall { to: ALICE, amount })
+        .unwrap();
+    network
+        .send(
+            ALICE,
+            ROGUE,
+            Token::approveCall {
+                spender: POOL,
+                value: amount,
+            },
+        )
+        .unwrap();
+    network
+        .send(
+            ALICE,
+            POOL,
+            LendingPool::depositCall {
+                asset: ROGUE,
+                amount,
+            },
+        )
+        .unwrap();
     for (symbols_, symbol) in [
         (Symbols::Good, "RGE"),
         (Symbols::Reverts, ""),
@@ -236,12 +391,28 @@ fn an_asset_without_a_readable_symbol_hides_no_other() {
         (Symbols::IsLong, ""),
         (Symbols::IsCut, ""),
     ] {
-        network.send(OWNER, ROGUE, RogueToken::markCall { symbols_ }).unwrap();
+        network
+            .send(OWNER, ROGUE, RogueToken::markCall { symbols_ })
+            .unwrap();
         let pools = network.look(LENS, LendingLens::getPoolsCall {});
-        assert_eq!((pools.len(), pools[12].symbol.as_str(), pools[12].decimals), (13, symbol, 6));
+        assert_eq!(
+            (pools.len(), pools[12].symbol.as_str(), pools[12].decimals),
+            (13, symbol, 6)
+        );
         assert_eq!(pools[0].symbol, TOKENS[0].symbol);
         let view = account(&mut network, ALICE);
-        let position = view.positions.iter().find(|position| position.asset == ROGUE).unwrap();
-        assert_eq!((position.symbol.as_str(), position.decimals, position.supplied), (symbol, 6, amount));
+        let position = view
+            .positions
+            .iter()
+            .find(|position| position.asset == ROGUE)
+            .unwrap();
+        assert_eq!(
+            (
+                position.symbol.as_str(),
+                position.decimals,
+                position.supplied
+            ),
+            (symbol, 6, amount)
+        );
     }
 }

@@ -3,8 +3,14 @@
 //! `bench` runs contracts, `artifacts` reads what `contracts/build.mjs` wrote, `harnesses` binds the
 //! contracts that only tests have, and `network` deploys everything the way genesis does. The rest is tests.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on says so best by panicking where it stands")]
-#![allow(non_snake_case, reason = "bindings keep Solidity's names, and so do the values that go into them")]
+#![allow(
+    clippy::unwrap_used,
+    reason = "a test that cannot go on says so best by panicking where it stands"
+)]
+#![allow(
+    non_snake_case,
+    reason = "bindings keep Solidity's names, and so do the values that go into them"
+)]
 
 pub(crate) mod artifacts;
 mod bench;

@@ -19,22 +19,37 @@ fn deployed() -> Network {
 }
 
 fn good() -> (Address, Bytes) {
-    (TokenInfo::of("USDC").address, Token::decimalsCall {}.abi_encode().into())
+    (
+        TokenInfo::of("USDC").address,
+        Token::decimalsCall {}.abi_encode().into(),
+    )
 }
 
 /// A transfer of more than the aggregator has.
 fn bad() -> (Address, Bytes) {
-    let call = Token::transferCall { to: BOB, value: U256::from(1) };
+    let call = Token::transferCall {
+        to: BOB,
+        value: U256::from(1),
+    };
     (TokenInfo::of("USDC").address, call.abi_encode().into())
 }
 
 fn why_bad() -> Bytes {
     let (balance, needed) = (U256::ZERO, U256::from(1));
-    refusal(TokenErrors::ERC20InsufficientBalance { sender: MULTICALL, balance, needed })
+    refusal(TokenErrors::ERC20InsufficientBalance {
+        sender: MULTICALL,
+        balance,
+        needed,
+    })
 }
 
 fn calls(list: &[(Address, Bytes)]) -> Vec<Multicall3::Call> {
-    list.iter().map(|(target, data)| Multicall3::Call { target: *target, callData: data.clone() }).collect()
+    list.iter()
+        .map(|(target, data)| Multicall3::Call {
+            target: *target,
+            callData: data.clone(),
+        })
+        .collect()
 }
 
 fn six() -> Bytes {
@@ -44,15 +59,42 @@ fn six() -> Bytes {
 #[test]
 fn calls_that_must_all_succeed() {
     let mut network = deployed();
-    let answer = network.look(MULTICALL, Multicall3::aggregateCall { calls: calls(&[good(), good()]) });
-    assert_eq!((answer.blockNumber, answer.returnData), (network.block().number, vec![six(), six()]));
+    let answer = network.look(
+        MULTICALL,
+        Multicall3::aggregateCall {
+            calls: calls(&[good(), good()]),
+        },
+    );
+    assert_eq!(
+        (answer.blockNumber, answer.returnData),
+        (network.block().number, vec![six(), six()])
+    );
 
-    let failed = refusal(Multicall3Errors::CallFailed { index: U256::from(1), returnData: why_bad() });
+    let failed = refusal(Multicall3Errors::CallFailed {
+        index: U256::from(1),
+        returnData: why_bad(),
+    });
     let list = calls(&[good(), bad()]);
-    assert_eq!(network.send(ALICE, MULTICALL, Multicall3::aggregateCall { calls: list.clone() }).unwrap_err(), failed);
-    let call = Multicall3::blockAndAggregateCall { calls: list.clone() };
+    assert_eq!(
+        network
+            .send(
+                ALICE,
+                MULTICALL,
+                Multicall3::aggregateCall {
+                    calls: list.clone()
+                }
+            )
+            .unwrap_err(),
+        failed
+    );
+    let call = Multicall3::blockAndAggregateCall {
+        calls: list.clone(),
+    };
     assert_eq!(network.send(ALICE, MULTICALL, call).unwrap_err(), failed);
-    let call = Multicall3::tryAggregateCall { requireSuccess: true, calls: list };
+    let call = Multicall3::tryAggregateCall {
+        requireSuccess: true,
+        calls: list,
+    };
     assert_eq!(network.send(ALICE, MULTICALL, call).unwrap_err(), failed);
 }
 
@@ -60,15 +102,30 @@ fn calls_that_must_all_succeed() {
 fn calls_that_may_fail() {
     let mut network = deployed();
     let expected = [
-        Multicall3::Result { success: false, returnData: why_bad() },
-        Multicall3::Result { success: true, returnData: six() },
+        Multicall3::Result {
+            success: false,
+            returnData: why_bad(),
+        },
+        Multicall3::Result {
+            success: true,
+            returnData: six(),
+        },
     ];
     let list = calls(&[bad(), good()]);
-    let call = Multicall3::tryAggregateCall { requireSuccess: false, calls: list.clone() };
+    let call = Multicall3::tryAggregateCall {
+        requireSuccess: false,
+        calls: list.clone(),
+    };
     assert_eq!(network.look(MULTICALL, call), expected);
-    let call = Multicall3::tryBlockAndAggregateCall { requireSuccess: false, calls: list };
+    let call = Multicall3::tryBlockAndAggregateCall {
+        requireSuccess: false,
+        calls: list,
+    };
     let answer = network.look(MULTICALL, call);
-    assert_eq!((answer.blockNumber, answer.blockHash), (network.block().number, B256::ZERO));
+    assert_eq!(
+        (answer.blockNumber, answer.blockHash),
+        (network.block().number, B256::ZERO)
+    );
     assert_eq!(answer.returnData, expected);
 }
 
@@ -79,14 +136,37 @@ fn each_call_says_whether_it_may_fail() {
         let (target, callData) = bad();
         let (other, decimals) = good();
         vec![
-            Multicall3::Call3 { target: other, allowFailure: false, callData: decimals },
-            Multicall3::Call3 { target, allowFailure: allowed, callData },
+            Multicall3::Call3 {
+                target: other,
+                allowFailure: false,
+                callData: decimals,
+            },
+            Multicall3::Call3 {
+                target,
+                allowFailure: allowed,
+                callData,
+            },
         ]
     };
     let answer = network.look(MULTICALL, Multicall3::aggregate3Call { calls: list(true) });
-    assert_eq!(answer[0], Multicall3::Result { success: true, returnData: six() });
-    assert_eq!(answer[1], Multicall3::Result { success: false, returnData: why_bad() });
-    let failed = refusal(Multicall3Errors::CallFailed { index: U256::from(1), returnData: why_bad() });
+    assert_eq!(
+        answer[0],
+        Multicall3::Result {
+            success: true,
+            returnData: six()
+        }
+    );
+    assert_eq!(
+        answer[1],
+        Multicall3::Result {
+            success: false,
+            returnData: why_bad()
+        }
+    );
+    let failed = refusal(Multicall3Errors::CallFailed {
+        index: U256::from(1),
+        returnData: why_bad(),
+    });
     let call = Multicall3::aggregate3Call { calls: list(false) };
     assert_eq!(network.send(ALICE, MULTICALL, call).unwrap_err(), failed);
 }
@@ -101,25 +181,46 @@ fn calls_with_value_spend_exactly_what_is_sent() {
         value: U256::from(value),
         callData: Bytes::new(),
     };
-    let call = Multicall3::aggregate3ValueCall { calls: vec![pay(BOB, 3, false), pay(STRANGER, 4, false)] };
+    let call = Multicall3::aggregate3ValueCall {
+        calls: vec![pay(BOB, 3, false), pay(STRANGER, 4, false)],
+    };
     for sent in [6, 8] {
-        let refused = network.send_value(ALICE, MULTICALL, U256::from(sent), call.clone()).unwrap_err();
+        let refused = network
+            .send_value(ALICE, MULTICALL, U256::from(sent), call.clone())
+            .unwrap_err();
         let (sent, needed) = (U256::from(sent), U256::from(7));
         // With too little the second payment itself fails for want of funds.
-        let short = refusal(Multicall3Errors::CallFailed { index: U256::from(1), returnData: Bytes::new() });
+        let short = refusal(Multicall3Errors::CallFailed {
+            index: U256::from(1),
+            returnData: Bytes::new(),
+        });
         let over = refusal(Multicall3Errors::ValueMismatch { sent, needed });
         assert!(refused == if sent < needed { short } else { over });
     }
-    network.send_value(ALICE, MULTICALL, U256::from(7), call).unwrap();
-    assert_eq!((network.balance(BOB), network.balance(STRANGER)), (U256::from(3), U256::from(4)));
+    network
+        .send_value(ALICE, MULTICALL, U256::from(7), call)
+        .unwrap();
+    assert_eq!(
+        (network.balance(BOB), network.balance(STRANGER)),
+        (U256::from(3), U256::from(4))
+    );
 
     // A token does not take coin; allowed to fail, it leaves the coin here, out of everybody's reach.
-    let stuck = Multicall3::aggregate3ValueCall { calls: vec![pay(TokenInfo::of("USDC").address, 5, true)] };
-    network.send_value(ALICE, MULTICALL, U256::from(5), stuck).unwrap();
-    let steal = Multicall3::aggregate3ValueCall { calls: vec![pay(BOB, 5, false)] };
+    let stuck = Multicall3::aggregate3ValueCall {
+        calls: vec![pay(TokenInfo::of("USDC").address, 5, true)],
+    };
+    network
+        .send_value(ALICE, MULTICALL, U256::from(5), stuck)
+        .unwrap();
+    let steal = Multicall3::aggregate3ValueCall {
+        calls: vec![pay(BOB, 5, false)],
+    };
     let refused = network.send(BOB, MULTICALL, steal).unwrap_err();
     let (sent, needed) = (U256::ZERO, U256::from(5));
-    assert_eq!(refused, refusal(Multicall3Errors::ValueMismatch { sent, needed }));
+    assert_eq!(
+        refused,
+        refusal(Multicall3Errors::ValueMismatch { sent, needed })
+    );
 }
 
 #[test]
@@ -128,18 +229,47 @@ fn it_tells_about_the_block() {
     network.set_base_fee(7);
     network.set_balance(BOB, U256::from(42));
     let block = network.block().clone();
-    assert_eq!(network.look(MULTICALL, Multicall3::getBlockNumberCall {}), block.number);
-    assert_eq!(network.look(MULTICALL, Multicall3::getCurrentBlockCoinbaseCall {}), block.beneficiary);
+    assert_eq!(
+        network.look(MULTICALL, Multicall3::getBlockNumberCall {}),
+        block.number
+    );
+    assert_eq!(
+        network.look(MULTICALL, Multicall3::getCurrentBlockCoinbaseCall {}),
+        block.beneficiary
+    );
     let random: U256 = block.prevrandao.unwrap().into();
-    assert_eq!(network.look(MULTICALL, Multicall3::getCurrentBlockDifficultyCall {}), random);
+    assert_eq!(
+        network.look(MULTICALL, Multicall3::getCurrentBlockDifficultyCall {}),
+        random
+    );
     let limit = network.look(MULTICALL, Multicall3::getCurrentBlockGasLimitCall {});
     assert_eq!(limit, U256::from(block.gas_limit));
-    assert_eq!(network.look(MULTICALL, Multicall3::getCurrentBlockTimestampCall {}), block.timestamp);
-    assert_eq!(network.look(MULTICALL, Multicall3::getBasefeeCall {}), U256::from(7));
-    assert_eq!(network.look(MULTICALL, Multicall3::getChainIdCall {}), U256::from(CHAIN_ID));
-    assert_eq!(network.look(MULTICALL, Multicall3::getEthBalanceCall { addr: BOB }), U256::from(42));
+    assert_eq!(
+        network.look(MULTICALL, Multicall3::getCurrentBlockTimestampCall {}),
+        block.timestamp
+    );
+    assert_eq!(
+        network.look(MULTICALL, Multicall3::getBasefeeCall {}),
+        U256::from(7)
+    );
+    assert_eq!(
+        network.look(MULTICALL, Multicall3::getChainIdCall {}),
+        U256::from(CHAIN_ID)
+    );
+    assert_eq!(
+        network.look(MULTICALL, Multicall3::getEthBalanceCall { addr: BOB }),
+        U256::from(42)
+    );
     let previous = block.number - U256::from(1);
-    let hash = network.look(MULTICALL, Multicall3::getBlockHashCall { blockNumber: previous });
-    assert_eq!(network.look(MULTICALL, Multicall3::getLastBlockHashCall {}), hash);
+    let hash = network.look(
+        MULTICALL,
+        Multicall3::getBlockHashCall {
+            blockNumber: previous,
+        },
+    );
+    assert_eq!(
+        network.look(MULTICALL, Multicall3::getLastBlockHashCall {}),
+        hash
+    );
     assert_ne!(hash, B256::ZERO);
 }

@@ -54,13 +54,17 @@ impl Network {
     /// users hold plenty of everything and have approved vault and pool.
     pub(crate) fn new() -> Self {
         static STATE: LazyLock<InMemoryDB> = LazyLock::new(|| set_up("LendingPool").state());
-        Self { bench: Bench::resume(STATE.clone(), START) }
+        Self {
+            bench: Bench::resume(STATE.clone(), START),
+        }
     }
 
     /// The same with the lending pool in which tests decide scores and positions.
     pub(crate) fn with_harness() -> Self {
         static STATE: LazyLock<InMemoryDB> = LazyLock::new(|| set_up("test/PoolHarness").state());
-        Self { bench: Bench::resume(STATE.clone(), START) }
+        Self {
+            bench: Bench::resume(STATE.clone(), START),
+        }
     }
 
     /// And with the whale's deposits of a million dollars of every asset.
@@ -68,20 +72,34 @@ impl Network {
         static STATE: LazyLock<InMemoryDB> = LazyLock::new(|| {
             let mut network = Network::new();
             for token in TOKENS {
-                network.deposit(WHALE, token, token.worth(1_000_000)).unwrap();
+                network
+                    .deposit(WHALE, token, token.worth(1_000_000))
+                    .unwrap();
             }
             network.state()
         });
-        Self { bench: Bench::resume(STATE.clone(), START) }
+        Self {
+            bench: Bench::resume(STATE.clone(), START),
+        }
     }
 
     pub(crate) fn twin(&self) -> Self {
-        Self { bench: self.bench.fork() }
+        Self {
+            bench: self.bench.fork(),
+        }
     }
 
     pub(crate) fn set_price(&mut self, token: TokenInfo, price: u64) {
         let price = U256::from(price);
-        self.send(OWNER, ORACLE, PriceOracle::setPriceCall { token: token.address, price }).unwrap();
+        self.send(
+            OWNER,
+            ORACLE,
+            PriceOracle::setPriceCall {
+                token: token.address,
+                price,
+            },
+        )
+        .unwrap();
     }
 
     /// Lets every price be acted on again after time has passed.
@@ -92,8 +110,20 @@ impl Network {
     /// The same for some of the prices.
     pub(crate) fn renew(&mut self, tokens: &[TokenInfo]) {
         let tokens: Vec<Address> = tokens.iter().map(|token| token.address).collect();
-        let prices = self.look(ORACLE, PriceOracle::getPricesCall { tokens: tokens.clone() }).prices;
-        self.send(UPDATER, ORACLE, PriceOracle::updatePricesCall { tokens, prices }).unwrap();
+        let prices = self
+            .look(
+                ORACLE,
+                PriceOracle::getPricesCall {
+                    tokens: tokens.clone(),
+                },
+            )
+            .prices;
+        self.send(
+            UPDATER,
+            ORACLE,
+            PriceOracle::updatePricesCall { tokens, prices },
+        )
+        .unwrap();
     }
 
     /// Lets time pass until every price is stale but those of `tokens`.
@@ -103,12 +133,22 @@ impl Network {
     }
 
     pub(crate) fn halt(&mut self, token: TokenInfo) {
-        let call = PriceOracle::haltCall { token: token.address, target: U256::ZERO };
+        let call = PriceOracle::haltCall {
+            token: token.address,
+            target: U256::ZERO,
+        };
         self.send(OWNER, ORACLE, call).unwrap();
     }
 
     pub(crate) fn resume_trading(&mut self, token: TokenInfo) {
-        self.send(OWNER, ORACLE, PriceOracle::resumeCall { token: token.address }).unwrap();
+        self.send(
+            OWNER,
+            ORACLE,
+            PriceOracle::resumeCall {
+                token: token.address,
+            },
+        )
+        .unwrap();
     }
 
     /// Lets time pass with the prices as they are.
@@ -137,44 +177,135 @@ impl Network {
         self.send(user, VAULT, call)
     }
 
-    pub(crate) fn deposit(&mut self, user: Address, token: TokenInfo, amount: U256) -> Result<Receipt, Bytes> {
-        self.send(user, POOL, LendingPool::depositCall { asset: token.address, amount })
+    pub(crate) fn deposit(
+        &mut self,
+        user: Address,
+        token: TokenInfo,
+        amount: U256,
+    ) -> Result<Receipt, Bytes> {
+        self.send(
+            user,
+            POOL,
+            LendingPool::depositCall {
+                asset: token.address,
+                amount,
+            },
+        )
     }
 
-    pub(crate) fn withdraw(&mut self, user: Address, token: TokenInfo, amount: U256) -> Result<Receipt, Bytes> {
-        self.send(user, POOL, LendingPool::withdrawCall { asset: token.address, amount })
+    pub(crate) fn withdraw(
+        &mut self,
+        user: Address,
+        token: TokenInfo,
+        amount: U256,
+    ) -> Result<Receipt, Bytes> {
+        self.send(
+            user,
+            POOL,
+            LendingPool::withdrawCall {
+                asset: token.address,
+                amount,
+            },
+        )
     }
 
-    pub(crate) fn borrow(&mut self, user: Address, token: TokenInfo, amount: U256) -> Result<Receipt, Bytes> {
-        self.send(user, POOL, LendingPool::borrowCall { asset: token.address, amount })
+    pub(crate) fn borrow(
+        &mut self,
+        user: Address,
+        token: TokenInfo,
+        amount: U256,
+    ) -> Result<Receipt, Bytes> {
+        self.send(
+            user,
+            POOL,
+            LendingPool::borrowCall {
+                asset: token.address,
+                amount,
+            },
+        )
     }
 
-    pub(crate) fn set_collateral(&mut self, user: Address, token: TokenInfo, enabled: bool) -> Result<Receipt, Bytes> {
-        self.send(user, POOL, LendingPool::setCollateralCall { asset: token.address, enabled })
+    pub(crate) fn set_collateral(
+        &mut self,
+        user: Address,
+        token: TokenInfo,
+        enabled: bool,
+    ) -> Result<Receipt, Bytes> {
+        self.send(
+            user,
+            POOL,
+            LendingPool::setCollateralCall {
+                asset: token.address,
+                enabled,
+            },
+        )
     }
 
     /// Sends a claim on a token that is in the pool.
-    pub(crate) fn give(&mut self, from: Address, to: Address, token: TokenInfo, value: U256) -> Result<Receipt, Bytes> {
+    pub(crate) fn give(
+        &mut self,
+        from: Address,
+        to: Address,
+        token: TokenInfo,
+        value: U256,
+    ) -> Result<Receipt, Bytes> {
         self.send(from, token.p_token(), Token::transferCall { to, value })
     }
 
-    pub(crate) fn repay(&mut self, user: Address, token: TokenInfo, amount: U256) -> Result<Receipt, Bytes> {
-        self.send(user, POOL, LendingPool::repayCall { asset: token.address, amount })
+    pub(crate) fn repay(
+        &mut self,
+        user: Address,
+        token: TokenInfo,
+        amount: U256,
+    ) -> Result<Receipt, Bytes> {
+        self.send(
+            user,
+            POOL,
+            LendingPool::repayCall {
+                asset: token.address,
+                amount,
+            },
+        )
     }
 }
 
 fn set_up(pool_artifact: &str) -> Bench {
     let mut bench = Bench::new();
     for token in TOKENS {
-        let arguments = (token.name.to_owned(), token.symbol.to_owned(), U256::from(token.decimals), OWNER);
-        bench.deploy(token.address, OWNER, "Token", &arguments.abi_encode_params());
+        let arguments = (
+            token.name.to_owned(),
+            token.symbol.to_owned(),
+            U256::from(token.decimals),
+            OWNER,
+        );
+        bench.deploy(
+            token.address,
+            OWNER,
+            "Token",
+            &arguments.abi_encode_params(),
+        );
     }
-    bench.deploy(ORACLE, OWNER, "PriceOracle", &(OWNER, UPDATER).abi_encode_params());
+    bench.deploy(
+        ORACLE,
+        OWNER,
+        "PriceOracle",
+        &(OWNER, UPDATER).abi_encode_params(),
+    );
     bench.deploy(VAULT, OWNER, "Vault", &(OWNER, ORACLE).abi_encode_params());
-    bench.deploy(POOL, OWNER, pool_artifact, &(OWNER, ORACLE).abi_encode_params());
+    bench.deploy(
+        POOL,
+        OWNER,
+        pool_artifact,
+        &(OWNER, ORACLE).abi_encode_params(),
+    );
     bench.deploy(LENS, OWNER, "LendingLens", &(POOL,).abi_encode_params());
     for token in TOKENS {
-        bench.deploy(token.p_token(), OWNER, "PToken", &(POOL, token.address).abi_encode_params());
+        bench.deploy(
+            token.p_token(),
+            OWNER,
+            "PToken",
+            &(POOL, token.address).abi_encode_params(),
+        );
     }
     for token in TOKENS {
         list(&mut bench, token);
@@ -185,16 +316,47 @@ fn set_up(pool_artifact: &str) -> Bench {
 fn list(bench: &mut Bench, token: TokenInfo) {
     let asset = token.address;
     let price = U256::from(token.price_usd_e8);
-    bench.send(OWNER, ORACLE, PriceOracle::setPriceCall { token: asset, price }).unwrap();
+    bench
+        .send(
+            OWNER,
+            ORACLE,
+            PriceOracle::setPriceCall {
+                token: asset,
+                price,
+            },
+        )
+        .unwrap();
     for holder in [OWNER, ALICE, BOB, CAROL, DAVE, WHALE] {
         let amount = token.worth(1_000_000_000);
-        bench.send(OWNER, asset, Token::mintCall { to: holder, amount }).unwrap();
+        bench
+            .send(OWNER, asset, Token::mintCall { to: holder, amount })
+            .unwrap();
         for spender in [VAULT, POOL] {
-            bench.send(holder, asset, Token::approveCall { spender, value: U256::MAX }).unwrap();
+            bench
+                .send(
+                    holder,
+                    asset,
+                    Token::approveCall {
+                        spender,
+                        value: U256::MAX,
+                    },
+                )
+                .unwrap();
         }
     }
-    bench.send(OWNER, VAULT, Vault::addTokenCall { token: asset }).unwrap();
-    bench.send(OWNER, VAULT, Vault::addLiquidityCall { token: asset, amount: token.worth(10_000_000) }).unwrap();
+    bench
+        .send(OWNER, VAULT, Vault::addTokenCall { token: asset })
+        .unwrap();
+    bench
+        .send(
+            OWNER,
+            VAULT,
+            Vault::addLiquidityCall {
+                token: asset,
+                amount: token.worth(10_000_000),
+            },
+        )
+        .unwrap();
     let call = LendingPool::addAssetCall {
         asset,
         pToken: token.p_token(),

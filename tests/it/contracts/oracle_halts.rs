@@ -24,13 +24,20 @@ fn update(network: &mut Network, price: u64) -> Receipt {
 }
 
 fn update_with(network: &mut Network, price: U256) -> Receipt {
-    let call = PriceOracle::updatePricesCall { tokens: vec![token()], prices: vec![price] };
+    let call = PriceOracle::updatePricesCall {
+        tokens: vec![token()],
+        prices: vec![price],
+    };
     network.send(UPDATER, ORACLE, call).unwrap()
 }
 
 fn update_toward(network: &mut Network, price: u64, target: U256) -> Receipt {
     let (prices, targets) = (vec![U256::from(price)], vec![target]);
-    let call = PriceOracle::updatePricesTowardCall { tokens: vec![token()], prices, targets };
+    let call = PriceOracle::updatePricesTowardCall {
+        tokens: vec![token()],
+        prices,
+        targets,
+    };
     network.send(UPDATER, ORACLE, call).unwrap()
 }
 
@@ -40,16 +47,36 @@ fn owner(network: &mut Network, call: impl SolCall) -> Result<Receipt, Bytes> {
 
 /// Why the token is halted, and its target. All views agree.
 fn halt(network: &mut Network) -> (Halt, u64) {
-    let answer = network.look(ORACLE, PriceOracle::getHaltsCall { tokens: vec![STRANGER, token()] });
-    assert_eq!((answer.halts[0], answer.targets[0]), (Halt::None, U256::ZERO));
+    let answer = network.look(
+        ORACLE,
+        PriceOracle::getHaltsCall {
+            tokens: vec![STRANGER, token()],
+        },
+    );
+    assert_eq!(
+        (answer.halts[0], answer.targets[0]),
+        (Halt::None, U256::ZERO)
+    );
     let halted = answer.halts[1] != Halt::None;
-    assert_eq!(network.look(ORACLE, PriceOracle::haltedCall { token: token() }), halted);
-    assert_eq!(network.look(ORACLE, PriceOracle::readPriceCall { token: token() }).isHalted, halted);
+    assert_eq!(
+        network.look(ORACLE, PriceOracle::haltedCall { token: token() }),
+        halted
+    );
+    assert_eq!(
+        network
+            .look(ORACLE, PriceOracle::readPriceCall { token: token() })
+            .isHalted,
+        halted
+    );
     (answer.halts[1], answer.targets[1].to())
 }
 
 fn halted_event(at: u64, target: U256) -> PriceOracle::TokenHalted {
-    PriceOracle::TokenHalted { token: token(), price: U256::from(at), target }
+    PriceOracle::TokenHalted {
+        token: token(),
+        price: U256::from(at),
+        target,
+    }
 }
 
 fn assert_silent(receipt: &Receipt) {
@@ -64,7 +91,10 @@ fn a_rejected_update_halts_the_token() {
     let mut network = Network::new();
     assert_eq!(halt(&mut network), OPEN);
     let receipt = update(&mut network, 55_000_000);
-    assert_eq!(receipt.event::<PriceOracle::TokenHalted>(), halted_event(100_000_000, price(55_000_000)));
+    assert_eq!(
+        receipt.event::<PriceOracle::TokenHalted>(),
+        halted_event(100_000_000, price(55_000_000))
+    );
     assert_eq!(halt(&mut network), (Halt::Behind, 55_000_000));
     // Once is enough, but the newest target counts.
     assert_silent(&update(&mut network, 54_000_000));
@@ -91,7 +121,10 @@ fn an_updater_that_walks_without_targets_resumes_with_the_arrival() {
     }
     // From just above one per cent to exactly one per cent: also a move of less than one per cent.
     let receipt = update(&mut network, 55_550_000);
-    let resumed = PriceOracle::TokenResumed { token: token(), price: price(55_550_000) };
+    let resumed = PriceOracle::TokenResumed {
+        token: token(),
+        price: price(55_550_000),
+    };
     assert_eq!(receipt.event::<PriceOracle::TokenResumed>(), resumed);
     assert_eq!(halt(&mut network), OPEN);
 
@@ -119,15 +152,24 @@ fn an_update_with_a_target_halts_and_resumes() {
     let mut network = Network::new();
     assert_silent(&update_toward(&mut network, 99_000_000, price(100_000_000)));
     let receipt = update_toward(&mut network, 80_000_000, price(55_000_000));
-    assert_eq!(receipt.event::<PriceOracle::PriceUpdated>().price, price(80_000_000));
-    assert_eq!(receipt.event::<PriceOracle::TokenHalted>(), halted_event(80_000_000, price(55_000_000)));
+    assert_eq!(
+        receipt.event::<PriceOracle::PriceUpdated>().price,
+        price(80_000_000)
+    );
+    assert_eq!(
+        receipt.event::<PriceOracle::TokenHalted>(),
+        halted_event(80_000_000, price(55_000_000))
+    );
     assert_eq!(halt(&mut network), (Halt::Behind, 55_000_000));
     // The target moves while the price follows, and the newest one decides.
     assert_silent(&update_toward(&mut network, 64_000_000, price(60_000_000)));
     assert_eq!(halt(&mut network), (Halt::Behind, 60_000_000));
     assert_silent(&update_toward(&mut network, 55_500_000, price(60_000_000)));
     let receipt = update_toward(&mut network, 60_000_000, price(60_600_000));
-    assert_eq!(receipt.event::<PriceOracle::TokenResumed>().price, price(60_000_000));
+    assert_eq!(
+        receipt.event::<PriceOracle::TokenResumed>().price,
+        price(60_000_000)
+    );
     assert_eq!(halt(&mut network), OPEN);
     // Without a move, too.
     update_toward(&mut network, 60_000_000, price(70_000_000)).event::<PriceOracle::TokenHalted>();
@@ -147,8 +189,12 @@ fn a_rejected_update_with_a_target_halts_the_token() {
     let mut network = Network::new();
     let receipt = update_toward(&mut network, 1, price(100_000_000));
     receipt.event::<PriceOracle::PriceRejected>();
-    assert_eq!(receipt.event::<PriceOracle::TokenHalted>(), halted_event(100_000_000, price(100_000_000)));
-    update_toward(&mut network, 100_000_000, price(100_000_000)).event::<PriceOracle::TokenResumed>();
+    assert_eq!(
+        receipt.event::<PriceOracle::TokenHalted>(),
+        halted_event(100_000_000, price(100_000_000))
+    );
+    update_toward(&mut network, 100_000_000, price(100_000_000))
+        .event::<PriceOracle::TokenResumed>();
 }
 
 #[test]
@@ -156,21 +202,28 @@ fn an_impossible_price_halts_until_a_possible_one_comes() {
     for nonsense in [U256::ZERO, U256::from(1_u64 << 63), U256::MAX] {
         let mut network = Network::new();
         let receipt = update_with(&mut network, nonsense);
-        assert_eq!(receipt.event::<PriceOracle::TokenHalted>(), halted_event(100_000_000, nonsense));
+        assert_eq!(
+            receipt.event::<PriceOracle::TokenHalted>(),
+            halted_event(100_000_000, nonsense)
+        );
         assert_eq!(halt(&mut network), (Halt::Behind, 100_000_000));
         update(&mut network, 100_500_000).event::<PriceOracle::TokenResumed>();
         // As a target it does not stop the batch either.
         let receipt = update_toward(&mut network, 100_000_000, nonsense);
         receipt.event::<PriceOracle::PriceUpdated>();
         receipt.event::<PriceOracle::TokenHalted>();
-        update_toward(&mut network, 100_000_000, price(100_000_000)).event::<PriceOracle::TokenResumed>();
+        update_toward(&mut network, 100_000_000, price(100_000_000))
+            .event::<PriceOracle::TokenResumed>();
     }
 }
 
 #[test]
 fn a_token_without_a_price_is_not_halted() {
     let mut network = Network::new();
-    let call = PriceOracle::updatePricesCall { tokens: vec![STRANGER], prices: vec![U256::ZERO] };
+    let call = PriceOracle::updatePricesCall {
+        tokens: vec![STRANGER],
+        prices: vec![U256::ZERO],
+    };
     assert_silent(&network.send(UPDATER, ORACLE, call).unwrap());
     assert!(!network.look(ORACLE, PriceOracle::haltedCall { token: STRANGER }));
 }
@@ -182,42 +235,77 @@ fn an_update_of_a_halted_token_does_not_make_it_fresh_unless_accepted() {
     network.warp(10);
     update(&mut network, 1);
     let read = network.look(ORACLE, PriceOracle::getPriceCall { token: token() });
-    assert_eq!((read.price, read.updatedAt), (price(100_000_000), U256::from(before)));
+    assert_eq!(
+        (read.price, read.updatedAt),
+        (price(100_000_000), U256::from(before))
+    );
     network.warp(591);
-    assert!(!network.look(ORACLE, PriceOracle::readPriceCall { token: token() }).fresh);
+    assert!(
+        !network
+            .look(ORACLE, PriceOracle::readPriceCall { token: token() })
+            .fresh
+    );
 }
 
 #[test]
 fn the_owner_s_price_ends_a_halt() {
     let mut network = Network::new();
     update(&mut network, 55_000_000);
-    let receipt = owner(&mut network, PriceOracle::setPriceCall { token: token(), price: price(55_000_000) }).unwrap();
-    assert_eq!(receipt.event::<PriceOracle::TokenResumed>().price, price(55_000_000));
+    let receipt = owner(
+        &mut network,
+        PriceOracle::setPriceCall {
+            token: token(),
+            price: price(55_000_000),
+        },
+    )
+    .unwrap();
+    assert_eq!(
+        receipt.event::<PriceOracle::TokenResumed>().price,
+        price(55_000_000)
+    );
     assert_eq!(halt(&mut network), OPEN);
-    let set = PriceOracle::setPriceCall { token: token(), price: price(56_000_000) };
+    let set = PriceOracle::setPriceCall {
+        token: token(),
+        price: price(56_000_000),
+    };
     assert_silent(&owner(&mut network, set).unwrap());
 }
 
 #[test]
 fn the_owner_s_halt_is_the_owner_s_to_end() {
     let mut network = Network::new();
-    let call = PriceOracle::haltCall { token: token(), target: price(90_000_000) };
+    let call = PriceOracle::haltCall {
+        token: token(),
+        target: price(90_000_000),
+    };
     let receipt = owner(&mut network, call).unwrap();
-    assert_eq!(receipt.event::<PriceOracle::TokenHalted>(), halted_event(100_000_000, price(90_000_000)));
+    assert_eq!(
+        receipt.event::<PriceOracle::TokenHalted>(),
+        halted_event(100_000_000, price(90_000_000))
+    );
     let held = (Halt::Owner, 90_000_000);
     assert_eq!(halt(&mut network), held);
     assert_silent(&update(&mut network, 90_000_000));
     assert_silent(&update(&mut network, 1));
     assert_silent(&update_toward(&mut network, 90_000_000, price(90_000_000)));
-    let set = PriceOracle::setPriceCall { token: token(), price: price(90_000_000) };
+    let set = PriceOracle::setPriceCall {
+        token: token(),
+        price: price(90_000_000),
+    };
     assert_silent(&owner(&mut network, set).unwrap());
     assert_eq!(halt(&mut network), held);
 
     let receipt = owner(&mut network, PriceOracle::resumeCall { token: token() }).unwrap();
-    assert_eq!(receipt.event::<PriceOracle::TokenResumed>().price, price(90_000_000));
+    assert_eq!(
+        receipt.event::<PriceOracle::TokenResumed>().price,
+        price(90_000_000)
+    );
     assert_eq!(halt(&mut network), OPEN);
     let refused = owner(&mut network, PriceOracle::resumeCall { token: token() }).unwrap_err();
-    assert_eq!(refused, refusal(PriceOracleErrors::NotHalted { token: token() }));
+    assert_eq!(
+        refused,
+        refusal(PriceOracleErrors::NotHalted { token: token() })
+    );
 }
 
 #[test]
@@ -228,8 +316,13 @@ fn the_owner_resumes_what_an_update_halted_and_the_next_update_decides_again() {
     assert_eq!(halt(&mut network), OPEN);
     update_toward(&mut network, 64_000_000, price(55_000_000)).event::<PriceOracle::TokenHalted>();
     // The owner may also take an update's halt over.
-    let call = PriceOracle::haltCall { token: token(), target: U256::ZERO };
-    owner(&mut network, call).unwrap().event::<PriceOracle::TokenHalted>();
+    let call = PriceOracle::haltCall {
+        token: token(),
+        target: U256::ZERO,
+    };
+    owner(&mut network, call)
+        .unwrap()
+        .event::<PriceOracle::TokenHalted>();
     assert_eq!(halt(&mut network), (Halt::Owner, 0));
 }
 
@@ -237,10 +330,27 @@ fn the_owner_resumes_what_an_update_halted_and_the_next_update_decides_again() {
 fn a_target_is_a_price_or_unknown() {
     let mut network = Network::new();
     let target = U256::from(1_u64 << 63);
-    let refused = owner(&mut network, PriceOracle::haltCall { token: token(), target }).unwrap_err();
-    assert_eq!(refused, refusal(PriceOracleErrors::InvalidPrice { price: target }));
+    let refused = owner(
+        &mut network,
+        PriceOracle::haltCall {
+            token: token(),
+            target,
+        },
+    )
+    .unwrap_err();
+    assert_eq!(
+        refused,
+        refusal(PriceOracleErrors::InvalidPrice { price: target })
+    );
     let target = target - U256::from(1);
-    owner(&mut network, PriceOracle::haltCall { token: token(), target }).unwrap();
+    owner(
+        &mut network,
+        PriceOracle::haltCall {
+            token: token(),
+            target,
+        },
+    )
+    .unwrap();
     assert_eq!(halt(&mut network), (Halt::Owner, (1 << 63) - 1));
 }
 
@@ -249,9 +359,17 @@ fn only_the_owner_halts_and_resumes() {
     let mut network = Network::new();
     for account in [UPDATER, ALICE] {
         let expected = refusal(PriceOracleErrors::OwnableUnauthorizedAccount { account });
-        let call = PriceOracle::haltCall { token: token(), target: U256::ZERO };
+        let call = PriceOracle::haltCall {
+            token: token(),
+            target: U256::ZERO,
+        };
         assert_eq!(network.send(account, ORACLE, call).unwrap_err(), expected);
-        assert_eq!(network.send(account, ORACLE, PriceOracle::resumeCall { token: token() }).unwrap_err(), expected);
+        assert_eq!(
+            network
+                .send(account, ORACLE, PriceOracle::resumeCall { token: token() })
+                .unwrap_err(),
+            expected
+        );
     }
 }
 
@@ -259,7 +377,14 @@ fn only_the_owner_halts_and_resumes() {
 #[test]
 fn a_price_of_a_few_units_moves_by_one() {
     let mut network = Network::new();
-    owner(&mut network, PriceOracle::setPriceCall { token: token(), price: price(1) }).unwrap();
+    owner(
+        &mut network,
+        PriceOracle::setPriceCall {
+            token: token(),
+            price: price(1),
+        },
+    )
+    .unwrap();
     update_toward(&mut network, 3, price(3)).event::<PriceOracle::PriceRejected>();
     assert_eq!(halt(&mut network), (Halt::Behind, 3));
     assert_silent(&update_toward(&mut network, 2, price(3)));

@@ -16,7 +16,11 @@ fn transfer(
     token: TokenInfo,
     value: U256,
 ) -> Result<super::bench::Receipt, alloy_primitives::Bytes> {
-    network.send(ALICE, token.p_token(), Token::transferCall { to: BOB, value })
+    network.send(
+        ALICE,
+        token.p_token(),
+        Token::transferCall { to: BOB, value },
+    )
 }
 
 #[test]
@@ -24,9 +28,18 @@ fn every_receipt_token_takes_after_its_asset() {
     let mut network = Network::new();
     for token in TOKENS {
         let p_token = token.p_token();
-        assert_eq!(network.look(p_token, Token::nameCall {}), format!("Pool {}", token.name));
-        assert_eq!(network.look(p_token, Token::symbolCall {}), format!("p{}", token.symbol));
-        assert_eq!(network.look(p_token, Token::decimalsCall {}), token.decimals);
+        assert_eq!(
+            network.look(p_token, Token::nameCall {}),
+            format!("Pool {}", token.name)
+        );
+        assert_eq!(
+            network.look(p_token, Token::symbolCall {}),
+            format!("p{}", token.symbol)
+        );
+        assert_eq!(
+            network.look(p_token, Token::decimalsCall {}),
+            token.decimals
+        );
         assert_eq!(network.look(p_token, PToken::poolCall {}), POOL);
         assert_eq!(network.look(p_token, PToken::assetCall {}), token.address);
     }
@@ -39,9 +52,18 @@ fn a_transfer_moves_the_claim() {
     network.deposit(ALICE, usdc, U256::from(1_000)).unwrap();
     let receipt = transfer(&mut network, usdc, U256::from(300)).unwrap();
     let (from, to, value) = (ALICE, BOB, U256::from(300));
-    assert_eq!(receipt.event::<Token::Transfer>(), Token::Transfer { from, to, value });
+    assert_eq!(
+        receipt.event::<Token::Transfer>(),
+        Token::Transfer { from, to, value }
+    );
     let asset = usdc.address;
-    let event = LendingPool::SupplyTransferred { asset, from, to, amount: value, scaledAmount: value };
+    let event = LendingPool::SupplyTransferred {
+        asset,
+        from,
+        to,
+        amount: value,
+        scaledAmount: value,
+    };
     assert_eq!(receipt.event::<LendingPool::SupplyTransferred>(), event);
     assert_eq!(network.balance_of(usdc.p_token(), ALICE), U256::from(700));
     assert_eq!(network.balance_of(usdc.p_token(), BOB), U256::from(300));
@@ -54,14 +76,37 @@ fn an_allowance_is_spent() {
     let usdc = TokenInfo::of("USDC");
     network.deposit(ALICE, usdc, U256::from(1_000)).unwrap();
     let value = U256::from(10);
-    let call = Token::transferFromCall { from: ALICE, to: CAROL, value };
+    let call = Token::transferFromCall {
+        from: ALICE,
+        to: CAROL,
+        value,
+    };
     let refused = network.send(BOB, usdc.p_token(), call.clone()).unwrap_err();
-    let error = TokenErrors::ERC20InsufficientAllowance { spender: BOB, allowance: U256::ZERO, needed: value };
+    let error = TokenErrors::ERC20InsufficientAllowance {
+        spender: BOB,
+        allowance: U256::ZERO,
+        needed: value,
+    };
     assert_eq!(refused, refusal(error));
-    network.send(ALICE, usdc.p_token(), Token::approveCall { spender: BOB, value }).unwrap();
+    network
+        .send(
+            ALICE,
+            usdc.p_token(),
+            Token::approveCall {
+                spender: BOB,
+                value,
+            },
+        )
+        .unwrap();
     network.send(BOB, usdc.p_token(), call).unwrap();
     assert_eq!(network.balance_of(usdc.p_token(), CAROL), value);
-    let left = network.look(usdc.p_token(), Token::allowanceCall { owner: ALICE, spender: BOB });
+    let left = network.look(
+        usdc.p_token(),
+        Token::allowanceCall {
+            owner: ALICE,
+            spender: BOB,
+        },
+    );
     assert_eq!(left, U256::ZERO);
 }
 
@@ -70,12 +115,26 @@ fn more_than_the_balance_is_refused_in_the_standards_words() {
     let mut network = Network::new();
     let usdc = TokenInfo::of("USDC");
     network.deposit(ALICE, usdc, U256::from(1_000)).unwrap();
-    let error =
-        TokenErrors::ERC20InsufficientBalance { sender: ALICE, balance: U256::from(1_000), needed: U256::from(1_001) };
-    assert_eq!(transfer(&mut network, usdc, U256::from(1_001)).unwrap_err(), refusal(error));
-    let call = Token::transferCall { to: Address::ZERO, value: U256::from(1) };
+    let error = TokenErrors::ERC20InsufficientBalance {
+        sender: ALICE,
+        balance: U256::from(1_000),
+        needed: U256::from(1_001),
+    };
+    assert_eq!(
+        transfer(&mut network, usdc, U256::from(1_001)).unwrap_err(),
+        refusal(error)
+    );
+    let call = Token::transferCall {
+        to: Address::ZERO,
+        value: U256::from(1),
+    };
     let refused = network.send(ALICE, usdc.p_token(), call).unwrap_err();
-    assert_eq!(refused, refusal(TokenErrors::ERC20InvalidReceiver { receiver: Address::ZERO }));
+    assert_eq!(
+        refused,
+        refusal(TokenErrors::ERC20InvalidReceiver {
+            receiver: Address::ZERO
+        })
+    );
 }
 
 #[test]
@@ -90,7 +149,9 @@ fn a_transfer_of_everything_leaves_no_dust() {
     assert!(balance > usdc.worth(1_000), "the balance grows by itself");
     transfer(&mut network, usdc, balance).unwrap();
     assert_eq!(network.balance_of(usdc.p_token(), BOB), balance);
-    let account = network.look(POOL, LendingPool::getAccountCall { user: ALICE }).account;
+    let account = network
+        .look(POOL, LendingPool::getAccountCall { user: ALICE })
+        .account;
     assert!(account.holdings.is_empty());
 }
 
@@ -101,7 +162,10 @@ fn a_borrower_cannot_give_the_collateral_away() {
     network.deposit(ALICE, usdc, usdc.worth(10_000)).unwrap();
     network.borrow(ALICE, weth, weth.worth(3_500)).unwrap();
     let refused = transfer(&mut network, usdc, usdc.worth(6_000)).unwrap_err();
-    assert_eq!(refused[..4], <LendingPoolErrors::BorrowingPowerExceeded as alloy_sol_types::SolError>::SELECTOR);
+    assert_eq!(
+        refused[..4],
+        <LendingPoolErrors::BorrowingPowerExceeded as alloy_sol_types::SolError>::SELECTOR
+    );
     transfer(&mut network, usdc, usdc.worth(4_000)).unwrap();
 }
 
@@ -111,11 +175,21 @@ fn sending_nothing_or_to_oneself_changes_nothing() {
     let usdc = TokenInfo::of("USDC");
     network.deposit(ALICE, usdc, U256::from(1_000)).unwrap();
     let receipt = transfer(&mut network, usdc, U256::ZERO).unwrap();
-    assert_eq!(receipt.event::<Token::Transfer>().value, U256::ZERO, "ERC-20 wants the event all the same");
-    let call = Token::transferCall { to: ALICE, value: U256::from(400) };
+    assert_eq!(
+        receipt.event::<Token::Transfer>().value,
+        U256::ZERO,
+        "ERC-20 wants the event all the same"
+    );
+    let call = Token::transferCall {
+        to: ALICE,
+        value: U256::from(400),
+    };
     network.send(ALICE, usdc.p_token(), call).unwrap();
     assert_eq!(network.balance_of(usdc.p_token(), ALICE), U256::from(1_000));
-    assert_eq!(network.look(usdc.p_token(), Token::totalSupplyCall {}), U256::from(1_000));
+    assert_eq!(
+        network.look(usdc.p_token(), Token::totalSupplyCall {}),
+        U256::from(1_000)
+    );
 }
 
 #[test]
@@ -124,16 +198,31 @@ fn a_borrower_who_sends_everything_to_themselves_keeps_the_collateral() {
     let (usdc, usdt) = (TokenInfo::of("USDC"), TokenInfo::of("USDT"));
     network.deposit(ALICE, usdc, usdc.worth(10_000)).unwrap();
     network.borrow(ALICE, usdt, usdt.worth(1_000)).unwrap();
-    let look = |network: &mut Network| network.look(LENS, LendingLens::getAccountCall { user: ALICE });
+    let look =
+        |network: &mut Network| network.look(LENS, LendingLens::getAccountCall { user: ALICE });
     let before = look(&mut network);
     let balance = network.balance_of(usdc.p_token(), ALICE);
     let receipt = network.give(ALICE, ALICE, usdc, balance).unwrap();
-    assert_eq!(receipt.event::<Token::Transfer>(), Token::Transfer { from: ALICE, to: ALICE, value: balance });
+    assert_eq!(
+        receipt.event::<Token::Transfer>(),
+        Token::Transfer {
+            from: ALICE,
+            to: ALICE,
+            value: balance
+        }
+    );
     assert!(receipt.logs.iter().all(|log| log.address != POOL));
     assert_eq!(look(&mut network), before);
     let needed = balance + U256::from(1);
     let refused = network.give(ALICE, ALICE, usdc, needed).unwrap_err();
-    assert_eq!(refused, refusal(TokenErrors::ERC20InsufficientBalance { sender: ALICE, balance, needed }));
+    assert_eq!(
+        refused,
+        refusal(TokenErrors::ERC20InsufficientBalance {
+            sender: ALICE,
+            balance,
+            needed
+        })
+    );
 }
 
 #[test]
@@ -142,18 +231,37 @@ fn only_the_receipt_token_moves_claims_and_only_the_pool_reports_them() {
     let (usdc, weth) = (TokenInfo::of("USDC"), TokenInfo::of("WETH"));
     let (from, to, amount) = (WHALE, ALICE, U256::from(1));
     for caller in [ALICE, WHALE, OWNER, weth.p_token()] {
-        let call = LendingPool::transferSupplyCall { asset: usdc.address, from, to, amount };
+        let call = LendingPool::transferSupplyCall {
+            asset: usdc.address,
+            from,
+            to,
+            amount,
+        };
         let refused = network.send(caller, POOL, call).unwrap_err();
         assert_eq!(refused, refusal(LendingPoolErrors::NotPToken { caller }));
     }
-    let refused = network.send(ALICE, usdc.p_token(), PToken::recordTransferCall { from, to, amount }).unwrap_err();
+    let refused = network
+        .send(
+            ALICE,
+            usdc.p_token(),
+            PToken::recordTransferCall { from, to, amount },
+        )
+        .unwrap_err();
     assert_eq!(refused, refusal(PTokenErrors::NotPool { caller: ALICE }));
 }
 
 #[test]
 fn a_transfer_of_an_unknown_asset_is_refused() {
     let mut network = Network::new();
-    let call = LendingPool::transferSupplyCall { asset: ALICE, from: BOB, to: CAROL, amount: U256::from(1) };
+    let call = LendingPool::transferSupplyCall {
+        asset: ALICE,
+        from: BOB,
+        to: CAROL,
+        amount: U256::from(1),
+    };
     let refused = network.send(ALICE, POOL, call).unwrap_err();
-    assert_eq!(refused, refusal(LendingPoolErrors::UnsupportedAsset { asset: ALICE }));
+    assert_eq!(
+        refused,
+        refusal(LendingPoolErrors::UnsupportedAsset { asset: ALICE })
+    );
 }

@@ -2,7 +2,9 @@
 
 use alloy_primitives::{Address, Bytes, U256};
 use alloy_sol_types::{SolCall, SolValue};
-use tetrad::internals::contracts::bindings::{LendingPool, LendingPoolErrors, PriceOracle, ReserveState, Token};
+use tetrad::internals::contracts::bindings::{
+    LendingPool, LendingPoolErrors, PriceOracle, ReserveState, Token,
+};
 
 use super::{
     bench::{Receipt, refusal},
@@ -25,39 +27,94 @@ fn with_rogue() -> Network {
     network.deploy(ROGUE, OWNER, "test/RogueToken", &U256::from(6).abi_encode());
     network.deploy(P_ROGUE, OWNER, "PToken", &(POOL, ROGUE).abi_encode_params());
     let price = U256::from(DOLLAR);
-    network.send(OWNER, ORACLE, PriceOracle::setPriceCall { token: ROGUE, price }).unwrap();
+    network
+        .send(
+            OWNER,
+            ORACLE,
+            PriceOracle::setPriceCall {
+                token: ROGUE,
+                price,
+            },
+        )
+        .unwrap();
     let parameters = TokenInfo::of("USDC").parameters();
-    let call =
-        LendingPool::addAssetCall { asset: ROGUE, pToken: P_ROGUE, parameters, supplyCapTokens: 0, borrowCapTokens: 0 };
+    let call = LendingPool::addAssetCall {
+        asset: ROGUE,
+        pToken: P_ROGUE,
+        parameters,
+        supplyCapTokens: 0,
+        borrowCapTokens: 0,
+    };
     network.send(OWNER, POOL, call).unwrap();
     for (holder, dollars) in [(WHALE, 1_000_000_u64), (ALICE, 10_000), (BOB, 0)] {
         let amount = U256::from(dollars * 1_000_000);
-        network.send(OWNER, ROGUE, Token::mintCall { to: holder, amount: amount + amount }).unwrap();
-        network.send(holder, ROGUE, Token::approveCall { spender: POOL, value: U256::MAX }).unwrap();
+        network
+            .send(
+                OWNER,
+                ROGUE,
+                Token::mintCall {
+                    to: holder,
+                    amount: amount + amount,
+                },
+            )
+            .unwrap();
+        network
+            .send(
+                holder,
+                ROGUE,
+                Token::approveCall {
+                    spender: POOL,
+                    value: U256::MAX,
+                },
+            )
+            .unwrap();
         if dollars > 0 {
-            network.send(holder, POOL, LendingPool::depositCall { asset: ROGUE, amount }).unwrap();
+            network
+                .send(
+                    holder,
+                    POOL,
+                    LendingPool::depositCall {
+                        asset: ROGUE,
+                        amount,
+                    },
+                )
+                .unwrap();
         }
     }
     network
 }
 
 fn behave(network: &mut Network, manners: Manners) {
-    network.send(OWNER, ROGUE, RogueToken::behaveCall { manners_: manners }).unwrap();
+    network
+        .send(OWNER, ROGUE, RogueToken::behaveCall { manners_: manners })
+        .unwrap();
 }
 
 fn state(network: &mut Network) -> ReserveState {
-    network.look(POOL, LendingPool::getReserveCall { asset: ROGUE }).state
+    network
+        .look(POOL, LendingPool::getReserveCall { asset: ROGUE })
+        .state
 }
 
 fn deposit(amount: u64) -> LendingPool::depositCall {
-    LendingPool::depositCall { asset: ROGUE, amount: U256::from(amount) }
+    LendingPool::depositCall {
+        asset: ROGUE,
+        amount: U256::from(amount),
+    }
 }
 
 fn every_operation(network: &mut Network) -> [Result<Receipt, Bytes>; 4] {
     let (asset, amount) = (ROGUE, U256::from(10_000));
     [
         network.send(ALICE, POOL, LendingPool::depositCall { asset, amount }),
-        network.send(ALICE, POOL, LendingPool::borrowCall { asset, amount: amount + amount }),
+        network.send(
+            ALICE,
+            POOL,
+            LendingPool::borrowCall {
+                asset,
+                amount: amount + amount,
+            },
+        ),
         network.send(ALICE, POOL, LendingPool::repayCall { asset, amount }),
         network.send(ALICE, POOL, LendingPool::withdrawCall { asset, amount }),
     ]
@@ -74,14 +131,36 @@ fn a_token_that_returns_nothing_works() {
 #[test]
 fn a_token_that_moves_another_amount_is_not_taken() {
     let expected = U256::from(10_000);
-    for (manners, received) in [(Manners::TakesFee, 9_900), (Manners::Lies, 0), (Manners::Overpays, 10_001)] {
+    for (manners, received) in [
+        (Manners::TakesFee, 9_900),
+        (Manners::Lies, 0),
+        (Manners::Overpays, 10_001),
+    ] {
         let mut network = with_rogue();
-        network.send(ALICE, POOL, LendingPool::borrowCall { asset: ROGUE, amount: expected }).unwrap();
+        network
+            .send(
+                ALICE,
+                POOL,
+                LendingPool::borrowCall {
+                    asset: ROGUE,
+                    amount: expected,
+                },
+            )
+            .unwrap();
         behave(&mut network, manners);
         let before = state(&mut network);
-        let mismatch = refusal(LendingPoolErrors::TransferMismatch { expected, received: U256::from(received) });
-        assert_eq!(network.send(ALICE, POOL, deposit(10_000)).unwrap_err(), mismatch);
-        let repay = LendingPool::repayCall { asset: ROGUE, amount: U256::MAX };
+        let mismatch = refusal(LendingPoolErrors::TransferMismatch {
+            expected,
+            received: U256::from(received),
+        });
+        assert_eq!(
+            network.send(ALICE, POOL, deposit(10_000)).unwrap_err(),
+            mismatch
+        );
+        let repay = LendingPool::repayCall {
+            asset: ROGUE,
+            amount: U256::MAX,
+        };
         assert_eq!(network.send(ALICE, POOL, repay).unwrap_err(), mismatch);
         assert_eq!(state(&mut network), before);
     }
@@ -90,10 +169,22 @@ fn a_token_that_moves_another_amount_is_not_taken() {
 #[test]
 fn a_token_that_refuses_is_believed() {
     let mut network = with_rogue();
-    network.send(ALICE, POOL, LendingPool::borrowCall { asset: ROGUE, amount: U256::from(50_000) }).unwrap();
+    network
+        .send(
+            ALICE,
+            POOL,
+            LendingPool::borrowCall {
+                asset: ROGUE,
+                amount: U256::from(50_000),
+            },
+        )
+        .unwrap();
     let before = state(&mut network);
     for (manners, error) in [
-        (Manners::ReturnsFalse, refusal(LendingPoolErrors::SafeERC20FailedOperation { token: ROGUE })),
+        (
+            Manners::ReturnsFalse,
+            refusal(LendingPoolErrors::SafeERC20FailedOperation { token: ROGUE }),
+        ),
         (Manners::Reverts, refusal(RogueTokenErrors::Refused {})),
     ] {
         behave(&mut network, manners);
@@ -114,18 +205,38 @@ fn nobody_gets_in_through_a_callback() {
         LendingPool::withdrawCall { asset, amount }.abi_encode(),
         LendingPool::borrowCall { asset, amount }.abi_encode(),
         LendingPool::repayCall { asset, amount }.abi_encode(),
-        LendingPool::liquidateCall { borrower, debtAsset, collateralAsset, amount, inKind }.abi_encode(),
+        LendingPool::liquidateCall {
+            borrower,
+            debtAsset,
+            collateralAsset,
+            amount,
+            inKind,
+        }
+        .abi_encode(),
         LendingPool::refreshCall { user }.abi_encode(),
-        LendingPool::setCollateralCall { asset, enabled: true }.abi_encode(),
+        LendingPool::setCollateralCall {
+            asset,
+            enabled: true,
+        }
+        .abi_encode(),
         LendingPool::writeOffCall { user }.abi_encode(),
-        LendingPool::transferSupplyCall { asset, from, to, amount }.abi_encode(),
+        LendingPool::transferSupplyCall {
+            asset,
+            from,
+            to,
+            amount,
+        }
+        .abi_encode(),
         LendingPool::collectTreasuryCall { asset, amount, to }.abi_encode(),
     ];
     let guarded = refusal(LendingPoolErrors::ReentrancyGuardReentrantCall {});
     for data in entrances {
         let mut network = with_rogue();
         own_the_pool(&mut network);
-        let call = RogueToken::callBackCall { target_: POOL, data_: data.into() };
+        let call = RogueToken::callBackCall {
+            target_: POOL,
+            data_: data.into(),
+        };
         network.send(OWNER, ROGUE, call).unwrap();
         network.send(ALICE, POOL, deposit(10_000)).unwrap();
         assert_eq!(network.look(ROGUE, RogueToken::callResultCall {}), guarded);
@@ -138,10 +249,34 @@ fn nobody_gets_in_through_a_callback() {
 
 /// Makes the token the pool's owner, so that nothing but the guard can stop it.
 fn own_the_pool(network: &mut Network) {
-    network.send(OWNER, POOL, LendingPool::transferOwnershipCall { newOwner: ROGUE }).unwrap();
+    network
+        .send(
+            OWNER,
+            POOL,
+            LendingPool::transferOwnershipCall { newOwner: ROGUE },
+        )
+        .unwrap();
     let accept = LendingPool::acceptOwnershipCall {}.abi_encode();
-    network.send(OWNER, ROGUE, RogueToken::callBackCall { target_: POOL, data_: accept.into() }).unwrap();
-    network.send(ALICE, ROGUE, Token::transferCall { to: BOB, value: U256::from(1) }).unwrap();
+    network
+        .send(
+            OWNER,
+            ROGUE,
+            RogueToken::callBackCall {
+                target_: POOL,
+                data_: accept.into(),
+            },
+        )
+        .unwrap();
+    network
+        .send(
+            ALICE,
+            ROGUE,
+            Token::transferCall {
+                to: BOB,
+                value: U256::from(1),
+            },
+        )
+        .unwrap();
     assert_eq!(network.look(POOL, LendingPool::ownerCall {}), ROGUE);
 }
 
@@ -149,23 +284,60 @@ fn own_the_pool(network: &mut Network) {
 fn a_receipt_cannot_be_passed_on_from_within_a_withdrawal() {
     let mut network = with_rogue();
     // The token holds a claim itself and tries to move it while Alice withdraws.
-    network.send(ALICE, P_ROGUE, Token::transferCall { to: ROGUE, value: U256::from(5_000) }).unwrap();
-    let data = Token::transferCall { to: BOB, value: U256::from(5_000) }.abi_encode();
-    network.send(OWNER, ROGUE, RogueToken::callBackCall { target_: P_ROGUE, data_: data.into() }).unwrap();
-    let withdraw = LendingPool::withdrawCall { asset: ROGUE, amount: U256::from(1_000) };
+    network
+        .send(
+            ALICE,
+            P_ROGUE,
+            Token::transferCall {
+                to: ROGUE,
+                value: U256::from(5_000),
+            },
+        )
+        .unwrap();
+    let data = Token::transferCall {
+        to: BOB,
+        value: U256::from(5_000),
+    }
+    .abi_encode();
+    network
+        .send(
+            OWNER,
+            ROGUE,
+            RogueToken::callBackCall {
+                target_: P_ROGUE,
+                data_: data.into(),
+            },
+        )
+        .unwrap();
+    let withdraw = LendingPool::withdrawCall {
+        asset: ROGUE,
+        amount: U256::from(1_000),
+    };
     network.send(ALICE, POOL, withdraw).unwrap();
     let result = network.look(ROGUE, RogueToken::callResultCall {});
-    assert_eq!(result, refusal(LendingPoolErrors::ReentrancyGuardReentrantCall {}));
+    assert_eq!(
+        result,
+        refusal(LendingPoolErrors::ReentrancyGuardReentrantCall {})
+    );
 }
 
 #[test]
 fn the_books_are_right_while_a_token_calls_out() {
     // Whoever is called in the middle of an operation sees the state as it will be: no view can be played off.
     let mut network = with_rogue();
-    let view = LendingPool::suppliedByCall { asset: ROGUE, user: ALICE };
-    let call = RogueToken::callBackCall { target_: POOL, data_: view.abi_encode().into() };
+    let view = LendingPool::suppliedByCall {
+        asset: ROGUE,
+        user: ALICE,
+    };
+    let call = RogueToken::callBackCall {
+        target_: POOL,
+        data_: view.abi_encode().into(),
+    };
     network.send(OWNER, ROGUE, call).unwrap();
-    let withdraw = LendingPool::withdrawCall { asset: ROGUE, amount: U256::from(1_000) };
+    let withdraw = LendingPool::withdrawCall {
+        asset: ROGUE,
+        amount: U256::from(1_000),
+    };
     network.send(ALICE, POOL, withdraw).unwrap();
     let seen = network.look(ROGUE, RogueToken::callResultCall {});
     assert_eq!(U256::from_be_slice(&seen), network.look(POOL, view));
@@ -176,7 +348,16 @@ fn a_liquidator_must_really_pay() {
     let mut network = with_rogue();
     let weth = TokenInfo::of("WETH");
     network.deposit(BOB, weth, weth.worth(10_000)).unwrap();
-    network.send(BOB, POOL, LendingPool::borrowCall { asset: ROGUE, amount: U256::from(6_000_000_000_u64) }).unwrap();
+    network
+        .send(
+            BOB,
+            POOL,
+            LendingPool::borrowCall {
+                asset: ROGUE,
+                amount: U256::from(6_000_000_000_u64),
+            },
+        )
+        .unwrap();
     network.set_price(weth, weth.price_usd_e8 * 2 / 3);
     let amount = U256::from(1_000_000);
     let liquidate = |in_kind| LendingPool::liquidateCall {
@@ -187,9 +368,15 @@ fn a_liquidator_must_really_pay() {
         inKind: in_kind,
     };
     behave(&mut network, Manners::Lies);
-    let mismatch = refusal(LendingPoolErrors::TransferMismatch { expected: amount, received: U256::ZERO });
+    let mismatch = refusal(LendingPoolErrors::TransferMismatch {
+        expected: amount,
+        received: U256::ZERO,
+    });
     for in_kind in [false, true] {
-        assert_eq!(network.send(ALICE, POOL, liquidate(in_kind)).unwrap_err(), mismatch);
+        assert_eq!(
+            network.send(ALICE, POOL, liquidate(in_kind)).unwrap_err(),
+            mismatch
+        );
     }
     behave(&mut network, Manners::Good);
     network.send(ALICE, POOL, liquidate(false)).unwrap();

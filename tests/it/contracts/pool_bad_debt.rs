@@ -1,7 +1,9 @@
 //! Debts that nothing covers any more.
 
 use alloy_primitives::{Address, U256};
-use tetrad::internals::contracts::bindings::{LendingLens, LendingPool, LendingPoolErrors, ReserveState};
+use tetrad::internals::contracts::bindings::{
+    LendingLens, LendingPool, LendingPoolErrors, ReserveState,
+};
 
 use super::{
     bench::{Receipt, refusal},
@@ -13,7 +15,14 @@ const DAY: u64 = 86_400;
 const DOLLAR: u64 = 100_000_000;
 
 fn state(network: &mut Network, token: TokenInfo) -> ReserveState {
-    network.look(POOL, LendingPool::getReserveCall { asset: token.address }).state
+    network
+        .look(
+            POOL,
+            LendingPool::getReserveCall {
+                asset: token.address,
+            },
+        )
+        .state
 }
 
 fn liquidate(network: &mut Network, debt: TokenInfo, collateral: TokenInfo) -> Receipt {
@@ -28,15 +37,26 @@ fn liquidate(network: &mut Network, debt: TokenInfo, collateral: TokenInfo) -> R
 }
 
 fn slack(network: &mut Network, token: TokenInfo) -> U256 {
-    let view = network.look(LENS, LendingLens::getPoolCall { asset: token.address });
+    let view = network.look(
+        LENS,
+        LendingLens::getPoolCall {
+            asset: token.address,
+        },
+    );
     view.cash + view.totalDebt + view.deficit - view.totalSupplied - view.treasury
 }
 
 /// Alice's ten WETH are suddenly worth 1,050 dollars against a debt of 12,000 dollars of USDC and 50 of USDT.
 fn under_water(network: &mut Network) {
-    let (weth, usdc, usdt) = (TokenInfo::of("WETH"), TokenInfo::of("USDC"), TokenInfo::of("USDT"));
+    let (weth, usdc, usdt) = (
+        TokenInfo::of("WETH"),
+        TokenInfo::of("USDC"),
+        TokenInfo::of("USDT"),
+    );
     network.set_price(weth, 2_000 * DOLLAR);
-    network.deposit(ALICE, weth, weth.unit() * U256::from(10)).unwrap();
+    network
+        .deposit(ALICE, weth, weth.unit() * U256::from(10))
+        .unwrap();
     network.borrow(ALICE, usdc, usdc.worth(12_000)).unwrap();
     network.borrow(ALICE, usdt, usdt.worth(50)).unwrap();
     network.set_price(weth, 105 * DOLLAR);
@@ -45,14 +65,26 @@ fn under_water(network: &mut Network) {
 #[test]
 fn what_the_treasury_cannot_bear_becomes_a_deficit() {
     let mut network = Network::funded();
-    let (weth, usdc, usdt) = (TokenInfo::of("WETH"), TokenInfo::of("USDC"), TokenInfo::of("USDT"));
+    let (weth, usdc, usdt) = (
+        TokenInfo::of("WETH"),
+        TokenInfo::of("USDC"),
+        TokenInfo::of("USDT"),
+    );
     under_water(&mut network);
     let before = [slack(&mut network, usdc), slack(&mut network, usdt)];
     let receipt = liquidate(&mut network, usdc, weth);
-    assert_eq!(receipt.event::<LendingPool::Liquidation>().repaid, usdc.worth(1_000));
+    assert_eq!(
+        receipt.event::<LendingPool::Liquidation>().repaid,
+        usdc.worth(1_000)
+    );
     let none = U256::ZERO;
     let written_off = [
-        LendingPool::DebtWrittenOff { asset: usdt.address, user: ALICE, amount: usdt.worth(50), fromTreasury: none },
+        LendingPool::DebtWrittenOff {
+            asset: usdt.address,
+            user: ALICE,
+            amount: usdt.worth(50),
+            fromTreasury: none,
+        },
         LendingPool::DebtWrittenOff {
             asset: usdc.address,
             user: ALICE,
@@ -63,7 +95,10 @@ fn what_the_treasury_cannot_bear_becomes_a_deficit() {
     assert_eq!(receipt.events::<LendingPool::DebtWrittenOff>(), written_off);
     assert_eq!(state(&mut network, usdc).deficit, usdc.worth(11_000));
     assert_eq!(state(&mut network, usdt).deficit, usdt.worth(50));
-    assert_eq!([slack(&mut network, usdc), slack(&mut network, usdt)], before);
+    assert_eq!(
+        [slack(&mut network, usdc), slack(&mut network, usdt)],
+        before
+    );
 
     let account = network.look(LENS, LendingLens::getAccountCall { user: ALICE });
     assert_eq!((account.debtUsd, account.dueAt), (U256::ZERO, U256::ZERO));
@@ -80,9 +115,15 @@ fn the_treasury_bears_what_it_can() {
     under_water(&mut network);
     let receipt = liquidate(&mut network, usdc, weth);
     let written_off = receipt.events::<LendingPool::DebtWrittenOff>().remove(1);
-    assert_eq!((written_off.asset, written_off.fromTreasury), (usdc.address, treasury));
+    assert_eq!(
+        (written_off.asset, written_off.fromTreasury),
+        (usdc.address, treasury)
+    );
     let after = state(&mut network, usdc);
-    assert_eq!((after.treasury, after.deficit), (U256::ZERO, written_off.amount - treasury));
+    assert_eq!(
+        (after.treasury, after.deficit),
+        (U256::ZERO, written_off.amount - treasury)
+    );
 }
 
 /// Lets the treasury earn something: Carol borrows for a while and repays.
@@ -103,7 +144,10 @@ fn later_income_repays_the_deficit_first() {
     let before = state(&mut network, usdc);
     earn(&mut network, usdc);
     let after = state(&mut network, usdc);
-    assert!(after.deficit < before.deficit, "the cut of the interest recovers losses");
+    assert!(
+        after.deficit < before.deficit,
+        "the cut of the interest recovers losses"
+    );
     assert_eq!(after.treasury, U256::ZERO);
     let refused = network.send(OWNER, POOL, collect(usdc, OWNER)).unwrap_err();
     assert_eq!(refused, refusal(LendingPoolErrors::ZeroAmount {}));
@@ -116,7 +160,11 @@ fn later_income_repays_the_deficit_first() {
 }
 
 fn collect(token: TokenInfo, to: Address) -> LendingPool::collectTreasuryCall {
-    LendingPool::collectTreasuryCall { asset: token.address, amount: U256::MAX, to }
+    LendingPool::collectTreasuryCall {
+        asset: token.address,
+        amount: U256::MAX,
+        to,
+    }
 }
 
 #[test]
@@ -132,7 +180,9 @@ fn a_liquidation_fee_is_income_too() {
     assert!(deficit > U256::ZERO);
     network.set_price(usdc, DOLLAR);
     under_water(&mut network);
-    let fee = liquidate(&mut network, usdc, weth).event::<LendingPool::Liquidation>().fee;
+    let fee = liquidate(&mut network, usdc, weth)
+        .event::<LendingPool::Liquidation>()
+        .fee;
     let after = state(&mut network, weth);
     assert_eq!((after.deficit, after.treasury), (deficit - fee, U256::ZERO));
 }
@@ -140,7 +190,11 @@ fn a_liquidation_fee_is_income_too() {
 #[test]
 fn other_collateral_keeps_a_debt_alive() {
     let mut network = Network::funded();
-    let (weth, usdc, cro) = (TokenInfo::of("WETH"), TokenInfo::of("USDC"), TokenInfo::of("CRO"));
+    let (weth, usdc, cro) = (
+        TokenInfo::of("WETH"),
+        TokenInfo::of("USDC"),
+        TokenInfo::of("CRO"),
+    );
     network.deposit(ALICE, cro, cro.worth(1)).unwrap();
     under_water(&mut network);
     let receipt = liquidate(&mut network, usdc, weth);
@@ -154,12 +208,19 @@ fn a_debt_whose_collateral_became_worthless_can_be_given_up_by_anybody() {
     let mut network = Network::funded();
     let (weth, usdc) = (TokenInfo::of("WETH"), TokenInfo::of("USDC"));
     // Worth 351 hundred-millionths of a dollar, of which two thirds may be borrowed: two units of USDC.
-    network.deposit(ALICE, weth, U256::from(1_000_000_000)).unwrap();
+    network
+        .deposit(ALICE, weth, U256::from(1_000_000_000))
+        .unwrap();
     network.borrow(ALICE, usdc, U256::from(2)).unwrap();
     let give_up = LendingPool::writeOffCall { user: ALICE };
     let refused = network.send(BOB, POOL, give_up.clone()).unwrap_err();
-    let healthFactorBps = network.look(LENS, LendingLens::getAccountCall { user: ALICE }).healthFactorBps;
-    assert_eq!(refused, refusal(LendingPoolErrors::NotLiquidatable { healthFactorBps }));
+    let healthFactorBps = network
+        .look(LENS, LendingLens::getAccountCall { user: ALICE })
+        .healthFactorBps;
+    assert_eq!(
+        refused,
+        refusal(LendingPoolErrors::NotLiquidatable { healthFactorBps })
+    );
 
     network.set_price(weth, DOLLAR);
     let receipt = network.send(BOB, POOL, give_up.clone()).unwrap();
@@ -170,7 +231,9 @@ fn a_debt_whose_collateral_became_worthless_can_be_given_up_by_anybody() {
     let refused = network.send(BOB, POOL, give_up).unwrap_err();
     assert_eq!(
         refused,
-        refusal(LendingPoolErrors::NotLiquidatable { healthFactorBps: U256::MAX }),
+        refusal(LendingPoolErrors::NotLiquidatable {
+            healthFactorBps: U256::MAX
+        }),
         "nothing is owed now"
     );
 }
@@ -181,12 +244,17 @@ fn suppliers_are_paid_as_far_as_the_cash_goes() {
     let (weth, usdc) = (TokenInfo::of("WETH"), TokenInfo::of("USDC"));
     network.set_price(weth, 2_000 * DOLLAR);
     network.deposit(WHALE, usdc, usdc.worth(20_000)).unwrap();
-    network.deposit(ALICE, weth, weth.unit() * U256::from(10)).unwrap();
+    network
+        .deposit(ALICE, weth, weth.unit() * U256::from(10))
+        .unwrap();
     network.borrow(ALICE, usdc, usdc.worth(12_000)).unwrap();
     network.set_price(weth, 105 * DOLLAR);
     liquidate(&mut network, usdc, weth);
     let refused = network.withdraw(WHALE, usdc, U256::MAX).unwrap_err();
     let (needed, available) = (usdc.worth(20_000), usdc.worth(9_000));
-    assert_eq!(refused, refusal(LendingPoolErrors::InsufficientLiquidity { needed, available }));
+    assert_eq!(
+        refused,
+        refusal(LendingPoolErrors::InsufficientLiquidity { needed, available })
+    );
     network.withdraw(WHALE, usdc, available).unwrap();
 }

@@ -30,13 +30,27 @@ fn a_loan_is_paid_out_and_owed() {
     let weth = TokenInfo::of("WETH");
     let (before, amount) = (network.balance_of(weth.address, ALICE), weth.unit());
     let receipt = network.borrow(ALICE, weth, amount).unwrap();
-    let event = LendingPool::Borrow { asset: weth.address, user: ALICE, amount };
+    let event = LendingPool::Borrow {
+        asset: weth.address,
+        user: ALICE,
+        amount,
+    };
     assert_eq!(receipt.event::<LendingPool::Borrow>(), event);
     assert_eq!(network.balance_of(weth.address, ALICE), before + amount);
     let view = account(&mut network, ALICE);
     assert_eq!(view.debtUsd, U256::from(weth.price_usd_e8));
-    assert_eq!(view.positions.iter().find(|position| position.asset == weth.address).unwrap().debt, amount);
-    assert!(receipt.output.is_empty(), "the published function returns nothing");
+    assert_eq!(
+        view.positions
+            .iter()
+            .find(|position| position.asset == weth.address)
+            .unwrap()
+            .debt,
+        amount
+    );
+    assert!(
+        receipt.output.is_empty(),
+        "the published function returns nothing"
+    );
 }
 
 #[test]
@@ -48,14 +62,22 @@ fn what_the_view_calls_available_can_be_borrowed_to_the_last_unit() {
     assert_eq!(view.score, U256::from(350));
     assert_eq!(view.availableUsd, U256::from(713_600_000_000_u64));
     let all = usdt.worth(7_136);
-    let refused = network.borrow(ALICE, usdt, all + U256::from(1)).unwrap_err();
+    let refused = network
+        .borrow(ALICE, usdt, all + U256::from(1))
+        .unwrap_err();
     let debtUsd = view.availableUsd + U256::from(100);
-    let error = LendingPoolErrors::BorrowingPowerExceeded { debtUsd, borrowingPowerUsd: view.borrowingPowerUsd };
+    let error = LendingPoolErrors::BorrowingPowerExceeded {
+        debtUsd,
+        borrowingPowerUsd: view.borrowingPowerUsd,
+    };
     assert_eq!(refused, refusal(error));
     network.borrow(ALICE, usdt, all).unwrap();
     let view = account(&mut network, ALICE);
     assert_eq!(view.availableUsd, U256::ZERO);
-    assert!(view.healthFactorBps > U256::from(12_000), "the largest loan is still far from liquidation");
+    assert!(
+        view.healthFactorBps > U256::from(12_000),
+        "the largest loan is still far from liquidation"
+    );
 }
 
 #[test]
@@ -63,8 +85,13 @@ fn collateral_in_use_cannot_be_withdrawn() {
     let mut network = with_collateral();
     let (usdc, usdt) = (TokenInfo::of("USDC"), TokenInfo::of("USDT"));
     network.borrow(ALICE, usdt, usdt.worth(3_500)).unwrap();
-    let refused = network.withdraw(ALICE, usdc, usdc.worth(6_000)).unwrap_err();
-    assert_eq!(refused[..4], LendingPoolErrors::BorrowingPowerExceeded::SELECTOR);
+    let refused = network
+        .withdraw(ALICE, usdc, usdc.worth(6_000))
+        .unwrap_err();
+    assert_eq!(
+        refused[..4],
+        LendingPoolErrors::BorrowingPowerExceeded::SELECTOR
+    );
     network.withdraw(ALICE, usdc, usdc.worth(4_000)).unwrap();
     network.repay(ALICE, usdt, U256::MAX).unwrap();
     network.withdraw(ALICE, usdc, U256::MAX).unwrap();
@@ -76,7 +103,13 @@ fn nobody_borrows_without_collateral() {
     let weth = TokenInfo::of("WETH");
     let refused = network.borrow(BOB, weth, U256::from(1)).unwrap_err();
     let (debtUsd, borrowingPowerUsd) = (U256::from(1), U256::ZERO);
-    assert_eq!(refused, refusal(LendingPoolErrors::BorrowingPowerExceeded { debtUsd, borrowingPowerUsd }));
+    assert_eq!(
+        refused,
+        refusal(LendingPoolErrors::BorrowingPowerExceeded {
+            debtUsd,
+            borrowingPowerUsd
+        })
+    );
 }
 
 #[test]
@@ -87,7 +120,10 @@ fn the_pool_lends_no_more_than_its_cash() {
     network.deposit(ALICE, weth, weth.worth(10_000)).unwrap();
     let refused = network.borrow(ALICE, usdc, U256::from(101)).unwrap_err();
     let (needed, available) = (U256::from(101), U256::from(100));
-    assert_eq!(refused, refusal(LendingPoolErrors::InsufficientLiquidity { needed, available }));
+    assert_eq!(
+        refused,
+        refusal(LendingPoolErrors::InsufficientLiquidity { needed, available })
+    );
     network.borrow(ALICE, usdc, U256::from(100)).unwrap();
 }
 
@@ -96,15 +132,31 @@ fn a_repayment_takes_at_most_what_is_owed() {
     let mut network = with_collateral();
     let usdt = TokenInfo::of("USDT");
     let refused = network.repay(ALICE, usdt, U256::MAX).unwrap_err();
-    assert_eq!(refused, refusal(LendingPoolErrors::NothingOwed { asset: usdt.address, user: ALICE }));
+    assert_eq!(
+        refused,
+        refusal(LendingPoolErrors::NothingOwed {
+            asset: usdt.address,
+            user: ALICE
+        })
+    );
 
     let before = network.balance_of(usdt.address, ALICE);
     network.borrow(ALICE, usdt, usdt.worth(1_000)).unwrap();
     let amount = usdt.worth(400);
     let receipt = network.repay(ALICE, usdt, amount).unwrap();
-    assert_eq!(receipt.event::<LendingPool::Repay>(), LendingPool::Repay { asset: usdt.address, user: ALICE, amount });
+    assert_eq!(
+        receipt.event::<LendingPool::Repay>(),
+        LendingPool::Repay {
+            asset: usdt.address,
+            user: ALICE,
+            amount
+        }
+    );
     let receipt = network.repay(ALICE, usdt, U256::MAX).unwrap();
-    assert_eq!(receipt.event::<LendingPool::Repay>().amount, usdt.worth(600));
+    assert_eq!(
+        receipt.event::<LendingPool::Repay>().amount,
+        usdt.worth(600)
+    );
     assert_eq!(network.balance_of(usdt.address, ALICE), before);
     assert_eq!(account(&mut network, ALICE).debtUsd, U256::ZERO);
 }
@@ -117,7 +169,13 @@ fn borrowing_and_repaying_at_one_moment_gains_nothing() {
     network.wait(86_400);
     for amount in [1_u64, 3, 1_000, 999_999_999_999] {
         let before = network.balance_of(uni.address, ALICE);
-        let owed = |view: AccountView| view.positions.iter().find(|p| p.asset == uni.address).unwrap().debt;
+        let owed = |view: AccountView| {
+            view.positions
+                .iter()
+                .find(|p| p.asset == uni.address)
+                .unwrap()
+                .debt
+        };
         let debt = owed(account(&mut network, ALICE));
         network.borrow(ALICE, uni, U256::from(amount)).unwrap();
         network.repay(ALICE, uni, U256::from(amount)).unwrap();
@@ -131,10 +189,26 @@ fn an_unapproved_repayment_shows_the_tokens_own_error() {
     let mut network = with_collateral();
     let usdt = TokenInfo::of("USDT");
     network.borrow(ALICE, usdt, U256::from(10)).unwrap();
-    network.send(ALICE, usdt.address, Token::approveCall { spender: POOL, value: U256::from(9) }).unwrap();
+    network
+        .send(
+            ALICE,
+            usdt.address,
+            Token::approveCall {
+                spender: POOL,
+                value: U256::from(9),
+            },
+        )
+        .unwrap();
     let refused = network.repay(ALICE, usdt, U256::MAX).unwrap_err();
     let (allowance, needed) = (U256::from(9), U256::from(10));
-    assert_eq!(refused, refusal(TokenErrors::ERC20InsufficientAllowance { spender: POOL, allowance, needed }));
+    assert_eq!(
+        refused,
+        refusal(TokenErrors::ERC20InsufficientAllowance {
+            spender: POOL,
+            allowance,
+            needed
+        })
+    );
 }
 
 #[test]
@@ -142,21 +216,38 @@ fn a_loan_is_worth_the_least_at_least_and_a_repayment_may_leave_less() {
     let mut network = with_collateral();
     let (usdt, weth) = (TokenInfo::of("USDT"), TokenInfo::of("WETH"));
     let usd = U256::from(1_000_000_000);
-    let receipt = network.send(OWNER, POOL, LendingPool::setLeastLoanCall { usd }).unwrap();
-    let event = LendingPool::LeastLoanChanged { previousUsd: U256::ZERO, newUsd: usd };
+    let receipt = network
+        .send(OWNER, POOL, LendingPool::setLeastLoanCall { usd })
+        .unwrap();
+    let event = LendingPool::LeastLoanChanged {
+        previousUsd: U256::ZERO,
+        newUsd: usd,
+    };
     assert_eq!(receipt.event::<LendingPool::LeastLoanChanged>(), event);
     assert_eq!(network.look(POOL, LendingPool::leastLoanUsdCall {}), usd);
-    let too_small =
-        |debt: u64| refusal(LendingPoolErrors::LoanTooSmall { debtUsd: U256::from(debt), leastLoanUsd: usd });
-    let refused = network.borrow(ALICE, usdt, usdt.worth(10) - U256::from(1)).unwrap_err();
+    let too_small = |debt: u64| {
+        refusal(LendingPoolErrors::LoanTooSmall {
+            debtUsd: U256::from(debt),
+            leastLoanUsd: usd,
+        })
+    };
+    let refused = network
+        .borrow(ALICE, usdt, usdt.worth(10) - U256::from(1))
+        .unwrap_err();
     assert_eq!(refused, too_small(999_999_900));
     network.borrow(ALICE, usdt, usdt.worth(10)).unwrap();
     // The debt counts, not the loan; but each asset's on its own.
     network.borrow(ALICE, usdt, U256::from(1)).unwrap();
-    assert_eq!(network.borrow(ALICE, weth, weth.worth(9)).unwrap_err()[..4], LendingPoolErrors::LoanTooSmall::SELECTOR);
+    assert_eq!(
+        network.borrow(ALICE, weth, weth.worth(9)).unwrap_err()[..4],
+        LendingPoolErrors::LoanTooSmall::SELECTOR
+    );
     // No repayment is refused, whatever it leaves.
     network.repay(ALICE, usdt, usdt.worth(4)).unwrap();
-    assert_eq!(network.borrow(ALICE, usdt, usdt.worth(3)).unwrap_err(), too_small(900_000_100));
+    assert_eq!(
+        network.borrow(ALICE, usdt, usdt.worth(3)).unwrap_err(),
+        too_small(900_000_100)
+    );
     network.borrow(ALICE, usdt, usdt.worth(4)).unwrap();
     network.repay(ALICE, usdt, usdt.worth(10)).unwrap();
     network.repay(ALICE, usdt, U256::MAX).unwrap();
@@ -165,13 +256,24 @@ fn a_loan_is_worth_the_least_at_least_and_a_repayment_may_leave_less() {
 #[test]
 fn stale_prices_stop_what_they_could_be_used_for_and_nothing_else() {
     let mut network = with_collateral();
-    let (usdc, usdt, weth) = (TokenInfo::of("USDC"), TokenInfo::of("USDT"), TokenInfo::of("WETH"));
+    let (usdc, usdt, weth) = (
+        TokenInfo::of("USDC"),
+        TokenInfo::of("USDT"),
+        TokenInfo::of("WETH"),
+    );
     network.borrow(ALICE, usdt, usdt.worth(100)).unwrap();
     network.deposit(BOB, usdc, usdc.worth(100)).unwrap();
     network.warp(601);
-    let stale = |token: TokenInfo| -> Bytes { refusal(LendingPoolErrors::StalePrice { asset: token.address }) };
+    let stale = |token: TokenInfo| -> Bytes {
+        refusal(LendingPoolErrors::StalePrice {
+            asset: token.address,
+        })
+    };
     let small = U256::from(1_000);
-    let give = Token::transferCall { to: BOB, value: small };
+    let give = Token::transferCall {
+        to: BOB,
+        value: small,
+    };
     let liquidate = LendingPool::liquidateCall {
         borrower: ALICE,
         debtAsset: usdt.address,
@@ -181,22 +283,40 @@ fn stale_prices_stop_what_they_could_be_used_for_and_nothing_else() {
     };
     // The first asset of the account that is stale is named; USDT comes before USDC.
     assert_eq!(network.borrow(ALICE, usdt, small).unwrap_err(), stale(usdt));
-    assert_eq!(network.withdraw(ALICE, usdc, small).unwrap_err(), stale(usdt));
-    assert_eq!(network.send(ALICE, usdc.p_token(), give.clone()).unwrap_err(), stale(usdt));
+    assert_eq!(
+        network.withdraw(ALICE, usdc, small).unwrap_err(),
+        stale(usdt)
+    );
+    assert_eq!(
+        network
+            .send(ALICE, usdc.p_token(), give.clone())
+            .unwrap_err(),
+        stale(usdt)
+    );
     assert_eq!(network.send(BOB, POOL, liquidate).unwrap_err(), stale(usdt));
-    assert_eq!(network.send(BOB, POOL, LendingPool::writeOffCall { user: ALICE }).unwrap_err(), stale(usdc));
+    assert_eq!(
+        network
+            .send(BOB, POOL, LendingPool::writeOffCall { user: ALICE })
+            .unwrap_err(),
+        stale(usdc)
+    );
 
     network.deposit(ALICE, usdc, small).unwrap();
     network.repay(ALICE, usdt, small).unwrap();
     network.withdraw(BOB, usdc, small).unwrap();
     network.send(BOB, usdc.p_token(), give).unwrap();
-    network.send(BOB, POOL, LendingPool::refreshCall { user: ALICE }).unwrap();
+    network
+        .send(BOB, POOL, LendingPool::refreshCall { user: ALICE })
+        .unwrap();
 
     // One stale price is enough, be it of the debt or of what is to be borrowed.
     for (fresh, missing) in [([usdc, usdt], weth), ([usdc, weth], usdt)] {
         let mut network = network.twin();
         network.renew(&fresh);
-        assert_eq!(network.borrow(ALICE, weth, small).unwrap_err(), stale(missing));
+        assert_eq!(
+            network.borrow(ALICE, weth, small).unwrap_err(),
+            stale(missing)
+        );
     }
 }
 
@@ -207,17 +327,48 @@ fn a_paused_asset_can_only_be_repaid() {
     network.borrow(ALICE, usdt, usdt.worth(100)).unwrap();
     network.deposit(ALICE, usdt, usdt.worth(100)).unwrap();
     for token in [usdt, usdc] {
-        let call = LendingPool::setPausedCall { asset: token.address, paused: true };
-        let event = LendingPool::PausedChanged { asset: token.address, paused: true };
-        assert_eq!(network.send(OWNER, POOL, call).unwrap().event::<LendingPool::PausedChanged>(), event);
+        let call = LendingPool::setPausedCall {
+            asset: token.address,
+            paused: true,
+        };
+        let event = LendingPool::PausedChanged {
+            asset: token.address,
+            paused: true,
+        };
+        assert_eq!(
+            network
+                .send(OWNER, POOL, call)
+                .unwrap()
+                .event::<LendingPool::PausedChanged>(),
+            event
+        );
     }
     let small = U256::from(1_000);
-    let paused = |token: TokenInfo| refusal(LendingPoolErrors::AssetPaused { asset: token.address });
-    assert_eq!(network.deposit(ALICE, usdt, small).unwrap_err(), paused(usdt));
-    assert_eq!(network.withdraw(ALICE, usdt, small).unwrap_err(), paused(usdt));
-    assert_eq!(network.borrow(ALICE, usdt, small).unwrap_err(), paused(usdt));
-    let give = Token::transferCall { to: BOB, value: small };
-    assert_eq!(network.send(ALICE, usdt.p_token(), give).unwrap_err(), paused(usdt));
+    let paused = |token: TokenInfo| {
+        refusal(LendingPoolErrors::AssetPaused {
+            asset: token.address,
+        })
+    };
+    assert_eq!(
+        network.deposit(ALICE, usdt, small).unwrap_err(),
+        paused(usdt)
+    );
+    assert_eq!(
+        network.withdraw(ALICE, usdt, small).unwrap_err(),
+        paused(usdt)
+    );
+    assert_eq!(
+        network.borrow(ALICE, usdt, small).unwrap_err(),
+        paused(usdt)
+    );
+    let give = Token::transferCall {
+        to: BOB,
+        value: small,
+    };
+    assert_eq!(
+        network.send(ALICE, usdt.p_token(), give).unwrap_err(),
+        paused(usdt)
+    );
     let liquidate = |debt: TokenInfo, collateral: TokenInfo| LendingPool::liquidateCall {
         borrower: ALICE,
         debtAsset: debt.address,
@@ -225,11 +376,23 @@ fn a_paused_asset_can_only_be_repaid() {
         amount: small,
         inKind: false,
     };
-    assert_eq!(network.send(BOB, POOL, liquidate(usdt, usdc)).unwrap_err(), paused(usdt));
-    let call = LendingPool::setPausedCall { asset: usdt.address, paused: false };
+    assert_eq!(
+        network.send(BOB, POOL, liquidate(usdt, usdc)).unwrap_err(),
+        paused(usdt)
+    );
+    let call = LendingPool::setPausedCall {
+        asset: usdt.address,
+        paused: false,
+    };
     network.send(OWNER, POOL, call).unwrap();
-    assert_eq!(network.send(BOB, POOL, liquidate(usdt, usdc)).unwrap_err(), paused(usdc));
-    let call = LendingPool::setPausedCall { asset: usdt.address, paused: true };
+    assert_eq!(
+        network.send(BOB, POOL, liquidate(usdt, usdc)).unwrap_err(),
+        paused(usdc)
+    );
+    let call = LendingPool::setPausedCall {
+        asset: usdt.address,
+        paused: true,
+    };
     network.send(OWNER, POOL, call).unwrap();
     network.repay(ALICE, usdt, U256::MAX).unwrap();
 }

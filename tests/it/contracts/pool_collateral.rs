@@ -2,7 +2,9 @@
 
 use alloy_primitives::{Address, U256};
 use alloy_sol_types::SolError;
-use tetrad::internals::contracts::bindings::{AccountView, LendingLens, LendingPool, LendingPoolErrors};
+use tetrad::internals::contracts::bindings::{
+    AccountView, LendingLens, LendingPool, LendingPoolErrors,
+};
 
 use super::{
     bench::{Receipt, refusal},
@@ -34,21 +36,38 @@ fn what_others_send_is_collateral_once_the_receiver_says_so() {
     let weth = TokenInfo::of("WETH");
     network.give(WHALE, BOB, weth, weth.worth(1_000)).unwrap();
     let view = account(&mut network, BOB);
-    assert_eq!((view.borrowingPowerUsd, view.positions.len()), (U256::ZERO, 1));
+    assert_eq!(
+        (view.borrowingPowerUsd, view.positions.len()),
+        (U256::ZERO, 1)
+    );
     assert_eq!(view.suppliedUsd, view.positions[0].suppliedUsd);
     assert_eq!(view.positions[0].loanToValueBps, U256::ZERO);
     assert_eq!(view.positions[0].liquidationThresholdBps, U256::ZERO);
-    assert_eq!((view.score, collateral(&mut network, BOB)), (U256::from(300), vec![]));
-    let refused = network.borrow(BOB, weth, U256::from(1_000_000_000)).unwrap_err();
-    assert_eq!(refused[..4], LendingPoolErrors::BorrowingPowerExceeded::SELECTOR);
+    assert_eq!(
+        (view.score, collateral(&mut network, BOB)),
+        (U256::from(300), vec![])
+    );
+    let refused = network
+        .borrow(BOB, weth, U256::from(1_000_000_000))
+        .unwrap_err();
+    assert_eq!(
+        refused[..4],
+        LendingPoolErrors::BorrowingPowerExceeded::SELECTOR
+    );
 
     let receipt = network.set_collateral(BOB, weth, true).unwrap();
-    let event = LendingPool::CollateralSet { asset: weth.address, user: BOB, enabled: true };
+    let event = LendingPool::CollateralSet {
+        asset: weth.address,
+        user: BOB,
+        enabled: true,
+    };
     assert_eq!(receipt.event::<LendingPool::CollateralSet>(), event);
     assert_eq!(collateral(&mut network, BOB), [weth.address]);
     let view = account(&mut network, BOB);
     assert!(view.borrowingPowerUsd > U256::ZERO && view.score == U256::from(350));
-    network.borrow(BOB, weth, U256::from(1_000_000_000)).unwrap();
+    network
+        .borrow(BOB, weth, U256::from(1_000_000_000))
+        .unwrap();
 }
 
 #[test]
@@ -73,7 +92,10 @@ fn a_deposit_is_collateral_unless_its_owner_disabled_it() {
     assert_eq!(account(&mut network, BOB).borrowingPowerUsd, U256::ZERO);
     network.withdraw(BOB, usdc, U256::MAX).unwrap();
     network.deposit(BOB, usdc, usdc.worth(100)).unwrap();
-    assert!(collateral(&mut network, BOB).is_empty(), "the decision lasts");
+    assert!(
+        collateral(&mut network, BOB).is_empty(),
+        "the decision lasts"
+    );
     network.set_collateral(BOB, usdc, true).unwrap();
     assert_eq!(collateral(&mut network, BOB), [usdc.address]);
 }
@@ -95,19 +117,32 @@ fn collateral_in_use_cannot_be_disabled() {
     let mut network = in_debt();
     let (usdc, weth) = (TokenInfo::of("USDC"), TokenInfo::of("WETH"));
     let refused = network.set_collateral(ALICE, usdc, false).unwrap_err();
-    assert_eq!(refused[..4], LendingPoolErrors::BorrowingPowerExceeded::SELECTOR);
+    assert_eq!(
+        refused[..4],
+        LendingPoolErrors::BorrowingPowerExceeded::SELECTOR
+    );
     network.deposit(ALICE, weth, weth.worth(5_000)).unwrap();
     network.set_collateral(ALICE, usdc, false).unwrap();
     network.withdraw(ALICE, usdc, U256::MAX).unwrap();
-    let call = LendingPool::setCollateralCall { asset: STRANGER, enabled: true };
+    let call = LendingPool::setCollateralCall {
+        asset: STRANGER,
+        enabled: true,
+    };
     let refused = network.send(ALICE, POOL, call).unwrap_err();
-    assert_eq!(refused, refusal(LendingPoolErrors::UnsupportedAsset { asset: STRANGER }));
+    assert_eq!(
+        refused,
+        refusal(LendingPoolErrors::UnsupportedAsset { asset: STRANGER })
+    );
 }
 
 #[test]
 fn only_collateral_is_seized() {
     let mut network = in_debt();
-    let (usdc, usdt, weth) = (TokenInfo::of("USDC"), TokenInfo::of("USDT"), TokenInfo::of("WETH"));
+    let (usdc, usdt, weth) = (
+        TokenInfo::of("USDC"),
+        TokenInfo::of("USDT"),
+        TokenInfo::of("WETH"),
+    );
     network.give(WHALE, ALICE, weth, weth.worth(5_000)).unwrap();
     network.set_price(usdc, 10_000_000);
     let liquidate = |collateral: TokenInfo| LendingPool::liquidateCall {
@@ -118,7 +153,13 @@ fn only_collateral_is_seized() {
         inKind: true,
     };
     let refused = network.send(BOB, POOL, liquidate(weth)).unwrap_err();
-    assert_eq!(refused, refusal(LendingPoolErrors::NotCollateral { asset: weth.address, user: ALICE }));
+    assert_eq!(
+        refused,
+        refusal(LendingPoolErrors::NotCollateral {
+            asset: weth.address,
+            user: ALICE
+        })
+    );
     let quote = LendingLens::quoteLiquidationCall {
         borrower: ALICE,
         debtAsset: usdt.address,
@@ -139,7 +180,11 @@ fn dust_makes_no_operation_noticeably_dearer() {
     for token in TOKENS {
         dusty.give(WHALE, ALICE, token, U256::from(1)).unwrap();
     }
-    let (usdc, usdt, weth) = (TokenInfo::of("USDC"), TokenInfo::of("USDT"), TokenInfo::of("WETH"));
+    let (usdc, usdt, weth) = (
+        TokenInfo::of("USDC"),
+        TokenInfo::of("USDT"),
+        TokenInfo::of("WETH"),
+    );
     type Step = fn(&mut Network, [TokenInfo; 3]) -> Receipt;
     let steps: [Step; 6] = [
         |network, [usdc, ..]| network.deposit(ALICE, usdc, usdc.worth(100)).unwrap(),
@@ -159,8 +204,12 @@ fn dust_makes_no_operation_noticeably_dearer() {
 #[test]
 fn a_stale_or_halted_token_that_a_stranger_sends_freezes_nothing() {
     let mut network = in_debt();
-    let (usdc, usdt, cro, uni) =
-        (TokenInfo::of("USDC"), TokenInfo::of("USDT"), TokenInfo::of("CRO"), TokenInfo::of("UNI"));
+    let (usdc, usdt, cro, uni) = (
+        TokenInfo::of("USDC"),
+        TokenInfo::of("USDT"),
+        TokenInfo::of("CRO"),
+        TokenInfo::of("UNI"),
+    );
     for token in [cro, uni] {
         network.give(WHALE, ALICE, token, U256::from(1)).unwrap();
     }
@@ -176,15 +225,23 @@ fn interfere(network: &mut Network, random: &mut Random, tokens: &[TokenInfo]) {
     for _ in 0..1 + random.below(6) {
         let token = random.pick(tokens);
         match random.below(4) {
-            0 => drop(network.send(STRANGER, POOL, LendingPool::refreshCall { user: ALICE }).unwrap()),
+            0 => drop(
+                network
+                    .send(STRANGER, POOL, LendingPool::refreshCall { user: ALICE })
+                    .unwrap(),
+            ),
             1 => {
                 // A dip of a block.
                 network.set_price(token, token.price_usd_e8 / 30);
-                network.send(STRANGER, POOL, LendingPool::refreshCall { user: ALICE }).unwrap();
+                network
+                    .send(STRANGER, POOL, LendingPool::refreshCall { user: ALICE })
+                    .unwrap();
                 network.set_price(token, token.price_usd_e8);
             }
             2 => {
-                network.give(WHALE, ALICE, token, U256::from(1 + random.below(1_000))).unwrap();
+                network
+                    .give(WHALE, ALICE, token, U256::from(1 + random.below(1_000)))
+                    .unwrap();
             }
             _ => drop(network.send(BOB, POOL, LendingPool::writeOffCall { user: ALICE })),
         }
@@ -198,8 +255,16 @@ fn no_stranger_changes_what_an_account_may_do() {
         let mut alone = Network::funded();
         let collateral = random.pick(&TOKENS);
         let debt = random.pick(&TOKENS);
-        alone.deposit(ALICE, collateral, collateral.worth(1_000 + random.below(9_000))).unwrap();
-        alone.borrow(ALICE, debt, debt.worth(100 + random.below(300))).unwrap();
+        alone
+            .deposit(
+                ALICE,
+                collateral,
+                collateral.worth(1_000 + random.below(9_000)),
+            )
+            .unwrap();
+        alone
+            .borrow(ALICE, debt, debt.worth(100 + random.below(300)))
+            .unwrap();
         alone.wait(random.below(20 * 86_400));
         let mut watched = alone.twin();
         // Dust of what is collateral already belongs to Alice, and a debt that is cheaper for a block does her good.
@@ -209,15 +274,24 @@ fn no_stranger_changes_what_an_account_may_do() {
         if collateral.symbol != debt.symbol {
             let price = collateral.price_usd_e8;
             watched.set_price(collateral, price / 30);
-            watched.send(STRANGER, POOL, LendingPool::refreshCall { user: ALICE }).unwrap();
+            watched
+                .send(STRANGER, POOL, LendingPool::refreshCall { user: ALICE })
+                .unwrap();
             watched.set_price(collateral, price);
         }
         for seconds in [0, random.below(30 * 86_400)] {
             alone.wait(seconds);
             watched.wait(seconds);
             let [one, two] = [&mut alone, &mut watched].map(|network| account(network, ALICE));
-            assert_eq!((one.score, one.band, one.dueAt), (two.score, two.band, two.dueAt), "round {round}");
-            assert!(two.availableUsd + U256::from(1_000_000) >= one.availableUsd, "round {round}");
+            assert_eq!(
+                (one.score, one.band, one.dueAt),
+                (two.score, two.band, two.dueAt),
+                "round {round}"
+            );
+            assert!(
+                two.availableUsd + U256::from(1_000_000) >= one.availableUsd,
+                "round {round}"
+            );
             let borrow = random.pick(&TOKENS);
             let amounts = [
                 borrow.worth(1 + random.below(200)),
@@ -233,7 +307,9 @@ fn no_stranger_changes_what_an_account_may_do() {
             });
             for (one, two) in outcomes[0].iter().zip(&outcomes[1]) {
                 match (one, two) {
-                    (Ok(one), Ok(two)) => assert!(two.gas <= one.gas + 30_000, "{} and {}", one.gas, two.gas),
+                    (Ok(one), Ok(two)) => {
+                        assert!(two.gas <= one.gas + 30_000, "{} and {}", one.gas, two.gas)
+                    }
                     (Err(one), Err(two)) => assert_eq!(one[..4], two[..4]),
                     (one, two) => panic!("round {round}: {one:?}, but with strangers {two:?}"),
                 }

@@ -2,7 +2,9 @@
 
 use alloy_primitives::{Address, U256, address};
 use alloy_sol_types::SolValue;
-use tetrad::internals::contracts::bindings::{LendingLens, LendingPool, LendingPoolErrors, PriceOracle, Token};
+use tetrad::internals::contracts::bindings::{
+    LendingLens, LendingPool, LendingPoolErrors, PriceOracle, Token,
+};
 
 use super::{
     bench::{Bench, refusal},
@@ -30,15 +32,22 @@ fn a_pool_survives_centuries() {
     let mut last = U256::ZERO;
     for _ in 0..40 {
         network.wait(5 * YEAR);
-        network.send(OWNER, POOL, LendingPool::refreshCall { user: ALICE }).unwrap();
-        let call = LendingPool::setParametersCall { asset: uni.address, parameters: uni.parameters() };
+        network
+            .send(OWNER, POOL, LendingPool::refreshCall { user: ALICE })
+            .unwrap();
+        let call = LendingPool::setParametersCall {
+            asset: uni.address,
+            parameters: uni.parameters(),
+        };
         network.send(OWNER, POOL, call).unwrap();
         let view = network.look(LENS, LendingLens::getPoolCall { asset: uni.address });
         assert!(view.liquidityIndex >= last);
         assert!(view.cash + view.totalDebt + view.deficit >= view.totalSupplied + view.treasury);
         last = view.liquidityIndex;
     }
-    let state = network.look(POOL, LendingPool::getReserveCall { asset: uni.address }).state;
+    let state = network
+        .look(POOL, LendingPool::getReserveCall { asset: uni.address })
+        .state;
     assert_eq!(state.borrowIndexes, [U256::from(u128::MAX); 5]);
     network.look(LENS, LendingLens::getPoolsCall {});
     network.look(LENS, LendingLens::getAccountCall { user: ALICE });
@@ -46,17 +55,40 @@ fn a_pool_survives_centuries() {
     network.deposit(BOB, uni, uni.worth(1_000)).unwrap();
     network.deposit(ALICE, wbtc, wbtc.worth(1_000)).unwrap();
     let owed = network.look(LENS, LendingLens::getAccountCall { user: ALICE });
-    let owed = owed.positions.iter().find(|position| position.asset == uni.address).unwrap().debt;
-    network.send(OWNER, uni.address, Token::mintCall { to: ALICE, amount: owed }).unwrap();
-    network.repay(ALICE, uni, U256::from(u128::MAX) / U256::from(2)).unwrap();
+    let owed = owed
+        .positions
+        .iter()
+        .find(|position| position.asset == uni.address)
+        .unwrap()
+        .debt;
+    network
+        .send(
+            OWNER,
+            uni.address,
+            Token::mintCall {
+                to: ALICE,
+                amount: owed,
+            },
+        )
+        .unwrap();
+    network
+        .repay(ALICE, uni, U256::from(u128::MAX) / U256::from(2))
+        .unwrap();
 }
 
 #[test]
 fn compounding_is_capped_and_never_wraps() {
     let mut bench = Bench::new();
     bench.deploy(MATH, OWNER, "test/MathHarness", &[]);
-    let mut rpow =
-        |base: U256, exponent: u64| bench.look(MATH, MathHarness::rpowCall { base, exponent: U256::from(exponent) });
+    let mut rpow = |base: U256, exponent: u64| {
+        bench.look(
+            MATH,
+            MathHarness::rpowCall {
+                base,
+                exponent: U256::from(exponent),
+            },
+        )
+    };
     let most = U256::from(u128::MAX);
     assert_eq!(rpow(ray() * U256::from(2), 38), ray() << 38);
     assert_eq!(rpow(ray() * U256::from(2), 39), most);
@@ -74,28 +106,42 @@ fn a_few_units_left_behind_cannot_lock_an_asset() {
     let mut network = Network::new();
     let (uni, wbtc) = (TokenInfo::of("UNI"), TokenInfo::of("WBTC"));
     network.deposit(WHALE, uni, uni.worth(1_000_000)).unwrap();
-    network.deposit(ALICE, wbtc, wbtc.worth(10_000_000)).unwrap();
+    network
+        .deposit(ALICE, wbtc, wbtc.worth(10_000_000))
+        .unwrap();
     network.borrow(ALICE, uni, uni.worth(1_000_000)).unwrap();
     network.wait(YEAR);
     network.repay(ALICE, uni, U256::MAX).unwrap();
     let supplied = network.balance_of(uni.p_token(), WHALE);
-    network.withdraw(WHALE, uni, supplied - U256::from(40)).unwrap();
+    network
+        .withdraw(WHALE, uni, supplied - U256::from(40))
+        .unwrap();
     // What is left in cash is the treasury's; Alice borrows it.
-    let cash = network.look(POOL, LendingPool::getReserveCall { asset: uni.address }).state.cash;
+    let cash = network
+        .look(POOL, LendingPool::getReserveCall { asset: uni.address })
+        .state
+        .cash;
     network.borrow(ALICE, uni, cash).unwrap();
     for _ in 0..4 {
         network.wait(YEAR);
-        let call = LendingPool::setParametersCall { asset: uni.address, parameters: uni.parameters() };
+        let call = LendingPool::setParametersCall {
+            asset: uni.address,
+            parameters: uni.parameters(),
+        };
         network.send(OWNER, POOL, call).unwrap();
     }
-    let state = network.look(POOL, LendingPool::getReserveCall { asset: uni.address }).state;
+    let state = network
+        .look(POOL, LendingPool::getReserveCall { asset: uni.address })
+        .state;
     assert_eq!(state.liquidityIndex, U256::from(u128::MAX));
     let unit = U256::from(u128::MAX) / ray() + U256::from(1);
     network.deposit(BOB, uni, uni.worth(1_000)).unwrap();
     let claim = network.balance_of(uni.p_token(), BOB);
     assert!(claim <= uni.worth(1_000) && uni.worth(1_000) - claim <= unit);
     // Less than ten thousand of these units could lose more than a ten-thousandth.
-    let refused = network.deposit(BOB, uni, (unit - U256::from(1)) * U256::from(5_000)).unwrap_err();
+    let refused = network
+        .deposit(BOB, uni, (unit - U256::from(1)) * U256::from(5_000))
+        .unwrap_err();
     assert_eq!(refused, refusal(LendingPoolErrors::AmountTooSmall {}));
     network.deposit(BOB, uni, unit * U256::from(5_000)).unwrap();
     network.withdraw(BOB, uni, U256::MAX).unwrap();
@@ -109,19 +155,42 @@ fn debts_of_any_size_can_be_settled() {
     let uni = TokenInfo::of("UNI");
     for (index, score) in [300_u64, 580, 670, 740, 800].into_iter().enumerate() {
         let user = Address::with_last_byte(index as u8 + 1);
-        network.send(OWNER, POOL, PoolHarness::forceScoreCall { user, score: U256::from(score) }).unwrap();
-        network.send(OWNER, POOL, LendingPool::refreshCall { user }).unwrap();
-        let call = PoolHarness::forcePositionCall { user, asset: uni.address, supplied: 1, owed: u128::MAX };
+        network
+            .send(
+                OWNER,
+                POOL,
+                PoolHarness::forceScoreCall {
+                    user,
+                    score: U256::from(score),
+                },
+            )
+            .unwrap();
+        network
+            .send(OWNER, POOL, LendingPool::refreshCall { user })
+            .unwrap();
+        let call = PoolHarness::forcePositionCall {
+            user,
+            asset: uni.address,
+            supplied: 1,
+            owed: u128::MAX,
+        };
         network.send(OWNER, POOL, call).unwrap();
     }
     for _ in 0..3 {
         network.wait(50 * YEAR);
-        let call = LendingPool::setParametersCall { asset: uni.address, parameters: uni.parameters() };
+        let call = LendingPool::setParametersCall {
+            asset: uni.address,
+            parameters: uni.parameters(),
+        };
         network.send(OWNER, POOL, call).unwrap();
     }
     let view = network.look(LENS, LendingLens::getPoolCall { asset: uni.address });
     assert_eq!(view.liquidityIndex, U256::from(u128::MAX));
-    assert_eq!(view.treasury, U256::from(u128::MAX), "income beyond what the treasury can note stays in the pool");
+    assert_eq!(
+        view.treasury,
+        U256::from(u128::MAX),
+        "income beyond what the treasury can note stays in the pool"
+    );
 }
 
 #[test]
@@ -135,15 +204,24 @@ fn interest_without_suppliers_stays_in_the_pool() {
     network.repay(ALICE, usdc, U256::MAX).unwrap();
     network.withdraw(WHALE, usdc, U256::MAX).unwrap();
     let asset = usdc.address;
-    let cash = network.look(POOL, LendingPool::getReserveCall { asset }).state.cash;
+    let cash = network
+        .look(POOL, LendingPool::getReserveCall { asset })
+        .state
+        .cash;
     network.borrow(ALICE, usdc, cash).unwrap();
     let before = network.look(LENS, LendingLens::getPoolCall { asset });
     network.wait(YEAR);
     let after = network.look(LENS, LendingLens::getPoolCall { asset });
-    assert_eq!((after.totalSupplied, after.supplyRate), (U256::ZERO, U256::ZERO));
+    assert_eq!(
+        (after.totalSupplied, after.supplyRate),
+        (U256::ZERO, U256::ZERO)
+    );
     assert_eq!(after.liquidityIndex, before.liquidityIndex);
     let interest = after.totalDebt - before.totalDebt;
-    assert_eq!(after.treasury - before.treasury, interest.div_ceil(U256::from(10)));
+    assert_eq!(
+        after.treasury - before.treasury,
+        interest.div_ceil(U256::from(10))
+    );
 }
 
 #[test]
@@ -155,14 +233,27 @@ fn how_often_interest_is_settled_hardly_matters() {
         network.borrow(ALICE, usdc, usdc.worth(500_000)).unwrap();
         for _ in 0..settlements {
             network.warp(YEAR / settlements);
-            let call = LendingPool::setParametersCall { asset: usdc.address, parameters: usdc.parameters() };
+            let call = LendingPool::setParametersCall {
+                asset: usdc.address,
+                parameters: usdc.parameters(),
+            };
             network.send(OWNER, POOL, call).unwrap();
         }
-        network.look(LENS, LendingLens::getPoolCall { asset: usdc.address }).totalDebt
+        network
+            .look(
+                LENS,
+                LendingLens::getPoolCall {
+                    asset: usdc.address,
+                },
+            )
+            .totalDebt
     });
     // The rate itself moves with what is owed; over a year that is worth less than a thousandth.
     debts.sort();
-    assert!(debts[1] - debts[0] < debts[0] / U256::from(1_000), "{debts:?}");
+    assert!(
+        debts[1] - debts[0] < debts[0] / U256::from(1_000),
+        "{debts:?}"
+    );
 }
 
 #[test]
@@ -179,18 +270,27 @@ fn the_largest_accounts_fit_a_transaction() {
     for &(asset, _) in &assets {
         let amount = U256::from(1_000_000_000);
         for user in [WHALE, ALICE, BOB] {
-            network.send(user, POOL, LendingPool::depositCall { asset, amount }).unwrap();
+            network
+                .send(user, POOL, LendingPool::depositCall { asset, amount })
+                .unwrap();
         }
         let amount = U256::from(100_000_000);
-        network.send(ALICE, POOL, LendingPool::borrowCall { asset, amount }).unwrap();
+        network
+            .send(ALICE, POOL, LendingPool::borrowCall { asset, amount })
+            .unwrap();
     }
     network.warp(YEAR);
     network.renew_prices();
     for &(token, _) in &assets {
         let price = U256::from(100_000_000);
-        network.send(OWNER, ORACLE, PriceOracle::setPriceCall { token, price }).unwrap();
+        network
+            .send(OWNER, ORACLE, PriceOracle::setPriceCall { token, price })
+            .unwrap();
     }
-    let call = Token::transferCall { to: BOB, value: U256::from(1_000) };
+    let call = Token::transferCall {
+        to: BOB,
+        value: U256::from(1_000),
+    };
     let receipt = network.send(ALICE, assets[0].1, call).unwrap();
     assert!(receipt.gas < 1 << 24, "{} gas", receipt.gas);
 }
@@ -202,18 +302,50 @@ fn list(network: &mut Network, index: u8) -> (Address, Address) {
         bytes[19] = index;
         Address::new(bytes)
     });
-    let arguments = (format!("Token {index}"), format!("T{index}"), U256::from(6), OWNER).abi_encode_params();
+    let arguments = (
+        format!("Token {index}"),
+        format!("T{index}"),
+        U256::from(6),
+        OWNER,
+    )
+        .abi_encode_params();
     network.deploy(asset, OWNER, "Token", &arguments);
     network.deploy(p_token, OWNER, "PToken", &(POOL, asset).abi_encode_params());
     let price = U256::from(100_000_000);
-    network.send(OWNER, ORACLE, PriceOracle::setPriceCall { token: asset, price }).unwrap();
+    network
+        .send(
+            OWNER,
+            ORACLE,
+            PriceOracle::setPriceCall {
+                token: asset,
+                price,
+            },
+        )
+        .unwrap();
     let parameters = TokenInfo::of("UNI").parameters();
-    let call = LendingPool::addAssetCall { asset, pToken: p_token, parameters, supplyCapTokens: 0, borrowCapTokens: 0 };
+    let call = LendingPool::addAssetCall {
+        asset,
+        pToken: p_token,
+        parameters,
+        supplyCapTokens: 0,
+        borrowCapTokens: 0,
+    };
     network.send(OWNER, POOL, call).unwrap();
     for user in [WHALE, ALICE, BOB] {
         let amount = U256::from(1_000_000_000_000_u64);
-        network.send(OWNER, asset, Token::mintCall { to: user, amount }).unwrap();
-        network.send(user, asset, Token::approveCall { spender: POOL, value: U256::MAX }).unwrap();
+        network
+            .send(OWNER, asset, Token::mintCall { to: user, amount })
+            .unwrap();
+        network
+            .send(
+                user,
+                asset,
+                Token::approveCall {
+                    spender: POOL,
+                    value: U256::MAX,
+                },
+            )
+            .unwrap();
     }
     (asset, p_token)
 }

@@ -2,7 +2,9 @@
 
 use alloy_primitives::{Address, U256};
 use alloy_sol_types::SolValue;
-use tetrad::internals::contracts::bindings::{AssetParameters, LendingPool, LendingPoolErrors, PriceOracle, Token};
+use tetrad::internals::contracts::bindings::{
+    AssetParameters, LendingPool, LendingPoolErrors, PriceOracle, Token,
+};
 
 use super::{
     bench::refusal,
@@ -14,13 +16,25 @@ const ASSET: Address = Address::repeat_byte(0x71);
 const P_TOKEN: Address = Address::repeat_byte(0x72);
 
 fn deploy(network: &mut Network, asset: Address, p_token: Address, decimals: u8) {
-    let arguments = ("New".to_owned(), "NEW".to_owned(), U256::from(decimals), OWNER).abi_encode_params();
+    let arguments = (
+        "New".to_owned(),
+        "NEW".to_owned(),
+        U256::from(decimals),
+        OWNER,
+    )
+        .abi_encode_params();
     network.deploy(asset, OWNER, "Token", &arguments);
     network.deploy(p_token, OWNER, "PToken", &(POOL, asset).abi_encode_params());
 }
 
 fn add(asset: Address, p_token: Address, parameters: AssetParameters) -> LendingPool::addAssetCall {
-    LendingPool::addAssetCall { asset, pToken: p_token, parameters, supplyCapTokens: 5, borrowCapTokens: 4 }
+    LendingPool::addAssetCall {
+        asset,
+        pToken: p_token,
+        parameters,
+        supplyCapTokens: 5,
+        borrowCapTokens: 4,
+    }
 }
 
 fn ray() -> U256 {
@@ -35,28 +49,60 @@ fn sound() -> AssetParameters {
 fn an_asset_is_added_once_and_listed() {
     let mut network = Network::new();
     deploy(&mut network, ASSET, P_TOKEN, 18);
-    let receipt = network.send(OWNER, POOL, add(ASSET, P_TOKEN, sound())).unwrap();
-    let event = LendingPool::AssetAdded { asset: ASSET, pToken: P_TOKEN, id: U256::from(12), decimals: U256::from(18) };
+    let receipt = network
+        .send(OWNER, POOL, add(ASSET, P_TOKEN, sound()))
+        .unwrap();
+    let event = LendingPool::AssetAdded {
+        asset: ASSET,
+        pToken: P_TOKEN,
+        id: U256::from(12),
+        decimals: U256::from(18),
+    };
     assert_eq!(receipt.event::<LendingPool::AssetAdded>(), event);
-    let event = LendingPool::ParametersChanged { asset: ASSET, parameters: sound() };
+    let event = LendingPool::ParametersChanged {
+        asset: ASSET,
+        parameters: sound(),
+    };
     assert_eq!(receipt.event::<LendingPool::ParametersChanged>(), event);
-    let event =
-        LendingPool::CapsChanged { asset: ASSET, supplyCapTokens: U256::from(5), borrowCapTokens: U256::from(4) };
+    let event = LendingPool::CapsChanged {
+        asset: ASSET,
+        supplyCapTokens: U256::from(5),
+        borrowCapTokens: U256::from(4),
+    };
     assert_eq!(receipt.event::<LendingPool::CapsChanged>(), event);
 
     let state = receipt.event::<LendingPool::ReserveUpdated>().state;
-    assert_eq!(state, network.look(POOL, LendingPool::getReserveCall { asset: ASSET }).state);
-    assert_eq!((state.liquidityIndex, state.borrowIndexes), (ray(), [ray(); 5]));
+    assert_eq!(
+        state,
+        network
+            .look(POOL, LendingPool::getReserveCall { asset: ASSET })
+            .state
+    );
+    assert_eq!(
+        (state.liquidityIndex, state.borrowIndexes),
+        (ray(), [ray(); 5])
+    );
 
     let mut expected: Vec<Address> = TOKENS.iter().map(|token| token.address).collect();
     expected.push(ASSET);
     assert_eq!(network.look(POOL, LendingPool::getAssetsCall {}), expected);
     let view = network.look(POOL, LendingPool::getReserveCall { asset: ASSET });
-    assert_eq!((view.asset, view.pToken, view.decimals, view.paused), (ASSET, P_TOKEN, 18, false));
-    assert_eq!((view.supplyCapTokens, view.borrowCapTokens, view.parameters), (U256::from(5), U256::from(4), sound()));
+    assert_eq!(
+        (view.asset, view.pToken, view.decimals, view.paused),
+        (ASSET, P_TOKEN, 18, false)
+    );
+    assert_eq!(
+        (view.supplyCapTokens, view.borrowCapTokens, view.parameters),
+        (U256::from(5), U256::from(4), sound())
+    );
 
-    let refused = network.send(OWNER, POOL, add(ASSET, P_TOKEN, sound())).unwrap_err();
-    assert_eq!(refused, refusal(LendingPoolErrors::AlreadyAdded { asset: ASSET }));
+    let refused = network
+        .send(OWNER, POOL, add(ASSET, P_TOKEN, sound()))
+        .unwrap_err();
+    assert_eq!(
+        refused,
+        refusal(LendingPoolErrors::AlreadyAdded { asset: ASSET })
+    );
 }
 
 #[test]
@@ -65,25 +111,54 @@ fn an_asset_and_its_receipt_token_must_belong_together() {
     deploy(&mut network, ASSET, P_TOKEN, 18);
     let usdc = TokenInfo::of("USDC");
     for (asset, p_token, error) in [
-        (STRANGER, P_TOKEN, refusal(LendingPoolErrors::NotAContract { account: STRANGER })),
-        (ASSET, STRANGER, refusal(LendingPoolErrors::NotAContract { account: STRANGER })),
-        (ASSET, usdc.p_token(), refusal(LendingPoolErrors::WrongPToken { pToken: usdc.p_token() })),
+        (
+            STRANGER,
+            P_TOKEN,
+            refusal(LendingPoolErrors::NotAContract { account: STRANGER }),
+        ),
+        (
+            ASSET,
+            STRANGER,
+            refusal(LendingPoolErrors::NotAContract { account: STRANGER }),
+        ),
+        (
+            ASSET,
+            usdc.p_token(),
+            refusal(LendingPoolErrors::WrongPToken {
+                pToken: usdc.p_token(),
+            }),
+        ),
     ] {
-        assert_eq!(network.send(OWNER, POOL, add(asset, p_token, sound())).unwrap_err(), error);
+        assert_eq!(
+            network
+                .send(OWNER, POOL, add(asset, p_token, sound()))
+                .unwrap_err(),
+            error
+        );
     }
     // A receipt token of the right asset in another pool.
     let other = Address::repeat_byte(0x73);
     network.deploy(other, OWNER, "PToken", &(ORACLE, ASSET).abi_encode_params());
-    let refused = network.send(OWNER, POOL, add(ASSET, other, sound())).unwrap_err();
-    assert_eq!(refused, refusal(LendingPoolErrors::WrongPToken { pToken: other }));
+    let refused = network
+        .send(OWNER, POOL, add(ASSET, other, sound()))
+        .unwrap_err();
+    assert_eq!(
+        refused,
+        refusal(LendingPoolErrors::WrongPToken { pToken: other })
+    );
 }
 
 #[test]
 fn more_than_18_decimals_are_refused() {
     let mut network = Network::new();
     deploy(&mut network, ASSET, P_TOKEN, 19);
-    let refused = network.send(OWNER, POOL, add(ASSET, P_TOKEN, sound())).unwrap_err();
-    assert_eq!(refused, refusal(LendingPoolErrors::UnsupportedDecimals { decimals: 19 }));
+    let refused = network
+        .send(OWNER, POOL, add(ASSET, P_TOKEN, sound()))
+        .unwrap_err();
+    assert_eq!(
+        refused,
+        refusal(LendingPoolErrors::UnsupportedDecimals { decimals: 19 })
+    );
 }
 
 #[test]
@@ -97,17 +172,42 @@ fn there_is_room_for_64_assets() {
     for index in 12..64 {
         let (asset, p_token) = (numbered(0xa1, index), numbered(0xa2, index));
         deploy(&mut network, asset, p_token, 6);
-        network.send(OWNER, POOL, add(asset, p_token, sound())).unwrap();
+        network
+            .send(OWNER, POOL, add(asset, p_token, sound()))
+            .unwrap();
     }
     deploy(&mut network, ASSET, P_TOKEN, 6);
-    let refused = network.send(OWNER, POOL, add(ASSET, P_TOKEN, sound())).unwrap_err();
+    let refused = network
+        .send(OWNER, POOL, add(ASSET, P_TOKEN, sound()))
+        .unwrap_err();
     assert_eq!(refused, refusal(LendingPoolErrors::TooManyAssets {}));
     // The last of them works like any other.
     let last = numbered(0xa1, 63);
-    network.send(OWNER, last, Token::mintCall { to: ALICE, amount: U256::from(5) }).unwrap();
-    let approve = Token::approveCall { spender: POOL, value: U256::MAX };
+    network
+        .send(
+            OWNER,
+            last,
+            Token::mintCall {
+                to: ALICE,
+                amount: U256::from(5),
+            },
+        )
+        .unwrap();
+    let approve = Token::approveCall {
+        spender: POOL,
+        value: U256::MAX,
+    };
     network.send(ALICE, last, approve).unwrap();
-    network.send(ALICE, POOL, LendingPool::depositCall { asset: last, amount: U256::from(5) }).unwrap();
+    network
+        .send(
+            ALICE,
+            POOL,
+            LendingPool::depositCall {
+                asset: last,
+                amount: U256::from(5),
+            },
+        )
+        .unwrap();
     assert_eq!(network.balance_of(numbered(0xa2, 63), ALICE), U256::from(5));
 }
 
@@ -127,7 +227,13 @@ fn contradictory_parameters_are_refused() {
     for change in changes {
         let mut parameters = sound();
         change(&mut parameters);
-        let refused = network.send(OWNER, POOL, LendingPool::setParametersCall { asset, parameters }).unwrap_err();
+        let refused = network
+            .send(
+                OWNER,
+                POOL,
+                LendingPool::setParametersCall { asset, parameters },
+            )
+            .unwrap_err();
         assert_eq!(refused, refusal(LendingPoolErrors::InvalidParameters {}));
     }
     let extremes: [fn(&mut AssetParameters); 4] = [
@@ -139,11 +245,22 @@ fn contradictory_parameters_are_refused() {
     for change in extremes {
         let mut parameters = sound();
         change(&mut parameters);
-        network.send(OWNER, POOL, LendingPool::setParametersCall { asset, parameters }).unwrap();
+        network
+            .send(
+                OWNER,
+                POOL,
+                LendingPool::setParametersCall { asset, parameters },
+            )
+            .unwrap();
     }
     deploy(&mut network, ASSET, P_TOKEN, 18);
-    let parameters = AssetParameters { kinkBps: 0, ..sound() };
-    let refused = network.send(OWNER, POOL, add(ASSET, P_TOKEN, parameters)).unwrap_err();
+    let parameters = AssetParameters {
+        kinkBps: 0,
+        ..sound()
+    };
+    let refused = network
+        .send(OWNER, POOL, add(ASSET, P_TOKEN, parameters))
+        .unwrap_err();
     assert_eq!(refused, refusal(LendingPoolErrors::InvalidParameters {}));
 }
 
@@ -155,11 +272,27 @@ fn new_rates_apply_from_now_on() {
     network.borrow(ALICE, usdc, usdc.worth(500_000)).unwrap();
     network.wait(86_400);
     let asset = usdc.address;
-    let before = network.look(POOL, LendingPool::getReserveCall { asset }).state;
-    let parameters = AssetParameters { baseRateBps: 5_000, ..usdc.parameters() };
-    let receipt = network.send(OWNER, POOL, LendingPool::setParametersCall { asset, parameters }).unwrap();
+    let before = network
+        .look(POOL, LendingPool::getReserveCall { asset })
+        .state;
+    let parameters = AssetParameters {
+        baseRateBps: 5_000,
+        ..usdc.parameters()
+    };
+    let receipt = network
+        .send(
+            OWNER,
+            POOL,
+            LendingPool::setParametersCall { asset, parameters },
+        )
+        .unwrap();
     assert_eq!(receipt.event::<LendingPool::ReserveUpdated>().state, before);
-    assert_eq!(network.look(POOL, LendingPool::getReserveCall { asset }).state, before);
+    assert_eq!(
+        network
+            .look(POOL, LendingPool::getReserveCall { asset })
+            .state,
+        before
+    );
 }
 
 #[test]
@@ -174,18 +307,29 @@ fn the_treasury_is_collected_as_far_as_there_is_cash() {
     network.deposit(ALICE, weth, weth.worth(2_000_000)).unwrap();
     network.borrow(ALICE, usdc, usdc.worth(1_000_000)).unwrap();
     network.wait(30 * 86_400);
-    let state = network.look(POOL, LendingPool::getReserveCall { asset }).state;
+    let state = network
+        .look(POOL, LendingPool::getReserveCall { asset })
+        .state;
     let refused = network.send(OWNER, POOL, collect(U256::MAX)).unwrap_err();
-    let error = LendingPoolErrors::InsufficientLiquidity { needed: state.treasury, available: U256::ZERO };
+    let error = LendingPoolErrors::InsufficientLiquidity {
+        needed: state.treasury,
+        available: U256::ZERO,
+    };
     assert_eq!(refused, refusal(error));
 
     network.repay(ALICE, usdc, U256::MAX).unwrap();
     let receipt = network.send(OWNER, POOL, collect(U256::from(7))).unwrap();
-    let event = LendingPool::TreasuryCollected { asset, receiver: to, amount: U256::from(7) };
+    let event = LendingPool::TreasuryCollected {
+        asset,
+        receiver: to,
+        amount: U256::from(7),
+    };
     assert_eq!(receipt.event::<LendingPool::TreasuryCollected>(), event);
     network.send(OWNER, POOL, collect(U256::MAX)).unwrap();
     assert_eq!(network.balance_of(asset, STRANGER), state.treasury);
-    let after = network.look(POOL, LendingPool::getReserveCall { asset }).state;
+    let after = network
+        .look(POOL, LendingPool::getReserveCall { asset })
+        .state;
     assert_eq!(after.treasury, U256::ZERO);
     assert_eq!(network.balance_of(asset, POOL), after.cash);
     network.withdraw(WHALE, usdc, U256::MAX).unwrap();
@@ -196,18 +340,42 @@ fn prices_can_come_from_another_oracle() {
     let mut network = Network::funded();
     assert_eq!(network.look(POOL, LendingPool::oracleCall {}), ORACLE);
     let other = Address::repeat_byte(0x66);
-    let refused = network.send(OWNER, POOL, LendingPool::setOracleCall { newOracle: other }).unwrap_err();
-    assert_eq!(refused, refusal(LendingPoolErrors::NotAContract { account: other }));
-    network.deploy(other, OWNER, "PriceOracle", &(OWNER, OWNER).abi_encode_params());
-    let receipt = network.send(OWNER, POOL, LendingPool::setOracleCall { newOracle: other }).unwrap();
-    let event = LendingPool::OracleChanged { previousOracle: ORACLE, newOracle: other };
+    let refused = network
+        .send(OWNER, POOL, LendingPool::setOracleCall { newOracle: other })
+        .unwrap_err();
+    assert_eq!(
+        refused,
+        refusal(LendingPoolErrors::NotAContract { account: other })
+    );
+    network.deploy(
+        other,
+        OWNER,
+        "PriceOracle",
+        &(OWNER, OWNER).abi_encode_params(),
+    );
+    let receipt = network
+        .send(OWNER, POOL, LendingPool::setOracleCall { newOracle: other })
+        .unwrap();
+    let event = LendingPool::OracleChanged {
+        previousOracle: ORACLE,
+        newOracle: other,
+    };
     assert_eq!(receipt.event::<LendingPool::OracleChanged>(), event);
 
     let usdc = TokenInfo::of("USDC");
     network.deposit(ALICE, usdc, usdc.worth(1_000)).unwrap();
     let refused = network.borrow(ALICE, usdc, U256::from(1)).unwrap_err();
-    assert_eq!(refused, refusal(LendingPoolErrors::StalePrice { asset: usdc.address }), "it has no prices yet");
-    let call = PriceOracle::setPriceCall { token: usdc.address, price: U256::from(100_000_000) };
+    assert_eq!(
+        refused,
+        refusal(LendingPoolErrors::StalePrice {
+            asset: usdc.address
+        }),
+        "it has no prices yet"
+    );
+    let call = PriceOracle::setPriceCall {
+        token: usdc.address,
+        price: U256::from(100_000_000),
+    };
     network.send(OWNER, other, call).unwrap();
     network.borrow(ALICE, usdc, U256::from(1)).unwrap();
 }
@@ -219,25 +387,87 @@ fn everything_here_is_the_owners() {
     let (amount, to) = (U256::from(1), BOB);
     let refused = [
         network.send(BOB, POOL, add(ASSET, P_TOKEN, sound())),
-        network.send(BOB, POOL, LendingPool::setParametersCall { asset, parameters: sound() }),
-        network.send(BOB, POOL, LendingPool::setCapsCall { asset, supplyCapTokens: 1, borrowCapTokens: 1 }),
-        network.send(BOB, POOL, LendingPool::setPausedCall { asset, paused: true }),
+        network.send(
+            BOB,
+            POOL,
+            LendingPool::setParametersCall {
+                asset,
+                parameters: sound(),
+            },
+        ),
+        network.send(
+            BOB,
+            POOL,
+            LendingPool::setCapsCall {
+                asset,
+                supplyCapTokens: 1,
+                borrowCapTokens: 1,
+            },
+        ),
+        network.send(
+            BOB,
+            POOL,
+            LendingPool::setPausedCall {
+                asset,
+                paused: true,
+            },
+        ),
         network.send(BOB, POOL, LendingPool::setLeastLoanCall { usd: amount }),
         network.send(BOB, POOL, LendingPool::setOracleCall { newOracle: ORACLE }),
-        network.send(BOB, POOL, LendingPool::collectTreasuryCall { asset, amount, to }),
-        network.send(BOB, POOL, LendingPool::transferOwnershipCall { newOwner: BOB }),
+        network.send(
+            BOB,
+            POOL,
+            LendingPool::collectTreasuryCall { asset, amount, to },
+        ),
+        network.send(
+            BOB,
+            POOL,
+            LendingPool::transferOwnershipCall { newOwner: BOB },
+        ),
     ];
     for result in refused {
-        assert_eq!(result.unwrap_err(), refusal(LendingPoolErrors::OwnableUnauthorizedAccount { account: BOB }));
+        assert_eq!(
+            result.unwrap_err(),
+            refusal(LendingPoolErrors::OwnableUnauthorizedAccount { account: BOB })
+        );
     }
     let asset = STRANGER;
     let unknown = [
-        network.send(OWNER, POOL, LendingPool::setParametersCall { asset, parameters: sound() }),
-        network.send(OWNER, POOL, LendingPool::setCapsCall { asset, supplyCapTokens: 1, borrowCapTokens: 1 }),
-        network.send(OWNER, POOL, LendingPool::setPausedCall { asset, paused: true }),
-        network.send(OWNER, POOL, LendingPool::collectTreasuryCall { asset, amount, to }),
+        network.send(
+            OWNER,
+            POOL,
+            LendingPool::setParametersCall {
+                asset,
+                parameters: sound(),
+            },
+        ),
+        network.send(
+            OWNER,
+            POOL,
+            LendingPool::setCapsCall {
+                asset,
+                supplyCapTokens: 1,
+                borrowCapTokens: 1,
+            },
+        ),
+        network.send(
+            OWNER,
+            POOL,
+            LendingPool::setPausedCall {
+                asset,
+                paused: true,
+            },
+        ),
+        network.send(
+            OWNER,
+            POOL,
+            LendingPool::collectTreasuryCall { asset, amount, to },
+        ),
     ];
     for result in unknown {
-        assert_eq!(result.unwrap_err(), refusal(LendingPoolErrors::UnsupportedAsset { asset }));
+        assert_eq!(
+            result.unwrap_err(),
+            refusal(LendingPoolErrors::UnsupportedAsset { asset })
+        );
     }
 }

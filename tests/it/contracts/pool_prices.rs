@@ -2,7 +2,9 @@
 
 use alloy_primitives::{Address, Bytes, U256};
 use alloy_sol_types::SolError;
-use tetrad::internals::contracts::bindings::{AccountView, LendingLens, LendingPool, LendingPoolErrors, Token};
+use tetrad::internals::contracts::bindings::{
+    AccountView, LendingLens, LendingPool, LendingPoolErrors, Token,
+};
 
 use super::{
     bench::{Receipt, refusal},
@@ -17,7 +19,11 @@ fn account(network: &mut Network, user: Address) -> AccountView {
     network.look(LENS, LendingLens::getAccountCall { user })
 }
 
-fn liquidate(network: &mut Network, debt: TokenInfo, collateral: TokenInfo) -> Result<Receipt, Bytes> {
+fn liquidate(
+    network: &mut Network,
+    debt: TokenInfo,
+    collateral: TokenInfo,
+) -> Result<Receipt, Bytes> {
     let call = LendingPool::liquidateCall {
         borrower: ALICE,
         debtAsset: debt.address,
@@ -58,16 +64,31 @@ fn collateral_without_a_reliable_price_counts_for_nothing_in_loans() {
             network.halt(weth);
         }
         let view = account(&mut network, ALICE);
-        let position = view.positions.iter().find(|position| position.asset == weth.address).unwrap();
+        let position = view
+            .positions
+            .iter()
+            .find(|position| position.asset == weth.address)
+            .unwrap();
         assert_eq!(position.loanToValueBps, U256::ZERO);
         assert!(view.borrowingPowerUsd < before.borrowingPowerUsd);
-        assert_eq!(view.healthFactorBps, before.healthFactorBps, "the last price counts for health");
+        assert_eq!(
+            view.healthFactorBps, before.healthFactorBps,
+            "the last price counts for health"
+        );
         let all = view.availableUsd / U256::from(100);
-        let refused = network.borrow(ALICE, usdt, all + U256::from(1)).unwrap_err();
-        assert_eq!(refused[..4], LendingPoolErrors::BorrowingPowerExceeded::SELECTOR);
+        let refused = network
+            .borrow(ALICE, usdt, all + U256::from(1))
+            .unwrap_err();
+        assert_eq!(
+            refused[..4],
+            LendingPoolErrors::BorrowingPowerExceeded::SELECTOR
+        );
         network.borrow(ALICE, usdt, all - usdt.unit()).unwrap();
         let refused = network.withdraw(ALICE, usdc, usdc.worth(100)).unwrap_err();
-        assert_eq!(refused[..4], LendingPoolErrors::BorrowingPowerExceeded::SELECTOR);
+        assert_eq!(
+            refused[..4],
+            LendingPoolErrors::BorrowingPowerExceeded::SELECTOR
+        );
     }
 }
 
@@ -85,7 +106,10 @@ fn debts_and_the_asset_itself_need_reliable_prices() {
         };
         let without = |missing: TokenInfo| {
             let mut network = in_debt();
-            let others: Vec<TokenInfo> = TOKENS.into_iter().filter(|token| token.symbol != missing.symbol).collect();
+            let others: Vec<TokenInfo> = TOKENS
+                .into_iter()
+                .filter(|token| token.symbol != missing.symbol)
+                .collect();
             network.keep_fresh(if halted { &TOKENS } else { &others });
             if halted {
                 network.halt(missing);
@@ -101,13 +125,28 @@ fn debts_and_the_asset_itself_need_reliable_prices() {
             network.give(ALICE, BOB, usdc, small).unwrap_err(),
             network.set_collateral(ALICE, usdc, false).unwrap_err(),
         ];
-        assert!(refused.iter().all(|refused| *refused == error(cro.address)), "{refused:?}");
+        assert!(
+            refused.iter().all(|refused| *refused == error(cro.address)),
+            "{refused:?}"
+        );
         // The asset itself, whose collateral is needed for nothing.
         let mut network = without(weth);
-        assert_eq!(network.borrow(ALICE, weth, small).unwrap_err(), error(weth.address));
-        assert_eq!(network.withdraw(ALICE, weth, small).unwrap_err(), error(weth.address));
-        assert_eq!(network.give(ALICE, BOB, weth, small).unwrap_err(), error(weth.address));
-        assert_eq!(network.set_collateral(ALICE, weth, false).unwrap_err(), error(weth.address));
+        assert_eq!(
+            network.borrow(ALICE, weth, small).unwrap_err(),
+            error(weth.address)
+        );
+        assert_eq!(
+            network.withdraw(ALICE, weth, small).unwrap_err(),
+            error(weth.address)
+        );
+        assert_eq!(
+            network.give(ALICE, BOB, weth, small).unwrap_err(),
+            error(weth.address)
+        );
+        assert_eq!(
+            network.set_collateral(ALICE, weth, false).unwrap_err(),
+            error(weth.address)
+        );
         network.borrow(ALICE, usdt, small).unwrap();
         network.withdraw(ALICE, usdc, small).unwrap();
         network.give(ALICE, BOB, usdc, small).unwrap();
@@ -137,13 +176,23 @@ fn liquidation_needs_the_prices_of_the_two_assets_and_no_others() {
     network.deposit(ALICE, dot, U256::from(1)).unwrap();
     network.set_price(usdc, DOLLAR / 100);
     network.set_price(weth, weth.price_usd_e8 / 10);
-    let stale = |asset: TokenInfo| refusal(LendingPoolErrors::StalePrice { asset: asset.address });
+    let stale = |asset: TokenInfo| {
+        refusal(LendingPoolErrors::StalePrice {
+            asset: asset.address,
+        })
+    };
     let mut without_debt = network.twin();
     without_debt.keep_fresh(&[weth, usdc, cro]);
-    assert_eq!(liquidate(&mut without_debt, usdt, weth).unwrap_err(), stale(usdt));
+    assert_eq!(
+        liquidate(&mut without_debt, usdt, weth).unwrap_err(),
+        stale(usdt)
+    );
     let mut without_collateral = network.twin();
     without_collateral.keep_fresh(&[usdt, usdc, cro]);
-    assert_eq!(liquidate(&mut without_collateral, usdt, weth).unwrap_err(), stale(weth));
+    assert_eq!(
+        liquidate(&mut without_collateral, usdt, weth).unwrap_err(),
+        stale(weth)
+    );
     network.keep_fresh(&[usdt, weth]);
     let quote = LendingLens::quoteLiquidationCall {
         borrower: ALICE,
@@ -170,7 +219,11 @@ fn a_halt_does_not_prevent_liquidation() {
 #[test]
 fn a_debt_is_not_written_off_while_collateral_has_no_fresh_price() {
     let mut network = Network::funded();
-    let (weth, uni, usdc) = (TokenInfo::of("WETH"), TokenInfo::of("UNI"), TokenInfo::of("USDC"));
+    let (weth, uni, usdc) = (
+        TokenInfo::of("WETH"),
+        TokenInfo::of("UNI"),
+        TokenInfo::of("USDC"),
+    );
     network.deposit(ALICE, weth, weth.worth(1_000)).unwrap();
     network.deposit(ALICE, uni, U256::from(1)).unwrap();
     network.borrow(ALICE, usdc, usdc.worth(500)).unwrap();
@@ -181,7 +234,10 @@ fn a_debt_is_not_written_off_while_collateral_has_no_fresh_price() {
     assert!(receipt.events::<LendingPool::DebtWrittenOff>().is_empty());
     let write_off = LendingPool::writeOffCall { user: ALICE };
     let refused = network.send(BOB, POOL, write_off.clone()).unwrap_err();
-    assert_eq!(refused, refusal(LendingPoolErrors::StalePrice { asset: uni.address }));
+    assert_eq!(
+        refused,
+        refusal(LendingPoolErrors::StalePrice { asset: uni.address })
+    );
     network.renew(&[uni]);
     network.send(BOB, POOL, write_off).unwrap();
     assert_eq!(account(&mut network, ALICE).debtUsd, U256::ZERO);
@@ -205,15 +261,34 @@ fn with_any_feeds_stale_every_account_under_water_can_be_liquidated() {
             continue;
         }
         let is_fresh = |asset: Address| fresh.iter().find(|token| token.address == asset).copied();
-        for owed in view.positions.iter().filter(|position| position.debtUsd >= U256::from(DOLLAR)) {
-            for held in view.positions.iter().filter(|position| position.suppliedUsd >= U256::from(DOLLAR)) {
-                let (Some(debt), Some(collateral)) = (is_fresh(owed.asset), is_fresh(held.asset)) else { continue };
+        for owed in view
+            .positions
+            .iter()
+            .filter(|position| position.debtUsd >= U256::from(DOLLAR))
+        {
+            for held in view
+                .positions
+                .iter()
+                .filter(|position| position.suppliedUsd >= U256::from(DOLLAR))
+            {
+                let (Some(debt), Some(collateral)) = (is_fresh(owed.asset), is_fresh(held.asset))
+                else {
+                    continue;
+                };
                 let mut network = network.twin();
                 let amount = debt.worth(100_000);
-                network.send(OWNER, debt.address, Token::mintCall { to: BOB, amount }).unwrap();
+                network
+                    .send(OWNER, debt.address, Token::mintCall { to: BOB, amount })
+                    .unwrap();
                 let result = liquidate(&mut network, debt, collateral);
                 let seizable = held.liquidationThresholdBps > U256::ZERO;
-                assert_eq!(result.is_ok(), seizable, "round {round}: {} for {}", debt.symbol, collateral.symbol);
+                assert_eq!(
+                    result.is_ok(),
+                    seizable,
+                    "round {round}: {} for {}",
+                    debt.symbol,
+                    collateral.symbol
+                );
                 liquidated += u64::from(seizable);
             }
         }
@@ -226,16 +301,24 @@ fn random_account(random: &mut Random) -> Network {
     let mut network = Network::funded();
     for _ in 0..1 + random.below(4) {
         let token = random.pick(&TOKENS);
-        network.deposit(ALICE, token, token.worth(500 + random.below(5_000))).unwrap();
+        network
+            .deposit(ALICE, token, token.worth(500 + random.below(5_000)))
+            .unwrap();
     }
     for _ in 0..random.below(3) {
         let token = random.pick(&TOKENS);
-        network.give(WHALE, ALICE, token, token.worth(1 + random.below(100))).unwrap();
+        network
+            .give(WHALE, ALICE, token, token.worth(1 + random.below(100)))
+            .unwrap();
     }
     for _ in 0..1 + random.below(3) {
         let token = random.pick(&TOKENS);
         let dollars = account(&mut network, ALICE).availableUsd.to::<u64>() / DOLLAR;
-        drop(network.borrow(ALICE, token, token.worth(dollars * (30 + random.below(65)) / 100)));
+        drop(network.borrow(
+            ALICE,
+            token,
+            token.worth(dollars * (30 + random.below(65)) / 100),
+        ));
     }
     for token in TOKENS {
         if random.chance(70) {

@@ -1,7 +1,9 @@
 //! Supplying to the pool and taking back.
 
 use alloy_primitives::{Address, U256};
-use tetrad::internals::contracts::bindings::{Account, LendingPool, LendingPoolErrors, ReserveState, Token};
+use tetrad::internals::contracts::bindings::{
+    Account, LendingPool, LendingPoolErrors, ReserveState, Token,
+};
 
 use super::{
     bench::refusal,
@@ -10,7 +12,14 @@ use super::{
 };
 
 fn reserve(network: &mut Network, token: TokenInfo) -> ReserveState {
-    network.look(POOL, LendingPool::getReserveCall { asset: token.address }).state
+    network
+        .look(
+            POOL,
+            LendingPool::getReserveCall {
+                asset: token.address,
+            },
+        )
+        .state
 }
 
 #[test]
@@ -19,14 +28,36 @@ fn a_deposit_becomes_a_claim() {
     let usdc = TokenInfo::of("USDC");
     let (before, amount) = (network.balance_of(usdc.address, ALICE), usdc.worth(1_000));
     let receipt = network.deposit(ALICE, usdc, amount).unwrap();
-    let event = LendingPool::Deposit { asset: usdc.address, user: ALICE, amount };
+    let event = LendingPool::Deposit {
+        asset: usdc.address,
+        user: ALICE,
+        amount,
+    };
     assert_eq!(receipt.event::<LendingPool::Deposit>(), event);
-    let minted = Token::Transfer { from: Address::ZERO, to: ALICE, value: amount };
-    assert!(receipt.events::<Token::Transfer>().contains(&minted), "a wallet must see the receipt arrive");
+    let minted = Token::Transfer {
+        from: Address::ZERO,
+        to: ALICE,
+        value: amount,
+    };
+    assert!(
+        receipt.events::<Token::Transfer>().contains(&minted),
+        "a wallet must see the receipt arrive"
+    );
     assert_eq!(network.balance_of(usdc.address, ALICE), before - amount);
     assert_eq!(network.balance_of(usdc.p_token(), ALICE), amount);
-    assert_eq!(network.look(POOL, LendingPool::totalSuppliedCall { asset: usdc.address }), amount);
-    assert!(receipt.output.is_empty(), "the published function returns nothing");
+    assert_eq!(
+        network.look(
+            POOL,
+            LendingPool::totalSuppliedCall {
+                asset: usdc.address
+            }
+        ),
+        amount
+    );
+    assert!(
+        receipt.output.is_empty(),
+        "the published function returns nothing"
+    );
 }
 
 #[test]
@@ -37,16 +68,30 @@ fn a_withdrawal_pays_at_most_what_is_there() {
     network.deposit(ALICE, usdc, U256::from(1_000)).unwrap();
     let receipt = network.withdraw(ALICE, usdc, U256::from(400)).unwrap();
     let amount = U256::from(400);
-    let event = LendingPool::Withdraw { asset: usdc.address, user: ALICE, amount };
+    let event = LendingPool::Withdraw {
+        asset: usdc.address,
+        user: ALICE,
+        amount,
+    };
     assert_eq!(receipt.event::<LendingPool::Withdraw>(), event);
-    let burned = Token::Transfer { from: ALICE, to: Address::ZERO, value: amount };
+    let burned = Token::Transfer {
+        from: ALICE,
+        to: Address::ZERO,
+        value: amount,
+    };
     assert!(receipt.events::<Token::Transfer>().contains(&burned));
 
     let receipt = network.withdraw(ALICE, usdc, U256::MAX).unwrap();
-    assert_eq!(receipt.event::<LendingPool::Withdraw>().amount, U256::from(600));
+    assert_eq!(
+        receipt.event::<LendingPool::Withdraw>().amount,
+        U256::from(600)
+    );
     assert_eq!(network.balance_of(usdc.address, ALICE), before);
     let (account, _) = account(&mut network, ALICE);
-    assert!(account.holdings.is_empty(), "an emptied position is forgotten");
+    assert!(
+        account.holdings.is_empty(),
+        "an emptied position is forgotten"
+    );
     assert_eq!((account.credit.borrowed, account.credit.collateral), (0, 0));
 }
 
@@ -80,11 +125,21 @@ fn an_unknown_asset_is_refused() {
     for result in refused {
         assert_eq!(result.unwrap_err(), unsupported);
     }
-    let view = network.try_look(ALICE, POOL, LendingPool::getReserveCall { asset }).unwrap_err();
+    let view = network
+        .try_look(ALICE, POOL, LendingPool::getReserveCall { asset })
+        .unwrap_err();
     assert_eq!(view, unsupported);
-    assert_eq!(network.try_look(ALICE, POOL, LendingPool::totalSuppliedCall { asset }).unwrap_err(), unsupported);
+    assert_eq!(
+        network
+            .try_look(ALICE, POOL, LendingPool::totalSuppliedCall { asset })
+            .unwrap_err(),
+        unsupported
+    );
     let call = LendingPool::suppliedByCall { asset, user: ALICE };
-    assert_eq!(network.try_look(ALICE, POOL, call).unwrap_err(), unsupported);
+    assert_eq!(
+        network.try_look(ALICE, POOL, call).unwrap_err(),
+        unsupported
+    );
 }
 
 #[test]
@@ -92,7 +147,13 @@ fn there_must_be_something_to_withdraw() {
     let mut network = Network::funded();
     let usdc = TokenInfo::of("USDC");
     let refused = network.withdraw(ALICE, usdc, U256::MAX).unwrap_err();
-    assert_eq!(refused, refusal(LendingPoolErrors::NothingSupplied { asset: usdc.address, user: ALICE }));
+    assert_eq!(
+        refused,
+        refusal(LendingPoolErrors::NothingSupplied {
+            asset: usdc.address,
+            user: ALICE
+        })
+    );
 }
 
 #[test]
@@ -114,23 +175,38 @@ fn a_cap_limits_supply_and_lending() {
     let (usdc, weth) = (TokenInfo::of("USDC"), TokenInfo::of("WETH"));
     // In whole tokens, which have a million units.
     let (supply_cap, borrow_cap) = (1_000, 1);
-    let call =
-        LendingPool::setCapsCall { asset: usdc.address, supplyCapTokens: supply_cap, borrowCapTokens: borrow_cap };
+    let call = LendingPool::setCapsCall {
+        asset: usdc.address,
+        supplyCapTokens: supply_cap,
+        borrowCapTokens: borrow_cap,
+    };
     let receipt = network.send(OWNER, POOL, call).unwrap();
     let (supplyCapTokens, borrowCapTokens) = (U256::from(supply_cap), U256::from(borrow_cap));
-    let event = LendingPool::CapsChanged { asset: usdc.address, supplyCapTokens, borrowCapTokens };
+    let event = LendingPool::CapsChanged {
+        asset: usdc.address,
+        supplyCapTokens,
+        borrowCapTokens,
+    };
     assert_eq!(receipt.event::<LendingPool::CapsChanged>(), event);
 
     network.deposit(ALICE, weth, weth.worth(10_000)).unwrap();
-    network.deposit(WHALE, usdc, U256::from(999_999_999)).unwrap();
+    network
+        .deposit(WHALE, usdc, U256::from(999_999_999))
+        .unwrap();
     let (supplied, cap) = (U256::from(1_000_000_001), U256::from(1_000_000_000));
     let refused = network.deposit(WHALE, usdc, U256::from(2)).unwrap_err();
-    assert_eq!(refused, refusal(LendingPoolErrors::SupplyCapExceeded { supplied, cap }));
+    assert_eq!(
+        refused,
+        refusal(LendingPoolErrors::SupplyCapExceeded { supplied, cap })
+    );
     network.deposit(WHALE, usdc, U256::from(1)).unwrap();
 
     let (borrowed, cap) = (U256::from(1_000_001), U256::from(1_000_000));
     let refused = network.borrow(ALICE, usdc, borrowed).unwrap_err();
-    assert_eq!(refused, refusal(LendingPoolErrors::BorrowCapExceeded { borrowed, cap }));
+    assert_eq!(
+        refused,
+        refusal(LendingPoolErrors::BorrowCapExceeded { borrowed, cap })
+    );
     network.borrow(ALICE, usdc, cap).unwrap();
 }
 
@@ -163,7 +239,10 @@ fn coming_and_going_at_one_moment_earns_nothing() {
         network.deposit(BOB, usdc, U256::from(amount)).unwrap();
         network.withdraw(BOB, usdc, U256::MAX).unwrap();
         let after = network.balance_of(usdc.address, BOB);
-        assert!(after <= before && before - after <= U256::from(2), "{amount}: {before} -> {after}");
+        assert!(
+            after <= before && before - after <= U256::from(2),
+            "{amount}: {before} -> {after}"
+        );
     }
 }
 
@@ -181,8 +260,15 @@ fn interest_reaches_the_suppliers_and_the_treasury() {
     assert!(state.treasury <= earned / U256::from(9) + U256::from(1));
 
     network.repay(ALICE, usdc, U256::MAX).unwrap();
-    let paid = network.withdraw(WHALE, usdc, U256::MAX).unwrap().event::<LendingPool::Withdraw>().amount;
-    assert_eq!(paid, claim, "a view promises what a transaction of the same block pays");
+    let paid = network
+        .withdraw(WHALE, usdc, U256::MAX)
+        .unwrap()
+        .event::<LendingPool::Withdraw>()
+        .amount;
+    assert_eq!(
+        paid, claim,
+        "a view promises what a transaction of the same block pays"
+    );
 }
 
 #[test]
@@ -191,7 +277,16 @@ fn a_donation_changes_nothing() {
     let usdc = TokenInfo::of("USDC");
     let before = reserve(&mut network, usdc);
     let claim = network.balance_of(usdc.p_token(), WHALE);
-    network.send(ALICE, usdc.address, Token::transferCall { to: POOL, value: usdc.worth(1_000_000) }).unwrap();
+    network
+        .send(
+            ALICE,
+            usdc.address,
+            Token::transferCall {
+                to: POOL,
+                value: usdc.worth(1_000_000),
+            },
+        )
+        .unwrap();
     assert_eq!(reserve(&mut network, usdc), before);
     assert_eq!(network.balance_of(usdc.p_token(), WHALE), claim);
 }

@@ -7,12 +7,16 @@ pub(crate) fn decimal(raw: U256, decimals: usize) -> String {
     let digits = format!("{raw:0>width$}", width = decimals + 1);
     let (whole, fraction) = digits.split_at(digits.len() - decimals);
     let fraction = fraction.trim_end_matches('0');
-    format!("{whole}.{}", if fraction.is_empty() { "0" } else { fraction })
+    format!(
+        "{whole}.{}",
+        if fraction.is_empty() { "0" } else { fraction }
+    )
 }
 
 /// A yearly growth factor, a ray, as a yield in per cent with two decimals, rounded half up.
 pub(crate) fn percent(factor: U256) -> String {
     let ray = U256::from(10).pow(U256::from(27));
-    let hundredths: u128 = (((factor - ray) * U256::from(20_000) + ray) / (ray * U256::from(2))).to();
+    let hundredths: u128 =
+        (((factor - ray) * U256::from(20_000) + ray) / (ray * U256::from(2))).to();
     format!("{}.{:02}", hundredths / 100, hundredths % 100)
 }

@@ -32,12 +32,35 @@ fn the_sequence_from_genesis_reserves_is_reproduced() {
         set_reserve(&mut network, TokenInfo::of(symbol), number(reserve));
     }
     for step in list(&vectors["sequence_from_genesis_reserves"]) {
-        let (token_in, token_out) = (TokenInfo::of(text(&step["tokenIn"])), TokenInfo::of(text(&step["tokenOut"])));
-        let receipt = network.swap(ALICE, (token_in, token_out), number(&step["amountIn"]), U256::ZERO).unwrap();
+        let (token_in, token_out) = (
+            TokenInfo::of(text(&step["tokenIn"])),
+            TokenInfo::of(text(&step["tokenOut"])),
+        );
+        let receipt = network
+            .swap(
+                ALICE,
+                (token_in, token_out),
+                number(&step["amountIn"]),
+                U256::ZERO,
+            )
+            .unwrap();
         check_swap(&receipt.event(), &receipt.event(), &step["expect"]);
-        assert_eq!(reserve(&mut network, token_in), number(&step["reserveIn_after"]), "{step}");
-        assert_eq!(reserve(&mut network, token_out), number(&step["reserveOut_after"]), "{step}");
-        let fees = network.look(VAULT, Vault::feesAccruedCall { token: token_out.address });
+        assert_eq!(
+            reserve(&mut network, token_in),
+            number(&step["reserveIn_after"]),
+            "{step}"
+        );
+        assert_eq!(
+            reserve(&mut network, token_out),
+            number(&step["reserveOut_after"]),
+            "{step}"
+        );
+        let fees = network.look(
+            VAULT,
+            Vault::feesAccruedCall {
+                token: token_out.address,
+            },
+        );
         assert_eq!(fees, number(&step["feesAccrued_out_after"]), "{step}");
     }
 }
@@ -46,9 +69,18 @@ fn the_sequence_from_genesis_reserves_is_reproduced() {
 fn the_constants_are_the_vectors() {
     let constants = &read("swap.json")["constants"];
     let mut network = Network::new();
-    assert_eq!(network.look(VAULT, Vault::SWAP_FEE_BPSCall {}), number(&constants["SWAP_FEE_BPS"]));
-    assert_eq!(network.look(VAULT, Vault::BPS_DENOMINATORCall {}), number(&constants["BPS_DENOMINATOR"]));
-    assert_eq!(network.look(VAULT, Vault::MAX_PRICE_IMPACT_BPSCall {}), number(&constants["MAX_PRICE_IMPACT_BPS"]));
+    assert_eq!(
+        network.look(VAULT, Vault::SWAP_FEE_BPSCall {}),
+        number(&constants["SWAP_FEE_BPS"])
+    );
+    assert_eq!(
+        network.look(VAULT, Vault::BPS_DENOMINATORCall {}),
+        number(&constants["BPS_DENOMINATOR"])
+    );
+    assert_eq!(
+        network.look(VAULT, Vault::MAX_PRICE_IMPACT_BPSCall {}),
+        number(&constants["MAX_PRICE_IMPACT_BPS"])
+    );
 }
 
 fn at_vector_prices(vectors: &Value) -> Network {
@@ -60,16 +92,49 @@ fn at_vector_prices(vectors: &Value) -> Network {
 }
 
 fn reserve(network: &mut Network, token: TokenInfo) -> U256 {
-    network.look(VAULT, Vault::reservesCall { token: token.address })
+    network.look(
+        VAULT,
+        Vault::reservesCall {
+            token: token.address,
+        },
+    )
 }
 
 fn set_reserve(network: &mut Network, token: TokenInfo, wanted: U256) {
     let amount = reserve(network, token);
     let token = token.address;
-    network.send(OWNER, VAULT, Vault::removeLiquidityCall { token, amount, to: OWNER }).unwrap();
+    network
+        .send(
+            OWNER,
+            VAULT,
+            Vault::removeLiquidityCall {
+                token,
+                amount,
+                to: OWNER,
+            },
+        )
+        .unwrap();
     if !wanted.is_zero() {
-        network.send(OWNER, token, Token::mintCall { to: OWNER, amount: wanted }).unwrap();
-        network.send(OWNER, VAULT, Vault::addLiquidityCall { token, amount: wanted }).unwrap();
+        network
+            .send(
+                OWNER,
+                token,
+                Token::mintCall {
+                    to: OWNER,
+                    amount: wanted,
+                },
+            )
+            .unwrap();
+        network
+            .send(
+                OWNER,
+                VAULT,
+                Vault::addLiquidityCall {
+                    token,
+                    amount: wanted,
+                },
+            )
+            .unwrap();
     }
 }
 
@@ -84,20 +149,45 @@ fn execute(network: &mut Network, vector: &Value) {
             _amountIn: amount_in,
             _minAmountOut: U256::ZERO,
         };
-        assert_eq!(network.send(ALICE, VAULT, call).unwrap_err(), refusal(VaultErrors::UnsupportedToken {}));
+        assert_eq!(
+            network.send(ALICE, VAULT, call).unwrap_err(),
+            refusal(VaultErrors::UnsupportedToken {})
+        );
         return;
     }
 
     let token_in = TokenInfo::of(text(&vector["tokenIn"]));
-    network.send(OWNER, token_in.address, Token::mintCall { to: ALICE, amount: amount_in }).unwrap();
+    network
+        .send(
+            OWNER,
+            token_in.address,
+            Token::mintCall {
+                to: ALICE,
+                amount: amount_in,
+            },
+        )
+        .unwrap();
     let quote = network.look(
         VAULT,
-        Vault::quoteSwapCall { tokenIn: token_in.address, tokenOut: token_out.address, amountIn: amount_in },
+        Vault::quoteSwapCall {
+            tokenIn: token_in.address,
+            tokenOut: token_out.address,
+            amountIn: amount_in,
+        },
     );
-    let result = network.swap(ALICE, (token_in, token_out), amount_in, number(&vector["minAmountOut"]));
+    let result = network.swap(
+        ALICE,
+        (token_in, token_out),
+        amount_in,
+        number(&vector["minAmountOut"]),
+    );
     let expect = &vector["expect"];
     if let Some(error) = expect.get("error") {
-        assert_eq!(result.unwrap_err(), expected_refusal(text(error), expect), "{vector}");
+        assert_eq!(
+            result.unwrap_err(),
+            expected_refusal(text(error), expect),
+            "{vector}"
+        );
         assert_eq!(quote.status, expected_status(text(error)), "{vector}");
     } else {
         let receipt = result.unwrap();
@@ -112,7 +202,11 @@ fn execute(network: &mut Network, vector: &Value) {
 fn check_swap(swap: &Vault::Swap, priced: &Vault::SwapPriced, expect: &Value) {
     assert_eq!(swap.amountOut, number(&expect["out"]), "{expect}");
     assert_eq!(priced.fee, number(&expect["fee"]), "{expect}");
-    assert_eq!(swap.amountOut + priced.fee, number(&expect["gross"]), "{expect}");
+    assert_eq!(
+        swap.amountOut + priced.fee,
+        number(&expect["gross"]),
+        "{expect}"
+    );
     assert_eq!(priced.impactBps, number(&expect["impact_bps"]), "{expect}");
 }
 
@@ -123,15 +217,18 @@ fn expected_refusal(error: &str, expect: &Value) -> Bytes {
         "ZeroAmount" => refusal(VaultErrors::ZeroAmount {}),
         "SameToken" => refusal(VaultErrors::SameToken {}),
         "AmountTooLarge" => refusal(VaultErrors::AmountTooLarge {}),
-        "InsufficientOutputAmount" => {
-            refusal(VaultErrors::InsufficientOutputAmount { amountOut: argument(0), minAmountOut: argument(1) })
-        }
-        "InsufficientLiquidity" => {
-            refusal(VaultErrors::InsufficientLiquidity { needed: argument(0), available: argument(1) })
-        }
-        "PriceImpactTooHigh" => {
-            refusal(VaultErrors::PriceImpactTooHigh { impactBps: argument(0), maxImpactBps: argument(1) })
-        }
+        "InsufficientOutputAmount" => refusal(VaultErrors::InsufficientOutputAmount {
+            amountOut: argument(0),
+            minAmountOut: argument(1),
+        }),
+        "InsufficientLiquidity" => refusal(VaultErrors::InsufficientLiquidity {
+            needed: argument(0),
+            available: argument(1),
+        }),
+        "PriceImpactTooHigh" => refusal(VaultErrors::PriceImpactTooHigh {
+            impactBps: argument(0),
+            maxImpactBps: argument(1),
+        }),
         other => panic!("no such error: {other}"),
     }
 }

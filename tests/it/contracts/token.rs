@@ -16,8 +16,14 @@ fn every_token_says_who_it_is() {
     let mut network = Network::new();
     for token in TOKENS {
         assert_eq!(network.look(token.address, Token::nameCall {}), token.name);
-        assert_eq!(network.look(token.address, Token::symbolCall {}), token.symbol);
-        assert_eq!(network.look(token.address, Token::decimalsCall {}), token.decimals);
+        assert_eq!(
+            network.look(token.address, Token::symbolCall {}),
+            token.symbol
+        );
+        assert_eq!(
+            network.look(token.address, Token::decimalsCall {}),
+            token.decimals
+        );
     }
 }
 
@@ -25,12 +31,22 @@ fn every_token_says_who_it_is() {
 fn only_the_owner_mints() {
     let mut network = Network::new();
     let token = TokenInfo::of("USDC").address;
-    let mint = Token::mintCall { to: STRANGER, amount: U256::from(7) };
+    let mint = Token::mintCall {
+        to: STRANGER,
+        amount: U256::from(7),
+    };
     let refused = network.send(ALICE, token, mint.clone()).unwrap_err();
-    assert_eq!(refused, refusal(TokenErrors::OwnableUnauthorizedAccount { account: ALICE }));
+    assert_eq!(
+        refused,
+        refusal(TokenErrors::OwnableUnauthorizedAccount { account: ALICE })
+    );
 
     let receipt = network.send(OWNER, token, mint).unwrap();
-    let event = Token::Transfer { from: Address::ZERO, to: STRANGER, value: U256::from(7) };
+    let event = Token::Transfer {
+        from: Address::ZERO,
+        to: STRANGER,
+        value: U256::from(7),
+    };
     assert_eq!(receipt.event::<Token::Transfer>(), event);
     assert_eq!(network.balance_of(token, STRANGER), U256::from(7));
 }
@@ -39,20 +55,42 @@ fn only_the_owner_mints() {
 fn ownership_moves_in_two_steps() {
     let mut network = Network::new();
     let token = TokenInfo::of("USDC").address;
-    network.send(OWNER, token, Token::transferOwnershipCall { newOwner: BOB }).unwrap();
+    network
+        .send(OWNER, token, Token::transferOwnershipCall { newOwner: BOB })
+        .unwrap();
     assert_eq!(network.look(token, Token::ownerCall {}), OWNER);
     assert_eq!(network.look(token, Token::pendingOwnerCall {}), BOB);
-    let refused = network.send(ALICE, token, Token::acceptOwnershipCall {}).unwrap_err();
-    assert_eq!(refused, refusal(TokenErrors::OwnableUnauthorizedAccount { account: ALICE }));
-    network.send(BOB, token, Token::acceptOwnershipCall {}).unwrap();
+    let refused = network
+        .send(ALICE, token, Token::acceptOwnershipCall {})
+        .unwrap_err();
+    assert_eq!(
+        refused,
+        refusal(TokenErrors::OwnableUnauthorizedAccount { account: ALICE })
+    );
+    network
+        .send(BOB, token, Token::acceptOwnershipCall {})
+        .unwrap();
     assert_eq!(network.look(token, Token::ownerCall {}), BOB);
 }
 
 #[test]
 fn a_token_must_have_an_owner() {
-    let arguments = ("T".to_owned(), "T".to_owned(), U256::from(18), Address::ZERO).abi_encode_params();
-    let refused = Network::new().try_deploy(Address::repeat_byte(9), OWNER, "Token", &arguments).unwrap_err();
-    assert_eq!(refused, refusal(TokenErrors::OwnableInvalidOwner { owner: Address::ZERO }));
+    let arguments = (
+        "T".to_owned(),
+        "T".to_owned(),
+        U256::from(18),
+        Address::ZERO,
+    )
+        .abi_encode_params();
+    let refused = Network::new()
+        .try_deploy(Address::repeat_byte(9), OWNER, "Token", &arguments)
+        .unwrap_err();
+    assert_eq!(
+        refused,
+        refusal(TokenErrors::OwnableInvalidOwner {
+            owner: Address::ZERO
+        })
+    );
 }
 
 #[test]
@@ -62,7 +100,13 @@ fn a_signature_approves_in_place_of_a_transaction() {
     let key = SigningKey::from_slice(&[7; 32]).unwrap();
     let signer = Address::from_public_key(key.verifying_key());
     let deadline = U256::from(network.now());
-    let permit = Permit { owner: signer, spender: BOB, value: U256::from(5), nonce: U256::ZERO, deadline };
+    let permit = Permit {
+        owner: signer,
+        spender: BOB,
+        value: U256::from(5),
+        nonce: U256::ZERO,
+        deadline,
+    };
     let call = signed(&key, token, &permit);
 
     let mut forged = call.clone();
@@ -71,14 +115,33 @@ fn a_signature_approves_in_place_of_a_transaction() {
     assert_eq!(refused[..4], TokenErrors::ERC2612InvalidSigner::SELECTOR);
 
     network.send(BOB, token.address, call.clone()).unwrap();
-    let allowance = network.look(token.address, Token::allowanceCall { owner: signer, spender: BOB });
+    let allowance = network.look(
+        token.address,
+        Token::allowanceCall {
+            owner: signer,
+            spender: BOB,
+        },
+    );
     assert_eq!(allowance, U256::from(5));
-    assert!(network.send(BOB, token.address, call).is_err(), "a permit must not work twice");
+    assert!(
+        network.send(BOB, token.address, call).is_err(),
+        "a permit must not work twice"
+    );
 
     network.warp(1);
-    let late = signed(&key, token, &Permit { nonce: U256::from(1), ..permit });
+    let late = signed(
+        &key,
+        token,
+        &Permit {
+            nonce: U256::from(1),
+            ..permit
+        },
+    );
     let refused = network.send(BOB, token.address, late).unwrap_err();
-    assert_eq!(refused, refusal(TokenErrors::ERC2612ExpiredSignature { deadline }));
+    assert_eq!(
+        refused,
+        refusal(TokenErrors::ERC2612ExpiredSignature { deadline })
+    );
 }
 
 sol! {

@@ -50,7 +50,15 @@ const fn token(
     curve: [u16; 5],
     ltv: [u16; 4],
 ) -> TokenInfo {
-    TokenInfo { symbol, name, decimals, address, price_usd_e8, curve, ltv }
+    TokenInfo {
+        symbol,
+        name,
+        decimals,
+        address,
+        price_usd_e8,
+        curve,
+        ltv,
+    }
 }
 
 impl TokenInfo {
@@ -72,7 +80,10 @@ impl TokenInfo {
     }
 
     pub(crate) fn p_token(&self) -> Address {
-        let index = TOKENS.iter().position(|token| token.symbol == self.symbol).unwrap();
+        let index = TOKENS
+            .iter()
+            .position(|token| token.symbol == self.symbol)
+            .unwrap();
         Address::with_last_byte(0x80 + index as u8)
     }
 }

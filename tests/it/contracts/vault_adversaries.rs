@@ -22,19 +22,59 @@ fn with_rogue() -> Network {
     let mut network = Network::new();
     network.deploy(ROGUE, OWNER, "test/RogueToken", &U256::from(6).abi_encode());
     for holder in [OWNER, ALICE] {
-        network.send(OWNER, ROGUE, Token::mintCall { to: holder, amount: U256::from(RESERVE) }).unwrap();
-        network.send(holder, ROGUE, Token::approveCall { spender: VAULT, value: U256::MAX }).unwrap();
+        network
+            .send(
+                OWNER,
+                ROGUE,
+                Token::mintCall {
+                    to: holder,
+                    amount: U256::from(RESERVE),
+                },
+            )
+            .unwrap();
+        network
+            .send(
+                holder,
+                ROGUE,
+                Token::approveCall {
+                    spender: VAULT,
+                    value: U256::MAX,
+                },
+            )
+            .unwrap();
     }
     let price = U256::from(100_000_000);
-    network.send(OWNER, ORACLE, PriceOracle::setPriceCall { token: ROGUE, price }).unwrap();
-    network.send(OWNER, VAULT, Vault::addTokenCall { token: ROGUE }).unwrap();
+    network
+        .send(
+            OWNER,
+            ORACLE,
+            PriceOracle::setPriceCall {
+                token: ROGUE,
+                price,
+            },
+        )
+        .unwrap();
+    network
+        .send(OWNER, VAULT, Vault::addTokenCall { token: ROGUE })
+        .unwrap();
     let amount = U256::from(RESERVE);
-    network.send(OWNER, VAULT, Vault::addLiquidityCall { token: ROGUE, amount }).unwrap();
+    network
+        .send(
+            OWNER,
+            VAULT,
+            Vault::addLiquidityCall {
+                token: ROGUE,
+                amount,
+            },
+        )
+        .unwrap();
     network
 }
 
 fn behave(network: &mut Network, manners: Manners) {
-    network.send(OWNER, ROGUE, RogueToken::behaveCall { manners_: manners }).unwrap();
+    network
+        .send(OWNER, ROGUE, RogueToken::behaveCall { manners_: manners })
+        .unwrap();
 }
 
 fn swap(network: &mut Network, token_in: Address, token_out: Address) -> Result<Receipt, Bytes> {
@@ -69,14 +109,30 @@ fn a_token_that_returns_nothing_works() {
 fn a_token_that_moves_another_amount_is_not_taken() {
     let usdc = TokenInfo::of("USDC").address;
     let expected = U256::from(10_000);
-    for (manners, received) in [(Manners::TakesFee, 9_900), (Manners::Lies, 0), (Manners::Overpays, 10_001)] {
+    for (manners, received) in [
+        (Manners::TakesFee, 9_900),
+        (Manners::Lies, 0),
+        (Manners::Overpays, 10_001),
+    ] {
         let mut network = with_rogue();
         behave(&mut network, manners);
         let received = U256::from(received);
         let mismatch = refusal(VaultErrors::TransferMismatch { expected, received });
         assert_eq!(swap(&mut network, ROGUE, usdc).unwrap_err(), mismatch);
-        let add = Vault::addLiquidityCall { token: ROGUE, amount: expected };
-        network.send(OWNER, ROGUE, Token::mintCall { to: OWNER, amount: expected }).unwrap();
+        let add = Vault::addLiquidityCall {
+            token: ROGUE,
+            amount: expected,
+        };
+        network
+            .send(
+                OWNER,
+                ROGUE,
+                Token::mintCall {
+                    to: OWNER,
+                    amount: expected,
+                },
+            )
+            .unwrap();
         assert_eq!(network.send(OWNER, VAULT, add).unwrap_err(), mismatch);
         let (owed, held) = owed_and_held(&mut network);
         assert_eq!(owed, held);
@@ -92,8 +148,14 @@ fn a_token_that_refuses_is_believed() {
     assert_eq!(swap(&mut network, ROGUE, usdc).unwrap_err(), failed);
     assert_eq!(swap(&mut network, usdc, ROGUE).unwrap_err(), failed);
     behave(&mut network, Manners::Reverts);
-    assert_eq!(swap(&mut network, ROGUE, usdc).unwrap_err(), refusal(RogueTokenErrors::Refused {}));
-    assert_eq!(swap(&mut network, usdc, ROGUE).unwrap_err(), refusal(RogueTokenErrors::Refused {}));
+    assert_eq!(
+        swap(&mut network, ROGUE, usdc).unwrap_err(),
+        refusal(RogueTokenErrors::Refused {})
+    );
+    assert_eq!(
+        swap(&mut network, usdc, ROGUE).unwrap_err(),
+        refusal(RogueTokenErrors::Refused {})
+    );
 }
 
 #[test]
@@ -107,12 +169,18 @@ fn nobody_gets_in_through_a_callback() {
     };
     for (token_in, token_out) in [(ROGUE, usdc), (usdc, ROGUE)] {
         let mut network = with_rogue();
-        let call = RogueToken::callBackCall { target_: VAULT, data_: again.abi_encode().into() };
+        let call = RogueToken::callBackCall {
+            target_: VAULT,
+            data_: again.abi_encode().into(),
+        };
         network.send(OWNER, ROGUE, call).unwrap();
         swap(&mut network, token_in, token_out).unwrap();
         assert!(!network.look(ROGUE, RogueToken::callSucceededCall {}));
         let result = network.look(ROGUE, RogueToken::callResultCall {});
-        assert_eq!(result, refusal(VaultErrors::ReentrancyGuardReentrantCall {}));
+        assert_eq!(
+            result,
+            refusal(VaultErrors::ReentrancyGuardReentrantCall {})
+        );
         let (owed, held) = owed_and_held(&mut network);
         assert_eq!(owed, held);
     }
@@ -130,14 +198,50 @@ fn the_owners_functions_are_guarded_too() {
     for data in calls {
         let mut network = with_rogue();
         // The token owns the vault, so that nothing but the guard can stop it.
-        network.send(OWNER, VAULT, Vault::transferOwnershipCall { newOwner: ROGUE }).unwrap();
+        network
+            .send(
+                OWNER,
+                VAULT,
+                Vault::transferOwnershipCall { newOwner: ROGUE },
+            )
+            .unwrap();
         let accept = Vault::acceptOwnershipCall {}.abi_encode();
-        network.send(OWNER, ROGUE, RogueToken::callBackCall { target_: VAULT, data_: accept.into() }).unwrap();
-        network.send(ALICE, ROGUE, Token::transferCall { to: OWNER, value: amount }).unwrap();
-        network.send(OWNER, ROGUE, RogueToken::callBackCall { target_: VAULT, data_: data.into() }).unwrap();
+        network
+            .send(
+                OWNER,
+                ROGUE,
+                RogueToken::callBackCall {
+                    target_: VAULT,
+                    data_: accept.into(),
+                },
+            )
+            .unwrap();
+        network
+            .send(
+                ALICE,
+                ROGUE,
+                Token::transferCall {
+                    to: OWNER,
+                    value: amount,
+                },
+            )
+            .unwrap();
+        network
+            .send(
+                OWNER,
+                ROGUE,
+                RogueToken::callBackCall {
+                    target_: VAULT,
+                    data_: data.into(),
+                },
+            )
+            .unwrap();
         swap(&mut network, ROGUE, TokenInfo::of("USDC").address).unwrap();
         let result = network.look(ROGUE, RogueToken::callResultCall {});
-        assert_eq!(result, refusal(VaultErrors::ReentrancyGuardReentrantCall {}));
+        assert_eq!(
+            result,
+            refusal(VaultErrors::ReentrancyGuardReentrantCall {})
+        );
     }
 }
 
@@ -147,7 +251,10 @@ fn the_books_are_right_while_a_token_calls_out() {
     let mut network = with_rogue();
     let usdc = TokenInfo::of("USDC").address;
     let view = Vault::reservesCall { token: ROGUE };
-    let call = RogueToken::callBackCall { target_: VAULT, data_: view.abi_encode().into() };
+    let call = RogueToken::callBackCall {
+        target_: VAULT,
+        data_: view.abi_encode().into(),
+    };
     network.send(OWNER, ROGUE, call).unwrap();
     swap(&mut network, ROGUE, usdc).unwrap();
     let seen = network.look(ROGUE, RogueToken::callResultCall {});
@@ -158,12 +265,27 @@ fn the_books_are_right_while_a_token_calls_out() {
 fn a_donation_changes_nothing() {
     let mut network = Network::new();
     let (usdc, weth) = (TokenInfo::of("USDC"), TokenInfo::of("WETH"));
-    let quote = Vault::quoteSwapCall { tokenIn: weth.address, tokenOut: usdc.address, amountIn: weth.unit() };
+    let quote = Vault::quoteSwapCall {
+        tokenIn: weth.address,
+        tokenOut: usdc.address,
+        amountIn: weth.unit(),
+    };
     let before = network.look(VAULT, quote.clone());
-    let donation = Token::transferCall { to: VAULT, value: usdc.worth(5_000_000) };
+    let donation = Token::transferCall {
+        to: VAULT,
+        value: usdc.worth(5_000_000),
+    };
     network.send(ALICE, usdc.address, donation).unwrap();
     let after = network.look(VAULT, quote);
-    assert_eq!((before.amountOut, before.impactBps), (after.amountOut, after.impactBps));
-    let reserve = network.look(VAULT, Vault::reservesCall { token: usdc.address });
+    assert_eq!(
+        (before.amountOut, before.impactBps),
+        (after.amountOut, after.impactBps)
+    );
+    let reserve = network.look(
+        VAULT,
+        Vault::reservesCall {
+            token: usdc.address,
+        },
+    );
     assert_eq!(reserve, usdc.worth(10_000_000));
 }

@@ -1,7 +1,9 @@
 //! What a swap is refused for, in which order, and what a refusal leaves behind: nothing.
 
 use alloy_primitives::{Address, Bytes, U256};
-use tetrad::internals::contracts::bindings::{PriceOracle, SwapStatus, Token, TokenErrors, Vault, VaultErrors};
+use tetrad::internals::contracts::bindings::{
+    PriceOracle, SwapStatus, Token, TokenErrors, Vault, VaultErrors,
+};
 
 use super::{
     bench::refusal,
@@ -31,7 +33,16 @@ impl Attempt {
 
     fn status(&self, network: &mut Network) -> SwapStatus {
         let (tokenIn, tokenOut, amountIn) = (self.token_in, self.token_out, self.amount_in);
-        network.look(VAULT, Vault::quoteSwapCall { tokenIn, tokenOut, amountIn }).status
+        network
+            .look(
+                VAULT,
+                Vault::quoteSwapCall {
+                    tokenIn,
+                    tokenOut,
+                    amountIn,
+                },
+            )
+            .status
     }
 }
 
@@ -39,75 +50,240 @@ impl Attempt {
 fn the_first_failed_check_is_the_one_shown() {
     let mut network = Network::new();
     let (usdc, weth) = (TokenInfo::of("USDC"), TokenInfo::of("WETH"));
-    network.send(OWNER, VAULT, Vault::setImpactWindowCall { bpsPerHour: 1 }).unwrap();
+    network
+        .send(OWNER, VAULT, Vault::setImpactWindowCall { bpsPerHour: 1 })
+        .unwrap();
     network.send(OWNER, VAULT, Vault::pauseCall {}).unwrap();
     network.warp(601);
-    let mut attempt =
-        Attempt { token_in: STRANGER, token_out: STRANGER, amount_in: U256::ZERO, min_amount_out: U256::MAX };
+    let mut attempt = Attempt {
+        token_in: STRANGER,
+        token_out: STRANGER,
+        amount_in: U256::ZERO,
+        min_amount_out: U256::MAX,
+    };
     let expect = |network: &mut Network, attempt: &Attempt, error: Bytes, status: SwapStatus| {
         assert_eq!(attempt.send(network), Err(error), "{status:?}");
         assert_eq!(attempt.status(network), status);
     };
 
-    expect(&mut network, &attempt, refusal(VaultErrors::Paused {}), SwapStatus::Paused);
+    expect(
+        &mut network,
+        &attempt,
+        refusal(VaultErrors::Paused {}),
+        SwapStatus::Paused,
+    );
     network.send(OWNER, VAULT, Vault::unpauseCall {}).unwrap();
-    expect(&mut network, &attempt, refusal(VaultErrors::SameToken {}), SwapStatus::SameToken);
+    expect(
+        &mut network,
+        &attempt,
+        refusal(VaultErrors::SameToken {}),
+        SwapStatus::SameToken,
+    );
     attempt.token_out = weth.address;
-    expect(&mut network, &attempt, refusal(VaultErrors::UnsupportedToken {}), SwapStatus::UnsupportedToken);
+    expect(
+        &mut network,
+        &attempt,
+        refusal(VaultErrors::UnsupportedToken {}),
+        SwapStatus::UnsupportedToken,
+    );
     (attempt.token_in, attempt.token_out) = (weth.address, STRANGER);
-    expect(&mut network, &attempt, refusal(VaultErrors::UnsupportedToken {}), SwapStatus::UnsupportedToken);
+    expect(
+        &mut network,
+        &attempt,
+        refusal(VaultErrors::UnsupportedToken {}),
+        SwapStatus::UnsupportedToken,
+    );
     (attempt.token_in, attempt.token_out) = (weth.address, usdc.address);
-    expect(&mut network, &attempt, refusal(VaultErrors::ZeroAmount {}), SwapStatus::ZeroAmount);
+    expect(
+        &mut network,
+        &attempt,
+        refusal(VaultErrors::ZeroAmount {}),
+        SwapStatus::ZeroAmount,
+    );
     attempt.amount_in = U256::from(1) << 128;
-    expect(&mut network, &attempt, refusal(VaultErrors::AmountTooLarge {}), SwapStatus::AmountTooLarge);
+    expect(
+        &mut network,
+        &attempt,
+        refusal(VaultErrors::AmountTooLarge {}),
+        SwapStatus::AmountTooLarge,
+    );
     attempt.amount_in = U256::from(1);
-    expect(&mut network, &attempt, refusal(VaultErrors::StalePrice {}), SwapStatus::StalePrice);
+    expect(
+        &mut network,
+        &attempt,
+        refusal(VaultErrors::StalePrice {}),
+        SwapStatus::StalePrice,
+    );
     network.set_price(weth, weth.price_usd_e8);
-    expect(&mut network, &attempt, refusal(VaultErrors::StalePrice {}), SwapStatus::StalePrice);
+    expect(
+        &mut network,
+        &attempt,
+        refusal(VaultErrors::StalePrice {}),
+        SwapStatus::StalePrice,
+    );
     network.warp(601);
     network.set_price(usdc, usdc.price_usd_e8);
-    expect(&mut network, &attempt, refusal(VaultErrors::StalePrice {}), SwapStatus::StalePrice);
-    network.send(OWNER, ORACLE, PriceOracle::haltCall { token: usdc.address, target: U256::ZERO }).unwrap();
-    expect(&mut network, &attempt, refusal(VaultErrors::StalePrice {}), SwapStatus::StalePrice);
+    expect(
+        &mut network,
+        &attempt,
+        refusal(VaultErrors::StalePrice {}),
+        SwapStatus::StalePrice,
+    );
+    network
+        .send(
+            OWNER,
+            ORACLE,
+            PriceOracle::haltCall {
+                token: usdc.address,
+                target: U256::ZERO,
+            },
+        )
+        .unwrap();
+    expect(
+        &mut network,
+        &attempt,
+        refusal(VaultErrors::StalePrice {}),
+        SwapStatus::StalePrice,
+    );
     network.renew_prices();
-    let halted = |token: TokenInfo| refusal(VaultErrors::TokenHalted { token: token.address });
+    let halted = |token: TokenInfo| {
+        refusal(VaultErrors::TokenHalted {
+            token: token.address,
+        })
+    };
     expect(&mut network, &attempt, halted(usdc), SwapStatus::Halted);
-    network.send(OWNER, ORACLE, PriceOracle::haltCall { token: weth.address, target: U256::ZERO }).unwrap();
+    network
+        .send(
+            OWNER,
+            ORACLE,
+            PriceOracle::haltCall {
+                token: weth.address,
+                target: U256::ZERO,
+            },
+        )
+        .unwrap();
     expect(&mut network, &attempt, halted(weth), SwapStatus::Halted);
-    network.send(OWNER, ORACLE, PriceOracle::resumeCall { token: usdc.address }).unwrap();
+    network
+        .send(
+            OWNER,
+            ORACLE,
+            PriceOracle::resumeCall {
+                token: usdc.address,
+            },
+        )
+        .unwrap();
     expect(&mut network, &attempt, halted(weth), SwapStatus::Halted);
-    let amountOut = Vault::getAmountOutCall { tokenIn: weth.address, tokenOut: usdc.address, amountIn: U256::from(1) };
-    assert_eq!(network.try_look(ALICE, VAULT, amountOut).unwrap_err(), halted(weth));
-    network.send(OWNER, ORACLE, PriceOracle::resumeCall { token: weth.address }).unwrap();
-    expect(&mut network, &attempt, refusal(VaultErrors::ZeroOutput {}), SwapStatus::ZeroOutput);
+    let amountOut = Vault::getAmountOutCall {
+        tokenIn: weth.address,
+        tokenOut: usdc.address,
+        amountIn: U256::from(1),
+    };
+    assert_eq!(
+        network.try_look(ALICE, VAULT, amountOut).unwrap_err(),
+        halted(weth)
+    );
+    network
+        .send(
+            OWNER,
+            ORACLE,
+            PriceOracle::resumeCall {
+                token: weth.address,
+            },
+        )
+        .unwrap();
+    expect(
+        &mut network,
+        &attempt,
+        refusal(VaultErrors::ZeroOutput {}),
+        SwapStatus::ZeroOutput,
+    );
 
     attempt.amount_in = weth.worth(20_000_000);
     let quote = network.look(
         VAULT,
-        Vault::quoteSwapCall { tokenIn: weth.address, tokenOut: usdc.address, amountIn: attempt.amount_in },
+        Vault::quoteSwapCall {
+            tokenIn: weth.address,
+            tokenOut: usdc.address,
+            amountIn: attempt.amount_in,
+        },
     );
-    let error = VaultErrors::InsufficientOutputAmount { amountOut: quote.amountOut, minAmountOut: U256::MAX };
+    let error = VaultErrors::InsufficientOutputAmount {
+        amountOut: quote.amountOut,
+        minAmountOut: U256::MAX,
+    };
     assert_eq!(attempt.send(&mut network), Err(refusal(error)));
     attempt.min_amount_out = quote.amountOut;
-    let error =
-        VaultErrors::InsufficientLiquidity { needed: quote.amountOut + quote.fee, available: usdc.worth(10_000_000) };
-    expect(&mut network, &attempt, refusal(error), SwapStatus::InsufficientLiquidity);
+    let error = VaultErrors::InsufficientLiquidity {
+        needed: quote.amountOut + quote.fee,
+        available: usdc.worth(10_000_000),
+    };
+    expect(
+        &mut network,
+        &attempt,
+        refusal(error),
+        SwapStatus::InsufficientLiquidity,
+    );
 
-    (attempt.amount_in, attempt.min_amount_out) = (weth.worth(1_000_001) + U256::from(1), U256::ZERO);
-    let error = VaultErrors::PriceImpactTooHigh { impactBps: U256::from(1_001), maxImpactBps: U256::from(1_000) };
-    expect(&mut network, &attempt, refusal(error), SwapStatus::PriceImpactTooHigh);
+    (attempt.amount_in, attempt.min_amount_out) =
+        (weth.worth(1_000_001) + U256::from(1), U256::ZERO);
+    let error = VaultErrors::PriceImpactTooHigh {
+        impactBps: U256::from(1_001),
+        maxImpactBps: U256::from(1_000),
+    };
+    expect(
+        &mut network,
+        &attempt,
+        refusal(error),
+        SwapStatus::PriceImpactTooHigh,
+    );
     attempt.amount_in = weth.worth(1_000_000);
-    let error = VaultErrors::ImpactWindowExceeded { impactBps: U256::from(1_000), maxImpactBps: U256::from(1) };
-    expect(&mut network, &attempt, refusal(error), SwapStatus::ImpactWindowExceeded);
-    network.send(OWNER, VAULT, Vault::setImpactWindowCall { bpsPerHour: 0 }).unwrap();
+    let error = VaultErrors::ImpactWindowExceeded {
+        impactBps: U256::from(1_000),
+        maxImpactBps: U256::from(1),
+    };
+    expect(
+        &mut network,
+        &attempt,
+        refusal(error),
+        SwapStatus::ImpactWindowExceeded,
+    );
+    network
+        .send(OWNER, VAULT, Vault::setImpactWindowCall { bpsPerHour: 0 })
+        .unwrap();
 
     let (balance, needed) = (U256::ZERO, attempt.amount_in);
-    let error = TokenErrors::ERC20InsufficientAllowance { spender: VAULT, allowance: balance, needed };
+    let error = TokenErrors::ERC20InsufficientAllowance {
+        spender: VAULT,
+        allowance: balance,
+        needed,
+    };
     expect(&mut network, &attempt, refusal(error), SwapStatus::Ok);
-    network.send(STRANGER, weth.address, Token::approveCall { spender: VAULT, value: needed }).unwrap();
-    let error = TokenErrors::ERC20InsufficientBalance { sender: STRANGER, balance, needed };
+    network
+        .send(
+            STRANGER,
+            weth.address,
+            Token::approveCall {
+                spender: VAULT,
+                value: needed,
+            },
+        )
+        .unwrap();
+    let error = TokenErrors::ERC20InsufficientBalance {
+        sender: STRANGER,
+        balance,
+        needed,
+    };
     expect(&mut network, &attempt, refusal(error), SwapStatus::Ok);
-    network.send(OWNER, weth.address, Token::mintCall { to: STRANGER, amount: needed }).unwrap();
+    network
+        .send(
+            OWNER,
+            weth.address,
+            Token::mintCall {
+                to: STRANGER,
+                amount: needed,
+            },
+        )
+        .unwrap();
     assert_eq!(attempt.send(&mut network), Ok(()));
 }
 
@@ -116,12 +292,26 @@ fn the_largest_amount_is_just_below_128_bits() {
     let mut network = Network::new();
     let (usdc, weth) = (TokenInfo::of("USDC"), TokenInfo::of("WETH"));
     let amountIn = U256::from(u128::MAX);
-    let quote = Vault::quoteSwapCall { tokenIn: usdc.address, tokenOut: weth.address, amountIn };
-    assert_eq!(network.look(VAULT, quote).status, SwapStatus::InsufficientLiquidity);
+    let quote = Vault::quoteSwapCall {
+        tokenIn: usdc.address,
+        tokenOut: weth.address,
+        amountIn,
+    };
+    assert_eq!(
+        network.look(VAULT, quote).status,
+        SwapStatus::InsufficientLiquidity
+    );
     network.set_price(usdc, (1 << 63) - 1);
     network.set_price(weth, 1);
-    let quote = Vault::quoteSwapCall { tokenIn: usdc.address, tokenOut: weth.address, amountIn };
-    assert_eq!(network.look(VAULT, quote).status, SwapStatus::InsufficientLiquidity);
+    let quote = Vault::quoteSwapCall {
+        tokenIn: usdc.address,
+        tokenOut: weth.address,
+        amountIn,
+    };
+    assert_eq!(
+        network.look(VAULT, quote).status,
+        SwapStatus::InsufficientLiquidity
+    );
 }
 
 #[test]
@@ -131,10 +321,19 @@ fn the_arithmetic_fits_256_bits() {
     let math = Address::repeat_byte(0x3a);
     network.deploy(math, OWNER, "test/MathHarness", &[]);
     let (amountIn, priceIn) = (U256::from(u128::MAX), U256::from((1_u64 << 63) - 1));
-    let call = MathHarness::swapCall { amountIn, priceIn, decimalsIn: 0, priceOut: U256::from(1), decimalsOut: 18 };
+    let call = MathHarness::swapCall {
+        amountIn,
+        priceIn,
+        decimalsIn: 0,
+        priceOut: U256::from(1),
+        decimalsOut: 18,
+    };
     let answer = network.look(math, call);
     let gross = amountIn * priceIn * U256::from(10).pow(U256::from(18));
-    assert_eq!((answer.grossOut, answer.fee), (gross, (gross * U256::from(30)).div_ceil(U256::from(10_000))));
+    assert_eq!(
+        (answer.grossOut, answer.fee),
+        (gross, (gross * U256::from(30)).div_ceil(U256::from(10_000)))
+    );
 }
 
 #[test]
@@ -144,11 +343,27 @@ fn the_fee_must_be_there_too() {
     let (usdt, usdc) = (TokenInfo::of("USDT"), TokenInfo::of("USDC"));
     let reserve = usdc.worth(10_000_000);
     let needed = reserve + U256::from(1);
-    let refused = network.swap(ALICE, (usdt, usdc), needed, U256::ZERO).unwrap_err();
-    assert_eq!(refused, refusal(VaultErrors::InsufficientLiquidity { needed, available: reserve }));
-    let refused = network.swap(ALICE, (usdt, usdc), reserve, U256::ZERO).unwrap_err();
+    let refused = network
+        .swap(ALICE, (usdt, usdc), needed, U256::ZERO)
+        .unwrap_err();
+    assert_eq!(
+        refused,
+        refusal(VaultErrors::InsufficientLiquidity {
+            needed,
+            available: reserve
+        })
+    );
+    let refused = network
+        .swap(ALICE, (usdt, usdc), reserve, U256::ZERO)
+        .unwrap_err();
     let (impactBps, maxImpactBps) = (U256::from(10_000), U256::from(1_000));
-    assert_eq!(refused, refusal(VaultErrors::PriceImpactTooHigh { impactBps, maxImpactBps }));
+    assert_eq!(
+        refused,
+        refusal(VaultErrors::PriceImpactTooHigh {
+            impactBps,
+            maxImpactBps
+        })
+    );
 }
 
 #[test]
@@ -157,8 +372,22 @@ fn an_empty_reserve_is_quoted_without_a_revert() {
     let (usdc, weth) = (TokenInfo::of("USDC"), TokenInfo::of("WETH"));
     let token = weth.address;
     let amount = weth.worth(10_000_000);
-    network.send(OWNER, VAULT, Vault::removeLiquidityCall { token, amount, to: OWNER }).unwrap();
-    let call = Vault::quoteSwapCall { tokenIn: usdc.address, tokenOut: token, amountIn: U256::from(3_512_350_000_u64) };
+    network
+        .send(
+            OWNER,
+            VAULT,
+            Vault::removeLiquidityCall {
+                token,
+                amount,
+                to: OWNER,
+            },
+        )
+        .unwrap();
+    let call = Vault::quoteSwapCall {
+        tokenIn: usdc.address,
+        tokenOut: token,
+        amountIn: U256::from(3_512_350_000_u64),
+    };
     let quote = network.look(VAULT, call);
     assert_eq!(quote.status, SwapStatus::InsufficientLiquidity);
     assert_eq!(quote.impactBps, U256::MAX);
@@ -175,19 +404,43 @@ fn the_amount_out_needs_prices_but_no_reserve() {
         amountIn: amount,
     };
     network.send(OWNER, VAULT, Vault::pauseCall {}).unwrap();
-    let answer = network.look(VAULT, call(weth, usdc.address, weth.unit() * U256::from(1_000_000)));
-    assert_eq!(answer.amountOut + answer.fee, U256::from(3_512_350_000_000_000_u64));
+    let answer = network.look(
+        VAULT,
+        call(weth, usdc.address, weth.unit() * U256::from(1_000_000)),
+    );
+    assert_eq!(
+        answer.amountOut + answer.fee,
+        U256::from(3_512_350_000_000_000_u64)
+    );
     assert_eq!(answer.fee, U256::from(10_537_050_000_000_u64));
     let nothing = network.look(VAULT, call(weth, usdc.address, U256::from(1)));
     assert_eq!((nothing.amountOut, nothing.fee), (U256::ZERO, U256::ZERO));
 
-    let mut refused = |token_out, amount| network.try_look(ALICE, VAULT, call(weth, token_out, amount)).unwrap_err();
-    assert_eq!(refused(weth.address, U256::from(1)), refusal(VaultErrors::SameToken {}));
-    assert_eq!(refused(STRANGER, U256::from(1)), refusal(VaultErrors::UnsupportedToken {}));
-    assert_eq!(refused(usdc.address, U256::ZERO), refusal(VaultErrors::ZeroAmount {}));
-    assert_eq!(refused(usdc.address, U256::from(1) << 128), refusal(VaultErrors::AmountTooLarge {}));
+    let mut refused = |token_out, amount| {
+        network
+            .try_look(ALICE, VAULT, call(weth, token_out, amount))
+            .unwrap_err()
+    };
+    assert_eq!(
+        refused(weth.address, U256::from(1)),
+        refusal(VaultErrors::SameToken {})
+    );
+    assert_eq!(
+        refused(STRANGER, U256::from(1)),
+        refusal(VaultErrors::UnsupportedToken {})
+    );
+    assert_eq!(
+        refused(usdc.address, U256::ZERO),
+        refusal(VaultErrors::ZeroAmount {})
+    );
+    assert_eq!(
+        refused(usdc.address, U256::from(1) << 128),
+        refusal(VaultErrors::AmountTooLarge {})
+    );
     network.warp(601);
-    let stale = network.try_look(ALICE, VAULT, call(weth, usdc.address, U256::from(1))).unwrap_err();
+    let stale = network
+        .try_look(ALICE, VAULT, call(weth, usdc.address, U256::from(1)))
+        .unwrap_err();
     assert_eq!(stale, refusal(VaultErrors::StalePrice {}));
 }
 
@@ -200,11 +453,29 @@ fn a_published_client_gets_its_swap_through() {
     let min = U256::from((expected * 1e6 * 0.995) as u64);
     let amount = weth.unit() * U256::from(3) / U256::from(2);
     let before = network.balance_of(usdc.address, ALICE);
-    network.send(ALICE, weth.address, Token::approveCall { spender: VAULT, value: amount }).unwrap();
+    network
+        .send(
+            ALICE,
+            weth.address,
+            Token::approveCall {
+                spender: VAULT,
+                value: amount,
+            },
+        )
+        .unwrap();
     let receipt = network.swap(ALICE, (weth, usdc), amount, min).unwrap();
     let swap = receipt.event::<Vault::Swap>();
-    assert_eq!((swap.user, swap.tokenIn, swap.tokenOut, swap.amountIn), (ALICE, weth.address, usdc.address, amount));
+    assert_eq!(
+        (swap.user, swap.tokenIn, swap.tokenOut, swap.amountIn),
+        (ALICE, weth.address, usdc.address, amount)
+    );
     assert!(swap.amountOut >= min);
-    assert_eq!(network.balance_of(usdc.address, ALICE), before + swap.amountOut);
-    assert!(receipt.output.is_empty(), "the published function returns nothing");
+    assert_eq!(
+        network.balance_of(usdc.address, ALICE),
+        before + swap.amountOut
+    );
+    assert!(
+        receipt.output.is_empty(),
+        "the published function returns nothing"
+    );
 }

@@ -22,8 +22,14 @@ fn random_swaps_keep_every_promise() {
         let end = Walk::new(7 + 1_000 * walk).go(WALK.min(steps - walk * WALK));
         (swapped, refused) = (swapped + end.swapped, refused + end.refused);
     }
-    assert!(swapped > steps / 4, "hardly anything was swapped: {swapped}");
-    assert!(refused > steps / 20, "hardly anything was refused: {refused}");
+    assert!(
+        swapped > steps / 4,
+        "hardly anything was swapped: {swapped}"
+    );
+    assert!(
+        refused > steps / 20,
+        "hardly anything was refused: {refused}"
+    );
 }
 
 #[test]
@@ -51,7 +57,11 @@ fn two_tokens(random: &mut Random) -> (TokenInfo, TokenInfo) {
 }
 
 fn amount_out(network: &mut Network, from: TokenInfo, to: TokenInfo, amount: U256) -> (U256, U256) {
-    let call = Vault::getAmountOutCall { tokenIn: from.address, tokenOut: to.address, amountIn: amount };
+    let call = Vault::getAmountOutCall {
+        tokenIn: from.address,
+        tokenOut: to.address,
+        amountIn: amount,
+    };
     let answer = network.look(VAULT, call);
     (answer.amountOut, answer.fee)
 }
@@ -70,7 +80,10 @@ struct Walk {
 
 impl Walk {
     fn new(seed: u64) -> Self {
-        let books = TOKENS.iter().map(|token| (token.worth(10_000_000), U256::ZERO, token.price_usd_e8)).collect();
+        let books = TOKENS
+            .iter()
+            .map(|token| (token.worth(10_000_000), U256::ZERO, token.price_usd_e8))
+            .collect();
         Self {
             network: Network::new(),
             random: Random::new(seed),
@@ -131,7 +144,10 @@ impl Walk {
     fn reject(&mut self, index: usize, price: u64) {
         let (tokens, prices) = (vec![TOKENS[index].address], vec![U256::from(price)]);
         let call = PriceOracle::updatePricesCall { tokens, prices };
-        self.network.send(UPDATER, ORACLE, call).unwrap().event::<PriceOracle::PriceRejected>();
+        self.network
+            .send(UPDATER, ORACLE, call)
+            .unwrap()
+            .event::<PriceOracle::PriceRejected>();
         self.halted[index] = true;
     }
 
@@ -166,15 +182,24 @@ impl Walk {
 
     /// Swaps, and compares with the quote, with the formula and with what moved.
     fn swap(&mut self, user: Address, (token_in, token_out): (TokenInfo, TokenInfo), amount: U256) {
-        let call = Vault::quoteSwapCall { tokenIn: token_in.address, tokenOut: token_out.address, amountIn: amount };
+        let call = Vault::quoteSwapCall {
+            tokenIn: token_in.address,
+            tokenOut: token_out.address,
+            amountIn: amount,
+        };
         let quote = self.network.look(VAULT, call);
-        let balances = [token_in, token_out].map(|token| self.network.balance_of(token.address, user));
-        let result = self.network.swap(user, (token_in, token_out), amount, U256::ZERO);
+        let balances =
+            [token_in, token_out].map(|token| self.network.balance_of(token.address, user));
+        let result = self
+            .network
+            .swap(user, (token_in, token_out), amount, U256::ZERO);
         let after = [token_in, token_out].map(|token| self.network.balance_of(token.address, user));
         let by_oracle = self.expected_refusal([index(token_in), index(token_out)]);
         // Only the amount is checked before the prices.
         if amount > U256::ZERO {
-            let refused = [SwapStatus::StalePrice, SwapStatus::Halted].contains(&quote.status).then_some(quote.status);
+            let refused = [SwapStatus::StalePrice, SwapStatus::Halted]
+                .contains(&quote.status)
+                .then_some(quote.status);
             assert_eq!(refused, by_oracle);
         }
         let Ok(receipt) = result else {
@@ -183,19 +208,37 @@ impl Walk {
             self.refused += 1;
             return;
         };
-        let (swap, priced) = (receipt.event::<Vault::Swap>(), receipt.event::<Vault::SwapPriced>());
-        assert_eq!((swap.amountOut, priced.fee, SwapStatus::Ok), (quote.amountOut, quote.fee, quote.status));
+        let (swap, priced) = (
+            receipt.event::<Vault::Swap>(),
+            receipt.event::<Vault::SwapPriced>(),
+        );
+        assert_eq!(
+            (swap.amountOut, priced.fee, SwapStatus::Ok),
+            (quote.amountOut, quote.fee, quote.status)
+        );
         assert_eq!(priced.impactBps, quote.impactBps);
         assert_eq!(after, [balances[0] - amount, balances[1] + swap.amountOut]);
 
         let (index_in, index_out) = (index(token_in), index(token_out));
-        let (price_in, price_out) = (U256::from(self.books[index_in].2), U256::from(self.books[index_out].2));
+        let (price_in, price_out) = (
+            U256::from(self.books[index_in].2),
+            U256::from(self.books[index_out].2),
+        );
         assert_eq!((priced.priceIn, priced.priceOut), (price_in, price_out));
         let gross = amount * price_in * token_out.unit() / (price_out * token_in.unit());
         assert_eq!(swap.amountOut + priced.fee, gross);
-        assert_eq!(priced.fee, (gross * U256::from(30)).div_ceil(U256::from(10_000)));
-        assert_eq!(priced.impactBps, (gross * U256::from(10_000)).div_ceil(self.books[index_out].0));
-        assert!(amount * price_in * token_out.unit() >= gross * price_out * token_in.unit(), "the vault paid too much");
+        assert_eq!(
+            priced.fee,
+            (gross * U256::from(30)).div_ceil(U256::from(10_000))
+        );
+        assert_eq!(
+            priced.impactBps,
+            (gross * U256::from(10_000)).div_ceil(self.books[index_out].0)
+        );
+        assert!(
+            amount * price_in * token_out.unit() >= gross * price_out * token_in.unit(),
+            "the vault paid too much"
+        );
         self.books[index_in].0 += amount;
         self.books[index_out].0 -= gross;
         self.books[index_out].1 += priced.fee;
@@ -220,19 +263,33 @@ impl Walk {
     fn check(&mut self, token: TokenInfo) {
         let (reserve, fees, _) = self.books[index(token)];
         let token = token.address;
-        assert_eq!(self.network.look(VAULT, Vault::reservesCall { token }), reserve);
-        assert_eq!(self.network.look(VAULT, Vault::feesAccruedCall { token }), fees);
+        assert_eq!(
+            self.network.look(VAULT, Vault::reservesCall { token }),
+            reserve
+        );
+        assert_eq!(
+            self.network.look(VAULT, Vault::feesAccruedCall { token }),
+            fees
+        );
         assert_eq!(self.network.balance_of(token, VAULT), reserve + fees);
         if self.random.chance(1) && fees > U256::ZERO {
             let amount = self.random.part_of(fees) + U256::from(1);
             let to = OWNER;
-            self.network.send(OWNER, VAULT, Vault::withdrawFeesCall { token, amount, to }).unwrap();
-            let index = TOKENS.iter().position(|info| info.address == token).unwrap();
+            self.network
+                .send(OWNER, VAULT, Vault::withdrawFeesCall { token, amount, to })
+                .unwrap();
+            let index = TOKENS
+                .iter()
+                .position(|info| info.address == token)
+                .unwrap();
             self.books[index].1 -= amount.min(fees);
         }
     }
 }
 
 fn index(token: TokenInfo) -> usize {
-    TOKENS.iter().position(|other| other.symbol == token.symbol).unwrap()
+    TOKENS
+        .iter()
+        .position(|other| other.symbol == token.symbol)
+        .unwrap()
 }

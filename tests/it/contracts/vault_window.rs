@@ -13,10 +13,24 @@ const HOUR: u64 = 3_600;
 
 fn limited(bps_per_hour: u16) -> Network {
     let mut network = Network::new();
-    let receipt = network.send(OWNER, VAULT, Vault::setImpactWindowCall { bpsPerHour: bps_per_hour }).unwrap();
-    let event = Vault::ImpactWindowChanged { previousBps: U256::ZERO, newBps: U256::from(bps_per_hour) };
+    let receipt = network
+        .send(
+            OWNER,
+            VAULT,
+            Vault::setImpactWindowCall {
+                bpsPerHour: bps_per_hour,
+            },
+        )
+        .unwrap();
+    let event = Vault::ImpactWindowChanged {
+        previousBps: U256::ZERO,
+        newBps: U256::from(bps_per_hour),
+    };
     assert_eq!(receipt.event::<Vault::ImpactWindowChanged>(), event);
-    assert_eq!(network.look(VAULT, Vault::impactWindowBpsCall {}), bps_per_hour);
+    assert_eq!(
+        network.look(VAULT, Vault::impactWindowBpsCall {}),
+        bps_per_hour
+    );
     network
 }
 
@@ -28,7 +42,10 @@ fn take(network: &mut Network, dollars: u64) -> Result<Receipt, Bytes> {
 
 fn exceeded(impact_bps: u64, max_impact_bps: u64) -> Bytes {
     let (impactBps, maxImpactBps) = (U256::from(impact_bps), U256::from(max_impact_bps));
-    refusal(VaultErrors::ImpactWindowExceeded { impactBps, maxImpactBps })
+    refusal(VaultErrors::ImpactWindowExceeded {
+        impactBps,
+        maxImpactBps,
+    })
 }
 
 #[test]
@@ -82,13 +99,32 @@ fn each_reserve_has_its_own() {
     let mut network = limited(500);
     take(&mut network, 500_000).unwrap();
     let (usdt, usdc) = (TokenInfo::of("USDT"), TokenInfo::of("USDC"));
-    network.swap(ALICE, (usdc, usdt), usdc.worth(500_000), U256::ZERO).unwrap();
+    network
+        .swap(ALICE, (usdc, usdt), usdc.worth(500_000), U256::ZERO)
+        .unwrap();
 }
 
 #[test]
 fn it_is_a_share() {
     let mut network = Network::new();
-    let refused = network.send(OWNER, VAULT, Vault::setImpactWindowCall { bpsPerHour: 10_001 }).unwrap_err();
-    assert_eq!(refused, refusal(VaultErrors::InvalidImpactWindow { bpsPerHour: U256::from(10_001) }));
-    network.send(OWNER, VAULT, Vault::setImpactWindowCall { bpsPerHour: 10_000 }).unwrap();
+    let refused = network
+        .send(
+            OWNER,
+            VAULT,
+            Vault::setImpactWindowCall { bpsPerHour: 10_001 },
+        )
+        .unwrap_err();
+    assert_eq!(
+        refused,
+        refusal(VaultErrors::InvalidImpactWindow {
+            bpsPerHour: U256::from(10_001)
+        })
+    );
+    network
+        .send(
+            OWNER,
+            VAULT,
+            Vault::setImpactWindowCall { bpsPerHour: 10_000 },
+        )
+        .unwrap();
 }

@@ -6,7 +6,9 @@ use alloy_primitives::U256;
 use serde_json::Value;
 
 pub(crate) fn read(name: &str) -> Value {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(name);
+    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("tests/data")
+        .join(name);
     serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap()
 }
 

@@ -9,17 +9,26 @@ use crate::support::{TestNode, chain::VAULT, node};
 const FIRST_KEY: &str = "A4MYU1tUEF1Keq5gwI/EX5aHGBtP38YlvRp1P6c5f+11";
 
 async fn account(node: &TestNode, address: impl std::fmt::Display) -> Value {
-    let body = node.get_json(&format!("/cosmos/auth/v1beta1/accounts/{address}")).await;
+    let body = node
+        .get_json(&format!("/cosmos/auth/v1beta1/accounts/{address}"))
+        .await;
     let account = body["account"].clone();
     for name in ["address", "pub_key", "account_number", "sequence"] {
-        assert_eq!(account[name], account["base_account"][name], "both shapes say the same");
+        assert_eq!(
+            account[name], account["base_account"][name],
+            "both shapes say the same"
+        );
     }
     assert_eq!(account["@type"], "/hyperpaxeer.types.v1.EthAccount");
     account
 }
 
 async fn pay(node: &TestNode, from: usize, to: alloy::primitives::Address) {
-    node.rpc("eth_sendTransaction", json!([{ "from": node.account(from), "to": to, "value": "0x1" }])).await;
+    node.rpc(
+        "eth_sendTransaction",
+        json!([{ "from": node.account(from), "to": to, "value": "0x1" }]),
+    )
+    .await;
 }
 
 #[tokio::test]
@@ -44,9 +53,19 @@ async fn a_key_is_known_after_the_first_signed_transaction() {
 
     pay(&node, 0, node.account(1)).await;
     let used = account(&node, node.account(0)).await;
-    assert_eq!(used["pub_key"], json!({ "@type": "/hyperpaxeer.crypto.v1.ethsecp256k1.PubKey", "key": FIRST_KEY }));
-    assert_eq!((&used["sequence"], &used["account_number"]), (&"1".into(), &"0".into()));
-    assert_eq!(account(&node, node.account(1)).await["pub_key"], json!(null), "receiving tells nothing");
+    assert_eq!(
+        used["pub_key"],
+        json!({ "@type": "/hyperpaxeer.crypto.v1.ethsecp256k1.PubKey", "key": FIRST_KEY })
+    );
+    assert_eq!(
+        (&used["sequence"], &used["account_number"]),
+        (&"1".into(), &"0".into())
+    );
+    assert_eq!(
+        account(&node, node.account(1)).await["pub_key"],
+        json!(null),
+        "receiving tells nothing"
+    );
     node.end().await;
 }
 
@@ -54,13 +73,18 @@ async fn a_key_is_known_after_the_first_signed_transaction() {
 async fn numbers_follow_first_appearance_and_stay() {
     let node = node().await;
     let number = async |address| {
-        let text = account(&node, address).await["account_number"].as_str().expect("text").to_owned();
+        let text = account(&node, address).await["account_number"]
+            .as_str()
+            .expect("text")
+            .to_owned();
         text.parse::<u64>().expect("a number")
     };
     for index in 0..10 {
         assert_eq!(number(node.account(index)).await, index as u64);
     }
-    let strangers: Vec<_> = (1..=3u8).map(|n| alloy::primitives::Address::repeat_byte(0xe0 + n)).collect();
+    let strangers: Vec<_> = (1..=3u8)
+        .map(|n| alloy::primitives::Address::repeat_byte(0xe0 + n))
+        .collect();
     let mut numbers = Vec::new();
     for stranger in strangers.iter().rev() {
         pay(&node, 0, *stranger).await;
@@ -91,10 +115,16 @@ async fn a_contract_is_an_account_with_code() {
 #[tokio::test]
 async fn an_account_that_is_not_there_is_not_found() {
     let node = node().await;
-    for address in ["0x00000000000000000000000000000000000000aa", "pax1qqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqq0va854"] {
-        let response = node.get(&format!("/cosmos/auth/v1beta1/accounts/{address}")).await;
+    for address in [
+        "0x00000000000000000000000000000000000000aa",
+        "pax1qqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqq0va854",
+    ] {
+        let response = node
+            .get(&format!("/cosmos/auth/v1beta1/accounts/{address}"))
+            .await;
         assert_eq!(response.status(), 404);
-        let expected = json!({ "code": 5, "message": format!("account {address} not found"), "details": [] });
+        let expected =
+            json!({ "code": 5, "message": format!("account {address} not found"), "details": [] });
         assert_eq!(response.json::<Value>().await.expect("JSON"), expected);
     }
     node.end().await;
@@ -116,6 +146,14 @@ async fn what_a_gateway_has_besides_is_not_implemented() {
         assert_eq!(response.json::<Value>().await.expect("JSON"), expected);
     }
     let url = format!("{}/cosmos/auth/v1beta1/accounts/x", node.rest_url());
-    assert_eq!(node.http.post(url).send().await.expect("an answer").status(), 501);
+    assert_eq!(
+        node.http
+            .post(url)
+            .send()
+            .await
+            .expect("an answer")
+            .status(),
+        501
+    );
     node.end().await;
 }

@@ -23,7 +23,11 @@ async fn new_blocks_are_told_to_subscribers() {
     let mut socket = connect(&node).await;
     let query = "tm.event='NewBlock'";
     assert_eq!(
-        ask(&mut socket, request(7, "subscribe", json!({ "query": query }))).await,
+        ask(
+            &mut socket,
+            request(7, "subscribe", json!({ "query": query }))
+        )
+        .await,
         json!({ "jsonrpc": "2.0", "id": 7, "result": {} })
     );
     let headers = request(8, "subscribe", json!(["tm.event = 'NewBlockHeader'"]));
@@ -44,9 +48,16 @@ async fn new_blocks_are_told_to_subscribers() {
             );
         }
     }
-    assert_eq!(ask(&mut socket, request(9, "unsubscribe_all", json!({}))).await["id"], 9);
+    assert_eq!(
+        ask(&mut socket, request(9, "unsubscribe_all", json!({}))).await["id"],
+        9
+    );
     node.mine().await;
-    assert_eq!(ask(&mut socket, request(10, "status", json!({}))).await["id"], 10, "nothing came in between");
+    assert_eq!(
+        ask(&mut socket, request(10, "status", json!({}))).await["id"],
+        10,
+        "nothing came in between"
+    );
     node.end().await;
 }
 
@@ -55,21 +66,58 @@ async fn what_is_not_understood_is_refused_and_the_connection_stays() {
     let node = node().await;
     let mut socket = connect(&node).await;
     let status = ask(&mut socket, request(1, "status", json!({}))).await;
-    assert_eq!(status["result"]["node_info"], node.get_json("/status").await["result"]["node_info"]);
-    assert_eq!(ask(&mut socket, request(2, "health", json!(null))).await["result"], json!({}));
+    assert_eq!(
+        status["result"]["node_info"],
+        node.get_json("/status").await["result"]["node_info"]
+    );
+    assert_eq!(
+        ask(&mut socket, request(2, "health", json!(null))).await["result"],
+        json!({})
+    );
     for (body, code) in [
-        (request(3, "broadcast_tx_sync", json!({ "tx": "&" })), -32602),
-        (request(4, "subscribe", json!({ "query": "tm.event='Vote'" })), -32603),
-        (request(4, "subscribe", json!({ "query": "tm.event=Tx" })), -32602),
-        (request(4, "subscribe", json!({ "query": format!("tm.event='Tx'{}", " ".repeat(500)) })), -32603),
+        (
+            request(3, "broadcast_tx_sync", json!({ "tx": "&" })),
+            -32602,
+        ),
+        (
+            request(4, "subscribe", json!({ "query": "tm.event='Vote'" })),
+            -32603,
+        ),
+        (
+            request(4, "subscribe", json!({ "query": "tm.event=Tx" })),
+            -32602,
+        ),
+        (
+            request(
+                4,
+                "subscribe",
+                json!({ "query": format!("tm.event='Tx'{}", " ".repeat(500)) }),
+            ),
+            -32603,
+        ),
         (request(5, "subscribe", json!({})), -32602),
-        (request(6, "unsubscribe", json!({ "query": "tm.event='NewBlock'" })), -32603),
+        (
+            request(6, "unsubscribe", json!({ "query": "tm.event='NewBlock'" })),
+            -32603,
+        ),
     ] {
         let answer = ask(&mut socket, body.clone()).await;
-        assert_eq!((&answer["error"]["code"], &answer["id"]), (&code.into(), &body["id"]), "{answer}");
+        assert_eq!(
+            (&answer["error"]["code"], &answer["id"]),
+            (&code.into(), &body["id"]),
+            "{answer}"
+        );
     }
     let long_id = json!({ "id": "1".repeat(2_000), "method": "health" }).to_string();
-    for garbage in ["", "{", "[]", "null", r#"{"method":1}"#, r#"{"id":[1],"method":"health"}"#, &long_id] {
+    for garbage in [
+        "",
+        "{",
+        "[]",
+        "null",
+        r#"{"method":1}"#,
+        r#"{"id":[1],"method":"health"}"#,
+        &long_id,
+    ] {
         socket.send(garbage).await;
         assert_eq!(socket.json().await["error"]["code"], -32700, "{garbage}");
     }
@@ -79,7 +127,13 @@ async fn what_is_not_understood_is_refused_and_the_connection_stays() {
 /// As CosmJS sends them: to the node's address without a path, where Ethereum's clients send theirs.
 async fn post(node: &TestNode, body: Value) -> Value {
     let request = node.http.post(node.rest_url()).json(&body);
-    request.send().await.expect("an answer").json().await.expect("JSON")
+    request
+        .send()
+        .await
+        .expect("an answer")
+        .json()
+        .await
+        .expect("JSON")
 }
 
 #[tokio::test]
@@ -87,25 +141,60 @@ async fn both_kinds_of_json_rpc_share_an_address() {
     let node = node().await;
     node.mine().await;
     let status = post(&node, request(5, "status", json!({}))).await;
-    assert_eq!((&status["id"], &status["result"]["sync_info"]["latest_block_height"]), (&5.into(), &"1".into()));
-    assert_eq!(post(&node, request(6, "eth_blockNumber", json!([]))).await["result"], "0x1");
-    assert_eq!(post(&node, request(7, "nonsense", json!([]))).await["error"]["code"], -32601);
-    assert_eq!(post(&node, request(7, "subscribe", json!([]))).await["error"]["code"], -32601, "not over HTTP");
+    assert_eq!(
+        (
+            &status["id"],
+            &status["result"]["sync_info"]["latest_block_height"]
+        ),
+        (&5.into(), &"1".into())
+    );
+    assert_eq!(
+        post(&node, request(6, "eth_blockNumber", json!([]))).await["result"],
+        "0x1"
+    );
+    assert_eq!(
+        post(&node, request(7, "nonsense", json!([]))).await["error"]["code"],
+        -32601
+    );
+    assert_eq!(
+        post(&node, request(7, "subscribe", json!([]))).await["error"]["code"],
+        -32601,
+        "not over HTTP"
+    );
     let batch = json!([request(8, "eth_chainId", json!([]))]);
     assert_eq!(post(&node, batch).await[0]["result"], "0x7d");
     // `/rpc` is Ethereum's alone.
-    assert_eq!(node.request("health", json!([])).await["error"]["code"], -32601);
+    assert_eq!(
+        node.request("health", json!([])).await["error"]["code"],
+        -32601
+    );
     for (method, params, member) in [
         ("health", json!({}), ""),
         ("net_info", json!({}), "/n_peers"),
-        ("genesis", json!({}), "/genesis/consensus_params/block/max_gas"),
+        (
+            "genesis",
+            json!({}),
+            "/genesis/consensus_params/block/max_gas",
+        ),
         ("abci_info", json!({}), "/response/last_block_height"),
         ("block", json!({ "height": "1" }), "/block/header/height"),
         ("block", json!([0]), "/block/header/height"),
-        ("block", json!({ "height": "1", "more": { "than": [{ "it": "takes" }] } }), "/block/header/height"),
+        (
+            "block",
+            json!({ "height": "1", "more": { "than": [{ "it": "takes" }] } }),
+            "/block/header/height",
+        ),
         ("header", json!({}), "/header/app_hash"),
-        ("blockchain", json!({ "minHeight": "0", "maxHeight": "5" }), "/block_metas/1/header/height"),
-        ("commit", json!({ "height": "1" }), "/signed_header/commit/block_id/hash"),
+        (
+            "blockchain",
+            json!({ "minHeight": "0", "maxHeight": "5" }),
+            "/block_metas/1/header/height",
+        ),
+        (
+            "commit",
+            json!({ "height": "1" }),
+            "/signed_header/commit/block_id/hash",
+        ),
         ("block_results", json!({ "height": "1" }), "/txs_results"),
         ("validators", json!({}), "/validators"),
         ("consensus_params", json!({}), "/consensus_params/validator"),
@@ -113,11 +202,17 @@ async fn both_kinds_of_json_rpc_share_an_address() {
         ("num_unconfirmed_txs", json!(null), "/n_txs"),
     ] {
         let answer = post(&node, request(1, method, params)).await;
-        assert!(answer["result"].pointer(member).is_some(), "{method}: {answer}");
+        assert!(
+            answer["result"].pointer(member).is_some(),
+            "{method}: {answer}"
+        );
     }
     let block = post(&node, request(1, "block", json!({}))).await["result"].clone();
     let hash = block["block_id"]["hash"].clone();
-    assert_eq!(post(&node, request(1, "block_by_hash", json!({ "hash": hash }))).await["result"], block);
+    assert_eq!(
+        post(&node, request(1, "block_by_hash", json!({ "hash": hash }))).await["result"],
+        block
+    );
     node.end().await;
 }
 
@@ -125,36 +220,120 @@ async fn both_kinds_of_json_rpc_share_an_address() {
 async fn what_cannot_be_answered_is_explained() {
     let node = node().await;
     for (method, params, code, what) in [
-        ("block", json!({ "height": "9" }), -32603, "must be less than or equal to the current blockchain height 0"),
-        ("block", json!({ "height": "x" }), -32602, "height: expected a number"),
-        ("block_by_hash", json!({ "hash": "00" }), -32602, "hash: expected 32 bytes"),
-        ("blockchain", json!({ "minHeight": "3" }), -32603, "min height 3"),
-        ("abci_query", json!({ "path": 5 }), -32602, "path: expected a text"),
-        ("abci_query", json!({ "path": {} }), -32602, "path: expected a text"),
-        ("health", vec![json!({ "": 0 }); 1_000].into(), -32700, "more than 32 parameters"),
-        ("tx", json!({ "hash": "AB".repeat(32) }), -32603, "not found"),
-        ("broadcast_tx_sync", json!({ "tx": "&" }), -32602, "tx: expected base64"),
+        (
+            "block",
+            json!({ "height": "9" }),
+            -32603,
+            "must be less than or equal to the current blockchain height 0",
+        ),
+        (
+            "block",
+            json!({ "height": "x" }),
+            -32602,
+            "height: expected a number",
+        ),
+        (
+            "block_by_hash",
+            json!({ "hash": "00" }),
+            -32602,
+            "hash: expected 32 bytes",
+        ),
+        (
+            "blockchain",
+            json!({ "minHeight": "3" }),
+            -32603,
+            "min height 3",
+        ),
+        (
+            "abci_query",
+            json!({ "path": 5 }),
+            -32602,
+            "path: expected a text",
+        ),
+        (
+            "abci_query",
+            json!({ "path": {} }),
+            -32602,
+            "path: expected a text",
+        ),
+        (
+            "health",
+            vec![json!({ "": 0 }); 1_000].into(),
+            -32700,
+            "more than 32 parameters",
+        ),
+        (
+            "tx",
+            json!({ "hash": "AB".repeat(32) }),
+            -32603,
+            "not found",
+        ),
+        (
+            "broadcast_tx_sync",
+            json!({ "tx": "&" }),
+            -32602,
+            "tx: expected base64",
+        ),
     ] {
         let error = post(&node, request(1, method, params)).await["error"].clone();
         assert_eq!(error["code"], code, "{method}: {error}");
-        assert!(error["data"].as_str().expect("text").contains(what), "{method}: {error}");
+        assert!(
+            error["data"].as_str().expect("text").contains(what),
+            "{method}: {error}"
+        );
     }
     let query = async |path: &str, data: &str| {
-        let answer = post(&node, request(1, "abci_query", json!({ "path": path, "data": data }))).await;
+        let answer = post(
+            &node,
+            request(1, "abci_query", json!({ "path": path, "data": data })),
+        )
+        .await;
         answer["result"]["response"].clone()
     };
     for (path, data, code, what) in [
         ("/store/bank/key", "", 6, "unknown query path"),
-        ("/cosmos.nft.v1beta1.Query/Classes", "", 6, "unknown query path"),
+        (
+            "/cosmos.nft.v1beta1.Query/Classes",
+            "",
+            6,
+            "unknown query path",
+        ),
         ("/cosmos.auth.v1beta1.Query/Account", "zz", 18, "not hex"),
-        ("/cosmos.auth.v1beta1.Query/Account", "0a05", 18, "no message of this query"),
-        ("/cosmos.auth.v1beta1.Query/Account", "0a0161", 18, "invalid address"),
-        ("/cosmos.bank.v1beta1.Query/Balance", "", 18, "invalid address"),
-        ("/cosmos.tx.v1beta1.Service/Simulate", "", 18, "empty txBytes"),
+        (
+            "/cosmos.auth.v1beta1.Query/Account",
+            "0a05",
+            18,
+            "no message of this query",
+        ),
+        (
+            "/cosmos.auth.v1beta1.Query/Account",
+            "0a0161",
+            18,
+            "invalid address",
+        ),
+        (
+            "/cosmos.bank.v1beta1.Query/Balance",
+            "",
+            18,
+            "invalid address",
+        ),
+        (
+            "/cosmos.tx.v1beta1.Service/Simulate",
+            "",
+            18,
+            "empty txBytes",
+        ),
     ] {
         let response = query(path, data).await;
-        assert_eq!((&response["code"], &response["codespace"]), (&code.into(), &"sdk".into()), "{path}: {response}");
-        assert!(response["log"].as_str().expect("text").contains(what), "{path}: {response}");
+        assert_eq!(
+            (&response["code"], &response["codespace"]),
+            (&code.into(), &"sdk".into()),
+            "{path}: {response}"
+        );
+        assert!(
+            response["log"].as_str().expect("text").contains(what),
+            "{path}: {response}"
+        );
     }
     node.end().await;
 }

@@ -23,7 +23,11 @@ async fn explicit_default_values_are_accepted_in_every_sign_mode() {
         ("a timeout of zero", &[0x18, 0x00], &[]),
         ("both, in another order", &[0x18, 0x00, 0x12, 0x00], &[]),
         // Fields of the fee, which are merged with those that precede them.
-        ("an empty payer and granter", &[], &[0x12, 0x04, 0x1a, 0x00, 0x22, 0x00]),
+        (
+            "an empty payer and granter",
+            &[],
+            &[0x12, 0x04, 0x1a, 0x00, 0x22, 0x00],
+        ),
         ("an empty fee", &[], &[0x12, 0x00]),
     ];
     for mode in MODES {
@@ -35,7 +39,9 @@ async fn explicit_default_values_are_accepted_in_every_sign_mode() {
             let answer = node.broadcast(&raw).await;
             assert_eq!(answer["code"], 0, "{mode:?}, {what}: {answer}");
             let hash = hex::encode_upper(Sha256::digest(&raw));
-            let found = node.get_json(&format!("/cosmos/tx/v1beta1/txs/{hash}")).await;
+            let found = node
+                .get_json(&format!("/cosmos/tx/v1beta1/txs/{hash}"))
+                .await;
             assert_eq!(found["tx"]["body"]["memo"], "", "{what}");
         }
     }
@@ -43,8 +49,16 @@ async fn explicit_default_values_are_accepted_in_every_sign_mode() {
     for mode in MODES {
         let mut unsigned = transfer(&node).await;
         let message = MsgSend::decode(unsigned.messages[0].value.as_slice()).unwrap();
-        let amount = MsgSend { amount: message.amount.clone(), ..MsgSend::default() }.encode_to_vec();
-        let rest = MsgSend { amount: Vec::new(), ..message }.encode_to_vec();
+        let amount = MsgSend {
+            amount: message.amount.clone(),
+            ..MsgSend::default()
+        }
+        .encode_to_vec();
+        let rest = MsgSend {
+            amount: Vec::new(),
+            ..message
+        }
+        .encode_to_vec();
         unsigned.messages[0].value = [amount, vec![0x12, 0x00], rest].concat();
         let answer = node.broadcast(&unsigned.sign(mode)).await;
         assert_eq!(answer["code"], 0, "{mode:?}: {answer}");
@@ -78,7 +92,13 @@ async fn fields_that_the_chain_may_ignore_are_accepted_where_they_are_signed() {
         unsigned.more_auth = auth.to_vec();
         let answer = node.broadcast(&unsigned.sign(Mode::Direct)).await;
         assert_eq!(answer["code"], 2, "{answer}");
-        assert!(answer["raw_log"].as_str().unwrap().contains("unknown field"), "{answer}");
+        assert!(
+            answer["raw_log"]
+                .as_str()
+                .unwrap()
+                .contains("unknown field"),
+            "{answer}"
+        );
     }
     node.end().await;
 }
@@ -93,19 +113,37 @@ async fn a_transaction_has_one_encoding() {
         prost::encode_length_delimiter(bytes.len(), &mut out).unwrap();
         [out, bytes.to_vec()].concat()
     };
-    let (body, auth) = (field(0x0a, &parts.body_bytes), field(0x12, &parts.auth_info_bytes));
+    let (body, auth) = (
+        field(0x0a, &parts.body_bytes),
+        field(0x12, &parts.auth_info_bytes),
+    );
     let signature = field(0x1a, &parts.signatures[0]);
     let long = [&[0x1a, 0xc0, 0x00], parts.signatures[0].as_slice()].concat();
     for (what, raw) in [
-        ("another order", [auth.clone(), body.clone(), signature.clone()].concat()),
-        ("a body twice", [body.clone(), body.clone(), auth.clone(), signature.clone()].concat()),
-        ("a length that is not the shortest", [body.clone(), auth.clone(), long].concat()),
+        (
+            "another order",
+            [auth.clone(), body.clone(), signature.clone()].concat(),
+        ),
+        (
+            "a body twice",
+            [body.clone(), body.clone(), auth.clone(), signature.clone()].concat(),
+        ),
+        (
+            "a length that is not the shortest",
+            [body.clone(), auth.clone(), long].concat(),
+        ),
     ] {
         let answer = node.broadcast(&raw).await;
         assert_eq!(answer["code"], 2, "{what}: {answer}");
-        assert!(answer["raw_log"].as_str().unwrap().contains("ADR-027"), "{what}: {answer}");
+        assert!(
+            answer["raw_log"].as_str().unwrap().contains("ADR-027"),
+            "{what}: {answer}"
+        );
     }
-    assert_eq!(node.broadcast(&[body, auth, signature].concat()).await["code"], 0);
+    assert_eq!(
+        node.broadcast(&[body, auth, signature].concat()).await["code"],
+        0
+    );
     node.end().await;
 }
 
@@ -126,10 +164,20 @@ async fn of_the_last_bytes_of_a_signature_one_is_valid() {
                 continue;
             }
             let log = answer["log"].as_str().unwrap();
-            assert!(answer["code"] == 4 && log.contains(&format!("last byte is {byte}")), "{mode:?}: {answer}");
+            assert!(
+                answer["code"] == 4 && log.contains(&format!("last byte is {byte}")),
+                "{mode:?}: {answer}"
+            );
         }
-        let expected = if matches!(mode, Mode::Direct | Mode::Amino) { [0, 1] } else { [27, 28] };
-        assert!(valid.len() == 1 && expected.contains(&valid[0]), "{mode:?}: {valid:?}");
+        let expected = if matches!(mode, Mode::Direct | Mode::Amino) {
+            [0, 1]
+        } else {
+            [27, 28]
+        };
+        assert!(
+            valid.len() == 1 && expected.contains(&valid[0]),
+            "{mode:?}: {valid:?}"
+        );
         let raw = unsigned.sign_with(mode, |signature| signature[64] = valid[0]);
         assert_eq!(node.broadcast(&raw).await["code"], 0, "{mode:?}");
     }
@@ -138,7 +186,8 @@ async fn of_the_last_bytes_of_a_signature_one_is_valid() {
 
 #[tokio::test]
 async fn signatures_that_others_can_derive_from_a_valid_one_are_refused() {
-    const ORDER: U256 = uint!(0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141_U256);
+    const ORDER: U256 =
+        uint!(0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141_U256);
     let node = node().await;
     for mode in MODES {
         let unsigned = transfer(&node).await;
@@ -148,17 +197,27 @@ async fn signatures_that_others_can_derive_from_a_valid_one_are_refused() {
             signature[64] = 27 + 28 - signature[64];
         });
         let answer = node.check(&high).await;
-        assert!(answer["code"] == 4 && answer["log"].as_str().unwrap().contains("upper half"), "{mode:?}: {answer}");
+        assert!(
+            answer["code"] == 4 && answer["log"].as_str().unwrap().contains("upper half"),
+            "{mode:?}: {answer}"
+        );
 
         let raw = unsigned.sign(mode);
         let mut two = TxRaw::decode(raw.as_slice()).unwrap();
         two.signatures.push(Vec::new());
-        assert_eq!(node.check(&two.encode_to_vec()).await["code"], 4, "{mode:?}");
+        assert_eq!(
+            node.check(&two.encode_to_vec()).await["code"],
+            4,
+            "{mode:?}"
+        );
         if mode == Mode::Web3 {
             let mut other = TxRaw::decode(raw.as_slice()).unwrap();
             other.signatures = vec![vec![7; 64]];
             let answer = node.check(&other.encode_to_vec()).await;
-            assert!(answer["log"].as_str().unwrap().contains("has to be empty"), "{answer}");
+            assert!(
+                answer["log"].as_str().unwrap().contains("has to be empty"),
+                "{answer}"
+            );
         }
         assert_eq!(node.check(&raw).await["code"], 0, "{mode:?}");
     }
@@ -169,7 +228,9 @@ async fn signatures_that_others_can_derive_from_a_valid_one_are_refused() {
 async fn a_block_with_another_last_byte_of_a_signature_stays_valid() {
     let node = node().await;
     for (index, mode) in MODES.into_iter().enumerate() {
-        let mut raw = transfer(&node).await.sign_with(mode, |signature| signature[64] = 99);
+        let mut raw = transfer(&node)
+            .await
+            .sign_with(mode, |signature| signature[64] = 99);
         if mode == Mode::Web3 {
             let mut parts = TxRaw::decode(raw.as_slice()).unwrap();
             parts.signatures = vec![vec![7; 3]];
@@ -178,7 +239,12 @@ async fn a_block_with_another_last_byte_of_a_signature_stays_valid() {
         assert_eq!(node.check(&raw).await["code"], 4, "{mode:?}");
         node.include(&raw).await;
         // It is executed once more.
-        let traces = node.rpc("debug_traceBlockByNumber", json!(["latest", { "tracer": "callTracer" }])).await;
+        let traces = node
+            .rpc(
+                "debug_traceBlockByNumber",
+                json!(["latest", { "tracer": "callTracer" }]),
+            )
+            .await;
         assert_eq!(traces[0]["result"]["value"], "0x1", "{mode:?}: {traces}");
         assert_eq!(node.block_number().await, index as u64 + 1);
     }

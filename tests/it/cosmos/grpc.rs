@@ -12,17 +12,38 @@ fn free() -> Option<SocketAddr> {
 
 async fn services(grpc: &mut GrpcClient) -> Vec<String> {
     use tonic_reflection::pb::v1::{
-        ServerReflectionRequest, ServerReflectionResponse, server_reflection_request::MessageRequest,
-        server_reflection_response::MessageResponse,
+        ServerReflectionRequest, ServerReflectionResponse,
+        server_reflection_request::MessageRequest, server_reflection_response::MessageResponse,
     };
     let request = Some(MessageRequest::ListServices(String::new()));
-    let request = ServerReflectionRequest { host: String::new(), message_request: request }.encode_to_vec();
-    let v1 = grpc.call("/grpc.reflection.v1.ServerReflection/ServerReflectionInfo", &request, None).await;
+    let request = ServerReflectionRequest {
+        host: String::new(),
+        message_request: request,
+    }
+    .encode_to_vec();
+    let v1 = grpc
+        .call(
+            "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo",
+            &request,
+            None,
+        )
+        .await;
     // The messages of both versions are the same.
-    let alpha = grpc.call("/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo", &request, None).await;
+    let alpha = grpc
+        .call(
+            "/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo",
+            &request,
+            None,
+        )
+        .await;
     assert_eq!(v1.body, alpha.body);
-    match ServerReflectionResponse::decode(v1.body.as_slice()).expect("a response").message_response {
-        Some(MessageResponse::ListServicesResponse(list)) => list.service.into_iter().map(|one| one.name).collect(),
+    match ServerReflectionResponse::decode(v1.body.as_slice())
+        .expect("a response")
+        .message_response
+    {
+        Some(MessageResponse::ListServicesResponse(list)) => {
+            list.service.into_iter().map(|one| one.name).collect()
+        }
         other => panic!("{other:?}"),
     }
 }
@@ -30,7 +51,12 @@ async fn services(grpc: &mut GrpcClient) -> Vec<String> {
 #[tokio::test]
 async fn reflection_lists_the_services_on_every_port_that_has_grpc() {
     let node = node_with(|config| config.grpc_listen = free()).await;
-    let own = node.grpc_url().expect("its own port").trim_start_matches("http://").parse().expect("an address");
+    let own = node
+        .grpc_url()
+        .expect("its own port")
+        .trim_start_matches("http://")
+        .parse()
+        .expect("an address");
     let mut lists = Vec::new();
     for address in [node.address(), own] {
         lists.push(services(&mut GrpcClient::connect(address).await).await);
@@ -53,21 +79,43 @@ async fn reflection_lists_the_services_on_every_port_that_has_grpc() {
         "ethermint.evm.v1.Query",
         "grpc.reflection.v1.ServerReflection",
     ] {
-        assert!(lists[0].iter().any(|name| name == expected), "{expected}: {:?}", lists[0]);
+        assert!(
+            lists[0].iter().any(|name| name == expected),
+            "{expected}: {:?}",
+            lists[0]
+        );
     }
-    assert!(!lists[0].iter().any(|name| name.contains("Msg") || name.contains("ABCI")), "{:?}", lists[0]);
+    assert!(
+        !lists[0]
+            .iter()
+            .any(|name| name.contains("Msg") || name.contains("ABCI")),
+        "{:?}",
+        lists[0]
+    );
     node.end().await;
 }
 
 #[tokio::test]
 async fn reflection_answers_no_request_that_is_longer_than_a_name() {
-    use tonic_reflection::pb::v1::{ServerReflectionRequest, server_reflection_request::MessageRequest};
+    use tonic_reflection::pb::v1::{
+        ServerReflectionRequest, server_reflection_request::MessageRequest,
+    };
     let node = node().await;
     let mut grpc = GrpcClient::connect(node.address()).await;
     for (length, is_answered) in [(1_000, true), (5_000, false)] {
         let request = Some(MessageRequest::ListServices("x".repeat(length)));
-        let request = ServerReflectionRequest { host: String::new(), message_request: request }.encode_to_vec();
-        let answer = grpc.call("/grpc.reflection.v1.ServerReflection/ServerReflectionInfo", &request, None).await;
+        let request = ServerReflectionRequest {
+            host: String::new(),
+            message_request: request,
+        }
+        .encode_to_vec();
+        let answer = grpc
+            .call(
+                "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo",
+                &request,
+                None,
+            )
+            .await;
         assert_eq!(!answer.body.is_empty(), is_answered, "{length} bytes");
     }
     node.end().await;
@@ -83,22 +131,45 @@ async fn what_cannot_be_answered_has_a_status() {
         ("/cosmos.tx.v1beta1.Service/BroadcastTx", b"", 3),
         ("/cosmos.auth.v1beta1.Query/Account", b"", 3),
         ("/cosmos.auth.v1beta1.Query/Account", b"\x0a\x05", 3),
-        ("/cosmos.bank.v1beta1.Query/DenomMetadata", b"\x0a\x03abc", 5),
+        (
+            "/cosmos.bank.v1beta1.Query/DenomMetadata",
+            b"\x0a\x03abc",
+            5,
+        ),
         ("/cosmos.bank.v1beta1.Query/Params", b"", 0),
         // Longer than any request.
-        ("/cosmos.bank.v1beta1.Query/DenomMetadata", &[0; 300_000], 11),
+        (
+            "/cosmos.bank.v1beta1.Query/DenomMetadata",
+            &[0; 300_000],
+            11,
+        ),
     ] {
         let answer = grpc.call(path, message, None).await;
         assert_eq!(answer.code, code, "{path}: {}", answer.message);
     }
     // The message of a status is a header: what it quotes is not all of what was sent.
     let name = [&b"\x0a\xb0\xea\x01"[..], &[b'\''; 30_000]].concat();
-    let answer = grpc.call("/cosmos.bank.v1beta1.Query/DenomMetadata", &name, None).await;
+    let answer = grpc
+        .call("/cosmos.bank.v1beta1.Query/DenomMetadata", &name, None)
+        .await;
     assert_eq!(answer.code, 5, "{}", answer.message);
-    assert!(answer.message.len() < 10_000, "{} bytes", answer.message.len());
+    assert!(
+        answer.message.len() < 10_000,
+        "{} bytes",
+        answer.message.len()
+    );
     // A query in a query in a query.
     let nested = b"\x12\x38/cosmos.base.tendermint.v1beta1.Service/ABCIQuery";
-    assert_eq!(grpc.call("/cosmos.base.tendermint.v1beta1.Service/ABCIQuery", nested, None).await.code, 3);
+    assert_eq!(
+        grpc.call(
+            "/cosmos.base.tendermint.v1beta1.Service/ABCIQuery",
+            nested,
+            None
+        )
+        .await
+        .code,
+        3
+    );
     // Other requests of the same connection's port are none of gRPC.
     assert_eq!(node.get("/health").await.status(), 200);
     node.end().await;

@@ -24,8 +24,11 @@ const CLIENTS: usize = 4;
 const TO: [Address; 2] = [Address::repeat_byte(0xaa), Address::repeat_byte(0xbb)];
 
 async fn start(directory: &Path) -> Running {
-    let mut command = process::tetrad(&["--listen", "127.0.0.1:0", "--ws-listen", "off", "--quiet"]);
-    command.args(["--exchange-price-tick", "0", "--data-dir"]).arg(directory);
+    let mut command =
+        process::tetrad(&["--listen", "127.0.0.1:0", "--ws-listen", "off", "--quiet"]);
+    command
+        .args(["--exchange-price-tick", "0", "--data-dir"])
+        .arg(directory);
     Running::run(command).await
 }
 
@@ -38,26 +41,56 @@ struct Client {
 
 impl Client {
     fn new(program: &Running) -> Self {
-        let url = program.ready["rpc"].as_str().unwrap().trim_end_matches("/rpc").to_owned();
-        Self { http: reqwest::Client::new(), url }
+        let url = program.ready["rpc"]
+            .as_str()
+            .unwrap()
+            .trim_end_matches("/rpc")
+            .to_owned();
+        Self {
+            http: reqwest::Client::new(),
+            url,
+        }
     }
 
     async fn post(&self, path: &str, body: Value) -> Option<Value> {
-        self.http.post(format!("{}{path}", self.url)).json(&body).send().await.ok()?.json().await.ok()
+        self.http
+            .post(format!("{}{path}", self.url))
+            .json(&body)
+            .send()
+            .await
+            .ok()?
+            .json()
+            .await
+            .ok()
     }
 
     async fn call(&self, method: &str, params: Value) -> Option<Value> {
-        let answer = self.post("/rpc", json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params})).await?;
+        let answer = self
+            .post(
+                "/rpc",
+                json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}),
+            )
+            .await?;
         assert!(answer.get("error").is_none(), "{method}: {answer}");
         answer.get("result").cloned()
     }
 
     async fn balance(&self, account: Address) -> U256 {
-        self.call("eth_getBalance", json!([account, "latest"])).await.unwrap().as_str().unwrap().parse().unwrap()
+        self.call("eth_getBalance", json!([account, "latest"]))
+            .await
+            .unwrap()
+            .as_str()
+            .unwrap()
+            .parse()
+            .unwrap()
     }
 
     async fn account_number(&self, account: Address) -> Option<u64> {
-        let url = format!("{}/cosmos/auth/v1beta1/accounts/{}", self.url, bech32(account));
+        let url = format!(
+            "{}/cosmos/auth/v1beta1/accounts/{}",
+            self.url,
+            bech32(account)
+        );
         let body: Value = self.http.get(url).send().await.ok()?.json().await.ok()?;
         body["account"]["account_number"].as_str()?.parse().ok()
     }
@@ -65,15 +98,23 @@ impl Client {
     /// Sends until there is no answer, or enough.
     async fn load(self, key: PrivateKeySigner, sent: Arc<AtomicU64>, enough: u64) -> Option<()> {
         let from = key.address();
-        let pending = self.call("eth_getTransactionCount", json!([from, "pending"])).await?;
-        let mut nonce = u64::from_str_radix(pending.as_str().unwrap().trim_start_matches("0x"), 16).unwrap();
+        let pending = self
+            .call("eth_getTransactionCount", json!([from, "pending"]))
+            .await?;
+        let mut nonce =
+            u64::from_str_radix(pending.as_str().unwrap().trim_start_matches("0x"), 16).unwrap();
         let number = self.account_number(from).await?;
         while sent.load(Ordering::Relaxed) < enough {
             let amount = u128::from(nonce) + 1;
             if nonce % 3 == 0 {
                 let value = U256::from(amount);
-                let tx = alloy::consensus::TxEip1559 { to: TO[0].into(), value, ..sign::transfer(nonce) };
-                self.call("eth_sendRawTransaction", json!([sign::raw_of(tx, &key)])).await?;
+                let tx = alloy::consensus::TxEip1559 {
+                    to: TO[0].into(),
+                    value,
+                    ..sign::transfer(nonce)
+                };
+                self.call("eth_sendRawTransaction", json!([sign::raw_of(tx, &key)]))
+                    .await?;
             } else {
                 let message = match nonce % 3 {
                     1 => send(from, TO[1], amount),
@@ -99,7 +140,10 @@ fn transfers(tx: &Value) -> Vec<CosmosTransfer> {
         Ok(DecodedTx::Bank(tx)) => tx.transfers,
         _ => {
             let (to, amount) = (tx["to"].as_str().unwrap(), tx["value"].as_str().unwrap());
-            vec![CosmosTransfer { to: to.parse().unwrap(), amount: amount.parse().unwrap() }]
+            vec![CosmosTransfer {
+                to: to.parse().unwrap(),
+                amount: amount.parse().unwrap(),
+            }]
         }
     }
 }
@@ -143,13 +187,25 @@ async fn kills_leave_one_order_and_every_coin() {
     let program = start(&place).await;
     let client = Client::new(&program);
     let newest = client.call("eth_blockNumber", json!([])).await.unwrap();
-    let newest = u64::from_str_radix(newest.as_str().unwrap().trim_start_matches("0x"), 16).unwrap();
+    let newest =
+        u64::from_str_radix(newest.as_str().unwrap().trim_start_matches("0x"), 16).unwrap();
     let (mut next, mut expected, mut seen) = (BTreeMap::<Address, u64>::new(), initial.clone(), 0);
     for number in 1..=newest {
         let block = json!(format!("{number:#x}"));
-        let content = client.call("eth_getBlockByNumber", json!([block, true])).await.unwrap();
-        let receipts = client.call("eth_getBlockReceipts", json!([block])).await.unwrap();
-        for (tx, receipt) in content["transactions"].as_array().unwrap().iter().zip(receipts.as_array().unwrap()) {
+        let content = client
+            .call("eth_getBlockByNumber", json!([block, true]))
+            .await
+            .unwrap();
+        let receipts = client
+            .call("eth_getBlockReceipts", json!([block]))
+            .await
+            .unwrap();
+        for (tx, receipt) in content["transactions"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .zip(receipts.as_array().unwrap())
+        {
             let from: Address = tx["from"].as_str().unwrap().parse().unwrap();
             if !initial.contains_key(&from) {
                 continue;
@@ -169,12 +225,16 @@ async fn kills_leave_one_order_and_every_coin() {
         }
     }
     let acknowledged = sent.load(Ordering::Relaxed);
-    assert!(seen >= acknowledged, "{acknowledged} were acknowledged, {seen} are there");
+    assert!(
+        seen >= acknowledged,
+        "{acknowledged} were acknowledged, {seen} are there"
+    );
     for (account, balance) in expected {
         assert_eq!(client.balance(account).await, balance, "{account}");
     }
     drop(program);
-    let (succeeded, text, error) = process::output(&["chain", "--data-dir", place.to_str().unwrap(), "verify"]);
+    let (succeeded, text, error) =
+        process::output(&["chain", "--data-dir", place.to_str().unwrap(), "verify"]);
     assert!(succeeded, "{error}");
     println!("{acknowledged} acknowledged; {text}");
 }

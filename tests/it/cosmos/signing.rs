@@ -12,8 +12,8 @@ use tetrad::{
         cosmos::{
             CosmosTransaction, DecodedTx, SignerData,
             proto::{
-                AddressCoins, Any, AuthInfo, Coin, ExtensionOptionsWeb3Tx, Fee, ModeInfo, MsgMultiSend, MsgSend,
-                PubKey, SignDoc, SignerInfo, SingleMode, TxBody, TxRaw,
+                AddressCoins, Any, AuthInfo, Coin, ExtensionOptionsWeb3Tx, Fee, ModeInfo,
+                MsgMultiSend, MsgSend, PubKey, SignDoc, SignerInfo, SingleMode, TxBody, TxRaw,
             },
         },
     },
@@ -38,7 +38,13 @@ pub enum Mode {
     Web3,
 }
 
-pub const MODES: [Mode; 5] = [Mode::Direct, Mode::Amino, Mode::Eip712, Mode::LegacyEip712, Mode::Web3];
+pub const MODES: [Mode; 5] = [
+    Mode::Direct,
+    Mode::Amino,
+    Mode::Eip712,
+    Mode::LegacyEip712,
+    Mode::Web3,
+];
 
 /// A transaction before it is signed. Tests change what they are about.
 #[derive(Clone)]
@@ -64,24 +70,51 @@ pub fn bech32(address: Address) -> String {
 }
 
 pub fn coins(amount: u128) -> Vec<Coin> {
-    vec![Coin { denom: "ahpx".to_owned(), amount: amount.to_string() }]
+    vec![Coin {
+        denom: "ahpx".to_owned(),
+        amount: amount.to_string(),
+    }]
 }
 
 pub fn send(from: Address, to: Address, amount: u128) -> Any {
-    let message = MsgSend { from_address: bech32(from), to_address: bech32(to), amount: coins(amount) };
-    Any { type_url: "/cosmos.bank.v1beta1.MsgSend".to_owned(), value: message.encode_to_vec() }
+    let message = MsgSend {
+        from_address: bech32(from),
+        to_address: bech32(to),
+        amount: coins(amount),
+    };
+    Any {
+        type_url: "/cosmos.bank.v1beta1.MsgSend".to_owned(),
+        value: message.encode_to_vec(),
+    }
 }
 
 pub fn multi_send(from: Address, outputs: &[(Address, u128)]) -> Any {
     let total = outputs.iter().map(|(_, amount)| amount).sum();
-    let one = |address, amount| AddressCoins { address: bech32(address), coins: coins(amount) };
-    let outputs = outputs.iter().map(|(to, amount)| one(*to, *amount)).collect();
-    let message = MsgMultiSend { inputs: vec![one(from, total)], outputs };
-    Any { type_url: "/cosmos.bank.v1beta1.MsgMultiSend".to_owned(), value: message.encode_to_vec() }
+    let one = |address, amount| AddressCoins {
+        address: bech32(address),
+        coins: coins(amount),
+    };
+    let outputs = outputs
+        .iter()
+        .map(|(to, amount)| one(*to, *amount))
+        .collect();
+    let message = MsgMultiSend {
+        inputs: vec![one(from, total)],
+        outputs,
+    };
+    Any {
+        type_url: "/cosmos.bank.v1beta1.MsgMultiSend".to_owned(),
+        value: message.encode_to_vec(),
+    }
 }
 
 impl Unsigned {
-    pub fn new(key: PrivateKeySigner, account_number: u64, sequence: u64, messages: Vec<Any>) -> Self {
+    pub fn new(
+        key: PrivateKeySigner,
+        account_number: u64,
+        sequence: u64,
+        messages: Vec<Any>,
+    ) -> Self {
         Self {
             key,
             account_number,
@@ -90,7 +123,11 @@ impl Unsigned {
             messages,
             memo: String::new(),
             timeout_height: 0,
-            fee: Fee { amount: coins(u128::from(GAS) * PRICE), gas_limit: GAS, ..Fee::default() },
+            fee: Fee {
+                amount: coins(u128::from(GAS) * PRICE),
+                gas_limit: GAS,
+                ..Fee::default()
+            },
             key_type: "/hyperpaxeer.crypto.v1.ethsecp256k1.PubKey".to_owned(),
             non_critical_extension_options: Vec::new(),
             more_body: Vec::new(),
@@ -99,11 +136,26 @@ impl Unsigned {
     }
 
     fn parts(&self, mode: Mode, extension_options: Vec<Any>) -> TxRaw {
-        let key = self.key.credential().verifying_key().to_encoded_point(true).as_bytes().to_vec();
-        let public_key = Some(Any { type_url: self.key_type.clone(), value: PubKey { key }.encode_to_vec() });
+        let key = self
+            .key
+            .credential()
+            .verifying_key()
+            .to_encoded_point(true)
+            .as_bytes()
+            .to_vec();
+        let public_key = Some(Any {
+            type_url: self.key_type.clone(),
+            value: PubKey { key }.encode_to_vec(),
+        });
         let mode = if mode == Mode::Direct { 1 } else { 127 };
-        let mode_info = Some(ModeInfo { single: Some(SingleMode { mode }) });
-        let signer = SignerInfo { public_key, mode_info, sequence: self.sequence };
+        let mode_info = Some(ModeInfo {
+            single: Some(SingleMode { mode }),
+        });
+        let signer = SignerInfo {
+            public_key,
+            mode_info,
+            sequence: self.sequence,
+        };
         let body = TxBody {
             messages: self.messages.clone(),
             memo: self.memo.clone(),
@@ -111,7 +163,10 @@ impl Unsigned {
             extension_options,
             non_critical_extension_options: self.non_critical_extension_options.clone(),
         };
-        let auth = AuthInfo { signer_infos: vec![signer], fee: Some(self.fee.clone()) };
+        let auth = AuthInfo {
+            signer_infos: vec![signer],
+            fee: Some(self.fee.clone()),
+        };
         TxRaw {
             body_bytes: [body.encode_to_vec(), self.more_body.clone()].concat(),
             auth_info_bytes: [auth.encode_to_vec(), self.more_auth.clone()].concat(),
@@ -135,7 +190,11 @@ impl Unsigned {
 
     /// The signed transaction, after a change to its signature of 65 bytes.
     pub fn sign_with(&self, mode: Mode, change: impl FnOnce(&mut Vec<u8>)) -> Vec<u8> {
-        let signer = SignerData { chain_id: &self.chain_id, evm_chain_id: 125, account_number: self.account_number };
+        let signer = SignerData {
+            chain_id: &self.chain_id,
+            evm_chain_id: 125,
+            account_number: self.account_number,
+        };
         let mut parts = self.parts(mode, Vec::new());
         let mut signature = match mode {
             Mode::Direct => self.signature(keccak256(
@@ -162,7 +221,13 @@ impl Unsigned {
                 fee_payer_sig: signature,
             };
             let type_url = "/ethermint.types.v1.ExtensionOptionsWeb3Tx".to_owned();
-            parts = self.parts(mode, vec![Any { type_url, value: option.encode_to_vec() }]);
+            parts = self.parts(
+                mode,
+                vec![Any {
+                    type_url,
+                    value: option.encode_to_vec(),
+                }],
+            );
         } else {
             parts.signatures = vec![signature];
         }
@@ -177,7 +242,10 @@ impl Unsigned {
     /// The sign document, written here once more. Its keys are sorted, which the test of vectors confirms.
     fn amino(&self) -> Value {
         let coins = |coins: &[Coin]| -> Value {
-            coins.iter().map(|coin| json!({ "amount": coin.amount, "denom": coin.denom })).collect()
+            coins
+                .iter()
+                .map(|coin| json!({ "amount": coin.amount, "denom": coin.denom }))
+                .collect()
         };
         let message = |message: &Any| match message.type_url.rsplit('.').next().unwrap() {
             "MsgSend" => {
@@ -189,7 +257,9 @@ impl Unsigned {
             _ => {
                 let send = MsgMultiSend::decode(message.value.as_slice()).unwrap();
                 let all = |all: &[AddressCoins]| -> Value {
-                    all.iter().map(|one| json!({ "address": one.address, "coins": coins(&one.coins) })).collect()
+                    all.iter()
+                        .map(|one| json!({ "address": one.address, "coins": coins(&one.coins) }))
+                        .collect()
                 };
                 json!({ "type": "cosmos-sdk/MsgMultiSend", "value": {
                     "inputs": all(&send.inputs), "outputs": all(&send.outputs),
@@ -226,9 +296,15 @@ impl TestNode {
 
     /// `POST` of a JSON body: status and body of the answer.
     pub async fn post_json(&self, path: &str, body: Value) -> (u16, Value) {
-        let request = self.http.post(format!("{}{path}", self.rest_url())).json(&body);
+        let request = self
+            .http
+            .post(format!("{}{path}", self.rest_url()))
+            .json(&body);
         let response = request.send().await.expect("an answer");
-        (response.status().as_u16(), response.json().await.expect("JSON"))
+        (
+            response.status().as_u16(),
+            response.json().await.expect("JSON"),
+        )
     }
 
     /// Sends a transaction through the gateway. Returns `tx_response`.
@@ -246,7 +322,10 @@ impl TestNode {
             DecodedTx::Bank(tx) => tx,
             DecodedTx::Ethereum(_) => panic!("an Ethereum transaction"),
         };
-        let submission = Submission { transaction: Transaction::from_cosmos(&tx).unwrap(), sidecar: None };
+        let submission = Submission {
+            transaction: Transaction::from_cosmos(&tx).unwrap(),
+            sidecar: None,
+        };
         let chain = self.chain();
         drop(chain.pool().insert(submission, || chain.head(), 0).unwrap());
         self.mine().await;
@@ -254,7 +333,9 @@ impl TestNode {
 
     /// The result of `check_tx` for a transaction.
     pub async fn check(&self, raw: &[u8]) -> Value {
-        self.comet("check_tx", json!({ "tx": Base64::encode_string(raw) })).await["result"].clone()
+        self.comet("check_tx", json!({ "tx": Base64::encode_string(raw) }))
+            .await["result"]
+            .clone()
     }
 
     /// The result of a method of CometBFT.

@@ -21,7 +21,9 @@ use tetrad::internals::{
     chain::{ForeignBlock, apply},
 };
 
-use super::signing::{CHAIN_ID, GAS, MODES, Mode, PRICE, Unsigned, bech32, coins, multi_send, send};
+use super::signing::{
+    CHAIN_ID, GAS, MODES, Mode, PRICE, Unsigned, bech32, coins, multi_send, send,
+};
 use crate::support::{TestNode, node, number, sign};
 
 const TO: Address = Address::repeat_byte(0xaa);
@@ -46,25 +48,56 @@ fn bank(raw: &[u8]) -> Box<CosmosTransaction> {
 #[test]
 fn signatures_of_published_libraries_are_valid() {
     let file: Value = serde_json::from_str(include_str!("../../data/cosmos-txs.json")).unwrap();
-    let signer = SignerData { chain_id: CHAIN_ID, evm_chain_id: 125, account_number: 7 };
+    let signer = SignerData {
+        chain_id: CHAIN_ID,
+        evm_chain_id: 125,
+        account_number: 7,
+    };
     let all = file["txs"].as_array().unwrap();
     assert_eq!(all.len(), 13);
     for each in all {
-        let (name, raw) = (&each["name"], Base64::decode_vec(each["tx"].as_str().unwrap()).unwrap());
+        let (name, raw) = (
+            &each["name"],
+            Base64::decode_vec(each["tx"].as_str().unwrap()).unwrap(),
+        );
         assert_eq!(each["hash"], cosmos_hash(&raw), "{name}");
         let tx = bank(&raw);
-        assert_eq!((tx.sequence, bech32(tx.sender).as_str()), (3, file["address"].as_str().unwrap()));
-        tx.verify(&signer).unwrap_or_else(|error| panic!("{name}: {error}"));
+        assert_eq!(
+            (tx.sequence, bech32(tx.sender).as_str()),
+            (3, file["address"].as_str().unwrap())
+        );
+        tx.verify(&signer)
+            .unwrap_or_else(|error| panic!("{name}: {error}"));
         let legacy = tx.to_legacy().unwrap();
-        assert_eq!((legacy.nonce, legacy.gas_limit, legacy.gas_price), (3, 200_000, 2_000_000_000), "{name}");
-        for other in [SignerData { account_number: 8, ..signer }, SignerData { chain_id: "hyperpax_126-1", ..signer }] {
+        assert_eq!(
+            (legacy.nonce, legacy.gas_limit, legacy.gas_price),
+            (3, 200_000, 2_000_000_000),
+            "{name}"
+        );
+        for other in [
+            SignerData {
+                account_number: 8,
+                ..signer
+            },
+            SignerData {
+                chain_id: "hyperpax_126-1",
+                ..signer
+            },
+        ] {
             assert_eq!(tx.verify(&other).unwrap_err().code, 4, "{name}");
         }
         let mut parts = TxRaw::decode(raw.as_slice()).unwrap();
         let mut body = TxBody::decode(parts.body_bytes.as_slice()).unwrap();
         body.memo.push('!');
         parts.body_bytes = body.encode_to_vec();
-        assert_eq!(bank(&parts.encode_to_vec()).verify(&signer).unwrap_err().code, 4, "{name}");
+        assert_eq!(
+            bank(&parts.encode_to_vec())
+                .verify(&signer)
+                .unwrap_err()
+                .code,
+            4,
+            "{name}"
+        );
     }
 }
 
@@ -80,15 +113,27 @@ fn malformed_bytes_are_refused_wherever_they_end() {
             }
             // A transaction that ends before its signature is whole, but not signed.
             if refused.is_ok() {
-                let signer = SignerData { chain_id: CHAIN_ID, evm_chain_id: 125, account_number: 7 };
-                let code = bank(&raw[..end]).verify(&signer).err().map(|error| error.code);
+                let signer = SignerData {
+                    chain_id: CHAIN_ID,
+                    evm_chain_id: 125,
+                    account_number: 7,
+                };
+                let code = bank(&raw[..end])
+                    .verify(&signer)
+                    .err()
+                    .map(|error| error.code);
                 assert!(code == Some(15), "{end}");
             }
         }
         let unknown = [raw.as_slice(), &[0x7a, 1, 0]].concat();
         assert_eq!(DecodedTx::decode(&unknown).unwrap_err().code, 2);
     }
-    assert_eq!(DecodedTx::decode(&vec![0; MAX_COSMOS_TX_SIZE + 1]).unwrap_err().code, 21);
+    assert_eq!(
+        DecodedTx::decode(&vec![0; MAX_COSMOS_TX_SIZE + 1])
+            .unwrap_err()
+            .code,
+        21
+    );
 }
 
 proptest! {
@@ -116,19 +161,39 @@ async fn every_sign_mode_moves_the_balance_and_takes_the_whole_fee() {
     let from = node.account(0);
     let fee = U256::from(u128::from(GAS) * PRICE);
     for (index, mode) in MODES.into_iter().enumerate() {
-        let before = (balance(&node, from).await, balance(&node, TO).await, balance(&node, OTHER).await);
-        let raw = node.unsigned(0, vec![send(from, TO, 1_000)]).await.sign(mode);
+        let before = (
+            balance(&node, from).await,
+            balance(&node, TO).await,
+            balance(&node, OTHER).await,
+        );
+        let raw = node
+            .unsigned(0, vec![send(from, TO, 1_000)])
+            .await
+            .sign(mode);
         let answer = node.broadcast(&raw).await;
-        assert_eq!((&answer["code"], &answer["txhash"]), (&0.into(), &cosmos_hash(&raw).into()), "{mode:?}: {answer}");
-        let raw = node.unsigned(0, vec![multi_send(from, &[(TO, 10), (OTHER, 20)])]).await.sign(mode);
+        assert_eq!(
+            (&answer["code"], &answer["txhash"]),
+            (&0.into(), &cosmos_hash(&raw).into()),
+            "{mode:?}: {answer}"
+        );
+        let raw = node
+            .unsigned(0, vec![multi_send(from, &[(TO, 10), (OTHER, 20)])])
+            .await
+            .sign(mode);
         assert_eq!(node.broadcast(&raw).await["code"], 0, "{mode:?}");
         let messages = vec![send(from, TO, 1), send(from, OTHER, 2)];
         let raw = node.unsigned(0, messages).await.sign(mode);
         assert_eq!(node.broadcast(&raw).await["code"], 0, "{mode:?}");
         assert_eq!(balance(&node, TO).await, before.1 + U256::from(1_011));
         assert_eq!(balance(&node, OTHER).await, before.2 + U256::from(22));
-        assert_eq!(balance(&node, from).await, before.0 - U256::from(1_033) - fee * U256::from(3));
-        assert_eq!(node.reader().get_transaction_count(from).await.unwrap(), 3 * (index as u64 + 1));
+        assert_eq!(
+            balance(&node, from).await,
+            before.0 - U256::from(1_033) - fee * U256::from(3)
+        );
+        assert_eq!(
+            node.reader().get_transaction_count(from).await.unwrap(),
+            3 * (index as u64 + 1)
+        );
     }
     let path = format!("/cosmos/auth/v1beta1/accounts/{}", bech32(from));
     let account = node.get_json(&path).await["account"].clone();
@@ -144,7 +209,10 @@ async fn ethereum_clients_see_legacy_transactions_without_a_signature() {
     let before = node.chain().head();
     // Blocks of other nodes have to be later than their parents.
     node.increase_time(5).await;
-    let raw = node.unsigned(0, vec![send(from, TO, 5_000)]).await.sign(Mode::Direct);
+    let raw = node
+        .unsigned(0, vec![send(from, TO, 5_000)])
+        .await
+        .sign(Mode::Direct);
     let multi = multi_send(from, &[(TO, 1), (OTHER, 2)]);
     assert_eq!(node.broadcast(&raw).await["code"], 0);
     let between = node.chain().head();
@@ -159,39 +227,103 @@ async fn ethereum_clients_see_legacy_transactions_without_a_signature() {
         (&"0x0".into(), &"0x0".into(), &"0x0".into(), &"0x0".into())
     );
     assert_eq!(tx["input"], hex::encode_prefixed(&raw));
-    assert_eq!((number(&tx["value"]), number(&tx["gasPrice"]), number(&tx["nonce"])), (5_000, PRICE, 0));
+    assert_eq!(
+        (
+            number(&tx["value"]),
+            number(&tx["gasPrice"]),
+            number(&tx["nonce"])
+        ),
+        (5_000, PRICE, 0)
+    );
     assert_eq!(tx["to"], format!("{TO:#x}"));
-    let receipt = node.rpc("eth_getTransactionReceipt", json!([tx["hash"]])).await;
-    assert_eq!((&receipt["status"], number(&receipt["gasUsed"])), (&"0x1".into(), u128::from(GAS)));
+    let receipt = node
+        .rpc("eth_getTransactionReceipt", json!([tx["hash"]]))
+        .await;
+    assert_eq!(
+        (&receipt["status"], number(&receipt["gasUsed"])),
+        (&"0x1".into(), u128::from(GAS))
+    );
     assert_eq!(receipt["logs"], json!([]));
     // Alloy's client and its hash of the encoding.
-    let seen = node.reader().get_block_by_number(BlockNumberOrTag::Number(1)).full().await.unwrap().unwrap();
-    let hash = seen.transactions.as_transactions().unwrap()[0].inner.tx_hash().to_owned();
-    let encoded: Bytes =
-        node.rpc("eth_getRawTransactionByHash", json!([hash])).await.as_str().unwrap().parse().unwrap();
+    let seen = node
+        .reader()
+        .get_block_by_number(BlockNumberOrTag::Number(1))
+        .full()
+        .await
+        .unwrap()
+        .unwrap();
+    let hash = seen.transactions.as_transactions().unwrap()[0]
+        .inner
+        .tx_hash()
+        .to_owned();
+    let encoded: Bytes = node
+        .rpc("eth_getRawTransactionByHash", json!([hash]))
+        .await
+        .as_str()
+        .unwrap()
+        .parse()
+        .unwrap();
     assert_eq!(alloy_primitives::keccak256(&encoded), hash);
 
     let options = json!({ "tracer": "callTracer" });
-    let trace = node.rpc("debug_traceTransaction", json!([tx["hash"], options])).await;
-    assert_eq!((&trace["type"], &trace["to"], number(&trace["value"])), (&"CALL".into(), &tx["to"], 5_000));
-    let traces = node.rpc("debug_traceBlockByNumber", json!(["0x2", options])).await;
+    let trace = node
+        .rpc("debug_traceTransaction", json!([tx["hash"], options]))
+        .await;
+    assert_eq!(
+        (&trace["type"], &trace["to"], number(&trace["value"])),
+        (&"CALL".into(), &tx["to"], 5_000)
+    );
+    let traces = node
+        .rpc("debug_traceBlockByNumber", json!(["0x2", options]))
+        .await;
     let trace = &traces[0]["result"];
     assert_eq!(trace["to"], format!("{BANK_ADDRESS:#x}"));
-    let inner = trace["calls"].as_array().unwrap().iter().map(|call| number(&call["value"])).collect::<Vec<_>>();
+    let inner = trace["calls"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|call| number(&call["value"]))
+        .collect::<Vec<_>>();
     assert_eq!(inner, [1, 2]);
     let traces = node.rpc("trace_block", json!(["0x2"])).await;
     assert_eq!(traces.as_array().unwrap().len(), 3);
-    let replayed = node.rpc("trace_replayBlockTransactions", json!(["0x2", ["trace", "stateDiff", "vmTrace"]])).await;
+    let replayed = node
+        .rpc(
+            "trace_replayBlockTransactions",
+            json!(["0x2", ["trace", "stateDiff", "vmTrace"]]),
+        )
+        .await;
     let diff = &replayed[0]["stateDiff"];
-    assert!(diff[format!("{OTHER:#x}")]["balance"]["+"].is_string(), "{diff}");
-    for tracer in ["prestateTracer", "4byteTracer", "flatCallTracer", "noopTracer"] {
-        node.rpc("debug_traceTransaction", json!([tx["hash"], { "tracer": tracer }])).await;
+    assert!(
+        diff[format!("{OTHER:#x}")]["balance"]["+"].is_string(),
+        "{diff}"
+    );
+    for tracer in [
+        "prestateTracer",
+        "4byteTracer",
+        "flatCallTracer",
+        "noopTracer",
+    ] {
+        node.rpc(
+            "debug_traceTransaction",
+            json!([tx["hash"], { "tracer": tracer }]),
+        )
+        .await;
     }
-    assert_eq!(node.rpc("debug_traceTransaction", json!([tx["hash"]])).await["structLogs"], json!([]));
+    assert_eq!(
+        node.rpc("debug_traceTransaction", json!([tx["hash"]]))
+            .await["structLogs"],
+        json!([])
+    );
     if cfg!(all(feature = "js-tracer", unix)) {
         let script = "{ values: [], enter(call) { this.values.push(Number(call.getValue())) }, exit() {}, fault() {}, \
                         result(context) { return { values: this.values, gas: context.gasUsed } } }";
-        let traces = node.rpc("debug_traceBlockByNumber", json!(["0x2", { "tracer": script }])).await;
+        let traces = node
+            .rpc(
+                "debug_traceBlockByNumber",
+                json!(["0x2", { "tracer": script }]),
+            )
+            .await;
         assert_eq!(traces[0]["result"], json!({"values": [1, 2], "gas": GAS}));
     }
 
@@ -213,14 +345,30 @@ async fn ethereum_clients_see_legacy_transactions_without_a_signature() {
 async fn cosmos_clients_see_the_transaction_that_was_sent() {
     let node = node().await;
     let from = node.account(0);
-    let raw = node.unsigned(0, vec![send(from, TO, 5)]).await.sign(Mode::Direct);
+    let raw = node
+        .unsigned(0, vec![send(from, TO, 5)])
+        .await
+        .sign(Mode::Direct);
     let tx = Base64::encode_string(&raw);
-    assert_eq!(node.comet("check_tx", json!({ "tx": tx })).await["result"]["code"], 0);
+    assert_eq!(
+        node.comet("check_tx", json!({ "tx": tx })).await["result"]["code"],
+        0
+    );
     let committed = node.comet("broadcast_tx_commit", json!({ "tx": tx })).await["result"].clone();
-    assert_eq!((&committed["hash"], &committed["height"]), (&cosmos_hash(&raw).into(), &"1".into()));
+    assert_eq!(
+        (&committed["hash"], &committed["height"]),
+        (&cosmos_hash(&raw).into(), &"1".into())
+    );
     let result = &committed["tx_result"];
-    assert_eq!((&result["code"], &result["gas_wanted"]), (&0.into(), &GAS.to_string().into()));
-    let kinds = result["events"].as_array().unwrap().iter().map(|event| event["type"].as_str().unwrap().to_owned());
+    assert_eq!(
+        (&result["code"], &result["gas_wanted"]),
+        (&0.into(), &GAS.to_string().into())
+    );
+    let kinds = result["events"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|event| event["type"].as_str().unwrap().to_owned());
     assert_eq!(
         kinds.collect::<Vec<_>>(),
         [
@@ -240,7 +388,9 @@ async fn cosmos_clients_see_the_transaction_that_was_sent() {
     );
     let block = node.comet("block", json!({ "height": "1" })).await["result"].clone();
     assert_eq!(block["block"]["data"]["txs"], json!([tx]));
-    let results = node.comet("block_results", json!({ "height": "1" })).await["result"]["txs_results"].clone();
+    let results =
+        node.comet("block_results", json!({ "height": "1" })).await["result"]["txs_results"]
+            .clone();
     assert_eq!(results[0], *result);
 
     // An Ethereum transaction is in a message, and comes back through it.
@@ -248,25 +398,49 @@ async fn cosmos_clients_see_the_transaction_that_was_sent() {
     node.rpc("eth_sendRawTransaction", json!([raw])).await;
     let block = node.comet("block", json!({ "height": "2" })).await["result"].clone();
     let shown = Base64::decode_vec(block["block"]["data"]["txs"][0].as_str().unwrap()).unwrap();
-    let DecodedTx::Ethereum(inner) = DecodedTx::decode(&shown).unwrap() else { panic!("a bank transaction") };
+    let DecodedTx::Ethereum(inner) = DecodedTx::decode(&shown).unwrap() else {
+        panic!("a bank transaction")
+    };
     assert_eq!(inner, raw);
-    let answer =
-        node.comet("broadcast_tx_sync", json!({ "tx": Base64::encode_string(&shown) })).await["result"].clone();
-    assert_eq!((&answer["code"], &answer["codespace"]), (&32.into(), &"sdk".into()), "{answer}");
+    let answer = node
+        .comet(
+            "broadcast_tx_sync",
+            json!({ "tx": Base64::encode_string(&shown) }),
+        )
+        .await["result"]
+        .clone();
+    assert_eq!(
+        (&answer["code"], &answer["codespace"]),
+        (&32.into(), &"sdk".into()),
+        "{answer}"
+    );
     assert_eq!(answer["hash"], cosmos_hash(&shown));
     node.end().await;
 }
 
 /// A `TxRaw` with an Ethereum transaction.
 fn ethereum_tx(raw: &[u8], with_option: bool) -> Vec<u8> {
-    let message = MsgEthereumTx { raw: raw.to_vec(), ..MsgEthereumTx::default() };
-    let any = |name: &str, value| Any { type_url: format!("/cosmos.evm.vm.v1.{name}"), value };
+    let message = MsgEthereumTx {
+        raw: raw.to_vec(),
+        ..MsgEthereumTx::default()
+    };
+    let any = |name: &str, value| Any {
+        type_url: format!("/cosmos.evm.vm.v1.{name}"),
+        value,
+    };
     let body = TxBody {
         messages: vec![any("MsgEthereumTx", message.encode_to_vec())],
-        extension_options: with_option.then(|| any("ExtensionOptionsEthereumTx", Vec::new())).into_iter().collect(),
+        extension_options: with_option
+            .then(|| any("ExtensionOptionsEthereumTx", Vec::new()))
+            .into_iter()
+            .collect(),
         ..TxBody::default()
     };
-    TxRaw { body_bytes: body.encode_to_vec(), ..TxRaw::default() }.encode_to_vec()
+    TxRaw {
+        body_bytes: body.encode_to_vec(),
+        ..TxRaw::default()
+    }
+    .encode_to_vec()
 }
 
 #[tokio::test]
@@ -274,14 +448,29 @@ async fn ethereum_transactions_are_unwrapped() {
     let node = node().await;
     let raw = sign::raw(sign::transfer(0), 0);
     let refused = node.broadcast(&ethereum_tx(&raw, false)).await;
-    assert_eq!((&refused["code"], &refused["codespace"]), (&29.into(), &"sdk".into()), "{refused}");
+    assert_eq!(
+        (&refused["code"], &refused["codespace"]),
+        (&29.into(), &"sdk".into()),
+        "{refused}"
+    );
     let answer = node.broadcast(&ethereum_tx(&raw, true)).await;
     assert_eq!(answer["code"], 0, "{answer}");
-    let block = node.rpc("eth_getBlockByNumber", json!(["latest", true])).await;
-    assert_eq!(block["transactions"][0]["hash"], alloy_primitives::keccak256(&raw).to_string());
+    let block = node
+        .rpc("eth_getBlockByNumber", json!(["latest", true]))
+        .await;
+    assert_eq!(
+        block["transactions"][0]["hash"],
+        alloy_primitives::keccak256(&raw).to_string()
+    );
     let shown = node.comet("block", json!({})).await["result"]["block"]["data"]["txs"][0].clone();
-    assert_eq!(answer["txhash"], cosmos_hash(&Base64::decode_vec(shown.as_str().unwrap()).unwrap()));
-    assert_eq!(node.broadcast(&ethereum_tx(&[1, 2, 3], true)).await["code"], 2);
+    assert_eq!(
+        answer["txhash"],
+        cosmos_hash(&Base64::decode_vec(shown.as_str().unwrap()).unwrap())
+    );
+    assert_eq!(
+        node.broadcast(&ethereum_tx(&[1, 2, 3], true)).await["code"],
+        2
+    );
     node.end().await;
 }
 
@@ -299,8 +488,14 @@ async fn refusals_have_the_codes_of_the_sdk() {
     let rich = u128::MAX;
     let price = PRICE * u128::from(GAS);
     let collector = Address::from_slice(&Sha256::digest("fee_collector")[..20]);
-    let message = |name: &str, value: Vec<u8>| vec![Any { type_url: name.to_owned(), value }];
-    let stranger = alloy::signers::local::PrivateKeySigner::from_bytes(&B256::repeat_byte(7)).unwrap();
+    let message = |name: &str, value: Vec<u8>| {
+        vec![Any {
+            type_url: name.to_owned(),
+            value,
+        }]
+    };
+    let stranger =
+        alloy::signers::local::PrivateKeySigner::from_bytes(&B256::repeat_byte(7)).unwrap();
     let to_stranger = send(stranger.address(), TO, 1);
     let with_prefix = |text: &str| {
         let own = tetrad::internals::block::cosmos::proto::MsgSend {
@@ -313,14 +508,46 @@ async fn refusals_have_the_codes_of_the_sdk() {
     let cosmos = "cosmos1qy352eufqy352eufqy352eufqy35qqqptw34ca";
     let cases: Vec<(&str, u32, Vec<u8>)> = vec![
         ("no transaction", 2, vec![1, 2, 3]),
-        ("no message", 18, changed(&node, |tx| tx.messages.clear()).await),
-        ("wrong chain", 4, changed(&node, |tx| tx.chain_id = "other_125-1".to_owned()).await),
-        ("wrong account number", 4, changed(&node, |tx| tx.account_number += 1).await),
-        ("sequence too high", 32, changed(&node, |tx| tx.sequence += 1).await),
-        ("insufficient fee", 13, changed(&node, |tx| tx.fee.amount = coins(1)).await),
-        ("no fee", 13, changed(&node, |tx| tx.fee.amount.clear()).await),
-        ("fee in another coin", 13, changed(&node, |tx| tx.fee.amount[0].denom = "uatom".to_owned()).await),
-        ("fee above the balance", 5, changed(&node, |tx| tx.fee.amount = coins(rich)).await),
+        (
+            "no message",
+            18,
+            changed(&node, |tx| tx.messages.clear()).await,
+        ),
+        (
+            "wrong chain",
+            4,
+            changed(&node, |tx| tx.chain_id = "other_125-1".to_owned()).await,
+        ),
+        (
+            "wrong account number",
+            4,
+            changed(&node, |tx| tx.account_number += 1).await,
+        ),
+        (
+            "sequence too high",
+            32,
+            changed(&node, |tx| tx.sequence += 1).await,
+        ),
+        (
+            "insufficient fee",
+            13,
+            changed(&node, |tx| tx.fee.amount = coins(1)).await,
+        ),
+        (
+            "no fee",
+            13,
+            changed(&node, |tx| tx.fee.amount.clear()).await,
+        ),
+        (
+            "fee in another coin",
+            13,
+            changed(&node, |tx| tx.fee.amount[0].denom = "uatom".to_owned()).await,
+        ),
+        (
+            "fee above the balance",
+            5,
+            changed(&node, |tx| tx.fee.amount = coins(rich)).await,
+        ),
         ("another coin", 5, {
             let own = tetrad::internals::block::cosmos::proto::MsgSend {
                 from_address: bech32(from),
@@ -330,40 +557,132 @@ async fn refusals_have_the_codes_of_the_sdk() {
                     amount: "1".into(),
                 }],
             };
-            changed(&node, |tx| tx.messages = message("/cosmos.bank.v1beta1.MsgSend", own.encode_to_vec())).await
+            changed(&node, |tx| {
+                tx.messages = message("/cosmos.bank.v1beta1.MsgSend", own.encode_to_vec())
+            })
+            .await
         }),
-        ("memo too large", 12, changed(&node, |tx| tx.memo = "m".repeat(257)).await),
-        ("too large", 21, changed(&node, |tx| tx.memo = "m".repeat(MAX_COSMOS_TX_SIZE)).await),
-        ("gas too low", 11, changed(&node, |tx| tx.fee = Fee { gas_limit: 21_000, ..tx.fee.clone() }).await),
-        ("gas beyond integers", 41, changed(&node, |tx| tx.fee = Fee { gas_limit: u64::MAX, ..tx.fee.clone() }).await),
+        (
+            "memo too large",
+            12,
+            changed(&node, |tx| tx.memo = "m".repeat(257)).await,
+        ),
+        (
+            "too large",
+            21,
+            changed(&node, |tx| tx.memo = "m".repeat(MAX_COSMOS_TX_SIZE)).await,
+        ),
+        (
+            "gas too low",
+            11,
+            changed(&node, |tx| {
+                tx.fee = Fee {
+                    gas_limit: 21_000,
+                    ..tx.fee.clone()
+                }
+            })
+            .await,
+        ),
+        (
+            "gas beyond integers",
+            41,
+            changed(&node, |tx| {
+                tx.fee = Fee {
+                    gas_limit: u64::MAX,
+                    ..tx.fee.clone()
+                }
+            })
+            .await,
+        ),
         (
             "gas above a block's",
             41,
             changed(&node, |tx| {
-                tx.fee = Fee { gas_limit: 100_000_000, amount: coins(price * 500), ..tx.fee.clone() };
+                tx.fee = Fee {
+                    gas_limit: 100_000_000,
+                    amount: coins(price * 500),
+                    ..tx.fee.clone()
+                };
             })
             .await,
         ),
         (
             "unknown message",
             6,
-            changed(&node, |tx| tx.messages = message("/cosmos.staking.v1beta1.MsgDelegate", vec![])).await,
+            changed(&node, |tx| {
+                tx.messages = message("/cosmos.staking.v1beta1.MsgDelegate", vec![])
+            })
+            .await,
         ),
-        ("address of another chain", 7, changed(&node, |tx| tx.messages = with_prefix(cosmos)).await),
-        ("no address", 7, changed(&node, |tx| tx.messages = with_prefix("pax1nonsense")).await),
-        ("zero", 10, changed(&node, |tx| tx.messages = vec![send(from, TO, 0)]).await),
-        ("a module's account", 4, changed(&node, |tx| tx.messages = vec![send(from, collector, 1)]).await),
-        ("a precompile", 4, changed(&node, |tx| tx.messages = vec![send(from, Address::with_last_byte(1), 1)]).await),
-        ("another sender", 8, changed(&node, |tx| tx.messages = vec![to_stranger.clone()]).await),
-        ("two senders", 4, changed(&node, |tx| tx.messages.push(to_stranger.clone())).await),
-        ("other key type", 8, changed(&node, |tx| tx.key_type = "/cosmos.crypto.secp256k1.PubKey".to_owned()).await),
-        ("granter", 18, changed(&node, |tx| tx.fee.granter = bech32(TO)).await),
-        ("payer", 4, changed(&node, |tx| tx.fee.payer = bech32(TO)).await),
-        ("no account", 9, Unsigned::new(stranger.clone(), 0, 0, vec![to_stranger.clone()]).sign(Mode::Direct)),
+        (
+            "address of another chain",
+            7,
+            changed(&node, |tx| tx.messages = with_prefix(cosmos)).await,
+        ),
+        (
+            "no address",
+            7,
+            changed(&node, |tx| tx.messages = with_prefix("pax1nonsense")).await,
+        ),
+        (
+            "zero",
+            10,
+            changed(&node, |tx| tx.messages = vec![send(from, TO, 0)]).await,
+        ),
+        (
+            "a module's account",
+            4,
+            changed(&node, |tx| tx.messages = vec![send(from, collector, 1)]).await,
+        ),
+        (
+            "a precompile",
+            4,
+            changed(&node, |tx| {
+                tx.messages = vec![send(from, Address::with_last_byte(1), 1)]
+            })
+            .await,
+        ),
+        (
+            "another sender",
+            8,
+            changed(&node, |tx| tx.messages = vec![to_stranger.clone()]).await,
+        ),
+        (
+            "two senders",
+            4,
+            changed(&node, |tx| tx.messages.push(to_stranger.clone())).await,
+        ),
+        (
+            "other key type",
+            8,
+            changed(&node, |tx| {
+                tx.key_type = "/cosmos.crypto.secp256k1.PubKey".to_owned()
+            })
+            .await,
+        ),
+        (
+            "granter",
+            18,
+            changed(&node, |tx| tx.fee.granter = bech32(TO)).await,
+        ),
+        (
+            "payer",
+            4,
+            changed(&node, |tx| tx.fee.payer = bech32(TO)).await,
+        ),
+        (
+            "no account",
+            9,
+            Unsigned::new(stranger.clone(), 0, 0, vec![to_stranger.clone()]).sign(Mode::Direct),
+        ),
     ];
     for (what, code, raw) in cases {
         let answer = node.broadcast(&raw).await;
-        assert_eq!((&answer["code"], &answer["codespace"]), (&code.into(), &"sdk".into()), "{what}: {answer}");
+        assert_eq!(
+            (&answer["code"], &answer["codespace"]),
+            (&code.into(), &"sdk".into()),
+            "{what}: {answer}"
+        );
         assert!(answer["raw_log"].as_str().unwrap().len() < 1_000, "{what}");
         assert_eq!(answer["txhash"], cosmos_hash(&raw), "{what}");
         let tx = json!({ "tx": Base64::encode_string(&raw) });
@@ -374,18 +693,32 @@ async fn refusals_have_the_codes_of_the_sdk() {
             21 => assert_eq!(sent["error"]["code"], -32603, "{what}: {sent}"),
             code => assert_eq!(sent["result"]["code"], code, "{what}: {sent}"),
         }
-        assert_eq!(node.comet("broadcast_tx_async", tx).await["result"]["code"], 0, "{what}");
+        assert_eq!(
+            node.comet("broadcast_tx_async", tx).await["result"]["code"],
+            0,
+            "{what}"
+        );
     }
     let uneven = tetrad::internals::block::cosmos::proto::MsgMultiSend {
-        inputs: vec![tetrad::internals::block::cosmos::proto::AddressCoins { address: bech32(from), coins: coins(3) }],
-        outputs: vec![tetrad::internals::block::cosmos::proto::AddressCoins { address: bech32(TO), coins: coins(2) }],
+        inputs: vec![tetrad::internals::block::cosmos::proto::AddressCoins {
+            address: bech32(from),
+            coins: coins(3),
+        }],
+        outputs: vec![tetrad::internals::block::cosmos::proto::AddressCoins {
+            address: bech32(TO),
+            coins: coins(2),
+        }],
     };
     let raw = changed(&node, |tx| {
         tx.messages = message("/cosmos.bank.v1beta1.MsgMultiSend", uneven.encode_to_vec());
     })
     .await;
     let answer = node.broadcast(&raw).await;
-    assert_eq!((&answer["code"], &answer["codespace"]), (&4.into(), &"bank".into()), "{answer}");
+    assert_eq!(
+        (&answer["code"], &answer["codespace"]),
+        (&4.into(), &"bank".into()),
+        "{answer}"
+    );
     assert_eq!(node.block_number().await, 0, "nothing got into a block");
 
     // Nothing but the chain's next block is too late.
@@ -395,16 +728,26 @@ async fn refusals_have_the_codes_of_the_sdk() {
     let raw = changed(&node, |tx| tx.timeout_height = 2).await;
     assert_eq!(node.broadcast(&raw).await["code"], 0);
     let raw = changed(&node, |tx| tx.sequence -= 1).await;
-    assert_eq!(node.broadcast(&raw).await["code"], 32, "its sequence is used up");
+    assert_eq!(
+        node.broadcast(&raw).await["code"],
+        32,
+        "its sequence is used up"
+    );
     for (body, what) in [
         (json!({}), "invalid empty tx"),
-        (json!({ "tx_bytes": "&", "mode": "BROADCAST_MODE_SYNC" }), "base64"),
+        (
+            json!({ "tx_bytes": "&", "mode": "BROADCAST_MODE_SYNC" }),
+            "base64",
+        ),
         (json!({ "tx_bytes": "CgA=" }), "unsupported return type"),
         (json!({ "tx_bytes": 7 }), "invalid type"),
     ] {
         let (status, answer) = node.post_json("/cosmos/tx/v1beta1/txs", body).await;
         assert_eq!((status, &answer["code"]), (400, &3.into()), "{answer}");
-        assert!(answer["message"].as_str().unwrap().contains(what), "{answer}");
+        assert!(
+            answer["message"].as_str().unwrap().contains(what),
+            "{answer}"
+        );
     }
     node.end().await;
 }
@@ -418,11 +761,23 @@ async fn a_transaction_that_waits_is_known_and_a_full_pool_says_so() {
     let raw = unsigned.sign(Mode::Direct);
     assert_eq!(node.broadcast(&raw).await["code"], 0);
     assert_eq!(node.broadcast(&raw).await["code"], 19);
-    let next = Unsigned { sequence: unsigned.sequence + 1, ..unsigned.clone() };
+    let next = Unsigned {
+        sequence: unsigned.sequence + 1,
+        ..unsigned.clone()
+    };
     assert_eq!(node.broadcast(&next.sign(Mode::Direct)).await["code"], 20);
-    let other = Unsigned { messages: vec![send(from, TO, 2)], ..unsigned };
-    assert_eq!(node.broadcast(&other.sign(Mode::Direct)).await["code"], 32, "the sequence is taken");
-    let pending = node.rpc("eth_getTransactionCount", json!([from, "pending"])).await;
+    let other = Unsigned {
+        messages: vec![send(from, TO, 2)],
+        ..unsigned
+    };
+    assert_eq!(
+        node.broadcast(&other.sign(Mode::Direct)).await["code"],
+        32,
+        "the sequence is taken"
+    );
+    let pending = node
+        .rpc("eth_getTransactionCount", json!([from, "pending"]))
+        .await;
     assert_eq!(pending, "0x1");
     node.mine().await;
     assert_eq!(balance(&node, TO).await, U256::ONE);
@@ -440,16 +795,38 @@ async fn a_transfer_that_the_balance_does_not_cover_fails_and_pays() {
     let tx = json!({ "tx": Base64::encode_string(&raw) });
     let committed = node.comet("broadcast_tx_commit", tx).await["result"].clone();
     assert_eq!(committed["check_tx"]["code"], 0, "{committed}");
-    assert_eq!((&committed["tx_result"]["code"], &committed["tx_result"]["codespace"]), (&5.into(), &"sdk".into()));
-    let block = node.rpc("eth_getBlockByNumber", json!(["latest", true])).await;
+    assert_eq!(
+        (
+            &committed["tx_result"]["code"],
+            &committed["tx_result"]["codespace"]
+        ),
+        (&5.into(), &"sdk".into())
+    );
+    let block = node
+        .rpc("eth_getBlockByNumber", json!(["latest", true]))
+        .await;
     let hash = &block["transactions"][0]["hash"];
     let receipt = node.rpc("eth_getTransactionReceipt", json!([hash])).await;
     assert_eq!(receipt["status"], "0x0");
     assert_eq!(balance(&node, TO).await, U256::ZERO, "all messages or none");
-    assert_eq!(balance(&node, from).await, before - U256::from(u128::from(GAS) * PRICE));
-    let trace = node.rpc("debug_traceTransaction", json!([hash, { "tracer": "callTracer" }])).await;
+    assert_eq!(
+        balance(&node, from).await,
+        before - U256::from(u128::from(GAS) * PRICE)
+    );
+    let trace = node
+        .rpc(
+            "debug_traceTransaction",
+            json!([hash, { "tracer": "callTracer" }]),
+        )
+        .await;
     assert_eq!(trace["error"], "execution reverted", "{trace}");
-    assert!(trace["revertReason"].as_str().unwrap().contains("insufficient funds"), "{trace}");
+    assert!(
+        trace["revertReason"]
+            .as_str()
+            .unwrap()
+            .contains("insufficient funds"),
+        "{trace}"
+    );
     node.end().await;
 }
 
@@ -459,45 +836,83 @@ async fn a_simulation_answers_the_gas_that_is_needed() {
     let from = node.account(0);
     let mut unsigned = node.unsigned(0, vec![send(from, TO, 1)]).await;
     let body = |raw: &[u8]| json!({ "tx_bytes": Base64::encode_string(raw) });
-    let (status, answer) = node.post_json("/cosmos/tx/v1beta1/simulate", body(&unsigned.unsigned())).await;
+    let (status, answer) = node
+        .post_json("/cosmos/tx/v1beta1/simulate", body(&unsigned.unsigned()))
+        .await;
     assert_eq!(status, 200, "{answer}");
-    let gas: u64 = answer["gas_info"]["gas_used"].as_str().unwrap().parse().unwrap();
+    let gas: u64 = answer["gas_info"]["gas_used"]
+        .as_str()
+        .unwrap()
+        .parse()
+        .unwrap();
     let size = unsigned.sign(Mode::Direct).len() as u64;
     assert_eq!(gas, 21_000 + 10 * size + 25_000);
-    unsigned.fee = Fee { gas_limit: gas, amount: coins(u128::from(gas) * PRICE), ..Fee::default() };
-    assert_eq!(node.broadcast(&unsigned.sign(Mode::Direct)).await["code"], 0);
+    unsigned.fee = Fee {
+        gas_limit: gas,
+        amount: coins(u128::from(gas) * PRICE),
+        ..Fee::default()
+    };
+    assert_eq!(
+        node.broadcast(&unsigned.sign(Mode::Direct)).await["code"],
+        0
+    );
     // CosmJS asks in this way.
     let unsigned = node.unsigned(0, vec![send(from, TO, 1)]).await;
     let raw = unsigned.unsigned();
     let mut data = vec![0x12];
     prost::encode_length_delimiter(raw.len(), &mut data).unwrap();
     data.extend_from_slice(&raw);
-    let query = json!({ "path": "/cosmos.tx.v1beta1.Service/Simulate", "data": hex::encode(&data) });
+    let query =
+        json!({ "path": "/cosmos.tx.v1beta1.Service/Simulate", "data": hex::encode(&data) });
     let response = node.comet("abci_query", query).await["result"]["response"].clone();
     assert_eq!(response["code"], 0, "{response}");
     let value = Base64::decode_vec(response["value"].as_str().unwrap()).unwrap();
     assert_eq!(value[0], 0x0a, "gas_info");
     // CosmJS gives simulations a key of another type.
-    let other = Unsigned { key_type: "/cosmos.crypto.secp256k1.PubKey".to_owned(), ..unsigned.clone() };
-    assert_eq!(node.post_json("/cosmos/tx/v1beta1/simulate", body(&other.unsigned())).await.0, 200);
+    let other = Unsigned {
+        key_type: "/cosmos.crypto.secp256k1.PubKey".to_owned(),
+        ..unsigned.clone()
+    };
+    assert_eq!(
+        node.post_json("/cosmos/tx/v1beta1/simulate", body(&other.unsigned()))
+            .await
+            .0,
+        200
+    );
     // cosmpy writes the transaction out.
-    for key in ["ethermint", "cosmos.evm", "hyperpaxeer"].map(|of| format!("/{of}.crypto.v1.ethsecp256k1.PubKey")) {
+    for key in ["ethermint", "cosmos.evm", "hyperpaxeer"]
+        .map(|of| format!("/{of}.crypto.v1.ethsecp256k1.PubKey"))
+    {
         let message = json!({
             "@type": "/cosmos.bank.v1beta1.MsgSend", "fromAddress": bech32(node.account(1)), "toAddress": bech32(TO),
             "amount": [{ "denom": "ahpx", "amount": "1" }],
         });
         let key = json!({ "@type": key, "key": "Anm+Zn753LusVaBilc6HCwcCm/zbLc4o2VnygVsW+BeY" });
-        let info = json!({ "publicKey": key, "modeInfo": { "single": { "mode": "SIGN_MODE_DIRECT" } } });
+        let info =
+            json!({ "publicKey": key, "modeInfo": { "single": { "mode": "SIGN_MODE_DIRECT" } } });
         let tx = json!({
             "body": { "messages": [message] }, "authInfo": { "signerInfos": [info], "fee": {} }, "signatures": ["AAAA"],
         });
-        let (status, answer) = node.post_json("/cosmos/tx/v1beta1/simulate", json!({ "tx": tx })).await;
+        let (status, answer) = node
+            .post_json("/cosmos/tx/v1beta1/simulate", json!({ "tx": tx }))
+            .await;
         assert_eq!(status, 200, "{answer}");
     }
-    let wrong = Unsigned { sequence: 9, ..unsigned };
-    let (status, answer) = node.post_json("/cosmos/tx/v1beta1/simulate", body(&wrong.unsigned())).await;
+    let wrong = Unsigned {
+        sequence: 9,
+        ..unsigned
+    };
+    let (status, answer) = node
+        .post_json("/cosmos/tx/v1beta1/simulate", body(&wrong.unsigned()))
+        .await;
     assert_eq!((status, &answer["code"]), (500, &2.into()));
-    assert!(answer["message"].as_str().unwrap().contains("account sequence mismatch, expected 1, got 9"), "{answer}");
+    assert!(
+        answer["message"]
+            .as_str()
+            .unwrap()
+            .contains("account sequence mismatch, expected 1, got 9"),
+        "{answer}"
+    );
     node.end().await;
 }
 
@@ -505,7 +920,8 @@ async fn a_simulation_answers_the_gas_that_is_needed() {
 async fn chains_keep_cosmos_transactions_on_disk() {
     let directory = tempfile::tempdir().unwrap();
     let place = directory.path().join("chain");
-    let on = async || crate::support::node_with(|config| config.data_dir = Some(place.clone())).await;
+    let on =
+        async || crate::support::node_with(|config| config.data_dir = Some(place.clone())).await;
     let node = on().await;
     let from = node.account(0);
     for mode in MODES {
@@ -513,7 +929,10 @@ async fn chains_keep_cosmos_transactions_on_disk() {
         assert_eq!(node.broadcast(&raw).await["code"], 0);
     }
     node.rpc("evm_setAutomine", json!([false])).await;
-    let waiting = node.unsigned(0, vec![send(from, TO, 9)]).await.sign(Mode::Direct);
+    let waiting = node
+        .unsigned(0, vec![send(from, TO, 9)])
+        .await
+        .sign(Mode::Direct);
     assert_eq!(node.broadcast(&waiting).await["code"], 0);
     let all = async |node: &TestNode| {
         let mut seen = Vec::new();
@@ -521,7 +940,10 @@ async fn chains_keep_cosmos_transactions_on_disk() {
             let block = json!(format!("{number:#x}"));
             seen.push(node.rpc("eth_getBlockByNumber", json!([block, true])).await);
             seen.push(node.rpc("eth_getBlockReceipts", json!([block])).await);
-            seen.push(node.comet("block", json!({ "height": number.to_string() })).await);
+            seen.push(
+                node.comet("block", json!({ "height": number.to_string() }))
+                    .await,
+            );
         }
         seen
     };
@@ -535,8 +957,12 @@ async fn chains_keep_cosmos_transactions_on_disk() {
     }
     assert_eq!(balance(&node, TO).await, U256::from(5 * 7 + 9));
     node.end().await;
-    let (succeeded, _, error) =
-        crate::support::process::output(&["chain", "--data-dir", place.to_str().unwrap(), "verify"]);
+    let (succeeded, _, error) = crate::support::process::output(&[
+        "chain",
+        "--data-dir",
+        place.to_str().unwrap(),
+        "verify",
+    ]);
     assert!(succeeded, "{error}");
 }
 
@@ -569,7 +995,8 @@ async fn both_kinds_of_transactions_share_one_order() {
                             value: U256::from(amount),
                             ..sign::transfer(nonce)
                         };
-                        node.rpc("eth_sendRawTransaction", json!([sign::raw(tx, index)])).await;
+                        node.rpc("eth_sendRawTransaction", json!([sign::raw(tx, index)]))
+                            .await;
                         sent[0] += amount;
                     }
                     2 => {
@@ -579,7 +1006,11 @@ async fn both_kinds_of_transactions_share_one_order() {
                     }
                     kind => {
                         unsigned.messages = vec![send(from, OTHER, u128::from(amount) + 1)];
-                        let mode = if kind == 3 { Mode::Direct } else { Mode::Eip712 };
+                        let mode = if kind == 3 {
+                            Mode::Direct
+                        } else {
+                            Mode::Eip712
+                        };
                         let answer = node.broadcast(&unsigned.sign(mode)).await;
                         assert_eq!(answer["code"], 0, "{answer}");
                         sent[1] += amount + 1;
@@ -593,7 +1024,9 @@ async fn both_kinds_of_transactions_share_one_order() {
     for client in clients.collect::<Vec<_>>() {
         sent.push(client.await.unwrap());
     }
-    let totals = sent.iter().fold([0, 0], |sum, sent| [sum[0] + sent[0], sum[1] + sent[1]]);
+    let totals = sent
+        .iter()
+        .fold([0, 0], |sum, sent| [sum[0] + sent[0], sum[1] + sent[1]]);
     assert_eq!(balance(&node, TO).await, U256::from(totals[0]));
     assert_eq!(balance(&node, OTHER).await, U256::from(totals[1]));
     let (mut next, mut fees) = ([0u64; ACCOUNTS], [U256::ZERO; ACCOUNTS]);
@@ -603,7 +1036,11 @@ async fn both_kinds_of_transactions_share_one_order() {
         block.verify().unwrap();
         for (transaction, receipt) in block.transactions.iter().zip(&block.receipts) {
             use alloy::consensus::Transaction as _;
-            let Some(index) = (0..ACCOUNTS).find(|index| node.account(*index) == transaction.sender) else { continue };
+            let Some(index) =
+                (0..ACCOUNTS).find(|index| node.account(*index) == transaction.sender)
+            else {
+                continue;
+            };
             assert_eq!(transaction.envelope.nonce(), next[index]);
             next[index] += 1;
             let price = transaction.effective_gas_price(block.header.base_fee_per_gas);

@@ -22,9 +22,19 @@ async fn ask(node: &TestNode, calls: Vec<(Address, Vec<u8>)>) -> Vec<U256> {
     };
     let batch: Vec<Value> = calls.iter().enumerate().map(request).collect();
     let answers = node.post(Value::from(batch).to_string()).await;
-    let number =
-        |answer: &Value| answer["result"].as_str().unwrap_or_else(|| panic!("{answer}")).parse().expect("a number");
-    answers.as_array().expect("a list").iter().map(number).collect()
+    let number = |answer: &Value| {
+        answer["result"]
+            .as_str()
+            .unwrap_or_else(|| panic!("{answer}"))
+            .parse()
+            .expect("a number")
+    };
+    answers
+        .as_array()
+        .expect("a list")
+        .iter()
+        .map(number)
+        .collect()
 }
 
 /// What pools have over their obligations.
@@ -53,22 +63,57 @@ impl Books {
         let mut calls = Vec::new();
         for token in &tokens {
             calls.push((token.address, Token::totalSupplyCall {}.abi_encode()));
-            calls.push((VAULT, Vault::reservesCall { token: token.address }.abi_encode()));
-            calls.push((VAULT, Vault::feesAccruedCall { token: token.address }.abi_encode()));
-            let balance = |account: &Address| (token.address, Token::balanceOfCall { account: *account }.abi_encode());
+            calls.push((
+                VAULT,
+                Vault::reservesCall {
+                    token: token.address,
+                }
+                .abi_encode(),
+            ));
+            calls.push((
+                VAULT,
+                Vault::feesAccruedCall {
+                    token: token.address,
+                }
+                .abi_encode(),
+            ));
+            let balance = |account: &Address| {
+                (
+                    token.address,
+                    Token::balanceOfCall { account: *account }.abi_encode(),
+                )
+            };
             calls.extend(everybody.iter().map(balance));
         }
         let numbers = ask(node, calls).await;
-        let pools = node.view(contracts.lending_lens, LendingLens::getPoolsCall {}).await;
-        for ((token, numbers), pool) in tokens.iter().zip(numbers.chunks_exact(3 + everybody.len())).zip(&pools) {
-            let [supply, reserve, fees, balances @ ..] = numbers else { panic!("{numbers:?}") };
+        let pools = node
+            .view(contracts.lending_lens, LendingLens::getPoolsCall {})
+            .await;
+        for ((token, numbers), pool) in tokens
+            .iter()
+            .zip(numbers.chunks_exact(3 + everybody.len()))
+            .zip(&pools)
+        {
+            let [supply, reserve, fees, balances @ ..] = numbers else {
+                panic!("{numbers:?}")
+            };
             let sum: U256 = balances.iter().sum();
             assert_eq!(sum, *supply, "{}: somebody is missing", token.symbol);
-            let [.., vault, lending] = balances else { panic!("{balances:?}") };
+            let [.., vault, lending] = balances else {
+                panic!("{balances:?}")
+            };
             assert_eq!(*vault, reserve + fees, "{} in the vault", token.symbol);
             assert_eq!(*lending, pool.cash, "{} in the pool", token.symbol);
-            let before = self.surplus.get(&token.address).copied().unwrap_or_default();
-            assert!(surplus(pool) >= before, "the pool of {} gave something away", token.symbol);
+            let before = self
+                .surplus
+                .get(&token.address)
+                .copied()
+                .unwrap_or_default();
+            assert!(
+                surplus(pool) >= before,
+                "the pool of {} gave something away",
+                token.symbol
+            );
         }
     }
 
@@ -84,10 +129,26 @@ impl Books {
             .to_block(head);
         if self.seen < head {
             for log in node.reader().get_logs(&filter).await.expect("logs") {
-                let (asset, block) = (Address::from_word(log.topics()[1]), log.block_number.expect("a number"));
-                let pool = node.view_at(contracts.lending_lens, LendingLens::getPoolCall { asset }, block).await;
-                let before = self.surplus.insert(asset, surplus(&pool)).unwrap_or_default();
-                assert!(surplus(&pool) >= before, "an operation cost the pool of {} something", pool.symbol);
+                let (asset, block) = (
+                    Address::from_word(log.topics()[1]),
+                    log.block_number.expect("a number"),
+                );
+                let pool = node
+                    .view_at(
+                        contracts.lending_lens,
+                        LendingLens::getPoolCall { asset },
+                        block,
+                    )
+                    .await;
+                let before = self
+                    .surplus
+                    .insert(asset, surplus(&pool))
+                    .unwrap_or_default();
+                assert!(
+                    surplus(&pool) >= before,
+                    "an operation cost the pool of {} something",
+                    pool.symbol
+                );
             }
         }
         self.seen = head;
@@ -96,13 +157,18 @@ impl Books {
 
 /// What a pool has over what it owes.
 fn surplus(pool: &PoolView) -> U256 {
-    let (has, owes) = (pool.cash + pool.totalDebt + pool.deficit, pool.totalSupplied + pool.treasury);
-    has.checked_sub(owes).unwrap_or_else(|| panic!("{} owes {owes} and has {has}", pool.symbol))
+    let (has, owes) = (
+        pool.cash + pool.totalDebt + pool.deficit,
+        pool.totalSupplied + pool.treasury,
+    );
+    has.checked_sub(owes)
+        .unwrap_or_else(|| panic!("{} owes {owes} and has {has}", pool.symbol))
 }
 
 /// One of the node's own accounts.
 fn derived(node: &TestNode, index: u32) -> Address {
-    let mnemonic = tetrad::account::Mnemonic::from_phrase(&node.config().mnemonic).expect("a mnemonic");
+    let mnemonic =
+        tetrad::account::Mnemonic::from_phrase(&node.config().mnemonic).expect("a mnemonic");
     let path = format!("m/44'/60'/1'/0/{index}").parse().expect("a path");
     mnemonic.to_seed("").derive(&path).expect("a key").address()
 }

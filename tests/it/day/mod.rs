@@ -26,27 +26,62 @@ async fn nothing_is_created_or_lost() {
     stage.check().await;
 
     // The first day: somebody lends, somebody borrows against ether, somebody trades.
-    stage.lend(Actor::Lender, &usdc, units(&usdc, 100_000)).await;
+    stage
+        .lend(Actor::Lender, &usdc, units(&usdc, 100_000))
+        .await;
     stage.lend(Actor::Lender, &wbtc, units(&wbtc, 1)).await;
     stage.lend(Actor::Borrower, &weth, units(&weth, 20)).await;
-    stage.borrow(Actor::Borrower, &usdc, units(&usdc, 40_000)).await;
-    stage.swap(Actor::Trader, &usdc, &weth, units(&usdc, 12_345)).await;
+    stage
+        .borrow(Actor::Borrower, &usdc, units(&usdc, 40_000))
+        .await;
+    stage
+        .swap(Actor::Trader, &usdc, &weth, units(&usdc, 12_345))
+        .await;
 
     // Weeks go by. The borrower pays on time, the trader trades, prices move.
     for week in 1..=4u64 {
         stage.pass(7 * DAY).await;
-        stage.price(&weth, 351_235_000_000 + week * 1_000_000_007).await;
-        stage.act(Actor::Borrower, LendingPool::repayCall { asset: usdc.address, amount: units(&usdc, 4_500) }).await;
+        stage
+            .price(&weth, 351_235_000_000 + week * 1_000_000_007)
+            .await;
+        stage
+            .act(
+                Actor::Borrower,
+                LendingPool::repayCall {
+                    asset: usdc.address,
+                    amount: units(&usdc, 4_500),
+                },
+            )
+            .await;
         stage.did(Actor::Borrower, "repay");
-        stage.swap(Actor::Trader, &weth, &wbtc, units(&weth, week) / U256::from(3)).await;
+        stage
+            .swap(
+                Actor::Trader,
+                &weth,
+                &wbtc,
+                units(&weth, week) / U256::from(3),
+            )
+            .await;
         stage.check().await;
     }
-    let score = stage.node.get_json(&format!("/api/user/{}/score", stage.address(Actor::Borrower))).await;
-    assert!(score["components"]["payments"]["onTime"].as_u64() >= Some(1), "{score}");
+    let score = stage
+        .node
+        .get_json(&format!(
+            "/api/user/{}/score",
+            stage.address(Actor::Borrower)
+        ))
+        .await;
+    assert!(
+        score["components"]["payments"]["onTime"].as_u64() >= Some(1),
+        "{score}"
+    );
     assert!(score["creditScore"].as_u64() > Some(350), "{score}");
 
     // The lender gives a part of the claim away, as a token.
-    let receipt = Token::transferCall { to: stage.address(Actor::Trader), value: units(&usdc, 5_000) };
+    let receipt = Token::transferCall {
+        to: stage.address(Actor::Trader),
+        value: units(&usdc, 5_000),
+    };
     stage.call(Actor::Lender, usdc.receipt, receipt).await;
     stage.did(Actor::Lender, "transfer");
     stage.did(Actor::Trader, "transfer");
@@ -54,7 +89,13 @@ async fn nothing_is_created_or_lost() {
 
     // Ether falls by more than half: the borrower is liquidated, and what is left stays accounted for.
     stage.price(&weth, 126_000_000_000).await;
-    let positions = stage.node.get_json(&format!("/api/user/{}/positions", stage.address(Actor::Borrower))).await;
+    let positions = stage
+        .node
+        .get_json(&format!(
+            "/api/user/{}/positions",
+            stage.address(Actor::Borrower)
+        ))
+        .await;
     assert!(number(&positions["healthFactor"]) < 1.0, "{positions}");
     let quote = LendingLens::quoteLiquidationCall {
         borrower: stage.address(Actor::Borrower),
@@ -63,7 +104,10 @@ async fn nothing_is_created_or_lost() {
         amount: U256::MAX,
     };
     let quoted = stage.node.view(stage.lens(), quote).await;
-    let before = stage.node.balance(&weth, stage.address(Actor::Liquidator)).await;
+    let before = stage
+        .node
+        .balance(&weth, stage.address(Actor::Liquidator))
+        .await;
     let liquidation = LendingPool::liquidateCall {
         borrower: stage.address(Actor::Borrower),
         debtAsset: usdc.address,
@@ -74,33 +118,84 @@ async fn nothing_is_created_or_lost() {
     stage.act(Actor::Liquidator, liquidation).await;
     stage.did(Actor::Liquidator, "liquidation");
     stage.did(Actor::Borrower, "liquidation");
-    let gained = stage.node.balance(&weth, stage.address(Actor::Liquidator)).await - before;
-    assert!(gained > U256::ZERO && gained.abs_diff(quoted.received) < units(&weth, 1) / U256::from(1_000));
+    let gained = stage
+        .node
+        .balance(&weth, stage.address(Actor::Liquidator))
+        .await
+        - before;
+    assert!(
+        gained > U256::ZERO
+            && gained.abs_diff(quoted.received) < units(&weth, 1) / U256::from(1_000)
+    );
     stage.check().await;
 
     // Two more weeks, and everybody settles.
     stage.pass(14 * DAY).await;
     stage.price(&weth, 180_000_000_000).await;
-    stage.act(Actor::Borrower, LendingPool::repayCall { asset: usdc.address, amount: U256::MAX }).await;
+    stage
+        .act(
+            Actor::Borrower,
+            LendingPool::repayCall {
+                asset: usdc.address,
+                amount: U256::MAX,
+            },
+        )
+        .await;
     stage.did(Actor::Borrower, "repay");
-    stage.act(Actor::Borrower, LendingPool::withdrawCall { asset: weth.address, amount: U256::MAX }).await;
+    stage
+        .act(
+            Actor::Borrower,
+            LendingPool::withdrawCall {
+                asset: weth.address,
+                amount: U256::MAX,
+            },
+        )
+        .await;
     stage.did(Actor::Borrower, "withdraw");
     for asset in [usdc.address, wbtc.address] {
-        stage.act(Actor::Lender, LendingPool::withdrawCall { asset, amount: U256::MAX }).await;
+        stage
+            .act(
+                Actor::Lender,
+                LendingPool::withdrawCall {
+                    asset,
+                    amount: U256::MAX,
+                },
+            )
+            .await;
         stage.did(Actor::Lender, "withdraw");
     }
-    stage.act(Actor::Trader, LendingPool::withdrawCall { asset: usdc.address, amount: U256::MAX }).await;
+    stage
+        .act(
+            Actor::Trader,
+            LendingPool::withdrawCall {
+                asset: usdc.address,
+                amount: U256::MAX,
+            },
+        )
+        .await;
     stage.did(Actor::Trader, "withdraw");
     stage.check().await;
 
     // The lender has earned, the borrower has paid, and the pool owes neither anything.
-    let lender = stage.node.balance(&usdc, stage.address(Actor::Lender)).await;
-    let trader = stage.node.balance(&usdc, stage.address(Actor::Trader)).await;
+    let lender = stage
+        .node
+        .balance(&usdc, stage.address(Actor::Lender))
+        .await;
+    let trader = stage
+        .node
+        .balance(&usdc, stage.address(Actor::Trader))
+        .await;
     let start = units(&usdc, usdc.development_balance);
     assert!(lender + units(&usdc, 5_000) > start, "interest: {lender}");
-    assert!(trader > start - units(&usdc, 12_345) + units(&usdc, 5_000), "interest on what was given: {trader}");
+    assert!(
+        trader > start - units(&usdc, 12_345) + units(&usdc, 5_000),
+        "interest on what was given: {trader}"
+    );
     for actor in Actor::ALL {
-        let user = stage.node.get_json(&format!("/api/user/{}", stage.address(actor))).await;
+        let user = stage
+            .node
+            .get_json(&format!("/api/user/{}", stage.address(actor)))
+            .await;
         assert_eq!(user["amountBorrowed"], "0.0", "{actor:?}");
     }
     // A swap that the vault refuses changes nothing at all.
@@ -111,7 +206,13 @@ async fn nothing_is_created_or_lost() {
         _minAmountOut: U256::MAX,
     };
     let signer = stage.signer(Actor::Trader);
-    assert!(!stage.node.send_anyway(&signer, crate::support::chain::VAULT, too_much).await.status());
+    assert!(
+        !stage
+            .node
+            .send_anyway(&signer, crate::support::chain::VAULT, too_much)
+            .await
+            .status()
+    );
     stage.check().await;
     stage.check_histories().await;
     let swaps = stage.node.get_json("/api/swaps").await;

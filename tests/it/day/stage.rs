@@ -52,7 +52,13 @@ impl Stage {
         let node = node_with(|config| config.exchange.rate_limit = 0).await;
         let mut socket = PriceSocket::connect(&node.exchange_ws_url()).await;
         assert_eq!(socket.json().await["type"], "connection");
-        let mut stage = Self { socket, node, told: BTreeMap::new(), done: BTreeMap::new(), books: Books::default() };
+        let mut stage = Self {
+            socket,
+            node,
+            told: BTreeMap::new(),
+            done: BTreeMap::new(),
+            books: Books::default(),
+        };
         for actor in Actor::ALL {
             let signer = stage.signer(actor);
             stage.node.approve_all(&signer, VAULT).await;
@@ -95,22 +101,43 @@ impl Stage {
     }
 
     pub async fn lend(&mut self, actor: Actor, token: &Token, amount: U256) {
-        self.act(actor, LendingPool::depositCall { asset: token.address, amount }).await;
+        self.act(
+            actor,
+            LendingPool::depositCall {
+                asset: token.address,
+                amount,
+            },
+        )
+        .await;
         self.did(actor, "deposit");
         self.check().await;
     }
 
     pub async fn borrow(&mut self, actor: Actor, token: &Token, amount: U256) {
-        self.act(actor, LendingPool::borrowCall { asset: token.address, amount }).await;
+        self.act(
+            actor,
+            LendingPool::borrowCall {
+                asset: token.address,
+                amount,
+            },
+        )
+        .await;
         self.did(actor, "borrow");
         self.check().await;
     }
 
     /// Swaps for exactly what was quoted in the block before, whose prices hold in this one, too.
     pub async fn swap(&mut self, actor: Actor, from: &Token, to: &Token, amount: U256) {
-        let path = format!("/api/quote?tokenIn={}&tokenOut={}&amountIn={amount}", from.symbol, to.symbol);
+        let path = format!(
+            "/api/quote?tokenIn={}&tokenOut={}&amountIn={amount}",
+            from.symbol, to.symbol
+        );
         let quote = self.node.get_json(&path).await["data"].clone();
-        let expected: U256 = quote["amountOut"].as_str().expect("text").parse().expect("a number");
+        let expected: U256 = quote["amountOut"]
+            .as_str()
+            .expect("text")
+            .parse()
+            .expect("a number");
         let before = self.node.balance(to, self.address(actor)).await;
         let call = Vault::swapExactTokensForTokensCall {
             _tokenIn: from.address,
@@ -119,7 +146,10 @@ impl Stage {
             _minAmountOut: expected,
         };
         self.call(actor, VAULT, call).await;
-        assert_eq!(self.node.balance(to, self.address(actor)).await - before, expected);
+        assert_eq!(
+            self.node.balance(to, self.address(actor)).await - before,
+            expected
+        );
         self.did(actor, "swap");
         self.check().await;
     }
@@ -135,7 +165,14 @@ impl Stage {
     pub async fn price(&mut self, token: &Token, price: u64) {
         let url = format!("{}/api/admin/prices/{}", self.node.rest_url(), key(token));
         let body = json!({ "price": tetrad::internals::decimal::shortest(U256::from(price), 8) });
-        let response = self.node.http.post(url).json(&body).send().await.expect("an answer");
+        let response = self
+            .node
+            .http
+            .post(url)
+            .json(&body)
+            .send()
+            .await
+            .expect("an answer");
         assert_eq!(response.status(), 200);
         assert_eq!(self.node.oracle_price(token).await.0, price);
         self.check().await;
@@ -148,12 +185,20 @@ impl Stage {
             while self.told.get(&key(&token)) != Some(&price) {
                 let frame = self.socket.prices().await;
                 let entries = frame["data"].as_object().expect("an object");
-                self.told.extend(entries.iter().map(|(address, entry)| (address.clone(), usd_e8(&entry["price"]))));
+                self.told.extend(
+                    entries
+                        .iter()
+                        .map(|(address, entry)| (address.clone(), usd_e8(&entry["price"]))),
+                );
             }
         }
         let listed = self.node.get_json("/api/prices").await;
         for (address, price) in &self.told {
-            assert_eq!(usd_e8(&listed["data"][address]["price"]), *price, "{address}");
+            assert_eq!(
+                usd_e8(&listed["data"][address]["price"]),
+                *price,
+                "{address}"
+            );
         }
     }
 
@@ -169,9 +214,14 @@ impl Stage {
     /// Everybody's history is what they did, newest first.
     pub async fn check_histories(&self) {
         for actor in Actor::ALL {
-            let page = self.node.get_json(&format!("/api/user/{}/history", self.address(actor))).await;
+            let page = self
+                .node
+                .get_json(&format!("/api/user/{}/history", self.address(actor)))
+                .await;
             let entries = page["data"].as_array().expect("a list").iter();
-            let kinds: Vec<_> = entries.map(|entry| entry["type"].as_str().unwrap_or_default().to_owned()).collect();
+            let kinds: Vec<_> = entries
+                .map(|entry| entry["type"].as_str().unwrap_or_default().to_owned())
+                .collect();
             let mut expected = self.done.get(&actor).cloned().unwrap_or_default();
             expected.reverse();
             assert_eq!(kinds, expected, "{actor:?}");

@@ -16,21 +16,46 @@ async fn numbers_may_be_written_in_any_way() {
         (json!("18"), "0x12"),
         (coins, "0xde0b6b3a7640000"),
     ] {
-        for method in ["anvil_setBalance", "hardhat_setBalance", "tenderly_setBalance"] {
+        for method in [
+            "anvil_setBalance",
+            "hardhat_setBalance",
+            "tenderly_setBalance",
+        ] {
             node.rpc(method, json!([NOBODY, wei])).await;
-            assert_eq!(node.rpc("eth_getBalance", json!([NOBODY, "latest"])).await, expected, "{wei}");
+            assert_eq!(
+                node.rpc("eth_getBalance", json!([NOBODY, "latest"])).await,
+                expected,
+                "{wei}"
+            );
         }
     }
     // More than a JSON number of 64 bits, as Python writes it.
-    let body = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"anvil_setBalance","params":["{NOBODY}",1{:0>22}]}}"#, 0);
+    let body = format!(
+        r#"{{"jsonrpc":"2.0","id":1,"method":"anvil_setBalance","params":["{NOBODY}",1{:0>22}]}}"#,
+        0
+    );
     assert_eq!(node.post(body).await["result"], json!(null));
-    assert_eq!(number(&node.rpc("eth_getBalance", json!([NOBODY, "latest"])).await), 10u128.pow(22));
+    assert_eq!(
+        number(&node.rpc("eth_getBalance", json!([NOBODY, "latest"])).await),
+        10u128.pow(22)
+    );
     node.rpc("anvil_addBalance", json!([NOBODY, "0x1"])).await;
-    assert_eq!(number(&node.rpc("eth_getBalance", json!([NOBODY, "latest"])).await), 10u128.pow(22) + 1);
-    for wrong in
-        [json!("0x"), json!("x"), json!(-1), json!(1.5), json!(null), json!({}), json!(format!("0x1{:0>64}", 0))]
-    {
-        let error = node.rpc_error("anvil_setBalance", json!([NOBODY, wrong])).await;
+    assert_eq!(
+        number(&node.rpc("eth_getBalance", json!([NOBODY, "latest"])).await),
+        10u128.pow(22) + 1
+    );
+    for wrong in [
+        json!("0x"),
+        json!("x"),
+        json!(-1),
+        json!(1.5),
+        json!(null),
+        json!({}),
+        json!(format!("0x1{:0>64}", 0)),
+    ] {
+        let error = node
+            .rpc_error("anvil_setBalance", json!([NOBODY, wrong]))
+            .await;
         assert_eq!(error["code"], -32602, "{wrong}: {error}");
     }
 }
@@ -39,19 +64,48 @@ async fn numbers_may_be_written_in_any_way() {
 async fn every_field_of_an_account_can_be_changed() {
     let node = node().await;
     node.rpc("anvil_setNonce", json!([NOBODY, "0x5"])).await;
-    assert_eq!(node.rpc("eth_getTransactionCount", json!([NOBODY, "latest"])).await, "0x5");
+    assert_eq!(
+        node.rpc("eth_getTransactionCount", json!([NOBODY, "latest"]))
+            .await,
+        "0x5"
+    );
     node.rpc("evm_setAccountNonce", json!([NOBODY, 4])).await;
-    assert_eq!(node.rpc("eth_getTransactionCount", json!([NOBODY, "latest"])).await, "0x4");
+    assert_eq!(
+        node.rpc("eth_getTransactionCount", json!([NOBODY, "latest"]))
+            .await,
+        "0x4"
+    );
     let value = format!("0x{:064x}", 42);
     for slot in [json!(3), json!("0x3"), json!(format!("0x{:064x}", 3))] {
-        assert_eq!(node.rpc("hardhat_setStorageAt", json!([NOBODY, slot, value])).await, true);
-        assert_eq!(node.rpc("eth_getStorageAt", json!([NOBODY, "0x3", "latest"])).await, value);
+        assert_eq!(
+            node.rpc("hardhat_setStorageAt", json!([NOBODY, slot, value]))
+                .await,
+            true
+        );
+        assert_eq!(
+            node.rpc("eth_getStorageAt", json!([NOBODY, "0x3", "latest"]))
+                .await,
+            value
+        );
     }
     // Also what looks like a delegation and is none.
-    for code in ["0x6001600101", "0xef0100", "0xef01000000000000000000000000000000000000000000aa", "0x"] {
+    for code in [
+        "0x6001600101",
+        "0xef0100",
+        "0xef01000000000000000000000000000000000000000000aa",
+        "0x",
+    ] {
         node.rpc("anvil_setCode", json!([NOBODY, code])).await;
-        assert_eq!(node.rpc("eth_getCode", json!([NOBODY, "latest"])).await, code);
-        let call = node.request("eth_call", json!([{"to": NOBODY}, "latest", {NOBODY: {"code": code}}])).await;
+        assert_eq!(
+            node.rpc("eth_getCode", json!([NOBODY, "latest"])).await,
+            code
+        );
+        let call = node
+            .request(
+                "eth_call",
+                json!([{"to": NOBODY}, "latest", {NOBODY: {"code": code}}]),
+            )
+            .await;
         assert!(call["error"]["code"] != -32603, "{call}");
     }
 }
@@ -62,7 +116,10 @@ async fn an_edit_shows_at_once_and_is_in_the_root_of_the_next_block() {
     let before = node.latest().await;
     node.rpc("anvil_setBalance", json!([NOBODY, "0x7"])).await;
     assert_eq!(node.latest().await, before);
-    assert_eq!(node.rpc("eth_getBalance", json!([NOBODY, "latest"])).await, "0x7");
+    assert_eq!(
+        node.rpc("eth_getBalance", json!([NOBODY, "latest"])).await,
+        "0x7"
+    );
     node.mine().await;
     let after = node.latest().await;
     assert_ne!(after["stateRoot"], before["stateRoot"]);
@@ -70,11 +127,18 @@ async fn an_edit_shows_at_once_and_is_in_the_root_of_the_next_block() {
     node.rpc("anvil_setBalance", json!([NOBODY, "0x8"])).await;
     node.mine().await;
     for (block, balance) in [("0x0", "0x7"), ("0x1", "0x8"), ("0x2", "0x8")] {
-        assert_eq!(node.rpc("eth_getBalance", json!([NOBODY, block])).await, balance, "{block}");
+        assert_eq!(
+            node.rpc("eth_getBalance", json!([NOBODY, block])).await,
+            balance,
+            "{block}"
+        );
     }
     // What a block was executed on does not change.
     node.rpc("anvil_rollback", json!([1])).await;
-    assert_eq!(node.rpc("eth_getBalance", json!([NOBODY, "latest"])).await, "0x7");
+    assert_eq!(
+        node.rpc("eth_getBalance", json!([NOBODY, "latest"])).await,
+        "0x7"
+    );
 }
 
 #[tokio::test]
@@ -86,6 +150,12 @@ async fn the_chain_id_can_be_changed() {
     assert_eq!(node.rpc("net_version", json!([])).await, "31337");
     // Transactions are signed for it; the old ones stay what they are.
     let later = node.send_wei(0).await;
-    assert_eq!(node.rpc("eth_getTransactionByHash", json!([later])).await["chainId"], "0x7a69");
-    assert_eq!(node.rpc("eth_getTransactionByHash", json!([sent])).await["chainId"], "0x7d");
+    assert_eq!(
+        node.rpc("eth_getTransactionByHash", json!([later])).await["chainId"],
+        "0x7a69"
+    );
+    assert_eq!(
+        node.rpc("eth_getTransactionByHash", json!([sent])).await["chainId"],
+        "0x7d"
+    );
 }

@@ -18,7 +18,9 @@ use crate::support::{
 async fn are_told_by_hash_and_by_transaction() {
     let node = node().await;
     let sidecar: BlobTransactionSidecarEip7594 =
-        SidecarBuilder::<SimpleCoder>::from_slice(b"what a block does not hold").build_7594().unwrap();
+        SidecarBuilder::<SimpleCoder>::from_slice(b"what a block does not hold")
+            .build_7594()
+            .unwrap();
     let blob = hex::encode_prefixed(sidecar.blobs[0]);
     let tx = TxEip4844 {
         chain_id: 125,
@@ -32,9 +34,23 @@ async fn are_told_by_hash_and_by_transaction() {
     };
     let (raw, hashes) = raw_with_blobs(tx, sidecar, &signer(0));
     let hash = node.rpc("eth_sendRawTransaction", json!([raw])).await;
-    assert_eq!(node.rpc("eth_getTransactionReceipt", json!([hash])).await["status"], "0x1");
-    assert_eq!(node.rpc("anvil_getBlobByHash", json!([hashes[0]])).await, blob);
-    assert_eq!(node.rpc("anvil_getBlobsByTransactionHash", json!([hash])).await, json!([blob]));
+    assert_eq!(
+        node.rpc("eth_getTransactionReceipt", json!([hash])).await["status"],
+        "0x1"
+    );
+    assert_eq!(
+        node.rpc("anvil_getBlobByHash", json!([hashes[0]])).await,
+        blob
+    );
+    assert_eq!(
+        node.rpc("anvil_getBlobsByTransactionHash", json!([hash]))
+            .await,
+        json!([blob])
+    );
     let plain = node.send_wei(0).await;
-    assert_eq!(node.rpc("anvil_getBlobsByTransactionHash", json!([plain])).await, json!(null));
+    assert_eq!(
+        node.rpc("anvil_getBlobsByTransactionHash", json!([plain]))
+            .await,
+        json!(null)
+    );
 }

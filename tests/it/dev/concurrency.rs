@@ -13,9 +13,19 @@ async fn transactions_without_a_nonce_never_collide() {
     let hashes = join_all((0..200).map(|_| node.send_wei(0))).await;
     let distinct: BTreeSet<_> = hashes.iter().map(|hash| hash.as_str().unwrap()).collect();
     assert_eq!(distinct.len(), 200);
-    let count = node.rpc("eth_getTransactionCount", json!([node.account(0), "latest"])).await;
+    let count = node
+        .rpc(
+            "eth_getTransactionCount",
+            json!([node.account(0), "latest"]),
+        )
+        .await;
     assert_eq!(number(&count), 200);
-    let receipts = join_all(hashes.iter().map(|hash| node.rpc("eth_getTransactionReceipt", json!([hash])))).await;
+    let receipts = join_all(
+        hashes
+            .iter()
+            .map(|hash| node.rpc("eth_getTransactionReceipt", json!([hash]))),
+    )
+    .await;
     assert!(receipts.iter().all(|receipt| receipt["status"] == "0x1"));
 }
 
@@ -33,7 +43,12 @@ async fn transactions_in_any_order_never_stick() {
     let hashes = join_all(requests).await;
     // The last to arrive brought all others along.
     node.wake().await;
-    let receipts = join_all(hashes.iter().map(|hash| node.rpc("eth_getTransactionReceipt", json!([hash])))).await;
+    let receipts = join_all(
+        hashes
+            .iter()
+            .map(|hash| node.rpc("eth_getTransactionReceipt", json!([hash]))),
+    )
+    .await;
     assert!(receipts.iter().all(|receipt| receipt["status"] == "0x1"));
     assert!(node.chain().pool().is_empty());
 }

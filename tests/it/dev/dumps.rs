@@ -18,7 +18,10 @@ async fn seen(node: &TestNode, hash: &Value, height: u128) -> Vec<Value> {
     for at in 0..=height {
         let at = format!("{at:#x}");
         seen.push(node.rpc("eth_getBlockByNumber", json!([at, true])).await);
-        seen.push(node.rpc("eth_getBalance", json!([node.account(0), at])).await);
+        seen.push(
+            node.rpc("eth_getBalance", json!([node.account(0), at]))
+                .await,
+        );
         seen.push(node.rpc("eth_getProof", json!([NOBODY, [], at])).await);
     }
     seen
@@ -30,33 +33,48 @@ async fn another_node_goes_on_from_a_dump() {
     one.rpc("anvil_setChainId", json!([31337])).await;
     one.rpc("anvil_setBalance", json!([NOBODY, "0x10"])).await;
     let usdc = token("USDC");
-    let call = Token::transferCall { to: NOBODY.parse().unwrap(), value: "5".parse().unwrap() };
+    let call = Token::transferCall {
+        to: NOBODY.parse().unwrap(),
+        value: "5".parse().unwrap(),
+    };
     let data = alloy::sol_types::SolCall::abi_encode(&call);
-    let request =
-        json!([{"from": one.account(0), "to": usdc.address, "data": alloy_primitives::hex::encode_prefixed(data)}]);
+    let request = json!([{"from": one.account(0), "to": usdc.address, "data": alloy_primitives::hex::encode_prefixed(data)}]);
     let hash = one.rpc("eth_sendTransaction", request).await;
     one.rpc("anvil_mine", json!([20, 100])).await;
     one.rpc("anvil_autoImpersonateAccount", json!([true])).await;
-    one.rpc("anvil_setBalance", json!([NOBODY, "0xde0b6b3a7640000"])).await;
-    one.rpc("eth_sendTransaction", json!([{"from": NOBODY, "to": one.account(1), "value": "0x1"}])).await;
+    one.rpc("anvil_setBalance", json!([NOBODY, "0xde0b6b3a7640000"]))
+        .await;
+    one.rpc(
+        "eth_sendTransaction",
+        json!([{"from": NOBODY, "to": one.account(1), "value": "0x1"}]),
+    )
+    .await;
     one.rpc("anvil_setBalance", json!([NOBODY, "0x77"])).await;
     let height = one.height().await;
     let dump = one.rpc("anvil_dumpState", json!([])).await;
 
     other.send_wei(3).await;
     assert_eq!(other.rpc("anvil_loadState", json!([dump])).await, true);
-    assert_eq!(seen(&other, &hash, height).await, seen(&one, &hash, height).await);
+    assert_eq!(
+        seen(&other, &hash, height).await,
+        seen(&one, &hash, height).await
+    );
     // Time goes on where it was, and so does everything else.
     for node in [&one, &other] {
         node.send_wei(2).await;
     }
-    let apart = number(&one.latest().await["timestamp"]).abs_diff(number(&other.latest().await["timestamp"]));
+    let apart = number(&one.latest().await["timestamp"])
+        .abs_diff(number(&other.latest().await["timestamp"]));
     assert!(apart < 60, "{apart} seconds");
     other.rpc("anvil_reorg", json!([5, []])).await;
     other.rpc("anvil_rollback", json!([15])).await;
     assert_eq!(
         other.latest().await["hash"],
-        one.rpc("eth_getBlockByNumber", json!([format!("{:#x}", height - 14), false])).await["hash"]
+        one.rpc(
+            "eth_getBlockByNumber",
+            json!([format!("{:#x}", height - 14), false])
+        )
+        .await["hash"]
     );
     other.send_wei(2).await;
 }
@@ -68,14 +86,25 @@ async fn what_is_no_dump_changes_nothing() {
     let dump = one.rpc("anvil_dumpState", json!([])).await;
     let packed = alloy_primitives::hex::decode(dump.as_str().unwrap()).unwrap();
     let mut json = String::new();
-    std::io::Read::read_to_string(&mut flate2::read::GzDecoder::new(packed.as_slice()), &mut json).unwrap();
+    std::io::Read::read_to_string(
+        &mut flate2::read::GzDecoder::new(packed.as_slice()),
+        &mut json,
+    )
+    .unwrap();
     let mut parsed: Value = serde_json::from_str(&json).unwrap();
     parsed["tetrad"]["base"][0]["after"]["balance"] = json!("0x1");
     let broken = alloy_primitives::hex::encode_prefixed(parsed.to_string());
     let before = other.latest().await;
-    for (dump, expected) in [("0x", "not a dump"), ("0x1f8b00", "cannot be unpacked"), (&broken, "state root")] {
+    for (dump, expected) in [
+        ("0x", "not a dump"),
+        ("0x1f8b00", "cannot be unpacked"),
+        (&broken, "state root"),
+    ] {
         let error = other.rpc_error("anvil_loadState", json!([dump])).await;
-        assert!(error["data"].as_str().unwrap().contains(expected), "{error}");
+        assert!(
+            error["data"].as_str().unwrap().contains(expected),
+            "{error}"
+        );
     }
     assert_eq!(other.latest().await, before);
     // JSON as it is will do.
@@ -97,8 +126,10 @@ async fn a_dump_that_would_take_too_much_memory_is_refused_before_it_does() {
     let before = node.latest().await;
     let slots = |count: usize| {
         let slots = "[\"0x1\",\"0x2\"],".repeat(count);
-        let change =
-            format!("{{\"address\":\"{NOBODY}\",\"after\":null,\"storage\":[{}]}}", slots.trim_end_matches(','));
+        let change = format!(
+            "{{\"address\":\"{NOBODY}\",\"after\":null,\"storage\":[{}]}}",
+            slots.trim_end_matches(',')
+        );
         format!(
             "{{\"accounts\":{{}},\"tetrad\":{{\"chainId\":1,\"ahead\":0,\"base\":[{change}],\"blocks\":[],\"edits\":[]}}}}"
         )
@@ -110,17 +141,31 @@ async fn a_dump_that_would_take_too_much_memory_is_refused_before_it_does() {
             "{{\"accounts\":{{}},\"tetrad\":{{\"chainId\":1,\"ahead\":0,\"base\":[],\"blocks\":[{}[]]}}}}",
             "[],".repeat(1 << 20)
         ),
-        format!("{{\"accounts\":{{}},\"historical_states\":[{}0]}}", "0,".repeat(4 << 20)),
+        format!(
+            "{{\"accounts\":{{}},\"historical_states\":[{}0]}}",
+            "0,".repeat(4 << 20)
+        ),
         slots(1 << 20),
     ];
     for bomb in bombs {
-        let error = node.rpc_error("anvil_loadState", json!([packed(&bomb)])).await;
-        let expected = "params[0]: the dump takes more than 8 MB of memory (rpc.max-dump-megabytes)";
+        let error = node
+            .rpc_error("anvil_loadState", json!([packed(&bomb)]))
+            .await;
+        let expected =
+            "params[0]: the dump takes more than 8 MB of memory (rpc.max-dump-megabytes)";
         assert_eq!(error["data"], expected, "{error}");
     }
     // What fits is read to its end.
-    let error = node.rpc_error("anvil_loadState", json!([packed(&slots(1_000))])).await;
-    assert!(error["data"].as_str().unwrap().contains("0 blocks, but changes of 1"), "{error}");
+    let error = node
+        .rpc_error("anvil_loadState", json!([packed(&slots(1_000))]))
+        .await;
+    assert!(
+        error["data"]
+            .as_str()
+            .unwrap()
+            .contains("0 blocks, but changes of 1"),
+        "{error}"
+    );
     assert_eq!(node.latest().await, before);
 }
 
@@ -146,17 +191,32 @@ async fn a_dump_has_room_in_what_a_node_loads() {
     let dump = one.rpc("anvil_dumpState", json!([])).await;
     let mut json = String::new();
     let bytes = alloy_primitives::hex::decode(dump.as_str().unwrap()).unwrap();
-    std::io::Read::read_to_string(&mut flate2::read::GzDecoder::new(bytes.as_slice()), &mut json).unwrap();
+    std::io::Read::read_to_string(
+        &mut flate2::read::GzDecoder::new(bytes.as_slice()),
+        &mut json,
+    )
+    .unwrap();
     println!("{} bytes packed, {} unpacked", bytes.len(), json.len());
     let parsed: Value = serde_json::from_str(&json).unwrap();
-    for name in ["block", "accounts", "best_block_number", "blocks", "transactions", "historical_states"] {
+    for name in [
+        "block",
+        "accounts",
+        "best_block_number",
+        "blocks",
+        "transactions",
+        "historical_states",
+    ] {
         assert!(parsed.get(name).is_some(), "anvil reads {name}");
     }
     assert_eq!(other.rpc("anvil_loadState", json!([dump])).await, true);
     let again = other.rpc("anvil_dumpState", json!([])).await;
     let bytes = alloy_primitives::hex::decode(again.as_str().unwrap()).unwrap();
     let mut json = String::new();
-    std::io::Read::read_to_string(&mut flate2::read::GzDecoder::new(bytes.as_slice()), &mut json).unwrap();
+    std::io::Read::read_to_string(
+        &mut flate2::read::GzDecoder::new(bytes.as_slice()),
+        &mut json,
+    )
+    .unwrap();
     let mut again: Value = serde_json::from_str(&json).unwrap();
     let mut parsed = parsed;
     // Only how far the time is ahead may be told differently.

@@ -13,20 +13,38 @@ fn transfer(node: &TestNode, gas: u64) -> Value {
 
 #[tokio::test]
 async fn a_transaction_may_have_the_gas_limit_of_its_block_unless_it_is_capped() {
-    let (free, capped) = tokio::join!(node(), node_with(|config| config.enable_tx_gas_limit = Some(true)));
-    let hash = free.rpc("eth_sendTransaction", transfer(&free, 60_000_000)).await;
+    let (free, capped) = tokio::join!(
+        node(),
+        node_with(|config| config.enable_tx_gas_limit = Some(true))
+    );
+    let hash = free
+        .rpc("eth_sendTransaction", transfer(&free, 60_000_000))
+        .await;
     let receipt = free.rpc("eth_getTransactionReceipt", json!([hash])).await;
     assert_eq!(receipt["status"], "0x1");
     // It can be executed again.
-    let trace = free.rpc("debug_traceTransaction", json!([hash, {"tracer": "callTracer"}])).await;
+    let trace = free
+        .rpc(
+            "debug_traceTransaction",
+            json!([hash, {"tracer": "callTracer"}]),
+        )
+        .await;
     assert_eq!(number(&trace["gas"]), 60_000_000);
 
-    let error = capped.rpc_error("eth_sendTransaction", transfer(&capped, 60_000_000)).await;
-    assert_eq!(error["message"], "transaction gas limit too high (cap: 16777216, tx: 60000000)");
+    let error = capped
+        .rpc_error("eth_sendTransaction", transfer(&capped, 60_000_000))
+        .await;
+    assert_eq!(
+        error["message"],
+        "transaction gas limit too high (cap: 16777216, tx: 60000000)"
+    );
     // Code that never ends.
     let forever = json!([{"from": capped.account(0), "data": "0x5b5f56"}]);
     let error = capped.rpc_error("eth_estimateGas", forever).await;
-    assert_eq!(error["message"], "gas required exceeds allowance (16777216)");
+    assert_eq!(
+        error["message"],
+        "gas required exceeds allowance (16777216)"
+    );
 }
 
 /// Code that creates a contract of this many zero bytes, after as many bytes that are not executed.
@@ -38,17 +56,37 @@ fn creation(size: u16, padding: usize) -> String {
 async fn contracts_have_any_size_if_that_is_allowed() {
     let create = |node: &TestNode, code: &str| json!([{"from": node.account(0), "data": code, "gas": "0x2625a00"}]);
     let (large, long) = (creation(30_000, 0), creation(1, 150_000));
-    let (limited, free) = tokio::join!(node(), node_with(|config| config.disable_code_size_limit = true));
-    let hash = limited.rpc("eth_sendTransaction", create(&limited, &large)).await;
-    assert_eq!(limited.rpc("eth_getTransactionReceipt", json!([hash])).await["status"], "0x0");
-    let error = limited.rpc_error("eth_sendTransaction", create(&limited, &creation(1, 50_000))).await;
-    assert_eq!(error["message"], "max initcode size exceeded: code size 50005, limit 49152");
+    let (limited, free) = tokio::join!(
+        node(),
+        node_with(|config| config.disable_code_size_limit = true)
+    );
+    let hash = limited
+        .rpc("eth_sendTransaction", create(&limited, &large))
+        .await;
+    assert_eq!(
+        limited
+            .rpc("eth_getTransactionReceipt", json!([hash]))
+            .await["status"],
+        "0x0"
+    );
+    let error = limited
+        .rpc_error(
+            "eth_sendTransaction",
+            create(&limited, &creation(1, 50_000)),
+        )
+        .await;
+    assert_eq!(
+        error["message"],
+        "max initcode size exceeded: code size 50005, limit 49152"
+    );
 
     for (code, size) in [(&large, 30_000), (&long, 1)] {
         let hash = free.rpc("eth_sendTransaction", create(&free, code)).await;
         let receipt = free.rpc("eth_getTransactionReceipt", json!([hash])).await;
         assert_eq!(receipt["status"], "0x1");
-        let code = free.rpc("eth_getCode", json!([receipt["contractAddress"], "latest"])).await;
+        let code = free
+            .rpc("eth_getCode", json!([receipt["contractAddress"], "latest"]))
+            .await;
         assert_eq!(code.as_str().unwrap().len(), 2 + 2 * size);
     }
 }
@@ -56,11 +94,20 @@ async fn contracts_have_any_size_if_that_is_allowed() {
 #[tokio::test]
 async fn a_chain_keeps_the_size_of_contracts_that_it_was_created_with() {
     let directory = tempfile::tempdir().unwrap();
-    let config = || tetrad::Config { data_dir: Some(directory.path().to_owned()), ..tetrad::Config::test() };
-    let free = tetrad::Config { disable_code_size_limit: true, ..config() };
+    let config = || tetrad::Config {
+        data_dir: Some(directory.path().to_owned()),
+        ..tetrad::Config::test()
+    };
+    let free = tetrad::Config {
+        disable_code_size_limit: true,
+        ..config()
+    };
     Node::spawn(free).await.unwrap().shut_down().await;
     let error = Node::spawn(config()).await.err().unwrap().to_string();
-    assert!(error.contains("--disable-code-size-limit true, not unset"), "{error}");
+    assert!(
+        error.contains("--disable-code-size-limit true, not unset"),
+        "{error}"
+    );
 }
 
 #[tokio::test]
@@ -72,39 +119,73 @@ async fn a_block_holds_any_gas_if_that_is_allowed() {
         config.disable_block_gas_limit = true;
     });
     let (limited, free) = tokio::join!(node_with(small), free);
-    assert_eq!(limited.rpc_error("eth_sendTransaction", create(&limited)).await["message"], "exceeds block gas limit");
+    assert_eq!(
+        limited
+            .rpc_error("eth_sendTransaction", create(&limited))
+            .await["message"],
+        "exceeds block gas limit"
+    );
 
     let hash = free.rpc("eth_sendTransaction", create(&free)).await;
     let block = free.latest().await;
     assert_eq!(block["transactions"], json!([hash]));
-    assert!(number(&block["gasUsed"]) > number(&block["gasLimit"]), "{block}");
-    let trace = free.rpc("debug_traceTransaction", json!([hash, {"tracer": "callTracer"}])).await;
+    assert!(
+        number(&block["gasUsed"]) > number(&block["gasLimit"]),
+        "{block}"
+    );
+    let trace = free
+        .rpc(
+            "debug_traceTransaction",
+            json!([hash, {"tracer": "callTracer"}]),
+        )
+        .await;
     assert_eq!(trace["error"], Value::Null);
     // The base fee rises as after a full block.
-    let next = free.rpc("eth_getBlockByNumber", json!(["pending", false])).await;
-    assert_eq!(number(&next["baseFeePerGas"]), number(&block["baseFeePerGas"]) * 9 / 8);
+    let next = free
+        .rpc("eth_getBlockByNumber", json!(["pending", false]))
+        .await;
+    assert_eq!(
+        number(&next["baseFeePerGas"]),
+        number(&block["baseFeePerGas"]) * 9 / 8
+    );
 }
 
 #[tokio::test]
 async fn a_transaction_that_fails_is_an_error_if_that_is_wanted() {
-    let (calm, strict) = tokio::join!(node(), node_with(|config| config.rpc.throw_on_transaction_failure = true));
+    let (calm, strict) = tokio::join!(
+        node(),
+        node_with(|config| config.rpc.throw_on_transaction_failure = true)
+    );
     // Reverts with the byte 7, halts, and succeeds.
     let (reverts, halts, succeeds) = ("0x600760005360016000fd", "0xfe", "0x00");
     let send = |node: &TestNode, code: &str| json!([{"from": node.account(0), "data": code, "gas": "0x30000"}]);
     for code in [reverts, halts, succeeds] {
         calm.rpc("eth_sendTransaction", send(&calm, code)).await;
     }
-    strict.rpc("eth_sendTransaction", send(&strict, succeeds)).await;
-    for (code, kind, message, data) in
-        [(reverts, 3, "execution reverted", "0x07"), (halts, -32_000, "invalid opcode: INVALID", "0x")]
-    {
-        let error = strict.rpc_error("eth_sendTransaction", send(&strict, code)).await;
+    strict
+        .rpc("eth_sendTransaction", send(&strict, succeeds))
+        .await;
+    for (code, kind, message, data) in [
+        (reverts, 3, "execution reverted", "0x07"),
+        (halts, -32_000, "invalid opcode: INVALID", "0x"),
+    ] {
+        let error = strict
+            .rpc_error("eth_sendTransaction", send(&strict, code))
+            .await;
         let hash = strict.latest().await["transactions"][0].clone();
         let expected = json!({"message": message, "txHash": hash, "data": data});
-        assert_eq!(error, json!({"code": kind, "message": message, "data": expected}));
-        assert_eq!(strict.rpc("eth_getTransactionReceipt", json!([hash])).await["status"], "0x0");
+        assert_eq!(
+            error,
+            json!({"code": kind, "message": message, "data": expected})
+        );
+        assert_eq!(
+            strict.rpc("eth_getTransactionReceipt", json!([hash])).await["status"],
+            "0x0"
+        );
     }
     // A transaction that waits has not failed.
     strict.rpc("evm_setAutomine", json!([false])).await;
-    strict.rpc("eth_sendTransaction", send(&strict, halts)).await;
+    strict
+        .rpc("eth_sendTransaction", send(&strict, halts))
+        .await;
 }

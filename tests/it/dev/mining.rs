@@ -14,13 +14,23 @@ async fn blocks_are_mined_on_demand() {
     let before = number(&node.latest().await["timestamp"]);
     node.rpc("anvil_mine", json!([10, 60])).await;
     let after = number(&node.latest().await["timestamp"]);
-    assert!((before + 600 - 5..before + 660).contains(&after), "{after} after {before}");
+    assert!(
+        (before + 600 - 5..before + 660).contains(&after),
+        "{after} after {before}"
+    );
     node.rpc("anvil_mine", json!(["0x0"])).await;
     assert_eq!(node.height().await, 14);
     let mined = node.rpc("evm_mine_detailed", json!([{"blocks": 2}])).await;
     assert_eq!(mined.as_array().unwrap().len(), 2);
-    assert_eq!(mined[1], node.rpc("eth_getBlockByNumber", json!(["latest", true])).await);
-    assert_eq!(node.rpc_error("anvil_mine", json!([100_001])).await["code"], -32602);
+    assert_eq!(
+        mined[1],
+        node.rpc("eth_getBlockByNumber", json!(["latest", true]))
+            .await
+    );
+    assert_eq!(
+        node.rpc_error("anvil_mine", json!([100_001])).await["code"],
+        -32602
+    );
 }
 
 #[tokio::test]
@@ -30,14 +40,36 @@ async fn thousands_of_blocks_keep_their_place_in_history() {
     let hash = node.send_wei(0).await;
     node.rpc("anvil_mine", json!([5_000, 12])).await;
     assert_eq!(node.height().await, 5_000);
-    assert_eq!(node.rpc("eth_getTransactionReceipt", json!([hash])).await["blockNumber"], "0x1");
+    assert_eq!(
+        node.rpc("eth_getTransactionReceipt", json!([hash])).await["blockNumber"],
+        "0x1"
+    );
     for height in [1u64, 511, 512, 513, 2_500, 5_000] {
-        let block = node.rpc("eth_getBlockByNumber", json!([format!("{height:#x}"), false])).await;
+        let block = node
+            .rpc(
+                "eth_getBlockByNumber",
+                json!([format!("{height:#x}"), false]),
+            )
+            .await;
         assert_eq!(number(&block["number"]), u128::from(height));
-        assert_eq!(node.rpc("eth_getBlockByHash", json!([block["hash"], false])).await, block);
-        let parent = node.rpc("eth_getBlockByNumber", json!([format!("{:#x}", height - 1), false])).await;
+        assert_eq!(
+            node.rpc("eth_getBlockByHash", json!([block["hash"], false]))
+                .await,
+            block
+        );
+        let parent = node
+            .rpc(
+                "eth_getBlockByNumber",
+                json!([format!("{:#x}", height - 1), false]),
+            )
+            .await;
         assert_eq!(block["parentHash"], parent["hash"]);
-        let nonce = node.rpc("eth_getTransactionCount", json!([node.account(0), format!("{height:#x}")])).await;
+        let nonce = node
+            .rpc(
+                "eth_getTransactionCount",
+                json!([node.account(0), format!("{height:#x}")]),
+            )
+            .await;
         assert_eq!(nonce, "0x1");
     }
 }
@@ -46,20 +78,36 @@ async fn thousands_of_blocks_keep_their_place_in_history() {
 async fn sealing_can_be_switched() {
     let node = node().await;
     assert_eq!(node.rpc("anvil_getAutomine", json!([])).await, true);
-    assert_eq!(node.rpc("evm_setAutomine", json!([false])).await, Value::Null);
+    assert_eq!(
+        node.rpc("evm_setAutomine", json!([false])).await,
+        Value::Null
+    );
     assert_eq!(node.rpc("hardhat_getAutomine", json!([])).await, false);
     // hardhat's are milliseconds.
-    for (method, interval) in [("anvil_setIntervalMining", 1_000), ("evm_setIntervalMining", 1_000_000)] {
+    for (method, interval) in [
+        ("anvil_setIntervalMining", 1_000),
+        ("evm_setIntervalMining", 1_000_000),
+    ] {
         node.rpc(method, json!([interval])).await;
         assert_eq!(node.rpc("anvil_getIntervalMining", json!([])).await, 1_000);
         node.rpc(method, json!([0])).await;
-        assert_eq!(node.rpc("anvil_getIntervalMining", json!([])).await, Value::Null);
+        assert_eq!(
+            node.rpc("anvil_getIntervalMining", json!([])).await,
+            Value::Null
+        );
     }
-    assert_eq!(node.rpc("anvil_getIntervalMining", json!([])).await, Value::Null);
+    assert_eq!(
+        node.rpc("anvil_getIntervalMining", json!([])).await,
+        Value::Null
+    );
     let waiting = node.send_wei(0).await;
     assert_eq!(node.height().await, 0);
     node.rpc("evm_setAutomine", json!([true])).await;
-    assert_eq!(node.rpc("eth_getTransactionReceipt", json!([waiting])).await["blockNumber"], "0x1");
+    assert_eq!(
+        node.rpc("eth_getTransactionReceipt", json!([waiting]))
+            .await["blockNumber"],
+        "0x1"
+    );
     // What is no interval stays.
     node.rpc("evm_setIntervalMining", json!([0])).await;
     assert_eq!(node.rpc("anvil_getAutomine", json!([])).await, true);
@@ -69,8 +117,12 @@ async fn sealing_can_be_switched() {
 async fn the_next_block_is_as_it_was_decided() {
     let node = node().await;
     node.rpc("anvil_setCoinbase", json!([NOBODY])).await;
-    node.rpc("hardhat_setNextBlockBaseFeePerGas", json!(["0x2540be400"])).await;
-    assert_eq!(node.rpc("evm_setBlockGasLimit", json!(["0x1c9c380"])).await, true);
+    node.rpc("hardhat_setNextBlockBaseFeePerGas", json!(["0x2540be400"]))
+        .await;
+    assert_eq!(
+        node.rpc("evm_setBlockGasLimit", json!(["0x1c9c380"])).await,
+        true
+    );
     let randomness = format!("0x{:064x}", 77);
     node.rpc("hardhat_setPrevRandao", json!([randomness])).await;
     node.mine().await;
@@ -83,19 +135,41 @@ async fn the_next_block_is_as_it_was_decided() {
     let block = node.latest().await;
     assert_ne!(block["baseFeePerGas"], "0x2540be400");
     assert_ne!(block["mixHash"], json!(randomness));
-    assert_eq!(node.rpc_error("anvil_setMinGasPrice", json!(["0x1"])).await["code"], -32602);
-    assert_eq!(node.rpc_error("evm_setBlockGasLimit", json!(["0x1"])).await["code"], -32602);
+    assert_eq!(
+        node.rpc_error("anvil_setMinGasPrice", json!(["0x1"])).await["code"],
+        -32602
+    );
+    assert_eq!(
+        node.rpc_error("evm_setBlockGasLimit", json!(["0x1"])).await["code"],
+        -32602
+    );
 }
 
 #[tokio::test]
 async fn transactions_can_be_dropped() {
     let node = node().await;
     node.rpc("evm_setAutomine", json!([false])).await;
-    let hashes = [node.send_wei(0).await, node.send_wei(0).await, node.send_wei(1).await, node.send_wei(2).await];
-    assert_eq!(node.rpc("anvil_dropTransaction", json!([hashes[1]])).await, hashes[1]);
-    assert_eq!(node.rpc("anvil_dropTransaction", json!([hashes[1]])).await, Value::Null);
-    assert_eq!(node.rpc("hardhat_dropTransaction", json!([hashes[1]])).await, false);
-    node.rpc("anvil_removePoolTransactions", json!([node.account(1)])).await;
+    let hashes = [
+        node.send_wei(0).await,
+        node.send_wei(0).await,
+        node.send_wei(1).await,
+        node.send_wei(2).await,
+    ];
+    assert_eq!(
+        node.rpc("anvil_dropTransaction", json!([hashes[1]])).await,
+        hashes[1]
+    );
+    assert_eq!(
+        node.rpc("anvil_dropTransaction", json!([hashes[1]])).await,
+        Value::Null
+    );
+    assert_eq!(
+        node.rpc("hardhat_dropTransaction", json!([hashes[1]]))
+            .await,
+        false
+    );
+    node.rpc("anvil_removePoolTransactions", json!([node.account(1)]))
+        .await;
     node.mine().await;
     let mined = node.latest().await["transactions"].clone();
     assert_eq!(mined.as_array().unwrap().len(), 2);

@@ -34,7 +34,8 @@ impl TestNode {
     }
 
     pub async fn latest(&self) -> Value {
-        self.rpc("eth_getBlockByNumber", json!(["latest", false])).await
+        self.rpc("eth_getBlockByNumber", json!(["latest", false]))
+            .await
     }
 }
 
@@ -63,15 +64,36 @@ async fn they_exist_in_the_development_profile_only() {
     for method in methods {
         let error = production.rpc_error(method, json!([])).await;
         assert_eq!(error["code"], -32601, "{method}");
-        assert!(error["data"].as_str().unwrap().ends_with("it needs the development profile"), "{error}");
+        assert!(
+            error["data"]
+                .as_str()
+                .unwrap()
+                .ends_with("it needs the development profile"),
+            "{error}"
+        );
         let response = development.request(method, json!([])).await;
         assert_ne!(response["error"]["code"], -32601, "{method}: {response}");
     }
     let unknown = production.rpc_error("evm_nothing", json!([])).await;
-    assert_eq!(unknown["data"], "the method evm_nothing does not exist/is not available");
+    assert_eq!(
+        unknown["data"],
+        "the method evm_nothing does not exist/is not available"
+    );
     let version = |node| async move { TestNode::rpc(node, "web3_clientVersion", json!([])).await };
-    assert!(version(&development).await.as_str().unwrap().starts_with("anvil/tetrad/"));
-    assert!(version(&production).await.as_str().unwrap().starts_with("tetrad/"));
+    assert!(
+        version(&development)
+            .await
+            .as_str()
+            .unwrap()
+            .starts_with("anvil/tetrad/")
+    );
+    assert!(
+        version(&production)
+            .await
+            .as_str()
+            .unwrap()
+            .starts_with("tetrad/")
+    );
 }
 
 #[tokio::test]
@@ -88,9 +110,16 @@ async fn the_node_tells_what_it_is() {
     let metadata = node.rpc("hardhat_metadata", json!([])).await;
     assert_eq!(metadata["latestBlockHash"], latest["hash"]);
     assert_eq!(metadata["snapshots"]["0x0"][0], 0);
-    let first = node.rpc("eth_getBlockByNumber", json!(["earliest", false])).await;
+    let first = node
+        .rpc("eth_getBlockByNumber", json!(["earliest", false]))
+        .await;
     assert_eq!(
-        u128::from(node.rpc("anvil_getGenesisTime", json!([])).await.as_u64().unwrap()),
+        u128::from(
+            node.rpc("anvil_getGenesisTime", json!([]))
+                .await
+                .as_u64()
+                .unwrap()
+        ),
         number(&first["timestamp"])
     );
 }
@@ -100,38 +129,71 @@ async fn accounts_and_transactions_can_be_had_in_one_answer() {
     let node = node().await;
     let owner = node.account(0);
     let hash = node.send_wei(0).await;
-    assert_eq!(node.rpc("eth_requestAccounts", json!([])).await, node.rpc("eth_accounts", json!([])).await);
-    let info = node.rpc("eth_getAccountInfo", json!([owner, "latest"])).await;
-    assert_eq!((&info["nonce"], &info["code"]), (&json!("0x1"), &json!("0x")));
+    assert_eq!(
+        node.rpc("eth_requestAccounts", json!([])).await,
+        node.rpc("eth_accounts", json!([])).await
+    );
+    let info = node
+        .rpc("eth_getAccountInfo", json!([owner, "latest"]))
+        .await;
+    assert_eq!(
+        (&info["nonce"], &info["code"]),
+        (&json!("0x1"), &json!("0x"))
+    );
     let account = node.rpc("eth_getAccount", json!([NOBODY, "latest"])).await;
-    assert_eq!(account["storageRoot"], "0x56e81f171bcc55a6ff8345e692c0f86e5b48e01b996cadc001622fb5e363b421");
+    assert_eq!(
+        account["storageRoot"],
+        "0x56e81f171bcc55a6ff8345e692c0f86e5b48e01b996cadc001622fb5e363b421"
+    );
     let raw = node.rpc("eth_getRawTransactionByHash", json!([hash])).await;
-    assert_eq!(raw, node.rpc("debug_getRawTransaction", json!([hash])).await);
-    let found = node.rpc("eth_getTransactionBySenderAndNonce", json!([owner, "0x0"])).await;
+    assert_eq!(
+        raw,
+        node.rpc("debug_getRawTransaction", json!([hash])).await
+    );
+    let found = node
+        .rpc("eth_getTransactionBySenderAndNonce", json!([owner, "0x0"]))
+        .await;
     assert_eq!(found["hash"], hash);
-    assert_eq!(node.rpc("eth_getTransactionBySenderAndNonce", json!([owner, "0x1"])).await, Value::Null);
+    assert_eq!(
+        node.rpc("eth_getTransactionBySenderAndNonce", json!([owner, "0x1"]))
+            .await,
+        Value::Null
+    );
 
     let request = json!([{"from": owner, "to": NOBODY, "value": "0x1"}]);
-    assert_eq!(node.rpc("eth_sendTransactionSync", request).await["status"], "0x1");
+    assert_eq!(
+        node.rpc("eth_sendTransactionSync", request).await["status"],
+        "0x1"
+    );
     // A sender that waits is answered by the block that somebody else brings about, or told that there was none.
     node.rpc("evm_setAutomine", json!([false])).await;
     let raw = crate::support::sign::raw(crate::support::sign::transfer(0), 1);
-    let (receipt, ()) = tokio::join!(node.rpc("eth_sendRawTransactionSync", json!([raw])), async {
-        while node.chain().pool().is_empty() {
-            tokio::task::yield_now().await;
+    let (receipt, ()) = tokio::join!(
+        node.rpc("eth_sendRawTransactionSync", json!([raw])),
+        async {
+            while node.chain().pool().is_empty() {
+                tokio::task::yield_now().await;
+            }
+            node.mine().await;
         }
-        node.mine().await;
-    });
+    );
     assert_eq!(receipt["status"], "0x1");
     let raw = crate::support::sign::raw(crate::support::sign::transfer(1), 1);
-    assert_eq!(node.rpc_error("eth_sendRawTransactionSync", json!([raw, "0x1"])).await["code"], 4);
+    assert_eq!(
+        node.rpc_error("eth_sendRawTransactionSync", json!([raw, "0x1"]))
+            .await["code"],
+        4
+    );
     // No time is the default.
     let raw = crate::support::sign::raw(crate::support::sign::transfer(2), 1);
-    let (receipt, ()) = tokio::join!(node.rpc("eth_sendRawTransactionSync", json!([raw, "0x0"])), async {
-        while node.rpc("txpool_status", json!([])).await["pending"] != "0x2" {
-            tokio::task::yield_now().await;
+    let (receipt, ()) = tokio::join!(
+        node.rpc("eth_sendRawTransactionSync", json!([raw, "0x0"])),
+        async {
+            while node.rpc("txpool_status", json!([])).await["pending"] != "0x2" {
+                tokio::task::yield_now().await;
+            }
+            node.mine().await;
         }
-        node.mine().await;
-    });
+    );
     assert_eq!(receipt["status"], "0x1");
 }

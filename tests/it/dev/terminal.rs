@@ -24,9 +24,20 @@ fn known(network: &Network) -> KnownContracts {
 }
 
 fn console(verbosity: u8) -> Console {
-    let config = ConsoleConfig { verbosity, ..ConsoleConfig::default() };
+    let config = ConsoleConfig {
+        verbosity,
+        ..ConsoleConfig::default()
+    };
     let network = Network::default();
-    Console::new(&config, &network, known(&network), [], Arc::new(AtomicBool::new(true)), false).expect("a console")
+    Console::new(
+        &config,
+        &network,
+        known(&network),
+        [],
+        Arc::new(AtomicBool::new(true)),
+        false,
+    )
+    .expect("a console")
 }
 
 /// What is shown of the newest block.
@@ -40,7 +51,8 @@ async fn every_transaction_has_a_line() {
     let node = node().await;
     node.send_wei(0).await;
     let hash = node.chain().head().block.transactions[0].hash().to_string();
-    let expected = format!("#1 {hash}  0xf39F…2266 → 0xa0Ee…9720  0.000000000000000001 HPX  21000 gas\n");
+    let expected =
+        format!("#1 {hash}  0xf39F…2266 → 0xa0Ee…9720  0.000000000000000001 HPX  21000 gas\n");
     assert_eq!(shown(&node, 0), expected);
     assert!(shown(&node, 1).contains(&hash));
 }
@@ -50,15 +62,36 @@ async fn known_contracts_have_names_arguments_events_and_calls() {
     let node = node().await;
     let usdc = token("USDC");
     let to = Address::with_last_byte(9);
-    node.send(&node.signer(0), usdc.address, Token::transferCall { to, value: U256::from(5) }).await;
-    assert!(shown(&node, 0).contains("→ USDC.transfer  "), "{}", shown(&node, 0));
+    node.send(
+        &node.signer(0),
+        usdc.address,
+        Token::transferCall {
+            to,
+            value: U256::from(5),
+        },
+    )
+    .await;
+    assert!(
+        shown(&node, 0).contains("→ USDC.transfer  "),
+        "{}",
+        shown(&node, 0)
+    );
     let call = format!("USDC.transfer(to: {to}, value: 5)");
     assert!(shown(&node, 1).contains(&call), "{}", shown(&node, 1));
     let event = format!("Transfer(from: {}, to: {to}, value: 5)", node.account(0));
-    for (verbosity, has_event, has_calls) in [(1, false, false), (2, true, false), (3, true, false), (4, true, true)] {
+    for (verbosity, has_event, has_calls) in [
+        (1, false, false),
+        (2, true, false),
+        (3, true, false),
+        (4, true, true),
+    ] {
         let text = shown(&node, verbosity);
         assert_eq!(text.contains(&event), has_event, "{verbosity}: {text}");
-        assert_eq!(text.contains("returns true"), has_calls, "{verbosity}: {text}");
+        assert_eq!(
+            text.contains("returns true"),
+            has_calls,
+            "{verbosity}: {text}"
+        );
     }
 }
 
@@ -66,16 +99,36 @@ async fn known_contracts_have_names_arguments_events_and_calls() {
 async fn failures_say_why() {
     let node = node().await;
     let usdc = token("USDC");
-    let too_much = Token::transferCall { to: Address::with_last_byte(9), value: U256::MAX };
-    node.send_anyway(&node.signer(0), usdc.address, too_much).await;
+    let too_much = Token::transferCall {
+        to: Address::with_last_byte(9),
+        value: U256::MAX,
+    };
+    node.send_anyway(&node.signer(0), usdc.address, too_much)
+        .await;
     let text = shown(&node, 0);
-    assert!(text.contains("reverted: ERC20InsufficientBalance(sender: 0xf39F"), "{text}");
-    assert!(shown(&node, 3).contains("reverts: ERC20InsufficientBalance"), "{}", shown(&node, 3));
+    assert!(
+        text.contains("reverted: ERC20InsufficientBalance(sender: 0xf39F"),
+        "{text}"
+    );
+    assert!(
+        shown(&node, 3).contains("reverts: ERC20InsufficientBalance"),
+        "{}",
+        shown(&node, 3)
+    );
     // Out of gas is no revert.
-    node.rpc("anvil_setCode", json!([Address::with_last_byte(0x77), "0x5b600056"])).await;
-    let request = json!([{"from": node.account(0), "to": Address::with_last_byte(0x77), "gas": "0xc350"}]);
+    node.rpc(
+        "anvil_setCode",
+        json!([Address::with_last_byte(0x77), "0x5b600056"]),
+    )
+    .await;
+    let request =
+        json!([{"from": node.account(0), "to": Address::with_last_byte(0x77), "gas": "0xc350"}]);
     node.rpc("eth_sendTransaction", request).await;
-    assert!(shown(&node, 0).contains("failed: out of gas"), "{}", shown(&node, 0));
+    assert!(
+        shown(&node, 0).contains("failed: out of gas"),
+        "{}",
+        shown(&node, 0)
+    );
 }
 
 #[tokio::test]
@@ -85,14 +138,26 @@ async fn contracts_speak() {
     }
     let node = node().await;
     let speaker = Address::with_last_byte(0x99);
-    node.rpc("anvil_setCode", json!([speaker, format!("0x{SPEAKER}")])).await;
-    let message = logCall { text: "it is %d\n\u{1b}[2Jnow".to_owned(), number: U256::from(7) }.abi_encode();
+    node.rpc("anvil_setCode", json!([speaker, format!("0x{SPEAKER}")]))
+        .await;
+    let message = logCall {
+        text: "it is %d\n\u{1b}[2Jnow".to_owned(),
+        number: U256::from(7),
+    }
+    .abi_encode();
     let data = Bytes::from([[0; 32].as_slice(), &message].concat());
     let request = json!([{"from": node.account(0), "to": speaker, "data": data, "gas": "0x186a0"}]);
     node.rpc("eth_sendTransaction", request).await;
     let text = shown(&node, 0);
-    assert!(text.contains("reverted: without a reason\n      it is 7\n      \u{fffd}[2Jnow\n"), "{text}");
-    assert!(shown(&node, 4).contains("console.log: it is 7"), "{}", shown(&node, 4));
+    assert!(
+        text.contains("reverted: without a reason\n      it is 7\n      \u{fffd}[2Jnow\n"),
+        "{text}"
+    );
+    assert!(
+        shown(&node, 4).contains("console.log: it is 7"),
+        "{}",
+        shown(&node, 4)
+    );
 }
 
 #[tokio::test]
@@ -102,22 +167,50 @@ async fn abis_of_other_contracts_can_be_named() {
     let artifact = json!({"abi": [{"type": "function", "name": "greet", "inputs": [{"name": "whom", "type": "string"}],
         "outputs": [], "stateMutability": "nonpayable"}]});
     std::fs::create_dir(folder.path().join("Greeter.sol")).unwrap();
-    std::fs::write(folder.path().join("Greeter.sol/Greeter.json"), artifact.to_string()).unwrap();
+    std::fs::write(
+        folder.path().join("Greeter.sol/Greeter.json"),
+        artifact.to_string(),
+    )
+    .unwrap();
     std::fs::write(folder.path().join("other.json"), "[1, 2]").unwrap();
     sol! {
         function greet(string whom) external;
     }
     let greeter = Address::with_last_byte(0x99);
-    node.send(&node.signer(0), greeter, greetCall { whom: "you".to_owned() }).await;
-    let config = |path| ConsoleConfig { verbosity: 1, abi: vec![path] };
+    node.send(
+        &node.signer(0),
+        greeter,
+        greetCall {
+            whom: "you".to_owned(),
+        },
+    )
+    .await;
+    let config = |path| ConsoleConfig {
+        verbosity: 1,
+        abi: vec![path],
+    };
     let logging = Arc::new(AtomicBool::new(true));
     let network = Network::default();
-    let console =
-        Console::new(&config(folder.path().to_owned()), &network, known(&network), [], logging.clone(), false).unwrap();
+    let console = Console::new(
+        &config(folder.path().to_owned()),
+        &network,
+        known(&network),
+        [],
+        logging.clone(),
+        false,
+    )
+    .unwrap();
     let head = node.chain().head();
     let text = console.render(&head, std::slice::from_ref(&head.block), &[]);
     assert!(text.contains("greet(whom: \"you\")"), "{text}");
-    let missing = Console::new(&config(folder.path().join("none")), &network, known(&network), [], logging, false);
+    let missing = Console::new(
+        &config(folder.path().join("none")),
+        &network,
+        known(&network),
+        [],
+        logging,
+        false,
+    );
     assert!(missing.err().unwrap().to_string().contains("--abi"));
 }
 
@@ -127,11 +220,28 @@ async fn the_nodes_own_transactions_are_shown_when_more_is_asked_for() {
     node.send_wei(0).await;
     let head = node.chain().head();
     for (verbosity, lines) in [(0, 0), (3, 0), (4, 1)] {
-        let config = ConsoleConfig { verbosity, ..ConsoleConfig::default() };
+        let config = ConsoleConfig {
+            verbosity,
+            ..ConsoleConfig::default()
+        };
         let network = Network::default();
         let logging = Arc::new(AtomicBool::new(true));
-        let console = Console::new(&config, &network, known(&network), [node.account(0)], logging, false).unwrap();
-        assert_eq!(console.render(&head, std::slice::from_ref(&head.block), &[]).lines().count(), lines);
+        let console = Console::new(
+            &config,
+            &network,
+            known(&network),
+            [node.account(0)],
+            logging,
+            false,
+        )
+        .unwrap();
+        assert_eq!(
+            console
+                .render(&head, std::slice::from_ref(&head.block), &[])
+                .lines()
+                .count(),
+            lines
+        );
     }
 }
 
@@ -152,7 +262,10 @@ impl std::io::Write for Sink {
 #[tokio::test]
 async fn failed_calls_are_shown_with_their_reason_and_a_flood_of_them_is_counted() {
     let node = node().await;
-    let call = Token::transferCall { to: Address::with_last_byte(9), value: U256::MAX };
+    let call = Token::transferCall {
+        to: Address::with_last_byte(9),
+        value: U256::MAX,
+    };
     let request = json!({"from": node.account(0), "to": token("USDC").address, "data": Bytes::from(call.abi_encode())});
     let error = node.rpc_error("eth_call", json!([request])).await;
     let failed = |gas: u64| {
@@ -171,8 +284,12 @@ async fn failed_calls_are_shown_with_their_reason_and_a_flood_of_them_is_counted
             reason: None,
         }
     };
-    let (calls, (sender, mut shown)) = (FailedCalls::default(), tokio::sync::mpsc::unbounded_channel());
-    let following = tokio::spawn(console(0).follow(node.chain().clone(), calls.clone(), Sink(sender)));
+    let (calls, (sender, mut shown)) = (
+        FailedCalls::default(),
+        tokio::sync::mpsc::unbounded_channel(),
+    );
+    let following =
+        tokio::spawn(console(0).follow(node.chain().clone(), calls.clone(), Sink(sender)));
     // It follows from some moment on.
     let first = loop {
         calls.add(failed(100_000));
@@ -181,7 +298,8 @@ async fn failed_calls_are_shown_with_their_reason_and_a_flood_of_them_is_counted
             break text;
         }
     };
-    let line = "eth_call  0xf39F…2266 → USDC.transfer  reverted: ERC20InsufficientBalance(sender: 0xf39F";
+    let line =
+        "eth_call  0xf39F…2266 → USDC.transfer  reverted: ERC20InsufficientBalance(sender: 0xf39F";
     assert!(first.starts_with(line) && first.ends_with(")\n"), "{first}");
     (0..1_000).for_each(|gas| calls.add(failed(gas)));
     node.send_wei(0).await;

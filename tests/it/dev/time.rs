@@ -7,7 +7,9 @@ use tetrad::config::BlockTimestamps;
 use crate::support::{TestNode, manual_clock, node, node_at, number};
 
 async fn head(node: &TestNode) -> (u128, u128) {
-    let block = node.rpc("eth_getBlockByNumber", json!(["latest", false])).await;
+    let block = node
+        .rpc("eth_getBlockByNumber", json!(["latest", false]))
+        .await;
     (number(&block["number"]), number(&block["timestamp"]))
 }
 
@@ -23,7 +25,12 @@ async fn send(node: &TestNode) -> Value {
 async fn mining_makes_blocks_of_rising_time() {
     let node = node().await;
     let (_, start) = head(&node).await;
-    for params in [json!([]), json!([{}]), json!([{"blocks": 3}]), json!([{"blocks": "0x2"}])] {
+    for params in [
+        json!([]),
+        json!([{}]),
+        json!([{"blocks": 3}]),
+        json!([{"blocks": "0x2"}]),
+    ] {
         assert_eq!(node.rpc("evm_mine", params).await, "0x0");
     }
     let (height, time) = head(&node).await;
@@ -34,13 +41,19 @@ async fn mining_makes_blocks_of_rising_time() {
     assert_eq!(head(&node).await, (8, at));
     let error = node.rpc_error("evm_mine", json!([1])).await;
     assert_eq!(error["code"], -32602, "{error}");
-    assert_eq!(node.rpc_error("evm_mine", json!([{"blocks": 1_000_000_000}])).await["code"], -32602);
+    assert_eq!(
+        node.rpc_error("evm_mine", json!([{"blocks": 1_000_000_000}]))
+            .await["code"],
+        -32602
+    );
 }
 
 #[tokio::test]
 async fn blocks_share_a_second_unless_each_is_to_be_later() {
     let shared = node_at(manual_clock(), |_| {});
-    let increasing = node_at(manual_clock(), |config| config.block_timestamps = Some(BlockTimestamps::Increasing));
+    let increasing = node_at(manual_clock(), |config| {
+        config.block_timestamps = Some(BlockTimestamps::Increasing)
+    });
     let (shared, increasing) = tokio::join!(shared, increasing);
     for (node, step) in [(&shared, 0), (&increasing, 1)] {
         let (_, start) = head(node).await;
@@ -49,9 +62,12 @@ async fn blocks_share_a_second_unless_each_is_to_be_later() {
             assert_eq!(head(node).await, (count, start + count * step));
         }
         let at = start + 100;
-        node.rpc("evm_setNextBlockTimestamp", json!([at as u64])).await;
+        node.rpc("evm_setNextBlockTimestamp", json!([at as u64]))
+            .await;
         send(node).await;
-        let again = node.request("evm_setNextBlockTimestamp", json!([at as u64])).await;
+        let again = node
+            .request("evm_setNextBlockTimestamp", json!([at as u64]))
+            .await;
         assert_eq!(again["error"].is_null(), step == 0, "{again}");
         send(node).await;
         assert_eq!(head(node).await.1, at + step);
@@ -66,17 +82,32 @@ async fn time_can_be_moved() {
     assert_eq!(node.rpc("evm_increaseTime", json!(["0x10"])).await, 86_416);
     send(&node).await;
     let (_, after) = head(&node).await;
-    assert!((start + 86_416..start + 86_416 + 600).contains(&after), "{after} after {start}");
+    assert!(
+        (start + 86_416..start + 86_416 + 600).contains(&after),
+        "{after} after {start}"
+    );
 
     let promised = after + 5_000;
-    assert_eq!(node.rpc("evm_setNextBlockTimestamp", json!([promised as u64])).await, Value::Null);
+    assert_eq!(
+        node.rpc("evm_setNextBlockTimestamp", json!([promised as u64]))
+            .await,
+        Value::Null
+    );
     send(&node).await;
     assert_eq!(head(&node).await.1, promised);
     // Time goes on from there.
     send(&node).await;
     assert!((promised..promised + 600).contains(&head(&node).await.1));
-    let error = node.rpc_error("evm_setNextBlockTimestamp", json!([1])).await;
-    assert!(error["data"].as_str().unwrap().contains("lower than previous block's timestamp"), "{error}");
+    let error = node
+        .rpc_error("evm_setNextBlockTimestamp", json!([1]))
+        .await;
+    assert!(
+        error["data"]
+            .as_str()
+            .unwrap()
+            .contains("lower than previous block's timestamp"),
+        "{error}"
+    );
 }
 
 #[tokio::test]
@@ -92,10 +123,26 @@ async fn a_snapshot_brings_everything_back() {
 
     assert_eq!(node.rpc("evm_revert", json!([snapshot])).await, true);
     assert_eq!(head(&node).await.0, height);
-    assert_eq!(node.rpc("eth_getTransactionReceipt", json!([undone])).await, Value::Null);
-    assert_eq!(node.rpc("eth_getTransactionByHash", json!([undone])).await, Value::Null);
-    assert_eq!(node.rpc("eth_getTransactionReceipt", json!([kept])).await["status"], "0x1");
-    assert_eq!(node.rpc("eth_getTransactionCount", json!([node.account(0), "latest"])).await, "0x1");
+    assert_eq!(
+        node.rpc("eth_getTransactionReceipt", json!([undone])).await,
+        Value::Null
+    );
+    assert_eq!(
+        node.rpc("eth_getTransactionByHash", json!([undone])).await,
+        Value::Null
+    );
+    assert_eq!(
+        node.rpc("eth_getTransactionReceipt", json!([kept])).await["status"],
+        "0x1"
+    );
+    assert_eq!(
+        node.rpc(
+            "eth_getTransactionCount",
+            json!([node.account(0), "latest"])
+        )
+        .await,
+        "0x1"
+    );
     // The clock is back, too, and both snapshots are used up.
     send(&node).await;
     assert!(head(&node).await.1 < far - 500_000);
@@ -133,7 +180,13 @@ async fn a_time_that_is_set_is_the_next_blocks_or_refused() {
         assert_eq!(head(&node).await.1, u128::from(start), "{method}");
         for past in [0, start - 1] {
             let error = node.rpc_error(method, json!([past])).await;
-            assert!(error["data"].as_str().unwrap().contains("lower than previous block's timestamp"), "{error}");
+            assert!(
+                error["data"]
+                    .as_str()
+                    .unwrap()
+                    .contains("lower than previous block's timestamp"),
+                "{error}"
+            );
         }
     }
     for (index, at) in [start + 10, start + 5_000].into_iter().enumerate() {
@@ -146,7 +199,8 @@ async fn a_time_that_is_set_is_the_next_blocks_or_refused() {
         assert_eq!(head(&node).await.1, u128::from(at));
     }
     // The last time that was set counts.
-    node.rpc("evm_setNextBlockTimestamp", json!([start + 9_000])).await;
+    node.rpc("evm_setNextBlockTimestamp", json!([start + 9_000]))
+        .await;
     node.rpc("evm_setTime", json!([start + 8_000])).await;
     send(&node).await;
     assert_eq!(head(&node).await.1, u128::from(start + 8_000));
@@ -161,17 +215,20 @@ async fn a_time_that_is_set_holds_with_a_fixed_interval_as_well() {
         send(&node).await;
         head(&node).await.1 as u64 - start
     };
-    node.rpc("anvil_setBlockTimestampInterval", json!([100])).await;
+    node.rpc("anvil_setBlockTimestampInterval", json!([100]))
+        .await;
     assert_eq!(next().await, 100);
     node.rpc("evm_setTime", json!([start + 1_000])).await;
     assert_eq!([next().await, next().await], [1_000, 1_100]);
     node.rpc("evm_increaseTime", json!([50])).await;
     assert_eq!([next().await, next().await], [1_250, 1_350]);
-    node.rpc("evm_setNextBlockTimestamp", json!([start + 2_000])).await;
+    node.rpc("evm_setNextBlockTimestamp", json!([start + 2_000]))
+        .await;
     assert_eq!([next().await, next().await], [2_000, 2_100]);
     node.rpc("anvil_mine", json!([2, 7])).await;
     assert_eq!(head(&node).await.1 as u64 - start, 2_114);
-    node.rpc("anvil_setBlockTimestampInterval", json!([0])).await;
+    node.rpc("anvil_setBlockTimestampInterval", json!([0]))
+        .await;
     node.rpc("evm_mine", json!([])).await;
     assert_eq!(head(&node).await.1 as u64 - start, 2_114);
 }
@@ -186,7 +243,10 @@ async fn no_block_is_of_the_year_10000() {
         ("anvil_setTime", json!([u64::MAX])),
         ("evm_increaseTime", json!([LAST_SECOND - start as u64 + 1])),
         ("evm_increaseTime", json!([u64::MAX])),
-        ("anvil_setBlockTimestampInterval", json!([LAST_SECOND - start as u64 + 1])),
+        (
+            "anvil_setBlockTimestampInterval",
+            json!([LAST_SECOND - start as u64 + 1]),
+        ),
         ("evm_mine", json!([LAST_SECOND + 1])),
         ("evm_mine", json!([{"timestamp": u64::MAX}])),
         ("anvil_mine", json!([1, LAST_SECOND])),
@@ -194,7 +254,13 @@ async fn no_block_is_of_the_year_10000() {
     ] {
         let error = node.rpc_error(method, params.clone()).await;
         assert_eq!(error["code"], -32602, "{method} {params}: {error}");
-        assert!(error["data"].as_str().unwrap().contains("9999-12-31T23:59:59Z"), "{method} {params}: {error}");
+        assert!(
+            error["data"]
+                .as_str()
+                .unwrap()
+                .contains("9999-12-31T23:59:59Z"),
+            "{method} {params}: {error}"
+        );
     }
     assert_eq!(head(&node).await, (0, start));
     // Time stands still in the last second: transactions are still sealed, and only a later block is refused.
@@ -204,20 +270,41 @@ async fn no_block_is_of_the_year_10000() {
         assert_eq!(head(&node).await, (number, LAST_SECOND.into()));
     }
     let error = node.rpc_error("evm_mine", json!([])).await;
-    assert!(error["data"].as_str().unwrap().contains("9999-12-31T23:59:59Z"), "{error}");
-    assert_eq!(node.rpc_error("evm_increaseTime", json!([1])).await["code"], -32602);
+    assert!(
+        error["data"]
+            .as_str()
+            .unwrap()
+            .contains("9999-12-31T23:59:59Z"),
+        "{error}"
+    );
+    assert_eq!(
+        node.rpc_error("evm_increaseTime", json!([1])).await["code"],
+        -32602
+    );
     send(&node).await;
     assert_eq!(head(&node).await, (3, LAST_SECOND.into()));
-    let block = node.get_json("/cosmos/base/tendermint/v1beta1/blocks/latest").await;
+    let block = node
+        .get_json("/cosmos/base/tendermint/v1beta1/blocks/latest")
+        .await;
     assert_eq!(block["block"]["header"]["time"], "9999-12-31T23:59:59Z");
 }
 
 #[tokio::test]
 async fn where_each_block_is_later_than_its_parent_an_interval_of_nothing_is_refused() {
-    let node = node_at(manual_clock(), |config| config.block_timestamps = Some(BlockTimestamps::Increasing)).await;
+    let node = node_at(manual_clock(), |config| {
+        config.block_timestamps = Some(BlockTimestamps::Increasing)
+    })
+    .await;
     let (_, start) = head(&node).await;
-    assert_eq!(node.rpc_error("anvil_setBlockTimestampInterval", json!([0])).await["code"], -32602);
-    assert_eq!(node.rpc_error("evm_setTime", json!([start as u64])).await["code"], -32602);
+    assert_eq!(
+        node.rpc_error("anvil_setBlockTimestampInterval", json!([0]))
+            .await["code"],
+        -32602
+    );
+    assert_eq!(
+        node.rpc_error("evm_setTime", json!([start as u64])).await["code"],
+        -32602
+    );
     node.rpc("evm_setTime", json!([start as u64 + 1])).await;
     send(&node).await;
     assert_eq!(head(&node).await.1, start + 1);

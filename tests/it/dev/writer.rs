@@ -9,12 +9,15 @@ use std::{
 };
 
 use alloy::eips::{
-    eip2935::HISTORY_STORAGE_ADDRESS, eip4788::BEACON_ROOTS_ADDRESS, eip7002::WITHDRAWAL_REQUEST_PREDEPLOY_ADDRESS,
+    eip2935::HISTORY_STORAGE_ADDRESS, eip4788::BEACON_ROOTS_ADDRESS,
+    eip7002::WITHDRAWAL_REQUEST_PREDEPLOY_ADDRESS,
 };
 use serde_json::{Value, json};
 use tetrad::internals::chain::Event;
 
-use crate::support::{TestNode, chain::token, node, node_with, number, process::Running, ticking_node};
+use crate::support::{
+    TestNode, chain::token, node, node_with, number, process::Running, ticking_node,
+};
 
 /// Reverts, whatever it is told.
 const REVERTS: &str = "0x5f5ffd";
@@ -23,7 +26,9 @@ const LOOPS: &str = "0x5b5f56";
 const CONTRACT: &str = "0x00000000000000000000000000000000000000cc";
 
 async fn length(node: &TestNode, block: &str) -> usize {
-    let block = node.rpc("eth_getBlockByNumber", json!([block, false])).await;
+    let block = node
+        .rpc("eth_getBlockByNumber", json!([block, false]))
+        .await;
     block["transactions"].as_array().unwrap().len()
 }
 
@@ -31,9 +36,18 @@ async fn length(node: &TestNode, block: &str) -> usize {
 async fn send_many(node: &TestNode, count: usize, transaction: &Value) {
     for first in (0..count).step_by(1_000) {
         let request = json!({"jsonrpc": "2.0", "id": 1, "method": "eth_sendTransaction", "params": [transaction]});
-        let batch: Vec<_> = (first..count.min(first + 1_000)).map(|_| &request).collect();
+        let batch: Vec<_> = (first..count.min(first + 1_000))
+            .map(|_| &request)
+            .collect();
         let answers = node.post(json!(batch).to_string()).await;
-        assert!(answers.as_array().unwrap().iter().all(|answer| answer["result"].is_string()), "{answers}");
+        assert!(
+            answers
+                .as_array()
+                .unwrap()
+                .iter()
+                .all(|answer| answer["result"].is_string()),
+            "{answers}"
+        );
     }
 }
 
@@ -52,14 +66,20 @@ async fn blocks_come_at_their_pace_whatever_else_arrives() {
             let (node, over) = (node.clone(), over.clone());
             tokio::spawn(async move {
                 while !over.load(Ordering::Relaxed) {
-                    node.rpc("anvil_setBalance", json!([node.account(client), "0xde0b6b3a7640000"])).await;
+                    node.rpc(
+                        "anvil_setBalance",
+                        json!([node.account(client), "0xde0b6b3a7640000"]),
+                    )
+                    .await;
                     node.send_wei(client).await;
                 }
             })
         })
         .collect();
     for _ in 0..5 {
-        while !matches!(events.recv().await.unwrap(), Event::Head { added, .. } if !added.is_empty()) {}
+        while !matches!(events.recv().await.unwrap(), Event::Head { added, .. } if !added.is_empty())
+        {
+        }
     }
     over.store(true, Ordering::Relaxed);
     for client in clients {
@@ -76,14 +96,23 @@ async fn others_are_answered_while_many_blocks_are_mined() {
         tokio::task::yield_now().await;
     }
     let hash = node.send_wei(0).await;
-    assert_eq!(node.rpc("eth_getTransactionReceipt", json!([hash])).await["status"], "0x1");
-    assert_eq!(node.rpc("anvil_setBalance", json!([CONTRACT, "0x1"])).await, Value::Null);
+    assert_eq!(
+        node.rpc("eth_getTransactionReceipt", json!([hash])).await["status"],
+        "0x1"
+    );
+    assert_eq!(
+        node.rpc("anvil_setBalance", json!([CONTRACT, "0x1"])).await,
+        Value::Null
+    );
     assert_eq!(node.get("/ready").await.status(), 200);
     assert!(!mining.is_finished());
     // A node that ends does not mine the rest.
     node.chain().wind_down();
     let answer = mining.await.unwrap();
-    assert_eq!(answer["error"]["message"], "the node is shutting down", "{answer}");
+    assert_eq!(
+        answer["error"]["message"], "the node is shutting down",
+        "{answer}"
+    );
     assert!(node.height().await < 100_000);
 }
 
@@ -92,16 +121,28 @@ async fn a_signal_ends_a_node_that_mines_many_blocks() {
     let node = Running::start(&[]).await;
     let url = node.ready["rpc"].as_str().unwrap().to_owned();
     let post = move |body: &'static str| {
-        let request = reqwest::Client::new().post(&url).header("content-type", "application/json").body(body);
+        let request = reqwest::Client::new()
+            .post(&url)
+            .header("content-type", "application/json")
+            .body(body);
         async move { request.send().await.unwrap().json::<Value>().await.unwrap() }
     };
-    let mining = tokio::spawn(post(r#"{"jsonrpc":"2.0","id":1,"method":"anvil_mine","params":[100000]}"#));
-    while number(&post(r#"{"jsonrpc":"2.0","id":1,"method":"eth_blockNumber"}"#).await["result"]) < 100 {}
-    let (ok, told) = tokio::task::spawn_blocking(|| node.end("-TERM")).await.unwrap();
+    let mining = tokio::spawn(post(
+        r#"{"jsonrpc":"2.0","id":1,"method":"anvil_mine","params":[100000]}"#,
+    ));
+    while number(&post(r#"{"jsonrpc":"2.0","id":1,"method":"eth_blockNumber"}"#).await["result"])
+        < 100
+    {}
+    let (ok, told) = tokio::task::spawn_blocking(|| node.end("-TERM"))
+        .await
+        .unwrap();
     assert!(ok, "{told}");
     // It was answered, and not cut off when the node's patience was at its end.
     let answer = mining.await.unwrap();
-    assert_eq!(answer["error"]["message"], "the node is shutting down", "{answer}");
+    assert_eq!(
+        answer["error"]["message"], "the node is shutting down",
+        "{answer}"
+    );
 }
 
 #[tokio::test]
@@ -115,7 +156,12 @@ async fn what_is_mined_in_pieces_is_as_much_as_was_asked_for() {
     };
     tokio::join!(mine(1_500), mine(700), sends);
     assert!(node.height().await >= 2_200);
-    let nonce = node.rpc("eth_getTransactionCount", json!([node.account(0), "latest"])).await;
+    let nonce = node
+        .rpc(
+            "eth_getTransactionCount",
+            json!([node.account(0), "latest"]),
+        )
+        .await;
     assert_eq!((nonce, node.chain().pool().len()), (json!("0x14"), 0));
 }
 
@@ -124,7 +170,11 @@ async fn mining_many_blocks_moves_the_clock_along() {
     let (node, clock) = ticking_node().await;
     node.rpc("anvil_mine", json!(["0x3e8"])).await;
     let mined = node.chain().head().block.header.timestamp;
-    assert_eq!(node.chain().now(), mined, "time goes on from the newest block");
+    assert_eq!(
+        node.chain().now(),
+        mined,
+        "time goes on from the newest block"
+    );
     let (_, updated) = node.oracle_price(&token("WETH")).await;
     clock.advance(2_000);
     node.wake().await;
@@ -140,7 +190,11 @@ async fn contracts_that_blocks_only_notify_may_fail() {
         for code in [REVERTS, "0xfe", LOOPS] {
             node.rpc("anvil_setCode", json!([contract, code])).await;
             let hash = node.send_wei(0).await;
-            assert_eq!(node.rpc("eth_getTransactionReceipt", json!([hash])).await["status"], "0x1", "{code}");
+            assert_eq!(
+                node.rpc("eth_getTransactionReceipt", json!([hash])).await["status"],
+                "0x1",
+                "{code}"
+            );
         }
     }
     assert_eq!(node.get("/ready").await.status(), 200);
@@ -152,20 +206,34 @@ async fn a_node_that_cannot_seal_is_not_ready_and_says_why() {
     let contract = WITHDRAWAL_REQUEST_PREDEPLOY_ADDRESS;
     let code = node.rpc("eth_getCode", json!([contract, "latest"])).await;
     node.rpc("anvil_setCode", json!([contract, REVERTS])).await;
-    assert_eq!(node.get("/ready").await.status(), 200, "nothing has failed yet");
+    assert_eq!(
+        node.get("/ready").await.status(),
+        200,
+        "nothing has failed yet"
+    );
     let error = node.rpc_error("evm_mine", json!([])).await;
     assert!(error.to_string().contains("system call"), "{error}");
     let response = node.get("/ready").await;
     assert_eq!(response.status(), 503);
     let body: Value = response.json().await.unwrap();
-    assert_eq!((&body["chain"], &body["prices"]), (&json!("unavailable"), &json!("ok")), "{body}");
+    assert_eq!(
+        (&body["chain"], &body["prices"]),
+        (&json!("unavailable"), &json!("ok")),
+        "{body}"
+    );
     let reason = body["reason"].as_str().unwrap();
-    assert!(reason.starts_with("no block can be sealed: system call to 0x00000961"), "{reason}");
+    assert!(
+        reason.starts_with("no block can be sealed: system call to 0x00000961"),
+        "{reason}"
+    );
     // Nobody has to send a transaction for the node to see that it can go on.
     node.rpc("anvil_setCode", json!([contract, code])).await;
     let response = node.get("/ready").await;
     assert_eq!(response.status(), 200);
-    assert_eq!(response.json::<Value>().await.unwrap()["reason"], Value::Null);
+    assert_eq!(
+        response.json::<Value>().await.unwrap()["reason"],
+        Value::Null
+    );
     node.mine().await;
 }
 
@@ -173,16 +241,25 @@ async fn a_node_that_cannot_seal_is_not_ready_and_says_why() {
 async fn the_pending_block_is_offered_what_the_sealed_one_is() {
     let node = node().await;
     node.rpc("evm_setAutomine", json!([false])).await;
-    node.rpc("evm_setBlockGasLimit", json!([1_000_000_000])).await;
+    node.rpc("evm_setBlockGasLimit", json!([1_000_000_000]))
+        .await;
     const COUNT: usize = 10_500;
     let (from, to) = (node.account(0), node.account(1));
-    send_many(&node, COUNT, &json!({"from": from, "to": to, "value": "0x1", "gas": "0x5208"})).await;
+    send_many(
+        &node,
+        COUNT,
+        &json!({"from": from, "to": to, "value": "0x1", "gas": "0x5208"}),
+    )
+    .await;
     assert_eq!(length(&node, "pending").await, COUNT);
     node.mine().await;
     assert_eq!(length(&node, "latest").await, COUNT);
     // What was decided for the next block shows in it at once.
-    node.rpc("hardhat_setNextBlockBaseFeePerGas", json!(["0x77"])).await;
-    let pending = node.rpc("eth_getBlockByNumber", json!(["pending", false])).await;
+    node.rpc("hardhat_setNextBlockBaseFeePerGas", json!(["0x77"]))
+        .await;
+    let pending = node
+        .rpc("eth_getBlockByNumber", json!(["pending", false]))
+        .await;
     assert_eq!(pending["baseFeePerGas"], "0x77");
 }
 

@@ -69,8 +69,14 @@ async fn act(
             }
         }
         2 => {
-            let (address, value) = (Address::with_last_byte(random.below(200) as u8), random.below(1_000));
-            let edits = [Edit::Balance(address, U256::from(value)), Edit::ChainId(125)];
+            let (address, value) = (
+                Address::with_last_byte(random.below(200) as u8),
+                random.below(1_000),
+            );
+            let edits = [
+                Edit::Balance(address, U256::from(value)),
+                Edit::ChainId(125),
+            ];
             chain.change(Change::Edit(edits.to_vec())).await.is_ok()
         }
         3 => {
@@ -78,7 +84,11 @@ async fn act(
             chain.increase_time(seconds).await.is_ok()
         }
         4 => {
-            let pace = Pace { first: None, interval: Some(2), at_least: 1 };
+            let pace = Pace {
+                first: None,
+                interval: Some(2),
+                at_least: 1,
+            };
             let count = random.below(4);
             chain.mine(count, pace).await.is_ok()
         }
@@ -122,14 +132,18 @@ async fn every_acknowledged_change_is_there_after_every_failure() {
         let mut snapshots = Vec::new();
         for _ in 0..3 {
             disk.fail(0);
-            let recovered = recover(Arc::new(disk.clone())).unwrap_or_else(|error| panic!("seed {seed}: {error}"));
+            let recovered = recover(Arc::new(disk.clone()))
+                .unwrap_or_else(|error| panic!("seed {seed}: {error}"));
             let (chain, writer) = start(recovered, Mining::Instant);
             if let Some(known) = &known {
                 assert_eq!(&Known::of(&chain), known, "seed {seed}");
             }
             let head = chain.head();
             for hash in &sent {
-                assert!(chain.transaction(&head, *hash).is_some(), "seed {seed}: {hash} is gone");
+                assert!(
+                    chain.transaction(&head, *hash).is_some(),
+                    "seed {seed}: {hash} is gone"
+                );
             }
             disk.fail(random.pick(&[0, 0, 1, 5]));
             let mut sure = true;
@@ -141,9 +155,15 @@ async fn every_acknowledged_change_is_there_after_every_failure() {
                 }
             }
             known = sure.then(|| Known::of(&chain));
-            let next = if random.chance(70) { disk.power_failure() } else { disk.kill() };
+            let next = if random.chance(70) {
+                disk.power_failure()
+            } else {
+                disk.kill()
+            };
             chain.stop();
-            tokio::task::spawn_blocking(move || writer.join()).await.unwrap();
+            tokio::task::spawn_blocking(move || writer.join())
+                .await
+                .unwrap();
             disk = next;
         }
     }
@@ -158,18 +178,31 @@ async fn whatever_rots_a_repaired_chain_is_a_beginning_of_what_it_was() {
         let mut blocks = vec![chain.head().block.hash];
         for _ in 0..60 {
             let from = random.below(ACCOUNTS as u64) as usize;
-            send(&chain, transfer(from, nonce(&chain, from), Address::with_last_byte(random.below(250) as u8)))
-                .await
-                .unwrap();
+            send(
+                &chain,
+                transfer(
+                    from,
+                    nonce(&chain, from),
+                    Address::with_last_byte(random.below(250) as u8),
+                ),
+            )
+            .await
+            .unwrap();
             blocks.push(chain.head().block.hash);
         }
         chain.stop();
-        tokio::task::spawn_blocking(move || writer.join()).await.unwrap();
+        tokio::task::spawn_blocking(move || writer.join())
+            .await
+            .unwrap();
 
         let storage: Arc<dyn Storage> = Arc::new(disk.clone());
         for _ in 0..1 + random.below(2) {
-            let mut logs: Vec<_> =
-                storage.names().unwrap().into_iter().filter(|name| name.starts_with("log-")).collect();
+            let mut logs: Vec<_> = storage
+                .names()
+                .unwrap()
+                .into_iter()
+                .filter(|name| name.starts_with("log-"))
+                .collect();
             logs.sort_unstable();
             let name = &logs[random.below(logs.len() as u64) as usize];
             if random.chance(20) && logs.len() > 1 {
@@ -180,19 +213,37 @@ async fn whatever_rots_a_repaired_chain_is_a_beginning_of_what_it_was() {
             let at = random.below(file.length().unwrap());
             let mut byte = [0];
             file.read_at(&mut byte, at).unwrap();
-            file.write_at(&[byte[0] ^ (1 << random.below(8))], at).unwrap();
+            file.write_at(&[byte[0] ^ (1 << random.below(8))], at)
+                .unwrap();
         }
         match repair(&kept_in(storage.clone())) {
             Ok(done) => {
-                assert_eq!(repair(&kept_in(storage.clone())).unwrap(), None, "seed {seed}: {done:?}");
+                assert_eq!(
+                    repair(&kept_in(storage.clone())).unwrap(),
+                    None,
+                    "seed {seed}: {done:?}"
+                );
                 let (chain, _writer) = start(recover(storage).unwrap(), Mining::Instant);
                 let head = chain.head();
-                assert_eq!(head.block.hash, blocks[head.number() as usize], "seed {seed}: {done:?}");
-                assert_eq!(head.state.root(), head.block.header.state_root, "seed {seed}");
-                send(&chain, transfer(0, nonce(&chain, 0), Address::ZERO)).await.unwrap();
+                assert_eq!(
+                    head.block.hash,
+                    blocks[head.number() as usize],
+                    "seed {seed}: {done:?}"
+                );
+                assert_eq!(
+                    head.state.root(),
+                    head.block.header.state_root,
+                    "seed {seed}"
+                );
+                send(&chain, transfer(0, nonce(&chain, 0), Address::ZERO))
+                    .await
+                    .unwrap();
             }
             // Without its very beginning nothing is left of a chain.
-            Err(error) => assert!(error.to_string().contains("are missing"), "seed {seed}: {error}"),
+            Err(error) => assert!(
+                error.to_string().contains("are missing"),
+                "seed {seed}: {error}"
+            ),
         }
     }
 }

@@ -33,7 +33,11 @@ async fn mine(node: &TestNode, count: u64) {
 
 async fn pay(node: &TestNode, to: &str, value: &str) {
     let from = node.account(0);
-    node.rpc("eth_sendTransaction", json!([{"from": from, "to": to, "value": value}])).await;
+    node.rpc(
+        "eth_sendTransaction",
+        json!([{"from": from, "to": to, "value": value}]),
+    )
+    .await;
 }
 
 async fn verified(directory: &Path) -> String {
@@ -51,29 +55,50 @@ async fn every_block_that_is_kept_keeps_its_state_and_older_ones_are_refused() {
     mine(&node, 100).await;
     pay(&node, X, "0x7").await;
     node.end().await;
-    assert_eq!(chain(place.path(), &["compact", "--keep", "256"]), (true, "the oldest block is now 147".to_owned()));
+    assert_eq!(
+        chain(place.path(), &["compact", "--keep", "256"]),
+        (true, "the oldest block is now 147".to_owned())
+    );
     let told = verified(place.path()).await;
-    assert!(told.starts_with("blocks 147 to 402: 256 entries, ") && told.ends_with("in order"), "{told}");
+    assert!(
+        told.starts_with("blocks 147 to 402: 256 entries, ") && told.ends_with("in order"),
+        "{told}"
+    );
 
     for restarted in [false, true] {
         let node = node_on(place.path()).await;
         let from = node.account(0);
         for number in (147..=402).step_by(15).chain([300, 301, 401, 402]) {
             let at = json!(format!("{number:#x}"));
-            let held =
-                [node.rpc("eth_getBalance", json!([X, at])).await, node.rpc("eth_getBalance", json!([Y, at])).await];
-            let expected = [if number < 402 { "0x0" } else { "0x7" }, if number < 301 { "0x0" } else { "0x1" }];
+            let held = [
+                node.rpc("eth_getBalance", json!([X, at])).await,
+                node.rpc("eth_getBalance", json!([Y, at])).await,
+            ];
+            let expected = [
+                if number < 402 { "0x0" } else { "0x7" },
+                if number < 301 { "0x0" } else { "0x1" },
+            ];
             assert_eq!(held, expected, "block {number}");
             let sent = u64::from(number >= 301) + u64::from(number >= 402);
             let nonce = node.rpc("eth_getTransactionCount", json!([from, at])).await;
             assert_eq!(nonce, format!("{sent:#x}"), "block {number}");
         }
         for number in [1, 144, 145] {
-            let error = node.rpc_error("eth_getBalance", json!([X, format!("{number:#x}")])).await;
+            let error = node
+                .rpc_error("eth_getBalance", json!([X, format!("{number:#x}")]))
+                .await;
             assert_eq!(error["code"], 4444, "block {number}: {error}");
         }
-        let trace = node.rpc("debug_traceBlockByNumber", json!(["0x93", {"tracer": "callTracer"}])).await;
-        assert!(trace.is_array(), "the oldest block runs on the state before it: {trace}");
+        let trace = node
+            .rpc(
+                "debug_traceBlockByNumber",
+                json!(["0x93", {"tracer": "callTracer"}]),
+            )
+            .await;
+        assert!(
+            trace.is_array(),
+            "the oldest block runs on the state before it: {trace}"
+        );
         node.end().await;
         if !restarted {
             // Nothing is left to let go of.
@@ -106,13 +131,28 @@ async fn without_a_checkpoint_before_them_states_are_refused_and_verify_says_so(
     assert_eq!(forget_beginnings(place.path()), 145);
 
     let told = verified(place.path()).await;
-    assert!(told.starts_with("blocks 146 to 401: 256 entries, "), "{told}");
-    assert!(told.ends_with("in order; no states before block 402"), "{told}");
+    assert!(
+        told.starts_with("blocks 146 to 401: 256 entries, "),
+        "{told}"
+    );
+    assert!(
+        told.ends_with("in order; no states before block 402"),
+        "{told}"
+    );
     let node = node_on(place.path()).await;
-    assert_eq!(node.rpc("eth_getBlockByNumber", json!(["0x92", false])).await["number"], "0x92");
+    assert_eq!(
+        node.rpc("eth_getBlockByNumber", json!(["0x92", false]))
+            .await["number"],
+        "0x92"
+    );
     let error = node.rpc_error("eth_getBalance", json!([Y, "0x92"])).await;
     assert_eq!(error["code"], 4444, "{error}");
-    let error = node.rpc_error("debug_traceBlockByNumber", json!(["0x92", {"tracer": "callTracer"}])).await;
+    let error = node
+        .rpc_error(
+            "debug_traceBlockByNumber",
+            json!(["0x92", {"tracer": "callTracer"}]),
+        )
+        .await;
     assert!(error.to_string().contains("not available"), "{error}");
     assert_eq!(node.rpc("eth_getBalance", json!([Y, "0x191"])).await, "0x1");
     pay(&node, Y, "0x1").await;
@@ -142,11 +182,21 @@ async fn a_chain_does_not_begin_on_what_was_taken_back() {
     let (ok, told) = chain(&live, &["backup", copy.to_str().unwrap()]);
     assert!(ok, "{told}");
     let told = verified(&copy).await;
-    assert!(told.starts_with("blocks 1 to 610: 1012 entries, "), "{told}");
+    assert!(
+        told.starts_with("blocks 1 to 610: 1012 entries, "),
+        "{told}"
+    );
     node.end().await;
 
-    assert_eq!(chain(&live, &["compact", "--keep", "10"]), (true, "the oldest block is now 355".to_owned()));
-    assert!(verified(&live).await.starts_with("blocks 355 to 610: 658 entries, "));
+    assert_eq!(
+        chain(&live, &["compact", "--keep", "10"]),
+        (true, "the oldest block is now 355".to_owned())
+    );
+    assert!(
+        verified(&live)
+            .await
+            .starts_with("blocks 355 to 610: 658 entries, ")
+    );
     let copy = place.path().join("compacted");
     assert!(chain(&live, &["backup", copy.to_str().unwrap()]).0);
     verified(&copy).await;
@@ -158,17 +208,29 @@ async fn a_chain_does_not_begin_on_what_was_taken_back() {
     mine(&node, 900).await;
     assert_eq!(node.rpc("evm_revert", json!([snapshot])).await, true);
     mine(&node, 5).await;
-    let newest = node.rpc("eth_getBlockByNumber", json!(["latest", false])).await;
+    let newest = node
+        .rpc("eth_getBlockByNumber", json!(["latest", false]))
+        .await;
     node.end().await;
     verified(&live).await;
     let node = node_on(&live).await;
-    assert_eq!(node.rpc("eth_getBlockByNumber", json!(["latest", false])).await, newest);
     assert_eq!(
-        (node.block_number().await, node.rpc("eth_getBalance", json!([X, "latest"])).await),
+        node.rpc("eth_getBlockByNumber", json!(["latest", false]))
+            .await,
+        newest
+    );
+    assert_eq!(
+        (
+            node.block_number().await,
+            node.rpc("eth_getBalance", json!([X, "latest"])).await
+        ),
         (615, json!("0x7"))
     );
     node.end().await;
-    assert_eq!(chain(&live, &["repair"]).1, "no entry is damaged, and the log can be followed to its end");
+    assert_eq!(
+        chain(&live, &["repair"]).1,
+        "no entry is damaged, and the log can be followed to its end"
+    );
 }
 
 #[tokio::test]
@@ -185,18 +247,34 @@ async fn a_rollback_to_the_block_that_a_node_was_started_on_stays_what_it_was() 
     let node = node_on(place.path()).await;
     mine(&node, 1).await;
     for block in ["0x12c", "0x12d"] {
-        assert_eq!(node.rpc("eth_getBalance", json!([X, block])).await, "0x5", "{block}");
+        assert_eq!(
+            node.rpc("eth_getBalance", json!([X, block])).await,
+            "0x5",
+            "{block}"
+        );
     }
     node.rpc("anvil_rollback", json!([1])).await;
     node.rpc("anvil_setBalance", json!([Y, "0x6"])).await;
     mine(&node, 2).await;
-    let newest = node.rpc("eth_getBlockByNumber", json!(["latest", false])).await;
+    let newest = node
+        .rpc("eth_getBlockByNumber", json!(["latest", false]))
+        .await;
     node.end().await;
     verified(place.path()).await;
     let node = node_on(place.path()).await;
-    assert_eq!(node.rpc("eth_getBlockByNumber", json!(["latest", false])).await, newest);
-    assert_eq!(node.rpc("eth_getBalance", json!([X, "latest"])).await, "0x5");
-    assert_eq!(node.rpc("eth_getBalance", json!([Y, "latest"])).await, "0x6");
+    assert_eq!(
+        node.rpc("eth_getBlockByNumber", json!(["latest", false]))
+            .await,
+        newest
+    );
+    assert_eq!(
+        node.rpc("eth_getBalance", json!([X, "latest"])).await,
+        "0x5"
+    );
+    assert_eq!(
+        node.rpc("eth_getBalance", json!([Y, "latest"])).await,
+        "0x6"
+    );
 }
 
 #[tokio::test]
@@ -206,13 +284,25 @@ async fn repair_goes_on_from_where_a_checkpoint_still_leads() {
         std::sync::Arc::new(Directory::new(place.path()).unwrap())
     };
     let (running, writer) = start(recover(storage()).unwrap(), never());
-    let seal = |count: u64| running.mine(count, Pace { at_least: 1, ..Pace::default() });
+    let seal = |count: u64| {
+        running.mine(
+            count,
+            Pace {
+                at_least: 1,
+                ..Pace::default()
+            },
+        )
+    };
     seal(20).await.unwrap();
     let snapshot = running.snapshot().await.unwrap();
     let mut newest = 20;
     // Checkpoints are written when there is time.
     let taken_back = loop {
-        if let Some(height) = checkpoints(&*storage()).unwrap().into_iter().find(|height| *height > 20) {
+        if let Some(height) = checkpoints(&*storage())
+            .unwrap()
+            .into_iter()
+            .find(|height| *height > 20)
+        {
             break format!("checkpoint-{height:020}");
         }
         seal(1).await.unwrap();
@@ -223,25 +313,46 @@ async fn repair_goes_on_from_where_a_checkpoint_still_leads() {
     let before = running.head().block.hash;
     assert!(running.revert(snapshot).await.unwrap());
     running.stop();
-    tokio::task::spawn_blocking(move || writer.join()).await.unwrap();
+    tokio::task::spawn_blocking(move || writer.join())
+        .await
+        .unwrap();
     // Earlier versions could leave nothing but checkpoints of what was taken back, which now are removed.
     replace_file(&*storage(), &taken_back, &content).unwrap();
-    for height in checkpoints(&*storage()).unwrap().iter().filter(|height| **height <= 20) {
-        storage().remove(&format!("checkpoint-{height:020}")).unwrap();
+    for height in checkpoints(&*storage())
+        .unwrap()
+        .iter()
+        .filter(|height| **height <= 20)
+    {
+        storage()
+            .remove(&format!("checkpoint-{height:020}"))
+            .unwrap();
     }
 
     let error = recover(storage()).err().expect("a refusal").to_string();
     assert!(
-        error.contains("only of entries that were reverted later") && error.contains("tetrad chain repair"),
+        error.contains("only of entries that were reverted later")
+            && error.contains("tetrad chain repair"),
         "{error}"
     );
     let error = verify(&kept_in(storage())).unwrap_err().to_string();
-    assert!(error.contains("only of entries that were reverted later"), "{error}");
+    assert!(
+        error.contains("only of entries that were reverted later"),
+        "{error}"
+    );
     let done = repair(&kept_in(storage())).unwrap().unwrap();
-    assert_eq!((done.end, done.what), (newest + 1, "it reverts to a state of which no checkpoint is left"));
+    assert_eq!(
+        (done.end, done.what),
+        (
+            newest + 1,
+            "it reverts to a state of which no checkpoint is left"
+        )
+    );
     assert_eq!(repair(&kept_in(storage())).unwrap(), None);
     let recovered = recover(storage()).unwrap();
-    assert_eq!((recovered.head.number(), recovered.head.block.hash), (newest, before));
+    assert_eq!(
+        (recovered.head.number(), recovered.head.block.hash),
+        (newest, before)
+    );
     drop(recovered);
     verify(&kept_in(storage())).unwrap();
     compact(&kept_in(storage()), 1, None).unwrap();

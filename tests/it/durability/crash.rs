@@ -41,7 +41,11 @@ impl Program {
             "16",
         ]);
         command.args(arguments).env_clear().stdin(Stdio::null());
-        command.arg("--data-dir").arg(directory.join("chain")).arg("--ready-file").arg(&ready);
+        command
+            .arg("--data-dir")
+            .arg(directory.join("chain"))
+            .arg("--ready-file")
+            .arg(&ready);
         let mut child = command.spawn().unwrap();
         let text = loop {
             if let Ok(text) = fs::read_to_string(&ready) {
@@ -51,7 +55,10 @@ impl Program {
             tokio::time::sleep(Duration::from_millis(2)).await;
         };
         let ready: Value = serde_json::from_str(&text).unwrap();
-        Self { child, url: ready["rpc"].as_str().unwrap().to_owned() }
+        Self {
+            child,
+            url: ready["rpc"].as_str().unwrap().to_owned(),
+        }
     }
 
     fn kill(mut self) {
@@ -64,7 +71,10 @@ impl Program {
 /// The result of a request; none if there was no answer.
 async fn call(http: &reqwest::Client, url: &str, method: &str, params: Value) -> Option<Value> {
     let body = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});
-    let request = http.post(url).header("content-type", "application/json").body(body.to_string());
+    let request = http
+        .post(url)
+        .header("content-type", "application/json")
+        .body(body.to_string());
     let answer: Value = request.send().await.ok()?.json().await.ok()?;
     answer.get("result").cloned()
 }
@@ -73,7 +83,9 @@ async fn call(http: &reqwest::Client, url: &str, method: &str, params: Value) ->
 async fn load(url: String, client: usize, going: Arc<AtomicBool>) -> Vec<Value> {
     let http = reqwest::Client::new();
     let accounts = call(&http, &url, "eth_accounts", json!([])).await;
-    let Some(from) = accounts.map(|accounts| accounts[client].clone()) else { return Vec::new() };
+    let Some(from) = accounts.map(|accounts| accounts[client].clone()) else {
+        return Vec::new();
+    };
     let mut acknowledged = Vec::new();
     while going.load(Ordering::Relaxed) {
         let to = format!("0x{:040x}", 0xa000 + acknowledged.len());
@@ -91,8 +103,9 @@ async fn kill_again_and_again(kills: u64, arguments: &[&str], mined: bool) {
     let mut program = Program::start(directory.path(), arguments).await;
     for _ in 0..kills {
         let going = Arc::new(AtomicBool::new(true));
-        let clients: Vec<_> =
-            (0..CLIENTS).map(|client| tokio::spawn(load(program.url.clone(), client, going.clone()))).collect();
+        let clients: Vec<_> = (0..CLIENTS)
+            .map(|client| tokio::spawn(load(program.url.clone(), client, going.clone())))
+            .collect();
         tokio::time::sleep(Duration::from_millis(10 + random.below(120))).await;
         program.kill();
         going.store(false, Ordering::Relaxed);
@@ -105,26 +118,61 @@ async fn kill_again_and_again(kills: u64, arguments: &[&str], mined: bool) {
         let older = (0..20.min(before)).map(|_| random.below(before as u64) as usize);
         for at in older.chain(before..acknowledged.len()) {
             let hash = &acknowledged[at];
-            let known = call(&http, &program.url, "eth_getTransactionByHash", json!([hash])).await.unwrap();
+            let known = call(
+                &http,
+                &program.url,
+                "eth_getTransactionByHash",
+                json!([hash]),
+            )
+            .await
+            .unwrap();
             assert!(known.is_object(), "{hash} was acknowledged and is gone");
-            assert!(!mined || known["blockNumber"].is_string(), "{hash} was in a block");
+            assert!(
+                !mined || known["blockNumber"].is_string(),
+                "{hash} was in a block"
+            );
         }
     }
     program.kill();
-    assert!(acknowledged.len() as u64 >= kills, "there was hardly any load: {}", acknowledged.len());
+    assert!(
+        acknowledged.len() as u64 >= kills,
+        "there was hardly any load: {}",
+        acknowledged.len()
+    );
     let mut verify = Command::new(env!("CARGO_BIN_EXE_tetrad"));
-    verify.args(["chain", "--data-dir"]).arg(directory.path().join("chain")).arg("verify");
+    verify
+        .args(["chain", "--data-dir"])
+        .arg(directory.path().join("chain"))
+        .arg("verify");
     let output = verify.output().unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    println!("{} acknowledged; {}", acknowledged.len(), String::from_utf8_lossy(&output.stdout));
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    println!(
+        "{} acknowledged; {}",
+        acknowledged.len(),
+        String::from_utf8_lossy(&output.stdout)
+    );
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn with_instant_sealing() {
-    kill_again_and_again(rounds("TETRAD_KILLS", 24), &["--exchange-price-tick", "1"], true).await;
+    kill_again_and_again(
+        rounds("TETRAD_KILLS", 24),
+        &["--exchange-price-tick", "1"],
+        true,
+    )
+    .await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn with_blocks_at_intervals() {
-    kill_again_and_again(rounds("TETRAD_KILLS", 24) / 2, &["--block-time", "0.05", "--durability", "os"], false).await;
+    kill_again_and_again(
+        rounds("TETRAD_KILLS", 24) / 2,
+        &["--block-time", "0.05", "--durability", "os"],
+        false,
+    )
+    .await;
 }

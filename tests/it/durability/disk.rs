@@ -65,11 +65,21 @@ impl Disk {
     pub fn power_failure(&self) -> Self {
         let mut state = self.0.lock();
         let mut files = BTreeMap::new();
-        let names = if state.random.chance(50) { state.synced_names.clone() } else { state.files.clone() };
+        let names = if state.random.chance(50) {
+            state.synced_names.clone()
+        } else {
+            state.files.clone()
+        };
         for (name, content) in names {
             let content = content.lock();
             let left = left_over(&mut state.random, &content);
-            files.insert(name, Arc::new(Mutex::new(Content { now: left.clone(), synced: left })));
+            files.insert(
+                name,
+                Arc::new(Mutex::new(Content {
+                    now: left.clone(),
+                    synced: left,
+                })),
+            );
         }
         Self::of(&mut state, files)
     }
@@ -79,9 +89,16 @@ impl Disk {
         let mut state = self.0.lock();
         let copy = |content: &Arc<Mutex<Content>>| {
             let now = content.lock().now.clone();
-            Arc::new(Mutex::new(Content { synced: now.clone(), now }))
+            Arc::new(Mutex::new(Content {
+                synced: now.clone(),
+                now,
+            }))
         };
-        let files = state.files.iter().map(|(name, content)| (name.clone(), copy(content))).collect();
+        let files = state
+            .files
+            .iter()
+            .map(|(name, content)| (name.clone(), copy(content)))
+            .collect();
         Self::of(&mut state, files)
     }
 
@@ -107,7 +124,9 @@ impl Disk {
         let state = &mut *self.0.lock();
         state.synced_names.retain(|name, _| !is_synced(name));
         let current = state.files.iter().filter(|(name, _)| is_synced(name));
-        state.synced_names.extend(current.map(|(name, content)| (name.clone(), content.clone())));
+        state
+            .synced_names
+            .extend(current.map(|(name, content)| (name.clone(), content.clone())));
         Ok(())
     }
 
@@ -129,12 +148,20 @@ fn may_fail(state: &mut State) -> io::Result<()> {
         None => {}
     }
     let percent = state.faults;
-    if state.random.chance(percent) { Err(io::ErrorKind::StorageFull.into()) } else { Ok(()) }
+    if state.random.chance(percent) {
+        Err(io::ErrorKind::StorageFull.into())
+    } else {
+        Ok(())
+    }
 }
 
 /// Whether so many bytes more fit on the disk.
 fn has_room(state: &State, more: u64) -> bool {
-    let used: usize = state.files.values().map(|content| content.lock().now.len()).sum();
+    let used: usize = state
+        .files
+        .values()
+        .map(|content| content.lock().now.len())
+        .sum();
     state.room.is_none_or(|room| used as u64 + more <= room)
 }
 
@@ -167,19 +194,38 @@ fn left_over(random: &mut Random, content: &Content) -> Vec<u8> {
 
 impl Storage for Disk {
     fn names(&self) -> io::Result<Vec<String>> {
-        Ok(self.0.lock().files.keys().filter(|name| !name.contains('/')).cloned().collect())
+        Ok(self
+            .0
+            .lock()
+            .files
+            .keys()
+            .filter(|name| !name.contains('/'))
+            .cloned()
+            .collect())
     }
 
     fn open(&self, name: &str) -> io::Result<Arc<dyn StoredFile>> {
-        let content = self.0.lock().files.get(name).cloned().ok_or(io::ErrorKind::NotFound)?;
-        Ok(Arc::new(OpenFile { disk: Arc::downgrade(&self.0), content }))
+        let content = self
+            .0
+            .lock()
+            .files
+            .get(name)
+            .cloned()
+            .ok_or(io::ErrorKind::NotFound)?;
+        Ok(Arc::new(OpenFile {
+            disk: Arc::downgrade(&self.0),
+            content,
+        }))
     }
 
     fn create(&self, name: &str) -> io::Result<Arc<dyn StoredFile>> {
         self.may_fail()?;
         let content = Arc::new(Mutex::new(Content::default()));
         self.0.lock().files.insert(name.to_owned(), content.clone());
-        Ok(Arc::new(OpenFile { disk: Arc::downgrade(&self.0), content }))
+        Ok(Arc::new(OpenFile {
+            disk: Arc::downgrade(&self.0),
+            content,
+        }))
     }
 
     fn rename(&self, from: &str, to: &str) -> io::Result<()> {
@@ -192,20 +238,31 @@ impl Storage for Disk {
 
     fn remove(&self, name: &str) -> io::Result<()> {
         self.may_fail()?;
-        self.0.lock().files.remove(name).map(|_| ()).ok_or_else(|| io::ErrorKind::NotFound.into())
+        self.0
+            .lock()
+            .files
+            .remove(name)
+            .map(|_| ())
+            .ok_or_else(|| io::ErrorKind::NotFound.into())
     }
 
     fn folders(&self) -> io::Result<Vec<String>> {
         let state = self.0.lock();
-        let mut folders: Vec<String> =
-            state.files.keys().filter_map(|name| Some(name.split_once('/')?.0.to_owned())).collect();
+        let mut folders: Vec<String> = state
+            .files
+            .keys()
+            .filter_map(|name| Some(name.split_once('/')?.0.to_owned()))
+            .collect();
         folders.dedup();
         Ok(folders)
     }
 
     fn folder(&self, name: &str) -> io::Result<Arc<dyn Storage>> {
         self.may_fail()?;
-        Ok(Arc::new(Folder { disk: self.clone(), prefix: format!("{name}/") }))
+        Ok(Arc::new(Folder {
+            disk: self.clone(),
+            prefix: format!("{name}/"),
+        }))
     }
 
     fn move_into(&self, folder: &str, name: &str) -> io::Result<()> {
@@ -236,7 +293,12 @@ impl Folder {
 impl Storage for Folder {
     fn names(&self) -> io::Result<Vec<String>> {
         let state = self.disk.0.lock();
-        Ok(state.files.keys().filter_map(|name| name.strip_prefix(&self.prefix)).map(str::to_owned).collect())
+        Ok(state
+            .files
+            .keys()
+            .filter_map(|name| name.strip_prefix(&self.prefix))
+            .map(str::to_owned)
+            .collect())
     }
 
     fn open(&self, name: &str) -> io::Result<Arc<dyn StoredFile>> {
@@ -278,8 +340,15 @@ impl Storage for Folder {
 
 impl OpenFile {
     /// Runs `act`, or fails; before it fails `partly` gets a random number.
-    fn call<T>(&self, act: impl FnOnce(&mut Content) -> T, partly: impl FnOnce(&mut Content, u64)) -> io::Result<T> {
-        let disk = self.disk.upgrade().ok_or_else(|| io::Error::other("the machine is gone"))?;
+    fn call<T>(
+        &self,
+        act: impl FnOnce(&mut Content) -> T,
+        partly: impl FnOnce(&mut Content, u64),
+    ) -> io::Result<T> {
+        let disk = self
+            .disk
+            .upgrade()
+            .ok_or_else(|| io::Error::other("the machine is gone"))?;
         let mut state = disk.lock();
         let mut content = self.content.lock();
         if let Err(error) = may_fail(&mut state) {
@@ -297,7 +366,9 @@ impl StoredFile for OpenFile {
 
     fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<()> {
         let content = self.content.lock();
-        let from = content.now.get(offset as usize..offset as usize + buffer.len());
+        let from = content
+            .now
+            .get(offset as usize..offset as usize + buffer.len());
         buffer.copy_from_slice(from.ok_or(io::ErrorKind::UnexpectedEof)?);
         Ok(())
     }
@@ -308,7 +379,10 @@ impl StoredFile for OpenFile {
             content.now.resize(content.now.len().max(end), 0);
             content.now[offset as usize..end].copy_from_slice(bytes);
         };
-        let (end, length) = (offset + bytes.len() as u64, self.content.lock().now.len() as u64);
+        let (end, length) = (
+            offset + bytes.len() as u64,
+            self.content.lock().now.len() as u64,
+        );
         if let Some(disk) = self.disk.upgrade()
             && end > length
             && !has_room(&disk.lock(), end - length)
@@ -316,7 +390,10 @@ impl StoredFile for OpenFile {
             return Err(io::ErrorKind::StorageFull.into());
         }
         let part = |random: u64| &bytes[..(random % (bytes.len() as u64 + 1)) as usize];
-        self.call(|content| put(content, bytes), |content, random| put(content, part(random)))
+        self.call(
+            |content| put(content, bytes),
+            |content, random| put(content, part(random)),
+        )
     }
 
     fn truncate(&self, length: u64) -> io::Result<()> {

@@ -24,13 +24,29 @@ const TO: Address = Address::repeat_byte(9);
 async fn a_full_disk_refuses_transactions_until_there_is_room_again() {
     let log = MemoryLog::default();
     let faults = log.faults();
-    let (chain, _writer) = start(Recovered::recorded(first_head(), Box::new(log)), Mining::Instant);
+    let (chain, _writer) = start(
+        Recovered::recorded(first_head(), Box::new(log)),
+        Mining::Instant,
+    );
     send(&chain, transfer(0, 0, TO)).await.unwrap();
     faults.lock().extend([Fault::Full]);
-    let error = send(&chain, transfer(0, 1, TO)).await.unwrap_err().to_string();
-    assert!(error.starts_with("the chain cannot be written: memory: "), "{error}");
-    assert_eq!((nonce(&chain, 0), chain.head().number()), (1, 1), "reads are served, and nothing happened");
-    assert!(chain.pool().is_empty(), "what was refused does not come back");
+    let error = send(&chain, transfer(0, 1, TO))
+        .await
+        .unwrap_err()
+        .to_string();
+    assert!(
+        error.starts_with("the chain cannot be written: memory: "),
+        "{error}"
+    );
+    assert_eq!(
+        (nonce(&chain, 0), chain.head().number()),
+        (1, 1),
+        "reads are served, and nothing happened"
+    );
+    assert!(
+        chain.pool().is_empty(),
+        "what was refused does not come back"
+    );
     send(&chain, transfer(0, 1, TO)).await.unwrap();
     assert_eq!((nonce(&chain, 0), chain.head().number()), (2, 2));
 }
@@ -39,16 +55,24 @@ async fn a_full_disk_refuses_transactions_until_there_is_room_again() {
 async fn changes_of_development_methods_are_refused_as_well() {
     let log = MemoryLog::default();
     let faults = log.faults();
-    let (chain, _writer) = start(Recovered::recorded(first_head(), Box::new(log)), Mining::Instant);
+    let (chain, _writer) = start(
+        Recovered::recorded(first_head(), Box::new(log)),
+        Mining::Instant,
+    );
     let id = chain.snapshot().await.unwrap();
     send(&chain, transfer(0, 0, TO)).await.unwrap();
-    faults.lock().extend([Fault::Unknown, Fault::Full, Fault::Full]);
+    faults
+        .lock()
+        .extend([Fault::Unknown, Fault::Full, Fault::Full]);
     let edit = Change::Edit(vec![Edit::Nonce(TO, 5)]);
     assert!(chain.change(edit).await.is_err());
     assert!(chain.revert(id).await.is_err());
     assert!(seal(&chain, 0).await.is_err());
     assert_eq!((nonce(&chain, 0), chain.head().number()), (1, 1));
-    assert!(chain.revert(id).await.unwrap(), "the snapshot is not used up");
+    assert!(
+        chain.revert(id).await.unwrap(),
+        "the snapshot is not used up"
+    );
     assert_eq!(chain.head().number(), 0);
 }
 
@@ -56,14 +80,24 @@ async fn changes_of_development_methods_are_refused_as_well() {
 async fn a_chain_that_cannot_be_written_says_so_until_it_can_be_again() {
     let log = MemoryLog::default();
     let faults = log.faults();
-    let (chain, _writer) = start(Recovered::recorded(first_head(), Box::new(log)), Mining::Instant);
+    let (chain, _writer) = start(
+        Recovered::recorded(first_head(), Box::new(log)),
+        Mining::Instant,
+    );
     let obstacle = || async { chain.obstacle().await.unwrap() };
     assert_eq!(obstacle().await, None);
     faults.lock().extend([Fault::Full, Fault::Full]);
     send(&chain, transfer(0, 0, TO)).await.unwrap_err();
     let reason = obstacle().await.expect("still full");
-    assert!(reason.starts_with("the chain cannot be written: memory: "), "{reason}");
-    assert_eq!(obstacle().await, None, "there is room again, and nobody had to send a transaction to find out");
+    assert!(
+        reason.starts_with("the chain cannot be written: memory: "),
+        "{reason}"
+    );
+    assert_eq!(
+        obstacle().await,
+        None,
+        "there is room again, and nobody had to send a transaction to find out"
+    );
     send(&chain, transfer(0, 0, TO)).await.unwrap();
     assert_eq!(obstacle().await, None);
 }
@@ -72,17 +106,34 @@ async fn a_chain_that_cannot_be_written_says_so_until_it_can_be_again() {
 async fn a_small_change_that_fits_on_a_full_disk_does_not_end_the_failure() {
     let log = MemoryLog::default();
     let (faults, entries) = (log.faults(), log.clone());
-    let (chain, _writer) = start(Recovered::recorded(first_head(), Box::new(log)), Mining::Instant);
+    let (chain, _writer) = start(
+        Recovered::recorded(first_head(), Box::new(log)),
+        Mining::Instant,
+    );
     let obstacle = || async { chain.obstacle().await.unwrap() };
-    faults.lock().extend([Fault::Full, Fault::None, Fault::Full, Fault::Full]);
+    faults
+        .lock()
+        .extend([Fault::Full, Fault::None, Fault::Full, Fault::Full]);
     send(&chain, transfer(0, 0, TO)).await.unwrap_err();
     let before = entries.heights().end;
-    assert!(chain.change(Change::Edit(vec![Edit::Nonce(TO, 5)])).await.is_ok());
+    assert!(
+        chain
+            .change(Change::Edit(vec![Edit::Nonce(TO, 5)]))
+            .await
+            .is_ok()
+    );
     for _ in 0..2 {
-        assert!(obstacle().await.is_some(), "what was refused would be refused again");
+        assert!(
+            obstacle().await.is_some(),
+            "what was refused would be refused again"
+        );
     }
     assert_eq!(obstacle().await, None);
-    assert_eq!(entries.heights().end, before + 1, "looking for room leaves nothing in the log");
+    assert_eq!(
+        entries.heights().end,
+        before + 1,
+        "looking for room leaves nothing in the log"
+    );
 }
 
 /// An entry of about so many times 64 bytes.
@@ -93,10 +144,16 @@ fn entry(slots: u64) -> LogEntry {
         key: keccak256(TO),
         after: None,
         storage_wiped: false,
-        storage: (0..slots).map(|slot| (value(slot), value(slot + 1))).collect(),
+        storage: (0..slots)
+            .map(|slot| (value(slot), value(slot + 1)))
+            .collect(),
         public_key: None,
     };
-    LogEntry::Edit { changes: Arc::new(Changes(vec![change])), root: B256::ZERO, parameters: None }
+    LogEntry::Edit {
+        changes: Arc::new(Changes(vec![change])),
+        root: B256::ZERO,
+        parameters: None,
+    }
 }
 
 #[test]
@@ -108,7 +165,10 @@ fn a_log_is_obstructed_until_there_is_room_for_what_was_refused() {
             let length = |name: &String| storage.open(name).unwrap().length().unwrap();
             storage.names().unwrap().iter().map(length).sum::<u64>()
         };
-        let identity = ChainIdentity { chain_id: 125, genesis: B256::repeat_byte(7) };
+        let identity = ChainIdentity {
+            chain_id: 125,
+            genesis: B256::repeat_byte(7),
+        };
         let logs = LocalLogs::new(storage.clone()).with_durability(durability);
         let mut log = logs.open(identity, 0).unwrap();
         log.append(0, &entry(1).to_bytes()).unwrap();
@@ -117,14 +177,21 @@ fn a_log_is_obstructed_until_there_is_room_for_what_was_refused() {
         log.append(1, &entry(4_000).to_bytes()).unwrap_err();
         assert!(log.is_obstructed());
         log.append(1, &entry(2).to_bytes()).unwrap();
-        assert!(log.is_obstructed(), "a small entry says nothing of a large one");
+        assert!(
+            log.is_obstructed(),
+            "a small entry says nothing of a large one"
+        );
         // Room for the least that is tried, but not for what was refused.
         for room in [500, 100_000, 200_000] {
             disk.limit(Some(used() + room));
             let (names, before) = (storage.names().unwrap(), used());
             log.probe().unwrap_err();
             assert!(log.is_obstructed());
-            assert_eq!((storage.names().unwrap(), used(), log.end()), (names, before, 2), "it leaves nothing");
+            assert_eq!(
+                (storage.names().unwrap(), used(), log.end()),
+                (names, before, 2),
+                "it leaves nothing"
+            );
         }
         disk.limit(None);
         log.probe().unwrap();
@@ -138,7 +205,15 @@ fn a_log_is_obstructed_until_there_is_room_for_what_was_refused() {
         log.append(3, &entry(4_000).to_bytes()).unwrap();
         assert!(!log.is_obstructed());
         drop(log);
-        assert_eq!(logs.open(identity, 0).unwrap().reader().stream(0).unwrap().count(), 4);
+        assert_eq!(
+            logs.open(identity, 0)
+                .unwrap()
+                .reader()
+                .stream(0)
+                .unwrap()
+                .count(),
+            4
+        );
     }
 }
 
@@ -147,9 +222,19 @@ async fn a_node_that_cannot_write_large_blocks_is_not_ready_and_says_so_once() {
     let place = tempfile::tempdir().unwrap();
     // No file may grow beyond three megabytes or, where a shell counts in other units, six.
     let mut command = std::process::Command::new("/bin/sh");
-    command.args(["-c", "trap '' XFSZ; ulimit -f 6144; exec \"$0\" \"$@\""]).arg(tetrad(&[]).get_program());
+    command
+        .args(["-c", "trap '' XFSZ; ulimit -f 6144; exec \"$0\" \"$@\""])
+        .arg(tetrad(&[]).get_program());
     command.env_clear().stdin(std::process::Stdio::null());
-    command.args(["--listen", "127.0.0.1:0", "--ws-listen", "127.0.0.1:0", "--exchange-price-tick", "0", "--data-dir"]);
+    command.args([
+        "--listen",
+        "127.0.0.1:0",
+        "--ws-listen",
+        "127.0.0.1:0",
+        "--exchange-price-tick",
+        "0",
+        "--data-dir",
+    ]);
     let node = Running::run({
         command.arg(place.path());
         command
@@ -158,16 +243,31 @@ async fn a_node_that_cannot_write_large_blocks_is_not_ready_and_says_so_once() {
     let http = reqwest::Client::new();
     let url = node.ready["rpc"].as_str().unwrap().to_owned();
     let call = async |method: &str, params: Value| -> Value {
-        let body = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}).to_string();
-        let request = http.post(&url).header("content-type", "application/json").body(body);
+        let body =
+            json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}).to_string();
+        let request = http
+            .post(&url)
+            .header("content-type", "application/json")
+            .body(body);
         request.send().await.unwrap().json().await.unwrap()
     };
     let from = call("eth_accounts", json!([])).await["result"][0].clone();
     let send = async |bytes: usize| {
         let data = format!("0x{}", "11".repeat(bytes));
-        call("eth_sendTransaction", json!([{"from": from, "to": from, "gas": "0x500000", "data": data}])).await
+        call(
+            "eth_sendTransaction",
+            json!([{"from": from, "to": from, "gas": "0x500000", "data": data}]),
+        )
+        .await
     };
-    let status = async || http.get(url.replace("/rpc", "/ready")).send().await.unwrap().status().as_u16();
+    let status = async || {
+        http.get(url.replace("/rpc", "/ready"))
+            .send()
+            .await
+            .unwrap()
+            .status()
+            .as_u16()
+    };
     assert_eq!(status().await, 200);
     let mut sent = 0;
     let refusal = loop {
@@ -184,12 +284,22 @@ async fn a_node_that_cannot_write_large_blocks_is_not_ready_and_says_so_once() {
     for _ in 0..8 {
         let length = std::fs::metadata(&log).unwrap().len();
         assert_eq!(status().await, 503);
-        assert!(std::fs::metadata(&log).unwrap().len() <= length, "looking for room leaves nothing in the log");
+        assert!(
+            std::fs::metadata(&log).unwrap().len() <= length,
+            "looking for room leaves nothing in the log"
+        );
         small += u32::from(send(10).await["result"].is_string());
         assert_eq!(status().await, 503);
     }
     assert!(small > 0, "small blocks still fit");
     let printed = node.log();
-    assert_eq!(printed.matches("the chain cannot be written").count(), 1, "{printed}");
-    assert!(!printed.contains("the chain can be written again"), "{printed}");
+    assert_eq!(
+        printed.matches("the chain cannot be written").count(),
+        1,
+        "{printed}"
+    );
+    assert!(
+        !printed.contains("the chain can be written again"),
+        "{printed}"
+    );
 }

@@ -29,30 +29,58 @@ async fn by_number_by_hash_and_by_transaction() {
     let (chain, _writer) = start(recover(Arc::new(disk.clone())).unwrap(), Mining::Instant);
     let mut hashes = Vec::new();
     for nonce in 0..40 {
-        hashes.push(send(&chain, transfer(0, nonce, Address::repeat_byte(9))).await.unwrap());
+        hashes.push(
+            send(&chain, transfer(0, nonce, Address::repeat_byte(9)))
+                .await
+                .unwrap(),
+        );
     }
     for restarted in [false, true] {
         let (chain, _writer) = match restarted {
             false => (chain.clone(), None),
             true => {
-                let (chain, writer) = start(recover(Arc::new(disk.kill())).unwrap(), Mining::Instant);
+                let (chain, writer) =
+                    start(recover(Arc::new(disk.kill())).unwrap(), Mining::Instant);
                 (chain, Some(writer))
             }
         };
         let head = chain.head();
-        assert!(restarted || head.oldest() > 30, "memory holds {} blocks", head.number() - head.oldest());
+        assert!(
+            restarted || head.oldest() > 30,
+            "memory holds {} blocks",
+            head.number() - head.oldest()
+        );
         for (at, hash) in hashes.iter().enumerate() {
             let number = at as u64 + 1;
-            let block = chain.block(&head, BlockId::Number(number)).unwrap().unwrap();
-            assert_eq!((block.number(), block.transactions[0].hash()), (number, *hash));
-            assert_eq!(chain.block(&head, BlockId::Hash(block.hash)).unwrap().unwrap().hash, block.hash);
+            let block = chain
+                .block(&head, BlockId::Number(number))
+                .unwrap()
+                .unwrap();
             assert_eq!(
-                chain.transaction(&head, *hash).map(|(block, index)| (block.hash, index)),
+                (block.number(), block.transactions[0].hash()),
+                (number, *hash)
+            );
+            assert_eq!(
+                chain
+                    .block(&head, BlockId::Hash(block.hash))
+                    .unwrap()
+                    .unwrap()
+                    .hash,
+                block.hash
+            );
+            assert_eq!(
+                chain
+                    .transaction(&head, *hash)
+                    .map(|(block, index)| (block.hash, index)),
                 Some((block.hash, 0))
             );
             assert_eq!(block.verify(), Ok(()));
             let state = chain.view(BlockId::Number(number)).unwrap().state;
-            assert_eq!(state.balance(Address::repeat_byte(9)).unwrap(), U256::from(number), "after block {number}");
+            assert_eq!(
+                state.balance(Address::repeat_byte(9)).unwrap(),
+                U256::from(number),
+                "after block {number}"
+            );
             let before = head.state_before(number).unwrap();
             assert_eq!(
                 before.balance(Address::repeat_byte(9)).unwrap(),
@@ -60,7 +88,15 @@ async fn by_number_by_hash_and_by_transaction() {
                 "before block {number}"
             );
         }
-        assert_eq!(chain.view(BlockId::Earliest).unwrap().state.nonce(super::ledger::key(0).address()).unwrap(), 0);
+        assert_eq!(
+            chain
+                .view(BlockId::Earliest)
+                .unwrap()
+                .state
+                .nonce(super::ledger::key(0).address())
+                .unwrap(),
+            0
+        );
         assert!(chain.block(&head, BlockId::Number(41)).unwrap().is_none());
         assert_eq!(chain.oldest(&head).min(1), head.oldest().min(1));
     }
@@ -70,10 +106,18 @@ async fn by_number_by_hash_and_by_transaction() {
 async fn transfers(node: &TestNode, token: Address) -> Vec<Arc<Block>> {
     let mut blocks = Vec::new();
     for round in 1..20u64 {
-        let call = Token::transferCall { to: Address::with_last_byte(round as u8), value: U256::from(round) };
+        let call = Token::transferCall {
+            to: Address::with_last_byte(round as u8),
+            value: U256::from(round),
+        };
         let receipt = node.send(&node.signer(0), token, call).await;
         let head = node.chain().head();
-        blocks.push(node.chain().block(&head, BlockId::Hash(receipt.block_hash.unwrap())).unwrap().unwrap());
+        blocks.push(
+            node.chain()
+                .block(&head, BlockId::Hash(receipt.block_hash.unwrap()))
+                .unwrap()
+                .unwrap(),
+        );
     }
     blocks
 }
@@ -87,8 +131,13 @@ async fn through_many_parts_of_the_index() {
     let blocks = transfers(&node, token.address).await;
     let directory = tempfile::tempdir().unwrap();
     let storage: Arc<dyn Storage> = Arc::new(Directory::new(directory.path()).unwrap());
-    let identity = ChainIdentity { chain_id: 125, genesis: node.chain().head().genesis.hash };
-    let logs = LocalLogs::new(storage.clone()).with_durability(Durability::Os).with_segments_of(2_000);
+    let identity = ChainIdentity {
+        chain_id: 125,
+        genesis: node.chain().head().genesis.hash,
+    };
+    let logs = LocalLogs::new(storage.clone())
+        .with_durability(Durability::Os)
+        .with_segments_of(2_000);
     let mut log = logs.open(identity, 0).unwrap();
     let history = History::open(storage.clone(), log.reader(), identity, 3_000).unwrap();
     let append = |log: &mut dyn BlockLog, entry: &LogEntry| {
@@ -97,10 +146,18 @@ async fn through_many_parts_of_the_index() {
         history.insert(entry, log.written() - before);
     };
     for block in &blocks {
-        let entry = LogEntry::Block { block: block.clone(), changes: Arc::default(), shift: Default::default() };
+        let entry = LogEntry::Block {
+            block: block.clone(),
+            changes: Arc::default(),
+            shift: Default::default(),
+        };
         append(&mut *log, &entry);
     }
-    let entry = LogEntry::Revert { to: 17, shift: Default::default(), uses_up: None };
+    let entry = LogEntry::Revert {
+        to: 17,
+        shift: Default::default(),
+        uses_up: None,
+    };
     append(&mut *log, &entry);
     history.finish();
 
@@ -113,36 +170,69 @@ async fn through_many_parts_of_the_index() {
                 assert_eq!(found, (at < 17).then_some(block.hash), "block {at}");
                 let hash = block.transactions[0].hash();
                 let found = history.find(hash);
-                assert_eq!(matches!(found, Some(Found::Transaction(_, 0))), at < 17, "transaction of block {at}");
-                assert_eq!(matches!(history.find(block.hash), Some(Found::Block(_))), at < 17);
+                assert_eq!(
+                    matches!(found, Some(Found::Transaction(_, 0))),
+                    at < 17,
+                    "transaction of block {at}"
+                );
+                assert_eq!(
+                    matches!(history.find(block.hash), Some(Found::Block(_))),
+                    at < 17
+                );
             }
             let numbers: Vec<u64> = blocks.iter().map(|block| block.number()).collect();
             let (first, last) = (numbers[0], numbers[18]);
             let by = |keys: &[LogKey]| {
-                history.candidates(first, last, &keys.iter().map(|key| vec![*key]).collect::<Vec<_>>())
+                history.candidates(
+                    first,
+                    last,
+                    &keys.iter().map(|key| vec![*key]).collect::<Vec<_>>(),
+                )
             };
             let recipient = |n: u8| LogKey::topic(2, &Address::with_last_byte(n).into_word());
             assert_eq!(by(&[LogKey::address(&token.address)]), numbers);
-            assert_eq!(by(&[LogKey::topic(1, &holder.into_word()), recipient(5)]), [numbers[4]]);
+            assert_eq!(
+                by(&[LogKey::topic(1, &holder.into_word()), recipient(5)]),
+                [numbers[4]]
+            );
             assert!(by(&[recipient(99)]).is_empty());
-            let newest_first =
-                |before: u64, key: LogKey| history.candidates_before(before, &[vec![key]]).collect::<Vec<_>>();
+            let newest_first = |before: u64, key: LogKey| {
+                history
+                    .candidates_before(before, &[vec![key]])
+                    .collect::<Vec<_>>()
+            };
             let standing: Vec<u64> = numbers[..17].iter().rev().copied().collect();
             assert_eq!(
                 newest_first(u64::MAX, LogKey::address(&token.address)),
                 standing,
                 "what was reverted is left out"
             );
-            assert_eq!(newest_first(numbers[9], LogKey::address(&token.address)), standing[8..]);
+            assert_eq!(
+                newest_first(numbers[9], LogKey::address(&token.address)),
+                standing[8..]
+            );
             assert_eq!(newest_first(numbers[9], recipient(5)), [numbers[4]]);
-            assert!(newest_first(numbers[4], recipient(5)).is_empty() && newest_first(0, recipient(5)).is_empty());
-            let between = history.candidates(numbers[3], numbers[6], &[vec![recipient(2), recipient(4), recipient(7)]]);
+            assert!(
+                newest_first(numbers[4], recipient(5)).is_empty()
+                    && newest_first(0, recipient(5)).is_empty()
+            );
+            let between = history.candidates(
+                numbers[3],
+                numbers[6],
+                &[vec![recipient(2), recipient(4), recipient(7)]],
+            );
             assert_eq!(between, [numbers[3], numbers[6]]);
         }
         // Indexes that rot, or are gone, are made again.
         for file in std::fs::read_dir(directory.path()).unwrap() {
             let path = file.unwrap().path();
-            if path.file_name().unwrap().to_str().unwrap().starts_with("index-0000000000000000000") {
+            if path
+                .file_name()
+                .unwrap()
+                .to_str()
+                .unwrap()
+                .starts_with("index-0000000000000000000")
+            {
                 let mut bytes = std::fs::read(&path).unwrap();
                 let middle = bytes.len() / 2;
                 bytes[middle] ^= 1;
@@ -161,15 +251,25 @@ struct Indexed {
 }
 
 impl Indexed {
-    const IDENTITY: ChainIdentity = ChainIdentity { chain_id: 125, genesis: alloy_primitives::B256::ZERO };
+    const IDENTITY: ChainIdentity = ChainIdentity {
+        chain_id: 125,
+        genesis: alloy_primitives::B256::ZERO,
+    };
 
     fn new(entries: &[LogEntry]) -> Self {
         let directory = tempfile::tempdir().unwrap();
         let storage: Arc<dyn Storage> = Arc::new(Directory::new(directory.path()).unwrap());
-        let logs = LocalLogs::new(storage.clone()).with_durability(Durability::Os).with_segments_of(2_000);
+        let logs = LocalLogs::new(storage.clone())
+            .with_durability(Durability::Os)
+            .with_segments_of(2_000);
         let log = logs.open(Self::IDENTITY, 0).unwrap();
         let history = History::open(storage.clone(), log.reader(), Self::IDENTITY, 3_000).unwrap();
-        let mut indexed = Self { storage, log, history, _directory: directory };
+        let mut indexed = Self {
+            storage,
+            log,
+            history,
+            _directory: directory,
+        };
         indexed.extend(entries);
         indexed
     }
@@ -186,17 +286,29 @@ impl Indexed {
     /// Everything that the log and the index say about these blocks.
     fn known(&self, history: &History, blocks: &[Arc<Block>]) -> Vec<String> {
         let reader = self.log.reader();
-        let entries = reader.stream(0).unwrap().map(|stored| format!("{:?}", stored.unwrap().bytes));
-        let read = reader.heights().map(|height| format!("{:?}", reader.read(height).unwrap().bytes));
+        let entries = reader
+            .stream(0)
+            .unwrap()
+            .map(|stored| format!("{:?}", stored.unwrap().bytes));
+        let read = reader
+            .heights()
+            .map(|height| format!("{:?}", reader.read(height).unwrap().bytes));
         let found = blocks.iter().map(|block| {
             let by_number = history.block(block.number()).map(|block| block.hash);
             let by_hash = history.find(block.transactions[0].hash()).is_some();
             let logs = history.candidates(
                 block.number(),
                 block.number(),
-                &[block.receipts[0].logs.iter().flat_map(LogKey::all).collect()],
+                &[block.receipts[0]
+                    .logs
+                    .iter()
+                    .flat_map(LogKey::all)
+                    .collect()],
             );
-            format!("{by_number:?} {by_hash} {logs:?} {:?}", history.height_of(block.number()))
+            format!(
+                "{by_number:?} {by_hash} {logs:?} {:?}",
+                history.height_of(block.number())
+            )
         });
         entries.chain(read).chain(found).collect()
     }
@@ -213,8 +325,19 @@ async fn a_truncated_log_and_its_index_go_on_as_if_they_had_never_been_longer() 
         shift: Default::default(),
     };
     let mut entries: Vec<_> = blocks.iter().map(block).collect();
-    entries.insert(12, LogEntry::Revert { to: 9, shift: Default::default(), uses_up: None });
-    entries.push(LogEntry::Revert { to: 17, shift: Default::default(), uses_up: None });
+    entries.insert(
+        12,
+        LogEntry::Revert {
+            to: 9,
+            shift: Default::default(),
+            uses_up: None,
+        },
+    );
+    entries.push(LogEntry::Revert {
+        to: 17,
+        shift: Default::default(),
+        uses_up: None,
+    });
 
     for end in [entries.len(), 20, 18, 13, 12, 10, 5, 1, 0] {
         let mut truncated = Indexed::new(&entries);
@@ -226,12 +349,25 @@ async fn a_truncated_log_and_its_index_go_on_as_if_they_had_never_been_longer() 
         for _ in 0..2 {
             assert_eq!(truncated.log.end(), fresh.log.end());
             let expected = fresh.known(&fresh.history, &blocks);
-            assert_eq!(truncated.known(&truncated.history, &blocks), expected, "at {end}");
+            assert_eq!(
+                truncated.known(&truncated.history, &blocks),
+                expected,
+                "at {end}"
+            );
             let (storage, reader) = (truncated.storage.clone(), truncated.log.reader());
             let reopened = History::open(storage, reader, Indexed::IDENTITY, 3_000).unwrap();
-            assert_eq!(truncated.known(&reopened, &blocks), expected, "at {end}, opened again");
-            let others: Vec<_> =
-                entries.iter().rev().filter(|entry| matches!(entry, LogEntry::Block { .. })).take(9).cloned().collect();
+            assert_eq!(
+                truncated.known(&reopened, &blocks),
+                expected,
+                "at {end}, opened again"
+            );
+            let others: Vec<_> = entries
+                .iter()
+                .rev()
+                .filter(|entry| matches!(entry, LogEntry::Block { .. }))
+                .take(9)
+                .cloned()
+                .collect();
             truncated.extend(&others);
             fresh.extend(&others);
         }
@@ -244,7 +380,10 @@ async fn fees_of_old_blocks_are_those_of_the_blocks_that_were_asked_for() {
     for data_dir in [None, Some(place.path().join("chain"))] {
         let is_on_disk = data_dir.is_some();
         let node = node_with(|config| {
-            config.history = HistoryLimits { blocks: 8, ..config.history };
+            config.history = HistoryLimits {
+                blocks: 8,
+                ..config.history
+            };
             config.data_dir = data_dir;
         });
         let node = node.await;
@@ -256,11 +395,24 @@ async fn fees_of_old_blocks_are_those_of_the_blocks_that_were_asked_for() {
                 "maxFeePerGas": "0x2540be400", "maxPriorityFeePerGas": fee,
             }]);
             node.rpc("eth_sendTransaction", transfer).await;
-            let block = node.rpc("eth_getBlockByNumber", json!(["latest", false])).await;
+            let block = node
+                .rpc("eth_getBlockByNumber", json!(["latest", false]))
+                .await;
             base_fees.push(block["baseFeePerGas"].clone());
         }
-        let fees = |count: Value, newest: Value| node.request("eth_feeHistory", json!([count, newest, [0, 50, 100]]));
-        for (count, newest) in [(1u64, 1u64), (5, 10), (3, 31), (20, 33), (40, 40), (41, 40), (u64::MAX, 20), (1, 0)] {
+        let fees = |count: Value, newest: Value| {
+            node.request("eth_feeHistory", json!([count, newest, [0, 50, 100]]))
+        };
+        for (count, newest) in [
+            (1u64, 1u64),
+            (5, 10),
+            (3, 31),
+            (20, 33),
+            (40, 40),
+            (41, 40),
+            (u64::MAX, 20),
+            (1, 0),
+        ] {
             let answer = fees(json!(count), json!(format!("{newest:#x}"))).await;
             let first = (newest + 1).saturating_sub(count);
             // The first block is always held, and of the others the newest eight.
@@ -270,23 +422,48 @@ async fn fees_of_old_blocks_are_those_of_the_blocks_that_were_asked_for() {
                 assert_eq!(answer["error"]["message"], "pruned history unavailable");
                 continue;
             }
-            let first = (first..=newest).rev().take_while(|number| is_held(*number)).last().unwrap();
+            let first = (first..=newest)
+                .rev()
+                .take_while(|number| is_held(*number))
+                .last()
+                .unwrap();
             let result = &answer["result"];
-            assert_eq!(result["oldestBlock"], json!(format!("{first:#x}")), "{count} to {newest}: {answer}");
+            assert_eq!(
+                result["oldestBlock"],
+                json!(format!("{first:#x}")),
+                "{count} to {newest}: {answer}"
+            );
             let number = (newest + 1 - first) as usize;
-            for (member, length) in [("baseFeePerGas", number + 1), ("gasUsedRatio", number), ("reward", number)] {
+            for (member, length) in [
+                ("baseFeePerGas", number + 1),
+                ("gasUsedRatio", number),
+                ("reward", number),
+            ] {
                 assert_eq!(result[member].as_array().unwrap().len(), length, "{member}");
             }
             for (at, block) in (first..=newest).enumerate() {
-                assert_eq!(result["baseFeePerGas"][at], base_fees[block as usize], "block {block}");
+                assert_eq!(
+                    result["baseFeePerGas"][at], base_fees[block as usize],
+                    "block {block}"
+                );
                 let tip = block.checked_sub(1).map_or(0, |tip| 1_000_000_000 + tip);
-                assert_eq!(result["reward"][at][1], json!(format!("{tip:#x}")), "block {block}");
+                assert_eq!(
+                    result["reward"][at][1],
+                    json!(format!("{tip:#x}")),
+                    "block {block}"
+                );
             }
-            if let Some(next) = base_fees.get(newest as usize + 1).filter(|_| is_held(newest + 1)) {
+            if let Some(next) = base_fees
+                .get(newest as usize + 1)
+                .filter(|_| is_held(newest + 1))
+            {
                 assert_eq!(result["baseFeePerGas"][number], *next, "the block after");
             }
         }
-        assert_eq!(fees(json!(0), json!("0x5")).await["result"]["oldestBlock"], "0x0");
+        assert_eq!(
+            fees(json!(0), json!("0x5")).await["result"]["oldestBlock"],
+            "0x0"
+        );
         let beyond = fees(json!(1), json!("0xffffffffffffffff")).await;
         assert_eq!(beyond["error"]["code"], -32000, "{beyond}");
         node.end().await;
@@ -297,7 +474,11 @@ async fn fees_of_old_blocks_are_those_of_the_blocks_that_were_asked_for() {
 #[test]
 fn many_readers_of_a_large_block_decode_it_once() {
     let block = |number, bytes| {
-        let header = Header { number, extra_data: vec![7; bytes].into(), ..Header::default() };
+        let header = Header {
+            number,
+            extra_data: vec![7; bytes].into(),
+            ..Header::default()
+        };
         Arc::new(Block {
             hash: header.hash_slow(),
             header,
@@ -308,7 +489,11 @@ fn many_readers_of_a_large_block_decode_it_once() {
             known_size: OnceLock::new(),
         })
     };
-    let entry = |block| LogEntry::Block { block, changes: Arc::default(), shift: Default::default() };
+    let entry = |block| LogEntry::Block {
+        block,
+        changes: Arc::default(),
+        shift: Default::default(),
+    };
     let entries = [entry(block(1, 5_000_000)), entry(block(2, 10))];
     let indexed = Indexed::new(&entries);
     let reader = indexed.log.reader();
@@ -324,7 +509,10 @@ fn many_readers_of_a_large_block_decode_it_once() {
     };
     let found: Vec<_> = thread::scope(|scope| {
         let threads: Vec<_> = (0..8).map(|_| scope.spawn(read)).collect();
-        threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+        threads
+            .into_iter()
+            .map(|thread| thread.join().unwrap())
+            .collect()
     });
     assert!(found.iter().all(|block| Arc::ptr_eq(block, &found[0])));
     assert_eq!(indexed.history.block(2).unwrap().number(), 2);

@@ -25,11 +25,18 @@ async fn disk_with(blocks: u64) -> (Disk, B256) {
     let disk = Disk::new(blocks);
     let (chain, writer) = start(recover(Arc::new(disk.clone())).unwrap(), Mining::Instant);
     for _ in 0..blocks {
-        send(&chain, transfer(0, nonce(&chain, 0), Address::repeat_byte(9))).await.unwrap();
+        send(
+            &chain,
+            transfer(0, nonce(&chain, 0), Address::repeat_byte(9)),
+        )
+        .await
+        .unwrap();
     }
     let newest = chain.head().block.hash;
     chain.stop();
-    tokio::task::spawn_blocking(move || writer.join()).await.unwrap();
+    tokio::task::spawn_blocking(move || writer.join())
+        .await
+        .unwrap();
     (disk, newest)
 }
 
@@ -38,19 +45,29 @@ fn head(recovered: Recovered) -> B256 {
 }
 
 fn newest(storage: &Arc<dyn Storage>) -> Result<B256, String> {
-    recover(storage.clone()).map(head).map_err(|error| error.to_string())
+    recover(storage.clone())
+        .map(head)
+        .map_err(|error| error.to_string())
 }
 
 /// Why no node starts on a directory.
 async fn refusal(directory: &Path) -> String {
     let mut config = Config::test();
     config.data_dir = Some(directory.to_owned());
-    Node::spawn(config).await.err().expect("a refusal").to_string()
+    Node::spawn(config)
+        .await
+        .err()
+        .expect("a refusal")
+        .to_string()
 }
 
 /// Fails `act` on a copy of `disk` at every call that changes something in turn, and hands over what the next process finds
 /// after a kill and after a power failure, until it succeeds.
-fn at_every_call(disk: &Disk, act: impl Fn(&Arc<dyn Storage>) -> bool, mut check: impl FnMut(u64, Disk)) {
+fn at_every_call(
+    disk: &Disk,
+    act: impl Fn(&Arc<dyn Storage>) -> bool,
+    mut check: impl FnMut(u64, Disk),
+) {
     for calls in 0.. {
         let target = disk.kill();
         target.fail_after(calls);
@@ -71,7 +88,8 @@ fn at_every_call(disk: &Disk, act: impl Fn(&Arc<dyn Storage>) -> bool, mut check
 async fn a_restore_that_is_interrupted_anywhere_leaves_the_old_chain_the_new_one_or_a_refusal() {
     let ((old, before), (copy, after)) = (disk_with(30).await, disk_with(12).await);
     let (mut refused, mut kept, mut replaced) = (0, 0, 0);
-    let act = |target: &Arc<dyn Storage>| restore(&kept_in(Arc::new(copy.clone())), &**target).is_ok();
+    let act =
+        |target: &Arc<dyn Storage>| restore(&kept_in(Arc::new(copy.clone())), &**target).is_ok();
     at_every_call(&old, act, |calls, left| {
         let storage: Arc<dyn Storage> = Arc::new(left.kill());
         match newest(&storage) {
@@ -80,19 +98,36 @@ async fn a_restore_that_is_interrupted_anywhere_leaves_the_old_chain_the_new_one
             Ok(hash) => panic!("call {calls}: a third chain, {hash}"),
             Err(error) => {
                 refused += 1;
-                assert!(error.contains("interrupted") && error.contains("repeat"), "call {calls}: {error}");
                 assert!(
-                    verify(&kept_in(storage.clone())).unwrap_err().to_string().contains("interrupted"),
+                    error.contains("interrupted") && error.contains("repeat"),
+                    "call {calls}: {error}"
+                );
+                assert!(
+                    verify(&kept_in(storage.clone()))
+                        .unwrap_err()
+                        .to_string()
+                        .contains("interrupted"),
                     "call {calls}"
                 );
                 assert!(
-                    export(&kept_in(storage.clone()), &mut io::sink()).unwrap_err().to_string().contains("interrupted")
+                    export(&kept_in(storage.clone()), &mut io::sink())
+                        .unwrap_err()
+                        .to_string()
+                        .contains("interrupted")
                 );
                 assert!(
-                    backup(&kept_in(storage.clone()), &Disk::new(1)).unwrap_err().to_string().contains("interrupted")
+                    backup(&kept_in(storage.clone()), &Disk::new(1))
+                        .unwrap_err()
+                        .to_string()
+                        .contains("interrupted")
                 );
-                let stays = backup(&kept_in(Arc::new(copy.clone())), &*storage).unwrap_err().to_string();
-                assert!(stays.contains("interrupted") || stays.contains("not empty"), "call {calls}: {stays}");
+                let stays = backup(&kept_in(Arc::new(copy.clone())), &*storage)
+                    .unwrap_err()
+                    .to_string();
+                assert!(
+                    stays.contains("interrupted") || stays.contains("not empty"),
+                    "call {calls}: {stays}"
+                );
             }
         }
         // The command can be repeated, and interrupted again while it is.
@@ -102,11 +137,22 @@ async fn a_restore_that_is_interrupted_anywhere_leaves_the_old_chain_the_new_one
             .unwrap_or_else(|error| panic!("call {calls}, repeated: {error}"));
         assert_eq!(newest(&again), Ok(after), "call {calls}, repeated");
         let first = again.folder("replaced-1").unwrap();
-        assert_eq!(newest(&first), Ok(before), "call {calls}: what was there before");
-        assert_eq!(again.folders().unwrap().len(), if complete { 2 } else { 1 }, "call {calls}");
+        assert_eq!(
+            newest(&first),
+            Ok(before),
+            "call {calls}: what was there before"
+        );
+        assert_eq!(
+            again.folders().unwrap().len(),
+            if complete { 2 } else { 1 },
+            "call {calls}"
+        );
         verify(&kept_in(again)).unwrap();
     });
-    assert!(refused > 20 && kept > 0 && replaced > 0, "{refused} {kept} {replaced}");
+    assert!(
+        refused > 20 && kept > 0 && replaced > 0,
+        "{refused} {kept} {replaced}"
+    );
 }
 
 #[tokio::test]
@@ -138,8 +184,10 @@ async fn a_backup_or_import_that_is_interrupted_anywhere_is_refused_until_it_is_
     let (live, hash) = disk_with(30).await;
     let mut file = Vec::new();
     export(&kept_in(Arc::new(live.clone())), &mut file).unwrap();
-    let by_backup = |target: &Arc<dyn Storage>| backup(&kept_in(Arc::new(live.clone())), &**target).is_ok();
-    let by_import = |target: &Arc<dyn Storage>| import(&kept_in(target.clone()), &mut &file[..]).is_ok();
+    let by_backup =
+        |target: &Arc<dyn Storage>| backup(&kept_in(Arc::new(live.clone())), &**target).is_ok();
+    let by_import =
+        |target: &Arc<dyn Storage>| import(&kept_in(target.clone()), &mut &file[..]).is_ok();
     let copies: [Attempt<'_>; 2] = [&by_backup, &by_import];
     for (name, copy) in ["backup", "import"].into_iter().zip(copies) {
         at_every_call(&Disk::new(3), copy, |calls, left| {
@@ -150,8 +198,14 @@ async fn a_backup_or_import_that_is_interrupted_anywhere_is_refused_until_it_is_
             match newest(&storage) {
                 Ok(found) => assert_eq!(found, hash, "{name}, call {calls}"),
                 Err(error) => {
-                    assert!(error.contains("interrupted") && error.contains("repeat"), "{name}, call {calls}: {error}");
-                    assert!(copy(&storage), "{name}, call {calls}: it cannot be repeated");
+                    assert!(
+                        error.contains("interrupted") && error.contains("repeat"),
+                        "{name}, call {calls}: {error}"
+                    );
+                    assert!(
+                        copy(&storage),
+                        "{name}, call {calls}: it cannot be repeated"
+                    );
                     assert_eq!(newest(&storage), Ok(hash), "{name}, call {calls}");
                 }
             }
@@ -169,7 +223,11 @@ fn a_first_start_that_is_interrupted_anywhere_can_be_repeated() {
         let storage: Arc<dyn Storage> = Arc::new(disk.clone());
         let done = begin(&storage);
         for left in [disk.kill(), disk.power_failure(), disk.power_failure()] {
-            assert_eq!(newest(&(Arc::new(left) as Arc<dyn Storage>)), Ok(first), "call {calls}");
+            assert_eq!(
+                newest(&(Arc::new(left) as Arc<dyn Storage>)),
+                Ok(first),
+                "call {calls}"
+            );
         }
         if done {
             return;
@@ -181,7 +239,11 @@ fn a_first_start_that_is_interrupted_anywhere_can_be_repeated() {
 #[tokio::test]
 async fn neither_a_node_nor_a_command_opens_a_directory_in_which_a_restore_was_killed() {
     let place = tempfile::tempdir().unwrap();
-    let (live, copy, spare) = (place.path().join("live"), place.path().join("copy"), place.path().join("spare"));
+    let (live, copy, spare) = (
+        place.path().join("live"),
+        place.path().join("copy"),
+        place.path().join("spare"),
+    );
     let begin = async |directory: &Path, blocks: u64| {
         let node = node_with(|config| config.data_dir = Some(directory.to_owned())).await;
         for _ in 0..blocks {
@@ -195,11 +257,18 @@ async fn neither_a_node_nor_a_command_opens_a_directory_in_which_a_restore_was_k
     let log = copy.join("log-00000000000000000000");
     let content = fs::read(&log).unwrap();
     fs::write(&log, [&[content[0] ^ 1], &content[1..]].concat()).unwrap();
-    restore(&kept_in(Arc::new(Directory::new(&copy).unwrap())), &Directory::new(&live).unwrap()).unwrap_err();
+    restore(
+        &kept_in(Arc::new(Directory::new(&copy).unwrap())),
+        &Directory::new(&live).unwrap(),
+    )
+    .unwrap_err();
     fs::write(&log, content).unwrap();
 
     let error = refusal(&live).await;
-    assert!(error.contains("`tetrad chain restore` was interrupted") && error.contains("replaced-1"), "{error}");
+    assert!(
+        error.contains("`tetrad chain restore` was interrupted") && error.contains("replaced-1"),
+        "{error}"
+    );
     let spare = spare.to_str().unwrap();
     for arguments in [
         &["verify"][..],
@@ -207,18 +276,33 @@ async fn neither_a_node_nor_a_command_opens_a_directory_in_which_a_restore_was_k
         &["repair"],
         &["export", spare],
         &["backup", spare],
-        &["import", live.join("replaced-1/chain.json").to_str().unwrap()],
+        &[
+            "import",
+            live.join("replaced-1/chain.json").to_str().unwrap(),
+        ],
     ] {
         let (ok, text) = chain(&live, arguments);
         assert!(!ok, "{arguments:?}: {text}");
-        assert!(text.contains("was interrupted") || arguments[0] == "import", "{arguments:?}: {text}");
+        assert!(
+            text.contains("was interrupted") || arguments[0] == "import",
+            "{arguments:?}: {text}"
+        );
     }
-    assert!(!live.join("chain.json").exists(), "nothing was begun in its place");
+    assert!(
+        !live.join("chain.json").exists(),
+        "nothing was begun in its place"
+    );
     // Either chain can be had: the one that was there, and the backup.
-    let (ok, text) = chain(&live, &["restore", live.join("replaced-1").to_str().unwrap()]);
+    let (ok, text) = chain(
+        &live,
+        &["restore", live.join("replaced-1").to_str().unwrap()],
+    );
     assert!(ok && text.contains("up to block 7"), "{text}");
     let (ok, text) = chain(&live, &["restore", copy.to_str().unwrap()]);
-    assert!(ok && text.contains("up to block 3") && text.contains("replaced-2"), "{text}");
+    assert!(
+        ok && text.contains("up to block 3") && text.contains("replaced-2"),
+        "{text}"
+    );
     begin(&live, 1).await;
 }
 
@@ -226,28 +310,56 @@ async fn neither_a_node_nor_a_command_opens_a_directory_in_which_a_restore_was_k
 async fn an_export_that_fails_leaves_the_file_as_it_was() {
     let place = tempfile::tempdir().unwrap();
     let (live, file) = (place.path().join("live"), place.path().join("chain.tetrad"));
-    node_with(|config| config.data_dir = Some(live.clone())).await.end().await;
+    node_with(|config| config.data_dir = Some(live.clone()))
+        .await
+        .end()
+        .await;
     assert!(chain(&live, &["export", file.to_str().unwrap()]).0);
     let before = fs::read(&file).unwrap();
-    for name in fs::read_dir(&live).unwrap().map(|entry| entry.unwrap().path()) {
-        if name.file_name().unwrap().to_str().unwrap().starts_with("checkpoint-") {
+    for name in fs::read_dir(&live)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+    {
+        if name
+            .file_name()
+            .unwrap()
+            .to_str()
+            .unwrap()
+            .starts_with("checkpoint-")
+        {
             fs::remove_file(name).unwrap();
         }
     }
     let (ok, text) = chain(&live, &["export", file.to_str().unwrap()]);
     assert!(!ok, "{text}");
     assert!(fs::read(&file).unwrap() == before);
-    assert_eq!(fs::read_dir(place.path()).unwrap().count(), 2, "nothing else is left");
+    assert_eq!(
+        fs::read_dir(place.path()).unwrap().count(),
+        2,
+        "nothing else is left"
+    );
 }
 
 #[tokio::test]
 async fn a_directory_that_holds_only_what_was_replaced_does_not_become_a_new_chain() {
     let place = tempfile::tempdir().unwrap();
     let live = place.path().join("live");
-    node_with(|config| config.data_dir = Some(live.join("replaced-1"))).await.end().await;
+    node_with(|config| config.data_dir = Some(live.join("replaced-1")))
+        .await
+        .end()
+        .await;
     let error = refusal(&live).await;
-    assert!(error.contains("chain.json is missing") && error.contains("replaced-1"), "{error}");
-    let (ok, text) = chain(&live, &["restore", live.join("replaced-1").to_str().unwrap()]);
+    assert!(
+        error.contains("chain.json is missing") && error.contains("replaced-1"),
+        "{error}"
+    );
+    let (ok, text) = chain(
+        &live,
+        &["restore", live.join("replaced-1").to_str().unwrap()],
+    );
     assert!(ok, "{text}");
-    node_with(|config| config.data_dir = Some(live.clone())).await.end().await;
+    node_with(|config| config.data_dir = Some(live.clone()))
+        .await
+        .end()
+        .await;
 }

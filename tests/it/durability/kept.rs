@@ -53,7 +53,13 @@ fn recipient(n: u64) -> Address {
 fn values(state: &State) -> Values {
     let senders = (0..ACCOUNTS).map(|index| key(index).address());
     let all = senders.chain((0..RECIPIENTS).map(recipient));
-    all.map(|address| (state.nonce(address).unwrap(), state.balance(address).unwrap())).collect()
+    all.map(|address| {
+        (
+            state.nonce(address).unwrap(),
+            state.balance(address).unwrap(),
+        )
+    })
+    .collect()
 }
 
 impl Model {
@@ -64,12 +70,23 @@ impl Model {
             0..8 => {
                 let from = random.below(ACCOUNTS as u64) as usize;
                 let to = recipient(random.below(RECIPIENTS));
-                send(chain, transfer(from, nonce(chain, from), to)).await.unwrap();
+                send(chain, transfer(from, nonce(chain, from), to))
+                    .await
+                    .unwrap();
                 self.sealed(chain, before, 1);
             }
             8..11 => {
                 let count = 1 + random.below(60);
-                chain.mine(count, Pace { at_least: 1, ..Pace::default() }).await.unwrap();
+                chain
+                    .mine(
+                        count,
+                        Pace {
+                            at_least: 1,
+                            ..Pace::default()
+                        },
+                    )
+                    .await
+                    .unwrap();
                 self.sealed(chain, before, count);
             }
             11..13 => {
@@ -96,7 +113,8 @@ impl Model {
                 let depth = random.below(7);
                 // Blocks that memory does not hold cannot be gone back to.
                 if chain.change(Change::Rollback { depth }).await.is_ok() {
-                    self.blocks.truncate(self.blocks.len().saturating_sub(depth as usize));
+                    self.blocks
+                        .truncate(self.blocks.len().saturating_sub(depth as usize));
                 }
             }
             18 => {
@@ -120,7 +138,13 @@ impl Model {
 
     /// Snapshots are kept, unless the blocks that they are made of are not.
     async fn reopen(&mut self, chain: &Chain, what: &str) {
-        let known: Vec<u64> = chain.snapshots().await.unwrap().iter().map(|own| own.id).collect();
+        let known: Vec<u64> = chain
+            .snapshots()
+            .await
+            .unwrap()
+            .iter()
+            .map(|own| own.id)
+            .collect();
         if std::mem::take(&mut self.is_shortened) {
             self.snapshots.retain(|(id, _)| known.contains(id));
         }
@@ -131,8 +155,14 @@ impl Model {
     fn sealed(&mut self, chain: &Chain, before: Values, count: u64) {
         let head = chain.head();
         for number in head.number() + 1 - count..=head.number() {
-            let block = chain.block(&head, BlockId::Number(number)).unwrap().unwrap();
-            self.blocks.push(Seen { hash: block.hash, before: before.clone() });
+            let block = chain
+                .block(&head, BlockId::Number(number))
+                .unwrap()
+                .unwrap();
+            self.blocks.push(Seen {
+                hash: block.hash,
+                before: before.clone(),
+            });
         }
     }
 
@@ -147,21 +177,31 @@ impl Model {
             let Seen { hash, before } = &self.blocks[number as usize - 1];
             // The newest state is the head's.
             let newest = values(&head.state);
-            let after = self.blocks.get(number as usize).map_or(&newest, |next| &next.before);
+            let after = self
+                .blocks
+                .get(number as usize)
+                .map_or(&newest, |next| &next.before);
             let what = format!("{what}, block {number} of {}", head.number());
             let block = chain.block(&head, BlockId::Number(number)).unwrap();
             if number >= self.oldest {
                 assert_eq!(block.map(|block| block.hash), Some(*hash), "{what}");
             }
             let state_before = head.state_before(number).ok().map(|state| values(&state));
-            let state_after = chain.view(BlockId::Number(number)).ok().map(|view| values(&view.state));
+            let state_after = chain
+                .view(BlockId::Number(number))
+                .ok()
+                .map(|view| values(&view.state));
             if number >= self.oldest_state {
                 assert_eq!(state_before.as_ref(), Some(before), "{what}, before");
                 assert_eq!(state_after.as_ref(), Some(after), "{what}, after");
             } else {
                 assert_eq!(state_before, None, "{what}, before");
                 // That of the last before those may be what the log begins on.
-                assert!(state_after.is_none_or(|known| number + 1 == self.oldest_state && known == *after), "{what}");
+                assert!(
+                    state_after
+                        .is_none_or(|known| number + 1 == self.oldest_state && known == *after),
+                    "{what}"
+                );
             }
         }
     }
@@ -169,9 +209,14 @@ impl Model {
     /// What may be done to a directory while no node runs on it.
     fn maintain(&mut self, storage: &Arc<dyn Storage>, what: &str) {
         let check = |storage: &Arc<dyn Storage>, what: &str| {
-            let report = verify(&kept_in(storage.clone())).unwrap_or_else(|error| panic!("{what}: {error}"));
+            let report =
+                verify(&kept_in(storage.clone())).unwrap_or_else(|error| panic!("{what}: {error}"));
             let known = (report.first, report.first_state, report.last);
-            assert_eq!(known, (self.oldest, self.oldest_state, self.blocks.len() as u64), "{what}");
+            assert_eq!(
+                known,
+                (self.oldest, self.oldest_state, self.blocks.len() as u64),
+                "{what}"
+            );
         };
         check(storage, what);
         assert_eq!(repair(&kept_in(storage.clone())).unwrap(), None, "{what}");
@@ -182,20 +227,30 @@ impl Model {
             let keep = 256 + self.random.below(100);
             self.is_shortened = true;
             let oldest = compact(&kept_in(storage.clone()), keep, None).unwrap();
-            self.oldest = self.oldest.max((self.blocks.len() as u64 + 1).saturating_sub(keep));
+            self.oldest = self
+                .oldest
+                .max((self.blocks.len() as u64 + 1).saturating_sub(keep));
             assert_eq!(oldest.max(1), self.oldest, "{what}, compacted");
             self.oldest_state = self.oldest_state.max(self.oldest);
         }
         if self.random.chance(15) {
             self.forget_beginning(storage);
         }
-        let report = verify(&kept_in(storage.clone())).unwrap_or_else(|error| panic!("{what}, afterwards: {error}"));
-        assert_eq!((report.first, report.first_state), (self.oldest, self.oldest_state), "{what}, afterwards");
+        let report = verify(&kept_in(storage.clone()))
+            .unwrap_or_else(|error| panic!("{what}, afterwards: {error}"));
+        assert_eq!(
+            (report.first, report.first_state),
+            (self.oldest, self.oldest_state),
+            "{what}, afterwards"
+        );
     }
 
     /// Removes the checkpoint that the states of the past are read from, as earlier versions did.
     fn forget_beginning(&mut self, storage: &Arc<dyn Storage>) {
-        let identity = ChainIdentity { chain_id: 125, genesis: first_head().block.hash };
+        let identity = ChainIdentity {
+            chain_id: 125,
+            genesis: first_head().block.hash,
+        };
         let log = kept_in(storage.clone()).log.open(identity, 0).unwrap();
         let history = History::open(storage.clone(), log.reader(), identity, 8_192).unwrap();
         let bases = history.bases().unwrap();
@@ -203,12 +258,18 @@ impl Model {
             self.is_shortened = true;
             storage.remove(&format!("checkpoint-{first:020}")).unwrap();
             // One of what was taken back must not take its place either.
-            for before in
-                tetrad::internals::store::checkpoints(&**storage).unwrap().into_iter().filter(|height| *height < second)
+            for before in tetrad::internals::store::checkpoints(&**storage)
+                .unwrap()
+                .into_iter()
+                .filter(|height| *height < second)
             {
                 Checkpoint::read(&**storage, before, identity).unwrap();
             }
-            self.oldest_state = Checkpoint::read(&**storage, second, identity).unwrap().block.number() + 1;
+            self.oldest_state = Checkpoint::read(&**storage, second, identity)
+                .unwrap()
+                .block
+                .number()
+                + 1;
         }
     }
 }
@@ -219,11 +280,20 @@ async fn every_block_has_the_states_that_it_had() {
         let mut disk = Disk::new(seed);
         let random = Random::new(seed);
         let (blocks, snapshots, origin) = Default::default();
-        let mut model = Model { random, blocks, snapshots, origin, oldest: 1, oldest_state: 1, is_shortened: false };
+        let mut model = Model {
+            random,
+            blocks,
+            snapshots,
+            origin,
+            oldest: 1,
+            oldest_state: 1,
+            is_shortened: false,
+        };
         let mut held = None;
         for session in 0..6 {
             let what = format!("seed {seed}, session {session}");
-            let recovered = recover(Arc::new(disk.clone())).unwrap_or_else(|error| panic!("{what}: {error}"));
+            let recovered =
+                recover(Arc::new(disk.clone())).unwrap_or_else(|error| panic!("{what}: {error}"));
             let (chain, writer) = start(recovered, Mining::Instant);
             let now = values(&chain.head().state);
             assert!(held.is_none_or(|held| held == now), "{what}");
@@ -238,7 +308,9 @@ async fn every_block_has_the_states_that_it_had() {
             // A node that is killed ends no other way than one that is stopped, once it has written what it was writing.
             let killed = model.random.chance(50).then(|| disk.kill());
             chain.stop();
-            tokio::task::spawn_blocking(move || writer.join()).await.unwrap();
+            tokio::task::spawn_blocking(move || writer.join())
+                .await
+                .unwrap();
             disk = killed.unwrap_or(disk);
             let storage: Arc<dyn Storage> = Arc::new(disk.clone());
             model.maintain(&storage, &what);

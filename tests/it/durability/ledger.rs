@@ -9,8 +9,8 @@ use tetrad::{
     internals::{
         block::Submission,
         chain::{
-            Chain, ChainConfig, Genesis, GenesisAccount, Head, HistoryLimits, Mining, OpenError, Opening, PoolLimits,
-            Recovered, SubmitError, WriterThread, open, sign_transaction,
+            Chain, ChainConfig, Genesis, GenesisAccount, Head, HistoryLimits, Mining, OpenError,
+            Opening, PoolLimits, Recovered, SubmitError, WriterThread, open, sign_transaction,
         },
         clock::ManualClock,
         evm::{ChainParams, Fork, Forks},
@@ -46,7 +46,10 @@ pub fn first_head() -> Head {
         balance: U256::from(10u128.pow(24)),
         ..Default::default()
     };
-    let genesis = Genesis { accounts: (0..ACCOUNTS).map(account).collect(), ..Genesis::empty(1_000, 30_000_000) };
+    let genesis = Genesis {
+        accounts: (0..ACCOUNTS).map(account).collect(),
+        ..Genesis::empty(1_000, 30_000_000)
+    };
     genesis.build(params()).unwrap()
 }
 
@@ -55,13 +58,19 @@ pub fn recover(storage: Arc<dyn Storage>) -> Result<Recovered, OpenError> {
     recover_with(storage, |_| {})
 }
 
-pub fn recover_with(storage: Arc<dyn Storage>, change: impl FnOnce(&mut Opening)) -> Result<Recovered, OpenError> {
+pub fn recover_with(
+    storage: Arc<dyn Storage>,
+    change: impl FnOnce(&mut Opening),
+) -> Result<Recovered, OpenError> {
     let mut opening = Opening {
         kept: kept_in(storage),
         directory: None,
         params: params(),
         settings: vec![("--chain-id".to_owned(), "125".to_owned())],
-        limits: HistoryLimits { blocks: 8, ..HistoryLimits::default() },
+        limits: HistoryLimits {
+            blocks: 8,
+            ..HistoryLimits::default()
+        },
         checkpoint_bytes: 4_096,
         index_bytes: 8_192,
     };
@@ -76,8 +85,15 @@ pub fn start(recovered: Recovered, mining: Mining) -> (Chain, WriterThread) {
         gas_limit: 30_000_000,
         beneficiary: Address::ZERO,
         min_tip: 0,
-        pool: PoolLimits { transactions: 1_000, per_account: 1_000, ..PoolLimits::default() },
-        history: HistoryLimits { blocks: 8, ..HistoryLimits::default() },
+        pool: PoolLimits {
+            transactions: 1_000,
+            per_account: 1_000,
+            ..PoolLimits::default()
+        },
+        history: HistoryLimits {
+            blocks: 8,
+            ..HistoryLimits::default()
+        },
         clock: Arc::new(ManualClock::at(2_000_000)),
         leads: true,
     };
@@ -101,7 +117,10 @@ pub fn transfer(from: usize, nonce: u64, to: Address) -> Submission {
         value: U256::ONE,
         ..Default::default()
     };
-    Submission { transaction: sign_transaction(&key(from), unsigned.into()).unwrap(), sidecar: None }
+    Submission {
+        transaction: sign_transaction(&key(from), unsigned.into()).unwrap(),
+        sidecar: None,
+    }
 }
 
 /// Sends it, and returns once it is acknowledged or refused.

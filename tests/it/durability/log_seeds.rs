@@ -5,7 +5,9 @@ use std::sync::Arc;
 use alloy_primitives::{Address, B256, U256, keccak256};
 use tetrad::internals::{
     codec::Writer,
-    log::{AppendError, BlockLog, ChainIdentity, Durability, LocalLogs, LogEntry, LogError, LogStore},
+    log::{
+        AppendError, BlockLog, ChainIdentity, Durability, LocalLogs, LogEntry, LogError, LogStore,
+    },
     state::{AccountChange, Changes},
     storage::{Directory, Storage},
 };
@@ -13,12 +15,17 @@ use tetrad::internals::{
 use super::{disk::Disk, rounds};
 use crate::contracts::random::Random;
 
-const CHAIN: ChainIdentity = ChainIdentity { chain_id: 125, genesis: B256::repeat_byte(7) };
+const CHAIN: ChainIdentity = ChainIdentity {
+    chain_id: 125,
+    genesis: B256::repeat_byte(7),
+};
 
 /// An entry of any size, zeros and all.
 fn entry(random: &mut Random) -> LogEntry {
     let slots = random.below(60);
-    let storage = (0..slots).map(|_| (U256::from(random.next()), random.part_of(U256::from(2)))).collect();
+    let storage = (0..slots)
+        .map(|_| (U256::from(random.next()), random.part_of(U256::from(2))))
+        .collect();
     let address = Address::with_last_byte(random.below(3) as u8);
     let change = AccountChange {
         address,
@@ -42,12 +49,17 @@ fn bytes(entry: &LogEntry) -> Vec<u8> {
 }
 
 fn content(log: &dyn BlockLog) -> Result<Vec<Vec<u8>>, LogError> {
-    log.reader().stream(0)?.map(|stored| Ok(stored?.bytes)).collect()
+    log.reader()
+        .stream(0)?
+        .map(|stored| Ok(stored?.bytes))
+        .collect()
 }
 
 /// A log in small segments.
 fn logs(storage: Arc<dyn Storage>, durability: Durability) -> LocalLogs {
-    LocalLogs::new(storage).with_durability(durability).with_segments_of(4_096)
+    LocalLogs::new(storage)
+        .with_durability(durability)
+        .with_segments_of(4_096)
 }
 
 /// Entries that were acknowledged, and one that may be there as well.
@@ -65,7 +77,9 @@ impl Model {
                 self.acknowledged.push(bytes(&entry));
                 assert_eq!(log.end(), self.acknowledged.len() as u64);
             }
-            Err(AppendError::Refused { .. }) => assert_eq!(log.end(), self.acknowledged.len() as u64),
+            Err(AppendError::Refused { .. }) => {
+                assert_eq!(log.end(), self.acknowledged.len() as u64)
+            }
             Err(AppendError::Unknown { .. }) => {
                 // Only the first such entry can be there: the log takes nothing after it.
                 self.unknown.get_or_insert(bytes(&entry));
@@ -80,13 +94,30 @@ impl Model {
         if found.len() > expected.len() {
             expected.extend(self.unknown.take());
         }
-        assert!(found == expected, "seed {seed}: {} entries, {} acknowledged", found.len(), self.acknowledged.len());
-        let read = |height| log.reader().read(height).unwrap_or_else(|error| panic!("seed {seed}: {error}")).bytes;
-        assert!((0..log.end()).map(read).eq(found.iter().cloned()), "seed {seed}: entries by height");
+        assert!(
+            found == expected,
+            "seed {seed}: {} entries, {} acknowledged",
+            found.len(),
+            self.acknowledged.len()
+        );
+        let read = |height| {
+            log.reader()
+                .read(height)
+                .unwrap_or_else(|error| panic!("seed {seed}: {error}"))
+                .bytes
+        };
+        assert!(
+            (0..log.end()).map(read).eq(found.iter().cloned()),
+            "seed {seed}: entries by height"
+        );
         // It is not known where the file of offsets was lost.
         let sizes = (0..log.end()).map(|height| log.reader().size(height));
-        let is_size = |(size, entry): (Option<usize>, &Vec<u8>)| size.is_none_or(|size| size == entry.len());
-        assert!(sizes.zip(&found).all(is_size), "seed {seed}: sizes by height");
+        let is_size =
+            |(size, entry): (Option<usize>, &Vec<u8>)| size.is_none_or(|size| size == entry.len());
+        assert!(
+            sizes.zip(&found).all(is_size),
+            "seed {seed}: sizes by height"
+        );
         (self.acknowledged, self.unknown) = (found, None);
     }
 }
@@ -107,7 +138,11 @@ fn what_was_acknowledged_survives_faults_and_power_failures() {
             for _ in 0..random.below(20) {
                 model.append(&mut *log, random);
             }
-            disk = if random.chance(70) { disk.power_failure() } else { disk.kill() };
+            disk = if random.chance(70) {
+                disk.power_failure()
+            } else {
+                disk.kill()
+            };
         }
     }
 }
@@ -119,7 +154,9 @@ fn without_fsync_what_was_acknowledged_survives_the_process() {
         let mut disk = Disk::new(seed);
         let mut model = Model::default();
         for _ in 0..3 {
-            let mut log = logs(Arc::new(disk.clone()), Durability::Os).open(CHAIN, 0).unwrap();
+            let mut log = logs(Arc::new(disk.clone()), Durability::Os)
+                .open(CHAIN, 0)
+                .unwrap();
             model.check(seed, &*log);
             (0..random.below(20)).for_each(|_| model.append(&mut *log, random));
             disk = disk.kill();
@@ -131,23 +168,39 @@ fn without_fsync_what_was_acknowledged_survives_the_process() {
 fn entries_are_read_by_height_whatever_became_of_the_files_of_offsets() {
     for seed in 0..40 {
         let (random, storage) = (&mut Random::new(seed), Arc::new(Disk::new(seed)));
-        let mut log = logs(storage.clone(), Durability::Os).open(CHAIN, 0).unwrap();
+        let mut log = logs(storage.clone(), Durability::Os)
+            .open(CHAIN, 0)
+            .unwrap();
         let mut model = Model::default();
         (0..60).for_each(|_| model.append(&mut *log, random));
-        let offsets: Vec<_> =
-            storage.names().unwrap().into_iter().filter(|name| name.starts_with("offsets-")).collect();
+        let offsets: Vec<_> = storage
+            .names()
+            .unwrap()
+            .into_iter()
+            .filter(|name| name.starts_with("offsets-"))
+            .collect();
         assert!(offsets.len() > 2, "{offsets:?}");
         for _ in 0..2 {
             for name in &offsets {
                 match random.below(4) {
                     0 => storage.remove(name).unwrap(),
-                    1 => storage.open(name).unwrap().truncate(random.below(20)).unwrap(),
-                    2 => storage.open(name).unwrap().write_at(&(random.next() >> 40).to_le_bytes(), 8).unwrap(),
+                    1 => storage
+                        .open(name)
+                        .unwrap()
+                        .truncate(random.below(20))
+                        .unwrap(),
+                    2 => storage
+                        .open(name)
+                        .unwrap()
+                        .write_at(&(random.next() >> 40).to_le_bytes(), 8)
+                        .unwrap(),
                     _ => {}
                 }
             }
             model.check(seed, &*log);
-            log = logs(storage.clone(), Durability::Os).open(CHAIN, 0).unwrap();
+            log = logs(storage.clone(), Durability::Os)
+                .open(CHAIN, 0)
+                .unwrap();
             model.check(seed, &*log);
         }
     }
@@ -172,7 +225,14 @@ fn a_flipped_bit_is_never_taken_for_an_end() {
         rotten[at] ^= 1 << random.below(8);
         std::fs::write(&file, &rotten).unwrap();
         let error = logs.open(CHAIN, 0).err().expect("a refusal");
-        assert!(error.to_string().contains("log-00000000000000000000: "), "{error}");
-        assert_eq!(std::fs::read(&file).unwrap(), rotten, "a refusal changes nothing");
+        assert!(
+            error.to_string().contains("log-00000000000000000000: "),
+            "{error}"
+        );
+        assert_eq!(
+            std::fs::read(&file).unwrap(),
+            rotten,
+            "a refusal changes nothing"
+        );
     }
 }

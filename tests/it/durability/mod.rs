@@ -27,7 +27,10 @@ use tetrad::internals::{log::LocalLogs, storage::Storage, store::ChainStore};
 /// A chain that is kept in these files, its log in small segments among them.
 pub fn kept_in(storage: Arc<dyn Storage>) -> ChainStore {
     let log = LocalLogs::new(storage.clone()).with_segments_of(8_192);
-    ChainStore { storage, log: Arc::new(log) }
+    ChainStore {
+        storage,
+        log: Arc::new(log),
+    }
 }
 
 /// How many seeds or kills to try: what continuous integration can afford, unless the environment says otherwise.

@@ -42,7 +42,10 @@ async fn a_directory_serves_one_process_at_a_time() {
     let node = node_with(|config| config.data_dir = Some(directory.path().to_owned())).await;
     let error = refusal(directory.path(), |_| {}).await;
     let expected = format!("in use by another process (process {})", std::process::id());
-    assert!(error.starts_with("--data-dir ") && error.ends_with(&expected), "{error}");
+    assert!(
+        error.starts_with("--data-dir ") && error.ends_with(&expected),
+        "{error}"
+    );
     node.end().await;
     let node = node_with(|config| config.data_dir = Some(directory.path().to_owned())).await;
     node.end().await;
@@ -52,16 +55,25 @@ async fn a_directory_serves_one_process_at_a_time() {
 async fn another_chain_is_named_by_what_differs() {
     let directory = directory().await;
     let error = refusal(directory.path(), |config| config.chain_id = 229).await;
-    assert!(error.ends_with("chain.json: the chain was created with --chain-id 125, not 229"), "{error}");
+    assert!(
+        error.ends_with("chain.json: the chain was created with --chain-id 125, not 229"),
+        "{error}"
+    );
     let error = refusal(directory.path(), |config| config.accounts = 3).await;
-    assert!(error.ends_with("the chain was created with --accounts 10, not 3"), "{error}");
+    assert!(
+        error.ends_with("the chain was created with --accounts 10, not 3"),
+        "{error}"
+    );
     let genesis = directory.path().join("genesis.json");
     fs::write(
         &genesis,
         json!({"config": {"chainId": 5}, "difficulty": "0x0", "gasLimit": "0x1000000", "alloc": {}}).to_string(),
     )
     .unwrap();
-    let error = refusal(directory.path(), |config| config.genesis = Some(genesis.clone())).await;
+    let error = refusal(directory.path(), |config| {
+        config.genesis = Some(genesis.clone())
+    })
+    .await;
     assert!(error.contains("the chain was created with --"), "{error}");
 }
 
@@ -69,16 +81,23 @@ async fn another_chain_is_named_by_what_differs() {
 async fn a_newer_version_is_left_alone() {
     let directory = directory().await;
     let file = directory.path().join("chain.json");
-    let newer = fs::read_to_string(&file).unwrap().replace("\"format\": 1", "\"format\": 2");
+    let newer = fs::read_to_string(&file)
+        .unwrap()
+        .replace("\"format\": 1", "\"format\": 2");
     fs::write(&file, newer).unwrap();
     let error = refusal(directory.path(), |_| {}).await;
     assert!(
-        error.ends_with("chain.json: written by a newer version (format 2, this program reads up to 1)"),
+        error.ends_with(
+            "chain.json: written by a newer version (format 2, this program reads up to 1)"
+        ),
         "{error}"
     );
     fs::remove_file(&file).unwrap();
     let error = refusal(directory.path(), |_| {}).await;
-    assert!(error.ends_with("chain.json is missing, but the directory has a log"), "{error}");
+    assert!(
+        error.ends_with("chain.json is missing, but the directory has a log"),
+        "{error}"
+    );
 }
 
 #[tokio::test]
@@ -91,14 +110,19 @@ async fn a_torn_end_is_put_aside_and_a_flipped_bit_is_refused() {
     assert_eq!(node.block_number().await, 2);
     node.end().await;
     let aside = |name: &str| name.starts_with("torn-log-");
-    let names = fs::read_dir(directory.path()).unwrap().map(|file| file.unwrap().file_name().into_string().unwrap());
+    let names = fs::read_dir(directory.path())
+        .unwrap()
+        .map(|file| file.unwrap().file_name().into_string().unwrap());
     assert_eq!(names.filter(|name| aside(name)).count(), 1);
 
     let mut rotten = intact.clone();
     rotten[intact.len() / 2] ^= 4;
     fs::write(&file, &rotten).unwrap();
     let error = refusal(directory.path(), |_| {}).await;
-    assert!(error.contains(LOG) && error.contains("damaged at byte") && error.contains("height"), "{error}");
+    assert!(
+        error.contains(LOG) && error.contains("damaged at byte") && error.contains("height"),
+        "{error}"
+    );
     assert_eq!(fs::read(&file).unwrap(), rotten, "nothing was changed");
 }
 
@@ -111,22 +135,39 @@ async fn a_missing_log_is_noticed() {
         seal(&chain, 1).await.unwrap();
     }
     chain.stop();
-    tokio::task::spawn_blocking(move || writer.join()).await.unwrap();
+    tokio::task::spawn_blocking(move || writer.join())
+        .await
+        .unwrap();
     let checkpoints = tetrad::internals::store::checkpoints(&*storage()).unwrap();
     assert!(checkpoints.len() > 1, "{checkpoints:?}");
     // The first of several files; then one in the middle.
     let names = storage().names().unwrap();
-    let mut firsts: Vec<u64> = names.iter().filter_map(|name| name.strip_prefix("log-")?.parse().ok()).collect();
+    let mut firsts: Vec<u64> = names
+        .iter()
+        .filter_map(|name| name.strip_prefix("log-")?.parse().ok())
+        .collect();
     firsts.sort_unstable();
     assert!(firsts.len() > 3, "{firsts:?}");
-    let (aside, middle) = (directory.path().join("aside"), directory.path().join(format!("log-{:020}", firsts[1])));
+    let (aside, middle) = (
+        directory.path().join("aside"),
+        directory.path().join(format!("log-{:020}", firsts[1])),
+    );
     fs::rename(&middle, &aside).unwrap();
     let error = recover(storage()).err().expect("a refusal").to_string();
-    assert!(error.starts_with(&format!("entries {} to {} are missing from", firsts[1], firsts[2])), "{error}");
+    assert!(
+        error.starts_with(&format!(
+            "entries {} to {} are missing from",
+            firsts[1], firsts[2]
+        )),
+        "{error}"
+    );
     fs::rename(&aside, &middle).unwrap();
     fs::remove_file(directory.path().join(LOG)).unwrap();
     let error = recover(storage()).err().expect("a refusal").to_string();
-    assert!(error.starts_with("entries 0 to ") && error.contains("are missing from"), "{error}");
+    assert!(
+        error.starts_with("entries 0 to ") && error.contains("are missing from"),
+        "{error}"
+    );
 }
 
 #[tokio::test]
@@ -138,7 +179,9 @@ async fn damaged_checkpoints_are_passed_over() {
         seal(&chain, 1).await.unwrap();
     }
     chain.stop();
-    tokio::task::spawn_blocking(move || writer.join()).await.unwrap();
+    tokio::task::spawn_blocking(move || writer.join())
+        .await
+        .unwrap();
     let heights = tetrad::internals::store::checkpoints(&*storage()).unwrap();
     let (first, others) = heights.split_first().unwrap();
     for height in others {
@@ -151,7 +194,10 @@ async fn damaged_checkpoints_are_passed_over() {
     assert_eq!(recover(storage()).unwrap().head.number(), 200);
     fs::remove_file(directory.path().join(format!("checkpoint-{first:020}"))).unwrap();
     let error = recover(storage()).err().expect("a refusal").to_string();
-    assert!(error.contains("checkpoint-") && error.contains("damaged"), "{error}");
+    assert!(
+        error.contains("checkpoint-") && error.contains("damaged"),
+        "{error}"
+    );
 }
 
 #[tokio::test]
@@ -162,8 +208,14 @@ async fn a_damaged_pool_names_the_remedy() {
     rotten[30] ^= 4;
     fs::write(&file, &rotten).unwrap();
     let error = refusal(directory.path(), |_| {}).await;
-    assert!(error.contains("pool: damaged at its beginning. Nothing was changed: "), "{error}");
-    assert!(error.ends_with("move it away to start without the transactions that wait for a block"), "{error}");
+    assert!(
+        error.contains("pool: damaged at its beginning. Nothing was changed: "),
+        "{error}"
+    );
+    assert!(
+        error.ends_with("move it away to start without the transactions that wait for a block"),
+        "{error}"
+    );
     assert_eq!(fs::read(&file).unwrap(), rotten);
     // What it says helps.
     fs::rename(&file, directory.path().join("pool.damaged")).unwrap();

@@ -15,7 +15,11 @@ use tetrad::{
 
 use crate::support::{TestNode, manual_clock, node_at};
 
-async fn node_on(directory: &Path, clock: &Arc<ManualClock>, change: impl FnOnce(&mut Config)) -> TestNode {
+async fn node_on(
+    directory: &Path,
+    clock: &Arc<ManualClock>,
+    change: impl FnOnce(&mut Config),
+) -> TestNode {
     node_at(clock.clone(), |config| {
         config.data_dir = Some(directory.to_owned());
         config.exchange.rate_limit = 0;
@@ -37,9 +41,21 @@ async fn seen(node: &TestNode, accounts: &[String], transactions: &[Value]) -> V
             seen.push(node.rpc("eth_getBalance", json!([account, block])).await);
         }
         // totalSupply()
-        seen.push(node.rpc("eth_call", json!([{"to": token.address, "data": "0x18160ddd"}, block])).await);
+        seen.push(
+            node.rpc(
+                "eth_call",
+                json!([{"to": token.address, "data": "0x18160ddd"}, block]),
+            )
+            .await,
+        );
         if number > 0 {
-            seen.push(node.rpc("debug_traceBlockByNumber", json!([block, {"tracer": "callTracer"}])).await);
+            seen.push(
+                node.rpc(
+                    "debug_traceBlockByNumber",
+                    json!([block, {"tracer": "callTracer"}]),
+                )
+                .await,
+            );
         }
     }
     for hash in transactions {
@@ -47,16 +63,32 @@ async fn seen(node: &TestNode, accounts: &[String], transactions: &[Value]) -> V
         seen.push(node.rpc("eth_getTransactionByHash", json!([hash])).await);
     }
     for account in accounts {
-        seen.push(node.get_json(&format!("/cosmos/auth/v1beta1/accounts/{account}")).await);
-        seen.push(node.rpc("eth_getTransactionCount", json!([account, "latest"])).await);
+        seen.push(
+            node.get_json(&format!("/cosmos/auth/v1beta1/accounts/{account}"))
+                .await,
+        );
+        seen.push(
+            node.rpc("eth_getTransactionCount", json!([account, "latest"]))
+                .await,
+        );
         seen.push(node.rpc("eth_getBalance", json!([account, "latest"])).await);
     }
-    seen.push(node.rpc("eth_getLogs", json!([{"fromBlock": "0x0", "toBlock": "latest"}])).await);
+    seen.push(
+        node.rpc(
+            "eth_getLogs",
+            json!([{"fromBlock": "0x0", "toBlock": "latest"}]),
+        )
+        .await,
+    );
     seen.push(node.get_json("/api/prices").await["data"].clone());
     let token = crate::support::chain::key(&token);
     for period in ["1h", "24h", "7d"] {
         seen.push(
-            node.get_json(&format!("/api/prices/{token}/history?timeframe={period}&limit=500")).await["data"].clone(),
+            node.get_json(&format!(
+                "/api/prices/{token}/history?timeframe={period}&limit=500"
+            ))
+            .await["data"]
+                .clone(),
         );
     }
     seen
@@ -64,7 +96,11 @@ async fn seen(node: &TestNode, accounts: &[String], transactions: &[Value]) -> V
 
 async fn pay(node: &TestNode, to: &str, value: u64) -> Value {
     let from = node.account(0);
-    node.rpc("eth_sendTransaction", json!([{"from": from, "to": to, "value": format!("{value:#x}")}])).await
+    node.rpc(
+        "eth_sendTransaction",
+        json!([{"from": from, "to": to, "value": format!("{value:#x}")}]),
+    )
+    .await
 }
 
 #[tokio::test]
@@ -78,7 +114,10 @@ async fn blocks_accounts_prices_and_their_history_are_as_they_were() {
         config.checkpoint_bytes = 8 << 10;
     };
     let node = node_on(directory.path(), &clock, ticking).await;
-    let (a, b) = ("0x00000000000000000000000000000000000000a1", "0x00000000000000000000000000000000000000b2");
+    let (a, b) = (
+        "0x00000000000000000000000000000000000000a1",
+        "0x00000000000000000000000000000000000000b2",
+    );
     let mut transactions = Vec::new();
     for round in 0..8 {
         transactions.push(pay(&node, if round % 2 == 0 { a } else { b }, 1 + round).await);
@@ -104,7 +143,11 @@ async fn blocks_accounts_prices_and_their_history_are_as_they_were() {
 async fn past_prices(node: &TestNode) -> Vec<Value> {
     let mut past = Vec::new();
     let token = crate::support::chain::key(&crate::support::chain::token("WETH"));
-    for query in ["history?period=24h&limit=1440", "history?period=30d&limit=700", "candles?interval=1h&limit=500"] {
+    for query in [
+        "history?period=24h&limit=1440",
+        "history?period=30d&limit=700",
+        "candles?interval=1h&limit=500",
+    ] {
         past.push(node.get_json(&format!("/api/prices/{token}/{query}")).await["data"].clone());
     }
     past.push(node.get_json("/api/tokens/swap").await["data"].clone());
@@ -134,7 +177,11 @@ async fn past_prices_outlive_the_blocks_that_they_were_read_from() {
                 _amountIn: crate::support::chain::units(&weth, 1),
                 _minAmountOut: alloy_primitives::U256::ZERO,
             };
-            assert!(node.send(&user, crate::support::chain::VAULT, swap).await.status());
+            assert!(
+                node.send(&user, crate::support::chain::VAULT, swap)
+                    .await
+                    .status()
+            );
         }
     }
     let before = past_prices(&node).await;
@@ -145,7 +192,10 @@ async fn past_prices_outlive_the_blocks_that_they_were_read_from() {
     let chain = super::kept_in(storage.clone());
     let kept_until = tetrad::internals::exchange::prices_kept_until(&*storage);
     // Blocks that the file lacks are not let go of.
-    assert_eq!(tetrad::internals::chain::compact(&chain, 1, Some(10)).unwrap(), 11);
+    assert_eq!(
+        tetrad::internals::chain::compact(&chain, 1, Some(10)).unwrap(),
+        11
+    );
     assert!(tetrad::internals::chain::compact(&chain, 1, kept_until).unwrap() > 20);
     let node = node_on(directory.path(), &clock, ticking).await;
     assert_eq!(past_prices(&node).await, before);
@@ -193,17 +243,42 @@ async fn what_development_methods_did_is_as_it_was() {
     assert_eq!(node.rpc("evm_revert", json!([snapshot])).await, true);
     let kept = pay(&node, to, 4).await;
     node.increase_time(500).await;
-    let (block, now) = (node.rpc("eth_getBlockByNumber", json!(["latest", true])).await, node.chain().now());
+    let (block, now) = (
+        node.rpc("eth_getBlockByNumber", json!(["latest", true]))
+            .await,
+        node.chain().now(),
+    );
     node.end().await;
 
     let node = node_on(directory.path(), &clock, |_| {}).await;
-    assert_eq!(node.rpc("eth_getBlockByNumber", json!(["latest", true])).await, block);
+    assert_eq!(
+        node.rpc("eth_getBlockByNumber", json!(["latest", true]))
+            .await,
+        block
+    );
     assert_eq!(node.chain().now(), now);
-    assert_eq!(node.rpc("eth_getBalance", json!([to, "latest"])).await, "0x5");
-    assert_eq!(node.rpc("eth_getBalance", json!([to, "0x1"])).await, "0x1", "the state of an older block");
-    assert_eq!(node.rpc("eth_getTransactionReceipt", json!([gone])).await, Value::Null);
-    assert_eq!(node.rpc("eth_getTransactionReceipt", json!([kept])).await["blockNumber"], "0x2");
-    assert_eq!(node.rpc("evm_revert", json!([snapshot])).await, false, "it was used up before");
+    assert_eq!(
+        node.rpc("eth_getBalance", json!([to, "latest"])).await,
+        "0x5"
+    );
+    assert_eq!(
+        node.rpc("eth_getBalance", json!([to, "0x1"])).await,
+        "0x1",
+        "the state of an older block"
+    );
+    assert_eq!(
+        node.rpc("eth_getTransactionReceipt", json!([gone])).await,
+        Value::Null
+    );
+    assert_eq!(
+        node.rpc("eth_getTransactionReceipt", json!([kept])).await["blockNumber"],
+        "0x2"
+    );
+    assert_eq!(
+        node.rpc("evm_revert", json!([snapshot])).await,
+        false,
+        "it was used up before"
+    );
 }
 
 #[tokio::test]
@@ -211,14 +286,23 @@ async fn a_promised_time_outlives_the_process() {
     let directory = tempfile::tempdir().unwrap();
     let clock = manual_clock();
     let node = node_on(directory.path(), &clock, |_| {}).await;
-    node.rpc("evm_setNextBlockTimestamp", json!([1_800_000_000])).await;
+    node.rpc("evm_setNextBlockTimestamp", json!([1_800_000_000]))
+        .await;
     node.end().await;
     let node = node_on(directory.path(), &clock, |_| {}).await;
     node.mine().await;
-    assert_eq!(node.rpc("eth_getBlockByNumber", json!(["latest", false])).await["timestamp"], "0x6b49d200");
+    assert_eq!(
+        node.rpc("eth_getBlockByNumber", json!(["latest", false]))
+            .await["timestamp"],
+        "0x6b49d200"
+    );
     clock.advance(5_000);
     node.mine().await;
-    assert_eq!(node.chain().head().block.header.timestamp, 1_800_000_005, "time goes on from there");
+    assert_eq!(
+        node.chain().head().block.header.timestamp,
+        1_800_000_005,
+        "time goes on from there"
+    );
 }
 
 #[tokio::test]
@@ -235,7 +319,10 @@ async fn a_production_node_keeps_the_keys_that_it_made() {
         clock.advance(2_000);
         node.wake().await;
         let head = node.chain().head();
-        assert_eq!((head.number(), head.block.receipts[0].succeeded()), (restarts + 1, true));
+        assert_eq!(
+            (head.number(), head.block.receipts[0].succeeded()),
+            (restarts + 1, true)
+        );
         node.end().await;
     }
 }
@@ -245,8 +332,11 @@ fn copy_of(directory: &Path) -> TempDir {
     loop {
         let copy = tempfile::tempdir().unwrap();
         let entries = std::fs::read_dir(directory).unwrap().map(Result::unwrap);
-        let mut files = entries.filter(|entry| entry.path().is_file() && entry.file_name() != "lock");
-        match files.try_for_each(|file| std::fs::copy(file.path(), copy.path().join(file.file_name())).map(drop)) {
+        let mut files =
+            entries.filter(|entry| entry.path().is_file() && entry.file_name() != "lock");
+        match files.try_for_each(|file| {
+            std::fs::copy(file.path(), copy.path().join(file.file_name())).map(drop)
+        }) {
             Ok(()) => return copy,
             Err(error) => assert_eq!(error.kind(), std::io::ErrorKind::NotFound, "{error}"),
         }

@@ -30,8 +30,13 @@ async fn pairs(chain: &Chain, count: u64) {
 async fn a_hundred_thousand_of_them_are_no_burden() {
     let place = tempfile::tempdir().unwrap();
     let storage: Arc<dyn Storage> = Arc::new(Directory::new(place.path()).unwrap());
-    let log = LocalLogs::new(storage.clone()).with_durability(Durability::Os).with_segments_of(8 << 20);
-    let kept = ChainStore { storage: storage.clone(), log: Arc::new(log) };
+    let log = LocalLogs::new(storage.clone())
+        .with_durability(Durability::Os)
+        .with_segments_of(8 << 20);
+    let kept = ChainStore {
+        storage: storage.clone(),
+        log: Arc::new(log),
+    };
     let recover = || {
         recover_with(storage.clone(), |opening| {
             opening.kept.log = kept.log.clone();
@@ -48,32 +53,53 @@ async fn a_hundred_thousand_of_them_are_no_burden() {
         times.push(begun.elapsed());
     }
     println!("{} pairs each in {times:?}", PAIRS / 10);
-    assert!(times[9] < times[0] * 20, "the last reverts take longer than the first: {times:?}");
+    assert!(
+        times[9] < times[0] * 20,
+        "the last reverts take longer than the first: {times:?}"
+    );
     for nonce in 1..12 {
         send(&chain, transfer(0, nonce, to)).await.unwrap();
     }
     chain.stop();
-    tokio::task::spawn_blocking(move || writer.join()).await.unwrap();
+    tokio::task::spawn_blocking(move || writer.join())
+        .await
+        .unwrap();
 
     let begun = Instant::now();
     let (chain, writer) = start(recover().unwrap(), Mining::Instant);
     println!("started in {:?}", begun.elapsed());
-    assert!(begun.elapsed().as_secs() < 30, "a start takes {:?}", begun.elapsed());
+    assert!(
+        begun.elapsed().as_secs() < 30,
+        "a start takes {:?}",
+        begun.elapsed()
+    );
     assert_eq!((chain.head().number(), nonce(&chain, 0)), (12, 12));
     let begun = Instant::now();
     for number in 1..=12 {
         // Some of them are found on disk among a hundred thousand entries that do not count.
         let view = chain.view(BlockId::Number(number)).unwrap();
         assert_eq!(view.state.balance(to).unwrap(), U256::from(number));
-        assert_eq!(view.state.nonce(view.block.transactions[0].sender).unwrap(), number);
+        assert_eq!(
+            view.state.nonce(view.block.transactions[0].sender).unwrap(),
+            number
+        );
     }
     println!("read old states in {:?}", begun.elapsed());
-    assert!(begun.elapsed().as_secs() < 30, "reading takes {:?}", begun.elapsed());
+    assert!(
+        begun.elapsed().as_secs() < 30,
+        "reading takes {:?}",
+        begun.elapsed()
+    );
     chain.stop();
-    tokio::task::spawn_blocking(move || writer.join()).await.unwrap();
+    tokio::task::spawn_blocking(move || writer.join())
+        .await
+        .unwrap();
     let begun = Instant::now();
     let report = verify(&kept).unwrap();
     println!("verified in {:?}", begun.elapsed());
-    assert_eq!((report.first, report.last, report.transactions), (1, 12, 12));
+    assert_eq!(
+        (report.first, report.last, report.transactions),
+        (1, 12, 12)
+    );
     assert_eq!(report.entries, 12 + 4 * PAIRS);
 }

@@ -37,7 +37,12 @@ async fn backup_and_restore_keep_who_may_read_what() {
     assert!(chain(&live, &["backup", copy.to_str().unwrap()]).0);
     let expected = |place: &Path| {
         for key in keys {
-            assert_eq!(mode(&place.join(key)), 0o600, "{key} in {}", place.display());
+            assert_eq!(
+                mode(&place.join(key)),
+                0o600,
+                "{key} in {}",
+                place.display()
+            );
         }
         assert_eq!(mode(&place.join("log-00000000000000000000")), 0o664);
     };
@@ -45,7 +50,10 @@ async fn backup_and_restore_keep_who_may_read_what() {
     let (ok, told) = chain(&live, &["restore", copy.to_str().unwrap()]);
     assert!(ok, "{told}");
     expected(&live);
-    assert!(keys.iter().all(|key| mode(&live.join("replaced-1").join(key)) == 0o600));
+    assert!(
+        keys.iter()
+            .all(|key| mode(&live.join("replaced-1").join(key)) == 0o600)
+    );
     // A copy that was made read-only becomes a directory that a node can write to.
     for entry in fs::read_dir(&copy).unwrap() {
         set_mode(&entry.unwrap().path(), 0o400);
@@ -60,25 +68,46 @@ async fn backup_and_restore_keep_who_may_read_what() {
 async fn a_start_warns_of_keys_that_others_can_read() {
     let place = tempfile::tempdir().unwrap();
     let live = place.path().join("live");
-    let arguments = ["--profile", "production", "--data-dir", live.to_str().unwrap()];
+    let arguments = [
+        "--profile",
+        "production",
+        "--data-dir",
+        live.to_str().unwrap(),
+    ];
     let log = Running::start(&arguments).await.log();
     assert!(!log.contains("others can read"), "{log}");
     set_mode(&live.join("updater.key"), 0o644);
     let log = Running::start(&arguments).await.log();
-    let warnings: Vec<_> = log.lines().filter(|line| line.contains("others can read this secret")).collect();
-    assert!(matches!(warnings[..], [line] if line.contains("updater.key") && line.contains("644")), "{log}");
+    let warnings: Vec<_> = log
+        .lines()
+        .filter(|line| line.contains("others can read this secret"))
+        .collect();
+    assert!(
+        matches!(warnings[..], [line] if line.contains("updater.key") && line.contains("644")),
+        "{log}"
+    );
 }
 
 #[tokio::test]
 async fn what_a_killed_process_did_not_finish_is_removed_at_the_next_start() {
     let place = tempfile::tempdir().unwrap();
     node_with(production(place.path())).await.end().await;
-    let drafts = ["draft-checkpoint-00000000000000000007", "draft-index-00000000000000000000", "draft-treasury.key"];
+    let drafts = [
+        "draft-checkpoint-00000000000000000007",
+        "draft-index-00000000000000000000",
+        "draft-treasury.key",
+    ];
     for draft in drafts {
         fs::write(place.path().join(draft), "half of it").unwrap();
     }
     // A backup reads beside whoever writes, and touches nothing.
-    assert!(chain(place.path(), &["backup", place.path().join("copy").to_str().unwrap()]).0);
+    assert!(
+        chain(
+            place.path(),
+            &["backup", place.path().join("copy").to_str().unwrap()]
+        )
+        .0
+    );
     assert!(drafts.iter().all(|draft| place.path().join(draft).exists()));
     node_with(production(place.path())).await.end().await;
     assert!(!drafts.iter().any(|draft| place.path().join(draft).exists()));

@@ -22,7 +22,12 @@ const TO: Address = Address::repeat_byte(9);
 /// What a revert restores: the newest block, the root of the state, and the time.
 fn seen(chain: &Chain) -> (u64, B256, B256, u64) {
     let head = chain.head();
-    (head.number(), head.block.hash, head.state.root(), chain.now())
+    (
+        head.number(),
+        head.block.hash,
+        head.state.root(),
+        chain.now(),
+    )
 }
 
 async fn pay(chain: &Chain, count: u64) {
@@ -37,7 +42,13 @@ async fn set_balance(chain: &Chain, balance: u64) {
 }
 
 async fn ids(chain: &Chain) -> Vec<u64> {
-    chain.snapshots().await.unwrap().iter().map(|own| own.id).collect()
+    chain
+        .snapshots()
+        .await
+        .unwrap()
+        .iter()
+        .map(|own| own.id)
+        .collect()
 }
 
 fn started(disk: &Disk) -> (Chain, WriterThread) {
@@ -46,7 +57,9 @@ fn started(disk: &Disk) -> (Chain, WriterThread) {
 
 async fn end(chain: Chain, writer: WriterThread) {
     chain.stop();
-    tokio::task::spawn_blocking(move || writer.join()).await.unwrap();
+    tokio::task::spawn_blocking(move || writer.join())
+        .await
+        .unwrap();
 }
 
 async fn restarted(chain: Chain, writer: WriterThread, disk: &Disk) -> (Chain, WriterThread) {
@@ -72,14 +85,20 @@ async fn they_survive_restarts_until_they_are_used_up() {
     assert_eq!(ids(&chain).await, [0, 1, 2, 3, 4]);
     let listed = chain.snapshots().await.unwrap();
     for (listed, (id, (number, hash, ..))) in listed.iter().zip(&taken) {
-        assert_eq!((listed.id, listed.number, listed.hash), (*id, *number, *hash));
+        assert_eq!(
+            (listed.id, listed.number, listed.hash),
+            (*id, *number, *hash)
+        );
     }
     let mut next = 5;
     for (id, before) in taken.into_iter().rev().step_by(2) {
         pay(&chain, 1).await;
         assert!(chain.revert(id).await.unwrap());
         assert_eq!(seen(&chain), before);
-        assert_eq!(chain.head().state.balance(TO).unwrap(), U256::from(before.0));
+        assert_eq!(
+            chain.head().state.balance(TO).unwrap(),
+            U256::from(before.0)
+        );
         assert!(!chain.revert(id).await.unwrap(), "it is used up");
         for number in 1..=before.0 {
             let view = chain.view(BlockId::Number(number)).unwrap();
@@ -90,7 +109,11 @@ async fn they_survive_restarts_until_they_are_used_up() {
         next += 1;
         (chain, writer) = restarted(chain, writer, &disk).await;
         assert_eq!(seen(&chain), before);
-        assert_eq!(ids(&chain).await, (0..id).collect::<Vec<_>>(), "later ones are used up with it");
+        assert_eq!(
+            ids(&chain).await,
+            (0..id).collect::<Vec<_>>(),
+            "later ones are used up with it"
+        );
         for gone in id..next {
             assert!(!chain.revert(gone).await.unwrap());
         }
@@ -142,7 +165,10 @@ async fn a_rollback_after_a_revert_beyond_the_start_ends_where_the_new_blocks_do
         assert_eq!(chain.head().block.hash, newest);
     }
     let (chain, writer) = restarted(chain, writer, &disk).await;
-    assert_eq!((chain.head().number(), chain.head().block.hash), (first, newest));
+    assert_eq!(
+        (chain.head().number(), chain.head().block.hash),
+        (first, newest)
+    );
     end(chain, writer).await;
 }
 
@@ -151,7 +177,10 @@ async fn a_reset_leaves_none_not_even_those_from_before_the_start() {
     let log = MemoryLog::default();
     let writer = |seed| {
         let log = Arc::new(log.clone());
-        start(recover_with(Arc::new(Disk::new(seed)), |opening| opening.kept.log = log).unwrap(), Mining::Instant)
+        start(
+            recover_with(Arc::new(Disk::new(seed)), |opening| opening.kept.log = log).unwrap(),
+            Mining::Instant,
+        )
     };
     let (first, _first) = writer(1);
     pay(&first, 1).await;
@@ -193,12 +222,21 @@ async fn the_oldest_of_too_many_are_discarded_for_good() {
 /// The format of each checkpoint.
 fn formats(storage: &dyn Storage) -> Vec<u8> {
     let version = |height| {
-        let bytes = read_file(storage, &format!("checkpoint-{height:020}")).unwrap().unwrap();
+        let bytes = read_file(storage, &format!("checkpoint-{height:020}"))
+            .unwrap()
+            .unwrap();
         let magic = b"tetrad checkpoint";
-        let at = bytes.windows(magic.len()).position(|part| part == magic).unwrap();
+        let at = bytes
+            .windows(magic.len())
+            .position(|part| part == magic)
+            .unwrap();
         bytes[at + magic.len()]
     };
-    checkpoints(storage).unwrap().into_iter().map(version).collect()
+    checkpoints(storage)
+        .unwrap()
+        .into_iter()
+        .map(version)
+        .collect()
 }
 
 #[tokio::test]
@@ -220,7 +258,11 @@ async fn a_directory_without_them_keeps_its_format() {
     chain.revert(0).await.unwrap();
     end(chain, writer).await;
     compact(&kept_in(storage.clone()), 256, None).unwrap();
-    assert_eq!(formats(&*storage).last(), Some(&2), "the next id is recorded");
+    assert_eq!(
+        formats(&*storage).last(),
+        Some(&2),
+        "the next id is recorded"
+    );
     let (chain, writer) = started(&disk);
     assert_eq!(chain.snapshot().await.unwrap(), 1);
     end(chain, writer).await;
@@ -257,7 +299,13 @@ async fn those_of_blocks_that_were_let_go_of_are_not_found() {
 }
 
 async fn names(chain: &Chain) -> Vec<Option<String>> {
-    chain.snapshots().await.unwrap().into_iter().map(|own| own.name.map(|name| name.to_string())).collect()
+    chain
+        .snapshots()
+        .await
+        .unwrap()
+        .into_iter()
+        .map(|own| own.name.map(|name| name.to_string()))
+        .collect()
 }
 
 #[tokio::test]

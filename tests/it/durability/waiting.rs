@@ -25,10 +25,18 @@ async fn they_wait_again_after_a_power_failure() {
     let (chain, _writer) = start(recover(Arc::new(disk.clone())).unwrap(), never());
     assert_eq!(chain.pool().len(), 6);
     let block = seal(&chain, 0).await.unwrap();
-    assert_eq!(block.transactions.len(), 5, "the sixth waits for others before it");
+    assert_eq!(
+        block.transactions.len(),
+        5,
+        "the sixth waits for others before it"
+    );
 
     let (chain, _writer) = start(recover(Arc::new(disk.power_failure())).unwrap(), never());
-    assert_eq!((chain.pool().len(), nonce(&chain, 0)), (1, 5), "what is in a block does not come back");
+    assert_eq!(
+        (chain.pool().len(), nonce(&chain, 0)),
+        (1, 5),
+        "what is in a block does not come back"
+    );
 }
 
 #[tokio::test]
@@ -36,7 +44,10 @@ async fn with_instant_sealing_what_has_to_wait_is_kept_as_well() {
     let disk = Disk::new(2);
     let (chain, _writer) = start(recover(Arc::new(disk.clone())).unwrap(), Mining::Instant);
     send(&chain, transfer(0, 1, TO)).await.unwrap();
-    let (chain, _writer) = start(recover(Arc::new(disk.power_failure())).unwrap(), Mining::Instant);
+    let (chain, _writer) = start(
+        recover(Arc::new(disk.power_failure())).unwrap(),
+        Mining::Instant,
+    );
     send(&chain, transfer(0, 0, TO)).await.unwrap();
     assert_eq!((chain.pool().len(), nonce(&chain, 0)), (0, 2));
 }
@@ -46,8 +57,14 @@ async fn one_that_cannot_be_kept_is_refused() {
     let disk = Disk::new(3);
     let (chain, _writer) = start(recover(Arc::new(disk.clone())).unwrap(), never());
     disk.fail(100);
-    let error = send(&chain, transfer(0, 0, TO)).await.unwrap_err().to_string();
-    assert!(error.starts_with("the chain cannot be written: "), "{error}");
+    let error = send(&chain, transfer(0, 0, TO))
+        .await
+        .unwrap_err()
+        .to_string();
+    assert!(
+        error.starts_with("the chain cannot be written: "),
+        "{error}"
+    );
     assert!(chain.pool().is_empty());
 }
 

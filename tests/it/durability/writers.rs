@@ -4,7 +4,10 @@ use std::{collections::HashSet, sync::Arc};
 
 use alloy_primitives::{Address, B256, U256};
 use tetrad::internals::{
-    chain::{BlockId, Chain, Change, ChangeError, ChangeOutcome, Edit, Head, Mining, Pace, Recovered, WriterThread},
+    chain::{
+        BlockId, Chain, Change, ChangeError, ChangeOutcome, Edit, Head, Mining, Pace, Recovered,
+        WriterThread,
+    },
     log::{Fault, MemoryLog, ReadLog},
 };
 
@@ -57,11 +60,27 @@ async fn a_writer_that_was_overtaken_follows_the_log_and_loses_no_transaction() 
     let newest = writers[1].0.head();
     let found = recover(&log, 3).head;
     assert_eq!(known(&newest), known(&found));
-    let blocks =
-        (1..=newest.number()).map(|number| writers[1].0.block(&newest, BlockId::Number(number)).unwrap().unwrap());
-    let included: Vec<_> =
-        blocks.flat_map(|block| block.transactions.iter().map(|own| own.hash()).collect::<Vec<_>>()).collect();
-    assert_eq!(included.len() as u64, 2 * COUNT, "no transaction is included twice");
+    let blocks = (1..=newest.number()).map(|number| {
+        writers[1]
+            .0
+            .block(&newest, BlockId::Number(number))
+            .unwrap()
+            .unwrap()
+    });
+    let included: Vec<_> = blocks
+        .flat_map(|block| {
+            block
+                .transactions
+                .iter()
+                .map(|own| own.hash())
+                .collect::<Vec<_>>()
+        })
+        .collect();
+    assert_eq!(
+        included.len() as u64,
+        2 * COUNT,
+        "no transaction is included twice"
+    );
     assert_eq!(included.into_iter().collect::<HashSet<_>>(), acknowledged);
     assert_eq!(newest.state.balance(TO).unwrap(), U256::from(2 * COUNT));
 }
@@ -83,7 +102,9 @@ async fn every_change_of_one_writer_is_followed_by_the_other() {
                     // Follows first: the nonce has to be the newest.
                     seal(chain, 1).await.unwrap();
                     let account = random.below(2) as usize;
-                    send(chain, transfer(account, nonce(chain, account), TO)).await.unwrap();
+                    send(chain, transfer(account, nonce(chain, account), TO))
+                        .await
+                        .unwrap();
                 }
                 2 => drop(seal(chain, 1 + random.below(3)).await.unwrap()),
                 3 => {
@@ -92,7 +113,10 @@ async fn every_change_of_one_writer_is_followed_by_the_other() {
                 }
                 4 => {
                     let id = chain.snapshot().await.unwrap();
-                    assert!(snapshots.iter().all(|(taken, _)| *taken < id), "seed {seed}, step {step}");
+                    assert!(
+                        snapshots.iter().all(|(taken, _)| *taken < id),
+                        "seed {seed}, step {step}"
+                    );
                     snapshots.push((id, seen(chain)));
                 }
                 5 if !snapshots.is_empty() => {
@@ -101,28 +125,62 @@ async fn every_change_of_one_writer_is_followed_by_the_other() {
                     assert!(chain.revert(id).await.unwrap(), "seed {seed}, step {step}");
                     assert_eq!(seen(chain), before, "seed {seed}, step {step}");
                     snapshots.retain(|(taken, _)| *taken < id);
-                    assert!(!chain.revert(id).await.unwrap(), "seed {seed}, step {step}: it was used up");
+                    assert!(
+                        !chain.revert(id).await.unwrap(),
+                        "seed {seed}, step {step}: it was used up"
+                    );
                 }
                 5 => {}
                 6 if random.chance(20) => {
                     chain.change(Change::Reset).await.unwrap();
                     snapshots.clear();
                 }
-                6 | 7 => drop(chain.change(Change::Rollback { depth: 1 + random.below(2) }).await),
-                _ => drop(chain.change(Change::IncreaseTime(random.below(100) as i64)).await.unwrap()),
+                6 | 7 => drop(
+                    chain
+                        .change(Change::Rollback {
+                            depth: 1 + random.below(2),
+                        })
+                        .await,
+                ),
+                _ => drop(
+                    chain
+                        .change(Change::IncreaseTime(random.below(100) as i64))
+                        .await
+                        .unwrap(),
+                ),
             }
             if log.heights().end > entries {
                 let found = recover(&log, seed + 2_000).head;
-                assert_eq!(known(&chain.head()), known(&found), "seed {seed}, step {step}");
+                assert_eq!(
+                    known(&chain.head()),
+                    known(&found),
+                    "seed {seed}, step {step}"
+                );
                 let balance = |head: &Head| head.state.balance(Address::repeat_byte(5)).unwrap();
-                assert_eq!(balance(&chain.head()), balance(&found), "seed {seed}, step {step}");
-                assert_eq!(nonce(chain, 0), found.state.nonce(key(0).address()).unwrap());
+                assert_eq!(
+                    balance(&chain.head()),
+                    balance(&found),
+                    "seed {seed}, step {step}"
+                );
+                assert_eq!(
+                    nonce(chain, 0),
+                    found.state.nonce(key(0).address()).unwrap()
+                );
             }
         }
         // A writer that is started later knows them from the log alone.
         let (chain, _writer) = writer(&log, seed + 3_000);
-        let listed: Vec<u64> = chain.snapshots().await.unwrap().iter().map(|own| own.id).collect();
-        assert!(snapshots.iter().map(|(id, _)| *id).eq(listed), "seed {seed}");
+        let listed: Vec<u64> = chain
+            .snapshots()
+            .await
+            .unwrap()
+            .iter()
+            .map(|own| own.id)
+            .collect();
+        assert!(
+            snapshots.iter().map(|(id, _)| *id).eq(listed),
+            "seed {seed}"
+        );
         for (id, before) in snapshots.into_iter().rev() {
             assert!(chain.revert(id).await.unwrap(), "seed {seed}");
             assert_eq!((known(&chain.head()), chain.now()), before, "seed {seed}");
@@ -158,32 +216,62 @@ async fn an_entry_without_an_answer_is_followed_if_it_was_stored_and_made_again_
                 }
                 // What was acknowledged may be in a block that they remove.
                 4 => {
-                    drop(chain.change(Change::Rollback { depth: 1 + random.below(2) }).await);
+                    drop(
+                        chain
+                            .change(Change::Rollback {
+                                depth: 1 + random.below(2),
+                            })
+                            .await,
+                    );
                     acknowledged.clear();
                 }
                 5 => {
-                    drop(chain.change(Change::Reorg { blocks: vec![Vec::new(); 1 + random.below(2) as usize] }).await);
+                    drop(
+                        chain
+                            .change(Change::Reorg {
+                                blocks: vec![Vec::new(); 1 + random.below(2) as usize],
+                            })
+                            .await,
+                    );
                     acknowledged.clear();
                 }
-                _ => drop(chain.change(Change::IncreaseTime(random.below(100) as i64)).await),
+                _ => drop(
+                    chain
+                        .change(Change::IncreaseTime(random.below(100) as i64))
+                        .await,
+                ),
             }
             log.faults().lock().clear();
             let found = recover(&log, seed + 2_000).head;
             for (chain, _) in &writers {
                 chain.follow().await.unwrap();
-                assert_eq!(known(&chain.head()), known(&found), "seed {seed}, step {step}");
+                assert_eq!(
+                    known(&chain.head()),
+                    known(&found),
+                    "seed {seed}, step {step}"
+                );
             }
         }
         let chain = &writers[0].0;
         let newest = chain.head();
         let mut included = HashSet::new();
         for number in 1..=newest.number() {
-            let block = chain.block(&newest, BlockId::Number(number)).unwrap().unwrap();
+            let block = chain
+                .block(&newest, BlockId::Number(number))
+                .unwrap()
+                .unwrap();
             for transaction in &block.transactions {
-                assert!(included.insert(transaction.hash()), "seed {seed}: {} twice", transaction.hash());
+                assert!(
+                    included.insert(transaction.hash()),
+                    "seed {seed}: {} twice",
+                    transaction.hash()
+                );
             }
         }
-        assert!(acknowledged.iter().all(|hash| included.contains(hash)), "seed {seed}");
+        assert!(
+            acknowledged.iter().all(|hash| included.contains(hash)),
+            "seed {seed}"
+        );
     }
 }
 
@@ -193,7 +281,10 @@ async fn request(chain: &Chain, change: &Change, id: u64) -> Result<ChangeOutcom
 }
 
 fn mine(count: u64) -> Change {
-    Change::Mine { count, pace: Pace::default() }
+    Change::Mine {
+        count,
+        pace: Pace::default(),
+    }
 }
 
 #[tokio::test]
@@ -204,12 +295,16 @@ async fn a_request_that_is_made_again_has_its_first_outcome_on_every_writer() {
     writers[0].0.mine(3, Pace::default()).await.unwrap();
     let snapshot = writers[0].0.snapshot().await.unwrap();
     let changes = [
-        Change::Snapshot { name: Some("named".into()) },
+        Change::Snapshot {
+            name: Some("named".into()),
+        },
         Change::Edit(vec![Edit::Credit(receiver, U256::from(7))]),
         mine(1),
         mine(5),
         Change::Rollback { depth: 2 },
-        Change::Reorg { blocks: vec![vec![transfer(0, 0, TO).transaction], Vec::new()] },
+        Change::Reorg {
+            blocks: vec![vec![transfer(0, 0, TO).transaction], Vec::new()],
+        },
         Change::IncreaseTime(100),
         Change::Revert(snapshot),
     ];
@@ -219,12 +314,23 @@ async fn a_request_that_is_made_again_has_its_first_outcome_on_every_writer() {
         let later = writer(&log, 10 + id);
         writers[1].0.follow().await.unwrap();
         for chain in [&writers[0].0, &writers[1].0, &later.0] {
-            assert_eq!(request(chain, change, id).await.unwrap(), first, "{change:?}");
-            assert_eq!((known(&chain.head()), log.heights().end), (head, entries), "{change:?}");
+            assert_eq!(
+                request(chain, change, id).await.unwrap(),
+                first,
+                "{change:?}"
+            );
+            assert_eq!(
+                (known(&chain.head()), log.heights().end),
+                (head, entries),
+                "{change:?}"
+            );
         }
     }
     // With another id it is another request.
-    assert_eq!(request(&writers[1].0, &changes[7], 100).await.unwrap(), ChangeOutcome::Found(false));
+    assert_eq!(
+        request(&writers[1].0, &changes[7], 100).await.unwrap(),
+        ChangeOutcome::Found(false)
+    );
     request(&writers[1].0, &changes[3], 101).await.unwrap();
     assert_eq!(writers[1].0.head().number(), 3 + 5);
 }
@@ -242,7 +348,10 @@ async fn blocks_that_one_writer_did_not_come_to_mine_are_mined_by_the_next() {
         let (next, _writer) = writer(&log, 2);
         assert_eq!(next.head().number(), mined.min(5) as u64);
         for _ in 0..2 {
-            assert_eq!(request(&next, &mine(5), 1).await.unwrap(), ChangeOutcome::Done);
+            assert_eq!(
+                request(&next, &mine(5), 1).await.unwrap(),
+                ChangeOutcome::Done
+            );
             assert_eq!(next.head().number(), 5);
         }
     }
@@ -256,8 +365,12 @@ async fn blocks_that_were_removed_and_not_all_replaced_are_restored_by_the_next_
         let hash = send(&first, transfer(0, 0, TO)).await.unwrap();
         first.mine(3, Pace::default()).await.unwrap();
         let before = known(&first.head());
-        let change = Change::Reorg { blocks: vec![Vec::new(); 3] };
-        log.faults().lock().extend(std::iter::repeat_n(Fault::None, recorded).chain([Fault::Lost]));
+        let change = Change::Reorg {
+            blocks: vec![Vec::new(); 3],
+        };
+        log.faults()
+            .lock()
+            .extend(std::iter::repeat_n(Fault::None, recorded).chain([Fault::Lost]));
         let outcome = request(&first, &change, 1).await;
         assert_eq!(outcome.is_ok(), recorded >= 4, "{outcome:?}");
         log.faults().lock().clear();
@@ -266,7 +379,11 @@ async fn blocks_that_were_removed_and_not_all_replaced_are_restored_by_the_next_
         let (next, _writer) = writer(&log, 2);
         next.resign().await.unwrap();
         next.lead(1, "next".to_owned()).await.unwrap();
-        assert_eq!(known(&next.head()), if recorded >= 4 { after } else { before }, "after {recorded} entries");
+        assert_eq!(
+            known(&next.head()),
+            if recorded >= 4 { after } else { before },
+            "after {recorded} entries"
+        );
         assert!(next.transaction(&next.head(), hash).is_some());
         // Whoever requested it asks again.
         request(&next, &change, 1).await.unwrap();

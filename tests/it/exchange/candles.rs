@@ -11,7 +11,12 @@ use crate::support::{
 };
 
 async fn candles(node: &TestNode, symbol: &str, query: &str) -> Vec<Value> {
-    let body = node.get_json(&format!("/api/prices/{}/candles{query}", key(&token(symbol)))).await;
+    let body = node
+        .get_json(&format!(
+            "/api/prices/{}/candles{query}",
+            key(&token(symbol))
+        ))
+        .await;
     let candles = body["data"].as_array().expect("a list").clone();
     assert_eq!(body["count"], candles.len());
     candles
@@ -25,10 +30,15 @@ async fn a_candle_is_what_the_logs_say() {
         clock.advance(7_000);
         node.wake().await;
     }
-    let mut logged = vec![(node.chain().head().genesis.header.timestamp, weth.reference_price)];
+    let mut logged = vec![(
+        node.chain().head().genesis.header.timestamp,
+        weth.reference_price,
+    )];
     for number in 1..=node.block_number().await {
         let block = node.chain().head().block(number).expect("a block").clone();
-        let updates = block.logs().filter_map(|at| PriceOracle::PriceUpdated::decode_log_data(&at.log.data).ok());
+        let updates = block
+            .logs()
+            .filter_map(|at| PriceOracle::PriceUpdated::decode_log_data(&at.log.data).ok());
         let own = updates.filter(|event| event.token == weth.address);
         logged.extend(own.map(|event| (event.timestamp.to::<u64>(), event.price.to::<u64>())));
     }
@@ -40,12 +50,29 @@ async fn a_candle_is_what_the_logs_say() {
             if begin < start {
                 continue;
             }
-            let open = logged.iter().rev().find(|(time, _)| *time <= begin).expect("a price").1;
-            let within = logged.iter().filter(|(time, _)| *time > begin && *time < begin + seconds);
-            let prices: Vec<u64> = std::iter::once(open).chain(within.map(|(_, price)| *price)).collect();
-            let expected = [Some(&open), prices.iter().max(), prices.iter().min(), prices.last()];
+            let open = logged
+                .iter()
+                .rev()
+                .find(|(time, _)| *time <= begin)
+                .expect("a price")
+                .1;
+            let within = logged
+                .iter()
+                .filter(|(time, _)| *time > begin && *time < begin + seconds);
+            let prices: Vec<u64> = std::iter::once(open)
+                .chain(within.map(|(_, price)| *price))
+                .collect();
+            let expected = [
+                Some(&open),
+                prices.iter().max(),
+                prices.iter().min(),
+                prices.last(),
+            ];
             let names = ["open", "high", "low", "close"];
-            assert_eq!(names.map(|name| usd_e8(&candle[name])), expected.map(|price| *price.expect("a price")));
+            assert_eq!(
+                names.map(|name| usd_e8(&candle[name])),
+                expected.map(|price| *price.expect("a price"))
+            );
             compared += 1;
         }
         assert!(compared >= 1, "{interval}");
@@ -66,8 +93,14 @@ async fn volume_is_what_was_swapped() {
         _minAmountOut: U256::ZERO,
     };
     assert!(node.send(&user, VAULT, swap).await.status());
-    let now = candles(&node, "WETH", "?interval=1m").await.pop().expect("a candle");
-    let day = candles(&node, "WETH", "?interval=1d").await.pop().expect("a candle");
+    let now = candles(&node, "WETH", "?interval=1m")
+        .await
+        .pop()
+        .expect("a candle");
+    let day = candles(&node, "WETH", "?interval=1d")
+        .await
+        .pop()
+        .expect("a candle");
     assert_eq!(usd_e8(&now["volume"]), 2 * weth.reference_price);
     assert_eq!(now["volume"], day["volume"]);
     assert_eq!(node.price_entry(&weth).await["price"], now["close"]);
@@ -89,8 +122,12 @@ async fn a_new_chain_has_a_month_of_candles() {
         let candles = candles(&node, "SOL", query).await;
         assert_eq!(candles.len(), count, "{query}");
         for candle in &candles {
-            let [open, high, low, close] = ["open", "high", "low", "close"].map(|name| usd_e8(&candle[name]));
-            assert!(low <= open.min(close) && open.max(close) <= high && low > 0, "{candle}");
+            let [open, high, low, close] =
+                ["open", "high", "low", "close"].map(|name| usd_e8(&candle[name]));
+            assert!(
+                low <= open.min(close) && open.max(close) <= high && low > 0,
+                "{candle}"
+            );
         }
     }
     for query in ["?interval=2m", "?interval=", "?limit=0", "?limit=1441"] {

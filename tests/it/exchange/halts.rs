@@ -39,9 +39,20 @@ async fn falling(directory: &Path, clock: Arc<ManualClock>, after: &str, mining:
 }
 
 async fn halted(node: &TestNode, token: &Token) -> bool {
-    let halted = node.view(ORACLE, PriceOracle::haltedCall { token: token.address }).await;
+    let halted = node
+        .view(
+            ORACLE,
+            PriceOracle::haltedCall {
+                token: token.address,
+            },
+        )
+        .await;
     let entry = node.price_entry(token).await;
-    assert_eq!(entry["halted"], if halted { json!(true) } else { Value::Null }, "{entry}");
+    assert_eq!(
+        entry["halted"],
+        if halted { json!(true) } else { Value::Null },
+        "{entry}"
+    );
     halted
 }
 
@@ -58,7 +69,11 @@ async fn swap_error(node: &TestNode, from: &str, to: &str) -> Bytes {
     let input = Bytes::from(swap(from, to, units(&token(from), 1)).abi_encode());
     let call = json!({ "from": node.account(0), "to": VAULT, "data": input });
     let error = node.rpc_error("eth_call", json!([call, "latest"])).await;
-    error["data"].as_str().expect("revert data").parse().expect("bytes")
+    error["data"]
+        .as_str()
+        .expect("revert data")
+        .parse()
+        .expect("bytes")
 }
 
 async fn tick(node: &TestNode, clock: &ManualClock) {
@@ -88,16 +103,34 @@ async fn a_fall_that_takes_several_steps_halts_the_token_and_those_that_follow_i
             break message;
         }
     };
-    assert_eq!(message["data"][key(&usdc)]["halted"], Value::Null, "{message}");
+    assert_eq!(
+        message["data"][key(&usdc)]["halted"],
+        Value::Null,
+        "{message}"
+    );
     let tokens = node.get_json("/api/tokens/swap").await;
-    let listed = tokens["data"].as_array().unwrap().iter().filter(|entry| entry["halted"] == true).count();
+    let listed = tokens["data"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|entry| entry["halted"] == true)
+        .count();
     assert_eq!(listed, 3);
 
-    let expected: Bytes = VaultErrors::TokenHalted { token: weth.address }.abi_encode().into();
+    let expected: Bytes = VaultErrors::TokenHalted {
+        token: weth.address,
+    }
+    .abi_encode()
+    .into();
     assert_eq!(swap_error(&node, "WETH", "USDC").await, expected);
     assert_eq!(swap_error(&node, "USDC", "WETH").await, expected);
-    let quote = node.get_json("/api/quote?tokenIn=WETH&tokenOut=USDC&amountIn=1000000000000000000").await;
-    assert_eq!((&quote["data"]["status"], &quote["data"]["executable"]), (&json!("halted"), &json!(false)));
+    let quote = node
+        .get_json("/api/quote?tokenIn=WETH&tokenOut=USDC&amountIn=1000000000000000000")
+        .await;
+    assert_eq!(
+        (&quote["data"]["status"], &quote["data"]["executable"]),
+        (&json!("halted"), &json!(false))
+    );
 
     tick(&node, &clock).await;
     assert!(halted(&node, &weth).await);
@@ -105,7 +138,9 @@ async fn a_fall_that_takes_several_steps_halts_the_token_and_those_that_follow_i
     assert!(!halted(&node, &weth).await);
     assert_eq!(node.oracle_price(&weth).await.0, 193_179_000_000);
     while socket.prices().await["data"][key(&weth)]["halted"] == true {}
-    let quote = node.get_json("/api/quote?tokenIn=WETH&tokenOut=USDC&amountIn=1000000000000000000").await;
+    let quote = node
+        .get_json("/api/quote?tokenIn=WETH&tokenOut=USDC&amountIn=1000000000000000000")
+        .await;
     assert_eq!(quote["data"]["status"], "ok");
     node.end().await;
 }
@@ -122,7 +157,10 @@ async fn race(node: &TestNode) -> Value {
 }
 
 async fn approve(node: &TestNode) {
-    let call = bindings::Token::approveCall { spender: VAULT, value: U256::MAX };
+    let call = bindings::Token::approveCall {
+        spender: VAULT,
+        value: U256::MAX,
+    };
     let request = json!({
         "from": node.account(0), "to": token("WETH").address, "data": Bytes::from(call.abi_encode()),
     });
@@ -138,12 +176,26 @@ async fn no_tip_buys_a_place_before_the_update_that_halts() {
     approve(&node).await;
     clock.advance(2_000);
     let receipt = race(&node).await;
-    assert_eq!((number(&receipt["transactionIndex"]), number(&receipt["status"])), (1, 0));
+    assert_eq!(
+        (
+            number(&receipt["transactionIndex"]),
+            number(&receipt["status"])
+        ),
+        (1, 0)
+    );
     let block = node.chain().head().block.clone();
-    assert!(block.receipts[0].logs.iter().any(|log| PriceOracle::TokenHalted::decode_log_data(&log.data).is_ok()));
+    assert!(
+        block.receipts[0]
+            .logs
+            .iter()
+            .any(|log| PriceOracle::TokenHalted::decode_log_data(&log.data).is_ok())
+    );
     assert_eq!(
         swap_error(&node, "WETH", "USDC").await,
-        VaultErrors::TokenHalted { token: token("WETH").address }.abi_encode()
+        VaultErrors::TokenHalted {
+            token: token("WETH").address
+        }
+        .abi_encode()
     );
     node.end().await;
 }
@@ -158,13 +210,27 @@ async fn a_fall_of_one_step_is_on_the_chain_before_anybody_trades_on_it() {
     // Half a tick later: the regular update is not due yet.
     clock.advance(1_000);
     let receipt = race(&node).await;
-    assert_eq!((number(&receipt["transactionIndex"]), number(&receipt["status"])), (1, 1));
+    assert_eq!(
+        (
+            number(&receipt["transactionIndex"]),
+            number(&receipt["status"])
+        ),
+        (1, 1)
+    );
     let block = node.chain().head().block.clone();
-    let priced = block.receipts[1].logs.iter().find_map(|log| Vault::SwapPriced::decode_log_data(&log.data).ok());
-    assert_eq!(priced.expect("the swap's price").priceIn, U256::from(298_550_000_000u64));
+    let priced = block.receipts[1]
+        .logs
+        .iter()
+        .find_map(|log| Vault::SwapPriced::decode_log_data(&log.data).ok());
+    assert_eq!(
+        priced.expect("the swap's price").priceIn,
+        U256::from(298_550_000_000u64)
+    );
     // Nothing else moved.
-    let updates =
-        block.receipts[0].logs.iter().filter_map(|log| PriceOracle::PriceUpdated::decode_log_data(&log.data).ok());
+    let updates = block.receipts[0]
+        .logs
+        .iter()
+        .filter_map(|log| PriceOracle::PriceUpdated::decode_log_data(&log.data).ok());
     let moved: Vec<_> = updates.map(|event| event.token).collect();
     let expected = ["wstETH", "WETH", "stETH"].map(|symbol| token(symbol).address);
     assert_eq!(moved, expected);
@@ -203,14 +269,27 @@ async fn a_halt_by_the_owner_outlasts_updates() {
     let (place, clock) = (tempfile::tempdir().unwrap(), manual_clock());
     let node = falling(place.path(), clock.clone(), "3600", true).await;
     let weth = token("WETH");
-    let call = PriceOracle::haltCall { token: weth.address, target: U256::ZERO };
+    let call = PriceOracle::haltCall {
+        token: weth.address,
+        target: U256::ZERO,
+    };
     assert!(node.send(&node.treasury(), ORACLE, call).await.status());
     for _ in 0..6 {
         tick(&node, &clock).await;
         assert!(halted(&node, &weth).await);
     }
     assert_eq!(node.oracle_price(&weth).await.0, 360_000_000_000);
-    assert!(node.send(&node.treasury(), ORACLE, PriceOracle::resumeCall { token: weth.address }).await.status());
+    assert!(
+        node.send(
+            &node.treasury(),
+            ORACLE,
+            PriceOracle::resumeCall {
+                token: weth.address
+            }
+        )
+        .await
+        .status()
+    );
     assert!(!halted(&node, &weth).await);
     node.end().await;
 }
@@ -219,8 +298,18 @@ async fn a_halt_by_the_owner_outlasts_updates() {
 async fn a_price_set_by_hand_is_tradable_at_once_and_its_followers_once_they_arrive() {
     let (place, clock) = (tempfile::tempdir().unwrap(), manual_clock());
     let node = falling(place.path(), clock.clone(), "3600", true).await;
-    let url = format!("{}/api/admin/prices/{}", node.rest_url(), key(&token("WETH")));
-    let response = node.http.post(url).json(&json!({ "price": 1756.175 })).send().await.expect("an answer");
+    let url = format!(
+        "{}/api/admin/prices/{}",
+        node.rest_url(),
+        key(&token("WETH"))
+    );
+    let response = node
+        .http
+        .post(url)
+        .json(&json!({ "price": 1756.175 }))
+        .send()
+        .await
+        .expect("an answer");
     assert_eq!(response.status(), 200);
     assert_eq!(node.oracle_price(&token("WETH")).await.0, BEFORE / 2);
     assert!(!halted(&node, &token("WETH")).await);
@@ -231,7 +320,10 @@ async fn a_price_set_by_hand_is_tradable_at_once_and_its_followers_once_they_arr
     assert!(!halted(&node, &token("wstETH")).await);
     let ratio = token("wstETH").reference_price as f64 / BEFORE as f64;
     let price = node.oracle_price(&token("wstETH")).await.0 as f64;
-    assert!((price / (BEFORE / 2) as f64 / ratio - 1.0).abs() < 0.01, "{price}");
+    assert!(
+        (price / (BEFORE / 2) as f64 / ratio - 1.0).abs() < 0.01,
+        "{price}"
+    );
     node.end().await;
 }
 
@@ -245,7 +337,14 @@ async fn a_price_that_moves_in_every_block_defers_no_other() {
             true => format!("{second},3512.35,70\n"),
             false => format!("{second},{},70\n", 3_512 - second * 30),
         });
-        std::fs::write(&file, format!("time,WETH,SOL\n0,3512.35,187.65\n{}", falls.collect::<String>())).unwrap();
+        std::fs::write(
+            &file,
+            format!(
+                "time,WETH,SOL\n0,3512.35,187.65\n{}",
+                falls.collect::<String>()
+            ),
+        )
+        .unwrap();
         let node = node_at(clock.clone(), |config| {
             config.exchange.price_tick = Some(Duration::from_secs(2));
             config.exchange.price_sources = vec![SourceSpec::Replay(file), SourceSpec::Simulation];
@@ -259,14 +358,22 @@ async fn a_price_that_moves_in_every_block_defers_no_other() {
             clock.advance(1_000);
             if by_owner {
                 let price = U256::from(BEFORE + second % 2);
-                let call = PriceOracle::setPriceCall { token: weth.address, price };
+                let call = PriceOracle::setPriceCall {
+                    token: weth.address,
+                    price,
+                };
                 node.send(&node.treasury(), ORACLE, call).await;
             } else {
                 node.mine().await;
             }
-            let now = [node.oracle_price(&weth).await.1, node.oracle_price(&uni).await.1];
-            (weth_moves, uni_moves) =
-                (weth_moves + u32::from(now[0] != was[0]), uni_moves + u32::from(now[1] != was[1]));
+            let now = [
+                node.oracle_price(&weth).await.1,
+                node.oracle_price(&uni).await.1,
+            ];
+            (weth_moves, uni_moves) = (
+                weth_moves + u32::from(now[0] != was[0]),
+                uni_moves + u32::from(now[1] != was[1]),
+            );
             was = now;
             // A fifth at once, and with every tick. The price itself may cause a block before the one that is asked for, which
             // is then a second later.

@@ -9,15 +9,25 @@ use crate::support::{TestNode, chain::ORACLE, manual_clock, node, node_at, ticki
 async fn health(node: &TestNode) -> (u16, Value) {
     let response = node.get("/api/health").await;
     assert_eq!(response.headers()["cache-control"], "no-store");
-    (response.status().as_u16(), response.json().await.expect("JSON"))
+    (
+        response.status().as_u16(),
+        response.json().await.expect("JSON"),
+    )
 }
 
 #[tokio::test]
 async fn a_new_node_is_well() {
     let node = node().await;
     let (status, body) = health(&node).await;
-    assert_eq!((status, &body["status"], &body["success"]), (200, &"ok".into(), &true.into()));
-    assert!(body["timestamp"].as_u64().is_some_and(|ms| ms > 1_600_000_000_000));
+    assert_eq!(
+        (status, &body["status"], &body["success"]),
+        (200, &"ok".into(), &true.into())
+    );
+    assert!(
+        body["timestamp"]
+            .as_u64()
+            .is_some_and(|ms| ms > 1_600_000_000_000)
+    );
     assert!(body["uptime"].is_u64() && body["services"].is_object());
     assert_eq!(node.get("/health").await.status(), 200);
     assert_eq!(node.get("/ready").await.status(), 200);
@@ -32,9 +42,16 @@ async fn a_jump_in_time_makes_prices_stale_until_the_next_block() {
     assert_eq!(health(&node).await.0, 200);
     node.increase_time(1_000).await;
     let (status, body) = health(&node).await;
-    assert_eq!((status, &body["status"], &body["success"]), (503, &"degraded".into(), &false.into()));
+    assert_eq!(
+        (status, &body["status"], &body["success"]),
+        (503, &"degraded".into(), &false.into())
+    );
     assert_eq!(node.get("/ready").await.status(), 503);
-    assert_eq!(node.get("/health").await.status(), 200, "it is alive all the same");
+    assert_eq!(
+        node.get("/health").await.status(),
+        200,
+        "it is alive all the same"
+    );
     node.mine().await;
     assert_eq!(health(&node).await.0, 200);
     assert_eq!(node.get("/ready").await.status(), 200);
@@ -59,11 +76,16 @@ async fn a_chain_on_which_nothing_happens_is_not_broken() {
 #[tokio::test]
 async fn prices_that_nobody_updates_are_noticed() {
     let (node, clock) = ticking_node().await;
-    let call = PriceOracle::setUpdaterCall { newUpdater: Address::ZERO };
+    let call = PriceOracle::setUpdaterCall {
+        newUpdater: Address::ZERO,
+    };
     assert!(node.send(&node.treasury(), ORACLE, call).await.status());
     clock.advance(601_000);
     node.mine().await;
     let (status, body) = health(&node).await;
-    assert_eq!((status, &body["services"]["prices"]), (503, &"stale".into()));
+    assert_eq!(
+        (status, &body["services"]["prices"]),
+        (503, &"stale".into())
+    );
     node.end().await;
 }

@@ -15,12 +15,19 @@ use crate::support::{
 };
 
 async fn history(node: &TestNode, symbol: &str, query: &str) -> Value {
-    node.get_json(&format!("/api/prices/{}/history{query}", key(&token(symbol)))).await
+    node.get_json(&format!(
+        "/api/prices/{}/history{query}",
+        key(&token(symbol))
+    ))
+    .await
 }
 
 fn times(body: &Value) -> Vec<u64> {
     let prices = body["data"]["prices"].as_array().expect("a list");
-    prices.iter().map(|point| point["timestamp"].as_u64().expect("a time")).collect()
+    prices
+        .iter()
+        .map(|point| point["timestamp"].as_u64().expect("a time"))
+        .collect()
 }
 
 #[tokio::test]
@@ -32,19 +39,40 @@ async fn a_new_chain_has_a_past() {
         ("?period=1h", "1h", 3_600_000, 60),
         ("?period=24h&limit=1440", "24h", 86_400_000, 1_440),
         ("?period=7d", "7d", 604_800_000, 100),
-        ("?period=30d&timeframe=30d&limit=720", "30d", 2_592_000_000, 700),
+        (
+            "?period=30d&timeframe=30d&limit=720",
+            "30d",
+            2_592_000_000,
+            700,
+        ),
         ("?limit=1", "24h", 0, 1),
     ] {
         let body = history(&node, "WETH", query).await;
         assert_eq!(body["success"], true);
-        assert_eq!((&body["timeframe"], &body["token"]), (&timeframe.into(), &key(&token("WETH")).as_str().into()));
+        assert_eq!(
+            (&body["timeframe"], &body["token"]),
+            (&timeframe.into(), &key(&token("WETH")).as_str().into())
+        );
         let times = times(&body);
         assert_eq!(body["count"], times.len());
-        assert!(times.len() as u64 >= count - 1 && times.is_sorted_by(|a, b| a < b), "{query}: {}", times.len());
+        assert!(
+            times.len() as u64 >= count - 1 && times.is_sorted_by(|a, b| a < b),
+            "{query}: {}",
+            times.len()
+        );
         assert_eq!(times.last(), Some(&now), "the present price is the last");
         let first = times[0];
-        assert!(first + span + 60_000 >= now && first + span <= now + 3_600_000 + span / 50, "{query}");
-        assert!(body["data"]["prices"].as_array().expect("a list").iter().all(|point| usd_e8(&point["price"]) > 0));
+        assert!(
+            first + span + 60_000 >= now && first + span <= now + 3_600_000 + span / 50,
+            "{query}"
+        );
+        assert!(
+            body["data"]["prices"]
+                .as_array()
+                .expect("a list")
+                .iter()
+                .all(|point| usd_e8(&point["price"]) > 0)
+        );
     }
     node.end().await;
 }
@@ -62,7 +90,10 @@ async fn the_change_is_that_of_a_day() {
     let price = i128::from(usd_e8(&entry["price"]));
     let before = i128::from(weth.reference_price);
     let hundredths = ((price - before) as f64 * 10_000.0 / before as f64).round();
-    assert_eq!((entry["change24h"].as_f64().expect("a number") * 100.0).round(), hundredths);
+    assert_eq!(
+        (entry["change24h"].as_f64().expect("a number") * 100.0).round(),
+        hundredths
+    );
     node.end().await;
 }
 
@@ -77,14 +108,19 @@ async fn history_is_what_the_logs_say() {
     let mut logged = Vec::new();
     for number in 1..=node.block_number().await {
         let block = node.chain().head().block(number).expect("a block").clone();
-        let updates = block.logs().filter_map(|at| PriceOracle::PriceUpdated::decode_log_data(&at.log.data).ok());
+        let updates = block
+            .logs()
+            .filter_map(|at| PriceOracle::PriceUpdated::decode_log_data(&at.log.data).ok());
         let own = updates.filter(|event| event.token == weth.address);
         logged.extend(own.map(|event| (event.timestamp.to::<u64>(), event.price.to::<u64>())));
     }
     assert_eq!(logged.len(), 5);
     let body = history(&node, "WETH", "?period=1h&limit=1440").await;
     for point in body["data"]["prices"].as_array().expect("a list") {
-        let (time, price) = (point["timestamp"].as_u64().expect("a time") / 1_000, usd_e8(&point["price"]));
+        let (time, price) = (
+            point["timestamp"].as_u64().expect("a time") / 1_000,
+            usd_e8(&point["price"]),
+        );
         if let Some((_, expected)) = logged.iter().rev().find(|(at, _)| *at <= time) {
             assert_eq!(price, *expected, "at {time}");
         }
@@ -129,7 +165,13 @@ async fn assert_same(followed: &Market, node: &TestNode) {
     let config = node.config();
     // The node may seal a block by itself in between.
     let (followed, fresh) = loop {
-        let fresh = Market::new(node.chain().clone(), followed.network().clone(), config.seed, true, None);
+        let fresh = Market::new(
+            node.chain().clone(),
+            followed.network().clone(),
+            config.seed,
+            true,
+            None,
+        );
         let known = followed.current().await.expect("a market");
         let fresh = fresh.current().await.expect("a market");
         if known.number == fresh.number && known.time == fresh.time {
@@ -140,9 +182,15 @@ async fn assert_same(followed: &Market, node: &TestNode) {
     for (token, quote) in followed.quotes.iter().enumerate() {
         for (seconds, count) in [(3_600, 1_440), (86_400, 1_440), (2_592_000, 1_440)] {
             let series = |market: &tetrad::internals::exchange::Snapshot| {
-                market.history.series(token, quote.price, market.time, seconds, count)
+                market
+                    .history
+                    .series(token, quote.price, market.time, seconds, count)
             };
-            assert_eq!(series(&followed), series(&fresh), "token {token}, {seconds} s");
+            assert_eq!(
+                series(&followed),
+                series(&fresh),
+                "token {token}, {seconds} s"
+            );
         }
     }
 }
@@ -151,10 +199,19 @@ async fn run(events: Vec<(Event, bool)>) {
     let (node, clock) = ticking_node().await;
     let user = node.signer(0);
     let weth = token("WETH");
-    let approve = Token::approveCall { spender: VAULT, value: U256::MAX };
+    let approve = Token::approveCall {
+        spender: VAULT,
+        value: U256::MAX,
+    };
     node.send(&user, weth.address, approve).await;
     let network = std::sync::Arc::new(node.config().network.clone());
-    let market = Market::new(node.chain().clone(), network, node.config().seed, true, None);
+    let market = Market::new(
+        node.chain().clone(),
+        network,
+        node.config().seed,
+        true,
+        None,
+    );
     let mut snapshots = Vec::new();
     for (event, looked_at) in events {
         match event {
@@ -192,7 +249,10 @@ async fn run(events: Vec<(Event, bool)>) {
     // After a revert an update of the prices may be due, in a block of its own.
     node.wake().await;
     let (price, _) = node.oracle_price(&weth).await;
-    assert_eq!(market.current().await.expect("a market").quotes[2].price, price);
+    assert_eq!(
+        market.current().await.expect("a market").quotes[2].price,
+        price
+    );
     node.end().await;
 }
 
@@ -214,7 +274,17 @@ proptest! {
 #[tokio::test]
 async fn rest_reads_the_published_oracle() {
     let node = node().await;
-    let price = node.view(ORACLE, PriceOracle::getPriceCall { token: token("SOL").address }).await;
-    assert_eq!(usd_e8(&node.price_entry(&token("SOL")).await["price"]), price.price.to::<u64>());
+    let price = node
+        .view(
+            ORACLE,
+            PriceOracle::getPriceCall {
+                token: token("SOL").address,
+            },
+        )
+        .await;
+    assert_eq!(
+        usd_e8(&node.price_entry(&token("SOL")).await["price"]),
+        price.price.to::<u64>()
+    );
     node.end().await;
 }

@@ -12,17 +12,40 @@ use crate::support::{
 };
 
 async fn ask(node: &TestNode, method: reqwest::Method, symbol: &str, body: Value) -> (u16, Value) {
-    let url = format!("{}/api/admin/prices/{}", node.rest_url(), key(&token(symbol)));
-    let response = node.http.request(method, url).json(&body).send().await.expect("an answer");
-    (response.status().as_u16(), response.json().await.expect("JSON"))
+    let url = format!(
+        "{}/api/admin/prices/{}",
+        node.rest_url(),
+        key(&token(symbol))
+    );
+    let response = node
+        .http
+        .request(method, url)
+        .json(&body)
+        .send()
+        .await
+        .expect("an answer");
+    (
+        response.status().as_u16(),
+        response.json().await.expect("JSON"),
+    )
 }
 
 #[tokio::test]
 async fn a_body_that_is_too_long_is_refused() {
     let node = node_with(|_| {}).await;
     let price = "1".repeat(100_000);
-    let (status, body) = ask(&node, reqwest::Method::POST, "WETH", json!({ "price": price })).await;
-    assert_eq!((status, &body["error"]), (413, &json!("invalid_body")), "{body}");
+    let (status, body) = ask(
+        &node,
+        reqwest::Method::POST,
+        "WETH",
+        json!({ "price": price }),
+    )
+    .await;
+    assert_eq!(
+        (status, &body["error"]),
+        (413, &json!("invalid_body")),
+        "{body}"
+    );
 }
 
 /// If the price that is held were another one, the next update would move to it.
@@ -35,7 +58,14 @@ async fn of_two_prices_that_are_set_at_once_the_one_on_the_chain_is_held() {
     });
     let node = node.await;
     for price in (3_000..3_010).step_by(2) {
-        let set = |price: u64| ask(&node, reqwest::Method::POST, "WETH", json!({ "price": price }));
+        let set = |price: u64| {
+            ask(
+                &node,
+                reqwest::Method::POST,
+                "WETH",
+                json!({ "price": price }),
+            )
+        };
         let ((one, _), (other, _)) = tokio::join!(set(price), set(price + 1));
         assert_eq!((one, other), (200, 200));
         let last = node.oracle_price(&token("WETH")).await.0;
@@ -57,28 +87,55 @@ async fn a_price_goes_where_it_is_put_and_stays() {
     let mut socket = node.price_socket().await;
     let (weth, address) = (token("WETH"), key(&token("WETH")));
     // Further than any update of the feed may go.
-    let (status, body) = ask(&node, reqwest::Method::POST, "WETH", json!({ "price": 1000.5 })).await;
+    let (status, body) = ask(
+        &node,
+        reqwest::Method::POST,
+        "WETH",
+        json!({ "price": 1000.5 }),
+    )
+    .await;
     assert_eq!(status, 200, "{body}");
     assert_eq!(node.oracle_price(&weth).await.0, 100_050_000_000);
-    let receipt = node.rpc("eth_getTransactionReceipt", json!([body["data"]["transactionHash"]])).await;
+    let receipt = node
+        .rpc(
+            "eth_getTransactionReceipt",
+            json!([body["data"]["transactionHash"]]),
+        )
+        .await;
     assert_eq!(receipt["status"], "0x1");
     while usd_e8(&socket.prices().await["data"][&address]["price"]) != 100_050_000_000 {}
     for _ in 0..5 {
         clock.advance(400_000);
         node.wake().await;
-        assert_eq!(node.oracle_price(&weth).await.0, 100_050_000_000, "it is held");
+        assert_eq!(
+            node.oracle_price(&weth).await.0,
+            100_050_000_000,
+            "it is held"
+        );
         assert!(node.is_fresh(&weth).await, "and kept from growing old");
     }
     let moved = node.price_entry(&token("WBTC")).await;
-    assert_ne!(usd_e8(&moved["price"]), token("WBTC").reference_price, "others move on");
+    assert_ne!(
+        usd_e8(&moved["price"]),
+        token("WBTC").reference_price,
+        "others move on"
+    );
 
     let (status, body) = ask(&node, reqwest::Method::DELETE, "WETH", json!(null)).await;
     assert_eq!((status, &body["data"]["released"]), (200, &true.into()));
     clock.advance(400_000);
     node.wake().await;
     let price = node.oracle_price(&weth).await.0;
-    assert!(price != 100_050_000_000 && price.abs_diff(100_050_000_000) < 5_000_000_000, "it goes on from there");
-    assert_eq!(ask(&node, reqwest::Method::DELETE, "WETH", json!(null)).await.1["data"]["released"], false);
+    assert!(
+        price != 100_050_000_000 && price.abs_diff(100_050_000_000) < 5_000_000_000,
+        "it goes on from there"
+    );
+    assert_eq!(
+        ask(&node, reqwest::Method::DELETE, "WETH", json!(null))
+            .await
+            .1["data"]["released"],
+        false
+    );
     node.end().await;
 }
 
@@ -94,9 +151,19 @@ async fn prices_that_are_none_are_refused() {
         json!({ "price": 1e30 }),
     ] {
         let (status, answer) = ask(&node, reqwest::Method::POST, "WETH", body.clone()).await;
-        assert_eq!((status, &answer["error"]), (400, &"invalid_parameter".into()), "{body}");
+        assert_eq!(
+            (status, &answer["error"]),
+            (400, &"invalid_parameter".into()),
+            "{body}"
+        );
     }
-    let (_, answer) = ask(&node, reqwest::Method::POST, "DOT", json!({ "price": "7.25" })).await;
+    let (_, answer) = ask(
+        &node,
+        reqwest::Method::POST,
+        "DOT",
+        json!({ "price": "7.25" }),
+    )
+    .await;
     assert_eq!(answer["data"]["price"], 7.25);
     node.end().await;
 }
@@ -106,8 +173,17 @@ async fn nobody_sets_prices_in_production() {
     let mut config = Config::of(Profile::Production);
     (config.listen, config.ws_listen) = (Config::test().listen, None);
     let node = Node::spawn(config).await.expect("the node starts");
-    let url = format!("{}/api/admin/prices/{}", node.rest_url(), key(&token("WETH")));
-    let response = reqwest::Client::new().post(url).json(&json!({ "price": 1 })).send().await.expect("an answer");
+    let url = format!(
+        "{}/api/admin/prices/{}",
+        node.rest_url(),
+        key(&token("WETH"))
+    );
+    let response = reqwest::Client::new()
+        .post(url)
+        .json(&json!({ "price": 1 }))
+        .send()
+        .await
+        .expect("an answer");
     assert_eq!(response.status(), 404);
     node.shut_down().await;
 }

@@ -24,7 +24,11 @@ use crate::{
 
 /// A node on a copy of the chain, and its clock. WETH falls by half as soon as the node runs.
 async fn node_on(place: &Path) -> (TestNode, Arc<ManualClock>) {
-    let (directory, file, prices) = (place.join("chain"), place.join("chain.tetrad"), place.join("prices.csv"));
+    let (directory, file, prices) = (
+        place.join("chain"),
+        place.join("chain.tetrad"),
+        place.join("prices.csv"),
+    );
     let packed = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/chain-v1.tetrad.gz");
     let mut unpacked = flate2::read::GzDecoder::new(std::fs::File::open(packed).unwrap());
     std::io::copy(&mut unpacked, &mut std::fs::File::create(&file).unwrap()).unwrap();
@@ -47,7 +51,10 @@ async fn a_chain_of_the_previous_version_updates_prices_and_swaps() {
     let place = tempfile::tempdir().unwrap();
     let (node, clock) = node_on(place.path()).await;
     let (weth, usdc) = (token("WETH"), token("USDC"));
-    let input = PriceOracle::haltedCall { token: weth.address }.abi_encode();
+    let input = PriceOracle::haltedCall {
+        token: weth.address,
+    }
+    .abi_encode();
     let call = json!({ "to": ORACLE, "data": alloy::primitives::Bytes::from(input) });
     node.rpc_error("eth_call", json!([call, "latest"])).await;
 
@@ -60,19 +67,28 @@ async fn a_chain_of_the_previous_version_updates_prices_and_swaps() {
         node.wake().await;
         let block = node.chain().head().block.clone();
         assert!(block.receipts[0].succeeded());
-        let updates = block.logs().filter_map(|at| PriceOracle::PriceUpdated::decode_log_data(&at.log.data).ok());
+        let updates = block
+            .logs()
+            .filter_map(|at| PriceOracle::PriceUpdated::decode_log_data(&at.log.data).ok());
         assert!(updates.count() > 10);
         assert_eq!(node.price_entry(&weth).await["halted"], Value::Null);
     }
     // The node's own timer may have been first with one of them.
     assert!(steps >= 3, "{steps} steps");
 
-    let quote = node.get_json("/api/quote?tokenIn=WETH&tokenOut=USDC&amountIn=1000000000000000000").await;
+    let quote = node
+        .get_json("/api/quote?tokenIn=WETH&tokenOut=USDC&amountIn=1000000000000000000")
+        .await;
     assert_eq!(quote["data"]["status"], "ok");
-    let quote = node.get_json("/api/quote?tokenIn=WETH&tokenOut=USDC&amountIn=1").await;
+    let quote = node
+        .get_json("/api/quote?tokenIn=WETH&tokenOut=USDC&amountIn=1")
+        .await;
     assert_eq!(quote["data"]["status"], "zeroOutput");
     let (user, amount) = (node.signer(0), units(&weth, 1));
-    let approve = Token::approveCall { spender: VAULT, value: amount };
+    let approve = Token::approveCall {
+        spender: VAULT,
+        value: amount,
+    };
     assert!(node.send(&user, weth.address, approve).await.status());
     let before = node.balance(&usdc, user.address()).await;
     let swap = Vault::swapExactTokensForTokensCall {

@@ -19,7 +19,13 @@ fn logged(node: &TestNode) -> Vec<(String, u64, u64)> {
     let logs = block.logs().filter(|at| at.log.address == ORACLE);
     let mut entries: Vec<_> = logs
         .filter_map(|at| PriceOracle::PriceUpdated::decode_log_data(&at.log.data).ok())
-        .map(|event| (event.token.to_string().to_lowercase(), event.price.to(), event.timestamp.to::<u64>() * 1_000))
+        .map(|event| {
+            (
+                event.token.to_string().to_lowercase(),
+                event.price.to(),
+                event.timestamp.to::<u64>() * 1_000,
+            )
+        })
         .collect();
     entries.sort_unstable();
     entries
@@ -33,7 +39,11 @@ fn told(message: &Value) -> Vec<(String, u64, u64)> {
         .map(|(address, entry)| {
             assert_eq!(entry["address"], address.as_str());
             assert!(entry["symbol"].is_string() && entry["change24h"].is_number());
-            (address.clone(), usd_e8(&entry["price"]), entry["timestamp"].as_u64().expect("a time"))
+            (
+                address.clone(),
+                usd_e8(&entry["price"]),
+                entry["timestamp"].as_u64().expect("a time"),
+            )
         })
         .collect();
     entries.sort_unstable();
@@ -50,16 +60,26 @@ async fn a_client_is_welcomed_and_told_every_price() {
     ] {
         let mut socket = PriceSocket::connect(&url).await;
         let welcome = socket.json().await;
-        assert_eq!((&welcome["type"], &welcome["status"]), (&"connection".into(), &"connected".into()));
+        assert_eq!(
+            (&welcome["type"], &welcome["status"]),
+            (&"connection".into(), &"connected".into())
+        );
         assert!(welcome["clientId"].is_string() && welcome["timestamp"].is_u64());
         let snapshot = socket.prices().await;
         let entries = told(&snapshot);
         assert_eq!(entries.len(), 12);
         for info in &node.config().network.tokens {
             let (price, updated_at) = node.oracle_price(info).await;
-            assert!(entries.contains(&(key(info), price, updated_at * 1_000)), "{}", info.symbol);
+            assert!(
+                entries.contains(&(key(info), price, updated_at * 1_000)),
+                "{}",
+                info.symbol
+            );
         }
-        assert_eq!(snapshot["timestamp"], node.chain().head().block.header.timestamp * 1_000);
+        assert_eq!(
+            snapshot["timestamp"],
+            node.chain().head().block.header.timestamp * 1_000
+        );
     }
     node.end().await;
 }
@@ -73,7 +93,10 @@ async fn what_is_pushed_is_what_is_on_the_chain() {
         node.wake().await;
         let message = one.prices().await;
         assert_eq!(told(&message), logged(&node));
-        assert_eq!(message["timestamp"], node.chain().head().block.header.timestamp * 1_000);
+        assert_eq!(
+            message["timestamp"],
+            node.chain().head().block.header.timestamp * 1_000
+        );
         assert_eq!(two.prices().await, message, "everybody hears the same");
 
         let weth = token("WETH");
@@ -92,12 +115,17 @@ async fn only_what_changed_is_told() {
     // Blocks without prices are nobody's news; the owner's price is.
     node.mine().await;
     let sol = token("SOL");
-    let call =
-        PriceOracle::setPriceCall { token: sol.address, price: alloy::primitives::U256::from(20_000_000_000u64) };
+    let call = PriceOracle::setPriceCall {
+        token: sol.address,
+        price: alloy::primitives::U256::from(20_000_000_000u64),
+    };
     assert!(node.send(&node.treasury(), ORACLE, call).await.status());
     let entries = told(&socket.prices().await);
     assert_eq!(entries, logged(&node));
-    assert_eq!((entries.len(), &entries[0].0, entries[0].1), (1, &key(&sol), 20_000_000_000));
+    assert_eq!(
+        (entries.len(), &entries[0].0, entries[0].1),
+        (1, &key(&sol), 20_000_000_000)
+    );
     node.end().await;
 }
 
@@ -106,14 +134,32 @@ async fn a_subscription_narrows_what_a_client_gets() {
     let (node, clock) = ticking_node().await;
     let mut socket = node.price_socket().await;
     let weth = key(&token("WETH"));
-    socket.send(json!({ "type": "subscribe", "tokens": [weth.to_uppercase().replace("0X", "0x")] }).to_string()).await;
+    socket
+        .send(
+            json!({ "type": "subscribe", "tokens": [weth.to_uppercase().replace("0X", "0x")] })
+                .to_string(),
+        )
+        .await;
     let confirmation = socket.json().await;
-    assert_eq!((&confirmation["type"], &confirmation["tokens"]), (&"subscribed".into(), &json!([weth])));
-    assert_eq!(told(&socket.prices().await).len(), 1, "the present price of what it asked for");
+    assert_eq!(
+        (&confirmation["type"], &confirmation["tokens"]),
+        (&"subscribed".into(), &json!([weth]))
+    );
+    assert_eq!(
+        told(&socket.prices().await).len(),
+        1,
+        "the present price of what it asked for"
+    );
     clock.advance(2_000);
     node.wake().await;
     let entries = told(&socket.prices().await);
-    assert_eq!(entries.iter().map(|entry| entry.0.as_str()).collect::<Vec<_>>(), [weth.as_str()]);
+    assert_eq!(
+        entries
+            .iter()
+            .map(|entry| entry.0.as_str())
+            .collect::<Vec<_>>(),
+        [weth.as_str()]
+    );
 
     socket.send(r#"{"type":"subscribe","tokens":[]}"#).await;
     assert_eq!(socket.json().await["tokens"], json!([]));
@@ -130,7 +176,9 @@ async fn a_ping_is_answered() {
     let mut socket = node.price_socket().await;
     socket.send(r#"{"type":"ping"}"#).await;
     assert_eq!(socket.json().await["type"], "pong");
-    socket.send_message(Message::Ping(b"1".to_vec().into())).await;
+    socket
+        .send_message(Message::Ping(b"1".to_vec().into()))
+        .await;
     assert_eq!(socket.message().await, Message::Pong(b"1".to_vec().into()));
     node.end().await;
 }
@@ -139,11 +187,21 @@ async fn a_ping_is_answered() {
 async fn garbage_is_answered_once_and_the_connection_stays() {
     let (node, clock) = ticking_node().await;
     let mut socket = node.price_socket().await;
-    for garbage in ["", "{", "null", r#"{"type":"unsubscribe"}"#, r#"{"type":"subscribe","tokens":["DOGE"]}"#] {
+    for garbage in [
+        "",
+        "{",
+        "null",
+        r#"{"type":"unsubscribe"}"#,
+        r#"{"type":"subscribe","tokens":["DOGE"]}"#,
+    ] {
         socket.send(garbage).await;
         let answer = socket.json().await;
         assert_eq!(answer["type"], "error", "{garbage}");
-        assert!(answer["message"].as_str().is_some_and(|message| !message.is_empty()));
+        assert!(
+            answer["message"]
+                .as_str()
+                .is_some_and(|message| !message.is_empty())
+        );
     }
     socket.send_message(Message::binary(vec![1, 2, 3])).await;
     assert_eq!(socket.json().await["type"], "error");
@@ -181,7 +239,9 @@ async fn the_end_is_announced() {
     for _ in 0..3 {
         sockets.push(node.price_socket().await);
     }
-    let (_, codes) =
-        tokio::join!(node.end(), futures_util::future::join_all(sockets.iter_mut().map(PriceSocket::close_code)),);
+    let (_, codes) = tokio::join!(
+        node.end(),
+        futures_util::future::join_all(sockets.iter_mut().map(PriceSocket::close_code)),
+    );
     assert_eq!(codes, [CloseCode::Away; 3]);
 }

@@ -44,10 +44,16 @@ async fn a_client_may_have_so_many_sockets() {
     let node = node_with(|config| config.exchange.max_sockets_per_client = 2).await;
     let first = node.price_socket().await;
     let _second = node.price_socket().await;
-    let Err(Error::Http(refusal)) = connect_async(node.exchange_ws_url()).await else { panic!("a third socket") };
+    let Err(Error::Http(refusal)) = connect_async(node.exchange_ws_url()).await else {
+        panic!("a third socket")
+    };
     assert_eq!(refusal.status(), 429);
-    let body: Value = serde_json::from_slice(refusal.body().as_deref().unwrap_or_default()).expect("JSON");
-    assert_eq!((&body["success"], &body["error"]), (&false.into(), &"too_many_connections".into()));
+    let body: Value =
+        serde_json::from_slice(refusal.body().as_deref().unwrap_or_default()).expect("JSON");
+    assert_eq!(
+        (&body["success"], &body["error"]),
+        (&false.into(), &"too_many_connections".into())
+    );
 
     // The node hears of the end of a connection when it does; then there is room.
     drop(first);
@@ -69,8 +75,13 @@ async fn behind_a_trusted_proxy_clients_are_told_apart() {
     });
     let node = node.await;
     let connect = async |client: &'static str| {
-        let mut request = node.exchange_ws_url().into_client_request().expect("a request");
-        request.headers_mut().insert("x-forwarded-for", client.parse().expect("a header"));
+        let mut request = node
+            .exchange_ws_url()
+            .into_client_request()
+            .expect("a request");
+        request
+            .headers_mut()
+            .insert("x-forwarded-for", client.parse().expect("a header"));
         connect_async(request).await
     };
     let _one = connect("203.0.113.1").await.expect("a socket");
@@ -113,7 +124,11 @@ async fn a_slow_client_gets_the_latest_prices() {
             break;
         }
         // Nothing is told twice, and nothing out of order.
-        assert!(entry["timestamp"].as_u64().is_some_and(|at| at < updated_at * 1_000));
+        assert!(
+            entry["timestamp"]
+                .as_u64()
+                .is_some_and(|at| at < updated_at * 1_000)
+        );
     }
     assert!(messages < 400, "{messages} messages for 800 updates");
     node.end().await;

@@ -24,9 +24,23 @@ async fn swap(node: &TestNode, from: &str, to: &str, whole: u64) {
     let (from, to, user) = (token(from), token(to), node.signer(0));
     let (out, least) = expected(node, &from.symbol, &to.symbol, whole as f64).await;
     let amount = units(&from, whole);
-    let before = (node.balance(&from, user.address()).await, node.balance(&to, user.address()).await);
+    let before = (
+        node.balance(&from, user.address()).await,
+        node.balance(&to, user.address()).await,
+    );
 
-    assert!(node.send(&user, from.address, Token::approveCall { spender: VAULT, value: amount }).await.status());
+    assert!(
+        node.send(
+            &user,
+            from.address,
+            Token::approveCall {
+                spender: VAULT,
+                value: amount
+            }
+        )
+        .await
+        .status()
+    );
     let call = Vault::swapExactTokensForTokensCall {
         _tokenIn: from.address,
         _tokenOut: to.address,
@@ -36,16 +50,35 @@ async fn swap(node: &TestNode, from: &str, to: &str, whole: u64) {
     let receipt = node.send(&user, VAULT, call).await;
     assert!(receipt.status(), "{} to {}", from.symbol, to.symbol);
 
-    let logs = receipt.inner.logs().iter().filter(|log| log.address() == VAULT);
-    let swaps: Vec<_> = logs.filter_map(|log| Vault::Swap::decode_log_data(log.data()).ok()).collect();
-    let [event] = &swaps[..] else { panic!("{swaps:?}") };
-    assert_eq!((event.user, event.tokenIn, event.tokenOut), (user.address(), from.address, to.address));
+    let logs = receipt
+        .inner
+        .logs()
+        .iter()
+        .filter(|log| log.address() == VAULT);
+    let swaps: Vec<_> = logs
+        .filter_map(|log| Vault::Swap::decode_log_data(log.data()).ok())
+        .collect();
+    let [event] = &swaps[..] else {
+        panic!("{swaps:?}")
+    };
+    assert_eq!(
+        (event.user, event.tokenIn, event.tokenOut),
+        (user.address(), from.address, to.address)
+    );
     assert_eq!(event.amountIn, amount);
     assert!(event.amountOut >= least);
-    let got: f64 = event.amountOut.to_string().parse::<f64>().expect("a number") / 10f64.powi(to.decimals.into());
+    let got: f64 = event
+        .amountOut
+        .to_string()
+        .parse::<f64>()
+        .expect("a number")
+        / 10f64.powi(to.decimals.into());
     assert!((got / out - 1.0).abs() < 1e-6, "expected {out}, got {got}");
 
-    let after = (node.balance(&from, user.address()).await, node.balance(&to, user.address()).await);
+    let after = (
+        node.balance(&from, user.address()).await,
+        node.balance(&to, user.address()).await,
+    );
     assert_eq!(after, (before.0 - amount, before.1 + event.amountOut));
 }
 
@@ -65,21 +98,37 @@ async fn a_swap_shows_in_the_next_request() {
     let tokens = node.get_json("/api/tokens/swap").await;
     let entry = |symbol: &str| {
         let list = tokens["data"].as_array().expect("a list");
-        list.iter().find(|entry| entry["symbol"] == symbol).expect("a token").clone()
+        list.iter()
+            .find(|entry| entry["symbol"] == symbol)
+            .expect("a token")
+            .clone()
     };
     let price = token("WETH").reference_price;
     assert_eq!(usd_e8(&entry("WETH")["volume24h"]), 2 * price);
     // What was paid out: the fee stays in the vault.
     let paid = 2 * price / 100 * 9_970 / 10_000 * 100;
-    assert!(usd_e8(&entry("USDC")["volume24h"]).abs_diff(paid) <= 100, "{}", entry("USDC"));
+    assert!(
+        usd_e8(&entry("USDC")["volume24h"]).abs_diff(paid) <= 100,
+        "{}",
+        entry("USDC")
+    );
     assert_eq!(usd_e8(&entry("WBTC")["volume24h"]), 0);
 
     let weth = token("WETH");
-    let reserve = node.view(VAULT, Vault::reservesCall { token: weth.address }).await;
+    let reserve = node
+        .view(
+            VAULT,
+            Vault::reservesCall {
+                token: weth.address,
+            },
+        )
+        .await;
     let liquidity = reserve * U256::from(price) / units(&weth, 1);
     assert_eq!(U256::from(usd_e8(&entry("WETH")["liquidity"])), liquidity);
 
-    let single = node.get_json(&format!("/api/prices/{}", weth.address)).await;
+    let single = node
+        .get_json(&format!("/api/prices/{}", weth.address))
+        .await;
     assert_eq!(single["data"]["volume24h"], entry("WETH")["volume24h"]);
     node.end().await;
 }
@@ -87,7 +136,13 @@ async fn a_swap_shows_in_the_next_request() {
 #[tokio::test]
 async fn the_vault_says_what_it_charges() {
     let node = node().await;
-    assert_eq!(node.view(VAULT, Vault::SWAP_FEE_BPSCall {}).await, U256::from(30));
-    assert_eq!(node.view(VAULT, Vault::BPS_DENOMINATORCall {}).await, U256::from(10_000));
+    assert_eq!(
+        node.view(VAULT, Vault::SWAP_FEE_BPSCall {}).await,
+        U256::from(30)
+    );
+    assert_eq!(
+        node.view(VAULT, Vault::BPS_DENOMINATORCall {}).await,
+        U256::from(10_000)
+    );
     node.end().await;
 }

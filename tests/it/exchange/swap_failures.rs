@@ -40,15 +40,30 @@ async fn refused(node: &TestNode, swap: Vault::swapExactTokensForTokensCall) -> 
         balances
     };
     let before = balances().await;
-    let request = TransactionRequest::default().with_from(user.address()).with_to(VAULT).with_input(swap.abi_encode());
+    let request = TransactionRequest::default()
+        .with_from(user.address())
+        .with_to(VAULT)
+        .with_input(swap.abi_encode());
 
-    let called = provider.call(request.clone()).await.expect_err("the call reverts");
-    let estimated = provider.estimate_gas(request.clone()).await.expect_err("the estimate reverts");
-    let sent = provider.send_transaction(request.clone()).await.expect_err("sending needs an estimate");
+    let called = provider
+        .call(request.clone())
+        .await
+        .expect_err("the call reverts");
+    let estimated = provider
+        .estimate_gas(request.clone())
+        .await
+        .expect_err("the estimate reverts");
+    let sent = provider
+        .send_transaction(request.clone())
+        .await
+        .expect_err("sending needs an estimate");
     let data = [called, estimated, sent].map(|error| {
         let payload = error.as_error_resp().unwrap_or_else(|| panic!("{error}"));
         assert_eq!(payload.code, 3, "{payload}");
-        assert!(payload.message.starts_with("execution reverted"), "{payload}");
+        assert!(
+            payload.message.starts_with("execution reverted"),
+            "{payload}"
+        );
         payload.as_revert_data().expect("revert data")
     });
     assert_eq!(data[0], data[1]);
@@ -66,8 +81,12 @@ async fn without_approval_nothing_is_taken() {
     let node = node().await;
     let amount = units(&token("WETH"), 1);
     let data = refused(&node, call("WETH", "USDC", amount, U256::ZERO)).await;
-    let error = TokenErrors::ERC20InsufficientAllowance::abi_decode(&data).expect("the token's error");
-    assert_eq!((error.spender, error.allowance, error.needed), (VAULT, U256::ZERO, amount));
+    let error =
+        TokenErrors::ERC20InsufficientAllowance::abi_decode(&data).expect("the token's error");
+    assert_eq!(
+        (error.spender, error.allowance, error.needed),
+        (VAULT, U256::ZERO, amount)
+    );
     node.end().await;
 }
 
@@ -75,14 +94,28 @@ async fn without_approval_nothing_is_taken() {
 async fn less_than_the_minimum_is_refused() {
     let node = node().await;
     let amount = units(&token("WETH"), 1);
-    let approve = Token::approveCall { spender: VAULT, value: amount };
-    node.send(&node.signer(0), token("WETH").address, approve).await;
+    let approve = Token::approveCall {
+        spender: VAULT,
+        value: amount,
+    };
+    node.send(&node.signer(0), token("WETH").address, approve)
+        .await;
     let least = units(&token("USDC"), 4_000);
     let data = refused(&node, call("WETH", "USDC", amount, least)).await;
-    let error = VaultErrors::InsufficientOutputAmount::abi_decode(&data).expect("the vault's error");
+    let error =
+        VaultErrors::InsufficientOutputAmount::abi_decode(&data).expect("the vault's error");
     assert_eq!(error.minAmountOut, least);
     let (from, to) = (token("WETH").address, token("USDC").address);
-    let quote = node.view(VAULT, Vault::quoteSwapCall { tokenIn: from, tokenOut: to, amountIn: amount }).await;
+    let quote = node
+        .view(
+            VAULT,
+            Vault::quoteSwapCall {
+                tokenIn: from,
+                tokenOut: to,
+                amountIn: amount,
+            },
+        )
+        .await;
     assert_eq!(error.amountOut, quote.amountOut);
     node.end().await;
 }
@@ -90,8 +123,24 @@ async fn less_than_the_minimum_is_refused() {
 #[tokio::test]
 async fn more_than_the_vault_holds_is_refused() {
     let node = node().await;
-    let reserve = node.view(VAULT, Vault::reservesCall { token: token("WBTC").address }).await;
-    let data = refused(&node, call("USDC", "WBTC", units(&token("USDC"), 20_000_000), U256::ZERO)).await;
+    let reserve = node
+        .view(
+            VAULT,
+            Vault::reservesCall {
+                token: token("WBTC").address,
+            },
+        )
+        .await;
+    let data = refused(
+        &node,
+        call(
+            "USDC",
+            "WBTC",
+            units(&token("USDC"), 20_000_000),
+            U256::ZERO,
+        ),
+    )
+    .await;
     let error = VaultErrors::InsufficientLiquidity::abi_decode(&data).expect("the vault's error");
     assert_eq!(error.available, reserve);
     assert!(error.needed > reserve);
@@ -102,16 +151,35 @@ async fn more_than_the_vault_holds_is_refused() {
 async fn a_swap_that_moves_the_price_too_much_is_refused_and_its_parts_are_not() {
     let node = node().await;
     let (usdc, wbtc) = (token("USDC"), token("WBTC"));
-    let data = refused(&node, call("USDC", "WBTC", units(&usdc, 1_500_000), U256::ZERO)).await;
+    let data = refused(
+        &node,
+        call("USDC", "WBTC", units(&usdc, 1_500_000), U256::ZERO),
+    )
+    .await;
     let error = VaultErrors::PriceImpactTooHigh::abi_decode(&data).expect("the vault's error");
-    assert_eq!((error.impactBps, error.maxImpactBps), (U256::from(1_500), U256::from(1_000)));
+    assert_eq!(
+        (error.impactBps, error.maxImpactBps),
+        (U256::from(1_500), U256::from(1_000))
+    );
 
     // The remedy of the specification: smaller swaps.
     let user = node.signer(0);
     let part = units(&usdc, 100_000);
-    node.send(&user, usdc.address, Token::approveCall { spender: VAULT, value: part * U256::from(2) }).await;
+    node.send(
+        &user,
+        usdc.address,
+        Token::approveCall {
+            spender: VAULT,
+            value: part * U256::from(2),
+        },
+    )
+    .await;
     for _ in 0..2 {
-        assert!(node.send(&user, VAULT, call("USDC", "WBTC", part, U256::ZERO)).await.status());
+        assert!(
+            node.send(&user, VAULT, call("USDC", "WBTC", part, U256::ZERO))
+                .await
+                .status()
+        );
     }
     assert!(node.balance(&wbtc, user.address()).await > units(&wbtc, 12));
     node.end().await;
@@ -121,12 +189,22 @@ async fn a_swap_that_moves_the_price_too_much_is_refused_and_its_parts_are_not()
 async fn prices_that_grew_old_are_refused() {
     let node = node().await;
     // Somebody who is not there shall update prices from now on.
-    let call_updater = PriceOracle::setUpdaterCall { newUpdater: alloy::primitives::Address::ZERO };
-    assert!(node.send(&node.treasury(), ORACLE, call_updater).await.status());
+    let call_updater = PriceOracle::setUpdaterCall {
+        newUpdater: alloy::primitives::Address::ZERO,
+    };
+    assert!(
+        node.send(&node.treasury(), ORACLE, call_updater)
+            .await
+            .status()
+    );
     node.let_prices_age().await;
     node.increase_time(601).await;
     node.mine().await;
-    let data = refused(&node, call("WETH", "USDC", units(&token("WETH"), 1), U256::ZERO)).await;
+    let data = refused(
+        &node,
+        call("WETH", "USDC", units(&token("WETH"), 1), U256::ZERO),
+    )
+    .await;
     assert!(VaultErrors::StalePrice::abi_decode(&data).is_ok(), "{data}");
     node.end().await;
 }

@@ -16,7 +16,10 @@ use crate::support::{
 fn pushed(block: &Block) -> Vec<(alloy::primitives::Address, u64)> {
     let mut pushed = Vec::new();
     for at in block.logs().filter(|at| at.log.address == ORACLE) {
-        assert!(PriceOracle::PriceRejected::decode_log_data(&at.log.data).is_err(), "a price was rejected");
+        assert!(
+            PriceOracle::PriceRejected::decode_log_data(&at.log.data).is_err(),
+            "a price was rejected"
+        );
         if let Ok(event) = PriceOracle::PriceUpdated::decode_log_data(&at.log.data) {
             pushed.push((event.token, event.price.to()));
         }
@@ -65,7 +68,12 @@ async fn the_update_goes_first_in_a_block_of_others() {
     let node = node.await;
     clock.advance(2_000);
     let (from, to) = (node.account(0), node.account(1));
-    let hash = node.rpc("eth_sendTransaction", json!([{ "from": from, "to": to, "value": "0x1" }])).await;
+    let hash = node
+        .rpc(
+            "eth_sendTransaction",
+            json!([{ "from": from, "to": to, "value": "0x1" }]),
+        )
+        .await;
     node.mine().await;
     let receipt = node.rpc("eth_getTransactionReceipt", json!([hash])).await;
     assert_eq!(number(&receipt["transactionIndex"]), 1);
@@ -104,7 +112,11 @@ async fn frozen_prices_do_not_age() {
         clock.advance(1_000 * seconds);
         node.increase_time(seconds).await;
         let (from, to) = (node.account(0), node.account(1));
-        node.rpc("eth_sendTransaction", json!([{ "from": from, "to": to, "value": "0x1" }])).await;
+        node.rpc(
+            "eth_sendTransaction",
+            json!([{ "from": from, "to": to, "value": "0x1" }]),
+        )
+        .await;
         assert_eq!(newest(&node).transactions.len(), 1, "only the user's");
         assert!(all_fresh(&node).await, "after {seconds} s");
     }
@@ -133,10 +145,17 @@ async fn prices_that_were_frozen_later_are_refreshed_with_the_block_that_needs_i
     node.rpc("evm_snapshot", json!([])).await;
     assert_eq!(node.block_number().await, 1, "no block of its own");
     let (from, to) = (node.account(0), node.account(1));
-    node.rpc("eth_sendTransaction", json!([{ "from": from, "to": to, "value": "0x1" }])).await;
+    node.rpc(
+        "eth_sendTransaction",
+        json!([{ "from": from, "to": to, "value": "0x1" }]),
+    )
+    .await;
     let block = newest(&node);
     assert_eq!((block.transactions.len(), pushed(&block).len()), (2, 12));
-    assert_eq!(node.oracle_price(&token("WETH")).await, (before, block.header.timestamp));
+    assert_eq!(
+        node.oracle_price(&token("WETH")).await,
+        (before, block.header.timestamp)
+    );
     node.end().await;
 }
 
@@ -172,7 +191,11 @@ async fn going_back_in_time_leaves_prices_that_go_on_from_there() {
     node.mine().await;
     assert_ne!(node.oracle_price(&token("SOL")).await, before);
     assert_eq!(node.rpc("evm_revert", json!([snapshot])).await, true);
-    assert_eq!(node.oracle_price(&token("SOL")).await, before, "nothing was sealed since");
+    assert_eq!(
+        node.oracle_price(&token("SOL")).await,
+        before,
+        "nothing was sealed since"
+    );
     clock.advance(2_000);
     node.wake().await;
     assert_eq!(newest(&node).header.timestamp, before.1 + 2);
@@ -190,7 +213,10 @@ async fn thousands_of_blocks_at_once_are_fresh_at_the_end() {
     let body = node.price_entry(&token("WETH")).await;
     let (price, updated_at) = node.oracle_price(&token("WETH")).await;
     assert_eq!(
-        (crate::support::chain::usd_e8(&body["price"]), &body["timestamp"]),
+        (
+            crate::support::chain::usd_e8(&body["price"]),
+            &body["timestamp"]
+        ),
         (price, &(updated_at * 1_000).into())
     );
     node.end().await;
@@ -239,7 +265,9 @@ async fn the_pending_block_begins_as_the_sealed_one_will() {
     // The node's own timer, which follows no manual clock, may push the prices before anybody asks. Rarely twice.
     for attempt in 0.. {
         clock.advance(700_000);
-        let pending = node.rpc("eth_getBlockByNumber", json!(["pending", true])).await;
+        let pending = node
+            .rpc("eth_getBlockByNumber", json!(["pending", true]))
+            .await;
         node.wake().await;
         if u128::from(newest(&node).number()) == number(&pending["number"]) {
             assert_eq!(pending["transactions"].as_array().map(Vec::len), Some(1));
@@ -254,9 +282,12 @@ async fn the_pending_block_begins_as_the_sealed_one_will() {
 
 #[tokio::test]
 async fn the_timer_moves_prices_without_anybody_asking() {
-    let node = node_at(std::sync::Arc::new(tetrad::internals::clock::SystemClock), |config| {
-        config.exchange.price_tick = Some(Duration::from_secs(1));
-    });
+    let node = node_at(
+        std::sync::Arc::new(tetrad::internals::clock::SystemClock),
+        |config| {
+            config.exchange.price_tick = Some(Duration::from_secs(1));
+        },
+    );
     let node = node.await;
     let mut events = node.chain().subscribe();
     loop {

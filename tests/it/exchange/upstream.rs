@@ -45,7 +45,10 @@ async fn server(mood: Mood) -> (String, Arc<Mutex<Mood>>) {
     let mood = Arc::new(Mutex::new(mood));
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
     let address = listener.local_addr().expect("an address");
-    let router = Router::new().route("/ws", any(tell)).fallback(any(misbehave)).with_state(mood.clone());
+    let router = Router::new()
+        .route("/ws", any(tell))
+        .fallback(any(misbehave))
+        .with_state(mood.clone());
     tokio::spawn(async move { axum::serve(listener, router).await });
     (address.to_string(), mood)
 }
@@ -105,18 +108,33 @@ impl Tested {
         let clock = manual_clock();
         let shared: Arc<dyn Clock> = clock.clone();
         let network = Arc::new(Network::default());
-        let upstream = Upstream::new(spec.parse().expect("a source"), config, network, shared).expect("an upstream");
+        let upstream = Upstream::new(spec.parse().expect("a source"), config, network, shared)
+            .expect("an upstream");
         let (handle, shutdown) = ShutdownHandle::new();
         tokio::spawn(upstream.clone().run(shutdown));
-        Self { upstream, clock, shutdown: handle }
+        Self {
+            upstream,
+            clock,
+            shutdown: handle,
+        }
     }
 
     /// The price of a token, and how the upstream does.
     fn price(&self, symbol: &str) -> Option<u64> {
         let network = Network::default();
-        let position = network.tokens.iter().position(|token| token.symbol == symbol).expect("a token");
+        let position = network
+            .tokens
+            .iter()
+            .position(|token| token.symbol == symbol)
+            .expect("a token");
         let current = [Feed::default(); 12];
-        self.upstream.prices(&Moment { current: &current, time: 0, genesis: 0, elapsed: 0, update: 0 })[position]
+        self.upstream.prices(&Moment {
+            current: &current,
+            time: 0,
+            genesis: 0,
+            elapsed: 0,
+            update: 0,
+        })[position]
     }
 
     /// Waits until the upstream is in this state.
@@ -128,11 +146,16 @@ impl Tested {
             }
         };
         let patience = Duration::from_secs(20);
-        tokio::time::timeout(patience, reached).await.unwrap_or_else(|_| panic!("{:?}", self.upstream.condition()));
+        tokio::time::timeout(patience, reached)
+            .await
+            .unwrap_or_else(|_| panic!("{:?}", self.upstream.condition()));
     }
 
     async fn end(self) {
-        assert!(self.shutdown.shut_down(Duration::from_secs(10)).await, "it ends when the node does");
+        assert!(
+            self.shutdown.shut_down(Duration::from_secs(10)).await,
+            "it ends when the node does"
+        );
     }
 }
 
@@ -141,7 +164,11 @@ const GOOD: &str = r#"{"WETH":3500.25,"USDC":"0.9999","WBTC":null,"SOL":-5,"DOT"
 #[tokio::test]
 async fn prices_are_what_the_service_says_and_no_more() {
     let (address, _) = server(Mood::Answers(GOOD.to_owned())).await;
-    for place in ["http://ADDRESS/prices", "http://ADDRESS/prices/{symbol}", "ws://ADDRESS/ws"] {
+    for place in [
+        "http://ADDRESS/prices",
+        "http://ADDRESS/prices/{symbol}",
+        "ws://ADDRESS/ws",
+    ] {
         let spec = format!("{}#{{symbol}}", place.replace("ADDRESS", &address));
         let tested = Tested::start(&spec, hasty());
         tested.until(SourceHealth::Ok).await;
@@ -166,7 +193,10 @@ async fn whatever_goes_wrong_opens_the_circuit_and_is_named() {
         (Mood::SendsGarbage, "UTF-8"),
         (Mood::Hangs, "timed out"),
         (Mood::BreaksOff, "error"),
-        (Mood::Redirects(format!("http://{elsewhere}/prices")), "redirects are not followed"),
+        (
+            Mood::Redirects(format!("http://{elsewhere}/prices")),
+            "redirects are not followed",
+        ),
     ] {
         let (address, current) = server(mood.clone()).await;
         let tested = Tested::start(&format!("http://{address}/prices#{{symbol}}"), hasty());
@@ -178,14 +208,21 @@ async fn whatever_goes_wrong_opens_the_circuit_and_is_named() {
         // It comes back by itself.
         *current.lock() = Mood::Answers(GOOD.to_owned());
         tested.until(SourceHealth::Ok).await;
-        assert_eq!((tested.price("WETH"), tested.upstream.condition().failures), (Some(350_025_000_000), 0));
+        assert_eq!(
+            (tested.price("WETH"), tested.upstream.condition().failures),
+            (Some(350_025_000_000), 0)
+        );
         tested.end().await;
     }
 }
 
 #[tokio::test]
 async fn a_service_that_is_not_there_is_tried_again() {
-    let address = TcpListener::bind("127.0.0.1:0").await.expect("a port").local_addr().expect("an address");
+    let address = TcpListener::bind("127.0.0.1:0")
+        .await
+        .expect("a port")
+        .local_addr()
+        .expect("an address");
     for scheme in ["http", "ws"] {
         let tested = Tested::start(&format!("{scheme}://{address}/x#{{symbol}}"), hasty());
         tested.until(SourceHealth::Broken).await;
@@ -195,9 +232,16 @@ async fn a_service_that_is_not_there_is_tried_again() {
 
 #[tokio::test]
 async fn a_socket_that_closes_or_says_nothing_of_use_fails() {
-    for mood in [Mood::Hangs, Mood::SendsGarbage, Mood::Answers("{\"x\":1}".to_owned())] {
+    for mood in [
+        Mood::Hangs,
+        Mood::SendsGarbage,
+        Mood::Answers("{\"x\":1}".to_owned()),
+    ] {
         let (address, current) = server(mood).await;
-        let config = UpstreamConfig { max_age: Duration::from_millis(50), ..hasty() };
+        let config = UpstreamConfig {
+            max_age: Duration::from_millis(50),
+            ..hasty()
+        };
         let tested = Tested::start(&format!("ws://{address}/ws#{{symbol}}"), config);
         tested.until(SourceHealth::Broken).await;
         *current.lock() = Mood::Answers(GOOD.to_owned());
@@ -213,11 +257,17 @@ async fn an_old_price_is_no_price() {
     tested.until(SourceHealth::Ok).await;
     *mood.lock() = Mood::Fails(StatusCode::BAD_GATEWAY);
     tested.until(SourceHealth::Broken).await;
-    assert!(tested.price("WETH").is_some(), "what it heard before still holds");
+    assert!(
+        tested.price("WETH").is_some(),
+        "what it heard before still holds"
+    );
     tested.clock.advance(60_000);
     assert!(tested.price("WETH").is_some());
     tested.clock.advance(1);
-    assert_eq!((tested.price("WETH"), tested.upstream.condition().age_ms), (None, Some(60_001)));
+    assert_eq!(
+        (tested.price("WETH"), tested.upstream.condition().age_ms),
+        (None, Some(60_001))
+    );
     tested.end().await;
 }
 
@@ -227,21 +277,32 @@ async fn prices_that_no_source_stands_by_grow_old() {
     let clock = manual_clock();
     let node = node_at(clock.clone(), |config| {
         config.exchange.price_tick = Some(Duration::from_secs(2));
-        config.exchange.price_sources = vec![format!("http://{address}/#{{symbol}}").parse().expect("a source")];
+        config.exchange.price_sources = vec![
+            format!("http://{address}/#{{symbol}}")
+                .parse()
+                .expect("a source"),
+        ];
     });
     let node = node.await;
     for _ in 0..7 {
         clock.advance(100_000);
         node.wake().await;
     }
-    assert_eq!(node.block_number().await, 0, "nobody seals blocks with nothing in them");
+    assert_eq!(
+        node.block_number().await,
+        0,
+        "nobody seals blocks with nothing in them"
+    );
     node.mine().await;
     assert!(!node.is_fresh(&token("WETH")).await);
     let response = node.get("/api/health").await;
     assert_eq!(response.status(), 503);
     let body: serde_json::Value = response.json().await.expect("JSON");
     let staleness = &body["services"]["guards"]["staleness"];
-    assert_eq!((&staleness["maxAge"], &staleness["oldestAge"]), (&600.into(), &700.into()));
+    assert_eq!(
+        (&staleness["maxAge"], &staleness["oldestAge"]),
+        (&600.into(), &700.into())
+    );
     assert_eq!(staleness["stale"].as_array().map(Vec::len), Some(12));
     node.end().await;
 }
@@ -251,8 +312,16 @@ async fn a_node_follows_another_node() {
     let leader = node().await;
     let weth = token("WETH");
     let price = alloy::primitives::U256::from(355_000_000_000u64);
-    let call = PriceOracle::setPriceCall { token: weth.address, price };
-    assert!(leader.send(&leader.treasury(), crate::support::chain::ORACLE, call).await.status());
+    let call = PriceOracle::setPriceCall {
+        token: weth.address,
+        price,
+    };
+    assert!(
+        leader
+            .send(&leader.treasury(), crate::support::chain::ORACLE, call)
+            .await
+            .status()
+    );
     for source in [
         format!("{}/api/prices#data.{{address}}.price", leader.rest_url()),
         format!("{}/#data.{{address}}.price", leader.exchange_ws_url()),
@@ -267,9 +336,15 @@ async fn a_node_follows_another_node() {
         while follower.oracle_price(&weth).await.0 != 355_000_000_000 {
             socket.prices().await;
         }
-        assert_eq!(usd_e8(&follower.price_entry(&weth).await["price"]), 355_000_000_000);
+        assert_eq!(
+            usd_e8(&follower.price_entry(&weth).await["price"]),
+            355_000_000_000
+        );
         let status = follower.get_json("/api/status").await;
-        assert_eq!(status["data"]["services"]["guards"]["sources"][0]["status"], "ok", "{source}");
+        assert_eq!(
+            status["data"]["services"]["guards"]["sources"][0]["status"], "ok",
+            "{source}"
+        );
         follower.end().await;
     }
     leader.end().await;

@@ -16,8 +16,12 @@ use crate::support::{TestNode, chain::token, manual_clock, node_with};
 
 /// A node with a certificate for `localhost`, whose prices move.
 async fn leader(folder: &Path) -> TestNode {
-    let CertifiedKey { cert, signing_key } = generate_simple_self_signed(vec!["localhost".to_owned()]).unwrap();
-    let files = tetrad::config::TlsFiles { certificate: folder.join("cert.pem"), key: folder.join("key.pem") };
+    let CertifiedKey { cert, signing_key } =
+        generate_simple_self_signed(vec!["localhost".to_owned()]).unwrap();
+    let files = tetrad::config::TlsFiles {
+        certificate: folder.join("cert.pem"),
+        key: folder.join("key.pem"),
+    };
     std::fs::write(&files.certificate, cert.pem()).unwrap();
     std::fs::write(&files.key, signing_key.serialize_pem()).unwrap();
     let moving = |config: &mut Config| {
@@ -31,8 +35,14 @@ async fn leader(folder: &Path) -> TestNode {
 fn sources(leader: &TestNode) -> [String; 2] {
     let named = |url: String| url.replace("127.0.0.1", "localhost");
     [
-        format!("{}/api/prices#data.{{address}}.price", named(leader.rest_url())),
-        format!("{}/#data.{{address}}.price", named(leader.exchange_ws_url())),
+        format!(
+            "{}/api/prices#data.{{address}}.price",
+            named(leader.rest_url())
+        ),
+        format!(
+            "{}/#data.{{address}}.price",
+            named(leader.exchange_ws_url())
+        ),
     ]
 }
 
@@ -55,7 +65,10 @@ async fn prices_come_over_tls() {
             socket.prices().await;
         }
         let status = follower.get_json("/api/status").await;
-        assert_eq!(status["data"]["services"]["guards"]["sources"][0]["status"], "ok", "{source}");
+        assert_eq!(
+            status["data"]["services"]["guards"]["sources"][0]["status"], "ok",
+            "{source}"
+        );
         follower.end().await;
     }
     leader.end().await;
@@ -74,7 +87,8 @@ async fn a_certificate_that_nobody_vouches_for_is_refused() {
             ..UpstreamConfig::default()
         };
         let network = Arc::new(Network::default());
-        let upstream = Upstream::new(source.parse().unwrap(), config, network, manual_clock()).unwrap();
+        let upstream =
+            Upstream::new(source.parse().unwrap(), config, network, manual_clock()).unwrap();
         let (handle, shutdown) = ShutdownHandle::new();
         let mut attempts = upstream.attempts();
         tokio::spawn(upstream.clone().run(shutdown));
@@ -93,11 +107,17 @@ async fn a_file_of_authorities_that_is_none_is_named() {
     let folder = tempfile::tempdir().unwrap();
     let empty = folder.path().join("ca.pem");
     std::fs::write(&empty, "nothing here").unwrap();
-    for (file, expected) in [(empty, "no certificate"), (folder.path().join("gone.pem"), "gone.pem")] {
+    for (file, expected) in [
+        (empty, "no certificate"),
+        (folder.path().join("gone.pem"), "gone.pem"),
+    ] {
         let mut config = Config::test();
         config.exchange.price_sources = vec!["https://localhost:1/#{symbol}".parse().unwrap()];
         config.exchange.upstream.ca_file = Some(file);
         let error = Node::spawn(config).await.err().unwrap().to_string();
-        assert!(error.contains("upstream-ca-file") && error.contains(expected), "{error}");
+        assert!(
+            error.contains("upstream-ca-file") && error.contains(expected),
+            "{error}"
+        );
     }
 }

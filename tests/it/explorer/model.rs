@@ -18,7 +18,8 @@ use crate::{
     },
 };
 
-const TRANSFER: alloy_primitives::B256 = b256!("0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef");
+const TRANSFER: alloy_primitives::B256 =
+    b256!("0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef");
 
 /// The lists of an address: hashes of transactions, and of the transactions of token transfers, oldest first.
 #[derive(Debug, Default, PartialEq)]
@@ -32,27 +33,44 @@ async fn expected(node: &TestNode, address: Address) -> Lists {
     let mut lists = Lists::default();
     for number in 0..=node.chain().head().number() {
         let number = format!("{number:#x}");
-        let block = node.rpc("eth_getBlockByNumber", json!([number, true])).await;
+        let block = node
+            .rpc("eth_getBlockByNumber", json!([number, true]))
+            .await;
         let own = json!(address);
         for transaction in block["transactions"].as_array().unwrap() {
             if transaction["from"] == own || transaction["to"] == own {
                 lists.transactions.push(transaction["hash"].clone());
             }
         }
-        let logs =
-            node.rpc("eth_getLogs", json!([{ "fromBlock": number, "toBlock": number, "topics": [TRANSFER] }])).await;
+        let logs = node
+            .rpc(
+                "eth_getLogs",
+                json!([{ "fromBlock": number, "toBlock": number, "topics": [TRANSFER] }]),
+            )
+            .await;
         let word = json!(address.into_word());
-        let touching =
-            logs.as_array().unwrap().iter().filter(|log| log["topics"][1] == word || log["topics"][2] == word);
-        lists.transfers.extend(touching.map(|log| log["transactionHash"].clone()));
+        let touching = logs
+            .as_array()
+            .unwrap()
+            .iter()
+            .filter(|log| log["topics"][1] == word || log["topics"][2] == word);
+        lists
+            .transfers
+            .extend(touching.map(|log| log["transactionHash"].clone()));
     }
     lists
 }
 
 async fn indexed(node: &TestNode, address: Address) -> Lists {
     let list = async |name: &str, member: &str| {
-        let items = node.all_items(&format!("/api/v2/addresses/{address}/{name}")).await;
-        each(&items, member).into_iter().rev().cloned().collect::<Vec<_>>()
+        let items = node
+            .all_items(&format!("/api/v2/addresses/{address}/{name}"))
+            .await;
+        each(&items, member)
+            .into_iter()
+            .rev()
+            .cloned()
+            .collect::<Vec<_>>()
     };
     Lists {
         transactions: list("transactions", "hash").await,
@@ -62,22 +80,40 @@ async fn indexed(node: &TestNode, address: Address) -> Lists {
 
 async fn compare(node: &TestNode) {
     let weth = token("WETH").address;
-    let holders = node.all_items(&format!("/api/v2/tokens/{weth}/holders")).await;
+    let holders = node
+        .all_items(&format!("/api/v2/tokens/{weth}/holders"))
+        .await;
     for address in [node.account(0), node.account(1), node.account(2), STRANGER] {
         let lists = indexed(node, address).await;
         assert_eq!(lists, expected(node, address).await, "{address}");
-        let counters = node.get_json(&format!("/api/v2/addresses/{address}/counters")).await;
-        assert_eq!(counters["transactions_count"], lists.transactions.len().to_string());
-        assert_eq!(counters["token_transfers_count"], lists.transfers.len().to_string());
+        let counters = node
+            .get_json(&format!("/api/v2/addresses/{address}/counters"))
+            .await;
+        assert_eq!(
+            counters["transactions_count"],
+            lists.transactions.len().to_string()
+        );
+        assert_eq!(
+            counters["token_transfers_count"],
+            lists.transfers.len().to_string()
+        );
         let call = json!([{ "to": weth, "data": format!("0x70a08231{}", alloy_primitives::hex::encode(address.into_word())) }, "latest"]);
         let balance = node.rpc("eth_call", call).await;
-        let balance = U256::from_str_radix(balance.as_str().unwrap().trim_start_matches("0x"), 16).unwrap();
+        let balance =
+            U256::from_str_radix(balance.as_str().unwrap().trim_start_matches("0x"), 16).unwrap();
         let hash = json!(address.to_checksum(None));
-        let held = holders.iter().find(|holder| holder["address"]["hash"] == hash);
-        let held = held.map_or(U256::ZERO, |held| held["value"].as_str().unwrap().parse().unwrap());
+        let held = holders
+            .iter()
+            .find(|holder| holder["address"]["hash"] == hash);
+        let held = held.map_or(U256::ZERO, |held| {
+            held["value"].as_str().unwrap().parse().unwrap()
+        });
         assert_eq!(held, balance, "{address}");
     }
-    let distinct: BTreeSet<_> = holders.iter().map(|holder| holder["address"]["hash"].to_string()).collect();
+    let distinct: BTreeSet<_> = holders
+        .iter()
+        .map(|holder| holder["address"]["hash"].to_string())
+        .collect();
     assert_eq!(distinct.len(), holders.len());
 }
 
@@ -86,15 +122,24 @@ async fn happen(node: &TestNode, random: &mut Random, snapshots: &mut Vec<Value>
     let accounts = [node.account(0), node.account(1), node.account(2), STRANGER];
     let (from, to) = (accounts[random.below(3) as usize], random.pick(&accounts));
     match random.below(10) {
-        0..=3 => drop(node.submit(from, Some(to), random.below(5), Bytes::new()).await),
-        4..=6 => drop(node.pay("WETH", from, to, U256::from(random.below(5))).await),
+        0..=3 => drop(
+            node.submit(from, Some(to), random.below(5), Bytes::new())
+                .await,
+        ),
+        4..=6 => drop(
+            node.pay("WETH", from, to, U256::from(random.below(5)))
+                .await,
+        ),
         7 => snapshots.push(node.rpc("evm_snapshot", json!([])).await),
         8 => {
             if let Some(snapshot) = snapshots.pop() {
                 assert_eq!(node.rpc("evm_revert", json!([snapshot])).await, true);
             }
         }
-        _ => drop(node.rpc("anvil_mine", json!([format!("{:#x}", random.below(4))])).await),
+        _ => drop(
+            node.rpc("anvil_mine", json!([format!("{:#x}", random.below(4))]))
+                .await,
+        ),
     }
 }
 
@@ -110,7 +155,8 @@ async fn the_index_agrees_with_the_chain_over_reverts_and_restarts() {
                 happen(&node, random, &mut snapshots).await;
                 if random.chance(20) {
                     // The index follows into blocks that are then reverted.
-                    node.get_json(&format!("/api/v2/addresses/{STRANGER}/counters")).await;
+                    node.get_json(&format!("/api/v2/addresses/{STRANGER}/counters"))
+                        .await;
                 }
             }
             compare(&node).await;
@@ -122,7 +168,10 @@ async fn the_index_agrees_with_the_chain_over_reverts_and_restarts() {
         }
         node.end().await;
         let (ok, told) = chain(directory.path(), &["verify"]);
-        assert!(ok && told.contains("blocks in the index of addresses"), "{told}");
+        assert!(
+            ok && told.contains("blocks in the index of addresses"),
+            "{told}"
+        );
     }
 }
 
@@ -132,8 +181,10 @@ async fn a_damaged_or_missing_index_is_built_again() {
     let file = directory.path().join("explorer");
     let node = node_on(directory.path()).await;
     for value in 0..5 {
-        node.submit(node.account(0), Some(node.account(1)), value, Bytes::new()).await;
-        node.pay("WETH", node.account(0), STRANGER, U256::from(value)).await;
+        node.submit(node.account(0), Some(node.account(1)), value, Bytes::new())
+            .await;
+        node.pay("WETH", node.account(0), STRANGER, U256::from(value))
+            .await;
     }
     let calls = node.all_items("/api/v2/internal-transactions").await;
     compare(&node).await;
@@ -159,7 +210,10 @@ async fn a_damaged_or_missing_index_is_built_again() {
     assert!(ok, "{told}");
     fs::write(&file, vec![1; whole.len()]).unwrap();
     let (ok, told) = chain(directory.path(), &["verify"]);
-    assert!(!ok && told.contains("delete the file to have it built again"), "{told}");
+    assert!(
+        !ok && told.contains("delete the file to have it built again"),
+        "{told}"
+    );
 }
 
 #[tokio::test]
@@ -167,11 +221,24 @@ async fn a_chain_in_memory_keeps_no_rows_of_blocks_that_it_dropped() {
     let node = node_with(|config| config.history.blocks = 10).await;
     let mut hashes = Vec::new();
     for value in 0..30 {
-        hashes.insert(0, json!(node.submit(node.account(0), Some(STRANGER), value, Bytes::new()).await));
+        hashes.insert(
+            0,
+            json!(
+                node.submit(node.account(0), Some(STRANGER), value, Bytes::new())
+                    .await
+            ),
+        );
     }
-    let items = node.all_items(&format!("/api/v2/addresses/{STRANGER}/transactions")).await;
-    assert_eq!(each(&items, "hash"), hashes.iter().take(10).collect::<Vec<_>>());
-    let counters = node.get_json(&format!("/api/v2/addresses/{STRANGER}/counters")).await;
+    let items = node
+        .all_items(&format!("/api/v2/addresses/{STRANGER}/transactions"))
+        .await;
+    assert_eq!(
+        each(&items, "hash"),
+        hashes.iter().take(10).collect::<Vec<_>>()
+    );
+    let counters = node
+        .get_json(&format!("/api/v2/addresses/{STRANGER}/counters"))
+        .await;
     assert_eq!(counters["transactions_count"], "10");
     node.end().await;
 }
@@ -186,17 +253,27 @@ async fn a_chain_on_disk_lists_what_memory_dropped() {
     })
     .await;
     for value in 0..20 {
-        node.pay("WETH", node.account(0), STRANGER, U256::from(value)).await;
+        node.pay("WETH", node.account(0), STRANGER, U256::from(value))
+            .await;
     }
     compare(&node).await;
-    let calls = node.all_items(&format!("/api/v2/addresses/{STRANGER}/token-transfers")).await;
+    let calls = node
+        .all_items(&format!("/api/v2/addresses/{STRANGER}/token-transfers"))
+        .await;
     assert_eq!(calls.len(), 20);
     node.end().await;
 }
 
 async fn start(directory: &Path) -> Running {
-    let mut command =
-        tetrad(&["--listen", "127.0.0.1:0", "--ws-listen", "off", "--quiet", "--exchange-price-tick", "0"]);
+    let mut command = tetrad(&[
+        "--listen",
+        "127.0.0.1:0",
+        "--ws-listen",
+        "off",
+        "--quiet",
+        "--exchange-price-tick",
+        "0",
+    ]);
     command.arg("--data-dir").arg(directory);
     Running::run(command).await
 }
@@ -208,17 +285,23 @@ async fn a_killed_node_has_the_whole_index_again() {
     let http = reqwest::Client::new();
     let call = async |url: &Value, method: &str, params: Value| {
         let body = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });
-        let request =
-            http.post(url.as_str().unwrap()).header("content-type", "application/json").body(body.to_string());
+        let request = http
+            .post(url.as_str().unwrap())
+            .header("content-type", "application/json")
+            .body(body.to_string());
         request.send().await.unwrap().json::<Value>().await.unwrap()["result"].clone()
     };
     let mut sent = Vec::new();
     for round in 0..5_u64 {
         let mut node = start(directory.path()).await;
-        let (rpc, rest) = (node.ready["rpc"].clone(), node.ready["rest"].as_str().unwrap().to_owned());
+        let (rpc, rest) = (
+            node.ready["rpc"].clone(),
+            node.ready["rest"].as_str().unwrap().to_owned(),
+        );
         let from = call(&rpc, "eth_accounts", json!([])).await[0].clone();
         for value in 0..20 + round {
-            let transaction = json!([{ "from": from, "to": STRANGER, "value": format!("{value:#x}") }]);
+            let transaction =
+                json!([{ "from": from, "to": STRANGER, "value": format!("{value:#x}") }]);
             sent.push(call(&rpc, "eth_sendTransaction", transaction).await);
         }
         let mut listed = Vec::new();
@@ -226,12 +309,21 @@ async fn a_killed_node_has_the_whole_index_again() {
         loop {
             let url = format!("{rest}/api/v2/addresses/{STRANGER}/transactions?{query}");
             let page: Value = http.get(url).send().await.unwrap().json().await.unwrap();
-            listed.extend(page["items"].as_array().unwrap().iter().map(|item| item["hash"].clone()));
+            listed.extend(
+                page["items"]
+                    .as_array()
+                    .unwrap()
+                    .iter()
+                    .map(|item| item["hash"].clone()),
+            );
             let next = &page["next_page_params"];
             if next.is_null() {
                 break;
             }
-            query = format!("block_number={}&index={}", next["block_number"], next["index"]);
+            query = format!(
+                "block_number={}&index={}",
+                next["block_number"], next["index"]
+            );
         }
         listed.reverse();
         assert_eq!(listed, sent);

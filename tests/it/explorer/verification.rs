@@ -15,7 +15,8 @@ use tetrad::internals::{
 
 use crate::support::{TestNode, node_with};
 
-const SOURCE: &str = "contract Greeter { event Greeted(uint256 count); function greet(uint256 count) external {} }";
+const SOURCE: &str =
+    "contract Greeter { event Greeted(uint256 count); function greet(uint256 count) external {} }";
 const VERSION: &str = "v0.8.24+commit.e11b9ed9";
 
 /// Runtime code that emits `Greeted(1)` and ends; 32 bytes from the second on are an immutable. Then the metadata.
@@ -108,9 +109,15 @@ fn compilers(answer: &Value) -> TempDir {
 fn program(path: &Path, script: &str) {
     use std::{io::Write, process};
     let mut copy = process::Command::new("sh");
-    copy.args(["-c", "cat > \"$0\" && chmod 755 \"$0\""]).arg(path).stdin(process::Stdio::piped());
+    copy.args(["-c", "cat > \"$0\" && chmod 755 \"$0\""])
+        .arg(path)
+        .stdin(process::Stdio::piped());
     let mut copy = copy.spawn().unwrap();
-    copy.stdin.take().unwrap().write_all(script.as_bytes()).unwrap();
+    copy.stdin
+        .take()
+        .unwrap()
+        .write_all(script.as_bytes())
+        .unwrap();
     assert!(copy.wait().unwrap().success());
 }
 
@@ -123,15 +130,25 @@ impl TestNode {
     async fn deploy(&self, code: Vec<u8>) -> Address {
         let hash = self.submit(self.account(0), None, 0, code).await;
         let receipt = self.rpc("eth_getTransactionReceipt", json!([hash])).await;
-        receipt["contractAddress"].as_str().unwrap().parse().unwrap()
+        receipt["contractAddress"]
+            .as_str()
+            .unwrap()
+            .parse()
+            .unwrap()
     }
 
     /// Sends a form to Etherscan's interface.
     async fn form(&self, members: &[(&str, &str)]) -> Value {
-        let encode = |text: &str| -> String { text.bytes().map(|byte| format!("%{byte:02x}")).collect() };
-        let members: Vec<_> = members.iter().map(|(name, value)| format!("{name}={}", encode(value))).collect();
+        let encode =
+            |text: &str| -> String { text.bytes().map(|byte| format!("%{byte:02x}")).collect() };
+        let members: Vec<_> = members
+            .iter()
+            .map(|(name, value)| format!("{name}={}", encode(value)))
+            .collect();
         let request = reqwest::Client::new().post(format!("{}/api", self.rest_url()));
-        let request = request.header("content-type", "application/x-www-form-urlencoded").body(members.join("&"));
+        let request = request
+            .header("content-type", "application/x-www-form-urlencoded")
+            .body(members.join("&"));
         request.send().await.unwrap().json().await.unwrap()
     }
 
@@ -152,7 +169,10 @@ impl TestNode {
     /// The end of a verification, in Etherscan's words.
     async fn ended(&self, id: &Value) -> Value {
         loop {
-            let path = format!("/api?module=contract&action=checkverifystatus&guid={}", id.as_str().unwrap());
+            let path = format!(
+                "/api?module=contract&action=checkverifystatus&guid={}",
+                id.as_str().unwrap()
+            );
             let status = self.get_json(&path).await;
             if status["result"] != "Pending in queue" {
                 return status;
@@ -163,14 +183,29 @@ impl TestNode {
 
     /// The same for the members of Sourcify's contract.
     async fn sourcify(&self, address: Address, fields: &str) -> Value {
-        let response = self.get(&format!("/sourcify/v2/contract/125/{address}?fields={fields}")).await;
+        let response = self
+            .get(&format!(
+                "/sourcify/v2/contract/125/{address}?fields={fields}"
+            ))
+            .await;
         response.json().await.unwrap()
     }
 
     fn terminal(&self) -> String {
-        let config = ConsoleConfig { verbosity: 2, ..ConsoleConfig::default() };
+        let config = ConsoleConfig {
+            verbosity: 2,
+            ..ConsoleConfig::default()
+        };
         let logging = std::sync::Arc::new(true.into());
-        let console = Console::new(&config, &Network::default(), self.known().clone(), [], logging, false).unwrap();
+        let console = Console::new(
+            &config,
+            &Network::default(),
+            self.known().clone(),
+            [],
+            logging,
+            false,
+        )
+        .unwrap();
         let head = self.chain().head();
         console.render(&head, std::slice::from_ref(&head.block), &[])
     }
@@ -188,34 +223,62 @@ async fn etherscans_interface_verifies_and_shows_a_source() {
     let compilers = compilers(&output());
     let node = node_with_compilers(&compilers).await;
     let argument = [[0; 31].as_slice(), &[9]].concat();
-    let address = node.deploy([creation(&runtime(0, 1)), argument.clone()].concat()).await;
-    let unknown = node.get_json(&format!("/api?module=contract&action=getabi&address={address}")).await;
+    let address = node
+        .deploy([creation(&runtime(0, 1)), argument.clone()].concat())
+        .await;
+    let unknown = node
+        .get_json(&format!(
+            "/api?module=contract&action=getabi&address={address}"
+        ))
+        .await;
     assert_eq!(unknown["result"], "Contract source code not verified");
 
     let begun = node.etherscan_verify(address, VERSION, &input()).await;
-    assert_eq!((&begun["status"], &begun["message"]), (&json!("1"), &json!("OK")), "{begun}");
+    assert_eq!(
+        (&begun["status"], &begun["message"]),
+        (&json!("1"), &json!("OK")),
+        "{begun}"
+    );
     let ended = node.ended(&begun["result"]).await;
-    assert_eq!((&ended["status"], &ended["result"]), (&json!("1"), &json!("Pass - Verified")));
+    assert_eq!(
+        (&ended["status"], &ended["result"]),
+        (&json!("1"), &json!("Pass - Verified"))
+    );
 
     // The compiler may read nothing, runs in an empty folder, and gets the sources with an output selection of the node's.
     let seen = |name: &str| fs::read_to_string(compilers.path().join(name)).unwrap();
-    assert_eq!((seen("arguments").trim(), seen("files").trim()), ("--standard-json --no-import-callback", ""));
+    assert_eq!(
+        (seen("arguments").trim(), seen("files").trim()),
+        ("--standard-json --no-import-callback", "")
+    );
     let compiled: Value = serde_json::from_str(&seen("input.json")).unwrap();
     assert_eq!(compiled["sources"], input()["sources"]);
     assert!(compiled["settings"]["outputSelection"]["src/Greeter.sol"]["Greeter"].is_array());
 
     let path = |action: &str| format!("/api?module=contract&action={action}&address={address}");
     let found = node.get_json(&path("getabi")).await;
-    assert_eq!(serde_json::from_str::<Value>(found["result"].as_str().unwrap()).unwrap(), abi());
+    assert_eq!(
+        serde_json::from_str::<Value>(found["result"].as_str().unwrap()).unwrap(),
+        abi()
+    );
     let source = &node.get_json(&path("getsourcecode")).await["result"][0];
-    assert_eq!((&source["ContractName"], &source["CompilerVersion"]), (&json!("Greeter"), &json!(VERSION)));
-    assert_eq!((&source["Runs"], &source["ConstructorArguments"]), (&json!("7"), &json!(hex::encode(argument))));
+    assert_eq!(
+        (&source["ContractName"], &source["CompilerVersion"]),
+        (&json!("Greeter"), &json!(VERSION))
+    );
+    assert_eq!(
+        (&source["Runs"], &source["ConstructorArguments"]),
+        (&json!("7"), &json!(hex::encode(argument)))
+    );
     let text = source["SourceCode"].as_str().unwrap();
     let sent: Value = serde_json::from_str(&text[1..text.len() - 1]).unwrap();
     assert_eq!(sent["sources"], input()["sources"]);
 
     let again = node.etherscan_verify(address, VERSION, &input()).await;
-    assert_eq!((&again["status"], &again["result"]), (&json!("0"), &json!("Contract source code already verified")));
+    assert_eq!(
+        (&again["status"], &again["result"]),
+        (&json!("0"), &json!("Contract source code already verified"))
+    );
     node.end().await;
 }
 
@@ -225,21 +288,37 @@ async fn a_verified_source_decodes_calls_and_logs_everywhere() {
     let node = node_with_compilers(&compilers).await;
     // Immutables and metadata of the deployed contract are others.
     let address = node.deploy(creation(&runtime(7, 2))).await;
-    let hash = node.submit(node.account(0), Some(address), 0, greet()).await;
+    let hash = node
+        .submit(node.account(0), Some(address), 0, greet())
+        .await;
     assert!(!node.terminal().contains("Greet"));
     let begun = node.etherscan_verify(address, "0.8.24", &input()).await;
-    assert_eq!(node.ended(&begun["result"]).await["result"], "Pass - Verified");
+    assert_eq!(
+        node.ended(&begun["result"]).await["result"],
+        "Pass - Verified"
+    );
 
     let shown = node.terminal();
     assert!(shown.contains("→ Greeter.greet(count: 5)"), "{shown}");
     assert!(shown.contains("Greeter Greeted(count: 1)"), "{shown}");
     let whole = node.get_json(&format!("/api/v2/transactions/{hash}")).await;
-    assert_eq!(whole["decoded_input"]["method_call"], "greet(uint256 count)");
-    assert_eq!((&whole["method"], &whole["to"]["name"]), (&json!("greet"), &json!("Greeter")));
-    let logs = node.all_items(&format!("/api/v2/transactions/{hash}/logs")).await;
+    assert_eq!(
+        whole["decoded_input"]["method_call"],
+        "greet(uint256 count)"
+    );
+    assert_eq!(
+        (&whole["method"], &whole["to"]["name"]),
+        (&json!("greet"), &json!("Greeter"))
+    );
+    let logs = node
+        .all_items(&format!("/api/v2/transactions/{hash}/logs"))
+        .await;
     assert_eq!(logs[0]["decoded"]["parameters"][0]["value"], "1");
     let found = node.get_json("/api/v2/search/quick?q=greeter").await;
-    assert_eq!((&found[0]["type"], &found[0]["name"]), (&json!("contract"), &json!("Greeter")));
+    assert_eq!(
+        (&found[0]["type"], &found[0]["name"]),
+        (&json!("contract"), &json!("Greeter"))
+    );
 
     // Another contract with the same code is known, too, and one with other immutables is not.
     let twin = node.deploy(creation(&runtime(7, 2))).await;
@@ -249,7 +328,10 @@ async fn a_verified_source_decodes_calls_and_logs_everywhere() {
     assert_eq!(node.get_json(&contract(other)).await["is_verified"], false);
     // Nor is one whose code has changed.
     node.rpc("anvil_setCode", json!([address, "0x00"])).await;
-    assert_eq!(node.get_json(&contract(address)).await["is_verified"], false);
+    assert_eq!(
+        node.get_json(&contract(address)).await["is_verified"],
+        false
+    );
     node.end().await;
 }
 
@@ -258,37 +340,69 @@ async fn blockscouts_interface_takes_a_file() {
     let compilers = compilers(&output());
     let node = node_with_compilers(&compilers).await;
     let address = node.deploy(creation(&runtime(0, 2))).await;
-    let config = node.get_json("/api/v2/smart-contracts/verification/config").await;
+    let config = node
+        .get_json("/api/v2/smart-contracts/verification/config")
+        .await;
     assert_eq!(config["solidity_compiler_versions"], json!(["v0.8.24"]));
     assert_eq!(config["verification_options"], json!(["standard-input"]));
 
-    let part =
-        |head: &str, content: &str| format!("--line\r\nContent-Disposition: form-data; {head}\r\n\r\n{content}\r\n");
+    let part = |head: &str, content: &str| {
+        format!("--line\r\nContent-Disposition: form-data; {head}\r\n\r\n{content}\r\n")
+    };
     let body = [
         part("name=\"compiler_version\"", VERSION),
         part("name=\"contract_name\"", "Greeter"),
         part("name=\"license_type\"", "mit"),
-        part("name=\"files[0]\"; filename=\"input.json\"\r\nContent-Type: application/json", &input().to_string()),
+        part(
+            "name=\"files[0]\"; filename=\"input.json\"\r\nContent-Type: application/json",
+            &input().to_string(),
+        ),
         "--line--\r\n".to_owned(),
     ];
-    let path = format!("{}/api/v2/smart-contracts/{address}/verification/via/standard-input", node.rest_url());
+    let path = format!(
+        "{}/api/v2/smart-contracts/{address}/verification/via/standard-input",
+        node.rest_url()
+    );
     let send = |body: String| {
-        let request = reqwest::Client::new().post(&path).header("content-type", "multipart/form-data; boundary=line");
+        let request = reqwest::Client::new()
+            .post(&path)
+            .header("content-type", "multipart/form-data; boundary=line");
         async { request.body(body).send().await.unwrap() }
     };
     let begun: Value = send(body.concat()).await.json().await.unwrap();
-    assert_eq!(begun["message"], "Smart-contract verification started", "{begun}");
-    assert_eq!(node.ended(&begun["verification_id"]).await["status"], "1");
-    let contract = node.get_json(&format!("/api/v2/smart-contracts/{address}")).await;
     assert_eq!(
-        (&contract["is_verified"], &contract["is_fully_verified"], &contract["is_partially_verified"]),
+        begun["message"], "Smart-contract verification started",
+        "{begun}"
+    );
+    assert_eq!(node.ended(&begun["verification_id"]).await["status"], "1");
+    let contract = node
+        .get_json(&format!("/api/v2/smart-contracts/{address}"))
+        .await;
+    assert_eq!(
+        (
+            &contract["is_verified"],
+            &contract["is_fully_verified"],
+            &contract["is_partially_verified"]
+        ),
         (&json!(true), &json!(false), &json!(true))
     );
-    assert_eq!((&contract["file_path"], &contract["source_code"]), (&json!("src/Greeter.sol"), &json!(SOURCE)));
-    assert_eq!((&contract["license_type"], &contract["optimization_runs"]), (&json!("mit"), &json!(7)));
+    assert_eq!(
+        (&contract["file_path"], &contract["source_code"]),
+        (&json!("src/Greeter.sol"), &json!(SOURCE))
+    );
+    assert_eq!(
+        (&contract["license_type"], &contract["optimization_runs"]),
+        (&json!("mit"), &json!(7))
+    );
     let missing = send(body[1..].concat()).await;
     assert_eq!(missing.status(), 400);
-    assert!(missing.text().await.unwrap().contains("compiler_version: is missing"));
+    assert!(
+        missing
+            .text()
+            .await
+            .unwrap()
+            .contains("compiler_version: is missing")
+    );
     assert_eq!(send("no form".to_owned()).await.status(), 400);
     node.end().await;
 }
@@ -302,9 +416,17 @@ async fn sourcifys_interface_tells_how_a_source_matches() {
     let body = json!({
         "stdJsonInput": input(), "compilerVersion": &VERSION[1..], "contractIdentifier": "src/Greeter.sol:Greeter",
     });
-    let send =
-        |path: String, body: Value| async move { reqwest::Client::new().post(path).json(&body).send().await.unwrap() };
-    let none = node.get(&format!("/sourcify/v2/contract/125/{address}")).await;
+    let send = |path: String, body: Value| async move {
+        reqwest::Client::new()
+            .post(path)
+            .json(&body)
+            .send()
+            .await
+            .unwrap()
+    };
+    let none = node
+        .get(&format!("/sourcify/v2/contract/125/{address}"))
+        .await;
     assert_eq!(none.status(), 404);
     assert_eq!(none.json::<Value>().await.unwrap()["match"], Value::Null);
 
@@ -312,23 +434,43 @@ async fn sourcifys_interface_tells_how_a_source_matches() {
     assert_eq!(begun.status(), 202);
     let id = begun.json::<Value>().await.unwrap()["verificationId"].clone();
     node.ended(&id).await;
-    let ended = node.get_json(&format!("/sourcify/v2/verify/{}", id.as_str().unwrap())).await;
-    assert_eq!((&ended["isJobCompleted"], &ended["contract"]["match"]), (&json!(true), &json!("exact_match")));
+    let ended = node
+        .get_json(&format!("/sourcify/v2/verify/{}", id.as_str().unwrap()))
+        .await;
+    assert_eq!(
+        (&ended["isJobCompleted"], &ended["contract"]["match"]),
+        (&json!(true), &json!("exact_match"))
+    );
     assert_eq!(ended["error"], Value::Null);
 
     let found = node.sourcify(address, "abi,compilation.name,sources").await;
-    assert_eq!((&found["runtimeMatch"], &found["creationMatch"]), (&json!("exact_match"), &json!("exact_match")));
-    assert_eq!((&found["abi"], &found["compilation"]), (&abi(), &json!({ "name": "Greeter" })));
+    assert_eq!(
+        (&found["runtimeMatch"], &found["creationMatch"]),
+        (&json!("exact_match"), &json!("exact_match"))
+    );
+    assert_eq!(
+        (&found["abi"], &found["compilation"]),
+        (&abi(), &json!({ "name": "Greeter" }))
+    );
     assert_eq!(found["sources"]["src/Greeter.sol"]["content"], SOURCE);
     assert_eq!(found["metadata"], Value::Null);
     let all = node.sourcify(address, "all").await;
     assert_eq!(all["metadata"]["language"], "Solidity");
-    assert_eq!(all["deployment"]["deployer"], node.account(0).to_checksum(None));
+    assert_eq!(
+        all["deployment"]["deployer"],
+        node.account(0).to_checksum(None)
+    );
 
     assert_eq!(send(path.clone(), body.clone()).await.status(), 409);
     let other_chain = send(path.replace("/125/", "/1/"), body).await;
     assert_eq!(other_chain.status(), 400);
-    assert!(other_chain.text().await.unwrap().contains("unsupported_chain"));
+    assert!(
+        other_chain
+            .text()
+            .await
+            .unwrap()
+            .contains("unsupported_chain")
+    );
     assert_eq!(node.get("/sourcify/v2/verify/none").await.status(), 404);
     node.end().await;
 }
@@ -344,36 +486,78 @@ async fn refusals_say_what_is_wrong() {
         answer["result"].as_str().unwrap().to_owned()
     };
     let missing = refusal(address, "v0.8.19+commit.7dd6d404", &input()).await;
-    assert_eq!(missing, "the directory of --solc-directory has no compiler 0.8.19+commit.7dd6d404; it has 0.8.24");
-    assert!(refusal(address, "../../bin/sh", &input()).await.starts_with("compiler version: expected"));
+    assert_eq!(
+        missing,
+        "the directory of --solc-directory has no compiler 0.8.19+commit.7dd6d404; it has 0.8.24"
+    );
+    assert!(
+        refusal(address, "../../bin/sh", &input())
+            .await
+            .starts_with("compiler version: expected")
+    );
     let without_code = refusal(Address::with_last_byte(0x77), VERSION, &input()).await;
-    assert!(without_code.starts_with("Unable to locate ContractCode at 0x"), "{without_code}");
-    let urls = json!({ "language": "Solidity", "sources": { "a.sol": { "urls": ["/etc/passwd"] } } });
-    assert!(refusal(address, VERSION, &urls).await.contains("urls are not read"));
+    assert!(
+        without_code.starts_with("Unable to locate ContractCode at 0x"),
+        "{without_code}"
+    );
+    let urls =
+        json!({ "language": "Solidity", "sources": { "a.sol": { "urls": ["/etc/passwd"] } } });
+    assert!(
+        refusal(address, VERSION, &urls)
+            .await
+            .contains("urls are not read")
+    );
 
     // The rest is found out by compiling.
     let failure = async |address: Address, input: &Value| {
         let begun = node.etherscan_verify(address, VERSION, input).await;
         assert_eq!(begun["status"], "1", "{begun}");
         let ended = node.ended(&begun["result"]).await;
-        assert_eq!((&ended["status"], &ended["result"]), (&json!("0"), &json!("Fail - Unable to verify")));
+        assert_eq!(
+            (&ended["status"], &ended["result"]),
+            (&json!("0"), &json!("Fail - Unable to verify"))
+        );
         ended["message"].as_str().unwrap().to_owned()
     };
     let other = node.deploy(creation(b"\x00\x01\x02")).await;
     let differs = failure(other, &input()).await;
-    assert!(differs.starts_with("the code at 0x") && differs.contains("is not that"), "{differs}");
-    let answer = |answer: &Value| fs::write(compilers.path().join("answer.json"), answer.to_string()).unwrap();
-    answer(&json!({ "errors": [{ "severity": "error", "formattedMessage": "ParserError: Expected ';'" }] }));
-    assert!(failure(address, &input()).await.contains("ParserError: Expected ';'"));
+    assert!(
+        differs.starts_with("the code at 0x") && differs.contains("is not that"),
+        "{differs}"
+    );
+    let answer = |answer: &Value| {
+        fs::write(compilers.path().join("answer.json"), answer.to_string()).unwrap()
+    };
+    answer(
+        &json!({ "errors": [{ "severity": "error", "formattedMessage": "ParserError: Expected ';'" }] }),
+    );
+    assert!(
+        failure(address, &input())
+            .await
+            .contains("ParserError: Expected ';'")
+    );
     answer(&json!({ "contracts": { "a.sol": { "Other": {} } } }));
-    assert!(failure(address, &input()).await.contains("no contract \"src/Greeter.sol:Greeter\""));
+    assert!(
+        failure(address, &input())
+            .await
+            .contains("no contract \"src/Greeter.sol:Greeter\"")
+    );
     answer(&json!("nonsense"));
-    assert!(failure(address, &input()).await.contains("the compiler's output is not understood"));
+    assert!(
+        failure(address, &input())
+            .await
+            .contains("the compiler's output is not understood")
+    );
     let mut wrong = output();
     let evm = &mut wrong["contracts"]["src/Greeter.sol"]["Greeter"]["evm"];
-    evm["deployedBytecode"]["immutableReferences"] = json!({ "1": [{ "start": 1_000_000, "length": 32 }] });
+    evm["deployedBytecode"]["immutableReferences"] =
+        json!({ "1": [{ "start": 1_000_000, "length": 32 }] });
     answer(&wrong);
-    assert!(failure(address, &input()).await.contains("an immutable at 1000000 is not within the code"));
+    assert!(
+        failure(address, &input())
+            .await
+            .contains("an immutable at 1000000 is not within the code")
+    );
     node.end().await;
 }
 
@@ -400,12 +584,24 @@ async fn verifications_wait_in_turns_by_client() {
             "stdJsonInput": input, "compilerVersion": "0.8.24+commit.e11b9ed9", "contractIdentifier": "src/Greeter.sol:Greeter"
         });
         let url = format!("{}/sourcify/v2/verify/125/{address}", node.rest_url());
-        let request = node.http.post(url).header("x-forwarded-for", client).json(&body);
+        let request = node
+            .http
+            .post(url)
+            .header("x-forwarded-for", client)
+            .json(&body);
         let response = request.send().await.unwrap();
-        (response.status().as_u16(), response.json::<Value>().await.unwrap())
+        (
+            response.status().as_u16(),
+            response.json::<Value>().await.unwrap(),
+        )
     };
 
-    let under_way = || fs::read_to_string(compilers.path().join("begun")).unwrap_or_default().lines().count();
+    let under_way = || {
+        fs::read_to_string(compilers.path().join("begun"))
+            .unwrap_or_default()
+            .lines()
+            .count()
+    };
     for runs in 1..=6 {
         let (status, body) = submit("1.1.1.1", runs).await;
         assert_eq!(status, 202, "{body}");
@@ -416,7 +612,13 @@ async fn verifications_wait_in_turns_by_client() {
     }
     let (status, body) = submit("1.1.1.1", 7).await;
     assert_eq!(status, 429, "{body}");
-    assert!(body["message"].as_str().unwrap().starts_with("4 of your verifications are waiting"), "{body}");
+    assert!(
+        body["message"]
+            .as_str()
+            .unwrap()
+            .starts_with("4 of your verifications are waiting"),
+        "{body}"
+    );
     let (status, body) = submit("2.2.2.2", 100).await;
     assert_eq!(status, 202, "{body}");
 
@@ -426,7 +628,10 @@ async fn verifications_wait_in_turns_by_client() {
         tokio::task::yield_now().await;
     }
     let begun = fs::read_to_string(compilers.path().join("begun")).unwrap();
-    let at = begun.lines().position(|line| line == "\"runs\":100").unwrap();
+    let at = begun
+        .lines()
+        .position(|line| line == "\"runs\":100")
+        .unwrap();
     assert!(at <= 3, "{begun}");
     node.end().await;
 }
@@ -436,7 +641,13 @@ async fn without_compilers_the_setting_is_named() {
     let node = node_with(|_| {}).await;
     let address = node.deploy(creation(&runtime(0, 1))).await;
     let answer = node.etherscan_verify(address, VERSION, &input()).await;
-    assert!(answer["result"].as_str().unwrap().contains("--solc-directory"), "{answer}");
+    assert!(
+        answer["result"]
+            .as_str()
+            .unwrap()
+            .contains("--solc-directory"),
+        "{answer}"
+    );
     node.end().await;
 }
 
@@ -445,25 +656,39 @@ async fn verified_sources_survive_a_restart_and_damaged_ones_are_put_aside() {
     let (compilers, directory) = (compilers(&output()), tempfile::tempdir().unwrap());
     let start = async || {
         let (solc, data) = (compilers.path().to_owned(), directory.path().to_owned());
-        node_with(move |config| (config.solc_directory, config.data_dir) = (Some(solc), Some(data))).await
+        node_with(move |config| (config.solc_directory, config.data_dir) = (Some(solc), Some(data)))
+            .await
     };
     let node = start().await;
-    let addresses = [node.deploy(creation(&runtime(1, 1))).await, node.deploy(creation(&runtime(2, 1))).await];
+    let addresses = [
+        node.deploy(creation(&runtime(1, 1))).await,
+        node.deploy(creation(&runtime(2, 1))).await,
+    ];
     for address in addresses {
         let begun = node.etherscan_verify(address, VERSION, &input()).await;
         assert_eq!(node.ended(&begun["result"]).await["status"], "1");
     }
     node.end().await;
 
-    let file = |address: Address| directory.path().join(format!("sources/{address:#x}.json.gz"));
+    let file = |address: Address| {
+        directory
+            .path()
+            .join(format!("sources/{address:#x}.json.gz"))
+    };
     let mut bytes = fs::read(file(addresses[0])).unwrap();
     let middle = bytes.len() / 2;
     bytes[middle] ^= 0xff;
     fs::write(file(addresses[0]), bytes).unwrap();
     let node = start().await;
     let contract = |address: Address| format!("/api/v2/smart-contracts/{address}");
-    assert_eq!(node.get_json(&contract(addresses[0])).await["is_verified"], false);
-    assert_eq!(node.get_json(&contract(addresses[1])).await["source_code"], SOURCE);
+    assert_eq!(
+        node.get_json(&contract(addresses[0])).await["is_verified"],
+        false
+    );
+    assert_eq!(
+        node.get_json(&contract(addresses[1])).await["source_code"],
+        SOURCE
+    );
     assert!(!file(addresses[0]).exists());
     assert!(PathBuf::from(format!("{}.damaged", file(addresses[0]).display())).exists());
     node.end().await;
@@ -472,7 +697,9 @@ async fn verified_sources_survive_a_restart_and_damaged_ones_are_put_aside() {
 /// Waits until a contract has this name.
 async fn known_as(node: &TestNode, address: Address, name: Value) -> Value {
     loop {
-        let contract = node.get_json(&format!("/api/v2/smart-contracts/{address}")).await;
+        let contract = node
+            .get_json(&format!("/api/v2/smart-contracts/{address}"))
+            .await;
         if contract["name"] == name {
             return contract;
         }
@@ -488,7 +715,11 @@ async fn artifacts_of_foundry_identify_contracts() {
     // The directory appears later.
     let node = node_with(|config| config.artifacts = Some(watched)).await;
     let address = node.deploy(creation(&runtime(7, 2))).await;
-    assert_eq!(node.get_json(&format!("/api/v2/smart-contracts/{address}")).await["is_verified"], false);
+    assert_eq!(
+        node.get_json(&format!("/api/v2/smart-contracts/{address}"))
+            .await["is_verified"],
+        false
+    );
 
     fs::create_dir_all(project.path().join("src")).unwrap();
     fs::write(project.path().join("src/Greeter.sol"), SOURCE).unwrap();
@@ -504,15 +735,32 @@ async fn artifacts_of_foundry_identify_contracts() {
     fs::write(out.join("Greeter.sol/Greeter.json"), artifact.to_string()).unwrap();
     fs::write(out.join("Greeter.sol/Broken.json"), "{\"abi\": [").unwrap();
     let contract = known_as(&node, address, json!("Greeter")).await;
-    assert_eq!((&contract["source_code"], &contract["abi"]), (&json!(SOURCE), &abi()));
+    assert_eq!(
+        (&contract["source_code"], &contract["abi"]),
+        (&json!(SOURCE), &abi())
+    );
     assert_eq!(contract["compiler_version"], VERSION);
-    node.submit(node.account(0), Some(address), 0, greet()).await;
-    assert!(node.terminal().contains("→ Greeter.greet(count: 5)"), "{}", node.terminal());
+    node.submit(node.account(0), Some(address), 0, greet())
+        .await;
+    assert!(
+        node.terminal().contains("→ Greeter.greet(count: 5)"),
+        "{}",
+        node.terminal()
+    );
 
     // A source that has changed since is another one.
-    fs::write(project.path().join("src/Greeter.sol"), "contract Changed {}").unwrap();
-    let contract = node.get_json(&format!("/api/v2/smart-contracts/{address}")).await;
-    assert_eq!((&contract["name"], &contract["source_code"]), (&json!("Greeter"), &Value::Null));
+    fs::write(
+        project.path().join("src/Greeter.sol"),
+        "contract Changed {}",
+    )
+    .unwrap();
+    let contract = node
+        .get_json(&format!("/api/v2/smart-contracts/{address}"))
+        .await;
+    assert_eq!(
+        (&contract["name"], &contract["source_code"]),
+        (&json!("Greeter"), &Value::Null)
+    );
     fs::remove_dir_all(&out).unwrap();
     known_as(&node, address, Value::Null).await;
     node.end().await;
@@ -526,7 +774,10 @@ async fn builds_of_hardhat_identify_contracts() {
     // Version 2 has one file, version 3 two.
     let whole = json!({ "id": "a", "solcLongVersion": &VERSION[1..], "input": input(), "output": output() });
     let parts = [
-        ("b.json", json!({ "id": "b", "solcLongVersion": &VERSION[1..], "input": input() })),
+        (
+            "b.json",
+            json!({ "id": "b", "solcLongVersion": &VERSION[1..], "input": input() }),
+        ),
         ("b.output.json", json!({ "id": "b", "output": output() })),
     ];
     fs::write(builds.join("a.json"), whole.to_string()).unwrap();
@@ -534,24 +785,41 @@ async fn builds_of_hardhat_identify_contracts() {
     let node = node_with(|config| config.artifacts = Some(directory)).await;
     let address = node.deploy(creation(&runtime(3, 1))).await;
     let contract = known_as(&node, address, json!("Greeter")).await;
-    assert_eq!((&contract["source_code"], &contract["is_fully_verified"]), (&json!(SOURCE), &json!(true)));
+    assert_eq!(
+        (&contract["source_code"], &contract["is_fully_verified"]),
+        (&json!(SOURCE), &json!(true))
+    );
     fs::remove_file(builds.join("a.json")).unwrap();
     known_as(&node, address, Value::Null).await;
     for (name, part) in parts {
         fs::write(builds.join(name), part.to_string()).unwrap();
     }
-    assert_eq!(known_as(&node, address, json!("Greeter")).await["source_code"], SOURCE);
+    assert_eq!(
+        known_as(&node, address, json!("Greeter")).await["source_code"],
+        SOURCE
+    );
     node.end().await;
 }
 
 #[tokio::test]
 async fn sourcify_refuses_a_body_that_is_no_text_in_its_own_form() {
     let node = node_with(|_| {}).await;
-    let path = format!("{}/sourcify/v2/verify/125/{}", node.rest_url(), super::STRANGER);
-    let request = node.http.post(path).header("content-type", "application/json").body(vec![0x16, 0xff]);
+    let path = format!(
+        "{}/sourcify/v2/verify/125/{}",
+        node.rest_url(),
+        super::STRANGER
+    );
+    let request = node
+        .http
+        .post(path)
+        .header("content-type", "application/json")
+        .body(vec![0x16, 0xff]);
     let answer = request.send().await.unwrap();
     assert_eq!(answer.status(), 400);
-    assert_eq!(answer.json::<Value>().await.unwrap()["customCode"], "invalid_parameter");
+    assert_eq!(
+        answer.json::<Value>().await.unwrap()["customCode"],
+        "invalid_parameter"
+    );
     node.end().await;
 }
 
@@ -564,8 +832,15 @@ async fn clients_that_hold_their_bodies_back_keep_no_upload_out() {
     let address = node.deploy(creation(&runtime(1, 1))).await;
     let server = node.rest_url().trim_start_matches("http://").to_owned();
     let mut held_back = Vec::new();
-    for path in [format!("/sourcify/v2/verify/125/{address}"), "/api".to_owned()] {
-        let media = if path == "/api" { "application/x-www-form-urlencoded" } else { "application/json" };
+    for path in [
+        format!("/sourcify/v2/verify/125/{address}"),
+        "/api".to_owned(),
+    ] {
+        let media = if path == "/api" {
+            "application/x-www-form-urlencoded"
+        } else {
+            "application/json"
+        };
         for _ in 0..20 {
             let mut socket = TcpStream::connect(&server).await.unwrap();
             let head = format!(
@@ -579,7 +854,11 @@ async fn clients_that_hold_their_bodies_back_keep_no_upload_out() {
     let begun = Instant::now();
     let answer = node.etherscan_verify(address, VERSION, &input()).await;
     assert_eq!(answer["status"], "1", "{answer}");
-    assert!(begun.elapsed() < Duration::from_secs(5), "{:?}", begun.elapsed());
+    assert!(
+        begun.elapsed() < Duration::from_secs(5),
+        "{:?}",
+        begun.elapsed()
+    );
     assert_eq!(node.ended(&answer["result"]).await["status"], "1");
     drop(held_back);
     node.end().await;

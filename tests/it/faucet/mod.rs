@@ -26,7 +26,10 @@ fn address(n: u64) -> Address {
 }
 
 async fn pay_from(node: &TestNode, client: &str, body: Value) -> (u16, Value) {
-    let request = node.http.post(format!("{}/api/faucet", node.rest_url())).header("x-forwarded-for", client);
+    let request = node
+        .http
+        .post(format!("{}/api/faucet", node.rest_url()))
+        .header("x-forwarded-for", client);
     let response = request.json(&body).send().await.unwrap();
     (response.status().as_u16(), response.json().await.unwrap())
 }
@@ -42,7 +45,11 @@ async fn coins(node: &TestNode, of: Address) -> u128 {
 /// A faucet behind a trusted proxy, with the limits that a production node has by default.
 fn limited(config: &mut Config) {
     config.faucet.amount = Some(U256::from(10 * COIN));
-    (config.faucet.per_address, config.faucet.per_client, config.faucet.per_day) = (1, 5, 1_000);
+    (
+        config.faucet.per_address,
+        config.faucet.per_client,
+        config.faucet.per_day,
+    ) = (1, 5, 1_000);
     config.exchange.rate_limit = 0;
     config.exchange.trusted_proxies = vec!["127.0.0.1/32".parse().unwrap()];
 }
@@ -51,15 +58,35 @@ fn limited(config: &mut Config) {
 async fn an_address_in_any_form_gets_coins_and_tokens() {
     let node = node_with(|_| {}).await;
     let about = node.get_json("/api/faucet").await["data"].clone();
-    assert_eq!((&about["enabled"], &about["assets"][0]["symbol"]), (&json!(true), &json!("HPX")), "{about}");
-    assert_eq!(about["assets"].as_array().unwrap().len(), 13, "the coin and all tokens");
+    assert_eq!(
+        (&about["enabled"], &about["assets"][0]["symbol"]),
+        (&json!(true), &json!("HPX")),
+        "{about}"
+    );
+    assert_eq!(
+        about["assets"].as_array().unwrap().len(),
+        13,
+        "the coin and all tokens"
+    );
 
     let (status, body) = pay(&node, address(1)).await;
-    assert_eq!((status, &body["data"]["amount"]), (200, &json!("100")), "{body}");
-    let receipt = node.rpc("eth_getTransactionReceipt", json!([body["data"]["transactionHash"]])).await;
+    assert_eq!(
+        (status, &body["data"]["amount"]),
+        (200, &json!("100")),
+        "{body}"
+    );
+    let receipt = node
+        .rpc(
+            "eth_getTransactionReceipt",
+            json!([body["data"]["transactionHash"]]),
+        )
+        .await;
     assert_eq!(
         (&receipt["status"], &receipt["from"]),
-        (&json!("0x1"), &json!(about["account"].as_str().unwrap().to_lowercase()))
+        (
+            &json!("0x1"),
+            &json!(about["account"].as_str().unwrap().to_lowercase())
+        )
     );
     assert_eq!(coins(&node, address(1)).await, 100 * COIN);
 
@@ -71,7 +98,10 @@ async fn an_address_in_any_form_gets_coins_and_tokens() {
         "{body}"
     );
     let wbtc = token("WBTC");
-    assert_eq!(node.balance(&wbtc, address(1)).await, units(&wbtc, 1) / U256::from(10));
+    assert_eq!(
+        node.balance(&wbtc, address(1)).await,
+        units(&wbtc, 1) / U256::from(10)
+    );
     node.end().await;
 }
 
@@ -80,23 +110,68 @@ async fn what_cannot_be_paid_is_refused_with_the_reason() {
     let node = node_with(|_| {}).await;
     let refused = async |body: Value, status: u16, code: &str, part: &str| {
         let (found, answer) = pay_from(&node, "", body).await;
-        assert_eq!((found, &answer["error"]), (status, &json!(code)), "{answer}");
-        assert!(answer["message"].as_str().unwrap().contains(part), "{answer}");
+        assert_eq!(
+            (found, &answer["error"]),
+            (status, &json!(code)),
+            "{answer}"
+        );
+        assert!(
+            answer["message"].as_str().unwrap().contains(part),
+            "{answer}"
+        );
     };
     refused(json!({}), 400, "invalid_parameter", "address").await;
     refused(json!([1]), 400, "invalid_parameter", "address").await;
-    refused(json!({ "address": "0x12" }), 400, "invalid_parameter", "address").await;
-    refused(json!({ "address": Address::ZERO }), 400, "invalid_parameter", "zero address").await;
-    refused(json!({ "address": address(1), "token": "DOGE" }), 404, "not_found", "DOGE").await;
+    refused(
+        json!({ "address": "0x12" }),
+        400,
+        "invalid_parameter",
+        "address",
+    )
+    .await;
+    refused(
+        json!({ "address": Address::ZERO }),
+        400,
+        "invalid_parameter",
+        "zero address",
+    )
+    .await;
+    refused(
+        json!({ "address": address(1), "token": "DOGE" }),
+        404,
+        "not_found",
+        "DOGE",
+    )
+    .await;
     // The vault takes no coins.
     let vault = node.config().network.contracts.vault;
-    refused(json!({ "address": vault }), 400, "invalid_parameter", "accepts no HPX").await;
+    refused(
+        json!({ "address": vault }),
+        400,
+        "invalid_parameter",
+        "accepts no HPX",
+    )
+    .await;
     let treasury = node.get_json("/api/faucet").await["data"]["account"].clone();
-    node.rpc("anvil_setBalance", json!([treasury, "0xde0b6b3a7640000"])).await;
-    refused(json!({ "address": address(1) }), 503, "out_of_funds", "has 1.0 HPX").await;
-    node.rpc("anvil_setBalance", json!([treasury, "0x56bc75e2d63100000"])).await;
+    node.rpc("anvil_setBalance", json!([treasury, "0xde0b6b3a7640000"]))
+        .await;
+    refused(
+        json!({ "address": address(1) }),
+        503,
+        "out_of_funds",
+        "has 1.0 HPX",
+    )
+    .await;
+    node.rpc("anvil_setBalance", json!([treasury, "0x56bc75e2d63100000"]))
+        .await;
     // 100 coins, but nothing for the gas.
-    refused(json!({ "address": address(1) }), 503, "out_of_funds", "run out of HPX").await;
+    refused(
+        json!({ "address": address(1) }),
+        503,
+        "out_of_funds",
+        "run out of HPX",
+    )
+    .await;
     node.end().await;
 }
 
@@ -105,24 +180,52 @@ async fn a_production_node_has_no_faucet_until_it_is_turned_on() {
     let production = |faucet: Option<u128>| {
         move |config: &mut Config| {
             let (listen, ws_listen) = (config.listen, config.ws_listen);
-            *config = Config { listen, ws_listen, quiet: true, ..Config::of(Profile::Production) };
+            *config = Config {
+                listen,
+                ws_listen,
+                quiet: true,
+                ..Config::of(Profile::Production)
+            };
             config.faucet.amount = faucet.map(U256::from);
         }
     };
     let off = node_with(production(None)).await;
-    assert_eq!(off.get_json("/api/faucet").await, json!({ "success": true, "data": { "enabled": false } }));
+    assert_eq!(
+        off.get_json("/api/faucet").await,
+        json!({ "success": true, "data": { "enabled": false } })
+    );
     let (status, body) = pay(&off, address(1)).await;
-    assert_eq!((status, &body["error"]), (404, &json!("not_found")), "{body}");
+    assert_eq!(
+        (status, &body["error"]),
+        (404, &json!("not_found")),
+        "{body}"
+    );
     off.end().await;
 
     let on = node_with(production(Some(COIN / 2))).await;
-    let about = on.get_json(&format!("/api/faucet?address={}", address(1))).await["data"].clone();
-    assert_eq!(about["limits"], json!({ "perAddress": 1, "perClient": 5, "perDay": 1000 }));
-    assert_eq!((&about["assets"][0]["amount"], &about["assets"][0]["remaining"]), (&json!("0.5"), &json!(1)));
+    let about = on
+        .get_json(&format!("/api/faucet?address={}", address(1)))
+        .await["data"]
+        .clone();
+    assert_eq!(
+        about["limits"],
+        json!({ "perAddress": 1, "perClient": 5, "perDay": 1000 })
+    );
+    assert_eq!(
+        (
+            &about["assets"][0]["amount"],
+            &about["assets"][0]["remaining"]
+        ),
+        (&json!("0.5"), &json!(1))
+    );
     let (status, body) = pay(&on, address(1)).await;
     assert_eq!(status, 200, "{body}");
     let (status, body) = pay(&on, address(1)).await;
-    assert_eq!((status, &body["error"]), (429, &json!("quota_exceeded")), "counted before it is in a block: {body}");
+    assert_eq!(
+        (status, &body["error"]),
+        (429, &json!("quota_exceeded")),
+        "counted before it is in a block: {body}"
+    );
     on.end().await;
 }
 
@@ -134,12 +237,25 @@ async fn the_limits_hold_for_addresses_clients_and_all_together() {
         config.faucet.per_day = 7;
     })
     .await;
-    let from = async |client: &str, to: u64| pay_from(&node, client, json!({ "address": address(to) })).await;
+    let from = async |client: &str, to: u64| {
+        pay_from(&node, client, json!({ "address": address(to) })).await
+    };
     assert_eq!(from("192.0.2.1", 1).await.0, 200);
     let (status, body) = from("192.0.2.2", 1).await;
     assert_eq!((status, &body["error"]), (429, &json!("quota_exceeded")));
-    assert!(body["message"].as_str().unwrap().contains("to one address; try again in 24 h"), "{body}");
-    let (status, _) = pay_from(&node, "192.0.2.1", json!({ "address": address(1), "token": "USDC" })).await;
+    assert!(
+        body["message"]
+            .as_str()
+            .unwrap()
+            .contains("to one address; try again in 24 h"),
+        "{body}"
+    );
+    let (status, _) = pay_from(
+        &node,
+        "192.0.2.1",
+        json!({ "address": address(1), "token": "USDC" }),
+    )
+    .await;
     assert_eq!(status, 200, "each asset is limited by itself");
 
     for to in 2..=5 {
@@ -147,8 +263,14 @@ async fn the_limits_hold_for_addresses_clients_and_all_together() {
     }
     let (status, body) = from("192.0.2.1", 6).await;
     assert_eq!(status, 429);
-    assert!(body["message"].as_str().unwrap().contains("to one client"), "{body}");
-    let asked = node.http.get(format!("{}/api/faucet", node.rest_url())).header("x-forwarded-for", "192.0.2.1");
+    assert!(
+        body["message"].as_str().unwrap().contains("to one client"),
+        "{body}"
+    );
+    let asked = node
+        .http
+        .get(format!("{}/api/faucet", node.rest_url()))
+        .header("x-forwarded-for", "192.0.2.1");
     let about: Value = asked.send().await.unwrap().json().await.unwrap();
     assert_eq!(about["data"]["assets"][0]["remaining"], 0);
     assert_eq!(about["data"]["assets"][0]["retryAfter"], 86_400);
@@ -157,7 +279,10 @@ async fn the_limits_hold_for_addresses_clients_and_all_together() {
     assert_eq!(from("192.0.2.2", 7).await.0, 200);
     let (status, body) = from("192.0.2.3", 8).await;
     assert_eq!(status, 429);
-    assert!(body["message"].as_str().unwrap().contains("its limit"), "{body}");
+    assert!(
+        body["message"].as_str().unwrap().contains("its limit"),
+        "{body}"
+    );
 
     clock.advance(DAY_MS - 1_000);
     assert_eq!(from("192.0.2.3", 8).await.0, 429);
@@ -185,7 +310,11 @@ async fn payments_count_again_after_a_revert_to_the_day_on_which_they_were_made(
     node.rpc("evm_increaseTime", json!([90_000])).await;
     node.rpc("evm_mine", json!([])).await;
     let about = format!("/api/faucet?address={}", address(1));
-    assert_eq!(node.get_json(&about).await["data"]["assets"][0]["remaining"], 1, "a day later");
+    assert_eq!(
+        node.get_json(&about).await["data"]["assets"][0]["remaining"],
+        1,
+        "a day later"
+    );
     assert_eq!(node.rpc("evm_revert", json!([snapshot])).await, true);
     assert_eq!(pay(&node, address(1)).await.0, 429);
     node.end().await;
@@ -216,7 +345,10 @@ async fn limits_survive_restarts_even_if_the_payments_are_no_longer_in_memory() 
         assert_eq!(pay(&node, address(1)).await.0, 429);
         let (status, body) = pay(&node, address(6)).await;
         assert_eq!(status, 429, "{body}");
-        assert!(body["message"].as_str().unwrap().contains("to one client"), "{body}");
+        assert!(
+            body["message"].as_str().unwrap().contains("to one client"),
+            "{body}"
+        );
         let (status, body) = pay_from(&node, "192.0.2.2", json!({ "address": address(6) })).await;
         assert_eq!(status, 200, "{body}");
         node.end().await;
@@ -239,7 +371,11 @@ async fn many_requests_at_once_are_all_paid_and_no_limit_is_passed() {
     });
     let answers = join_all(requests).await;
     for n in 0..60 {
-        let mut own: Vec<_> = answers.iter().filter(|(to, _)| *to == address(n)).map(|(_, status)| *status).collect();
+        let mut own: Vec<_> = answers
+            .iter()
+            .filter(|(to, _)| *to == address(n))
+            .map(|(_, status)| *status)
+            .collect();
         own.sort_unstable();
         assert_eq!(own, [200, 429]);
     }

@@ -13,7 +13,9 @@ async fn is_told_in_the_other_nodes_words() {
     let latest = upstream.latest().await;
     let (number, hash) = (latest["number"].clone(), latest["hash"].clone());
     let transaction = latest["transactions"][0].clone();
-    let old = upstream.rpc("eth_getBlockByNumber", json!(["0x1", false])).await;
+    let old = upstream
+        .rpc("eth_getBlockByNumber", json!(["0x1", false]))
+        .await;
     let (token, account) = (upstream.token(), upstream.account(0));
     let call = json!({"to": token, "data": "0x18160ddd"});
     let questions = |newest: &str| {
@@ -29,7 +31,10 @@ async fn is_told_in_the_other_nodes_words() {
             ("eth_getTransactionByHash", json!([transaction])),
             ("eth_getTransactionReceipt", json!([transaction])),
             ("eth_getRawTransactionByHash", json!([transaction])),
-            ("eth_getTransactionByBlockNumberAndIndex", json!([newest, "0x0"])),
+            (
+                "eth_getTransactionByBlockNumberAndIndex",
+                json!([newest, "0x0"]),
+            ),
             ("eth_feeHistory", json!(["0x3", newest, [50]])),
             ("eth_getBalance", json!([account, "0x1"])),
             ("eth_getTransactionCount", json!([account, "0x0"])),
@@ -37,25 +42,42 @@ async fn is_told_in_the_other_nodes_words() {
             ("eth_call", json!([call, "0x1"])),
             ("eth_getProof", json!([account, [], newest])),
             ("debug_getRawBlock", json!([newest])),
-            ("debug_traceTransaction", json!([transaction, {"tracer": "callTracer"}])),
-            ("debug_traceBlockByNumber", json!(["0x1", {"tracer": "callTracer"}])),
+            (
+                "debug_traceTransaction",
+                json!([transaction, {"tracer": "callTracer"}]),
+            ),
+            (
+                "debug_traceBlockByNumber",
+                json!(["0x1", {"tracer": "callTracer"}]),
+            ),
             ("trace_block", json!([newest])),
             ("trace_transaction", json!([transaction])),
-            ("trace_filter", json!([{"fromBlock": "0x0", "toBlock": newest}])),
+            (
+                "trace_filter",
+                json!([{"fromBlock": "0x0", "toBlock": newest}]),
+            ),
             ("ots_getBlockDetails", json!([newest])),
             ("ots_getBlockDetails", json!([1])),
             ("debug_getRawBlock", json!([1])),
-            ("eth_getLogs", json!([{"fromBlock": "0x0", "toBlock": newest, "address": token}])),
+            (
+                "eth_getLogs",
+                json!([{"fromBlock": "0x0", "toBlock": newest, "address": token}]),
+            ),
             ("eth_getLogs", json!([{"blockHash": old["hash"]}])),
         ]
     };
     let number = number.as_str().unwrap();
     for newest in ["latest", number] {
         for (method, params) in questions(newest) {
-            let (ours, theirs) =
-                (fork.request(method, params.clone()).await, upstream.request(method, params.clone()).await);
+            let (ours, theirs) = (
+                fork.request(method, params.clone()).await,
+                upstream.request(method, params.clone()).await,
+            );
             assert_eq!(ours, theirs, "{method} {params}");
-            assert!(theirs["result"] != json!(null), "{method} {params}: {theirs}");
+            assert!(
+                theirs["result"] != json!(null),
+                "{method} {params}: {theirs}"
+            );
         }
     }
     fork.rpc("anvil_mine", json!(["0x2"])).await;
@@ -67,8 +89,19 @@ async fn is_told_in_the_other_nodes_words() {
         );
     }
     // What nobody has.
-    assert_eq!(fork.rpc("eth_getTransactionByHash", json!([format!("0x{}", "7".repeat(64))])).await, json!(null));
-    assert_eq!(fork.rpc("eth_getBlockByNumber", json!(["0x7777", false])).await, json!(null));
+    assert_eq!(
+        fork.rpc(
+            "eth_getTransactionByHash",
+            json!([format!("0x{}", "7".repeat(64))])
+        )
+        .await,
+        json!(null)
+    );
+    assert_eq!(
+        fork.rpc("eth_getBlockByNumber", json!(["0x7777", false]))
+            .await,
+        json!(null)
+    );
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -91,7 +124,11 @@ async fn methods_of_explorers_and_debuggers_reach_the_other_chains_blocks() {
     ] {
         let theirs = upstream.rpc(method, params.clone()).await;
         assert!(!theirs.is_null(), "{method}");
-        assert_eq!(fork.rpc(method, params.clone()).await, theirs, "{method} {params}");
+        assert_eq!(
+            fork.rpc(method, params.clone()).await,
+            theirs,
+            "{method} {params}"
+        );
     }
     // No block of either node has an access list, but the other node knows the block.
     let method = "debug_getRawBlockAccessList";
@@ -100,9 +137,16 @@ async fn methods_of_explorers_and_debuggers_reach_the_other_chains_blocks() {
     assert_eq!(fork.rpc_error(method, json!([newest])).await, theirs);
     // The fork's own blocks are not asked for.
     let own = fork.latest().await;
-    let header = fork.rpc("ots_getHeaderByNumber", json!([own["number"]])).await;
+    let header = fork
+        .rpc("ots_getHeaderByNumber", json!([own["number"]]))
+        .await;
     assert_eq!(header["hash"], own["hash"]);
-    assert!(upstream.rpc("ots_getHeaderByNumber", json!([own["number"]])).await.is_null());
+    assert!(
+        upstream
+            .rpc("ots_getHeaderByNumber", json!([own["number"]]))
+            .await
+            .is_null()
+    );
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -117,20 +161,49 @@ async fn logs_of_both_chains_come_in_order() {
     let transfer = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef";
     let query = |range: Value| {
         let mut filter = json!({"address": [upstream.token()], "topics": [transfer, null]});
-        filter.as_object_mut().unwrap().extend(range.as_object().unwrap().clone());
+        filter
+            .as_object_mut()
+            .unwrap()
+            .extend(range.as_object().unwrap().clone());
         json!([filter])
     };
-    let logs = fork.rpc("eth_getLogs", query(json!({"fromBlock": "0x1"}))).await;
-    let amounts: Vec<_> =
-        logs.as_array().unwrap().iter().map(|log| log["data"].as_str().unwrap()[64..].to_owned()).collect();
+    let logs = fork
+        .rpc("eth_getLogs", query(json!({"fromBlock": "0x1"})))
+        .await;
+    let amounts: Vec<_> = logs
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|log| log["data"].as_str().unwrap()[64..].to_owned())
+        .collect();
     assert_eq!(amounts, ["28", "01", "02"]);
-    let filter = fork.rpc("eth_newFilter", query(json!({"fromBlock": "0x1", "toBlock": "latest"}))).await;
+    let filter = fork
+        .rpc(
+            "eth_newFilter",
+            query(json!({"fromBlock": "0x1", "toBlock": "latest"})),
+        )
+        .await;
     assert_eq!(fork.rpc("eth_getFilterLogs", json!([filter])).await, logs);
-    let own = fork.rpc("eth_getLogs", query(json!({"fromBlock": format!("{:#x}", forked + 1)}))).await;
+    let own = fork
+        .rpc(
+            "eth_getLogs",
+            query(json!({"fromBlock": format!("{:#x}", forked + 1)})),
+        )
+        .await;
     assert_eq!(own.as_array().unwrap()[..], logs.as_array().unwrap()[1..]);
-    let reversed = fork.rpc_error("eth_getLogs", query(json!({"fromBlock": "0x3", "toBlock": "0x1"}))).await;
+    let reversed = fork
+        .rpc_error(
+            "eth_getLogs",
+            query(json!({"fromBlock": "0x3", "toBlock": "0x1"})),
+        )
+        .await;
     assert_eq!(reversed["code"], -32602);
-    let spanning = fork.rpc_error("trace_filter", json!([{"fromBlock": "0x1", "toBlock": "latest"}])).await;
+    let spanning = fork
+        .rpc_error(
+            "trace_filter",
+            json!([{"fromBlock": "0x1", "toBlock": "latest"}]),
+        )
+        .await;
     assert!(spanning.to_string().contains("apart"), "{spanning}");
 }
 
@@ -143,23 +216,48 @@ async fn fees_are_those_of_both_chains() {
         fork.send_wei(0).await;
     }
     let newest = at + 2;
-    let history = fork.rpc("eth_feeHistory", json!(["0x4", "latest", [10, 90]])).await;
+    let history = fork
+        .rpc("eth_feeHistory", json!(["0x4", "latest", [10, 90]]))
+        .await;
     assert_eq!(history["oldestBlock"], format!("{:#x}", newest - 3));
-    let theirs = upstream.rpc("eth_feeHistory", json!(["0x2", "latest", [10, 90]])).await;
-    let ours = fork.rpc("eth_feeHistory", json!(["0x2", "latest", [10, 90]])).await;
+    let theirs = upstream
+        .rpc("eth_feeHistory", json!(["0x2", "latest", [10, 90]]))
+        .await;
+    let ours = fork
+        .rpc("eth_feeHistory", json!(["0x2", "latest", [10, 90]]))
+        .await;
     let joined = |name: &str, count: usize| {
         let theirs = theirs[name].as_array().unwrap()[..count].to_vec();
         Value::from([theirs, ours[name].as_array().unwrap().clone()].concat())
     };
-    for name in ["baseFeePerGas", "baseFeePerBlobGas", "gasUsedRatio", "blobGasUsedRatio", "reward"] {
+    for name in [
+        "baseFeePerGas",
+        "baseFeePerBlobGas",
+        "gasUsedRatio",
+        "blobGasUsedRatio",
+        "reward",
+    ] {
         assert_eq!(history[name], joined(name, 2), "{name}");
     }
     for (index, block) in (newest - 3..=newest).enumerate() {
-        let block = fork.rpc("eth_getBlockByNumber", json!([format!("{block:#x}"), false])).await;
+        let block = fork
+            .rpc(
+                "eth_getBlockByNumber",
+                json!([format!("{block:#x}"), false]),
+            )
+            .await;
         assert_eq!(history["baseFeePerGas"][index], block["baseFeePerGas"]);
     }
     assert_eq!(history["baseFeePerGas"].as_array().unwrap().len(), 5);
-    let all = fork.rpc("eth_feeHistory", json!(["0x400", "pending", []])).await;
-    assert_eq!((&all["oldestBlock"], &all["reward"]), (&json!("0x0"), &Value::Null));
-    assert_eq!(all["gasUsedRatio"].as_array().unwrap().len() as u64, newest + 1);
+    let all = fork
+        .rpc("eth_feeHistory", json!(["0x400", "pending", []]))
+        .await;
+    assert_eq!(
+        (&all["oldestBlock"], &all["reward"]),
+        (&json!("0x0"), &Value::Null)
+    );
+    assert_eq!(
+        all["gasUsedRatio"].as_array().unwrap().len() as u64,
+        newest + 1
+    );
 }

@@ -29,7 +29,8 @@ pub async fn upstream() -> TestNode {
     let token = node.token();
     node.send_wei(0).await;
     node.rpc("anvil_mine", json!(["0x2"])).await;
-    node.rpc("anvil_dealERC20", json!([node.account(3), token, "0x64"])).await;
+    node.rpc("anvil_dealERC20", json!([node.account(3), token, "0x64"]))
+        .await;
     node.transfer_token(3, 40).await;
     node.send_wei(1).await;
     node
@@ -43,17 +44,28 @@ impl TestNode {
 
     /// Sends some of the token to the tenth account, and returns the hash.
     pub async fn transfer_token(&self, from: usize, amount: u64) -> serde_json::Value {
-        let data = format!("0xa9059cbb{:0>64}{amount:064x}", format!("{:x}", self.account(9)));
+        let data = format!(
+            "0xa9059cbb{:0>64}{amount:064x}",
+            format!("{:x}", self.account(9))
+        );
         let request = json!([{"from": self.account(from), "to": self.token(), "data": data}]);
         let hash = self.rpc("eth_sendTransaction", request).await;
-        assert_eq!(self.rpc("eth_getTransactionReceipt", json!([hash])).await["status"], "0x1");
+        assert_eq!(
+            self.rpc("eth_getTransactionReceipt", json!([hash])).await["status"],
+            "0x1"
+        );
         hash
     }
 
     /// How much of the token an account has.
     pub async fn token_balance(&self, of: usize, block: &str) -> u128 {
         let data = format!("0x70a08231{:0>64}", format!("{:x}", self.account(of)));
-        let word = self.rpc("eth_call", json!([{"to": self.token(), "data": data}, block])).await;
+        let word = self
+            .rpc(
+                "eth_call",
+                json!([{"to": self.token(), "data": data}, block]),
+            )
+            .await;
         number(&json!(format!("0x{}", &word.as_str().unwrap()[34..])))
     }
 }

@@ -10,26 +10,49 @@ async fn begins_with_the_other_chain_as_it_is() {
     let upstream = upstream().await;
     let fork = fork_of(&upstream.rpc_url(), |_| {}).await;
     assert_eq!(fork.rpc("eth_chainId", json!([])).await, "0x7d");
-    assert_eq!(fork.rpc("eth_blockNumber", json!([])).await, upstream.rpc("eth_blockNumber", json!([])).await);
+    assert_eq!(
+        fork.rpc("eth_blockNumber", json!([])).await,
+        upstream.rpc("eth_blockNumber", json!([])).await
+    );
     let block = fork.latest().await;
     assert_eq!(block, upstream.latest().await);
     let token = upstream.token();
-    for params in [json!([token, "latest"]), json!([upstream.account(0), "latest"])] {
+    for params in [
+        json!([token, "latest"]),
+        json!([upstream.account(0), "latest"]),
+    ] {
         for method in ["eth_getCode", "eth_getTransactionCount"] {
-            assert_eq!(fork.rpc(method, params.clone()).await, upstream.rpc(method, params.clone()).await, "{method}");
+            assert_eq!(
+                fork.rpc(method, params.clone()).await,
+                upstream.rpc(method, params.clone()).await,
+                "{method}"
+            );
         }
     }
     for slot in 0..8 {
         let params = json!([token, format!("{slot:#x}"), "latest"]);
         let method = "eth_getStorageAt";
-        assert_eq!(fork.rpc(method, params.clone()).await, upstream.rpc(method, params.clone()).await, "slot {slot}");
+        assert_eq!(
+            fork.rpc(method, params.clone()).await,
+            upstream.rpc(method, params.clone()).await,
+            "slot {slot}"
+        );
     }
-    assert_eq!(upstream.token_balance(3, "latest").await, fork.token_balance(3, "latest").await);
+    assert_eq!(
+        upstream.token_balance(3, "latest").await,
+        fork.token_balance(3, "latest").await
+    );
     // Development accounts have what they have on every chain of this node.
-    let balance = fork.rpc("eth_getBalance", json!([fork.account(0), "latest"])).await;
+    let balance = fork
+        .rpc("eth_getBalance", json!([fork.account(0), "latest"]))
+        .await;
     assert_eq!(number(&balance), 10_000 * 10u128.pow(18));
     assert_eq!(
-        fork.rpc("eth_getBalance", json!(["0x00000000000000000000000000000000000000ff", "latest"])).await,
+        fork.rpc(
+            "eth_getBalance",
+            json!(["0x00000000000000000000000000000000000000ff", "latest"])
+        )
+        .await,
         "0x0"
     );
     // The next block follows on the one that is forked.
@@ -37,9 +60,15 @@ async fn begins_with_the_other_chain_as_it_is() {
     assert_eq!(fee, upstream.rpc("eth_baseFee", json!([])).await);
     fork.rpc("evm_mine", json!([])).await;
     let next = fork.latest().await;
-    assert_eq!((&next["parentHash"], &next["baseFeePerGas"]), (&block["hash"], &fee));
+    assert_eq!(
+        (&next["parentHash"], &next["baseFeePerGas"]),
+        (&block["hash"], &fee)
+    );
     let since = number(&next["timestamp"]) - number(&block["timestamp"]);
-    assert!(since < 600, "the time goes on from the block that is forked, not {since} s later");
+    assert!(
+        since < 600,
+        "the time goes on from the block that is forked, not {since} s later"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -53,16 +82,29 @@ async fn goes_its_own_way() {
     fork.transfer_token(3, 60).await;
     let height = fork.height().await;
     assert_eq!(fork.token_balance(3, "latest").await, 0);
-    assert_eq!(fork.token_balance(9, "latest").await, upstream.token_balance(9, "latest").await + 60);
+    assert_eq!(
+        fork.token_balance(9, "latest").await,
+        upstream.token_balance(9, "latest").await + 60
+    );
     assert_eq!(upstream.token_balance(3, "latest").await, 60);
     // What happens there is not seen here.
     upstream.transfer_token(3, 10).await;
     let sent = upstream.send_wei(2).await;
     assert_eq!(fork.token_balance(3, "latest").await, 0);
-    assert_eq!(fork.rpc("eth_getTransactionByHash", json!([sent])).await, json!(null));
-    assert_eq!(fork.rpc("eth_getTransactionReceipt", json!([sent])).await, json!(null));
+    assert_eq!(
+        fork.rpc("eth_getTransactionByHash", json!([sent])).await,
+        json!(null)
+    );
+    assert_eq!(
+        fork.rpc("eth_getTransactionReceipt", json!([sent])).await,
+        json!(null)
+    );
     let newest = upstream.latest().await;
-    assert_eq!(fork.rpc("eth_getBlockByHash", json!([newest["hash"], false])).await, json!(null));
+    assert_eq!(
+        fork.rpc("eth_getBlockByHash", json!([newest["hash"], false]))
+            .await,
+        json!(null)
+    );
     // Every past state is there.
     let before_it = format!("{:#x}", height - 1);
     assert_eq!(fork.token_balance(3, &before_it).await, 60);
@@ -74,7 +116,10 @@ async fn goes_its_own_way() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn runs_everything_that_other_chains_run() {
     let upstream = upstream().await;
-    let fork = fork_of(&upstream.rpc_url(), |config| config.fork.chain_id = Some(31_337)).await;
+    let fork = fork_of(&upstream.rpc_url(), |config| {
+        config.fork.chain_id = Some(31_337)
+    })
+    .await;
     assert_eq!(fork.rpc("eth_chainId", json!([])).await, "0x7a69");
     // A contract that stores what BLOCKHASH gives for the block in its call data: PUSH0 CALLDATALOAD BLOCKHASH PUSH0 SSTORE.
     let code = "0x5f35405f5500";
@@ -82,28 +127,63 @@ async fn runs_everything_that_other_chains_run() {
     fork.rpc("anvil_setCode", json!([contract, code])).await;
     for height in [0, 2, 4] {
         let data = format!("0x{height:064x}");
-        let request = json!([{"from": fork.account(0), "to": contract, "data": data, "gas": "0x30d40"}]);
+        let request =
+            json!([{"from": fork.account(0), "to": contract, "data": data, "gas": "0x30d40"}]);
         fork.rpc("eth_sendTransaction", request).await;
-        let stored = fork.rpc("eth_getStorageAt", json!([contract, "0x0", "latest"])).await;
-        let block = upstream.rpc("eth_getBlockByNumber", json!([format!("{height:#x}"), false])).await;
+        let stored = fork
+            .rpc("eth_getStorageAt", json!([contract, "0x0", "latest"]))
+            .await;
+        let block = upstream
+            .rpc(
+                "eth_getBlockByNumber",
+                json!([format!("{height:#x}"), false]),
+            )
+            .await;
         assert_eq!(stored, block["hash"], "block {height}");
     }
     // Signed for the fork's own id, from the nonce that the other chain knows.
-    let nonce = number(&fork.rpc("eth_getTransactionCount", json!([fork.account(1), "pending"])).await) as u64;
+    let nonce = number(
+        &fork
+            .rpc(
+                "eth_getTransactionCount",
+                json!([fork.account(1), "pending"]),
+            )
+            .await,
+    ) as u64;
     assert_eq!(nonce, 1);
     let mut transaction = sign::transfer(nonce);
     transaction.chain_id = 31_337;
-    let hash = fork.rpc("eth_sendRawTransaction", json!([sign::raw(transaction, 1)])).await;
-    assert_eq!(fork.rpc("eth_getTransactionReceipt", json!([hash])).await["status"], "0x1");
-    let traced = fork.rpc("debug_traceTransaction", json!([hash, {"tracer": "callTracer"}])).await;
+    let hash = fork
+        .rpc("eth_sendRawTransaction", json!([sign::raw(transaction, 1)]))
+        .await;
+    assert_eq!(
+        fork.rpc("eth_getTransactionReceipt", json!([hash])).await["status"],
+        "0x1"
+    );
+    let traced = fork
+        .rpc(
+            "debug_traceTransaction",
+            json!([hash, {"tracer": "callTracer"}]),
+        )
+        .await;
     assert_eq!(traced["value"], "0x1");
     // An account of the other chain, without its key.
     let treasury = fork.account(4);
-    fork.rpc("anvil_impersonateAccount", json!([treasury])).await;
-    fork.rpc("anvil_dealERC20", json!([treasury, fork.token(), "0x5"])).await;
+    fork.rpc("anvil_impersonateAccount", json!([treasury]))
+        .await;
+    fork.rpc("anvil_dealERC20", json!([treasury, fork.token(), "0x5"]))
+        .await;
     assert_eq!(fork.token_balance(4, "latest").await, 5);
     // Nothing of this node's own services: their contracts are another chain's.
     assert_eq!(fork.get("/api/prices").await.status(), 404);
-    let error = fork.rpc_error("eth_getProof", json!([contract, [], "latest"])).await;
-    assert!(error["message"].as_str().unwrap().contains("there are no proofs of this block"), "{error}");
+    let error = fork
+        .rpc_error("eth_getProof", json!([contract, [], "latest"]))
+        .await;
+    assert!(
+        error["message"]
+            .as_str()
+            .unwrap()
+            .contains("there are no proofs of this block"),
+        "{error}"
+    );
 }

@@ -53,8 +53,16 @@ impl Proxy {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}/rpc", listener.local_addr().unwrap());
         let (mood, asked, headers) = (Mutex::new(Mood::Well), Mutex::default(), Mutex::default());
-        let inner = Arc::new(Inner { upstream, mood, asked, headers, http: reqwest::Client::new() });
-        let router = Router::new().fallback(any(answer)).with_state(inner.clone());
+        let inner = Arc::new(Inner {
+            upstream,
+            mood,
+            asked,
+            headers,
+            http: reqwest::Client::new(),
+        });
+        let router = Router::new()
+            .fallback(any(answer))
+            .with_state(inner.clone());
         tokio::spawn(async move { axum::serve(listener, router).await });
         Self { url, inner }
     }
@@ -76,7 +84,10 @@ impl Proxy {
 
 async fn answer(State(inner): State<Arc<Inner>>, headers: HeaderMap, body: Bytes) -> Response {
     let request: Value = serde_json::from_slice(&body).unwrap();
-    inner.asked.lock().push(request["method"].as_str().unwrap().to_owned());
+    inner
+        .asked
+        .lock()
+        .push(request["method"].as_str().unwrap().to_owned());
     *inner.headers.lock() = headers;
     let mood = inner.mood.lock().clone();
     match mood {
@@ -85,11 +96,24 @@ async fn answer(State(inner): State<Arc<Inner>>, headers: HeaderMap, body: Bytes
             (status, "no").into_response()
         }
         Mood::Well | Mood::Fails(..) => {
-            let answer = inner.http.post(&inner.upstream).header("content-type", "application/json").body(body);
-            answer.send().await.unwrap().bytes().await.unwrap().into_response()
+            let answer = inner
+                .http
+                .post(&inner.upstream)
+                .header("content-type", "application/json")
+                .body(body);
+            answer
+                .send()
+                .await
+                .unwrap()
+                .bytes()
+                .await
+                .unwrap()
+                .into_response()
         }
         Mood::Says(text) => text.into_response(),
-        Mood::Answers(result) => json!({"jsonrpc": "2.0", "id": 1, "result": result}).to_string().into_response(),
+        Mood::Answers(result) => json!({"jsonrpc": "2.0", "id": 1, "result": result})
+            .to_string()
+            .into_response(),
         Mood::Redirects(to) => (StatusCode::TEMPORARY_REDIRECT, [("location", to)]).into_response(),
         Mood::Hangs => std::future::pending().await,
     }

@@ -11,11 +11,19 @@ async fn a_running_node_forks_other_blocks_and_chains_and_none() {
     let fork = fork_of(&upstream.rpc_url(), |config| config.fork.block = Some(2)).await;
     let told = fork.rpc("anvil_nodeInfo", json!([])).await;
     assert_eq!(told["forkConfig"]["forkBlockNumber"], 2);
-    assert_eq!(told["forkConfig"]["forkUrl"], upstream.rpc_url().replace("/rpc", "/…"));
+    assert_eq!(
+        told["forkConfig"]["forkUrl"],
+        upstream.rpc_url().replace("/rpc", "/…")
+    );
     assert_eq!(told["forkConfig"]["forkRetryBackoff"], 1);
-    let second = upstream.rpc("eth_getBlockByNumber", json!(["0x2", false])).await;
+    let second = upstream
+        .rpc("eth_getBlockByNumber", json!(["0x2", false]))
+        .await;
     let network = fork.rpc("hardhat_metadata", json!([])).await["forkedNetwork"].clone();
-    assert_eq!(network, json!({"chainId": 125, "forkBlockNumber": 2, "forkBlockHash": second["hash"]}));
+    assert_eq!(
+        network,
+        json!({"chainId": 125, "forkBlockNumber": 2, "forkBlockHash": second["hash"]})
+    );
     assert_ne!(fork.token_balance(3, "latest").await, 60, "that came later");
     let filter = fork.rpc("eth_newBlockFilter", json!([])).await;
     fork.rpc("anvil_mine", json!(["0x3"])).await;
@@ -24,15 +32,29 @@ async fn a_running_node_forks_other_blocks_and_chains_and_none() {
     fork.rpc("anvil_reset", json!([{"forking": {}}])).await;
     assert_eq!(fork.latest().await, upstream.latest().await);
     assert_eq!(fork.token_balance(3, "latest").await, 60);
-    assert!(fork.rpc("eth_getFilterChanges", json!([filter])).await.is_array());
+    assert!(
+        fork.rpc("eth_getFilterChanges", json!([filter]))
+            .await
+            .is_array()
+    );
     // An older one again.
-    fork.rpc("hardhat_reset", json!([{"forking": {"jsonRpcUrl": upstream.rpc_url(), "blockNumber": 1}}])).await;
+    fork.rpc(
+        "hardhat_reset",
+        json!([{"forking": {"jsonRpcUrl": upstream.rpc_url(), "blockNumber": 1}}]),
+    )
+    .await;
     assert_eq!(fork.height().await, 1);
     // A chain of its own.
     fork.rpc("anvil_reset", json!([])).await;
     assert_eq!(fork.height().await, 0);
-    assert_eq!(fork.rpc("anvil_nodeInfo", json!([])).await["forkConfig"]["forkUrl"], json!(null));
-    assert_eq!(fork.rpc("anvil_metadata", json!([])).await["forkedNetwork"], json!(null));
+    assert_eq!(
+        fork.rpc("anvil_nodeInfo", json!([])).await["forkConfig"]["forkUrl"],
+        json!(null)
+    );
+    assert_eq!(
+        fork.rpc("anvil_metadata", json!([])).await["forkedNetwork"],
+        json!(null)
+    );
     fork.send_wei(0).await;
     assert_eq!(fork.height().await, 1);
 }
@@ -42,26 +64,51 @@ async fn a_node_of_its_own_becomes_a_fork_and_itself_again() {
     let (upstream, node) = tokio::join!(upstream(), node());
     upstream.rpc("anvil_setChainId", json!([4_242])).await;
     node.send_wei(0).await;
-    let error = node.rpc_error("anvil_reset", json!([{"forking": {"blockNumber": 1}}])).await;
-    assert!(error["message"].as_str().unwrap().contains("no URL"), "{error}");
-    for (url, what) in [(json!("nowhere"), "jsonRpcUrl"), (json!("ftp://localhost"), "http"), (json!(7), "string")] {
-        let error = node.rpc_error("anvil_reset", json!([{"forking": {"jsonRpcUrl": url}}])).await;
+    let error = node
+        .rpc_error("anvil_reset", json!([{"forking": {"blockNumber": 1}}]))
+        .await;
+    assert!(
+        error["message"].as_str().unwrap().contains("no URL"),
+        "{error}"
+    );
+    for (url, what) in [
+        (json!("nowhere"), "jsonRpcUrl"),
+        (json!("ftp://localhost"), "http"),
+        (json!(7), "string"),
+    ] {
+        let error = node
+            .rpc_error("anvil_reset", json!([{"forking": {"jsonRpcUrl": url}}]))
+            .await;
         assert!(error.to_string().contains(what), "{error}");
     }
     assert_eq!(node.height().await, 1, "nothing has happened");
-    node.rpc("anvil_reset", json!([{"forking": {"jsonRpcUrl": upstream.rpc_url()}}])).await;
+    node.rpc(
+        "anvil_reset",
+        json!([{"forking": {"jsonRpcUrl": upstream.rpc_url()}}]),
+    )
+    .await;
     assert_eq!(node.latest().await, upstream.latest().await);
     assert_eq!(node.rpc("eth_chainId", json!([])).await, "0x1092");
     node.send_wei(0).await;
     // The services say what the chain says, whatever that is, and nothing breaks.
-    for path in
-        ["/api/prices", "/api/pools", "/health", "/api/network", "/cosmos/base/tendermint/v1beta1/blocks/latest"]
-    {
+    for path in [
+        "/api/prices",
+        "/api/pools",
+        "/health",
+        "/api/network",
+        "/cosmos/base/tendermint/v1beta1/blocks/latest",
+    ] {
         let status = node.get(path).await.status();
         assert!(status != 500, "{path}: {status}");
     }
     node.rpc("anvil_reset", json!([{}])).await;
-    assert_eq!((node.height().await, node.rpc("eth_chainId", json!([])).await), (0, json!("0x7d")));
+    assert_eq!(
+        (
+            node.height().await,
+            node.rpc("eth_chainId", json!([])).await
+        ),
+        (0, json!("0x7d"))
+    );
     let prices = node.get_json("/api/prices").await;
     assert!(prices.to_string().contains("WETH"), "{prices}");
 }
@@ -70,11 +117,19 @@ async fn a_node_of_its_own_becomes_a_fork_and_itself_again() {
 async fn another_url_of_the_same_chain_is_asked_from_then_on() {
     let upstream = upstream().await;
     let fork = fork_of(&upstream.rpc_url(), |config| config.fork.retries = 0).await;
-    fork.rpc("anvil_setRpcUrl", json!(["http://127.0.0.1:1"])).await;
+    fork.rpc("anvil_setRpcUrl", json!(["http://127.0.0.1:1"]))
+        .await;
     let nobody = json!(["0x0000000000000000000000000000000000000abc", "latest"]);
     let error = fork.rpc_error("eth_getBalance", nobody.clone()).await;
-    assert!(error["message"].as_str().unwrap().contains("eth_getBalance"), "{error}");
-    fork.rpc("anvil_setRpcUrl", json!([upstream.rpc_url()])).await;
+    assert!(
+        error["message"]
+            .as_str()
+            .unwrap()
+            .contains("eth_getBalance"),
+        "{error}"
+    );
+    fork.rpc("anvil_setRpcUrl", json!([upstream.rpc_url()]))
+        .await;
     assert_eq!(fork.rpc("eth_getBalance", nobody).await, "0x0");
 }
 
@@ -84,10 +139,24 @@ async fn a_chain_on_disk_stays_what_it_is() {
     let folder = tempfile::tempdir().unwrap();
     let node = node_with(|config| config.data_dir = Some(folder.path().to_owned())).await;
     node.send_wei(0).await;
-    let error = node.rpc_error("anvil_reset", json!([{"forking": {"jsonRpcUrl": upstream.rpc_url()}}])).await;
-    assert!(error["message"].as_str().unwrap().contains("data directory"), "{error}");
+    let error = node
+        .rpc_error(
+            "anvil_reset",
+            json!([{"forking": {"jsonRpcUrl": upstream.rpc_url()}}]),
+        )
+        .await;
+    assert!(
+        error["message"]
+            .as_str()
+            .unwrap()
+            .contains("data directory"),
+        "{error}"
+    );
     assert_eq!(node.height().await, 1);
-    assert_eq!(node.rpc("anvil_nodeInfo", json!([])).await["forkConfig"]["forkUrl"], json!(null));
+    assert_eq!(
+        node.rpc("anvil_nodeInfo", json!([])).await["forkConfig"]["forkUrl"],
+        json!(null)
+    );
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

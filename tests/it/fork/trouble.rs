@@ -19,7 +19,8 @@ async fn refusal(url: &str, block: Option<u64>) -> String {
     let mut config = tetrad::Config::test();
     config.fork.url = Some(url.parse().unwrap());
     (config.fork.block, config.fork.retries) = (block, 1);
-    (config.fork.timeout, config.fork.retry_backoff) = (Duration::from_millis(300), Duration::from_millis(1));
+    (config.fork.timeout, config.fork.retry_backoff) =
+        (Duration::from_millis(300), Duration::from_millis(1));
     match Node::spawn(config).await {
         Err(error @ SpawnError::Fork(_)) => error.to_string(),
         Err(error) => panic!("{error}"),
@@ -33,13 +34,33 @@ async fn a_fork_that_cannot_begin_says_why() {
     let proxy = Proxy::to(upstream.rpc_url()).await;
     for (mood, block, what) in [
         (Mood::Well, Some(7_777), "no block 7777"),
-        (Mood::Fails(usize::MAX, StatusCode::BAD_GATEWAY), None, "502"),
-        (Mood::Fails(usize::MAX, StatusCode::UNAUTHORIZED), None, "401"),
+        (
+            Mood::Fails(usize::MAX, StatusCode::BAD_GATEWAY),
+            None,
+            "502",
+        ),
+        (
+            Mood::Fails(usize::MAX, StatusCode::UNAUTHORIZED),
+            None,
+            "401",
+        ),
         (Mood::Hangs, None, "no answer within 0.3 s"),
         (Mood::Says("<html>".to_owned()), None, "not JSON-RPC"),
-        (Mood::Says("{}".to_owned()), None, "neither result nor error"),
-        (Mood::Says(r#"{"error": "no"}"#.to_owned()), None, "without code and message"),
-        (Mood::Says(r#"{"error": {"code": -32000, "message": "no key"}}"#.to_owned()), None, "no key (code -32000)"),
+        (
+            Mood::Says("{}".to_owned()),
+            None,
+            "neither result nor error",
+        ),
+        (
+            Mood::Says(r#"{"error": "no"}"#.to_owned()),
+            None,
+            "without code and message",
+        ),
+        (
+            Mood::Says(r#"{"error": {"code": -32000, "message": "no key"}}"#.to_owned()),
+            None,
+            "no key (code -32000)",
+        ),
         (Mood::Answers(json!("0x1")), None, "the block is no object"),
         (Mood::Answers(json!({})), None, "eth_chainId"),
         (Mood::Answers(json!(null)), None, "eth_chainId"),
@@ -47,9 +68,16 @@ async fn a_fork_that_cannot_begin_says_why() {
         proxy.set(mood.clone());
         let told = refusal(&proxy.url, block).await;
         assert!(told.contains(what), "{mood:?}: {told}");
-        assert!(!told.contains("127.0.0.1"), "the URL may hold a key: {told}");
+        assert!(
+            !told.contains("127.0.0.1"),
+            "the URL may hold a key: {told}"
+        );
     }
-    assert!(refusal("http://127.0.0.1:1", None).await.contains("eth_chainId"));
+    assert!(
+        refusal("http://127.0.0.1:1", None)
+            .await
+            .contains("eth_chainId")
+    );
 }
 
 /// With the default patience, which is for nodes that answer now and then.
@@ -66,14 +94,29 @@ async fn an_address_where_nobody_answers_is_told_of_at_once() {
             tokio::spawn(async move { socket.connect(silent).await })
         })
         .collect();
-    for url in ["http://127.0.0.1:1".to_owned(), "http://nowhere.invalid".to_owned(), format!("http://{silent}")] {
+    for url in [
+        "http://127.0.0.1:1".to_owned(),
+        "http://nowhere.invalid".to_owned(),
+        format!("http://{silent}"),
+    ] {
         let mut config = tetrad::Config::test();
         config.fork.url = Some(url.parse().unwrap());
         let began = std::time::Instant::now();
-        let error = Node::spawn(config).await.err().expect("no node").to_string();
-        assert!(error.starts_with("--fork-url: fork: eth_chainId: "), "{error}");
+        let error = Node::spawn(config)
+            .await
+            .err()
+            .expect("no node")
+            .to_string();
+        assert!(
+            error.starts_with("--fork-url: fork: eth_chainId: "),
+            "{error}"
+        );
         // It takes half a minute to try everything.
-        assert!(began.elapsed() < Duration::from_secs(15), "{url}: {:?}", began.elapsed());
+        assert!(
+            began.elapsed() < Duration::from_secs(15),
+            "{url}: {:?}",
+            began.elapsed()
+        );
     }
 }
 
@@ -90,7 +133,10 @@ async fn nothing_is_answered_that_is_not_known() {
     let token = fork.token();
     let error = json!({"error": {"code": -32_000, "message": "missing trie node"}}).to_string();
     for (mood, what) in [
-        (Mood::Fails(usize::MAX, StatusCode::INTERNAL_SERVER_ERROR), "500"),
+        (
+            Mood::Fails(usize::MAX, StatusCode::INTERNAL_SERVER_ERROR),
+            "500",
+        ),
         (Mood::Hangs, "no answer within"),
         (Mood::Says("7".to_owned()), "not JSON-RPC"),
         (Mood::Says(error), "missing trie node"),
@@ -117,18 +163,33 @@ async fn nothing_is_answered_that_is_not_known() {
             let answer = fork.request(method, params.clone()).await;
             let told = answer["error"].to_string();
             // What the other node says of its own blocks is handed on, garbage or not.
-            let handed_on = matches!((&mood, method), (Mood::Answers(_), "eth_getBlockByNumber" | "eth_getLogs"));
-            assert!(handed_on || told.contains(what), "{mood:?}: {method}: {answer}");
+            let handed_on = matches!(
+                (&mood, method),
+                (Mood::Answers(_), "eth_getBlockByNumber" | "eth_getLogs")
+            );
+            assert!(
+                handed_on || told.contains(what),
+                "{mood:?}: {method}: {answer}"
+            );
         }
         let sent = fork.request("eth_sendRawTransaction", json!([raw])).await;
         assert!(sent["error"].to_string().contains(what), "{mood:?}: {sent}");
         // What is known is known.
-        assert_ne!(fork.rpc("eth_getBalance", json!([known, "latest"])).await, "0x0");
-        assert_eq!(fork.rpc("eth_blockNumber", json!([])).await, upstream.rpc("eth_blockNumber", json!([])).await);
+        assert_ne!(
+            fork.rpc("eth_getBalance", json!([known, "latest"])).await,
+            "0x0"
+        );
+        assert_eq!(
+            fork.rpc("eth_blockNumber", json!([])).await,
+            upstream.rpc("eth_blockNumber", json!([])).await
+        );
     }
     // And when all is well again, so is everything.
     proxy.set(Mood::Well);
-    assert_eq!(fork.rpc("eth_getBalance", json!([unknown, "latest"])).await, "0x0");
+    assert_eq!(
+        fork.rpc("eth_getBalance", json!([unknown, "latest"])).await,
+        "0x0"
+    );
     fork.send_wei(0).await;
     fork.transfer_token(3, 1).await;
 }
@@ -146,10 +207,19 @@ async fn failures_that_pass_are_waited_out() {
     for status in [StatusCode::TOO_MANY_REQUESTS, StatusCode::BAD_GATEWAY] {
         proxy.set(Mood::Fails(3, status));
         let slot = json!([fork.token(), format!("{:#x}", status.as_u16()), "latest"]);
-        assert_eq!(fork.rpc("eth_getStorageAt", slot).await.as_str().unwrap().len(), 66);
+        assert_eq!(
+            fork.rpc("eth_getStorageAt", slot)
+                .await
+                .as_str()
+                .unwrap()
+                .len(),
+            66
+        );
     }
     proxy.set(Mood::Fails(4, StatusCode::BAD_GATEWAY));
-    let error = fork.rpc_error("eth_getStorageAt", json!([fork.token(), "0x3", "latest"])).await;
+    let error = fork
+        .rpc_error("eth_getStorageAt", json!([fork.token(), "0x3", "latest"]))
+        .await;
     assert!(error.to_string().contains("502"), "{error}");
 }
 
@@ -159,7 +229,8 @@ async fn what_is_known_is_not_asked_again() {
     let proxy = Proxy::to(upstream.rpc_url()).await;
     let fork = fork_of(&proxy.url, |_| {}).await;
     let ask = || async {
-        fork.rpc("eth_getCode", json!([fork.token(), "latest"])).await;
+        fork.rpc("eth_getCode", json!([fork.token(), "latest"]))
+            .await;
         fork.token_balance(3, "latest").await;
         fork.rpc("eth_getBalance", json!([NOBODY, "latest"])).await;
     };
@@ -169,7 +240,11 @@ async fn what_is_known_is_not_asked_again() {
     asked.sort();
     let count = |method: &str| asked.iter().filter(|asked| *asked == method).count();
     assert_eq!(
-        (count("eth_getCode"), count("eth_getBalance"), count("eth_getTransactionCount")),
+        (
+            count("eth_getCode"),
+            count("eth_getBalance"),
+            count("eth_getTransactionCount")
+        ),
         (3, 3, 3),
         "{asked:?}"
     );
@@ -183,7 +258,10 @@ async fn what_is_known_is_not_asked_again() {
     proxy.asked();
     for slot in 0..3 {
         let params = json!([receipt["contractAddress"], format!("{slot:#x}"), "latest"]);
-        assert_eq!(fork.rpc("eth_getStorageAt", params).await, format!("0x{:064x}", 0));
+        assert_eq!(
+            fork.rpc("eth_getStorageAt", params).await,
+            format!("0x{:064x}", 0)
+        );
     }
     assert_eq!(proxy.asked(), Vec::<String>::new());
 }
@@ -194,8 +272,18 @@ async fn more_logs_than_one_response_may_have_are_refused() {
     let proxy = Proxy::to(upstream.rpc_url()).await;
     let fork = fork_of(&proxy.url, |config| config.fork.retries = 0).await;
     fork.mine().await;
-    proxy.set(Mood::Says(format!(r#"{{"result":[{}0]}}"#, "0,".repeat(1_000_000))));
+    proxy.set(Mood::Says(format!(
+        r#"{{"result":[{}0]}}"#,
+        "0,".repeat(1_000_000)
+    )));
     // From the other chain to the own one.
-    let error = fork.rpc_error("eth_getLogs", json!([{"fromBlock": "0x0"}])).await;
-    assert!(error.to_string().contains("query returned more than 50000 results"), "{error}");
+    let error = fork
+        .rpc_error("eth_getLogs", json!([{"fromBlock": "0x0"}]))
+        .await;
+    assert!(
+        error
+            .to_string()
+            .contains("query returned more than 50000 results"),
+        "{error}"
+    );
 }

@@ -14,14 +14,22 @@ use super::fuzz;
 fn transactions() -> Vec<Vec<u8>> {
     let file: Value = serde_json::from_str(include_str!("../../data/cosmos-txs.json")).unwrap();
     let all = file["txs"].as_array().unwrap();
-    all.iter().map(|each| Base64::decode_vec(each["tx"].as_str().unwrap()).unwrap()).collect()
+    all.iter()
+        .map(|each| Base64::decode_vec(each["tx"].as_str().unwrap()).unwrap())
+        .collect()
 }
 
 /// Extensions that may be ignored, each in another one.
 fn nested(levels: usize) -> Any {
     (0..levels).fold(Any::default(), |inner, _| {
-        let body = TxBody { messages: vec![inner], ..TxBody::default() };
-        Any { type_url: "/cosmos.tx.v1beta1.TxBody".to_owned(), value: body.encode_to_vec() }
+        let body = TxBody {
+            messages: vec![inner],
+            ..TxBody::default()
+        };
+        Any {
+            type_url: "/cosmos.tx.v1beta1.TxBody".to_owned(),
+            value: body.encode_to_vec(),
+        }
     })
 }
 
@@ -42,9 +50,22 @@ fn a_signature_is_valid_for_what_was_signed_and_nothing_else() {
     let text = b"\x0btext <&> \"\\n".to_vec();
     let seeds: Vec<Vec<u8>> = (0..5_u8)
         .flat_map(|mode| {
-            let plain =
-                [&[mode, 1, 7, 1, 3, 0, 3, 3, 0x0d, 0x40][..], &text, &[1, 4], b"ahpx", &[4, 1, 2, 3, 4]].concat();
-            let multi = [&plain[..], &[3, 1, 4], b"ahpx", &[2, 3, 9], &[0xaa, 0xbb, 0xcc]].concat();
+            let plain = [
+                &[mode, 1, 7, 1, 3, 0, 3, 3, 0x0d, 0x40][..],
+                &text,
+                &[1, 4],
+                b"ahpx",
+                &[4, 1, 2, 3, 4],
+            ]
+            .concat();
+            let multi = [
+                &plain[..],
+                &[3, 1, 4],
+                b"ahpx",
+                &[2, 3, 9],
+                &[0xaa, 0xbb, 0xcc],
+            ]
+            .concat();
             [plain, multi]
         })
         .collect();
@@ -54,16 +75,28 @@ fn a_signature_is_valid_for_what_was_signed_and_nothing_else() {
 
 #[test]
 fn any_bytes_are_a_message_that_can_be_shown_or_not() {
-    let of_transactions = transactions().into_iter().map(|raw| fuzzing::message_of("cosmos.tx.v1beta1.Tx", &raw));
+    let of_transactions = transactions()
+        .into_iter()
+        .map(|raw| fuzzing::message_of("cosmos.tx.v1beta1.Tx", &raw));
     let mut seeds: Vec<Vec<u8>> = of_transactions.collect();
-    seeds.push(fuzzing::message_of("google.protobuf.Any", &nested(20).encode_to_vec()));
-    let page = json!({"address": "pax1", "pagination": {"key": "AA==", "limit": "5", "reverse": true}});
+    seeds.push(fuzzing::message_of(
+        "google.protobuf.Any",
+        &nested(20).encode_to_vec(),
+    ));
+    let page =
+        json!({"address": "pax1", "pagination": {"key": "AA==", "limit": "5", "reverse": true}});
     let balances = "cosmos.bank.v1beta1.QueryAllBalancesRequest";
     seeds.push(fuzzing::message_of(balances, page.to_string().as_bytes()));
     let coin = json!({"@type": "/cosmos.base.v1beta1.Coin", "denom": "ahpx", "amount": "5"});
-    seeds.push(fuzzing::message_of("google.protobuf.Any", coin.to_string().as_bytes()));
+    seeds.push(fuzzing::message_of(
+        "google.protobuf.Any",
+        coin.to_string().as_bytes(),
+    ));
     let time = json!({"seconds": "5", "nanos": 3}).to_string();
-    seeds.push(fuzzing::message_of("google.protobuf.Duration", time.as_bytes()));
+    seeds.push(fuzzing::message_of(
+        "google.protobuf.Duration",
+        time.as_bytes(),
+    ));
     assert!(fuzz("cosmos_message", 2_000, &seeds, fuzzing::message) > 0);
 }
 

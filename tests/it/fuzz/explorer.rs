@@ -12,9 +12,15 @@ use super::fuzz;
 fn artifacts() -> Vec<Value> {
     let folder = fs::read_dir("contracts/artifacts").unwrap();
     let mut files: Vec<_> = folder.map(|entry| entry.unwrap().path()).collect();
-    files.retain(|path| path.extension().is_some_and(|extension| extension == "json"));
+    files.retain(|path| {
+        path.extension()
+            .is_some_and(|extension| extension == "json")
+    });
     files.sort();
-    files.iter().map(|path| serde_json::from_slice(&fs::read(path).unwrap()).unwrap()).collect()
+    files
+        .iter()
+        .map(|path| serde_json::from_slice(&fs::read(path).unwrap()).unwrap())
+        .collect()
 }
 
 /// The compiler's input.
@@ -31,17 +37,24 @@ fn any_body_with_sources_is_read_or_refused() {
     let [form, parts, json] = fuzzing::UPLOADS;
     let text = input().to_string();
     let part = |name: &str, value: &str| {
-        format!("--X\r\nContent-Disposition: form-data; name=\"{name}\"; filename=\"a\"\r\n\r\n{value}\r\n")
+        format!(
+            "--X\r\nContent-Disposition: form-data; name=\"{name}\"; filename=\"a\"\r\n\r\n{value}\r\n"
+        )
     };
-    let of_parts =
-        part("compiler_version", "v0.8.24") + &part("contract_name", "src/A.sol:A") + &part("files[0]", &text);
+    let of_parts = part("compiler_version", "v0.8.24")
+        + &part("contract_name", "src/A.sol:A")
+        + &part("files[0]", &text);
     let single = "module=contract&action=verifysourcecode&sourceCode=contract+A+%7B%7D&codeformat=solidity-single-file&\
                   contractname=src/A.sol:A&compilerversion=v0.8.24&optimizationUsed=1&runs=7&evmversion=cancun";
     let standard: String = text.bytes().map(|byte| format!("%{byte:02x}")).collect();
     let verify = json!({"stdJsonInput": input(), "compilerVersion": "0.8.24", "contractIdentifier": "src/A.sol:A"});
     let seeds = [
         [&[form], single.as_bytes()].concat(),
-        [&[form], format!("codeformat=solidity-standard-json-input&sourceCode={standard}").as_bytes()].concat(),
+        [
+            &[form],
+            format!("codeformat=solidity-standard-json-input&sourceCode={standard}").as_bytes(),
+        ]
+        .concat(),
         [&[parts], format!("{of_parts}--X--\r\n").as_bytes()].concat(),
         [&[json], verify.to_string().as_bytes()].concat(),
     ];
@@ -52,13 +65,35 @@ fn any_body_with_sources_is_read_or_refused() {
 #[test]
 fn any_data_decodes_by_any_abi_to_little_more_than_itself() {
     let word = |number: u8| [&[0; 31][..], &[number]].concat();
-    let call =
-        [word(0x20), word(2), word(0x40), word(0xa0), word(1), word(2), word(0x60), word(0), word(0x20)].concat();
-    let mut seeds: Vec<Vec<u8>> =
-        artifacts().iter().map(|artifact| [artifact["abi"].to_string().as_bytes(), &[0], &call].concat()).collect();
-    for kind in ["bytes[]", "(bool,bytes)[]", "uint256[2][]", "string", "int8[][][]", "bytes3[4]"] {
+    let call = [
+        word(0x20),
+        word(2),
+        word(0x40),
+        word(0xa0),
+        word(1),
+        word(2),
+        word(0x60),
+        word(0),
+        word(0x20),
+    ]
+    .concat();
+    let mut seeds: Vec<Vec<u8>> = artifacts()
+        .iter()
+        .map(|artifact| [artifact["abi"].to_string().as_bytes(), &[0], &call].concat())
+        .collect();
+    for kind in [
+        "bytes[]",
+        "(bool,bytes)[]",
+        "uint256[2][]",
+        "string",
+        "int8[][][]",
+        "bytes3[4]",
+    ] {
         let parts: Vec<Value> = if kind.starts_with('(') {
-            vec![json!({"name": "a", "type": "bool"}), json!({"name": "b", "type": "bytes"})]
+            vec![
+                json!({"name": "a", "type": "bool"}),
+                json!({"name": "b", "type": "bytes"}),
+            ]
         } else {
             Vec::new()
         };
@@ -79,9 +114,14 @@ fn any_data_decodes_by_any_abi_to_little_more_than_itself() {
 fn any_output_of_a_compiler_has_contracts_that_match_themselves() {
     let mut seeds = Vec::new();
     for artifact in artifacts() {
-        let code = artifact["deployedBytecode"].as_str().unwrap_or("0x6001600255");
+        let code = artifact["deployedBytecode"]
+            .as_str()
+            .unwrap_or("0x6001600255");
         let short = &code[..code.len().min(200) / 2 * 2];
-        let object = format!("{short}a2646970667358221220{}64736f6c63430008180033", "11".repeat(32));
+        let object = format!(
+            "{short}a2646970667358221220{}64736f6c63430008180033",
+            "11".repeat(32)
+        );
         let output = json!({
             "sources": {"a.sol": {"id": 0}},
             "contracts": {"a.sol": {"A": {
@@ -97,8 +137,19 @@ fn any_output_of_a_compiler_has_contracts_that_match_themselves() {
         });
         seeds.push(output.to_string().into_bytes());
     }
-    assert!(seeds.iter().all(|seed| sources::fuzzing::compiler_output(seed) == 1));
-    assert!(fuzz("compiler_output", 1_000, &seeds, sources::fuzzing::compiler_output) > 0);
+    assert!(
+        seeds
+            .iter()
+            .all(|seed| sources::fuzzing::compiler_output(seed) == 1)
+    );
+    assert!(
+        fuzz(
+            "compiler_output",
+            1_000,
+            &seeds,
+            sources::fuzzing::compiler_output
+        ) > 0
+    );
 }
 
 #[test]

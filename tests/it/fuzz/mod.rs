@@ -61,9 +61,17 @@ fn mutated(seed: &[u8], edits: &[Edit]) -> Vec<u8> {
                 let copied = bytes[at..end].to_vec();
                 bytes.splice(at..at, copied);
             }
-            4 => drop(bytes.splice(at..end, PIECES[usize::from(value) % PIECES.len()].iter().copied())),
+            4 => drop(bytes.splice(
+                at..end,
+                PIECES[usize::from(value) % PIECES.len()].iter().copied(),
+            )),
             5 => bytes.truncate(at.max(1)),
-            _ => bytes.splice(at..at, PIECES[usize::from(value) % PIECES.len()].iter().copied()).for_each(drop),
+            _ => bytes
+                .splice(
+                    at..at,
+                    PIECES[usize::from(value) % PIECES.len()].iter().copied(),
+                )
+                .for_each(drop),
         }
     }
     bytes
@@ -80,9 +88,20 @@ fn fuzz(target: &str, usual: u32, seeds: &[Vec<u8>], check: impl Fn(&[u8]) -> us
             fs::write(folder.join(format!("{index:04}")), seed).unwrap();
         }
     }
-    let cases = std::env::var("TETRAD_FUZZ_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(usual);
-    let config = Config { cases, failure_persistence: None, max_shrink_iters: 200, ..Config::default() };
-    let strategy = (any::<prop::sample::Index>(), prop::collection::vec(any::<Edit>(), 0..8));
+    let cases = std::env::var("TETRAD_FUZZ_CASES")
+        .ok()
+        .and_then(|cases| cases.parse().ok())
+        .unwrap_or(usual);
+    let config = Config {
+        cases,
+        failure_persistence: None,
+        max_shrink_iters: 200,
+        ..Config::default()
+    };
+    let strategy = (
+        any::<prop::sample::Index>(),
+        prop::collection::vec(any::<Edit>(), 0..8),
+    );
     let accepted = Cell::new(0);
     let run = TestRunner::new(config).run(&strategy, |(seed, edits)| {
         let input = mutated(seed.get::<Vec<u8>>(seeds), &edits);

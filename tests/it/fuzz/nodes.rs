@@ -6,7 +6,10 @@ use alloy_primitives::{Address, B256, U256};
 use serde_json::json;
 use tetrad::internals::{
     block::{Submission, Transaction},
-    chain::{Change, ChangeError, ChangeOutcome, Edit, Head, Mining, PoolSelection, Setting, Settled, Stopped},
+    chain::{
+        Change, ChangeError, ChangeOutcome, Edit, Head, Mining, PoolSelection, Setting, Settled,
+        Stopped,
+    },
     cluster::{
         fuzzing::message,
         message::{Outcome, Request, Response},
@@ -18,7 +21,11 @@ use tetrad::internals::{
 
 use super::{fuzz, small_chain};
 
-const SHIFT: TimeShift = TimeShift { ahead: -5, promised: Some(7), interval: None };
+const SHIFT: TimeShift = TimeShift {
+    ahead: -5,
+    promised: Some(7),
+    interval: None,
+};
 
 fn head() -> Arc<Head> {
     small_chain::chain(&small_chain::runtime()).head()
@@ -32,13 +39,35 @@ fn impersonated(head: &Head) -> Transaction {
 fn any_bytes_are_a_message_between_nodes_or_not() {
     let transaction = impersonated(&head());
     let requests = [
-        Request::submit(&Submission { transaction: transaction.clone(), sidecar: None }, true),
-        Request::Submit { raw: transaction.encode().into(), again: false },
+        Request::submit(
+            &Submission {
+                transaction: transaction.clone(),
+                sidecar: None,
+            },
+            true,
+        ),
+        Request::Submit {
+            raw: transaction.encode().into(),
+            again: false,
+        },
         Request::Drop(PoolSelection::All),
         Request::Drop(PoolSelection::Sender(Address::repeat_byte(1))),
-        Request::Change { id: None, change: Change::Reorg { blocks: vec![vec![transaction], Vec::new()] } },
-        Request::Change { id: Some(5), change: Change::Set(Setting::Mining(Mining::Manual)) },
-        Request::Change { id: Some(u64::MAX), change: Change::Snapshot { name: Some("a".into()) } },
+        Request::Change {
+            id: None,
+            change: Change::Reorg {
+                blocks: vec![vec![transaction], Vec::new()],
+            },
+        },
+        Request::Change {
+            id: Some(5),
+            change: Change::Set(Setting::Mining(Mining::Manual)),
+        },
+        Request::Change {
+            id: Some(u64::MAX),
+            change: Change::Snapshot {
+                name: Some("a".into()),
+            },
+        },
         Request::Change {
             id: None,
             change: Change::Edit(vec![
@@ -56,9 +85,22 @@ fn any_bytes_are_a_message_between_nodes_or_not() {
         Outcome::Undecodable("why".to_owned()),
         Outcome::InProgress,
     ];
-    let mut seeds: Vec<Vec<u8>> = requests.iter().map(|request| request.encode().unwrap()).collect();
-    seeds.extend(outcomes.map(|outcome| Response { height: 300, outcome }.encode()));
-    seeds.push(json!({"node": "a", "instance": 5, "epoch": 3}).to_string().into_bytes());
+    let mut seeds: Vec<Vec<u8>> = requests
+        .iter()
+        .map(|request| request.encode().unwrap())
+        .collect();
+    seeds.extend(outcomes.map(|outcome| {
+        Response {
+            height: 300,
+            outcome,
+        }
+        .encode()
+    }));
+    seeds.push(
+        json!({"node": "a", "instance": 5, "epoch": 3})
+            .to_string()
+            .into_bytes(),
+    );
     let state = json!({
         "node": "a", "instance": "05", "version": "0.1.0", "role": "leader", "epoch": 3, "height": 5, "block": 4,
         "url": "http://a", "timeMs": 5,
@@ -73,15 +115,43 @@ fn any_bytes_are_an_entry_of_the_log_with_one_encoding_or_not() {
     let head = head();
     let changes = head.changes_from(1).next().unwrap()[0].clone();
     let root = head.state.root();
-    let parameters = EditableParams { chain_id: 5, signers: vec![([7; 65].into(), Address::ZERO)] };
+    let parameters = EditableParams {
+        chain_id: 5,
+        signers: vec![([7; 65].into(), Address::ZERO)],
+    };
     let entries = [
-        LogEntry::Block { block: head.block.clone(), changes: changes.clone(), shift: SHIFT },
-        LogEntry::Block { block: head.genesis.clone(), changes: changes.clone(), shift: SHIFT },
-        LogEntry::Edit { changes, root, parameters: Some(parameters) },
+        LogEntry::Block {
+            block: head.block.clone(),
+            changes: changes.clone(),
+            shift: SHIFT,
+        },
+        LogEntry::Block {
+            block: head.genesis.clone(),
+            changes: changes.clone(),
+            shift: SHIFT,
+        },
+        LogEntry::Edit {
+            changes,
+            root,
+            parameters: Some(parameters),
+        },
         LogEntry::Time(SHIFT),
-        LogEntry::Revert { to: 300, shift: SHIFT, uses_up: Some(3) },
-        LogEntry::Snapshot { id: 1, number: 2, hash: B256::ZERO, shift: SHIFT, name: Some("a".into()) },
-        LogEntry::Epoch { number: 3, node: "a".to_owned() },
+        LogEntry::Revert {
+            to: 300,
+            shift: SHIFT,
+            uses_up: Some(3),
+        },
+        LogEntry::Snapshot {
+            id: 1,
+            number: 2,
+            hash: B256::ZERO,
+            shift: SHIFT,
+            name: Some("a".into()),
+        },
+        LogEntry::Epoch {
+            number: 3,
+            node: "a".to_owned(),
+        },
         LogEntry::Setting(Setting::Mining(Mining::Manual)),
     ];
     let seeds = entries.map(|entry| entry.to_bytes());
@@ -92,7 +162,11 @@ fn any_bytes_are_an_entry_of_the_log_with_one_encoding_or_not() {
 #[test]
 fn an_entry_is_complete_if_its_parts_came_one_after_another() {
     // The parts of an entry, those of another one in between, and a header.
-    let seeds = [vec![8, 0, 9, 0, 10, 0, 0, 1], vec![8, 0, 9, 0, 4, 1, 5, 1, 10, 0], b"1 300 0 2 ff 7".to_vec()];
+    let seeds = [
+        vec![8, 0, 9, 0, 10, 0, 0, 1],
+        vec![8, 0, 9, 0, 4, 1, 5, 1, 10, 0],
+        b"1 300 0 2 ff 7".to_vec(),
+    ];
     assert!(fuzzing::parts(&seeds[0]) == 2 && fuzzing::parts(&seeds[1]) == 1);
     assert!(fuzz("log_parts", 5_000, &seeds, fuzzing::parts) > 0);
 }
@@ -101,12 +175,25 @@ fn an_entry_is_complete_if_its_parts_came_one_after_another() {
 fn any_records_are_a_checkpoint_with_one_state_or_not() {
     let (head, folder) = (head(), tempfile::tempdir().unwrap());
     let storage = Directory::new(folder.path()).unwrap();
-    let identity = ChainIdentity { chain_id: 125, genesis: head.genesis.hash };
+    let identity = ChainIdentity {
+        chain_id: 125,
+        genesis: head.genesis.hash,
+    };
     let mut named = Standing::default();
-    let entry = LogEntry::Snapshot { id: 0, number: 1, hash: B256::ZERO, shift: SHIFT, name: Some("a".into()) };
+    let entry = LogEntry::Snapshot {
+        id: 0,
+        number: 1,
+        hash: B256::ZERO,
+        shift: SHIFT,
+        name: Some("a".into()),
+    };
     named.follow(2, &entry).unwrap();
     let mut set = named.clone();
-    set.follow(3, &LogEntry::Setting(Setting::Impersonated(Address::ZERO, true))).unwrap();
+    set.follow(
+        3,
+        &LogEntry::Setting(Setting::Impersonated(Address::ZERO, true)),
+    )
+    .unwrap();
     let seeds: Vec<Vec<u8>> = [Standing::default(), named, set]
         .into_iter()
         .enumerate()
@@ -117,11 +204,16 @@ fn any_records_are_a_checkpoint_with_one_state_or_not() {
                 genesis: head.genesis.clone(),
                 block: head.block.clone(),
                 state: head.state.clone(),
-                parameters: EditableParams { chain_id: 125, signers: Vec::new() },
+                parameters: EditableParams {
+                    chain_id: 125,
+                    signers: Vec::new(),
+                },
                 standing,
             };
             checkpoint.write(&storage, identity).unwrap();
-            store::contents(&fs::read(folder.path().join(format!("checkpoint-{height:020}"))).unwrap())
+            store::contents(
+                &fs::read(folder.path().join(format!("checkpoint-{height:020}"))).unwrap(),
+            )
         })
         .collect();
     assert!(seeds.iter().all(|seed| store::checkpoint(seed) == 1));
@@ -132,8 +224,14 @@ fn any_records_are_a_checkpoint_with_one_state_or_not() {
 fn any_bytes_are_a_pending_transaction_with_one_encoding_or_not() {
     let (head, folder) = (head(), tempfile::tempdir().unwrap());
     let storage: Arc<dyn Storage> = Arc::new(Directory::new(folder.path()).unwrap());
-    let identity = ChainIdentity { chain_id: 125, genesis: head.genesis.hash };
-    let pending = PendingTransaction { transaction: Arc::new(impersonated(&head)), sidecar: None };
+    let identity = ChainIdentity {
+        chain_id: 125,
+        genesis: head.genesis.hash,
+    };
+    let pending = PendingTransaction {
+        transaction: Arc::new(impersonated(&head)),
+        sidecar: None,
+    };
     PoolFile::create(storage, identity, &[pending]).unwrap();
     // The second record, without the length of its content.
     let contents = store::contents(&fs::read(folder.path().join("pool")).unwrap());

@@ -24,7 +24,10 @@ fn requests() -> Vec<Value> {
     for exchange in examples().iter().flat_map(|example| &example.exchanges) {
         let request: Value = serde_json::from_str(&answers.fill_in(exchange.request)).unwrap();
         let mut response: Value = serde_json::from_str(exchange.response).unwrap();
-        answers.remember(request["method"].as_str().unwrap(), response["result"].take());
+        answers.remember(
+            request["method"].as_str().unwrap(),
+            response["result"].take(),
+        );
         all.push(json!({"jsonrpc": "2.0", "id": 1, "method": request["method"], "params": request["params"]}));
     }
     all.extend(recorded_requests());
@@ -34,11 +37,17 @@ fn requests() -> Vec<Value> {
 /// Every request of the public suite.
 fn recorded_requests() -> Vec<Value> {
     let folders = suite().map(|folder| fs::read_dir(folder.join("cases")).unwrap());
-    let files = folders.into_iter().flatten().flat_map(|method| fs::read_dir(method.unwrap().path()).unwrap());
+    let files = folders
+        .into_iter()
+        .flatten()
+        .flat_map(|method| fs::read_dir(method.unwrap().path()).unwrap());
     let texts = files.map(|file| fs::read_to_string(file.unwrap().path()).unwrap());
     let requests = texts.flat_map(|text| {
-        let sent = text.lines().filter_map(|line| line.trim().strip_prefix(">>"));
-        sent.map(|sent| serde_json::from_str(sent).unwrap()).collect::<Vec<_>>()
+        let sent = text
+            .lines()
+            .filter_map(|line| line.trim().strip_prefix(">>"));
+        sent.map(|sent| serde_json::from_str(sent).unwrap())
+            .collect::<Vec<_>>()
     });
     requests.collect()
 }
@@ -46,7 +55,11 @@ fn recorded_requests() -> Vec<Value> {
 fn bodies() -> Vec<Vec<u8>> {
     let requests = requests();
     let batch = Value::from(requests[..3].to_vec()).to_string().into_bytes();
-    requests.iter().map(|request| request.to_string().into_bytes()).chain([batch]).collect()
+    requests
+        .iter()
+        .map(|request| request.to_string().into_bytes())
+        .chain([batch])
+        .collect()
 }
 
 #[test]
@@ -56,30 +69,48 @@ fn any_body_is_read_or_refused() {
 
 #[test]
 fn any_json_is_a_parameter_or_not() {
-    let each = requests().into_iter().flat_map(|mut request| match request["params"].take() {
-        Value::Array(params) => params,
-        _ => Vec::new(),
-    });
+    let each = requests()
+        .into_iter()
+        .flat_map(|mut request| match request["params"].take() {
+            Value::Array(params) => params,
+            _ => Vec::new(),
+        });
     let seeds: Vec<Vec<u8>> = each.map(|param| param.to_string().into_bytes()).collect();
     assert!(fuzz("parameters", 20_000, &seeds, fuzzing::parameters) > 0);
 }
 
 #[test]
 fn any_bytes_are_a_transaction_or_not() {
-    let raw = requests().into_iter().filter(|request| request["method"] == "eth_sendRawTransaction");
+    let raw = requests()
+        .into_iter()
+        .filter(|request| request["method"] == "eth_sendRawTransaction");
     let raw = raw.map(|request| request["params"][0].as_str().unwrap().to_owned());
-    let mut seeds: Vec<Vec<u8>> = raw.map(|text| alloy_primitives::hex::decode(text).unwrap()).collect();
+    let mut seeds: Vec<Vec<u8>> = raw
+        .map(|text| alloy_primitives::hex::decode(text).unwrap())
+        .collect();
     // The other types are begun by another byte, and legacy ones by none.
     seeds.extend([1, 3, 4].map(|kind| [&[kind], &seeds[0][1..]].concat()));
     seeds.push(seeds[0][1..].to_vec());
-    assert!(fuzz("transaction", 5_000, &seeds, |bytes| usize::from(Submission::decode(bytes).is_ok())) > 0);
+    assert!(
+        fuzz("transaction", 5_000, &seeds, |bytes| usize::from(
+            Submission::decode(bytes).is_ok()
+        )) > 0
+    );
 }
 
 #[test]
 fn any_block_is_imported_or_refused() {
-    let (head, genesis) = (small_chain::chain(&small_chain::runtime()).head(), small_chain::genesis());
-    let mut seeds: Vec<Vec<u8>> = head.blocks_from(1).map(|block| block.encode().to_vec()).collect();
-    let chain = suite().map(|folder| fs::read(folder.join("chain.rlp")).unwrap()).unwrap_or_default();
+    let (head, genesis) = (
+        small_chain::chain(&small_chain::runtime()).head(),
+        small_chain::genesis(),
+    );
+    let mut seeds: Vec<Vec<u8>> = head
+        .blocks_from(1)
+        .map(|block| block.encode().to_vec())
+        .collect();
+    let chain = suite()
+        .map(|folder| fs::read(folder.join("chain.rlp")).unwrap())
+        .unwrap_or_default();
     let mut rest = &chain[..];
     while !rest.is_empty() {
         let before = rest;
@@ -88,7 +119,9 @@ fn any_block_is_imported_or_refused() {
     }
     assert!(seeds[0].len() > 500 && head.block.transactions[0].envelope.encode_2718_len() > 50);
     let decoded = fuzz("block", 2_000, &seeds, |bytes| {
-        let Ok(block) = ForeignBlock::decode(&mut &bytes[..]) else { return 0 };
+        let Ok(block) = ForeignBlock::decode(&mut &bytes[..]) else {
+            return 0;
+        };
         let _ = apply(&genesis, block);
         1
     });
@@ -98,12 +131,25 @@ fn any_block_is_imported_or_refused() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn any_request_is_answered_in_json() {
     let node = node_with(|config| config.no_mining = true).await;
-    let config = RpcConfig { gas_cap: 1_000_000, max_trace_bytes: 1 << 20, development: false, ..RpcConfig::default() };
+    let config = RpcConfig {
+        gas_cap: 1_000_000,
+        max_trace_bytes: 1 << 20,
+        development: false,
+        ..RpcConfig::default()
+    };
     let execution = Arc::new(Execution::new(config.max_executions));
     let keyring = Arc::new(Keyring::default());
-    let rpc = Rpc::new(node.chain().clone(), keyring, config, node.known().clone(), None, execution);
+    let rpc = Rpc::new(
+        node.chain().clone(),
+        keyring,
+        config,
+        node.known().clone(),
+        None,
+        execution,
+    );
     let answer = |body: &[u8]| {
-        let answered = futures_util::FutureExt::now_or_never(rpc.answer(&Bytes::copy_from_slice(body)));
+        let answered =
+            futures_util::FutureExt::now_or_never(rpc.answer(&Bytes::copy_from_slice(body)));
         answered.map(|answer| answer.into_parts().0)
     };
     // What waits for something else is not waited for; what answers at once is most of it.
@@ -117,7 +163,12 @@ async fn any_request_is_answered_in_json() {
 
 #[test]
 fn any_json_is_typed_data_with_one_hash_or_not() {
-    let texts = |names: &[&str]| names.iter().map(|name| json!({"name": name, "type": "string"})).collect::<Vec<_>>();
+    let texts = |names: &[&str]| {
+        names
+            .iter()
+            .map(|name| json!({"name": name, "type": "string"}))
+            .collect::<Vec<_>>()
+    };
     let mail = json!({
         "types": {
             "EIP712Domain": [
@@ -150,9 +201,15 @@ fn any_json_is_typed_data_with_one_hash_or_not() {
     let domain = json!({
         "types": {"EIP712Domain": texts(&["name"])}, "primaryType": "EIP712Domain", "domain": {"name": "a"}, "message": {},
     });
-    let seeds = [&mail, &cosmos, &domain, &json!(mail.to_string())].map(|data| data.to_string().into_bytes());
+    let seeds = [&mail, &cosmos, &domain, &json!(mail.to_string())]
+        .map(|data| data.to_string().into_bytes());
     for seed in &seeds {
-        assert_eq!(fuzzing::typed_data(seed), 1, "{}", String::from_utf8_lossy(seed));
+        assert_eq!(
+            fuzzing::typed_data(seed),
+            1,
+            "{}",
+            String::from_utf8_lossy(seed)
+        );
     }
     assert!(fuzz("typed_data", 2_000, &seeds, fuzzing::typed_data) > 0);
 }
@@ -174,9 +231,15 @@ fn any_query_is_answered_within_its_limits_or_refused() {
         "mutation { sendRawTransaction(data: \"0x00\") }",
         "{ __schema { types { name fields { name type { kind ofType { name } } } } } }",
     ];
-    let mut seeds: Vec<Vec<u8>> = seeds.map(|query| query.replace("ADDRESS", &address).into_bytes()).into();
+    let mut seeds: Vec<Vec<u8>> = seeds
+        .map(|query| query.replace("ADDRESS", &address).into_bytes())
+        .into();
     let query = String::from_utf8_lossy(&seeds[2]).into_owned();
-    seeds.push(json!({"query": query, "operationName": "Q", "variables": {"n": "0x1"}}).to_string().into_bytes());
+    seeds.push(
+        json!({"query": query, "operationName": "Q", "variables": {"n": "0x1"}})
+            .to_string()
+            .into_bytes(),
+    );
     let answered: usize = seeds.iter().map(|seed| queries.run(seed)).sum();
     assert!(answered >= 8, "{answered} of {}", seeds.len());
     assert!(fuzz("graphql", 1_000, &seeds, |body| queries.run(body)) > 0);
@@ -190,13 +253,21 @@ fn any_dump_is_loaded_into_a_chain_that_continues_or_refused() {
     Dump::write(&head, 0, &mut whole).unwrap();
     let mut plain: Value = serde_json::from_slice(&whole).unwrap();
     plain.as_object_mut().unwrap().remove("tetrad");
-    let accounts =
-        json!({"accounts": {format!("0x{}", "05".repeat(20)): {"nonce": 1, "balance": "0x5", "code": "0x00"}}});
+    let accounts = json!({"accounts": {format!("0x{}", "05".repeat(20)): {"nonce": 1, "balance": "0x5", "code": "0x00"}}});
     let mut packed = GzEncoder::new(Vec::new(), Compression::fast());
     packed.write_all(accounts.to_string().as_bytes()).unwrap();
-    let seeds = [whole, plain.to_string().into_bytes(), accounts.to_string().into_bytes(), packed.finish().unwrap()];
+    let seeds = [
+        whole,
+        plain.to_string().into_bytes(),
+        accounts.to_string().into_bytes(),
+        packed.finish().unwrap(),
+    ];
     for seed in &seeds {
         assert_eq!(runtime.block_on(fuzzing::dump(&chain, seed)), 1);
     }
-    assert!(fuzz("dump", 300, &seeds, |packed| runtime.block_on(fuzzing::dump(&chain, packed))) > 0);
+    assert!(
+        fuzz("dump", 300, &seeds, |packed| runtime
+            .block_on(fuzzing::dump(&chain, packed)))
+            > 0
+    );
 }

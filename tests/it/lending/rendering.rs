@@ -5,7 +5,9 @@ use serde_json::Value;
 use tetrad::internals::{decimal::with_point, lending::yearly_percent};
 
 fn vectors(name: &str) -> Value {
-    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(name);
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("tests/data")
+        .join(name);
     serde_json::from_str(&std::fs::read_to_string(path).expect("a file")).expect("JSON")
 }
 
@@ -14,18 +16,30 @@ fn number(value: &Value) -> U256 {
 }
 
 fn list<'a>(value: &'a Value, name: &str) -> &'a [Value] {
-    value[name].as_array().unwrap_or_else(|| panic!("{name} is no list"))
+    value[name]
+        .as_array()
+        .unwrap_or_else(|| panic!("{name} is no list"))
 }
 
 #[test]
 fn yields_are_the_vectors() {
     let vectors = vectors("interest.json");
     for vector in list(&vectors, "apy") {
-        assert_eq!(yearly_percent(number(&vector["perSecondRay"])), vector["apyPercent"].as_str().expect("text"));
+        assert_eq!(
+            yearly_percent(number(&vector["perSecondRay"])),
+            vector["apyPercent"].as_str().expect("text")
+        );
     }
     for vector in list(&vectors, "utilisation_to_rate") {
-        for (rate, expected) in list(vector, "perSecondRayByBand").iter().zip(list(vector, "borrowApyByBand")) {
-            assert_eq!(yearly_percent(number(rate)), expected.as_str().expect("text"), "{vector}");
+        for (rate, expected) in list(vector, "perSecondRayByBand")
+            .iter()
+            .zip(list(vector, "borrowApyByBand"))
+        {
+            assert_eq!(
+                yearly_percent(number(rate)),
+                expected.as_str().expect("text"),
+                "{vector}"
+            );
         }
     }
 }
@@ -34,6 +48,9 @@ fn yields_are_the_vectors() {
 fn amounts_are_the_vectors() {
     for vector in list(&vectors("credit.json"), "decimal_rendering") {
         let decimals = vector["decimals"].as_u64().expect("a number") as u8;
-        assert_eq!(with_point(number(&vector["raw"]), decimals), vector["text"].as_str().expect("text"));
+        assert_eq!(
+            with_point(number(&vector["raw"]), decimals),
+            vector["text"].as_str().expect("text")
+        );
     }
 }

@@ -32,33 +32,68 @@ async fn an_address_may_be_written_in_many_ways() {
     let expected = node.get_json(&format!("/api/user/{address}")).await;
     assert_eq!(expected["address"], address.to_checksum(None));
     let lower = address.to_string().to_lowercase();
-    let wrong_case = format!("0x{}", address.to_string()[2..].chars().map(swap_case).collect::<String>());
-    let bech32 =
-        tetrad::account::address_to_bech32(&address, &node.config().network.hrp, tetrad::account::Kind::Account);
-    for spelling in
-        [lower.clone(), lower.to_uppercase(), wrong_case, lower[2..].to_owned(), bech32.to_uppercase(), bech32]
-    {
-        assert_eq!(node.get_json(&format!("/api/user/{spelling}")).await, expected, "{spelling}");
+    let wrong_case = format!(
+        "0x{}",
+        address.to_string()[2..]
+            .chars()
+            .map(swap_case)
+            .collect::<String>()
+    );
+    let bech32 = tetrad::account::address_to_bech32(
+        &address,
+        &node.config().network.hrp,
+        tetrad::account::Kind::Account,
+    );
+    for spelling in [
+        lower.clone(),
+        lower.to_uppercase(),
+        wrong_case,
+        lower[2..].to_owned(),
+        bech32.to_uppercase(),
+        bech32,
+    ] {
+        assert_eq!(
+            node.get_json(&format!("/api/user/{spelling}")).await,
+            expected,
+            "{spelling}"
+        );
     }
     node.end().await;
 }
 
 fn swap_case(character: char) -> char {
-    if character.is_ascii_lowercase() { character.to_ascii_uppercase() } else { character.to_ascii_lowercase() }
+    if character.is_ascii_lowercase() {
+        character.to_ascii_uppercase()
+    } else {
+        character.to_ascii_lowercase()
+    }
 }
 
 #[tokio::test]
 async fn anything_else_is_refused() {
     let node = node().await;
-    for text in ["0x12", "nobody", "0x", "%20", "%ff", "cosmos1qqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqnrql8a"] {
+    for text in [
+        "0x12",
+        "nobody",
+        "0x",
+        "%20",
+        "%ff",
+        "cosmos1qqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqnrql8a",
+    ] {
         let response = node.get(&format!("/api/user/{text}")).await;
         assert_eq!(response.status(), 400, "{text}");
         let body: serde_json::Value = response.json().await.expect("JSON");
-        assert_eq!((&body["success"], &body["error"]), (&false.into(), &"invalid_parameter".into()));
+        assert_eq!(
+            (&body["success"], &body["error"]),
+            (&false.into(), &"invalid_parameter".into())
+        );
     }
     assert_eq!(status(&node, "/api/user").await, 404);
     assert_eq!(status(&node, "/api/user/").await, 404);
-    assert_eq!(status(&node, &format!("/api/user/{NOBODY}/nothing")).await, 404);
+    assert_eq!(
+        status(&node, &format!("/api/user/{NOBODY}/nothing")).await,
+        404
+    );
     node.end().await;
 }
 
@@ -66,8 +101,14 @@ async fn anything_else_is_refused() {
 async fn a_score_is_explained() {
     let node = node().await;
     let score = node.get_json(&format!("/api/user/{NOBODY}/score")).await;
-    assert_eq!((&score["creditScore"], &score["band"]), (&300.into(), &0.into()));
+    assert_eq!(
+        (&score["creditScore"], &score["band"]),
+        (&300.into(), &0.into())
+    );
     assert_eq!(score["components"]["base"], 300);
-    assert_eq!((&score["healthFactor"], &score["nextDueDate"]), (&json!(null), &json!(null)));
+    assert_eq!(
+        (&score["healthFactor"], &score["nextDueDate"]),
+        (&json!(null), &json!(null))
+    );
     node.end().await;
 }

@@ -6,7 +6,9 @@ use alloy::{
 };
 use serde_json::{Value, json};
 use tetrad::internals::{
-    contracts::bindings::{LendingLens, LendingPool, LimitsView, LiquidationSide, PoolView, PriceOracle, Token},
+    contracts::bindings::{
+        LendingLens, LendingPool, LimitsView, LiquidationSide, PoolView, PriceOracle, Token,
+    },
     decimal::{hundredths, with_point},
     lending::yearly_percent,
 };
@@ -29,11 +31,19 @@ fn number(value: U256) -> Value {
 }
 
 fn time(seconds: U256) -> Value {
-    if seconds.is_zero() { Value::Null } else { (seconds.to::<u64>() * 1_000).into() }
+    if seconds.is_zero() {
+        Value::Null
+    } else {
+        (seconds.to::<u64>() * 1_000).into()
+    }
 }
 
 fn health(bps: U256) -> Value {
-    if bps == U256::MAX { Value::Null } else { with_point(bps, 4).into() }
+    if bps == U256::MAX {
+        Value::Null
+    } else {
+        with_point(bps, 4).into()
+    }
 }
 
 fn percent(bps: U256) -> Value {
@@ -51,7 +61,13 @@ fn share(ray: U256) -> Value {
 /// `/api/pools/<asset>` as it follows from the view.
 fn details(view: &PoolView, limits: &LimitsView, number: u64, time: u64) -> Value {
     let whole = |amount| Value::from(with_point(amount, view.decimals));
-    let cap = |cap: U256| if cap.is_zero() { Value::Null } else { whole(cap) };
+    let cap = |cap: U256| {
+        if cap.is_zero() {
+            Value::Null
+        } else {
+            whole(cap)
+        }
+    };
     let bps = |bps: u16| percent(U256::from(bps));
     let parameters = &view.parameters;
     json!({
@@ -98,21 +114,39 @@ pub(crate) async fn assert_rest_is_the_views(node: &TestNode, user: Address) {
     let block = node.chain().head().block.clone();
     let height = block.number();
 
-    let pools = node.view_at(lens, LendingLens::getPoolsCall {}, height).await;
+    let pools = node
+        .view_at(lens, LendingLens::getPoolsCall {}, height)
+        .await;
     let listed = node.get_json("/api/pools").await;
     for (position, view) in pools.iter().enumerate() {
-        let limits = node.view_at(lens, LendingLens::getLimitsCall { asset: view.asset }, height).await;
+        let limits = node
+            .view_at(
+                lens,
+                LendingLens::getLimitsCall { asset: view.asset },
+                height,
+            )
+            .await;
         let expected = details(view, &limits, height, block.header.timestamp);
-        let path =
-            format!("/api/pools/{}", if position % 2 == 0 { view.symbol.clone() } else { view.asset.to_string() });
+        let path = format!(
+            "/api/pools/{}",
+            if position % 2 == 0 {
+                view.symbol.clone()
+            } else {
+                view.asset.to_string()
+            }
+        );
         assert_eq!(node.get_json(&path).await, expected, "{path}");
         for (name, value) in listed[position].as_object().expect("an object") {
             assert_eq!(*value, expected[name], "{name} of {}", view.symbol);
         }
     }
 
-    let account = node.view_at(lens, LendingLens::getAccountCall { user }, height).await;
-    let collateral = node.view_at(lens, LendingLens::getCollateralCall { user }, height).await;
+    let account = node
+        .view_at(lens, LendingLens::getAccountCall { user }, height)
+        .await;
+    let collateral = node
+        .view_at(lens, LendingLens::getCollateralCall { user }, height)
+        .await;
     let mut expected = json!({
         "address": user.to_checksum(None),
         "creditScore": number(account.score),
@@ -153,10 +187,16 @@ pub(crate) async fn assert_rest_is_the_views(node: &TestNode, user: Address) {
         ("nextDueDate", time(account.dueAt)),
         ("positions", positions.collect()),
     ];
-    more.into_iter().for_each(|(name, value)| expected[name] = value);
-    assert_eq!(node.get_json(&format!("/api/user/{user}/positions")).await, expected);
+    more.into_iter()
+        .for_each(|(name, value)| expected[name] = value);
+    assert_eq!(
+        node.get_json(&format!("/api/user/{user}/positions")).await,
+        expected
+    );
 
-    let view = node.view_at(lens, LendingLens::getScoreCall { user }, height).await;
+    let view = node
+        .view_at(lens, LendingLens::getScoreCall { user }, height)
+        .await;
     let expected = json!({
         "address": user.to_checksum(None),
         "creditScore": number(view.score),
@@ -178,8 +218,15 @@ pub(crate) async fn assert_rest_is_the_views(node: &TestNode, user: Address) {
         "lastBorrowAt": time(view.lastBorrowAt),
         "lastPaymentAt": time(view.lastPaymentAt),
     });
-    assert_eq!(node.get_json(&format!("/api/user/{user}/score")).await, expected);
-    assert_eq!(node.block_number().await, height, "nothing happened meanwhile");
+    assert_eq!(
+        node.get_json(&format!("/api/user/{user}/score")).await,
+        expected
+    );
+    assert_eq!(
+        node.block_number().await,
+        height,
+        "nothing happened meanwhile"
+    );
 }
 
 /// Something that a user, the market or time does. Many of these are refused, which changes nothing.
@@ -190,24 +237,58 @@ async fn act(node: &TestNode, user: &PrivateKeySigner, random: &mut Random) {
     let amount = units(token, token.development_balance) / U256::from(2 + random.below(50));
     let asset = token.address;
     match random.below(10) {
-        0 | 1 => drop(node.send_anyway(user, pool, LendingPool::depositCall { asset, amount }).await),
-        2 | 3 => drop(node.send_anyway(user, pool, LendingPool::borrowCall { asset, amount }).await),
-        4 => drop(node.send_anyway(user, pool, LendingPool::repayCall { asset, amount }).await),
-        5 => drop(node.send_anyway(user, pool, LendingPool::withdrawCall { asset, amount }).await),
+        0 | 1 => drop(
+            node.send_anyway(user, pool, LendingPool::depositCall { asset, amount })
+                .await,
+        ),
+        2 | 3 => drop(
+            node.send_anyway(user, pool, LendingPool::borrowCall { asset, amount })
+                .await,
+        ),
+        4 => drop(
+            node.send_anyway(user, pool, LendingPool::repayCall { asset, amount })
+                .await,
+        ),
+        5 => drop(
+            node.send_anyway(user, pool, LendingPool::withdrawCall { asset, amount })
+                .await,
+        ),
         8 => {
             let enabled = random.below(2) == 0;
-            drop(node.send_anyway(user, pool, LendingPool::setCollateralCall { asset, enabled }).await);
+            drop(
+                node.send_anyway(
+                    user,
+                    pool,
+                    LendingPool::setCollateralCall { asset, enabled },
+                )
+                .await,
+            );
         }
         9 => {
             // A claim from somebody else, which is not collateral.
-            let claim = Token::transferCall { to: user.address(), value: U256::from(1 + random.below(1_000_000)) };
-            drop(node.send_anyway(&node.treasury(), token.receipt, claim).await);
+            let claim = Token::transferCall {
+                to: user.address(),
+                value: U256::from(1 + random.below(1_000_000)),
+            };
+            drop(
+                node.send_anyway(&node.treasury(), token.receipt, claim)
+                    .await,
+            );
         }
         6 => {
             let (price, _) = node.oracle_price(token).await;
             let price = U256::from(price * (70 + random.below(60)) / 100);
             assert!(
-                node.send(&node.treasury(), ORACLE, PriceOracle::setPriceCall { token: asset, price }).await.status()
+                node.send(
+                    &node.treasury(),
+                    ORACLE,
+                    PriceOracle::setPriceCall {
+                        token: asset,
+                        price
+                    }
+                )
+                .await
+                .status()
             );
         }
         _ => {
@@ -221,14 +302,20 @@ async fn act(node: &TestNode, user: &PrivateKeySigner, random: &mut Random) {
 async fn whatever_happens_rest_is_the_views() {
     let node = node().await;
     let user = node.signer(2);
-    node.approve_all(&user, node.config().network.contracts.lending_pool).await;
+    node.approve_all(&user, node.config().network.contracts.lending_pool)
+        .await;
     let mut random = Random::new(7);
     for _ in 0..60 {
         act(&node, &user, &mut random).await;
         assert_rest_is_the_views(&node, user.address()).await;
     }
-    let positions = node.get_json(&format!("/api/user/{}/positions", user.address())).await;
-    assert!(positions["positions"].as_array().expect("a list").len() > 2, "the walk got somewhere: {positions}");
+    let positions = node
+        .get_json(&format!("/api/user/{}/positions", user.address()))
+        .await;
+    assert!(
+        positions["positions"].as_array().expect("a list").len() > 2,
+        "the walk got somewhere: {positions}"
+    );
     node.end().await;
 }
 
@@ -241,7 +328,10 @@ async fn a_reverted_loan_is_gone_from_rest() {
     let usdc = token("USDC");
     let snapshot = node.rpc("evm_snapshot", json!([])).await;
     let before = node.get_json("/api/pools/usdc").await;
-    let deposit = LendingPool::depositCall { asset: usdc.address, amount: units(&usdc, 1_000) };
+    let deposit = LendingPool::depositCall {
+        asset: usdc.address,
+        amount: units(&usdc, 1_000),
+    };
     assert!(node.send(&user, pool, deposit).await.status());
     assert_rest_is_the_views(&node, user.address()).await;
     assert_eq!(node.rpc("evm_revert", json!([snapshot])).await, true);
@@ -254,8 +344,18 @@ async fn a_reverted_loan_is_gone_from_rest() {
 async fn a_pool_that_is_not_there_is_not_found() {
     let node = node().await;
     for asset in ["DOGE", "0x00000000000000000000000000000000000000aa", "0x12"] {
-        assert_eq!(node.get(&format!("/api/pools/{asset}")).await.status(), 404, "{asset}");
-        assert_eq!(node.get(&format!("/api/pools/{asset}/history")).await.status(), 404, "{asset}");
+        assert_eq!(
+            node.get(&format!("/api/pools/{asset}")).await.status(),
+            404,
+            "{asset}"
+        );
+        assert_eq!(
+            node.get(&format!("/api/pools/{asset}/history"))
+                .await
+                .status(),
+            404,
+            "{asset}"
+        );
     }
     assert_eq!(node.get("/api/pools/%ff").await.status(), 400);
     node.end().await;

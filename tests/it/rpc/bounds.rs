@@ -33,7 +33,9 @@ struct Measured(Running);
 impl Measured {
     async fn ask(&self, method: &str, params: Value) -> Value {
         let body = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});
-        let request = reqwest::Client::new().post(self.0.ready["rpc"].as_str().unwrap()).json(&body);
+        let request = reqwest::Client::new()
+            .post(self.0.ready["rpc"].as_str().unwrap())
+            .json(&body);
         request.send().await.unwrap().json().await.unwrap()
     }
 
@@ -51,9 +53,18 @@ impl Measured {
 
     /// The most memory that the process has had, in megabytes.
     fn peak(&self) -> u64 {
-        let status = std::fs::read_to_string(format!("/proc/{}/status", self.0.child.id())).unwrap();
-        let line = status.lines().find(|line| line.starts_with("VmHWM:")).unwrap();
-        line.split_whitespace().nth(1).unwrap().parse::<u64>().unwrap() >> 10
+        let status =
+            std::fs::read_to_string(format!("/proc/{}/status", self.0.child.id())).unwrap();
+        let line = status
+            .lines()
+            .find(|line| line.starts_with("VmHWM:"))
+            .unwrap();
+        line.split_whitespace()
+            .nth(1)
+            .unwrap()
+            .parse::<u64>()
+            .unwrap()
+            >> 10
     }
 }
 
@@ -72,47 +83,97 @@ async fn what_traces_record_is_bounded_in_memory() {
     ] {
         let options = json!({"tracer": tracer, "tracerConfig": config, "stateOverrides": code});
         says(
-            &node.error("debug_traceCall", json!([call, "latest", options])).await,
+            &node
+                .error("debug_traceCall", json!([call, "latest", options]))
+                .await,
             "the trace exceeds 67108864 bytes",
         );
     }
     let options = json!({"enableMemory": true, "stateOverrides": code});
-    says(&node.error("debug_traceCall", json!([call, "latest", options])).await, "leave out enableMemory");
-    for types in [json!(["trace"]), json!(["vmTrace"]), json!(["trace", "vmTrace", "stateDiff"])] {
-        says(&node.error("trace_call", json!([call, types, "latest", code])).await, "the trace exceeds 67108864 bytes");
+    says(
+        &node
+            .error("debug_traceCall", json!([call, "latest", options]))
+            .await,
+        "leave out enableMemory",
+    );
+    for types in [
+        json!(["trace"]),
+        json!(["vmTrace"]),
+        json!(["trace", "vmTrace", "stateDiff"]),
+    ] {
+        says(
+            &node
+                .error("trace_call", json!([call, types, "latest", code]))
+                .await,
+            "the trace exceeds 67108864 bytes",
+        );
     }
 
     // The same of a transaction that was mined.
     node.rpc("anvil_setCode", json!([AT, COPIES])).await;
     let from = node.rpc("eth_accounts", json!([])).await[0].clone();
-    let hash = node.rpc("eth_sendTransaction", json!([{"from": from, "to": AT, "gas": "0x4c4b40"}])).await;
+    let hash = node
+        .rpc(
+            "eth_sendTransaction",
+            json!([{"from": from, "to": AT, "gas": "0x4c4b40"}]),
+        )
+        .await;
     let receipt = node.rpc("eth_getTransactionReceipt", json!([hash])).await;
     let block = receipt["blockNumber"].clone();
     for (method, params) in [
-        ("debug_traceTransaction", json!([hash, {"tracer": "callTracer"}])),
-        ("debug_traceBlockByNumber", json!([block, {"tracer": "flatCallTracer"}])),
+        (
+            "debug_traceTransaction",
+            json!([hash, {"tracer": "callTracer"}]),
+        ),
+        (
+            "debug_traceBlockByNumber",
+            json!([block, {"tracer": "flatCallTracer"}]),
+        ),
         ("trace_transaction", json!([hash])),
         ("trace_get", json!([hash, ["0x0"]])),
         ("trace_block", json!([block])),
-        ("trace_filter", json!([{"fromBlock": block, "toBlock": block}])),
+        (
+            "trace_filter",
+            json!([{"fromBlock": block, "toBlock": block}]),
+        ),
         ("trace_replayTransaction", json!([hash, ["trace"]])),
         ("trace_replayBlockTransactions", json!([block, ["trace"]])),
-        ("trace_callMany", json!([[[{"to": AT, "gas": "0x4c4b40"}, ["trace"]]], "latest"])),
+        (
+            "trace_callMany",
+            json!([[[{"to": AT, "gas": "0x4c4b40"}, ["trace"]]], "latest"]),
+        ),
         ("ots_traceTransaction", json!([hash])),
     ] {
-        says(&node.error(method, params).await, "the trace exceeds 67108864 bytes");
+        says(
+            &node.error(method, params).await,
+            "the trace exceeds 67108864 bytes",
+        );
     }
     // What does not tell of calldata does not record it.
-    let found = node.rpc("ots_searchTransactionsBefore", json!([AT, 0, 10])).await;
+    let found = node
+        .rpc("ots_searchTransactionsBefore", json!([AT, 0, 10]))
+        .await;
     assert_eq!(found["txs"][0]["hash"], hash);
-    assert_eq!(node.rpc("ots_getInternalOperations", json!([hash])).await, json!([]));
+    assert_eq!(
+        node.rpc("ots_getInternalOperations", json!([hash])).await,
+        json!([])
+    );
     let options = json!({"tracer": "callTracer", "tracerConfig": {"onlyTopCall": true}});
-    let traced = node.rpc("debug_traceTransaction", json!([hash, options])).await;
-    assert_eq!((&traced["error"], &traced["calls"]), (&json!("out of gas"), &Value::Null));
+    let traced = node
+        .rpc("debug_traceTransaction", json!([hash, options]))
+        .await;
+    assert_eq!(
+        (&traced["error"], &traced["calls"]),
+        (&json!("out of gas"), &Value::Null)
+    );
     let options = json!({"tracer": "prestateTracer", "stateOverrides": code});
-    let traced = node.rpc("debug_traceCall", json!([call, "latest", options])).await;
+    let traced = node
+        .rpc("debug_traceCall", json!([call, "latest", options]))
+        .await;
     assert_eq!(traced[AT]["code"], COPIES);
-    let traced = node.rpc("trace_call", json!([call, ["stateDiff"], "latest", code])).await;
+    let traced = node
+        .rpc("trace_call", json!([call, ["stateDiff"], "latest", code]))
+        .await;
     assert!(traced["stateDiff"].is_object());
     let peak = node.peak();
     assert!(peak < 600, "{peak} MB");
@@ -124,8 +185,11 @@ async fn a_client_shortens_the_time_limit_of_a_trace_and_cannot_stretch_it() {
     let call = json!({"to": AT, "gas": "0xffffffffff"});
     for (asked, limit) in [("1h", "50ms"), ("2ms", "2ms")] {
         for tracer in ["callTracer", "prestateTracer"] {
-            let options = json!({"tracer": tracer, "timeout": asked, "stateOverrides": {AT: {"code": LOOP}}});
-            let error = node.rpc_error("debug_traceCall", json!([call, "latest", options])).await;
+            let options =
+                json!({"tracer": tracer, "timeout": asked, "stateOverrides": {AT: {"code": LOOP}}});
+            let error = node
+                .rpc_error("debug_traceCall", json!([call, "latest", options]))
+                .await;
             says(&error, &format!("execution timeout after {limit}"));
         }
     }
@@ -135,20 +199,30 @@ async fn a_client_shortens_the_time_limit_of_a_trace_and_cannot_stretch_it() {
 #[tokio::test]
 async fn searches_and_filters_look_at_the_time_between_blocks() {
     let node = node_with(|config| config.rpc.execution_timeout = Duration::ZERO).await;
-    let transfer = json!({"from": node.account(0), "to": node.account(1), "value": "0x1", "gas": "0x5208"});
+    let transfer =
+        json!({"from": node.account(0), "to": node.account(1), "value": "0x1", "gas": "0x5208"});
     let hash = node.rpc("eth_sendTransaction", json!([transfer])).await;
     node.rpc("anvil_setCode", json!([AT, LOOP])).await;
     for (method, params) in [
         ("ots_searchTransactionsBefore", json!([AT, 0, 10])),
         ("ots_searchTransactionsAfter", json!([AT, 0, 10])),
         ("ots_getContractCreator", json!([AT])),
-        ("ots_getTransactionBySenderAndNonce", json!([node.account(0), 7])),
+        (
+            "ots_getTransactionBySenderAndNonce",
+            json!([node.account(0), 7]),
+        ),
         ("trace_filter", json!([{"fromBlock": "0x1"}])),
         ("trace_block", json!(["0x1"])),
         ("trace_transaction", json!([hash])),
         ("trace_replayBlockTransactions", json!(["0x1", ["trace"]])),
-        ("trace_callMany", json!([[[{"to": AT}, ["trace"]]], "latest"])),
-        ("debug_traceBlockByNumber", json!(["0x1", {"tracer": "callTracer"}])),
+        (
+            "trace_callMany",
+            json!([[[{"to": AT}, ["trace"]]], "latest"]),
+        ),
+        (
+            "debug_traceBlockByNumber",
+            json!(["0x1", {"tracer": "callTracer"}]),
+        ),
     ] {
         says(&node.rpc_error(method, params).await, "execution timeout");
     }
@@ -166,26 +240,43 @@ async fn short_answers(mining: bool) -> TestNode {
 /// Each answer is far from its own limit; all of them together would take a gigabyte.
 #[tokio::test]
 async fn answers_that_nobody_reads_are_bounded_in_memory() {
-    let node = Measured(Running::start(&["--limits-transit-megabytes", "64", "--block-time", "60"]).await);
+    let node =
+        Measured(Running::start(&["--limits-transit-megabytes", "64", "--block-time", "60"]).await);
     // Logs 32 kilobytes of its memory 60 times.
     let code = format!("0x{}00", "6180006000a0".repeat(60));
     node.rpc("anvil_setCode", json!([AT, code])).await;
     let from = node.rpc("eth_accounts", json!([])).await[0].clone();
     for _ in 0..6 {
-        node.rpc("eth_sendTransaction", json!([{"from": from, "to": AT, "gas": "0xffffff"}])).await;
+        node.rpc(
+            "eth_sendTransaction",
+            json!([{"from": from, "to": AT, "gas": "0xffffff"}]),
+        )
+        .await;
         node.rpc("evm_mine", json!([])).await;
     }
     let query = json!([{"fromBlock": "0x0", "toBlock": "latest", "address": AT}]);
-    let length = node.rpc("eth_getLogs", query.clone()).await.to_string().len();
+    let length = node
+        .rpc("eth_getLogs", query.clone())
+        .await
+        .to_string()
+        .len();
     assert!(length > 20 << 20, "{length}");
-    let body = json!({"jsonrpc": "2.0", "id": 1, "method": "eth_getLogs", "params": query}).to_string();
-    let address =
-        node.0.ready["rpc"].as_str().unwrap().trim_start_matches("http://").trim_end_matches("/rpc").to_owned();
+    let body =
+        json!({"jsonrpc": "2.0", "id": 1, "method": "eth_getLogs", "params": query}).to_string();
+    let address = node.0.ready["rpc"]
+        .as_str()
+        .unwrap()
+        .trim_start_matches("http://")
+        .trim_end_matches("/rpc")
+        .to_owned();
     let mut unread = Vec::new();
     for _ in 0..60 {
         let mut stream = TcpStream::connect(&address).await.unwrap();
         let head = "POST /rpc HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: ";
-        stream.write_all(format!("{head}{}\r\n\r\n{body}", body.len()).as_bytes()).await.unwrap();
+        stream
+            .write_all(format!("{head}{}\r\n\r\n{body}", body.len()).as_bytes())
+            .await
+            .unwrap();
         unread.push(stream);
     }
     // Each gets a response or a refusal; only the beginning of the long responses is read.
@@ -194,7 +285,8 @@ async fn answers_that_nobody_reads_are_bounded_in_memory() {
         let mut beginning = [0; 1_024];
         let count = stream.read(&mut beginning).await.unwrap();
         let text = String::from_utf8_lossy(&beginning[..count]);
-        refused += usize::from(text.contains("response too large for the memory that is left; try again"));
+        refused +=
+            usize::from(text.contains("response too large for the memory that is left; try again"));
     }
     assert!(refused > 0);
     assert!(node.peak() < 700, "{} MB", node.peak());
@@ -204,24 +296,51 @@ async fn answers_that_nobody_reads_are_bounded_in_memory() {
 async fn logs_that_are_too_long_together_are_refused_with_the_block_they_reach() {
     let node = short_answers(true).await;
     node.rpc("anvil_setCode", json!([AT, LOGS])).await;
-    let filter = node.rpc("eth_newFilter", json!([{"fromBlock": "0x0", "address": AT}])).await;
+    let filter = node
+        .rpc(
+            "eth_newFilter",
+            json!([{"fromBlock": "0x0", "address": AT}]),
+        )
+        .await;
     for _ in 0..12 {
-        node.rpc("eth_sendTransaction", json!([{"from": node.account(0), "to": AT, "gas": "0x186a0"}])).await;
+        node.rpc(
+            "eth_sendTransaction",
+            json!([{"from": node.account(0), "to": AT, "gas": "0x186a0"}]),
+        )
+        .await;
     }
     let query = |to: Value| json!([{"fromBlock": "0x0", "toBlock": to, "address": AT}]);
     let error = node.rpc_error("eth_getLogs", query(json!("latest"))).await;
     let text = "query returned more than 20000 bytes; narrow the range (up to block 8), or add an address or topics";
-    assert_eq!((&error["code"], &error["data"]), (&json!(-32602), &json!(text)));
-    assert_eq!(node.rpc("eth_getLogs", query(json!("0x7"))).await.as_array().unwrap().len(), 7);
-    assert_eq!(node.rpc_error("eth_getFilterLogs", json!([filter])).await["data"], text);
-    let error = node.rpc_error("eth_getFilterChanges", json!([filter])).await;
+    assert_eq!(
+        (&error["code"], &error["data"]),
+        (&json!(-32602), &json!(text))
+    );
+    assert_eq!(
+        node.rpc("eth_getLogs", query(json!("0x7")))
+            .await
+            .as_array()
+            .unwrap()
+            .len(),
+        7
+    );
+    assert_eq!(
+        node.rpc_error("eth_getFilterLogs", json!([filter])).await["data"],
+        text
+    );
+    let error = node
+        .rpc_error("eth_getFilterChanges", json!([filter]))
+        .await;
     assert_eq!(error["code"], -32003);
     says(
         &error,
         "more than 50000 logs or 20000 bytes: ask for the logs since block 0x1 with eth_getLogs, piece by piece",
     );
     // It has told of them, if only that they are too many.
-    assert_eq!(node.rpc("eth_getFilterChanges", json!([filter])).await, json!([]));
+    assert_eq!(
+        node.rpc("eth_getFilterChanges", json!([filter])).await,
+        json!([])
+    );
 }
 
 /// Long results are not written where short ones are, and have to be the same.
@@ -238,20 +357,33 @@ async fn long_results_are_what_short_ones_say_alone_and_in_a_batch() {
     }
     node.rpc("evm_mine", json!([])).await;
     for _ in 0..400 {
-        node.rpc("eth_sendTransaction", json!([{"from": node.account(2), "to": AT, "gas": "0x186a0"}])).await;
+        node.rpc(
+            "eth_sendTransaction",
+            json!([{"from": node.account(2), "to": AT, "gas": "0x186a0"}]),
+        )
+        .await;
     }
     node.rpc("evm_mine", json!([])).await;
 
     let full = node.rpc("eth_getBlockByNumber", json!(["0x1", true])).await;
     for (hash, inside) in hashes.iter().zip(full["transactions"].as_array().unwrap()) {
-        assert_eq!(*inside, node.rpc("eth_getTransactionByHash", json!([hash])).await);
+        assert_eq!(
+            *inside,
+            node.rpc("eth_getTransactionByHash", json!([hash])).await
+        );
     }
     assert_eq!(full["transactions"].as_array().unwrap().len(), hashes.len());
-    let logs = node.rpc("eth_getLogs", json!([{"fromBlock": "0x0", "address": AT}])).await;
+    let logs = node
+        .rpc("eth_getLogs", json!([{"fromBlock": "0x0", "address": AT}]))
+        .await;
     assert_eq!(logs.as_array().unwrap().len(), 400);
     let receipts = node.rpc("eth_getBlockReceipts", json!(["0x2"])).await;
     for result in [&full, &logs, &receipts] {
-        assert!(result.to_string().len() > 600_000, "{} bytes", result.to_string().len());
+        assert!(
+            result.to_string().len() > 600_000,
+            "{} bytes",
+            result.to_string().len()
+        );
     }
 
     let asked = [
@@ -266,8 +398,15 @@ async fn long_results_are_what_short_ones_say_alone_and_in_a_batch() {
         .enumerate()
         .map(|(id, (method, params))| json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}))
         .collect();
-    let answers: Value =
-        reqwest::Client::new().post(node.rpc_url()).json(&batch).send().await.unwrap().json().await.unwrap();
+    let answers: Value = reqwest::Client::new()
+        .post(node.rpc_url())
+        .json(&batch)
+        .send()
+        .await
+        .unwrap()
+        .json()
+        .await
+        .unwrap();
     for (answer, (method, params)) in answers.as_array().unwrap().iter().zip(asked) {
         assert_eq!(answer["result"], node.rpc(method, params).await, "{method}");
     }
@@ -285,20 +424,42 @@ async fn a_pool_and_receipts_that_are_too_long_are_refused_with_a_way_to_ask_for
     }
     let error = node.rpc_error("txpool_content", json!([])).await;
     assert_eq!(error["code"], -32003);
-    says(&error, "response too large: it exceeds 20000 bytes; ask for one account with txpool_contentFrom");
-    let error = node.rpc_error("txpool_contentFrom", json!([node.account(0)])).await;
-    says(&error, "ask for single transactions with eth_getTransactionByHash");
+    says(
+        &error,
+        "response too large: it exceeds 20000 bytes; ask for one account with txpool_contentFrom",
+    );
+    let error = node
+        .rpc_error("txpool_contentFrom", json!([node.account(0)]))
+        .await;
+    says(
+        &error,
+        "ask for single transactions with eth_getTransactionByHash",
+    );
     let empty = json!({"pending": {}, "queued": {}});
-    assert_eq!(node.rpc("txpool_contentFrom", json!([node.account(1)])).await, empty);
+    assert_eq!(
+        node.rpc("txpool_contentFrom", json!([node.account(1)]))
+            .await,
+        empty
+    );
     let inspected = node.rpc("txpool_inspect", json!([])).await;
     assert_eq!(inspected["pending"].as_object().unwrap().len(), 1);
     assert_eq!(node.rpc("txpool_status", json!([])).await["pending"], "0xc");
 
     node.rpc("evm_mine", json!([])).await;
-    let error = node.rpc_error("eth_getBlockReceipts", json!(["latest"])).await;
-    says(&error, "ask for single receipts with eth_getTransactionReceipt");
-    assert_eq!(node.rpc("eth_getTransactionReceipt", json!([last])).await["status"], "0x1");
-    let error = node.rpc_error("ots_searchTransactionsBefore", json!([AT, 0, 100])).await;
+    let error = node
+        .rpc_error("eth_getBlockReceipts", json!(["latest"]))
+        .await;
+    says(
+        &error,
+        "ask for single receipts with eth_getTransactionReceipt",
+    );
+    assert_eq!(
+        node.rpc("eth_getTransactionReceipt", json!([last])).await["status"],
+        "0x1"
+    );
+    let error = node
+        .rpc_error("ots_searchTransactionsBefore", json!([AT, 0, 100]))
+        .await;
     says(&error, "ask for a smaller page");
 }
 
@@ -323,11 +484,19 @@ async fn a_simulation_that_returns_or_logs_too_much_is_refused() {
 async fn what_an_account_abstraction_trace_says_of_hashes_is_bounded() {
     let node = short_answers(true).await;
     // PUSH3 0xffffff PUSH0 KECCAK256
-    let options = json!({"tracer": "erc7562Tracer", "stateOverrides": {AT: {"code": "0x62ffffff5f20"}}});
+    let options =
+        json!({"tracer": "erc7562Tracer", "stateOverrides": {AT: {"code": "0x62ffffff5f20"}}});
     let call = json!({"to": AT, "gas": "0x4c4b40"});
-    says(&node.rpc_error("debug_traceCall", json!([call, "latest", options])).await, "the trace exceeds 20000 bytes");
+    says(
+        &node
+            .rpc_error("debug_traceCall", json!([call, "latest", options]))
+            .await,
+        "the trace exceeds 20000 bytes",
+    );
     let few = json!({"to": AT, "gas": "0x5300"});
-    let traced = node.rpc("debug_traceCall", json!([few, "latest", options])).await;
+    let traced = node
+        .rpc("debug_traceCall", json!([few, "latest", options]))
+        .await;
     assert_eq!(traced["outOfGas"], true);
 }
 
@@ -344,14 +513,28 @@ async fn what_is_far_is_answered_as_what_is_near() {
     let (count, balance) = (json!([node.account(0), "pending"]), json!([to, "pending"]));
     assert_eq!(node.rpc("eth_getTransactionCount", count).await, "0x28");
     assert_eq!(node.rpc("eth_getBalance", balance).await, "0x28");
-    let pending = node.rpc("eth_getBlockByNumber", json!(["pending", false])).await;
+    let pending = node
+        .rpc("eth_getBlockByNumber", json!(["pending", false]))
+        .await;
     assert_eq!(pending["transactions"].as_array().unwrap().len(), 40);
-    assert_eq!(node.rpc("eth_getBalance", json!([to, "latest"])).await, "0x0");
+    assert_eq!(
+        node.rpc("eth_getBalance", json!([to, "latest"])).await,
+        "0x0"
+    );
     node.rpc("anvil_mine", json!(["0xc8"])).await;
     assert_eq!(node.rpc("eth_getBalance", json!([to, "0x0"])).await, "0x0");
     assert_eq!(node.rpc("eth_getBalance", json!([to, "0x1"])).await, "0x28");
     assert_eq!(node.rpc("eth_call", json!([{"to": to}, "0x3"])).await, "0x");
-    assert_eq!(node.rpc_error("eth_getBalance", json!([to, "0xffff"])).await["message"], "header not found");
-    let logs = node.rpc("eth_getLogs", json!([{"fromBlock": "0x1", "toBlock": "0xc8"}])).await;
+    assert_eq!(
+        node.rpc_error("eth_getBalance", json!([to, "0xffff"]))
+            .await["message"],
+        "header not found"
+    );
+    let logs = node
+        .rpc(
+            "eth_getLogs",
+            json!([{"fromBlock": "0x1", "toBlock": "0xc8"}]),
+        )
+        .await;
     assert!(logs.is_array());
 }

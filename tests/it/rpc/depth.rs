@@ -25,7 +25,11 @@ fn nested_rlp(depth: usize) -> String {
         let head = if length < 56 {
             vec![0xc0 + length as u8]
         } else {
-            let bytes: Vec<u8> = length.to_be_bytes().into_iter().skip_while(|byte| *byte == 0).collect();
+            let bytes: Vec<u8> = length
+                .to_be_bytes()
+                .into_iter()
+                .skip_while(|byte| *byte == 0)
+                .collect();
             [vec![0xf7 + bytes.len() as u8], bytes].concat()
         };
         length += head.len();
@@ -37,8 +41,18 @@ fn nested_rlp(depth: usize) -> String {
 
 /// Sends a body; returns the response, which there always is.
 async fn post(node: &TestNode, path: &str, kind: &str, body: String) -> String {
-    let request = node.http.post(format!("{}{path}", node.rest_url())).header("content-type", kind).body(body);
-    request.send().await.expect("an answer").text().await.expect("a text")
+    let request = node
+        .http
+        .post(format!("{}{path}", node.rest_url()))
+        .header("content-type", kind)
+        .body(body);
+    request
+        .send()
+        .await
+        .expect("an answer")
+        .text()
+        .await
+        .expect("a text")
 }
 
 async fn is_alive(node: &TestNode) {
@@ -54,41 +68,79 @@ async fn json_rpc_answers_requests_of_any_depth() {
         let objects = format!("{}1{}", "{\"a\":".repeat(depth), "}".repeat(depth));
         let rlp = nested_rlp(depth.min(100_000));
         let typed = |types: &str, message: &str| {
-            format!(r#"["{account}",{{"types":{types},"primaryType":"A","domain":{{}},"message":{message}}}]"#)
+            format!(
+                r#"["{account}",{{"types":{types},"primaryType":"A","domain":{{}},"message":{message}}}]"#
+            )
         };
         let member = |kind: String| format!(r#"{{"A":[{{"name":"a","type":"{kind}"}}]}}"#);
-        let chain = (0..depth.min(20_000)).map(|at| format!(r#""T{at}":[{{"name":"a","type":"T{}"}}]"#, at + 1));
-        let chain = format!(r#"{{"A":[{{"name":"a","type":"T0"}}],{}}}"#, chain.collect::<Vec<_>>().join(","));
+        let chain = (0..depth.min(20_000))
+            .map(|at| format!(r#""T{at}":[{{"name":"a","type":"T{}"}}]"#, at + 1));
+        let chain = format!(
+            r#"{{"A":[{{"name":"a","type":"T0"}}],{}}}"#,
+            chain.collect::<Vec<_>>().join(",")
+        );
         for (method, params) in [
             ("eth_call", arrays.clone()),
             ("eth_call", format!("[{objects}]")),
-            ("eth_call", format!(r#"[{{"to":"{AT}","accessList":{arrays}}}]"#)),
-            ("eth_call", format!(r#"[{{"to":"{AT}"}},"latest",{{"{AT}":{arrays}}}]"#)),
+            (
+                "eth_call",
+                format!(r#"[{{"to":"{AT}","accessList":{arrays}}}]"#),
+            ),
+            (
+                "eth_call",
+                format!(r#"[{{"to":"{AT}"}},"latest",{{"{AT}":{arrays}}}]"#),
+            ),
             ("eth_getLogs", format!(r#"[{{"topics":{arrays}}}]"#)),
             ("eth_newFilter", format!(r#"[{{"address":{arrays}}}]"#)),
-            ("eth_simulateV1", format!(r#"[{{"blockStateCalls":{arrays}}},"latest"]"#)),
+            (
+                "eth_simulateV1",
+                format!(r#"[{{"blockStateCalls":{arrays}}},"latest"]"#),
+            ),
             (
                 "anvil_loadState",
-                format!(r#"["0x{}"]"#, alloy::primitives::hex::encode(format!("{{\"accounts\":{arrays}}}"))),
+                format!(
+                    r#"["0x{}"]"#,
+                    alloy::primitives::hex::encode(format!("{{\"accounts\":{arrays}}}"))
+                ),
             ),
-            ("debug_traceCall", format!(r#"[{{}},"latest",{{"tracer":"muxTracer","tracerConfig":{objects}}}]"#)),
+            (
+                "debug_traceCall",
+                format!(r#"[{{}},"latest",{{"tracer":"muxTracer","tracerConfig":{objects}}}]"#),
+            ),
             ("eth_sendRawTransaction", format!(r#"["{rlp}"]"#)),
-            ("eth_sendRawTransaction", format!(r#"["0x04{}"]"#, &rlp[2..])),
+            (
+                "eth_sendRawTransaction",
+                format!(r#"["0x04{}"]"#, &rlp[2..]),
+            ),
             ("debug_traceBlock", format!(r#"["{rlp}"]"#)),
             ("trace_rawTransaction", format!(r#"["{rlp}",["trace"]]"#)),
-            ("eth_signTypedData_v4", typed(&member(format!("uint256{}", "[]".repeat(depth))), "{}")),
-            ("eth_signTypedData_v4", typed(&member(nested("(", ")", depth)), "{}")),
+            (
+                "eth_signTypedData_v4",
+                typed(&member(format!("uint256{}", "[]".repeat(depth))), "{}"),
+            ),
+            (
+                "eth_signTypedData_v4",
+                typed(&member(nested("(", ")", depth)), "{}"),
+            ),
             ("eth_signTypedData_v4", typed(&chain, "{}")),
             ("eth_signTypedData_v4", typed(r#"{"A":[]}"#, &objects)),
             ("eth_none", arrays.clone()),
         ] {
-            let body = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"{method}","params":{params}}}"#);
+            let body =
+                format!(r#"{{"jsonrpc":"2.0","id":1,"method":"{method}","params":{params}}}"#);
             let response = node.post(body).await;
             // Members that nothing knows are not looked at.
             let is_ignored = params.starts_with("[{\"a\"") && method == "eth_call";
-            assert!(is_ignored || response["error"].is_object(), "{method}: {response}");
+            assert!(
+                is_ignored || response["error"].is_object(),
+                "{method}: {response}"
+            );
         }
-        let in_id = node.post(format!(r#"{{"jsonrpc":"2.0","id":{arrays},"method":"eth_chainId","params":[]}}"#)).await;
+        let in_id = node
+            .post(format!(
+                r#"{{"jsonrpc":"2.0","id":{arrays},"method":"eth_chainId","params":[]}}"#
+            ))
+            .await;
         assert_eq!(in_id["error"]["code"], -32600);
         assert!(node.post(arrays).await[0]["error"].is_object());
         is_alive(&node).await;
@@ -102,16 +154,28 @@ async fn other_interfaces_answer_documents_of_any_depth() {
     for depth in DEPTHS {
         let arrays = nested("[", "]", depth);
         for query in [
-            format!("{{ block {}{} }}", "{ parent ".repeat(depth), "}".repeat(depth)),
+            format!(
+                "{{ block {}{} }}",
+                "{ parent ".repeat(depth),
+                "}".repeat(depth)
+            ),
             "{".repeat(depth),
             format!("{{ logs(filter: {{ addresses: {arrays} }}) {{ index }} }}"),
             format!("query($a: {arrays}) {{ chainID }}"),
         ] {
-            let answer = post(&node, "/graphql", "application/json", json!({"query": query}).to_string()).await;
+            let answer = post(
+                &node,
+                "/graphql",
+                "application/json",
+                json!({"query": query}).to_string(),
+            )
+            .await;
             assert!(answer.contains("more than 64 nested brackets"), "{answer}");
         }
         let variables = format!(r#"{{"query":"{{ chainID }}","variables":{{"a":{arrays}}}}}"#);
-        let is_refused = |answer: &str| answer.contains("recursion limit") || answer.contains("at most 200000 values");
+        let is_refused = |answer: &str| {
+            answer.contains("recursion limit") || answer.contains("at most 200000 values")
+        };
         let answer = post(&node, "/graphql", "application/json", variables).await;
         assert!(is_refused(&answer), "{answer}");
 
@@ -124,12 +188,26 @@ async fn other_interfaces_answer_documents_of_any_depth() {
             format!("{} = 1", vec!["a"; depth].join(".")),
         ] {
             let answer = post(&node, "/api/admin/scenarios", "application/toml", document).await;
-            assert!(answer.contains("recursion") || answer.contains("recurse"), "{answer}");
+            assert!(
+                answer.contains("recursion") || answer.contains("recurse"),
+                "{answer}"
+            );
         }
 
-        let upload = format!(r#"{{"stdJsonInput":{arrays},"compilerVersion":"0.8.30","contractIdentifier":"A"}}"#);
-        let answer = post(&node, &format!("/sourcify/v2/verify/125/{AT}"), "application/json", upload).await;
-        assert!(is_refused(&answer) || answer.contains("this node runs no compilers"), "{answer}");
+        let upload = format!(
+            r#"{{"stdJsonInput":{arrays},"compilerVersion":"0.8.30","contractIdentifier":"A"}}"#
+        );
+        let answer = post(
+            &node,
+            &format!("/sourcify/v2/verify/125/{AT}"),
+            "application/json",
+            upload,
+        )
+        .await;
+        assert!(
+            is_refused(&answer) || answer.contains("this node runs no compilers"),
+            "{answer}"
+        );
         is_alive(&node).await;
     }
     node.end().await;
@@ -145,12 +223,22 @@ async fn calls_that_nest_as_deeply_as_the_evm_allows_are_traced_by_every_tracer(
     let node = node.await;
     let overrides = json!({AT: {"code": CALLS_ITSELF}});
     let call = json!({"to": AT, "gas": format!("{:#x}", 1_u64 << 53)});
-    for tracer in ["callTracer", "flatCallTracer", "prestateTracer", "4byteTracer", "erc7562Tracer"] {
+    for tracer in [
+        "callTracer",
+        "flatCallTracer",
+        "prestateTracer",
+        "4byteTracer",
+        "erc7562Tracer",
+    ] {
         let options = json!({"tracer": tracer, "stateOverrides": overrides});
         let body = json!({"jsonrpc": "2.0", "id": 1, "method": "debug_traceCall", "params": [call, "latest", options]});
         let answer = post(&node, "/rpc", "application/json", body.to_string()).await;
         let calls = answer.matches("\"gasUsed\"").count();
-        let expected = if matches!(tracer, "prestateTracer" | "4byteTracer") { 0 } else { 1_026 };
+        let expected = if matches!(tracer, "prestateTracer" | "4byteTracer") {
+            0
+        } else {
+            1_026
+        };
         assert!(calls >= expected.min(1_025), "{tracer}: {calls} calls");
         assert!(answer.contains("\"result\""), "{tracer}");
     }
@@ -169,7 +257,11 @@ fn files_of_any_depth_are_refused() {
     let read = move |depth: usize| {
         let arrays = nested("[", "]", depth);
         let genesis = directory.path().join("genesis.json");
-        std::fs::write(&genesis, format!(r#"{{"config":{{"x":{arrays}}},"alloc":{{}}}}"#)).unwrap();
+        std::fs::write(
+            &genesis,
+            format!(r#"{{"config":{{"x":{arrays}}},"alloc":{{}}}}"#),
+        )
+        .unwrap();
         let refused = tetrad::internals::genesis::file::load(&genesis).unwrap_err();
         assert!(refused.to_string().contains("recursion limit"), "{refused}");
         assert!(serde_json::from_str::<Value>(&arrays).is_err());
@@ -177,9 +269,17 @@ fn files_of_any_depth_are_refused() {
             r#"[{{"type":"function","name":"f","inputs":[{{"name":"a","type":"uint8{}"}}],"outputs":[],"stateMutability":"view"}}]"#,
             "[]".repeat(depth)
         );
-        let refused = tetrad::internals::sources::read_abi(serde_json::from_str(&abi).unwrap()).unwrap_err();
-        assert_eq!(refused, "the ABI has a type that is nested more than 64 deep");
+        let refused =
+            tetrad::internals::sources::read_abi(serde_json::from_str(&abi).unwrap()).unwrap_err();
+        assert_eq!(
+            refused,
+            "the ABI has a type that is nested more than 64 deep"
+        );
     };
     let thread = std::thread::Builder::new().stack_size(2 << 20);
-    thread.spawn(move || [1_000, 1_000_000].into_iter().for_each(read)).unwrap().join().unwrap();
+    thread
+        .spawn(move || [1_000, 1_000_000].into_iter().for_each(read))
+        .unwrap()
+        .join()
+        .unwrap();
 }

@@ -12,16 +12,27 @@ async fn error_of(node: &TestNode, body: impl Into<reqwest::Body>) -> (i64, Stri
     let response = node.post(body).await;
     let error = &response["error"];
     assert_eq!(response["jsonrpc"], "2.0", "{response}");
-    (error["code"].as_i64().unwrap(), error["message"].as_str().unwrap().to_owned(), response["id"].clone())
+    (
+        error["code"].as_i64().unwrap(),
+        error["message"].as_str().unwrap().to_owned(),
+        response["id"].clone(),
+    )
 }
 
 #[tokio::test]
 async fn invalid_json_is_a_parse_error() {
     let node = node().await;
     for body in ["", "{", "[1,", "{\"jsonrpc\":\"2.0\"", "\u{0}", "hello"] {
-        assert_eq!(error_of(&node, body).await, (-32700, "Parse error".to_owned(), Value::Null), "{body}");
+        assert_eq!(
+            error_of(&node, body).await,
+            (-32700, "Parse error".to_owned(), Value::Null),
+            "{body}"
+        );
     }
-    assert_eq!(error_of(&node, &b"{\"jsonrpc\":\"2.0\xff\"}"[..]).await.0, -32700);
+    assert_eq!(
+        error_of(&node, &b"{\"jsonrpc\":\"2.0\xff\"}"[..]).await.0,
+        -32700
+    );
 }
 
 #[tokio::test]
@@ -68,7 +79,11 @@ async fn a_method_that_does_not_exist_is_not_found() {
     let node = node().await;
     for method in ["eth_nope", "", "eth_chainId ", "ETH_CHAINID", "rpc.x"] {
         let (code, message, id) = error_of(&node, request(method, json!([])).to_string()).await;
-        assert_eq!((code, message.as_str(), id), (-32601, "Method not found", json!(1)), "{method}");
+        assert_eq!(
+            (code, message.as_str(), id),
+            (-32601, "Method not found", json!(1)),
+            "{method}"
+        );
     }
 }
 
@@ -79,10 +94,26 @@ async fn wrong_params_are_named_with_their_position() {
     for (method, params, data) in [
         ("eth_getBalance", json!([]), "params[0]: missing"),
         ("eth_getBalance", json!([address]), "params[1]: missing"),
-        ("eth_getBalance", json!([7, "latest"]), "params[0]: expected a string, got a number"),
-        ("eth_getBalance", json!([null, "latest"]), "params[0]: expected a string, got null"),
-        ("eth_getBalance", json!(["f39f", "latest"]), "params[0]: expected hex data with 0x prefix"),
-        ("eth_getBalance", json!(["0xf39", "latest"]), "params[0]: expected hex data of even length"),
+        (
+            "eth_getBalance",
+            json!([7, "latest"]),
+            "params[0]: expected a string, got a number",
+        ),
+        (
+            "eth_getBalance",
+            json!([null, "latest"]),
+            "params[0]: expected a string, got null",
+        ),
+        (
+            "eth_getBalance",
+            json!(["f39f", "latest"]),
+            "params[0]: expected hex data with 0x prefix",
+        ),
+        (
+            "eth_getBalance",
+            json!(["0xf39", "latest"]),
+            "params[0]: expected hex data of even length",
+        ),
         (
             "eth_getBalance",
             json!(["0xf39fd6e51aad88f6f4ce6ab8827279cfffb922", "latest"]),
@@ -103,26 +134,74 @@ async fn wrong_params_are_named_with_their_position() {
             json!([address, "0x01"]),
             "params[1]: expected a quantity without leading zeros, or one of latest, earliest, pending, safe, finalized",
         ),
-        ("eth_getBalance", json!([address, 1]), "params[1]: expected a string, got a number"),
-        ("eth_getBalance", json!([address, {}]), "params[1]: expected an object with blockNumber or blockHash"),
-        ("eth_getBalance", json!([address, "latest", 1]), "too many params: expected at most 2, got 3"),
-        ("eth_chainId", json!([1]), "too many params: expected at most 0, got 1"),
+        (
+            "eth_getBalance",
+            json!([address, 1]),
+            "params[1]: expected a string, got a number",
+        ),
+        (
+            "eth_getBalance",
+            json!([address, {}]),
+            "params[1]: expected an object with blockNumber or blockHash",
+        ),
+        (
+            "eth_getBalance",
+            json!([address, "latest", 1]),
+            "too many params: expected at most 2, got 3",
+        ),
+        (
+            "eth_chainId",
+            json!([1]),
+            "too many params: expected at most 0, got 1",
+        ),
         ("eth_chainId", json!({}), "params: expected an array"),
-        ("eth_getTransactionByHash", json!(["0x12"]), "params[0]: expected a 32-byte hash, got 1 bytes"),
-        ("eth_call", json!(["0x12", "latest"]), "params[0]: expected a transaction object, got a string"),
-        ("eth_call", json!([{"to": "0x12"}, "latest"]), "params[0]: to: expected a 20-byte address, got 1 bytes"),
-        ("eth_call", json!([{"value": "7"}, "latest"]), "params[0]: value: expected a quantity with 0x prefix"),
+        (
+            "eth_getTransactionByHash",
+            json!(["0x12"]),
+            "params[0]: expected a 32-byte hash, got 1 bytes",
+        ),
+        (
+            "eth_call",
+            json!(["0x12", "latest"]),
+            "params[0]: expected a transaction object, got a string",
+        ),
+        (
+            "eth_call",
+            json!([{"to": "0x12"}, "latest"]),
+            "params[0]: to: expected a 20-byte address, got 1 bytes",
+        ),
+        (
+            "eth_call",
+            json!([{"value": "7"}, "latest"]),
+            "params[0]: value: expected a quantity with 0x prefix",
+        ),
         (
             "eth_call",
             json!([{"data": "0x12", "input": "0x13"}, "latest"]),
             "params[0]: data and input differ; give one of them",
         ),
-        ("eth_getLogs", json!([[]]), "params[0]: expected a filter object, got an array"),
-        ("eth_getLogs", json!([{"topics": ["0x12"]}]), "params[0]: topics: [0]: expected a 32-byte hash, got 1 bytes"),
-        ("eth_sendTransaction", json!([{}]), "params[0].from: missing"),
+        (
+            "eth_getLogs",
+            json!([[]]),
+            "params[0]: expected a filter object, got an array",
+        ),
+        (
+            "eth_getLogs",
+            json!([{"topics": ["0x12"]}]),
+            "params[0]: topics: [0]: expected a 32-byte hash, got 1 bytes",
+        ),
+        (
+            "eth_sendTransaction",
+            json!([{}]),
+            "params[0].from: missing",
+        ),
     ] {
         let error = node.rpc_error(method, params.clone()).await;
-        assert_eq!(error, json!({"code": -32602, "message": "Invalid params", "data": data}), "{method} {params}");
+        assert_eq!(
+            error,
+            json!({"code": -32602, "message": "Invalid params", "data": data}),
+            "{method} {params}"
+        );
     }
 }
 
@@ -142,20 +221,42 @@ async fn a_failure_of_the_node_is_an_internal_error() {
     let file = tempfile::NamedTempFile::new().unwrap();
     std::fs::write(file.path(), genesis.to_string()).unwrap();
     let node = node_with(|config| config.genesis = Some(file.path().to_owned())).await;
-    let error = node.rpc_error("eth_getBlockByNumber", json!(["pending", false])).await;
-    assert_eq!((&error["code"], &error["message"]), (&json!(-32603), &json!("Internal error")));
-    assert!(error["data"].as_str().unwrap().contains("system call"), "{error}");
+    let error = node
+        .rpc_error("eth_getBlockByNumber", json!(["pending", false]))
+        .await;
+    assert_eq!(
+        (&error["code"], &error["message"]),
+        (&json!(-32603), &json!("Internal error"))
+    );
+    assert!(
+        error["data"].as_str().unwrap().contains("system call"),
+        "{error}"
+    );
     node.end().await;
 }
 
 #[tokio::test]
 async fn identifiers_come_back_as_they_were_sent() {
     let node = node().await;
-    for id in ["1", "0", "-5", "123456789012345678901234567890", "\"a\\\"b\"", "\"\""] {
+    for id in [
+        "1",
+        "0",
+        "-5",
+        "123456789012345678901234567890",
+        "\"a\\\"b\"",
+        "\"\"",
+    ] {
         let body = format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"eth_chainId"}}"#);
-        let text = node.http.post(node.rpc_url()).header("content-type", "application/json").body(body);
+        let text = node
+            .http
+            .post(node.rpc_url())
+            .header("content-type", "application/json")
+            .body(body);
         let text = text.send().await.unwrap().text().await.unwrap();
-        assert_eq!(text, format!(r#"{{"jsonrpc":"2.0","id":{id},"result":"0x7d"}}"#));
+        assert_eq!(
+            text,
+            format!(r#"{{"jsonrpc":"2.0","id":{id},"result":"0x7d"}}"#)
+        );
     }
 }
 
@@ -176,18 +277,36 @@ async fn a_batch_is_answered_in_order_whatever_is_wrong_in_it() {
     let answers = answers.as_array().unwrap();
     assert_eq!(answers.len(), 6);
     assert_eq!(answers[0]["result"], "0x7d");
-    assert_eq!((&answers[1]["id"], &answers[1]["error"]["code"]), (&Value::Null, &json!(-32600)));
-    assert_eq!((&answers[2]["id"], &answers[2]["result"]["queued"]), (&json!(2), &json!({})));
-    assert_eq!((&answers[3]["id"], &answers[3]["result"]), (&json!("x"), &json!("0x")));
-    assert_eq!((&answers[4]["id"], &answers[4]["error"]["code"]), (&json!(3), &json!(-32601)));
-    assert_eq!((&answers[5]["id"], &answers[5]["result"]), (&json!(4), &Value::Null));
+    assert_eq!(
+        (&answers[1]["id"], &answers[1]["error"]["code"]),
+        (&Value::Null, &json!(-32600))
+    );
+    assert_eq!(
+        (&answers[2]["id"], &answers[2]["result"]["queued"]),
+        (&json!(2), &json!({}))
+    );
+    assert_eq!(
+        (&answers[3]["id"], &answers[3]["result"]),
+        (&json!("x"), &json!("0x"))
+    );
+    assert_eq!(
+        (&answers[4]["id"], &answers[4]["error"]["code"]),
+        (&json!(3), &json!(-32601))
+    );
+    assert_eq!(
+        (&answers[5]["id"], &answers[5]["result"]),
+        (&json!(4), &Value::Null)
+    );
 }
 
 #[tokio::test]
 async fn a_batch_over_the_limit_is_refused_as_a_whole() {
     let node = node().await;
     let batch = |count| Value::from(vec![request("eth_chainId", json!([])); count]).to_string();
-    assert_eq!(node.post(batch(1_000)).await.as_array().unwrap().len(), 1_000);
+    assert_eq!(
+        node.post(batch(1_000)).await.as_array().unwrap().len(),
+        1_000
+    );
     let refused = node.post(batch(1_001)).await;
     assert_eq!(
         refused["error"],
@@ -200,12 +319,20 @@ async fn a_batch_of_sends_from_one_account_fits_into_blocks_together() {
     let node = node().await;
     let (from, to) = (node.account(0), node.account(1));
     let send = |id| json!({"jsonrpc": "2.0", "id": id, "method": "eth_sendTransaction", "params": [{"from": from, "to": to, "value": "0x1", "gas": "0x5208"}]});
-    let answers = node.post(Value::from((0..20).map(send).collect::<Vec<_>>()).to_string()).await;
+    let answers = node
+        .post(Value::from((0..20).map(send).collect::<Vec<_>>()).to_string())
+        .await;
     for answer in answers.as_array().unwrap() {
-        let receipt = node.rpc("eth_getTransactionReceipt", json!([answer["result"]])).await;
+        let receipt = node
+            .rpc("eth_getTransactionReceipt", json!([answer["result"]]))
+            .await;
         assert_eq!(receipt["status"], "0x1", "{answer}");
     }
-    assert_eq!(node.rpc("eth_getTransactionCount", json!([from, "latest"])).await, "0x14");
+    assert_eq!(
+        node.rpc("eth_getTransactionCount", json!([from, "latest"]))
+            .await,
+        "0x14"
+    );
 }
 
 /// A node for clients of go-ethereum.
@@ -215,10 +342,21 @@ async fn ethereum_node() -> TestNode {
 
 /// The status, content type and body of the response to a body.
 async fn response_to(node: &TestNode, body: &str) -> (u16, String, String) {
-    let request = node.http.post(node.rpc_url()).header("content-type", "application/json").body(body.to_owned());
+    let request = node
+        .http
+        .post(node.rpc_url())
+        .header("content-type", "application/json")
+        .body(body.to_owned());
     let response = request.send().await.unwrap();
-    let content_type = response.headers()["content-type"].to_str().unwrap().to_owned();
-    (response.status().as_u16(), content_type, response.text().await.unwrap())
+    let content_type = response.headers()["content-type"]
+        .to_str()
+        .unwrap()
+        .to_owned();
+    (
+        response.status().as_u16(),
+        content_type,
+        response.text().await.unwrap(),
+    )
 }
 
 #[tokio::test]
@@ -231,8 +369,13 @@ async fn in_ethereums_dialect_null_is_an_identifier_and_null_parameters_are_none
         let batch = response_to(&node, &format!("[{body}]")).await.2;
         assert_eq!(batch, format!("[{expected}]"));
     }
-    let error = node.post(r#"{"jsonrpc":"2.0","id":null,"method":"eth_getBalance"}"#).await;
-    assert_eq!((&error["id"], &error["error"]["message"]), (&Value::Null, &json!("params[0]: missing")));
+    let error = node
+        .post(r#"{"jsonrpc":"2.0","id":null,"method":"eth_getBalance"}"#)
+        .await;
+    assert_eq!(
+        (&error["id"], &error["error"]["message"]),
+        (&Value::Null, &json!("params[0]: missing"))
+    );
     for id in ["true", "{}", "[]"] {
         let body = format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"eth_chainId"}}"#);
         assert_eq!(node.post(body).await["error"]["code"], -32600, "{id}");
@@ -245,7 +388,10 @@ async fn in_ethereums_dialect_notifications_are_executed_and_not_answered() {
     let nothing = (200, "application/json".to_owned(), String::new());
     let mine = r#"{"jsonrpc":"2.0","method":"evm_mine"}"#;
     assert_eq!(response_to(&node, mine).await, nothing);
-    assert_eq!(response_to(&node, &format!("[{mine},{mine}]")).await, nothing);
+    assert_eq!(
+        response_to(&node, &format!("[{mine},{mine}]")).await,
+        nothing
+    );
     assert_eq!(node.block_number().await, 3);
     // Their errors are nobody's, and neither are long executions and results.
     for silent in [
@@ -255,14 +401,28 @@ async fn in_ethereums_dialect_notifications_are_executed_and_not_answered() {
         r#"{"jsonrpc":"2.0","method":"eth_call","params":[{}]}"#,
     ] {
         assert_eq!(response_to(&node, silent).await, nothing, "{silent}");
-        assert_eq!(response_to(&node, &format!("[{silent}]")).await, nothing, "{silent}");
+        assert_eq!(
+            response_to(&node, &format!("[{silent}]")).await,
+            nothing,
+            "{silent}"
+        );
     }
     // What is no request is still an error, and the rest of a batch is answered.
-    assert_eq!(node.post(r#"{"jsonrpc":"2.0","params":[]}"#).await["error"]["code"], -32600);
+    assert_eq!(
+        node.post(r#"{"jsonrpc":"2.0","params":[]}"#).await["error"]["code"],
+        -32600
+    );
     let chain_id = r#"{"jsonrpc":"2.0","id":1,"method":"eth_chainId"}"#;
     let txpool = r#"{"jsonrpc":"2.0","id":2,"method":"txpool_content"}"#;
-    let batch = node.post(format!("[{mine},{txpool},{mine},{chain_id},1,{mine}]")).await;
-    let answers: Vec<_> = batch.as_array().unwrap().iter().map(|answer| answer["id"].clone()).collect();
+    let batch = node
+        .post(format!("[{mine},{txpool},{mine},{chain_id},1,{mine}]"))
+        .await;
+    let answers: Vec<_> = batch
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|answer| answer["id"].clone())
+        .collect();
     assert_eq!(answers, [json!(2), json!(1), Value::Null]);
     assert_eq!(node.block_number().await, 6);
 }

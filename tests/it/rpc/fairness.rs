@@ -31,7 +31,14 @@ fn batch(calls: usize) -> String {
 
 /// A node on which calls may take so many seconds.
 async fn patient(seconds: &str) -> Running {
-    let limits = ["--rpc-gas-cap", "1000000000000000", "--rpc-execution-timeout", seconds, "--block-time", "60"];
+    let limits = [
+        "--rpc-gas-cap",
+        "1000000000000000",
+        "--rpc-execution-timeout",
+        seconds,
+        "--block-time",
+        "60",
+    ];
     Running::start(&limits).await
 }
 
@@ -44,36 +51,66 @@ async fn asks_honestly(node: &Running) {
     let call = json!([{"to": AT, "data": "0x01"}, "latest", {AT: {"code": "0x60016000f3"}}]);
     let keeping = reqwest::Client::new();
     for round in 0..12 {
-        let client = if round % 2 == 0 { keeping.clone() } else { reqwest::Client::new() };
-        for (method, params) in [("eth_call", &call), ("eth_estimateGas", &call), ("eth_blockNumber", &json!([]))] {
-            let body = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}).to_string();
+        let client = if round % 2 == 0 {
+            keeping.clone()
+        } else {
+            reqwest::Client::new()
+        };
+        for (method, params) in [
+            ("eth_call", &call),
+            ("eth_estimateGas", &call),
+            ("eth_blockNumber", &json!([])),
+        ] {
+            let body =
+                json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}).to_string();
             let began = Instant::now();
-            let request = client.post(url(node)).header("content-type", "application/json").body(body);
-            let answer = tokio::time::timeout(PATIENCE, async { request.send().await?.json::<Value>().await });
+            let request = client
+                .post(url(node))
+                .header("content-type", "application/json")
+                .body(body);
+            let answer = tokio::time::timeout(PATIENCE, async {
+                request.send().await?.json::<Value>().await
+            });
             let answer = answer.await.unwrap_or_else(|_| panic!("{method} waits"));
             let answer = answer.unwrap_or_else(|error| panic!("{method}: {error}"));
-            assert!(answer.get("result").is_some(), "{method} after {:?}: {answer}", began.elapsed());
+            assert!(
+                answer.get("result").is_some(),
+                "{method} after {:?}: {answer}",
+                began.elapsed()
+            );
         }
     }
 }
 
 /// Sends a request of HTTP/1.1 without reading what comes.
 async fn send_only(node: &Running, body: &str) -> TcpStream {
-    let address = url(node).trim_start_matches("http://").trim_end_matches("/rpc").to_owned();
+    let address = url(node)
+        .trim_start_matches("http://")
+        .trim_end_matches("/rpc")
+        .to_owned();
     let mut stream = TcpStream::connect(address).await.expect("a connection");
     let head = "POST /rpc HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: ";
-    stream.write_all(format!("{head}{}\r\n\r\n{body}", body.len()).as_bytes()).await.expect("sent");
+    stream
+        .write_all(format!("{head}{}\r\n\r\n{body}", body.len()).as_bytes())
+        .await
+        .expect("sent");
     stream
 }
 
 #[tokio::test]
 async fn batches_of_slow_calls_leave_room_for_others() {
     let node = patient("0.5").await;
-    let attackers = [send_only(&node, &batch(1_000)).await, send_only(&node, &batch(1_000)).await];
+    let attackers = [
+        send_only(&node, &batch(1_000)).await,
+        send_only(&node, &batch(1_000)).await,
+    ];
     asks_honestly(&node).await;
     for mut stream in attackers {
         let unanswered = tokio::time::timeout(Duration::ZERO, stream.read_u8()).await;
-        assert!(unanswered.is_err(), "a thousand calls of half a second are over");
+        assert!(
+            unanswered.is_err(),
+            "a thousand calls of half a second are over"
+        );
     }
 }
 
@@ -83,14 +120,17 @@ async fn slow_precompiles_on_new_connections_leave_room_for_others() {
     let node = Running::start(&["--block-time", "60"]).await;
     // 49 million rounds of BLAKE2 (EIP-152), which take most of a second.
     let input = format!("0x02f00000{}01", "00".repeat(208));
-    let call = json!([{"to": "0x0000000000000000000000000000000000000009", "data": input}, "latest"]);
+    let call =
+        json!([{"to": "0x0000000000000000000000000000000000000009", "data": input}, "latest"]);
     let body = json!({"jsonrpc": "2.0", "id": 1, "method": "eth_call", "params": call}).to_string();
     let mut attackers = JoinSet::new();
     for _ in 0..40 {
         let (url, body) = (url(&node), body.clone());
         attackers.spawn(async move {
             loop {
-                let request = reqwest::Client::new().post(&url).header("content-type", "application/json");
+                let request = reqwest::Client::new()
+                    .post(&url)
+                    .header("content-type", "application/json");
                 // Whether there is an answer is not what matters here.
                 let _ = async { request.body(body.clone()).send().await?.bytes().await }.await;
             }
@@ -104,10 +144,11 @@ async fn slow_precompiles_on_new_connections_leave_room_for_others() {
 #[tokio::test]
 async fn traces_of_one_address_leave_a_thread_for_another() {
     let node = patient("600").await;
-    let trace =
-        |code: &str| json!([{"to": AT, "gas": "0xffffffffff"}, "latest", {"stateOverrides": {AT: {"code": code}}}]);
-    let body =
-        |code: &str| json!({"jsonrpc": "2.0", "id": 1, "method": "debug_traceCall", "params": trace(code)}).to_string();
+    let trace = |code: &str| json!([{"to": AT, "gas": "0xffffffffff"}, "latest", {"stateOverrides": {AT: {"code": code}}}]);
+    let body = |code: &str| {
+        json!({"jsonrpc": "2.0", "id": 1, "method": "debug_traceCall", "params": trace(code)})
+            .to_string()
+    };
     let mut unanswered = Vec::new();
     for _ in 0..30 {
         unanswered.push(send_only(&node, &body(LOOP)).await);
@@ -117,11 +158,21 @@ async fn traces_of_one_address_leave_a_thread_for_another() {
     while ticks(&node) < busy {
         tokio::task::yield_now().await;
     }
-    let other =
-        reqwest::Client::builder().local_address(std::net::IpAddr::from([127, 0, 0, 2])).build().expect("a client");
-    let request = other.post(url(&node)).header("content-type", "application/json").body(body("0x00"));
-    let answer = tokio::time::timeout(PATIENCE, async { request.send().await?.json::<Value>().await });
-    let answer = answer.await.expect("another address has its turn").expect("an answer");
+    let other = reqwest::Client::builder()
+        .local_address(std::net::IpAddr::from([127, 0, 0, 2]))
+        .build()
+        .expect("a client");
+    let request = other
+        .post(url(&node))
+        .header("content-type", "application/json")
+        .body(body("0x00"));
+    let answer = tokio::time::timeout(PATIENCE, async {
+        request.send().await?.json::<Value>().await
+    });
+    let answer = answer
+        .await
+        .expect("another address has its turn")
+        .expect("an answer");
     assert_eq!(answer["result"]["failed"], false, "{answer}");
 }
 
@@ -130,9 +181,14 @@ async fn web_sockets_that_never_read_leave_room_for_others() {
     let node = patient("0.1").await;
     let mut sockets = Vec::new();
     for _ in 0..40 {
-        let (mut socket, _) = connect_async(url(&node).replace("http://", "ws://")).await.expect("a socket");
+        let (mut socket, _) = connect_async(url(&node).replace("http://", "ws://"))
+            .await
+            .expect("a socket");
         for id in 0..64 {
-            socket.feed(Message::text(endless(id, "0x989680").to_string())).await.expect("it is taken");
+            socket
+                .feed(Message::text(endless(id, "0x989680").to_string()))
+                .await
+                .expect("it is taken");
         }
         socket.flush().await.expect("it is sent");
         sockets.push(socket);
@@ -151,7 +207,10 @@ async fn batches_of_long_answers_leave_room_for_others() {
         attackers.spawn(async move {
             let client = reqwest::Client::new();
             loop {
-                let request = client.post(&url).header("content-type", "application/json").body(body.clone());
+                let request = client
+                    .post(&url)
+                    .header("content-type", "application/json")
+                    .body(body.clone());
                 // Whether there is an answer is not what matters here.
                 let _ = async { request.send().await?.bytes().await }.await;
             }
@@ -163,9 +222,21 @@ async fn batches_of_long_answers_leave_room_for_others() {
 
 /// Processor time that a process has used, in ticks.
 fn ticks(node: &Running) -> u64 {
-    let stat = std::fs::read_to_string(format!("/proc/{}/stat", node.child.id())).expect("a process");
-    let mut fields = stat.rsplit_once(')').expect("a name").1.split_whitespace().skip(11);
-    let mut next = || fields.next().expect("a field").parse::<u64>().expect("a number");
+    let stat =
+        std::fs::read_to_string(format!("/proc/{}/stat", node.child.id())).expect("a process");
+    let mut fields = stat
+        .rsplit_once(')')
+        .expect("a name")
+        .1
+        .split_whitespace()
+        .skip(11);
+    let mut next = || {
+        fields
+            .next()
+            .expect("a field")
+            .parse::<u64>()
+            .expect("a number")
+    };
     next() + next()
 }
 
@@ -175,7 +246,9 @@ async fn work_ends_with_its_connection() {
     let node = patient("3600").await;
     let body = batch(100);
     let streams = [send_only(&node, &body).await, send_only(&node, &body).await];
-    let (mut socket, _) = connect_async(url(&node).replace("http://", "ws://")).await.expect("a socket");
+    let (mut socket, _) = connect_async(url(&node).replace("http://", "ws://"))
+        .await
+        .expect("a socket");
     socket.send(Message::text(body)).await.expect("sent");
     let busy = ticks(&node) + 50;
     while ticks(&node) < busy {
@@ -199,14 +272,22 @@ async fn the_end_does_not_wait_for_slow_calls() {
     let node = patient("3600").await;
     let body = batch(1_000);
     let _streams = [send_only(&node, &body).await, send_only(&node, &body).await];
-    let (mut socket, _) = connect_async(url(&node).replace("http://", "ws://")).await.expect("a socket");
+    let (mut socket, _) = connect_async(url(&node).replace("http://", "ws://"))
+        .await
+        .expect("a socket");
     socket.send(Message::text(body)).await.expect("sent");
     asks_honestly(&node).await;
     let began = Instant::now();
-    let (ended_well, _) = tokio::task::spawn_blocking(move || node.end("-TERM")).await.expect("no panic");
+    let (ended_well, _) = tokio::task::spawn_blocking(move || node.end("-TERM"))
+        .await
+        .expect("no panic");
     assert!(ended_well);
     // Ten seconds, and what the machine takes on top.
-    assert!(began.elapsed() < Duration::from_secs(20), "{:?}", began.elapsed());
+    assert!(
+        began.elapsed() < Duration::from_secs(20),
+        "{:?}",
+        began.elapsed()
+    );
 }
 
 #[tokio::test]
@@ -215,10 +296,15 @@ async fn a_batch_counts_what_slow_calls_answer() {
     // PUSH2 1000, PUSH0, RETURN.
     let params = json!([{"to": AT}, "latest", {AT: {"code": "0x6103e85ff3"}}]);
     let call = |id| json!({"jsonrpc": "2.0", "id": id, "method": "eth_call", "params": params});
-    let answers = node.post(Value::from_iter((0..50).map(call)).to_string()).await;
+    let answers = node
+        .post(Value::from_iter((0..50).map(call)).to_string())
+        .await;
     let answers = answers.as_array().expect("a batch");
     assert_eq!(answers.len(), 50);
-    let given = answers.iter().filter(|answer| answer.get("result").is_some()).count();
+    let given = answers
+        .iter()
+        .filter(|answer| answer.get("result").is_some())
+        .count();
     assert!((5..20).contains(&given), "{given}");
     for (id, answer) in answers.iter().enumerate() {
         assert_eq!(answer["id"], id);
@@ -235,10 +321,16 @@ async fn a_batch_counts_what_slow_calls_answer() {
 async fn a_batch_that_is_too_long_is_refused_without_being_kept() {
     let node = node_with(|config| config.rpc.max_batch = 10).await;
     let ones = |count: usize| format!("[{}]", vec!["1"; count].join(","));
-    assert_eq!(node.post(ones(10)).await.as_array().expect("a batch").len(), 10);
+    assert_eq!(
+        node.post(ones(10)).await.as_array().expect("a batch").len(),
+        10
+    );
     for count in [11, 1_000_000] {
         assert_eq!(node.post(ones(count)).await["error"]["code"], -32600);
     }
-    assert_eq!(node.post(ones(11).replace(",1]", ",]")).await["error"]["code"], -32700);
+    assert_eq!(
+        node.post(ones(11).replace(",1]", ",]")).await["error"]["code"],
+        -32700
+    );
     assert_eq!(node.post("[]").await["error"]["data"], "empty batch");
 }

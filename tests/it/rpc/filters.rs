@@ -12,11 +12,19 @@ async fn transfer_tokens(node: &TestNode, amount: u64) -> Value {
     let token = node.config().network.tokens[0].address;
     // transfer(0x…aa, amount)
     let data = format!("0xa9059cbb{:0>64}{amount:064x}", "aa");
-    node.rpc("eth_sendTransaction", json!([{"from": node.account(0), "to": token, "data": data}])).await
+    node.rpc(
+        "eth_sendTransaction",
+        json!([{"from": node.account(0), "to": token, "data": data}]),
+    )
+    .await
 }
 
 async fn changes(node: &TestNode, id: &Value) -> Vec<Value> {
-    node.rpc("eth_getFilterChanges", json!([id])).await.as_array().unwrap().clone()
+    node.rpc("eth_getFilterChanges", json!([id]))
+        .await
+        .as_array()
+        .unwrap()
+        .clone()
 }
 
 #[tokio::test]
@@ -27,7 +35,11 @@ async fn a_block_filter_tells_each_block_once() {
     let mut hashes = Vec::new();
     for _ in 0..3 {
         node.rpc("evm_mine", json!([])).await;
-        hashes.push(node.rpc("eth_getBlockByNumber", json!(["latest", false])).await["hash"].clone());
+        hashes.push(
+            node.rpc("eth_getBlockByNumber", json!(["latest", false]))
+                .await["hash"]
+                .clone(),
+        );
     }
     assert_eq!(changes(&node, &id).await, hashes);
     assert!(changes(&node, &id).await.is_empty());
@@ -38,13 +50,17 @@ async fn a_log_filter_tells_new_logs_and_takes_back_what_a_revert_undid() {
     let node = node().await;
     let token = node.config().network.tokens[0].address;
     let id = node.rpc("eth_newFilter", json!([{"address": token}])).await;
-    let other = node.rpc("eth_newFilter", json!([{"address": node.account(3)}])).await;
+    let other = node
+        .rpc("eth_newFilter", json!([{"address": node.account(3)}]))
+        .await;
     let kept = transfer_token(&node).await;
     let snapshot = node.rpc("evm_snapshot", json!([])).await;
     let undone = transfer_token(&node).await;
     let logs = changes(&node, &id).await;
     assert_eq!(
-        logs.iter().map(|log| log["transactionHash"].clone()).collect::<Vec<_>>(),
+        logs.iter()
+            .map(|log| log["transactionHash"].clone())
+            .collect::<Vec<_>>(),
         [kept.clone(), undone.clone()]
     );
     assert!(logs.iter().all(|log| log["removed"] == false));
@@ -53,13 +69,26 @@ async fn a_log_filter_tells_new_logs_and_takes_back_what_a_revert_undid() {
     // The same transaction at the same time would make the very block that was undone.
     let again = transfer_tokens(&node, 2).await;
     let logs = changes(&node, &id).await;
-    let told: Vec<_> = logs.iter().map(|log| (log["transactionHash"].clone(), log["removed"] == true)).collect();
+    let told: Vec<_> = logs
+        .iter()
+        .map(|log| (log["transactionHash"].clone(), log["removed"] == true))
+        .collect();
     assert_eq!(told, [(undone, true), (again.clone(), false)]);
     assert!(changes(&node, &other).await.is_empty());
 
-    let all = node.rpc("eth_newFilter", json!([{"address": token, "fromBlock": "earliest"}])).await;
+    let all = node
+        .rpc(
+            "eth_newFilter",
+            json!([{"address": token, "fromBlock": "earliest"}]),
+        )
+        .await;
     let all = node.rpc("eth_getFilterLogs", json!([all])).await;
-    let told: Vec<_> = all.as_array().unwrap().iter().map(|log| log["transactionHash"].clone()).collect();
+    let told: Vec<_> = all
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|log| log["transactionHash"].clone())
+        .collect();
     assert_eq!(told, [kept, again]);
 }
 
@@ -80,24 +109,39 @@ async fn an_uninstalled_filter_is_gone() {
     assert_eq!(node.rpc("eth_uninstallFilter", json!([id])).await, true);
     assert_eq!(node.rpc("eth_uninstallFilter", json!([id])).await, false);
     let gone = json!({"code": -32000, "message": "filter not found"});
-    assert_eq!(node.rpc_error("eth_getFilterChanges", json!([id])).await, gone);
+    assert_eq!(
+        node.rpc_error("eth_getFilterChanges", json!([id])).await,
+        gone
+    );
     assert_eq!(node.rpc_error("eth_getFilterLogs", json!([id])).await, gone);
     let blocks = node.rpc("eth_newBlockFilter", json!([])).await;
-    assert_eq!(node.rpc_error("eth_getFilterLogs", json!([blocks])).await, gone);
+    assert_eq!(
+        node.rpc_error("eth_getFilterLogs", json!([blocks])).await,
+        gone
+    );
 }
 
 #[tokio::test]
 async fn an_identifier_cannot_be_guessed() {
     let node = node().await;
     let mut ids = std::collections::BTreeSet::new();
-    for method in ["eth_newBlockFilter", "eth_newPendingTransactionFilter", "eth_newBlockFilter"] {
+    for method in [
+        "eth_newBlockFilter",
+        "eth_newPendingTransactionFilter",
+        "eth_newBlockFilter",
+    ] {
         ids.insert(number(&node.rpc(method, json!([])).await));
     }
     let all: Vec<_> = ids.iter().copied().collect();
     // The chance that one of them begins with four zero bytes is one in a billion.
-    assert!(all.len() == 3 && all.iter().all(|id| id >> 96 != 0), "{all:x?}");
+    assert!(
+        all.len() == 3 && all.iter().all(|id| id >> 96 != 0),
+        "{all:x?}"
+    );
     for near in [all[0] - 1, all[0] + 1, 1, u128::MAX] {
-        let error = node.rpc_error("eth_getFilterChanges", json!([format!("{near:#x}")])).await;
+        let error = node
+            .rpc_error("eth_getFilterChanges", json!([format!("{near:#x}")]))
+            .await;
         assert_eq!(error["message"], "filter not found");
     }
 }
@@ -109,8 +153,10 @@ async fn an_idle_filter_expires() {
         config.rpc.filter_lifetime = std::time::Duration::from_secs(1);
     })
     .await;
-    let (idle, polled) =
-        (node.rpc("eth_newBlockFilter", json!([])).await, node.rpc("eth_newBlockFilter", json!([])).await);
+    let (idle, polled) = (
+        node.rpc("eth_newBlockFilter", json!([])).await,
+        node.rpc("eth_newBlockFilter", json!([])).await,
+    );
     // As long as one is asked for it stays; the other makes room for a third.
     let third = loop {
         changes(&node, &polled).await;
@@ -120,7 +166,10 @@ async fn an_idle_filter_expires() {
         }
         tokio::time::sleep(std::time::Duration::from_millis(50)).await;
     };
-    assert_eq!(node.rpc_error("eth_getFilterChanges", json!([idle])).await["message"], "filter not found");
+    assert_eq!(
+        node.rpc_error("eth_getFilterChanges", json!([idle])).await["message"],
+        "filter not found"
+    );
     changes(&node, &third).await;
     changes(&node, &polled).await;
 }
@@ -133,13 +182,28 @@ async fn one_client_leaves_filters_to_others() {
     })
     .await;
     let new = async |client: &str| -> Value {
-        let body = json!({"jsonrpc": "2.0", "id": 1, "method": "eth_newBlockFilter", "params": []}).to_string();
-        let request = node.http.post(node.rpc_url()).header("content-type", "application/json").body(body);
-        request.header("x-forwarded-for", client).send().await.unwrap().json().await.unwrap()
+        let body = json!({"jsonrpc": "2.0", "id": 1, "method": "eth_newBlockFilter", "params": []})
+            .to_string();
+        let request = node
+            .http
+            .post(node.rpc_url())
+            .header("content-type", "application/json")
+            .body(body);
+        request
+            .header("x-forwarded-for", client)
+            .send()
+            .await
+            .unwrap()
+            .json()
+            .await
+            .unwrap()
     };
     let first = new("1.1.1.1").await["result"].clone();
     assert!(new("1.1.1.1").await["error"].is_null());
-    assert_eq!(new("1.1.1.1").await["error"]["message"], "too many filters of this client: at most 2");
+    assert_eq!(
+        new("1.1.1.1").await["error"]["message"],
+        "too many filters of this client: at most 2"
+    );
     assert!(new("2.2.2.2").await["error"].is_null());
     assert_eq!(node.rpc("eth_uninstallFilter", json!([first])).await, true);
     assert!(new("1.1.1.1").await["error"].is_null());
@@ -149,7 +213,8 @@ async fn one_client_leaves_filters_to_others() {
 async fn a_filter_with_many_alternatives_counts_as_several() {
     let node = node_with(|config| config.rpc.max_filters = 5).await;
     let addresses: Vec<_> = (0..90u64).map(|n| format!("{n:#042x}")).collect();
-    node.rpc("eth_newFilter", json!([{"address": addresses}])).await;
+    node.rpc("eth_newFilter", json!([{"address": addresses}]))
+        .await;
     let error = node.rpc_error("eth_newBlockFilter", json!([])).await;
     assert_eq!(error["message"], "too many filters: at most 5");
 }
@@ -163,7 +228,13 @@ async fn a_filter_that_missed_blocks_says_so_and_goes_on() {
     for id in [&blocks, &logs] {
         let error = node.rpc_error("eth_getFilterChanges", json!([id])).await;
         assert_eq!(error["code"], 4444, "{error}");
-        assert!(error["message"].as_str().unwrap().contains("no longer held"), "{error}");
+        assert!(
+            error["message"]
+                .as_str()
+                .unwrap()
+                .contains("no longer held"),
+            "{error}"
+        );
     }
     node.rpc("evm_mine", json!([])).await;
     assert_eq!(changes(&node, &blocks).await.len(), 1);
@@ -207,7 +278,10 @@ async fn a_filter_follows_several_reverts_between_two_questions() {
     node.rpc("evm_revert", json!([snapshot])).await;
     let new = transfer_tokens(&node, 5).await;
     let told: Vec<_> = changes(&node, &id).await;
-    let told: Vec<_> = told.iter().map(|log| (log["transactionHash"].clone(), log["removed"] == true)).collect();
+    let told: Vec<_> = told
+        .iter()
+        .map(|log| (log["transactionHash"].clone(), log["removed"] == true))
+        .collect();
     assert_eq!(told, [(undone, true), (new.clone(), false)]);
     assert_ne!(seen, new);
 }
@@ -219,12 +293,19 @@ async fn there_are_only_so_many_filters() {
         node.rpc("eth_newBlockFilter", json!([])).await;
     }
     let error = node.rpc_error("eth_newFilter", json!([{}])).await;
-    assert_eq!(error, json!({"code": -32000, "message": "too many filters: at most 3"}));
+    assert_eq!(
+        error,
+        json!({"code": -32000, "message": "too many filters: at most 3"})
+    );
 }
 
 async fn numbers(node: &TestNode, method: &str, id: &Value) -> Vec<u128> {
     let logs = node.rpc(method, json!([id])).await;
-    logs.as_array().unwrap().iter().map(|log| number(&log["blockNumber"])).collect()
+    logs.as_array()
+        .unwrap()
+        .iter()
+        .map(|log| number(&log["blockNumber"]))
+        .collect()
 }
 
 #[tokio::test]
@@ -255,7 +336,10 @@ async fn a_log_filter_obeys_its_bounds_log_by_log() {
     }
     // Removed logs are within the same bounds.
     node.rpc("evm_revert", json!([snapshot])).await;
-    assert_eq!(numbers(&node, "eth_getFilterChanges", &within).await, [2, 3]);
+    assert_eq!(
+        numbers(&node, "eth_getFilterChanges", &within).await,
+        [2, 3]
+    );
     assert_eq!(numbers(&node, "eth_getFilterChanges", &until).await, [2]);
     assert_eq!(numbers(&node, "eth_getFilterLogs", &within).await, []);
 }
@@ -264,8 +348,13 @@ async fn a_log_filter_obeys_its_bounds_log_by_log() {
 async fn a_log_filter_of_a_block_has_the_logs_of_no_other() {
     let node = node().await;
     transfer_token(&node).await;
-    let hash = node.rpc("eth_getBlockByNumber", json!(["latest", false])).await["hash"].clone();
-    let id = node.rpc("eth_newFilter", json!([{"blockHash": hash}])).await;
+    let hash = node
+        .rpc("eth_getBlockByNumber", json!(["latest", false]))
+        .await["hash"]
+        .clone();
+    let id = node
+        .rpc("eth_newFilter", json!([{"blockHash": hash}]))
+        .await;
     transfer_token(&node).await;
     assert_eq!(numbers(&node, "eth_getFilterChanges", &id).await, []);
     assert_eq!(numbers(&node, "eth_getFilterLogs", &id).await, [1]);
@@ -285,25 +374,43 @@ async fn filters_of_ranges_that_never_match_are_refused_as_by_get_logs() {
         json!({"blockHash": format!("0x{:064x}", 7)}),
     ] {
         let expected = node.rpc_error("eth_getLogs", json!([bounds])).await;
-        assert_eq!(node.rpc_error("eth_newFilter", json!([bounds])).await, expected, "{bounds}");
+        assert_eq!(
+            node.rpc_error("eth_newFilter", json!([bounds])).await,
+            expected,
+            "{bounds}"
+        );
     }
 }
 
 #[tokio::test]
 async fn a_pending_filter_has_whole_transactions_on_request() {
     let node = node_with(|config| config.no_mining = true).await;
-    let whole = node.rpc("eth_newPendingTransactionFilter", json!([true])).await;
-    let hashes = node.rpc("eth_newPendingTransactionFilter", json!([false])).await;
+    let whole = node
+        .rpc("eth_newPendingTransactionFilter", json!([true]))
+        .await;
+    let hashes = node
+        .rpc("eth_newPendingTransactionFilter", json!([false]))
+        .await;
     let (first, second) = (transfer_token(&node).await, transfer_token(&node).await);
-    assert_eq!(changes(&node, &hashes).await, [first.clone(), second.clone()]);
+    assert_eq!(
+        changes(&node, &hashes).await,
+        [first.clone(), second.clone()]
+    );
     let told = changes(&node, &whole).await;
-    let expected = [&first, &second].map(|hash| node.rpc("eth_getTransactionByHash", json!([hash])));
+    let expected =
+        [&first, &second].map(|hash| node.rpc("eth_getTransactionByHash", json!([hash])));
     assert_eq!(told, futures_util::future::join_all(expected).await);
-    assert!(told.iter().all(|transaction| transaction["blockHash"].is_null()));
+    assert!(
+        told.iter()
+            .all(|transaction| transaction["blockHash"].is_null())
+    );
     // A block may come before the poll.
     let third = transfer_token(&node).await;
     node.rpc("evm_mine", json!([])).await;
     let told = changes(&node, &whole).await;
-    assert_eq!((told.len(), &told[0]["hash"], &told[0]["blockNumber"]), (1, &third, &Value::Null));
+    assert_eq!(
+        (told.len(), &told[0]["hash"], &told[0]["blockNumber"]),
+        (1, &third, &Value::Null)
+    );
     assert!(changes(&node, &whole).await.is_empty());
 }

@@ -23,17 +23,27 @@ use crate::support::{
 impl TestNode {
     async fn graphql_body(&self, body: impl Into<reqwest::Body>) -> (u16, Value) {
         let url = format!("{}/graphql", self.rest_url());
-        let request = reqwest::Client::new().post(url).header("content-type", "application/json").body(body);
+        let request = reqwest::Client::new()
+            .post(url)
+            .header("content-type", "application/json")
+            .body(body);
         let response = request.send().await.unwrap();
         let status = response.status().as_u16();
         let text = response.text().await.unwrap();
-        (status, serde_json::from_str(&text).unwrap_or(Value::String(text)))
+        (
+            status,
+            serde_json::from_str(&text).unwrap_or(Value::String(text)),
+        )
     }
 
     /// The data of a query that succeeds.
     async fn graphql(&self, query: &str) -> Value {
         let (status, mut body) = self.graphql_body(json!({"query": query}).to_string()).await;
-        assert_eq!((status, &body["errors"]), (200, &Value::Null), "{query}: {body}");
+        assert_eq!(
+            (status, &body["errors"]),
+            (200, &Value::Null),
+            "{query}: {body}"
+        );
         body["data"].take()
     }
 
@@ -41,7 +51,10 @@ impl TestNode {
     async fn graphql_error(&self, query: &str) -> (String, Value) {
         let (status, mut body) = self.graphql_body(json!({"query": query}).to_string()).await;
         assert_eq!(status, 400, "{query}: {body}");
-        let message = body["errors"][0]["message"].as_str().unwrap_or_else(|| panic!("{query}: {body}")).to_owned();
+        let message = body["errors"][0]["message"]
+            .as_str()
+            .unwrap_or_else(|| panic!("{query}: {body}"))
+            .to_owned();
         (message, body["data"].take())
     }
 }
@@ -71,14 +84,36 @@ async fn the_schema_is_geths() {
         }
         let lists = [&described["fields"], &described["inputFields"]];
         for field in lists.into_iter().filter_map(Value::as_array).flatten() {
-            let argument = |given: &Value| format!("{}: {}", given["name"].as_str().unwrap(), written(&given["type"]));
-            let given: Vec<_> = field["args"].as_array().into_iter().flatten().map(argument).collect();
-            let given = if given.is_empty() { String::new() } else { format!("({})", given.join(", ")) };
-            lines.push(format!("{name}.{}{given}: {}", field["name"].as_str().unwrap(), written(&field["type"])));
+            let argument = |given: &Value| {
+                format!(
+                    "{}: {}",
+                    given["name"].as_str().unwrap(),
+                    written(&given["type"])
+                )
+            };
+            let given: Vec<_> = field["args"]
+                .as_array()
+                .into_iter()
+                .flatten()
+                .map(argument)
+                .collect();
+            let given = if given.is_empty() {
+                String::new()
+            } else {
+                format!("({})", given.join(", "))
+            };
+            lines.push(format!(
+                "{name}.{}{given}: {}",
+                field["name"].as_str().unwrap(),
+                written(&field["type"])
+            ));
         }
     }
     lines.sort();
-    assert_eq!(lines.join("\n"), include_str!("graphql_schema.txt").trim_end());
+    assert_eq!(
+        lines.join("\n"),
+        include_str!("graphql_schema.txt").trim_end()
+    );
     node.end().await;
 }
 
@@ -86,7 +121,9 @@ async fn the_schema_is_geths() {
 async fn blocks_have_the_values_of_json_rpc() {
     let node = node().await;
     node.send_wei(0).await;
-    let known = node.rpc("eth_getBlockByNumber", json!(["latest", true])).await;
+    let known = node
+        .rpc("eth_getBlockByNumber", json!(["latest", true]))
+        .await;
     let number = known["number"].as_str().unwrap();
     let fields = "number hash timestamp difficulty gasUsed gasLimit nonce logsBloom mixHash extraData stateRoot receiptsRoot transactionsRoot baseFeePerGas withdrawalsRoot blobGasUsed excessBlobGas";
     let data = node
@@ -101,31 +138,74 @@ async fn blocks_have_the_values_of_json_rpc() {
     for field in fields.split(' ') {
         assert_eq!(block[field], known[field], "{field}");
     }
-    assert_eq!((&block["ommerCount"], &block["ommers"], &block["ommerAt"]), (&json!("0x0"), &json!([]), &Value::Null));
-    assert_eq!((&block["ommerHash"], &block["miner"]["address"]), (&known["sha3Uncles"], &known["miner"]));
+    assert_eq!(
+        (&block["ommerCount"], &block["ommers"], &block["ommerAt"]),
+        (&json!("0x0"), &json!([]), &Value::Null)
+    );
+    assert_eq!(
+        (&block["ommerHash"], &block["miner"]["address"]),
+        (&known["sha3Uncles"], &known["miner"])
+    );
     let hash = &known["transactions"][0]["hash"];
-    assert_eq!(block["transactions"], json!([{"hash": hash, "index": "0x0"}]));
-    assert_eq!(block["transactionAt"], json!({"hash": hash, "block": {"hash": known["hash"]}}));
-    assert_eq!((&block["transactionCount"], &block["missing"]), (&json!("0x1"), &Value::Null));
-    assert_eq!((&block["parent"]["hash"], &block["withdrawals"]), (&known["parentHash"], &json!([])));
+    assert_eq!(
+        block["transactions"],
+        json!([{"hash": hash, "index": "0x0"}])
+    );
+    assert_eq!(
+        block["transactionAt"],
+        json!({"hash": hash, "block": {"hash": known["hash"]}})
+    );
+    assert_eq!(
+        (&block["transactionCount"], &block["missing"]),
+        (&json!("0x1"), &Value::Null)
+    );
+    assert_eq!(
+        (&block["parent"]["hash"], &block["withdrawals"]),
+        (&known["parentHash"], &json!([]))
+    );
     let header: Bytes = serde_json::from_value(block["rawHeader"].clone()).unwrap();
     assert_eq!(json!(keccak256(header)), known["hash"]);
-    assert_eq!(block["raw"], node.rpc("debug_getRawBlock", json!([number])).await);
+    assert_eq!(
+        block["raw"],
+        node.rpc("debug_getRawBlock", json!([number])).await
+    );
     // By hash, by a decimal text, and the newest.
     let hash = known["hash"].as_str().unwrap();
     let decimal = u64::from_str_radix(&number[2..], 16).unwrap();
-    for arguments in [format!("(hash: \"{hash}\")"), format!("(number: \"{decimal}\")"), String::new()] {
-        assert_eq!(node.graphql(&format!("{{ block{arguments} {{ hash }} }}")).await["block"]["hash"], hash);
+    for arguments in [
+        format!("(hash: \"{hash}\")"),
+        format!("(number: \"{decimal}\")"),
+        String::new(),
+    ] {
+        assert_eq!(
+            node.graphql(&format!("{{ block{arguments} {{ hash }} }}"))
+                .await["block"]["hash"],
+            hash
+        );
     }
     for absent in [
         "number: 88888888",
         "number: -3",
         "hash: \"0x123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef0\"",
     ] {
-        assert_eq!(node.graphql(&format!("{{ block({absent}) {{ number }} }}")).await, json!({"block": null}));
+        assert_eq!(
+            node.graphql(&format!("{{ block({absent}) {{ number }} }}"))
+                .await,
+            json!({"block": null})
+        );
     }
-    let both = node.graphql_error(&format!("{{ block(number: \"0x03\", hash: \"{hash}\") {{ number }} }}")).await;
-    assert_eq!(both, ("only one of number or hash must be specified".to_owned(), json!({"block": null})));
+    let both = node
+        .graphql_error(&format!(
+            "{{ block(number: \"0x03\", hash: \"{hash}\") {{ number }} }}"
+        ))
+        .await;
+    assert_eq!(
+        both,
+        (
+            "only one of number or hash must be specified".to_owned(),
+            json!({"block": null})
+        )
+    );
     node.end().await;
 }
 
@@ -137,11 +217,29 @@ async fn ranges_of_blocks_end_with_the_newest() {
     }
     let numbers = |from: u64, to: u64| json!({"blocks": (from..=to).map(|n| json!({"number": format!("{n:#x}")})).collect::<Vec<_>>()});
     let newest = node.block_number().await;
-    assert_eq!(node.graphql("{ blocks(from: 1, to: 3) { number } }").await, numbers(1, 3));
-    assert_eq!(node.graphql("{ blocks(from: \"0x2\") { number } }").await, numbers(2, newest));
-    assert_eq!(node.graphql("{ blocks(from: 2, to: 1000000) { number } }").await, numbers(2, newest));
-    let (message, data) = node.graphql_error("{ blocks(from: 3, to: 2) { number } }").await;
-    assert_eq!((message.as_str(), data), ("invalid from and to block combination: from > to", Value::Null));
+    assert_eq!(
+        node.graphql("{ blocks(from: 1, to: 3) { number } }").await,
+        numbers(1, 3)
+    );
+    assert_eq!(
+        node.graphql("{ blocks(from: \"0x2\") { number } }").await,
+        numbers(2, newest)
+    );
+    assert_eq!(
+        node.graphql("{ blocks(from: 2, to: 1000000) { number } }")
+            .await,
+        numbers(2, newest)
+    );
+    let (message, data) = node
+        .graphql_error("{ blocks(from: 3, to: 2) { number } }")
+        .await;
+    assert_eq!(
+        (message.as_str(), data),
+        (
+            "invalid from and to block combination: from > to",
+            Value::Null
+        )
+    );
     let (message, _) = node.graphql_error("{ blocks(to: 2) { number } }").await;
     assert_eq!(message, "from block number must be specified");
     node.end().await;
@@ -150,12 +248,13 @@ async fn ranges_of_blocks_end_with_the_newest() {
 #[tokio::test]
 async fn transactions_have_the_values_of_json_rpc() {
     let node = node().await;
-    let hash = node.rpc("eth_sendRawTransaction", json!([raw(transfer(0), 0)])).await;
+    let hash = node
+        .rpc("eth_sendRawTransaction", json!([raw(transfer(0), 0)]))
+        .await;
     let hash = hash.as_str().unwrap();
     let known = node.rpc("eth_getTransactionByHash", json!([hash])).await;
     let receipt = node.rpc("eth_getTransactionReceipt", json!([hash])).await;
-    let same =
-        "nonce gasPrice maxFeePerGas maxPriorityFeePerGas gas value hash r s v yParity type accessList { address }";
+    let same = "nonce gasPrice maxFeePerGas maxPriorityFeePerGas gas value hash r s v yParity type accessList { address }";
     let query = format!(
         "{{ transaction(hash: \"{hash}\") {{ {same} index inputData block {{ number hash logsBloom }} status gasUsed \
          cumulativeGasUsed effectiveGasPrice effectiveTip blobGasUsed blobGasPrice maxFeePerBlobGas blobVersionedHashes \
@@ -179,22 +278,51 @@ async fn transactions_have_the_values_of_json_rpc() {
     ] {
         assert_eq!(found[field], known[field], "{field}");
     }
-    for field in ["status", "gasUsed", "cumulativeGasUsed", "effectiveGasPrice"] {
+    for field in [
+        "status",
+        "gasUsed",
+        "cumulativeGasUsed",
+        "effectiveGasPrice",
+    ] {
         assert_eq!(found[field], receipt[field], "{field}");
     }
-    assert_eq!((&found["index"], &found["block"]["hash"]), (&json!("0x0"), &known["blockHash"]));
-    assert_eq!(found["from"], json!({"address": known["from"], "transactionCount": "0x1"}));
-    assert_eq!((&found["to"]["address"], &found["createdContract"]), (&known["to"], &Value::Null));
-    for none in ["blobGasUsed", "blobGasPrice", "maxFeePerBlobGas", "blobVersionedHashes"] {
+    assert_eq!(
+        (&found["index"], &found["block"]["hash"]),
+        (&json!("0x0"), &known["blockHash"])
+    );
+    assert_eq!(
+        found["from"],
+        json!({"address": known["from"], "transactionCount": "0x1"})
+    );
+    assert_eq!(
+        (&found["to"]["address"], &found["createdContract"]),
+        (&known["to"], &Value::Null)
+    );
+    for none in [
+        "blobGasUsed",
+        "blobGasPrice",
+        "maxFeePerBlobGas",
+        "blobVersionedHashes",
+    ] {
         assert_eq!(found[none], Value::Null, "{none}");
     }
-    assert_eq!(found["raw"], node.rpc("debug_getRawTransaction", json!([hash])).await);
-    assert_eq!(json!([found["rawReceipt"]]), node.rpc("debug_getRawReceipts", json!([known["blockNumber"]])).await);
+    assert_eq!(
+        found["raw"],
+        node.rpc("debug_getRawTransaction", json!([hash])).await
+    );
+    assert_eq!(
+        json!([found["rawReceipt"]]),
+        node.rpc("debug_getRawReceipts", json!([known["blockNumber"]]))
+            .await
+    );
     // The state of an account is that of the named block.
-    let before = format!("{{ transaction(hash: \"{hash}\") {{ from(block: 0) {{ transactionCount }} }} }}");
-    assert_eq!(node.graphql(&before).await["transaction"]["from"]["transactionCount"], "0x0");
-    let absent =
-        "{ transaction(hash: \"0xffc6c7e602c56aa30c554bb691377f8703d778cec8845f4b88c0f72516b304f4\") { hash } }";
+    let before =
+        format!("{{ transaction(hash: \"{hash}\") {{ from(block: 0) {{ transactionCount }} }} }}");
+    assert_eq!(
+        node.graphql(&before).await["transaction"]["from"]["transactionCount"],
+        "0x0"
+    );
+    let absent = "{ transaction(hash: \"0xffc6c7e602c56aa30c554bb691377f8703d778cec8845f4b88c0f72516b304f4\") { hash } }";
     assert_eq!(node.graphql(absent).await, json!({"transaction": null}));
     node.end().await;
 }
@@ -203,9 +331,15 @@ async fn transactions_have_the_values_of_json_rpc() {
 async fn logs_are_selected_by_block_contract_and_topic() {
     let node = node().await;
     let (signer, usdc, to) = (node.signer(0), token("USDC"), Address::repeat_byte(9));
-    let transfer = Token::transferCall { to, value: U256::from(5) };
+    let transfer = Token::transferCall {
+        to,
+        value: U256::from(5),
+    };
     let receipt = node.send(&signer, usdc.address, transfer).await;
-    let (block, topic) = (receipt.block_number.unwrap(), Token::Transfer::SIGNATURE_HASH);
+    let (block, topic) = (
+        receipt.block_number.unwrap(),
+        Token::Transfer::SIGNATURE_HASH,
+    );
     let fields = "index topics data account { address } transaction { hash block { number } }";
     let address = format!("{:#x}", usdc.address);
     let expected = json!([{
@@ -219,15 +353,35 @@ async fn logs_are_selected_by_block_contract_and_topic() {
         "{{ logs(filter: {{ fromBlock: {block}, toBlock: \"{block:#x}\", topics: [], addresses: [] }}) {{ {fields} }} }}"
     );
     assert_eq!(node.graphql(&query).await["logs"], expected);
-    let one = |filter: &str| format!("{{ block(number: {block}) {{ logs(filter: {{ {filter} }}) {{ {fields} }} }} }}");
+    let one = |filter: &str| {
+        format!("{{ block(number: {block}) {{ logs(filter: {{ {filter} }}) {{ {fields} }} }} }}")
+    };
     let either = format!("topics: [[\"0x{:064x}\", \"{topic:#x}\"]]", 1);
-    for filter in [either.as_str(), &format!("addresses: [\"{address}\"]"), "topics: [[], []]", ""] {
-        assert_eq!(node.graphql(&one(filter)).await["block"]["logs"], expected, "{filter}");
+    for filter in [
+        either.as_str(),
+        &format!("addresses: [\"{address}\"]"),
+        "topics: [[], []]",
+        "",
+    ] {
+        assert_eq!(
+            node.graphql(&one(filter)).await["block"]["logs"],
+            expected,
+            "{filter}"
+        );
     }
-    for filter in [format!("topics: [[\"0x{:064x}\"]]", 1), format!("addresses: [\"0x{:040x}\"]", 1)] {
-        assert_eq!(node.graphql(&one(&filter)).await["block"]["logs"], json!([]), "{filter}");
+    for filter in [
+        format!("topics: [[\"0x{:064x}\"]]", 1),
+        format!("addresses: [\"0x{:040x}\"]", 1),
+    ] {
+        assert_eq!(
+            node.graphql(&one(&filter)).await["block"]["logs"],
+            json!([]),
+            "{filter}"
+        );
     }
-    let (message, _) = node.graphql_error("{ logs(filter: { fromBlock: 3, toBlock: 2 }) { index } }").await;
+    let (message, _) = node
+        .graphql_error("{ logs(filter: { fromBlock: 3, toBlock: 2 }) { index } }")
+        .await;
     assert_eq!(message, "invalid from and to block combination: from > to");
     node.end().await;
 }
@@ -237,7 +391,13 @@ async fn calls_and_accounts_read_the_state_of_a_block() {
     let node = node().await;
     let (usdc, owner) = (token("USDC"), node.account(0));
     let decimals = Bytes::from(Token::decimalsCall {}.abi_encode());
-    let refused = Bytes::from(Token::transferCall { to: Address::ZERO, value: U256::MAX }.abi_encode());
+    let refused = Bytes::from(
+        Token::transferCall {
+            to: Address::ZERO,
+            value: U256::MAX,
+        }
+        .abi_encode(),
+    );
     let query = format!(
         "{{ block {{ call(data: {{ from: \"{owner}\", to: \"{0}\", data: \"{decimals}\" }}) {{ data status gasUsed }} \
          failed: call(data: {{ to: \"{0}\", data: \"{refused}\" }}) {{ data status }} \
@@ -250,17 +410,24 @@ async fn calls_and_accounts_read_the_state_of_a_block() {
     let call = json!({"data": format!("0x{:064x}", 6), "status": "0x1", "gasUsed": block["call"]["gasUsed"]});
     assert_eq!(block["call"], call);
     assert_eq!(block["failed"]["status"], "0x0");
-    assert!(block["failed"]["data"].as_str().unwrap().len() > 10, "{block}");
+    assert!(
+        block["failed"]["data"].as_str().unwrap().len() > 10,
+        "{block}"
+    );
     assert_eq!(block["estimateGas"], "0x5208");
     assert!(block["nothing"].is_string());
     let balance = node.rpc("eth_getBalance", json!([owner, "latest"])).await;
-    let account =
-        json!({"address": format!("{owner:#x}"), "balance": balance, "transactionCount": "0x0", "code": "0x"});
+    let account = json!({"address": format!("{owner:#x}"), "balance": balance, "transactionCount": "0x0", "code": "0x"});
     assert_eq!(block["account"], account);
-    assert_eq!(block["contract"]["code"], node.rpc("eth_getCode", json!([usdc.address, "latest"])).await);
+    assert_eq!(
+        block["contract"]["code"],
+        node.rpc("eth_getCode", json!([usdc.address, "latest"]))
+            .await
+    );
     assert_eq!(
         block["contract"]["storage"],
-        node.rpc("eth_getStorageAt", json!([usdc.address, "0x0", "latest"])).await
+        node.rpc("eth_getStorageAt", json!([usdc.address, "0x0", "latest"]))
+            .await
     );
 
     let (message, data) = node
@@ -271,9 +438,13 @@ async fn calls_and_accounts_read_the_state_of_a_block() {
         .await;
     assert!(message.starts_with("execution reverted"), "{message}");
     assert_eq!(data, json!({"block": null}));
-    let (message, _) = node.graphql_error("{ block { account { balance } } }").await;
+    let (message, _) = node
+        .graphql_error("{ block { account { balance } } }")
+        .await;
     assert!(message.contains("address"), "{message}");
-    let prices = node.graphql("{ gasPrice maxPriorityFeePerGas chainID syncing { currentBlock } }").await;
+    let prices = node
+        .graphql("{ gasPrice maxPriorityFeePerGas chainID syncing { currentBlock } }")
+        .await;
     let rpc = node.rpc("eth_gasPrice", json!([])).await;
     assert_eq!(
         prices,
@@ -296,16 +467,28 @@ async fn a_mutation_sends_and_the_pool_is_pending() {
          call(data: {{ from: \"{owner}\", to: \"{owner}\" }}) {{ data status }} }} }}"
     );
     let pending = node.graphql(&pending).await["pending"].take();
-    assert_eq!((&pending["transactionCount"], &pending["account"]["transactionCount"]), (&json!("0x1"), &json!("0x1")));
+    assert_eq!(
+        (
+            &pending["transactionCount"],
+            &pending["account"]["transactionCount"]
+        ),
+        (&json!("0x1"), &json!("0x1"))
+    );
     let first = &pending["transactions"][0];
     assert_eq!((&first["hash"], &first["nonce"]), (&hash, &json!("0x0")));
-    assert!(["index", "block", "status", "logs"].iter().all(|none| first[none].is_null()), "{first}");
+    assert!(
+        ["index", "block", "status", "logs"]
+            .iter()
+            .all(|none| first[none].is_null()),
+        "{first}"
+    );
     assert_eq!(pending["call"], json!({"data": "0x", "status": "0x1"}));
     node.mine().await;
 
     // With a variable, and among several operations.
     let query = "query Q { chainID } mutation M($raw: Bytes!) { sendRawTransaction(data: $raw) }";
-    let body = json!({"query": query, "operationName": "M", "variables": {"raw": raw(transfer(1), 0)}});
+    let body =
+        json!({"query": query, "operationName": "M", "variables": {"raw": raw(transfer(1), 0)}});
     let (status, body) = node.graphql_body(body.to_string()).await;
     assert_eq!(status, 200, "{body}");
     let (message, data) = node.graphql_error(&send(signed)).await;
@@ -328,7 +511,10 @@ async fn a_document_takes_memory_before_it_is_parsed() {
 
     let mut others = Held::default();
     assert!(budget.try_grow(&mut others, 400 << 10));
-    assert_eq!(ask(300).await, "the query is too large for the memory that is left; try again");
+    assert_eq!(
+        ask(300).await,
+        "the query is too large for the memory that is left; try again"
+    );
     assert_eq!(ask(20).await, "rlp: input too short");
     drop(others);
     assert_eq!(ask(300).await, "rlp: input too short");
@@ -341,15 +527,32 @@ async fn what_is_no_query_is_refused() {
     let url = format!("{}/graphql", node.rest_url());
     let client = reqwest::Client::new();
     assert_eq!(client.get(&url).send().await.unwrap().status(), 405);
-    assert_eq!(client.post(&url).body("{}").send().await.unwrap().status(), 415);
-    for body in ["", "[]", "{\"query\": \"{ chainID }\"} {}", "{\"query\": 5}"] {
+    assert_eq!(
+        client.post(&url).body("{}").send().await.unwrap().status(),
+        415
+    );
+    for body in [
+        "",
+        "[]",
+        "{\"query\": \"{ chainID }\"} {}",
+        "{\"query\": 5}",
+    ] {
         assert_eq!(node.graphql_body(body).await.0, 400, "{body}");
     }
     let long = format!("{{\"query\": \"{}\"}}", " ".repeat(6 << 20));
     assert_eq!(node.graphql_body(long).await.0, 413);
-    for query in ["", "{", "{ nothing }", "{ block(number: \"x\") { hash } }", "{ block(hash: \"0x12\") { hash } }"] {
+    for query in [
+        "",
+        "{",
+        "{ nothing }",
+        "{ block(number: \"x\") { hash } }",
+        "{ block(hash: \"0x12\") { hash } }",
+    ] {
         let (message, data) = node.graphql_error(query).await;
-        assert!(!message.is_empty() && data["block"].is_null(), "{query}: {data}");
+        assert!(
+            !message.is_empty() && data["block"].is_null(),
+            "{query}: {data}"
+        );
     }
     node.end().await;
 }
@@ -357,38 +560,82 @@ async fn what_is_no_query_is_refused() {
 #[tokio::test]
 async fn depth_selections_tokens_and_names_are_limited() {
     let node = node().await;
-    let nested =
-        |depth: usize| format!("{{ block {} }}", "{ parent ".repeat(depth - 2) + "{ number " + &"}".repeat(depth - 1));
+    let nested = |depth: usize| {
+        format!(
+            "{{ block {} }}",
+            "{ parent ".repeat(depth - 2) + "{ number " + &"}".repeat(depth - 1)
+        )
+    };
     node.graphql(&nested(20)).await;
     assert!(node.graphql_error(&nested(21)).await.0.contains("depth 21"));
     let brackets = "{a".repeat(100_000);
-    assert!(node.graphql_error(&brackets).await.0.contains("nested brackets"));
-    let list = format!("{{ logs(filter: {{ topics: [[{}]] }}) {{ index }} }}", "1,".repeat(40_000));
+    assert!(
+        node.graphql_error(&brackets)
+            .await
+            .0
+            .contains("nested brackets")
+    );
+    let list = format!(
+        "{{ logs(filter: {{ topics: [[{}]] }}) {{ index }} }}",
+        "1,".repeat(40_000)
+    );
     assert!(node.graphql_error(&list).await.0.contains("32000 tokens"));
     let name = "a".repeat(257);
-    assert!(node.graphql_error(&format!("{{ blocks(from: 0) {{ {name}: number }} }}")).await.0.contains("256 bytes"));
-    let many: String = (0..6_000).map(|index| format!("a{index}: chainID ")).collect();
-    assert!(node.graphql_error(&format!("{{ {many} }}")).await.0.contains("selections"));
+    assert!(
+        node.graphql_error(&format!("{{ blocks(from: 0) {{ {name}: number }} }}"))
+            .await
+            .0
+            .contains("256 bytes")
+    );
+    let many: String = (0..6_000)
+        .map(|index| format!("a{index}: chainID "))
+        .collect();
+    assert!(
+        node.graphql_error(&format!("{{ {many} }}"))
+            .await
+            .0
+            .contains("selections")
+    );
     let mut doubling = String::from("{ ...f0 } ");
     for level in 0..30 {
-        doubling += &format!("fragment f{level} on Query {{ ...f{} ...f{} }} ", level + 1, level + 1);
+        doubling += &format!(
+            "fragment f{level} on Query {{ ...f{} ...f{} }} ",
+            level + 1,
+            level + 1
+        );
     }
     doubling += "fragment f30 on Query { chainID }";
     assert!(node.graphql_error(&doubling).await.0.contains("selections"));
-    assert!(node.graphql_error("{ ...f } fragment f on Query { ...f }").await.0.contains("contains itself"));
+    assert!(
+        node.graphql_error("{ ...f } fragment f on Query { ...f }")
+            .await
+            .0
+            .contains("contains itself")
+    );
     node.end().await;
 }
 
 #[tokio::test]
 async fn time_and_memory_are_limited() {
     let slow = node_with(|config| config.rpc.execution_timeout = Duration::ZERO).await;
-    assert_eq!(slow.graphql_error("{ block { number } }").await.0, "execution timeout");
+    assert_eq!(
+        slow.graphql_error("{ block { number } }").await.0,
+        "execution timeout"
+    );
     slow.end().await;
     let small = node_with(|config| config.rpc.max_batch_response = 10_000).await;
     small.graphql("{ block { number } }").await;
     let usdc = token("USDC").address;
-    let code: String = (0..9).map(|index| format!("a{index}: account(address: \"{usdc}\") {{ code }} ")).collect();
-    assert!(small.graphql_error(&format!("{{ block {{ {code} }} }}")).await.0.starts_with("response too large"));
+    let code: String = (0..9)
+        .map(|index| format!("a{index}: account(address: \"{usdc}\") {{ code }} "))
+        .collect();
+    assert!(
+        small
+            .graphql_error(&format!("{{ block {{ {code} }} }}"))
+            .await
+            .0
+            .starts_with("response too large")
+    );
     small.end().await;
 }
 
@@ -401,12 +648,20 @@ async fn a_created_contract_is_an_account() {
         gas_limit: 100_000,
         ..transfer(0)
     };
-    let create = TxEip1559 { value: U256::ZERO, ..create };
+    let create = TxEip1559 {
+        value: U256::ZERO,
+        ..create
+    };
     let signed = raw(create, 0);
     assert_eq!(signed[0], 2);
     let hash = node.rpc("eth_sendRawTransaction", json!([signed])).await;
-    let query = format!("{{ transaction(hash: {hash}) {{ to {{ address }} createdContract {{ address code }} }} }}");
+    let query = format!(
+        "{{ transaction(hash: {hash}) {{ to {{ address }} createdContract {{ address code }} }} }}"
+    );
     let expected = json!({"address": format!("{:#x}", node.account(0).create(0)), "code": "0x60"});
-    assert_eq!(node.graphql(&query).await["transaction"], json!({"to": null, "createdContract": expected}));
+    assert_eq!(
+        node.graphql(&query).await["transaction"],
+        json!({"to": null, "createdContract": expected})
+    );
     node.end().await;
 }

@@ -11,8 +11,7 @@ const COUNTER: &str = "0x00000000000000000000000000000000000000d0";
 const COUNTER_CODE: &str = "0x5f546001015f5500";
 /// Hashes a word, calls the counter and the identity precompile, and reads the hash of the block before.
 const CALLER: &str = "0x00000000000000000000000000000000000000c0";
-const CALLER_CODE: &str =
-    "0x60205f20505f5f5f5f5f7300000000000000000000000000000000000000d05af1505f5f5f5f60045afa5060014303405f5500";
+const CALLER_CODE: &str = "0x60205f20505f5f5f5f5f7300000000000000000000000000000000000000d05af1505f5f5f5f60045afa5060014303405f5500";
 
 /// What only a script that is run where the transaction was executed can know.
 const SCRIPT: &str = "{
@@ -40,12 +39,22 @@ fn traced_by(script: &str) -> Value {
 
 /// A script that only returns this expression.
 fn returning(expression: &str) -> Value {
-    traced_by(&format!("{{ fault() {{}}, result(context, db) {{ return {expression} }} }}"))
+    traced_by(&format!(
+        "{{ fault() {{}}, result(context, db) {{ return {expression} }} }}"
+    ))
 }
 
 async fn message(node: &TestNode, options: Value) -> String {
-    let error = node.rpc_error("debug_traceCall", json!([{"to": COUNTER}, "latest", options])).await;
-    error["data"].as_str().unwrap_or_else(|| error["message"].as_str().unwrap()).to_owned()
+    let error = node
+        .rpc_error(
+            "debug_traceCall",
+            json!([{"to": COUNTER}, "latest", options]),
+        )
+        .await;
+    error["data"]
+        .as_str()
+        .unwrap_or_else(|| error["message"].as_str().unwrap())
+        .to_owned()
 }
 
 #[tokio::test]
@@ -65,24 +74,52 @@ async fn scripts_see_every_step_of_a_transaction_as_it_ran() {
         request["gas"] = json!("0x30000");
         let hash = node.rpc("eth_sendTransaction", json!([request])).await;
         let receipt = node.rpc("eth_getTransactionReceipt", json!([hash])).await;
-        let seen = node.rpc("debug_traceTransaction", json!([hash, traced_by(SCRIPT)])).await;
-        assert_eq!(number(&receipt["gasUsed"]), u128::from(seen["gas"].as_u64().unwrap()), "{request}");
-        assert_eq!((&seen["hash"], &seen["blockHash"]), (&hash, &receipt["blockHash"]));
+        let seen = node
+            .rpc("debug_traceTransaction", json!([hash, traced_by(SCRIPT)]))
+            .await;
+        assert_eq!(
+            number(&receipt["gasUsed"]),
+            u128::from(seen["gas"].as_u64().unwrap()),
+            "{request}"
+        );
+        assert_eq!(
+            (&seen["hash"], &seen["blockHash"]),
+            (&hash, &receipt["blockHash"])
+        );
         assert_eq!(
             (&seen["index"], number(&receipt["blockNumber"])),
             (&json!(0), u128::from(seen["block"].as_u64().unwrap()))
         );
         assert_eq!(seen["error"].is_null(), receipt["status"] == "0x1");
         let lines = node.rpc("debug_traceTransaction", json!([hash])).await;
-        let ops = lines["structLogs"].as_array().unwrap().iter().map(|line| line["op"].clone());
+        let ops = lines["structLogs"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|line| line["op"].clone());
         // An instruction that reverts is a fault only.
-        let ops = ops.map(|op| if op == "REVERT" { json!("fault") } else { op }).collect::<Vec<_>>();
+        let ops = ops
+            .map(|op| if op == "REVERT" { json!("fault") } else { op })
+            .collect::<Vec<_>>();
         assert_eq!(seen["ops"], json!(ops), "{request}");
     }
-    let calls =
-        node.rpc("debug_traceCall", json!([{"to": CALLER}, "latest", traced_by(SCRIPT)])).await["calls"].clone();
+    let calls = node
+        .rpc(
+            "debug_traceCall",
+            json!([{"to": CALLER}, "latest", traced_by(SCRIPT)]),
+        )
+        .await["calls"]
+        .clone();
     let identity = "0x0000000000000000000000000000000000000004";
-    assert_eq!(calls, json!([["CALL", COUNTER, false], "returned", ["STATICCALL", identity, true], "returned"]));
+    assert_eq!(
+        calls,
+        json!([
+            ["CALL", COUNTER, false],
+            "returned",
+            ["STATICCALL", identity, true],
+            "returned"
+        ])
+    );
     node.end().await;
 }
 
@@ -95,17 +132,31 @@ async fn scripts_follow_a_block_from_transaction_to_transaction() {
         node.rpc("eth_sendTransaction", json!([request])).await;
     }
     node.rpc("evm_mine", json!([])).await;
-    let slot = returning(&format!("[context.txIndex, toHex(db.getState('{COUNTER}', '0x00')), context.gasUsed]"));
-    let traces = node.rpc("debug_traceBlockByNumber", json!(["latest", slot])).await;
+    let slot = returning(&format!(
+        "[context.txIndex, toHex(db.getState('{COUNTER}', '0x00')), context.gasUsed]"
+    ));
+    let traces = node
+        .rpc("debug_traceBlockByNumber", json!(["latest", slot]))
+        .await;
     for (index, trace) in traces.as_array().unwrap().iter().enumerate() {
-        let receipt = node.rpc("eth_getTransactionReceipt", json!([trace["txHash"]])).await;
-        let expected = json!([index, format!("0x{:064x}", index + 1), number(&receipt["gasUsed"]) as u64]);
+        let receipt = node
+            .rpc("eth_getTransactionReceipt", json!([trace["txHash"]]))
+            .await;
+        let expected = json!([
+            index,
+            format!("0x{:064x}", index + 1),
+            number(&receipt["gasUsed"]) as u64
+        ]);
         assert_eq!(trace["result"], expected);
     }
     assert_eq!(traces.as_array().unwrap().len(), 5);
     // Each transaction has a tracer of its own.
-    let counting = traced_by("{ count: 0, step() { this.count++ }, fault() {}, result() { return this.count } }");
-    let counts = node.rpc("debug_traceBlockByNumber", json!(["latest", counting])).await;
+    let counting = traced_by(
+        "{ count: 0, step() { this.count++ }, fault() {}, result() { return this.count } }",
+    );
+    let counts = node
+        .rpc("debug_traceBlockByNumber", json!(["latest", counting]))
+        .await;
     assert_eq!(counts[0]["result"], counts[4]["result"]);
     node.end().await;
 }
@@ -114,7 +165,10 @@ async fn scripts_follow_a_block_from_transaction_to_transaction() {
 async fn scripts_see_the_state_and_the_overrides_of_a_call() {
     let node = node().await;
     set_up(&node).await;
-    let (from, nobody) = (node.account(0), "0x00000000000000000000000000000000000000ee");
+    let (from, nobody) = (
+        node.account(0),
+        "0x00000000000000000000000000000000000000ee",
+    );
     let balance = node.rpc("eth_getBalance", json!([from, "latest"])).await;
     let read = |at: &str| {
         returning(&format!(
@@ -122,9 +176,17 @@ async fn scripts_see_the_state_and_the_overrides_of_a_call() {
              toHex(db.getState('{at}', '0x01'))]"
         ))
     };
-    let call = |options: Value| node.rpc("debug_traceCall", json!([{"from": from, "to": COUNTER}, "latest", options]));
+    let call = |options: Value| {
+        node.rpc(
+            "debug_traceCall",
+            json!([{"from": from, "to": COUNTER}, "latest", options]),
+        )
+    };
     let zero = format!("0x{:064x}", 0);
-    assert_eq!(call(read(COUNTER)).await, json!([COUNTER_CODE, true, "0", 0, zero]));
+    assert_eq!(
+        call(read(COUNTER)).await,
+        json!([COUNTER_CODE, true, "0", 0, zero])
+    );
     assert_eq!(call(read(nobody)).await, json!(["0x", false, "0", 0, zero]));
     let seen = call(read(&from.to_string())).await;
     assert_eq!(json!(format!("0x{}", seen[2].as_str().unwrap())), balance);
@@ -145,15 +207,26 @@ async fn scripts_see_the_state_and_the_overrides_of_a_call() {
         "0x0000000000000000000000000000000000000004": {"movePrecompileToAddress": nobody},
     }});
     let request = json!({"from": from, "to": COUNTER, "input": input});
-    let seen = node.rpc("debug_traceCall", json!([request, "latest", options])).await;
+    let seen = node
+        .rpc("debug_traceCall", json!([request, "latest", options]))
+        .await;
     assert_eq!(seen, json!([[input], input, 0x1234]));
     let request = json!({"from": from, "to": bech32, "input": "0x"});
-    let error = node.rpc("debug_traceCall", json!([request, "latest", returning("context.error ?? null")])).await;
+    let error = node
+        .rpc(
+            "debug_traceCall",
+            json!([request, "latest", returning("context.error ?? null")]),
+        )
+        .await;
     assert_eq!(error, "execution reverted");
     // What cannot be executed is refused as without a tracer.
     let request = json!({"from": from, "to": COUNTER, "gas": "0x1"});
-    let refused = |options: Value| node.rpc_error("debug_traceCall", json!([request, "latest", options]));
-    assert_eq!(refused(returning("1")).await, refused(json!({"tracer": "callTracer"})).await);
+    let refused =
+        |options: Value| node.rpc_error("debug_traceCall", json!([request, "latest", options]));
+    assert_eq!(
+        refused(returning("1")).await,
+        refused(json!({"tracer": "callTracer"})).await
+    );
     node.end().await;
 }
 
@@ -173,7 +246,9 @@ async fn scripts_see_what_was_written_so_far() {
     let receipt = node.rpc("eth_getTransactionReceipt", json!([hash])).await;
     let gas_used = number(&receipt["gasUsed"]) as u64;
     assert_eq!(receipt["status"], "0x1");
-    let seen = node.rpc("debug_traceTransaction", json!([hash, options])).await;
+    let seen = node
+        .rpc("debug_traceTransaction", json!([hash, options]))
+        .await;
     assert_eq!(seen, json!([[0, 1, 1, 1, 1, 3], 3, gas_used]));
     node.end().await;
 }
@@ -182,40 +257,87 @@ async fn scripts_see_what_was_written_so_far() {
 async fn results_and_errors_of_scripts_are_passed_on() {
     let node = node().await;
     set_up(&node).await;
-    let call = |options: Value| node.rpc("debug_traceCall", json!([{"to": COUNTER}, "latest", options]));
+    let call = |options: Value| {
+        node.rpc(
+            "debug_traceCall",
+            json!([{"to": COUNTER}, "latest", options]),
+        )
+    };
     for (expression, result) in [
         ("undefined", Value::Null),
         ("null", Value::Null),
         ("'text'", json!("text")),
         ("toWord('0x2a')[31]", json!(42)),
-        ("({ big: bigInt(2).add(3), buffer: toAddress('0x01').length })", json!({"big": "5", "buffer": 20})),
-        ("Array.from({ length: 300000 }, (_, index) => index).length", json!(300_000)),
+        (
+            "({ big: bigInt(2).add(3), buffer: toAddress('0x01').length })",
+            json!({"big": "5", "buffer": 20}),
+        ),
+        (
+            "Array.from({ length: 300000 }, (_, index) => index).length",
+            json!(300_000),
+        ),
     ] {
         assert_eq!(call(returning(expression)).await, result, "{expression}");
     }
-    let setup = "{ setup(config) { this.config = config }, fault() {}, result() { return this.config } }";
-    assert_eq!(call(json!({"tracer": setup, "tracerConfig": {"a": [1]}})).await, "{\"a\":[1]}");
+    let setup =
+        "{ setup(config) { this.config = config }, fault() {}, result() { return this.config } }";
+    assert_eq!(
+        call(json!({"tracer": setup, "tracerConfig": {"a": [1]}})).await,
+        "{\"a\":[1]}"
+    );
     assert_eq!(call(traced_by(setup)).await, "{}");
     // As deep as calls may nest.
-    let recursion = "((f) => f(f, 1024))((f, depth) => depth ? [0].map(() => 1 + f(f, depth - 1))[0] : 0)";
+    let recursion =
+        "((f) => f(f, 1024))((f, depth) => depth ? [0].map(() => 1 + f(f, depth - 1))[0] : 0)";
     assert_eq!(call(returning(recursion)).await, 1_024);
 
-    let script = |members: &str| traced_by(&format!("{{ fault() {{}}, result() {{}}, {members} }}"));
+    let script =
+        |members: &str| traced_by(&format!("{{ fault() {{}}, result() {{}}, {members} }}"));
     for (options, expected) in [
-        (script("step() { throw new Error('boom') }"), "Error: boom in server-side tracer function 'step'"),
-        (script("step() { null.x }"), "in server-side tracer function 'step'"),
-        (script("setup() { throw new Error('early') }"), "Error: early"),
+        (
+            script("step() { throw new Error('boom') }"),
+            "Error: boom in server-side tracer function 'step'",
+        ),
+        (
+            script("step() { null.x }"),
+            "in server-side tracer function 'step'",
+        ),
+        (
+            script("setup() { throw new Error('early') }"),
+            "Error: early",
+        ),
         (
             script("step() { throw { toString() { throw 1 } } }"),
             "an error without text in server-side tracer function 'step'",
         ),
-        (script("enter() {}"), "either both or none of enter() and exit()"),
-        (script("step() { (function f() { f() })() }"), "in server-side tracer function 'step'"),
-        (returning("missing"), "missing is not defined in server-side tracer function 'result'"),
-        (returning("(() => { const a = {}; a.a = a; return a })()"), "in server-side tracer function 'result'"),
-        (traced_by("{ result() {} }"), "trace object must expose a function fault()"),
-        (traced_by("{ fault() {} }"), "trace object must expose a function result()"),
-        (traced_by("{ step( }"), "failed to evaluate JS code: SyntaxError"),
+        (
+            script("enter() {}"),
+            "either both or none of enter() and exit()",
+        ),
+        (
+            script("step() { (function f() { f() })() }"),
+            "in server-side tracer function 'step'",
+        ),
+        (
+            returning("missing"),
+            "missing is not defined in server-side tracer function 'result'",
+        ),
+        (
+            returning("(() => { const a = {}; a.a = a; return a })()"),
+            "in server-side tracer function 'result'",
+        ),
+        (
+            traced_by("{ result() {} }"),
+            "trace object must expose a function fault()",
+        ),
+        (
+            traced_by("{ fault() {} }"),
+            "trace object must expose a function result()",
+        ),
+        (
+            traced_by("{ step( }"),
+            "failed to evaluate JS code: SyntaxError",
+        ),
         (traced_by("1 + 1"), "the evaluated code is not a JS object"),
     ] {
         let message = message(&node, options.clone()).await;
@@ -233,7 +355,8 @@ async fn scripts_are_bounded_in_time_memory_and_size() {
     });
     let node = node.await;
     set_up(&node).await;
-    let script = |members: &str| json!({"tracer": format!("{{ fault() {{}}, result() {{}}, {members} }}")});
+    let script =
+        |members: &str| json!({"tracer": format!("{{ fault() {{}}, result() {{}}, {members} }}")});
     let hurried = |mut options: Value| {
         options["timeout"] = json!("300ms");
         options
@@ -247,7 +370,10 @@ async fn scripts_are_bounded_in_time_memory_and_size() {
         hurried(returning("({ toJSON() { while (true); } })")),
         hurried(returning("/(a*)*b/.test('a'.repeat(1000))")),
     ] {
-        assert_eq!(message(&node, options).await, "execution timeout after 300ms");
+        assert_eq!(
+            message(&node, options).await,
+            "execution timeout after 300ms"
+        );
     }
     for expression in [
         "'a'.repeat(2 ** 29).length",
@@ -257,16 +383,33 @@ async fn scripts_are_bounded_in_time_memory_and_size() {
         "(() => { let big = 3n; while (true) big *= big })()",
     ] {
         let message = message(&node, returning(expression)).await;
-        let limited = message.contains("used more than 64 MiB of memory (rpc.max-tracer-megabytes)");
+        let limited =
+            message.contains("used more than 64 MiB of memory (rpc.max-tracer-megabytes)");
         // The engine itself limits some lengths.
-        assert!(limited || message.contains("RangeError"), "{expression}: {message}");
+        assert!(
+            limited || message.contains("RangeError"),
+            "{expression}: {message}"
+        );
     }
     let long = message(&node, returning("'a'.repeat(1024).repeat(2048)")).await;
-    assert!(long.starts_with("the trace exceeds 1048576 bytes; return less from result()"), "{long}");
+    assert!(
+        long.starts_with("the trace exceeds 1048576 bytes; return less from result()"),
+        "{long}"
+    );
     let deep = "(() => { let at = 0; for (let i = 0; i < 1e5; i++) at = [at]; return at })()";
     let deep = message(&node, returning(deep)).await;
-    assert!(deep.contains("too deeply") || deep.contains("more than 64 MiB"), "{deep}");
-    assert!(node.rpc("debug_traceCall", json!([{"to": COUNTER}, "latest", returning("1")])).await == 1);
+    assert!(
+        deep.contains("too deeply") || deep.contains("more than 64 MiB"),
+        "{deep}"
+    );
+    assert!(
+        node.rpc(
+            "debug_traceCall",
+            json!([{"to": COUNTER}, "latest", returning("1")])
+        )
+        .await
+            == 1
+    );
     node.end().await;
 }
 
@@ -274,6 +417,9 @@ async fn scripts_are_bounded_in_time_memory_and_size() {
 async fn programs_that_embed_the_node_have_no_scripts() {
     let node = node_with(|config| config.rpc.tracer_program = None).await;
     set_up(&node).await;
-    assert_eq!(message(&node, returning("1")).await, "JavaScript tracers run in the tetrad program only");
+    assert_eq!(
+        message(&node, returning("1")).await,
+        "JavaScript tracers run in the tetrad program only"
+    );
     node.end().await;
 }

@@ -19,22 +19,56 @@ async fn impatient() -> TestNode {
 }
 
 fn says(error: &Value, words: &str) {
-    assert!(error["message"].as_str().unwrap().contains(words), "{error}");
+    assert!(
+        error["message"].as_str().unwrap().contains(words),
+        "{error}"
+    );
 }
 
 #[tokio::test]
 async fn nothing_runs_for_ever() {
     let node = impatient().await;
-    let (call, code) = (json!({"to": AT, "gas": "0xffffffffff"}), json!({AT: {"code": LOOP}}));
-    says(&node.rpc_error("eth_call", json!([call, "latest", code])).await, "timeout");
+    let (call, code) = (
+        json!({"to": AT, "gas": "0xffffffffff"}),
+        json!({AT: {"code": LOOP}}),
+    );
+    says(
+        &node
+            .rpc_error("eth_call", json!([call, "latest", code]))
+            .await,
+        "timeout",
+    );
     let creation = json!({"data": LOOP, "gas": "0xffffffffff"});
-    says(&node.rpc_error("eth_createAccessList", json!([creation, "latest"])).await, "timeout");
+    says(
+        &node
+            .rpc_error("eth_createAccessList", json!([creation, "latest"]))
+            .await,
+        "timeout",
+    );
     let options = json!({"tracer": "callTracer", "stateOverrides": code});
-    says(&node.rpc_error("debug_traceCall", json!([call, "latest", options])).await, "timeout");
-    says(&node.rpc_error("trace_call", json!([call, ["trace"], "latest", code])).await, "timeout");
+    says(
+        &node
+            .rpc_error("debug_traceCall", json!([call, "latest", options]))
+            .await,
+        "timeout",
+    );
+    says(
+        &node
+            .rpc_error("trace_call", json!([call, ["trace"], "latest", code]))
+            .await,
+        "timeout",
+    );
     let block = json!({"blockOverrides": {"gasLimit": "0xffffffffffff"}, "stateOverrides": code, "calls": [call]});
-    let error = node.rpc_error("eth_simulateV1", json!([{"blockStateCalls": [block]}, "latest"])).await;
-    assert_eq!((&error["code"], &error["message"]), (&json!(-32016), &json!("execution timeout")));
+    let error = node
+        .rpc_error(
+            "eth_simulateV1",
+            json!([{"blockStateCalls": [block]}, "latest"]),
+        )
+        .await;
+    assert_eq!(
+        (&error["code"], &error["message"]),
+        (&json!(-32016), &json!("execution timeout"))
+    );
     assert_eq!(node.rpc("eth_chainId", json!([])).await, "0x7d");
 }
 
@@ -43,8 +77,15 @@ async fn a_trace_that_gets_too_long_is_refused() {
     let node = node_with(|config| config.rpc.max_trace_bytes = 20_000).await;
     let options = |limit: u64| json!({"limit": limit, "stateOverrides": {AT: {"code": LOOP}}});
     let call = json!({"to": AT, "gas": "0x5fff"});
-    says(&node.rpc_error("debug_traceCall", json!([call, "latest", options(0)])).await, "exceeds 20000 bytes");
-    let traced = node.rpc("debug_traceCall", json!([call, "latest", options(10)])).await;
+    says(
+        &node
+            .rpc_error("debug_traceCall", json!([call, "latest", options(0)]))
+            .await,
+        "exceeds 20000 bytes",
+    );
+    let traced = node
+        .rpc("debug_traceCall", json!([call, "latest", options(10)]))
+        .await;
     assert_eq!(traced["structLogs"].as_array().unwrap().len(), 10);
     assert_eq!(traced["failed"], true);
 }
@@ -53,22 +94,34 @@ async fn a_trace_that_gets_too_long_is_refused() {
 async fn an_access_list_says_when_no_block_has_enough_gas() {
     let node = node_with(|config| config.rpc.gas_cap = 1_000_000).await;
     let creation = json!({"data": LOOP});
-    let error = node.rpc_error("eth_createAccessList", json!([creation, "latest"])).await;
+    let error = node
+        .rpc_error("eth_createAccessList", json!([creation, "latest"]))
+        .await;
     says(&error, "gas required exceeds allowance (1000000)");
     let with_gas = json!({"data": LOOP, "gas": "0x186a0"});
-    assert_eq!(node.rpc("eth_createAccessList", json!([with_gas, "latest"])).await["error"], "out of gas");
+    assert_eq!(
+        node.rpc("eth_createAccessList", json!([with_gas, "latest"]))
+            .await["error"],
+        "out of gas"
+    );
 }
 
 /// Such code once ended the request with a panic.
 #[tokio::test]
 async fn code_that_only_looks_like_a_delegation_is_code() {
     let node = node().await;
-    for code in ["0xef01", "0xef0100", "0xef0100aa", "0xef0101000000000000000000000000000000000000000000"] {
+    for code in [
+        "0xef01",
+        "0xef0100",
+        "0xef0100aa",
+        "0xef0101000000000000000000000000000000000000000000",
+    ] {
         let overrides = json!({AT: {"code": code}});
-        let error = node.rpc_error("eth_call", json!([{"to": AT}, "latest", overrides])).await;
+        let error = node
+            .rpc_error("eth_call", json!([{"to": AT}, "latest", overrides]))
+            .await;
         says(&error, "invalid opcode");
-        let blocks =
-            json!({"blockStateCalls": [{"stateOverrides": overrides, "calls": [{"to": AT, "gas": "0xffff"}]}]});
+        let blocks = json!({"blockStateCalls": [{"stateOverrides": overrides, "calls": [{"to": AT, "gas": "0xffff"}]}]});
         let simulated = node.rpc("eth_simulateV1", json!([blocks, "latest"])).await;
         assert_eq!(simulated[0]["calls"][0]["error"]["code"], -32015);
     }
@@ -78,22 +131,39 @@ async fn code_that_only_looks_like_a_delegation_is_code() {
 async fn wrong_options_of_traces_are_named() {
     let node = node().await;
     for (options, data) in [
-        (json!({"tracer": "stepTracer"}), "params[2]: tracer: no \"stepTracer\"; one of callTracer"),
-        (json!({"timeout": "soon"}), "params[2]: timeout: expected a duration such as 300ms, 5s or 2m, got soon"),
-        (json!({"tracer": "muxTracer", "tracerConfig": {"muxTracer": {}}}), "params[2]: tracerConfig"),
+        (
+            json!({"tracer": "stepTracer"}),
+            "params[2]: tracer: no \"stepTracer\"; one of callTracer",
+        ),
+        (
+            json!({"timeout": "soon"}),
+            "params[2]: timeout: expected a duration such as 300ms, 5s or 2m, got soon",
+        ),
+        (
+            json!({"tracer": "muxTracer", "tracerConfig": {"muxTracer": {}}}),
+            "params[2]: tracerConfig",
+        ),
         (json!({"limit": -1}), "params[2]: invalid value"),
-        (json!("callTracer"), "params[2]: expected an object, got a string"),
+        (
+            json!("callTracer"),
+            "params[2]: expected an object, got a string",
+        ),
     ] {
-        let error = node.rpc_error("debug_traceCall", json!([{"to": AT}, "latest", options])).await;
+        let error = node
+            .rpc_error("debug_traceCall", json!([{"to": AT}, "latest", options]))
+            .await;
         assert_eq!(error["code"], -32602, "{error}");
         assert!(error["data"].as_str().unwrap().starts_with(data), "{error}");
     }
     if cfg!(not(feature = "js-tracer")) {
         let options = json!({"tracer": "{result: () => 1, fault: () => {}}"});
-        let error = node.rpc_error("debug_traceCall", json!([{"to": AT}, "latest", options])).await;
+        let error = node
+            .rpc_error("debug_traceCall", json!([{"to": AT}, "latest", options]))
+            .await;
         let data = error["data"].as_str().unwrap();
         assert!(
-            data.contains("this build has no JavaScript tracers") && data.contains("--features js-tracer"),
+            data.contains("this build has no JavaScript tracers")
+                && data.contains("--features js-tracer"),
             "{error}"
         );
     }

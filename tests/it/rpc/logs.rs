@@ -27,13 +27,19 @@ fn logger_code() -> Bytes {
         runtime.extend([0x5f, 0x5f, 0xa0 + n, 0x00]);
     }
     let length = runtime.len() as u8;
-    [&[0x60, length, 0x80, 0x60, 0x0b, 0x60, 0x00, 0x39, 0x60, 0x00, 0xf3][..], &runtime].concat().into()
+    [
+        &[
+            0x60, length, 0x80, 0x60, 0x0b, 0x60, 0x00, 0x39, 0x60, 0x00, 0xf3,
+        ][..],
+        &runtime,
+    ]
+    .concat()
+    .into()
 }
 
 /// Deploys a logger; the sender's nonce is known.
 async fn logger(node: &TestNode, nonce: u64) -> Address {
-    let request =
-        json!({"from": node.account(0), "data": logger_code(), "gas": "0xf4240", "nonce": format!("{nonce:#x}")});
+    let request = json!({"from": node.account(0), "data": logger_code(), "gas": "0xf4240", "nonce": format!("{nonce:#x}")});
     node.rpc("eth_sendTransaction", json!([request])).await;
     node.account(0).create(nonce)
 }
@@ -44,9 +50,16 @@ fn word(n: u64) -> B256 {
 
 /// Emits logs, each transaction in a block of its own.
 async fn emit(node: &TestNode, from: Address, topics: &[u64]) {
-    let data: Bytes = topics.iter().flat_map(|n| word(*n).0).collect::<Vec<_>>().into();
-    node.rpc("eth_sendTransaction", json!([{"from": node.account(0), "to": from, "data": data, "gas": "0x186a0"}]))
-        .await;
+    let data: Bytes = topics
+        .iter()
+        .flat_map(|n| word(*n).0)
+        .collect::<Vec<_>>()
+        .into();
+    node.rpc(
+        "eth_sendTransaction",
+        json!([{"from": node.account(0), "to": from, "data": data, "gas": "0x186a0"}]),
+    )
+    .await;
 }
 
 /// A log as the test knows it.
@@ -67,13 +80,24 @@ async fn queries_find_exactly_what_matches() {
         let topics: Vec<u64> = (0..n % 5).map(|at| (n / 5 + at * 7) % 4).collect();
         let address = loggers[(n % 3 == 0) as usize];
         emit(&node, address, &topics).await;
-        emitted.push(Emitted { block: first + n, address, topics });
+        emitted.push(Emitted {
+            block: first + n,
+            address,
+            topics,
+        });
     }
     let last = first + 59;
 
-    let position = prop_oneof![Just(None), prop::collection::vec(0u64..5, 1..3).prop_map(Some)];
-    let strategy =
-        (prop::collection::vec(0usize..3, 0..3), prop::collection::vec(position, 0..=4), first..=last, first..=last);
+    let position = prop_oneof![
+        Just(None),
+        prop::collection::vec(0u64..5, 1..3).prop_map(Some)
+    ];
+    let strategy = (
+        prop::collection::vec(0usize..3, 0..3),
+        prop::collection::vec(position, 0..=4),
+        first..=last,
+        first..=last,
+    );
     let handle = tokio::runtime::Handle::current();
     let mut runner = TestRunner::new(ProptestConfig::with_cases(150));
     let outcome = tokio::task::block_in_place(|| {
@@ -114,7 +138,11 @@ async fn a_log_knows_its_place() {
     let logger = logger(&node, 0).await;
     node.rpc("evm_mine", json!([])).await;
     for topics in [vec![1], vec![], vec![2, 3]] {
-        let data: Bytes = topics.iter().flat_map(|n| word(*n).0).collect::<Vec<_>>().into();
+        let data: Bytes = topics
+            .iter()
+            .flat_map(|n| word(*n).0)
+            .collect::<Vec<_>>()
+            .into();
         node.rpc(
             "eth_sendTransaction",
             json!([{"from": node.account(0), "to": logger, "data": data, "gas": "0x186a0"}]),
@@ -122,8 +150,12 @@ async fn a_log_knows_its_place() {
         .await;
     }
     node.rpc("evm_mine", json!([])).await;
-    let block = node.rpc("eth_getBlockByNumber", json!(["latest", false])).await;
-    let logs = node.rpc("eth_getLogs", json!([{"blockHash": block["hash"]}])).await;
+    let block = node
+        .rpc("eth_getBlockByNumber", json!(["latest", false]))
+        .await;
+    let logs = node
+        .rpc("eth_getLogs", json!([{"blockHash": block["hash"]}]))
+        .await;
     let logs = logs.as_array().unwrap();
     assert_eq!(logs.len(), 3);
     for (index, log) in logs.iter().enumerate() {
@@ -131,11 +163,20 @@ async fn a_log_knows_its_place() {
         assert_eq!(log["transactionIndex"], json!(format!("{index:#x}")));
         assert_eq!(log["transactionHash"], block["transactions"][index]);
         assert_eq!(
-            (&log["blockHash"], &log["blockNumber"], &log["blockTimestamp"]),
+            (
+                &log["blockHash"],
+                &log["blockNumber"],
+                &log["blockTimestamp"]
+            ),
             (&block["hash"], &block["number"], &block["timestamp"])
         );
-        assert_eq!((&log["removed"], &log["data"]), (&json!(false), &json!("0x")));
-        let receipt = node.rpc("eth_getTransactionReceipt", json!([log["transactionHash"]])).await;
+        assert_eq!(
+            (&log["removed"], &log["data"]),
+            (&json!(false), &json!("0x"))
+        );
+        let receipt = node
+            .rpc("eth_getTransactionReceipt", json!([log["transactionHash"]]))
+            .await;
         assert_eq!(&receipt["logs"][0], log);
     }
 }
@@ -154,7 +195,11 @@ async fn ranges_that_make_no_sense_are_refused() {
         (json!({"address": vec![Address::ZERO; 1_001]}), -32602),
         (json!({"blockHash": hash}), -32000),
     ] {
-        assert_eq!(node.rpc_error("eth_getLogs", json!([filter])).await["code"], code, "{filter}");
+        assert_eq!(
+            node.rpc_error("eth_getLogs", json!([filter])).await["code"],
+            code,
+            "{filter}"
+        );
     }
     assert_eq!(node.rpc("eth_getLogs", json!([{}])).await, json!([]));
 }
@@ -166,15 +211,26 @@ async fn a_query_with_too_many_results_says_how_far_it_got() {
     for _ in 0..4 {
         emit(&node, logger, &[1]).await;
     }
-    let error = node.rpc_error("eth_getLogs", json!([{"fromBlock": "earliest", "address": logger}])).await;
+    let error = node
+        .rpc_error(
+            "eth_getLogs",
+            json!([{"fromBlock": "earliest", "address": logger}]),
+        )
+        .await;
     let expected = "query returned more than 3 results; narrow the range (up to block 5)";
-    assert_eq!(error, json!({"code": -32602, "message": "Invalid params", "data": expected}));
     assert_eq!(
-        node.rpc("eth_getLogs", json!([{"fromBlock": "earliest", "toBlock": "0x4", "address": logger}]))
-            .await
-            .as_array()
-            .unwrap()
-            .len(),
+        error,
+        json!({"code": -32602, "message": "Invalid params", "data": expected})
+    );
+    assert_eq!(
+        node.rpc(
+            "eth_getLogs",
+            json!([{"fromBlock": "earliest", "toBlock": "0x4", "address": logger}])
+        )
+        .await
+        .as_array()
+        .unwrap()
+        .len(),
         3
     );
 }

@@ -13,8 +13,12 @@ const GWEI: u128 = 1_000_000_000;
 
 async fn send(node: &TestNode, from: usize, nonce: u64, gwei: u128) -> Value {
     let mut transaction = transfer(nonce);
-    (transaction.max_fee_per_gas, transaction.max_priority_fee_per_gas) = (gwei * GWEI, gwei * GWEI);
-    node.request("eth_sendRawTransaction", json!([raw(transaction, from)])).await
+    (
+        transaction.max_fee_per_gas,
+        transaction.max_priority_fee_per_gas,
+    ) = (gwei * GWEI, gwei * GWEI);
+    node.request("eth_sendRawTransaction", json!([raw(transaction, from)]))
+        .await
 }
 
 async fn status(node: &TestNode) -> (u128, u128) {
@@ -34,16 +38,28 @@ async fn a_full_pool_lets_those_in_who_pay_more() {
     }
     let best = send(&node, 1, 0, 100).await["result"].clone();
     assert_eq!(status(&node).await, (20, 0));
-    assert!(node.rpc("eth_getTransactionByHash", json!([best])).await.is_object());
+    assert!(
+        node.rpc("eth_getTransactionByHash", json!([best]))
+            .await
+            .is_object()
+    );
     // The last one of the account that pays least made room; no other lost its predecessor.
     let content = node.rpc("txpool_content", json!([])).await;
-    let left = content["pending"][node.account(0).to_string()].as_object().unwrap();
+    let left = content["pending"][node.account(0).to_string()]
+        .as_object()
+        .unwrap();
     assert_eq!((left.len(), left.contains_key("19")), (19, false));
 
     let error = send(&node, 2, 0, 10).await["error"].clone();
-    assert_eq!(error["data"].as_str().or(error["message"].as_str()), Some("transaction underpriced: txpool is full"));
+    assert_eq!(
+        error["data"].as_str().or(error["message"].as_str()),
+        Some("transaction underpriced: txpool is full")
+    );
     let error = send(&node, 2, 5, 100).await["error"].to_string();
-    assert!(error.contains("future transaction tries to replace pending"), "{error}");
+    assert!(
+        error.contains("future transaction tries to replace pending"),
+        "{error}"
+    );
     // A replacement needs no room.
     assert!(send(&node, 0, 3, 12).await["error"].is_null());
     node.rpc("evm_mine", json!([])).await;
@@ -65,7 +81,10 @@ async fn transactions_that_wait_for_others_go_first() {
     assert!(send(&node, 2, 0, 10).await["error"].is_null());
     assert_eq!(status(&node).await, (3, 1));
     let content = node.rpc("txpool_content", json!([])).await;
-    assert!(content["queued"][node.account(0).to_string()]["7"].is_object(), "{content}");
+    assert!(
+        content["queued"][node.account(0).to_string()]["7"].is_object(),
+        "{content}"
+    );
 }
 
 #[tokio::test]
@@ -75,9 +94,22 @@ async fn an_account_at_its_limit_can_still_close_its_gap() {
         send(&node, 0, nonce, 10).await;
     }
     let error = send(&node, 0, 4, 10).await["error"].to_string();
-    assert!(error.contains("account limit exceeded: 3 transactions of this sender"), "{error}");
+    assert!(
+        error.contains("account limit exceeded: 3 transactions of this sender"),
+        "{error}"
+    );
     assert!(send(&node, 0, 0, 10).await["error"].is_null());
-    assert_eq!(number(&node.rpc("eth_getTransactionCount", json!([node.account(0), "latest"])).await), 3);
+    assert_eq!(
+        number(
+            &node
+                .rpc(
+                    "eth_getTransactionCount",
+                    json!([node.account(0), "latest"])
+                )
+                .await
+        ),
+        3
+    );
     assert_eq!(status(&node).await, (0, 0));
 }
 
@@ -94,7 +126,8 @@ async fn waiting_transactions_expire_and_executable_ones_do_not() {
     // No block can hold it as long as the base fee is what it is.
     let mut cheap = transfer(0);
     (cheap.max_fee_per_gas, cheap.max_priority_fee_per_gas) = (1, 1);
-    node.rpc("eth_sendRawTransaction", json!([raw(cheap, 2)])).await;
+    node.rpc("eth_sendRawTransaction", json!([raw(cheap, 2)]))
+        .await;
     let mut left = status(&node).await;
     while left != (1, 0) {
         assert!(left.0 >= 1, "an executable transaction expired");
@@ -103,5 +136,15 @@ async fn waiting_transactions_expire_and_executable_ones_do_not() {
     }
     // The nonces are free again.
     assert!(send(&node, 1, 0, 10).await["error"].is_null());
-    assert_eq!(number(&node.rpc("eth_getTransactionCount", json!([node.account(0), "pending"])).await), 1);
+    assert_eq!(
+        number(
+            &node
+                .rpc(
+                    "eth_getTransactionCount",
+                    json!([node.account(0), "pending"])
+                )
+                .await
+        ),
+        1
+    );
 }

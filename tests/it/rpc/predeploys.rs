@@ -83,12 +83,31 @@ fn creation_codes_are_the_published_ones() {
     let newer = b256!("0x0a59dbff790c23c976a548690c27297883cc66b4c67024f9117b0238995e35e9");
     let permit2 = b256!("0x0000000000000000000000000000000000000000d3af2663da51c10215000000");
     for (address, salt, digits) in [
-        (PERMIT2, permit2, include_str!("../../../contracts/predeploys/Permit2.hex")),
-        (ENTRY_POINT_06, B256::ZERO, include_str!("../../../contracts/predeploys/EntryPoint06.hex")),
-        (ENTRY_POINT_07, vanity, include_str!("../../../contracts/predeploys/EntryPoint07.hex")),
-        (ENTRY_POINT_08, newer, include_str!("../../../contracts/predeploys/EntryPoint08.hex")),
+        (
+            PERMIT2,
+            permit2,
+            include_str!("../../../contracts/predeploys/Permit2.hex"),
+        ),
+        (
+            ENTRY_POINT_06,
+            B256::ZERO,
+            include_str!("../../../contracts/predeploys/EntryPoint06.hex"),
+        ),
+        (
+            ENTRY_POINT_07,
+            vanity,
+            include_str!("../../../contracts/predeploys/EntryPoint07.hex"),
+        ),
+        (
+            ENTRY_POINT_08,
+            newer,
+            include_str!("../../../contracts/predeploys/EntryPoint08.hex"),
+        ),
     ] {
-        assert_eq!(CREATE2_DEPLOYER.create2_from_code(salt, creation_code(digits)), address);
+        assert_eq!(
+            CREATE2_DEPLOYER.create2_from_code(salt, creation_code(digits)),
+            address
+        );
     }
 }
 
@@ -99,8 +118,14 @@ async fn codes_have_the_hashes_that_explorers_show() {
     for (address, hash) in [
         (CREATE2_DEPLOYER, proxy),
         (SAFE_SINGLETON_FACTORY, proxy),
-        (CREATE_X, b256!("0xbd8a7ea8cfca7b4e5f5041d7d4b17bc317c5ce42cfbc42066a00cf26b43eb53f")),
-        (ENTRY_POINT_06, b256!("0xc93c806e738300b5357ecdc2e971d6438d34d8e4e17b99b758b1f9cac91c8e70")),
+        (
+            CREATE_X,
+            b256!("0xbd8a7ea8cfca7b4e5f5041d7d4b17bc317c5ce42cfbc42066a00cf26b43eb53f"),
+        ),
+        (
+            ENTRY_POINT_06,
+            b256!("0xc93c806e738300b5357ecdc2e971d6438d34d8e4e17b99b758b1f9cac91c8e70"),
+        ),
     ] {
         assert_eq!(keccak256(node.code(address).await), hash, "{address}");
     }
@@ -123,18 +148,41 @@ async fn permit2_moves_tokens_with_a_signature_for_this_chain() {
     let node = node().await;
     let (owner, spender, usdc) = (node.signer(0), node.signer(1), token("USDC"));
     let domain = eip712_domain! { name: "Permit2", chain_id: 125, verifying_contract: PERMIT2, };
-    assert_eq!(node.view(PERMIT2, IPermit2::DOMAIN_SEPARATORCall {}).await, domain.separator());
+    assert_eq!(
+        node.view(PERMIT2, IPermit2::DOMAIN_SEPARATORCall {}).await,
+        domain.separator()
+    );
 
-    let approve = Token::approveCall { spender: PERMIT2, value: U256::MAX };
+    let approve = Token::approveCall {
+        spender: PERMIT2,
+        value: U256::MAX,
+    };
     assert!(node.send(&owner, usdc.address, approve).await.status());
     let (to, amount) = (Address::repeat_byte(0x70), units(&usdc, 5));
-    let permitted = TokenPermissions { token: usdc.address, amount };
+    let permitted = TokenPermissions {
+        token: usdc.address,
+        amount,
+    };
     let (nonce, deadline) = (U256::ZERO, U256::MAX);
-    let signed = PermitTransferFrom { permitted: permitted.clone(), spender: spender.address(), nonce, deadline };
-    let signature = owner.sign_hash_sync(&signed.eip712_signing_hash(&domain)).unwrap();
+    let signed = PermitTransferFrom {
+        permitted: permitted.clone(),
+        spender: spender.address(),
+        nonce,
+        deadline,
+    };
+    let signature = owner
+        .sign_hash_sync(&signed.eip712_signing_hash(&domain))
+        .unwrap();
     let call = IPermit2::permitTransferFromCall {
-        permit: UnsignedPermit { permitted, nonce, deadline },
-        details: SignatureTransferDetails { to, requestedAmount: amount },
+        permit: UnsignedPermit {
+            permitted,
+            nonce,
+            deadline,
+        },
+        details: SignatureTransferDetails {
+            to,
+            requestedAmount: amount,
+        },
         owner: owner.address(),
         signature: signature.as_bytes().to_vec().into(),
     };
@@ -155,7 +203,10 @@ async fn factories_deploy_with_create2() {
     let created = SAFE_SINGLETON_FACTORY.create2_from_code(salt, CREDULOUS);
     assert_eq!(node.code(created).await, Bytes::from(hex!("60206000f3")));
 
-    let deploy = ICreateX::deployCreate2Call { salt, initCode: CREDULOUS.into() };
+    let deploy = ICreateX::deployCreate2Call {
+        salt,
+        initCode: CREDULOUS.into(),
+    };
     assert!(node.send(&node.signer(0), CREATE_X, deploy).await.status());
     // A salt without rules is hashed.
     let created = CREATE_X.create2_from_code(keccak256(salt), CREDULOUS);
@@ -173,9 +224,15 @@ async fn entry_points_create_accounts_and_run_their_operations() {
     let node = node().await;
     let bundler = node.signer(0);
     let (gas, before, fee) = (500_000, 50_000, 2_000_000_000);
-    for (salt, entry_point) in [ENTRY_POINT_06, ENTRY_POINT_07, ENTRY_POINT_08].into_iter().enumerate() {
+    for (salt, entry_point) in [ENTRY_POINT_06, ENTRY_POINT_07, ENTRY_POINT_08]
+        .into_iter()
+        .enumerate()
+    {
         let salt = B256::from(U256::from(salt));
-        let deploy = ICreateX::deployCreate2Call { salt, initCode: CREDULOUS.into() };
+        let deploy = ICreateX::deployCreate2Call {
+            salt,
+            initCode: CREDULOUS.into(),
+        };
         let init_code: Bytes = [CREATE_X.as_slice(), &deploy.abi_encode()].concat().into();
         let sender = CREATE_X.create2_from_code(keccak256(salt), CREDULOUS);
         let deposit = IEntryPoint::depositToCall { account: sender }.abi_encode();
@@ -196,7 +253,11 @@ async fn entry_points_create_accounts_and_run_their_operations() {
                 paymasterAndData: Bytes::new(),
                 signature: Bytes::new(),
             };
-            IOldEntryPoint::handleOpsCall { ops: vec![op], beneficiary }.abi_encode()
+            IOldEntryPoint::handleOpsCall {
+                ops: vec![op],
+                beneficiary,
+            }
+            .abi_encode()
         } else {
             let op = PackedUserOperation {
                 sender,
@@ -209,14 +270,20 @@ async fn entry_points_create_accounts_and_run_their_operations() {
                 paymasterAndData: Bytes::new(),
                 signature: Bytes::new(),
             };
-            IEntryPoint::handleOpsCall { ops: vec![op], beneficiary }.abi_encode()
+            IEntryPoint::handleOpsCall {
+                ops: vec![op],
+                beneficiary,
+            }
+            .abi_encode()
         };
-        let request =
-            json!([{"from": bundler.address(), "to": entry_point, "gas": "0x2dc6c0", "data": Bytes::from(call)}]);
+        let request = json!([{"from": bundler.address(), "to": entry_point, "gas": "0x2dc6c0", "data": Bytes::from(call)}]);
         let hash = node.rpc("eth_sendTransaction", request).await;
         let receipt = node.receipt(serde_json::from_value(hash).unwrap()).await;
         assert!(receipt.status(), "{entry_point}");
-        let ran = receipt.logs().iter().find_map(|log| IEntryPoint::UserOperationEvent::decode_log(&log.inner).ok());
+        let ran = receipt
+            .logs()
+            .iter()
+            .find_map(|log| IEntryPoint::UserOperationEvent::decode_log(&log.inner).ok());
         let ran = ran.expect("an event");
         assert!(ran.success && ran.sender == sender, "{entry_point}");
         assert_eq!(node.code(sender).await, Bytes::from(hex!("60206000f3")));

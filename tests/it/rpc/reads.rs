@@ -13,12 +13,33 @@ async fn the_node_says_who_it_is() {
     assert_eq!(node.rpc("net_listening", json!([])).await, true);
     assert_eq!(node.rpc("net_peerCount", json!([])).await, "0x0");
     assert_eq!(node.rpc("eth_syncing", json!([])).await, false);
-    assert!(node.rpc("web3_clientVersion", json!([])).await.as_str().unwrap().contains("tetrad"));
-    let hash = node.rpc("web3_sha3", json!(["0x68656c6c6f20776f726c64"])).await;
+    assert!(
+        node.rpc("web3_clientVersion", json!([]))
+            .await
+            .as_str()
+            .unwrap()
+            .contains("tetrad")
+    );
+    let hash = node
+        .rpc("web3_sha3", json!(["0x68656c6c6f20776f726c64"]))
+        .await;
     assert_eq!(hash, json!(keccak256("hello world")));
-    assert_eq!(node.rpc("eth_accounts", json!([])).await.as_array().unwrap().len(), 10);
-    assert_eq!(node.rpc("eth_accounts", json!([])).await, node.rpc("personal_listAccounts", json!([])).await);
-    assert_eq!(node.rpc("eth_coinbase", json!([])).await, json!(Address::ZERO));
+    assert_eq!(
+        node.rpc("eth_accounts", json!([]))
+            .await
+            .as_array()
+            .unwrap()
+            .len(),
+        10
+    );
+    assert_eq!(
+        node.rpc("eth_accounts", json!([])).await,
+        node.rpc("personal_listAccounts", json!([])).await
+    );
+    assert_eq!(
+        node.rpc("eth_coinbase", json!([])).await,
+        json!(Address::ZERO)
+    );
 }
 
 #[tokio::test]
@@ -35,14 +56,30 @@ async fn the_past_stays_readable_at_every_block() {
     const BLOCKS: u64 = 300;
     let mut hashes = Vec::new();
     for _ in 0..BLOCKS {
-        node.rpc("eth_sendTransaction", json!([{"from": from, "to": to, "value": "0x1", "gas": "0x5208"}])).await;
-        hashes.push(node.rpc("eth_getBlockByNumber", json!(["latest", false])).await["hash"].clone());
+        node.rpc(
+            "eth_sendTransaction",
+            json!([{"from": from, "to": to, "value": "0x1", "gas": "0x5208"}]),
+        )
+        .await;
+        hashes.push(
+            node.rpc("eth_getBlockByNumber", json!(["latest", false]))
+                .await["hash"]
+                .clone(),
+        );
     }
     for number in 0..=BLOCKS {
         let tag = json!(format!("{number:#x}"));
         let expected = json!(format!("{number:#x}"));
-        assert_eq!(node.rpc("eth_getBalance", json!([to, tag])).await, expected, "block {number}");
-        assert_eq!(node.rpc("eth_getTransactionCount", json!([from, tag])).await, expected);
+        assert_eq!(
+            node.rpc("eth_getBalance", json!([to, tag])).await,
+            expected,
+            "block {number}"
+        );
+        assert_eq!(
+            node.rpc("eth_getTransactionCount", json!([from, tag]))
+                .await,
+            expected
+        );
     }
     for (index, hash) in hashes.iter().enumerate() {
         let expected = json!(format!("{:#x}", index + 1));
@@ -55,12 +92,23 @@ async fn the_past_stays_readable_at_every_block() {
             assert_eq!(node.rpc("eth_getBalance", json!([to, id])).await, expected);
         }
     }
-    assert_eq!(node.rpc("eth_getBalance", json!([to, "earliest"])).await, "0x0");
+    assert_eq!(
+        node.rpc("eth_getBalance", json!([to, "earliest"])).await,
+        "0x0"
+    );
     for tag in ["latest", "safe", "finalized", "pending"] {
-        assert_eq!(node.rpc("eth_getBalance", json!([to, tag])).await, json!(format!("{BLOCKS:#x}")));
+        assert_eq!(
+            node.rpc("eth_getBalance", json!([to, tag])).await,
+            json!(format!("{BLOCKS:#x}"))
+        );
     }
-    let error = node.rpc_error("eth_getBalance", json!([to, format!("{:#x}", BLOCKS + 1)])).await;
-    assert_eq!(error, json!({"code": -32000, "message": "header not found"}));
+    let error = node
+        .rpc_error("eth_getBalance", json!([to, format!("{:#x}", BLOCKS + 1)]))
+        .await;
+    assert_eq!(
+        error,
+        json!({"code": -32000, "message": "header not found"})
+    );
 }
 
 #[tokio::test]
@@ -70,10 +118,24 @@ async fn what_history_does_not_hold_is_refused() {
         node.rpc("evm_mine", json!([])).await;
     }
     let account = node.account(0);
-    assert!(node.rpc("eth_getBalance", json!([account, "0x19"])).await.is_string());
-    assert_eq!(node.rpc("eth_getBlockByNumber", json!(["0x5", false])).await, Value::Null);
-    assert_eq!(node.rpc("eth_getBlockByNumber", json!(["earliest", false])).await["number"], "0x0");
-    let error = node.rpc_error("eth_getBalance", json!([account, "0x5"])).await;
+    assert!(
+        node.rpc("eth_getBalance", json!([account, "0x19"]))
+            .await
+            .is_string()
+    );
+    assert_eq!(
+        node.rpc("eth_getBlockByNumber", json!(["0x5", false]))
+            .await,
+        Value::Null
+    );
+    assert_eq!(
+        node.rpc("eth_getBlockByNumber", json!(["earliest", false]))
+            .await["number"],
+        "0x0"
+    );
+    let error = node
+        .rpc_error("eth_getBalance", json!([account, "0x5"]))
+        .await;
     assert_eq!(error["code"], 4444, "{error}");
 }
 
@@ -82,36 +144,110 @@ async fn blocks_link_to_their_parents_and_show_their_transactions() {
     let node = node().await;
     let (from, to) = (node.account(0), node.account(1));
     for _ in 0..3 {
-        node.rpc("eth_sendTransaction", json!([{"from": from, "to": to, "value": "0x1"}])).await;
+        node.rpc(
+            "eth_sendTransaction",
+            json!([{"from": from, "to": to, "value": "0x1"}]),
+        )
+        .await;
     }
-    let mut parent = node.rpc("eth_getBlockByNumber", json!(["earliest", true])).await;
+    let mut parent = node
+        .rpc("eth_getBlockByNumber", json!(["earliest", true]))
+        .await;
     for number in 1..=3u64 {
-        let by_number = node.rpc("eth_getBlockByNumber", json!([format!("{number:#x}"), true])).await;
-        let by_hash = node.rpc("eth_getBlockByHash", json!([by_number["hash"], true])).await;
+        let by_number = node
+            .rpc(
+                "eth_getBlockByNumber",
+                json!([format!("{number:#x}"), true]),
+            )
+            .await;
+        let by_hash = node
+            .rpc("eth_getBlockByHash", json!([by_number["hash"], true]))
+            .await;
         assert_eq!(by_number, by_hash);
         assert_eq!(by_number["parentHash"], parent["hash"]);
-        let hashes = node.rpc("eth_getBlockByNumber", json!([format!("{number:#x}"), false])).await;
-        assert_eq!(hashes["transactions"][0], by_number["transactions"][0]["hash"]);
+        let hashes = node
+            .rpc(
+                "eth_getBlockByNumber",
+                json!([format!("{number:#x}"), false]),
+            )
+            .await;
+        assert_eq!(
+            hashes["transactions"][0],
+            by_number["transactions"][0]["hash"]
+        );
 
         let block = json!(by_number["hash"]);
-        assert_eq!(node.rpc("eth_getBlockTransactionCountByHash", json!([block])).await, "0x1");
-        assert_eq!(node.rpc("eth_getBlockTransactionCountByNumber", json!([by_number["number"]])).await, "0x1");
-        assert_eq!(node.rpc("eth_getUncleCountByBlockHash", json!([block])).await, "0x0");
-        assert_eq!(node.rpc("eth_getUncleCountByBlockNumber", json!([by_number["number"]])).await, "0x0");
-        let transaction = &by_number["transactions"][0];
-        assert_eq!(&node.rpc("eth_getTransactionByBlockHashAndIndex", json!([block, "0x0"])).await, transaction);
         assert_eq!(
-            &node.rpc("eth_getTransactionByBlockNumberAndIndex", json!([by_number["number"], "0x0"])).await,
+            node.rpc("eth_getBlockTransactionCountByHash", json!([block]))
+                .await,
+            "0x1"
+        );
+        assert_eq!(
+            node.rpc(
+                "eth_getBlockTransactionCountByNumber",
+                json!([by_number["number"]])
+            )
+            .await,
+            "0x1"
+        );
+        assert_eq!(
+            node.rpc("eth_getUncleCountByBlockHash", json!([block]))
+                .await,
+            "0x0"
+        );
+        assert_eq!(
+            node.rpc(
+                "eth_getUncleCountByBlockNumber",
+                json!([by_number["number"]])
+            )
+            .await,
+            "0x0"
+        );
+        let transaction = &by_number["transactions"][0];
+        assert_eq!(
+            &node
+                .rpc(
+                    "eth_getTransactionByBlockHashAndIndex",
+                    json!([block, "0x0"])
+                )
+                .await,
             transaction
         );
-        assert_eq!(&node.rpc("eth_getTransactionByHash", json!([transaction["hash"]])).await, transaction);
         assert_eq!(
-            node.rpc("eth_getTransactionByBlockNumberAndIndex", json!([by_number["number"], "0x1"])).await,
+            &node
+                .rpc(
+                    "eth_getTransactionByBlockNumberAndIndex",
+                    json!([by_number["number"], "0x0"])
+                )
+                .await,
+            transaction
+        );
+        assert_eq!(
+            &node
+                .rpc("eth_getTransactionByHash", json!([transaction["hash"]]))
+                .await,
+            transaction
+        );
+        assert_eq!(
+            node.rpc(
+                "eth_getTransactionByBlockNumberAndIndex",
+                json!([by_number["number"], "0x1"])
+            )
+            .await,
             Value::Null
         );
-        let receipts = node.rpc("eth_getBlockReceipts", json!([by_number["number"]])).await;
-        assert_eq!(receipts[0], node.rpc("eth_getTransactionReceipt", json!([transaction["hash"]])).await);
-        assert_eq!(receipts, node.rpc("eth_getBlockReceipts", json!([block])).await);
+        let receipts = node
+            .rpc("eth_getBlockReceipts", json!([by_number["number"]]))
+            .await;
+        assert_eq!(
+            receipts[0],
+            node.rpc("eth_getTransactionReceipt", json!([transaction["hash"]]))
+                .await
+        );
+        assert_eq!(
+            receipts,
+            node.rpc("eth_getBlockReceipts", json!([block])).await
+        );
         parent = by_number;
     }
 }
@@ -128,8 +264,14 @@ async fn what_does_not_exist_is_null() {
         ("eth_getBlockReceipts", json!(["0x99"])),
         ("eth_getBlockTransactionCountByHash", json!([hash])),
         ("eth_getBlockTransactionCountByNumber", json!(["0x99"])),
-        ("eth_getTransactionByBlockHashAndIndex", json!([hash, "0x0"])),
-        ("eth_getTransactionByBlockNumberAndIndex", json!(["0x99", "0x0"])),
+        (
+            "eth_getTransactionByBlockHashAndIndex",
+            json!([hash, "0x0"]),
+        ),
+        (
+            "eth_getTransactionByBlockNumberAndIndex",
+            json!(["0x99", "0x0"]),
+        ),
     ] {
         assert_eq!(node.rpc(method, params).await, Value::Null, "{method}");
     }
@@ -139,30 +281,75 @@ async fn what_does_not_exist_is_null() {
 async fn code_and_storage_are_where_they_should_be() {
     let node = node().await;
     // Stores 7 in slot 1, and has no code.
-    let hash = node.rpc("eth_sendTransaction", json!([{"from": node.account(0), "data": "0x600760015500"}])).await;
-    let contract = node.rpc("eth_getTransactionReceipt", json!([hash])).await["contractAddress"].clone();
+    let hash = node
+        .rpc(
+            "eth_sendTransaction",
+            json!([{"from": node.account(0), "data": "0x600760015500"}]),
+        )
+        .await;
+    let contract =
+        node.rpc("eth_getTransactionReceipt", json!([hash])).await["contractAddress"].clone();
     let seven = json!(B256::from(U256::from(7)));
-    for slot in ["0x1", "0x01", "0x0000000000000000000000000000000000000000000000000000000000000001"] {
-        assert_eq!(node.rpc("eth_getStorageAt", json!([contract, slot, "latest"])).await, seven, "{slot}");
-    }
-    assert_eq!(node.rpc("eth_getStorageAt", json!([contract, "0x2", "latest"])).await, json!(B256::ZERO));
-    assert_eq!(node.rpc("eth_getStorageAt", json!([contract, "0x1", "0x0"])).await, json!(B256::ZERO));
-    for slot in ["0x", "1", "0xg", "0x00000000000000000000000000000000000000000000000000000000000000001"] {
+    for slot in [
+        "0x1",
+        "0x01",
+        "0x0000000000000000000000000000000000000000000000000000000000000001",
+    ] {
         assert_eq!(
-            node.rpc_error("eth_getStorageAt", json!([contract, slot, "latest"])).await["code"],
+            node.rpc("eth_getStorageAt", json!([contract, slot, "latest"]))
+                .await,
+            seven,
+            "{slot}"
+        );
+    }
+    assert_eq!(
+        node.rpc("eth_getStorageAt", json!([contract, "0x2", "latest"]))
+            .await,
+        json!(B256::ZERO)
+    );
+    assert_eq!(
+        node.rpc("eth_getStorageAt", json!([contract, "0x1", "0x0"]))
+            .await,
+        json!(B256::ZERO)
+    );
+    for slot in [
+        "0x",
+        "1",
+        "0xg",
+        "0x00000000000000000000000000000000000000000000000000000000000000001",
+    ] {
+        assert_eq!(
+            node.rpc_error("eth_getStorageAt", json!([contract, slot, "latest"]))
+                .await["code"],
             -32602,
             "{slot}"
         );
     }
-    assert_eq!(node.rpc("eth_getCode", json!([node.account(0), "latest"])).await, "0x");
+    assert_eq!(
+        node.rpc("eth_getCode", json!([node.account(0), "latest"]))
+            .await,
+        "0x"
+    );
     let vault = node.config().network.contracts.vault;
-    assert!(node.rpc("eth_getCode", json!([vault, "latest"])).await.as_str().unwrap().len() > 1_000);
+    assert!(
+        node.rpc("eth_getCode", json!([vault, "latest"]))
+            .await
+            .as_str()
+            .unwrap()
+            .len()
+            > 1_000
+    );
 }
 
 #[tokio::test]
 async fn what_tools_take_for_granted_is_there() {
     let node = node().await;
-    let deployer = node.rpc("eth_getCode", json!(["0x4e59b44847b379578588920cA78FbF26c0B4956C", "latest"])).await;
+    let deployer = node
+        .rpc(
+            "eth_getCode",
+            json!(["0x4e59b44847b379578588920cA78FbF26c0B4956C", "latest"]),
+        )
+        .await;
     // The hash that block explorers show for the deterministic deployment proxy.
     let expected = b256!("0x2fa86add0aed31f33a762c9d88e807c475bd51d0f52bd0955754b2608f7e4989");
     let code: alloy::primitives::Bytes = serde_json::from_value(deployer).unwrap();
@@ -170,35 +357,64 @@ async fn what_tools_take_for_granted_is_there() {
     // Through it, code that returns one byte of code lands where CREATE2 says.
     let init = "60016000f3";
     let data = format!("0x{}{init}", "00".repeat(32));
-    let factory: Address = "0x4e59b44847b379578588920cA78FbF26c0B4956C".parse().unwrap();
-    node.rpc("eth_sendTransaction", json!([{"from": node.account(0), "to": factory, "data": data}])).await;
+    let factory: Address = "0x4e59b44847b379578588920cA78FbF26c0B4956C"
+        .parse()
+        .unwrap();
+    node.rpc(
+        "eth_sendTransaction",
+        json!([{"from": node.account(0), "to": factory, "data": data}]),
+    )
+    .await;
     let created = factory.create2_from_code(B256::ZERO, alloy::hex::decode(init).unwrap());
-    assert_eq!(node.rpc("eth_getCode", json!([created, "latest"])).await, "0x00");
+    assert_eq!(
+        node.rpc("eth_getCode", json!([created, "latest"])).await,
+        "0x00"
+    );
     // Multicall3.getChainId()
     let multicall = json!([{"to": "0xcA11bde05977b3631167028862bE2a173976CA11", "data": "0x3408e470"}, "latest"]);
-    assert_eq!(node.rpc("eth_call", multicall).await, json!(B256::from(U256::from(125))));
+    assert_eq!(
+        node.rpc("eth_call", multicall).await,
+        json!(B256::from(U256::from(125)))
+    );
 }
 
 #[tokio::test]
 async fn fees_follow_eip_1559() {
     let node = node().await;
     let base = |block: &Value| number(&block["baseFeePerGas"]);
-    let mut parent = node.rpc("eth_getBlockByNumber", json!(["latest", false])).await;
+    let mut parent = node
+        .rpc("eth_getBlockByNumber", json!(["latest", false]))
+        .await;
     assert_eq!(base(&parent), 1_000_000_000);
     for _ in 0..5 {
         node.rpc("evm_mine", json!([])).await;
-        let block = node.rpc("eth_getBlockByNumber", json!(["latest", false])).await;
+        let block = node
+            .rpc("eth_getBlockByNumber", json!(["latest", false]))
+            .await;
         assert_eq!(base(&block), base(&parent) - base(&parent) / 8);
         parent = block;
     }
     let next = base(&parent) - base(&parent) / 8;
-    assert_eq!(number(&node.rpc("eth_maxPriorityFeePerGas", json!([])).await), 1_000_000_000);
-    assert_eq!(number(&node.rpc("eth_gasPrice", json!([])).await), 1_000_000_000 + next);
+    assert_eq!(
+        number(&node.rpc("eth_maxPriorityFeePerGas", json!([])).await),
+        1_000_000_000
+    );
+    assert_eq!(
+        number(&node.rpc("eth_gasPrice", json!([])).await),
+        1_000_000_000 + next
+    );
     assert_eq!(node.rpc("eth_blobBaseFee", json!([])).await, "0x1");
 
-    let history = node.rpc("eth_feeHistory", json!(["0x3", "latest", [50]])).await;
+    let history = node
+        .rpc("eth_feeHistory", json!(["0x3", "latest", [50]]))
+        .await;
     assert_eq!(history["oldestBlock"], "0x3");
-    let fees: Vec<_> = history["baseFeePerGas"].as_array().unwrap().iter().map(number).collect();
+    let fees: Vec<_> = history["baseFeePerGas"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(number)
+        .collect();
     assert_eq!((fees.len(), fees[2], fees[3]), (4, base(&parent), next));
     assert_eq!(history["gasUsedRatio"], json!([0.0, 0.0, 0.0]));
     assert_eq!(history["reward"], json!([["0x0"], ["0x0"], ["0x0"]]));
@@ -224,33 +440,55 @@ async fn roots_are_those_of_the_contents() {
         .await;
     }
     node.rpc("evm_mine", json!([])).await;
-    let block = node.rpc("eth_getBlockByNumber", json!(["latest", true])).await;
-    let transactions: Vec<TxEnvelope> = serde_json::from_value(block["transactions"].clone()).unwrap();
-    assert_eq!(json!(calculate_transaction_root(&transactions)), block["transactionsRoot"]);
+    let block = node
+        .rpc("eth_getBlockByNumber", json!(["latest", true]))
+        .await;
+    let transactions: Vec<TxEnvelope> =
+        serde_json::from_value(block["transactions"].clone()).unwrap();
+    assert_eq!(
+        json!(calculate_transaction_root(&transactions)),
+        block["transactionsRoot"]
+    );
     // The client library's own types read the block, and arrive at its hash.
     let typed: alloy::rpc::types::Block = serde_json::from_value(block.clone()).unwrap();
     assert_eq!(json!(typed.header.inner.hash_slow()), block["hash"]);
     let receipts = node.rpc("eth_getBlockReceipts", json!(["latest"])).await;
-    let typed: Vec<alloy::rpc::types::TransactionReceipt> = serde_json::from_value(receipts).unwrap();
-    let consensus: Vec<alloy::consensus::ReceiptEnvelope> =
-        typed.into_iter().map(|receipt| receipt.inner.map_logs(|log| log.inner)).collect();
-    assert_eq!(json!(alloy::consensus::proofs::calculate_receipt_root(&consensus)), block["receiptsRoot"]);
+    let typed: Vec<alloy::rpc::types::TransactionReceipt> =
+        serde_json::from_value(receipts).unwrap();
+    let consensus: Vec<alloy::consensus::ReceiptEnvelope> = typed
+        .into_iter()
+        .map(|receipt| receipt.inner.map_logs(|log| log.inner))
+        .collect();
+    assert_eq!(
+        json!(alloy::consensus::proofs::calculate_receipt_root(&consensus)),
+        block["receiptsRoot"]
+    );
 }
 
 #[tokio::test]
 async fn integers_are_quantities_for_tools_and_in_the_dialect_of_ethereum() {
     let network = node();
-    let ethereum = node_with(|config| config.rpc.dialect = tetrad::internals::rpc::Dialect::Ethereum);
+    let ethereum =
+        node_with(|config| config.rpc.dialect = tetrad::internals::rpc::Dialect::Ethereum);
     let (network, ethereum) = tokio::join!(network, ethereum);
     for node in [&network, &ethereum] {
-        node.rpc("eth_sendTransaction", json!([{"from": node.account(0), "to": node.account(1), "value": "0x1"}]))
-            .await;
+        node.rpc(
+            "eth_sendTransaction",
+            json!([{"from": node.account(0), "to": node.account(1), "value": "0x1"}]),
+        )
+        .await;
         for (method, params) in [
             ("ots_getBlockDetails", json!([1])),
             ("ots_getBlockTransactions", json!([1, 0, 10])),
             ("trace_block", json!([1])),
-            ("debug_traceBlockByNumber", json!([1, {"tracer": "callTracer"}])),
-            ("debug_traceCall", json!([{"to": node.account(1), "type": 2, "gas": 100_000}, 1])),
+            (
+                "debug_traceBlockByNumber",
+                json!([1, {"tracer": "callTracer"}]),
+            ),
+            (
+                "debug_traceCall",
+                json!([{"to": node.account(1), "type": 2, "gas": 100_000}, 1]),
+            ),
             ("debug_getRawHeader", json!([0])),
             ("anvil_setNonce", json!([node.account(2), 5])),
         ] {
@@ -264,15 +502,24 @@ async fn integers_are_quantities_for_tools_and_in_the_dialect_of_ethereum() {
         ("eth_getStorageAt", json!([account, 3, 1])),
         ("eth_getBlockByNumber", json!([1, false])),
         ("eth_getLogs", json!([{"fromBlock": 0, "toBlock": 1}])),
-        ("eth_estimateGas", json!([{"from": account, "to": account, "value": 1, "type": 2, "nonce": 1}])),
+        (
+            "eth_estimateGas",
+            json!([{"from": account, "to": account, "value": 1, "type": 2, "nonce": 1}]),
+        ),
         ("eth_call", json!([{"to": account}, 1, {}, {"number": 7}])),
     ] {
         ethereum.rpc(method, params.clone()).await;
         // The network's own clients are held to the notation of the specification.
-        assert_eq!(network.rpc_error(method, params).await["code"], -32602, "{method}");
+        assert_eq!(
+            network.rpc_error(method, params).await["code"],
+            -32602,
+            "{method}"
+        );
     }
     for wrong in [json!(1.5), json!(-1), json!("1"), json!(1e30), json!(true)] {
-        let error = ethereum.rpc_error("eth_getBalance", json!([account, wrong])).await;
+        let error = ethereum
+            .rpc_error("eth_getBalance", json!([account, wrong]))
+            .await;
         assert_eq!(error["code"], -32602, "{wrong}: {error}");
     }
 }
@@ -280,12 +527,24 @@ async fn integers_are_quantities_for_tools_and_in_the_dialect_of_ethereum() {
 #[tokio::test]
 async fn the_pending_block_has_neither_hash_nor_nonce() {
     let node = node_with(|config| config.no_mining = true).await;
-    let block = node.rpc("eth_getBlockByNumber", json!(["pending", false])).await;
+    let block = node
+        .rpc("eth_getBlockByNumber", json!(["pending", false]))
+        .await;
     let header = node.rpc("eth_getHeaderByNumber", json!(["pending"])).await;
     for name in ["hash", "nonce"] {
-        assert_eq!((&block[name], &header[name]), (&Value::Null, &Value::Null), "{name}");
+        assert_eq!(
+            (&block[name], &header[name]),
+            (&Value::Null, &Value::Null),
+            "{name}"
+        );
     }
-    assert_eq!((&header["number"], &header["parentHash"]), (&block["number"], &block["parentHash"]));
+    assert_eq!(
+        (&header["number"], &header["parentHash"]),
+        (&block["number"], &block["parentHash"])
+    );
     let sealed = node.rpc("eth_getHeaderByNumber", json!(["latest"])).await;
-    assert!(sealed["hash"].is_string() && sealed["nonce"].is_string(), "{sealed}");
+    assert!(
+        sealed["hash"].is_string() && sealed["nonce"].is_string(),
+        "{sealed}"
+    );
 }

@@ -15,7 +15,10 @@ use crate::support::{TestNode, golden::is_blessing, manual_clock, node_at, numbe
 
 /// A node that is the same each time.
 async fn same_node() -> TestNode {
-    node_at(manual_clock(), |config| config.rpc.client_version = "tetrad/v0.1.0".to_owned()).await
+    node_at(manual_clock(), |config| {
+        config.rpc.client_version = "tetrad/v0.1.0".to_owned()
+    })
+    .await
 }
 
 /// Methods whose answers are shown only in part, or differ from run to run.
@@ -49,14 +52,18 @@ async fn every_example_gets_the_answer_that_it_shows() {
     for Example { file, exchanges } in examples() {
         for ExampleExchange { request, response } in exchanges {
             let filled_in = answers.fill_in(request);
-            let parsed: Value = serde_json::from_str(&filled_in).unwrap_or_else(|error| panic!("{request}: {error}"));
+            let parsed: Value = serde_json::from_str(&filled_in)
+                .unwrap_or_else(|error| panic!("{request}: {error}"));
             let method = parsed["method"].as_str().unwrap();
             let whole = node.request(method, parsed["params"].clone()).await;
             answers.remember(method, whole["result"].clone());
             let answer = essence(method, whole);
             let shown: Value = serde_json::from_str(response).unwrap();
             let members = |response: &Value| -> Vec<String> {
-                response["result"].as_object().map(|object| object.keys().cloned().collect()).unwrap_or_default()
+                response["result"]
+                    .as_object()
+                    .map(|object| object.keys().cloned().collect())
+                    .unwrap_or_default()
             };
             let same = match VARYING.contains(&method) {
                 true => members(&shown) == members(&answer),
@@ -66,18 +73,31 @@ async fn every_example_gets_the_answer_that_it_shows() {
                 continue;
             }
             if is_blessing() {
-                edits.push((file, format!("{request}\n{response}\n"), format!("{request}\n{answer}\n")));
+                edits.push((
+                    file,
+                    format!("{request}\n{response}\n"),
+                    format!("{request}\n{answer}\n"),
+                ));
             } else {
-                wrong.push(format!("{filled_in}\n  shown:    {response}\n  answered: {answer}"));
+                wrong.push(format!(
+                    "{filled_in}\n  shown:    {response}\n  answered: {answer}"
+                ));
             }
         }
     }
     for (file, before, after) in edits {
-        let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("src/rpc").join(file);
+        let path = PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+            .join("src/rpc")
+            .join(file);
         let text = fs::read_to_string(&path).unwrap();
         fs::write(&path, text.replacen(&before, &after, 1)).unwrap();
     }
-    assert!(wrong.is_empty(), "{} examples: {}", wrong.len(), wrong.join("\n"));
+    assert!(
+        wrong.is_empty(),
+        "{} examples: {}",
+        wrong.len(),
+        wrong.join("\n")
+    );
 }
 
 #[tokio::test]
@@ -85,14 +105,22 @@ async fn every_method_is_described_and_has_one_example() {
     let node = same_node().await;
     let document = node.rpc("rpc.discover", json!([])).await;
     let methods = document["methods"].as_array().unwrap();
-    let described: BTreeMap<&str, &Value> =
-        methods.iter().map(|method| (method["name"].as_str().unwrap(), method)).collect();
+    let described: BTreeMap<&str, &Value> = methods
+        .iter()
+        .map(|method| (method["name"].as_str().unwrap(), method))
+        .collect();
     for (name, method) in &described {
         assert!(!method["summary"].as_str().unwrap().is_empty(), "{name}");
         let params = method["params"].as_array().unwrap();
         // Nothing that may be left out stands before what may not.
-        let required: Vec<bool> = params.iter().map(|param| param["required"] == json!(true)).collect();
-        assert!(required.is_sorted_by(|before, after| before >= after), "{name}: {required:?}");
+        let required: Vec<bool> = params
+            .iter()
+            .map(|param| param["required"] == json!(true))
+            .collect();
+        assert!(
+            required.is_sorted_by(|before, after| before >= after),
+            "{name}: {required:?}"
+        );
     }
     let mut failing = BTreeSet::new();
     let mut shown = BTreeSet::new();
@@ -100,16 +128,26 @@ async fn every_method_is_described_and_has_one_example() {
         let ExampleExchange { request, response } = exchanges.last().unwrap();
         let request: Value = serde_json::from_str(request).unwrap();
         let name = request["method"].as_str().unwrap().to_owned();
-        assert!(described.contains_key(name.as_str()), "{name}: no such method");
+        assert!(
+            described.contains_key(name.as_str()),
+            "{name}: no such method"
+        );
         if response.starts_with(r#"{"error""#) {
             failing.insert(name.clone());
         }
         assert!(shown.insert(name.clone()), "{name} has two examples");
     }
     // Other names of a method share its summary and its example; one that shows an error is left out.
-    let failing: Vec<&Value> = failing.iter().map(|name| &described[name.as_str()]["summary"]).collect();
+    let failing: Vec<&Value> = failing
+        .iter()
+        .map(|name| &described[name.as_str()]["summary"])
+        .collect();
     for (name, method) in described {
-        assert_eq!(method["examples"].is_null(), failing.contains(&&method["summary"]), "{name}");
+        assert_eq!(
+            method["examples"].is_null(),
+            failing.contains(&&method["summary"]),
+            "{name}"
+        );
     }
 }
 
@@ -118,7 +156,10 @@ async fn methods_take_no_more_and_no_fewer_parameters_than_they_describe() {
     let node = same_node().await;
     let document = node.rpc("rpc.discover", json!([])).await;
     for method in document["methods"].as_array().unwrap() {
-        let (name, params) = (method["name"].as_str().unwrap(), method["params"].as_array().unwrap());
+        let (name, params) = (
+            method["name"].as_str().unwrap(),
+            method["params"].as_array().unwrap(),
+        );
         let too_many: Vec<Value> = vec![Value::Null; params.len() + 1];
         let error = node.rpc_error(name, json!(too_many)).await;
         assert_eq!(error["code"], -32602, "{name}: {error}");
@@ -139,17 +180,22 @@ async fn what_is_taken_and_answered_fits_the_schemas() {
     let node = same_node().await;
     let document = node.rpc("rpc.discover", json!([])).await;
     let methods = document["methods"].as_array().unwrap();
-    let described: BTreeMap<&str, &Value> =
-        methods.iter().map(|method| (method["name"].as_str().unwrap(), method)).collect();
+    let described: BTreeMap<&str, &Value> = methods
+        .iter()
+        .map(|method| (method["name"].as_str().unwrap(), method))
+        .collect();
     let (mut answers, mut wrong) = (Answers::default(), Vec::new());
-    for ExampleExchange { request, .. } in examples().into_iter().flat_map(|example| example.exchanges) {
+    for ExampleExchange { request, .. } in
+        examples().into_iter().flat_map(|example| example.exchanges)
+    {
         let request: Value = serde_json::from_str(&answers.fill_in(request)).unwrap();
         let (name, params) = (request["method"].as_str().unwrap(), &request["params"]);
         let answer = node.request(name, params.clone()).await;
         answers.remember(name, answer["result"].clone());
         let method = described[name];
         let mut check = |what: String, schema: &Value, value: &Value| {
-            let validator = jsonschema::validator_for(schema).unwrap_or_else(|error| panic!("{name} {what}: {error}"));
+            let validator = jsonschema::validator_for(schema)
+                .unwrap_or_else(|error| panic!("{name} {what}: {error}"));
             wrong.extend(
                 validator
                     .iter_errors(value)
@@ -162,8 +208,15 @@ async fn what_is_taken_and_answered_fits_the_schemas() {
         if let Some(result) = answer.get("result") {
             check("result".to_owned(), &method["result"]["schema"], result);
             // Those that are documented under other names as well answer the same.
-            let params = method["params"].as_array().unwrap().iter().zip(params.as_array().unwrap());
-            for (at, (param, value)) in params.enumerate().filter(|(_, (_, value))| !value.is_null()) {
+            let params = method["params"]
+                .as_array()
+                .unwrap()
+                .iter()
+                .zip(params.as_array().unwrap());
+            for (at, (param, value)) in params
+                .enumerate()
+                .filter(|(_, (_, value))| !value.is_null())
+            {
                 check(format!("params[{at}]"), &param["schema"], value);
             }
         }

@@ -28,15 +28,28 @@ async fn blocks_build_on_each_other_and_gaps_are_filled() {
     )
     .await;
     let blocks = blocks.as_array().unwrap();
-    let numbers: Vec<_> = blocks.iter().map(|block| number(&block["number"]) as u64 - number_now).collect();
-    let times: Vec<_> = blocks.iter().map(|block| number(&block["timestamp"]) as u64 - time).collect();
+    let numbers: Vec<_> = blocks
+        .iter()
+        .map(|block| number(&block["number"]) as u64 - number_now)
+        .collect();
+    let times: Vec<_> = blocks
+        .iter()
+        .map(|block| number(&block["timestamp"]) as u64 - time)
+        .collect();
     assert_eq!((numbers, times), (vec![1, 2, 3, 4], vec![12, 24, 36, 100]));
     assert_eq!(blocks[0]["parentHash"], json!(head.block.hash));
-    assert!(blocks.windows(2).all(|two| two[1]["parentHash"] == two[0]["hash"]));
+    assert!(
+        blocks
+            .windows(2)
+            .all(|two| two[1]["parentHash"] == two[0]["hash"])
+    );
     assert_eq!(blocks[3]["calls"][0]["status"], "0x1");
     // Nothing of it has happened.
     assert_eq!(node.chain().head().number(), number_now);
-    assert_eq!(node.rpc("eth_getBalance", json!([C, "latest"])).await, "0x0");
+    assert_eq!(
+        node.rpc("eth_getBalance", json!([C, "latest"])).await,
+        "0x0"
+    );
 }
 
 #[tokio::test]
@@ -55,14 +68,26 @@ async fn transfers_leave_logs_unless_they_are_undone() {
     let calls = blocks[0]["calls"].as_array().unwrap();
     let amounts = |call: &Value| -> Vec<u128> {
         let logs = call["logs"].as_array().unwrap();
-        assert!(logs.iter().all(|log| log["address"] == COIN && log["blockHash"] == blocks[0]["hash"]));
+        assert!(
+            logs.iter()
+                .all(|log| log["address"] == COIN && log["blockHash"] == blocks[0]["hash"])
+        );
         logs.iter().map(|log| number(&log["data"])).collect()
     };
-    assert_eq!((amounts(&calls[0]), amounts(&calls[1]), amounts(&calls[2])), (vec![2, 1], vec![], vec![4]));
-    assert_eq!((&calls[1]["status"], &calls[1]["error"]["code"]), (&json!("0x0"), &json!(3)));
+    assert_eq!(
+        (amounts(&calls[0]), amounts(&calls[1]), amounts(&calls[2])),
+        (vec![2, 1], vec![], vec![4])
+    );
+    assert_eq!(
+        (&calls[1]["status"], &calls[1]["error"]["code"]),
+        (&json!("0x0"), &json!(3))
+    );
     assert_eq!(calls[2]["logs"][0]["logIndex"], "0x2");
     // They are no part of the block.
-    assert_eq!(simulate(&node, payload(false)).await[0]["hash"], blocks[0]["hash"]);
+    assert_eq!(
+        simulate(&node, payload(false)).await[0]["hash"],
+        blocks[0]["hash"]
+    );
 }
 
 #[tokio::test]
@@ -79,19 +104,53 @@ async fn what_is_wrong_has_its_own_code() {
             -38021,
         ),
         (false, json!([block(500)]), -38026),
-        (true, json!([call(json!({"from": from, "nonce": "0x7", "maxFeePerGas": "0xffffffffff"}))]), -38011),
+        (
+            true,
+            json!([call(
+                json!({"from": from, "nonce": "0x7", "maxFeePerGas": "0xffffffffff"})
+            )]),
+            -38011,
+        ),
         (true, json!([call(json!({"from": from, "to": A}))]), -38012),
-        (false, json!([call(json!({"from": from, "to": A, "gas": "0x5207"}))]), -38013),
-        (false, json!([call(json!({"from": A, "to": B, "value": "0x1"}))]), -38014),
-        (false, json!([{"blockOverrides": {"gasLimit": "0x5208"}, "calls": [{"to": A, "gas": "0x5209"}]}]), -38015),
-        (false, json!([call(json!({"from": from, "data": format!("0x{}", "00".repeat(50_000))}))]), -38025),
-        (false, json!([{"stateOverrides": {A: {"movePrecompileToAddress": B}}}]), -32000),
+        (
+            false,
+            json!([call(json!({"from": from, "to": A, "gas": "0x5207"}))]),
+            -38013,
+        ),
+        (
+            false,
+            json!([call(json!({"from": A, "to": B, "value": "0x1"}))]),
+            -38014,
+        ),
+        (
+            false,
+            json!([{"blockOverrides": {"gasLimit": "0x5208"}, "calls": [{"to": A, "gas": "0x5209"}]}]),
+            -38015,
+        ),
+        (
+            false,
+            json!([call(
+                json!({"from": from, "data": format!("0x{}", "00".repeat(50_000))})
+            )]),
+            -38025,
+        ),
+        (
+            false,
+            json!([{"stateOverrides": {A: {"movePrecompileToAddress": B}}}]),
+            -32000,
+        ),
         (false, json!([]), -32602),
-        (false, json!([{"stateOverrides": {A: {"state": {}, "stateDiff": {}}}}]), -32602),
+        (
+            false,
+            json!([{"stateOverrides": {A: {"state": {}, "stateDiff": {}}}}]),
+            -32602,
+        ),
     ];
     for (validation, blocks, code) in cases {
         let payload = json!({"blockStateCalls": blocks, "validation": validation});
-        let error = node.rpc_error("eth_simulateV1", json!([payload, "latest"])).await;
+        let error = node
+            .rpc_error("eth_simulateV1", json!([payload, "latest"]))
+            .await;
         assert_eq!(error["code"], code, "{error}");
     }
 }
@@ -103,9 +162,16 @@ async fn a_moved_precompile_works_where_it_was_moved_to() {
     let overrides = json!({identity: {"movePrecompileToAddress": A}});
     for (to, output) in [(A, "0x0102"), (identity, "0x")] {
         let call = json!({"to": to, "data": "0x0102"});
-        assert_eq!(node.rpc("eth_call", json!([call, "latest", overrides])).await, output);
-        let blocks =
-            simulate(&node, json!({"blockStateCalls": [{"stateOverrides": overrides, "calls": [call]}]})).await;
+        assert_eq!(
+            node.rpc("eth_call", json!([call, "latest", overrides]))
+                .await,
+            output
+        );
+        let blocks = simulate(
+            &node,
+            json!({"blockStateCalls": [{"stateOverrides": overrides, "calls": [call]}]}),
+        )
+        .await;
         assert_eq!(blocks[0]["calls"][0]["returnData"], output);
     }
 }

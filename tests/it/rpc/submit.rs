@@ -34,10 +34,18 @@ async fn receipt(node: &TestNode, hash: &Value) -> Value {
 async fn every_type_of_transaction_is_executed() {
     let node = node().await;
     let to = TxKind::Call(Address::with_last_byte(0xaa));
-    let access_list =
-        AccessList(vec![AccessListItem { address: Address::with_last_byte(1), storage_keys: vec![B256::ZERO] }]);
-    let authorization = Authorization { chain_id: U256::from(125), address: Address::with_last_byte(0xbb), nonce: 0 };
-    let signature = signer(1).sign_hash_sync(&authorization.signature_hash()).unwrap();
+    let access_list = AccessList(vec![AccessListItem {
+        address: Address::with_last_byte(1),
+        storage_keys: vec![B256::ZERO],
+    }]);
+    let authorization = Authorization {
+        chain_id: U256::from(125),
+        address: Address::with_last_byte(0xbb),
+        nonce: 0,
+    };
+    let signature = signer(1)
+        .sign_hash_sync(&authorization.signature_hash())
+        .unwrap();
     let raws = [
         raw(
             TxLegacy {
@@ -90,19 +98,32 @@ async fn every_type_of_transaction_is_executed() {
             0,
         ),
     ];
-    for (raw, (kind, chain_id)) in
-        raws.iter().zip([("0x0", true), ("0x0", false), ("0x1", true), ("0x2", true), ("0x4", true)])
-    {
+    for (raw, (kind, chain_id)) in raws.iter().zip([
+        ("0x0", true),
+        ("0x0", false),
+        ("0x1", true),
+        ("0x2", true),
+        ("0x4", true),
+    ]) {
         let hash = send(&node, raw).await;
         assert_eq!(hash, json!(keccak256(raw)));
         let receipt = receipt(&node, &hash).await;
-        assert_eq!((&receipt["status"], &receipt["type"]), (&json!("0x1"), &json!(kind)), "{receipt}");
+        assert_eq!(
+            (&receipt["status"], &receipt["type"]),
+            (&json!("0x1"), &json!(kind)),
+            "{receipt}"
+        );
         let transaction = node.rpc("eth_getTransactionByHash", json!([hash])).await;
         assert_eq!(transaction["chainId"] == "0x7d", chain_id, "{transaction}");
         assert_eq!(transaction["blockNumber"], receipt["blockNumber"]);
-        assert_eq!(transaction["from"], json!(format!("{:#x}", node.account(0))));
+        assert_eq!(
+            transaction["from"],
+            json!(format!("{:#x}", node.account(0)))
+        );
     }
-    let code = node.rpc("eth_getCode", json!([node.account(1), "latest"])).await;
+    let code = node
+        .rpc("eth_getCode", json!([node.account(1), "latest"]))
+        .await;
     assert_eq!(code, "0xef010000000000000000000000000000000000000000bb");
 }
 
@@ -127,7 +148,10 @@ async fn what_breaks_a_rule_is_refused_in_the_words_of_geth() {
     let mut bad_signature = raw(transfer(1), 0).to_vec();
     *bad_signature.last_mut().unwrap() ^= 1;
     let cases: Vec<(Bytes, &str)> = vec![
-        (raw(transfer(0), 0), "nonce too low: next nonce 1, tx nonce 0"),
+        (
+            raw(transfer(0), 0),
+            "nonce too low: next nonce 1, tx nonce 0",
+        ),
         (
             from_poor,
             "insufficient funds for gas * price + value: balance 0, tx cost 210000000000001, overshot 210000000000001",
@@ -183,7 +207,10 @@ async fn what_breaks_a_rule_is_refused_in_the_words_of_geth() {
             "nonce has max value: address 0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266, nonce: 18446744073709551615",
         ),
         (Bytes::from_static(&[]), "rlp: input too short"),
-        (Bytes::from_static(&[0x7f]), "transaction type not supported"),
+        (
+            Bytes::from_static(&[0x7f]),
+            "transaction type not supported",
+        ),
         (Bytes::from_static(&[0x02, 0xc0]), "rlp: input too short"),
     ];
     for (raw, expected) in cases {
@@ -192,7 +219,8 @@ async fn what_breaks_a_rule_is_refused_in_the_words_of_geth() {
     // A signature that was tampered with belongs to somebody else, who cannot pay, or to nobody.
     let message = refusal(&node, &bad_signature.into()).await;
     assert!(
-        message.starts_with("insufficient funds") || message.starts_with("invalid transaction v, r, s"),
+        message.starts_with("insufficient funds")
+            || message.starts_with("invalid transaction v, r, s"),
         "{message}"
     );
 }
@@ -212,15 +240,32 @@ async fn a_nonce_gap_waits_in_the_pool_and_is_filled_later() {
     assert_eq!(receipt(&node, &later).await, Value::Null);
     let waiting = node.rpc("eth_getTransactionByHash", json!([later])).await;
     assert_eq!(
-        (&waiting["blockHash"], &waiting["blockNumber"], &waiting["nonce"]),
+        (
+            &waiting["blockHash"],
+            &waiting["blockNumber"],
+            &waiting["nonce"]
+        ),
         (&Value::Null, &Value::Null, &json!("0x1"))
     );
-    assert_eq!(node.rpc("eth_getTransactionCount", json!([node.account(0), "pending"])).await, "0x0");
+    assert_eq!(
+        node.rpc(
+            "eth_getTransactionCount",
+            json!([node.account(0), "pending"])
+        )
+        .await,
+        "0x0"
+    );
 
     let sooner = send(&node, &raw(transfer(0), 0)).await;
     let (sooner, later) = (receipt(&node, &sooner).await, receipt(&node, &later).await);
-    assert_eq!((&sooner["blockNumber"], &sooner["transactionIndex"]), (&json!("0x1"), &json!("0x0")));
-    assert_eq!((&later["blockNumber"], &later["transactionIndex"]), (&json!("0x1"), &json!("0x1")));
+    assert_eq!(
+        (&sooner["blockNumber"], &sooner["transactionIndex"]),
+        (&json!("0x1"), &json!("0x0"))
+    );
+    assert_eq!(
+        (&later["blockNumber"], &later["transactionIndex"]),
+        (&json!("0x1"), &json!("0x1"))
+    );
     assert_eq!(number(&later["cumulativeGasUsed"]), 42_000);
 }
 
@@ -231,7 +276,14 @@ async fn transactions_of_one_account_in_any_order_never_stick() {
     let raws = order.map(|nonce| raw(transfer(nonce), 0));
     let sends = raws.iter().map(|raw| send(&node, raw));
     futures_util::future::join_all(sends).await;
-    assert_eq!(node.rpc("eth_getTransactionCount", json!([node.account(0), "latest"])).await, "0xa");
+    assert_eq!(
+        node.rpc(
+            "eth_getTransactionCount",
+            json!([node.account(0), "latest"])
+        )
+        .await,
+        "0xa"
+    );
 }
 
 #[tokio::test]
@@ -243,13 +295,21 @@ async fn a_replacement_pays_a_tenth_more() {
         raw(tx, 0)
     };
     let first = send(&node, &priced(10_000_000_000, 1_000_000_000)).await;
-    for (max, tip) in
-        [(10_999_999_999, 1_100_000_000), (11_000_000_000, 1_099_999_999), (10_000_000_000, 2_000_000_000)]
-    {
-        assert_eq!(refusal(&node, &priced(max, tip)).await, "replacement transaction underpriced");
+    for (max, tip) in [
+        (10_999_999_999, 1_100_000_000),
+        (11_000_000_000, 1_099_999_999),
+        (10_000_000_000, 2_000_000_000),
+    ] {
+        assert_eq!(
+            refusal(&node, &priced(max, tip)).await,
+            "replacement transaction underpriced"
+        );
     }
     let second = send(&node, &priced(11_000_000_000, 1_100_000_000)).await;
-    assert_eq!(node.rpc("eth_getTransactionByHash", json!([first])).await, Value::Null);
+    assert_eq!(
+        node.rpc("eth_getTransactionByHash", json!([first])).await,
+        Value::Null
+    );
     node.rpc("evm_mine", json!([])).await;
     assert_eq!(receipt(&node, &second).await["status"], "0x1");
 }
@@ -273,12 +333,38 @@ async fn without_mining_nothing_is_sealed_until_asked() {
     let node = node_with(|config| config.no_mining = true).await;
     let hash = send(&node, &raw(transfer(0), 0)).await;
     assert_eq!(receipt(&node, &hash).await, Value::Null);
-    assert_eq!(node.rpc("eth_getTransactionCount", json!([node.account(0), "pending"])).await, "0x1");
-    let pending = node.rpc("eth_getBlockByNumber", json!(["pending", true])).await;
-    assert_eq!((&pending["hash"], &pending["nonce"], &pending["number"]), (&Value::Null, &Value::Null, &json!("0x1")));
+    assert_eq!(
+        node.rpc(
+            "eth_getTransactionCount",
+            json!([node.account(0), "pending"])
+        )
+        .await,
+        "0x1"
+    );
+    let pending = node
+        .rpc("eth_getBlockByNumber", json!(["pending", true]))
+        .await;
+    assert_eq!(
+        (&pending["hash"], &pending["nonce"], &pending["number"]),
+        (&Value::Null, &Value::Null, &json!("0x1"))
+    );
     assert_eq!(pending["transactions"][0]["hash"], hash);
-    assert_eq!(node.rpc("eth_getBalance", json!([Address::with_last_byte(0xaa), "pending"])).await, "0x1");
-    assert_eq!(node.rpc("eth_getBalance", json!([Address::with_last_byte(0xaa), "latest"])).await, "0x0");
+    assert_eq!(
+        node.rpc(
+            "eth_getBalance",
+            json!([Address::with_last_byte(0xaa), "pending"])
+        )
+        .await,
+        "0x1"
+    );
+    assert_eq!(
+        node.rpc(
+            "eth_getBalance",
+            json!([Address::with_last_byte(0xaa), "latest"])
+        )
+        .await,
+        "0x0"
+    );
     node.rpc("evm_mine", json!([])).await;
     assert_eq!(receipt(&node, &hash).await["blockNumber"], "0x1");
 }
@@ -294,18 +380,33 @@ async fn a_transaction_that_becomes_unpayable_is_told_so() {
     let mut second = transfer(1);
     second.value = U256::from(10_u128.pow(17));
     let message = refusal(&node, &raw(second, 0)).await;
-    assert!(message.starts_with("insufficient funds for gas * price + value: balance"), "{message}");
+    assert!(
+        message.starts_with("insufficient funds for gas * price + value: balance"),
+        "{message}"
+    );
 }
 
 #[tokio::test]
 async fn a_creation_has_the_address_of_sender_and_nonce() {
     let node = node().await;
     // Returns one byte of code: STOP.
-    let hash = node.rpc("eth_sendTransaction", json!([{"from": node.account(0), "data": "0x60016000f3"}])).await;
+    let hash = node
+        .rpc(
+            "eth_sendTransaction",
+            json!([{"from": node.account(0), "data": "0x60016000f3"}]),
+        )
+        .await;
     let receipt = receipt(&node, &hash).await;
-    assert_eq!(receipt["contractAddress"], "0x5fbdb2315678afecb367f032d93f642f64180aa3");
+    assert_eq!(
+        receipt["contractAddress"],
+        "0x5fbdb2315678afecb367f032d93f642f64180aa3"
+    );
     assert_eq!(receipt["to"], Value::Null);
-    assert_eq!(node.rpc("eth_getCode", json!([receipt["contractAddress"], "latest"])).await, "0x00");
+    assert_eq!(
+        node.rpc("eth_getCode", json!([receipt["contractAddress"], "latest"]))
+            .await,
+        "0x00"
+    );
 }
 
 #[tokio::test]
@@ -313,20 +414,30 @@ async fn sends_without_a_nonce_from_many_clients_never_collide() {
     let node = node().await;
     let from = node.account(0);
     let one = || {
-        node.rpc("eth_sendTransaction", json!([{"from": from, "to": node.account(1), "value": "0x1", "gas": "0x5208"}]))
+        node.rpc(
+            "eth_sendTransaction",
+            json!([{"from": from, "to": node.account(1), "value": "0x1", "gas": "0x5208"}]),
+        )
     };
     let hashes = futures_util::future::join_all((0..50).map(|_| one())).await;
     for hash in &hashes {
         assert_eq!(receipt(&node, hash).await["status"], "0x1");
     }
-    assert_eq!(node.rpc("eth_getTransactionCount", json!([from, "latest"])).await, "0x32");
+    assert_eq!(
+        node.rpc("eth_getTransactionCount", json!([from, "latest"]))
+            .await,
+        "0x32"
+    );
 }
 
 #[tokio::test]
 async fn an_account_without_a_key_cannot_send() {
     let node = node().await;
     let error = node
-        .rpc_error("eth_sendTransaction", json!([{"from": Address::with_last_byte(9), "to": node.account(1)}]))
+        .rpc_error(
+            "eth_sendTransaction",
+            json!([{"from": Address::with_last_byte(9), "to": node.account(1)}]),
+        )
         .await;
     assert_eq!(error, json!({"code": -32000, "message": "unknown account"}));
 }
@@ -336,7 +447,8 @@ async fn the_production_profile_holds_no_keys() {
     let mut config = tetrad::Config::of(tetrad::config::Profile::Production);
     config.block_time = None;
     let production = node_with(|test| {
-        (config.listen, config.ws_listen, config.exchange.price_tick) = (test.listen, test.ws_listen, None);
+        (config.listen, config.ws_listen, config.exchange.price_tick) =
+            (test.listen, test.ws_listen, None);
         *test = config;
     })
     .await;
@@ -344,10 +456,22 @@ async fn the_production_profile_holds_no_keys() {
         assert_eq!(production.rpc(method, json!([])).await, json!([]));
     }
     let from = "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266";
-    let error = production.rpc_error("eth_sendTransaction", json!([{"from": from, "to": from}])).await;
+    let error = production
+        .rpc_error("eth_sendTransaction", json!([{"from": from, "to": from}]))
+        .await;
     assert_eq!(error, json!({"code": -32000, "message": "unknown account"}));
-    for method in ["evm_mine", "evm_snapshot", "evm_revert", "evm_increaseTime", "evm_setNextBlockTimestamp"] {
-        assert_eq!(production.rpc_error(method, json!([])).await["code"], -32601, "{method}");
+    for method in [
+        "evm_mine",
+        "evm_snapshot",
+        "evm_revert",
+        "evm_increaseTime",
+        "evm_setNextBlockTimestamp",
+    ] {
+        assert_eq!(
+            production.rpc_error(method, json!([])).await["code"],
+            -32601,
+            "{method}"
+        );
     }
 }
 
@@ -356,7 +480,8 @@ async fn the_production_profile_refuses_what_pays_nothing() {
     let mut config = tetrad::Config::of(tetrad::config::Profile::Production);
     config.block_time = None;
     let production = node_with(|test| {
-        (config.listen, config.ws_listen, config.exchange.price_tick) = (test.listen, test.ws_listen, None);
+        (config.listen, config.ws_listen, config.exchange.price_tick) =
+            (test.listen, test.ws_listen, None);
         *test = config;
     })
     .await;
@@ -368,20 +493,42 @@ async fn the_production_profile_refuses_what_pays_nothing() {
         ..Default::default()
     };
     for nonce in [0, 7] {
-        let error = production.rpc_error("eth_sendRawTransaction", json!([raw(free(nonce), 0)])).await.to_string();
-        assert!(error.contains("transaction underpriced: gas tip cap 0, minimum needed 1"), "{error}");
+        let error = production
+            .rpc_error("eth_sendRawTransaction", json!([raw(free(nonce), 0)]))
+            .await
+            .to_string();
+        assert!(
+            error.contains("transaction underpriced: gas tip cap 0, minimum needed 1"),
+            "{error}"
+        );
     }
-    let paying = TxEip1559 { max_fee_per_gas: 10_000_000_000, max_priority_fee_per_gas: 1, ..free(0) };
-    let error = production.rpc_error("eth_sendRawTransaction", json!([raw(paying, 0)])).await.to_string();
+    let paying = TxEip1559 {
+        max_fee_per_gas: 10_000_000_000,
+        max_priority_fee_per_gas: 1,
+        ..free(0)
+    };
+    let error = production
+        .rpc_error("eth_sendRawTransaction", json!([raw(paying, 0)]))
+        .await
+        .to_string();
     assert!(error.contains("insufficient funds"), "{error}");
-    assert_eq!(production.rpc("txpool_status", json!([])).await, json!({"pending": "0x0", "queued": "0x0"}));
+    assert_eq!(
+        production.rpc("txpool_status", json!([])).await,
+        json!({"pending": "0x0", "queued": "0x0"})
+    );
 }
 
 /// A transaction of the first account with which the second one lets its code be another's, at this nonce.
 fn delegation(nonce: u64, authorized: u64, tip: u128) -> Bytes {
     let to = Address::with_last_byte(0xbb);
-    let authorization = Authorization { chain_id: U256::from(125), address: to, nonce: authorized };
-    let signature = signer(1).sign_hash_sync(&authorization.signature_hash()).unwrap();
+    let authorization = Authorization {
+        chain_id: U256::from(125),
+        address: to,
+        nonce: authorized,
+    };
+    let signature = signer(1)
+        .sign_hash_sync(&authorization.signature_hash())
+        .unwrap();
     let transaction = TxEip7702 {
         chain_id: 125,
         nonce,
@@ -398,15 +545,30 @@ fn delegation(nonce: u64, authorized: u64, tip: u128) -> Bytes {
 #[tokio::test]
 async fn a_nonce_that_another_account_moves_lets_the_queue_go_on() {
     let node = node().await;
-    let pending = || node.rpc("eth_getTransactionCount", json!([node.account(1), "pending"]));
+    let pending = || {
+        node.rpc(
+            "eth_getTransactionCount",
+            json!([node.account(1), "pending"]),
+        )
+    };
     let waiting = send(&node, &raw(transfer(1), 1)).await;
     assert_eq!(receipt(&node, &waiting).await, Value::Null);
     send(&node, &delegation(0, 0, 1)).await;
     node.wake().await;
-    assert_eq!(node.rpc("eth_getTransactionCount", json!([node.account(1), "latest"])).await, "0x2");
+    assert_eq!(
+        node.rpc(
+            "eth_getTransactionCount",
+            json!([node.account(1), "latest"])
+        )
+        .await,
+        "0x2"
+    );
     assert_eq!(pending().await, "0x2");
     assert_eq!(receipt(&node, &waiting).await["status"], "0x1");
-    assert_eq!(receipt(&node, &send(&node, &raw(transfer(2), 1)).await).await["status"], "0x1");
+    assert_eq!(
+        receipt(&node, &send(&node, &raw(transfer(2), 1)).await).await["status"],
+        "0x1"
+    );
     assert!(node.chain().pool().is_empty());
 
     // What the other account made pointless is dropped, and what follows it is not.
@@ -426,18 +588,26 @@ async fn a_nonce_that_another_account_moves_lets_the_queue_go_on() {
 async fn a_contract_that_moves_its_nonce_lets_its_transactions_go_on() {
     let node = node().await;
     let contract = Address::with_last_byte(0xcc);
-    node.rpc("anvil_setBalance", json!([contract, "0xde0b6b3a7640000"])).await;
-    node.rpc("anvil_impersonateAccount", json!([contract])).await;
-    let from_contract = json!([{"from": contract, "to": node.account(1), "nonce": "0x1", "gas": "0x5208"}]);
+    node.rpc("anvil_setBalance", json!([contract, "0xde0b6b3a7640000"]))
+        .await;
+    node.rpc("anvil_impersonateAccount", json!([contract]))
+        .await;
+    let from_contract =
+        json!([{"from": contract, "to": node.account(1), "nonce": "0x1", "gas": "0x5208"}]);
     let waiting = node.rpc("eth_sendTransaction", from_contract).await;
     assert_eq!(receipt(&node, &waiting).await, Value::Null);
     // Creates an empty contract with each call.
-    node.rpc("anvil_setCode", json!([contract, "0x5f5f5ff000"])).await;
+    node.rpc("anvil_setCode", json!([contract, "0x5f5f5ff000"]))
+        .await;
     let call = json!([{"from": node.account(0), "to": contract, "gas": "0x186a0"}]);
     let caller = node.rpc("eth_sendTransaction", call).await;
     assert_eq!(receipt(&node, &caller).await["status"], "0x1");
     node.wake().await;
     assert_eq!(receipt(&node, &waiting).await["status"], "0x1");
-    assert_eq!(node.rpc("eth_getTransactionCount", json!([contract, "pending"])).await, "0x2");
+    assert_eq!(
+        node.rpc("eth_getTransactionCount", json!([contract, "pending"]))
+            .await,
+        "0x2"
+    );
     assert!(node.chain().pool().is_empty());
 }

@@ -28,19 +28,37 @@ fn with(mut object: Value, members: Value) -> Value {
 async fn a_fee_cap_below_the_base_fee_is_refused_where_it_would_wait_for_ever() {
     let manual = node_with(|config| config.no_mining = true);
     let (node, manual) = tokio::join!(node(), manual);
-    let cheap =
-        |node: &TestNode| with(transfer(node, 0), json!({"maxFeePerGas": "0x1", "maxPriorityFeePerGas": "0x0"}));
+    let cheap = |node: &TestNode| {
+        with(
+            transfer(node, 0),
+            json!({"maxFeePerGas": "0x1", "maxPriorityFeePerGas": "0x0"}),
+        )
+    };
     for nonce in ["0x0", "0x7"] {
         let request = with(cheap(&node), json!({"nonce": nonce}));
-        let message = node.rpc_error("eth_sendTransaction", json!([request])).await["message"].clone();
-        let expected =
-            format!("max fee per gas less than block base fee: address {}, maxFeePerGas: 1", node.account(0));
-        assert!(message.as_str().unwrap().starts_with(&expected), "{message}");
+        let message = node
+            .rpc_error("eth_sendTransaction", json!([request]))
+            .await["message"]
+            .clone();
+        let expected = format!(
+            "max fee per gas less than block base fee: address {}, maxFeePerGas: 1",
+            node.account(0)
+        );
+        assert!(
+            message.as_str().unwrap().starts_with(&expected),
+            "{message}"
+        );
     }
-    assert_eq!(node.rpc("txpool_status", json!([])).await, json!({"pending": "0x0", "queued": "0x0"}));
+    assert_eq!(
+        node.rpc("txpool_status", json!([])).await,
+        json!({"pending": "0x0", "queued": "0x0"})
+    );
     // Where blocks are sealed on demand, the base fee falls meanwhile.
     send(&manual, cheap(&manual)).await;
-    assert_eq!(number(&manual.rpc("txpool_status", json!([])).await["pending"]), 1);
+    assert_eq!(
+        number(&manual.rpc("txpool_status", json!([])).await["pending"]),
+        1
+    );
 }
 
 #[tokio::test]
@@ -48,34 +66,69 @@ async fn waiting_transactions_of_the_nodes_accounts_are_listed_and_replaced() {
     let node = node_with(|config| config.no_mining = true).await;
     assert_eq!(node.rpc("eth_mining", json!([])).await, false);
     let stranger = "0x00000000000000000000000000000000000000aa";
-    node.rpc("anvil_setBalance", json!([stranger, "0xde0b6b3a7640000"])).await;
-    node.rpc("anvil_impersonateAccount", json!([stranger])).await;
+    node.rpc("anvil_setBalance", json!([stranger, "0xde0b6b3a7640000"]))
+        .await;
+    node.rpc("anvil_impersonateAccount", json!([stranger]))
+        .await;
     send(&node, with(transfer(&node, 0), json!({"from": stranger}))).await;
     let waiting = send(&node, transfer(&node, 0)).await;
     send(&node, with(transfer(&node, 1), json!({"nonce": "0x5"}))).await;
     let listed = node.rpc("eth_pendingTransactions", json!([])).await;
-    assert_eq!(listed.as_array().unwrap().len(), 1, "neither the stranger's nor the one after a gap: {listed}");
-    assert_eq!((&listed[0]["hash"], &listed[0]["blockHash"]), (&waiting, &Value::Null));
+    assert_eq!(
+        listed.as_array().unwrap().len(),
+        1,
+        "neither the stranger's nor the one after a gap: {listed}"
+    );
+    assert_eq!(
+        (&listed[0]["hash"], &listed[0]["blockHash"]),
+        (&waiting, &Value::Null)
+    );
 
     let price = "0x174876e800";
     let described = with(transfer(&node, 0), json!({"nonce": "0x0"}));
     for (request, reason) in [
-        (transfer(&node, 0), "missing transaction nonce in transaction spec"),
-        (with(described.clone(), json!({"nonce": "0x1"})), "not found"),
-        (with(described.clone(), json!({"value": "0x2"})), "not found"),
+        (
+            transfer(&node, 0),
+            "missing transaction nonce in transaction spec",
+        ),
+        (
+            with(described.clone(), json!({"nonce": "0x1"})),
+            "not found",
+        ),
+        (
+            with(described.clone(), json!({"value": "0x2"})),
+            "not found",
+        ),
     ] {
         let error = node.rpc_error("eth_resend", json!([request, price])).await;
-        assert!(error["message"].as_str().unwrap().contains(reason), "{error}");
+        assert!(
+            error["message"].as_str().unwrap().contains(reason),
+            "{error}"
+        );
     }
-    let error = node.rpc_error("eth_resend", json!([described, null, "0x6000"])).await;
+    let error = node
+        .rpc_error("eth_resend", json!([described, null, "0x6000"]))
+        .await;
     assert_eq!(error["message"], "replacement transaction underpriced");
-    let replacement = node.rpc("eth_resend", json!([described, price, "0x6000"])).await;
+    let replacement = node
+        .rpc("eth_resend", json!([described, price, "0x6000"]))
+        .await;
     let listed = node.rpc("eth_pendingTransactions", json!([])).await;
-    assert_eq!((&listed[0]["hash"], &listed[0]["gas"]), (&replacement, &json!("0x6000")));
+    assert_eq!(
+        (&listed[0]["hash"], &listed[0]["gas"]),
+        (&replacement, &json!("0x6000"))
+    );
     assert_eq!(listed[0]["maxFeePerGas"], price);
     node.rpc("evm_mine", json!([])).await;
-    assert_eq!(node.rpc("eth_getTransactionReceipt", json!([replacement])).await["status"], "0x1");
-    assert_eq!(node.rpc("eth_pendingTransactions", json!([])).await, json!([]));
+    assert_eq!(
+        node.rpc("eth_getTransactionReceipt", json!([replacement]))
+            .await["status"],
+        "0x1"
+    );
+    assert_eq!(
+        node.rpc("eth_pendingTransactions", json!([])).await,
+        json!([])
+    );
     node.rpc("evm_setAutomine", json!([true])).await;
     assert_eq!(node.rpc("eth_mining", json!([])).await, true);
 }
@@ -83,7 +136,10 @@ async fn waiting_transactions_of_the_nodes_accounts_are_listed_and_replaced() {
 #[tokio::test]
 async fn bundles_of_calls_build_on_each_other() {
     let node = node().await;
-    let (from, to) = ("0x00000000000000000000000000000000000000bb", node.account(1));
+    let (from, to) = (
+        "0x00000000000000000000000000000000000000bb",
+        node.account(1),
+    );
     // Returns the balance of `from`, the number of the block, and its time.
     let reads = "0x60bb315f5243602052426040526060 5ff3".replace(' ', "");
     let read = json!({"to": AT});
@@ -93,9 +149,16 @@ async fn bundles_of_calls_build_on_each_other() {
         {"transactions": [read, pay, read]},
         {"transactions": [pay, read, {"to": to, "data": "0x", "gas": "0x5300"}], "blockOverride": {"number": "0x64", "time": "0x7"}},
     ]);
-    let results = node.rpc("eth_callMany", json!([bundles, {"blockNumber": "latest"}, overrides])).await;
+    let results = node
+        .rpc(
+            "eth_callMany",
+            json!([bundles, {"blockNumber": "latest"}, overrides]),
+        )
+        .await;
     let words = |result: &Value| -> Vec<u64> {
-        let text = result["value"].as_str().unwrap_or_else(|| panic!("{results}"));
+        let text = result["value"]
+            .as_str()
+            .unwrap_or_else(|| panic!("{results}"));
         text.as_bytes()[2..]
             .chunks(64)
             .map(|word| u64::from_str_radix(std::str::from_utf8(&word[48..]).unwrap(), 16).unwrap())
@@ -105,19 +168,30 @@ async fn bundles_of_calls_build_on_each_other() {
     assert_eq!(results[0][1], json!({"value": "0x"}));
     assert_eq!(words(&results[0][2])[0], 3);
     assert_eq!(words(&results[1][1]), [1, 100, 7]);
-    assert_eq!(node.rpc("eth_getBalance", json!([from, "latest"])).await, "0x0", "nothing was changed");
+    assert_eq!(
+        node.rpc("eth_getBalance", json!([from, "latest"])).await,
+        "0x0",
+        "nothing was changed"
+    );
 
     // A call that fails has a reason instead of a value, and the next one runs.
     let code = json!({AT: {"code": FORWARDS}});
     let bundle = json!([{"transactions": [{"to": AT}, {"to": to}]}]);
     let results = node.rpc("eth_callMany", json!([bundle, {}, code])).await;
-    assert_eq!(results, json!([[{"error": "execution reverted"}, {"value": "0x"}]]));
+    assert_eq!(
+        results,
+        json!([[{"error": "execution reverted"}, {"value": "0x"}]])
+    );
 
     // Before the first transaction of a block, after it, and after all.
     let recipient = "0x00000000000000000000000000000000000000dd";
     node.rpc("evm_setAutomine", json!([false])).await;
     for sender in 0..2 {
-        send(&node, with(transfer(&node, sender), json!({"to": recipient}))).await;
+        send(
+            &node,
+            with(transfer(&node, sender), json!({"to": recipient})),
+        )
+        .await;
     }
     node.rpc("evm_mine", json!([])).await;
     let balance = json!({AT: {"code": "0x60dd315f5260205ff3"}});
@@ -127,29 +201,58 @@ async fn bundles_of_calls_build_on_each_other() {
         (json!({"blockNumber": "latest", "transactionIndex": -1}), 2),
         (json!(null), 2),
     ] {
-        let results = node.rpc("eth_callMany", json!([[{"transactions": [{"to": AT}]}], context, balance])).await;
+        let results = node
+            .rpc(
+                "eth_callMany",
+                json!([[{"transactions": [{"to": AT}]}], context, balance]),
+            )
+            .await;
         assert_eq!(number(&results[0][0]["value"]), wei, "{context}");
     }
     let many: Vec<Value> = (0..1_001).map(|_| json!({"to": to})).collect();
-    let error = node.rpc_error("eth_callMany", json!([[{"transactions": many}]])).await;
+    let error = node
+        .rpc_error("eth_callMany", json!([[{"transactions": many}]]))
+        .await;
     assert_eq!(error["code"], -32602, "{error}");
     let forever = json!({AT: {"code": "0x5b5f56"}});
-    let results =
-        node.rpc("eth_callMany", json!([[{"transactions": [{"to": AT, "gas": "0x186a0"}]}], {}, forever])).await;
-    assert!(results[0][0]["error"].as_str().unwrap().starts_with("out of gas"), "{results}");
+    let results = node
+        .rpc(
+            "eth_callMany",
+            json!([[{"transactions": [{"to": AT, "gas": "0x186a0"}]}], {}, forever]),
+        )
+        .await;
+    assert!(
+        results[0][0]["error"]
+            .as_str()
+            .unwrap()
+            .starts_with("out of gas"),
+        "{results}"
+    );
 }
 
 #[tokio::test]
 async fn accounts_are_listed_in_the_order_of_the_trie() {
     let node = node().await;
     node.rpc("anvil_setCode", json!([AT, "0x6001"])).await;
-    node.rpc("anvil_setStorageAt", json!([AT, "0x3", format!("0x{:064x}", 0x1234)])).await;
+    node.rpc(
+        "anvil_setStorageAt",
+        json!([AT, "0x3", format!("0x{:064x}", 0x1234)]),
+    )
+    .await;
     node.mine().await;
     let block = node.latest_block().await;
     let (mut start, mut keys, mut found) = (json!("0x"), Vec::new(), None);
     loop {
-        let page = node.rpc("debug_accountRange", json!(["latest", start, 7, false, false, false])).await;
-        assert_eq!(format!("0x{}", page["root"].as_str().unwrap()), block["stateRoot"].as_str().unwrap());
+        let page = node
+            .rpc(
+                "debug_accountRange",
+                json!(["latest", start, 7, false, false, false]),
+            )
+            .await;
+        assert_eq!(
+            format!("0x{}", page["root"].as_str().unwrap()),
+            block["stateRoot"].as_str().unwrap()
+        );
         let accounts = page["accounts"].as_object().unwrap();
         assert!((1..=7).contains(&accounts.len()));
         for (name, account) in accounts {
@@ -170,49 +273,97 @@ async fn accounts_are_listed_in_the_order_of_the_trie() {
     keys.dedup();
     assert_eq!(keys.len(), count);
     let found = found.unwrap();
-    assert_eq!((&found["balance"], &found["nonce"], &found["code"]), (&json!("0"), &json!(0), &json!("0x6001")));
+    assert_eq!(
+        (&found["balance"], &found["nonce"], &found["code"]),
+        (&json!("0"), &json!(0), &json!("0x6001"))
+    );
     assert_eq!(found["storage"], json!({format!("0x{:064x}", 3): "1234"}));
     let bare = node
-        .rpc("debug_accountRange", json!(["latest", keccak256(AT.parse::<Address>().unwrap()), 1, true, true]))
+        .rpc(
+            "debug_accountRange",
+            json!([
+                "latest",
+                keccak256(AT.parse::<Address>().unwrap()),
+                1,
+                true,
+                true
+            ]),
+        )
         .await;
-    let account = bare["accounts"].as_object().unwrap().values().next().unwrap().clone();
-    assert!(account.get("code").is_none() && account.get("storage").is_none(), "{account}");
+    let account = bare["accounts"]
+        .as_object()
+        .unwrap()
+        .values()
+        .next()
+        .unwrap()
+        .clone();
+    assert!(
+        account.get("code").is_none() && account.get("storage").is_none(),
+        "{account}"
+    );
 }
 
 #[tokio::test]
 async fn what_blocks_changed_is_told() {
     let node = node().await;
-    let (a, b) = ("0x00000000000000000000000000000000000000d1", "0x00000000000000000000000000000000000000d2");
+    let (a, b) = (
+        "0x00000000000000000000000000000000000000d1",
+        "0x00000000000000000000000000000000000000d2",
+    );
     for to in [a, b] {
         send(&node, with(transfer(&node, 0), json!({"to": to}))).await;
     }
     let sorted = |addresses: &[&str]| {
-        let mut all: Vec<Address> = addresses.iter().map(|address| address.parse().unwrap()).collect();
+        let mut all: Vec<Address> = addresses
+            .iter()
+            .map(|address| address.parse().unwrap())
+            .collect();
         all.extend([node.account(0), Address::ZERO]);
         all.sort_by_key(|address| keccak256(address));
         json!(all)
     };
     let without_system = |mut listed: Value| {
         // The contracts that the block's system calls write to.
-        let system = ["0x0000f90827f1c53a10cb7a02335b175320002935", "0x000f3df6d732807ef1319fb7b8bb8522d0beac02"];
-        listed.as_array_mut().unwrap().retain(|address| !system.contains(&address.as_str().unwrap()));
+        let system = [
+            "0x0000f90827f1c53a10cb7a02335b175320002935",
+            "0x000f3df6d732807ef1319fb7b8bb8522d0beac02",
+        ];
+        listed
+            .as_array_mut()
+            .unwrap()
+            .retain(|address| !system.contains(&address.as_str().unwrap()));
         listed
     };
     let by_number = |params: Value| node.rpc("debug_getModifiedAccountsByNumber", params);
     assert_eq!(without_system(by_number(json!([1])).await), sorted(&[a]));
     assert_eq!(without_system(by_number(json!([1, 2])).await), sorted(&[b]));
-    assert_eq!(without_system(by_number(json!([0, "0x2"])).await), sorted(&[a, b]));
+    assert_eq!(
+        without_system(by_number(json!([0, "0x2"])).await),
+        sorted(&[a, b])
+    );
     let hash = |block: &str| node.rpc("eth_getBlockByNumber", json!([block, false]));
-    let (first, second) = (hash("0x1").await["hash"].clone(), hash("0x2").await["hash"].clone());
-    let by_hash = node.rpc("debug_getModifiedAccountsByHash", json!([first, second])).await;
+    let (first, second) = (
+        hash("0x1").await["hash"].clone(),
+        hash("0x2").await["hash"].clone(),
+    );
+    let by_hash = node
+        .rpc("debug_getModifiedAccountsByHash", json!([first, second]))
+        .await;
     assert_eq!(without_system(by_hash), sorted(&[b]));
     for (params, reason) in [
-        (json!([2, 1]), "start block height (2) must be less than end block height (1)"),
+        (
+            json!([2, 1]),
+            "start block height (2) must be less than end block height (1)",
+        ),
         (json!([9]), "start block 9 not found"),
         (json!([1, 9]), "end block 9 not found"),
         (json!([0]), "block 0 has no parent"),
     ] {
-        assert_eq!(node.rpc_error("debug_getModifiedAccountsByNumber", params).await["message"], reason);
+        assert_eq!(
+            node.rpc_error("debug_getModifiedAccountsByNumber", params)
+                .await["message"],
+            reason
+        );
     }
 }
 
@@ -224,35 +375,74 @@ async fn roots_between_transactions_and_hashed_data_are_traced() {
     // Hashes the word 7, twice, and 32 bytes that the memory does not hold yet.
     let hashes = "0x60075f5260205f2060205f206020604020 00".replace(' ', "");
     node.rpc("anvil_setCode", json!([AT, hashes])).await;
-    let hashing = send(&node, json!({"from": node.account(1), "to": AT, "gas": "0x186a0"})).await;
+    let hashing = send(
+        &node,
+        json!({"from": node.account(1), "to": AT, "gas": "0x186a0"}),
+    )
+    .await;
     node.rpc("evm_mine", json!([])).await;
     let block = node.latest_block().await;
     assert_eq!(block["transactions"].as_array().unwrap().len(), 2, "{sent}");
-    let roots = node.rpc("debug_intermediateRoots", json!([block["hash"]])).await;
+    let roots = node
+        .rpc("debug_intermediateRoots", json!([block["hash"]]))
+        .await;
     assert_eq!(roots.as_array().unwrap().len(), 2);
     // Nothing after the transactions changes the state.
     assert_eq!(roots[1], block["stateRoot"]);
     assert_ne!(roots[0], roots[1]);
 
-    let preimages = node.rpc("debug_traceTransaction", json!([hashing, {"tracer": "keccak256PreimageTracer"}])).await;
+    let preimages = node
+        .rpc(
+            "debug_traceTransaction",
+            json!([hashing, {"tracer": "keccak256PreimageTracer"}]),
+        )
+        .await;
     let (seven, nothing) = (format!("0x{:064x}", 7), format!("0x{:064x}", 0));
     let hash = |text: &str| keccak256(alloy::primitives::hex::decode(text).unwrap()).to_string();
-    assert_eq!(preimages, json!({hash(&seven): seven, hash(&nothing): nothing}));
-    let none = node.rpc("debug_traceTransaction", json!([sent, {"tracer": "keccak256PreimageTracer"}])).await;
+    assert_eq!(
+        preimages,
+        json!({hash(&seven): seven, hash(&nothing): nothing})
+    );
+    let none = node
+        .rpc(
+            "debug_traceTransaction",
+            json!([sent, {"tracer": "keccak256PreimageTracer"}]),
+        )
+        .await;
     assert_eq!(none, json!({}));
 
-    let error = node.rpc_error("debug_traceBadBlock", json!([block["hash"]])).await;
-    assert_eq!(error["message"], json!(format!("bad block {} not found", block["hash"].as_str().unwrap())));
+    let error = node
+        .rpc_error("debug_traceBadBlock", json!([block["hash"]]))
+        .await;
+    assert_eq!(
+        error["message"],
+        json!(format!(
+            "bad block {} not found",
+            block["hash"].as_str().unwrap()
+        ))
+    );
 }
 
 #[tokio::test]
 async fn hashed_data_has_a_limit() {
     let node = node_with(|config| config.rpc.max_trace_bytes = 1 << 20).await;
     // Hashes growing memory for ever.
-    node.rpc("anvil_setCode", json!([AT, "0x5b5f5180600101 5f526180005f20505f56".replace(' ', "")])).await;
+    node.rpc(
+        "anvil_setCode",
+        json!([AT, "0x5b5f5180600101 5f526180005f20505f56".replace(' ', "")]),
+    )
+    .await;
     let options = json!({"tracer": "keccak256PreimageTracer"});
-    let error = node.rpc_error("debug_traceCall", json!([{"to": AT}, "latest", options])).await;
-    assert!(error["message"].as_str().unwrap().contains("the trace exceeds"), "{error}");
+    let error = node
+        .rpc_error("debug_traceCall", json!([{"to": AT}, "latest", options]))
+        .await;
+    assert!(
+        error["message"]
+            .as_str()
+            .unwrap()
+            .contains("the trace exceeds"),
+        "{error}"
+    );
 }
 
 #[tokio::test]
@@ -264,19 +454,32 @@ async fn the_head_can_be_set_back() {
     }
     assert_eq!(node.rpc("debug_setHead", json!(["0x2"])).await, Value::Null);
     assert_eq!(node.rpc("eth_blockNumber", json!([])).await, "0x2");
-    assert_eq!(node.rpc("eth_getTransactionReceipt", json!([hash])).await["blockNumber"], "0x1");
+    assert_eq!(
+        node.rpc("eth_getTransactionReceipt", json!([hash])).await["blockNumber"],
+        "0x1"
+    );
     node.rpc("debug_setHead", json!([0])).await;
-    assert_eq!(node.rpc("eth_getTransactionReceipt", json!([hash])).await, Value::Null);
+    assert_eq!(
+        node.rpc("eth_getTransactionReceipt", json!([hash])).await,
+        Value::Null
+    );
     for number in ["0x0", "0x5"] {
         let error = node.rpc_error("debug_setHead", json!([number])).await;
-        assert_eq!(error["message"], "not allowed to rewind to a future block", "{number}");
+        assert_eq!(
+            error["message"], "not allowed to rewind to a future block",
+            "{number}"
+        );
     }
 }
 
 #[tokio::test]
 async fn the_head_is_set_back_to_the_block_whatever_is_sealed_meanwhile() {
     let node = node().await;
-    let second = async || node.rpc("eth_getBlockByNumber", json!(["0x2", false])).await["hash"].clone();
+    let second = async || {
+        node.rpc("eth_getBlockByNumber", json!(["0x2", false]))
+            .await["hash"]
+            .clone()
+    };
     for _ in 0..30 {
         node.rpc("evm_mine", json!([{ "blocks": 5 }])).await;
         let before = second().await;
@@ -290,17 +493,31 @@ async fn the_head_is_set_back_to_the_block_whatever_is_sealed_meanwhile() {
 async fn the_node_describes_itself_as_to_peers() {
     let node = node().await;
     let info = node.rpc("admin_nodeInfo", json!([])).await;
-    let genesis = node.rpc("eth_getBlockByNumber", json!(["earliest", false])).await["hash"].clone();
-    assert_eq!(info["protocols"]["eth"], json!({"network": 125, "genesis": genesis, "head": genesis}));
-    assert_eq!(info["name"], node.rpc("web3_clientVersion", json!([])).await);
+    let genesis = node
+        .rpc("eth_getBlockByNumber", json!(["earliest", false]))
+        .await["hash"]
+        .clone();
+    assert_eq!(
+        info["protocols"]["eth"],
+        json!({"network": 125, "genesis": genesis, "head": genesis})
+    );
+    assert_eq!(
+        info["name"],
+        node.rpc("web3_clientVersion", json!([])).await
+    );
     let enode = info["enode"].as_str().unwrap();
-    let key = enode.strip_prefix("enode://").unwrap().strip_suffix("@127.0.0.1:0").unwrap();
+    let key = enode
+        .strip_prefix("enode://")
+        .unwrap()
+        .strip_suffix("@127.0.0.1:0")
+        .unwrap();
     let id = keccak256(alloy::primitives::hex::decode(key).unwrap());
     assert_eq!(info["id"], json!(alloy::primitives::hex::encode(id)));
 }
 
 impl TestNode {
     async fn latest_block(&self) -> Value {
-        self.rpc("eth_getBlockByNumber", json!(["latest", false])).await
+        self.rpc("eth_getBlockByNumber", json!(["latest", false]))
+            .await
     }
 }

@@ -31,7 +31,11 @@ fn calls(accounts: &[u16], value: u8) -> String {
 }
 
 async fn set_code(node: &TestNode, address: &str, code: &str) {
-    node.rpc("anvil_setCode", json!([address, format!("0x{}", code.trim_start_matches("0x"))])).await;
+    node.rpc(
+        "anvil_setCode",
+        json!([address, format!("0x{}", code.trim_start_matches("0x"))]),
+    )
+    .await;
 }
 
 async fn send(node: &TestNode, request: Value) -> Value {
@@ -46,7 +50,11 @@ fn tracer(name: &str, config: Value) -> Value {
 }
 
 async fn traced(node: &TestNode, hash: &Value, name: &str, config: Value) -> Value {
-    node.rpc("debug_traceTransaction", json!([hash, tracer(name, config)])).await
+    node.rpc(
+        "debug_traceTransaction",
+        json!([hash, tracer(name, config)]),
+    )
+    .await
 }
 
 fn gas_of(call: &Value) -> (u128, u128) {
@@ -54,7 +62,10 @@ fn gas_of(call: &Value) -> (u128, u128) {
 }
 
 fn flat_gas_of(call: &Value) -> (u128, u128) {
-    (number(&call["action"]["gas"]), number(&call["result"]["gasUsed"]))
+    (
+        number(&call["action"]["gas"]),
+        number(&call["result"]["gasUsed"]),
+    )
 }
 
 #[tokio::test]
@@ -68,23 +79,51 @@ async fn a_plain_transfer_reports_the_gas_of_the_transaction_or_that_of_the_call
     assert_eq!(number(&receipt["gasUsed"]), intrinsic);
 
     // Geth's tracers show the transaction's.
-    for config in [json!({}), json!({"onlyTopCall": true}), json!({"withLog": true})] {
-        assert_eq!(gas_of(&traced(&node, hash, "callTracer", config).await), of_transaction);
+    for config in [
+        json!({}),
+        json!({"onlyTopCall": true}),
+        json!({"withLog": true}),
+    ] {
+        assert_eq!(
+            gas_of(&traced(&node, hash, "callTracer", config).await),
+            of_transaction
+        );
     }
     let flat = traced(&node, hash, "flatCallTracer", json!({})).await;
     assert_eq!(flat_gas_of(&flat[0]), of_transaction);
-    let several = traced(&node, hash, "muxTracer", json!({"callTracer": {}, "flatCallTracer": null})).await;
+    let several = traced(
+        &node,
+        hash,
+        "muxTracer",
+        json!({"callTracer": {}, "flatCallTracer": null}),
+    )
+    .await;
     assert_eq!(gas_of(&several["callTracer"]), of_transaction);
     assert_eq!(several["flatCallTracer"], flat);
     for method in ["debug_traceBlockByNumber", "debug_traceBlockByHash"] {
-        let id = if method.ends_with("Hash") { &receipt["blockHash"] } else { block };
-        let traces = node.rpc(method, json!([id, tracer("flatCallTracer", json!({}))])).await;
+        let id = if method.ends_with("Hash") {
+            &receipt["blockHash"]
+        } else {
+            block
+        };
+        let traces = node
+            .rpc(method, json!([id, tracer("flatCallTracer", json!({}))]))
+            .await;
         assert_eq!(traces[0]["result"], flat, "{method}");
     }
-    let called = node.rpc("debug_traceCall", json!([transfer, "latest", tracer("flatCallTracer", json!({}))])).await;
+    let called = node
+        .rpc(
+            "debug_traceCall",
+            json!([transfer, "latest", tracer("flatCallTracer", json!({}))]),
+        )
+        .await;
     assert_eq!(flat_gas_of(&called[0]), of_transaction);
     assert_eq!(
-        (&called[0]["blockHash"], &called[0]["blockNumber"], &called[0]["transactionPosition"]),
+        (
+            &called[0]["blockHash"],
+            &called[0]["blockNumber"],
+            &called[0]["transactionPosition"]
+        ),
         (&Value::Null, &json!(0), &json!(0))
     );
 
@@ -98,16 +137,30 @@ async fn a_plain_transfer_reports_the_gas_of_the_transaction_or_that_of_the_call
         ("trace_block", json!([block]), "/0"),
         ("trace_get", json!([hash, []]), ""),
         ("trace_filter", json!([from_block]), "/0"),
-        ("trace_replayTransaction", json!([hash, ["trace"]]), "/trace/0"),
-        ("trace_replayBlockTransactions", json!([block, ["trace"]]), "/0/trace/0"),
+        (
+            "trace_replayTransaction",
+            json!([hash, ["trace"]]),
+            "/trace/0",
+        ),
+        (
+            "trace_replayBlockTransactions",
+            json!([block, ["trace"]]),
+            "/0/trace/0",
+        ),
         ("trace_call", json!([transfer, ["trace"]]), "/trace/0"),
         ("trace_callMany", json!([[call], "latest"]), "/0/trace/0"),
     ] {
         let traces = node.rpc(method, params).await;
-        assert_eq!(flat_gas_of(traces.pointer(root).unwrap()), of_call, "{method}");
+        assert_eq!(
+            flat_gas_of(traces.pointer(root).unwrap()),
+            of_call,
+            "{method}"
+        );
     }
     node.rpc("anvil_reorg", json!([1, []])).await;
-    let traced = node.rpc("trace_rawTransaction", json!([raw, ["trace"]])).await;
+    let traced = node
+        .rpc("trace_rawTransaction", json!([raw, ["trace"]]))
+        .await;
     assert_eq!(flat_gas_of(&traced["trace"][0]), of_call);
     node.end().await;
 }
@@ -124,11 +177,22 @@ async fn every_interface_reports_the_same_gas_of_inner_calls() {
     let tree = traced(&node, hash, "callTracer", json!({})).await;
     let flat = traced(&node, hash, "flatCallTracer", json!({})).await;
     let traces = node.rpc("trace_transaction", json!([hash])).await;
-    let errors = tree["calls"].as_array().unwrap().iter().map(|call| call["error"].clone());
-    let failures = [Value::Null, json!("invalid opcode: INVALID"), json!("execution reverted")];
+    let errors = tree["calls"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|call| call["error"].clone());
+    let failures = [
+        Value::Null,
+        json!("invalid opcode: INVALID"),
+        json!("execution reverted"),
+    ];
     assert_eq!(errors.collect::<Vec<_>>(), failures);
 
-    let path = format!("/api?module=account&action=txlistinternal&txhash={}", hash.as_str().unwrap());
+    let path = format!(
+        "/api?module=account&action=txlistinternal&txhash={}",
+        hash.as_str().unwrap()
+    );
     let mut listed = Value::Null;
     for _ in 0..100 {
         listed = node.get_json(&path).await["result"].clone();
@@ -141,14 +205,39 @@ async fn every_interface_reports_the_same_gas_of_inner_calls() {
     for (index, call) in tree["calls"].as_array().unwrap().iter().enumerate() {
         let (gas, used) = gas_of(call);
         let (flat, trace) = (&flat[index + 1], &traces[index + 1]);
-        assert_eq!((number(&flat["action"]["gas"]), number(&trace["action"]["gas"])), (gas, gas), "{call}");
-        let row = listed.as_array().unwrap().iter().find(|row| row["to"] == call["to"]).unwrap();
-        assert_eq!((decimal(&row["gas"]), decimal(&row["gasUsed"])), (gas, used), "{call}");
+        assert_eq!(
+            (
+                number(&flat["action"]["gas"]),
+                number(&trace["action"]["gas"])
+            ),
+            (gas, gas),
+            "{call}"
+        );
+        let row = listed
+            .as_array()
+            .unwrap()
+            .iter()
+            .find(|row| row["to"] == call["to"])
+            .unwrap();
+        assert_eq!(
+            (decimal(&row["gas"]), decimal(&row["gasUsed"])),
+            (gas, used),
+            "{call}"
+        );
         // What fails in another way than by a revert has no result.
         if index == 1 {
-            assert_eq!((used, flat.get("result"), &trace["result"]), (gas, None, &Value::Null));
+            assert_eq!(
+                (used, flat.get("result"), &trace["result"]),
+                (gas, None, &Value::Null)
+            );
         } else {
-            assert_eq!((number(&flat["result"]["gasUsed"]), number(&trace["result"]["gasUsed"])), (used, used));
+            assert_eq!(
+                (
+                    number(&flat["result"]["gasUsed"]),
+                    number(&trace["result"]["gasUsed"])
+                ),
+                (used, used)
+            );
         }
     }
     node.end().await;
@@ -163,7 +252,11 @@ async fn errors_are_in_the_words_of_geth_and_on_request_in_those_of_openethereum
         ("0x0c", "invalid opcode", "Bad instruction"),
         ("0x5f56", "invalid jump destination", "Bad jump destination"),
         ("0x50", "stack underflow", "Stack underflow"),
-        ("0x5b5f5f56", "stack limit reached 1024 (1023)", "Out of stack"),
+        (
+            "0x5b5f5f56",
+            "stack limit reached 1024 (1023)",
+            "Out of stack",
+        ),
         ("0x5b5f56", "out of gas", "Out of gas"),
         ("0x60015f5f3e", "return data out of bounds", "Out of bounds"),
         ("0x5f5f5f5f5f5f5ff050", "", ""),
@@ -173,17 +266,30 @@ async fn errors_are_in_the_words_of_geth_and_on_request_in_those_of_openethereum
         let trace = async |name: &str, config: Value| {
             let mut options = tracer(name, config);
             options["stateOverrides"] = overrides.clone();
-            node.rpc("debug_traceCall", json!([call, "latest", options])).await
+            node.rpc("debug_traceCall", json!([call, "latest", options]))
+                .await
         };
         let tree = trace("callTracer", json!({})).await;
         let flat = trace("flatCallTracer", json!({})).await;
         let other = trace("flatCallTracer", json!({"convertParityErrors": true})).await;
-        let open = node.rpc("trace_call", json!([call, ["trace"], "latest", overrides])).await;
+        let open = node
+            .rpc("trace_call", json!([call, ["trace"], "latest", overrides]))
+            .await;
         let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-        let found = [&tree["error"], &flat[0]["error"], &other[0]["error"], &open["trace"][0]["error"]].map(text);
+        let found = [
+            &tree["error"],
+            &flat[0]["error"],
+            &other[0]["error"],
+            &open["trace"][0]["error"],
+        ]
+        .map(text);
         assert_eq!(found, [error, error, converted, converted], "{code}");
         // The data of a revert is worth showing.
-        assert_eq!(flat[0].get("result").is_some(), matches!(error, "" | "execution reverted"), "{code}");
+        assert_eq!(
+            flat[0].get("result").is_some(),
+            matches!(error, "" | "execution reverted"),
+            "{code}"
+        );
     }
     node.end().await;
 }
@@ -191,7 +297,12 @@ async fn errors_are_in_the_words_of_geth_and_on_request_in_those_of_openethereum
 #[tokio::test]
 async fn logs_in_traces_have_the_index_of_their_receipt_and_those_of_failed_calls_are_left_out() {
     let node = node_with(|config| config.no_mining = true).await;
-    set_code(&node, AT, &format!("5f5fa0{}{}5f5fa000", calls(&[0xc02], 0), calls(&[0xc01], 0))).await;
+    set_code(
+        &node,
+        AT,
+        &format!("5f5fa0{}{}5f5fa000", calls(&[0xc02], 0), calls(&[0xc01], 0)),
+    )
+    .await;
     set_code(&node, &at(0xc01), "5f5fa000").await;
     set_code(&node, &at(0xc02), "5f5fa05f5ffd").await;
     let mut hashes = Vec::new();
@@ -205,21 +316,50 @@ async fn logs_in_traces_have_the_index_of_their_receipt_and_those_of_failed_call
         logs.map(|log| number(&log["index"])).collect::<Vec<_>>()
     };
     let with_log = tracer("callTracer", json!({"withLog": true}));
-    let traces = node.rpc("debug_traceBlockByNumber", json!(["latest", with_log])).await;
+    let traces = node
+        .rpc("debug_traceBlockByNumber", json!(["latest", with_log]))
+        .await;
     for (at, first) in [(0, 0), (1, 3)] {
         let trace = &traces[at]["result"];
         assert_eq!(indices(trace), [first, first + 2]);
-        assert_eq!((indices(&trace["calls"][0]), indices(&trace["calls"][1])), (vec![], vec![first + 1]));
-        let positions: Vec<_> = trace["logs"].as_array().unwrap().iter().map(|log| number(&log["position"])).collect();
+        assert_eq!(
+            (indices(&trace["calls"][0]), indices(&trace["calls"][1])),
+            (vec![], vec![first + 1])
+        );
+        let positions: Vec<_> = trace["logs"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|log| number(&log["position"]))
+            .collect();
         assert_eq!(positions, [0, 2]);
-        let top = traced(&node, &hashes[at], "callTracer", json!({"withLog": true, "onlyTopCall": true})).await;
-        assert_eq!((indices(&top), top.get("calls")), (vec![first, first + 2], None));
-        let receipt = node.rpc("eth_getTransactionReceipt", json!([hashes[at]])).await;
-        let listed: Vec<_> = receipt["logs"].as_array().unwrap().iter().map(|log| number(&log["logIndex"])).collect();
+        let top = traced(
+            &node,
+            &hashes[at],
+            "callTracer",
+            json!({"withLog": true, "onlyTopCall": true}),
+        )
+        .await;
+        assert_eq!(
+            (indices(&top), top.get("calls")),
+            (vec![first, first + 2], None)
+        );
+        let receipt = node
+            .rpc("eth_getTransactionReceipt", json!([hashes[at]]))
+            .await;
+        let listed: Vec<_> = receipt["logs"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|log| number(&log["logIndex"]))
+            .collect();
         assert_eq!(listed, [first, first + 1, first + 2]);
     }
     let failed = &traces[2]["result"];
-    assert_eq!((&failed["error"], failed.get("logs")), (&json!("execution reverted"), None));
+    assert_eq!(
+        (&failed["error"], failed.get("logs")),
+        (&json!("execution reverted"), None)
+    );
     node.end().await;
 }
 
@@ -233,7 +373,11 @@ async fn calls_of_precompiles_are_listed_on_request() {
     let trace = async |config: Value| {
         let mut options = tracer("flatCallTracer", config);
         options["stateOverrides"] = overrides.clone();
-        node.rpc("debug_traceCall", json!([{"to": AT, "gas": "0x493e0"}, "latest", options])).await
+        node.rpc(
+            "debug_traceCall",
+            json!([{"to": AT, "gas": "0x493e0"}, "latest", options]),
+        )
+        .await
     };
     let places = |traces: &Value| {
         let each = traces
@@ -244,13 +388,28 @@ async fn calls_of_precompiles_are_listed_on_request() {
         each.collect::<Vec<_>>()
     };
     let without = trace(json!({})).await;
-    assert_eq!(places(&without), [(json!([]), json!(AT)), (json!([0]), json!(at(0xb01)))]);
+    assert_eq!(
+        places(&without),
+        [(json!([]), json!(AT)), (json!([0]), json!(at(0xb01)))]
+    );
     assert_eq!(without[0]["subtraces"], 1);
     let with = trace(json!({"includePrecompiles": true})).await;
-    let all = [(json!([0]), json!(at(4))), (json!([1]), json!(at(0xb01))), (json!([2]), json!(at(4)))];
-    assert_eq!((&places(&with)[1..], &with[0]["subtraces"]), (&all[..], &json!(3)));
+    let all = [
+        (json!([0]), json!(at(4))),
+        (json!([1]), json!(at(0xb01))),
+        (json!([2]), json!(at(4))),
+    ];
+    assert_eq!(
+        (&places(&with)[1..], &with[0]["subtraces"]),
+        (&all[..], &json!(3))
+    );
     // A transaction to a precompile is listed.
-    let root = node.rpc("debug_traceCall", json!([{"to": at(4)}, "latest", tracer("flatCallTracer", json!({}))])).await;
+    let root = node
+        .rpc(
+            "debug_traceCall",
+            json!([{"to": at(4)}, "latest", tracer("flatCallTracer", json!({}))]),
+        )
+        .await;
     assert_eq!(places(&root), [(json!([]), json!(at(4)))]);
     node.end().await;
 }
@@ -262,15 +421,24 @@ async fn a_contract_that_destroys_itself_in_favour_of_itself_is_the_one_in_the_t
     let call = json!({"to": AT, "gas": "0x30d40"});
     let mut options = tracer("callTracer", json!({}));
     options["stateOverrides"] = overrides.clone();
-    let tree = node.rpc("debug_traceCall", json!([call, "latest", options])).await;
+    let tree = node
+        .rpc("debug_traceCall", json!([call, "latest", options]))
+        .await;
     let expected = json!({"from": AT, "gas": "0x0", "gasUsed": "0x0", "to": AT, "input": "0x", "value": "0x5", "type": "SELFDESTRUCT"});
     assert_eq!(tree["calls"], json!([expected]));
     options["tracer"] = json!("flatCallTracer");
-    let flat = node.rpc("debug_traceCall", json!([call, "latest", options])).await;
-    let traces = node.rpc("trace_call", json!([call, ["trace"], "latest", overrides])).await;
+    let flat = node
+        .rpc("debug_traceCall", json!([call, "latest", options]))
+        .await;
+    let traces = node
+        .rpc("trace_call", json!([call, ["trace"], "latest", overrides]))
+        .await;
     for destruction in [&flat[1], &traces["trace"][1]] {
         let expected = json!({"address": AT, "balance": "0x5", "refundAddress": AT});
-        assert_eq!((&destruction["action"], &destruction["type"]), (&expected, &json!("suicide")));
+        assert_eq!(
+            (&destruction["action"], &destruction["type"]),
+            (&expected, &json!("suicide"))
+        );
         assert_eq!(destruction["traceAddress"], json!([0]));
     }
     node.end().await;
@@ -281,7 +449,11 @@ async fn a_mux_tracer_returns_what_its_tracers_return_alone() {
     let node = node().await;
     set_code(&node, AT, &calls(&[0xb01, 4], 0)).await;
     set_code(&node, &at(0xb01), COUNTER_CODE).await;
-    let receipt = send(&node, json!({"to": AT, "gas": "0x493e0", "data": "0x01020304"})).await;
+    let receipt = send(
+        &node,
+        json!({"to": AT, "gas": "0x493e0", "data": "0x01020304"}),
+    )
+    .await;
     let hash = &receipt["transactionHash"];
     let configs = json!({
         "callTracer": {"withLog": true}, "flatCallTracer": {"includePrecompiles": true}, "4byteTracer": {},
@@ -289,22 +461,49 @@ async fn a_mux_tracer_returns_what_its_tracers_return_alone() {
     });
     let several = traced(&node, hash, "muxTracer", configs.clone()).await;
     for (name, config) in configs.as_object().unwrap() {
-        assert_eq!(several[name], traced(&node, hash, name, config.clone()).await, "{name}");
+        assert_eq!(
+            several[name],
+            traced(&node, hash, name, config.clone()).await,
+            "{name}"
+        );
     }
     assert_eq!(several["4byteTracer"], json!({"0x01020304-0": 1}));
     // One that shows the outermost call alone takes nothing from the others.
     let top = json!({"callTracer": {"onlyTopCall": true}, "flatCallTracer": {}});
     let several = traced(&node, hash, "muxTracer", top).await;
-    assert_eq!((several["callTracer"].get("calls"), several["flatCallTracer"].as_array().unwrap().len()), (None, 2));
+    assert_eq!(
+        (
+            several["callTracer"].get("calls"),
+            several["flatCallTracer"].as_array().unwrap().len()
+        ),
+        (None, 2)
+    );
     for (config, what) in [
-        (json!({"muxTracer": {}}), "muxTracer: no tracer that muxTracer can hold"),
-        (json!({"erc7562Tracer": {}}), "erc7562Tracer: no tracer that muxTracer can hold"),
-        (json!({"prestateTracer": {"diffMode": 1}}), "prestateTracer: "),
+        (
+            json!({"muxTracer": {}}),
+            "muxTracer: no tracer that muxTracer can hold",
+        ),
+        (
+            json!({"erc7562Tracer": {}}),
+            "erc7562Tracer: no tracer that muxTracer can hold",
+        ),
+        (
+            json!({"prestateTracer": {"diffMode": 1}}),
+            "prestateTracer: ",
+        ),
         (json!([]), "expected an object"),
     ] {
-        let error = node.rpc_error("debug_traceTransaction", json!([hash, tracer("muxTracer", config)])).await;
+        let error = node
+            .rpc_error(
+                "debug_traceTransaction",
+                json!([hash, tracer("muxTracer", config)]),
+            )
+            .await;
         let data = error["data"].as_str().unwrap();
-        assert!(data.starts_with(&format!("params[1]: tracerConfig: {what}")), "{error}");
+        assert!(
+            data.starts_with(&format!("params[1]: tracerConfig: {what}")),
+            "{error}"
+        );
     }
     node.end().await;
 }
@@ -317,23 +516,46 @@ async fn an_account_that_did_not_exist_is_in_no_prestate_unless_empty_ones_are_a
     let sender = format!("{:#x}", node.account(0));
 
     let before = traced(&node, hash, "prestateTracer", json!({})).await;
-    assert_eq!((before.get(FRESH), before[&sender]["balance"].is_string()), (None, true));
+    assert_eq!(
+        (before.get(FRESH), before[&sender]["balance"].is_string()),
+        (None, true)
+    );
     let empty = traced(&node, hash, "prestateTracer", json!({"includeEmpty": true})).await;
     assert_eq!(empty[FRESH], json!({"balance": "0x0"}));
     let diff = traced(&node, hash, "prestateTracer", json!({"diffMode": true})).await;
-    assert_eq!((diff["pre"].get(FRESH), &diff["post"][FRESH]), (None, &json!({"balance": "0x1"})));
+    assert_eq!(
+        (diff["pre"].get(FRESH), &diff["post"][FRESH]),
+        (None, &json!({"balance": "0x1"}))
+    );
     assert_eq!(diff["pre"][&sender], before[&sender]);
     assert_eq!(diff["post"][&sender]["nonce"], 1);
-    let both = tracer("prestateTracer", json!({"diffMode": true, "includeEmpty": true}));
-    let error = node.rpc_error("debug_traceTransaction", json!([hash, both])).await;
-    assert_eq!(error["data"], "params[1]: tracerConfig: cannot use diffMode with includeEmpty");
+    let both = tracer(
+        "prestateTracer",
+        json!({"diffMode": true, "includeEmpty": true}),
+    );
+    let error = node
+        .rpc_error("debug_traceTransaction", json!([hash, both]))
+        .await;
+    assert_eq!(
+        error["data"],
+        "params[1]: tracerConfig: cannot use diffMode with includeEmpty"
+    );
 
     // The same of a contract that is created.
     let receipt = send(&node, json!({"data": "0x60fe5f5360015ff3"})).await;
     let created = receipt["contractAddress"].as_str().unwrap();
-    let diff = traced(&node, &receipt["transactionHash"], "prestateTracer", json!({"diffMode": true})).await;
+    let diff = traced(
+        &node,
+        &receipt["transactionHash"],
+        "prestateTracer",
+        json!({"diffMode": true}),
+    )
+    .await;
     let expected = json!({"code": "0xfe", "codeHash": keccak256(hex!("fe")), "nonce": 1});
-    assert_eq!((diff["pre"].get(created), &diff["post"][created]), (None, &expected));
+    assert_eq!(
+        (diff["pre"].get(created), &diff["post"][created]),
+        (None, &expected)
+    );
     node.end().await;
 }
 
@@ -346,7 +568,9 @@ async fn prestates_have_hashes_of_code_and_the_parts_that_are_not_disabled() {
         hash = send(&node, json!({"to": AT})).await["transactionHash"].clone();
     }
     let code_hash = json!(keccak256(hex::decode(COUNTER_CODE).unwrap()));
-    let (slot, word) = (format!("0x{:064x}", 0), |number: u8| format!("0x{number:064x}"));
+    let (slot, word) = (format!("0x{:064x}", 0), |number: u8| {
+        format!("0x{number:064x}")
+    });
     let whole = json!({"balance": "0x0", "code": COUNTER_CODE, "codeHash": code_hash, "storage": {&slot: word(1)}});
     let of = async |config: Value| traced(&node, &hash, "prestateTracer", config).await;
 
@@ -355,9 +579,15 @@ async fn prestates_have_hashes_of_code_and_the_parts_that_are_not_disabled() {
     bare.as_object_mut().unwrap().remove("code");
     assert_eq!(of(json!({"disableCode": true})).await[AT], bare);
     bare.as_object_mut().unwrap().remove("storage");
-    assert_eq!(of(json!({"disableCode": true, "disableStorage": true})).await[AT], bare);
+    assert_eq!(
+        of(json!({"disableCode": true, "disableStorage": true})).await[AT],
+        bare
+    );
     let diff = of(json!({"diffMode": true})).await;
-    assert_eq!((&diff["pre"][AT], &diff["post"][AT]), (&whole, &json!({"storage": {&slot: word(2)}})));
+    assert_eq!(
+        (&diff["pre"][AT], &diff["post"][AT]),
+        (&whole, &json!({"storage": {&slot: word(2)}}))
+    );
     // Nothing else of the contract changed.
     let diff = of(json!({"diffMode": true, "disableStorage": true})).await;
     assert_eq!((diff["pre"].get(AT), diff["post"].get(AT)), (None, None));
@@ -368,8 +598,14 @@ async fn prestates_have_hashes_of_code_and_the_parts_that_are_not_disabled() {
 async fn a_cleared_delegation_is_empty_code_in_the_state_after() {
     let node = node().await;
     let delegate = async |address: Address, nonce: u64| {
-        let authorization = Authorization { chain_id: U256::from(125), address, nonce };
-        let signature = signer(1).sign_hash_sync(&authorization.signature_hash()).unwrap();
+        let authorization = Authorization {
+            chain_id: U256::from(125),
+            address,
+            nonce,
+        };
+        let signature = signer(1)
+            .sign_hash_sync(&authorization.signature_hash())
+            .unwrap();
         let transaction = TxEip7702 {
             chain_id: 125,
             nonce,
@@ -390,11 +626,26 @@ async fn a_cleared_delegation_is_empty_code_in_the_state_after() {
     let (text, hash) = (hex::encode_prefixed(&code), keccak256(&code));
 
     let set = delegate(target, 0).await;
-    assert_eq!(set["post"][&authority], json!({"code": text, "codeHash": hash, "nonce": 1}));
-    assert_eq!((set["pre"][&authority].get("code"), set["pre"][&authority].get("codeHash")), (None, None));
+    assert_eq!(
+        set["post"][&authority],
+        json!({"code": text, "codeHash": hash, "nonce": 1})
+    );
+    assert_eq!(
+        (
+            set["pre"][&authority].get("code"),
+            set["pre"][&authority].get("codeHash")
+        ),
+        (None, None)
+    );
     let cleared = delegate(Address::ZERO, 1).await;
-    assert_eq!(cleared["post"][&authority], json!({"code": "0x", "codeHash": keccak256([]), "nonce": 2}));
+    assert_eq!(
+        cleared["post"][&authority],
+        json!({"code": "0x", "codeHash": keccak256([]), "nonce": 2})
+    );
     let before = &cleared["pre"][&authority];
-    assert_eq!((&before["code"], &before["codeHash"]), (&json!(text), &json!(hash)));
+    assert_eq!(
+        (&before["code"], &before["codeHash"]),
+        (&json!(text), &json!(hash))
+    );
     node.end().await;
 }

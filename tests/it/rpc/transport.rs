@@ -34,11 +34,18 @@ async fn both_paths_take_post() {
     let node = node().await;
     for path in ["/", "/rpc", "/rpc/"] {
         let url = format!("{}{path}", node.rest_url());
-        let request = node.http.post(url).header("content-type", "application/json; charset=utf-8").body(CHAIN_ID);
+        let request = node
+            .http
+            .post(url)
+            .header("content-type", "application/json; charset=utf-8")
+            .body(CHAIN_ID);
         let response = request.send().await.unwrap();
         assert_eq!(response.status(), StatusCode::OK);
         assert_eq!(response.headers()["content-type"], "application/json");
-        assert_eq!(response.text().await.unwrap(), r#"{"jsonrpc":"2.0","id":1,"result":"0x7d"}"#);
+        assert_eq!(
+            response.text().await.unwrap(),
+            r#"{"jsonrpc":"2.0","id":1,"result":"0x7d"}"#
+        );
     }
 }
 
@@ -48,22 +55,51 @@ async fn a_slash_after_the_path_of_an_interface_makes_no_difference() {
     let rpc = format!("{}/rpc/", node.rest_url());
     // Pages are answered by the router, programs before it.
     for origin in [None, Some("https://dapp.example")] {
-        let request = node.http.post(&rpc).header("content-type", "application/json").body(CHAIN_ID);
-        let request = origin.into_iter().fold(request, |request, origin| request.header("origin", origin));
-        assert_eq!(request.send().await.unwrap().text().await.unwrap(), r#"{"jsonrpc":"2.0","id":1,"result":"0x7d"}"#);
+        let request = node
+            .http
+            .post(&rpc)
+            .header("content-type", "application/json")
+            .body(CHAIN_ID);
+        let request = origin
+            .into_iter()
+            .fold(request, |request, origin| request.header("origin", origin));
+        assert_eq!(
+            request.send().await.unwrap().text().await.unwrap(),
+            r#"{"jsonrpc":"2.0","id":1,"result":"0x7d"}"#
+        );
     }
-    assert_eq!(node.http.get(&rpc).send().await.unwrap().status(), StatusCode::METHOD_NOT_ALLOWED);
+    assert_eq!(
+        node.http.get(&rpc).send().await.unwrap().status(),
+        StatusCode::METHOD_NOT_ALLOWED
+    );
     for path in ["/rpc/", "/ws/"] {
         let url = format!("{}{path}", node.rest_url()).replace("http", "ws");
-        assert!(tokio_tungstenite::connect_async(url).await.is_ok(), "{path}");
+        assert!(
+            tokio_tungstenite::connect_async(url).await.is_ok(),
+            "{path}"
+        );
     }
     let query = json!({"query": "{chainID}"}).to_string();
     let graphql = node.http.post(format!("{}/graphql/", node.rest_url()));
-    let answer = graphql.header("content-type", "application/json").body(query).send().await.unwrap();
-    assert_eq!(answer.text().await.unwrap(), r#"{"data":{"chainID":"0x7d"}}"#);
+    let answer = graphql
+        .header("content-type", "application/json")
+        .body(query)
+        .send()
+        .await
+        .unwrap();
+    assert_eq!(
+        answer.text().await.unwrap(),
+        r#"{"data":{"chainID":"0x7d"}}"#
+    );
     for path in ["/rpc//", "/rpc/x"] {
         let request = node.http.post(format!("{}{path}", node.rest_url()));
-        let status = request.header("content-type", "application/json").body(CHAIN_ID).send().await.unwrap().status();
+        let status = request
+            .header("content-type", "application/json")
+            .body(CHAIN_ID)
+            .send()
+            .await
+            .unwrap()
+            .status();
         assert_eq!(status, StatusCode::NOT_FOUND, "{path}");
     }
 }
@@ -72,8 +108,16 @@ async fn a_slash_after_the_path_of_an_interface_makes_no_difference() {
 async fn errors_of_json_rpc_have_status_200() {
     let node = node().await;
     for body in ["{", "{}", r#"{"jsonrpc":"2.0","id":1,"method":"nope"}"#] {
-        let request = node.http.post(node.rpc_url()).header("content-type", "application/json").body(body);
-        assert_eq!(request.send().await.unwrap().status(), StatusCode::OK, "{body}");
+        let request = node
+            .http
+            .post(node.rpc_url())
+            .header("content-type", "application/json")
+            .body(body);
+        assert_eq!(
+            request.send().await.unwrap().status(),
+            StatusCode::OK,
+            "{body}"
+        );
     }
 }
 
@@ -81,28 +125,71 @@ async fn errors_of_json_rpc_have_status_200() {
 async fn wrong_methods_and_content_types_are_refused() {
     let node = node().await;
     for method in ["GET", "PUT", "DELETE", "PATCH", "HEAD"] {
-        let response = node.http.request(method.parse().unwrap(), node.rpc_url()).send().await.unwrap();
-        assert_eq!(response.status(), StatusCode::METHOD_NOT_ALLOWED, "{method}");
-        assert!(response.headers()["allow"].to_str().unwrap().contains("POST"));
+        let response = node
+            .http
+            .request(method.parse().unwrap(), node.rpc_url())
+            .send()
+            .await
+            .unwrap();
+        assert_eq!(
+            response.status(),
+            StatusCode::METHOD_NOT_ALLOWED,
+            "{method}"
+        );
+        assert!(
+            response.headers()["allow"]
+                .to_str()
+                .unwrap()
+                .contains("POST")
+        );
     }
-    for content_type in ["text/plain", "application/x-www-form-urlencoded", "application/jsonx", ""] {
-        let request = node.http.post(node.rpc_url()).header("content-type", content_type).body(CHAIN_ID);
-        assert_eq!(request.send().await.unwrap().status(), StatusCode::UNSUPPORTED_MEDIA_TYPE, "{content_type}");
+    for content_type in [
+        "text/plain",
+        "application/x-www-form-urlencoded",
+        "application/jsonx",
+        "",
+    ] {
+        let request = node
+            .http
+            .post(node.rpc_url())
+            .header("content-type", content_type)
+            .body(CHAIN_ID);
+        assert_eq!(
+            request.send().await.unwrap().status(),
+            StatusCode::UNSUPPORTED_MEDIA_TYPE,
+            "{content_type}"
+        );
     }
 }
 
 #[tokio::test]
 async fn a_body_over_the_limit_is_refused_whether_announced_or_not() {
     let node = node_with(|config| config.rpc.max_body = 10_000).await;
-    let post =
-        |body: reqwest::Body| node.http.post(node.rpc_url()).header("content-type", "application/json").body(body);
-    let fits = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"eth_chainId","x":"{}"}}"#, "a".repeat(9_900));
-    assert_eq!(post(fits.into()).send().await.unwrap().status(), StatusCode::OK);
-    assert_eq!(post("a".repeat(10_001).into()).send().await.unwrap().status(), StatusCode::PAYLOAD_TOO_LARGE);
+    let post = |body: reqwest::Body| {
+        node.http
+            .post(node.rpc_url())
+            .header("content-type", "application/json")
+            .body(body)
+    };
+    let fits = format!(
+        r#"{{"jsonrpc":"2.0","id":1,"method":"eth_chainId","x":"{}"}}"#,
+        "a".repeat(9_900)
+    );
+    assert_eq!(
+        post(fits.into()).send().await.unwrap().status(),
+        StatusCode::OK
+    );
+    assert_eq!(
+        post("a".repeat(10_001).into())
+            .send()
+            .await
+            .unwrap()
+            .status(),
+        StatusCode::PAYLOAD_TOO_LARGE
+    );
 
     let mut stream = raw(&node).await;
-    let head =
-        "POST /rpc HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n";
+    let head = "POST /rpc HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n";
     stream.write_all(head.as_bytes()).await.unwrap();
     for _ in 0..11 {
         let chunk = format!("3e8\r\n{}\r\n", " ".repeat(1_000));
@@ -118,13 +205,15 @@ async fn a_body_over_the_limit_is_refused_whether_announced_or_not() {
 async fn a_body_without_a_length_that_is_too_large_is_read_on_before_it_is_refused() {
     let node = node_with(|config| config.rpc.max_body = 10_000).await;
     let mut stream = raw(&node).await;
-    let head =
-        "POST /rpc HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n";
+    let head = "POST /rpc HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n";
     stream.write_all(head.as_bytes()).await.unwrap();
     // Far more than the buffers between the two hold.
     let chunk = format!("186a0\r\n{}\r\n", " ".repeat(100_000));
     for _ in 0..100 {
-        stream.write_all(chunk.as_bytes()).await.expect("it is read");
+        stream
+            .write_all(chunk.as_bytes())
+            .await
+            .expect("it is read");
     }
     stream.write_all(b"0\r\n\r\n").await.unwrap();
     assert!(rest(&mut stream).await.starts_with("HTTP/1.1 413"));
@@ -133,12 +222,23 @@ async fn a_body_without_a_length_that_is_too_large_is_read_on_before_it_is_refus
 #[tokio::test]
 async fn the_default_limit_is_five_mebibytes() {
     let node = node().await;
-    let body =
-        |bytes: usize| format!(r#"{{"jsonrpc":"2.0","id":1,"method":"eth_chainId","x":"{}"}}"#, "a".repeat(bytes - 54));
+    let body = |bytes: usize| {
+        format!(
+            r#"{{"jsonrpc":"2.0","id":1,"method":"eth_chainId","x":"{}"}}"#,
+            "a".repeat(bytes - 54)
+        )
+    };
     assert_eq!(body(5 << 20).len(), 5 << 20);
     assert_eq!(node.post(body(5 << 20)).await["result"], "0x7d");
-    let request = node.http.post(node.rpc_url()).header("content-type", "application/json").body(body((5 << 20) + 1));
-    assert_eq!(request.send().await.unwrap().status(), StatusCode::PAYLOAD_TOO_LARGE);
+    let request = node
+        .http
+        .post(node.rpc_url())
+        .header("content-type", "application/json")
+        .body(body((5 << 20) + 1));
+    assert_eq!(
+        request.send().await.unwrap().status(),
+        StatusCode::PAYLOAD_TOO_LARGE
+    );
 }
 
 #[tokio::test]
@@ -147,7 +247,9 @@ async fn deep_nesting_is_answered() {
     let deep = "[".repeat(100_000) + &"]".repeat(100_000);
     let body = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"eth_getLogs","params":[{deep}]}}"#);
     assert_eq!(node.post(body).await["error"]["code"], -32602);
-    let body = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"eth_getLogs","params":[{{"topics":{deep}}}]}}"#);
+    let body = format!(
+        r#"{{"jsonrpc":"2.0","id":1,"method":"eth_getLogs","params":[{{"topics":{deep}}}]}}"#
+    );
     assert_eq!(node.post(body).await["error"]["code"], -32602);
     assert_eq!(node.post(deep).await[0]["error"]["code"], -32600);
     serves(&node).await;
@@ -155,13 +257,19 @@ async fn deep_nesting_is_answered() {
 
 #[tokio::test]
 async fn a_head_that_never_ends_is_cut_off() {
-    let node = node_with(|config| config.listener.header_timeout = Duration::from_millis(200)).await;
+    let node =
+        node_with(|config| config.listener.header_timeout = Duration::from_millis(200)).await;
     let mut silent = raw(&node).await;
     let mut slow = raw(&node).await;
-    slow.write_all(b"POST /rpc HTTP/1.1\r\nhost:").await.unwrap();
+    slow.write_all(b"POST /rpc HTTP/1.1\r\nhost:")
+        .await
+        .unwrap();
     for stream in [&mut silent, &mut slow] {
         let answer = rest(stream).await;
-        assert!(answer.is_empty() || answer.starts_with("HTTP/1.1 408"), "{answer}");
+        assert!(
+            answer.is_empty() || answer.starts_with("HTTP/1.1 408"),
+            "{answer}"
+        );
     }
     serves(&node).await;
 }
@@ -170,8 +278,7 @@ async fn a_head_that_never_ends_is_cut_off() {
 async fn a_client_that_goes_away_in_the_middle_harms_nobody() {
     let node = node().await;
     let mut stream = raw(&node).await;
-    let head =
-        "POST /rpc HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: 100\r\n\r\n{";
+    let head = "POST /rpc HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: 100\r\n\r\n{";
     stream.write_all(head.as_bytes()).await.unwrap();
     drop(stream);
 
@@ -180,7 +287,10 @@ async fn a_client_that_goes_away_in_the_middle_harms_nobody() {
     half.shutdown().await.unwrap();
     // Half a request is no request: the connection ends, with or without an answer that says so.
     let answer = rest(&mut half).await;
-    assert!(answer.is_empty() || answer.starts_with("HTTP/1.1 4"), "{answer}");
+    assert!(
+        answer.is_empty() || answer.starts_with("HTTP/1.1 4"),
+        "{answer}"
+    );
     serves(&node).await;
 }
 
@@ -194,7 +304,11 @@ async fn a_client_that_only_closes_its_sending_side_gets_its_answer() {
     );
     stream.write_all(request.as_bytes()).await.unwrap();
     stream.shutdown().await.unwrap();
-    assert!(rest(&mut stream).await.ends_with(r#"{"jsonrpc":"2.0","id":1,"result":"0x7d"}"#));
+    assert!(
+        rest(&mut stream)
+            .await
+            .ends_with(r#"{"jsonrpc":"2.0","id":1,"result":"0x7d"}"#)
+    );
 }
 
 #[tokio::test]
@@ -212,7 +326,11 @@ async fn pipelined_requests_are_answered_in_order() {
     let requests: String = (0..10).map(|id| one(id, id == 9)).collect();
     stream.write_all(requests.as_bytes()).await.unwrap();
     let answers = rest(&mut stream).await;
-    let ids: Vec<_> = answers.split("\"id\":").skip(1).map(|rest| rest.split(',').next().unwrap().to_owned()).collect();
+    let ids: Vec<_> = answers
+        .split("\"id\":")
+        .skip(1)
+        .map(|rest| rest.split(',').next().unwrap().to_owned())
+        .collect();
     assert_eq!(ids, (0..10).map(|id| id.to_string()).collect::<Vec<_>>());
 }
 
@@ -228,7 +346,17 @@ async fn a_taken_port_is_an_error_that_names_the_flag() {
         }
     };
     let error = spawn(|config, address| config.listen = address, node.address()).await;
-    assert!(error.starts_with(&format!("--listen: cannot listen on {}", node.address())), "{error}");
-    let error = spawn(|config, address| config.ws_listen = Some(address), node.address()).await;
-    assert!(error.starts_with("--ws-listen: cannot listen on"), "{error}");
+    assert!(
+        error.starts_with(&format!("--listen: cannot listen on {}", node.address())),
+        "{error}"
+    );
+    let error = spawn(
+        |config, address| config.ws_listen = Some(address),
+        node.address(),
+    )
+    .await;
+    assert!(
+        error.starts_with("--ws-listen: cannot listen on"),
+        "{error}"
+    );
 }

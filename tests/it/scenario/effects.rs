@@ -21,7 +21,11 @@ use crate::support::{
 };
 
 fn ready_made(name: &str) -> &'static str {
-    READY_MADE.iter().find(|(known, _)| *known == name).expect("a scenario").1
+    READY_MADE
+        .iter()
+        .find(|(known, _)| *known == name)
+        .expect("a scenario")
+        .1
 }
 
 async fn price(node: &TestNode, symbol: &str) -> u64 {
@@ -58,7 +62,11 @@ async fn a_price_follows_its_path_and_is_released_at_the_end() {
         clock.advance(10_000);
         node.wake().await;
     }
-    assert_ne!(price(&node, "WETH").await, before - fall, "the market goes on from there");
+    assert_ne!(
+        price(&node, "WETH").await,
+        before - fall,
+        "the market goes on from there"
+    );
     node.end().await;
 }
 
@@ -92,7 +100,11 @@ async fn a_crash_takes_the_tokens_of_staked_ether_along() {
     let id = start(&node, ready_made("price-crash")).await;
     play(&node, &clock, id, (0, 62_000)).await;
     for (symbol, before) in symbols.into_iter().zip(before) {
-        assert_eq!(price(&node, symbol).await, (u128::from(before) * 6 / 10) as u64, "{symbol}");
+        assert_eq!(
+            price(&node, symbol).await,
+            (u128::from(before) * 6 / 10) as u64,
+            "{symbol}"
+        );
     }
     node.end().await;
 }
@@ -104,7 +116,9 @@ async fn the_same_scenario_makes_the_same_chain() {
         let (node, clock) = ticking_node().await;
         let id = start(&node, CRASH).await;
         play(&node, &clock, id, (0, 30_000)).await;
-        let block = node.rpc("eth_getBlockByNumber", json!(["latest", false])).await;
+        let block = node
+            .rpc("eth_getBlockByNumber", json!(["latest", false]))
+            .await;
         heads.push((block["number"].clone(), block["hash"].clone()));
         node.end().await;
     }
@@ -131,11 +145,23 @@ async fn the_log_replays_without_the_scenario() {
     let (head, price_then) = (node.chain().head().clone(), price(&node, "WETH").await);
     node.end().await;
     let node = open().await;
-    let kept = node.rpc("eth_getBlockByHash", json!([head.block.hash, false])).await;
-    assert_eq!(crate::support::number(&kept["number"]), u128::from(head.number()));
+    let kept = node
+        .rpc("eth_getBlockByHash", json!([head.block.hash, false]))
+        .await;
+    assert_eq!(
+        crate::support::number(&kept["number"]),
+        u128::from(head.number())
+    );
     assert_eq!(price(&node, "WETH").await, price_then);
-    assert!(!node.view(VAULT, Vault::pausedCall {}).await, "the steps at the end are performed at shutdown, too");
-    assert_eq!(node.get_json("/api/admin/scenarios").await["data"], json!([]), "it is not continued");
+    assert!(
+        !node.view(VAULT, Vault::pausedCall {}).await,
+        "the steps at the end are performed at shutdown, too"
+    );
+    assert_eq!(
+        node.get_json("/api/admin/scenarios").await["data"],
+        json!([]),
+        "it is not continued"
+    );
     node.end().await;
 }
 
@@ -149,7 +175,11 @@ async fn a_silent_source_lets_a_price_become_stale() {
     assert!(!node.is_fresh(&token("WETH")).await);
     assert!(node.is_fresh(&token("USDC")).await, "the others go on");
     let health: Value = node.get("/api/health").await.json().await.expect("JSON");
-    assert_eq!(health["services"]["guards"]["staleness"]["stale"], json!(["WETH"]), "{health}");
+    assert_eq!(
+        health["services"]["guards"]["staleness"]["stale"],
+        json!(["WETH"]),
+        "{health}"
+    );
     assert_eq!(stop(&node, id).await["state"], "stopped");
     clock.advance(2_000);
     node.wake().await;
@@ -166,7 +196,10 @@ async fn a_jump_is_walked_in_steps() {
     clock.advance(2_000);
     node.wake().await;
     let first = price(&node, "SOL").await;
-    assert!(first < before && first > before / 2, "one update goes only so far: {before}, {first}");
+    assert!(
+        first < before && first > before / 2,
+        "one update goes only so far: {before}, {first}"
+    );
     assert_eq!(node.price_entry(&token("SOL")).await["halted"], true);
     let quote = || node.get_json("/api/quote?tokenIn=SOL&tokenOut=USDC&amountIn=1000000");
     assert_eq!(quote().await["data"]["status"], "halted");
@@ -177,12 +210,16 @@ async fn a_jump_is_walked_in_steps() {
         _amountIn: U256::from(1_000_000),
         _minAmountOut: U256::ZERO,
     };
-    let call = json!({ "from": node.account(0), "to": VAULT, "data": Bytes::from(swap.abi_encode()) });
+    let call =
+        json!({ "from": node.account(0), "to": VAULT, "data": Bytes::from(swap.abi_encode()) });
     let error = node.rpc_error("eth_call", json!([call, "latest"])).await;
     let halted = VaultErrors::TokenHalted { token: token_in }.abi_encode();
     assert_eq!(error["data"], json!(Bytes::from(halted)), "{error}");
     play(&node, &clock, id, (0, 20_000)).await;
-    assert_eq!(price(&node, "SOL").await, (u128::from(before) * 4_000 / 10_000) as u64);
+    assert_eq!(
+        price(&node, "SOL").await,
+        (u128::from(before) * 4_000 / 10_000) as u64
+    );
     assert_eq!(quote().await["data"]["status"], "ok");
     node.end().await;
 }
@@ -192,7 +229,10 @@ async fn a_depeg_ends_at_a_dollar() {
     let (node, clock) = ticking_node().await;
     let id = start(&node, ready_made("depeg")).await;
     play(&node, &clock, id, (0, 30_000)).await;
-    assert_eq!(usd_e8(&node.price_entry(&token("USDC")).await["price"]), 90_000_000);
+    assert_eq!(
+        usd_e8(&node.price_entry(&token("USDC")).await["price"]),
+        90_000_000
+    );
     play(&node, &clock, id, (30_000, 310_000)).await;
     assert_eq!(price(&node, "USDC").await, 100_000_000);
     node.end().await;
@@ -205,7 +245,10 @@ async fn a_paused_vault_resumes_when_the_scenario_is_stopped() {
     done(&node, id, 0).await;
     assert!(node.view(VAULT, Vault::pausedCall {}).await);
     let stopped = stop(&node, id).await;
-    assert_eq!((&stopped["state"], &stopped["steps"][1]["state"]), (&"stopped".into(), &"done".into()));
+    assert_eq!(
+        (&stopped["state"], &stopped["steps"][1]["state"]),
+        (&"stopped".into(), &"done".into())
+    );
     assert!(!node.view(VAULT, Vault::pausedCall {}).await);
     assert_eq!(stop(&node, id).await, stopped, "it has been stopped before");
     node.end().await;
@@ -216,19 +259,56 @@ async fn a_bank_run_leaves_nothing_to_withdraw_whatever_others_have_deposited() 
     let (node, clock) = ticking_node().await;
     let (user, weth, amount) = (node.signer(4), token("WETH"), units(&token("WETH"), 20));
     let pool = node.config().network.contracts.lending_pool;
-    assert!(node.send(&user, weth.address, Token::approveCall { spender: pool, value: amount }).await.status());
-    assert!(node.send(&user, pool, LendingPool::depositCall { asset: weth.address, amount }).await.status());
+    assert!(
+        node.send(
+            &user,
+            weth.address,
+            Token::approveCall {
+                spender: pool,
+                value: amount
+            }
+        )
+        .await
+        .status()
+    );
+    assert!(
+        node.send(
+            &user,
+            pool,
+            LendingPool::depositCall {
+                asset: weth.address,
+                amount
+            }
+        )
+        .await
+        .status()
+    );
     let id = start(&node, ready_made("bank-run")).await;
     play(&node, &clock, id, (0, 20_000)).await;
     let reserve = node.get_json("/api/pools/WETH").await;
     assert_eq!(reserve["utilisation"], "100.00", "{reserve}");
-    let available: f64 = reserve["availableLiquidity"].as_str().expect("text").parse().expect("a number");
+    let available: f64 = reserve["availableLiquidity"]
+        .as_str()
+        .expect("text")
+        .parse()
+        .expect("a number");
     assert!(available < 1e-9, "{reserve}");
     let stopped = stop(&node, id).await;
     let steps = stopped["steps"].as_array().expect("a list");
-    assert!(stopped["state"] == "stopped" && steps.iter().all(|step| step["state"] == "done"), "{stopped:#}");
+    assert!(
+        stopped["state"] == "stopped" && steps.iter().all(|step| step["state"] == "done"),
+        "{stopped:#}"
+    );
     let reserve = node.get_json("/api/pools/WETH").await;
-    assert!(reserve["utilisation"].as_str().expect("text").parse::<f64>().expect("a number") < 50.0, "{reserve}");
+    assert!(
+        reserve["utilisation"]
+            .as_str()
+            .expect("text")
+            .parse::<f64>()
+            .expect("a number")
+            < 50.0,
+        "{reserve}"
+    );
     node.end().await;
 }
 
@@ -240,12 +320,18 @@ async fn a_cascade_liquidates_one_borrower_after_the_other_and_can_be_repeated()
         play(&node, &clock, id, (0, 110_000)).await;
         let stopped = stop(&node, id).await;
         let steps = stopped["steps"].as_array().expect("a list");
-        assert!(steps.iter().all(|step| step["state"] == "done"), "{stopped:#}");
+        assert!(
+            steps.iter().all(|step| step["state"] == "done"),
+            "{stopped:#}"
+        );
         for borrower in 1..=3 {
             let path = format!("/api/user/{}/history", node.account(borrower));
             let history = node.get_json(&path).await;
             let events = history["data"].as_array().expect("a list");
-            let liquidations = events.iter().filter(|event| event["type"] == "liquidation").count();
+            let liquidations = events
+                .iter()
+                .filter(|event| event["type"] == "liquidation")
+                .count();
             assert_eq!(liquidations, run, "account {borrower}: {history:#}");
         }
     }
@@ -253,14 +339,19 @@ async fn a_cascade_liquidates_one_borrower_after_the_other_and_can_be_repeated()
 }
 
 async fn balance(node: &TestNode, account: usize) -> U256 {
-    let balance = node.rpc("eth_getBalance", json!([node.account(account), "latest"])).await;
+    let balance = node
+        .rpc("eth_getBalance", json!([node.account(account), "latest"]))
+        .await;
     balance.as_str().expect("text").parse().expect("a number")
 }
 
 /// A node that seals blocks on demand only, so that nothing but the test and the scenario makes blocks.
 async fn node_without_mining() -> (TestNode, Arc<ManualClock>) {
     let clock = manual_clock();
-    (node_at(clock.clone(), |config| config.no_mining = true).await, clock)
+    (
+        node_at(clock.clone(), |config| config.no_mining = true).await,
+        clock,
+    )
 }
 
 async fn step_is(node: &TestNode, id: u64, step: usize, state: &str) -> Value {
@@ -287,25 +378,47 @@ async fn a_reorganisation_takes_transactions_back() {
     let id = start(&node, document).await;
     let sent = step_is(&node, id, 0, "sent").await;
     node.mine().await;
-    assert_eq!(step_is(&node, id, 0, "done").await["steps"][0]["detail"], sent["steps"][0]["detail"]);
-    assert_eq!(balance(&node, 2).await - before, U256::from(1_500_000_000_000_000_000u64));
+    assert_eq!(
+        step_is(&node, id, 0, "done").await["steps"][0]["detail"],
+        sent["steps"][0]["detail"]
+    );
+    assert_eq!(
+        balance(&node, 2).await - before,
+        U256::from(1_500_000_000_000_000_000u64)
+    );
     let old = node.chain().head().block.hash;
     clock.advance(2_000);
     step_is(&node, id, 1, "done").await;
-    assert_eq!(node.rpc("eth_getBlockByHash", json!([old, false])).await, Value::Null);
+    assert_eq!(
+        node.rpc("eth_getBlockByHash", json!([old, false])).await,
+        Value::Null
+    );
     assert_eq!(balance(&node, 2).await, before);
     let hash = &sent["steps"][0]["detail"];
-    assert_eq!(node.rpc("eth_getTransactionReceipt", json!([hash])).await, Value::Null);
+    assert_eq!(
+        node.rpc("eth_getTransactionReceipt", json!([hash])).await,
+        Value::Null
+    );
     clock.advance(2_000);
     let failed = step_is(&node, id, 2, "failed").await;
-    assert!(failed["steps"][2]["detail"].as_str().is_some_and(|detail| detail.contains("blocks")), "{failed}");
+    assert!(
+        failed["steps"][2]["detail"]
+            .as_str()
+            .is_some_and(|detail| detail.contains("blocks")),
+        "{failed}"
+    );
     node.end().await;
 }
 
 #[tokio::test]
 async fn the_reorganisation_that_is_ready_made_removes_all_its_transfers() {
     let (node, _clock) = node_without_mining().await;
-    let filter = node.rpc("eth_newFilter", json!([{ "address": token("WETH").address }])).await;
+    let filter = node
+        .rpc(
+            "eth_newFilter",
+            json!([{ "address": token("WETH").address }]),
+        )
+        .await;
     let id = start(&node, ready_made("reorganisation")).await;
     for step in 0..3 {
         step_is(&node, id, step, "sent").await;
@@ -320,12 +433,20 @@ async fn the_reorganisation_that_is_ready_made_removes_all_its_transfers() {
     }
     let found = step_is(&node, id, 3, "done").await;
     for step in 0..3 {
-        let receipt = node.rpc("eth_getTransactionReceipt", json!([found["steps"][step]["detail"]])).await;
+        let receipt = node
+            .rpc(
+                "eth_getTransactionReceipt",
+                json!([found["steps"][step]["detail"]]),
+            )
+            .await;
         assert_eq!(receipt, Value::Null);
     }
     let logs = node.rpc("eth_getFilterChanges", json!([filter])).await;
     let logs = logs.as_array().expect("a list");
-    assert!(logs.len() == 3 && logs.iter().all(|log| log["removed"] == true), "{logs:?}");
+    assert!(
+        logs.len() == 3 && logs.iter().all(|log| log["removed"] == true),
+        "{logs:?}"
+    );
     node.end().await;
 }
 
@@ -346,7 +467,12 @@ async fn a_transaction_that_reverts_later_fails_its_step() {
     step_is(&node, id, 0, "sent").await;
     node.mine().await;
     let failed = step_is(&node, id, 0, "failed").await;
-    assert!(failed["steps"][0]["detail"].as_str().is_some_and(|detail| detail.ends_with("reverted")), "{failed}");
+    assert!(
+        failed["steps"][0]["detail"]
+            .as_str()
+            .is_some_and(|detail| detail.ends_with("reverted")),
+        "{failed}"
+    );
     node.end().await;
 }
 
@@ -372,7 +498,10 @@ async fn a_step_that_fails_does_not_end_the_scenario() {
     let id = start(&node, document).await;
     let found = until(&node, id, |found| found["steps"][2]["state"] == "done").await;
     let detail = |step: usize| found["steps"][step]["detail"].as_str().expect("text");
-    assert!(detail(0).ends_with("reverted") && detail(1).contains("insufficient funds"), "{found:#}");
+    assert!(
+        detail(0).ends_with("reverted") && detail(1).contains("insufficient funds"),
+        "{found:#}"
+    );
     assert_eq!(stop(&node, id).await["steps"][3]["state"], "skipped");
     node.end().await;
 }

@@ -18,9 +18,15 @@ use crate::support::{TestNode, manual_clock, node, node_at, node_with};
 const REQUEST: &str = r#"{"jsonrpc":"2.0","id":1,"method":"eth_chainId","params":[]}"#;
 
 async fn call(node: &TestNode, query: &str) -> (u16, Value) {
-    let request = node.http.post(format!("{}{query}", node.rpc_url())).header("content-type", "application/json");
+    let request = node
+        .http
+        .post(format!("{}{query}", node.rpc_url()))
+        .header("content-type", "application/json");
     let response = request.body(REQUEST).send().await.expect("an answer");
-    (response.status().as_u16(), response.json().await.expect("JSON"))
+    (
+        response.status().as_u16(),
+        response.json().await.expect("JSON"),
+    )
 }
 
 fn fault(fields: &str) -> String {
@@ -30,7 +36,11 @@ fn fault(fields: &str) -> String {
 #[tokio::test]
 async fn requests_of_one_client_fail_in_even_shares() {
     let node = node().await;
-    let id = start(&node, &fault("client = \"wallet\", errors = \"50%\", status = 502")).await;
+    let id = start(
+        &node,
+        &fault("client = \"wallet\", errors = \"50%\", status = 502"),
+    )
+    .await;
     done(&node, id, 0).await;
     let mut statuses = Vec::new();
     for _ in 0..4 {
@@ -39,7 +49,10 @@ async fn requests_of_one_client_fail_in_even_shares() {
             assert_eq!(body["error"]["code"], -32603);
         }
         statuses.push(status);
-        assert_eq!(call(&node, "").await, (200, json!({"jsonrpc": "2.0", "id": 1, "result": "0x7d"})));
+        assert_eq!(
+            call(&node, "").await,
+            (200, json!({"jsonrpc": "2.0", "id": 1, "result": "0x7d"}))
+        );
         assert_eq!(call(&node, "?client=other").await.0, 200);
     }
     assert_eq!(statuses, [200, 502, 200, 502]);
@@ -55,8 +68,20 @@ async fn a_client_is_also_known_by_its_header_and_its_address() {
     let node = node().await;
     let id = start(&node, &fault("client = \"wallet\", errors = \"100%\"")).await;
     done(&node, id, 0).await;
-    let named = node.http.post(node.rpc_url()).header("content-type", "application/json").header("x-client", "wallet");
-    assert_eq!(named.body(REQUEST).send().await.expect("an answer").status(), 503);
+    let named = node
+        .http
+        .post(node.rpc_url())
+        .header("content-type", "application/json")
+        .header("x-client", "wallet");
+    assert_eq!(
+        named
+            .body(REQUEST)
+            .send()
+            .await
+            .expect("an answer")
+            .status(),
+        503
+    );
     stop(&node, id).await;
     let id = start(&node, &fault("client = \"127.0.0.0/8\", errors = \"100%\"")).await;
     done(&node, id, 0).await;
@@ -71,15 +96,25 @@ async fn a_client_is_also_known_by_its_header_and_its_address() {
 #[tokio::test]
 async fn rest_fails_in_the_shape_of_its_errors() {
     let node = node_with(|config| config.exchange.rate_limit = 0).await;
-    let id = start(&node, &fault("interface = \"rest\", errors = \"100%\", status = 500")).await;
+    let id = start(
+        &node,
+        &fault("interface = \"rest\", errors = \"100%\", status = 500"),
+    )
+    .await;
     done(&node, id, 0).await;
     let response = node.get("/api/prices").await;
     assert_eq!(response.status(), 500);
     let body: Value = response.json().await.expect("JSON");
-    assert_eq!((&body["success"], &body["error"]), (&false.into(), &"scenario".into()));
+    assert_eq!(
+        (&body["success"], &body["error"]),
+        (&false.into(), &"scenario".into())
+    );
     let metrics = node.get("/metrics").await.text().await.expect("text");
     let counted = r#"tetrad_http_requests_total{interface="exchange",status="500"} 1"#;
-    assert!(metrics.contains(counted), "failing requests are counted: {metrics}");
+    assert!(
+        metrics.contains(counted),
+        "failing requests are counted: {metrics}"
+    );
     assert_eq!(call(&node, "").await.0, 200);
     for path in ["/health", "/ready", "/metrics"] {
         assert_eq!(node.get(path).await.status(), 200, "{path}");
@@ -95,9 +130,20 @@ async fn pages_can_read_responses_that_fail() {
         let fields = format!("interface = \"{interface}\", errors = \"100%\"");
         done(&node, start(&node, &fault(&fields)).await, 0).await;
     }
-    let rpc = node.http.post(node.rpc_url()).header("content-type", "application/json").body(REQUEST);
-    for request in [rpc, node.http.get(format!("{}/api/prices", node.rest_url()))] {
-        let response = request.header("origin", "https://dapp.example").send().await.expect("an answer");
+    let rpc = node
+        .http
+        .post(node.rpc_url())
+        .header("content-type", "application/json")
+        .body(REQUEST);
+    for request in [
+        rpc,
+        node.http.get(format!("{}/api/prices", node.rest_url())),
+    ] {
+        let response = request
+            .header("origin", "https://dapp.example")
+            .send()
+            .await
+            .expect("an answer");
         assert_eq!(response.status(), 503);
         assert_eq!(response.headers()["access-control-allow-origin"], "*");
     }
@@ -113,18 +159,33 @@ async fn a_client_that_leaves_before_a_late_answer_frees_its_connection() {
         config.listener.header_timeout = Duration::from_secs(3_600);
     })
     .await;
-    let id = start(&node, &fault("interface = \"rest\", client = \"wallet\", latency = \"60s\"")).await;
+    let id = start(
+        &node,
+        &fault("interface = \"rest\", client = \"wallet\", latency = \"60s\""),
+    )
+    .await;
     done(&node, id, 0).await;
-    let mut stream = TcpStream::connect(node.address()).await.expect("a connection");
+    let mut stream = TcpStream::connect(node.address())
+        .await
+        .expect("a connection");
     let head = "GET /api/prices?client=wallet HTTP/1.1\r\nhost: localhost\r\ncontent-length: 5\r\nexpect: 100-continue";
-    stream.write_all(format!("{head}\r\n\r\n").as_bytes()).await.expect("sent");
+    stream
+        .write_all(format!("{head}\r\n\r\n").as_bytes())
+        .await
+        .expect("sent");
     drop(stream);
 
-    let mut stream = TcpStream::connect(node.address()).await.expect("a connection");
-    stream.write_all(b"GET /health HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n").await.expect("sent");
+    let mut stream = TcpStream::connect(node.address())
+        .await
+        .expect("a connection");
+    stream
+        .write_all(b"GET /health HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n")
+        .await
+        .expect("sent");
     let mut answer = String::new();
     let read = timeout(Duration::from_secs(30), stream.read_to_string(&mut answer)).await;
-    read.expect("the place of the client that left").expect("an answer");
+    read.expect("the place of the client that left")
+        .expect("an answer");
     assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
     node.end().await;
 }
@@ -132,7 +193,9 @@ async fn a_client_that_leaves_before_a_late_answer_frees_its_connection() {
 #[tokio::test]
 async fn a_late_websocket_keeps_its_order() {
     let node = node().await;
-    let (mut socket, _) = connect_async(format!("{}?client=wallet", node.ws_url())).await.expect("a WebSocket");
+    let (mut socket, _) = connect_async(format!("{}?client=wallet", node.ws_url()))
+        .await
+        .expect("a WebSocket");
     let id = start(&node, &fault("client = \"wallet\", latency = \"200ms\"")).await;
     done(&node, id, 0).await;
     let subscribe = r#"{"jsonrpc":"2.0","id":7,"method":"eth_subscribe","params":["newHeads"]}"#;
@@ -161,16 +224,26 @@ async fn a_late_websocket_keeps_its_order() {
 async fn a_bad_connection_is_that_of_one_client() {
     let clock = manual_clock();
     let node = node_at(clock.clone(), |_| {}).await;
-    let document = READY_MADE.iter().find(|(name, _)| *name == "bad-connection").expect("a scenario").1;
+    let document = READY_MADE
+        .iter()
+        .find(|(name, _)| *name == "bad-connection")
+        .expect("a scenario")
+        .1;
     let id = start(&node, document).await;
     done(&node, id, 0).await;
     let calls = (0..5).map(|_| call(&node, "?client=wallet"));
-    let failed = futures_util::future::join_all(calls).await.iter().filter(|(status, _)| *status == 503).count();
+    let failed = futures_util::future::join_all(calls)
+        .await
+        .iter()
+        .filter(|(status, _)| *status == 503)
+        .count();
     assert_eq!(failed, 1);
     assert_eq!(call(&node, "").await.0, 200);
     let (mut other, _) = connect_async(node.ws_url()).await.expect("a WebSocket");
     for seconds in [30, 90] {
-        let (mut socket, _) = connect_async(format!("{}?client=wallet", node.ws_url())).await.expect("a WebSocket");
+        let (mut socket, _) = connect_async(format!("{}?client=wallet", node.ws_url()))
+            .await
+            .expect("a WebSocket");
         socket.send(Message::text(REQUEST)).await.expect("sent");
         assert!(socket.next().await.expect("an open connection").is_ok());
         clock.advance(seconds * 1_000);
@@ -184,7 +257,9 @@ async fn a_bad_connection_is_that_of_one_client() {
 #[tokio::test]
 async fn answers_are_late_over_http_and_websocket() {
     let node = node().await;
-    let (mut socket, _) = connect_async(format!("{}?client=wallet", node.ws_url())).await.expect("a WebSocket");
+    let (mut socket, _) = connect_async(format!("{}?client=wallet", node.ws_url()))
+        .await
+        .expect("a WebSocket");
     let id = start(&node, &fault("client = \"wallet\", latency = \"300ms\"")).await;
     done(&node, id, 0).await;
     let began = Instant::now();
@@ -192,7 +267,11 @@ async fn answers_are_late_over_http_and_websocket() {
     assert!(began.elapsed() >= Duration::from_millis(300));
     let began = Instant::now();
     socket.send(Message::text(REQUEST)).await.expect("sent");
-    let answer = socket.next().await.expect("an open connection").expect("a message");
+    let answer = socket
+        .next()
+        .await
+        .expect("an open connection")
+        .expect("a message");
     assert!(answer.to_text().expect("text").contains("0x7d"));
     assert!(began.elapsed() >= Duration::from_millis(300));
     stop(&node, id).await;
@@ -213,30 +292,42 @@ where
             }
         }
     };
-    tokio::time::timeout(super::PATIENCE, ending).await.expect("an end in time")
+    tokio::time::timeout(super::PATIENCE, ending)
+        .await
+        .expect("an end in time")
 }
 
 #[tokio::test]
 async fn websockets_of_a_client_are_cut_without_a_close_frame() {
     let node = node().await;
-    let (mut cut, _) = connect_async(format!("{}?client=wallet", node.ws_url())).await.expect("a WebSocket");
+    let (mut cut, _) = connect_async(format!("{}?client=wallet", node.ws_url()))
+        .await
+        .expect("a WebSocket");
     let (mut other, _) = connect_async(node.ws_url()).await.expect("a WebSocket");
     let mut prices = node.price_socket().await;
     let id = start(&node, &fault("client = \"wallet\", cut = true")).await;
     assert!(!closed_properly(&mut cut).await);
     done(&node, id, 0).await;
     other.send(Message::text(REQUEST)).await.expect("sent");
-    let answer = other.next().await.expect("an open connection").expect("a message");
+    let answer = other
+        .next()
+        .await
+        .expect("an open connection")
+        .expect("a message");
     assert!(answer.to_text().expect("text").contains("0x7d"));
     prices.send(r#"{"type":"ping"}"#).await;
     assert_eq!(prices.json().await["type"], "pong");
     // A new connection is accepted.
-    let (mut again, _) = connect_async(format!("{}?client=wallet", node.ws_url())).await.expect("a WebSocket");
+    let (mut again, _) = connect_async(format!("{}?client=wallet", node.ws_url()))
+        .await
+        .expect("a WebSocket");
     again.send(Message::text(REQUEST)).await.expect("sent");
     assert!(again.next().await.expect("an open connection").is_ok());
     let all = start(&node, &fault("interface = \"prices\", cut = true")).await;
     done(&node, all, 0).await;
-    let (mut late, _) = connect_async(node.exchange_ws_url()).await.expect("a WebSocket");
+    let (mut late, _) = connect_async(node.exchange_ws_url())
+        .await
+        .expect("a WebSocket");
     start(&node, &fault("interface = \"prices\", cut = true")).await;
     assert!(!closed_properly(&mut late).await);
     node.end().await;
@@ -245,14 +336,25 @@ async fn websockets_of_a_client_are_cut_without_a_close_frame() {
 #[tokio::test]
 async fn a_message_that_fails_loses_its_websocket() {
     let node = node().await;
-    let (mut socket, _) = connect_async(format!("{}?client=wallet", node.ws_url())).await.expect("a WebSocket");
+    let (mut socket, _) = connect_async(format!("{}?client=wallet", node.ws_url()))
+        .await
+        .expect("a WebSocket");
     let id = start(&node, &fault("client = \"wallet\", errors = \"100%\"")).await;
     done(&node, id, 0).await;
     let head = node.block_number().await;
-    socket.send(Message::text(r#"{"jsonrpc":"2.0","id":1,"method":"evm_mine","params":[]}"#)).await.expect("sent");
+    socket
+        .send(Message::text(
+            r#"{"jsonrpc":"2.0","id":1,"method":"evm_mine","params":[]}"#,
+        ))
+        .await
+        .expect("sent");
     assert!(!closed_properly(&mut socket).await);
     assert_eq!(node.block_number().await, head, "it has no effect");
     // The upgrade of another one is a request that fails as well.
-    assert!(connect_async(format!("{}?client=wallet", node.ws_url())).await.is_err());
+    assert!(
+        connect_async(format!("{}?client=wallet", node.ws_url()))
+            .await
+            .is_err()
+    );
     node.end().await;
 }

@@ -18,27 +18,44 @@ const PATIENCE: Duration = Duration::from_secs(30);
 const PACE: Duration = Duration::from_millis(20);
 
 async fn post(node: &TestNode, document: &str) -> Response {
-    let request = node.http.post(format!("{}/api/admin/scenarios", node.rest_url()));
-    let request = request.header("content-type", "application/toml").body(document.to_owned());
+    let request = node
+        .http
+        .post(format!("{}/api/admin/scenarios", node.rest_url()));
+    let request = request
+        .header("content-type", "application/toml")
+        .body(document.to_owned());
     request.send().await.expect("an answer")
 }
 
 /// Starts a scenario and returns its id.
 async fn start(node: &TestNode, document: &str) -> u64 {
     let body: Value = post(node, document).await.json().await.expect("JSON");
-    body["data"]["id"].as_u64().unwrap_or_else(|| panic!("{body}"))
+    body["data"]["id"]
+        .as_u64()
+        .unwrap_or_else(|| panic!("{body}"))
 }
 
 async fn stop(node: &TestNode, id: u64) -> Value {
-    let request = node.http.delete(format!("{}/api/admin/scenarios/{id}", node.rest_url()));
-    let body: Value = request.send().await.expect("an answer").json().await.expect("JSON");
+    let request = node
+        .http
+        .delete(format!("{}/api/admin/scenarios/{id}", node.rest_url()));
+    let body: Value = request
+        .send()
+        .await
+        .expect("an answer")
+        .json()
+        .await
+        .expect("JSON");
     body["data"].clone()
 }
 
 async fn scenario(node: &TestNode, id: u64) -> Value {
     let all = node.get_json("/api/admin/scenarios").await;
     let all = all["data"].as_array().expect("a list");
-    all.iter().find(|one| one["id"] == id).expect("the scenario").clone()
+    all.iter()
+        .find(|one| one["id"] == id)
+        .expect("the scenario")
+        .clone()
 }
 
 /// Waits until a scenario is as `wanted` says.
@@ -63,11 +80,16 @@ async fn done(node: &TestNode, id: u64, elapsed: u64) {
     let due = |step: &Value| step["at"].as_u64().is_some_and(|at| at <= elapsed);
     let waits = |found: &Value| {
         let steps = found["steps"].as_array().expect("a list");
-        steps.iter().any(|step| due(step) && (step["state"] == "waiting" || step["state"] == "sent"))
+        steps
+            .iter()
+            .any(|step| due(step) && (step["state"] == "waiting" || step["state"] == "sent"))
     };
     let found = until(node, id, |found| !waits(found)).await;
     let steps = found["steps"].as_array().expect("a list");
-    assert!(steps.iter().all(|step| step["state"] != "failed"), "{found:#}");
+    assert!(
+        steps.iter().all(|step| step["state"] != "failed"),
+        "{found:#}"
+    );
 }
 
 /// Lets the clock go on to `elapsed` milliseconds after the start, by two seconds at a time, with all that is due.

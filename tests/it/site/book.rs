@@ -34,7 +34,10 @@ fn pages() -> Vec<(PathBuf, String)> {
     let mut found = Vec::new();
     walk(&book(), &mut found);
     found.sort();
-    found.into_iter().map(|path| (path.clone(), fs::read_to_string(path).unwrap())).collect()
+    found
+        .into_iter()
+        .map(|path| (path.clone(), fs::read_to_string(path).unwrap()))
+        .collect()
 }
 
 /// A page's path inside of the book.
@@ -51,11 +54,21 @@ fn asked() -> BTreeSet<(String, String)> {
                 continue;
             }
             for command in block.text.split("curl").skip(1) {
-                let Some((_, path)) = command.split_once("localhost:8545") else { continue };
-                let path = path.split(['?', '\'', '"', ' ', '\n']).next().unwrap_or_default();
-                let method =
-                    command.split_once("-X ").map_or("GET", |(_, rest)| rest.split(' ').next().unwrap_or("GET"));
-                let method = if method == "GET" && command.contains(" -d ") { "POST" } else { method };
+                let Some((_, path)) = command.split_once("localhost:8545") else {
+                    continue;
+                };
+                let path = path
+                    .split(['?', '\'', '"', ' ', '\n'])
+                    .next()
+                    .unwrap_or_default();
+                let method = command
+                    .split_once("-X ")
+                    .map_or("GET", |(_, rest)| rest.split(' ').next().unwrap_or("GET"));
+                let method = if method == "GET" && command.contains(" -d ") {
+                    "POST"
+                } else {
+                    method
+                };
                 found.insert((method.to_lowercase(), path.to_owned()));
             }
         }
@@ -74,14 +87,26 @@ async fn every_route_has_an_example() {
             continue;
         }
         let fits = |asked: &str| {
-            let (described, asked): (Vec<_>, Vec<_>) = (path.split('/').collect(), asked.split('/').collect());
+            let (described, asked): (Vec<_>, Vec<_>) =
+                (path.split('/').collect(), asked.split('/').collect());
             described.len() == asked.len()
-                && described.iter().zip(&asked).all(|(part, given)| part.starts_with('{') || part == given)
+                && described
+                    .iter()
+                    .zip(&asked)
+                    .all(|(part, given)| part.starts_with('{') || part == given)
         };
-        for method in
-            methods.as_object().unwrap().keys().filter(|method| (path.as_str(), method.as_str()) != ("/rpc", "get"))
+        for method in methods
+            .as_object()
+            .unwrap()
+            .keys()
+            .filter(|method| (path.as_str(), method.as_str()) != ("/rpc", "get"))
         {
-            assert!(asked.iter().any(|(verb, path)| verb == method && fits(path)), "no example of {method} {path}");
+            assert!(
+                asked
+                    .iter()
+                    .any(|(verb, path)| verb == method && fits(path)),
+                "no example of {method} {path}"
+            );
         }
     }
     node.end().await;
@@ -102,14 +127,21 @@ fn links_lead_somewhere_and_every_page_is_in_the_summary() {
             // mdBook makes index.html of such a page, and leaves links to it as they are.
             assert!(!file.ends_with("README.md"), "{}: {target}", path.display());
             let file = folder.join(file);
-            let text = fs::read_to_string(&file).unwrap_or_else(|_| panic!("{}: {target}", path.display()));
+            let text = fs::read_to_string(&file)
+                .unwrap_or_else(|_| panic!("{}: {target}", path.display()));
             let headings = text.lines().filter(|line| line.starts_with('#'));
             let slug = |line: &str| {
                 let words = line.trim_start_matches('#').trim().to_lowercase();
-                words.chars().filter(|letter| letter.is_alphanumeric() || " -_".contains(*letter)).collect::<String>()
+                words
+                    .chars()
+                    .filter(|letter| letter.is_alphanumeric() || " -_".contains(*letter))
+                    .collect::<String>()
             };
             assert!(
-                anchor.is_empty() || headings.map(slug).any(|slug| slug.replace(' ', "-") == anchor),
+                anchor.is_empty()
+                    || headings
+                        .map(slug)
+                        .any(|slug| slug.replace(' ', "-") == anchor),
                 "{}: {target}",
                 path.display()
             );
@@ -120,7 +152,11 @@ fn links_lead_somewhere_and_every_page_is_in_the_summary() {
     }
     for (path, _) in pages() {
         let listed = path.ends_with("SUMMARY.md") || listed.contains(&path.canonicalize().unwrap());
-        assert!(listed, "{} is not in the summary:\n{summary}", path.display());
+        assert!(
+            listed,
+            "{} is not in the summary:\n{summary}",
+            path.display()
+        );
     }
 }
 
@@ -136,7 +172,8 @@ fn chapters_are_plain_markdown() {
             let prose: String = line.split('`').step_by(2).collect();
             let is_markup = prose.match_indices('<').any(|(at, _)| {
                 let rest = &prose[at + 1..];
-                rest.starts_with(|letter: char| letter.is_alphabetic() || letter == '/') && !rest.starts_with("http")
+                rest.starts_with(|letter: char| letter.is_alphabetic() || letter == '/')
+                    && !rest.starts_with("http")
             });
             assert!(is_code || !is_markup, "{}: {line}", path.display());
             assert!(!line.contains("{{#"), "{}: {line}", path.display());
@@ -172,7 +209,10 @@ fn troubleshooting_is_by_texts_that_exist() {
     read(&root.join("src"), &mut sources);
     read(&root.join("contracts/src"), &mut sources);
     // Texts that go over the end of a line.
-    let joined = sources.split("\\\n").map(str::trim_start).collect::<String>();
+    let joined = sources
+        .split("\\\n")
+        .map(str::trim_start)
+        .collect::<String>();
     let page = fs::read_to_string(book().join("troubleshooting.md")).unwrap();
     let mut looked = 0;
     for heading in page.lines().filter(|line| line.starts_with("## ")) {
@@ -180,7 +220,11 @@ fn troubleshooting_is_by_texts_that_exist() {
             if ELSEWHERE.contains(&quoted) {
                 continue;
             }
-            for part in quoted.split('…').map(str::trim).filter(|part| part.len() > 2) {
+            for part in quoted
+                .split('…')
+                .map(str::trim)
+                .filter(|part| part.len() > 2)
+            {
                 assert!(joined.contains(part), "{heading}: nothing says `{part}`");
                 looked += 1;
             }
@@ -191,7 +235,10 @@ fn troubleshooting_is_by_texts_that_exist() {
 
 /// The namespaces in the order of the page about them.
 const NAMESPACES: [(&str, &str); 17] = [
-    ("eth", "Ethereum's methods: the chain, accounts, calls, transactions, logs and filters."),
+    (
+        "eth",
+        "Ethereum's methods: the chain, accounts, calls, transactions, logs and filters.",
+    ),
     ("net", "The network."),
     ("web3", "The client."),
     ("txpool", "The transactions that wait for a block."),
@@ -204,8 +251,14 @@ const NAMESPACES: [(&str, &str); 17] = [
     ("admin", "The node."),
     ("personal", "Accounts whose keys the node holds."),
     ("testing", "Blocks for the tests of other clients."),
-    ("evm", "Mining, time and snapshots, as in hardhat, anvil and ganache."),
-    ("anvil", "Accounts, mining, time and the state, as in anvil."),
+    (
+        "evm",
+        "Mining, time and snapshots, as in hardhat, anvil and ganache.",
+    ),
+    (
+        "anvil",
+        "Accounts, mining, time and the state, as in anvil.",
+    ),
     ("hardhat", "The same, as in hardhat."),
     ("tenderly", "Balances, as on Tenderly's virtual networks."),
 ];
@@ -213,10 +266,17 @@ const NAMESPACES: [(&str, &str); 17] = [
 /// The methods of a node by name.
 async fn methods(url: &str) -> BTreeMap<String, Value> {
     let request = json!({"jsonrpc": "2.0", "id": 1, "method": "rpc.discover", "params": []});
-    let response = reqwest::Client::new().post(url).json(&request).send().await.unwrap();
+    let response = reqwest::Client::new()
+        .post(url)
+        .json(&request)
+        .send()
+        .await
+        .unwrap();
     let document: Value = response.json().await.unwrap();
     let methods = document["result"]["methods"].as_array().unwrap().iter();
-    methods.map(|method| (method["name"].as_str().unwrap().to_owned(), method.clone())).collect()
+    methods
+        .map(|method| (method["name"].as_str().unwrap().to_owned(), method.clone()))
+        .collect()
 }
 
 /// The list of JSON-RPC methods is made of what the node says of itself.
@@ -240,17 +300,35 @@ async fn the_list_of_methods_is_what_the_node_says() {
         .to_owned();
     let mut listed = 0;
     for (space, meaning) in NAMESPACES {
-        page.push_str(&format!("\n## {space}\n\n{meaning}\n\n| Method | Parameters | Summary |\n|---|---|---|\n"));
+        page.push_str(&format!(
+            "\n## {space}\n\n{meaning}\n\n| Method | Parameters | Summary |\n|---|---|---|\n"
+        ));
         let is_in_space = |name: &str| name.split(['_', '.']).next() == Some(space);
         for (name, method) in described.iter().filter(|(name, _)| is_in_space(name)) {
-            let parameters = method["params"].as_array().unwrap().iter().map(|parameter| {
-                let name = parameter["name"].as_str().unwrap();
-                if parameter["required"] == json!(true) { name.to_owned() } else { format!("[{name}]") }
-            });
+            let parameters = method["params"]
+                .as_array()
+                .unwrap()
+                .iter()
+                .map(|parameter| {
+                    let name = parameter["name"].as_str().unwrap();
+                    if parameter["required"] == json!(true) {
+                        name.to_owned()
+                    } else {
+                        format!("[{name}]")
+                    }
+                });
             let parameters = parameters.collect::<Vec<_>>().join(", ");
-            let summary: Vec<_> = method["summary"].as_str().unwrap().split_whitespace().collect();
+            let summary: Vec<_> = method["summary"]
+                .as_str()
+                .unwrap()
+                .split_whitespace()
+                .collect();
             let summary = summary.join(" ").replace('|', "\\|");
-            let mark = if permitted.contains_key(name) { "" } else { " *" };
+            let mark = if permitted.contains_key(name) {
+                ""
+            } else {
+                " *"
+            };
             page.push_str(&format!("| `{name}`{mark} | {parameters} | {summary} |\n"));
             listed += 1;
         }
@@ -270,10 +348,17 @@ async fn the_rest_reference_is_what_the_node_says() {
         for (method, operation) in methods.as_object().unwrap() {
             let query = operation["parameters"].as_array().into_iter().flatten();
             let query = query.filter(|parameter| parameter["in"] == "query");
-            let names: Vec<_> = query.map(|parameter| format!("`{}`", parameter["name"].as_str().unwrap())).collect();
-            let (tag, summary) = (operation["tags"][0].as_str().unwrap(), operation["summary"].as_str().unwrap());
+            let names: Vec<_> = query
+                .map(|parameter| format!("`{}`", parameter["name"].as_str().unwrap()))
+                .collect();
+            let (tag, summary) = (
+                operation["tags"][0].as_str().unwrap(),
+                operation["summary"].as_str().unwrap(),
+            );
             let route = format!("`{} {path}`", method.to_uppercase());
-            tags.entry(tag.to_owned()).or_default().push(format!("| {route} | {} | {summary} |\n", names.join(", ")));
+            tags.entry(tag.to_owned())
+                .or_default()
+                .push(format!("| {route} | {} | {summary} |\n", names.join(", ")));
         }
     }
     let mut page = "# REST reference\n\n\
@@ -281,22 +366,34 @@ async fn the_rest_reference_is_what_the_node_says() {
                     Every route of a development node. `/openapi.json` also has parameters, schemas and statuses.\n"
         .to_owned();
     for (tag, rows) in tags {
-        page.push_str(&format!("\n## {tag}\n\n| Route | Query | Answer |\n|---|---|---|\n{}", rows.concat()));
+        page.push_str(&format!(
+            "\n## {tag}\n\n| Route | Query | Answer |\n|---|---|---|\n{}",
+            rows.concat()
+        ));
     }
     assert_golden("docs/src/interfaces/rest.md", &page);
-    assert_golden("docs/src/interfaces/rest-examples.md", &with_summaries(&described));
+    assert_golden(
+        "docs/src/interfaces/rest-examples.md",
+        &with_summaries(&described),
+    );
 }
 
 /// The page of examples, with each route's summary as the document has it.
 fn with_summaries(described: &Value) -> String {
     let page = fs::read_to_string(book().join("interfaces/rest-examples.md")).unwrap();
     let lines = page.lines().map(|line| {
-        let Some((route, _)) = line.strip_prefix("**`").and_then(|line| line.split_once("`**")) else {
+        let Some((route, _)) = line
+            .strip_prefix("**`")
+            .and_then(|line| line.split_once("`**"))
+        else {
             return format!("{line}\n");
         };
         let (method, path) = route.split_once(' ').unwrap();
         let summary = described["paths"][path][method.to_lowercase()]["summary"].as_str();
-        format!("**`{route}`** {}\n", summary.unwrap_or_else(|| panic!("no route {route}")))
+        format!(
+            "**`{route}`** {}\n",
+            summary.unwrap_or_else(|| panic!("no route {route}"))
+        )
     });
     lines.collect()
 }

@@ -7,14 +7,27 @@ use crate::support::node;
 #[tokio::test]
 async fn links_of_wallets_lead_to_the_views_of_the_page() {
     let node = node().await;
-    let http = Client::builder().redirect(Policy::none()).no_proxy().build().expect("a client");
-    let open = |method, path: String| http.request(method, format!("{}{path}", node.rest_url())).send();
+    let http = Client::builder()
+        .redirect(Policy::none())
+        .no_proxy()
+        .build()
+        .expect("a client");
+    let open = |method, path: String| {
+        http.request(method, format!("{}{path}", node.rest_url()))
+            .send()
+    };
     let hash = format!("0x{}", "5e".repeat(32));
     let address = node.account(1);
     for (path, target) in [
         (format!("/tx/{hash}"), format!("../#/tx/{hash}")),
-        (format!("/tx/{}", "5E".repeat(32)), format!("../#/tx/{hash}")),
-        (format!("/address/{address}"), format!("../#/address/{address}")),
+        (
+            format!("/tx/{}", "5E".repeat(32)),
+            format!("../#/tx/{hash}"),
+        ),
+        (
+            format!("/address/{address}"),
+            format!("../#/address/{address}"),
+        ),
         (format!("/token/{address}"), format!("../#/token/{address}")),
         ("/block/7".to_owned(), "../#/block/7".to_owned()),
         ("/block/7?a=b".to_owned(), "../#/block/7".to_owned()),
@@ -23,26 +36,56 @@ async fn links_of_wallets_lead_to_the_views_of_the_page() {
         for method in [Method::GET, Method::HEAD] {
             let response = open(method, path.clone()).await.expect("an answer");
             assert_eq!(
-                (response.status(), response.headers()["location"].to_str().unwrap()),
+                (
+                    response.status(),
+                    response.headers()["location"].to_str().unwrap()
+                ),
                 (StatusCode::FOUND, &*target)
             );
         }
     }
     // Views by their names, all of which the page has.
-    let page = node.get("/site/app.js").await.text().await.expect("a script");
-    for view in ["accounts", "developer", "exchange", "explorer", "faucet", "lending", "tokens"] {
-        let response = open(Method::GET, format!("/{view}")).await.expect("an answer");
+    let page = node
+        .get("/site/app.js")
+        .await
+        .text()
+        .await
+        .expect("a script");
+    for view in [
+        "accounts",
+        "developer",
+        "exchange",
+        "explorer",
+        "faucet",
+        "lending",
+        "tokens",
+    ] {
+        let response = open(Method::GET, format!("/{view}"))
+            .await
+            .expect("an answer");
         assert_eq!(response.headers()["location"], format!("./#/{view}"));
         assert!(page.contains(&format!("path: '{view}'")), "{view}");
     }
-    for path in ["/tx/", "/tx/a/b", "/tx/%0d%0ax", "/address/a-b", "/block/..%2f..", "/token/%C3%A4", "/view/1"] {
+    for path in [
+        "/tx/",
+        "/tx/a/b",
+        "/tx/%0d%0ax",
+        "/address/a-b",
+        "/block/..%2f..",
+        "/token/%C3%A4",
+        "/view/1",
+    ] {
         let response = open(Method::GET, path.to_owned()).await.expect("an answer");
         assert_eq!(response.status(), StatusCode::NOT_FOUND, "{path}");
     }
-    let response = open(Method::POST, format!("/tx/{hash}")).await.expect("an answer");
+    let response = open(Method::POST, format!("/tx/{hash}"))
+        .await
+        .expect("an answer");
     assert_eq!(response.status(), StatusCode::METHOD_NOT_ALLOWED);
     // CometBFT's interface has routes of one segment with these names.
-    let response = open(Method::GET, "/block?height=1".to_owned()).await.expect("an answer");
+    let response = open(Method::GET, "/block?height=1".to_owned())
+        .await
+        .expect("an answer");
     assert_ne!(response.status(), StatusCode::FOUND);
     node.end().await;
 }

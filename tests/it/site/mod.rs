@@ -17,8 +17,18 @@ const FIRST_VIEW: usize = 150_000;
 
 /// The number of bytes that a browser reads for a file.
 async fn sent(node: &TestNode, path: &str) -> usize {
-    let request = node.http.get(format!("{}{path}", node.rest_url())).header("accept-encoding", "gzip, deflate, br");
-    request.send().await.expect("an answer").bytes().await.expect("a body").len()
+    let request = node
+        .http
+        .get(format!("{}{path}", node.rest_url()))
+        .header("accept-encoding", "gzip, deflate, br");
+    request
+        .send()
+        .await
+        .expect("an answer")
+        .bytes()
+        .await
+        .expect("a body")
+        .len()
 }
 
 async fn text(node: &TestNode, path: &str) -> String {
@@ -30,7 +40,9 @@ async fn text(node: &TestNode, path: &str) -> String {
 /// Paths that a module imports at once, relative to its own.
 fn imports(path: &str, module: &str) -> Vec<String> {
     let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
-    let statements = module.lines().filter(|line| line.starts_with("import ") || line.starts_with("} from "));
+    let statements = module
+        .lines()
+        .filter(|line| line.starts_with("import ") || line.starts_with("} from "));
     let quoted = statements.filter_map(|line| line.split('\'').nth(1));
     quoted
         .map(|target| {
@@ -54,16 +66,43 @@ async fn a_browser_gets_the_page_and_programs_get_json_rpc() {
     assert_eq!(page.status(), StatusCode::OK);
     assert_eq!(page.headers()["content-type"], "text/html; charset=utf-8");
     assert_eq!(page.headers()["x-content-type-options"], "nosniff");
-    assert!(page.text().await.expect("text").starts_with("<!doctype html>"));
-    let head = node.http.head(node.rest_url()).send().await.expect("an answer");
+    assert!(
+        page.text()
+            .await
+            .expect("text")
+            .starts_with("<!doctype html>")
+    );
+    let head = node
+        .http
+        .head(node.rest_url())
+        .send()
+        .await
+        .expect("an answer");
     assert_eq!(head.status(), StatusCode::OK);
 
-    let request = node.http.post(node.rest_url()).header("content-type", "application/json");
-    let answer = request.body(r#"{"jsonrpc":"2.0","id":1,"method":"eth_chainId"}"#).send().await.expect("an answer");
-    assert_eq!(answer.text().await.expect("text"), r#"{"jsonrpc":"2.0","id":1,"result":"0x7d"}"#);
+    let request = node
+        .http
+        .post(node.rest_url())
+        .header("content-type", "application/json");
+    let answer = request
+        .body(r#"{"jsonrpc":"2.0","id":1,"method":"eth_chainId"}"#)
+        .send()
+        .await
+        .expect("an answer");
+    assert_eq!(
+        answer.text().await.expect("text"),
+        r#"{"jsonrpc":"2.0","id":1,"result":"0x7d"}"#
+    );
     let url = node.rest_url().replace("http", "ws");
-    tokio_tungstenite::connect_async(url).await.expect("an upgrade at the same path");
-    let refused = node.http.put(node.rest_url()).send().await.expect("an answer");
+    tokio_tungstenite::connect_async(url)
+        .await
+        .expect("an upgrade at the same path");
+    let refused = node
+        .http
+        .put(node.rest_url())
+        .send()
+        .await
+        .expect("an answer");
     assert_eq!(refused.status(), StatusCode::METHOD_NOT_ALLOWED);
     node.end().await;
 }
@@ -73,15 +112,25 @@ async fn the_policy_lets_the_page_run_its_own_scripts_only() {
     let node = node().await;
     for path in ["/", "/site/app.js"] {
         let response = node.get(path).await;
-        let policy = response.headers()["content-security-policy"].to_str().expect("text");
-        for directive in ["default-src 'none'", "script-src 'self'", "frame-ancestors 'none'", "trusted-types"] {
+        let policy = response.headers()["content-security-policy"]
+            .to_str()
+            .expect("text");
+        for directive in [
+            "default-src 'none'",
+            "script-src 'self'",
+            "frame-ancestors 'none'",
+            "trusted-types",
+        ] {
             assert!(policy.contains(directive), "{path}: {policy}");
         }
         assert!(!policy.contains("unsafe"), "{path}: {policy}");
     }
     // What the policy refuses must not be there; scripts and styles inside of the page are those that it names.
     let response = node.get("/").await;
-    let policy = response.headers()["content-security-policy"].to_str().expect("text").to_owned();
+    let policy = response.headers()["content-security-policy"]
+        .to_str()
+        .expect("text")
+        .to_owned();
     let page = response.text().await.expect("text");
     assert!(!page.contains(" style=") && !page.contains(" onclick="));
     let mut inside = 0;
@@ -89,12 +138,17 @@ async fn the_policy_lets_the_page_run_its_own_scripts_only() {
         for part in page.split(open).skip(1) {
             let text = part.split(close).next().expect("an end");
             let hash = Base64::encode_string(&Sha256::digest(text));
-            assert!(policy.contains(&format!("'sha256-{hash}'")), "{open}: {policy}");
+            assert!(
+                policy.contains(&format!("'sha256-{hash}'")),
+                "{open}: {policy}"
+            );
             inside += 1;
         }
     }
     assert_eq!((inside, policy.matches("sha256-").count()), (8, 8));
-    let others = page.match_indices("<script ").all(|(at, _)| page[at..].starts_with("<script type=\"module\" src="));
+    let others = page
+        .match_indices("<script ")
+        .all(|(at, _)| page[at..].starts_with("<script type=\"module\" src="));
     assert!(others && !page.contains("<style ") && !page.contains("rel=\"stylesheet\""));
     node.end().await;
 }
@@ -102,17 +156,37 @@ async fn the_policy_lets_the_page_run_its_own_scripts_only() {
 #[tokio::test]
 async fn what_the_browser_has_is_not_sent_again() {
     let node = node().await;
-    for path in ["/", "/site/app.js", "/site/css/base.css", "/site/icon.svg", "/site/interfaces.json"] {
+    for path in [
+        "/",
+        "/site/app.js",
+        "/site/css/base.css",
+        "/site/icon.svg",
+        "/site/interfaces.json",
+    ] {
         let first = node.get(path).await;
         let etag = first.headers()["etag"].clone();
         assert_eq!(first.headers()["cache-control"], "no-cache");
-        let again = node.http.get(format!("{}{path}", node.rest_url())).header("if-none-match", etag).send().await;
+        let again = node
+            .http
+            .get(format!("{}{path}", node.rest_url()))
+            .header("if-none-match", etag)
+            .send()
+            .await;
         let again = again.expect("an answer");
         assert_eq!(again.status(), StatusCode::NOT_MODIFIED, "{path}");
         assert_eq!(again.bytes().await.expect("a body").len(), 0);
     }
-    for path in ["/site/nothing.js", "/site/../Cargo.toml", "/site/", "/site/app.js/"] {
-        assert_eq!(node.get(path).await.status(), StatusCode::NOT_FOUND, "{path}");
+    for path in [
+        "/site/nothing.js",
+        "/site/../Cargo.toml",
+        "/site/",
+        "/site/app.js/",
+    ] {
+        assert_eq!(
+            node.get(path).await.status(),
+            StatusCode::NOT_FOUND,
+            "{path}"
+        );
     }
     node.end().await;
 }
@@ -121,8 +195,15 @@ async fn what_the_browser_has_is_not_sent_again() {
 async fn an_asterisk_matches_every_version_of_the_page() {
     let node = node().await;
     for path in ["/", "/site/app.js"] {
-        let request = node.http.get(format!("{}{path}", node.rest_url())).header("if-none-match", "*");
-        assert_eq!(request.send().await.expect("an answer").status(), StatusCode::NOT_MODIFIED, "{path}");
+        let request = node
+            .http
+            .get(format!("{}{path}", node.rest_url()))
+            .header("if-none-match", "*");
+        assert_eq!(
+            request.send().await.expect("an answer").status(),
+            StatusCode::NOT_MODIFIED,
+            "{path}"
+        );
     }
     node.end().await;
 }
@@ -132,7 +213,10 @@ async fn an_asterisk_matches_every_version_of_the_page() {
 async fn the_page_is_complete_and_small() {
     let node = node().await;
     let page = text(&node, "/").await;
-    let quoted = page.split('"').filter(|part| part.starts_with("site/")).map(|path| format!("/{path}"));
+    let quoted = page
+        .split('"')
+        .filter(|part| part.starts_with("site/"))
+        .map(|path| format!("/{path}"));
     let mut waiting: Vec<String> = quoted.collect();
     assert!(waiting.iter().any(|path| path == "/site/app.js"));
     let (mut seen, mut size) = (BTreeSet::new(), sent(&node, "/").await);
@@ -140,7 +224,10 @@ async fn the_page_is_complete_and_small() {
         if seen.insert(path.clone()) {
             let file = text(&node, &path).await;
             size += sent(&node, &path).await;
-            assert!(!file.contains("innerHTML") && !file.contains("eval("), "{path}");
+            assert!(
+                !file.contains("innerHTML") && !file.contains("eval("),
+                "{path}"
+            );
             waiting.extend(imports(&path, &file));
         }
     }
@@ -150,12 +237,19 @@ async fn the_page_is_complete_and_small() {
     for folder in ["", "css", "lib", "views"] {
         for entry in fs::read_dir(root.join(folder)).expect("a folder") {
             let path = entry.expect("an entry").path();
-            let name = path.strip_prefix(&root).expect("inside").to_str().expect("text");
+            let name = path
+                .strip_prefix(&root)
+                .expect("inside")
+                .to_str()
+                .expect("text");
             if !path.is_file() || name == "index.html" {
                 continue;
             }
             let file = text(&node, &format!("/site/{name}")).await;
-            assert!(file == fs::read_to_string(&path).expect("a file"), "{name} in the program is another one");
+            assert!(
+                file == fs::read_to_string(&path).expect("a file"),
+                "{name} in the program is another one"
+            );
             let lines = file.lines().count();
             assert!(lines <= 450, "{name} has {lines} lines: split it");
             for import in imports(&format!("/site/{name}"), &file) {
@@ -174,6 +268,9 @@ async fn another_chain_has_a_page_too() {
     let file = genesis.path().to_owned();
     let node = node_with(|config| config.genesis = Some(file)).await;
     assert_eq!(node.get("/").await.status(), StatusCode::OK);
-    assert_eq!(node.get("/api/network").await.status(), StatusCode::NOT_FOUND);
+    assert_eq!(
+        node.get("/api/network").await.status(),
+        StatusCode::NOT_FOUND
+    );
     node.end().await;
 }

@@ -20,9 +20,18 @@ impl Base for Beneath {
         Ok(found.map(|account| {
             let contract = account.contract.as_ref().map(|contract| {
                 let (code, code_hash) = (contract.code.clone(), contract.code_hash);
-                Arc::new(Contract { code, code_hash, ..Contract::default() })
+                Arc::new(Contract {
+                    code,
+                    code_hash,
+                    ..Contract::default()
+                })
             });
-            Account { number: Account::UNNUMBERED, public_key: None, contract, ..account }
+            Account {
+                number: Account::UNNUMBERED,
+                public_key: None,
+                contract,
+                ..account
+            }
         }))
     }
 
@@ -72,14 +81,18 @@ fn perform(state: &mut State, block: &[(u8, Act)]) {
         let address = Address::with_last_byte(*who + 1);
         match act {
             // An account that has nothing else is none at all, there as here.
-            Act::Balance(balance) => overlay.edit(address, |info| info.balance = U256::from(*balance).max(U256::ONE)),
+            Act::Balance(balance) => overlay.edit(address, |info| {
+                info.balance = U256::from(*balance).max(U256::ONE)
+            }),
             Act::Code(byte) => overlay
                 .edit(address, |info| info.nonce += 1)
                 .and_then(|()| overlay.set_code(address, Bytes::from(vec![*byte, 0]))),
             Act::Slot(slot, value) => overlay
                 .edit(address, |info| info.nonce += 1)
                 .and_then(|()| overlay.set_storage(address, U256::from(*slot), U256::from(*value))),
-            Act::Wipe if overlay.account(address).unwrap().is_some() => overlay.clear_storage(address),
+            Act::Wipe if overlay.account(address).unwrap().is_some() => {
+                overlay.clear_storage(address)
+            }
             Act::Destroy if overlay.account(address).unwrap().is_some() => {
                 let mut gone = revm::state::Account::from(AccountInfo::default());
                 gone.mark_touch();
@@ -97,10 +110,16 @@ fn perform(state: &mut State, block: &[(u8, Act)]) {
 /// Everything that can be seen of a state.
 fn seen(state: &State) -> BTreeMap<Address, (u64, U256, B256, Vec<U256>)> {
     let addresses = (1..=5).map(Address::with_last_byte);
-    let found = addresses.filter_map(|address| Some((address, state.get(address).unwrap()?.into_owned())));
+    let found =
+        addresses.filter_map(|address| Some((address, state.get(address).unwrap()?.into_owned())));
     let seen = found.map(|(address, account)| {
-        let slots = (0..4).map(|slot| state.storage(address, U256::from(slot)).unwrap()).collect();
-        (address, (account.nonce, account.balance, account.code_hash(), slots))
+        let slots = (0..4)
+            .map(|slot| state.storage(address, U256::from(slot)).unwrap())
+            .collect();
+        (
+            address,
+            (account.nonce, account.balance, account.code_hash(), slots),
+        )
     });
     seen.collect()
 }

@@ -14,7 +14,10 @@ fn root_of(model: &Model) -> B256 {
 }
 
 fn slot(value: U256) -> Slot {
-    Slot { index: U256::ZERO, value }
+    Slot {
+        index: U256::ZERO,
+        value,
+    }
 }
 
 /// Keys that share long prefixes, so that extensions, inline nodes and collapses all occur, beside hashed ones.
@@ -170,5 +173,8 @@ fn a_snapshot_costs_no_copy_and_sees_no_later_change() {
     assert!(trie.is_empty());
     assert_eq!(trie.root(), alloy_trie::EMPTY_ROOT_HASH);
     assert_eq!(snapshot.root(), root);
-    assert_eq!(snapshot.get(&keccak256(7u64.to_be_bytes())), Some(&slot(U256::from(8))));
+    assert_eq!(
+        snapshot.get(&keccak256(7u64.to_be_bytes())),
+        Some(&slot(U256::from(8)))
+    );
 }

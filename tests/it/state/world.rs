@@ -20,15 +20,34 @@ struct Model {
 }
 
 fn change(address: Address) -> AccountChange {
-    let after = Some(AccountFields { nonce: 0, balance: U256::ZERO, code: None });
-    AccountChange { address, key: keccak256(address), after, storage_wiped: false, storage: vec![], public_key: None }
+    let after = Some(AccountFields {
+        nonce: 0,
+        balance: U256::ZERO,
+        code: None,
+    });
+    AccountChange {
+        address,
+        key: keccak256(address),
+        after,
+        storage_wiped: false,
+        storage: vec![],
+        public_key: None,
+    }
 }
 
 fn root_of(model: &BTreeMap<Address, Model>) -> B256 {
     state_root_unhashed(model.iter().map(|(address, account)| {
         let storage_root = storage_root_unhashed(account.storage.iter().map(|(k, v)| (*k, *v)));
         let code_hash = account.code_hash.unwrap_or(alloy_trie::KECCAK_EMPTY);
-        (*address, TrieAccount { nonce: account.nonce, balance: account.balance, storage_root, code_hash })
+        (
+            *address,
+            TrieAccount {
+                nonce: account.nonce,
+                balance: account.balance,
+                storage_root,
+                code_hash,
+            },
+        )
     }))
 }
 
@@ -37,7 +56,13 @@ type Event = (u8, u64, Option<u8>, bool, BTreeMap<u64, u64>);
 
 fn blocks() -> impl Strategy<Value = Vec<BTreeMap<u8, Event>>> {
     let slots = prop::collection::btree_map(0u64..6, 0u64..3, 0..5);
-    let event = (0u8..10, any::<u64>(), any::<Option<u8>>(), any::<bool>(), slots);
+    let event = (
+        0u8..10,
+        any::<u64>(),
+        any::<Option<u8>>(),
+        any::<bool>(),
+        slots,
+    );
     prop::collection::vec(prop::collection::btree_map(0u8..12, event, 0..8), 1..10)
 }
 
@@ -67,7 +92,11 @@ fn happen(block: BTreeMap<u8, Event>, model: &mut BTreeMap<Address, Model>) -> C
             account.storage.retain(|_, value| !value.is_zero());
             change.storage_wiped = wiped;
             let code = code.map(|code| (code.hash_slow(), code));
-            change.after = Some(AccountFields { nonce: account.nonce, balance: account.balance, code });
+            change.after = Some(AccountFields {
+                nonce: account.nonce,
+                balance: account.balance,
+                code,
+            });
         }
         changes.0.push(change);
     }
@@ -134,13 +163,22 @@ fn an_account_keeps_its_number_when_it_is_destroyed_and_comes_back() {
     let [a, b, c] = [1, 2, 3].map(Address::with_last_byte);
     let mut state = State::default();
     state.apply(&Changes(vec![change(b), change(a)]));
-    assert_eq!([a, b].map(|address| state.get(address).unwrap().unwrap().number), [1, 0]);
+    assert_eq!(
+        [a, b].map(|address| state.get(address).unwrap().unwrap().number),
+        [1, 0]
+    );
 
-    state.apply(&Changes(vec![AccountChange { after: None, ..change(b) }]));
+    state.apply(&Changes(vec![AccountChange {
+        after: None,
+        ..change(b)
+    }]));
     assert!(state.get(b).unwrap().is_none());
     state.apply(&Changes(vec![change(c)]));
     state.apply(&Changes(vec![change(b)]));
-    assert_eq!([a, b, c].map(|address| state.get(address).unwrap().unwrap().number), [1, 0, 2]);
+    assert_eq!(
+        [a, b, c].map(|address| state.get(address).unwrap().unwrap().number),
+        [1, 0, 2]
+    );
 }
 
 #[test]
@@ -151,7 +189,19 @@ fn the_first_public_key_stays() {
     state.apply(&Changes(vec![change(address)]));
     assert!(state.get(address).unwrap().unwrap().public_key.is_none());
     for byte in [7, 8] {
-        state.apply(&Changes(vec![AccountChange { public_key: key(byte), ..change(address) }]));
-        assert_eq!(state.get(address).unwrap().unwrap().public_key.as_deref().copied(), key(7));
+        state.apply(&Changes(vec![AccountChange {
+            public_key: key(byte),
+            ..change(address)
+        }]));
+        assert_eq!(
+            state
+                .get(address)
+                .unwrap()
+                .unwrap()
+                .public_key
+                .as_deref()
+                .copied(),
+            key(7)
+        );
     }
 }

@@ -38,18 +38,54 @@ const IMPORTS: [(&str, &[&str]); 41] = [
     (
         "chain",
         &[
-            "account", "block", "calendar", "clock", "codec", "evm", "log", "metrics", "parallel", "state", "storage",
-            "store",
+            "account", "block", "calendar", "clock", "codec", "evm", "log", "metrics", "parallel",
+            "state", "storage", "store",
         ],
     ),
     ("index", &["block", "chain", "codec", "evm", "store"]),
-    ("cluster", &["block", "causes", "chain", "codec", "log", "metrics", "redact", "storage", "store"]),
-    ("web", &["account", "clock", "metrics", "network", "parallel", "ring", "tls"]),
-    ("sources", &["artifacts", "chain", "clock", "nesting", "network", "ring", "storage"]),
+    (
+        "cluster",
+        &[
+            "block", "causes", "chain", "codec", "log", "metrics", "redact", "storage", "store",
+        ],
+    ),
+    (
+        "web",
+        &[
+            "account", "clock", "metrics", "network", "parallel", "ring", "tls",
+        ],
+    ),
+    (
+        "sources",
+        &[
+            "artifacts",
+            "chain",
+            "clock",
+            "nesting",
+            "network",
+            "ring",
+            "storage",
+        ],
+    ),
     ("failed_calls", &["clock"]),
-    ("console", &["block", "chain", "evm", "failed_calls", "network", "sources"]),
+    (
+        "console",
+        &[
+            "block",
+            "chain",
+            "evm",
+            "failed_calls",
+            "network",
+            "sources",
+        ],
+    ),
     ("contracts", &["artifacts", "chain", "evm", "network"]),
-    ("fork", &["block", "calendar", "causes", "chain", "evm", "state", "tls", "web"]),
+    (
+        "fork",
+        &[
+            "block", "calendar", "causes", "chain", "evm", "state", "tls", "web",
+        ],
+    ),
     (
         "rpc",
         &[
@@ -89,22 +125,90 @@ const IMPORTS: [(&str, &[&str]); 41] = [
             "web",
         ],
     ),
-    ("lending", &["account", "artifacts", "block", "chain", "clock", "contracts", "decimal", "network", "web"]),
-    ("activity", &["block", "chain", "contracts", "decimal", "network", "store", "web"]),
-    ("faucet", &["block", "chain", "contracts", "decimal", "evm", "network", "web"]),
+    (
+        "lending",
+        &[
+            "account",
+            "artifacts",
+            "block",
+            "chain",
+            "clock",
+            "contracts",
+            "decimal",
+            "network",
+            "web",
+        ],
+    ),
+    (
+        "activity",
+        &[
+            "block",
+            "chain",
+            "contracts",
+            "decimal",
+            "network",
+            "store",
+            "web",
+        ],
+    ),
+    (
+        "faucet",
+        &[
+            "block",
+            "chain",
+            "contracts",
+            "decimal",
+            "evm",
+            "network",
+            "web",
+        ],
+    ),
     (
         "explorer",
-        &["account", "block", "calendar", "chain", "decimal", "evm", "index", "network", "sources", "store", "web"],
+        &[
+            "account", "block", "calendar", "chain", "decimal", "evm", "index", "network",
+            "sources", "store", "web",
+        ],
     ),
-    ("cosmos", &["account", "block", "calendar", "chain", "nesting", "network", "state", "web"]),
+    (
+        "cosmos",
+        &[
+            "account", "block", "calendar", "chain", "nesting", "network", "state", "web",
+        ],
+    ),
     ("site", &["artifacts", "web"]),
-    ("scenario", &["block", "chain", "clock", "contracts", "decimal", "exchange", "nesting", "network", "web"]),
-    ("genesis", &["artifacts", "calendar", "chain", "contracts", "evm", "exchange", "lending", "network"]),
+    (
+        "scenario",
+        &[
+            "block",
+            "chain",
+            "clock",
+            "contracts",
+            "decimal",
+            "exchange",
+            "nesting",
+            "network",
+            "web",
+        ],
+    ),
+    (
+        "genesis",
+        &[
+            "artifacts",
+            "calendar",
+            "chain",
+            "contracts",
+            "evm",
+            "exchange",
+            "lending",
+            "network",
+        ],
+    ),
     (
         "config",
         &[
-            "account", "chain", "cluster", "console", "decimal", "evm", "exchange", "faucet", "fork", "genesis", "log",
-            "network", "redact", "rpc", "web",
+            "account", "chain", "cluster", "console", "decimal", "evm", "exchange", "faucet",
+            "fork", "genesis", "log", "network", "redact", "rpc", "web",
         ],
     ),
 ];
@@ -114,7 +218,15 @@ const IMPORTS: [(&str, &[&str]); 41] = [
 const WITH_CIRCLES: [&str; 4] = ["cosmos", "evm", "exchange", "web"];
 
 /// Crates that only `web` and the interfaces may name.
-const WEB_CRATES: [&str; 7] = ["axum", "hyper", "hyper_util", "http", "http_body_util", "tower", "tower_http"];
+const WEB_CRATES: [&str; 7] = [
+    "axum",
+    "hyper",
+    "hyper_util",
+    "http",
+    "http_body_util",
+    "tower",
+    "tower_http",
+];
 const WITHOUT_WEB: [&str; 26] = [
     "account",
     "artifacts",
@@ -152,14 +264,24 @@ static SOURCES: LazyLock<Sources> = LazyLock::new(|| Sources::read(&root()));
 
 /// The room of a file.
 fn room(file: &Path) -> &str {
-    let first = file.components().next().unwrap().as_os_str().to_str().unwrap();
+    let first = file
+        .components()
+        .next()
+        .unwrap()
+        .as_os_str()
+        .to_str()
+        .unwrap();
     first.trim_end_matches(".rs")
 }
 
 #[test]
 fn rooms_import_what_is_listed_and_stands_before_them() {
     let edges = SOURCES.edges();
-    assert!(edges.len() > 1_000, "the sources were not read: {} edges", edges.len());
+    assert!(
+        edges.len() > 1_000,
+        "the sources were not read: {} edges",
+        edges.len()
+    );
     let mut found = BTreeMap::<(&str, &str), (&Path, &Path)>::new();
     for (from, to) in edges {
         if room(from) != room(to) {
@@ -169,8 +291,15 @@ fn rooms_import_what_is_listed_and_stands_before_them() {
     let mut wrong = Vec::new();
     let place = |name: &str| IMPORTS.iter().position(|(room, _)| *room == name);
     for ((from, to), (file, target)) in &found {
-        if IMPORTS.iter().any(|(room, imports)| room == from && !imports.contains(to)) {
-            wrong.push(format!("{} names {}: {from} does not list {to}", file.display(), target.display()));
+        if IMPORTS
+            .iter()
+            .any(|(room, imports)| room == from && !imports.contains(to))
+        {
+            wrong.push(format!(
+                "{} names {}: {from} does not list {to}",
+                file.display(),
+                target.display()
+            ));
         }
     }
     for (room, imports) in IMPORTS {
@@ -179,7 +308,9 @@ fn rooms_import_what_is_listed_and_stands_before_them() {
                 wrong.push(format!("{room} lists {import}, which it does not import"));
             }
             if place(import).is_none_or(|import| Some(import) >= place(room)) {
-                wrong.push(format!("{room} lists {import}, which does not stand before it"));
+                wrong.push(format!(
+                    "{room} lists {import}, which does not stand before it"
+                ));
             }
         }
     }
@@ -188,8 +319,11 @@ fn rooms_import_what_is_listed_and_stands_before_them() {
 
 /// Whether `file` is a part of the module whose own file is `parent`.
 fn is_part_of(file: &Path, parent: &Path) -> bool {
-    let folder =
-        if parent.ends_with("mod.rs") { parent.parent().unwrap().to_owned() } else { parent.with_extension("") };
+    let folder = if parent.ends_with("mod.rs") {
+        parent.parent().unwrap().to_owned()
+    } else {
+        parent.with_extension("")
+    };
     file.starts_with(folder)
 }
 
@@ -205,20 +339,31 @@ fn files_of_a_room_do_not_name_each_other_in_circles() {
         let (mut seen, mut next) = (BTreeSet::new(), vec![from.to_owned()]);
         while let Some(file) = next.pop() {
             let further = named.get(file.as_path()).into_iter().flatten();
-            next.extend(further.filter(|file| seen.insert(file.to_path_buf())).map(|file| file.to_path_buf()));
+            next.extend(
+                further
+                    .filter(|file| seen.insert(file.to_path_buf()))
+                    .map(|file| file.to_path_buf()),
+            );
         }
         seen
     };
     let reachable: BTreeMap<&Path, _> = named.keys().map(|file| (*file, reachable(file))).collect();
     let mut circles = BTreeMap::<&str, Vec<String>>::new();
     for (from, all) in &named {
-        for to in all.iter().filter(|to| reachable.get(*to).is_some_and(|reached| reached.contains(*from))) {
+        for to in all.iter().filter(|to| {
+            reachable
+                .get(*to)
+                .is_some_and(|reached| reached.contains(*from))
+        }) {
             let edge = format!("{} names {}", from.display(), to.display());
             circles.entry(room(from)).or_default().push(edge);
         }
     }
     for room in WITH_CIRCLES {
-        assert!(circles.remove(room).is_some(), "{room} has no circles any more: take it off the list");
+        assert!(
+            circles.remove(room).is_some(),
+            "{room} has no circles any more: take it off the list"
+        );
     }
     assert!(circles.is_empty(), "{circles:#?}");
 }
@@ -238,15 +383,28 @@ fn nothing_before_web_knows_of_http() {
 #[test]
 fn applying_a_block_reads_no_clock_and_no_randomness() {
     for (path, module) in &SOURCES.0 {
-        if module.file.ends_with("chain/block/apply.rs") || matches!(room(&module.file), "evm" | "state" | "block") {
+        if module.file.ends_with("chain/block/apply.rs")
+            || matches!(room(&module.file), "evm" | "state" | "block")
+        {
             for name in SOURCES.foreign(path) {
                 let instant = name.windows(2).any(|parts| parts == ["time", "Instant"]);
-                let clock =
-                    instant || name.iter().any(|part| matches!(part.as_str(), "SystemTime" | "OsRng" | "random"));
+                let clock = instant
+                    || name
+                        .iter()
+                        .any(|part| matches!(part.as_str(), "SystemTime" | "OsRng" | "random"));
                 let environment = name.starts_with(&["std".to_owned(), "env".to_owned()]);
-                assert!(!clock && !environment, "{} names {}", module.file.display(), name.join("::"));
+                assert!(
+                    !clock && !environment,
+                    "{} names {}",
+                    module.file.display(),
+                    name.join("::")
+                );
             }
-            assert!(!module.calls.contains("random"), "{} calls random", module.file.display());
+            assert!(
+                !module.calls.contains("random"),
+                "{} calls random",
+                module.file.display()
+            );
         }
     }
 }
@@ -283,13 +441,28 @@ fn the_reader_sees_every_way_to_name_another_file() {
             "mod group; mod expression; mod up; mod launder; mod alias; mod text; mod test; mod local; mod glob;",
         ),
         ("c/group.rs", "use crate::{a::{self, deep::{f as g}}, b};"),
-        ("c/expression.rs", "fn x() -> crate::a::A { println!(\"{}\", crate::b::f()); loop {} }"),
+        (
+            "c/expression.rs",
+            "fn x() -> crate::a::A { println!(\"{}\", crate::b::f()); loop {} }",
+        ),
         ("c/up.rs", "use super::super::a::A; pub(super) fn x() {}"),
-        ("c/launder.rs", "use crate::b::Laundered; use crate::Hidden;"),
-        ("c/alias.rs", "pub(super) use crate::a as other; fn x() { other::deep::f() }"),
+        (
+            "c/launder.rs",
+            "use crate::b::Laundered; use crate::Hidden;",
+        ),
+        (
+            "c/alias.rs",
+            "pub(super) use crate::a as other; fn x() { other::deep::f() }",
+        ),
         ("c/text.rs", "#[serde(with = \"crate::a\")] struct X;"),
-        ("c/test.rs", "#[cfg(test)] use crate::a::A; #[cfg(test)] mod tests { use crate::b; }"),
-        ("c/local.rs", "mod a { pub struct A; } use a::A; fn x(b: u8) -> u8 { b }"),
+        (
+            "c/test.rs",
+            "#[cfg(test)] use crate::a::A; #[cfg(test)] mod tests { use crate::b; }",
+        ),
+        (
+            "c/local.rs",
+            "mod a { pub struct A; } use a::A; fn x(b: u8) -> u8 { b }",
+        ),
         ("c/glob.rs", "use crate::b::*; fn x(_: Laundered) {}"),
     ] {
         let path = folder.path().join(file);
@@ -299,7 +472,9 @@ fn the_reader_sees_every_way_to_name_another_file() {
     let sources = Sources::read(folder.path());
     let named = |file: &str| -> Vec<String> {
         let edges = sources.edges();
-        let own = edges.iter().filter(|(from, _)| *from == Path::new("c").join(file));
+        let own = edges
+            .iter()
+            .filter(|(from, _)| *from == Path::new("c").join(file));
         own.map(|(_, to)| to.display().to_string()).collect()
     };
     for (file, expected) in [

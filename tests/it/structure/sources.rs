@@ -47,7 +47,8 @@ impl Sources {
 
     fn read_file(&mut self, root: &Path, file: &Path, module: Segments) {
         let text = fs::read_to_string(root.join(file)).unwrap();
-        let parsed = syn::parse_file(&text).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
+        let parsed =
+            syn::parse_file(&text).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
         let folder = if file.ends_with("mod.rs") || file == Path::new("lib.rs") {
             file.parent().unwrap().to_owned()
         } else {
@@ -56,8 +57,18 @@ impl Sources {
         self.read_items(root, file, &folder, module, &parsed.items);
     }
 
-    fn read_items(&mut self, root: &Path, file: &Path, folder: &Path, path: Segments, items: &[Item]) {
-        let mut module = Module { file: file.to_owned(), ..Module::default() };
+    fn read_items(
+        &mut self,
+        root: &Path,
+        file: &Path,
+        folder: &Path,
+        path: Segments,
+        items: &[Item],
+    ) {
+        let mut module = Module {
+            file: file.to_owned(),
+            ..Module::default()
+        };
         for item in items {
             if is_test(attributes(item)) {
                 continue;
@@ -67,10 +78,23 @@ impl Sources {
                 module.children.insert(name.clone());
                 let path = [path.clone(), vec![name.clone()]].concat();
                 match &inner.content {
-                    Some((_, items)) => self.read_items(root, file, &folder.join(&name), path, items),
+                    Some((_, items)) => {
+                        self.read_items(root, file, &folder.join(&name), path, items)
+                    }
                     None => {
-                        let (flat, nested) = (folder.join(format!("{name}.rs")), folder.join(&name).join("mod.rs"));
-                        self.read_file(root, if root.join(&flat).exists() { &flat } else { &nested }, path);
+                        let (flat, nested) = (
+                            folder.join(format!("{name}.rs")),
+                            folder.join(&name).join("mod.rs"),
+                        );
+                        self.read_file(
+                            root,
+                            if root.join(&flat).exists() {
+                                &flat
+                            } else {
+                                &nested
+                            },
+                            path,
+                        );
                     }
                 }
             } else {
@@ -119,7 +143,9 @@ impl Sources {
                 return self.resolve_within(&module, &target, depth);
             } else {
                 // Made by a macro, if no glob has it.
-                return self.through_globs(&module, &path[at..], depth).or(Some(module));
+                return self
+                    .through_globs(&module, &path[at..], depth)
+                    .or(Some(module));
             }
         }
         Some(module)
@@ -128,7 +154,10 @@ impl Sources {
     fn through_globs(&self, module: &[String], path: &[String], depth: usize) -> Option<Segments> {
         self.0[module].globs.iter().find_map(|glob| {
             let target = self.resolve_within(module, glob, depth)?;
-            self.0.get(&target)?.knows(path.first()?).then(|| self.walk(&target, path, depth))?
+            self.0
+                .get(&target)?
+                .knows(path.first()?)
+                .then(|| self.walk(&target, path, depth))?
         })
     }
 
@@ -137,7 +166,9 @@ impl Sources {
         let mut edges = BTreeSet::new();
         for (path, module) in &self.0 {
             for name in &module.names {
-                let Some(target) = self.resolve(path, name) else { continue };
+                let Some(target) = self.resolve(path, name) else {
+                    continue;
+                };
                 let to = self.0[&target].file.as_path();
                 if to != module.file {
                     edges.insert((module.file.as_path(), to));
@@ -150,7 +181,10 @@ impl Sources {
     /// The paths of other crates that a module names, with those that begin at one of its `use` lines spelled out.
     pub(super) fn foreign<'a>(&'a self, path: &'a [String]) -> impl Iterator<Item = Segments> + 'a {
         let module = &self.0[path];
-        let foreign = module.names.iter().filter(|name| self.resolve(path, name).is_none());
+        let foreign = module
+            .names
+            .iter()
+            .filter(|name| self.resolve(path, name).is_none());
         foreign.map(|name| match module.bindings.get(&name[0]) {
             Some(binding) => [binding.as_slice(), &name[1..]].concat(),
             None => name.clone(),
@@ -160,7 +194,9 @@ impl Sources {
 
 impl Module {
     fn knows(&self, name: &str) -> bool {
-        self.children.contains(name) || self.definitions.contains(name) || self.bindings.contains_key(name)
+        self.children.contains(name)
+            || self.definitions.contains(name)
+            || self.bindings.contains_key(name)
     }
 
     fn take_use(&mut self, tree: &UseTree, mut path: Segments, reexport: bool) {
@@ -170,7 +206,10 @@ impl Module {
                 self.take_use(&inner.tree, path, reexport);
             }
             UseTree::Group(group) => {
-                group.items.iter().for_each(|tree| self.take_use(tree, path.clone(), reexport));
+                group
+                    .items
+                    .iter()
+                    .for_each(|tree| self.take_use(tree, path.clone(), reexport));
             }
             UseTree::Name(name) => {
                 let name = name.ident.to_string();
@@ -272,7 +311,11 @@ impl<'ast> Visit<'ast> for Module {
 
     fn visit_item_use(&mut self, item: &'ast syn::ItemUse) {
         if item.leading_colon.is_none() {
-            self.take_use(&item.tree, Vec::new(), !matches!(item.vis, Visibility::Inherited));
+            self.take_use(
+                &item.tree,
+                Vec::new(),
+                !matches!(item.vis, Visibility::Inherited),
+            );
         }
     }
 
@@ -280,7 +323,12 @@ impl<'ast> Visit<'ast> for Module {
     fn visit_visibility(&mut self, _: &'ast Visibility) {}
 
     fn visit_path(&mut self, path: &'ast syn::Path) {
-        self.take_path(path.segments.iter().map(|segment| segment.ident.to_string()).collect());
+        self.take_path(
+            path.segments
+                .iter()
+                .map(|segment| segment.ident.to_string())
+                .collect(),
+        );
         visit::visit_path(self, path);
     }
 
@@ -338,7 +386,8 @@ fn is_test(attributes: &[Attribute]) -> bool {
     attributes.iter().any(|attribute| match &attribute.meta {
         syn::Meta::List(list) if list.path.is_ident("cfg") => {
             let condition = list.tokens.to_string();
-            let mut words = condition.split(|letter: char| !letter.is_alphanumeric() && letter != '_');
+            let mut words =
+                condition.split(|letter: char| !letter.is_alphanumeric() && letter != '_');
             words.any(|word| word == "test" || word == "internals") && !condition.contains("not")
         }
         _ => false,

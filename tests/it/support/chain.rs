@@ -28,13 +28,25 @@ pub const ORACLE: Address = address!("0x6e5da6d7a89c6B7cB0e5c64fcf326292F76A0352
 
 /// Makes a block of whatever is ready, so many seconds later than its parent at least.
 pub async fn seal(chain: &Chain, at_least: u64) -> Result<Arc<Block>, ChangeError> {
-    chain.mine(1, Pace { at_least, ..Pace::default() }).await?;
+    chain
+        .mine(
+            1,
+            Pace {
+                at_least,
+                ..Pace::default()
+            },
+        )
+        .await?;
     Ok(chain.head().block.clone())
 }
 
 /// A token of the network by its symbol.
 pub fn token(symbol: &str) -> Token {
-    Network::default().tokens.into_iter().find(|token| token.symbol == symbol).expect("a token")
+    Network::default()
+        .tokens
+        .into_iter()
+        .find(|token| token.symbol == symbol)
+        .expect("a token")
 }
 
 /// Whole tokens in the smallest unit.
@@ -50,48 +62,87 @@ impl TestNode {
 
     /// Lets frozen prices age like others.
     pub async fn let_prices_age(&self) {
-        let call = PriceOracle::setMaxAgeCall { newSeconds: Uint::from(600) };
+        let call = PriceOracle::setMaxAgeCall {
+            newSeconds: Uint::from(600),
+        };
         assert!(self.send(&self.treasury(), ORACLE, call).await.status());
     }
 
     /// The key of the account that owns the contracts.
     pub fn treasury(&self) -> PrivateKeySigner {
-        let seed = Mnemonic::from_phrase(&self.config().mnemonic).expect("a mnemonic").to_seed("");
-        let key = seed.derive(&"m/44'/60'/1'/0/0".parse().expect("a path")).expect("a key");
+        let seed = Mnemonic::from_phrase(&self.config().mnemonic)
+            .expect("a mnemonic")
+            .to_seed("");
+        let key = seed
+            .derive(&"m/44'/60'/1'/0/0".parse().expect("a path"))
+            .expect("a key");
         PrivateKeySigner::from_slice(key.to_bytes().as_slice()).expect("a key")
     }
 
     /// A provider that signs with this key.
     pub fn provider(&self, signer: PrivateKeySigner) -> DynProvider {
         let wallet = EthereumWallet::from(signer);
-        ProviderBuilder::new().wallet(wallet).connect_http(self.rpc_url().parse().expect("a URL")).erased()
+        ProviderBuilder::new()
+            .wallet(wallet)
+            .connect_http(self.rpc_url().parse().expect("a URL"))
+            .erased()
     }
 
     /// A provider that only reads.
     pub fn reader(&self) -> DynProvider {
-        ProviderBuilder::new().connect_http(self.rpc_url().parse().expect("a URL")).erased()
+        ProviderBuilder::new()
+            .connect_http(self.rpc_url().parse().expect("a URL"))
+            .erased()
     }
 
     /// Sends a call and returns its receipt, which is there at once.
-    pub async fn send(&self, signer: &PrivateKeySigner, to: Address, call: impl SolCall) -> TransactionReceipt {
+    pub async fn send(
+        &self,
+        signer: &PrivateKeySigner,
+        to: Address,
+        call: impl SolCall,
+    ) -> TransactionReceipt {
         let provider = self.provider(signer.clone());
-        let request = TransactionRequest::default().with_to(to).with_input(call.abi_encode());
-        let pending = provider.send_transaction(request).await.unwrap_or_else(|error| panic!("{error}"));
+        let request = TransactionRequest::default()
+            .with_to(to)
+            .with_input(call.abi_encode());
+        let pending = provider
+            .send_transaction(request)
+            .await
+            .unwrap_or_else(|error| panic!("{error}"));
         self.receipt(*pending.tx_hash()).await
     }
 
     /// The same without asking for an estimate first: for calls that revert.
-    pub async fn send_anyway(&self, signer: &PrivateKeySigner, to: Address, call: impl SolCall) -> TransactionReceipt {
+    pub async fn send_anyway(
+        &self,
+        signer: &PrivateKeySigner,
+        to: Address,
+        call: impl SolCall,
+    ) -> TransactionReceipt {
         let provider = self.provider(signer.clone());
-        let request = TransactionRequest::default().with_to(to).with_input(call.abi_encode()).with_gas_limit(1_000_000);
-        let pending = provider.send_transaction(request).await.unwrap_or_else(|error| panic!("{error}"));
+        let request = TransactionRequest::default()
+            .with_to(to)
+            .with_input(call.abi_encode())
+            .with_gas_limit(1_000_000);
+        let pending = provider
+            .send_transaction(request)
+            .await
+            .unwrap_or_else(|error| panic!("{error}"));
         self.receipt(*pending.tx_hash()).await
     }
 
     /// What a view of a contract says as of a block.
     pub async fn view_at<C: SolCall>(&self, to: Address, call: C, block: u64) -> C::Return {
-        let request = TransactionRequest::default().with_to(to).with_input(call.abi_encode());
-        let output = self.reader().call(request).block(block.into()).await.unwrap_or_else(|error| panic!("{error}"));
+        let request = TransactionRequest::default()
+            .with_to(to)
+            .with_input(call.abi_encode());
+        let output = self
+            .reader()
+            .call(request)
+            .block(block.into())
+            .await
+            .unwrap_or_else(|error| panic!("{error}"));
         C::abi_decode_returns(&output).expect("the function's output")
     }
 
@@ -103,29 +154,55 @@ impl TestNode {
     /// Lets a contract take any amount of every token.
     pub async fn approve_all(&self, signer: &PrivateKeySigner, spender: Address) {
         for token in &self.config().network.tokens {
-            let approve = bindings::Token::approveCall { spender, value: U256::MAX };
-            assert!(self.send(signer, token.address, approve).await.status(), "{}", token.symbol);
+            let approve = bindings::Token::approveCall {
+                spender,
+                value: U256::MAX,
+            };
+            assert!(
+                self.send(signer, token.address, approve).await.status(),
+                "{}",
+                token.symbol
+            );
         }
     }
 
     pub async fn receipt(&self, hash: B256) -> TransactionReceipt {
-        self.reader().get_transaction_receipt(hash).await.expect("an answer").expect("a receipt")
+        self.reader()
+            .get_transaction_receipt(hash)
+            .await
+            .expect("an answer")
+            .expect("a receipt")
     }
 
     /// A token balance.
     pub async fn balance(&self, token: &Token, account: Address) -> U256 {
-        self.view(token.address, bindings::Token::balanceOfCall { account }).await
+        self.view(token.address, bindings::Token::balanceOfCall { account })
+            .await
     }
 
     /// The oracle's price of a token and when it was set.
     pub async fn oracle_price(&self, token: &Token) -> (u64, u64) {
-        let price = self.view(ORACLE, PriceOracle::getPriceCall { token: token.address }).await;
+        let price = self
+            .view(
+                ORACLE,
+                PriceOracle::getPriceCall {
+                    token: token.address,
+                },
+            )
+            .await;
         (price.price.to(), price.updatedAt.to())
     }
 
     /// Whether the oracle calls a token's price fresh at the newest block.
     pub async fn is_fresh(&self, token: &Token) -> bool {
-        self.view(ORACLE, PriceOracle::readPriceCall { token: token.address }).await.fresh
+        self.view(
+            ORACLE,
+            PriceOracle::readPriceCall {
+                token: token.address,
+            },
+        )
+        .await
+        .fresh
     }
 
     /// Seals a block.
@@ -157,5 +234,7 @@ pub fn key(token: &Token) -> String {
 pub fn usd_e8(number: &Value) -> u64 {
     let text = number.to_string();
     let (whole, fraction) = text.split_once('.').unwrap_or((&text, ""));
-    format!("{whole}{fraction:0<8}").parse().unwrap_or_else(|_| panic!("{text} is no price"))
+    format!("{whole}{fraction:0<8}")
+        .parse()
+        .unwrap_or_else(|_| panic!("{text} is no price"))
 }

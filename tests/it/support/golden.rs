@@ -17,7 +17,11 @@ pub fn assert_golden(file: &str, text: &str) {
     let committed = fs::read_to_string(&path).unwrap_or_default();
     if committed != text {
         let (mut before, mut after) = (committed.lines(), text.lines());
-        let first = (1..).map(|line| (line, before.next(), after.next())).find(|(_, before, after)| before != after);
-        panic!("{file} is out of date, first in (line, committed, now): {first:?}; TETRAD_BLESS=1 writes it");
+        let first = (1..)
+            .map(|line| (line, before.next(), after.next()))
+            .find(|(_, before, after)| before != after);
+        panic!(
+            "{file} is out of date, first in (line, committed, now): {first:?}; TETRAD_BLESS=1 writes it"
+        );
     }
 }

@@ -49,8 +49,13 @@ pub async fn node_at(clock: Arc<dyn Clock>, change: impl FnOnce(&mut Config)) ->
     config.exchange.price_tick = None;
     config.rpc.tracer_program = Some(env!("CARGO_BIN_EXE_tetrad").into());
     change(&mut config);
-    let node = Node::spawn_with_clock(config, clock).await.expect("the node starts");
-    TestNode { node, http: reqwest::Client::new() }
+    let node = Node::spawn_with_clock(config, clock)
+        .await
+        .expect("the node starts");
+    TestNode {
+        node,
+        http: reqwest::Client::new(),
+    }
 }
 
 /// Some time in the past, on a clock that stands still.
@@ -71,13 +76,26 @@ pub async fn ticking_node() -> (TestNode, Arc<ManualClock>) {
 impl TestNode {
     /// The whole response to a JSON-RPC body.
     pub async fn post(&self, body: impl Into<reqwest::Body>) -> Value {
-        let request = self.http.post(self.rpc_url()).header("content-type", "application/json").body(body);
-        request.send().await.expect("an answer").json().await.expect("JSON")
+        let request = self
+            .http
+            .post(self.rpc_url())
+            .header("content-type", "application/json")
+            .body(body);
+        request
+            .send()
+            .await
+            .expect("an answer")
+            .json()
+            .await
+            .expect("JSON")
     }
 
     /// The whole response to a JSON-RPC request.
     pub async fn request(&self, method: &str, params: Value) -> Value {
-        self.post(json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}).to_string()).await
+        self.post(
+            json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}).to_string(),
+        )
+        .await
     }
 
     /// The result of a JSON-RPC request that must succeed.
@@ -100,13 +118,21 @@ impl TestNode {
 
     /// `GET` of a path.
     pub async fn get(&self, path: &str) -> reqwest::Response {
-        self.http.get(format!("{}{path}", self.rest_url())).send().await.expect("an answer")
+        self.http
+            .get(format!("{}{path}", self.rest_url()))
+            .send()
+            .await
+            .expect("an answer")
     }
 
     /// The JSON body of `GET` of a path that must succeed.
     pub async fn get_json(&self, path: &str) -> Value {
         let response = self.get(path).await;
-        assert!(response.status().is_success(), "{path}: {}", response.status());
+        assert!(
+            response.status().is_success(),
+            "{path}: {}",
+            response.status()
+        );
         response.json().await.expect("JSON")
     }
 
@@ -137,12 +163,18 @@ impl TestNode {
 
 /// Says that a test cannot run on this machine, and why. In CI that is a failure.
 pub fn skip(why: &str) {
-    assert!(std::env::var_os("CI").is_none_or(|ci| ci.is_empty()), "{why}");
+    assert!(
+        std::env::var_os("CI").is_none_or(|ci| ci.is_empty()),
+        "{why}"
+    );
     eprintln!("skipped: {why}");
 }
 
 /// A QUANTITY as a number.
 pub fn number(value: &Value) -> u128 {
-    let text = value.as_str().unwrap_or_else(|| panic!("{value} is no QUANTITY"));
-    u128::from_str_radix(text.trim_start_matches("0x"), 16).unwrap_or_else(|_| panic!("{value} is no QUANTITY"))
+    let text = value
+        .as_str()
+        .unwrap_or_else(|| panic!("{value} is no QUANTITY"));
+    u128::from_str_radix(text.trim_start_matches("0x"), 16)
+        .unwrap_or_else(|_| panic!("{value} is no QUANTITY"))
 }

@@ -25,18 +25,32 @@ pub fn installed(name: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let mut directories: Vec<_> = std::env::split_paths(&path).collect();
     directories.push("/usr/sbin".into());
-    directories.into_iter().map(|directory| directory.join(name)).find(|program| program.is_file())
+    directories
+        .into_iter()
+        .map(|directory| directory.join(name))
+        .find(|program| program.is_file())
 }
 
 /// Whether the program succeeds, and what it prints to both streams.
 pub fn output(arguments: &[&str]) -> (bool, String, String) {
-    let Output { status, stdout, stderr } = tetrad(arguments).output().unwrap();
-    (status.success(), String::from_utf8(stdout).unwrap(), String::from_utf8(stderr).unwrap())
+    let Output {
+        status,
+        stdout,
+        stderr,
+    } = tetrad(arguments).output().unwrap();
+    (
+        status.success(),
+        String::from_utf8(stdout).unwrap(),
+        String::from_utf8(stderr).unwrap(),
+    )
 }
 
 /// Sends a signal to a process that the test started.
 pub fn signal(pid: u32, signal: &str) {
-    let sent = Command::new("kill").args([signal, &pid.to_string()]).status().unwrap();
+    let sent = Command::new("kill")
+        .args([signal, &pid.to_string()])
+        .status()
+        .unwrap();
     assert!(sent.success());
 }
 
@@ -44,7 +58,10 @@ pub fn signal(pid: u32, signal: &str) {
 pub fn print_log(name: &str, log: &Path) {
     let text = fs::read_to_string(log).unwrap_or_else(|error| error.to_string());
     let lines: Vec<_> = text.lines().collect();
-    eprintln!("== {name}\n{}", lines[lines.len().saturating_sub(100)..].join("\n"));
+    eprintln!(
+        "== {name}\n{}",
+        lines[lines.len().saturating_sub(100)..].join("\n")
+    );
 }
 
 /// A node of its own process, ended when dropped.
@@ -67,7 +84,12 @@ impl Running {
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
         let started = Self::run_until_ready(command, |child| {
             let mut error = String::new();
-            child.stderr.take().unwrap().read_to_string(&mut error).unwrap();
+            child
+                .stderr
+                .take()
+                .unwrap()
+                .read_to_string(&mut error)
+                .unwrap();
             error
         });
         started.await.unwrap_or_else(|error| panic!("{error}"))
@@ -75,7 +97,9 @@ impl Running {
 
     /// The same for a node that logs more than a pipe holds: its output is appended to a file.
     pub async fn run_with_log(command: Command, log: &Path) -> Self {
-        Self::try_run_with_log(command, log).await.unwrap_or_else(|error| panic!("{error}"))
+        Self::try_run_with_log(command, log)
+            .await
+            .unwrap_or_else(|error| panic!("{error}"))
     }
 
     /// The same for a node that may end before it listens. Returns what it has logged then.
@@ -85,13 +109,20 @@ impl Running {
         Self::run_until_ready(command, |_| fs::read_to_string(log).unwrap()).await
     }
 
-    async fn run_until_ready(mut command: Command, error: impl FnOnce(&mut Child) -> String) -> Result<Self, String> {
+    async fn run_until_ready(
+        mut command: Command,
+        error: impl FnOnce(&mut Child) -> String,
+    ) -> Result<Self, String> {
         tetrad::internals::tls::install_provider();
         let directory = tempfile::tempdir().unwrap();
         let file = directory.path().join("ready.json");
         command.arg("--ready-file").arg(&file);
         let child = command.spawn().unwrap();
-        let mut running = Self { child, ready: Value::Null, _directory: directory };
+        let mut running = Self {
+            child,
+            ready: Value::Null,
+            _directory: directory,
+        };
         loop {
             if let Ok(text) = fs::read_to_string(&file) {
                 // The file is whole from the first moment it is there.
@@ -107,16 +138,30 @@ impl Running {
 
     pub async fn chain_id(&self) -> Value {
         let body = r#"{"jsonrpc":"2.0","id":1,"method":"eth_chainId"}"#;
-        let request =
-            reqwest::Client::new().post(self.ready["rpc"].as_str().unwrap()).header("content-type", "application/json");
-        request.body(body).send().await.unwrap().json::<Value>().await.unwrap()["result"].clone()
+        let request = reqwest::Client::new()
+            .post(self.ready["rpc"].as_str().unwrap())
+            .header("content-type", "application/json");
+        request
+            .body(body)
+            .send()
+            .await
+            .unwrap()
+            .json::<Value>()
+            .await
+            .unwrap()["result"]
+            .clone()
     }
 
     /// Sends a signal and returns what the program printed until it ended.
     pub fn end(mut self, sent: &str) -> (bool, String) {
         signal(self.child.id(), sent);
         let mut printed = String::new();
-        self.child.stdout.take().unwrap().read_to_string(&mut printed).unwrap();
+        self.child
+            .stdout
+            .take()
+            .unwrap()
+            .read_to_string(&mut printed)
+            .unwrap();
         (self.child.wait().unwrap().success(), printed)
     }
 
@@ -124,7 +169,12 @@ impl Running {
     pub fn log(mut self) -> String {
         signal(self.child.id(), "-TERM");
         let mut log = String::new();
-        self.child.stderr.take().unwrap().read_to_string(&mut log).unwrap();
+        self.child
+            .stderr
+            .take()
+            .unwrap()
+            .read_to_string(&mut log)
+            .unwrap();
         assert!(self.child.wait().unwrap().success(), "{log}");
         log
     }

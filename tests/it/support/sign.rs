@@ -54,7 +54,8 @@ pub fn raw_with_blobs(
     tx.blob_versioned_hashes.clone_from(&hashes);
     let signature = signer.sign_hash_sync(&tx.signature_hash()).unwrap();
     let signed = TxEip4844WithSidecar { tx, sidecar }.into_signed(signature);
-    let whole = EthereumTxEnvelope::<TxEip4844WithSidecar<BlobTransactionSidecarEip7594>>::Eip4844(signed);
+    let whole =
+        EthereumTxEnvelope::<TxEip4844WithSidecar<BlobTransactionSidecarEip7594>>::Eip4844(signed);
     (whole.encoded_2718().into(), hashes)
 }
 
@@ -64,6 +65,8 @@ where
     T: SignableTransaction<Signature> + RlpEcdsaEncodableTx,
     alloy::consensus::Signed<T>: Encodable2718,
 {
-    let signature = signer.sign_hash_sync(&transaction.signature_hash()).unwrap();
+    let signature = signer
+        .sign_hash_sync(&transaction.signature_hash())
+        .unwrap();
     transaction.into_signed(signature).encoded_2718().into()
 }

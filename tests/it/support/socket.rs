@@ -17,7 +17,12 @@ pub struct PriceSocket(WebSocketStream<MaybeTlsStream<TcpStream>>);
 
 impl PriceSocket {
     pub async fn connect(url: &str) -> Self {
-        Self(connect_async(url).await.unwrap_or_else(|error| panic!("{url}: {error}")).0)
+        Self(
+            connect_async(url)
+                .await
+                .unwrap_or_else(|error| panic!("{url}: {error}"))
+                .0,
+        )
     }
 
     /// The same with little room for what it has not read yet.
@@ -39,7 +44,9 @@ impl PriceSocket {
 
     /// The next message, whatever it is.
     pub async fn message(&mut self) -> Message {
-        let message = tokio::time::timeout(PATIENCE, self.0.next()).await.expect("a message in time");
+        let message = tokio::time::timeout(PATIENCE, self.0.next())
+            .await
+            .expect("a message in time");
         message.expect("the connection is open").expect("a message")
     }
 

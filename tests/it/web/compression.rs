@@ -4,7 +4,10 @@ use std::io::Read;
 
 use reqwest::{
     Client, Method, RequestBuilder, Response, StatusCode,
-    header::{ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, ETAG, IF_NONE_MATCH, ORIGIN, VARY},
+    header::{
+        ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, ETAG, IF_NONE_MATCH,
+        ORIGIN, VARY,
+    },
 };
 use serde_json::json;
 use tokio_tungstenite::{connect_async, tungstenite::client::IntoClientRequest};
@@ -15,7 +18,10 @@ const CODINGS: [&str; 2] = ["br", "gzip"];
 
 /// Reads a body and removes its content coding.
 async fn decoded(response: Response) -> Vec<u8> {
-    let coding = response.headers().get(CONTENT_ENCODING).map(|coding| coding.to_str().expect("text").to_owned());
+    let coding = response
+        .headers()
+        .get(CONTENT_ENCODING)
+        .map(|coding| coding.to_str().expect("text").to_owned());
     let body = response.bytes().await.expect("a body");
     let mut decoded = Vec::new();
     let read = match coding.as_deref() {
@@ -38,7 +44,10 @@ fn get(node: &TestNode, path: &str) -> RequestBuilder {
 
 fn call(node: &TestNode, method: &str, params: serde_json::Value) -> RequestBuilder {
     let body = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}).to_string();
-    node.http.post(node.rpc_url()).header(CONTENT_TYPE, "application/json").body(body)
+    node.http
+        .post(node.rpc_url())
+        .header(CONTENT_TYPE, "application/json")
+        .body(body)
 }
 
 /// Compares the response in each coding with the one without. Returns the lengths: without a coding, in Brotli, in gzip.
@@ -52,12 +61,24 @@ async fn assert_same(name: &str, request: impl Fn() -> RequestBuilder) -> [usize
     let mut lengths = [plain.len(), 0, 0];
     for (coding, length) in CODINGS.into_iter().zip(&mut lengths[1..]) {
         let encoded = send(request().header(ACCEPT_ENCODING, coding)).await;
-        assert_eq!((encoded.status(), &encoded.headers()[CONTENT_TYPE]), (status, &kind), "{name}");
+        assert_eq!(
+            (encoded.status(), &encoded.headers()[CONTENT_TYPE]),
+            (status, &kind),
+            "{name}"
+        );
         assert_eq!(encoded.headers()[CONTENT_ENCODING], coding, "{name}");
         assert_eq!(encoded.headers()[VARY], "accept-encoding", "{name}");
-        *length = send(request().header(ACCEPT_ENCODING, coding)).await.bytes().await.expect("a body").len();
+        *length = send(request().header(ACCEPT_ENCODING, coding))
+            .await
+            .bytes()
+            .await
+            .expect("a body")
+            .len();
         assert!(*length < plain.len(), "{name}: {length} of {}", plain.len());
-        assert!(decoded(encoded).await == plain, "{name} in {coding} is another one");
+        assert!(
+            decoded(encoded).await == plain,
+            "{name} in {coding} is another one"
+        );
         // A coding that the node does not have changes nothing.
         let other = send(request().header(ACCEPT_ENCODING, "zstd, deflate")).await;
         assert_eq!(other.headers().get(CONTENT_ENCODING), None, "{name}");
@@ -91,13 +112,19 @@ async fn every_kind_of_response_is_the_same_in_each_coding() {
     }
     let block = || call(&node, "eth_getBlockByNumber", json!(["0x0", true]));
     assert_same("the fast path", block).await;
-    assert_same("the router", || block().header(ORIGIN, "http://dapp.example")).await;
-    let [length, ..] = assert_same("a long response", || call(&node, "rpc.discover", json!([]))).await;
+    assert_same("the router", || {
+        block().header(ORIGIN, "http://dapp.example")
+    })
+    .await;
+    let [length, ..] =
+        assert_same("a long response", || call(&node, "rpc.discover", json!([]))).await;
     assert!(length > 64 << 10, "{length} bytes are not long");
     let query = json!({"query": "{ a: block(number: 0) { logsBloom } b: block(number: 1) { logsBloom } c: block(number: 2) { logsBloom } }"}).to_string();
     let graphql = || {
         let request = node.http.post(format!("{}/graphql", node.rest_url()));
-        request.header(CONTENT_TYPE, "application/json").body(query.clone())
+        request
+            .header(CONTENT_TYPE, "application/json")
+            .body(query.clone())
     };
     assert_same("GraphQL", graphql).await;
     node.end().await;
@@ -106,10 +133,19 @@ async fn every_kind_of_response_is_the_same_in_each_coding() {
 #[tokio::test]
 async fn long_responses_are_compressed_over_http_2() {
     let node = node().await;
-    let http2 = Client::builder().http2_prior_knowledge().no_proxy().build().expect("a client");
+    let http2 = Client::builder()
+        .http2_prior_knowledge()
+        .no_proxy()
+        .build()
+        .expect("a client");
     for coding in CODINGS {
         let body = r#"{"jsonrpc":"2.0","id":1,"method":"rpc.discover"}"#;
-        let request = || http2.post(node.rpc_url()).header(CONTENT_TYPE, "application/json").body(body);
+        let request = || {
+            http2
+                .post(node.rpc_url())
+                .header(CONTENT_TYPE, "application/json")
+                .body(body)
+        };
         let plain = send(request()).await.bytes().await.expect("a body");
         let encoded = send(request().header(ACCEPT_ENCODING, coding)).await;
         assert_eq!(encoded.headers()[CONTENT_ENCODING], coding);
@@ -121,16 +157,23 @@ async fn long_responses_are_compressed_over_http_2() {
 #[tokio::test]
 async fn short_responses_are_sent_as_they_are() {
     let node = node().await;
-    let short = send(call(&node, "eth_chainId", json!([])).header(ACCEPT_ENCODING, "gzip, br")).await;
+    let short =
+        send(call(&node, "eth_chainId", json!([])).header(ACCEPT_ENCODING, "gzip, br")).await;
     assert_eq!(short.headers().get(CONTENT_ENCODING), None);
-    assert_eq!(short.text().await.expect("text"), r#"{"jsonrpc":"2.0","id":1,"result":"0x7d"}"#);
+    assert_eq!(
+        short.text().await.expect("text"),
+        r#"{"jsonrpc":"2.0","id":1,"result":"0x7d"}"#
+    );
     // Unless the client wants nothing else.
     let strict = send(get(&node, "/health").header(ACCEPT_ENCODING, "gzip, identity;q=0")).await;
     let plain = send(get(&node, "/health")).await;
     if strict.headers().contains_key(CONTENT_ENCODING) {
         assert_eq!(strict.headers()[CONTENT_ENCODING], "gzip");
     }
-    assert_eq!((strict.status(), decoded(strict).await.is_empty()), (plain.status(), false));
+    assert_eq!(
+        (strict.status(), decoded(strict).await.is_empty()),
+        (plain.status(), false)
+    );
     node.end().await;
 }
 
@@ -138,7 +181,11 @@ async fn short_responses_are_sent_as_they_are() {
 async fn responses_to_programs_that_ask_for_no_coding_have_no_new_headers() {
     let node = node().await;
     let response = send(call(&node, "eth_getBlockByNumber", json!(["0x0", true]))).await;
-    let mut names: Vec<&str> = response.headers().keys().map(|name| name.as_str()).collect();
+    let mut names: Vec<&str> = response
+        .headers()
+        .keys()
+        .map(|name| name.as_str())
+        .collect();
     names.sort_unstable();
     assert_eq!(names, ["content-length", "content-type", "date"]);
     node.end().await;
@@ -154,10 +201,16 @@ async fn entity_tags_are_weak_in_a_coding_and_known_in_every_one() {
         for coding in CODINGS {
             let first = send(get(&node, path).header(ACCEPT_ENCODING, coding)).await;
             let tag = first.headers()[ETAG].clone();
-            assert_eq!(tag.as_bytes(), [&b"W/"[..], plain.as_bytes()].concat(), "{path}");
+            assert_eq!(
+                tag.as_bytes(),
+                [&b"W/"[..], plain.as_bytes()].concat(),
+                "{path}"
+            );
             // The client has it in this coding, and in none.
             for known in [&tag, &plain] {
-                let request = get(&node, path).header(ACCEPT_ENCODING, coding).header(IF_NONE_MATCH, known);
+                let request = get(&node, path)
+                    .header(ACCEPT_ENCODING, coding)
+                    .header(IF_NONE_MATCH, known);
                 let again = send(request).await;
                 assert_eq!(again.status(), StatusCode::NOT_MODIFIED, "{path}");
                 assert_eq!(
@@ -168,7 +221,10 @@ async fn entity_tags_are_weak_in_a_coding_and_known_in_every_one() {
             }
             let again = send(get(&node, path).header(IF_NONE_MATCH, &tag)).await;
             assert_eq!(again.status(), StatusCode::NOT_MODIFIED, "{path}");
-            assert_eq!((&again.headers()[ETAG], &again.headers()[VARY]), (&plain, &"accept-encoding".parse().unwrap()));
+            assert_eq!(
+                (&again.headers()[ETAG], &again.headers()[VARY]),
+                (&plain, &"accept-encoding".parse().unwrap())
+            );
         }
     }
     node.end().await;
@@ -177,22 +233,36 @@ async fn entity_tags_are_weak_in_a_coding_and_known_in_every_one() {
 #[tokio::test]
 async fn head_has_the_headers_of_get() {
     let node = node_at(manual_clock(), |config| config.exchange.rate_limit = 0).await;
-    for (path, is_prepared) in
-        [("/", true), ("/site/app.js", true), ("/openapi.json", true), ("/api/pools", true), ("/api/v2/blocks", false)]
-    {
+    for (path, is_prepared) in [
+        ("/", true),
+        ("/site/app.js", true),
+        ("/openapi.json", true),
+        ("/api/pools", true),
+        ("/api/v2/blocks", false),
+    ] {
         for coding in CODINGS {
             let by = |method| {
-                let request = node.http.request(method, format!("{}{path}", node.rest_url()));
+                let request = node
+                    .http
+                    .request(method, format!("{}{path}", node.rest_url()));
                 request.header(ACCEPT_ENCODING, coding).send()
             };
             let got = by(Method::GET).await.expect("an answer");
             let head = by(Method::HEAD).await.expect("an answer");
             assert_eq!(head.status(), StatusCode::OK, "{path}");
             for name in [CONTENT_ENCODING, CONTENT_TYPE, VARY, ETAG] {
-                assert_eq!(head.headers().get(&name), got.headers().get(&name), "{path}: {name}");
+                assert_eq!(
+                    head.headers().get(&name),
+                    got.headers().get(&name),
+                    "{path}: {name}"
+                );
             }
             if is_prepared {
-                assert_eq!(head.headers()[CONTENT_LENGTH], got.headers()[CONTENT_LENGTH], "{path}");
+                assert_eq!(
+                    head.headers()[CONTENT_LENGTH],
+                    got.headers()[CONTENT_LENGTH],
+                    "{path}"
+                );
             }
             assert!(head.bytes().await.expect("no body").is_empty());
         }
@@ -204,8 +274,13 @@ async fn head_has_the_headers_of_get() {
 async fn web_sockets_open_for_clients_that_accept_codings() {
     let node = node().await;
     for path in ["/rpc", "/ws", "/websocket"] {
-        let mut request = format!("ws://{}{path}", node.address()).into_client_request().expect("a request");
-        request.headers_mut().insert("accept-encoding", "gzip, deflate, br".parse().expect("a value"));
+        let mut request = format!("ws://{}{path}", node.address())
+            .into_client_request()
+            .expect("a request");
+        request.headers_mut().insert(
+            "accept-encoding",
+            "gzip, deflate, br".parse().expect("a value"),
+        );
         let (_, response) = connect_async(request).await.expect("an upgrade");
         assert_eq!(response.headers().get("content-encoding"), None, "{path}");
     }

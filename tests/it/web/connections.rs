@@ -20,12 +20,17 @@ const PATIENCE: Duration = Duration::from_secs(30);
 async fn a_web_socket_counts_until_it_ends() {
     let node = node_with(|config| config.listener.connections = 1).await;
     for path in ["/rpc", "/ws"] {
-        let (mut socket, _) = connect_async(format!("ws://{}{path}", node.address())).await.expect("a socket");
+        let (mut socket, _) = connect_async(format!("ws://{}{path}", node.address()))
+            .await
+            .expect("a socket");
         let request = tokio::spawn(node.http.get(format!("{}/health", node.rest_url())).send());
         let mut request = std::pin::pin!(request);
         // By then the request would have been answered many times over.
         for _ in 0..50 {
-            socket.send(Message::Ping(Default::default())).await.expect("the message is sent");
+            socket
+                .send(Message::Ping(Default::default()))
+                .await
+                .expect("the message is sent");
             while !matches!(socket.next().await, Some(Ok(Message::Pong(_)))) {}
         }
         assert!(request.as_mut().now_or_never().is_none(), "{path}");
@@ -54,12 +59,27 @@ async fn a_client_that_pipelines_requests_and_leaves_is_noticed() {
     let body = json!(vec![endless; 100]).to_string();
     let head = "POST /rpc HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json";
     let request = format!("{head}\r\ncontent-length: {}\r\n\r\n{body}", body.len());
-    let mut stream = TcpStream::connect(node.address()).await.expect("a connection");
-    stream.write_all(request.repeat(2).as_bytes()).await.expect("the requests are sent");
+    let mut stream = TcpStream::connect(node.address())
+        .await
+        .expect("a connection");
+    stream
+        .write_all(request.repeat(2).as_bytes())
+        .await
+        .expect("the requests are sent");
     drop(stream);
 
-    let request = node.http.get(format!("{}/health", node.rest_url())).timeout(PATIENCE).send();
-    assert_eq!(request.await.expect("the place of the client that left").status(), 200);
+    let request = node
+        .http
+        .get(format!("{}/health", node.rest_url()))
+        .timeout(PATIENCE)
+        .send();
+    assert_eq!(
+        request
+            .await
+            .expect("the place of the client that left")
+            .status(),
+        200
+    );
     node.end().await;
 }
 
@@ -69,11 +89,19 @@ async fn response(stream: &mut TcpStream) -> String {
     let mut byte = [0];
     while !read.ends_with(b"\r\n\r\n") {
         let count = stream.read(&mut byte).await.expect("no reset");
-        assert_eq!(count, 1, "the connection was closed: {}", String::from_utf8_lossy(&read));
+        assert_eq!(
+            count,
+            1,
+            "the connection was closed: {}",
+            String::from_utf8_lossy(&read)
+        );
         read.push(byte[0]);
     }
     let head = String::from_utf8(read).expect("text").to_ascii_lowercase();
-    let length = head.split("content-length: ").nth(1).and_then(|rest| rest.lines().next());
+    let length = head
+        .split("content-length: ")
+        .nth(1)
+        .and_then(|rest| rest.lines().next());
     let mut body = vec![0; length.expect("a length").parse().expect("a number")];
     stream.read_exact(&mut body).await.expect("a body");
     head
@@ -81,23 +109,44 @@ async fn response(stream: &mut TcpStream) -> String {
 
 /// Requests that are refused before their body is read: by host, path, content type, encoding and length.
 const REFUSED: [(&str, &str, &str); 5] = [
-    ("POST /rpc", "host: foreign.example\r\ncontent-type: application/json", "403"),
+    (
+        "POST /rpc",
+        "host: foreign.example\r\ncontent-type: application/json",
+        "403",
+    ),
     ("POST /nothing", "host: localhost", "404"),
-    ("POST /rpc", "host: localhost\r\ncontent-type: text/plain", "415"),
-    ("POST /rpc", "host: localhost\r\ncontent-type: application/json\r\ncontent-encoding: gzip", "415"),
-    ("POST /api/faucet", "host: localhost\r\ncontent-type: application/json", "413"),
+    (
+        "POST /rpc",
+        "host: localhost\r\ncontent-type: text/plain",
+        "415",
+    ),
+    (
+        "POST /rpc",
+        "host: localhost\r\ncontent-type: application/json\r\ncontent-encoding: gzip",
+        "415",
+    ),
+    (
+        "POST /api/faucet",
+        "host: localhost\r\ncontent-type: application/json",
+        "413",
+    ),
 ];
 
 #[tokio::test]
 async fn an_early_refusal_leaves_the_connection_usable() {
     let node = node().await;
-    let mut stream = TcpStream::connect(node.address()).await.expect("a connection");
+    let mut stream = TcpStream::connect(node.address())
+        .await
+        .expect("a connection");
     for (request, headers, status) in REFUSED {
         let head = format!("{request} HTTP/1.1\r\n{headers}\r\ncontent-length: 300000\r\n\r\n");
         stream.write_all(head.as_bytes()).await.expect("room");
         stream.write_all(&[b' '; 300_000]).await.expect("room");
         let head = response(&mut stream).await;
-        assert!(head.starts_with(&format!("http/1.1 {status}")), "{request}: {head}");
+        assert!(
+            head.starts_with(&format!("http/1.1 {status}")),
+            "{request}: {head}"
+        );
         assert!(!head.contains("connection: close"), "{request}: {head}");
     }
     node.end().await;
@@ -108,11 +157,16 @@ async fn a_refusal_says_when_it_closes_the_connection() {
     let node = node().await;
     for (request, headers, status) in REFUSED {
         // The client waits for the response in the middle of its body.
-        let mut stream = TcpStream::connect(node.address()).await.expect("a connection");
+        let mut stream = TcpStream::connect(node.address())
+            .await
+            .expect("a connection");
         let head = format!("{request} HTTP/1.1\r\n{headers}\r\ncontent-length: 300000\r\n\r\n123");
         stream.write_all(head.as_bytes()).await.expect("room");
         let head = response(&mut stream).await;
-        assert!(head.starts_with(&format!("http/1.1 {status}")), "{request}: {head}");
+        assert!(
+            head.starts_with(&format!("http/1.1 {status}")),
+            "{request}: {head}"
+        );
         assert!(head.contains("connection: close"), "{request}: {head}");
         assert_eq!(stream.read(&mut [0]).await.expect("no reset"), 0);
     }

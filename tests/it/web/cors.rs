@@ -13,8 +13,15 @@ use crate::support::{
 #[tokio::test]
 async fn preflight_requests_are_answered_everywhere() {
     let node = node().await;
-    for path in ["/", "/rpc", "/api/prices", "/api/pools", "/api/user/0x1", "/cosmos/auth/v1beta1/accounts/x", "/none"]
-    {
+    for path in [
+        "/",
+        "/rpc",
+        "/api/prices",
+        "/api/pools",
+        "/api/user/0x1",
+        "/cosmos/auth/v1beta1/accounts/x",
+        "/none",
+    ] {
         let request = node
             .http
             .request(Method::OPTIONS, format!("{}{path}", node.rest_url()))
@@ -28,7 +35,10 @@ async fn preflight_requests_are_answered_everywhere() {
         assert_eq!(headers["access-control-allow-origin"], "*", "{path}");
         assert_eq!(headers["access-control-allow-methods"], "*", "{path}");
         assert_eq!(headers["access-control-allow-headers"], "*", "{path}");
-        assert_eq!(headers["access-control-allow-private-network"], "true", "{path}");
+        assert_eq!(
+            headers["access-control-allow-private-network"], "true",
+            "{path}"
+        );
     }
     node.end().await;
 }
@@ -37,16 +47,40 @@ async fn preflight_requests_are_answered_everywhere() {
 async fn every_answer_may_be_read_with_what_it_says_about_limits() {
     let node = node().await;
     let body = r#"{"jsonrpc":"2.0","id":1,"method":"eth_chainId","params":[]}"#;
-    let request = node.http.post(node.rpc_url()).header("content-type", "application/json").body(body);
-    let rpc = request.header("origin", "https://dapp.example").send().await.expect("an answer");
-    for response in [rpc, node.get("/api/prices").await, node.get("/api/nothing").await, node.get("/health").await] {
+    let request = node
+        .http
+        .post(node.rpc_url())
+        .header("content-type", "application/json")
+        .body(body);
+    let rpc = request
+        .header("origin", "https://dapp.example")
+        .send()
+        .await
+        .expect("an answer");
+    for response in [
+        rpc,
+        node.get("/api/prices").await,
+        node.get("/api/nothing").await,
+        node.get("/health").await,
+    ] {
         let headers = response.headers();
         assert_eq!(headers["access-control-allow-origin"], "*");
-        let exposed = headers["access-control-expose-headers"].to_str().expect("text").to_lowercase();
-        for name in
-            ["x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit-reset", "ratelimit", "retry-after", "etag"]
-        {
-            assert!(exposed.split(',').any(|exposed| exposed.trim() == name), "{name} in {exposed}");
+        let exposed = headers["access-control-expose-headers"]
+            .to_str()
+            .expect("text")
+            .to_lowercase();
+        for name in [
+            "x-ratelimit-limit",
+            "x-ratelimit-remaining",
+            "x-ratelimit-reset",
+            "ratelimit",
+            "retry-after",
+            "etag",
+        ] {
+            assert!(
+                exposed.split(',').any(|exposed| exposed.trim() == name),
+                "{name} in {exposed}"
+            );
         }
     }
     node.end().await;
@@ -57,10 +91,22 @@ async fn listed_origins_and_the_own_page_are_welcome_others_are_not() {
     let listed = Origins::Listed(vec!["https://dapp.example".parse().expect("an origin")]);
     let node = node_with(|config| config.origins = listed).await;
     let own = node.rest_url();
-    for (origin, allowed) in [("https://dapp.example", true), ("https://evil.example", false), ("null", false)] {
-        let answer =
-            node.http.get(format!("{own}/api/prices")).header("origin", origin).send().await.expect("an answer");
-        let header = answer.headers().get("access-control-allow-origin").map(|value| value.to_str().expect("text"));
+    for (origin, allowed) in [
+        ("https://dapp.example", true),
+        ("https://evil.example", false),
+        ("null", false),
+    ] {
+        let answer = node
+            .http
+            .get(format!("{own}/api/prices"))
+            .header("origin", origin)
+            .send()
+            .await
+            .expect("an answer");
+        let header = answer
+            .headers()
+            .get("access-control-allow-origin")
+            .map(|value| value.to_str().expect("text"));
         assert_eq!(header, allowed.then_some(origin));
     }
     let sockets = [
@@ -75,11 +121,20 @@ async fn listed_origins_and_the_own_page_are_welcome_others_are_not() {
     for url in [format!("{own}/rpc"), format!("{own}/ws"), prices.clone()] {
         for (origin, allowed) in sockets {
             let allowed = allowed && (url != prices || origin != Some(own.as_str()));
-            let mut request = url.replace("http", "ws").into_client_request().expect("a request");
+            let mut request = url
+                .replace("http", "ws")
+                .into_client_request()
+                .expect("a request");
             if let Some(origin) = origin {
-                request.headers_mut().insert("origin", origin.parse().expect("a header"));
+                request
+                    .headers_mut()
+                    .insert("origin", origin.parse().expect("a header"));
             }
-            assert_eq!(connect_async(request).await.is_ok(), allowed, "{url} {origin:?}");
+            assert_eq!(
+                connect_async(request).await.is_ok(),
+                allowed,
+                "{url} {origin:?}"
+            );
         }
     }
     node.end().await;
@@ -95,11 +150,20 @@ async fn listed_origins_may_send_the_token_of_administration() {
             .request(Method::OPTIONS, format!("{}{path}", node.rest_url()))
             .header("origin", "https://dapp.example")
             .header("access-control-request-method", "POST")
-            .header("access-control-request-headers", "authorization,content-type");
+            .header(
+                "access-control-request-headers",
+                "authorization,content-type",
+            );
         let response = request.send().await.expect("an answer");
-        let allowed = response.headers()["access-control-allow-headers"].to_str().expect("text").to_owned();
+        let allowed = response.headers()["access-control-allow-headers"]
+            .to_str()
+            .expect("text")
+            .to_owned();
         let names: Vec<_> = allowed.split(',').map(str::trim).collect();
-        assert!(names.contains(&"authorization") && names.contains(&"*"), "{path}: {allowed}");
+        assert!(
+            names.contains(&"authorization") && names.contains(&"*"),
+            "{path}: {allowed}"
+        );
     }
     node.end().await;
 }
@@ -130,20 +194,43 @@ async fn pages_of_other_origins_change_nothing() {
             (Some("null"), false),
         ] {
             let before = node.price_entry(&token("WETH")).await["price"].clone();
-            let request = node.http.request(method.parse().expect("a method"), url).body(body);
+            let request = node
+                .http
+                .request(method.parse().expect("a method"), url)
+                .body(body);
             let request = request.header("content-type", "application/json");
-            let request = origin.into_iter().fold(request, |request, origin| request.header("origin", origin));
+            let request = origin
+                .into_iter()
+                .fold(request, |request, origin| request.header("origin", origin));
             let status = request.send().await.expect("an answer").status();
-            assert_eq!(status, if allowed { 200 } else { 403 }, "{method} {url} {origin:?}");
+            assert_eq!(
+                status,
+                if allowed { 200 } else { 403 },
+                "{method} {url} {origin:?}"
+            );
             if !allowed {
                 assert_eq!(node.price_entry(&token("WETH")).await["price"], before);
             }
         }
     }
     // The own page, where HTTP/2 has no header for the host.
-    let client = reqwest::Client::builder().http2_prior_knowledge().build().expect("a client");
-    let request = client.post(node.rpc_url()).header("content-type", "application/json").header("origin", &own);
-    assert_eq!(request.body(chain_id).send().await.expect("an answer").status(), 200);
+    let client = reqwest::Client::builder()
+        .http2_prior_knowledge()
+        .build()
+        .expect("a client");
+    let request = client
+        .post(node.rpc_url())
+        .header("content-type", "application/json")
+        .header("origin", &own);
+    assert_eq!(
+        request
+            .body(chain_id)
+            .send()
+            .await
+            .expect("an answer")
+            .status(),
+        200
+    );
     node.end().await;
 }
 
@@ -161,21 +248,46 @@ async fn pages_of_other_origins_administer_no_node_unless_they_are_listed_by_nam
         ("POST", &price, "application/json", r#"{"price": 1234}"#),
         ("DELETE", &price, "application/json", ""),
     ] {
-        for (origin, allowed) in
-            [(Some("https://evil.example"), false), (Some("null"), false), (Some(own.as_str()), true), (None, true)]
-        {
-            let request = node.http.request(method.parse().expect("a method"), url).body(body);
+        for (origin, allowed) in [
+            (Some("https://evil.example"), false),
+            (Some("null"), false),
+            (Some(own.as_str()), true),
+            (None, true),
+        ] {
+            let request = node
+                .http
+                .request(method.parse().expect("a method"), url)
+                .body(body);
             let request = request.header("content-type", content_type);
             let request = request.header("access-control-request-method", "POST");
-            let request = origin.into_iter().fold(request, |request, origin| request.header("origin", origin));
+            let request = origin
+                .into_iter()
+                .fold(request, |request, origin| request.header("origin", origin));
             let response = request.send().await.expect("an answer");
-            assert!(!response.headers().contains_key("access-control-allow-origin"), "{method} {url} {origin:?}");
+            assert!(
+                !response
+                    .headers()
+                    .contains_key("access-control-allow-origin"),
+                "{method} {url} {origin:?}"
+            );
             let status = response.status().as_u16();
-            assert_eq!(status, if allowed { 200 } else { 403 }, "{method} {url} {origin:?}");
+            assert_eq!(
+                status,
+                if allowed { 200 } else { 403 },
+                "{method} {url} {origin:?}"
+            );
         }
     }
-    let elsewhere = node.http.get(format!("{own}/api/prices")).header("origin", "https://evil.example").send().await;
-    assert_eq!(elsewhere.expect("an answer").headers()["access-control-allow-origin"], "*");
+    let elsewhere = node
+        .http
+        .get(format!("{own}/api/prices"))
+        .header("origin", "https://evil.example")
+        .send()
+        .await;
+    assert_eq!(
+        elsewhere.expect("an answer").headers()["access-control-allow-origin"],
+        "*"
+    );
     node.end().await;
 }
 
@@ -183,15 +295,28 @@ async fn pages_of_other_origins_administer_no_node_unless_they_are_listed_by_nam
 #[tokio::test]
 async fn what_changes_something_takes_json_and_nothing_else() {
     let node = node_with(|config| config.exchange.rate_limit = 0).await;
-    let url = format!("{}/api/admin/prices/{}", node.rest_url(), key(&token("WETH")));
+    let url = format!(
+        "{}/api/admin/prices/{}",
+        node.rest_url(),
+        key(&token("WETH"))
+    );
     let before = node.price_entry(&token("WETH")).await["price"].clone();
-    for content_type in
-        [None, Some("text/plain"), Some("application/x-www-form-urlencoded"), Some("multipart/form-data; boundary=x")]
-    {
+    for content_type in [
+        None,
+        Some("text/plain"),
+        Some("application/x-www-form-urlencoded"),
+        Some("multipart/form-data; boundary=x"),
+    ] {
         for method in [Method::POST, Method::DELETE] {
             let request = node.http.request(method.clone(), &url);
-            let request = content_type.into_iter().fold(request, |request, text| request.header("content-type", text));
-            let answer = request.body(r#"{"price": 1234}"#).send().await.expect("an answer");
+            let request = content_type.into_iter().fold(request, |request, text| {
+                request.header("content-type", text)
+            });
+            let answer = request
+                .body(r#"{"price": 1234}"#)
+                .send()
+                .await
+                .expect("an answer");
             if (&method, content_type) == (&Method::DELETE, None) {
                 // A browser asks before it sends this for another page, which is refused.
                 assert_eq!(answer.status(), 200);
@@ -209,24 +334,48 @@ async fn what_changes_something_takes_json_and_nothing_else() {
 #[tokio::test]
 async fn compressed_bodies_are_refused_by_name() {
     let node = node_with(|config| config.exchange.rate_limit = 0).await;
-    let price = format!("{}/api/admin/prices/{}", node.rest_url(), key(&token("WETH")));
+    let price = format!(
+        "{}/api/admin/prices/{}",
+        node.rest_url(),
+        key(&token("WETH"))
+    );
     for url in [node.rpc_url(), node.rest_url(), price] {
-        for (origin, encoding) in
-            [(None, "gzip"), (None, "br"), (None, "identity, gzip"), (Some(node.rest_url()), "deflate")]
-        {
-            let request = node.http.post(&url).header("content-type", "application/json");
-            let request = origin.into_iter().fold(request, |request, origin| request.header("origin", origin));
-            let answer =
-                request.header("content-encoding", encoding).body("\x1f\u{8b}").send().await.expect("an answer");
+        for (origin, encoding) in [
+            (None, "gzip"),
+            (None, "br"),
+            (None, "identity, gzip"),
+            (Some(node.rest_url()), "deflate"),
+        ] {
+            let request = node
+                .http
+                .post(&url)
+                .header("content-type", "application/json");
+            let request = origin
+                .into_iter()
+                .fold(request, |request, origin| request.header("origin", origin));
+            let answer = request
+                .header("content-encoding", encoding)
+                .body("\x1f\u{8b}")
+                .send()
+                .await
+                .expect("an answer");
             assert_eq!(answer.status(), 415, "{url} {encoding}");
             assert_eq!(answer.headers()["accept-encoding"], "identity");
             let text = answer.text().await.expect("text");
             assert!(text.contains("without a content encoding"), "{text}");
         }
     }
-    let request = node.http.post(node.rpc_url()).header("content-type", "application/json");
+    let request = node
+        .http
+        .post(node.rpc_url())
+        .header("content-type", "application/json");
     let body = r#"{"jsonrpc":"2.0","id":1,"method":"eth_chainId","params":[]}"#;
-    let answer = request.header("content-encoding", "identity").body(body).send().await.expect("an answer");
+    let answer = request
+        .header("content-encoding", "identity")
+        .body(body)
+        .send()
+        .await
+        .expect("an answer");
     assert_eq!(answer.status(), 200);
     node.end().await;
 }

@@ -18,9 +18,13 @@ struct Request(&'static str, String);
 
 fn requests() -> [Request; 5] {
     let post = |path: &str, more: &str| {
-        let head =
-            format!("POST {path} HTTP/1.1\r\nhost: NAME\r\nconnection: close\r\n{more}content-type: application/json");
-        format!("{head}\r\ncontent-length: {}\r\n\r\n{CHAIN_ID}", CHAIN_ID.len())
+        let head = format!(
+            "POST {path} HTTP/1.1\r\nhost: NAME\r\nconnection: close\r\n{more}content-type: application/json"
+        );
+        format!(
+            "{head}\r\ncontent-length: {}\r\n\r\n{CHAIN_ID}",
+            CHAIN_ID.len()
+        )
     };
     let upgrade = |path: &str| {
         format!(
@@ -31,7 +35,10 @@ fn requests() -> [Request; 5] {
     [
         Request("200", post("/rpc", "")),
         Request("200", post("/", "origin: http://NAME\r\n")),
-        Request("200", "GET /api/prices HTTP/1.1\r\nhost: NAME\r\nconnection: close\r\n\r\n".to_owned()),
+        Request(
+            "200",
+            "GET /api/prices HTTP/1.1\r\nhost: NAME\r\nconnection: close\r\n\r\n".to_owned(),
+        ),
         Request("101", upgrade("/rpc")),
         Request("101", upgrade("/ws")),
     ]
@@ -40,11 +47,16 @@ fn requests() -> [Request; 5] {
 /// The head of the answer to a request by this name, and the beginning of its body.
 async fn asked(address: SocketAddr, request: &str, name: &str) -> String {
     let mut stream = TcpStream::connect(address).await.expect("a connection");
-    stream.write_all(request.replace("NAME", name).as_bytes()).await.expect("the request is sent");
+    stream
+        .write_all(request.replace("NAME", name).as_bytes())
+        .await
+        .expect("the request is sent");
     let mut answer = vec![0; 4 << 10];
     let mut length = 0;
     // A WebSocket stays open; everything else ends.
-    while !answer[..length].windows(4).any(|end| end == b"\r\n\r\n") || answer.starts_with(b"HTTP/1.1 403") {
+    while !answer[..length].windows(4).any(|end| end == b"\r\n\r\n")
+        || answer.starts_with(b"HTTP/1.1 403")
+    {
         match stream.read(&mut answer[length..]).await.expect("an answer") {
             0 => break,
             more => length += more,
@@ -58,33 +70,66 @@ async fn asked(address: SocketAddr, request: &str, name: &str) -> String {
 
 async fn assert_refused(address: SocketAddr, request: &str, name: &str) {
     let answer = asked(address, request, name).await;
-    assert!(answer.starts_with("HTTP/1.1 403 ") && answer.contains("allowed-hosts"), "{name}: {request}{answer}");
+    assert!(
+        answer.starts_with("HTTP/1.1 403 ") && answer.contains("allowed-hosts"),
+        "{name}: {request}{answer}"
+    );
 }
 
 fn prices_address(node: &TestNode) -> SocketAddr {
-    node.exchange_ws_url().trim_start_matches("ws://").parse().expect("an address")
+    node.exchange_ws_url()
+        .trim_start_matches("ws://")
+        .parse()
+        .expect("an address")
 }
 
 #[tokio::test]
 async fn a_name_that_is_not_the_nodes_is_refused_on_every_route_and_listener() {
-    let free = std::net::TcpListener::bind("127.0.0.1:0").expect("a port").local_addr().expect("an address");
+    let free = std::net::TcpListener::bind("127.0.0.1:0")
+        .expect("a port")
+        .local_addr()
+        .expect("an address");
     let node = node_with(|config| config.metrics = MetricsAt::Own(free)).await;
     let own = node.address();
     let scrape = "GET /metrics HTTP/1.1\r\nhost: NAME\r\nconnection: close\r\n\r\n";
-    for name in ["evil.example", "evil.example:8545", "localhost.evil.example", "127.0.0.1.evil.example"] {
+    for name in [
+        "evil.example",
+        "evil.example:8545",
+        "localhost.evil.example",
+        "127.0.0.1.evil.example",
+    ] {
         for Request(_, request) in requests() {
             assert_refused(own, &request, name).await;
         }
         assert_refused(prices_address(&node), &requests()[4].1, name).await;
         assert_refused(free, scrape, name).await;
     }
-    for name in ["localhost", "LOCALHOST:8545", "dapp.localhost", "127.0.0.1:8545", "[::1]:8545", "192.0.2.7", ""] {
+    for name in [
+        "localhost",
+        "LOCALHOST:8545",
+        "dapp.localhost",
+        "127.0.0.1:8545",
+        "[::1]:8545",
+        "192.0.2.7",
+        "",
+    ] {
         for Request(status, request) in requests() {
             let answer = asked(own, &request, name).await;
-            assert!(answer.starts_with(&format!("HTTP/1.1 {status} ")), "{name}: {request}{answer}");
+            assert!(
+                answer.starts_with(&format!("HTTP/1.1 {status} ")),
+                "{name}: {request}{answer}"
+            );
         }
-        assert!(asked(prices_address(&node), &requests()[4].1, name).await.starts_with("HTTP/1.1 101 "), "{name}");
-        assert!(asked(free, scrape, name).await.starts_with("HTTP/1.1 200 "), "{name}");
+        assert!(
+            asked(prices_address(&node), &requests()[4].1, name)
+                .await
+                .starts_with("HTTP/1.1 101 "),
+            "{name}"
+        );
+        assert!(
+            asked(free, scrape, name).await.starts_with("HTTP/1.1 200 "),
+            "{name}"
+        );
     }
     // One good name does not cover for another.
     let two = "GET /health HTTP/1.1\r\nhost: localhost\r\nhost: evil.example\r\n\r\n";
@@ -101,10 +146,25 @@ async fn a_name_that_is_not_the_nodes_is_refused_on_every_route_and_listener() {
 async fn http2_is_asked_by_the_same_names() {
     let node = node().await;
     for (name, status) in [("evil.example", 403), ("node.localhost", 200)] {
-        let client = reqwest::Client::builder().http2_prior_knowledge().resolve(name, node.address());
+        let client = reqwest::Client::builder()
+            .http2_prior_knowledge()
+            .resolve(name, node.address());
         let url = format!("http://{name}:{}/rpc", node.address().port());
-        let request = client.build().expect("a client").post(url).header("content-type", "application/json");
-        assert_eq!(request.body(CHAIN_ID).send().await.expect("an answer").status(), status, "{name}");
+        let request = client
+            .build()
+            .expect("a client")
+            .post(url)
+            .header("content-type", "application/json");
+        assert_eq!(
+            request
+                .body(CHAIN_ID)
+                .send()
+                .await
+                .expect("an answer")
+                .status(),
+            status,
+            "{name}"
+        );
     }
     node.end().await;
 }
@@ -114,11 +174,19 @@ async fn listed_names_are_the_nodes_and_a_star_is_every_name() {
     let listed = Hosts::Listed(vec!["Node.Example.org".parse().expect("a name")]);
     let node = node_with(|config| config.hosts = listed).await;
     let request = &requests()[0].1;
-    assert!(asked(node.address(), request, "node.example.ORG:443").await.starts_with("HTTP/1.1 200 "));
+    assert!(
+        asked(node.address(), request, "node.example.ORG:443")
+            .await
+            .starts_with("HTTP/1.1 200 ")
+    );
     assert_refused(node.address(), request, "example.org").await;
     node.end().await;
     let node = node_with(|config| config.hosts = Hosts::Any).await;
-    assert!(asked(node.address(), request, "evil.example").await.starts_with("HTTP/1.1 200 "));
+    assert!(
+        asked(node.address(), request, "evil.example")
+            .await
+            .starts_with("HTTP/1.1 200 ")
+    );
     node.end().await;
 }
 
@@ -129,7 +197,10 @@ async fn clients_of_a_unix_socket_may_write_any_name() {
     let path = folder.path().join("node.sock");
     let node = node_with(|config| config.listen_unix = Some(path.clone())).await;
     let mut stream = UnixStream::connect(&path).await.expect("a connection");
-    stream.write_all(b"GET /health HTTP/1.1\r\nhost: tetrad\r\nconnection: close\r\n\r\n").await.expect("sent");
+    stream
+        .write_all(b"GET /health HTTP/1.1\r\nhost: tetrad\r\nconnection: close\r\n\r\n")
+        .await
+        .expect("sent");
     let mut answer = String::new();
     stream.read_to_string(&mut answer).await.expect("an answer");
     assert!(answer.starts_with("HTTP/1.1 200 "), "{answer}");

@@ -23,10 +23,16 @@ const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 async fn clients_that_know_it_beforehand_share_a_connection() {
     // Two connections would not fit.
     let node = node_with(|config| config.listener.connections = 1).await;
-    let client = reqwest::Client::builder().http2_prior_knowledge().build().unwrap();
+    let client = reqwest::Client::builder()
+        .http2_prior_knowledge()
+        .build()
+        .unwrap();
     let ask = |id: u64| {
         let body = json!({"jsonrpc": "2.0", "id": id, "method": "eth_chainId"}).to_string();
-        let request = client.post(node.rpc_url()).header("content-type", "application/json").body(body);
+        let request = client
+            .post(node.rpc_url())
+            .header("content-type", "application/json")
+            .body(body);
         async {
             let response = request.send().await.unwrap();
             assert_eq!(response.version(), Version::HTTP_2);
@@ -34,12 +40,25 @@ async fn clients_that_know_it_beforehand_share_a_connection() {
         }
     };
     for (id, answer) in join_all((0..100).map(ask)).await.into_iter().enumerate() {
-        assert_eq!(answer, json!({"jsonrpc": "2.0", "id": id, "result": "0x7d"}));
+        assert_eq!(
+            answer,
+            json!({"jsonrpc": "2.0", "id": id, "result": "0x7d"})
+        );
     }
     // Everything is there, with its limits.
-    let prices = client.get(format!("{}/api/prices", node.rest_url())).send().await.unwrap();
-    assert_eq!((prices.status().as_u16(), prices.version()), (200, Version::HTTP_2));
-    let large = client.post(node.rpc_url()).header("content-type", "application/json").body(vec![b' '; 6 << 20]);
+    let prices = client
+        .get(format!("{}/api/prices", node.rest_url()))
+        .send()
+        .await
+        .unwrap();
+    assert_eq!(
+        (prices.status().as_u16(), prices.version()),
+        (200, Version::HTTP_2)
+    );
+    let large = client
+        .post(node.rpc_url())
+        .header("content-type", "application/json")
+        .body(vec![b' '; 6 << 20]);
     assert_eq!(large.send().await.unwrap().status(), 413);
     // The end does not wait for a connection that idles.
     node.end().await;
@@ -48,8 +67,10 @@ async fn clients_that_know_it_beforehand_share_a_connection() {
 #[tokio::test]
 async fn tls_agrees_on_it_with_clients_that_want_it() {
     let folder = tempfile::tempdir().unwrap();
-    let files =
-        tetrad::config::TlsFiles { certificate: folder.path().join("cert.pem"), key: folder.path().join("key.pem") };
+    let files = tetrad::config::TlsFiles {
+        certificate: folder.path().join("cert.pem"),
+        key: folder.path().join("key.pem"),
+    };
     let made = rcgen::generate_simple_self_signed(vec!["localhost".to_owned()]).unwrap();
     std::fs::write(&files.certificate, made.cert.pem()).unwrap();
     std::fs::write(&files.key, made.signing_key.serialize_pem()).unwrap();
@@ -58,9 +79,16 @@ async fn tls_agrees_on_it_with_clients_that_want_it() {
     for (http1_only, version) in [(false, Version::HTTP_2), (true, Version::HTTP_11)] {
         let certificate = reqwest::Certificate::from_pem(made.cert.pem().as_bytes()).unwrap();
         let client = reqwest::Client::builder().tls_certs_only([certificate]);
-        let client = if http1_only { client.http1_only() } else { client };
+        let client = if http1_only {
+            client.http1_only()
+        } else {
+            client
+        };
         let response = client.build().unwrap().get(&url).send().await.unwrap();
-        assert_eq!((response.status().as_u16(), response.version()), (200, version));
+        assert_eq!(
+            (response.status().as_u16(), response.version()),
+            (200, version)
+        );
     }
     node.end().await;
 }
@@ -68,7 +96,12 @@ async fn tls_agrees_on_it_with_clients_that_want_it() {
 #[tokio::test]
 async fn short_responses_that_wait_for_a_window_count_together() {
     // A window of one byte lets hyper give a whole response to the connection, which keeps it.
-    for (window, calls, budget) in [(0, 200, 256 << 10), (1, 200, 256 << 10), (0, 1, 32 << 10), (1, 1, 32 << 10)] {
+    for (window, calls, budget) in [
+        (0, 200, 256 << 10),
+        (1, 200, 256 << 10),
+        (0, 1, 32 << 10),
+        (1, 1, 32 << 10),
+    ] {
         short_responses_count_together(window, calls, budget).await;
     }
 }
@@ -81,7 +114,9 @@ async fn short_responses_count_together(window: u32, calls: usize, budget: usize
         config.listener.write_timeout = Duration::from_millis(300);
     })
     .await;
-    let stream = tokio::net::TcpStream::connect(node.address()).await.unwrap();
+    let stream = tokio::net::TcpStream::connect(node.address())
+        .await
+        .unwrap();
     let mut builder = http2::Builder::new(TokioExecutor::new());
     builder.initial_stream_window_size(window);
     let (sender, connection) = builder.handshake(TokioIo::new(stream)).await.unwrap();
@@ -91,11 +126,19 @@ async fn short_responses_count_together(window: u32, calls: usize, budget: usize
     let body = Value::from(batch).to_string();
     let ask = || {
         let request = Request::post(node.rpc_url()).header("content-type", "application/json");
-        sender.clone().send_request(request.body(Full::new(Bytes::from(body.clone()))).unwrap())
+        sender
+            .clone()
+            .send_request(request.body(Full::new(Bytes::from(body.clone()))).unwrap())
     };
     let responses = join_all((0..RESPONSES).map(|_| ask())).await;
-    let served = responses.iter().filter(|response| response.as_ref().unwrap().status() == 200).count();
-    assert!((16..64).contains(&served), "window {window}, {calls} calls: {served} of {RESPONSES} responses");
+    let served = responses
+        .iter()
+        .filter(|response| response.as_ref().unwrap().status() == 200)
+        .count();
+    assert!(
+        (16..64).contains(&served),
+        "window {window}, {calls} calls: {served} of {RESPONSES} responses"
+    );
 
     // Their streams end, since nobody reads them, and leave room.
     let again = async { while ask().await.expect("a response").status() != 200 {} };
@@ -109,7 +152,9 @@ async fn short_responses_count_together(window: u32, calls: usize, budget: usize
 async fn nonsense_after_the_preface_ends_the_connection_and_nothing_else() {
     let node = node().await;
     for nonsense in [&b"GET / HTTP/1.1\r\n\r\n"[..], &[0xff; 64], b""] {
-        let mut stream = tokio::net::TcpStream::connect(node.address()).await.unwrap();
+        let mut stream = tokio::net::TcpStream::connect(node.address())
+            .await
+            .unwrap();
         stream.write_all(PREFACE).await.unwrap();
         stream.write_all(nonsense).await.unwrap();
         stream.shutdown().await.unwrap();

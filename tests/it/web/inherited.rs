@@ -12,14 +12,25 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use crate::support::process::Running;
 
 /// A node that is given these sockets under these names. A shell puts them where a service manager does: from 3 on.
-fn given(first: impl Into<OwnedFd>, second: Option<OwnedFd>, names: &str, arguments: &str) -> Command {
+fn given(
+    first: impl Into<OwnedFd>,
+    second: Option<OwnedFd>,
+    names: &str,
+    arguments: &str,
+) -> Command {
     let mut command = Command::new("sh");
     let count = 1 + u8::from(second.is_some());
     let script = format!(
         "exec 3<&0 {} </dev/null; LISTEN_PID=$$ LISTEN_FDS={count} LISTEN_FDNAMES={names} exec \"$0\" {arguments} \"$@\"",
-        if second.is_some() { "4>&1 >/dev/null" } else { "" }
+        if second.is_some() {
+            "4>&1 >/dev/null"
+        } else {
+            ""
+        }
     );
-    command.args(["-c", &script, env!("CARGO_BIN_EXE_tetrad")]).stdin(Stdio::from(first.into()));
+    command
+        .args(["-c", &script, env!("CARGO_BIN_EXE_tetrad")])
+        .stdin(Stdio::from(first.into()));
     if let Some(second) = second {
         command.stdout(Stdio::from(second));
     }
@@ -43,21 +54,41 @@ async fn the_listeners_are_the_ones_that_were_passed() {
     let ((main, at), (prices, prices_at)) = (bound(), bound());
     // Where the settings point, somebody else listens already: they are not looked at.
     let elsewhere = bound();
-    let arguments =
-        format!("--quiet --listen {} --ws-listen {}", elsewhere.1, elsewhere.1.replace("127.0.0.1", "0.0.0.0"));
-    let (client, mut command) =
-        (reqwest::Client::new(), given(main, Some(prices.into()), "listen:ws-listen", &arguments));
+    let arguments = format!(
+        "--quiet --listen {} --ws-listen {}",
+        elsewhere.1,
+        elsewhere.1.replace("127.0.0.1", "0.0.0.0")
+    );
+    let (client, mut command) = (
+        reqwest::Client::new(),
+        given(main, Some(prices.into()), "listen:ws-listen", &arguments),
+    );
     command.stderr(Stdio::inherit());
     let directory = tempfile::tempdir().unwrap();
     let ready = directory.path().join("ready");
     let mut child = command.arg("--ready-file").arg(&ready).spawn().unwrap();
     drop(command);
     // The system accepts for a program that is not ready yet.
-    let health = client.get(format!("http://{at}/health")).send().await.unwrap();
+    let health = client
+        .get(format!("http://{at}/health"))
+        .send()
+        .await
+        .unwrap();
     assert_eq!(health.status(), 200);
-    let (mut socket, _) = tokio_tungstenite::connect_async(format!("ws://{prices_at}/")).await.unwrap();
-    assert!(futures_util::StreamExt::next(&mut socket).await.unwrap().unwrap().is_text());
-    Command::new("kill").arg(child.id().to_string()).status().unwrap();
+    let (mut socket, _) = tokio_tungstenite::connect_async(format!("ws://{prices_at}/"))
+        .await
+        .unwrap();
+    assert!(
+        futures_util::StreamExt::next(&mut socket)
+            .await
+            .unwrap()
+            .unwrap()
+            .is_text()
+    );
+    Command::new("kill")
+        .arg(child.id().to_string())
+        .status()
+        .unwrap();
     assert!(child.wait().unwrap().success());
 }
 
@@ -66,7 +97,11 @@ async fn a_single_socket_without_a_name_is_the_main_one() {
     for name in ["", "tetrad.socket", "listen"] {
         let (main, at) = bound();
         let node = Running::run(given(main, None, name, "--quiet --ws-listen off")).await;
-        assert!(node.ready["rpc"].as_str().unwrap().contains(&at), "{}", node.ready);
+        assert!(
+            node.ready["rpc"].as_str().unwrap().contains(&at),
+            "{}",
+            node.ready
+        );
         assert_eq!(node.chain_id().await, "0x7d");
         assert!(node.end("-TERM").0);
     }
@@ -77,7 +112,13 @@ async fn a_unix_socket_stays_the_service_managers() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("socket");
     let listener = UnixListener::bind(&path).unwrap();
-    let node = Running::run(given(listener, None, "listen-unix", "--quiet --listen 127.0.0.1:0 --ws-listen off")).await;
+    let node = Running::run(given(
+        listener,
+        None,
+        "listen-unix",
+        "--quiet --listen 127.0.0.1:0 --ws-listen off",
+    ))
+    .await;
     assert!(ask(&path).await.starts_with("HTTP/1.1 200"));
     assert!(node.end("-TERM").0);
     assert!(path.exists());
@@ -85,7 +126,10 @@ async fn a_unix_socket_stays_the_service_managers() {
 
 async fn ask(path: &Path) -> String {
     let mut stream = tokio::net::UnixStream::connect(path).await.unwrap();
-    stream.write_all(b"GET /health HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n").await.unwrap();
+    stream
+        .write_all(b"GET /health HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n")
+        .await
+        .unwrap();
     let mut answer = String::new();
     stream.read_to_string(&mut answer).await.unwrap();
     answer
@@ -94,17 +138,31 @@ async fn ask(path: &Path) -> String {
 #[tokio::test]
 async fn what_there_is_no_use_for_is_refused_by_name() {
     let error = refused(given(bound().0, None, "web", "--quiet")).await;
-    assert!(error.contains("`web`") && error.contains("ws-listen"), "{error}");
-    let twice = given(bound().0, Some(bound().0.into()), "listen:listen", "--quiet");
+    assert!(
+        error.contains("`web`") && error.contains("ws-listen"),
+        "{error}"
+    );
+    let twice = given(
+        bound().0,
+        Some(bound().0.into()),
+        "listen:listen",
+        "--quiet",
+    );
     assert!(refused(twice).await.contains("`listen`"));
     let file = std::fs::File::open(env!("CARGO_MANIFEST_DIR")).unwrap();
     let error = refused(given(file, None, "listen", "--quiet")).await;
-    assert!(error.contains("passed for listen") && error.contains("not a socket"), "{error}");
+    assert!(
+        error.contains("passed for listen") && error.contains("not a socket"),
+        "{error}"
+    );
     let mut many = crate::support::process::tetrad(&["--quiet"]);
     let error = refused({
         many.env("LISTEN_FDS", "4000000000");
         many
     })
     .await;
-    assert!(error.contains("LISTEN_FDS") && error.contains("4000000000"), "{error}");
+    assert!(
+        error.contains("LISTEN_FDS") && error.contains("4000000000"),
+        "{error}"
+    );
 }

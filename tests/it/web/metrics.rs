@@ -15,20 +15,30 @@ use crate::support::{TestNode, node, node_with, ticking_node};
 /// Samples by name and labels, as they stand in the text. Fails on what Prometheus would refuse.
 async fn scrape(node: &TestNode) -> BTreeMap<String, f64> {
     let response = node.get("/metrics").await;
-    assert_eq!(response.headers()["content-type"], "text/plain; version=0.0.4; charset=utf-8");
+    assert_eq!(
+        response.headers()["content-type"],
+        "text/plain; version=0.0.4; charset=utf-8"
+    );
     let text = response.text().await.expect("text");
     let (mut samples, mut kinds) = (BTreeMap::new(), BTreeMap::new());
     for line in text.lines() {
         if let Some(kind) = line.strip_prefix("# TYPE ") {
             let (name, kind) = kind.split_once(' ').expect("a name and a kind");
-            assert!(kinds.insert(name.to_owned(), kind.to_owned()).is_none(), "{name} comes twice");
+            assert!(
+                kinds.insert(name.to_owned(), kind.to_owned()).is_none(),
+                "{name} comes twice"
+            );
         } else if !line.starts_with("# HELP ") {
             let (name, value) = line.rsplit_once(' ').expect("a name and a value");
             let family = name.split('{').next().expect("a name");
             let base = ["_bucket", "_sum", "_count"].iter().find_map(|suffix| {
-                family.strip_suffix(suffix).filter(|base| kinds.get(*base).is_some_and(|kind| kind == "histogram"))
+                family
+                    .strip_suffix(suffix)
+                    .filter(|base| kinds.get(*base).is_some_and(|kind| kind == "histogram"))
             });
-            let kind = kinds.get(base.unwrap_or(family)).unwrap_or_else(|| panic!("{line} has no type"));
+            let kind = kinds
+                .get(base.unwrap_or(family))
+                .unwrap_or_else(|| panic!("{line} has no type"));
             assert_eq!(kind == "counter", family.ends_with("_total"), "{line}");
             let before = samples.insert(name.to_owned(), value.parse().expect("a number"));
             assert!(before.is_none(), "{name} comes twice");
@@ -45,17 +55,31 @@ async fn requests_and_errors_are_counted_by_method_and_code() {
     }
     node.rpc("evm_mine", json!([])).await;
     node.rpc_error("eth_nothing", json!([])).await;
-    node.rpc_error("eth_getBalance", json!(["nonsense", "latest"])).await;
-    let batch = json!([1, 2].map(|id| json!({"jsonrpc": "2.0", "id": id, "method": "eth_chainId"})));
+    node.rpc_error("eth_getBalance", json!(["nonsense", "latest"]))
+        .await;
+    let batch =
+        json!([1, 2].map(|id| json!({"jsonrpc": "2.0", "id": id, "method": "eth_chainId"})));
     node.post(batch.to_string()).await;
 
     let samples = scrape(&node).await;
-    let requests = |method: &str| samples[&format!("tetrad_rpc_request_duration_seconds_count{{method=\"{method}\"}}")];
-    assert_eq!([requests("eth_blockNumber"), requests("evm_mine"), requests("eth_chainId")], [3.0, 1.0, 2.0]);
+    let requests = |method: &str| {
+        samples[&format!("tetrad_rpc_request_duration_seconds_count{{method=\"{method}\"}}")]
+    };
+    assert_eq!(
+        [
+            requests("eth_blockNumber"),
+            requests("evm_mine"),
+            requests("eth_chainId")
+        ],
+        [3.0, 1.0, 2.0]
+    );
     assert_eq!(requests("eth_getBalance"), 1.0);
     assert_eq!(samples["tetrad_rpc_errors_total{code=\"-32601\"}"], 1.0);
     assert_eq!(samples["tetrad_rpc_errors_total{code=\"-32602\"}"], 1.0);
-    assert!(!samples.keys().any(|name| name.contains("eth_nothing")), "names that clients make up are no labels");
+    assert!(
+        !samples.keys().any(|name| name.contains("eth_nothing")),
+        "names that clients make up are no labels"
+    );
     let endless = samples["tetrad_rpc_request_duration_seconds_bucket{method=\"eth_blockNumber\",le=\"+Inf\"}"];
     assert_eq!(endless, 3.0);
     node.end().await;
@@ -74,7 +98,10 @@ async fn the_chain_and_the_process_are_described() {
         }
         tokio::time::sleep(Duration::from_millis(5)).await;
     };
-    assert_eq!(after["tetrad_head_block"] - before["tetrad_head_block"], 4.0);
+    assert_eq!(
+        after["tetrad_head_block"] - before["tetrad_head_block"],
+        4.0
+    );
     assert_eq!(after["tetrad_head_gas_limit"], 60_000_000.0);
     assert_eq!(after["tetrad_pool_transactions"], 0.0);
     assert!(after["process_start_time_seconds"] > 1.6e9);
@@ -92,9 +119,18 @@ async fn rest_requests_count_by_status_and_prices_by_age() {
     node.get("/api/nothing").await;
     node.get("/api/pools").await;
     let samples = scrape(&node).await;
-    assert_eq!(samples["tetrad_http_requests_total{interface=\"exchange\",status=\"200\"}"], 1.0);
-    assert_eq!(samples["tetrad_http_requests_total{interface=\"exchange\",status=\"404\"}"], 1.0);
-    assert_eq!(samples["tetrad_http_request_duration_seconds_count{interface=\"lending\"}"], 1.0);
+    assert_eq!(
+        samples["tetrad_http_requests_total{interface=\"exchange\",status=\"200\"}"],
+        1.0
+    );
+    assert_eq!(
+        samples["tetrad_http_requests_total{interface=\"exchange\",status=\"404\"}"],
+        1.0
+    );
+    assert_eq!(
+        samples["tetrad_http_request_duration_seconds_count{interface=\"lending\"}"],
+        1.0
+    );
     assert_eq!(samples["tetrad_prices_fresh"], 1.0);
     assert_eq!(samples["tetrad_price_usd{token=\"USDC\"}"].round(), 1.0);
     clock.advance(1_000);
@@ -110,9 +146,14 @@ async fn sockets_count_while_they_are_open() {
     let (rpc, _) = connect_async(node.ws_url()).await.expect("a socket");
     let prices = node.price_socket().await;
     let open = scrape(&node).await;
-    assert_eq!((open["tetrad_rpc_sockets"], open["tetrad_price_sockets"]), (1.0, 1.0));
+    assert_eq!(
+        (open["tetrad_rpc_sockets"], open["tetrad_price_sockets"]),
+        (1.0, 1.0)
+    );
     drop((rpc, prices));
-    while scrape(&node).await["tetrad_rpc_sockets"] > 0.0 || scrape(&node).await["tetrad_price_sockets"] > 0.0 {
+    while scrape(&node).await["tetrad_rpc_sockets"] > 0.0
+        || scrape(&node).await["tetrad_price_sockets"] > 0.0
+    {
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
     node.end().await;
@@ -121,13 +162,29 @@ async fn sockets_count_while_they_are_open() {
 #[tokio::test]
 async fn metrics_may_have_a_listener_of_their_own_or_none() {
     // A port that was free a moment ago.
-    let address: SocketAddr =
-        std::net::TcpListener::bind("127.0.0.1:0").and_then(|one| one.local_addr()).expect("a port");
+    let address: SocketAddr = std::net::TcpListener::bind("127.0.0.1:0")
+        .and_then(|one| one.local_addr())
+        .expect("a port");
     let own = node_with(|config| config.metrics = MetricsAt::Own(address)).await;
     assert_eq!(own.get("/metrics").await.status(), 404);
-    let text = own.http.get(format!("http://{address}/metrics")).send().await.expect("an answer");
-    assert!(text.text().await.expect("text").contains("tetrad_head_block 0\n"));
-    let other = own.http.get(format!("http://{address}/api/prices")).send().await.expect("an answer");
+    let text = own
+        .http
+        .get(format!("http://{address}/metrics"))
+        .send()
+        .await
+        .expect("an answer");
+    assert!(
+        text.text()
+            .await
+            .expect("text")
+            .contains("tetrad_head_block 0\n")
+    );
+    let other = own
+        .http
+        .get(format!("http://{address}/api/prices"))
+        .send()
+        .await
+        .expect("an answer");
     assert_eq!(other.status(), 404);
     own.end().await;
 
@@ -150,13 +207,17 @@ async fn phases_of_blocks_and_the_data_directory_are_described() {
     // Checkpoints are written in the background.
     let samples = loop {
         let samples = scrape(&node).await;
-        if samples.get("tetrad_checkpoint_height").is_some_and(|height| *height >= 1.0) {
+        if samples
+            .get("tetrad_checkpoint_height")
+            .is_some_and(|height| *height >= 1.0)
+        {
             break samples;
         }
         tokio::time::sleep(Duration::from_millis(5)).await;
     };
     for phase in ["preamble", "execute", "root", "seal", "append", "publish"] {
-        let count = samples[&format!("tetrad_block_phase_duration_seconds_count{{phase=\"{phase}\"}}")];
+        let count =
+            samples[&format!("tetrad_block_phase_duration_seconds_count{{phase=\"{phase}\"}}")];
         assert!(count >= 3.0, "{phase}: {count}");
     }
     assert_eq!(samples["tetrad_store_files{kind=\"log\"}"], 1.0);
@@ -187,22 +248,38 @@ async fn the_dashboard_and_the_book_name_what_there_is() {
         }
         tokio::time::sleep(Duration::from_millis(5)).await;
     };
-    let kinds = text.lines().filter_map(|line| line.strip_prefix("# TYPE ")?.split(' ').next());
+    let kinds = text
+        .lines()
+        .filter_map(|line| line.strip_prefix("# TYPE ")?.split(' ').next());
     let known: BTreeSet<&str> = kinds.filter(|name| name.starts_with("tetrad_")).collect();
     let book = include_str!("../../../docs/src/interfaces/metrics.md");
     let sources = [
         ("grafana.json", include_str!("../../../config/grafana.json")),
         ("metrics.md", book),
-        ("monitoring.md", include_str!("../../../docs/src/operations/monitoring.md")),
+        (
+            "monitoring.md",
+            include_str!("../../../docs/src/operations/monitoring.md"),
+        ),
     ];
     for (file, text) in sources {
         for name in names(text).filter(|name| !name.starts_with(OF_CLUSTERS)) {
-            let base = ["_bucket", "_sum", "_count"].iter().find_map(|suffix| name.strip_suffix(suffix));
-            assert!(known.contains(base.unwrap_or(name)) || known.contains(name), "{file}: there is no {name}");
+            let base = ["_bucket", "_sum", "_count"]
+                .iter()
+                .find_map(|suffix| name.strip_suffix(suffix));
+            assert!(
+                known.contains(base.unwrap_or(name)) || known.contains(name),
+                "{file}: there is no {name}"
+            );
         }
     }
-    let told: BTreeSet<&str> = names(book).filter(|name| !name.starts_with(OF_CLUSTERS)).collect();
-    assert_eq!(known.difference(&told).collect::<Vec<_>>(), Vec::<&&str>::new(), "the book leaves these out");
+    let told: BTreeSet<&str> = names(book)
+        .filter(|name| !name.starts_with(OF_CLUSTERS))
+        .collect();
+    assert_eq!(
+        known.difference(&told).collect::<Vec<_>>(),
+        Vec::<&&str>::new(),
+        "the book leaves these out"
+    );
     node.end().await;
 }
 

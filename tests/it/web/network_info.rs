@@ -8,7 +8,10 @@ use crate::support::{TestNode, chain::token, node, node_with};
 async fn the_network_describes_itself() {
     let node = node().await;
     let info = node.get_json("/api/network").await;
-    assert_eq!((&info["chainId"], &info["cosmosChainId"]), (&125.into(), &"hyperpax_125-1".into()));
+    assert_eq!(
+        (&info["chainId"], &info["cosmosChainId"]),
+        (&125.into(), &"hyperpax_125-1".into())
+    );
     let coin = &info["nativeCoin"];
     assert_eq!(
         (&coin["symbol"], &coin["denomination"], &coin["decimals"]),
@@ -17,9 +20,18 @@ async fn the_network_describes_itself() {
     assert_eq!(info["bech32Prefix"], "pax");
     assert_eq!(info["vault"], "0x49B0f9a0554da1A7243A9C8ac5B45245A66D90ff");
     assert_eq!(info["oracle"], "0x6e5da6d7a89c6B7cB0e5c64fcf326292F76A0352");
-    assert_eq!(info["lendingPool"], "0xa0fE00Da13cD944F2e41531E1E23aCcF12deAE4a");
-    assert_eq!(info["pTokens"]["WETH"], "0xE3Df3966007483e8076230e6E7AA381D3bAc52C0");
-    assert_eq!(info["tokens"]["DOT"], token("DOT").address.to_checksum(None));
+    assert_eq!(
+        info["lendingPool"],
+        "0xa0fE00Da13cD944F2e41531E1E23aCcF12deAE4a"
+    );
+    assert_eq!(
+        info["pTokens"]["WETH"],
+        "0xE3Df3966007483e8076230e6E7AA381D3bAc52C0"
+    );
+    assert_eq!(
+        info["tokens"]["DOT"],
+        token("DOT").address.to_checksum(None)
+    );
     for map in ["tokens", "pTokens"] {
         assert_eq!(info[map].as_object().map(|map| map.len()), Some(12));
     }
@@ -44,12 +56,22 @@ async fn it_says_what_is_configured() {
 /// The document for Keplr that a client with these headers gets.
 async fn keplr(node: &TestNode, headers: &[(&str, &str)]) -> Value {
     let request = node.http.get(format!("{}/api/network", node.rest_url()));
-    let request = headers.iter().fold(request, |request, (name, value)| request.header(*name, *value));
-    request.send().await.expect("an answer").json::<Value>().await.expect("JSON")["keplr"].take()
+    let request = headers.iter().fold(request, |request, (name, value)| {
+        request.header(*name, *value)
+    });
+    request
+        .send()
+        .await
+        .expect("an answer")
+        .json::<Value>()
+        .await
+        .expect("JSON")["keplr"]
+        .take()
 }
 
 fn urls(document: &Value) -> [&str; 3] {
-    [&document["rpc"], &document["rest"], &document["evm"]["rpc"]].map(|url| url.as_str().expect("a URL"))
+    [&document["rpc"], &document["rest"], &document["evm"]["rpc"]]
+        .map(|url| url.as_str().expect("a URL"))
 }
 
 #[tokio::test]
@@ -83,10 +105,17 @@ async fn it_suggests_the_chain_to_keplr() {
 async fn gas_prices_for_keplr_follow_the_base_fee_and_the_least_tip() {
     let node = node_with(|config| config.min_tip = 3).await;
     for base_fee in [1_000, 70_000_000_000_u64] {
-        node.rpc("anvil_setNextBlockBaseFeePerGas", json!([format!("{base_fee:#x}")])).await;
+        node.rpc(
+            "anvil_setNextBlockBaseFeePerGas",
+            json!([format!("{base_fee:#x}")]),
+        )
+        .await;
         let step = &keplr(&node, &[]).await["feeCurrencies"][0]["gasPriceStep"];
         let low = base_fee + 3;
-        assert_eq!(step, &json!({ "low": low, "average": low + low / 2, "high": 2 * low }));
+        assert_eq!(
+            step,
+            &json!({ "low": low, "average": low + low / 2, "high": 2 * low })
+        );
     }
     node.end().await;
 }
@@ -99,18 +128,46 @@ async fn urls_for_keplr_are_those_that_the_client_reaches() {
         config.cosmos_rest_listen = Some("127.0.0.1:0".parse().unwrap());
     })
     .await;
-    let (main, comet, rest) = (node.rest_url(), node.comet_url().unwrap(), node.cosmos_rest_url().unwrap());
-    assert_eq!(urls(&keplr(&node, &[]).await), [&comet, &rest, &format!("{main}/rpc")]);
+    let (main, comet, rest) = (
+        node.rest_url(),
+        node.comet_url().unwrap(),
+        node.cosmos_rest_url().unwrap(),
+    );
+    assert_eq!(
+        urls(&keplr(&node, &[]).await),
+        [&comet, &rest, &format!("{main}/rpc")]
+    );
 
     let port = |url: &str| url.rsplit(':').next().unwrap().to_owned();
     let document = keplr(&node, &[("host", &format!("node.example:{}", port(&main)))]).await;
     let url = |of: &str| format!("http://node.example:{}", port(of));
-    assert_eq!(urls(&document), [url(&comet), url(&rest), format!("{}/rpc", url(&main))]);
+    assert_eq!(
+        urls(&document),
+        [url(&comet), url(&rest), format!("{}/rpc", url(&main))]
+    );
 
     // A proxy, which may pass on the main listener only.
-    let document = keplr(&node, &[("host", "node.example"), ("x-forwarded-proto", "https")]).await;
-    assert_eq!(urls(&document), ["https://node.example", "https://node.example", "https://node.example/rpc"]);
+    let document = keplr(
+        &node,
+        &[("host", "node.example"), ("x-forwarded-proto", "https")],
+    )
+    .await;
+    assert_eq!(
+        urls(&document),
+        [
+            "https://node.example",
+            "https://node.example",
+            "https://node.example/rpc"
+        ]
+    );
     let document = keplr(&node, &[("host", "[2001:db8::1]:81")]).await;
-    assert_eq!(urls(&document), ["http://[2001:db8::1]:81", "http://[2001:db8::1]:81", "http://[2001:db8::1]:81/rpc"]);
+    assert_eq!(
+        urls(&document),
+        [
+            "http://[2001:db8::1]:81",
+            "http://[2001:db8::1]:81",
+            "http://[2001:db8::1]:81/rpc"
+        ]
+    );
     node.end().await;
 }

@@ -12,7 +12,9 @@ async fn quiet() -> TestNode {
 
 /// A value as it is written in a path or a query.
 fn text(value: &Value) -> String {
-    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+    value
+        .as_str()
+        .map_or_else(|| value.to_string(), str::to_owned)
 }
 
 /// Every operation: method, path with its examples filled in, and description.
@@ -23,9 +25,15 @@ fn operations(document: &Value) -> Vec<(String, String, Value)> {
             let mut filled = path.clone();
             let mut query = Vec::new();
             for parameter in operation["parameters"].as_array().into_iter().flatten() {
-                let (name, example) = (parameter["name"].as_str().expect("a name"), &parameter["example"]);
+                let (name, example) = (
+                    parameter["name"].as_str().expect("a name"),
+                    &parameter["example"],
+                );
                 if example.is_null() {
-                    assert!(parameter["required"] == false, "{path}: {name} has no example");
+                    assert!(
+                        parameter["required"] == false,
+                        "{path}: {name} has no example"
+                    );
                     continue;
                 }
                 let example = &text(example);
@@ -34,8 +42,15 @@ fn operations(document: &Value) -> Vec<(String, String, Value)> {
                     _ => query.push(format!("{name}={example}")),
                 }
             }
-            assert!(!filled.contains('{'), "{path}: a part of the path is not described");
-            let query = if query.is_empty() { String::new() } else { format!("?{}", query.join("&")) };
+            assert!(
+                !filled.contains('{'),
+                "{path}: a part of the path is not described"
+            );
+            let query = if query.is_empty() {
+                String::new()
+            } else {
+                format!("?{}", query.join("&"))
+            };
             found.push((method.clone(), filled + &query, operation.clone()));
         }
     }
@@ -47,7 +62,9 @@ fn check(value: &Value, schema: &Value, document: &Value) -> Result<(), String> 
     let mut schema = schema.clone();
     schema["components"] = document["components"].clone();
     let validator = jsonschema::validator_for(&schema).map_err(|error| error.to_string())?;
-    validator.validate(value).map_err(|error| format!("body{}: {error}", error.instance_path()))
+    validator
+        .validate(value)
+        .map_err(|error| format!("body{}: {error}", error.instance_path()))
 }
 
 #[tokio::test]
@@ -58,26 +75,49 @@ async fn every_answer_is_one_that_the_document_describes() {
     let operations = operations(&document);
     assert!(operations.len() >= 20, "{}", operations.len());
     for (method, path, operation) in operations {
-        let method = reqwest::Method::from_bytes(method.to_uppercase().as_bytes()).expect("a method");
-        let mut request = node.http.request(method.clone(), format!("{}{path}", node.rest_url()));
+        let method =
+            reqwest::Method::from_bytes(method.to_uppercase().as_bytes()).expect("a method");
+        let mut request = node
+            .http
+            .request(method.clone(), format!("{}{path}", node.rest_url()));
         if operation.get("requestBody").is_some() {
-            request = request.header("content-type", "application/json").body("{}");
+            request = request
+                .header("content-type", "application/json")
+                .body("{}");
         }
         let response = request.send().await.expect("an answer");
         let status = response.status().as_u16().to_string();
-        let described = operation["responses"].get(&status).unwrap_or_else(|| panic!("{method} {path}: {status}"));
-        let described = described["content"].as_object().into_iter().flatten().next();
-        let (media, described) = described.unwrap_or_else(|| panic!("{method} {path}: {status} has no body"));
-        assert_eq!(response.headers()["content-type"].to_str().expect("text"), media, "{method} {path}");
+        let described = operation["responses"]
+            .get(&status)
+            .unwrap_or_else(|| panic!("{method} {path}: {status}"));
+        let described = described["content"]
+            .as_object()
+            .into_iter()
+            .flatten()
+            .next();
+        let (media, described) =
+            described.unwrap_or_else(|| panic!("{method} {path}: {status} has no body"));
+        assert_eq!(
+            response.headers()["content-type"].to_str().expect("text"),
+            media,
+            "{method} {path}"
+        );
         if media != "application/json" {
             continue;
         }
         let body: Value = response.json().await.expect("JSON");
         let schema = &described["schema"];
-        assert!(schema.is_object(), "{method} {path}: {status} has no schema");
-        check(&body, schema, &document).unwrap_or_else(|error| panic!("{method} {path}: {error}\n{body}"));
+        assert!(
+            schema.is_object(),
+            "{method} {path}: {status} has no schema"
+        );
+        check(&body, schema, &document)
+            .unwrap_or_else(|error| panic!("{method} {path}: {error}\n{body}"));
         let constrained = check(&Value::from(7), schema, &document).is_err();
-        assert!(constrained || !path.starts_with("/api/"), "{method} {path}: the schema accepts anything");
+        assert!(
+            constrained || !path.starts_with("/api/"),
+            "{method} {path}: the schema accepts anything"
+        );
     }
     node.end().await;
 }
@@ -87,7 +127,9 @@ async fn bad_parameters_get_an_answer_that_is_described() {
     let node = quiet().await;
     let document = node.get_json("/openapi.json").await;
     for (path, methods) in document["paths"].as_object().expect("paths") {
-        let Some(operation) = methods.get("get") else { continue };
+        let Some(operation) = methods.get("get") else {
+            continue;
+        };
         for parameter in operation["parameters"].as_array().into_iter().flatten() {
             let name = parameter["name"].as_str().expect("a name");
             for bad in ["%00", "%ff", "-1", "x", "99999999999999999999999999", ""] {
@@ -95,7 +137,11 @@ async fn bad_parameters_get_an_answer_that_is_described() {
                 let mut query = String::new();
                 for other in operation["parameters"].as_array().into_iter().flatten() {
                     let of = other["name"].as_str().expect("a name");
-                    let example = if other["example"].is_null() { String::new() } else { text(&other["example"]) };
+                    let example = if other["example"].is_null() {
+                        String::new()
+                    } else {
+                        text(&other["example"])
+                    };
                     let value = if of == name { bad } else { &example };
                     match other["in"].as_str() {
                         Some("path") => path = path.replace(&format!("{{{of}}}"), value),
@@ -112,7 +158,8 @@ async fn bad_parameters_get_an_answer_that_is_described() {
                 let described = described.unwrap_or_else(|| panic!("{path}?{query}: {status}"));
                 let body: Value = response.json().await.expect("JSON");
                 let schema = &described["content"]["application/json"]["schema"];
-                check(&body, schema, &document).unwrap_or_else(|error| panic!("{path}?{query}: {error}"));
+                check(&body, schema, &document)
+                    .unwrap_or_else(|error| panic!("{path}?{query}: {error}"));
             }
         }
     }
@@ -124,13 +171,33 @@ async fn operations_have_names_of_their_own() {
     let node = node_with(|config| config.exchange.rate_limit = 5).await;
     let document = node.get_json("/openapi.json").await;
     let operations = operations(&document);
-    let names: BTreeSet<_> = operations.iter().map(|(_, _, operation)| operation["operationId"].to_string()).collect();
+    let names: BTreeSet<_> = operations
+        .iter()
+        .map(|(_, _, operation)| operation["operationId"].to_string())
+        .collect();
     assert_eq!(names.len(), operations.len());
-    let limited = |path: &str| document["paths"][path]["get"]["responses"].get("429").is_some();
-    for path in ["/rpc", "/", "/ws", "/websocket", "/metrics", "/health", "/ready"] {
+    let limited = |path: &str| {
+        document["paths"][path]["get"]["responses"]
+            .get("429")
+            .is_some()
+    };
+    for path in [
+        "/rpc",
+        "/",
+        "/ws",
+        "/websocket",
+        "/metrics",
+        "/health",
+        "/ready",
+    ] {
         assert!(document["paths"][path].is_object(), "{path}");
     }
-    assert!(limited("/api/prices") && limited("/api/swaps") && !limited("/api/pools") && !limited("/health"));
+    assert!(
+        limited("/api/prices")
+            && limited("/api/swaps")
+            && !limited("/api/pools")
+            && !limited("/health")
+    );
     node.end().await;
 }
 
@@ -155,18 +222,32 @@ fn walk(value: &Value, visit: &mut impl FnMut(&str, &Value)) {
 async fn schemas_have_one_name_per_type() {
     let node = quiet().await;
     let document = node.get_json("/openapi.json").await;
-    let schemas = document["components"]["schemas"].as_object().expect("schemas");
+    let schemas = document["components"]["schemas"]
+        .as_object()
+        .expect("schemas");
     for name in schemas.keys() {
-        assert!(name.starts_with(|first: char| first.is_ascii_uppercase()), "{name}");
-        assert!(name.bytes().all(|byte| byte.is_ascii_alphanumeric()), "{name}");
+        assert!(
+            name.starts_with(|first: char| first.is_ascii_uppercase()),
+            "{name}"
+        );
+        assert!(
+            name.bytes().all(|byte| byte.is_ascii_alphanumeric()),
+            "{name}"
+        );
         // schemars numbers types whose names are the same.
         let unnumbered = name.trim_end_matches(|digit: char| digit.is_ascii_digit());
-        assert!(unnumbered == name || !schemas.contains_key(unnumbered), "{name}");
+        assert!(
+            unnumbered == name || !schemas.contains_key(unnumbered),
+            "{name}"
+        );
     }
     walk(&document, &mut |name, member| {
         if name == "$ref" {
             let target = member.as_str().expect("a reference");
-            assert!(referred(&document, target).is_some(), "{target} does not exist");
+            assert!(
+                referred(&document, target).is_some(),
+                "{target} does not exist"
+            );
         }
     });
     node.end().await;
@@ -177,29 +258,57 @@ async fn operations_are_named_tagged_and_described_for_programs_and_people() {
     let node = quiet().await;
     let document = node.get_json("/openapi.json").await;
     let tags = document["tags"].as_array().expect("tags").iter();
-    let described: BTreeSet<_> = tags.map(|tag| tag["name"].as_str().expect("a name").to_owned()).collect();
+    let described: BTreeSet<_> = tags
+        .map(|tag| tag["name"].as_str().expect("a name").to_owned())
+        .collect();
     let mut used = BTreeSet::new();
     for (method, path, operation) in operations(&document) {
         let id = operation["operationId"].as_str().expect("an id");
-        assert!(id.starts_with(|first: char| first.is_ascii_lowercase()), "{id}");
+        assert!(
+            id.starts_with(|first: char| first.is_ascii_lowercase()),
+            "{id}"
+        );
         assert!(id.bytes().all(|byte| byte.is_ascii_alphanumeric()), "{id}");
         let tag = operation["tags"][0].as_str().expect("a tag");
-        assert!(described.contains(tag), "{method} {path}: nothing describes the tag {tag}");
+        assert!(
+            described.contains(tag),
+            "{method} {path}: nothing describes the tag {tag}"
+        );
         used.insert(tag.to_owned());
         for parameter in operation["parameters"].as_array().into_iter().flatten() {
             assert!(
-                !parameter["description"].as_str().expect("a description").is_empty(),
+                !parameter["description"]
+                    .as_str()
+                    .expect("a description")
+                    .is_empty(),
                 "{id}: {}",
                 parameter["name"]
             );
         }
-        assert!(operation["responses"].as_object().unwrap().keys().any(|status| status.starts_with('4')), "{id}");
+        assert!(
+            operation["responses"]
+                .as_object()
+                .unwrap()
+                .keys()
+                .any(|status| status.starts_with('4')),
+            "{id}"
+        );
     }
     assert_eq!(used, described);
-    let id = |method: &str, path: &str| document["paths"][path][method]["operationId"].as_str().unwrap_or_default();
+    let id = |method: &str, path: &str| {
+        document["paths"][path][method]["operationId"]
+            .as_str()
+            .unwrap_or_default()
+    };
     assert_eq!(id("get", "/api/prices"), "getPrices");
-    assert_eq!(id("get", "/api/user/{address}/positions"), "getUserPositions");
-    assert_eq!(id("get", "/cosmos/bank/v1beta1/balances/{address}"), "getBankAllBalances");
+    assert_eq!(
+        id("get", "/api/user/{address}/positions"),
+        "getUserPositions"
+    );
+    assert_eq!(
+        id("get", "/cosmos/bank/v1beta1/balances/{address}"),
+        "getBankAllBalances"
+    );
     node.end().await;
 }
 
@@ -211,14 +320,23 @@ async fn examples_fit_the_schemas() {
     for (method, path, operation) in operations(&document) {
         let responses = operation["responses"].as_object().expect("responses");
         let bodies = responses.values().chain([&operation["requestBody"]]);
-        for content in bodies.filter_map(|body| body["content"].as_object()).flat_map(|content| content.values()) {
-            let Some(example) = content.get("example") else { continue };
-            check(example, &content["schema"], &document).unwrap_or_else(|error| panic!("{method} {path}: {error}"));
+        for content in bodies
+            .filter_map(|body| body["content"].as_object())
+            .flat_map(|content| content.values())
+        {
+            let Some(example) = content.get("example") else {
+                continue;
+            };
+            check(example, &content["schema"], &document)
+                .unwrap_or_else(|error| panic!("{method} {path}: {error}"));
             shown += 1;
         }
         for parameter in operation["parameters"].as_array().into_iter().flatten() {
-            let Some(example) = parameter.get("example") else { continue };
-            check(example, &parameter["schema"], &document).unwrap_or_else(|error| panic!("{method} {path}: {error}"));
+            let Some(example) = parameter.get("example") else {
+                continue;
+            };
+            check(example, &parameter["schema"], &document)
+                .unwrap_or_else(|error| panic!("{method} {path}: {error}"));
         }
     }
     assert!(shown > 150, "only {shown} examples");
@@ -233,10 +351,21 @@ async fn the_token_is_declared_where_it_is_required() {
     let document = node.get_json("/openapi.json").await;
     assert_eq!(document["security"], serde_json::json!([]));
     let token = serde_json::json!({ "adminToken": [] });
-    assert_eq!(document["components"]["securitySchemes"]["adminToken"]["scheme"], "bearer");
+    assert_eq!(
+        document["components"]["securitySchemes"]["adminToken"]["scheme"],
+        "bearer"
+    );
     let administration = &document["paths"]["/api/admin/prices/{address}"]["post"];
-    assert_eq!(administration["security"], serde_json::json!([{}, token]), "optional in development");
-    assert!(document["paths"]["/api/prices"]["get"].get("security").is_none());
+    assert_eq!(
+        administration["security"],
+        serde_json::json!([{}, token]),
+        "optional in development"
+    );
+    assert!(
+        document["paths"]["/api/prices"]["get"]
+            .get("security")
+            .is_none()
+    );
     node.end().await;
 }
 
@@ -244,13 +373,23 @@ async fn the_token_is_declared_where_it_is_required() {
 fn shortened(value: &Value) -> Value {
     match value {
         Value::Array(items) => {
-            let most = if items.iter().any(|item| item.is_array() || item.is_object()) { 1 } else { 12 };
+            let most = if items.iter().any(|item| item.is_array() || item.is_object()) {
+                1
+            } else {
+                12
+            };
             items.iter().take(most).map(shortened).collect()
         }
         Value::Object(members) => {
-            let is_map = members.len() > 2 && members.keys().all(|name| name.len() == 42 && name.starts_with("0x"));
+            let is_map = members.len() > 2
+                && members
+                    .keys()
+                    .all(|name| name.len() == 42 && name.starts_with("0x"));
             let most = if is_map { 1 } else { members.len() };
-            let shown = members.iter().take(most).map(|(name, member)| (name.clone(), shortened(member)));
+            let shown = members
+                .iter()
+                .take(most)
+                .map(|(name, member)| (name.clone(), shortened(member)));
             Value::Object(shown.collect())
         }
         Value::String(text) if text.chars().count() > 300 => {
@@ -266,13 +405,22 @@ fn are_alike(one: &Value, other: &Value) -> bool {
     match (one, other) {
         (Value::Object(one), Value::Object(other)) => {
             let differ = one.get("type") != other.get("type");
-            let is_map = |object: &serde_json::Map<String, Value>| object.keys().all(|name| name.starts_with("0x"));
+            let is_map = |object: &serde_json::Map<String, Value>| {
+                object.keys().all(|name| name.starts_with("0x"))
+            };
             differ
                 || (is_map(one) && is_map(other))
                 || (one.len() == other.len()
-                    && one.iter().all(|(name, member)| other.get(name).is_some_and(|other| are_alike(member, other))))
+                    && one.iter().all(|(name, member)| {
+                        other
+                            .get(name)
+                            .is_some_and(|other| are_alike(member, other))
+                    }))
         }
-        (Value::Array(one), Value::Array(other)) => one.iter().zip(other).all(|(one, other)| are_alike(one, other)),
+        (Value::Array(one), Value::Array(other)) => one
+            .iter()
+            .zip(other)
+            .all(|(one, other)| are_alike(one, other)),
         (Value::Null, _) | (_, Value::Null) => true,
         _ => std::mem::discriminant(one) == std::mem::discriminant(other),
     }
@@ -284,24 +432,39 @@ async fn used_node() -> (TestNode, String) {
     let accounts = node.rpc("eth_accounts", serde_json::json!([])).await;
     let network = node.get_json("/api/network").await;
     // transfer(address,uint256)
-    let data = format!("0xa9059cbb{:0>64}{:064x}", "70997970c51812dc3a010c7d01b50e0d17dc79c8", 1_000_000);
-    let transfer = serde_json::json!({ "from": accounts[0], "to": network["tokens"]["WETH"], "data": data });
-    let receipt = node.rpc("eth_sendTransactionSync", serde_json::json!([transfer])).await;
-    let hash = receipt["transactionHash"].as_str().expect("a hash").to_owned();
+    let data = format!(
+        "0xa9059cbb{:0>64}{:064x}",
+        "70997970c51812dc3a010c7d01b50e0d17dc79c8", 1_000_000
+    );
+    let transfer =
+        serde_json::json!({ "from": accounts[0], "to": network["tokens"]["WETH"], "data": data });
+    let receipt = node
+        .rpc("eth_sendTransactionSync", serde_json::json!([transfer]))
+        .await;
+    let hash = receipt["transactionHash"]
+        .as_str()
+        .expect("a hash")
+        .to_owned();
     (node, hash)
 }
 
 #[tokio::test]
 async fn responses_are_those_that_the_examples_show() {
     let (node, transaction) = used_node().await;
-    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/src/app/openapi-examples.jsonl");
+    let file = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/src/app/openapi-examples.jsonl"
+    );
     let (mut lines, mut wrong) = (String::new(), Vec::new());
     for line in std::fs::read_to_string(file).expect("the examples").lines() {
         let mut example: Value = serde_json::from_str(line).expect("JSON");
         let text = |name: &str| example[name].as_str().unwrap_or_default();
-        let method = reqwest::Method::from_bytes(text("method").to_uppercase().as_bytes()).expect("a method");
+        let method = reqwest::Method::from_bytes(text("method").to_uppercase().as_bytes())
+            .expect("a method");
         let url = text("url").replace("{{transaction}}", &transaction);
-        let mut request = node.http.request(method, format!("{}{url}", node.rest_url()));
+        let mut request = node
+            .http
+            .request(method, format!("{}{url}", node.rest_url()));
         if let (Some(media), Some(body)) = (example["type"].as_str(), example["request"].as_str()) {
             request = request.header("content-type", media).body(body.to_owned());
         }
@@ -320,5 +483,10 @@ async fn responses_are_those_that_the_examples_show() {
         std::fs::write(file, lines).expect("the examples are written");
         return;
     }
-    assert!(wrong.is_empty(), "{} examples: {}", wrong.len(), wrong.join("\n"));
+    assert!(
+        wrong.is_empty(),
+        "{} examples: {}",
+        wrong.len(),
+        wrong.join("\n")
+    );
 }

@@ -8,7 +8,11 @@ use crate::support::{TestNode, manual_clock, node_at, node_with};
 const START: u64 = 1_700_000_000;
 
 fn number(headers: &HeaderMap, name: &str) -> u64 {
-    let text = headers.get(name).unwrap_or_else(|| panic!("no {name}")).to_str().expect("text");
+    let text = headers
+        .get(name)
+        .unwrap_or_else(|| panic!("no {name}"))
+        .to_str()
+        .expect("text");
     text.parse().unwrap_or_else(|_| panic!("{name}: {text}"))
 }
 
@@ -16,7 +20,11 @@ fn number(headers: &HeaderMap, name: &str) -> u64 {
 fn triple(response: &Response) -> (u64, u64, u64) {
     let headers = response.headers();
     let number = |name| number(headers, name);
-    (number("x-ratelimit-limit"), number("x-ratelimit-remaining"), number("x-ratelimit-reset"))
+    (
+        number("x-ratelimit-limit"),
+        number("x-ratelimit-remaining"),
+        number("x-ratelimit-reset"),
+    )
 }
 
 async fn get_from(node: &TestNode, path: &str, headers: &[(&str, &str)]) -> Response {
@@ -37,8 +45,14 @@ async fn the_hundred_and_first_request_within_a_minute_is_refused() {
         let response = node.get(paths[n as usize % 4]).await;
         assert_ne!(response.status(), 429, "request {n}");
         assert_eq!(triple(&response), (100, 100 - n, START + 60));
-        assert_eq!(response.headers()["ratelimit-policy"], "\"default\";q=100;w=60");
-        assert_eq!(response.headers()["ratelimit"], format!("\"default\";r={};t=60", 100 - n));
+        assert_eq!(
+            response.headers()["ratelimit-policy"],
+            "\"default\";q=100;w=60"
+        );
+        assert_eq!(
+            response.headers()["ratelimit"],
+            format!("\"default\";r={};t=60", 100 - n)
+        );
         assert!(!response.headers().contains_key("retry-after"));
     }
     clock.advance(500);
@@ -48,17 +62,28 @@ async fn the_hundred_and_first_request_within_a_minute_is_refused() {
     assert_eq!(number(refused.headers(), "retry-after"), 60);
     assert_eq!(refused.headers()["ratelimit"], "\"default\";r=0;t=60");
     let body: Value = refused.json().await.expect("JSON");
-    assert_eq!((&body["success"], &body["error"]), (&false.into(), &"rate_limit_exceeded".into()));
+    assert_eq!(
+        (&body["success"], &body["error"]),
+        (&false.into(), &"rate_limit_exceeded".into())
+    );
     assert!(body["message"].is_string() && body["timestamp"].is_u64());
 
     // Neither another interface nor a preflight request is refused, or counts.
     for path in ["/api/pools", "/api/network", "/health", "/cosmos/anything"] {
         let response = node.get(path).await;
         assert_ne!(response.status(), 429, "{path}");
-        assert!(!response.headers().contains_key("x-ratelimit-limit"), "{path}");
+        assert!(
+            !response.headers().contains_key("x-ratelimit-limit"),
+            "{path}"
+        );
     }
     let url = format!("{}/api/prices", node.rest_url());
-    let preflight = node.http.request(reqwest::Method::OPTIONS, url).send().await.expect("an answer");
+    let preflight = node
+        .http
+        .request(reqwest::Method::OPTIONS, url)
+        .send()
+        .await
+        .expect("an answer");
     assert_eq!(preflight.status(), 200);
     node.end().await;
 }
@@ -77,10 +102,17 @@ async fn the_window_slides() {
     assert_eq!(refused.status(), 429);
     assert_eq!(number(refused.headers(), "retry-after"), 20);
     clock.advance(19_999);
-    assert_eq!(number(node.get("/api/health").await.headers(), "retry-after"), 1);
+    assert_eq!(
+        number(node.get("/api/health").await.headers(), "retry-after"),
+        1
+    );
     clock.advance(1);
     assert_eq!(node.get("/api/health").await.status(), 200);
-    assert_eq!(node.get("/api/health").await.status(), 429, "refused requests do not count, admitted ones do");
+    assert_eq!(
+        node.get("/api/health").await.status(),
+        429,
+        "refused requests do not count, admitted ones do"
+    );
     node.end().await;
 }
 
@@ -104,10 +136,18 @@ async fn lending_has_a_limit_of_its_own() {
     let node = node.await;
     assert_eq!(node.get("/api/prices").await.status(), 200);
     assert_eq!(triple(&node.get("/api/pools").await).1, 1);
-    assert_eq!(node.get("/api/user/0x00000000000000000000000000000000000000aa").await.status(), 200);
+    assert_eq!(
+        node.get("/api/user/0x00000000000000000000000000000000000000aa")
+            .await
+            .status(),
+        200
+    );
     let refused = node.get("/api/pools").await;
     assert_eq!(refused.status(), 429);
-    assert_eq!(refused.json::<Value>().await.expect("JSON")["success"], false);
+    assert_eq!(
+        refused.json::<Value>().await.expect("JSON")["success"],
+        false
+    );
     assert_eq!(node.get("/api/prices").await.status(), 429);
     node.end().await;
 }
@@ -117,7 +157,10 @@ async fn a_client_cannot_pretend_to_be_another() {
     let node = node_at(manual_clock(), |config| config.exchange.rate_limit = 5).await;
     for n in 0..5 {
         let (common, standard) = (format!("203.0.113.{n}"), format!("for=198.51.100.{n}"));
-        let headers = [("x-forwarded-for", common.as_str()), ("forwarded", standard.as_str())];
+        let headers = [
+            ("x-forwarded-for", common.as_str()),
+            ("forwarded", standard.as_str()),
+        ];
         assert_eq!(get_from(&node, "/api/health", &headers).await.status(), 200);
     }
     let refused = get_from(&node, "/api/health", &[("x-forwarded-for", "203.0.113.99")]).await;
@@ -132,17 +175,38 @@ async fn behind_a_trusted_proxy_each_client_has_its_own_window() {
         config.exchange.trusted_proxies = vec!["127.0.0.1/32".parse().expect("a network")];
     });
     let node = node.await;
-    let status = async |headers: &[(&str, &str)]| get_from(&node, "/api/health", headers).await.status().as_u16();
+    let status = async |headers: &[(&str, &str)]| {
+        get_from(&node, "/api/health", headers)
+            .await
+            .status()
+            .as_u16()
+    };
     assert_eq!(status(&[("x-forwarded-for", "203.0.113.1")]).await, 200);
     assert_eq!(status(&[("x-forwarded-for", "203.0.113.1")]).await, 429);
-    assert_eq!(status(&[("x-forwarded-for", "6.6.6.6, 203.0.113.1")]).await, 429, "the left one is hearsay");
+    assert_eq!(
+        status(&[("x-forwarded-for", "6.6.6.6, 203.0.113.1")]).await,
+        429,
+        "the left one is hearsay"
+    );
     assert_eq!(status(&[("x-forwarded-for", "203.0.113.2")]).await, 200);
-    assert_eq!(status(&[("forwarded", "for=203.0.113.2;proto=https")]).await, 429);
-    assert_eq!(status(&[("forwarded", "for=\"203.0.113.3:1234\"")]).await, 200);
+    assert_eq!(
+        status(&[("forwarded", "for=203.0.113.2;proto=https")]).await,
+        429
+    );
+    assert_eq!(
+        status(&[("forwarded", "for=\"203.0.113.3:1234\"")]).await,
+        200
+    );
     // A /64 of IPv6 is one client.
     assert_eq!(status(&[("x-forwarded-for", "2001:db8:1:2::1")]).await, 200);
-    assert_eq!(status(&[("x-forwarded-for", "2001:db8:1:2:ffff::9")]).await, 429);
-    assert_eq!(status(&[("forwarded", "for=\"[2001:db8:1:3::1]:443\"")]).await, 200);
+    assert_eq!(
+        status(&[("x-forwarded-for", "2001:db8:1:2:ffff::9")]).await,
+        429
+    );
+    assert_eq!(
+        status(&[("forwarded", "for=\"[2001:db8:1:3::1]:443\"")]).await,
+        200
+    );
     // What cannot be read makes the proxy the client.
     assert_eq!(status(&[("x-forwarded-for", "unknown")]).await, 200);
     assert_eq!(status(&[]).await, 429);

@@ -14,8 +14,13 @@ struct Model {
 
 impl Model {
     fn admit(&mut self, client: u8, now: u64, limit: usize) -> (bool, usize) {
-        let counting =
-            |model: &Self| model.admitted.iter().filter(|(who, at)| *who == client && now - at < WINDOW_MS).count();
+        let counting = |model: &Self| {
+            model
+                .admitted
+                .iter()
+                .filter(|(who, at)| *who == client && now - at < WINDOW_MS)
+                .count()
+        };
         let admitted = counting(self) < limit;
         if admitted {
             self.admitted.push((client, now));

@@ -14,14 +14,19 @@ use tokio_tungstenite::{WebSocketStream, client_async, tungstenite::Message};
 use crate::support::{TestNode, node_with};
 
 const AT: &str = "0x00000000000000000000000000000000000000aa";
-const HEAD: &str = "POST /rpc HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: ";
+const HEAD: &str =
+    "POST /rpc HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: ";
 
 /// A request that is answered with so many megabytes: no system takes them off the node's hands.
 fn long_answer(megabytes: usize) -> String {
     // PUSH3 2^19, PUSH0, RETURN.
     let params = json!([{"to": AT, "gas": "0xffffff"}, "latest", {AT: {"code": "0x620800005ff3"}}]);
     let call = json!({"jsonrpc": "2.0", "id": 1, "method": "eth_call", "params": params});
-    if megabytes == 1 { call.to_string() } else { Value::Array(vec![call; megabytes]).to_string() }
+    if megabytes == 1 {
+        call.to_string()
+    } else {
+        Value::Array(vec![call; megabytes]).to_string()
+    }
 }
 
 /// A connection with little room for what was not read yet.
@@ -33,7 +38,10 @@ async fn narrow(node: &TestNode) -> TcpStream {
 
 async fn ask_for_much(stream: &mut (impl AsyncWrite + Unpin)) {
     let body = long_answer(30);
-    stream.write_all(format!("{HEAD}{}\r\n\r\n{body}", body.len()).as_bytes()).await.unwrap();
+    stream
+        .write_all(format!("{HEAD}{}\r\n\r\n{body}", body.len()).as_bytes())
+        .await
+        .unwrap();
 }
 
 /// Reads until the connection ends; how much came.
@@ -66,16 +74,28 @@ async fn a_client_that_reads_nothing_is_cut_off() {
 #[tokio::test]
 async fn so_it_is_with_tls() {
     let folder = tempfile::tempdir().unwrap();
-    let files =
-        tetrad::config::TlsFiles { certificate: folder.path().join("cert.pem"), key: folder.path().join("key.pem") };
+    let files = tetrad::config::TlsFiles {
+        certificate: folder.path().join("cert.pem"),
+        key: folder.path().join("key.pem"),
+    };
     let made = rcgen::generate_simple_self_signed(vec!["localhost".to_owned()]).unwrap();
     std::fs::write(&files.certificate, made.cert.pem()).unwrap();
     std::fs::write(&files.key, made.signing_key.serialize_pem()).unwrap();
     let node = impatient(|config| config.tls = Some(files)).await;
     let certificate = reqwest::Certificate::from_pem(made.cert.pem().as_bytes()).unwrap();
-    let client = reqwest::Client::builder().tls_certs_only([certificate]).http1_only().build().unwrap();
+    let client = reqwest::Client::builder()
+        .tls_certs_only([certificate])
+        .http1_only()
+        .build()
+        .unwrap();
     let url = format!("https://localhost:{}/rpc", node.address().port());
-    let post = |body: String| client.post(&url).header("content-type", "application/json").body(body).send();
+    let post = |body: String| {
+        client
+            .post(&url)
+            .header("content-type", "application/json")
+            .body(body)
+            .send()
+    };
     let unread = post(long_answer(30)).await.unwrap();
     let chain_id = json!({"jsonrpc": "2.0", "id": 1, "method": "eth_chainId"}).to_string();
     assert_eq!(post(chain_id).await.unwrap().status(), 200);
@@ -92,7 +112,9 @@ async fn so_it_is_with_a_unix_socket() {
     let mut stream = tokio::net::UnixStream::connect(&path).await.unwrap();
     ask_for_much(&mut stream).await;
     let mut next = tokio::net::UnixStream::connect(&path).await.unwrap();
-    next.write_all(b"GET /health HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n").await.unwrap();
+    next.write_all(b"GET /health HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n")
+        .await
+        .unwrap();
     assert!(rest(&mut next).await > 0);
     assert!(rest(&mut stream).await < 30 << 20);
     node.end().await;
@@ -106,12 +128,29 @@ async fn so_it_is_with_a_request_of_http_2() {
         config.rpc.budget = Budget::new(64 << 20);
     })
     .await;
-    let client = reqwest::Client::builder().http2_prior_knowledge().build().unwrap();
-    let post = |body: String| client.post(node.rpc_url()).header("content-type", "application/json").body(body).send();
+    let client = reqwest::Client::builder()
+        .http2_prior_knowledge()
+        .build()
+        .unwrap();
+    let post = |body: String| {
+        client
+            .post(node.rpc_url())
+            .header("content-type", "application/json")
+            .body(body)
+            .send()
+    };
     let unread = post(long_answer(30)).await.unwrap();
     assert_eq!(unread.status(), 200);
     // The same answer finds room again when the node has let go of the first one.
-    while post(long_answer(30)).await.unwrap().bytes().await.unwrap().len() < 30 << 20 {}
+    while post(long_answer(30))
+        .await
+        .unwrap()
+        .bytes()
+        .await
+        .unwrap()
+        .len()
+        < 30 << 20
+    {}
     assert!(unread.bytes().await.is_err());
 }
 
@@ -121,15 +160,28 @@ async fn long_bodies_share_a_budget_and_short_ones_go_on() {
     let mut holding = Vec::new();
     for _ in 0..3 {
         let mut stream = TcpStream::connect(node.address()).await.unwrap();
-        stream.write_all(format!("{HEAD}600000\r\n\r\n").as_bytes()).await.unwrap();
+        stream
+            .write_all(format!("{HEAD}600000\r\n\r\n").as_bytes())
+            .await
+            .unwrap();
         stream.write_all(&[b' '; 150_000]).await.unwrap();
         holding.push(stream);
     }
-    let padded =
-        |blanks| format!("{}{}", " ".repeat(blanks), json!({"jsonrpc": "2.0", "id": 1, "method": "eth_chainId"}));
+    let padded = |blanks| {
+        format!(
+            "{}{}",
+            " ".repeat(blanks),
+            json!({"jsonrpc": "2.0", "id": 1, "method": "eth_chainId"})
+        )
+    };
     let long = padded(900_000);
-    let post =
-        |body: String| node.http.post(node.rpc_url()).header("content-type", "application/json").body(body).send();
+    let post = |body: String| {
+        node.http
+            .post(node.rpc_url())
+            .header("content-type", "application/json")
+            .body(body)
+            .send()
+    };
     let refused = loop {
         let answer = post(long.clone()).await.unwrap();
         // Until the node has read what the others sent.
@@ -137,7 +189,10 @@ async fn long_bodies_share_a_budget_and_short_ones_go_on() {
             break answer;
         }
     };
-    assert_eq!((refused.status().as_u16(), &refused.headers()["retry-after"]), (503, &"1".parse().unwrap()));
+    assert_eq!(
+        (refused.status().as_u16(), &refused.headers()["retry-after"]),
+        (503, &"1".parse().unwrap())
+    );
     assert_eq!(node.rpc("eth_chainId", json!([])).await, "0x7d");
     // What asks for no more than others hold finds room.
     assert_eq!(post(padded(150_000)).await.unwrap().status(), 200);
@@ -148,7 +203,12 @@ async fn long_bodies_share_a_budget_and_short_ones_go_on() {
 /// The next message that says anything.
 async fn next(socket: &mut WebSocketStream<TcpStream>) -> Message {
     loop {
-        match socket.next().await.expect("the connection is open").expect("a message") {
+        match socket
+            .next()
+            .await
+            .expect("the connection is open")
+            .expect("a message")
+        {
             Message::Ping(_) => {}
             message => return message,
         }
@@ -161,7 +221,9 @@ async fn a_message_of_a_web_socket_counts_before_it_is_complete() {
     let own = budget.clone();
     let node = node_with(|config| config.rpc.budget = own).await;
     let socket = |stream| client_async(format!("ws://{}/rpc", node.address()), stream);
-    let (mut first, _) = socket(TcpStream::connect(node.address()).await.unwrap()).await.unwrap();
+    let (mut first, _) = socket(TcpStream::connect(node.address()).await.unwrap())
+        .await
+        .unwrap();
     // The head of a frame with 2,000,000 bytes of text, and half of them.
     let mut begun = vec![0x81, 0xff];
     begun.extend_from_slice(&2_000_000_u64.to_be_bytes());
@@ -172,7 +234,9 @@ async fn a_message_of_a_web_socket_counts_before_it_is_complete() {
         tokio::task::yield_now().await;
     }
     // Short messages of others go on.
-    let (mut second, _) = socket(TcpStream::connect(node.address()).await.unwrap()).await.unwrap();
+    let (mut second, _) = socket(TcpStream::connect(node.address()).await.unwrap())
+        .await
+        .unwrap();
     let request = json!({"jsonrpc": "2.0", "id": 1, "method": "eth_chainId"}).to_string();
     second.send(Message::text(request)).await.unwrap();
     let answer = next(&mut second).await;
@@ -183,7 +247,13 @@ async fn a_message_of_a_web_socket_counts_before_it_is_complete() {
     let all = budget.hold(1 << 20).await.unwrap();
     second.send(Message::text(long_answer(1))).await.unwrap();
     let refusal = next(&mut second).await;
-    assert!(refusal.to_text().unwrap().contains("response too large for the memory that is left"), "{refusal}");
+    assert!(
+        refusal
+            .to_text()
+            .unwrap()
+            .contains("response too large for the memory that is left"),
+        "{refusal}"
+    );
     drop(all);
 }
 
@@ -193,13 +263,21 @@ async fn what_a_batch_is_answered_counts_while_it_is_made() {
     let own = budget.clone();
     let node = node_with(|config| config.rpc.budget = own).await;
     let answers = node.post(long_answer(10)).await;
-    let refused = answers.as_array().unwrap().iter().filter(|answer| answer.get("error").is_some()).count();
+    let refused = answers
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|answer| answer.get("error").is_some())
+        .count();
     assert_eq!(refused, 0, "{answers}");
     let held = budget.hold(20 << 20).await.unwrap();
     let answers = node.post(long_answer(10)).await;
     let answers = answers.as_array().unwrap();
     assert_eq!(answers.len(), 10);
-    let given = answers.iter().filter(|answer| answer.get("result").is_some()).count();
+    let given = answers
+        .iter()
+        .filter(|answer| answer.get("result").is_some())
+        .count();
     assert!((1..8).contains(&given), "{given}");
     assert_eq!(answers[9]["error"]["code"], -32003);
     drop(held);

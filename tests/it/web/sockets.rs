@@ -26,19 +26,34 @@ struct Client(WebSocketStream<TcpStream>);
 impl Client {
     async fn connect(node: &TestNode, path: &str) -> Self {
         let stream = TcpStream::connect(node.address()).await.unwrap();
-        Self(client_async(format!("ws://{}{path}", node.address()), stream).await.unwrap().0)
+        Self(
+            client_async(format!("ws://{}{path}", node.address()), stream)
+                .await
+                .unwrap()
+                .0,
+        )
     }
 
     /// Sends a frame with such a first byte, unmasked by a mask of zeros.
     async fn frame(&mut self, first: u8, payload: &[u8]) {
-        let mut frame = vec![first, 0x80 | u8::try_from(payload.len()).unwrap(), 0, 0, 0, 0];
+        let mut frame = vec![
+            first,
+            0x80 | u8::try_from(payload.len()).unwrap(),
+            0,
+            0,
+            0,
+            0,
+        ];
         frame.extend_from_slice(payload);
         self.0.get_mut().write_all(&frame).await.unwrap();
     }
 
     /// The next message; none when the connection has ended.
     async fn next(&mut self) -> Option<Message> {
-        timeout(PATIENCE, self.0.next()).await.expect("a message in time").map(Result::unwrap)
+        timeout(PATIENCE, self.0.next())
+            .await
+            .expect("a message in time")
+            .map(Result::unwrap)
     }
 
     /// The next close frame.
@@ -100,9 +115,21 @@ async fn messages_have_to_be_utf_8() {
 #[tokio::test]
 async fn a_message_over_the_limit_is_refused_with_a_reason() {
     let node = node_with(|config| config.rpc.max_body = 10_000).await;
-    for ((path, mut client), limit) in clients(&node).await.into_iter().zip([10_000, 4 << 10, 2 * MAX_COSMOS_TX_SIZE]) {
-        client.0.send(Message::text("x".repeat(limit + 1))).await.unwrap();
-        let expected = (CloseCode::Size, format!("messages may have at most {limit} bytes"));
+    for ((path, mut client), limit) in
+        clients(&node)
+            .await
+            .into_iter()
+            .zip([10_000, 4 << 10, 2 * MAX_COSMOS_TX_SIZE])
+    {
+        client
+            .0
+            .send(Message::text("x".repeat(limit + 1)))
+            .await
+            .unwrap();
+        let expected = (
+            CloseCode::Size,
+            format!("messages may have at most {limit} bytes"),
+        );
         assert_eq!(client.closed().await, expected, "{path}");
     }
     node.end().await;
@@ -114,7 +141,10 @@ async fn a_frame_against_the_rules_is_refused_with_a_reason() {
     for (path, mut client) in clients(&node).await {
         // With a reserved bit.
         client.frame(0xc1, b"{}").await;
-        let expected = (CloseCode::Protocol, "the frame breaks the rules of RFC 6455".to_owned());
+        let expected = (
+            CloseCode::Protocol,
+            "the frame breaks the rules of RFC 6455".to_owned(),
+        );
         assert_eq!(client.closed().await, expected, "{path}");
     }
     node.end().await;
@@ -124,9 +154,18 @@ async fn a_frame_against_the_rules_is_refused_with_a_reason() {
 async fn pings_are_answered() {
     let node = node().await;
     for (path, mut client) in clients(&node).await {
-        client.0.send(Message::Ping(b"1".to_vec().into())).await.unwrap();
+        client
+            .0
+            .send(Message::Ping(b"1".to_vec().into()))
+            .await
+            .unwrap();
         let pong = Message::Pong(b"1".to_vec().into());
-        while client.next().await.unwrap_or_else(|| panic!("{path} has no pong")) != pong {}
+        while client
+            .next()
+            .await
+            .unwrap_or_else(|| panic!("{path} has no pong"))
+            != pong
+        {}
     }
     node.end().await;
 }
@@ -135,8 +174,19 @@ async fn pings_are_answered() {
 async fn a_client_that_closes_gets_its_close_frame_back() {
     let node = node().await;
     for (path, mut client) in clients(&node).await {
-        client.0.close(Some(CloseFrame { code: CloseCode::Normal, reason: "done".into() })).await.unwrap();
-        assert_eq!(client.closed().await, (CloseCode::Normal, "done".to_owned()), "{path}");
+        client
+            .0
+            .close(Some(CloseFrame {
+                code: CloseCode::Normal,
+                reason: "done".into(),
+            }))
+            .await
+            .unwrap();
+        assert_eq!(
+            client.closed().await,
+            (CloseCode::Normal, "done".to_owned()),
+            "{path}"
+        );
         assert_eq!(client.next().await, None, "{path}");
     }
     node.end().await;
@@ -162,12 +212,21 @@ async fn every_socket_counts_while_it_is_open() {
     let metrics = async || node.get("/metrics").await.text().await.unwrap();
     for interface in ["rpc", "price", "comet"] {
         let text = metrics().await;
-        assert!(text.contains(&format!("\ntetrad_{interface}_sockets 1\n")), "{text}");
-        assert!(text.contains(&format!("\ntetrad_{interface}_sockets_cut_total 0\n")), "{text}");
+        assert!(
+            text.contains(&format!("\ntetrad_{interface}_sockets 1\n")),
+            "{text}"
+        );
+        assert!(
+            text.contains(&format!("\ntetrad_{interface}_sockets_cut_total 0\n")),
+            "{text}"
+        );
     }
     drop(clients);
     for interface in ["rpc", "price", "comet"] {
-        while !metrics().await.contains(&format!("\ntetrad_{interface}_sockets 0\n")) {}
+        while !metrics()
+            .await
+            .contains(&format!("\ntetrad_{interface}_sockets 0\n"))
+        {}
     }
     node.end().await;
 }

@@ -13,7 +13,8 @@ use crate::support::node_with;
 
 /// Writes a certificate for `localhost` and its key; returns the certificate.
 fn certificate(folder: &Path) -> reqwest::Certificate {
-    let CertifiedKey { cert, signing_key } = generate_simple_self_signed(vec!["localhost".to_owned()]).unwrap();
+    let CertifiedKey { cert, signing_key } =
+        generate_simple_self_signed(vec!["localhost".to_owned()]).unwrap();
     fs::write(folder.join("cert.pem"), cert.pem()).unwrap();
     fs::write(folder.join("key.pem"), signing_key.serialize_pem()).unwrap();
     reqwest::Certificate::from_pem(cert.pem().as_bytes()).unwrap()
@@ -21,24 +22,36 @@ fn certificate(folder: &Path) -> reqwest::Certificate {
 
 /// The chain id that a client answers with who trusts this certificate only.
 async fn ask(url: &str, trusted: reqwest::Certificate) -> Result<Value, reqwest::Error> {
-    let client = reqwest::Client::builder().tls_certs_only([trusted]).build()?;
+    let client = reqwest::Client::builder()
+        .tls_certs_only([trusted])
+        .build()?;
     let request = client.post(url).header("content-type", "application/json");
-    request.body(json!({"jsonrpc": "2.0", "id": 1, "method": "eth_chainId"}).to_string()).send().await?.json().await
+    request
+        .body(json!({"jsonrpc": "2.0", "id": 1, "method": "eth_chainId"}).to_string())
+        .send()
+        .await?
+        .json()
+        .await
 }
 
 #[tokio::test]
 async fn listeners_speak_tls_and_take_another_certificate_while_they_run() {
     let folder = tempfile::tempdir().unwrap();
     let first = certificate(folder.path());
-    let files =
-        tetrad::config::TlsFiles { certificate: folder.path().join("cert.pem"), key: folder.path().join("key.pem") };
+    let files = tetrad::config::TlsFiles {
+        certificate: folder.path().join("cert.pem"),
+        key: folder.path().join("key.pem"),
+    };
     let node = node_with(|config| config.tls = Some(files)).await;
     assert!(node.rpc_url().starts_with("https://") && node.exchange_ws_url().starts_with("wss://"));
     let url = format!("https://localhost:{}/rpc", node.address().port());
     assert_eq!(ask(&url, first.clone()).await.unwrap()["result"], "0x7d");
 
     let second = certificate(folder.path());
-    assert!(ask(&url, second.clone()).await.is_err(), "nobody has read the new one yet");
+    assert!(
+        ask(&url, second.clone()).await.is_err(),
+        "nobody has read the new one yet"
+    );
     node.reload().unwrap();
     assert_eq!(ask(&url, second.clone()).await.unwrap()["result"], "0x7d");
     assert!(ask(&url, first).await.is_err());
@@ -51,7 +64,10 @@ async fn listeners_speak_tls_and_take_another_certificate_while_they_run() {
 
     // Who speaks no TLS is turned away, and harms nobody.
     let mut plain = TcpStream::connect(node.address()).await.unwrap();
-    plain.write_all(b"GET /health HTTP/1.1\r\nhost: localhost\r\n\r\n").await.unwrap();
+    plain
+        .write_all(b"GET /health HTTP/1.1\r\nhost: localhost\r\n\r\n")
+        .await
+        .unwrap();
     let mut answer = Vec::new();
     let _ = plain.read_to_end(&mut answer).await;
     assert!(!answer.starts_with(b"HTTP"));
@@ -62,12 +78,21 @@ async fn listeners_speak_tls_and_take_another_certificate_while_they_run() {
 async fn a_certificate_that_cannot_be_used_is_an_error_at_the_start() {
     let folder = tempfile::tempdir().unwrap();
     certificate(folder.path());
-    let missing =
-        tetrad::config::TlsFiles { certificate: folder.path().join("nothing.pem"), key: folder.path().join("key.pem") };
+    let missing = tetrad::config::TlsFiles {
+        certificate: folder.path().join("nothing.pem"),
+        key: folder.path().join("key.pem"),
+    };
     let mut config = tetrad::Config::test();
     config.tls = Some(missing);
-    let error = tetrad::Node::spawn(config).await.err().expect("no node").to_string();
-    assert!(error.starts_with("tls: ") && error.contains("nothing.pem"), "{error}");
+    let error = tetrad::Node::spawn(config)
+        .await
+        .err()
+        .expect("no node")
+        .to_string();
+    assert!(
+        error.starts_with("tls: ") && error.contains("nothing.pem"),
+        "{error}"
+    );
 }
 
 #[tokio::test]
@@ -78,16 +103,29 @@ async fn a_unix_socket_serves_the_same_and_leaves_nothing_behind() {
     drop(std::os::unix::net::UnixListener::bind(&path).unwrap());
     let node = node_with(|config| config.listen_unix = Some(path.clone())).await;
     let mut stream = UnixStream::connect(&path).await.unwrap();
-    stream.write_all(b"GET /health HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n").await.unwrap();
+    stream
+        .write_all(b"GET /health HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n")
+        .await
+        .unwrap();
     let mut answer = String::new();
     stream.read_to_string(&mut answer).await.unwrap();
-    assert!(answer.starts_with("HTTP/1.1 200") && answer.ends_with(r#"{"status":"ok"}"#), "{answer}");
+    assert!(
+        answer.starts_with("HTTP/1.1 200") && answer.ends_with(r#"{"status":"ok"}"#),
+        "{answer}"
+    );
 
     // A socket that somebody answers at is not taken away.
     let mut config = tetrad::Config::test();
     config.listen_unix = Some(path.clone());
-    let error = tetrad::Node::spawn(config).await.err().expect("no node").to_string();
-    assert!(error.starts_with("--listen-unix: cannot listen on"), "{error}");
+    let error = tetrad::Node::spawn(config)
+        .await
+        .err()
+        .expect("no node")
+        .to_string();
+    assert!(
+        error.starts_with("--listen-unix: cannot listen on"),
+        "{error}"
+    );
     node.end().await;
     assert!(!path.exists());
 }

@@ -14,16 +14,23 @@ use crate::support::process::{Running, output};
 /// A collector, and what it gets.
 async fn collector() -> (String, mpsc::UnboundedReceiver<Vec<Span>>) {
     let (sender, receiver) = mpsc::unbounded_channel();
-    let collect = async |State(sender): State<mpsc::UnboundedSender<Vec<Span>>>, headers: HeaderMap, body: Bytes| {
+    let collect = async |State(sender): State<mpsc::UnboundedSender<Vec<Span>>>,
+                         headers: HeaderMap,
+                         body: Bytes| {
         assert_eq!(headers["content-type"], "application/x-protobuf");
         let request = ExportTraceServiceRequest::decode(body).expect("OTLP");
-        let resources = request.resource_spans.into_iter().flat_map(|resource| resource.scope_spans);
+        let resources = request
+            .resource_spans
+            .into_iter()
+            .flat_map(|resource| resource.scope_spans);
         // Nobody listens any more once the test has what it wants.
         let _ = sender.send(resources.flat_map(|scope| scope.spans).collect());
     };
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
-    let router = Router::new().route("/v1/traces", post(collect)).with_state(sender);
+    let router = Router::new()
+        .route("/v1/traces", post(collect))
+        .with_state(sender);
     tokio::spawn(async move { axum::serve(listener, router).await });
     (url, receiver)
 }
@@ -34,20 +41,42 @@ fn attributes(span: &Span) -> BTreeMap<String, String> {
         Some(Value::IntValue(number)) => number.to_string(),
         other => format!("{other:?}"),
     };
-    span.attributes.iter().map(|one| (one.key.clone(), text(one.value.clone().and_then(|value| value.value)))).collect()
+    span.attributes
+        .iter()
+        .map(|one| {
+            (
+                one.key.clone(),
+                text(one.value.clone().and_then(|value| value.value)),
+            )
+        })
+        .collect()
 }
 
 // The collector answers while the test waits for the program to end.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn requests_and_blocks_become_spans_of_their_traces() {
     let (url, mut collected) = collector().await;
-    let node = Running::start(&["--traces-endpoint", &url, "--no-mining", "--exchange-price-tick", "0"]).await;
+    let node = Running::start(&[
+        "--traces-endpoint",
+        &url,
+        "--no-mining",
+        "--exchange-price-tick",
+        "0",
+    ])
+    .await;
     let rpc = node.ready["rpc"].as_str().unwrap().to_owned();
     let (trace, parent) = ("4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7");
     for method in ["evm_mine", "eth_nothing"] {
         let body = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"{method}"}}"#);
-        let request = reqwest::Client::new().post(&rpc).header("content-type", "application/json").body(body);
-        let answer = request.header("traceparent", format!("00-{trace}-{parent}-01")).send().await.unwrap();
+        let request = reqwest::Client::new()
+            .post(&rpc)
+            .header("content-type", "application/json")
+            .body(body);
+        let answer = request
+            .header("traceparent", format!("00-{trace}-{parent}-01"))
+            .send()
+            .await
+            .unwrap();
         assert!(answer.headers().contains_key("x-request-id"));
     }
     // What was not sent yet is sent at the end.
@@ -56,20 +85,44 @@ async fn requests_and_blocks_become_spans_of_their_traces() {
     while let Ok(more) = collected.try_recv() {
         spans.extend(more);
     }
-    let named = |name: &str| spans.iter().find(|span| span.name == name).unwrap_or_else(|| panic!("{name}: {spans:?}"));
-    let hex = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+    let named = |name: &str| {
+        spans
+            .iter()
+            .find(|span| span.name == name)
+            .unwrap_or_else(|| panic!("{name}: {spans:?}"))
+    };
+    let hex = |bytes: &[u8]| {
+        bytes
+            .iter()
+            .map(|byte| format!("{byte:02x}"))
+            .collect::<String>()
+    };
 
     let (http, call) = (named("POST"), named("evm_mine"));
-    assert_eq!((hex(&http.trace_id), hex(&http.parent_span_id)), (trace.to_owned(), parent.to_owned()));
+    assert_eq!(
+        (hex(&http.trace_id), hex(&http.parent_span_id)),
+        (trace.to_owned(), parent.to_owned())
+    );
     assert_eq!(attributes(http)["url.path"], "/rpc");
     assert_eq!(attributes(http)["http.response.status_code"], "200");
-    assert_eq!((&call.trace_id, &call.parent_span_id), (&http.trace_id, &http.span_id));
+    assert_eq!(
+        (&call.trace_id, &call.parent_span_id),
+        (&http.trace_id, &http.span_id)
+    );
     assert_eq!(attributes(call)["rpc.method"], "evm_mine");
-    assert!(!spans.iter().any(|span| span.name == "eth_nothing"), "names that clients make up are no spans");
+    assert!(
+        !spans.iter().any(|span| span.name == "eth_nothing"),
+        "names that clients make up are no spans"
+    );
     let block = named("block");
     assert_eq!(attributes(block)["block.number"], "1");
     for phase in ["preamble", "execute", "root", "seal"] {
-        assert!(spans.iter().any(|span| span.name == phase && span.parent_span_id == block.span_id), "{phase}");
+        assert!(
+            spans
+                .iter()
+                .any(|span| span.name == phase && span.parent_span_id == block.span_id),
+            "{phase}"
+        );
     }
     // Blocks that are mined at once are published together.
     named("publish");
@@ -83,7 +136,10 @@ async fn none_are_recorded_when_the_ratio_is_zero_and_no_collector_harms_nobody(
     assert!(node.end("-TERM").0);
     assert!(collected.try_recv().is_err());
 
-    let nobody = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let nobody = std::net::TcpListener::bind("127.0.0.1:0")
+        .unwrap()
+        .local_addr()
+        .unwrap();
     let node = Running::start(&["--traces-endpoint", &format!("http://{nobody}")]).await;
     assert_eq!(node.chain_id().await, "0x7d");
     assert!(node.end("-TERM").0);
@@ -91,8 +147,14 @@ async fn none_are_recorded_when_the_ratio_is_zero_and_no_collector_harms_nobody(
 
 #[test]
 fn an_endpoint_that_is_no_url_is_refused() {
-    for (endpoint, what) in [("localhost:4318", "neither http nor https"), ("collector", "relative URL")] {
+    for (endpoint, what) in [
+        ("localhost:4318", "neither http nor https"),
+        ("collector", "relative URL"),
+    ] {
         let (ok, _, error) = output(&["--traces-endpoint", endpoint]);
-        assert!(!ok && error.contains("--traces-endpoint") && error.contains(what), "{error}");
+        assert!(
+            !ok && error.contains("--traces-endpoint") && error.contains(what),
+            "{error}"
+        );
     }
 }

@@ -32,8 +32,18 @@ pub(super) struct DumpedAccount {
 
 impl DumpedAccount {
     pub(super) fn place((address, account): (Address, Self)) -> GenesisAccount {
-        let storage = account.storage.into_iter().map(|(slot, value)| (slot.into(), value.into())).collect();
-        GenesisAccount { address, balance: account.balance, nonce: account.nonce, code: account.code, storage }
+        let storage = account
+            .storage
+            .into_iter()
+            .map(|(slot, value)| (slot.into(), value.into()))
+            .collect();
+        GenesisAccount {
+            address,
+            balance: account.balance,
+            nonce: account.nonce,
+            code: account.code,
+            storage,
+        }
     }
 }
 
@@ -58,10 +68,13 @@ struct MaybeImpersonated {
 
 impl DumpedBlock {
     pub(super) fn of(block: &Arc<Block>) -> Self {
-        let transactions = block.transactions.iter().map(|transaction| MaybeImpersonated {
-            transaction: transaction.envelope.clone(),
-            impersonated_sender: transaction.is_impersonated().then_some(transaction.sender),
-        });
+        let transactions = block
+            .transactions
+            .iter()
+            .map(|transaction| MaybeImpersonated {
+                transaction: transaction.envelope.clone(),
+                impersonated_sender: transaction.is_impersonated().then_some(transaction.sender),
+            });
         Self {
             header: block.header.clone(),
             transactions: transactions.collect(),
@@ -74,10 +87,15 @@ impl DumpedBlock {
 impl MaybeImpersonated {
     fn restore(self) -> Result<Transaction, DumpError> {
         if let Some(sender) = self.impersonated_sender {
-            return Ok(Transaction { envelope: self.transaction, sender, public_key: None });
+            return Ok(Transaction {
+                envelope: self.transaction,
+                sender,
+                public_key: None,
+            });
         }
         let hash = self.transaction.tx_hash().to_string();
-        Transaction::recover(self.transaction, true).map_err(|error| DumpError::Signature(hash, error))
+        Transaction::recover(self.transaction, true)
+            .map_err(|error| DumpError::Signature(hash, error))
     }
 }
 
@@ -110,7 +128,11 @@ impl DumpedTransaction {
         let receipts = block.receipts.iter().zip(&block.transactions).enumerate();
         receipts.map(|(index, (receipt, transaction))| {
             use alloy_consensus::Transaction as _;
-            let exit = if receipt.succeeded() { "Stop" } else { "Revert" };
+            let exit = if receipt.succeeded() {
+                "Stop"
+            } else {
+                "Revert"
+            };
             let info = json!({
                 "transaction_hash": transaction.hash(),
                 "transaction_index": index,
@@ -130,7 +152,12 @@ impl DumpedTransaction {
                 logs: receipt.logs.clone(),
                 logs_bloom: json!(receipt.bloom()),
             };
-            Self { info, receipt, block_hash: block.hash, block_number: block.number() }
+            Self {
+                info,
+                receipt,
+                block_hash: block.hash,
+                block_number: block.number(),
+            }
         })
     }
 }
@@ -142,7 +169,10 @@ pub(super) fn blocks(
 ) -> Result<Vec<Arc<Block>>, DumpError> {
     let mut receipts: HashMap<B256, Vec<DumpedReceipt>> = HashMap::new();
     for transaction in transactions {
-        receipts.entry(transaction.block_hash).or_default().push(transaction.receipt);
+        receipts
+            .entry(transaction.block_hash)
+            .or_default()
+            .push(transaction.receipt);
     }
     let restored = blocks.into_iter().map(|block| {
         let hash = block.header.hash_slow();
@@ -151,30 +181,60 @@ pub(super) fn blocks(
     Ok(contiguous(restored.collect::<Result<_, _>>()?))
 }
 
-fn restore(block: DumpedBlock, hash: B256, mut dumped: Vec<DumpedReceipt>) -> Result<Block, DumpError> {
-    let DumpedBlock { header, transactions, ommers, .. } = block;
+fn restore(
+    block: DumpedBlock,
+    hash: B256,
+    mut dumped: Vec<DumpedReceipt>,
+) -> Result<Block, DumpError> {
+    let DumpedBlock {
+        header,
+        transactions,
+        ommers,
+        ..
+    } = block;
     if transactions.len() != dumped.len() {
-        return Err(DumpError::Receipts(header.number, transactions.len(), dumped.len()));
+        return Err(DumpError::Receipts(
+            header.number,
+            transactions.len(),
+            dumped.len(),
+        ));
     }
     dumped.sort_by_key(|receipt| receipt.cumulative_gas_used);
-    let transactions: Vec<_> =
-        transactions.into_iter().map(|one| one.restore().map(Arc::new)).collect::<Result<_, _>>()?;
+    let transactions: Vec<_> = transactions
+        .into_iter()
+        .map(|one| one.restore().map(Arc::new))
+        .collect::<Result<_, _>>()?;
     let (mut gas, mut logs) = (0, 0);
-    let receipts = dumped.into_iter().zip(&transactions).map(|(receipt, transaction)| {
-        let restored = Receipt {
-            tx_type: TxType::try_from(transaction.envelope.ty()).unwrap_or_default(),
-            status: if receipt.status == 1 { Status::Success } else { Status::Failure },
-            cumulative_gas_used: receipt.cumulative_gas_used,
-            gas_used: receipt.cumulative_gas_used.saturating_sub(gas),
-            bloom: bloom(&receipt.logs),
-            first_log_index: logs,
-            logs: receipt.logs,
-        };
-        gas = receipt.cumulative_gas_used;
-        logs += restored.logs.len() as u64;
-        restored
-    });
+    let receipts = dumped
+        .into_iter()
+        .zip(&transactions)
+        .map(|(receipt, transaction)| {
+            let restored = Receipt {
+                tx_type: TxType::try_from(transaction.envelope.ty()).unwrap_or_default(),
+                status: if receipt.status == 1 {
+                    Status::Success
+                } else {
+                    Status::Failure
+                },
+                cumulative_gas_used: receipt.cumulative_gas_used,
+                gas_used: receipt.cumulative_gas_used.saturating_sub(gas),
+                bloom: bloom(&receipt.logs),
+                first_log_index: logs,
+                logs: receipt.logs,
+            };
+            gas = receipt.cumulative_gas_used;
+            logs += restored.logs.len() as u64;
+            restored
+        });
     let receipts = receipts.collect();
     let withdrawals = header.withdrawals_root.map(|_| Vec::new());
-    Ok(Block { hash, header, receipts, transactions, ommers, withdrawals, known_size: OnceLock::new() })
+    Ok(Block {
+        hash,
+        header,
+        receipts,
+        transactions,
+        ommers,
+        withdrawals,
+        known_size: OnceLock::new(),
+    })
 }

@@ -72,7 +72,9 @@ pub enum DumpError {
     #[error("block {0}: its time {1} is after 9999-12-31T23:59:59Z")]
     TooLate(u64, u64),
     /// The chain has a data directory, which cannot change to another chain.
-    #[error("a chain in a data directory cannot become another one; load the dump into a node without --data-dir")]
+    #[error(
+        "a chain in a data directory cannot become another one; load the dump into a node without --data-dir"
+    )]
     Recorded,
     /// The state could not be changed.
     #[error(transparent)]
@@ -83,13 +85,22 @@ impl Dump {
     /// Writes a dump of `head` as a stream. `ahead` is the number of seconds by which the chain's time is ahead of the
     /// clock.
     pub fn write(head: &Head, ahead: i64, out: impl Write) -> io::Result<()> {
-        streamed::WholeChain { head, ahead }.serialize(&mut serde_json::Serializer::new(out)).map_err(io::Error::from)
+        streamed::WholeChain { head, ahead }
+            .serialize(&mut serde_json::Serializer::new(out))
+            .map_err(io::Error::from)
     }
 
     /// Checks the dump, for a chain with these parameters and limits.
-    pub fn prepare(self, params: Arc<ChainParams>, limits: HistoryLimits) -> Result<PreparedDump, DumpError> {
+    pub fn prepare(
+        self,
+        params: Arc<ChainParams>,
+        limits: HistoryLimits,
+    ) -> Result<PreparedDump, DumpError> {
         let blocks = anvil::blocks(self.blocks, self.transactions)?;
-        if let Some(late) = blocks.iter().find(|block| block.header.timestamp > LAST_SECOND) {
+        if let Some(late) = blocks
+            .iter()
+            .find(|block| block.header.timestamp > LAST_SECOND)
+        {
             return Err(DumpError::TooLate(late.number(), late.header.timestamp));
         }
         Ok(PreparedDump(match self.tetrad {
@@ -98,7 +109,11 @@ impl Dump {
                 Prepared::Whole(Box::new(own.restore(params, blocks, limits)?), ahead)
             }
             None => {
-                let accounts: Vec<GenesisAccount> = self.accounts.into_iter().map(DumpedAccount::place).collect();
+                let accounts: Vec<GenesisAccount> = self
+                    .accounts
+                    .into_iter()
+                    .map(DumpedAccount::place)
+                    .collect();
                 Prepared::Newest(Edit::Accounts(accounts), blocks)
             }
         }))
@@ -119,9 +134,20 @@ impl PreparedDump {
             Prepared::Whole(whole, ahead) => Ok((*whole, Some(ahead))),
             Prepared::Newest(accounts, blocks) => {
                 let edited = head.edit(&accounts)?;
-                let Some((newest, recent)) = blocks.split_last() else { return Ok((edited, None)) };
+                let Some((newest, recent)) = blocks.split_last() else {
+                    return Ok((edited, None));
+                };
                 let genesis = recent.first().unwrap_or(newest).clone();
-                Ok((Head::resumed(edited.params, genesis, recent.to_vec(), newest.clone(), edited.state), None))
+                Ok((
+                    Head::resumed(
+                        edited.params,
+                        genesis,
+                        recent.to_vec(),
+                        newest.clone(),
+                        edited.state,
+                    ),
+                    None,
+                ))
             }
         }
     }
@@ -132,6 +158,9 @@ fn contiguous(mut blocks: Vec<Arc<Block>>) -> Vec<Arc<Block>> {
     blocks.sort_by_key(|block| block.number());
     blocks.dedup_by_key(|block| block.number());
     let follows = |pair: &[Arc<Block>]| pair[1].header.parent_hash == pair[0].hash;
-    let first = blocks.windows(2).rposition(|pair| !follows(pair)).map_or(0, |at| at + 1);
+    let first = blocks
+        .windows(2)
+        .rposition(|pair| !follows(pair))
+        .map_or(0, |at| at + 1);
     blocks.split_off(first)
 }

@@ -98,7 +98,11 @@ fn check(block: &Block, state: &State) -> Result<(), DumpError> {
     if expected == found {
         return Ok(());
     }
-    Err(DumpError::Root { number: block.number(), expected, found })
+    Err(DumpError::Root {
+        number: block.number(),
+        expected,
+        found,
+    })
 }
 
 fn restored(changes: Vec<DumpedChange>) -> Changes {
@@ -109,7 +113,11 @@ impl DumpedChange {
     fn restore(self) -> AccountChange {
         let code = |code: Bytes| {
             let hash: B256 = keccak256(&code);
-            (hash, Bytecode::new_raw_checked(code.clone()).unwrap_or_else(|_| Bytecode::new_legacy(code)))
+            (
+                hash,
+                Bytecode::new_raw_checked(code.clone())
+                    .unwrap_or_else(|_| Bytecode::new_legacy(code)),
+            )
         };
         AccountChange {
             address: self.address,

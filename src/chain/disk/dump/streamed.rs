@@ -57,20 +57,43 @@ impl Serialize for WholeChain<'_> {
         let head = self.head;
         let mut whole = serializer.serialize_map(None)?;
         whole.serialize_entry("block", &environment(head))?;
-        let accounts = || head.state.accounts().map(|account| (account.address, AnvilAccount(account)));
+        let accounts = || {
+            head.state
+                .accounts()
+                .map(|account| (account.address, AnvilAccount(account)))
+        };
         whole.serialize_entry("accounts", &StreamedMembers(accounts))?;
         whole.serialize_entry("best_block_number", &head.number())?;
-        whole.serialize_entry("blocks", &StreamedList(|| head.blocks_from(0).map(DumpedBlock::of)))?;
-        whole
-            .serialize_entry("transactions", &StreamedList(|| head.blocks_from(0).flat_map(DumpedTransaction::all)))?;
+        whole.serialize_entry(
+            "blocks",
+            &StreamedList(|| head.blocks_from(0).map(DumpedBlock::of)),
+        )?;
+        whole.serialize_entry(
+            "transactions",
+            &StreamedList(|| head.blocks_from(0).flat_map(DumpedTransaction::all)),
+        )?;
         whole.serialize_entry("historical_states", &())?;
         // The states are left out if the oldest block's own is not known, or on a fork, where they depend on the other
         // node.
-        let oldest = head.held_after(head.oldest()).ok().filter(|state| state.base().is_none());
-        let is_own =
-            |state: &State| Some(state.root()) == head.block(head.oldest()).map(|block| block.header.state_root);
+        let oldest = head
+            .held_after(head.oldest())
+            .ok()
+            .filter(|state| state.base().is_none());
+        let is_own = |state: &State| {
+            Some(state.root())
+                == head
+                    .block(head.oldest())
+                    .map(|block| block.header.state_root)
+        };
         if let Some(oldest) = oldest.filter(is_own) {
-            whole.serialize_entry("tetrad", &WrittenHistory { head, ahead: self.ahead, oldest })?;
+            whole.serialize_entry(
+                "tetrad",
+                &WrittenHistory {
+                    head,
+                    ahead: self.ahead,
+                    oldest,
+                },
+            )?;
         }
         whole.end()
     }
@@ -96,7 +119,11 @@ fn environment(head: &Head) -> serde_json::Value {
 }
 
 fn slots(account: &Account) -> impl Iterator<Item = &Slot> {
-    account.contract.iter().flat_map(|contract| contract.storage.iter()).map(|(_, slot)| slot)
+    account
+        .contract
+        .iter()
+        .flat_map(|contract| contract.storage.iter())
+        .map(|(_, slot)| slot)
 }
 
 /// An account in anvil's format.
@@ -109,7 +136,8 @@ impl Serialize for AnvilAccount<'_> {
         written.serialize_field("nonce", &account.nonce)?;
         written.serialize_field("balance", &account.balance)?;
         written.serialize_field("code", &account.code().original_bytes())?;
-        let storage = || slots(account).map(|slot| (B256::from(slot.index), B256::from(slot.value)));
+        let storage =
+            || slots(account).map(|slot| (B256::from(slot.index), B256::from(slot.value)));
         written.serialize_field("storage", &StreamedMembers(storage))?;
         written.end()
     }
@@ -131,11 +159,19 @@ impl Serialize for WrittenHistory<'_> {
         let mut own = serializer.serialize_struct("WrittenHistory", 5)?;
         own.serialize_field("chainId", &head.params.chain_id)?;
         own.serialize_field("ahead", &self.ahead)?;
-        own.serialize_field("base", &StreamedList(|| accounts.iter().copied().map(of_account)))?;
-        let blocks =
-            || head.changes_from(head.oldest() + 1).map(|all| StreamedList(move || all.iter().map(|each| of(each))));
+        own.serialize_field(
+            "base",
+            &StreamedList(|| accounts.iter().copied().map(of_account)),
+        )?;
+        let blocks = || {
+            head.changes_from(head.oldest() + 1)
+                .map(|all| StreamedList(move || all.iter().map(|each| of(each))))
+        };
         own.serialize_field("blocks", &StreamedList(blocks))?;
-        own.serialize_field("edits", &StreamedList(|| head.edits().iter().map(|each| of(each))))?;
+        own.serialize_field(
+            "edits",
+            &StreamedList(|| head.edits().iter().map(|each| of(each))),
+        )?;
         own.end()
     }
 }
@@ -175,8 +211,13 @@ fn of_change(change: &AccountChange) -> WrittenChange<&[(U256, U256)]> {
 
 /// Returns the change that creates an account.
 fn of_account(account: &Account) -> WrittenChange<impl Serialize + '_> {
-    let code = account.contract.as_ref().filter(|contract| contract.code_hash != KECCAK_EMPTY);
-    let storage = slots(account).next().map(|_| StreamedList(|| slots(account).map(|slot| (slot.index, slot.value))));
+    let code = account
+        .contract
+        .as_ref()
+        .filter(|contract| contract.code_hash != KECCAK_EMPTY);
+    let storage = slots(account)
+        .next()
+        .map(|_| StreamedList(|| slots(account).map(|slot| (slot.index, slot.value))));
     WrittenChange {
         address: account.address,
         after: Some(DumpedFields {

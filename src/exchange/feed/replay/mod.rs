@@ -23,13 +23,17 @@ impl Replay {
     /// See [`ReplayError`].
     pub fn open(path: &Path, network: &Network) -> Result<Self, ReplayError> {
         let recording = Arc::new(Recording::read(path, network)?);
-        Ok(Self { name: format!("replay:{}", path.display()), recording })
+        Ok(Self {
+            name: format!("replay:{}", path.display()),
+            recording,
+        })
     }
 }
 
 impl Source for Replay {
     fn prices(&self, moment: &Moment<'_>) -> Vec<Option<u64>> {
-        self.recording.at(moment.time.saturating_sub(moment.genesis))
+        self.recording
+            .at(moment.time.saturating_sub(moment.genesis))
     }
 
     fn condition(&self) -> Condition {

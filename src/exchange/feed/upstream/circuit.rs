@@ -52,7 +52,10 @@ impl Circuit {
 
 /// The pause after `before` earlier failures.
 pub(super) fn backoff(config: &UpstreamConfig, before: u32) -> Duration {
-    config.backoff.saturating_mul(2u32.saturating_pow(before)).min(LONGEST_BACKOFF)
+    config
+        .backoff
+        .saturating_mul(2u32.saturating_pow(before))
+        .min(LONGEST_BACKOFF)
 }
 
 #[cfg(test)]
@@ -61,7 +64,10 @@ mod tests {
 
     #[test]
     fn pauses_grow_until_the_circuit_opens() {
-        let config = UpstreamConfig { interval: Duration::from_millis(100), ..UpstreamConfig::default() };
+        let config = UpstreamConfig {
+            interval: Duration::from_millis(100),
+            ..UpstreamConfig::default()
+        };
         let mut circuit = Circuit::default();
         assert_eq!(circuit.pause(&config), config.interval);
         let mut pauses = Vec::new();

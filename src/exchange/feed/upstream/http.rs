@@ -6,15 +6,28 @@ use reqwest::{Certificate, Client, redirect::Policy};
 use rustls::pki_types::CertificateDer;
 
 use super::{MAX_ANSWER, Shared, UpstreamConfig, circuit::backoff};
-use crate::{causes::with_causes, exchange::feed::json_path::fill, exchange::quote::key, network::Token, tls};
+use crate::{
+    causes::with_causes, exchange::feed::json_path::fill, exchange::quote::key, network::Token, tls,
+};
 
 /// A client with timeouts that trusts these authorities in addition to the system's and follows no redirects.
-pub(super) fn client(config: &UpstreamConfig, authorities: &[CertificateDer<'_>]) -> Result<Client, String> {
+pub(super) fn client(
+    config: &UpstreamConfig,
+    authorities: &[CertificateDer<'_>],
+) -> Result<Client, String> {
     let agent = concat!("tetrad/", env!("CARGO_PKG_VERSION"));
-    let authorities = authorities.iter().map(|authority| Certificate::from_der(authority));
-    let authorities = authorities.collect::<Result<Vec<_>, _>>().map_err(|error| with_causes(&error))?;
+    let authorities = authorities
+        .iter()
+        .map(|authority| Certificate::from_der(authority));
+    let authorities = authorities
+        .collect::<Result<Vec<_>, _>>()
+        .map_err(|error| with_causes(&error))?;
     tls::install_provider();
-    let mut builder = Client::builder().timeout(config.timeout).redirect(Policy::none()).user_agent(agent).no_proxy();
+    let mut builder = Client::builder()
+        .timeout(config.timeout)
+        .redirect(Policy::none())
+        .user_agent(agent)
+        .no_proxy();
     if !authorities.is_empty() {
         builder = builder.tls_certs_merge(authorities);
     }
@@ -43,7 +56,10 @@ pub(super) async fn poll(upstream: &Shared, client: &Client) -> Result<(), Strin
 async fn ask(upstream: &Shared, client: &Client) -> Result<(), String> {
     let (url, tokens) = (upstream.url.as_str(), &upstream.network.tokens);
     let mut found = 0;
-    if ["{symbol}", "{id}", "{address}"].iter().any(|name| url.contains(name)) {
+    if ["{symbol}", "{id}", "{address}"]
+        .iter()
+        .any(|name| url.contains(name))
+    {
         let mut failure = None;
         for (position, token) in tokens.iter().enumerate() {
             match fetch(client, &fill(url, token)).await {
@@ -59,7 +75,11 @@ async fn ask(upstream: &Shared, client: &Client) -> Result<(), String> {
         let body = fetch(client, &fill_all(url, tokens)).await?;
         found = upstream.hear(&body, 0..tokens.len());
     }
-    if found == 0 { Err(format!("no price at {} in the answer", upstream.path)) } else { Ok(()) }
+    if found == 0 {
+        Err(format!("no price at {} in the answer", upstream.path))
+    } else {
+        Ok(())
+    }
 }
 
 /// Replaces the placeholders of a URL with the names of all tokens.
@@ -70,7 +90,8 @@ fn fill_all<'a>(url: &'a str, tokens: &[Token]) -> Cow<'a, str> {
     let join = |name: fn(&Token) -> String| tokens.iter().map(name).collect::<Vec<_>>().join(",");
     let url = url.replace("{symbols}", &join(|token| token.symbol.clone()));
     let url = url.replace("{ids}", &join(|token| token.coin_gecko_id.clone()));
-    url.replace("{addresses}", &join(|token| key(token.address))).into()
+    url.replace("{addresses}", &join(|token| key(token.address)))
+        .into()
 }
 
 /// The body of a successful answer within the size limit.
@@ -80,7 +101,10 @@ async fn fetch(client: &Client, url: &str) -> Result<String, String> {
     let failed = |error: reqwest::Error| with_causes(&error.without_url());
     let mut response = request.send().await.map_err(failed)?;
     if response.status().is_redirection() {
-        return Err(format!("the answer is {}, and redirects are not followed", response.status()));
+        return Err(format!(
+            "the answer is {}, and redirects are not followed",
+            response.status()
+        ));
     }
     if !response.status().is_success() {
         return Err(format!("the answer is {}", response.status()));

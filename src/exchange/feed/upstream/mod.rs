@@ -112,17 +112,34 @@ impl Upstream {
             }
             SourceSpec::Socket { url, path } => {
                 let encrypted = url.starts_with("wss://");
-                let tls = encrypted.then(|| tls::config(authorities)).transpose().map_err(failed(&url))?;
+                let tls = encrypted
+                    .then(|| tls::config(authorities))
+                    .transpose()
+                    .map_err(failed(&url))?;
                 (url, path, Transport::Socket(tls))
             }
             SourceSpec::Simulation | SourceSpec::Replay(_) => {
-                return Err(FeedError::Client { url: spec.to_string(), what: "this is no upstream".to_owned() });
+                return Err(FeedError::Client {
+                    url: spec.to_string(),
+                    what: "this is no upstream".to_owned(),
+                });
             }
         };
         let name = origin(&url);
         let heard = Mutex::new(vec![None; network.tokens.len()]);
         let (circuit, attempts) = (Mutex::default(), watch::Sender::default());
-        Ok(Self(Arc::new(Shared { name, url, path, transport, config, network, clock, heard, circuit, attempts })))
+        Ok(Self(Arc::new(Shared {
+            name,
+            url,
+            path,
+            transport,
+            config,
+            network,
+            clock,
+            heard,
+            circuit,
+            attempts,
+        })))
     }
 
     /// Requests prices until shutdown.
@@ -159,8 +176,13 @@ impl Shared {
     fn hear(&self, document: &str, tokens: impl Iterator<Item = usize>) -> usize {
         let (now, mut found) = (self.clock.now_ms(), 0);
         for token in tokens {
-            let Some(info) = self.network.tokens.get(token) else { continue };
-            let price = self.path.find(document, info).and_then(|text| usd_e8(&text));
+            let Some(info) = self.network.tokens.get(token) else {
+                continue;
+            };
+            let price = self
+                .path
+                .find(document, info)
+                .and_then(|text| usd_e8(&text));
             if let (Some(price), Some(heard)) = (price, self.heard.lock().get_mut(token)) {
                 *heard = Some((price, now));
                 found += 1;
@@ -192,11 +214,25 @@ impl Shared {
 impl Source for Upstream {
     fn prices(&self, _: &Moment<'_>) -> Vec<Option<u64>> {
         let heard = self.0.heard.lock();
-        heard.iter().map(|heard| heard.filter(|heard| self.0.is_young(*heard)).map(|(price, _)| price)).collect()
+        heard
+            .iter()
+            .map(|heard| {
+                heard
+                    .filter(|heard| self.0.is_young(*heard))
+                    .map(|(price, _)| price)
+            })
+            .collect()
     }
 
     fn condition(&self) -> Condition {
-        let newest = self.0.heard.lock().iter().flatten().copied().max_by_key(|(_, at)| *at);
+        let newest = self
+            .0
+            .heard
+            .lock()
+            .iter()
+            .flatten()
+            .copied()
+            .max_by_key(|(_, at)| *at);
         let circuit = self.0.circuit.lock();
         let status = match newest {
             _ if circuit.is_open(&self.0.config) => SourceHealth::Broken,

@@ -74,15 +74,19 @@ impl RpcBlock {
         self.write_header_members(object);
         let transactions = object.name("transactions");
         match (self.full, self.pending) {
-            (false, _) => array(transactions, &block.transactions, |transaction, out| transaction.hash().write(out)),
-            (true, false) => {
-                array(transactions, 0..block.transactions.len(), |index, out| write_mined(block, index, out))
-            }
+            (false, _) => array(transactions, &block.transactions, |transaction, out| {
+                transaction.hash().write(out)
+            }),
+            (true, false) => array(transactions, 0..block.transactions.len(), |index, out| {
+                write_mined(block, index, out)
+            }),
             (true, true) => array(transactions, &block.transactions, |transaction, out| {
                 write_waiting(transaction, block.header.base_fee_per_gas, out);
             }),
         }
-        array(object.name("uncles"), &block.ommers, |ommer, out| ommer.hash_slow().write(out));
+        array(object.name("uncles"), &block.ommers, |ommer, out| {
+            ommer.hash_slow().write(out)
+        });
         if let Some(withdrawals) = &block.withdrawals {
             array(object.name("withdrawals"), withdrawals, write_withdrawal);
         }

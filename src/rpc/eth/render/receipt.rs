@@ -44,10 +44,19 @@ impl RpcReceipt {
         let receipt = &block.receipts[self.index];
         let transaction = &block.transactions[self.index];
         self.write_outcome(object);
-        array(object.name("logs"), receipt.logs.iter().zip(receipt.first_log_index..), |(log, log_index), out| {
-            let at = LogPosition { log, log_index, transaction, transaction_index: self.index as u64 };
-            write_log(block, at, false, out);
-        });
+        array(
+            object.name("logs"),
+            receipt.logs.iter().zip(receipt.first_log_index..),
+            |(log, log_index), out| {
+                let at = LogPosition {
+                    log,
+                    log_index,
+                    transaction,
+                    transaction_index: self.index as u64,
+                };
+                write_log(block, at, false, out);
+            },
+        );
         object.member("logsBloom", &receipt.bloom());
     }
 
@@ -58,13 +67,19 @@ impl RpcReceipt {
         let tx = &transaction.envelope;
         let blob_gas_used = tx.blob_gas_used();
         object
-            .optional("blobGasPrice", &blob_gas_used.and(self.blob_base_fee).map(Quantity))
+            .optional(
+                "blobGasPrice",
+                &blob_gas_used.and(self.blob_base_fee).map(Quantity),
+            )
             .optional("blobGasUsed", &blob_gas_used.map(Quantity))
             .member("blockHash", &block.hash)
             .member("blockNumber", &Quantity(block.number()))
             .member("contractAddress", &transaction.creates())
             .member("cumulativeGasUsed", &Quantity(receipt.cumulative_gas_used))
-            .member("effectiveGasPrice", &Quantity(transaction.effective_gas_price(block.header.base_fee_per_gas)))
+            .member(
+                "effectiveGasPrice",
+                &Quantity(transaction.effective_gas_price(block.header.base_fee_per_gas)),
+            )
             .member("from", &transaction.sender)
             .member("gasUsed", &Quantity(receipt.gas_used));
         match &receipt.status {

@@ -12,12 +12,20 @@ pub(super) fn header() -> Value {
 /// A block, with whole transactions or their hashes.
 pub(super) fn block() -> Value {
     let withdrawal = object(
-        [("index", quantity()), ("validatorIndex", quantity()), ("address", data(Some(20))), ("amount", quantity())],
+        [
+            ("index", quantity()),
+            ("validatorIndex", quantity()),
+            ("address", data(Some(20))),
+            ("amount", quantity()),
+        ],
         [],
     );
     let transactions = array(json!({"anyOf": [data(Some(32)), transaction()]}));
-    let mut schema =
-        members_of_header([("size", quantity()), ("transactions", transactions), ("uncles", array(data(Some(32))))]);
+    let mut schema = members_of_header([
+        ("size", quantity()),
+        ("transactions", transactions),
+        ("uncles", array(data(Some(32)))),
+    ]);
     schema["properties"]["withdrawals"] = array(withdrawal);
     schema
 }
@@ -63,7 +71,13 @@ fn members_of_header<const N: usize>(others: [(&str, Value); N]) -> Value {
 
 /// A transaction.
 pub(super) fn transaction() -> Value {
-    let access = object([("address", data(Some(20))), ("storageKeys", array(data(Some(32))))], []);
+    let access = object(
+        [
+            ("address", data(Some(20))),
+            ("storageKeys", array(data(Some(32)))),
+        ],
+        [],
+    );
     let authorization = object(
         [
             ("chainId", quantity()),
@@ -125,7 +139,12 @@ pub(super) fn receipt() -> Value {
             ("transactionIndex", quantity()),
             ("type", quantity()),
         ],
-        [("status", quantity()), ("root", data(Some(32))), ("blobGasUsed", quantity()), ("blobGasPrice", quantity())],
+        [
+            ("status", quantity()),
+            ("root", data(Some(32))),
+            ("blobGasUsed", quantity()),
+            ("blobGasPrice", quantity()),
+        ],
     )
 }
 
@@ -134,7 +153,10 @@ pub fn log() -> Value {
     object(
         [
             ("address", data(Some(20))),
-            ("topics", json!({"type": "array", "items": data(Some(32)), "maxItems": 4})),
+            (
+                "topics",
+                json!({"type": "array", "items": data(Some(32)), "maxItems": 4}),
+            ),
             ("data", data(None)),
             ("blockNumber", quantity()),
             ("transactionHash", data(Some(32))),

@@ -51,7 +51,12 @@ struct BlockPosition {
 
 /// Writes the transaction at `index` of a sealed block.
 pub(super) fn write_mined(block: &Block, index: usize, out: &mut JsonWriter) {
-    write_mined_with(block, index, block.transactions[index].envelope.input(), out);
+    write_mined_with(
+        block,
+        index,
+        block.transactions[index].envelope.input(),
+        out,
+    );
 }
 
 /// Writes the transaction at `index` of a sealed block with no more of its input than a function's selector.
@@ -62,16 +67,31 @@ pub fn write_mined_briefly(block: &Block, index: usize, out: &mut JsonWriter) {
 
 fn write_mined_with(block: &Block, index: usize, input: &Bytes, out: &mut JsonWriter) {
     let (header, transaction) = (&block.header, &block.transactions[index]);
-    let place = BlockPosition { block: block.hash, number: header.number, timestamp: header.timestamp, index };
+    let place = BlockPosition {
+        block: block.hash,
+        number: header.number,
+        timestamp: header.timestamp,
+        index,
+    };
     let gas_price = transaction.effective_gas_price(header.base_fee_per_gas);
     write(transaction, input, Some(place), gas_price, out);
 }
 
 /// Writes a transaction that is in no sealed block.
-pub(super) fn write_waiting(transaction: &Transaction, base_fee: Option<u64>, out: &mut JsonWriter) {
+pub(super) fn write_waiting(
+    transaction: &Transaction,
+    base_fee: Option<u64>,
+    out: &mut JsonWriter,
+) {
     let maximum = transaction.envelope.max_fee_per_gas();
     let gas_price = base_fee.map_or(maximum, |_| transaction.effective_gas_price(base_fee));
-    write(transaction, transaction.envelope.input(), None, gas_price, out);
+    write(
+        transaction,
+        transaction.envelope.input(),
+        None,
+        gas_price,
+        out,
+    );
 }
 
 fn write(
@@ -88,19 +108,34 @@ fn write(
     let mut object = Object::begin(out);
     object
         .member("blockHash", &place.as_ref().map(|place| place.block))
-        .member("blockNumber", &place.as_ref().map(|place| Quantity(place.number)))
-        .member("blockTimestamp", &place.as_ref().map(|place| Quantity(place.timestamp)))
+        .member(
+            "blockNumber",
+            &place.as_ref().map(|place| Quantity(place.number)),
+        )
+        .member(
+            "blockTimestamp",
+            &place.as_ref().map(|place| Quantity(place.timestamp)),
+        )
         .member("from", &transaction.sender)
         .member("gas", &Quantity(tx.gas_limit()))
         .member("gasPrice", &Quantity(gas_price))
-        .optional("maxFeePerGas", &tx.is_dynamic_fee().then(|| Quantity(tx.max_fee_per_gas())))
-        .optional("maxPriorityFeePerGas", &tx.max_priority_fee_per_gas().map(Quantity))
+        .optional(
+            "maxFeePerGas",
+            &tx.is_dynamic_fee().then(|| Quantity(tx.max_fee_per_gas())),
+        )
+        .optional(
+            "maxPriorityFeePerGas",
+            &tx.max_priority_fee_per_gas().map(Quantity),
+        )
         .optional("maxFeePerBlobGas", &tx.max_fee_per_blob_gas().map(Quantity))
         .member("hash", &transaction.hash())
         .member("input", input)
         .member("nonce", &Quantity(tx.nonce()))
         .member("to", &tx.to())
-        .member("transactionIndex", &place.map(|place| Quantity(place.index)))
+        .member(
+            "transactionIndex",
+            &place.map(|place| Quantity(place.index)),
+        )
         .member("value", &Quantity(tx.value()))
         .member("type", &Quantity(tx.ty()));
     if let Some(list) = tx.access_list() {
@@ -111,7 +146,11 @@ fn write(
         object.member("blobVersionedHashes", hashes);
     }
     if let Some(authorizations) = tx.authorization_list() {
-        array(object.name("authorizationList"), authorizations, write_authorization);
+        array(
+            object.name("authorizationList"),
+            authorizations,
+            write_authorization,
+        );
     }
     // A simulated transaction has no signature.
     let unsigned = signature.r().is_zero() && signature.s().is_zero();
@@ -132,7 +171,10 @@ fn write(
 /// Writes an access list (EIP-2930).
 pub fn write_access_list(list: &AccessList, out: &mut JsonWriter) {
     array(out, list.iter(), |item, out| {
-        Object::begin(out).member("address", &item.address).member("storageKeys", &item.storage_keys).end();
+        Object::begin(out)
+            .member("address", &item.address)
+            .member("storageKeys", &item.storage_keys)
+            .end();
     });
 }
 

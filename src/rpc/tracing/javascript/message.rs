@@ -79,16 +79,24 @@ pub fn read_bytes(from: &mut impl Read, max: usize) -> io::Result<Vec<u8>> {
     from.read_exact(&mut length)?;
     let length = u32::from_le_bytes(length) as usize;
     if length > max {
-        return Err(io::Error::new(io::ErrorKind::InvalidData, format!("a message of {length} bytes")));
+        return Err(io::Error::new(
+            io::ErrorKind::InvalidData,
+            format!("a message of {length} bytes"),
+        ));
     }
     let mut bytes = Vec::new();
     from.take(length as u64).read_to_end(&mut bytes)?;
-    if bytes.len() == length { Ok(bytes) } else { Err(io::ErrorKind::UnexpectedEof.into()) }
+    if bytes.len() == length {
+        Ok(bytes)
+    } else {
+        Err(io::ErrorKind::UnexpectedEof.into())
+    }
 }
 
 /// Writes bytes after their length.
 pub fn write_bytes(bytes: &[u8], to: &mut impl Write) -> io::Result<()> {
-    let length = u32::try_from(bytes.len()).map_err(|_| io::Error::from(io::ErrorKind::FileTooLarge))?;
+    let length =
+        u32::try_from(bytes.len()).map_err(|_| io::Error::from(io::ErrorKind::FileTooLarge))?;
     to.write_all(&length.to_le_bytes())?;
     to.write_all(bytes)?;
     to.flush()

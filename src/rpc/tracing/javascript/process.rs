@@ -26,7 +26,10 @@ use crate::{
 pub const COMMAND: &str = "javascript-tracer";
 
 /// The time between two checks of the time limit.
-const TICK: Timespec = Timespec { tv_sec: 0, tv_nsec: 20_000_000 };
+const TICK: Timespec = Timespec {
+    tv_sec: 0,
+    tv_nsec: 20_000_000,
+};
 /// The number of bytes that can be written to a pipe that is ready without waiting: `PIPE_BUF` of every system is larger.
 const CHUNK: usize = 512;
 /// The longest message except results.
@@ -70,29 +73,47 @@ pub enum Failure {
 impl TracerProcess {
     /// Starts `program` for a script that may use `memory` bytes.
     pub fn start(program: &Path, memory: usize, budget: &Budget) -> Result<Self, RpcError> {
-        let Some(place) = Place::take(|| budget.is_over()) else { return Err(budget.timeout()) };
+        let Some(place) = Place::take(|| budget.is_over()) else {
+            return Err(budget.timeout());
+        };
         let mut command = Command::new(program);
         command.arg(COMMAND).arg(memory.to_string());
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
         command.env_clear();
         // By default the allocator reserves more than the limit at the start, and waits for memory that is short.
         command.envs(
-            ["ARENA_RESERVE", "ARENA_EAGER_COMMIT", "RETRY_ON_OOM"].map(|name| (format!("MIMALLOC_{name}"), "0")),
+            ["ARENA_RESERVE", "ARENA_EAGER_COMMIT", "RETRY_ON_OOM"]
+                .map(|name| (format!("MIMALLOC_{name}"), "0")),
         );
         let starting = STARTING.lock();
         let started = command.spawn();
         drop(starting);
-        let mut child =
-            started.map_err(|error| RpcError::internal(format!("cannot start {}: {error}", program.display())))?;
+        let mut child = started.map_err(|error| {
+            RpcError::internal(format!("cannot start {}: {error}", program.display()))
+        })?;
         let pipes = (child.stdin.take(), child.stdout.take(), child.stderr.take());
         let (Some(input), Some(output), Some(errors)) = pipes else {
             return Err(RpcError::internal("the tracer's process has no pipes"));
         };
-        Ok(Self { child, input, output, errors, _place: place })
+        Ok(Self {
+            child,
+            input,
+            output,
+            errors,
+            _place: place,
+        })
     }
 
     /// Traces one execution on `state`; returns the gas used and the script's result.
-    pub fn trace(&mut self, task: Task, state: &Overlay<'_>, budget: &Budget) -> Result<(u64, Box<RawValue>), Failure> {
+    pub fn trace(
+        &mut self,
+        task: Task,
+        state: &Overlay<'_>,
+        budget: &Budget,
+    ) -> Result<(u64, Box<RawValue>), Failure> {
         let mut unread = None;
         match (self.exchange(task, state, budget, &mut unread), unread) {
             (Err(Failure::Time), _) => Err(Failure::Time),
@@ -111,25 +132,39 @@ impl TracerProcess {
         unread: &mut Option<ReadError>,
     ) -> Result<(u64, Box<RawValue>), Failure> {
         let max_bytes = task.max_bytes;
-        let pipes = &mut Pipes { input: &mut self.input, output: &mut self.output, budget };
+        let pipes = &mut Pipes {
+            input: &mut self.input,
+            output: &mut self.output,
+            budget,
+        };
         let mut next = FromNode::Task(Box::new(task));
         loop {
             message::write(&next, pipes)?;
             let read = match message::parse(&message::read_bytes(pipes, MAX_MESSAGE)?)? {
-                FromTracer::Account(address) => state.detached_account(address).map(FromNode::Account),
-                FromTracer::Slot(address, index) => state.storage_ref(address, index).map(FromNode::Slot),
-                FromTracer::BlockHash(number) => state.block_hash_ref(number).map(FromNode::BlockHash),
+                FromTracer::Account(address) => {
+                    state.detached_account(address).map(FromNode::Account)
+                }
+                FromTracer::Slot(address, index) => {
+                    state.storage_ref(address, index).map(FromNode::Slot)
+                }
+                FromTracer::BlockHash(number) => {
+                    state.block_hash_ref(number).map(FromNode::BlockHash)
+                }
                 FromTracer::Done(Outcome::Rejected) => return Err(Failure::Rejected),
                 FromTracer::Done(Outcome::Script(message)) => return Err(Failure::Script(message)),
                 FromTracer::Done(Outcome::TooLarge) => return Err(Failure::TooLarge),
                 FromTracer::Done(Outcome::Traced { gas_used }) => {
                     let result = String::from_utf8(message::read_bytes(pipes, max_bytes)?);
-                    let result = result.ok().and_then(|text| RawValue::from_string(text).ok());
-                    let result = result.ok_or_else(|| Failure::Script("the result is not JSON".to_owned()))?;
+                    let result = result
+                        .ok()
+                        .and_then(|text| RawValue::from_string(text).ok());
+                    let result = result
+                        .ok_or_else(|| Failure::Script("the result is not JSON".to_owned()))?;
                     return Ok((gas_used, result));
                 }
             };
-            next = read.unwrap_or_else(|error| FromNode::Unavailable(unread.insert(error).0.clone()));
+            next =
+                read.unwrap_or_else(|error| FromNode::Unavailable(unread.insert(error).0.clone()));
         }
     }
 
@@ -139,7 +174,11 @@ impl TracerProcess {
         let status = self.child.wait();
         let mut report = Vec::new();
         // The other end is closed, so that this does not wait.
-        let _ = self.errors.by_ref().take(MAX_REPORT).read_to_end(&mut report);
+        let _ = self
+            .errors
+            .by_ref()
+            .take(MAX_REPORT)
+            .read_to_end(&mut report);
         let report = String::from_utf8_lossy(&report);
         let first = report.lines().map(str::trim).find(|line| !line.is_empty());
         match (first, status) {

@@ -28,13 +28,21 @@ struct Link {
 impl Node {
     /// The node that sends `messages`.
     pub fn new(messages: Receiver<Vec<u8>>) -> Self {
-        Self { link: Mutex::new(Link { messages, out: io::stdout() }) }
+        Self {
+            link: Mutex::new(Link {
+                messages,
+                out: io::stdout(),
+            }),
+        }
     }
 
     /// Waits for the next message. Without a node there is nothing left to do.
     pub fn receive(&self) -> FromNode {
         let received = self.link.lock().messages.recv();
-        received.ok().and_then(|bytes| message::parse(&bytes).ok()).unwrap_or_else(|| exit(1))
+        received
+            .ok()
+            .and_then(|bytes| message::parse(&bytes).ok())
+            .unwrap_or_else(|| exit(1))
     }
 
     /// Sends a message, and a text after it.
@@ -62,7 +70,9 @@ fn unexpected() -> ReadError {
 
 impl ReadState for Node {
     fn account(&self, address: &Address, _: &B256) -> Result<Option<Account>, ReadError> {
-        let FromNode::Account(account) = self.ask(&FromTracer::Account(*address))? else { return Err(unexpected()) };
+        let FromNode::Account(account) = self.ask(&FromTracer::Account(*address))? else {
+            return Err(unexpected());
+        };
         Ok(account.map(|account| account.attach(*address)))
     }
 
@@ -76,7 +86,9 @@ impl ReadState for Node {
 
 impl BlockHashes for Node {
     fn block_hash(&self, number: u64) -> Result<Option<B256>, ReadError> {
-        let FromNode::BlockHash(hash) = self.ask(&FromTracer::BlockHash(number))? else { return Err(unexpected()) };
+        let FromNode::BlockHash(hash) = self.ask(&FromTracer::BlockHash(number))? else {
+            return Err(unexpected());
+        };
         Ok(Some(hash))
     }
 }

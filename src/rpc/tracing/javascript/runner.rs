@@ -31,11 +31,18 @@ pub struct Script {
 
 impl Script {
     /// A script with a request's `tracerConfig`.
-    #[expect(clippy::unnecessary_wraps, reason = "builds without JavaScript tracers refuse it")]
+    #[expect(
+        clippy::unnecessary_wraps,
+        reason = "builds without JavaScript tracers refuse it"
+    )]
     pub fn new(code: String, config: Option<&RawValue>) -> Result<Self, String> {
         Ok(Self {
             code: code.into(),
-            config: config.map(RawValue::get).filter(|json| *json != "null").unwrap_or("{}").into(),
+            config: config
+                .map(RawValue::get)
+                .filter(|json| *json != "null")
+                .unwrap_or("{}")
+                .into(),
         })
     }
 }
@@ -50,7 +57,11 @@ pub struct ScriptRunner<'r> {
 impl<'r> ScriptRunner<'r> {
     /// No process yet.
     pub fn new(config: &'r RpcConfig, budget: &'r Budget) -> Self {
-        Self { config, budget, process: None }
+        Self {
+            config,
+            budget,
+            process: None,
+        }
     }
 
     /// Traces one transaction; appends the script's result.
@@ -66,9 +77,14 @@ impl<'r> ScriptRunner<'r> {
             Some(process) => process,
             none => {
                 let program = self.config.tracer_program.as_deref();
-                let program =
-                    program.ok_or_else(|| RpcError::server("JavaScript tracers run in the tetrad program only"))?;
-                none.insert(TracerProcess::start(program, self.config.max_tracer_memory, budget)?)
+                let program = program.ok_or_else(|| {
+                    RpcError::server("JavaScript tracers run in the tetrad program only")
+                })?;
+                none.insert(TracerProcess::start(
+                    program,
+                    self.config.max_tracer_memory,
+                    budget,
+                )?)
             }
         };
         let traced = subject.detached(|execution, state| {
@@ -92,7 +108,9 @@ impl<'r> ScriptRunner<'r> {
         let is_over = || budget.is_over();
         let mut nothing = NoOpInspector;
         let mut watch = Watch::new(&mut nothing, &is_over, budget.max_bytes());
-        let ran = subject.run(&mut watch, |inspected, _| inspected.outcome.result.tx_gas_used());
+        let ran = subject.run(&mut watch, |inspected, _| {
+            inspected.outcome.result.tx_gas_used()
+        });
         budget.check(watch.stopped())?;
         let gas_used = ran?;
         match traced {
@@ -100,10 +118,12 @@ impl<'r> ScriptRunner<'r> {
                 out.extend_from_slice(result.get().as_bytes());
                 Ok(())
             }
-            Some((traced, _)) => {
-                Err(RpcError::internal(format!("with the tracer, {traced} gas is used, without {gas_used}")))
-            }
-            None => Err(RpcError::internal("the tracer could not execute the transaction")),
+            Some((traced, _)) => Err(RpcError::internal(format!(
+                "with the tracer, {traced} gas is used, without {gas_used}"
+            ))),
+            None => Err(RpcError::internal(
+                "the tracer could not execute the transaction",
+            )),
         }
     }
 

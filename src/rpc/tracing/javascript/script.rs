@@ -19,7 +19,11 @@ pub fn wrapped(script: &str) -> String {
 }
 
 /// The inspector that runs a script.
-pub fn inspector(script: &str, config: String, place: TransactionContext) -> Result<JsInspector, String> {
+pub fn inspector(
+    script: &str,
+    config: String,
+    place: TransactionContext,
+) -> Result<JsInspector, String> {
     let created = JsInspector::with_transaction_context(wrapped(script), config.into(), place);
     let mut inspector = created.map_err(|error| message(&error.to_string()))?;
     // Time and memory of the process are limited, so loops need no limit.
@@ -33,7 +37,9 @@ pub fn inspector(script: &str, config: String, place: TransactionContext) -> Res
 
 /// The result as JSON, or the error's message, from what the wrapped `result` returned.
 pub fn unwrapped(returned: serde_json::Value) -> Result<String, String> {
-    let serde_json::Value::String(mut text) = returned else { return Err("the result is not JSON".to_owned()) };
+    let serde_json::Value::String(mut text) = returned else {
+        return Err("the result is not JSON".to_owned());
+    };
     match text.as_bytes().first() {
         Some(b'=') => {
             text.remove(0);
@@ -46,7 +52,13 @@ pub fn unwrapped(returned: serde_json::Value) -> Result<String, String> {
 
 /// The beginning of an error's message, without the functions that were being called.
 pub fn message(text: &str) -> String {
-    let text = text.split_once("\n    at ").map_or(text, |(message, _)| message);
+    let text = text
+        .split_once("\n    at ")
+        .map_or(text, |(message, _)| message);
     let end = text.floor_char_boundary(MESSAGE);
-    if end < text.len() { format!("{}…", &text[..end]) } else { text.to_owned() }
+    if end < text.len() {
+        format!("{}…", &text[..end])
+    } else {
+        text.to_owned()
+    }
 }

@@ -25,12 +25,17 @@ const STACK: usize = 64 << 20;
 pub fn run(memory: u64) -> io::Result<()> {
     limit(memory)?;
     // The thread ends with the process only, unless it panics.
-    start()?.join().map_err(|_| io::Error::other("the tracer panicked"))
+    start()?
+        .join()
+        .map_err(|_| io::Error::other("the tracer panicked"))
 }
 
 /// Limits the memory that the process can write to. A process that exceeds it is aborted, without a core file.
 fn limit(memory: u64) -> io::Result<()> {
-    let most = |amount| Rlimit { current: Some(amount), maximum: Some(amount) };
+    let most = |amount| Rlimit {
+        current: Some(amount),
+        maximum: Some(amount),
+    };
     setrlimit(Resource::Core, most(0))?;
     setrlimit(Resource::Data, most(memory.saturating_add(STACK as u64)))?;
     Ok(())
@@ -39,17 +44,27 @@ fn limit(memory: u64) -> io::Result<()> {
 fn start() -> io::Result<thread::JoinHandle<()>> {
     // A task arrives only after the last one is done, and an answer only after its question.
     let (sender, messages) = sync_channel(1);
-    thread::Builder::new().name("node".to_owned()).spawn(move || forward(&sender))?;
+    thread::Builder::new()
+        .name("node".to_owned())
+        .spawn(move || forward(&sender))?;
     let node = Node::new(messages);
-    thread::Builder::new().name("tracer".to_owned()).stack_size(STACK).spawn(move || {
-        loop {
-            let FromNode::Task(task) = node.receive() else { exit(1) };
-            match trace(*task, &node) {
-                Ok((gas_used, result)) => node.send(&FromTracer::Done(Outcome::Traced { gas_used }), Some(&result)),
-                Err(outcome) => node.send(&FromTracer::Done(outcome), None),
+    thread::Builder::new()
+        .name("tracer".to_owned())
+        .stack_size(STACK)
+        .spawn(move || {
+            loop {
+                let FromNode::Task(task) = node.receive() else {
+                    exit(1)
+                };
+                match trace(*task, &node) {
+                    Ok((gas_used, result)) => node.send(
+                        &FromTracer::Done(Outcome::Traced { gas_used }),
+                        Some(&result),
+                    ),
+                    Err(outcome) => node.send(&FromTracer::Done(outcome), None),
+                }
             }
-        }
-    })
+        })
 }
 
 /// Passes messages on. The end of the input ends the process, whatever the script does.
@@ -65,13 +80,32 @@ fn forward(messages: &SyncSender<Vec<u8>>) {
 
 /// Returns the gas that the execution used and the script's result as JSON, or the outcome without them.
 fn trace(task: Task, node: &Node) -> Result<(u64, String), Outcome> {
-    let place = TransactionContext { block_hash: task.block, tx_hash: task.transaction, tx_index: task.index };
-    let mut tracer = WithWrites::new(inspector(&task.script, task.config, place).map_err(Outcome::Script)?);
-    let mut inspected = task.execution.run(node, node, &mut tracer).map_err(|_| Outcome::Rejected)?;
-    let mut inspector = tracer.finish(&mut inspected).map_err(|_| Outcome::Rejected)?;
+    let place = TransactionContext {
+        block_hash: task.block,
+        tx_hash: task.transaction,
+        tx_index: task.index,
+    };
+    let mut tracer =
+        WithWrites::new(inspector(&task.script, task.config, place).map_err(Outcome::Script)?);
+    let mut inspected = task
+        .execution
+        .run(node, node, &mut tracer)
+        .map_err(|_| Outcome::Rejected)?;
+    let mut inspector = tracer
+        .finish(&mut inspected)
+        .map_err(|_| Outcome::Rejected)?;
     let gas_used = inspected.outcome.result.tx_gas_used();
-    let returned = inspector.json_result(inspected.outcome, &inspected.tx, &inspected.block, &inspected.before);
+    let returned = inspector.json_result(
+        inspected.outcome,
+        &inspected.tx,
+        &inspected.block,
+        &inspected.before,
+    );
     let returned = returned.map_err(|error| Outcome::Script(shortened(&error.to_string())))?;
     let result = unwrapped(returned).map_err(Outcome::Script)?;
-    if result.len() > task.max_bytes { Err(Outcome::TooLarge) } else { Ok((gas_used, result)) }
+    if result.len() > task.max_bytes {
+        Err(Outcome::TooLarge)
+    } else {
+        Ok((gas_used, result))
+    }
 }

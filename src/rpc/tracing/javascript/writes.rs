@@ -36,7 +36,12 @@ pub struct WithWrites {
 impl WithWrites {
     /// Nothing is written yet.
     pub fn new(inspector: JsInspector) -> Self {
-        Self { inspector, written: BTreeSet::new(), current: None, ended: false }
+        Self {
+            inspector,
+            written: BTreeSet::new(),
+            current: None,
+            ended: false,
+        }
     }
 
     /// Returns the inspector, after it has set the written slots in the database to the values after the execution.
@@ -44,7 +49,9 @@ impl WithWrites {
         for (address, slot) in self.written {
             let account = inspected.outcome.state.get(&address);
             if let Some(after) = account.and_then(|account| account.storage.get(&slot)) {
-                inspected.before.set_storage(address, slot, after.present_value)?;
+                inspected
+                    .before
+                    .set_storage(address, slot, after.present_value)?;
             }
         }
         Ok(self.inspector)
@@ -63,7 +70,9 @@ impl WithWrites {
 /// Sets a slot in the database to the journal's value.
 fn show(context: &mut EvmContext<'_>, address: Address, slot: U256) {
     let account = context.journaled_state.state.get(&address);
-    let value = account.and_then(|account| account.storage.get(&slot)).map(|slot| slot.present_value);
+    let value = account
+        .and_then(|account| account.storage.get(&slot))
+        .map(|slot| slot.present_value);
     if let Some(value) = value {
         // The account was read before, so this cannot fail.
         let _ = context.db_mut().set_storage(address, slot, value);
@@ -78,7 +87,9 @@ impl<'e> Inspector<EvmContext<'e>> for WithWrites {
     fn step(&mut self, interpreter: &mut Interpreter, context: &mut EvmContext<'e>) {
         self.settle(context);
         self.current = match interpreter.stack.data().last() {
-            Some(slot) if interpreter.bytecode.opcode() == SSTORE => Some((interpreter.input.target_address(), *slot)),
+            Some(slot) if interpreter.bytecode.opcode() == SSTORE => {
+                Some((interpreter.input.target_address(), *slot))
+            }
             _ => None,
         };
         self.inspector.step(interpreter, context);
@@ -96,25 +107,48 @@ impl<'e> Inspector<EvmContext<'e>> for WithWrites {
         self.inspector.log(context, log);
     }
 
-    fn call(&mut self, context: &mut EvmContext<'e>, inputs: &mut CallInputs) -> Option<CallOutcome> {
+    fn call(
+        &mut self,
+        context: &mut EvmContext<'e>,
+        inputs: &mut CallInputs,
+    ) -> Option<CallOutcome> {
         self.inspector.call(context, inputs)
     }
 
-    fn call_end(&mut self, context: &mut EvmContext<'e>, inputs: &CallInputs, outcome: &mut CallOutcome) {
+    fn call_end(
+        &mut self,
+        context: &mut EvmContext<'e>,
+        inputs: &CallInputs,
+        outcome: &mut CallOutcome,
+    ) {
         self.ended = true;
         self.inspector.call_end(context, inputs, outcome);
     }
 
-    fn create(&mut self, context: &mut EvmContext<'e>, inputs: &mut CreateInputs) -> Option<CreateOutcome> {
+    fn create(
+        &mut self,
+        context: &mut EvmContext<'e>,
+        inputs: &mut CreateInputs,
+    ) -> Option<CreateOutcome> {
         self.inspector.create(context, inputs)
     }
 
-    fn create_end(&mut self, context: &mut EvmContext<'e>, inputs: &CreateInputs, outcome: &mut CreateOutcome) {
+    fn create_end(
+        &mut self,
+        context: &mut EvmContext<'e>,
+        inputs: &CreateInputs,
+        outcome: &mut CreateOutcome,
+    ) {
         self.ended = true;
         self.inspector.create_end(context, inputs, outcome);
     }
 
     fn selfdestruct(&mut self, contract: Address, target: Address, value: U256) {
-        <JsInspector as Inspector<EvmContext<'e>>>::selfdestruct(&mut self.inspector, contract, target, value);
+        <JsInspector as Inspector<EvmContext<'e>>>::selfdestruct(
+            &mut self.inspector,
+            contract,
+            target,
+            value,
+        );
     }
 }

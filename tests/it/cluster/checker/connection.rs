@@ -52,17 +52,30 @@ pub struct Connection {
 impl Connection {
     pub async fn open(url: &str) -> Result<Self, CallError> {
         static NEXT: AtomicU64 = AtomicU64::new(0);
-        let rest = url.strip_prefix("http://").ok_or_else(|| CallError::unanswered(format!("no http URL: {url}")))?;
+        let rest = url
+            .strip_prefix("http://")
+            .ok_or_else(|| CallError::unanswered(format!("no http URL: {url}")))?;
         let (authority, path) = rest.split_once('/').unwrap_or((rest, ""));
         let connect = async {
-            let stream = TcpStream::connect(authority).await.map_err(CallError::unanswered)?;
-            http1::handshake(TokioIo::new(stream)).await.map_err(CallError::unanswered)
+            let stream = TcpStream::connect(authority)
+                .await
+                .map_err(CallError::unanswered)?;
+            http1::handshake(TokioIo::new(stream))
+                .await
+                .map_err(CallError::unanswered)
         };
-        let (requests, connection) = timeout(TIMEOUT, connect).await.map_err(CallError::unanswered)??;
+        let (requests, connection) = timeout(TIMEOUT, connect)
+            .await
+            .map_err(CallError::unanswered)??;
         // Ends when `requests` is dropped.
         tokio::spawn(connection);
         let id = NEXT.fetch_add(1, Ordering::Relaxed);
-        Ok(Self { id, authority: authority.to_owned(), path: format!("/{path}"), requests })
+        Ok(Self {
+            id,
+            authority: authority.to_owned(),
+            path: format!("/{path}"),
+            requests,
+        })
     }
 
     /// Returns the result of a call.
@@ -82,7 +95,11 @@ impl Connection {
             return Err(CallError::unanswered("no batch of responses"));
         };
         if responses.len() != calls.len() {
-            return Err(CallError::unanswered(format!("{} responses to {} calls", responses.len(), calls.len())));
+            return Err(CallError::unanswered(format!(
+                "{} responses to {} calls",
+                responses.len(),
+                calls.len()
+            )));
         }
         responses.sort_by_key(|response| response["id"].as_u64());
         responses.into_iter().map(result).collect()
@@ -99,14 +116,22 @@ impl Connection {
             let response = self.requests.send_request(request).await?;
             Ok::<_, hyper::Error>(response.into_body().collect().await?.to_bytes())
         };
-        let bytes = timeout(TIMEOUT, exchange).await.map_err(CallError::unanswered)?;
-        serde_json::from_slice(&bytes.map_err(CallError::unanswered)?).map_err(CallError::unanswered)
+        let bytes = timeout(TIMEOUT, exchange)
+            .await
+            .map_err(CallError::unanswered)?;
+        serde_json::from_slice(&bytes.map_err(CallError::unanswered)?)
+            .map_err(CallError::unanswered)
     }
 }
 
 fn result(mut response: Value) -> Result<Value, CallError> {
     match response.get_mut("result") {
         Some(result) => Ok(result.take()),
-        None => Err(CallError::Refused(response["error"]["message"].as_str().unwrap_or("no result").to_owned())),
+        None => Err(CallError::Refused(
+            response["error"]["message"]
+                .as_str()
+                .unwrap_or("no result")
+                .to_owned(),
+        )),
     }
 }

@@ -33,14 +33,21 @@ async fn follow(run: &Run, node: usize, heads: &mut Vec<HeadRead>) -> Result<(),
     let mut last = None;
     while heads.len() < run.options.heads {
         let number = connection.call("eth_blockNumber", json!([])).await?;
-        let block = connection.call("eth_getBlockByNumber", json!([number, false])).await?;
+        let block = connection
+            .call("eth_getBlockByNumber", json!([number, false]))
+            .await?;
         let number: U256 = serde_json::from_value(number).unwrap();
         let hash: Option<B256> = match block {
             Value::Null => None,
             block => Some(serde_json::from_value(block["hash"].clone()).unwrap()),
         };
         if last.replace((number, hash)) != Some((number, hash)) {
-            heads.push(HeadRead { node, connection: connection.id, number: number.to(), hash });
+            heads.push(HeadRead {
+                node,
+                connection: connection.id,
+                number: number.to(),
+                hash,
+            });
         }
         sleep(run.options.pause).await;
     }

@@ -63,7 +63,9 @@ struct RpcReceipt {
 impl ChainCopy {
     /// Reads the chain from every node, once all are at one height.
     pub async fn read(history: &History, urls: &[String]) -> Result<Self, String> {
-        Self::try_read(history, urls).await.map_err(|error| error.to_string())
+        Self::try_read(history, urls)
+            .await
+            .map_err(|error| error.to_string())
     }
 
     async fn try_read(history: &History, urls: &[String]) -> Result<Self, CallError> {
@@ -73,13 +75,19 @@ impl ChainCopy {
         for url in urls {
             // One that was opened before may have been idle for too long.
             let connection = &mut Connection::open(url).await?;
-            copy.hashes.push(hashes(connection, history.base, height).await?);
+            copy.hashes
+                .push(hashes(connection, history.base, height).await?);
             let (mut counters, mut balances) = (Vec::new(), Vec::new());
             for (account, _) in &history.accounts {
                 let at = U256::from(height);
                 let slot = json!([history.counter, account.into_word(), at]);
-                counters.push(parse::<B256>(connection.call("eth_getStorageAt", slot).await?)?.into());
-                balances.push(parse(connection.call("eth_getBalance", json!([account, at])).await?)?);
+                counters
+                    .push(parse::<B256>(connection.call("eth_getStorageAt", slot).await?)?.into());
+                balances.push(parse(
+                    connection
+                        .call("eth_getBalance", json!([account, at]))
+                        .await?,
+                )?);
             }
             copy.counters.push(counters);
             copy.balances.push(balances);
@@ -98,13 +106,17 @@ fn parse<T: DeserializeOwned>(value: Value) -> Result<T, CallError> {
 async fn common_height(connections: &mut [Connection]) -> Result<u64, CallError> {
     let deadline = Instant::now() + PATIENCE;
     loop {
-        let calls = connections.iter_mut().map(|connection| connection.call("eth_blockNumber", json!([])));
+        let calls = connections
+            .iter_mut()
+            .map(|connection| connection.call("eth_blockNumber", json!([])));
         let heights = try_join_all(calls).await?;
         if heights.iter().all(|height| *height == heights[0]) {
             return Ok(parse::<U256>(heights[0].clone())?.to());
         }
         if Instant::now() > deadline {
-            return Err(CallError::Refused(format!("the nodes do not come to one height: {heights:?}")));
+            return Err(CallError::Refused(format!(
+                "the nodes do not come to one height: {heights:?}"
+            )));
         }
         sleep(POLL).await;
     }
@@ -112,37 +124,84 @@ async fn common_height(connections: &mut [Connection]) -> Result<u64, CallError>
 
 /// The first block of each batch, and the block after its last one.
 fn batches(from: u64, to: u64) -> impl Iterator<Item = std::ops::RangeInclusive<u64>> {
-    (from..=to).step_by(BATCH as usize).map(move |first| first..=(first + BATCH - 1).min(to))
+    (from..=to)
+        .step_by(BATCH as usize)
+        .map(move |first| first..=(first + BATCH - 1).min(to))
 }
 
-async fn hashes(connection: &mut Connection, from: u64, to: u64) -> Result<Vec<Option<B256>>, CallError> {
+async fn hashes(
+    connection: &mut Connection,
+    from: u64,
+    to: u64,
+) -> Result<Vec<Option<B256>>, CallError> {
     let mut hashes = Vec::new();
     for numbers in batches(from, to) {
-        let calls = numbers.map(|number| ("eth_getBlockByNumber", json!([U256::from(number), false])));
+        let calls =
+            numbers.map(|number| ("eth_getBlockByNumber", json!([U256::from(number), false])));
         for block in connection.batch(calls.collect()).await? {
-            hashes.push(if block.is_null() { None } else { Some(parse(block["hash"].clone())?) });
+            hashes.push(if block.is_null() {
+                None
+            } else {
+                Some(parse(block["hash"].clone())?)
+            });
         }
     }
     Ok(hashes)
 }
 
-async fn transactions(connection: &mut Connection, from: u64, to: u64) -> Result<Vec<Included>, CallError> {
+async fn transactions(
+    connection: &mut Connection,
+    from: u64,
+    to: u64,
+) -> Result<Vec<Included>, CallError> {
     let mut included = Vec::new();
     for numbers in batches(from, to) {
         let params = |number| json!([U256::from(number), true]);
-        let blocks = numbers.clone().map(|number| ("eth_getBlockByNumber", params(number))).collect();
-        let receipts = numbers.clone().map(|number| ("eth_getBlockReceipts", json!([U256::from(number)]))).collect();
-        let (blocks, receipts) = (connection.batch(blocks).await?, connection.batch(receipts).await?);
+        let blocks = numbers
+            .clone()
+            .map(|number| ("eth_getBlockByNumber", params(number)))
+            .collect();
+        let receipts = numbers
+            .clone()
+            .map(|number| ("eth_getBlockReceipts", json!([U256::from(number)])))
+            .collect();
+        let (blocks, receipts) = (
+            connection.batch(blocks).await?,
+            connection.batch(receipts).await?,
+        );
         for ((number, mut block), receipts) in numbers.zip(blocks).zip(receipts) {
             let transactions: Vec<RpcTransaction> = parse(block["transactions"].take())?;
             let receipts: Vec<RpcReceipt> = parse(receipts)?;
-            if !transactions.iter().map(|one| one.hash).eq(receipts.iter().map(|receipt| receipt.transaction_hash)) {
-                return Err(CallError::Refused(format!("the receipts of block {number} are not its transactions'")));
+            if !transactions
+                .iter()
+                .map(|one| one.hash)
+                .eq(receipts.iter().map(|receipt| receipt.transaction_hash))
+            {
+                return Err(CallError::Refused(format!(
+                    "the receipts of block {number} are not its transactions'"
+                )));
             }
-            for (RpcTransaction { hash, from, to, value }, receipt) in transactions.into_iter().zip(receipts) {
+            for (
+                RpcTransaction {
+                    hash,
+                    from,
+                    to,
+                    value,
+                },
+                receipt,
+            ) in transactions.into_iter().zip(receipts)
+            {
                 let fee = receipt.gas_used * receipt.effective_gas_price;
                 let succeeded = receipt.status == U256::ONE;
-                included.push(Included { hash, block: number, from, to, value, fee, succeeded });
+                included.push(Included {
+                    hash,
+                    block: number,
+                    from,
+                    to,
+                    value,
+                    fee,
+                    succeeded,
+                });
             }
         }
     }

@@ -23,18 +23,39 @@ pub struct Report {
 pub async fn check(history: &History, urls: &[String]) -> Report {
     let violations = match ChainCopy::read(history, urls).await {
         Ok(chain) => violations(history, &chain),
-        Err(error) => history.anomalies.iter().cloned().chain([format!("the chain cannot be read: {error}")]).collect(),
+        Err(error) => history
+            .anomalies
+            .iter()
+            .cloned()
+            .chain([format!("the chain cannot be read: {error}")])
+            .collect(),
     };
     Report::new(violations, &history.acknowledged)
 }
 
 impl Report {
     fn new(violations: Vec<String>, acknowledged: &[Acknowledgement]) -> Self {
-        let mut times: Vec<_> = acknowledged.iter().map(|acknowledged| acknowledged.at).collect();
+        let mut times: Vec<_> = acknowledged
+            .iter()
+            .map(|acknowledged| acknowledged.at)
+            .collect();
         times.sort_unstable();
-        let duration = times.last().zip(times.first()).map(|(last, first)| *last - *first).unwrap_or_default();
-        let longest_gap = times.windows(2).map(|pair| pair[1] - pair[0]).max().unwrap_or_default();
-        Self { violations, acknowledged: times.len(), duration, longest_gap }
+        let duration = times
+            .last()
+            .zip(times.first())
+            .map(|(last, first)| *last - *first)
+            .unwrap_or_default();
+        let longest_gap = times
+            .windows(2)
+            .map(|pair| pair[1] - pair[0])
+            .max()
+            .unwrap_or_default();
+        Self {
+            violations,
+            acknowledged: times.len(),
+            duration,
+            longest_gap,
+        }
     }
 
     /// Acknowledgements per second.
@@ -45,8 +66,12 @@ impl Report {
 
 impl fmt::Display for Report {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (acknowledged, throughput, gap) = (self.acknowledged, self.throughput(), self.longest_gap);
-        write!(formatter, "{acknowledged} acknowledged, {throughput:.0} per second, longest gap {gap:?}")?;
+        let (acknowledged, throughput, gap) =
+            (self.acknowledged, self.throughput(), self.longest_gap);
+        write!(
+            formatter,
+            "{acknowledged} acknowledged, {throughput:.0} per second, longest gap {gap:?}"
+        )?;
         for violation in self.violations.iter().take(20) {
             write!(formatter, "\n{violation}")?;
         }

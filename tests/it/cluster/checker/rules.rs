@@ -14,7 +14,14 @@ use super::{
 
 /// Everything that is not as it must be, in words.
 pub fn violations(history: &History, chain: &ChainCopy) -> Vec<String> {
-    let rules = [included_once, own_writes, monotonic_heads, no_forks, counters, balances];
+    let rules = [
+        included_once,
+        own_writes,
+        monotonic_heads,
+        no_forks,
+        counters,
+        balances,
+    ];
     let found = rules.into_iter().flat_map(|rule| rule(history, chain));
     history.anomalies.iter().cloned().chain(found).collect()
 }
@@ -27,24 +34,36 @@ fn hash_at(history: &History, chain: &ChainCopy, number: u64) -> Option<B256> {
 
 /// The first block that was given up together with this one, if it was.
 fn given_up_from(history: &History, number: u64) -> Option<u64> {
-    let together = history.given_up.iter().filter(|blocks| blocks.contains(&number));
+    let together = history
+        .given_up
+        .iter()
+        .filter(|blocks| blocks.contains(&number));
     together.map(|blocks| *blocks.start()).min()
 }
 
 /// Whether a transaction of this block may have been in one that was given up.
 fn may_have_waited_again(history: &History, number: u64) -> bool {
-    history.given_up.iter().any(|blocks| number >= *blocks.start())
+    history
+        .given_up
+        .iter()
+        .any(|blocks| number >= *blocks.start())
 }
 
 /// No transaction is in the chain twice, and everything acknowledged is in it.
 fn included_once(history: &History, chain: &ChainCopy) -> Vec<String> {
     let mut blocks = HashMap::<B256, Vec<u64>>::new();
     for transaction in &chain.transactions {
-        blocks.entry(transaction.hash).or_default().push(transaction.block);
+        blocks
+            .entry(transaction.hash)
+            .or_default()
+            .push(transaction.block);
     }
     let twice = blocks.iter().filter(|(_, blocks)| blocks.len() > 1);
     let twice = twice.map(|(hash, blocks)| format!("{hash} is in the blocks {blocks:?}"));
-    let lost = history.acknowledged.iter().filter(|acknowledged| !blocks.contains_key(&acknowledged.hash));
+    let lost = history
+        .acknowledged
+        .iter()
+        .filter(|acknowledged| !blocks.contains_key(&acknowledged.hash));
     let lost = lost.map(|lost| {
         let (hash, sender, nonce, at) = (lost.hash, lost.sender, lost.nonce, lost.at);
         let by = format!("node {} on connection {}", lost.node, lost.connection);
@@ -56,16 +75,27 @@ fn included_once(history: &History, chain: &ChainCopy) -> Vec<String> {
 /// What is acknowledged can be read on the same connection, and what is read there stays true.
 fn own_writes(history: &History, chain: &ChainCopy) -> Vec<String> {
     let mut violations = Vec::new();
-    let blocks: HashMap<_, _> = chain.transactions.iter().map(|included| (included.hash, included.block)).collect();
+    let blocks: HashMap<_, _> = chain
+        .transactions
+        .iter()
+        .map(|included| (included.hash, included.block))
+        .collect();
     for acknowledged in &history.acknowledged {
-        let Some(own) = &acknowledged.own else { continue };
+        let Some(own) = &acknowledged.own else {
+            continue;
+        };
         let (hash, node, nonce) = (acknowledged.hash, acknowledged.node, acknowledged.nonce);
-        let waited_again = blocks.get(&hash).is_some_and(|block| may_have_waited_again(history, *block));
+        let waited_again = blocks
+            .get(&hash)
+            .is_some_and(|block| may_have_waited_again(history, *block));
         match own.block {
             None if waited_again => {}
-            None => violations.push(format!("node {node} acknowledged {hash}, and had no receipt")),
+            None => violations.push(format!(
+                "node {node} acknowledged {hash}, and had no receipt"
+            )),
             Some((number, block))
-                if hash_at(history, chain, number) != Some(block) && given_up_from(history, number).is_none() =>
+                if hash_at(history, chain, number) != Some(block)
+                    && given_up_from(history, number).is_none() =>
             {
                 violations
                     .push(format!("node {node} had {hash} in the block {number} {block}, which is not in the chain"));
@@ -74,8 +104,9 @@ fn own_writes(history: &History, chain: &ChainCopy) -> Vec<String> {
         }
         if own.nonce != nonce + 1 && !waited_again {
             let count = own.nonce;
-            violations
-                .push(format!("node {node} acknowledged {hash} with nonce {nonce}, and counted {count} before it"));
+            violations.push(format!(
+                "node {node} acknowledged {hash} with nonce {nonce}, and counted {count} before it"
+            ));
         }
     }
     violations
@@ -86,27 +117,43 @@ fn monotonic_heads(history: &History, chain: &ChainCopy) -> Vec<String> {
     let mut violations = Vec::new();
     let mut last = BTreeMap::<u64, &HeadRead>::new();
     for head in &history.heads {
-        let HeadRead { node, connection, number, hash } = head;
+        let HeadRead {
+            node,
+            connection,
+            number,
+            hash,
+        } = head;
         if let Some(before) = last.insert(*connection, head) {
             let given_up = given_up_from(history, before.number);
             match number.cmp(&before.number) {
                 // The block before is the last one that was kept.
                 Ordering::Less if given_up.is_none_or(|first| number + 1 < first) => {
-                    violations.push(format!("the head of node {node} went back from {} to {number}", before.number));
+                    violations.push(format!(
+                        "the head of node {node} went back from {} to {number}",
+                        before.number
+                    ));
                 }
                 Ordering::Equal if *hash != before.hash && given_up.is_none() => {
-                    violations
-                        .push(format!("the head {number} of node {node} changed from {:?} to {hash:?}", before.hash));
+                    violations.push(format!(
+                        "the head {number} of node {node} changed from {:?} to {hash:?}",
+                        before.hash
+                    ));
                 }
                 _ => {}
             }
         }
         match hash {
             _ if given_up_from(history, *number).is_some() => {}
-            None => violations.push(format!("node {node} reported the head {number}, and did not have it")),
+            None => violations.push(format!(
+                "node {node} reported the head {number}, and did not have it"
+            )),
             // A node that lags may be at a block before the run.
-            Some(hash) if *number >= history.base && hash_at(history, chain, *number) != Some(*hash) => {
-                violations.push(format!("the head {number} {hash} of node {node} is not in the chain"));
+            Some(hash)
+                if *number >= history.base && hash_at(history, chain, *number) != Some(*hash) =>
+            {
+                violations.push(format!(
+                    "the head {number} {hash} of node {node} is not in the chain"
+                ));
             }
             Some(_) => {}
         }
@@ -123,7 +170,9 @@ fn no_forks(history: &History, chain: &ChainCopy) -> Vec<String> {
             match hash {
                 None => violations.push(format!("node {node} does not have the block {number}")),
                 Some(hash) if first != Some(*hash) => {
-                    violations.push(format!("the block {number} is {first:?} on node 0 and {hash} on node {node}"));
+                    violations.push(format!(
+                        "the block {number} is {first:?} on node 0 and {hash} on node {node}"
+                    ));
                 }
                 Some(_) => {}
             }
@@ -136,13 +185,25 @@ fn no_forks(history: &History, chain: &ChainCopy) -> Vec<String> {
 fn counters(history: &History, chain: &ChainCopy) -> Vec<String> {
     let mut violations = Vec::new();
     for (index, (account, _)) in history.accounts.iter().enumerate() {
-        let own = chain.transactions.iter().filter(|transaction| transaction.from == *account);
+        let own = chain
+            .transactions
+            .iter()
+            .filter(|transaction| transaction.from == *account);
         let failed = own.clone().filter(|transaction| !transaction.succeeded);
         violations.extend(failed.map(|failed| format!("{} failed", failed.hash)));
-        let calls = own.filter(|transaction| transaction.succeeded && transaction.to == Some(history.counter)).count();
-        for (node, counted) in chain.counters.iter().map(|counters| counters[index]).enumerate() {
+        let calls = own
+            .filter(|transaction| transaction.succeeded && transaction.to == Some(history.counter))
+            .count();
+        for (node, counted) in chain
+            .counters
+            .iter()
+            .map(|counters| counters[index])
+            .enumerate()
+        {
             if counted != U256::from(calls) {
-                violations.push(format!("{calls} calls of {account} are in the chain, node {node} counted {counted}"));
+                violations.push(format!(
+                    "{calls} calls of {account} are in the chain, node {node} counted {counted}"
+                ));
             }
         }
     }
@@ -155,7 +216,11 @@ fn balances(history: &History, chain: &ChainCopy) -> Vec<String> {
     for (index, (account, before)) in history.accounts.iter().enumerate() {
         let (mut income, mut expense) = (*before, U256::ZERO);
         for transaction in &chain.transactions {
-            let value = if transaction.succeeded { transaction.value } else { U256::ZERO };
+            let value = if transaction.succeeded {
+                transaction.value
+            } else {
+                U256::ZERO
+            };
             if transaction.from == *account {
                 expense += value + transaction.fee;
             }
@@ -163,9 +228,16 @@ fn balances(history: &History, chain: &ChainCopy) -> Vec<String> {
                 income += value;
             }
         }
-        for (node, balance) in chain.balances.iter().map(|balances| balances[index]).enumerate() {
+        for (node, balance) in chain
+            .balances
+            .iter()
+            .map(|balances| balances[index])
+            .enumerate()
+        {
             if balance.checked_add(expense) != Some(income) {
-                violations.push(format!("{account} has {balance} on node {node} instead of {income} - {expense}"));
+                violations.push(format!(
+                    "{account} has {balance} on node {node} instead of {income} - {expense}"
+                ));
             }
         }
     }

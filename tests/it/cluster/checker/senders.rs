@@ -40,7 +40,14 @@ impl Sender {
     pub fn new(run: Arc<Run>, index: usize, nonce: u64) -> Self {
         let random = Random::new(run.options.seed.wrapping_add(index as u64));
         let node = index % run.endpoints.count();
-        Self { run, index, nonce, node, connection: None, random }
+        Self {
+            run,
+            index,
+            nonce,
+            node,
+            connection: None,
+            random,
+        }
     }
 
     pub async fn run(mut self) {
@@ -51,7 +58,10 @@ impl Sender {
             let raw = sign::raw_of(self.transaction(), &self.run.signers[self.index]);
             if let Err(error) = self.submit(&raw).await {
                 let hash = keccak256(&raw);
-                self.run.record_anomaly(format!("{hash} of sender {} was never acknowledged: {error}", self.index));
+                self.run.record_anomaly(format!(
+                    "{hash} of sender {} was never acknowledged: {error}",
+                    self.index
+                ));
                 return;
             }
             self.nonce += 1;
@@ -64,11 +74,20 @@ impl Sender {
         let transfer = sign::transfer(self.nonce);
         if self.random.chance(50) {
             let to = TxKind::Call(self.run.counter);
-            return TxEip1559 { to, value: U256::ZERO, gas_limit: 100_000, ..transfer };
+            return TxEip1559 {
+                to,
+                value: U256::ZERO,
+                gas_limit: 100_000,
+                ..transfer
+            };
         }
         let next = (self.index + 1) % self.run.signers.len();
         let to = TxKind::Call(self.run.signers[next].address());
-        TxEip1559 { to, value: U256::from(self.random.below(1_000_000)), ..transfer }
+        TxEip1559 {
+            to,
+            value: U256::from(self.random.below(1_000_000)),
+            ..transfer
+        }
     }
 
     /// Sends a transaction until it is acknowledged, always the same one: an attempt whose outcome is unknown and the
@@ -101,13 +120,20 @@ impl Sender {
             none => none.insert(self.run.endpoints.connect(self.node).await?),
         };
         let hash = keccak256(raw);
-        match connection.call("eth_sendRawTransaction", json!([raw])).await {
+        match connection
+            .call("eth_sendRawTransaction", json!([raw]))
+            .await
+        {
             Ok(returned) if returned == json!(hash) => {}
-            Ok(returned) => self.run.record_anomaly(format!("{hash} was acknowledged as {returned}")),
+            Ok(returned) => self
+                .run
+                .record_anomaly(format!("{hash} was acknowledged as {returned}")),
             // An earlier attempt has arrived. It counts once its receipt is there.
             Err(CallError::Refused(message)) if is_known(&message) => {
                 if !is_retry {
-                    self.run.record_anomaly(format!("{hash} was sent for the first time, and refused: {message}"));
+                    self.run.record_anomaly(format!(
+                        "{hash} was sent for the first time, and refused: {message}"
+                    ));
                 }
                 let deadline = Instant::now() + TIMEOUT;
                 while receipt(connection, hash).await?.is_none() {
@@ -124,18 +150,29 @@ impl Sender {
         // Of transactions that wait only some are looked up, since the sender waits for these.
         let is_looked_up = !self.run.may_wait() || self.nonce.is_multiple_of(LOOKED_UP);
         let own = if is_looked_up {
-            own_read(&self.run, connection, hash, json!([account, "latest"])).await.map(Some)
+            own_read(&self.run, connection, hash, json!([account, "latest"]))
+                .await
+                .map(Some)
         } else {
             Ok(None)
         };
         let own = own.inspect_err(|error| {
             if let CallError::Refused(message) = error {
-                self.run.record_anomaly(format!("{hash} could not be looked up: {message}"));
+                self.run
+                    .record_anomaly(format!("{hash} could not be looked up: {message}"));
             }
         });
         let connection = connection.id;
         let (sender, nonce, node) = (self.index, self.nonce, self.node);
-        self.run.record(Acknowledgement { hash, sender, nonce, node, connection, at, own: own.ok().flatten() });
+        self.run.record(Acknowledgement {
+            hash,
+            sender,
+            nonce,
+            node,
+            connection,
+            at,
+            own: own.ok().flatten(),
+        });
         Ok(())
     }
 }
@@ -145,20 +182,34 @@ fn is_known(message: &str) -> bool {
     message.starts_with("already known") || message.starts_with("nonce too low")
 }
 
-async fn receipt(connection: &mut Connection, hash: B256) -> Result<Option<(u64, B256)>, CallError> {
-    let receipt: Value = connection.call("eth_getTransactionReceipt", json!([hash])).await?;
+async fn receipt(
+    connection: &mut Connection,
+    hash: B256,
+) -> Result<Option<(u64, B256)>, CallError> {
+    let receipt: Value = connection
+        .call("eth_getTransactionReceipt", json!([hash]))
+        .await?;
     let receipt: Option<Receipt> = serde_json::from_value(receipt).unwrap();
     Ok(receipt.map(|receipt| (receipt.block_number.to(), receipt.block_hash)))
 }
 
 /// What the connection says of a transaction once it is included.
-async fn own_read(run: &Run, connection: &mut Connection, hash: B256, account: Value) -> Result<OwnRead, CallError> {
+async fn own_read(
+    run: &Run,
+    connection: &mut Connection,
+    hash: B256,
+    account: Value,
+) -> Result<OwnRead, CallError> {
     let may_wait = run.may_wait();
     let mut block = receipt(connection, hash).await?;
     while block.is_none() && may_wait && !run.is_over() {
         sleep(POLL).await;
         block = receipt(connection, hash).await?;
     }
-    let nonce: U256 = serde_json::from_value(connection.call("eth_getTransactionCount", account).await?).unwrap();
-    Ok(OwnRead { block, nonce: nonce.to() })
+    let nonce: U256 =
+        serde_json::from_value(connection.call("eth_getTransactionCount", account).await?).unwrap();
+    Ok(OwnRead {
+        block,
+        nonce: nonce.to(),
+    })
 }

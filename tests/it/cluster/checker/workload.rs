@@ -58,7 +58,13 @@ pub struct Options {
 
 impl Options {
     pub fn new(seed: u64) -> Self {
-        Self { seed, clients: 4, transactions: 20_000, heads: 20_000, pause: Duration::from_millis(2) }
+        Self {
+            seed,
+            clients: 4,
+            transactions: 20_000,
+            heads: 20_000,
+            pause: Duration::from_millis(2),
+        }
     }
 }
 
@@ -83,7 +89,9 @@ impl Run {
 
     /// Whether the time is over in which clients may finish what they have begun.
     pub fn is_over(&self) -> bool {
-        self.stopped.borrow().is_some_and(|stopped| stopped.elapsed() > PATIENCE)
+        self.stopped
+            .borrow()
+            .is_some_and(|stopped| stopped.elapsed() > PATIENCE)
     }
 
     pub async fn until_stopped(&self) {
@@ -131,7 +139,11 @@ impl Workload {
         let mut nonces = Vec::new();
         for signer in &signers {
             let params = json!([signer.address(), "latest"]);
-            nonces.push(read::<U256>(&mut connection, "eth_getTransactionCount", params).await.to::<u64>());
+            nonces.push(
+                read::<U256>(&mut connection, "eth_getTransactionCount", params)
+                    .await
+                    .to::<u64>(),
+            );
         }
         let counter = deploy(&mut connection, &signers[0], nonces[0]).await;
         nonces[0] += 1;
@@ -139,9 +151,17 @@ impl Workload {
         let mut accounts = Vec::new();
         for signer in &signers {
             let params = json!([signer.address(), base]);
-            accounts.push((signer.address(), read(&mut connection, "eth_getBalance", params).await));
+            accounts.push((
+                signer.address(),
+                read(&mut connection, "eth_getBalance", params).await,
+            ));
         }
-        let history = History { base: base.to(), counter, accounts, ..History::default() };
+        let history = History {
+            base: base.to(),
+            counter,
+            accounts,
+            ..History::default()
+        };
         let run = Arc::new(Run {
             endpoints,
             options,
@@ -167,8 +187,14 @@ impl Workload {
     pub async fn progress(&self, more: usize) {
         let mut count = self.run.acknowledged.subscribe();
         let target = *count.borrow() + more;
-        let reached = timeout(PATIENCE, count.wait_for(|count| *count >= target)).await.is_ok();
-        assert!(reached, "{} of {target} transactions are acknowledged", *self.run.acknowledged.borrow());
+        let reached = timeout(PATIENCE, count.wait_for(|count| *count >= target))
+            .await
+            .is_ok();
+        assert!(
+            reached,
+            "{} of {target} transactions are acknowledged",
+            *self.run.acknowledged.borrow()
+        );
     }
 
     /// Number of clients.
@@ -199,10 +225,15 @@ impl Workload {
         let mut connection = self.run.endpoints.connect(0).await?;
         for (index, signer) in self.run.signers.iter().enumerate() {
             let nonces = |history: &History| {
-                let own = history.acknowledged.iter().filter(|acknowledged| acknowledged.sender == index);
+                let own = history
+                    .acknowledged
+                    .iter()
+                    .filter(|acknowledged| acknowledged.sender == index);
                 own.map(|acknowledged| acknowledged.nonce).max()
             };
-            let Some(last) = nonces(&self.run.history.lock()) else { continue };
+            let Some(last) = nonces(&self.run.history.lock()) else {
+                continue;
+            };
             let params = json!([signer.address(), "latest"]);
             while count(&mut connection, params.clone()).await? <= last {
                 sleep(POLL).await;
@@ -221,19 +252,38 @@ async fn count(connection: &mut Connection, params: Value) -> Result<u64, CallEr
 /// The keys of the first development accounts.
 fn signers(count: usize) -> Vec<PrivateKeySigner> {
     let config = Config::test();
-    assert!(count <= config.accounts as usize, "there are {} development accounts", config.accounts);
+    assert!(
+        count <= config.accounts as usize,
+        "there are {} development accounts",
+        config.accounts
+    );
     let seed = Mnemonic::from_phrase(&config.mnemonic).unwrap().to_seed("");
-    let key = |index| seed.derive(&DerivationPath::ethereum(index).unwrap()).unwrap();
-    (0..count as u32).map(|index| PrivateKeySigner::from_slice(key(index).to_bytes().as_slice()).unwrap()).collect()
+    let key = |index| {
+        seed.derive(&DerivationPath::ethereum(index).unwrap())
+            .unwrap()
+    };
+    (0..count as u32)
+        .map(|index| PrivateKeySigner::from_slice(key(index).to_bytes().as_slice()).unwrap())
+        .collect()
 }
 
 /// Deploys a contract that counts the calls of each sender.
 async fn deploy(connection: &mut Connection, signer: &PrivateKeySigner, nonce: u64) -> Address {
     // sstore(caller, sload(caller) + 1), and before it what returns these eight bytes.
     let input = bytes!("67 3354600101335500 600052 60086018f3");
-    let create =
-        TxEip1559 { to: TxKind::Create, value: U256::ZERO, gas_limit: 200_000, input, ..sign::transfer(nonce) };
-    let hash: Value = read(connection, "eth_sendRawTransaction", json!([sign::raw_of(create, signer)])).await;
+    let create = TxEip1559 {
+        to: TxKind::Create,
+        value: U256::ZERO,
+        gas_limit: 200_000,
+        input,
+        ..sign::transfer(nonce)
+    };
+    let hash: Value = read(
+        connection,
+        "eth_sendRawTransaction",
+        json!([sign::raw_of(create, signer)]),
+    )
+    .await;
     let deadline = Instant::now() + PATIENCE;
     let receipt = loop {
         let receipt: Value = read(connection, "eth_getTransactionReceipt", json!([hash])).await;
@@ -244,10 +294,17 @@ async fn deploy(connection: &mut Connection, signer: &PrivateKeySigner, nonce: u
         sleep(POLL).await;
     };
     assert_eq!(receipt["status"], "0x1", "{receipt}");
-    receipt["contractAddress"].as_str().unwrap().parse().unwrap()
+    receipt["contractAddress"]
+        .as_str()
+        .unwrap()
+        .parse()
+        .unwrap()
 }
 
 async fn read<T: DeserializeOwned>(connection: &mut Connection, method: &str, params: Value) -> T {
-    let result = connection.call(method, params).await.unwrap_or_else(|error| panic!("{method}: {error}"));
+    let result = connection
+        .call(method, params)
+        .await
+        .unwrap_or_else(|error| panic!("{method}: {error}"));
     serde_json::from_value(result).unwrap()
 }

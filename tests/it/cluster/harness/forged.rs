@@ -4,7 +4,9 @@ use std::{ops::RangeInclusive, time::Duration};
 
 use alloy::primitives::{Address, B256, U256};
 
-use crate::cluster::checker::{Acknowledgement, ChainCopy, HeadRead, History, Included, OwnRead, violations};
+use crate::cluster::checker::{
+    Acknowledgement, ChainCopy, HeadRead, History, Included, OwnRead, violations,
+};
 
 const SENDER: Address = Address::with_last_byte(1);
 const RECEIVER: Address = Address::with_last_byte(2);
@@ -32,9 +34,17 @@ fn history() -> (History, ChainCopy) {
         node: 1,
         connection: 0,
         at: Duration::from_millis(block.into()),
-        own: Some(OwnRead { block: Some((block.into(), hash(block))), nonce: u64::from(block) - 10 }),
+        own: Some(OwnRead {
+            block: Some((block.into(), hash(block))),
+            nonce: u64::from(block) - 10,
+        }),
     };
-    let head = |number: u8| HeadRead { node: 1, connection: 1, number: number.into(), hash: Some(hash(number)) };
+    let head = |number: u8| HeadRead {
+        node: 1,
+        connection: 1,
+        number: number.into(),
+        hash: Some(hash(number)),
+    };
     let history = History {
         base: 10,
         counter: COUNTER,
@@ -59,7 +69,11 @@ fn expect<const N: usize>(forge: impl FnOnce(&mut History, &mut ChainCopy), expe
     let (mut history, mut chain) = history();
     forge(&mut history, &mut chain);
     let found = violations(&history, &chain);
-    let matches = found.len() == N && found.iter().zip(expected).all(|(found, expected)| found.contains(expected));
+    let matches = found.len() == N
+        && found
+            .iter()
+            .zip(expected)
+            .all(|(found, expected)| found.contains(expected));
     assert!(matches, "{found:#?}");
 }
 
@@ -84,7 +98,10 @@ fn a_lost_transaction_is_noticed() {
 fn a_transaction_that_is_included_twice_is_noticed() {
     expect(
         |_, chain| {
-            let again = Included { block: 12, ..chain.transactions[0].clone() };
+            let again = Included {
+                block: 12,
+                ..chain.transactions[0].clone()
+            };
             chain.transactions.push(again);
             chain.balances = vec![vec![U256::from(960), U256::from(1_010)]; 2];
         },
@@ -94,7 +111,10 @@ fn a_transaction_that_is_included_twice_is_noticed() {
 
 #[test]
 fn a_head_that_goes_back_is_noticed() {
-    expect(|history, _| history.heads.swap(1, 2), ["the head of node 1 went back from 12 to 10"]);
+    expect(
+        |history, _| history.heads.swap(1, 2),
+        ["the head of node 1 went back from 12 to 10"],
+    );
     // Another connection may see an older head.
     expect(
         |history, _| {
@@ -107,11 +127,25 @@ fn a_head_that_goes_back_is_noticed() {
 
 #[test]
 fn a_head_that_is_not_in_the_chain_is_noticed() {
-    expect(|history, _| history.heads[2].hash = Some(hash(99)), ["is not in the chain"]);
-    expect(|history, _| history.heads[2].number = 13, ["is not in the chain"]);
-    expect(|history, _| history.heads[2].hash = None, ["reported the head 12, and did not have it"]);
     expect(
-        |history, _| history.heads[1] = HeadRead { hash: Some(hash(99)), ..history.heads[2].clone() },
+        |history, _| history.heads[2].hash = Some(hash(99)),
+        ["is not in the chain"],
+    );
+    expect(
+        |history, _| history.heads[2].number = 13,
+        ["is not in the chain"],
+    );
+    expect(
+        |history, _| history.heads[2].hash = None,
+        ["reported the head 12, and did not have it"],
+    );
+    expect(
+        |history, _| {
+            history.heads[1] = HeadRead {
+                hash: Some(hash(99)),
+                ..history.heads[2].clone()
+            }
+        },
         ["is not in the chain", "the head 12 of node 1 changed"],
     );
 }
@@ -120,12 +154,34 @@ fn a_head_that_is_not_in_the_chain_is_noticed() {
 fn reads_of_blocks_that_nodes_gave_up_may_differ_from_the_chain() {
     fn replace(history: &mut History, given_up: RangeInclusive<u64>) {
         history.given_up = vec![given_up];
-        history.acknowledged[0].own = Some(OwnRead { block: Some((12, hash(99))), nonce: 1 });
-        history.acknowledged[1].own = Some(OwnRead { block: None, nonce: 1 });
-        let head = |number, hash| HeadRead { number, hash, ..history.heads[2].clone() };
-        history.heads = vec![head(12, Some(hash(99))), head(12, None), head(11, Some(hash(11)))];
+        history.acknowledged[0].own = Some(OwnRead {
+            block: Some((12, hash(99))),
+            nonce: 1,
+        });
+        history.acknowledged[1].own = Some(OwnRead {
+            block: None,
+            nonce: 1,
+        });
+        let head = |number, hash| HeadRead {
+            number,
+            hash,
+            ..history.heads[2].clone()
+        };
+        history.heads = vec![
+            head(12, Some(hash(99))),
+            head(12, None),
+            head(11, Some(hash(11))),
+        ];
     }
-    let found = ["block 12", "no receipt", "counted 1", "63 of", "changed from", "did not have it", "went back"];
+    let found = [
+        "block 12",
+        "no receipt",
+        "counted 1",
+        "63 of",
+        "changed from",
+        "did not have it",
+        "went back",
+    ];
     expect(|history, _| replace(history, 12..=12), []);
     expect(|history, _| replace(history, 13..=14), found);
     // Nothing else is excused.
@@ -155,20 +211,38 @@ fn reads_of_blocks_that_nodes_gave_up_may_differ_from_the_chain() {
 
 #[test]
 fn a_differing_hash_is_noticed() {
-    expect(|_, chain| chain.hashes[1][1] = Some(hash(99)), ["the block 11 is"]);
-    expect(|_, chain| chain.hashes[1][2] = None, ["node 1 does not have the block 12"]);
+    expect(
+        |_, chain| chain.hashes[1][1] = Some(hash(99)),
+        ["the block 11 is"],
+    );
+    expect(
+        |_, chain| chain.hashes[1][2] = None,
+        ["node 1 does not have the block 12"],
+    );
 }
 
 #[test]
 fn a_wrong_counter_is_noticed() {
-    expect(|_, chain| chain.counters[1][0] = U256::from(2), ["node 1 counted 2"]);
-    expect(|_, chain| chain.counters[0][1] = U256::ONE, ["node 0 counted 1"]);
+    expect(
+        |_, chain| chain.counters[1][0] = U256::from(2),
+        ["node 1 counted 2"],
+    );
+    expect(
+        |_, chain| chain.counters[0][1] = U256::ONE,
+        ["node 0 counted 1"],
+    );
 }
 
 #[test]
 fn a_wrong_balance_is_noticed() {
-    expect(|_, chain| chain.balances[1][1] -= U256::ONE, ["has 1004 on node 1 instead of 1005 - 0"]);
-    expect(|_, chain| chain.transactions[0].fee += U256::ONE, ["on node 0", "on node 1"]);
+    expect(
+        |_, chain| chain.balances[1][1] -= U256::ONE,
+        ["has 1004 on node 1 instead of 1005 - 0"],
+    );
+    expect(
+        |_, chain| chain.transactions[0].fee += U256::ONE,
+        ["on node 0", "on node 1"],
+    );
 }
 
 #[test]
@@ -187,14 +261,26 @@ fn an_own_write_that_is_not_there_is_noticed() {
     fn own(history: &mut History) -> &mut OwnRead {
         history.acknowledged[1].own.as_mut().unwrap()
     }
-    expect(|history, _| own(history).block = None, ["and had no receipt"]);
-    expect(|history, _| own(history).nonce = 1, ["with nonce 1, and counted 1 before it"]);
-    expect(|history, _| own(history).block = Some((12, hash(99))), ["which is not in the chain"]);
+    expect(
+        |history, _| own(history).block = None,
+        ["and had no receipt"],
+    );
+    expect(
+        |history, _| own(history).nonce = 1,
+        ["with nonce 1, and counted 1 before it"],
+    );
+    expect(
+        |history, _| own(history).block = Some((12, hash(99))),
+        ["which is not in the chain"],
+    );
     // Nothing is known if the connection broke.
     expect(|history, _| history.acknowledged[1].own = None, []);
 }
 
 #[test]
 fn what_went_wrong_while_clients_ran_is_a_violation() {
-    expect(|history, _| history.anomalies.push("refused".to_owned()), ["refused"]);
+    expect(
+        |history, _| history.anomalies.push("refused".to_owned()),
+        ["refused"],
+    );
 }

@@ -27,13 +27,20 @@ async fn connect(proxy: &Proxy, listener: &TcpListener) -> (TcpStream, TcpStream
 
 async fn receive(stream: &mut TcpStream, expected: &[u8]) {
     let mut received = vec![0; expected.len()];
-    timeout(PATIENCE, stream.read_exact(&mut received)).await.unwrap().unwrap();
+    timeout(PATIENCE, stream.read_exact(&mut received))
+        .await
+        .unwrap()
+        .unwrap();
     assert_eq!(received, expected);
 }
 
 async fn is_closed(stream: &mut TcpStream) -> bool {
     // An error if the connection was reset.
-    timeout(PATIENCE, stream.read(&mut [0])).await.unwrap().unwrap_or(0) == 0
+    timeout(PATIENCE, stream.read(&mut [0]))
+        .await
+        .unwrap()
+        .unwrap_or(0)
+        == 0
 }
 
 #[tokio::test]
@@ -64,7 +71,12 @@ async fn what_is_held_arrives_after_all() {
     second.write_all(b"second").await.unwrap();
     let mut byte = [0];
     for stream in [&mut client, &mut server, &mut second_server] {
-        assert!(timeout(Duration::from_millis(50), stream.read(&mut byte)).await.is_err(), "nothing arrives");
+        assert!(
+            timeout(Duration::from_millis(50), stream.read(&mut byte))
+                .await
+                .is_err(),
+            "nothing arrives"
+        );
     }
     proxy.restore();
     receive(&mut server, b"question").await;
@@ -80,7 +92,12 @@ async fn one_direction_is_held_and_the_other_is_not() {
     client.write_all(b"question").await.unwrap();
     server.write_all(b"answer").await.unwrap();
     receive(&mut client, b"answer").await;
-    assert!(timeout(Duration::from_millis(50), server.read(&mut [0])).await.is_err(), "nothing arrives");
+    assert!(
+        timeout(Duration::from_millis(50), server.read(&mut [0]))
+            .await
+            .is_err(),
+        "nothing arrives"
+    );
     proxy.restore();
     receive(&mut server, b"question").await;
 }

@@ -6,7 +6,9 @@ use crate::cluster::nats::NatsServers;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn three_servers_elect_the_leader_of_a_stream_and_a_killed_one_comes_back() {
-    let Some(mut nats) = NatsServers::start(3).await else { return };
+    let Some(mut nats) = NatsServers::start(3).await else {
+        return;
+    };
     let context = jetstream::new(nats.client().await);
     let config = stream::Config {
         name: "LOG".to_owned(),
@@ -16,7 +18,12 @@ async fn three_servers_elect_the_leader_of_a_stream_and_a_killed_one_comes_back(
     };
     context.create_stream(config).await.unwrap();
     let leader = nats.await_stream_leader("LOG").await;
-    context.publish("log", "kept".into()).await.unwrap().await.unwrap();
+    context
+        .publish("log", "kept".into())
+        .await
+        .unwrap()
+        .await
+        .unwrap();
     nats.kill(leader);
     let next = nats.await_stream_leader("LOG").await;
     assert_ne!(next, leader);
@@ -24,15 +31,26 @@ async fn three_servers_elect_the_leader_of_a_stream_and_a_killed_one_comes_back(
     nats.start_again(leader).await;
     assert_ne!(nats.pid(leader), pid);
     nats.ready().await;
-    let mut stream = jetstream::new(nats.client().await).get_stream("LOG").await.unwrap();
+    let mut stream = jetstream::new(nats.client().await)
+        .get_stream("LOG")
+        .await
+        .unwrap();
     assert_eq!(stream.info().await.unwrap().state.messages, 1);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_single_server_is_stopped_and_continued() {
-    let Some(mut nats) = NatsServers::start(1).await else { return };
+    let Some(mut nats) = NatsServers::start(1).await else {
+        return;
+    };
     let context = jetstream::new(nats.client().await);
-    context.create_stream(stream::Config { name: "LOG".to_owned(), ..Default::default() }).await.unwrap();
+    context
+        .create_stream(stream::Config {
+            name: "LOG".to_owned(),
+            ..Default::default()
+        })
+        .await
+        .unwrap();
     assert_eq!(nats.stream_leader("LOG").await, Some(0));
     assert_eq!(nats.stream_leader("OTHER").await, None);
     nats.stop(0);

@@ -24,8 +24,17 @@ impl Pool {
         let (address, state) = (asset.address, asset.state.clone());
         self.assets[index] = asset;
         Ok(vec![
-            LendingPool::TreasuryCollected { asset: address, receiver, amount }.encode_log_data(),
-            LendingPool::ReserveUpdated { asset: address, state }.encode_log_data(),
+            LendingPool::TreasuryCollected {
+                asset: address,
+                receiver,
+                amount,
+            }
+            .encode_log_data(),
+            LendingPool::ReserveUpdated {
+                asset: address,
+                state,
+            }
+            .encode_log_data(),
         ])
     }
 
@@ -35,8 +44,16 @@ impl Pool {
         asset.parameters = parameters.clone();
         let (address, state) = (asset.address, asset.state.clone());
         Ok(vec![
-            LendingPool::ReserveUpdated { asset: address, state }.encode_log_data(),
-            LendingPool::ParametersChanged { asset: address, parameters }.encode_log_data(),
+            LendingPool::ReserveUpdated {
+                asset: address,
+                state,
+            }
+            .encode_log_data(),
+            LendingPool::ParametersChanged {
+                asset: address,
+                parameters,
+            }
+            .encode_log_data(),
         ])
     }
 
@@ -54,12 +71,24 @@ impl Pool {
     pub(crate) fn set_least_loan(&mut self, usd: u64) -> Outcome {
         let (previousUsd, newUsd) = (self.least_loan, U256::from(usd));
         self.least_loan = newUsd;
-        Ok(vec![LendingPool::LeastLoanChanged { previousUsd, newUsd }.encode_log_data()])
+        Ok(vec![
+            LendingPool::LeastLoanChanged {
+                previousUsd,
+                newUsd,
+            }
+            .encode_log_data(),
+        ])
     }
 
     pub(crate) fn set_paused(&mut self, index: usize, paused: bool) -> Outcome {
         let asset = &mut self.assets[index];
         asset.paused = paused;
-        Ok(vec![LendingPool::PausedChanged { asset: asset.address, paused }.encode_log_data()])
+        Ok(vec![
+            LendingPool::PausedChanged {
+                asset: asset.address,
+                paused,
+            }
+            .encode_log_data(),
+        ])
     }
 }

@@ -39,7 +39,11 @@ impl Asset {
             *index = floor(*index, power(ray() + rate, elapsed), ray());
         }
         let interest = self.debt() - before;
-        let cut = ceil(interest, U256::from(self.parameters.reserveFactorBps), n(10_000));
+        let cut = ceil(
+            interest,
+            U256::from(self.parameters.reserveFactorBps),
+            n(10_000),
+        );
         if !self.state.scaledSupply.is_zero() {
             self.state.liquidityIndex += floor(interest - cut, ray(), self.state.scaledSupply);
         }
@@ -54,7 +58,9 @@ impl Asset {
 
     pub(crate) fn debt(&self) -> U256 {
         let bands = self.state.scaledDebts.iter().zip(&self.state.borrowIndexes);
-        bands.fold(U256::ZERO, |sum, (&scaled, &index)| sum + ceil(scaled, index, ray()))
+        bands.fold(U256::ZERO, |sum, (&scaled, &index)| {
+            sum + ceil(scaled, index, ray())
+        })
     }
 
     pub(crate) fn supplied(&self) -> U256 {
@@ -64,7 +70,9 @@ impl Asset {
     /// What the pool has beyond what it owes. The one number that must never fall.
     pub(crate) fn slack(&self) -> U256 {
         let owned = self.state.cash + self.debt() + self.state.deficit;
-        owned.checked_sub(self.supplied() + self.state.treasury).expect("the pool owes more than it owns")
+        owned
+            .checked_sub(self.supplied() + self.state.treasury)
+            .expect("the pool owes more than it owns")
     }
 
     pub(crate) fn usd_down(&self, amount: U256) -> U256 {
@@ -87,10 +95,17 @@ impl Asset {
 
     fn annual_rate(&self) -> U256 {
         let debt = self.debt();
-        let used = if debt.is_zero() { debt } else { floor(debt, ray(), self.state.cash + debt) };
+        let used = if debt.is_zero() {
+            debt
+        } else {
+            floor(debt, ray(), self.state.cash + debt)
+        };
         let share = |bps: u16| U256::from(bps) * ray() / n(10_000);
-        let (base, slope1, slope2) =
-            (share(self.parameters.baseRateBps), share(self.parameters.slope1Bps), share(self.parameters.slope2Bps));
+        let (base, slope1, slope2) = (
+            share(self.parameters.baseRateBps),
+            share(self.parameters.slope1Bps),
+            share(self.parameters.slope2Bps),
+        );
         let kink = share(self.parameters.kinkBps);
         if used <= kink {
             base + floor(slope1, used, kink)

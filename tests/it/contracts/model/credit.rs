@@ -32,7 +32,11 @@ impl Seconds {
     }
 
     fn settle(&mut self, enough: bool) {
-        self.found = if enough { Found::Enough } else { Found::Nothing };
+        self.found = if enough {
+            Found::Enough
+        } else {
+            Found::Nothing
+        };
     }
 
     fn observe(&mut self, enough: bool) {
@@ -89,13 +93,17 @@ impl Worth {
 
     /// Whether seconds count as those of a depositor, and as those of a healthy debt.
     pub(crate) fn counts(&self) -> (bool, bool) {
-        let healthy = self.debt >= 50 * 100_000_000 && self.health().is_some_and(|health| health >= 15_000);
+        let healthy =
+            self.debt >= 50 * 100_000_000 && self.health().is_some_and(|health| health >= 15_000);
         (self.supplied >= 100 * 100_000_000, healthy)
     }
 }
 
 pub(crate) fn band_of(score: u64) -> usize {
-    [580, 670, 740, 800].iter().filter(|floor| score >= **floor).count()
+    [580, 670, 740, 800]
+        .iter()
+        .filter(|floor| score >= **floor)
+        .count()
 }
 
 impl History {
@@ -123,8 +131,14 @@ impl History {
             + 25 * self.on_time.min(10)
             + live
             + 100 * self.healthy.total.min(90 * DAY) / (90 * DAY);
-        let overdue = if self.due_at != 0 && now > self.due_at { (now - self.due_at) / DAY } else { 0 };
-        gained.saturating_sub(self.penalty_left(now) + overdue.min(100)).clamp(300, 850)
+        let overdue = if self.due_at != 0 && now > self.due_at {
+            (now - self.due_at) / DAY
+        } else {
+            0
+        };
+        gained
+            .saturating_sub(self.penalty_left(now) + overdue.min(100))
+            .clamp(300, 850)
     }
 
     pub(crate) fn lend(&mut self, now: u64) {

@@ -31,15 +31,22 @@ impl Pool {
         for index in [terms.debt, terms.collateral] {
             let asset = &self.assets[index];
             if !asset.fresh(self.now) {
-                return Err(refusal(LendingPoolErrors::StalePrice { asset: asset.address }));
+                return Err(refusal(LendingPoolErrors::StalePrice {
+                    asset: asset.address,
+                }));
             }
         }
         let health = session.worth().health();
         if health.is_none_or(|health| health >= 10_000) {
             let healthFactorBps = health.map_or(U256::MAX, U256::from);
-            return Err(refusal(LendingPoolErrors::NotLiquidatable { healthFactorBps }));
+            return Err(refusal(LendingPoolErrors::NotLiquidatable {
+                healthFactorBps,
+            }));
         }
-        let (debtAsset, collateralAsset) = (self.assets[terms.debt].address, self.assets[terms.collateral].address);
+        let (debtAsset, collateralAsset) = (
+            self.assets[terms.debt].address,
+            self.assets[terms.collateral].address,
+        );
         let (repaid, seized, fee) = self.price(&mut session, terms, health.unwrap())?;
 
         let band = session.history.band;
@@ -49,9 +56,17 @@ impl Pool {
             check_cash(seized - fee, part.asset.state.cash)?;
         }
         let scaled = part.take_supply(seized);
-        let burned = if terms.in_kind { ceil(fee, ray(), part.asset.state.liquidityIndex) } else { scaled };
+        let burned = if terms.in_kind {
+            ceil(fee, ray(), part.asset.state.liquidityIndex)
+        } else {
+            scaled
+        };
         part.asset.state.scaledSupply -= burned;
-        part.asset.state.cash -= if terms.in_kind { U256::ZERO } else { seized - fee };
+        part.asset.state.cash -= if terms.in_kind {
+            U256::ZERO
+        } else {
+            seized - fee
+        };
         part.asset.earn(fee);
 
         session.emit(&LendingPool::Liquidation {
@@ -76,22 +91,36 @@ impl Pool {
     }
 
     /// What a liquidation repays, seizes, and leaves to the treasury.
-    fn price(&self, session: &mut Session, terms: Liquidation, health: u128) -> Result<(U256, U256, U256), Bytes> {
+    fn price(
+        &self,
+        session: &mut Session,
+        terms: Liquidation,
+        health: u128,
+    ) -> Result<(U256, U256, U256), Bytes> {
         let band = session.history.band;
         let user = terms.borrower;
-        let owed = session.part(terms.debt).filter(|part| !part.debt.is_zero()).cloned();
+        let owed = session
+            .part(terms.debt)
+            .filter(|part| !part.debt.is_zero())
+            .cloned();
         let asset = self.assets[terms.debt].address;
         let owed = owed.ok_or_else(|| refusal(LendingPoolErrors::NothingOwed { asset, user }))?;
-        let collateral = session.part(terms.collateral).filter(|part| !part.supply.is_zero()).cloned();
+        let collateral = session
+            .part(terms.collateral)
+            .filter(|part| !part.supply.is_zero())
+            .cloned();
         let asset = self.assets[terms.collateral].address;
-        let collateral = collateral.ok_or_else(|| refusal(LendingPoolErrors::NothingSupplied { asset, user }))?;
+        let collateral = collateral
+            .ok_or_else(|| refusal(LendingPoolErrors::NothingSupplied { asset, user }))?;
         if !collateral.collateral {
             return Err(refusal(LendingPoolErrors::NotCollateral { asset, user }));
         }
 
         let small = n(2_000 * 100_000_000);
         let (debt, supplied) = (owed.owed(band), collateral.supplied());
-        let at_once = health < 9_500 || owed.asset.usd_up(debt) < small || collateral.asset.usd_down(supplied) < small;
+        let at_once = health < 9_500
+            || owed.asset.usd_up(debt) < small
+            || collateral.asset.usd_down(supplied) < small;
         let mut repaid = terms.amount.min(if at_once { debt } else { debt / n(2) });
 
         let bonus = U256::from(collateral.asset.parameters.liquidationBonusBps);

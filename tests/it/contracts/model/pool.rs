@@ -38,7 +38,10 @@ impl Pool {
         self.check_usable(index, amount)?;
         let mut session = self.open(user, Some(index));
         let cap = self.assets[index].supply_cap * self.assets[index].unit;
-        let refused = self.users.get(&user).is_some_and(|user| user.refused.contains(&index));
+        let refused = self
+            .users
+            .get(&user)
+            .is_some_and(|user| user.refused.contains(&index));
         let part = session.part(index).unwrap();
         let scaled = floor(amount, ray(), part.asset.state.liquidityIndex);
         let lost = amount - floor(scaled, part.asset.state.liquidityIndex, ray());
@@ -52,9 +55,16 @@ impl Pool {
         part.changed = true;
         let supplied = part.asset.supplied();
         if !cap.is_zero() && supplied > cap {
-            return Err(refusal(LendingPoolErrors::SupplyCapExceeded { supplied, cap }));
+            return Err(refusal(LendingPoolErrors::SupplyCapExceeded {
+                supplied,
+                cap,
+            }));
         }
-        session.emit(&LendingPool::Deposit { asset: self.assets[index].address, user, amount });
+        session.emit(&LendingPool::Deposit {
+            asset: self.assets[index].address,
+            user,
+            amount,
+        });
         Ok(self.close(session))
     }
 
@@ -74,29 +84,46 @@ impl Pool {
         if session.owes() {
             session.check_covered(index)?;
         }
-        session.emit(&LendingPool::Withdraw { asset, user, amount });
+        session.emit(&LendingPool::Withdraw {
+            asset,
+            user,
+            amount,
+        });
         Ok(self.close(session))
     }
 
     pub(crate) fn borrow(&mut self, user: Address, index: usize, amount: U256) -> Outcome {
         self.check_usable(index, amount)?;
         let mut session = self.open(user, Some(index));
-        let (band, cap) = (session.history.band, self.assets[index].borrow_cap * self.assets[index].unit);
+        let (band, cap) = (
+            session.history.band,
+            self.assets[index].borrow_cap * self.assets[index].unit,
+        );
         let part = session.part(index).unwrap();
         check_cash(amount, part.asset.state.cash)?;
         part.lend(band, amount);
         let borrowed = part.asset.debt();
         if !cap.is_zero() && borrowed > cap {
-            return Err(refusal(LendingPoolErrors::BorrowCapExceeded { borrowed, cap }));
+            return Err(refusal(LendingPoolErrors::BorrowCapExceeded {
+                borrowed,
+                cap,
+            }));
         }
         session.check_covered(index)?;
         let part = session.part(index).unwrap();
         let (debtUsd, leastLoanUsd) = (part.asset.usd_up(part.owed(band)), self.least_loan);
         if debtUsd < leastLoanUsd {
-            return Err(refusal(LendingPoolErrors::LoanTooSmall { debtUsd, leastLoanUsd }));
+            return Err(refusal(LendingPoolErrors::LoanTooSmall {
+                debtUsd,
+                leastLoanUsd,
+            }));
         }
         session.history.lend(self.now);
-        session.emit(&LendingPool::Borrow { asset: self.assets[index].address, user, amount });
+        session.emit(&LendingPool::Borrow {
+            asset: self.assets[index].address,
+            user,
+            amount,
+        });
         Ok(self.close(session))
     }
 
@@ -105,7 +132,11 @@ impl Pool {
             return Err(refusal(LendingPoolErrors::ZeroAmount {}));
         }
         let mut session = self.open(user, Some(index));
-        let (band, debt, asset) = (session.history.band, session.worth().debt, self.assets[index].address);
+        let (band, debt, asset) = (
+            session.history.band,
+            session.worth().debt,
+            self.assets[index].address,
+        );
         let part = session.part(index).unwrap();
         let amount = amount.min(part.owed(band));
         if amount.is_zero() {
@@ -114,7 +145,11 @@ impl Pool {
         let paid = part.asset.usd_down(amount).to();
         part.pay(band, amount);
         session.history.pay(paid, debt, self.now);
-        session.emit(&LendingPool::Repay { asset, user, amount });
+        session.emit(&LendingPool::Repay {
+            asset,
+            user,
+            amount,
+        });
         Ok(self.close(session))
     }
 
@@ -137,11 +172,21 @@ impl Pool {
         } else {
             refused.insert(index);
         }
-        session.emit(&LendingPool::CollateralSet { asset: self.assets[index].address, user, enabled });
+        session.emit(&LendingPool::CollateralSet {
+            asset: self.assets[index].address,
+            user,
+            enabled,
+        });
         Ok(self.close(session))
     }
 
-    pub(crate) fn transfer(&mut self, from: Address, to: Address, index: usize, amount: U256) -> Outcome {
+    pub(crate) fn transfer(
+        &mut self,
+        from: Address,
+        to: Address,
+        index: usize,
+        amount: U256,
+    ) -> Outcome {
         if amount.is_zero() {
             return Ok(vec![]);
         }
@@ -150,7 +195,11 @@ impl Pool {
         let part = session.part(index).unwrap();
         let balance = part.supplied();
         if amount > balance {
-            return Err(refusal(TokenErrors::ERC20InsufficientBalance { sender: from, balance, needed: amount }));
+            return Err(refusal(TokenErrors::ERC20InsufficientBalance {
+                sender: from,
+                balance,
+                needed: amount,
+            }));
         }
         if from == to {
             return Ok(vec![]);
@@ -160,7 +209,13 @@ impl Pool {
             session.check_covered(index)?;
         }
         let asset = self.assets[index].address;
-        session.emit(&LendingPool::SupplyTransferred { asset, from, to, amount, scaledAmount });
+        session.emit(&LendingPool::SupplyTransferred {
+            asset,
+            from,
+            to,
+            amount,
+            scaledAmount,
+        });
         let mut events = self.close(session);
         events.extend(self.receive(to, index, scaledAmount));
         Ok(events)
@@ -174,7 +229,9 @@ impl Pool {
         let worth = session.worth();
         if worth.supplied != 0 || !session.owes() {
             let healthFactorBps = worth.health().map_or(U256::MAX, U256::from);
-            return Err(refusal(LendingPoolErrors::NotLiquidatable { healthFactorBps }));
+            return Err(refusal(LendingPoolErrors::NotLiquidatable {
+                healthFactorBps,
+            }));
         }
         session.write_off();
         Ok(self.close(session))
@@ -189,7 +246,10 @@ impl Pool {
 
     /// The same with everything that the user has, as the views show it.
     pub(crate) fn view(&self, user: Address) -> Session {
-        let held: Vec<usize> = self.users.get(&user).map_or(vec![], |user| user.positions.keys().copied().collect());
+        let held: Vec<usize> = self
+            .users
+            .get(&user)
+            .map_or(vec![], |user| user.positions.keys().copied().collect());
         let mut session = self.load(user, &held);
         session.open();
         session
@@ -198,17 +258,37 @@ impl Pool {
     /// The account with its history up to now: debts, collateral, and what is asked for in addition.
     pub(super) fn load(&self, user: Address, extra: &[usize]) -> Session {
         let stored = self.users.get(&user).cloned().unwrap_or_default();
-        let owed = stored.positions.iter().filter(|(_, (_, debt))| !debt.is_zero()).map(|(index, _)| *index);
-        let assets: BTreeSet<usize> =
-            owed.chain(stored.collateral.iter().copied()).chain(extra.iter().copied()).collect();
+        let owed = stored
+            .positions
+            .iter()
+            .filter(|(_, (_, debt))| !debt.is_zero())
+            .map(|(index, _)| *index);
+        let assets: BTreeSet<usize> = owed
+            .chain(stored.collateral.iter().copied())
+            .chain(extra.iter().copied())
+            .collect();
         let part = |index: usize| {
             let mut asset = self.assets[index].clone();
             asset.accrue(self.now);
             let (supply, debt) = stored.positions.get(&index).copied().unwrap_or_default();
-            Part { index, asset, supply, debt, collateral: stored.collateral.contains(&index), changed: false }
+            Part {
+                index,
+                asset,
+                supply,
+                debt,
+                collateral: stored.collateral.contains(&index),
+                changed: false,
+            }
         };
         let parts = assets.into_iter().map(part).collect();
-        let mut session = Session { user, now: self.now, history: stored.history, parts, score: 0, events: vec![] };
+        let mut session = Session {
+            user,
+            now: self.now,
+            history: stored.history,
+            parts,
+            score: 0,
+            events: vec![],
+        };
         session.history.advance(session.worth(), self.now);
         session
     }
@@ -221,18 +301,30 @@ impl Pool {
     fn store(&mut self, mut session: Session, score: u64) -> Vec<LogData> {
         let (user, band) = (session.user, session.history.band);
         let stored = self.users.entry(user).or_default();
-        for part in session.parts.clone().into_iter().filter(|part| part.changed) {
+        for part in session
+            .parts
+            .clone()
+            .into_iter()
+            .filter(|part| part.changed)
+        {
             let (asset, state) = (part.asset.address, part.asset.state.clone());
             self.assets[part.index] = part.asset;
             session.emit(&LendingPool::ReserveUpdated { asset, state });
             let (scaledSupply, scaledDebt) = (part.supply, part.debt);
-            let position =
-                LendingPool::PositionUpdated { user, asset, scaledSupply, scaledDebt, band: U256::from(band) };
+            let position = LendingPool::PositionUpdated {
+                user,
+                asset,
+                scaledSupply,
+                scaledDebt,
+                band: U256::from(band),
+            };
             session.emit(&position);
             if (scaledSupply, scaledDebt) == (U256::ZERO, U256::ZERO) {
                 stored.positions.remove(&part.index);
             } else {
-                stored.positions.insert(part.index, (scaledSupply, scaledDebt));
+                stored
+                    .positions
+                    .insert(part.index, (scaledSupply, scaledDebt));
             }
             if part.collateral {
                 stored.collateral.insert(part.index);
@@ -241,13 +333,20 @@ impl Pool {
             }
         }
         let bit = |index: &usize| 1_u64 << self.assets[*index].id;
-        let owed = stored.positions.iter().filter(|(_, (_, debt))| !debt.is_zero());
+        let owed = stored
+            .positions
+            .iter()
+            .filter(|(_, (_, debt))| !debt.is_zero());
         session.history.borrowed = owed.map(|(index, _)| bit(index)).sum();
         session.history.collateral = stored.collateral.iter().map(bit).sum();
         session.history.refused = stored.refused.iter().map(bit).sum();
         stored.history = session.history.clone();
         let (score, credit) = (U256::from(score), session.history.stored());
-        session.emit(&LendingPool::CreditUpdated { user, score, credit });
+        session.emit(&LendingPool::CreditUpdated {
+            user,
+            score,
+            credit,
+        });
         session.events
     }
 
@@ -259,7 +358,14 @@ impl Pool {
             let (asset, scaledSupply, scaledDebt) = (self.assets[index].address, *supply, *debt);
             let band = U256::from(stored.history.band);
             return vec![
-                LendingPool::PositionUpdated { user, asset, scaledSupply, scaledDebt, band }.encode_log_data(),
+                LendingPool::PositionUpdated {
+                    user,
+                    asset,
+                    scaledSupply,
+                    scaledDebt,
+                    band,
+                }
+                .encode_log_data(),
             ];
         }
         let mut session = self.load(user, &[]);
@@ -274,7 +380,9 @@ impl Pool {
         let asset = &self.assets[index];
         match () {
             () if amount.is_zero() => Err(refusal(LendingPoolErrors::ZeroAmount {})),
-            () if asset.paused => Err(refusal(LendingPoolErrors::AssetPaused { asset: asset.address })),
+            () if asset.paused => Err(refusal(LendingPoolErrors::AssetPaused {
+                asset: asset.address,
+            })),
             () => Ok(()),
         }
     }
@@ -282,7 +390,10 @@ impl Pool {
 
 pub(super) fn check_cash(needed: U256, available: U256) -> Result<(), Bytes> {
     if needed > available {
-        return Err(refusal(LendingPoolErrors::InsufficientLiquidity { needed, available }));
+        return Err(refusal(LendingPoolErrors::InsufficientLiquidity {
+            needed,
+            available,
+        }));
     }
     Ok(())
 }

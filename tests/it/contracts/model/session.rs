@@ -43,7 +43,11 @@ impl Part {
 
     pub(crate) fn take_supply(&mut self, amount: U256) -> U256 {
         let all = amount == self.supplied();
-        let scaled = if all { self.supply } else { ceil(amount, ray(), self.asset.state.liquidityIndex) };
+        let scaled = if all {
+            self.supply
+        } else {
+            ceil(amount, ray(), self.asset.state.liquidityIndex)
+        };
         self.supply -= scaled;
         self.collateral &= !self.supply.is_zero();
         self.changed = true;
@@ -60,7 +64,11 @@ impl Part {
 
     pub(crate) fn pay(&mut self, band: usize, amount: U256) {
         let all = amount == self.owed(band);
-        let scaled = if all { self.debt } else { floor(amount, ray(), self.asset.state.borrowIndexes[band]) };
+        let scaled = if all {
+            self.debt
+        } else {
+            floor(amount, ray(), self.asset.state.borrowIndexes[band])
+        };
         self.debt -= scaled;
         self.asset.state.scaledDebts[band] -= scaled;
         self.asset.state.cash += amount;
@@ -78,23 +86,44 @@ impl Session {
     }
 
     pub(crate) fn worth(&self) -> Worth {
-        let mut worth = Worth { supplied: 0, debt: 0, cover: 0 };
+        let mut worth = Worth {
+            supplied: 0,
+            debt: 0,
+            cover: 0,
+        };
         for part in &self.parts {
-            let supplied: u128 = if part.collateral { part.asset.usd_down(part.supplied()).to() } else { 0 };
+            let supplied: u128 = if part.collateral {
+                part.asset.usd_down(part.supplied()).to()
+            } else {
+                0
+            };
             worth.supplied += supplied;
             worth.debt += part.asset.usd_up(part.owed(self.history.band)).to::<u128>();
-            worth.cover += supplied * u128::from(part.asset.parameters.liquidationThresholdBps) / 10_000;
+            worth.cover +=
+                supplied * u128::from(part.asset.parameters.liquidationThresholdBps) / 10_000;
         }
         worth
     }
 
     pub(crate) fn power(&self) -> U256 {
         let ltv = |part: &Part| {
-            let (min, max) = (part.asset.parameters.minLtvBps, part.asset.parameters.maxLtvBps);
+            let (min, max) = (
+                part.asset.parameters.minLtvBps,
+                part.asset.parameters.maxLtvBps,
+            );
             u64::from(min) + u64::from(max - min) * (self.score - 300) / 550
         };
-        let counted = self.parts.iter().filter(|part| part.collateral && part.asset.reliable(self.now));
-        let powers = counted.map(|part| floor(part.asset.usd_down(part.supplied()), U256::from(ltv(part)), n(10_000)));
+        let counted = self
+            .parts
+            .iter()
+            .filter(|part| part.collateral && part.asset.reliable(self.now));
+        let powers = counted.map(|part| {
+            floor(
+                part.asset.usd_down(part.supplied()),
+                U256::from(ltv(part)),
+                n(10_000),
+            )
+        });
         powers.fold(U256::ZERO, |sum, power| sum + power)
     }
 
@@ -121,20 +150,32 @@ impl Session {
         let worth = self.worth();
         self.history.observe(worth);
         let score = self.history.score(worth);
-        let in_full_health = self.history.score(Worth { supplied: 100 * 100_000_000, debt: 0, cover: 0 });
+        let in_full_health = self.history.score(Worth {
+            supplied: 100 * 100_000_000,
+            debt: 0,
+            cover: 0,
+        });
         self.move_to(band_of(score).max(self.history.band.min(band_of(in_full_health))));
         score
     }
 
     /// The first collateral without a fresh price.
     pub(crate) fn stale_collateral(&self) -> Option<Address> {
-        let mut held = self.parts.iter().filter(|part| part.collateral && !part.supply.is_zero());
-        held.find(|part| !part.asset.fresh(self.now)).map(|part| part.asset.address)
+        let mut held = self
+            .parts
+            .iter()
+            .filter(|part| part.collateral && !part.supply.is_zero());
+        held.find(|part| !part.asset.fresh(self.now))
+            .map(|part| part.asset.address)
     }
 
     /// Whether the debts may stand with less collateral or more debt in an asset.
     pub(crate) fn check_covered(&self, index: usize) -> Result<(), Bytes> {
-        for part in self.parts.iter().filter(|part| !part.debt.is_zero() || part.index == index) {
+        for part in self
+            .parts
+            .iter()
+            .filter(|part| !part.debt.is_zero() || part.index == index)
+        {
             let asset = part.asset.address;
             if !part.asset.fresh(self.now) {
                 return Err(refusal(LendingPoolErrors::StalePrice { asset }));
@@ -145,7 +186,10 @@ impl Session {
         }
         let (debtUsd, borrowingPowerUsd) = (U256::from(self.worth().debt), self.power());
         if debtUsd > borrowingPowerUsd {
-            return Err(refusal(LendingPoolErrors::BorrowingPowerExceeded { debtUsd, borrowingPowerUsd }));
+            return Err(refusal(LendingPoolErrors::BorrowingPowerExceeded {
+                debtUsd,
+                borrowingPowerUsd,
+            }));
         }
         Ok(())
     }
@@ -166,7 +210,12 @@ impl Session {
             part.debt = U256::ZERO;
             part.changed = true;
             let asset = part.asset.address;
-            self.emit(&LendingPool::DebtWrittenOff { asset, user: self.user, amount, fromTreasury });
+            self.emit(&LendingPool::DebtWrittenOff {
+                asset,
+                user: self.user,
+                amount,
+                fromTreasury,
+            });
         }
     }
 

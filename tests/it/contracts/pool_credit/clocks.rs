@@ -36,7 +36,10 @@ fn find_in_a_dip(network: &mut Network) {
 
 fn assert_seconds(network: &mut Network, deposit: u64, healthy: u64) {
     let view = score(network, ALICE);
-    assert_eq!((view.depositSeconds, view.healthySeconds), (U256::from(deposit), U256::from(healthy)));
+    assert_eq!(
+        (view.depositSeconds, view.healthySeconds),
+        (U256::from(deposit), U256::from(healthy))
+    );
 }
 
 #[test]
@@ -56,7 +59,9 @@ fn somebody_elses_refresh_in_a_dip_costs_nothing() {
 
 /// Sends a user a claim on CRO, which is collateral of theirs.
 fn receive_dust(network: &mut Network, user: Address) {
-    network.give(WHALE, user, TokenInfo::of("CRO"), U256::from(1)).unwrap();
+    network
+        .give(WHALE, user, TokenInfo::of("CRO"), U256::from(1))
+        .unwrap();
 }
 
 #[test]
@@ -68,11 +73,17 @@ fn what_the_user_leaves_in_a_dip_counts_until_somebody_finds_better() {
     network.set_price(cro, cro.price_usd_e8 / 2);
     network.deposit(ALICE, cro, cro.worth(1)).unwrap();
     network.wait(10 * DAY);
-    assert_eq!(score(&mut network, ALICE).depositSeconds, U256::from(10 * DAY));
+    assert_eq!(
+        score(&mut network, ALICE).depositSeconds,
+        U256::from(10 * DAY)
+    );
     network.set_price(cro, cro.price_usd_e8);
     refresh(&mut network, ALICE);
     network.wait(DAY);
-    assert_eq!(score(&mut network, ALICE).depositSeconds, U256::from(11 * DAY));
+    assert_eq!(
+        score(&mut network, ALICE).depositSeconds,
+        U256::from(11 * DAY)
+    );
 }
 
 #[test]
@@ -98,7 +109,11 @@ fn two_dips_cost_the_time_between_them_if_that_is_short_and_nobody_saw_the_recov
         find_in_a_dip(&mut network);
         network.wait(seconds);
         find_in_a_dip(&mut network);
-        assert_seconds(&mut network, 10 * DAY + seconds - lost, 10 * DAY + seconds - lost);
+        assert_seconds(
+            &mut network,
+            10 * DAY + seconds - lost,
+            10 * DAY + seconds - lost,
+        );
     }
     let mut network = earning();
     find_in_a_dip(&mut network);

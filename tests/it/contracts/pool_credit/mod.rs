@@ -4,7 +4,9 @@ mod clocks;
 mod terms;
 
 use alloy_primitives::{Address, U256};
-use tetrad::internals::contracts::bindings::{AccountView, LendingLens, LendingPool, ScoreView, Token};
+use tetrad::internals::contracts::bindings::{
+    AccountView, LendingLens, LendingPool, ScoreView, Token,
+};
 
 use super::{
     network::{ALICE, BOB, LENS, Network, OWNER, POOL, STRANGER},
@@ -18,7 +20,9 @@ fn score(network: &mut Network, user: Address) -> ScoreView {
 }
 
 fn refresh(network: &mut Network, user: Address) {
-    network.send(STRANGER, POOL, LendingPool::refreshCall { user }).unwrap();
+    network
+        .send(STRANGER, POOL, LendingPool::refreshCall { user })
+        .unwrap();
 }
 
 /// Alice supplies ten thousand dollars and owes a thousand, borrowed just now.
@@ -39,7 +43,10 @@ fn repay(network: &mut Network, dollars: u64) {
 fn everybody_starts_at_the_bottom() {
     let mut network = Network::funded();
     let view = score(&mut network, STRANGER);
-    assert_eq!((view.score, view.band, view.dueAt), (U256::from(300), U256::ZERO, U256::ZERO));
+    assert_eq!(
+        (view.score, view.band, view.dueAt),
+        (U256::from(300), U256::ZERO, U256::ZERO)
+    );
     assert_eq!(view.healthFactorBps, U256::MAX);
     refresh(&mut network, STRANGER);
     assert_eq!(score(&mut network, STRANGER).score, U256::from(300));
@@ -50,11 +57,16 @@ fn depositing_counts_from_a_hundred_dollars() {
     let usdc = TokenInfo::of("USDC");
     for (cents, points) in [(9_999_u64, 0_u64), (10_000, 25)] {
         let mut network = Network::funded();
-        network.deposit(ALICE, usdc, U256::from(cents * 10_000)).unwrap();
+        network
+            .deposit(ALICE, usdc, U256::from(cents * 10_000))
+            .unwrap();
         network.wait(30 * DAY);
         let view = score(&mut network, ALICE);
         assert_eq!(view.depositPoints, U256::from(points));
-        assert_eq!(view.depositSeconds, U256::from(if points == 0 { 0 } else { 30 * DAY }));
+        assert_eq!(
+            view.depositSeconds,
+            U256::from(if points == 0 { 0 } else { 30 * DAY })
+        );
         assert_eq!(view.healthPoints, U256::from(2 * points));
     }
 }
@@ -69,7 +81,10 @@ fn seconds_count_by_the_state_that_held() {
     network.wait(10 * DAY);
     network.deposit(ALICE, usdc, usdc.worth(1_000)).unwrap();
     network.wait(5 * DAY);
-    assert_eq!(score(&mut network, ALICE).depositSeconds, U256::from(15 * DAY));
+    assert_eq!(
+        score(&mut network, ALICE).depositSeconds,
+        U256::from(15 * DAY)
+    );
 }
 
 #[test]
@@ -82,20 +97,34 @@ fn a_round_trip_in_one_block_adds_nothing() {
     network.withdraw(ALICE, usdc, U256::MAX).unwrap();
     network.wait(90 * DAY);
     let view = score(&mut network, ALICE);
-    assert_eq!((view.score, view.depositSeconds), (U256::from(300), U256::ZERO));
+    assert_eq!(
+        (view.score, view.depositSeconds),
+        (U256::from(300), U256::ZERO)
+    );
 }
 
 #[test]
 fn a_covered_debt_counts_while_it_is_amply_covered() {
     // The debt in cents, and the health it leaves: 9000 dollars of cover over the debt.
-    for (cents, counts) in [(4_999_u64, false), (5_000, true), (600_000, true), (600_001, false)] {
+    for (cents, counts) in [
+        (4_999_u64, false),
+        (5_000, true),
+        (600_000, true),
+        (600_001, false),
+    ] {
         let mut network = Network::funded();
         let (usdc, usdt) = (TokenInfo::of("USDC"), TokenInfo::of("USDT"));
         network.deposit(ALICE, usdc, usdc.worth(10_000)).unwrap();
-        network.borrow(ALICE, usdt, U256::from(cents * 10_000)).unwrap();
+        network
+            .borrow(ALICE, usdt, U256::from(cents * 10_000))
+            .unwrap();
         network.wait(9 * DAY);
         let view = score(&mut network, ALICE);
-        assert_eq!(view.healthySeconds, U256::from(if counts { 9 * DAY } else { 0 }), "{cents} cents");
+        assert_eq!(
+            view.healthySeconds,
+            U256::from(if counts { 9 * DAY } else { 0 }),
+            "{cents} cents"
+        );
         assert_eq!(view.historyPoints, U256::from(if counts { 10 } else { 0 }));
     }
 }
@@ -105,15 +134,27 @@ fn a_refresh_brings_about_what_the_view_said_and_a_second_one_nothing() {
     let mut network = in_debt();
     network.wait(33 * DAY);
     let promised = score(&mut network, ALICE);
-    let receipt = network.send(STRANGER, POOL, LendingPool::refreshCall { user: ALICE }).unwrap();
+    let receipt = network
+        .send(STRANGER, POOL, LendingPool::refreshCall { user: ALICE })
+        .unwrap();
     let event = receipt.event::<LendingPool::CreditUpdated>();
     assert_eq!((event.user, event.score), (ALICE, promised.score));
-    let before = network.look(POOL, LendingPool::getAccountCall { user: ALICE }).account;
+    let before = network
+        .look(POOL, LendingPool::getAccountCall { user: ALICE })
+        .account;
     assert_eq!(event.credit, before.credit);
-    assert_eq!(U256::from(event.credit.depositSeconds), promised.depositSeconds);
+    assert_eq!(
+        U256::from(event.credit.depositSeconds),
+        promised.depositSeconds
+    );
     assert_eq!(U256::from(event.credit.penaltyAt), promised.penaltyAt);
     refresh(&mut network, ALICE);
-    assert_eq!(network.look(POOL, LendingPool::getAccountCall { user: ALICE }).account, before);
+    assert_eq!(
+        network
+            .look(POOL, LendingPool::getAccountCall { user: ALICE })
+            .account,
+        before
+    );
 }
 
 #[test]
@@ -123,10 +164,16 @@ fn a_transfer_is_a_checkpoint_for_both() {
     network.set_collateral(BOB, usdc, true).unwrap();
     network.deposit(ALICE, usdc, usdc.worth(1_000)).unwrap();
     network.wait(10 * DAY);
-    let call = Token::transferCall { to: BOB, value: usdc.worth(1_000) };
+    let call = Token::transferCall {
+        to: BOB,
+        value: usdc.worth(1_000),
+    };
     network.send(ALICE, usdc.p_token(), call).unwrap();
     network.wait(5 * DAY);
-    assert_eq!(score(&mut network, ALICE).depositSeconds, U256::from(10 * DAY));
+    assert_eq!(
+        score(&mut network, ALICE).depositSeconds,
+        U256::from(10 * DAY)
+    );
     assert_eq!(score(&mut network, BOB).depositSeconds, U256::from(5 * DAY));
 }
 
@@ -141,9 +188,14 @@ fn a_refresh_in_a_dip_leaves_the_rate_band_but_one_after_missed_terms_does_not()
         network.borrow(ALICE, usdt, usdt.worth(300)).unwrap();
     }
     let band = |network: &mut Network| score(network, ALICE).band;
-    assert_eq!((score(&mut network, ALICE).score, band(&mut network)), (U256::from(750), U256::from(3)));
+    assert_eq!(
+        (score(&mut network, ALICE).score, band(&mut network)),
+        (U256::from(750), U256::from(3))
+    );
     let stored = |network: &mut Network| {
-        let receipt = network.send(STRANGER, POOL, LendingPool::refreshCall { user: ALICE }).unwrap();
+        let receipt = network
+            .send(STRANGER, POOL, LendingPool::refreshCall { user: ALICE })
+            .unwrap();
         let event = receipt.event::<LendingPool::CreditUpdated>();
         (event.score, event.credit.band)
     };
@@ -168,24 +220,45 @@ fn good_behaviour_lowers_the_rate_and_raises_the_limit() {
     let after = network.look(LENS, LendingLens::getAccountCall { user: ALICE });
     assert_eq!((before.score, before.band), (U256::from(350), U256::ZERO));
     assert_eq!((after.score, after.band), (U256::from(850), U256::from(4)));
-    let rate =
-        |view: &AccountView| view.positions.iter().find(|position| position.asset == usdt.address).unwrap().borrowRate;
-    let pool = network.look(LENS, LendingLens::getPoolCall { asset: usdt.address });
+    let rate = |view: &AccountView| {
+        view.positions
+            .iter()
+            .find(|position| position.asset == usdt.address)
+            .unwrap()
+            .borrowRate
+    };
+    let pool = network.look(
+        LENS,
+        LendingLens::getPoolCall {
+            asset: usdt.address,
+        },
+    );
     assert_eq!(rate(&after), pool.borrowRates[4]);
     assert!(after.borrowingPowerUsd > before.borrowingPowerUsd);
 
     // And a fall from grace rewrites the debt, in the pool's favour: 40 days overdue take 71 points with the penalty.
     network.wait(70 * DAY);
     let owed = |network: &mut Network| {
-        let account = network.look(POOL, LendingPool::getAccountCall { user: ALICE }).account;
-        let holding = account.holdings.into_iter().find(|holding| holding.asset == usdt.address).unwrap();
+        let account = network
+            .look(POOL, LendingPool::getAccountCall { user: ALICE })
+            .account;
+        let holding = account
+            .holdings
+            .into_iter()
+            .find(|holding| holding.asset == usdt.address)
+            .unwrap();
         let index = holding.state.borrowIndexes[account.credit.band as usize];
         (holding.scaledDebt * index).div_ceil(U256::from(10).pow(U256::from(27)))
     };
     let debt = owed(&mut network);
-    let receipt = network.send(OWNER, POOL, LendingPool::refreshCall { user: ALICE }).unwrap();
+    let receipt = network
+        .send(OWNER, POOL, LendingPool::refreshCall { user: ALICE })
+        .unwrap();
     let position = receipt.event::<LendingPool::PositionUpdated>();
-    assert_eq!((position.asset, position.band), (usdt.address, U256::from(3)));
+    assert_eq!(
+        (position.asset, position.band),
+        (usdt.address, U256::from(3))
+    );
     let rewritten = owed(&mut network);
     assert!(rewritten >= debt && rewritten <= debt + U256::from(1));
 }

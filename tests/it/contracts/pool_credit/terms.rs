@@ -17,7 +17,11 @@ fn the_first_loan_starts_a_term_of_thirty_days() {
     let usdt = TokenInfo::of("USDT");
     network.borrow(ALICE, usdt, usdt.worth(500)).unwrap();
     let view = score(&mut network, ALICE);
-    assert_eq!(view.dueAt, U256::from(due), "a further loan does not extend it");
+    assert_eq!(
+        view.dueAt,
+        U256::from(due),
+        "a further loan does not extend it"
+    );
     assert_eq!(view.lastBorrowAt, U256::from(network.now()));
 }
 
@@ -27,7 +31,10 @@ fn a_payment_that_counts_renews_the_term() {
     network.wait(DAY);
     repay(&mut network, 101);
     let view = score(&mut network, ALICE);
-    assert_eq!((view.onTimePayments, view.paymentPoints), (U256::from(1), U256::from(25)));
+    assert_eq!(
+        (view.onTimePayments, view.paymentPoints),
+        (U256::from(1), U256::from(25))
+    );
     assert_eq!(view.dueAt, U256::from(network.now() + 30 * DAY));
     assert_eq!(view.lastPaymentAt, U256::from(network.now()));
 }
@@ -47,7 +54,11 @@ fn a_payment_counts_only_if_it_is_large_and_the_debt_was_held() {
         network.wait(seconds);
         repay(&mut network, dollars);
         let expected = U256::from(u64::from(counts));
-        assert_eq!(score(&mut network, ALICE).onTimePayments, expected, "{seconds} s, {dollars} dollars");
+        assert_eq!(
+            score(&mut network, ALICE).onTimePayments,
+            expected,
+            "{seconds} s, {dollars} dollars"
+        );
     }
 }
 
@@ -57,10 +68,18 @@ fn less_than_fifty_dollars_never_counts() {
         let mut network = Network::funded();
         let (usdc, usdt) = (TokenInfo::of("USDC"), TokenInfo::of("USDT"));
         network.deposit(ALICE, usdc, usdc.worth(10_000)).unwrap();
-        network.borrow(ALICE, usdt, U256::from(cents * 10_000)).unwrap();
+        network
+            .borrow(ALICE, usdt, U256::from(cents * 10_000))
+            .unwrap();
         network.wait(2 * DAY);
-        network.repay(ALICE, usdt, U256::from(cents * 10_000)).unwrap();
-        assert_eq!(score(&mut network, ALICE).onTimePayments, U256::from(u64::from(counts)), "{cents} cents");
+        network
+            .repay(ALICE, usdt, U256::from(cents * 10_000))
+            .unwrap();
+        assert_eq!(
+            score(&mut network, ALICE).onTimePayments,
+            U256::from(u64::from(counts)),
+            "{cents} cents"
+        );
     }
 }
 
@@ -88,7 +107,11 @@ fn one_payment_a_term_earns_points() {
     repay(&mut network, 100);
     let view = score(&mut network, ALICE);
     assert_eq!(view.onTimePayments, U256::from(1));
-    assert_eq!(view.dueAt, U256::from(network.now() + 30 * DAY), "every payment that is large enough renews the term");
+    assert_eq!(
+        view.dueAt,
+        U256::from(network.now() + 30 * DAY),
+        "every payment that is large enough renews the term"
+    );
     network.wait(1);
     repay(&mut network, 100);
     assert_eq!(score(&mut network, ALICE).onTimePayments, U256::from(2));
@@ -116,7 +139,11 @@ fn a_recycled_loan_earns_one_payment_a_term() {
         network.borrow(ALICE, usdt, usdt.worth(500)).unwrap();
         network.wait(DAY);
         network.repay(ALICE, usdt, U256::MAX).unwrap();
-        assert_eq!(score(&mut network, ALICE).onTimePayments, U256::from(1 + day / 30), "day {day}");
+        assert_eq!(
+            score(&mut network, ALICE).onTimePayments,
+            U256::from(1 + day / 30),
+            "day {day}"
+        );
     }
 }
 
@@ -128,7 +155,9 @@ fn paying_at_the_end_of_a_term_and_again_in_the_next_is_no_way_to_earn_twice() {
     for day in 1..=300 {
         network.wait(DAY);
         // The last payment that is on time, and the first in the next term.
-        if score(&mut network, ALICE).dueAt <= U256::from(network.now()) || earned.last() == Some(&(day - 1)) {
+        if score(&mut network, ALICE).dueAt <= U256::from(network.now())
+            || earned.last() == Some(&(day - 1))
+        {
             let before = score(&mut network, ALICE).onTimePayments;
             repay(&mut network, 300);
             if score(&mut network, ALICE).onTimePayments > before {
@@ -151,7 +180,10 @@ fn ten_payments_are_all_that_counts() {
         network.borrow(ALICE, usdt, usdt.worth(600)).unwrap();
     }
     let view = score(&mut network, ALICE);
-    assert_eq!((view.onTimePayments, view.paymentPoints), (U256::from(12), U256::from(250)));
+    assert_eq!(
+        (view.onTimePayments, view.paymentPoints),
+        (U256::from(12), U256::from(250))
+    );
 }
 
 #[test]
@@ -161,14 +193,24 @@ fn a_debt_in_any_asset_belongs_to_the_one_term() {
     network.borrow(ALICE, weth, weth.worth(3_000)).unwrap();
     network.wait(DAY);
     repay(&mut network, 300);
-    assert_eq!(score(&mut network, ALICE).onTimePayments, U256::ZERO, "a tenth of everything, not of one asset");
+    assert_eq!(
+        score(&mut network, ALICE).onTimePayments,
+        U256::ZERO,
+        "a tenth of everything, not of one asset"
+    );
     network.wait(DAY);
     repay(&mut network, 371);
     assert_eq!(score(&mut network, ALICE).onTimePayments, U256::from(1));
-    network.repay(ALICE, TokenInfo::of("USDT"), U256::MAX).unwrap();
+    network
+        .repay(ALICE, TokenInfo::of("USDT"), U256::MAX)
+        .unwrap();
     assert_ne!(score(&mut network, ALICE).dueAt, U256::ZERO);
     network.repay(ALICE, weth, U256::MAX).unwrap();
-    assert_eq!(score(&mut network, ALICE).dueAt, U256::ZERO, "full repayment clears the term");
+    assert_eq!(
+        score(&mut network, ALICE).dueAt,
+        U256::ZERO,
+        "full repayment clears the term"
+    );
 }
 
 #[test]
@@ -176,17 +218,26 @@ fn a_missed_term_costs_at_once_and_every_day() {
     let mut network = in_debt();
     network.wait(30 * DAY);
     let view = score(&mut network, ALICE);
-    assert_eq!((view.late, view.penaltyPoints, view.overduePoints), (false, U256::ZERO, U256::ZERO));
+    assert_eq!(
+        (view.late, view.penaltyPoints, view.overduePoints),
+        (false, U256::ZERO, U256::ZERO)
+    );
     let due = view.dueAt;
     network.wait(DAY);
     let view = score(&mut network, ALICE);
     assert_eq!((view.late, view.dueAt), (true, due));
     // 40 points, a 180th of which has faded.
-    assert_eq!((view.penalty, view.penaltyAt, view.penaltyPoints), (U256::from(40), due, U256::from(39)));
+    assert_eq!(
+        (view.penalty, view.penaltyAt, view.penaltyPoints),
+        (U256::from(40), due, U256::from(39))
+    );
     assert_eq!(view.overduePoints, U256::from(1));
     network.wait(200 * DAY);
     let view = score(&mut network, ALICE);
-    assert_eq!((view.penaltyPoints, view.overduePoints), (U256::ZERO, U256::from(100)));
+    assert_eq!(
+        (view.penaltyPoints, view.overduePoints),
+        (U256::ZERO, U256::from(100))
+    );
 }
 
 #[test]
@@ -200,7 +251,10 @@ fn it_does_not_matter_when_somebody_looks() {
         refresh(network, ALICE);
     }
     let (early, late) = (score(&mut early, ALICE), score(&mut late, ALICE));
-    assert_eq!((early.score, early.penalty, early.penaltyAt), (late.score, late.penalty, late.penaltyAt));
+    assert_eq!(
+        (early.score, early.penalty, early.penaltyAt),
+        (late.score, late.penalty, late.penaltyAt)
+    );
 }
 
 #[test]
@@ -212,18 +266,34 @@ fn a_late_payment_renews_the_term_but_earns_nothing() {
     assert_eq!((view.late, view.onTimePayments), (false, U256::ZERO));
     assert_eq!(view.dueAt, U256::from(network.now() + 30 * DAY));
     assert_eq!(view.overduePoints, U256::ZERO);
-    assert_eq!(view.penaltyPoints, U256::from(38), "the penalty stays and fades");
+    assert_eq!(
+        view.penaltyPoints,
+        U256::from(38),
+        "the penalty stays and fades"
+    );
     network.wait(35 * DAY);
     let view = score(&mut network, ALICE);
-    assert_eq!(view.penalty, U256::from(32 + 40), "a second missed term adds to what is left of the first");
+    assert_eq!(
+        view.penalty,
+        U256::from(32 + 40),
+        "a second missed term adds to what is left of the first"
+    );
 }
 
 #[test]
 fn repaying_everything_late_keeps_the_penalty() {
     let mut network = in_debt();
     network.wait(31 * DAY);
-    network.repay(ALICE, TokenInfo::of("USDT"), U256::MAX).unwrap();
+    network
+        .repay(ALICE, TokenInfo::of("USDT"), U256::MAX)
+        .unwrap();
     let view = score(&mut network, ALICE);
-    assert_eq!((view.dueAt, view.late, view.overduePoints), (U256::ZERO, false, U256::ZERO));
-    assert_eq!((view.penaltyPoints, view.onTimePayments), (U256::from(39), U256::ZERO));
+    assert_eq!(
+        (view.dueAt, view.late, view.overduePoints),
+        (U256::ZERO, false, U256::ZERO)
+    );
+    assert_eq!(
+        (view.penaltyPoints, view.onTimePayments),
+        (U256::from(39), U256::ZERO)
+    );
 }

@@ -31,10 +31,15 @@ fn deep_trouble_goes_at_once() {
 #[test]
 fn a_small_debt_goes_at_once() {
     let (weth, usdc) = (TokenInfo::of("WETH"), TokenInfo::of("USDC"));
-    for (owed, expected) in [(2_000_000_000_u64, 1_000_000_000_u64), (1_999_999_999, 1_999_999_999)] {
+    for (owed, expected) in [
+        (2_000_000_000_u64, 1_000_000_000_u64),
+        (1_999_999_999, 1_999_999_999),
+    ] {
         let mut network = Network::funded();
         network.set_price(weth, 2_000 * DOLLAR);
-        network.deposit(ALICE, weth, weth.unit() * U256::from(2)).unwrap();
+        network
+            .deposit(ALICE, weth, weth.unit() * U256::from(2))
+            .unwrap();
         network.borrow(ALICE, usdc, U256::from(owed)).unwrap();
         network.set_price(weth, 117_000_000_000);
         let receipt = liquidate(&mut network, U256::MAX, false).unwrap();
@@ -44,12 +49,18 @@ fn a_small_debt_goes_at_once() {
 
 #[test]
 fn a_small_collateral_goes_at_once() {
-    let (weth, usdc, usdt) = (TokenInfo::of("WETH"), TokenInfo::of("USDC"), TokenInfo::of("USDT"));
+    let (weth, usdc, usdt) = (
+        TokenInfo::of("WETH"),
+        TokenInfo::of("USDC"),
+        TokenInfo::of("USDT"),
+    );
     // The WETH is worth 2,000 dollars, or just less; the health is 0.97 either way.
     for (price, at_once) in [(100_000_000_000_u64, false), (99_999_999_999, true)] {
         let mut network = Network::funded();
         network.set_price(weth, 2_000 * DOLLAR);
-        network.deposit(ALICE, weth, weth.unit() * U256::from(2)).unwrap();
+        network
+            .deposit(ALICE, weth, weth.unit() * U256::from(2))
+            .unwrap();
         network.deposit(ALICE, usdt, usdt.worth(1_344)).unwrap();
         network.borrow(ALICE, usdc, usdc.worth(3_000)).unwrap();
         network.set_price(weth, price);
@@ -57,7 +68,10 @@ fn a_small_collateral_goes_at_once() {
         if at_once {
             assert_eq!(seized, weth.unit() * U256::from(2));
         } else {
-            assert_eq!((repaid, seized), (usdc.worth(1_500), milli() * U256::from(1_575)));
+            assert_eq!(
+                (repaid, seized),
+                (usdc.worth(1_500), milli() * U256::from(1_575))
+            );
         }
     }
 }

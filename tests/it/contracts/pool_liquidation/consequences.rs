@@ -13,8 +13,12 @@ use crate::contracts::{
 #[test]
 fn it_costs_the_borrower_points_once_a_day() {
     let mut network = in_debt();
-    let penalty =
-        |network: &mut Network| network.look(LENS, LendingLens::getScoreCall { user: ALICE }).penalty.to::<u64>();
+    let penalty = |network: &mut Network| {
+        network
+            .look(LENS, LendingLens::getScoreCall { user: ALICE })
+            .penalty
+            .to::<u64>()
+    };
     network.set_price(TokenInfo::of("WETH"), 1_400 * DOLLAR);
     for _ in 0..3 {
         liquidate(&mut network, U256::from(1_000_000), false).unwrap();
@@ -25,7 +29,11 @@ fn it_costs_the_borrower_points_once_a_day() {
     assert_eq!(penalty(&mut network), 100);
     network.wait(1);
     liquidate(&mut network, U256::from(1_000_000), false).unwrap();
-    assert_eq!(penalty(&mut network), 199, "a day's worth of the first has faded");
+    assert_eq!(
+        penalty(&mut network),
+        199,
+        "a day's worth of the first has faded"
+    );
 }
 
 #[test]
@@ -48,7 +56,11 @@ fn a_liquidation_can_end_a_term() {
     liquidate(&mut network, usdc.worth(20_000), false).unwrap();
     let view = network.look(LENS, LendingLens::getScoreCall { user: ALICE });
     assert_eq!((view.dueAt, view.late), (U256::ZERO, false));
-    assert_eq!(view.onTimePayments, U256::ZERO, "somebody else's payment earns nothing");
+    assert_eq!(
+        view.onTimePayments,
+        U256::ZERO,
+        "somebody else's payment earns nothing"
+    );
     network.withdraw(ALICE, weth, U256::MAX).unwrap();
 }
 
@@ -68,8 +80,15 @@ fn debt_and_collateral_can_be_the_same_asset() {
     };
     // At a low utilisation the debt takes long to outgrow its cover; a lower threshold stands in for the decades.
     let mut parameters = uni.parameters();
-    (parameters.minLtvBps, parameters.maxLtvBps, parameters.liquidationThresholdBps) = (1_000, 1_000, 2_000);
-    let weaken = LendingPool::setParametersCall { asset: uni.address, parameters };
+    (
+        parameters.minLtvBps,
+        parameters.maxLtvBps,
+        parameters.liquidationThresholdBps,
+    ) = (1_000, 1_000, 2_000);
+    let weaken = LendingPool::setParametersCall {
+        asset: uni.address,
+        parameters,
+    };
     network.send(OWNER, POOL, weaken).unwrap();
     for in_kind in [false, true] {
         call.inKind = in_kind;
@@ -93,13 +112,21 @@ fn a_borrower_may_liquidate_the_own_account_without_gain() {
             amount: usdc.worth(1_000),
             inKind: in_kind,
         };
-        let owned =
-            |network: &mut Network| network.balance_of(weth.p_token(), ALICE) + network.balance_of(weth.address, ALICE);
+        let owned = |network: &mut Network| {
+            network.balance_of(weth.p_token(), ALICE) + network.balance_of(weth.address, ALICE)
+        };
         let before = owned(&mut network);
         let (_, _, fee) = terms(&network.send(ALICE, POOL, call).unwrap());
         assert!(fee > U256::ZERO);
-        assert_eq!(owned(&mut network), before - fee, "the treasury's part is gone");
+        assert_eq!(
+            owned(&mut network),
+            before - fee,
+            "the treasury's part is gone"
+        );
     }
     let refused = network.withdraw(ALICE, weth, U256::from(1)).unwrap_err();
-    assert_eq!(refused[..4], LendingPoolErrors::BorrowingPowerExceeded::SELECTOR);
+    assert_eq!(
+        refused[..4],
+        LendingPoolErrors::BorrowingPowerExceeded::SELECTOR
+    );
 }

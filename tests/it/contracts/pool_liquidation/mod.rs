@@ -21,7 +21,9 @@ fn in_debt() -> Network {
     let mut network = Network::funded();
     let (weth, usdc) = (TokenInfo::of("WETH"), TokenInfo::of("USDC"));
     network.set_price(weth, 2_000 * DOLLAR);
-    network.deposit(ALICE, weth, weth.unit() * U256::from(10)).unwrap();
+    network
+        .deposit(ALICE, weth, weth.unit() * U256::from(10))
+        .unwrap();
     network.borrow(ALICE, usdc, usdc.worth(12_000)).unwrap();
     network
 }
@@ -45,9 +47,19 @@ fn liquidate(network: &mut Network, amount: U256, in_kind: bool) -> Result<Recei
     result
 }
 
-fn quote(network: &mut Network, debt: TokenInfo, collateral: TokenInfo, amount: U256) -> (U256, U256) {
+fn quote(
+    network: &mut Network,
+    debt: TokenInfo,
+    collateral: TokenInfo,
+    amount: U256,
+) -> (U256, U256) {
     let (borrower, debtAsset, collateralAsset) = (ALICE, debt.address, collateral.address);
-    let call = LendingLens::quoteLiquidationCall { borrower, debtAsset, collateralAsset, amount };
+    let call = LendingLens::quoteLiquidationCall {
+        borrower,
+        debtAsset,
+        collateralAsset,
+        amount,
+    };
     let answer = network.look(LENS, call);
     (answer.repaid, answer.received)
 }
@@ -58,11 +70,21 @@ fn terms(receipt: &Receipt) -> (U256, U256, U256) {
 }
 
 fn health(network: &mut Network) -> U256 {
-    network.look(LENS, LendingLens::getAccountCall { user: ALICE }).healthFactorBps
+    network
+        .look(LENS, LendingLens::getAccountCall { user: ALICE })
+        .healthFactorBps
 }
 
 fn treasury(network: &mut Network, token: TokenInfo) -> U256 {
-    network.look(POOL, LendingPool::getReserveCall { asset: token.address }).state.treasury
+    network
+        .look(
+            POOL,
+            LendingPool::getReserveCall {
+                asset: token.address,
+            },
+        )
+        .state
+        .treasury
 }
 
 /// Ten to the power of fifteen: a thousandth of a WETH.
@@ -78,7 +100,12 @@ fn a_covered_debt_is_left_alone() {
     network.set_price(weth, 141_176_470_589);
     assert_eq!(health(&mut network), U256::from(10_000));
     let refused = liquidate(&mut network, U256::from(1_000_000), false).unwrap_err();
-    assert_eq!(refused, refusal(LendingPoolErrors::NotLiquidatable { healthFactorBps: U256::from(10_000) }));
+    assert_eq!(
+        refused,
+        refusal(LendingPoolErrors::NotLiquidatable {
+            healthFactorBps: U256::from(10_000)
+        })
+    );
     network.set_price(weth, 141_176_470_580);
     assert_eq!(health(&mut network), U256::from(9_999));
     liquidate(&mut network, U256::from(1_000_000), false).unwrap();
@@ -89,16 +116,36 @@ fn what_cannot_be_liquidated_is_quoted_as_nothing() {
     let mut network = in_debt();
     let [weth, usdc, wbtc, cro] = ["WETH", "USDC", "WBTC", "CRO"].map(TokenInfo::of);
     let nothing = (U256::ZERO, U256::ZERO);
-    assert_eq!(quote(&mut network, usdc, weth, U256::MAX), nothing, "the debt is covered");
+    assert_eq!(
+        quote(&mut network, usdc, weth, U256::MAX),
+        nothing,
+        "the debt is covered"
+    );
     network.deposit(ALICE, wbtc, U256::from(1)).unwrap();
     network.borrow(ALICE, cro, U256::from(1)).unwrap();
     network.set_price(weth, 1_400 * DOLLAR);
     assert_ne!(quote(&mut network, usdc, weth, U256::MAX), nothing);
-    assert_eq!(quote(&mut network, weth, weth, U256::MAX), nothing, "there is no such debt");
-    assert_eq!(quote(&mut network, usdc, usdc, U256::MAX), nothing, "there is no such collateral");
-    assert_eq!(quote(&mut network, cro, wbtc, U256::from(1)), nothing, "it is too little for a unit of the collateral");
+    assert_eq!(
+        quote(&mut network, weth, weth, U256::MAX),
+        nothing,
+        "there is no such debt"
+    );
+    assert_eq!(
+        quote(&mut network, usdc, usdc, U256::MAX),
+        nothing,
+        "there is no such collateral"
+    );
+    assert_eq!(
+        quote(&mut network, cro, wbtc, U256::from(1)),
+        nothing,
+        "it is too little for a unit of the collateral"
+    );
     network.warp(601);
-    assert_eq!(quote(&mut network, usdc, weth, U256::MAX), nothing, "prices are stale");
+    assert_eq!(
+        quote(&mut network, usdc, weth, U256::MAX),
+        nothing,
+        "prices are stale"
+    );
 }
 
 #[test]
@@ -106,7 +153,10 @@ fn the_liquidator_is_paid_a_bonus_and_the_treasury_a_tenth_of_it() {
     let mut network = in_debt();
     let (weth, usdc) = (TokenInfo::of("WETH"), TokenInfo::of("USDC"));
     network.set_price(weth, 1_400 * DOLLAR);
-    let before = [network.balance_of(usdc.address, BOB), network.balance_of(weth.address, BOB)];
+    let before = [
+        network.balance_of(usdc.address, BOB),
+        network.balance_of(weth.address, BOB),
+    ];
     let receipt = liquidate(&mut network, usdc.worth(1_400), false).unwrap();
     // One WETH for 1,400 dollars, five per cent on top, and of these a tenth for the treasury.
     let (seized, fee) = (milli() * U256::from(1_050), milli() * U256::from(5));
@@ -121,11 +171,24 @@ fn the_liquidator_is_paid_a_bonus_and_the_treasury_a_tenth_of_it() {
         inKind: false,
     };
     assert_eq!(receipt.event::<LendingPool::Liquidation>(), event);
-    let after = [network.balance_of(usdc.address, BOB), network.balance_of(weth.address, BOB)];
-    assert_eq!(after, [before[0] - usdc.worth(1_400), before[1] + seized - fee]);
+    let after = [
+        network.balance_of(usdc.address, BOB),
+        network.balance_of(weth.address, BOB),
+    ];
+    assert_eq!(
+        after,
+        [before[0] - usdc.worth(1_400), before[1] + seized - fee]
+    );
     assert_eq!(treasury(&mut network, weth), fee);
-    assert_eq!(network.balance_of(weth.p_token(), ALICE), weth.unit() * U256::from(10) - seized);
-    let burned = Token::Transfer { from: ALICE, to: Address::ZERO, value: seized };
+    assert_eq!(
+        network.balance_of(weth.p_token(), ALICE),
+        weth.unit() * U256::from(10) - seized
+    );
+    let burned = Token::Transfer {
+        from: ALICE,
+        to: Address::ZERO,
+        value: seized,
+    };
     assert!(receipt.events::<Token::Transfer>().contains(&burned));
 }
 
@@ -137,11 +200,16 @@ fn the_claim_itself_can_be_taken_when_cash_is_short() {
     network.withdraw(WHALE, weth, U256::MAX).unwrap();
     let carol = super::network::CAROL;
     network.deposit(carol, usdc, usdc.worth(100_000)).unwrap();
-    network.borrow(carol, weth, weth.unit() * U256::from(10)).unwrap();
+    network
+        .borrow(carol, weth, weth.unit() * U256::from(10))
+        .unwrap();
     network.set_price(weth, 1_400 * DOLLAR);
     let (seized, fee) = (milli() * U256::from(1_050), milli() * U256::from(5));
     let refused = liquidate(&mut network, usdc.worth(1_400), false).unwrap_err();
-    let error = LendingPoolErrors::InsufficientLiquidity { needed: seized - fee, available: U256::ZERO };
+    let error = LendingPoolErrors::InsufficientLiquidity {
+        needed: seized - fee,
+        available: U256::ZERO,
+    };
     assert_eq!(refused, refusal(error));
 
     let receipt = liquidate(&mut network, usdc.worth(1_400), true).unwrap();
@@ -150,8 +218,16 @@ fn the_claim_itself_can_be_taken_when_cash_is_short() {
     assert_eq!(treasury(&mut network, weth), fee);
     let transfers = receipt.events::<Token::Transfer>();
     let moved = [
-        Token::Transfer { from: ALICE, to: Address::ZERO, value: fee },
-        Token::Transfer { from: ALICE, to: BOB, value: seized - fee },
+        Token::Transfer {
+            from: ALICE,
+            to: Address::ZERO,
+            value: fee,
+        },
+        Token::Transfer {
+            from: ALICE,
+            to: BOB,
+            value: seized - fee,
+        },
     ];
     assert!(moved.iter().all(|transfer| transfers.contains(transfer)));
 }
@@ -168,16 +244,29 @@ fn there_must_be_that_debt_and_that_collateral() {
         amount: U256::from(amount),
         inKind: false,
     };
-    let mut refused = |debt, collateral, amount| network.send(BOB, POOL, call(debt, collateral, amount)).unwrap_err();
+    let mut refused = |debt, collateral, amount| {
+        network
+            .send(BOB, POOL, call(debt, collateral, amount))
+            .unwrap_err()
+    };
     let owed = |asset| refusal(LendingPoolErrors::NothingOwed { asset, user: ALICE });
     let supplied = |asset| refusal(LendingPoolErrors::NothingSupplied { asset, user: ALICE });
     assert_eq!(refused(wbtc, weth, 1), owed(wbtc));
     assert_eq!(refused(weth, weth, 1), owed(weth));
     assert_eq!(refused(usdc, wbtc, 1), supplied(wbtc));
     assert_eq!(refused(usdc, usdc, 1), supplied(usdc));
-    assert_eq!(refused(usdc, weth, 0), refusal(LendingPoolErrors::ZeroAmount {}));
-    assert_eq!(refused(BOB, weth, 1), refusal(LendingPoolErrors::UnsupportedAsset { asset: BOB }));
-    assert_eq!(refused(usdc, BOB, 1), refusal(LendingPoolErrors::UnsupportedAsset { asset: BOB }));
+    assert_eq!(
+        refused(usdc, weth, 0),
+        refusal(LendingPoolErrors::ZeroAmount {})
+    );
+    assert_eq!(
+        refused(BOB, weth, 1),
+        refusal(LendingPoolErrors::UnsupportedAsset { asset: BOB })
+    );
+    assert_eq!(
+        refused(usdc, BOB, 1),
+        refusal(LendingPoolErrors::UnsupportedAsset { asset: BOB })
+    );
 }
 
 #[test]
@@ -195,5 +284,8 @@ fn paying_for_nothing_is_refused() {
         amount: U256::from(1),
         inKind: false,
     };
-    assert_eq!(network.send(BOB, POOL, call).unwrap_err(), refusal(LendingPoolErrors::AmountTooSmall {}));
+    assert_eq!(
+        network.send(BOB, POOL, call).unwrap_err(),
+        refusal(LendingPoolErrors::AmountTooSmall {})
+    );
 }

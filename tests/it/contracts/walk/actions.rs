@@ -72,25 +72,45 @@ impl Walk {
         let (real, expected) = match action {
             Action::Deposit => {
                 let amount = self.amount(token.worth(100_000));
-                (self.network.deposit(user, token, amount), self.model.deposit(user, index, amount))
+                (
+                    self.network.deposit(user, token, amount),
+                    self.model.deposit(user, index, amount),
+                )
             }
             Action::Withdraw => {
                 let amount = self.amount_of_supply(user, index);
-                (self.network.withdraw(user, token, amount), self.model.withdraw(user, index, amount))
+                (
+                    self.network.withdraw(user, token, amount),
+                    self.model.withdraw(user, index, amount),
+                )
             }
             Action::Borrow => {
                 let amount = self.amount_in_reach(user, index);
-                (self.network.borrow(user, token, amount), self.model.borrow(user, index, amount))
+                (
+                    self.network.borrow(user, token, amount),
+                    self.model.borrow(user, index, amount),
+                )
             }
             Action::Repay => {
                 let owed = self.model.open(user, Some(index));
-                let owed = owed.parts.iter().find(|part| part.index == index).unwrap().owed(owed.history.band);
+                let owed = owed
+                    .parts
+                    .iter()
+                    .find(|part| part.index == index)
+                    .unwrap()
+                    .owed(owed.history.band);
                 let amount = self.amount(owed);
-                (self.network.repay(user, token, amount), self.model.repay(user, index, amount))
+                (
+                    self.network.repay(user, token, amount),
+                    self.model.repay(user, index, amount),
+                )
             }
             Action::Transfer => {
                 let (value, to) = (self.amount_of_supply(user, index), self.random.pick(&USERS));
-                (self.network.give(user, to, token, value), self.model.transfer(user, to, index, value))
+                (
+                    self.network.give(user, to, token, value),
+                    self.model.transfer(user, to, index, value),
+                )
             }
             Action::Liquidate => return self.liquidate(user),
             Action::Dust => return self.send_dust(user),
@@ -99,18 +119,29 @@ impl Walk {
             Action::Spike => return self.farm_in_a_spike(user, index),
             Action::SetCollateral => {
                 let enabled = self.random.chance(70);
-                (self.network.set_collateral(user, token, enabled), self.model.set_collateral(user, index, enabled))
+                (
+                    self.network.set_collateral(user, token, enabled),
+                    self.model.set_collateral(user, index, enabled),
+                )
             }
             Action::Govern => self.govern(index),
-            Action::WriteOff => {
-                (self.network.send(OWNER, POOL, LendingPool::writeOffCall { user }), self.model.write_off(user))
-            }
-            Action::Refresh => {
-                (self.network.send(OWNER, POOL, LendingPool::refreshCall { user }), self.model.refresh(user))
-            }
+            Action::WriteOff => (
+                self.network
+                    .send(OWNER, POOL, LendingPool::writeOffCall { user }),
+                self.model.write_off(user),
+            ),
+            Action::Refresh => (
+                self.network
+                    .send(OWNER, POOL, LendingPool::refreshCall { user }),
+                self.model.refresh(user),
+            ),
             Action::Collect => {
                 let (amount, to) = (self.amount(token.worth(10)), OWNER);
-                let real = self.network.send(OWNER, POOL, LendingPool::collectTreasuryCall { asset, amount, to });
+                let real = self.network.send(
+                    OWNER,
+                    POOL,
+                    LendingPool::collectTreasuryCall { asset, amount, to },
+                );
                 (real, self.model.collect(index, amount, to))
             }
         };
@@ -124,7 +155,9 @@ impl Walk {
             let (due, now, band) = (session.history.due_at, self.model.now, session.history.band);
             let owed = session.parts.iter().filter(|part| !part.debt.is_zero());
             let largest = owed.max_by_key(|part| part.asset.usd_up(part.owed(band)));
-            let Some(part) = largest.filter(|_| now <= due && due < now + 10 * DAY) else { continue };
+            let Some(part) = largest.filter(|_| now <= due && due < now + 10 * DAY) else {
+                continue;
+            };
             let (index, amount) = (part.index, part.owed(band).div_ceil(U256::from(2)));
             let real = self.network.repay(user, self.tokens[index], amount);
             let expected = self.model.repay(user, index, amount);
@@ -138,42 +171,92 @@ impl Walk {
         match self.random.below(4) {
             0 => {
                 let paused = self.random.chance(20);
-                let real = self.network.send(OWNER, POOL, LendingPool::setPausedCall { asset, paused });
+                let real =
+                    self.network
+                        .send(OWNER, POOL, LendingPool::setPausedCall { asset, paused });
                 (real, self.model.set_paused(index, paused))
             }
             1 => {
-                let cap = if self.random.chance(40) { (token.worth(150_000) / token.unit()).to() } else { 0 };
-                let call = LendingPool::setCapsCall { asset, supplyCapTokens: cap, borrowCapTokens: cap / 2 };
-                (self.network.send(OWNER, POOL, call), self.model.set_caps(index, cap, cap / 2))
+                let cap = if self.random.chance(40) {
+                    (token.worth(150_000) / token.unit()).to()
+                } else {
+                    0
+                };
+                let call = LendingPool::setCapsCall {
+                    asset,
+                    supplyCapTokens: cap,
+                    borrowCapTokens: cap / 2,
+                };
+                (
+                    self.network.send(OWNER, POOL, call),
+                    self.model.set_caps(index, cap, cap / 2),
+                )
             }
             2 => {
-                let usd = if self.random.chance(50) { 1_000_000_000 } else { 0 };
-                let call = LendingPool::setLeastLoanCall { usd: U256::from(usd) };
-                (self.network.send(OWNER, POOL, call), self.model.set_least_loan(usd))
+                let usd = if self.random.chance(50) {
+                    1_000_000_000
+                } else {
+                    0
+                };
+                let call = LendingPool::setLeastLoanCall {
+                    usd: U256::from(usd),
+                };
+                (
+                    self.network.send(OWNER, POOL, call),
+                    self.model.set_least_loan(usd),
+                )
             }
             _ => {
                 let mut parameters = token.parameters();
                 parameters.reserveFactorBps = self.random.below(10_001) as u16;
-                let call = LendingPool::setParametersCall { asset, parameters: parameters.clone() };
-                (self.network.send(OWNER, POOL, call), self.model.set_parameters(index, parameters))
+                let call = LendingPool::setParametersCall {
+                    asset,
+                    parameters: parameters.clone(),
+                };
+                (
+                    self.network.send(OWNER, POOL, call),
+                    self.model.set_parameters(index, parameters),
+                )
             }
         }
     }
 
     fn liquidate(&mut self, liquidator: Address) {
-        let sick = |user: &Address| self.model.open(*user, None).worth().health().is_some_and(|health| health < 10_000);
+        let sick = |user: &Address| {
+            self.model
+                .open(*user, None)
+                .worth()
+                .health()
+                .is_some_and(|health| health < 10_000)
+        };
         let victims: Vec<Address> = USERS.into_iter().filter(sick).collect();
-        let borrower = if victims.is_empty() { self.random.pick(&USERS) } else { self.random.pick(&victims) };
+        let borrower = if victims.is_empty() {
+            self.random.pick(&USERS)
+        } else {
+            self.random.pick(&victims)
+        };
         let session = self.model.view(borrower);
-        let owed: Vec<usize> =
-            session.parts.iter().filter(|part| !part.debt.is_zero()).map(|part| part.index).collect();
-        let held: Vec<usize> =
-            session.parts.iter().filter(|part| !part.supply.is_zero()).map(|part| part.index).collect();
+        let owed: Vec<usize> = session
+            .parts
+            .iter()
+            .filter(|part| !part.debt.is_zero())
+            .map(|part| part.index)
+            .collect();
+        let held: Vec<usize> = session
+            .parts
+            .iter()
+            .filter(|part| !part.supply.is_zero())
+            .map(|part| part.index)
+            .collect();
         let any = [self.random.below(4) as usize];
         let debt = self.random.pick(if owed.is_empty() { &any } else { &owed });
         let collateral = self.random.pick(if held.is_empty() { &any } else { &held });
         let all = self.random.chance(40);
-        let amount = if all { U256::MAX } else { self.amount(self.tokens[debt].worth(50_000)) };
+        let amount = if all {
+            U256::MAX
+        } else {
+            self.amount(self.tokens[debt].worth(50_000))
+        };
         let in_kind = self.random.chance(40);
         let call = LendingPool::liquidateCall {
             borrower,
@@ -183,7 +266,14 @@ impl Walk {
             inKind: in_kind,
         };
         let real = self.network.send(liquidator, POOL, call);
-        let terms = Liquidation { liquidator, borrower, debt, collateral, amount, in_kind };
+        let terms = Liquidation {
+            liquidator,
+            borrower,
+            debt,
+            collateral,
+            amount,
+            in_kind,
+        };
         let expected = self.model.liquidate(terms);
         self.compare(Action::Liquidate, real, expected);
     }
@@ -193,17 +283,33 @@ impl Walk {
     pub(super) fn check_liquidations(&self) {
         for borrower in USERS {
             let session = self.model.view(borrower);
-            if session.worth().health().is_none_or(|health| health >= 10_000) {
+            if session
+                .worth()
+                .health()
+                .is_none_or(|health| health >= 10_000)
+            {
                 continue;
             }
             let usable = |part: &&Part| part.asset.fresh(self.model.now) && !part.asset.paused;
-            let owed = session.parts.iter().filter(usable).filter(|part| !part.debt.is_zero());
-            for (debt, collateral) in owed.flat_map(|owed| session.parts.iter().map(move |part| (owed, part))) {
+            let owed = session
+                .parts
+                .iter()
+                .filter(usable)
+                .filter(|part| !part.debt.is_zero());
+            for (debt, collateral) in
+                owed.flat_map(|owed| session.parts.iter().map(move |part| (owed, part)))
+            {
                 let dollars = collateral.asset.usd_down(collateral.supplied());
-                if !collateral.collateral || !usable(&collateral) || dollars < U256::from(100_000_000) {
+                if !collateral.collateral
+                    || !usable(&collateral)
+                    || dollars < U256::from(100_000_000)
+                {
                     continue;
                 }
-                let least = collateral.asset.usd_up(U256::from(1)).max(U256::from(100_000_000));
+                let least = collateral
+                    .asset
+                    .usd_up(U256::from(1))
+                    .max(U256::from(100_000_000));
                 if debt.asset.usd_up(debt.owed(session.history.band)) < least {
                     continue;
                 }
@@ -216,31 +322,49 @@ impl Walk {
                 };
                 let mut twin = self.network.twin();
                 // Whoever liquidates has the means.
-                let mint = Token::mintCall { to: OWNER, amount: debt.owed(session.history.band) };
+                let mint = Token::mintCall {
+                    to: OWNER,
+                    amount: debt.owed(session.history.band),
+                };
                 twin.send(OWNER, debt.asset.address, mint).unwrap();
-                let approve = Token::approveCall { spender: POOL, value: U256::MAX };
+                let approve = Token::approveCall {
+                    spender: POOL,
+                    value: U256::MAX,
+                };
                 twin.send(OWNER, debt.asset.address, approve).unwrap();
                 let result = twin.send(OWNER, POOL, call);
-                assert!(result.is_ok(), "{borrower} cannot be liquidated: {result:?}");
+                assert!(
+                    result.is_ok(),
+                    "{borrower} cannot be liquidated: {result:?}"
+                );
             }
         }
     }
 
-    pub(super) fn compare(&mut self, action: Action, real: Result<Receipt, Bytes>, expected: Outcome) {
+    pub(super) fn compare(
+        &mut self,
+        action: Action,
+        real: Result<Receipt, Bytes>,
+        expected: Outcome,
+    ) {
         match (real, expected) {
             (Ok(receipt), Ok(expected)) => {
                 let ours = receipt.logs.into_iter().filter(|log| log.address == POOL);
                 let events: Vec<LogData> = ours.map(|log| log.data).collect();
                 assert_eq!(events, expected, "{action:?}");
-                self.seen
-                    .selectors
-                    .extend(events.iter().map(|event| -> [u8; 4] { event.topics()[0][..4].try_into().unwrap() }));
+                self.seen.selectors.extend(
+                    events
+                        .iter()
+                        .map(|event| -> [u8; 4] { event.topics()[0][..4].try_into().unwrap() }),
+                );
             }
             (Err(refusal), Err(expected)) => {
                 assert_eq!(refusal, expected, "{action:?}");
                 self.seen.selectors.insert(refusal[..4].try_into().unwrap());
             }
-            (real, expected) => panic!("{action:?}: the contract says {real:?}, the model {expected:?}"),
+            (real, expected) => {
+                panic!("{action:?}: the contract says {real:?}, the model {expected:?}")
+            }
         }
     }
 }

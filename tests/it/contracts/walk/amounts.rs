@@ -18,14 +18,25 @@ impl Walk {
 
     pub(super) fn amount_of_supply(&mut self, user: Address, index: usize) -> U256 {
         let session = self.model.open(user, Some(index));
-        let supplied = session.parts.iter().find(|part| part.index == index).unwrap().supplied();
-        if self.random.chance(15) { U256::MAX } else { self.amount(supplied) }
+        let supplied = session
+            .parts
+            .iter()
+            .find(|part| part.index == index)
+            .unwrap()
+            .supplied();
+        if self.random.chance(15) {
+            U256::MAX
+        } else {
+            self.amount(supplied)
+        }
     }
 
     /// Amounts around what the user may still borrow.
     pub(super) fn amount_in_reach(&mut self, user: Address, index: usize) -> U256 {
         let session = self.model.open(user, None);
-        let available = session.power().saturating_sub(U256::from(session.worth().debt));
+        let available = session
+            .power()
+            .saturating_sub(U256::from(session.worth().debt));
         let asset = &self.model.assets[index];
         let reach = available * asset.unit / asset.price;
         let prudence = if self.weather.prudent { 8 } else { 1 };

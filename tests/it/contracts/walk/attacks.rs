@@ -30,9 +30,17 @@ impl Walk {
         let price: u64 = self.model.assets[index].price.to();
         // A price that is set again is fresh again, which changes what the account may do; and a debt that is cheaper for a
         // block improves the account.
-        let owed =
-            self.model.open(user, Some(index)).parts.iter().any(|part| part.index == index && !part.debt.is_zero());
-        if owed || self.stopped.contains(&index) || !self.model.assets[index].fresh(self.model.now) || price < 100 {
+        let owed = self
+            .model
+            .open(user, Some(index))
+            .parts
+            .iter()
+            .any(|part| part.index == index && !part.debt.is_zero());
+        if owed
+            || self.stopped.contains(&index)
+            || !self.model.assets[index].fresh(self.model.now)
+            || price < 100
+        {
             return;
         }
         // The victim's own seconds and band, as a refresh leaves them in good times.
@@ -43,21 +51,36 @@ impl Walk {
         self.send_dust(user);
         self.refresh(user);
         self.record_price(index, price);
-        assert_eq!(self.standing(user), before, "a stranger changed what {user} may do");
+        assert_eq!(
+            self.standing(user),
+            before,
+            "a stranger changed what {user} may do"
+        );
     }
 
     fn refresh(&mut self, user: Address) {
-        let real = self.network.send(STRANGER, POOL, LendingPool::refreshCall { user });
+        let real = self
+            .network
+            .send(STRANGER, POOL, LendingPool::refreshCall { user });
         let expected = self.model.refresh(user);
         self.compare(Action::Refresh, real, expected);
     }
 
     /// Sends the user a unit of every claim that another user has and the user does not accept as collateral.
     pub(super) fn send_dust(&mut self, user: Address) {
-        let accepted = self.model.users.get(&user).map(|user| user.collateral.clone()).unwrap_or_default();
+        let accepted = self
+            .model
+            .users
+            .get(&user)
+            .map(|user| user.collateral.clone())
+            .unwrap_or_default();
         for index in 0..self.tokens.len() {
-            let sender = USERS.into_iter().find(|sender| *sender != user && self.can_give(*sender, index));
-            let Some(sender) = sender.filter(|_| !accepted.contains(&index)) else { continue };
+            let sender = USERS
+                .into_iter()
+                .find(|sender| *sender != user && self.can_give(*sender, index));
+            let Some(sender) = sender.filter(|_| !accepted.contains(&index)) else {
+                continue;
+            };
             let value = U256::from(1);
             let real = self.network.give(sender, user, self.tokens[index], value);
             let expected = self.model.transfer(sender, user, index, value);
@@ -68,7 +91,12 @@ impl Walk {
     /// Whether a user has more than dust of a claim, and no debt that a transfer would have to respect.
     fn can_give(&self, user: Address, index: usize) -> bool {
         let session = self.model.open(user, Some(index));
-        let supplied = session.parts.iter().find(|part| part.index == index).unwrap().supplied();
+        let supplied = session
+            .parts
+            .iter()
+            .find(|part| part.index == index)
+            .unwrap()
+            .supplied();
         !session.owes() && supplied > U256::from(1) && !self.model.assets[index].paused
     }
 
@@ -92,13 +120,22 @@ impl Walk {
         let token = self.tokens[index];
         for _ in 0..3 {
             let session = self.model.open(user, Some(index));
-            let part = session.parts.iter().find(|part| part.index == index).unwrap();
+            let part = session
+                .parts
+                .iter()
+                .find(|part| part.index == index)
+                .unwrap();
             let owed = part.owed(session.history.band);
-            let (real, expected) =
-                (self.network.repay(user, token, U256::MAX), self.model.repay(user, index, U256::MAX));
+            let (real, expected) = (
+                self.network.repay(user, token, U256::MAX),
+                self.model.repay(user, index, U256::MAX),
+            );
             self.compare(Action::Repay, real, expected);
             self.check_payments();
-            let (real, expected) = (self.network.borrow(user, token, owed), self.model.borrow(user, index, owed));
+            let (real, expected) = (
+                self.network.borrow(user, token, owed),
+                self.model.borrow(user, index, owed),
+            );
             self.compare(Action::Borrow, real, expected);
             self.pass(DAY);
         }
@@ -107,13 +144,19 @@ impl Walk {
     /// Raises a price for a block, in which the user acts so that seconds count, and lets a stranger look at the account
     /// afterwards. The user earns nothing between two looks that both find too little.
     pub(super) fn farm_in_a_spike(&mut self, user: Address, index: usize) {
-        let (token, price) = (self.tokens[index], self.model.assets[index].price.to::<u64>());
+        let (token, price) = (
+            self.tokens[index],
+            self.model.assets[index].price.to::<u64>(),
+        );
         if self.stopped.contains(&index) || price > 1 << 58 {
             return;
         }
         self.record_price(index, price * 20);
         let amount = token.worth(1);
-        let (real, expected) = (self.network.deposit(user, token, amount), self.model.deposit(user, index, amount));
+        let (real, expected) = (
+            self.network.deposit(user, token, amount),
+            self.model.deposit(user, index, amount),
+        );
         self.compare(Action::Deposit, real, expected);
         self.record_price(index, price);
         let mut found: Option<[(bool, u64); 2]> = None;
@@ -123,9 +166,15 @@ impl Walk {
             self.refresh(user);
             let session = self.model.open(user, None);
             let (depositing, healthy) = session.worth().counts();
-            let now = [(depositing, session.history.deposit.total), (healthy, session.history.healthy.total)];
+            let now = [
+                (depositing, session.history.deposit.total),
+                (healthy, session.history.healthy.total),
+            ];
             for (before, after) in found.iter().flatten().zip(&now) {
-                assert!(before.0 || after.0 || before.1 == after.1, "{user} earned seconds without enough: {now:?}");
+                assert!(
+                    before.0 || after.0 || before.1 == after.1,
+                    "{user} earned seconds without enough: {now:?}"
+                );
             }
             found = Some(now);
         }
@@ -139,7 +188,10 @@ impl Walk {
             times.extend((known..now.history.on_time).map(|_| self.model.now));
             for (index, first) in times.iter().enumerate() {
                 let (last, count) = (times[times.len() - 1], (times.len() - index) as u64);
-                assert!(last - first + 2 * TERM > count * TERM, "{user} earned too often: {times:?}");
+                assert!(
+                    last - first + 2 * TERM > count * TERM,
+                    "{user} earned too often: {times:?}"
+                );
             }
         }
     }

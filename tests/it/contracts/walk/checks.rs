@@ -14,17 +14,29 @@ impl Walk {
         for (index, (asset, old)) in self.model.assets.iter().zip(&before.assets).enumerate() {
             assert!(asset.slack() >= old.slack(), "the slack fell");
             let (new, was) = (&asset.state, &old.state);
-            assert!(new.liquidityIndex >= was.liquidityIndex, "the liquidity index fell");
+            assert!(
+                new.liquidityIndex >= was.liquidityIndex,
+                "the liquidity index fell"
+            );
             for band in 0..5 {
-                assert!(new.borrowIndexes[band] >= was.borrowIndexes[band], "a borrow index fell");
-                assert!(band == 0 || new.borrowIndexes[band] <= new.borrowIndexes[band - 1], "a better band paid more");
+                assert!(
+                    new.borrowIndexes[band] >= was.borrowIndexes[band],
+                    "a borrow index fell"
+                );
+                assert!(
+                    band == 0 || new.borrowIndexes[band] <= new.borrowIndexes[band - 1],
+                    "a better band paid more"
+                );
             }
             let (mut claims, mut debts) = (U256::ZERO, U256::ZERO);
             for (supply, debt, band) in self.positions(index) {
                 claims += supply * asset.state.liquidityIndex / ray();
                 debts += (debt * asset.state.borrowIndexes[band]).div_ceil(ray());
             }
-            assert!(claims <= asset.supplied(), "users claim more than is supplied");
+            assert!(
+                claims <= asset.supplied(),
+                "users claim more than is supplied"
+            );
             assert!(debts >= asset.debt(), "users owe less than is lent");
         }
     }
@@ -39,28 +51,62 @@ impl Walk {
     pub(super) fn check_views(&mut self) {
         let user = self.random.pick(&USERS);
         let session = self.model.view(user);
-        let view = self.network.look(LENS, LendingLens::getAccountCall { user });
+        let view = self
+            .network
+            .look(LENS, LendingLens::getAccountCall { user });
         let worth = session.worth();
         assert_eq!(view.score, U256::from(session.score));
         assert_eq!(view.band, U256::from(session.history.band));
-        let all = session.parts.iter().map(|part| part.asset.usd_down(part.supplied()));
-        assert_eq!(view.suppliedUsd, all.fold(U256::ZERO, |sum, value| sum + value));
+        let all = session
+            .parts
+            .iter()
+            .map(|part| part.asset.usd_down(part.supplied()));
+        assert_eq!(
+            view.suppliedUsd,
+            all.fold(U256::ZERO, |sum, value| sum + value)
+        );
         assert_eq!(view.debtUsd, U256::from(worth.debt));
         assert_eq!(view.borrowingPowerUsd, session.power());
         let unreliable = |part: &Part| !part.debt.is_zero() && !part.asset.reliable(self.model.now);
         let available = session.power().saturating_sub(U256::from(worth.debt));
-        assert_eq!(view.availableUsd, if session.parts.iter().any(unreliable) { U256::ZERO } else { available });
-        let collateral: Vec<Address> =
-            session.parts.iter().filter(|part| part.collateral).map(|part| part.asset.address).collect();
-        assert_eq!(self.network.look(LENS, LendingLens::getCollateralCall { user }), collateral);
-        assert_eq!(view.healthFactorBps, worth.health().map_or(U256::MAX, U256::from));
+        assert_eq!(
+            view.availableUsd,
+            if session.parts.iter().any(unreliable) {
+                U256::ZERO
+            } else {
+                available
+            }
+        );
+        let collateral: Vec<Address> = session
+            .parts
+            .iter()
+            .filter(|part| part.collateral)
+            .map(|part| part.asset.address)
+            .collect();
+        assert_eq!(
+            self.network
+                .look(LENS, LendingLens::getCollateralCall { user }),
+            collateral
+        );
+        assert_eq!(
+            view.healthFactorBps,
+            worth.health().map_or(U256::MAX, U256::from)
+        );
         assert_eq!(view.dueAt, U256::from(session.history.due_at));
-        let held = session.parts.iter().filter(|part| !part.supply.is_zero() || !part.debt.is_zero());
+        let held = session
+            .parts
+            .iter()
+            .filter(|part| !part.supply.is_zero() || !part.debt.is_zero());
         assert_eq!(view.positions.len(), held.clone().count());
         for (position, part) in view.positions.iter().zip(held) {
-            assert_eq!((position.asset, position.supplied), (part.asset.address, part.supplied()));
+            assert_eq!(
+                (position.asset, position.supplied),
+                (part.asset.address, part.supplied())
+            );
             assert_eq!(position.debt, part.owed(session.history.band));
-            let claim = self.network.balance_of(self.tokens[part.index].p_token(), user);
+            let claim = self
+                .network
+                .balance_of(self.tokens[part.index].p_token(), user);
             assert_eq!(claim, position.supplied);
         }
         for index in 0..self.tokens.len() {
@@ -72,13 +118,29 @@ impl Walk {
         let mut asset = self.model.assets[index].clone();
         asset.accrue(self.model.now);
         let token = self.tokens[index];
-        let view = self.network.look(LENS, LendingLens::getPoolCall { asset: token.address });
-        assert_eq!((view.totalSupplied, view.totalDebt), (asset.supplied(), asset.debt()));
+        let view = self.network.look(
+            LENS,
+            LendingLens::getPoolCall {
+                asset: token.address,
+            },
+        );
+        assert_eq!(
+            (view.totalSupplied, view.totalDebt),
+            (asset.supplied(), asset.debt())
+        );
         assert_eq!((view.cash, view.treasury, view.deficit), {
             let state = &asset.state;
             (state.cash, state.treasury, state.deficit)
         });
-        assert_eq!(self.network.balance_of(token.address, POOL), asset.state.cash, "the pool holds its cash");
-        assert_eq!(self.network.look(token.p_token(), Token::totalSupplyCall {}), asset.supplied());
+        assert_eq!(
+            self.network.balance_of(token.address, POOL),
+            asset.state.cash,
+            "the pool holds its cash"
+        );
+        assert_eq!(
+            self.network
+                .look(token.p_token(), Token::totalSupplyCall {}),
+            asset.supplied()
+        );
     }
 }

@@ -9,17 +9,31 @@ use crate::contracts::network::{ORACLE, OWNER};
 impl Walk {
     pub(super) fn let_time_and_prices_move(&mut self) {
         if self.random.chance(40) {
-            let longest = self.random.pick(&[10, 60, 600, 3_600, 3_600, DAY, DAY, 5 * DAY, 30 * DAY]);
-            let longest = if self.weather.prudent { longest.clamp(DAY, 9 * DAY) } else { longest };
+            let longest =
+                self.random
+                    .pick(&[10, 60, 600, 3_600, 3_600, DAY, DAY, 5 * DAY, 30 * DAY]);
+            let longest = if self.weather.prudent {
+                longest.clamp(DAY, 9 * DAY)
+            } else {
+                longest
+            };
             let seconds = self.random.below(longest) + 1;
             // Once in a while prices are left to go stale.
-            if self.random.chance(90) { self.pass(seconds) } else { self.warp(seconds) }
+            if self.random.chance(90) {
+                self.pass(seconds)
+            } else {
+                self.warp(seconds)
+            }
         }
         if self.random.chance(20) {
             let index = self.random.below(self.tokens.len() as u64) as usize;
             let spread = self.weather.spread;
             let crash = self.random.chance(self.weather.crash);
-            let thousandths = if crash { -900 } else { self.random.below(2 * spread) as i64 - spread as i64 };
+            let thousandths = if crash {
+                -900
+            } else {
+                self.random.below(2 * spread) as i64 - spread as i64
+            };
             self.set_price(index, thousandths);
         }
         if !self.weather.prudent && self.random.chance(3) {
@@ -47,7 +61,11 @@ impl Walk {
             0 | 1 => self.set_price(index, 0),
             2 | 3 => self.halt_or_resume(index),
             _ => {
-                let bound = if self.random.chance(50) { 1 } else { (1 << 63) - 1 };
+                let bound = if self.random.chance(50) {
+                    1
+                } else {
+                    (1 << 63) - 1
+                };
                 self.record_price(index, bound);
             }
         }
@@ -56,7 +74,11 @@ impl Walk {
     fn halt_or_resume(&mut self, index: usize) {
         let halted = &mut self.model.assets[index].halted;
         *halted = !*halted;
-        if *halted { self.network.halt(self.tokens[index]) } else { self.network.resume_trading(self.tokens[index]) }
+        if *halted {
+            self.network.halt(self.tokens[index])
+        } else {
+            self.network.resume_trading(self.tokens[index])
+        }
     }
 
     /// Moves a price unless its feed has stopped, but never so far from the reference that amounts lose their meaning.
@@ -67,13 +89,22 @@ impl Walk {
         let reference = self.tokens[index].price_usd_e8;
         let current: i128 = self.model.assets[index].price.to();
         let moved = current + current / 1_000 * i128::from(thousandths);
-        self.record_price(index, moved.clamp(i128::from(reference / 20), i128::from(reference * 5)) as u64);
+        self.record_price(
+            index,
+            moved.clamp(i128::from(reference / 20), i128::from(reference * 5)) as u64,
+        );
     }
 
     pub(super) fn record_price(&mut self, index: usize, price: u64) {
         let price = U256::from(price);
-        let call = PriceOracle::setPriceCall { token: self.tokens[index].address, price };
+        let call = PriceOracle::setPriceCall {
+            token: self.tokens[index].address,
+            price,
+        };
         self.network.send(OWNER, ORACLE, call).unwrap();
-        (self.model.assets[index].price, self.model.assets[index].priced_at) = (price, self.network.now());
+        (
+            self.model.assets[index].price,
+            self.model.assets[index].priced_at,
+        ) = (price, self.network.now());
     }
 }

@@ -35,24 +35,54 @@ const WALK: u64 = 1_000;
 
 #[test]
 fn the_pool_is_its_model_while_users_are_prudent() {
-    let seen = explore(1, Weather { crash: 0, spread: 5, prudent: true }, steps(30));
+    let seen = explore(
+        1,
+        Weather {
+            crash: 0,
+            spread: 5,
+            prudent: true,
+        },
+        steps(30),
+    );
     if steps(30) >= WALK {
-        assert!(seen.bands.into_iter().eq(0..5), "some band never had a debt");
+        assert!(
+            seen.bands.into_iter().eq(0..5),
+            "some band never had a debt"
+        );
     }
 }
 
 #[test]
 fn the_pool_is_its_model_in_rough_markets() {
-    let seen = explore(2, Weather { crash: 8, spread: 250, prudent: false }, steps(25));
+    let seen = explore(
+        2,
+        Weather {
+            crash: 8,
+            spread: 250,
+            prudent: false,
+        },
+        steps(25),
+    );
     seen.check_expected(steps(25));
 }
 
 #[test]
 fn the_pool_is_its_model_when_everything_crashes() {
-    let seen = explore(3, Weather { crash: 25, spread: 600, prudent: false }, steps(15));
+    let seen = explore(
+        3,
+        Weather {
+            crash: 25,
+            spread: 600,
+            prudent: false,
+        },
+        steps(15),
+    );
     seen.check_expected(steps(15));
     if steps(15) >= WALK {
-        assert!(seen.has(LendingPool::DebtWrittenOff::SIGNATURE), "no debt was written off");
+        assert!(
+            seen.has(LendingPool::DebtWrittenOff::SIGNATURE),
+            "no debt was written off"
+        );
     }
 }
 
@@ -93,8 +123,16 @@ impl Walk {
     fn new(seed: u64, weather: Weather) -> Self {
         let network = Network::new();
         let tokens: Vec<TokenInfo> = SYMBOLS.iter().map(|symbol| TokenInfo::of(symbol)).collect();
-        let assets = tokens.iter().map(|token| new_asset(token, network.now())).collect();
-        let model = Pool { now: network.now(), assets, least_loan: U256::ZERO, users: BTreeMap::new() };
+        let assets = tokens
+            .iter()
+            .map(|token| new_asset(token, network.now()))
+            .collect();
+        let model = Pool {
+            now: network.now(),
+            assets,
+            least_loan: U256::ZERO,
+            users: BTreeMap::new(),
+        };
         Self {
             network,
             model,
@@ -118,7 +156,13 @@ impl Walk {
             self.check_invariants(&before);
             self.check_payments();
             let in_debt = |user: &&User| user.positions.values().any(|(_, debt)| !debt.is_zero());
-            self.seen.bands.extend(self.model.users.values().filter(in_debt).map(|user| user.history.band));
+            self.seen.bands.extend(
+                self.model
+                    .users
+                    .values()
+                    .filter(in_debt)
+                    .map(|user| user.history.band),
+            );
             if step % 16 == 0 {
                 self.check_views();
                 self.check_liquidations();
@@ -139,7 +183,10 @@ fn new_asset(token: &TokenInfo, now: u64) -> Asset {
         scaledDebts: [U256::ZERO; 5],
     };
     Asset {
-        id: TOKENS.iter().position(|other| other.symbol == token.symbol).unwrap(),
+        id: TOKENS
+            .iter()
+            .position(|other| other.symbol == token.symbol)
+            .unwrap(),
         address: token.address,
         unit: token.unit(),
         parameters: token.parameters(),

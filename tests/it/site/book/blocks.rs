@@ -23,9 +23,18 @@ pub fn blocks(page: &str) -> Vec<Block> {
         match (line.strip_prefix("```"), is_open) {
             (Some(info), false) => {
                 let mut words = info.split(' ').map(str::to_owned);
-                let (language, role) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
+                let (language, role) = (
+                    words.next().unwrap_or_default(),
+                    words.next().unwrap_or_default(),
+                );
                 let lines = number + 1..number + 1;
-                found.push(Block { language, role, text: String::new(), lines, is_adjacent });
+                found.push(Block {
+                    language,
+                    role,
+                    text: String::new(),
+                    lines,
+                    is_adjacent,
+                });
                 is_open = true;
             }
             (Some(_), true) => (is_open, is_adjacent) = (false, true),

@@ -30,13 +30,21 @@ impl Reader {
         // Commands name files of the repository.
         let files = Path::new(env!("CARGO_MANIFEST_DIR")).join("config");
         std::os::unix::fs::symlink(files, home.path().join("config")).unwrap();
-        Self { node, _clock: clock, home, socket: None }
+        Self {
+            node,
+            _clock: clock,
+            home,
+            socket: None,
+        }
     }
 
     /// The node's addresses and those that the book names.
     fn addresses(&self) -> [(String, &'static str); 2] {
         let host = |url: String| url.split_once("://").unwrap().1.to_owned();
-        [(host(self.node.rest_url()), "localhost:8545"), (host(self.node.exchange_ws_url()), "localhost:3001")]
+        [
+            (host(self.node.rest_url()), "localhost:8545"),
+            (host(self.node.exchange_ws_url()), "localhost:3001"),
+        ]
     }
 
     /// What a command writes to standard output.
@@ -47,11 +55,26 @@ impl Reader {
             text = text.replace(shown, actual);
         }
         let programs = Path::new(env!("CARGO_BIN_EXE_tetrad")).parent().unwrap();
-        let path = format!("{}:{}", programs.display(), std::env::var("PATH").unwrap_or_default());
+        let path = format!(
+            "{}:{}",
+            programs.display(),
+            std::env::var("PATH").unwrap_or_default()
+        );
         let mut shell = Command::new("sh");
-        shell.args(["-e", "-c", &text]).env("PATH", path).env("HOME", self.home.path()).current_dir(self.home.path());
-        let output = tokio::task::spawn_blocking(move || shell.output()).await.unwrap().expect("sh runs");
-        assert!(output.status.success(), "{command}: {}", String::from_utf8_lossy(&output.stderr));
+        shell
+            .args(["-e", "-c", &text])
+            .env("PATH", path)
+            .env("HOME", self.home.path())
+            .current_dir(self.home.path());
+        let output = tokio::task::spawn_blocking(move || shell.output())
+            .await
+            .unwrap()
+            .expect("sh runs");
+        assert!(
+            output.status.success(),
+            "{command}: {}",
+            String::from_utf8_lossy(&output.stderr)
+        );
         let mut text = String::from_utf8(output.stdout).unwrap();
         for (actual, shown) in &addresses {
             text = text.replace(actual, shown);
@@ -63,7 +86,11 @@ impl Reader {
     async fn socket(&mut self, page: &str) -> &mut PriceSocket {
         if self.socket.is_none() {
             let prices = self.node.rest_url().replace("http", "ws") + "/ws";
-            let url = if page.ends_with("price-websocket.md") { prices } else { self.node.ws_url() };
+            let url = if page.ends_with("price-websocket.md") {
+                prices
+            } else {
+                self.node.ws_url()
+            };
             self.socket = Some(PriceSocket::connect(&url).await);
         }
         self.socket.as_mut().unwrap()
@@ -72,7 +99,8 @@ impl Reader {
 
 /// Whether a block consists of commands that can be run as they stand, and whose output is shown.
 fn is_run(block: &Block, next: Option<&Block>) -> bool {
-    let shows = next.is_some_and(|next| next.is_adjacent && ["json", "text"].contains(&next.language.as_str()));
+    let shows = next
+        .is_some_and(|next| next.is_adjacent && ["json", "text"].contains(&next.language.as_str()));
     let commands = block.text.contains("curl ") || (block.text.contains("tetrad ") && shows);
     block.language == "sh" && commands
 }
@@ -80,20 +108,28 @@ fn is_run(block: &Block, next: Option<&Block>) -> bool {
 /// The difference between an example and what was written instead of it, and the block that would be true.
 fn compare(example: Option<&Block>, written: &str, place: &str) -> Option<(String, String)> {
     let Some(example) = example else {
-        let text = Json::parse(written).map_or(written.to_owned(), |answer| answer.abridged().render());
+        let text =
+            Json::parse(written).map_or(written.to_owned(), |answer| answer.abridged().render());
         return Some((format!("{place}: the output is not shown"), text));
     };
     if example.language == "text" {
         let is_same = fits(example.text.trim_end(), written.trim_end());
-        return (!is_same)
-            .then(|| (format!("{place}: {written}, not {}", example.text), format!("{}\n", written.trim_end())));
+        return (!is_same).then(|| {
+            (
+                format!("{place}: {written}, not {}", example.text),
+                format!("{}\n", written.trim_end()),
+            )
+        });
     }
-    let shown = Json::parse(&example.text).unwrap_or_else(|error| panic!("{place}: {error}: {}", example.text));
+    let shown = Json::parse(&example.text)
+        .unwrap_or_else(|error| panic!("{place}: {error}: {}", example.text));
     let answer = Json::parse(written).unwrap_or_else(|error| panic!("{place}: {error}: {written}"));
     let difference = shown.difference(&answer, place);
     let difference = difference.map(|text| (text, shown.updated(&answer).render()));
     // The layout is that of the book, too.
-    let layout = || (shown.render() != example.text).then(|| (format!("{place}: the layout"), shown.render()));
+    let layout = || {
+        (shown.render() != example.text).then(|| (format!("{place}: the layout"), shown.render()))
+    };
     difference.or_else(layout)
 }
 
@@ -110,14 +146,20 @@ async fn follow(place: &str, page: &str) -> Vec<(String, Edit)> {
         let place = format!("{place}:{}", block.lines.start);
         if is_command(at) {
             let written = reader.run(&block.text).await;
-            let shown = blocks.get(at + 1).filter(|next| next.is_adjacent && next.role.is_empty());
+            let shown = blocks
+                .get(at + 1)
+                .filter(|next| next.is_adjacent && next.role.is_empty());
             let shown = shown.filter(|next| ["json", "text"].contains(&next.language.as_str()));
             if let Some((difference, text)) = compare(shown, &written, &place) {
                 let after = block.lines.end + 1;
                 let edit = match shown {
                     Some(shown) => (shown.lines.clone(), text),
                     None => {
-                        let language = if Json::parse(&text).is_ok() { "json" } else { "text" };
+                        let language = if Json::parse(&text).is_ok() {
+                            "json"
+                        } else {
+                            "text"
+                        };
                         (after..after, format!("\n```{language}\n{text}```\n"))
                     }
                 };
@@ -125,7 +167,13 @@ async fn follow(place: &str, page: &str) -> Vec<(String, Edit)> {
             }
         }
         match block.role.as_str() {
-            "sent" => reader.socket(&place_page(&place)).await.send(block.text.trim()).await,
+            "sent" => {
+                reader
+                    .socket(&place_page(&place))
+                    .await
+                    .send(block.text.trim())
+                    .await
+            }
             "received" => {
                 let message = reader.socket(&place_page(&place)).await.text().await;
                 if let Some((difference, text)) = compare(Some(block), &message, &place) {
@@ -142,7 +190,10 @@ async fn follow(place: &str, page: &str) -> Vec<(String, Edit)> {
 
 /// The page of a place.
 fn place_page(place: &str) -> String {
-    place.rsplit_once(':').map_or(place, |(page, _)| page).to_owned()
+    place
+        .rsplit_once(':')
+        .map_or(place, |(page, _)| page)
+        .to_owned()
 }
 
 /// Every command prints what the book shows, and every message of a WebSocket is the one that it shows. With
@@ -169,5 +220,10 @@ async fn commands_print_what_the_book_shows() {
         }
         fs::write(&path, lines.join("\n") + "\n").unwrap();
     }
-    assert!(wrong.is_empty(), "TETRAD_BLESS=1 writes these {}:\n{}", wrong.len(), wrong.join("\n"));
+    assert!(
+        wrong.is_empty(),
+        "TETRAD_BLESS=1 writes these {}:\n{}",
+        wrong.len(),
+        wrong.join("\n")
+    );
 }

@@ -55,12 +55,19 @@ impl Json {
         Ok(match text.chars().next() {
             Some('{') => {
                 let Members(members) = serde_json::from_str(text)?;
-                let parsed = members.into_iter().map(|(name, value)| Ok((name, Self::parse(value.get())?)));
+                let parsed = members
+                    .into_iter()
+                    .map(|(name, value)| Ok((name, Self::parse(value.get())?)));
                 Self::Object(parsed.collect::<Result<_, serde_json::Error>>()?)
             }
             Some('[') => {
                 let entries: Vec<Box<RawValue>> = serde_json::from_str(text)?;
-                Self::List(entries.iter().map(|entry| Self::parse(entry.get())).collect::<Result<_, _>>()?)
+                Self::List(
+                    entries
+                        .iter()
+                        .map(|entry| Self::parse(entry.get()))
+                        .collect::<Result<_, _>>()?,
+                )
             }
             _ => {
                 serde_json::from_str::<Value>(text)?;
@@ -91,34 +98,50 @@ impl Json {
             (example, _) if example.is_rest() => None,
             (Self::Object(shown), Self::Object(found)) => {
                 let is_cut = shown.last().is_some_and(|(name, _)| name == REST);
-                let names =
-                    |members: &[(String, Self)]| members.iter().map(|(name, _)| name.clone()).collect::<Vec<_>>();
-                let hidden = names(found).into_iter().find(|name| !names(shown).contains(name));
+                let names = |members: &[(String, Self)]| {
+                    members
+                        .iter()
+                        .map(|(name, _)| name.clone())
+                        .collect::<Vec<_>>()
+                };
+                let hidden = names(found)
+                    .into_iter()
+                    .find(|name| !names(shown).contains(name));
                 if let Some(name) = hidden.filter(|_| !is_cut) {
                     return Some(format!("{place}: {name} is not shown"));
                 }
-                shown.iter().filter(|(name, _)| name != REST).find_map(|(name, value)| {
-                    match found.iter().find(|(other, _)| other == name) {
-                        Some((_, other)) => value.difference(other, &format!("{place}.{name}")),
-                        None => Some(format!("{place}: there is no {name}")),
-                    }
-                })
+                shown
+                    .iter()
+                    .filter(|(name, _)| name != REST)
+                    .find_map(
+                        |(name, value)| match found.iter().find(|(other, _)| other == name) {
+                            Some((_, other)) => value.difference(other, &format!("{place}.{name}")),
+                            None => Some(format!("{place}: there is no {name}")),
+                        },
+                    )
             }
             (Self::List(shown), Self::List(found)) => {
                 let is_cut = shown.last().is_some_and(Self::is_rest);
                 let shown = &shown[..shown.len() - usize::from(is_cut)];
                 if found.len() < shown.len() || (found.len() > shown.len() && !is_cut) {
-                    return Some(format!("{place}: {} entries, not {}", found.len(), shown.len()));
+                    return Some(format!(
+                        "{place}: {} entries, not {}",
+                        found.len(),
+                        shown.len()
+                    ));
                 }
                 let pairs = shown.iter().zip(found).enumerate();
-                pairs.into_iter().find_map(|(at, (one, other))| one.difference(other, &format!("{place}[{at}]")))
+                pairs
+                    .into_iter()
+                    .find_map(|(at, (one, other))| one.difference(other, &format!("{place}[{at}]")))
             }
             (example, answer) => {
                 let is_same = match (example.text(), answer.text()) {
                     (Some(pattern), Some(text)) => fits(&pattern, &text),
                     _ => example == answer,
                 };
-                (!is_same).then(|| format!("{place}: {}, not {}", answer.inline(), example.inline()))
+                (!is_same)
+                    .then(|| format!("{place}: {}, not {}", answer.inline(), example.inline()))
             }
         }
     }
@@ -143,8 +166,12 @@ impl Json {
             }
             (Self::List(shown), Self::List(found)) => {
                 let count = shown.iter().filter(|entry| !entry.is_rest()).count();
-                let mut kept: Vec<_> =
-                    shown.iter().zip(found).take(count).map(|(one, other)| one.updated(other)).collect();
+                let mut kept: Vec<_> = shown
+                    .iter()
+                    .zip(found)
+                    .take(count)
+                    .map(|(one, other)| one.updated(other))
+                    .collect();
                 if kept.len() < found.len() {
                     kept.push(Self::rest());
                 }
@@ -157,9 +184,12 @@ impl Json {
     /// The answer in short, as an example to begin with.
     pub fn abridged(&self) -> Self {
         match self {
-            Self::Object(members) => {
-                Self::Object(members.iter().map(|(name, value)| (name.clone(), value.abridged())).collect())
-            }
+            Self::Object(members) => Self::Object(
+                members
+                    .iter()
+                    .map(|(name, value)| (name.clone(), value.abridged()))
+                    .collect(),
+            ),
             Self::List(entries) => {
                 let mut kept: Vec<_> = entries.iter().take(1).map(Self::abridged).collect();
                 if kept.len() < entries.len() {
@@ -168,7 +198,10 @@ impl Json {
                 Self::List(kept)
             }
             scalar => match scalar.text().filter(|text| text.chars().count() > LONG) {
-                Some(text) => Self::Scalar(format!("\"{}{REST}\"", text.chars().take(66).collect::<String>())),
+                Some(text) => Self::Scalar(format!(
+                    "\"{}{REST}\"",
+                    text.chars().take(66).collect::<String>()
+                )),
                 None => scalar.clone(),
             },
         }
@@ -180,12 +213,21 @@ impl Json {
             Self::Object(members) => {
                 let members: Vec<_> = members
                     .iter()
-                    .map(|(name, value)| format!("{}: {}", Value::from(name.as_str()), value.inline()))
+                    .map(|(name, value)| {
+                        format!("{}: {}", Value::from(name.as_str()), value.inline())
+                    })
                     .collect();
                 format!("{{ {} }}", members.join(", "))
             }
             Self::List(entries) => {
-                format!("[{}]", entries.iter().map(Self::inline).collect::<Vec<_>>().join(", "))
+                format!(
+                    "[{}]",
+                    entries
+                        .iter()
+                        .map(Self::inline)
+                        .collect::<Vec<_>>()
+                        .join(", ")
+                )
             }
             Self::Scalar(text) => text.clone(),
         }
@@ -205,9 +247,18 @@ impl Json {
         }
         let (open, close, parts) = match self {
             Self::Scalar(_) => return inline,
-            Self::List(entries) => ('[', ']', entries.iter().map(|entry| (String::new(), entry)).collect::<Vec<_>>()),
+            Self::List(entries) => (
+                '[',
+                ']',
+                entries
+                    .iter()
+                    .map(|entry| (String::new(), entry))
+                    .collect::<Vec<_>>(),
+            ),
             Self::Object(members) => {
-                let named = members.iter().map(|(name, value)| (format!("{}: ", Value::from(name.as_str())), value));
+                let named = members
+                    .iter()
+                    .map(|(name, value)| (format!("{}: ", Value::from(name.as_str())), value));
                 ('{', '}', named.collect())
             }
         };
@@ -219,7 +270,11 @@ impl Json {
             let text = format!("{name}{}", value.laid_out(depth + 2, name.chars().count()));
             let is_flat = !text.contains('\n');
             match lines.last_mut() {
-                Some(line) if has_room && is_flat && line.chars().count() + 2 + text.chars().count() < WIDTH => {
+                Some(line)
+                    if has_room
+                        && is_flat
+                        && line.chars().count() + 2 + text.chars().count() < WIDTH =>
+                {
                     line.push_str(&format!(", {text}"));
                 }
                 Some(line) => {
@@ -237,11 +292,17 @@ impl Json {
 /// Whether a text is one that a pattern with `…` for any text describes.
 pub fn fits(pattern: &str, text: &str) -> bool {
     let mut parts = pattern.split(REST);
-    let Some(mut rest) = text.strip_prefix(parts.next().unwrap_or_default()) else { return false };
+    let Some(mut rest) = text.strip_prefix(parts.next().unwrap_or_default()) else {
+        return false;
+    };
     let mut parts: Vec<&str> = parts.collect();
-    let Some(last) = parts.pop() else { return rest.is_empty() };
+    let Some(last) = parts.pop() else {
+        return rest.is_empty();
+    };
     for part in parts {
-        let Some((_, after)) = rest.split_once(part) else { return false };
+        let Some((_, after)) = rest.split_once(part) else {
+            return false;
+        };
         rest = after;
     }
     rest.ends_with(last)
@@ -269,6 +330,9 @@ fn examples_show_all_of_an_answer_but_what_they_leave_out() {
         assert!(parse(other).difference(&answer, "").is_some(), "{other}");
     }
     let updated = parse(r#"{"a":["0x"],"z":0}"#).updated(&answer);
-    assert_eq!(updated.render(), "{ \"z\": 1.50, \"a\": [\"0xab12\", \"…\"], \"…\": \"…\" }\n");
+    assert_eq!(
+        updated.render(),
+        "{ \"z\": 1.50, \"a\": [\"0xab12\", \"…\"], \"…\": \"…\" }\n"
+    );
     assert!(fits("a…b…c", "a-b--c") && !fits("a…b", "abc") && fits("…", "") && !fits("a", "ab"));
 }
