@@ -1,6 +1,7 @@
 //! The cost of durability: `cargo bench --bench durability [-- accounts]`.
 //!
-//! Appends to the log at each durability level, then writes a checkpoint of a large state and opens it. Prints medians.
+//! Appends to the log at each durability level, then writes a checkpoint of a large state and opens
+//! it. Prints medians.
 
 #![allow(
     clippy::unwrap_used,

@@ -63,7 +63,8 @@ use crate::{
     },
 };
 
-/// Time that requests in progress get at shutdown. With the steps after it a shutdown takes ten seconds.
+/// Time that requests in progress get at shutdown. With the steps after it a shutdown takes ten
+/// seconds.
 const PATIENCE: Duration = Duration::from_secs(8);
 
 /// Seconds by which the newest block may be ahead of the clock without a warning.
@@ -72,7 +73,8 @@ const TOLERATED_AHEAD: u64 = 5;
 /// Entries of the cache of short hashes, 128 bytes each.
 const HASH_CACHE: usize = 1 << 15;
 
-/// A running node. Dropping the handle leaves the node running; [`Node::shut_down`] ends it gracefully.
+/// A running node. Dropping the handle leaves the node running; [`Node::shut_down`] ends it
+/// gracefully.
 ///
 /// ```
 /// use tetrad::{Config, Node};
@@ -180,7 +182,8 @@ pub enum SpawnError {
 }
 
 impl Node {
-    /// Starts a node: opens the chain, listens, and serves until it is [shut down](Self::shut_down).
+    /// Starts a node: opens the chain, listens, and serves until it is [shut
+    /// down](Self::shut_down).
     ///
     /// # Errors
     /// See [`SpawnError`]. On an error nothing is left running.
@@ -209,7 +212,8 @@ impl Node {
         clock: Arc<dyn Clock>,
         inherited: Inherited,
     ) -> Result<Self, SpawnError> {
-        // A cache of the hashes of addresses and slots, shared by all nodes of the process. The first node sets its size.
+        // A cache of the hashes of addresses and slots, shared by all nodes of the process. The
+        // first node sets its size.
         let _ = alloy_primitives::utils::init_keccak_cache(HASH_CACHE);
         if let Some(file) = &config.ready_file {
             ready::remove(file)?;
@@ -384,8 +388,8 @@ impl Node {
             .map_or(Ok(()), |tls| tls.reload())
     }
 
-    /// Returns the development accounts with their private keys in hex, which are not secret. Accounts of a keystore are not
-    /// among them.
+    /// Returns the development accounts with their private keys in hex, which are not secret.
+    /// Accounts of a keystore are not among them.
     pub fn development_accounts(&self) -> Vec<(Address, Zeroizing<String>)> {
         let key = |address| self.keyring.get(address).map(|key| (address, key.to_hex()));
         let own = self
@@ -453,7 +457,8 @@ impl Node {
             .map(|address| format!("{}://{address}", self.addresses.scheme("http")))
     }
 
-    /// Shuts the node down: stops accepting, finishes requests, closes WebSockets (code 1001), stops the chain.
+    /// Shuts the node down: stops accepting, finishes requests, closes WebSockets (code 1001),
+    /// stops the chain.
     pub async fn shut_down(self) {
         self.chain.wind_down();
         if let Some(cluster) = &self.cluster {
@@ -466,7 +471,8 @@ impl Node {
             market.keep().await;
         }
         self.chain.stop();
-        // The writer ends within the time of a block. The index then writes what it has to the disk.
+        // The writer ends within the time of a block. The index then writes what it has to the
+        // disk.
         let end = move || {
             self.verifier.stop();
             self.writer.join();
@@ -478,7 +484,8 @@ impl Node {
     }
 }
 
-/// Warns of a chain that is ahead of the clock: it was made under another clock, or moved ahead by hand.
+/// Warns of a chain that is ahead of the clock: it was made under another clock, or moved ahead by
+/// hand.
 fn warn_of_clock(chain: &Chain) {
     let (newest, now) = (chain.head().block.header.timestamp, chain.now());
     if newest > now + TOLERATED_AHEAD {
@@ -492,7 +499,8 @@ fn warn_of_clock(chain: &Chain) {
     }
 }
 
-/// Returns whether the chain has the network's contracts: it began with neither a genesis file nor a fork.
+/// Returns whether the chain has the network's contracts: it began with neither a genesis file nor
+/// a fork.
 fn is_network_chain(config: &Config) -> bool {
     config.has_exchange()
 }

@@ -1,7 +1,7 @@
 //! Times as dates of the Gregorian calendar.
 
-/// The last second that has a date of four digits, which Cosmos' times need: `9999-12-31T23:59:59Z`, in seconds since the Unix
-/// epoch. No block is later.
+/// The last second that has a date of four digits, which Cosmos' times need:
+/// `9999-12-31T23:59:59Z`, in seconds since the Unix epoch. No block is later.
 pub const LAST_SECOND: u64 = 253_402_300_799;
 
 /// Seconds in a day.

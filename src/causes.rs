@@ -1,6 +1,7 @@
 //! Errors with their causes, the first of which alone is rarely specific.
 
-/// Returns the text of an error and of its causes. Causes that are in the text already are left out.
+/// Returns the text of an error and of its causes. Causes that are in the text already are left
+/// out.
 pub fn with_causes(error: &dyn std::error::Error) -> String {
     let causes = std::iter::successors(error.source(), |error| error.source());
     causes

@@ -1,7 +1,8 @@
 //! The binary encoding of data on disk: a sequence of numbers, byte strings and lists.
 //!
-//! The encoding is not self-describing: a reader knows what follows. It trusts nothing: every length is checked against
-//! the remaining bytes before memory is allocated for it, and trailing bytes are an error.
+//! The encoding is not self-describing: a reader knows what follows. It trusts nothing: every
+//! length is checked against the remaining bytes before memory is allocated for it, and trailing
+//! bytes are an error.
 
 use alloy_primitives::U256;
 

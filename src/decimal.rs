@@ -57,11 +57,13 @@ fn parts(raw: U256, decimals: u8) -> (String, String) {
     (whole.to_owned(), fraction.trim_end_matches('0').to_owned())
 }
 
-/// The most digits before the cut of a parsed number. It bounds the text that is built; a `u128` has at most 39 digits.
+/// The most digits before the cut of a parsed number. It bounds the text that is built; a `u128`
+/// has at most 39 digits.
 const MAX_EXPONENT: i64 = 60;
 
-/// Parses a decimal number such as `3512.35` or `1.7e-1` as an integer in units of its `decimals`-th place, and truncates
-/// further digits. Returns `None` if the text is not a number, is negative or is too large.
+/// Parses a decimal number such as `3512.35` or `1.7e-1` as an integer in units of its
+/// `decimals`-th place, and truncates further digits. Returns `None` if the text is not a number,
+/// is negative or is too large.
 ///
 /// ```
 /// assert_eq!(tetrad::internals::decimal::parse("3512.35", 8), Some(351_235_000_000));

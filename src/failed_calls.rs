@@ -1,5 +1,5 @@
-//! The calls and transactions that failed lately, as their clients sent them: the commonest failures of a dapp, which no
-//! block shows.
+//! The calls and transactions that failed lately, as their clients sent them: the commonest
+//! failures of a dapp, which no block shows.
 
 use std::{collections::VecDeque, fmt, sync::Arc};
 

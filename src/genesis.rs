@@ -1,4 +1,5 @@
-//! The network's first block: contracts that tools expect on every chain, the exchange, lending, and funded accounts.
+//! The network's first block: contracts that tools expect on every chain, the exchange, lending,
+//! and funded accounts.
 
 pub mod file;
 mod predeploys;
@@ -17,7 +18,8 @@ use crate::{
     network::Network,
 };
 
-/// The deterministic deployment proxy, which deploys with `CREATE2`, at the same address on every chain.
+/// The deterministic deployment proxy, which deploys with `CREATE2`, at the same address on every
+/// chain.
 const CREATE2_DEPLOYER: Address = address!("0x4e59b44847b379578588920cA78FbF26c0B4956C");
 const CREATE2_DEPLOYER_CODE: Bytes = bytes!(
     "0x7fffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffe03601600081602082378035828234f58015156039578182fd5b8082525050506014600cf3"
@@ -113,7 +115,8 @@ pub fn network_genesis(
     }
 }
 
-/// Returns the contracts without storage or constructor: system contracts of the forks, and the deployment proxy.
+/// Returns the contracts without storage or constructor: system contracts of the forks, and the
+/// deployment proxy.
 fn predeployed() -> impl Iterator<Item = GenesisAccount> {
     [
         (

@@ -1,5 +1,5 @@
-//! Access to the crate's modules for its own tests, benchmarks and fuzz targets. No part of the public interface: any
-//! version may change it.
+//! Access to the crate's modules for its own tests, benchmarks and fuzz targets. No part of the
+//! public interface: any version may change it.
 
 use std::sync::Arc;
 

@@ -1,5 +1,5 @@
-//! Keccak-256 of many messages. Processors with AVX-512 compute eight permutations at once, which takes less than twice as
-//! long as one.
+//! Keccak-256 of many messages. Processors with AVX-512 compute eight permutations at once, which
+//! takes less than twice as long as one.
 
 use std::array::from_fn;
 
@@ -11,8 +11,9 @@ const RATE: usize = 136;
 const LANES: usize = 8;
 /// Messages that are in memory at once.
 const BUFFERED: usize = 64;
-/// Length of the longest message that a lane hashes, in bytes. A message that is much longer than the others would occupy the
-/// lanes by itself in the end, which is slower than to hash it without them.
+/// Length of the longest message that a lane hashes, in bytes. A message that is much longer than
+/// the others would occupy the lanes by itself in the end, which is slower than to hash it without
+/// them.
 const LONGEST: usize = 32 * RATE;
 
 /// The states of all lanes: word `i` of the state of lane `l` is `[i][l]`.
@@ -38,7 +39,8 @@ pub(crate) struct Messages {
 }
 
 impl Messages {
-    /// Encodes the items, and calls `found` with each of them, its encoding and the encoding's hash, in any order.
+    /// Encodes the items, and calls `found` with each of them, its encoding and the encoding's
+    /// hash, in any order.
     pub(crate) fn hash<T>(
         &mut self,
         items: &[T],
@@ -71,7 +73,8 @@ fn hash_each<'a>(
     hash_with(permutation, messages, found);
 }
 
-/// Calls `found` with the index and the hash of each message. Hashes in lanes if there is a permutation for them.
+/// Calls `found` with the index and the hash of each message. Hashes in lanes if there is a
+/// permutation for them.
 fn hash_with<'a>(
     permutation: Option<impl Fn(&mut States)>,
     messages: impl Iterator<Item = &'a [u8]> + Clone,
@@ -152,8 +155,8 @@ fn squeeze(states: &States, at: usize) -> B256 {
     hash
 }
 
-/// The permutation Keccak-f\[1600\] of all states (FIPS 202, 3.3). Inlined, so that it is compiled for the processor features
-/// of its caller.
+/// The permutation Keccak-f\[1600\] of all states (FIPS 202, 3.3). Inlined, so that it is compiled
+/// for the processor features of its caller.
 #[inline(always)]
 #[expect(
     clippy::needless_range_loop,
@@ -257,7 +260,8 @@ mod avx512 {
 mod tests {
     use super::*;
 
-    /// Messages of all lengths up to four blocks, the longest of them in the middle, and two longer than lanes hash.
+    /// Messages of all lengths up to four blocks, the longest of them in the middle, and two longer
+    /// than lanes hash.
     fn messages() -> Vec<Vec<u8>> {
         let mut messages: Vec<_> = (0..=4 * RATE)
             .map(|n| vec![n as u8; (n * 7) % (4 * RATE + 1)])

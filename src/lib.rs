@@ -1,7 +1,9 @@
-//! A network on your desk: JSON-RPC, an exchange, a lending service and accounts over one EVM state.
+//! A network on your desk: JSON-RPC, an exchange, a lending service and accounts over one EVM
+//! state.
 //!
-//! This crate is the node behind the `tetrad` program. Test suites in Rust start it in their own process: a [`Node`] is a
-//! [`Config`] that was [spawned](Node::spawn), on free ports if the configuration is [`Config::test`].
+//! This crate is the node behind the `tetrad` program. Test suites in Rust start it in their own
+//! process: a [`Node`] is a [`Config`] that was [spawned](Node::spawn), on free ports if the
+//! configuration is [`Config::test`].
 //!
 //! ```
 //! use serde_json::{Value, json};
@@ -24,8 +26,9 @@
 //! # }
 //! ```
 //!
-//! The public interface is that of a node, its [configuration](config), the network's [account model](account), and the
-//! command line ([`run`]). The rest of the crate is private; ARCHITECTURE.md describes it.
+//! The public interface is that of a node, its [configuration](config), the network's [account
+//! model](account), and the command line ([`run`]). The rest of the crate is private;
+//! ARCHITECTURE.md describes it.
 
 pub mod account;
 mod activity;

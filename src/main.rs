@@ -9,7 +9,8 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 const LOOK: Duration = Duration::from_millis(20);
 /// Number of looks after which the allocator returns what is due.
 const LOOKS: u64 = 10;
-/// Growth of the process, in pages, after which it returns all that is unused: 32 MiB where pages have 4 KiB.
+/// Growth of the process, in pages, after which it returns all that is unused: 32 MiB where pages
+/// have 4 KiB.
 const GROWTH: u64 = 8_192;
 
 fn main() -> std::process::ExitCode {
@@ -20,9 +21,10 @@ fn main() -> std::process::ExitCode {
     tetrad::run(std::env::args_os())
 }
 
-/// Has the allocator return unused memory of its arenas, which all threads share. By itself it does so a second after some
-/// was freed, and only when a thread next needs or frees some: a node that had much to do would keep several times as much
-/// as it uses. Not all is returned each time, since long answers that follow each other use the same memory.
+/// Has the allocator return unused memory of its arenas, which all threads share. By itself it does
+/// so a second after some was freed, and only when a thread next needs or frees some: a node that
+/// had much to do would keep several times as much as it uses. Not all is returned each time, since
+/// long answers that follow each other use the same memory.
 #[allow(unsafe_code, reason = "the allocator has no safe interface for this")]
 fn return_memory() {
     // The allocator knows a thread from its first allocation on, and asks nothing of others.

@@ -51,8 +51,8 @@ impl Drop for GaugeGuard {
     }
 }
 
-/// Upper bounds of a histogram's buckets, in nanoseconds: from ten microseconds, the duration of a cheap read, to ten
-/// seconds, a common timeout of clients.
+/// Upper bounds of a histogram's buckets, in nanoseconds: from ten microseconds, the duration of a
+/// cheap read, to ten seconds, a common timeout of clients.
 const BOUNDS: [u64; 19] = [
     10_000,
     25_000,
@@ -107,7 +107,8 @@ impl Histogram {
         self.nanoseconds.fetch_add(nanoseconds, Relaxed);
     }
 
-    /// Returns the content. With concurrent observations the buckets and the count are consistent, the sum may not be.
+    /// Returns the content. With concurrent observations the buckets and the count are consistent,
+    /// the sum may not be.
     pub fn distribution(&self) -> Distribution {
         let mut count = 0;
         let mut buckets = Vec::with_capacity(BOUNDS.len());

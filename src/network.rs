@@ -1,7 +1,7 @@
 //! The parameters of the network that a node mirrors: names, prefixes, contract addresses, tokens.
 //!
-//! [`Network::default`] describes the live network. All parameters are values, so that a configuration can describe
-//! another one.
+//! [`Network::default`] describes the live network. All parameters are values, so that a
+//! configuration can describe another one.
 
 use alloy_primitives::{Address, address, keccak256};
 
@@ -120,8 +120,8 @@ impl Network {
     }
 }
 
-/// Returns an address for a contract whose address the live network does not publish. It is derived from a name, so that
-/// it is the same on every node.
+/// Returns an address for a contract whose address the live network does not publish. It is derived
+/// from a name, so that it is the same on every node.
 fn unpublished(name: &str) -> Address {
     Address::from_slice(&keccak256(format!("tetrad/{name}"))[12..])
 }
@@ -178,8 +178,8 @@ type LiveToken = (
     u64,
 );
 
-/// The live network's tokens: symbol, name, decimals, address, reference price in cents, CoinGecko id, price model,
-/// lending class, whole tokens for each development account.
+/// The live network's tokens: symbol, name, decimals, address, reference price in cents, CoinGecko
+/// id, price model, lending class, whole tokens for each development account.
 #[rustfmt::skip]
 const LIVE_TOKENS: &[LiveToken] = &[
     ("WBTC",   "Wrapped Bitcoin",   8,  address!("0x96465d06640aff1a00888d4b9217c9eae708c419"), 9_700_000, "wrapped-bitcoin",  walk(5_000),           Bitcoin, 10),

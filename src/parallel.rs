@@ -17,12 +17,13 @@ pub(crate) fn processors() -> usize {
     *PROCESSORS
 }
 
-/// The right to run helper threads. There is one fewer than processors, whatever the number of callers: otherwise the
-/// executions of one client would crowd out those of others.
+/// The right to run helper threads. There is one fewer than processors, whatever the number of
+/// callers: otherwise the executions of one client would crowd out those of others.
 static HELPERS: LazyLock<Semaphore> = LazyLock::new(|| Semaphore::new(processors() - 1));
 
-/// Calls `work` once for each item, on several threads with a scratch value each. The result must not depend on their
-/// number, which may be one. Starting a thread takes tens of microseconds, so callers divide only work that takes longer.
+/// Calls `work` once for each item, on several threads with a scratch value each. The result must
+/// not depend on their number, which may be one. Starting a thread takes tens of microseconds, so
+/// callers divide only work that takes longer.
 pub(crate) fn for_each<T: Send, S: Default>(
     items: impl Iterator<Item = T> + Send,
     work: impl Fn(T, &mut S) + Sync,

@@ -1,4 +1,5 @@
-//! URLs without their secrets. User information, path and query often hold a password or a provider's key.
+//! URLs without their secrets. User information, path and query often hold a password or a
+//! provider's key.
 
 /// Returns scheme, host and port of a URL. A text that is not a URL is returned unchanged.
 pub fn origin(url: &str) -> String {

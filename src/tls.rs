@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use rustls::crypto::{CryptoProvider, ring};
 
-/// Makes [ring] the process's provider of cryptography, unless it has one. HTTP clients take the process's.
+/// Makes [ring] the process's provider of cryptography, unless it has one. HTTP clients take the
+/// process's.
 pub fn install_provider() {
     // A failure means that there is one.
     let _ = ring::default_provider().install_default();

@@ -1,4 +1,5 @@
-//! The time until writes succeed again after the leader was killed, the server that leads the stream of the log, or both.
+//! The time until writes succeed again after the leader was killed, the server that leads the
+//! stream of the log, or both.
 
 use std::{
     collections::BTreeSet,
@@ -67,7 +68,8 @@ struct Seen {
 
 /// The result of one kill.
 struct Failover {
-    /// Time until each client had a transaction acknowledged that it sent after the kill, in milliseconds.
+    /// Time until each client had a transaction acknowledged that it sent after the kill, in
+    /// milliseconds.
     writes: f64,
     /// The longest read on the nodes that remain, in milliseconds.
     read: f64,
@@ -165,7 +167,8 @@ fn lost(cluster: &Cluster, senders: &[Wallet]) -> u64 {
         .unwrap_or_default()
 }
 
-/// Kills a node, a server or both while clients of the nodes that remain send transactions, and starts again what was killed.
+/// Kills a node, a server or both while clients of the nodes that remain send transactions, and
+/// starts again what was killed.
 fn kill(cluster: &mut Cluster, senders: &mut [Wallet], victims: &Victims) -> Failover {
     let height = cluster.settle();
     let node = victims.leader.then(|| cluster.leader());
@@ -284,7 +287,8 @@ fn send(port: u16, wallet: &mut Wallet, count: &AtomicUsize, stop: &AtomicBool) 
     seen
 }
 
-/// Reads the newest block's number repeatedly. Returns the longest time of one read; a failure panics.
+/// Reads the newest block's number repeatedly. Returns the longest time of one read; a failure
+/// panics.
 fn read(port: u16, stop: &AtomicBool) -> Duration {
     let mut client = Client::connect(port).unwrap();
     let mut longest = Duration::ZERO;

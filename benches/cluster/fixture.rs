@@ -135,8 +135,8 @@ impl Cluster {
         self.nodes[index] = None;
     }
 
-    /// Starts a node again with its directory, or one after the last with an empty one. Returns the time until it was
-    /// ready with a height of at least `height`.
+    /// Starts a node again with its directory, or one after the last with an empty one. Returns the
+    /// time until it was ready with a height of at least `height`.
     pub fn start_node(&mut self, index: usize, height: u64) -> Duration {
         let began = Instant::now();
         let server = self.run(index);
@@ -209,8 +209,8 @@ impl Cluster {
         self.probe(index, "/api/v2/main-page/indexing-status")["finished_indexing"] == true
     }
 
-    /// Waits until all nodes that run have indexed their blocks. On a machine of its own each would do that beside what is
-    /// measured.
+    /// Waits until all nodes that run have indexed their blocks. On a machine of its own each would
+    /// do that beside what is measured.
     pub fn await_indexes(&self) {
         let began = Instant::now();
         while !self

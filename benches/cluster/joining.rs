@@ -1,4 +1,5 @@
-//! The time until a node with an empty directory is ready, and until one that was away has caught up.
+//! The time until a node with an empty directory is ready, and until one that was away has caught
+//! up.
 
 use std::{thread, time::Duration};
 
@@ -125,7 +126,8 @@ fn grow(server: &Server, prepared: &mut Prepared, effort: Effort) {
     }
 }
 
-/// Ends a follower, has the cluster make transfers, and starts the follower again. Returns the seconds until it is ready.
+/// Ends a follower, has the cluster make transfers, and starts the follower again. Returns the
+/// seconds until it is ready.
 fn absence(cluster: &mut Cluster, away: usize, prepared: &mut Prepared, missed: u64) -> f64 {
     cluster.kill(away);
     let leader = cluster.leader();

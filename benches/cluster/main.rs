@@ -1,11 +1,13 @@
-//! Measures a cluster of three nodes over three NATS servers beside a single node that waits for the device, in one run.
+//! Measures a cluster of three nodes over three NATS servers beside a single node that waits for
+//! the device, in one run.
 //!
-//! `cargo bench --bench cluster -- [transfers] [roundtrip] [reads] [failover] [joining] [--seconds N] [--rounds N]
-//! [--transactions N] [--kills N] [--accounts N] [--blocks N] [--missed N] [--binary BINARY]`. Without names all parts run.
-//! It needs nats-server.
+//! `cargo bench --bench cluster -- [transfers] [roundtrip] [reads] [failover] [joining] [--seconds
+//! N] [--rounds N] [--transactions N] [--kills N] [--accounts N] [--blocks N] [--missed N]
+//! [--binary BINARY]`. Without names all parts run. It needs nats-server.
 //!
-//! All processes share the machine: three nodes, three NATS servers and the clients. Nodes alternate in each round, and the
-//! tables show medians, with the smallest and the largest value in parentheses.
+//! All processes share the machine: three nodes, three NATS servers and the clients. Nodes
+//! alternate in each round, and the tables show medians, with the smallest and the largest value in
+//! parentheses.
 
 #![allow(clippy::unwrap_used, reason = "a measurement that fails has no result")]
 

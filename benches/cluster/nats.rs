@@ -31,7 +31,8 @@ pub struct NatsServers {
 }
 
 impl NatsServers {
-    /// Starts the servers with their configurations, logs and stores in a directory, and waits until JetStream has a leader.
+    /// Starts the servers with their configurations, logs and stores in a directory, and waits
+    /// until JetStream has a leader.
     pub fn start(directory: &Path) -> Self {
         let mut free = free_ports(3 * SERVERS).into_iter();
         let mut three = || -> Vec<u16> { free.by_ref().take(SERVERS).collect() };
@@ -167,7 +168,8 @@ fn leader_of(monitor: u16, stream: &str) -> Option<String> {
     found["cluster"]["leader"].as_str().map(str::to_owned)
 }
 
-/// What a monitoring port answers. It sends long answers in chunks, unless the request is of HTTP/1.0.
+/// What a monitoring port answers. It sends long answers in chunks, unless the request is of
+/// HTTP/1.0.
 fn ask(monitor: u16, path: &str) -> std::io::Result<Value> {
     let mut stream = TcpStream::connect(("127.0.0.1", monitor))?;
     write!(stream, "GET {path} HTTP/1.0\r\n\r\n")?;

@@ -1,4 +1,5 @@
-//! Blocks of 60 million gas, from the request to mine one to its response. The transactions are in the pool already.
+//! Blocks of 60 million gas, from the request to mine one to its response. The transactions are in
+//! the pool already.
 
 use std::time::Instant;
 
@@ -93,8 +94,8 @@ impl Miner {
         miner
     }
 
-    /// Mines a full block. Returns the number of its transactions, the milliseconds that it took and millions of gas per
-    /// second.
+    /// Mines a full block. Returns the number of its transactions, the milliseconds that it took
+    /// and millions of gas per second.
     fn mine(&mut self) -> [f64; 3] {
         let work = Work {
             kind: self.kind,

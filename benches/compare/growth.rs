@@ -1,6 +1,8 @@
-//! The effect of a million accounts, or a million storage slots of one contract, on the speed of other operations.
+//! The effect of a million accounts, or a million storage slots of one contract, on the speed of
+//! other operations.
 //!
-//! A growing node alternates with one of constant size, so that other load on the machine affects both.
+//! A growing node alternates with one of constant size, so that other load on the machine affects
+//! both.
 
 use std::time::Instant;
 
@@ -25,7 +27,8 @@ use super::{
 /// New accounts or slots per transaction.
 const STEP: u64 = 300;
 
-/// Number of turns. More than the rounds of other workloads, since the ratio between the nodes is what matters.
+/// Number of turns. More than the rounds of other workloads, since the ratio between the nodes is
+/// what matters.
 const TURNS: usize = 5;
 
 /// A chain that can grow to a given number of accounts or slots.

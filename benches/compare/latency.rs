@@ -1,6 +1,8 @@
-//! Latency of reads at full speed, and at constant arrival rates relative to the highest rate of tetrad.
+//! Latency of reads at full speed, and at constant arrival rates relative to the highest rate of
+//! tetrad.
 //!
-//! All nodes are sent the same requests at the same rates by the same clients, so that the time that these take is the same.
+//! All nodes are sent the same requests at the same rates by the same clients, so that the time
+//! that these take is the same.
 
 use super::{
     Effort,
@@ -13,7 +15,8 @@ use super::{
 
 const CONNECTIONS: [usize; 2] = [16, 64];
 
-/// The arrival rates, as shares of tetrad's rate at full speed. That comes first, since the others follow from it.
+/// The arrival rates, as shares of tetrad's rate at full speed. That comes first, since the others
+/// follow from it.
 const LOADS: [(&str, Option<f64>); 3] = [
     ("full speed", None),
     ("50 %", Some(0.5)),

@@ -45,7 +45,8 @@ impl Measured {
     }
 }
 
-/// Measures each node once a round, in turns, so that other load on the machine affects all. Returns the results by node.
+/// Measures each node once a round, in turns, so that other load on the machine affects all.
+/// Returns the results by node.
 pub fn in_turns<T, R>(
     rounds: usize,
     nodes: &mut [T],
@@ -73,9 +74,10 @@ pub fn repeat(server: &Server, request: &Request, time: Duration) -> Measured {
 
 /// Sends requests in turn for the given time.
 ///
-/// With a rate, they are due at constant intervals and divided evenly over the connections. Latency then counts from the
-/// time at which a request was due, so that it includes waiting for late responses to earlier ones. Without a rate, each
-/// connection sends a request as soon as it has the previous response.
+/// With a rate, they are due at constant intervals and divided evenly over the connections. Latency
+/// then counts from the time at which a request was due, so that it includes waiting for late
+/// responses to earlier ones. Without a rate, each connection sends a request as soon as it has the
+/// previous response.
 pub fn run(
     server: &Server,
     requests: &[Request],
@@ -134,8 +136,9 @@ pub fn run(
     }
 }
 
-/// Sets by how many nanoseconds the kernel may delay the end of a sleep on the main thread and those that it starts; 0 for
-/// the default of 50,000. Servers inherit it as well, so it has to be the default when they start.
+/// Sets by how many nanoseconds the kernel may delay the end of a sleep on the main thread and
+/// those that it starts; 0 for the default of 50,000. Servers inherit it as well, so it has to be
+/// the default when they start.
 fn set_timer_slack(nanoseconds: u64) {
     // Where this is not possible, latencies at a constant rate are longer, on all servers alike.
     let _ = fs::write("/proc/self/timerslack_ns", nanoseconds.to_string());

@@ -1,16 +1,18 @@
 //! Compares tetrad with other nodes, and with a bare HTTP server as the upper limit, in one run.
 //!
-//! `cargo bench --bench compare -- [reads] [latency] [transfers] [full_blocks] [roundtrip] [start] [services] [disk] [growth]
-//! [blocks] [--against BINARY] [--binary BINARY] [--seconds N] [--rounds N] [--accounts N] [--blocks N]`. Without names all
-//! workloads except `growth` and `blocks` run. anvil is included if the variable `ANVIL` is the path of its binary, or after
+//! `cargo bench --bench compare -- [reads] [latency] [transfers] [full_blocks] [roundtrip] [start]
+//! [services] [disk] [growth] [blocks] [--against BINARY] [--binary BINARY] [--seconds N] [--rounds
+//! N] [--accounts N] [--blocks N]`. Without names all workloads except `growth` and `blocks` run.
+//! anvil is included if the variable `ANVIL` is the path of its binary, or after
 //! `npm install --prefix benches/peers`.
 //!
-//! With `--against` another build of tetrad runs in turns with it, in all workloads but `growth` and `blocks`, and the tables
-//! show the ratios between the two. `--binary` measures this binary of tetrad instead of the one that cargo built.
+//! With `--against` another build of tetrad runs in turns with it, in all workloads but `growth`
+//! and `blocks`, and the tables show the ratios between the two. `--binary` measures this binary of
+//! tetrad instead of the one that cargo built.
 //!
-//! The main figure is the server's CPU time per operation, from `/proc`, because other load on the machine affects it
-//! least. Nodes alternate in each round, and the tables show medians, with the smallest and the largest round in
-//! parentheses. Ratios are those of figures of the same round.
+//! The main figure is the server's CPU time per operation, from `/proc`, because other load on the
+//! machine affects it least. Nodes alternate in each round, and the tables show medians, with the
+//! smallest and the largest round in parentheses. Ratios are those of figures of the same round.
 
 #![allow(clippy::unwrap_used, reason = "a measurement that fails has no result")]
 

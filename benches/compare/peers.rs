@@ -5,7 +5,8 @@ use std::{path::Path, sync::OnceLock};
 /// The path of tetrad's binary, if it is not the one that cargo built.
 pub static BINARY: OnceLock<String> = OnceLock::new();
 
-/// The path of the binary of another build of tetrad, such as the one before a change, which runs in turns with tetrad.
+/// The path of the binary of another build of tetrad, such as the one before a change, which runs
+/// in turns with tetrad.
 pub static AGAINST: OnceLock<String> = OnceLock::new();
 
 /// Name of the other build in the tables.
@@ -34,7 +35,8 @@ pub fn tetrad() -> Peer {
     builds("0").swap_remove(0)
 }
 
-/// tetrad, and the other build if there is one, with the given interval between price updates, in seconds.
+/// tetrad, and the other build if there is one, with the given interval between price updates, in
+/// seconds.
 pub fn builds(price_tick: &str) -> Vec<Peer> {
     let other = AGAINST
         .get()

@@ -1,4 +1,5 @@
-//! Read requests over 16 connections, on a chain with 1,000 blocks of ten logs and a block of 200 transactions.
+//! Read requests over 16 connections, on a chain with 1,000 blocks of ten logs and a block of 200
+//! transactions.
 
 use alloy::{
     primitives::{Address, TxKind, U256},
@@ -136,7 +137,8 @@ fn reads() -> [(&'static str, Requests); 11] {
         }),
         ("eth_getBalance", |on| vec![on.balance("latest")]),
         ("eth_getBalance, an old block", |on| {
-            // Downwards, so that no request can start from the state that was built for another one.
+            // Downwards, so that no request can start from the state that was built for another
+            // one.
             (on.first..on.last - RECENT)
                 .rev()
                 .map(|number| on.balance(&format!("{number:#x}")))

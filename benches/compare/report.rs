@@ -34,8 +34,9 @@ pub fn row(cells: &[String]) {
     println!("| {} |", cells.join(" | "));
 }
 
-/// Prints a row for each node: the leading cells, its name and its figures, of each of which `runs` has a value per round.
-/// The other build's row is followed by one of tetrad's share of its figures.
+/// Prints a row for each node: the leading cells, its name and its figures, of each of which `runs`
+/// has a value per round. The other build's row is followed by one of tetrad's share of its
+/// figures.
 pub fn rows<const N: usize>(lead: &[&str], names: &[&str], runs: &[Vec<[f64; N]>]) {
     let of = |node: usize, figure: usize| {
         runs[node]
@@ -76,7 +77,8 @@ pub fn spread(values: &[f64]) -> String {
     spread_in("", values)
 }
 
-/// The values as percentages of other ones of the same rounds, so that other load on the machine affects both sides.
+/// The values as percentages of other ones of the same rounds, so that other load on the machine
+/// affects both sides.
 pub fn ratio(values: &[f64], others: &[f64]) -> String {
     spread_in(
         " %",

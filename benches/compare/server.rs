@@ -20,7 +20,8 @@ pub struct Server {
 }
 
 impl Server {
-    /// Starts `command`, in which `{port}` stands for a free port, and waits for its first response.
+    /// Starts `command`, in which `{port}` stands for a free port, and waits for its first
+    /// response.
     pub fn start(command: &[String]) -> Self {
         let port = std::net::TcpListener::bind("127.0.0.1:0")
             .unwrap()

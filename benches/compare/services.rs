@@ -95,7 +95,8 @@ fn swaps(server: &Server) -> Measured {
     Measured::of(SWAPS, began.elapsed(), server.cpu() - cpu)
 }
 
-/// Price ticks at the maximum rate, each in its own block with a timestamp one second after the previous one.
+/// Price ticks at the maximum rate, each in its own block with a timestamp one second after the
+/// previous one.
 fn ticks(server: &Server) -> Measured {
     let mut client = server.client();
     let newest = client.call("eth_getBlockByNumber", json!(["latest", false]));

@@ -1,5 +1,5 @@
-//! The lower limit: a server that writes a frame of the same size to each of its connections once a second, and does nothing
-//! else.
+//! The lower limit: a server that writes a frame of the same size to each of its connections once a
+//! second, and does nothing else.
 
 use std::{
     io::{Read, Write},
@@ -12,7 +12,8 @@ use std::{
 /// Size of a message about twelve prices, in bytes.
 const MESSAGE: usize = 2_230;
 
-/// Serves at a port of its own, which it writes to the standard output, until the process is killed.
+/// Serves at a port of its own, which it writes to the standard output, until the process is
+/// killed.
 pub fn serve() {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
     println!("{}", listener.local_addr().expect("an address"));
@@ -31,7 +32,8 @@ pub fn serve() {
     }
 }
 
-/// Answers the request for a WebSocket upgrade, and sends the two messages for which a listener waits.
+/// Answers the request for a WebSocket upgrade, and sends the two messages for which a listener
+/// waits.
 fn upgraded(mut stream: TcpStream) -> TcpStream {
     stream.set_nodelay(true).expect("a connection");
     let mut request = Vec::new();

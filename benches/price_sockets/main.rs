@@ -1,8 +1,10 @@
-//! Ten thousand listeners of the price WebSocket against the release binary: latency of a tick to the last listener, beside
-//! that of a server which only writes, memory per connection, and the time to reconnect all of them at once.
+//! Ten thousand listeners of the price WebSocket against the release binary: latency of a tick to
+//! the last listener, beside that of a server which only writes, memory per connection, and the
+//! time to reconnect all of them at once.
 //!
-//! `cargo bench --bench price_sockets`, with the number of listeners in `BENCH_SOCKETS` (10,000) and the duration in seconds
-//! in `BENCH_SECONDS` (30). Both processes need as many file descriptors: `ulimit -n`.
+//! `cargo bench --bench price_sockets`, with the number of listeners in `BENCH_SOCKETS` (10,000)
+//! and the duration in seconds in `BENCH_SECONDS` (30). Both processes need as many file
+//! descriptors: `ulimit -n`.
 
 mod bare;
 mod client;
@@ -48,7 +50,8 @@ async fn main() {
     drop(bare);
 
     let server = Server::start().await;
-    // The first listeners cause one-time allocations, such as the price history, which must not count per connection.
+    // The first listeners cause one-time allocations, such as the price history, which must not
+    // count per connection.
     drop(connect(&server, 50).await);
     let empty = server.memory_kib();
 
@@ -90,7 +93,8 @@ async fn main() {
     drop(again);
 }
 
-/// Opens connections, at most [`AT_ONCE`] concurrently, and waits until each has received the prices.
+/// Opens connections, at most [`AT_ONCE`] concurrently, and waits until each has received the
+/// prices.
 async fn connect(server: &Server, sockets: usize) -> Vec<Listener> {
     let (mut opening, mut open) = (JoinSet::new(), Vec::with_capacity(sockets));
     for _ in 0..sockets {
@@ -132,7 +136,8 @@ impl std::fmt::Display for Spread {
     }
 }
 
-/// Measures deliveries for some seconds. The time of a delivery counts from the first listener's receipt of the same tick.
+/// Measures deliveries for some seconds. The time of a delivery counts from the first listener's
+/// receipt of the same tick.
 async fn measure(listeners: Vec<Listener>, seconds: usize) -> (Vec<Listener>, Spread) {
     let end = tokio::time::Instant::now() + Duration::from_secs(seconds as u64);
     let all = listeners.len();

@@ -1,4 +1,5 @@
-//! Arbitrary bytes decode as a message between nodes with one encoding, or are rejected without a panic.
+//! Arbitrary bytes decode as a message between nodes with one encoding, or are rejected without a
+//! panic.
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {

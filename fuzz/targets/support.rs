@@ -17,7 +17,8 @@ use tetrad::internals::{
 };
 use tokio::runtime::{Builder, Runtime};
 
-/// Code that emits a log with one topic and 32 bytes of data, and another contract's code with a slot.
+/// Code that emits a log with one topic and 32 bytes of data, and another contract's code with a
+/// slot.
 const EMITTER: [u8; 12] = [
     0x60, 0x2a, 0x60, 0x00, 0x52, 0x60, 0x07, 0x60, 0x20, 0x60, 0x00, 0xa1,
 ];

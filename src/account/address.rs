@@ -32,13 +32,14 @@ pub enum Form {
 
 /// Parses an address in any form a user may paste.
 ///
-/// - hex, with or without `0x` or `0X`; all lower or all upper case, or mixed case with the right EIP-55 checksum;
+/// - hex, with or without `0x` or `0X`; all lower or all upper case, or mixed case with the right
+///   EIP-55 checksum;
 /// - bech32 with this network's prefix of any kind, all lower or all upper case (BIP-173);
 /// - `[243 159 …]`, twenty numbers separated by spaces or commas.
 ///
 /// # Errors
-/// The variant of [`AddressError`] that describes the fault. White space around the text is an error too: trimming it
-/// silently would make two different texts the same account.
+/// The variant of [`AddressError`] that describes the fault. White space around the text is an
+/// error too: trimming it silently would make two different texts the same account.
 ///
 /// ```
 /// use tetrad::account::{Form, Hrp, parse_address};
@@ -57,7 +58,8 @@ pub fn parse_address(text: &str, hrp: &Hrp) -> Result<ParsedAddress, AddressErro
     parse(text, hrp, &Kind::ALL)
 }
 
-/// Parses the address in a query for an account: hex, a list of bytes, or bech32 with the account prefix.
+/// Parses the address in a query for an account: hex, a list of bytes, or bech32 with the account
+/// prefix.
 ///
 /// # Errors
 /// As [`parse_address`]; the operator and consensus prefixes are errors, too.
@@ -80,7 +82,8 @@ fn parse(text: &str, hrp: &Hrp, kinds: &[Kind]) -> Result<ParsedAddress, Address
     if strip_0x(text).is_some() {
         return address_from_hex(text).map(hex);
     }
-    // With a prefix made of the letters a to f, bech32 may consist of hex digits only; the checksum then decides.
+    // With a prefix made of the letters a to f, bech32 may consist of hex digits only; the checksum
+    // then decides.
     let bech32 = from_bech32(text, hrp, kinds);
     if !text.chars().all(|c| c.is_ascii_hexdigit()) {
         return match bech32 {
@@ -102,8 +105,8 @@ fn parse(text: &str, hrp: &Hrp, kinds: &[Kind]) -> Result<ParsedAddress, Address
 /// Parses 40 hex digits, with or without `0x` or `0X`. Mixed case must be the EIP-55 checksum.
 ///
 /// # Errors
-/// [`AddressError::HexLength`], [`AddressError::HexDigit`], [`AddressError::Eip55`], [`AddressError::Empty`] or
-/// [`AddressError::Whitespace`].
+/// [`AddressError::HexLength`], [`AddressError::HexDigit`], [`AddressError::Eip55`],
+/// [`AddressError::Empty`] or [`AddressError::Whitespace`].
 pub fn address_from_hex(text: &str) -> Result<Address, AddressError> {
     check_not_blank(text)?;
     let (digits, offset) = strip_0x(text).map_or((text, 0), |digits| (digits, 2));
@@ -230,7 +233,8 @@ fn prefixes(hrp: &Hrp, kinds: &[Kind]) -> String {
     }
 }
 
-/// The error of a text that is not an address. Positions are characters of the text as given, counting from 1.
+/// The error of a text that is not an address. Positions are characters of the text as given,
+/// counting from 1.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum AddressError {
     /// An empty text.
@@ -248,7 +252,8 @@ pub enum AddressError {
         /// The accepted prefixes, quoted.
         prefixes: String,
     },
-    /// 40 hex digits without `0x` that are also valid bech32 of this network; write `0x` in front if hex is meant.
+    /// 40 hex digits without `0x` that are also valid bech32 of this network; write `0x` in front
+    /// if hex is meant.
     #[error("this is both hex and bech32: write 0x in front if hex is meant")]
     Ambiguous,
     /// The number of hex digits is not 40.
@@ -267,7 +272,8 @@ pub enum AddressError {
     },
     /// Mixed case that is not the EIP-55 checksum.
     ///
-    /// The message deliberately omits the right spelling: pasting it would turn a mistyped address into a valid one.
+    /// The message deliberately omits the right spelling: pasting it would turn a mistyped address
+    /// into a valid one.
     #[error(
         "wrong EIP-55 checksum: the letter at character {position} has the wrong case, the address is probably mistyped"
     )]

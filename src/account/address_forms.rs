@@ -11,8 +11,8 @@ use super::{
     table::write_table,
 };
 
-/// Every written form of one address. Prints as a table of two aligned columns and serialises as an object whose members
-/// are the fields below.
+/// Every written form of one address. Prints as a table of two aligned columns and serialises as an
+/// object whose members are the fields below.
 ///
 /// ```
 /// use alloy_primitives::Address;

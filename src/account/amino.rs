@@ -1,18 +1,22 @@
-//! The legacy text form of public keys: bech32 over amino, the encoding that Cosmos used before protocol buffers.
+//! The legacy text form of public keys: bech32 over amino, the encoding that Cosmos used before
+//! protocol buffers.
 //!
-//! The payload is four bytes that identify the key's type, one byte with the key's length, and the key. The four bytes
-//! are derived from the type's registered name, so this module lists names, not numbers.
+//! The payload is four bytes that identify the key's type, one byte with the key's length, and the
+//! key. The four bytes are derived from the type's registered name, so this module lists names, not
+//! numbers.
 
 use sha2::{Digest, Sha256};
 
 use super::{bech32_text::encode_bech32, public_key_error::PublicKeyError};
 
-/// Registered name of plain Cosmos secp256k1 keys. Their addresses are derived differently, so they are rejected.
+/// Registered name of plain Cosmos secp256k1 keys. Their addresses are derived differently, so they
+/// are rejected.
 pub(super) const COSMOS_SECP256K1: &str = "tendermint/PubKeySecp256k1";
 /// Registered name of ed25519 consensus keys.
 pub(super) const ED25519: &str = "tendermint/PubKeyEd25519";
 
-/// The name under which a network registers its `eth_secp256k1` keys with amino. Both names are in use, for the same keys.
+/// The name under which a network registers its `eth_secp256k1` keys with amino. Both names are in
+/// use, for the same keys.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum AminoName {
     /// `ethermint/PubKeyEthSecp256k1`, of Ethermint and its descendants.
@@ -35,8 +39,9 @@ impl AminoName {
     }
 }
 
-/// Returns the four bytes by which amino identifies a registered type: of SHA-256 of the name, drop leading zeros and
-/// three bytes, drop zeros again, and take four (amino, "Computing the prefix and disambiguation bytes").
+/// Returns the four bytes by which amino identifies a registered type: of SHA-256 of the name, drop
+/// leading zeros and three bytes, drop zeros again, and take four (amino, "Computing the prefix and
+/// disambiguation bytes").
 ///
 /// ```
 /// assert_eq!(tetrad::account::amino_prefix("tendermint/PubKeyEd25519"), [0x16, 0x24, 0xde, 0x64]);
@@ -50,7 +55,8 @@ pub fn amino_prefix(name: &str) -> [u8; 4] {
         .skip_while(|byte| *byte == 0)
         .skip(3)
         .skip_while(|byte| *byte == 0);
-    // No known name has a hash with so many zeros that the bytes run out. Padding with zeros keeps the function total.
+    // No known name has a hash with so many zeros that the bytes run out. Padding with zeros keeps
+    // the function total.
     std::array::from_fn(|_| bytes.next().unwrap_or_default())
 }
 

@@ -22,11 +22,12 @@ pub enum AnyPublicKey {
 }
 
 impl AnyPublicKey {
-    /// Parses a public key in any form that identifies its curve: protocol buffer JSON, legacy bech32 with one of this
-    /// network's public key prefixes, and for secp256k1 also hex and base64.
+    /// Parses a public key in any form that identifies its curve: protocol buffer JSON, legacy
+    /// bech32 with one of this network's public key prefixes, and for secp256k1 also hex and
+    /// base64.
     ///
-    /// 32 bytes of hex or base64 are rejected although an ed25519 key has that length: so does a private key, which must
-    /// not be mistaken for something that may be shown.
+    /// 32 bytes of hex or base64 are rejected although an ed25519 key has that length: so does a
+    /// private key, which must not be mistaken for something that may be shown.
     ///
     /// # Errors
     /// The variant of [`PublicKeyError`] that describes the fault.
@@ -60,8 +61,8 @@ impl AnyPublicKey {
         }
     }
 
-    /// Parses the legacy bech32 form with one of this network's public key prefixes. The prefix determines the curve.
-    /// Both amino names of `eth_secp256k1` keys are accepted.
+    /// Parses the legacy bech32 form with one of this network's public key prefixes. The prefix
+    /// determines the curve. Both amino names of `eth_secp256k1` keys are accepted.
     ///
     /// # Errors
     /// The errors of bech32, of the prefix and of the amino encoding.
@@ -96,11 +97,12 @@ impl AnyPublicKey {
         Ok(key)
     }
 
-    /// Parses the protocol buffer JSON of a key. Every network's own type of `eth_secp256k1` keys is accepted.
+    /// Parses the protocol buffer JSON of a key. Every network's own type of `eth_secp256k1` keys
+    /// is accepted.
     ///
     /// # Errors
-    /// [`PublicKeyError::CosmosSecp256k1`] or [`PublicKeyError::ProtoType`] for other types, and the errors of the key
-    /// itself.
+    /// [`PublicKeyError::CosmosSecp256k1`] or [`PublicKeyError::ProtoType`] for other types, and
+    /// the errors of the key itself.
     pub fn from_proto_json(json: &ProtoPublicKey) -> Result<Self, PublicKeyError> {
         if json.is_eth_secp256k1() {
             return PublicKey::from_base64(&json.key).map(Self::EthSecp256k1);

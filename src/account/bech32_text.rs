@@ -1,7 +1,8 @@
 //! Strict bech32 (BIP-173) over whole bytes, with a separate error for each kind of fault.
 //!
-//! The `bech32` crate does the arithmetic. This module adds three things: it distinguishes the checksum of bech32m
-//! (BIP-350) from a typing error, requires short padding of zeros as `convertbits` of BIP-173 does, and reports positions.
+//! The `bech32` crate does the arithmetic. This module adds three things: it distinguishes the
+//! checksum of bech32m (BIP-350) from a typing error, requires short padding of zeros as
+//! `convertbits` of BIP-173 does, and reports positions.
 
 use bech32::{
     Bech32, Bech32m, Checksum, Fe32, Hrp,
@@ -11,9 +12,11 @@ use bech32::{
     },
 };
 
-/// Longest accepted text, in characters: the longest code word for which bech32's checksum is defined.
+/// Longest accepted text, in characters: the longest code word for which bech32's checksum is
+/// defined.
 ///
-/// BIP-173 stops at 90 because its guarantees end there. Cosmos tools accept longer texts, so this module does, too.
+/// BIP-173 stops at 90 because its guarantees end there. Cosmos tools accept longer texts, so this
+/// module does, too.
 const MAX_LENGTH: usize = Bech32::CODE_LENGTH;
 
 /// The content of a bech32 text.
@@ -28,8 +31,8 @@ pub struct Decoded {
 /// Encodes bytes as lower-case bech32 with any prefix that BIP-173 allows.
 ///
 /// # Errors
-/// [`Bech32Error::Prefix`] when the prefix is empty, longer than 83 characters or not printable ASCII of one case, and
-/// [`Bech32Error::TooLong`] when the text would not fit bech32's checksum.
+/// [`Bech32Error::Prefix`] when the prefix is empty, longer than 83 characters or not printable
+/// ASCII of one case, and [`Bech32Error::TooLong`] when the text would not fit bech32's checksum.
 ///
 /// ```
 /// use tetrad::account::encode_bech32;
@@ -69,7 +72,8 @@ pub fn decode_bech32(text: &str) -> Result<Decoded, Bech32Error> {
     if text.len() > MAX_LENGTH {
         return Err(Bech32Error::TooLong { length: text.len() });
     }
-    // Checked first, so that a text that is not bech32 at all is reported as such, not for one of its characters.
+    // Checked first, so that a text that is not bech32 at all is reported as such, not for one of
+    // its characters.
     if !text.contains('1') {
         return Err(Bech32Error::NoSeparator);
     }
@@ -135,7 +139,8 @@ pub enum Bech32Error {
     /// Upper and lower case in one text, which BIP-173 forbids.
     #[error("bech32 text must be all lower or all upper case, this one mixes them")]
     MixedCase,
-    /// A character that bech32 does not use (`1`, `b`, `i`, `o` and everything but letters and digits).
+    /// A character that bech32 does not use (`1`, `b`, `i`, `o` and everything but letters and
+    /// digits).
     #[error("{character:?} at character {position} is not used in bech32")]
     Character {
         /// The character.

@@ -13,7 +13,8 @@ use super::{
     key::{KeyError, secret_from_hex},
 };
 
-/// The ed25519 secret key of a consensus node. Erased from memory when dropped, and never shown by `Debug`.
+/// The ed25519 secret key of a consensus node. Erased from memory when dropped, and never shown by
+/// `Debug`.
 ///
 /// ```
 /// use tetrad::account::{ConsensusKey, Hrp, Kind, address_to_bech32};
@@ -41,11 +42,12 @@ impl ConsensusKey {
         Ok(Self::from_seed(&*secret_from_hex(text)?))
     }
 
-    /// Parses CometBFT's `priv_validator_key.json`. Public key and address may be missing; if present, they must match
-    /// the secret key.
+    /// Parses CometBFT's `priv_validator_key.json`. Public key and address may be missing; if
+    /// present, they must match the secret key.
     ///
     /// # Errors
-    /// The variant of [`ConsensusKeyError`] that describes the fault. None repeats a part of the secret.
+    /// The variant of [`ConsensusKeyError`] that describes the fault. None repeats a part of the
+    /// secret.
     pub fn from_validator_json(text: &str) -> Result<Self, ConsensusKeyError> {
         let file: ValidatorFile =
             serde_json::from_str(text).map_err(|error| ConsensusKeyError::Json {

@@ -77,7 +77,8 @@ impl ConsensusPublicKey {
         Base64::encode_string(self.as_bytes())
     }
 
-    /// Returns the key's address: the first 20 bytes of SHA-256 of the key (CometBFT, "Data Structures", "Address").
+    /// Returns the key's address: the first 20 bytes of SHA-256 of the key (CometBFT, "Data
+    /// Structures", "Address").
     #[must_use]
     pub fn address(&self) -> Address {
         Address::from_slice(&Sha256::digest(self.as_bytes())[..20])

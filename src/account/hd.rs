@@ -11,7 +11,8 @@ use zeroize::Zeroizing;
 
 use super::key::SecretKey;
 
-/// The bit that marks the index of a hardened step; also the first number that is too big for a path.
+/// The bit that marks the index of a hardened step; also the first number that is too big for a
+/// path.
 const HARDENED: u32 = 1 << 31;
 
 /// A path from a seed to a key, such as `m/44'/60'/0'/0/0`.
@@ -31,8 +32,8 @@ impl DerivationPath {
     /// The most steps of a path: BIP-32 stores the depth of a key in one byte.
     pub const MAX_DEPTH: usize = 255;
 
-    /// Returns the path of the account with this number: `m/44'/60'/0'/0/<index>` (BIP-44, with SLIP-44's coin type of
-    /// Ethereum).
+    /// Returns the path of the account with this number: `m/44'/60'/0'/0/<index>` (BIP-44, with
+    /// SLIP-44's coin type of Ethereum).
     ///
     /// # Errors
     /// [`PathError::TooBig`] for 2^31 and above.
@@ -47,7 +48,8 @@ impl DerivationPath {
 impl FromStr for DerivationPath {
     type Err = PathError;
 
-    /// Parses `m` and any number of steps `/<number>`; `'`, `h` or `H` after the number marks a hardened step.
+    /// Parses `m` and any number of steps `/<number>`; `'`, `h` or `H` after the number marks a
+    /// hardened step.
     fn from_str(text: &str) -> Result<Self, PathError> {
         let mut parts = text.split('/');
         if parts.next() != Some("m") {
@@ -147,7 +149,8 @@ fn hmac_sha512(key: &[u8], parts: &[&[u8]]) -> (Zeroizing<[u8; 32]>, Zeroizing<[
     (left, right)
 }
 
-/// The error of a path without a valid key, as about one in 2^127 is (BIP-32). Another index has one.
+/// The error of a path without a valid key, as about one in 2^127 is (BIP-32). Another index has
+/// one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("this path leads to no valid key, take another index")]
 pub struct DeriveError;

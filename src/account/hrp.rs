@@ -1,4 +1,5 @@
-//! The network's bech32 prefix and the prefixes derived from it, as in the Cosmos SDK (`types/address.go`).
+//! The network's bech32 prefix and the prefixes derived from it, as in the Cosmos SDK
+//! (`types/address.go`).
 
 use std::{fmt, str::FromStr};
 
@@ -35,8 +36,8 @@ impl Kind {
 /// A valid bech32 prefix of a network: lower-case ASCII letters and digits, a letter first, at most
 /// [`Hrp::MAX_LENGTH`] characters.
 ///
-/// BIP-173 allows more. The narrower rule excludes prefixes that look like hex (`0x`) and punctuation that shells and
-/// URLs treat specially.
+/// BIP-173 allows more. The narrower rule excludes prefixes that look like hex (`0x`) and
+/// punctuation that shells and URLs treat specially.
 ///
 /// ```
 /// use tetrad::account::{Hrp, Kind};
@@ -52,8 +53,9 @@ impl Kind {
 pub struct Hrp(String);
 
 impl Hrp {
-    /// The longest prefix, in characters: `<hrp>valoper1` with 20 bytes and a checksum then stays within the 90 characters
-    /// for which BIP-173 guarantees the detection of up to four wrong characters.
+    /// The longest prefix, in characters: `<hrp>valoper1` with 20 bytes and a checksum then stays
+    /// within the 90 characters for which BIP-173 guarantees the detection of up to four wrong
+    /// characters.
     pub const MAX_LENGTH: usize = 44;
 
     /// Checks a prefix.

@@ -11,7 +11,8 @@ use super::{
     random::{CryptoRngCore, RandomError, random_bytes},
 };
 
-/// The secret key of an account on secp256k1. Erased from memory when dropped, and never shown by `Debug`.
+/// The secret key of an account on secp256k1. Erased from memory when dropped, and never shown by
+/// `Debug`.
 ///
 /// ```
 /// use alloy_primitives::keccak256;
@@ -33,8 +34,8 @@ impl SecretKey {
     /// Generates a key.
     ///
     /// # Errors
-    /// [`KeyError::Random`] if the source fails, and [`KeyError::OutOfRange`] if it returns one of the about 2^128 values
-    /// that are not a key, which only a broken source does.
+    /// [`KeyError::Random`] if the source fails, and [`KeyError::OutOfRange`] if it returns one of
+    /// the about 2^128 values that are not a key, which only a broken source does.
     pub fn random(source: &mut impl CryptoRngCore) -> Result<Self, KeyError> {
         Self::from_bytes(&*random_bytes::<32>(source)?)
     }
@@ -81,11 +82,13 @@ impl SecretKey {
         self.public_key().address()
     }
 
-    /// Signs a 32-byte hash with ECDSA. The nonce is deterministic (RFC 6979), `s` is in the lower half (EIP-2), and the
-    /// signature carries the parity of the y coordinate, from which the public key can be recovered.
+    /// Signs a 32-byte hash with ECDSA. The nonce is deterministic (RFC 6979), `s` is in the lower
+    /// half (EIP-2), and the signature carries the parity of the y coordinate, from which the
+    /// public key can be recovered.
     ///
     /// # Errors
-    /// [`KeyError::Unsignable`] for hashes, about one in 2^127, whose signature Ethereum cannot express.
+    /// [`KeyError::Unsignable`] for hashes, about one in 2^127, whose signature Ethereum cannot
+    /// express.
     pub fn sign_prehash(&self, hash: &B256) -> Result<Signature, KeyError> {
         match self.0.sign_prehash_recoverable(hash.as_slice()) {
             Ok((signature, id)) if !id.is_x_reduced() => Ok(Signature::from_bytes_and_parity(
@@ -131,7 +134,8 @@ pub enum KeyError {
         /// Digits given, `0x` not counted.
         digits: usize,
     },
-    /// Something other than a hex digit. The message omits the character, because it may be part of a secret.
+    /// Something other than a hex digit. The message omits the character, because it may be part of
+    /// a secret.
     #[error("character {position} of the private key is not a hex digit")]
     HexDigit {
         /// Its position, counting from 1.

@@ -51,8 +51,8 @@ impl WordCount {
     }
 }
 
-/// A mnemonic: 12 to 24 English words that encode random bytes and their checksum (BIP-39). Erased from memory
-/// when dropped, and never shown by `Debug`.
+/// A mnemonic: 12 to 24 English words that encode random bytes and their checksum (BIP-39). Erased
+/// from memory when dropped, and never shown by `Debug`.
 ///
 /// ```
 /// use tetrad::account::{DerivationPath, Mnemonic};
@@ -121,7 +121,8 @@ impl Mnemonic {
         self.0.phrase()
     }
 
-    /// Returns the seed of all keys of this mnemonic. Each passphrase gives other keys; most wallets use the empty one.
+    /// Returns the seed of all keys of this mnemonic. Each passphrase gives other keys; most
+    /// wallets use the empty one.
     #[must_use]
     pub fn to_seed(&self, passphrase: &str) -> Seed {
         let mut bytes = self.0.to_seed(passphrase);
@@ -137,7 +138,8 @@ impl fmt::Debug for Mnemonic {
     }
 }
 
-/// The 64 bytes from which all keys of a mnemonic are derived. Erased from memory when dropped, and never shown by `Debug`.
+/// The 64 bytes from which all keys of a mnemonic are derived. Erased from memory when dropped, and
+/// never shown by `Debug`.
 #[derive(Clone)]
 pub struct Seed(Zeroizing<[u8; 64]>);
 
@@ -169,7 +171,8 @@ impl fmt::Debug for Seed {
     }
 }
 
-/// The error of a text or of bytes that are not a mnemonic. It never repeats a word, because errors end up in logs.
+/// The error of a text or of bytes that are not a mnemonic. It never repeats a word, because errors
+/// end up in logs.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum MnemonicError {
     /// A number of words that mnemonics do not have.

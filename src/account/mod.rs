@@ -1,7 +1,8 @@
 //! Accounts: addresses in every written form, keys, mnemonics and keystore files.
 //!
-//! An account is identified by 20 bytes. Ethereum tools write them in hex with an EIP-55 checksum, Cosmos tools in bech32
-//! with the network's prefix. Both forms identify the same account, and conversion between them is lossless.
+//! An account is identified by 20 bytes. Ethereum tools write them in hex with an EIP-55 checksum,
+//! Cosmos tools in bech32 with the network's prefix. Both forms identify the same account, and
+//! conversion between them is lossless.
 //!
 //! | Kind | Address | Legacy public key | Curve | Address bytes come from |
 //! |---|---|---|---|---|
@@ -9,8 +10,9 @@
 //! | validator operator | `<hrp>valoper1…` | `<hrp>valoperpub1…` | secp256k1 | the same |
 //! | consensus node | `<hrp>valcons1…` | `<hrp>valconspub1…` | ed25519 | first 20 bytes of SHA-256 of the key |
 //!
-//! The module knows no chain, opens no file, reads no clock and asks no operating system for random numbers: sources of
-//! random numbers are arguments. So is the prefix `<hrp>` ([`Hrp`]), because it is configuration.
+//! The module knows no chain, opens no file, reads no clock and asks no operating system for random
+//! numbers: sources of random numbers are arguments. So is the prefix `<hrp>` ([`Hrp`]), because it
+//! is configuration.
 //!
 //! ```
 //! use tetrad::account::{AddressForms, DerivationPath, Hrp, Mnemonic, parse_address};

@@ -8,11 +8,12 @@ pub const DEFAULT_PUBLIC_KEY_TYPE: &str = "/hyperpaxeer.crypto.v1.ethsecp256k1.P
 /// The type URL of ed25519 consensus keys, the same on every Cosmos network.
 pub const ED25519_PUBLIC_KEY_TYPE: &str = "/cosmos.crypto.ed25519.PubKey";
 
-/// The protocol buffer JSON of a public key: `{"@type":"/…PubKey","key":"<base64>"}` (an `Any` as of Cosmos SDK's
-/// ADR 019).
+/// The protocol buffer JSON of a public key: `{"@type":"/…PubKey","key":"<base64>"}` (an `Any` as
+/// of Cosmos SDK's ADR 019).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProtoPublicKey {
-    /// The type URL. Each Ethermint-like network has its own one for the same keys, ending in `ethsecp256k1.PubKey`.
+    /// The type URL. Each Ethermint-like network has its own one for the same keys, ending in
+    /// `ethsecp256k1.PubKey`.
     #[serde(rename = "@type")]
     pub type_url: String,
     /// The key in padded base64: 33 bytes (compressed) on secp256k1, 32 bytes on ed25519.

@@ -38,14 +38,17 @@ impl PublicKey {
         Self(key)
     }
 
-    /// Decodes a key from 33 bytes (compressed), 65 bytes (uncompressed) or 64 bytes (uncompressed without the leading 4).
+    /// Decodes a key from 33 bytes (compressed), 65 bytes (uncompressed) or 64 bytes (uncompressed
+    /// without the leading 4).
     ///
     /// # Errors
-    /// [`PublicKeyError::Length`], or [`PublicKeyError::NotOnCurve`] for a wrong first byte and for a point off the curve.
+    /// [`PublicKeyError::Length`], or [`PublicKeyError::NotOnCurve`] for a wrong first byte and for
+    /// a point off the curve.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, PublicKeyError> {
         let key = match bytes.len() {
             64 => VerifyingKey::from_sec1_bytes(&[&[4], bytes].concat()),
-            // The SEC1 reader accepts a third form of 33 bytes, without the sign, which no supported tool writes.
+            // The SEC1 reader accepts a third form of 33 bytes, without the sign, which no
+            // supported tool writes.
             33 if !matches!(bytes[0], 2 | 3) => {
                 return Err(PublicKeyError::NotOnCurve { curve: CURVE });
             }
@@ -62,7 +65,8 @@ impl PublicKey {
             .map_err(|_| PublicKeyError::NotOnCurve { curve: CURVE })
     }
 
-    /// Parses a key from hex, with or without `0x`, of any length that [`PublicKey::from_bytes`] accepts.
+    /// Parses a key from hex, with or without `0x`, of any length that [`PublicKey::from_bytes`]
+    /// accepts.
     ///
     /// # Errors
     /// [`PublicKeyError::Hex`], and the errors of [`PublicKey::from_bytes`].
@@ -123,10 +127,11 @@ impl PublicKey {
         Base64::encode_string(&self.compressed())
     }
 
-    /// Returns the key's address: the last 20 bytes of Keccak-256 of the uncompressed key without its first byte (Yellow
-    /// Paper, appendix F).
+    /// Returns the key's address: the last 20 bytes of Keccak-256 of the uncompressed key without
+    /// its first byte (Yellow Paper, appendix F).
     ///
-    /// Plain Cosmos networks use RIPEMD-160 of SHA-256 of the compressed key instead; this network has no such address.
+    /// Plain Cosmos networks use RIPEMD-160 of SHA-256 of the compressed key instead; this network
+    /// has no such address.
     #[must_use]
     pub fn address(&self) -> Address {
         let hash = Keccak256::digest(&self.uncompressed()[1..]);

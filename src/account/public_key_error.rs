@@ -4,7 +4,8 @@ use alloy_primitives::hex;
 
 use super::bech32_text::Bech32Error;
 
-/// The error of bytes or texts that are not a public key, and of signatures from which none can be recovered.
+/// The error of bytes or texts that are not a public key, and of signatures from which none can be
+/// recovered.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PublicKeyError {
     /// A number of bytes that no key of the curve has.
@@ -71,7 +72,8 @@ pub enum PublicKeyError {
         "this is a plain Cosmos secp256k1 key, whose address is derived differently, not an eth_secp256k1 key"
     )]
     CosmosSecp256k1,
-    /// A key of the wrong curve for its prefix (the table of [`account`](crate::account) lists both).
+    /// A key of the wrong curve for its prefix (the table of [`account`](crate::account) lists
+    /// both).
     #[error("the prefix {prefix:?} is for {expected} keys, but the key is {got}")]
     Curve {
         /// The bech32 prefix.

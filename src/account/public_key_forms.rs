@@ -14,8 +14,8 @@ use super::{
     table::write_table,
 };
 
-/// Every written form of one public key. Prints as a table of two aligned columns and serialises as an object whose
-/// members are the fields below.
+/// Every written form of one public key. Prints as a table of two aligned columns and serialises as
+/// an object whose members are the fields below.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct PublicKeyForms {
     /// The key in hex: 33 bytes (compressed) on secp256k1, 32 bytes on ed25519.
@@ -41,7 +41,8 @@ pub struct LegacyBech32 {
 }
 
 impl PublicKeyForms {
-    /// Formats the key of an account or a validator operator, with a network's prefix and its type URL of account keys.
+    /// Formats the key of an account or a validator operator, with a network's prefix and its type
+    /// URL of account keys.
     #[must_use]
     pub fn of_account(key: &PublicKey, hrp: &Hrp, kind: Kind, type_url: &str) -> Self {
         let legacy = |name: AminoName| LegacyBech32 {

@@ -1,4 +1,5 @@
-//! Random bytes. The source is always an argument, so that tests are reproducible and need no operating system.
+//! Random bytes. The source is always an argument, so that tests are reproducible and need no
+//! operating system.
 
 pub use k256::elliptic_curve::rand_core::CryptoRngCore;
 use zeroize::Zeroizing;

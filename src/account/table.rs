@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-/// Writes rows as `label  value`, with labels padded to the longest one and no newline after the last row.
+/// Writes rows as `label  value`, with labels padded to the longest one and no newline after the
+/// last row.
 pub(super) fn write_table(f: &mut fmt::Formatter<'_>, rows: &[(&str, &str)]) -> fmt::Result {
     let width = rows
         .iter()

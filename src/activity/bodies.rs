@@ -23,7 +23,8 @@ pub(super) struct PageBody {
     success: bool,
     data: Vec<ActivityEntry>,
     count: usize,
-    /// The value of `before` for the next page, which may exist even if this one is short; none if this is the last.
+    /// The value of `before` for the next page, which may exist even if this one is short; none if
+    /// this is the last.
     next: Option<String>,
 }
 

@@ -14,7 +14,8 @@ use crate::{
     store::LogKey,
 };
 
-/// The position of a record. A page continues before one of these, so blocks sealed in the meantime do not shift it.
+/// The position of a record. A page continues before one of these, so blocks sealed in the meantime
+/// do not shift it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct RecordPosition {
     pub(super) block: u64,
@@ -145,7 +146,8 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// Takes the records of a block, newest first. Returns the start of the next page once this one is full.
+    /// Takes the records of a block, newest first. Returns the start of the next page once this one
+    /// is full.
     fn take(&mut self, block: &Block) -> Option<RecordPosition> {
         for record in ActivityRecord::of_block(block, self.network)
             .into_iter()
@@ -172,8 +174,9 @@ impl Search<'_> {
     }
 }
 
-/// Returns the newest `limit` records before `before`, from the blocks in memory, then from those on disk. A page may be
-/// short or even empty and yet have a next one, if too many blocks were read in vain.
+/// Returns the newest `limit` records before `before`, from the blocks in memory, then from those
+/// on disk. A page may be short or even empty and yet have a next one, if too many blocks were read
+/// in vain.
 pub(super) fn scan(
     chain: &Chain,
     head: &Head,

@@ -27,7 +27,8 @@ pub(super) struct Joining {
 }
 
 impl Joining {
-    /// Connects to the cluster that is configured, if one is, and fills an empty data directory from it.
+    /// Connects to the cluster that is configured, if one is, and fills an empty data directory
+    /// from it.
     pub(super) async fn begin(
         config: &Config,
         storage: Option<&Arc<dyn Storage>>,

@@ -7,8 +7,8 @@ use crate::web::Exposition;
 /// Kinds of files, by the beginning of their names; the rest is `other`.
 const KINDS: [&str; 6] = ["log", "offsets", "index", "checkpoint", "pool", "torn"];
 
-/// Writes number and size of the files of each kind, and the age of the checkpoint with this height. Writes nothing if the
-/// directory cannot be read at the moment.
+/// Writes number and size of the files of each kind, and the age of the checkpoint with this
+/// height. Writes nothing if the directory cannot be read at the moment.
 pub(super) fn describe(out: &mut Exposition, directory: &Path, checkpoint: Option<u64>) {
     let Ok(entries) = fs::read_dir(directory) else {
         return;

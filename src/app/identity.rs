@@ -1,4 +1,5 @@
-//! The node's keys: those of the development accounts, and of its own accounts that own the contracts and update prices.
+//! The node's keys: those of the development accounts, and of its own accounts that own the
+//! contracts and update prices.
 
 use std::{
     fs::{File, OpenOptions, rename},
@@ -26,9 +27,9 @@ pub(super) struct Identity {
 }
 
 impl Identity {
-    /// Derives, reads or generates the keys. The node's own keys are derived from the mnemonic, next to those of the
-    /// development accounts. In production they are read from the configured files, or else from the data directory, or
-    /// else generated at each start.
+    /// Derives, reads or generates the keys. The node's own keys are derived from the mnemonic,
+    /// next to those of the development accounts. In production they are read from the configured
+    /// files, or else from the data directory, or else generated at each start.
     pub(super) fn load(config: &Config) -> Result<Self, SpawnError> {
         let key_error = |error: &dyn std::fmt::Display| SpawnError::Key(error.to_string());
         let mnemonic =
@@ -81,7 +82,8 @@ fn new_key() -> Result<SecretKey, SpawnError> {
         .map_err(|error| SpawnError::Key(error.to_string()))
 }
 
-/// Returns the key in a file of the data directory, which is generated if it does not exist. Only its owner may read it.
+/// Returns the key in a file of the data directory, which is generated if it does not exist. Only
+/// its owner may read it.
 fn stored_key(directory: &Path, name: &str) -> Result<SecretKey, SpawnError> {
     let file = directory.join(name);
     if file.exists() {

@@ -9,7 +9,8 @@ use crate::{
     log::AppendError,
 };
 
-/// The error of importing a file of blocks. The data directory, if there is one, keeps the blocks before the failure.
+/// The error of importing a file of blocks. The data directory, if there is one, keeps the blocks
+/// before the failure.
 #[derive(Debug, thiserror::Error)]
 pub enum ImportError {
     /// The file cannot be read.
@@ -26,8 +27,8 @@ pub enum ImportError {
     Record(String, AppendError),
 }
 
-/// Applies all blocks of a file that the chain does not have. With `go_on` an invalid block is skipped and leaves the
-/// chain unchanged.
+/// Applies all blocks of a file that the chain does not have. With `go_on` an invalid block is
+/// skipped and leaves the chain unchanged.
 pub(super) fn import(
     recovered: &mut Recovered,
     path: &Path,
@@ -63,8 +64,8 @@ pub(super) fn import(
     Ok(())
 }
 
-/// Takes one block off `bytes`. A malformed one is taken off as well; if not even its length can be read, so is all the
-/// rest.
+/// Takes one block off `bytes`. A malformed one is taken off as well; if not even its length can be
+/// read, so is all the rest.
 fn next(bytes: &mut &[u8]) -> Result<ForeignBlock, alloy_rlp::Error> {
     let whole = *bytes;
     *bytes = &[];

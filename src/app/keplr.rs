@@ -90,8 +90,8 @@ pub(super) struct ClientUrls {
 }
 
 impl ClientUrls {
-    /// Takes the host from the request. A client with another port than the main listener's is behind a proxy, which need
-    /// not pass on the other listeners.
+    /// Takes the host from the request. A client with another port than the main listener's is
+    /// behind a proxy, which need not pass on the other listeners.
     pub(super) fn new(addresses: &Addresses, host: Option<Authority>, headers: &HeaderMap) -> Self {
         let forwarded = headers
             .get("x-forwarded-proto")
@@ -131,7 +131,8 @@ impl ClientUrls {
 }
 
 impl<'a> KeplrChain<'a> {
-    /// Returns the document. `gas_price` is the least at which the next block includes transactions.
+    /// Returns the document. `gas_price` is the least at which the next block includes
+    /// transactions.
     pub(super) fn new(
         network: &'a Network,
         chain_id: u64,

@@ -10,8 +10,9 @@ use crate::{
     config::Config,
 };
 
-/// Returns the keys of the configured directory in the order of file names; none without one. A file that is not a
-/// keystore or has another password is an error: a node that silently lacks an account is worse than none.
+/// Returns the keys of the configured directory in the order of file names; none without one. A
+/// file that is not a keystore or has another password is an error: a node that silently lacks an
+/// account is worse than none.
 pub(super) fn keys(config: &Config) -> Result<Vec<SecretKey>, SpawnError> {
     let Some(directory) = &config.keystore else {
         return Ok(Vec::new());

@@ -1,4 +1,5 @@
-//! The listeners of a node. All are bound before the chain is opened, so that a port in use is reported at once.
+//! The listeners of a node. All are bound before the chain is opened, so that a port in use is
+//! reported at once.
 
 use std::{io, net::SocketAddr, sync::Arc};
 
@@ -99,7 +100,8 @@ impl Listeners {
         })
     }
 
-    /// Serves until shutdown begins. A separate listener of metrics is for internal use and speaks no TLS.
+    /// Serves until shutdown begins. A separate listener of metrics is for internal use and speaks
+    /// no TLS.
     pub(super) fn serve(
         self,
         routers: Routers,
@@ -167,8 +169,8 @@ fn bind(
     })
 }
 
-/// Binds the second listener of the price WebSocket. Unless it is required, another program may use its address: the main
-/// listener serves the same.
+/// Binds the second listener of the price WebSocket. Unless it is required, another program may use
+/// its address: the main listener serves the same.
 fn bind_prices(address: SocketAddr, is_required: bool) -> Result<Option<TcpListener>, SpawnError> {
     match bind("ws-listen", address, Some(exchange::SEND_BUFFER)) {
         Err(SpawnError::Listen { source, .. })

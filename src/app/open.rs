@@ -25,8 +25,8 @@ const LEADER_WRITES: Duration = Duration::from_secs(60);
 /// Pause before a checkpoint is fetched again.
 const BETWEEN_ATTEMPTS: Duration = Duration::from_secs(1);
 
-/// Opens the chain in `directory`, or creates one. Without a directory the chain is in memory. In a cluster, its log is the
-/// cluster's.
+/// Opens the chain in `directory`, or creates one. Without a directory the chain is in memory. In a
+/// cluster, its log is the cluster's.
 pub(super) async fn chain(
     config: &Config,
     identity: &Identity,
@@ -65,7 +65,8 @@ pub(super) async fn chain(
             checkpoint_bytes: config.checkpoint_bytes,
             index_bytes: PART_BYTES,
         };
-        // A genesis file gives the same block every time. The network's own first block has the time of its creation.
+        // A genesis file gives the same block every time. The network's own first block has the
+        // time of its creation.
         let expected = config.genesis.is_some();
         match open(opening(Some(directory)), expected, || {
             genesis.build(params.clone())
@@ -99,7 +100,8 @@ pub(super) async fn chain(
             (Err(SpawnError::Open(OpenError::Checkpoint(error))), Some(joining))
                 if Instant::now() < deadline =>
             {
-                // The chain was reverted to before all of them when the node ended. The leader writes another one.
+                // The chain was reverted to before all of them when the node ended. The leader
+                // writes another one.
                 tracing::warn!(%error, "no checkpoint in the data directory can be used: fetching one of the cluster");
                 joining.fetch_checkpoint().await?;
                 tokio::time::sleep(BETWEEN_ATTEMPTS).await;
@@ -147,7 +149,8 @@ pub(super) fn network_params(config: &Config) -> ChainParams {
     configured(config, params)
 }
 
-/// Returns the parameters with what the configuration decides about new blocks and about Cosmos transactions.
+/// Returns the parameters with what the configuration decides about new blocks and about Cosmos
+/// transactions.
 fn configured(config: &Config, params: ChainParams) -> ChainParams {
     let network = &config.network;
     ChainParams {

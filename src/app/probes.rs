@@ -67,7 +67,8 @@ impl Ready {
     }
 }
 
-/// Returns `/health` and `/ready` with their documentation. Without a market only the chain is checked.
+/// Returns `/health` and `/ready` with their documentation. Without a market only the chain is
+/// checked.
 pub(super) fn router(
     chain: Chain,
     cluster: Option<Cluster>,
@@ -97,7 +98,8 @@ async fn health(State(Probed { chain, cluster, .. }): State<Probed>) -> NoStore<
     })
 }
 
-/// Succeeds if the chain's writer answers and can seal blocks, and prices are fresh enough to trade at.
+/// Succeeds if the chain's writer answers and can seal blocks, and prices are fresh enough to trade
+/// at.
 async fn ready(
     State(Probed {
         chain,

@@ -11,8 +11,8 @@ use crate::config::Config;
 /// Mode bits that let the group or everyone read a file.
 const OTHERS_READ: u32 = 0o044;
 
-/// Warns of key and password files that other users can read. This is not an error, because containers and service
-/// managers provide secrets in files of many modes.
+/// Warns of key and password files that other users can read. This is not an error, because
+/// containers and service managers provide secrets in files of many modes.
 pub(super) fn warn(config: &Config) {
     for file in files(config) {
         // A missing file is reported where it is read.

@@ -121,8 +121,8 @@ pub(super) struct Services {
 }
 
 impl Services {
-    /// Returns the exchange and starts the tasks that update its prices. With the key of the contracts' owner prices can be
-    /// set by hand.
+    /// Returns the exchange and starts the tasks that update its prices. With the key of the
+    /// contracts' owner prices can be set by hand.
     pub(super) fn exchange(
         &self,
         config: &Config,

@@ -1,5 +1,5 @@
-//! The probes of a node of a cluster while it starts. It may have to wait for the servers, fetch a checkpoint and replay a
-//! long log, and a proxy should learn at once that it is not ready.
+//! The probes of a node of a cluster while it starts. It may have to wait for the servers, fetch a
+//! checkpoint and replay a long log, and a proxy should learn at once that it is not ready.
 
 use std::{io, sync::Arc, time::Duration};
 
@@ -18,7 +18,8 @@ use crate::{
 /// Time in which answers under way are finished once the node has started.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// A node that starts. In a cluster, it answers every request but `/health` with 503 and the stage of the start.
+/// A node that starts. In a cluster, it answers every request but `/health` with 503 and the stage
+/// of the start.
 pub(super) struct Starting {
     stage: watch::Sender<&'static str>,
     /// Ends the answers, if there are any.

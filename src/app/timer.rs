@@ -6,18 +6,20 @@ use tokio::time::{MissedTickBehavior, interval};
 
 use crate::{chain::Chain, exchange::feed::SourceSet, web::Shutdown};
 
-/// Longest interval between wake-ups. Block times are whole seconds: a longer one could go from the end of one second to
-/// the beginning of the next but one, and skip a tick.
+/// Longest interval between wake-ups. Block times are whole seconds: a longer one could go from the
+/// end of one second to the beginning of the next but one, and skip a tick.
 const LONGEST_TICK: Duration = Duration::from_secs(1);
 /// Shortest and longest interval between searches of the pool for expired transactions.
 const EXPIRY: [Duration; 2] = [Duration::from_millis(100), Duration::from_secs(60)];
 
-/// Wakes the chain at least once per price tick until shutdown begins. The chain decides what is due.
+/// Wakes the chain at least once per price tick until shutdown begins. The chain decides what is
+/// due.
 pub(super) async fn prices(chain: Chain, tick: Duration, shutdown: Shutdown) {
     every(tick.min(LONGEST_TICK), shutdown, || chain.wake()).await;
 }
 
-/// Has the price sources contact their upstreams while the node leads its cluster, until shutdown begins.
+/// Has the price sources contact their upstreams while the node leads its cluster, until shutdown
+/// begins.
 pub(super) async fn sources(chain: Chain, sources: Arc<SourceSet>, mut shutdown: Shutdown) {
     let (mut leadership, ends) = (chain.leadership(), shutdown.clone());
     let watch = async {
@@ -43,7 +45,8 @@ pub(super) async fn sources(chain: Chain, sources: Arc<SourceSet>, mut shutdown:
     }
 }
 
-/// Drops transactions that have waited in the pool for longer than `lifetime`, until shutdown begins.
+/// Drops transactions that have waited in the pool for longer than `lifetime`, until shutdown
+/// begins.
 pub(super) async fn pool(chain: Chain, lifetime: Duration, shutdown: Shutdown) {
     let [shortest, longest] = EXPIRY;
     every((lifetime / 16).clamp(shortest, longest), shutdown, || {

@@ -1,5 +1,5 @@
-//! The encoding of blocks on disk: with senders and receipts, so that reading one requires no recovery and no
-//! execution.
+//! The encoding of blocks on disk: with senders and receipts, so that reading one requires no
+//! recovery and no execution.
 
 use std::sync::{Arc, OnceLock};
 

@@ -1,7 +1,9 @@
-//! The encodings of signed transactions, and of those without a signature, whose `v`, `r` and `s` are zero.
+//! The encodings of signed transactions, and of those without a signature, whose `v`, `r` and `s`
+//! are zero.
 //!
-//! No valid signature has these values, so that simulated transactions and those of Cosmos, which carry a signature of their
-//! own, are told from all others. Ethereum's clients decode such a transaction; alloy's encoding would make its `v` 27.
+//! No valid signature has these values, so that simulated transactions and those of Cosmos, which
+//! carry a signature of their own, are told from all others. Ethereum's clients decode such a
+//! transaction; alloy's encoding would make its `v` 27.
 
 use alloy_consensus::{
     EthereumTxEnvelope, EthereumTypedTransaction, SignableTransaction, Signed, TxEip4844, TxLegacy,
@@ -10,7 +12,8 @@ use alloy_eips::eip2718::{Decodable2718, Eip2718Error, Encodable2718};
 use alloy_primitives::{Signature, U256, keccak256};
 use alloy_rlp::{BufMut, Decodable, Encodable};
 
-/// A signed transaction of any type that a block can contain: legacy, EIP-2930, 1559, 4844 (without sidecar), 7702.
+/// A signed transaction of any type that a block can contain: legacy, EIP-2930, 1559, 4844 (without
+/// sidecar), 7702.
 pub type Envelope = EthereumTxEnvelope<TxEip4844>;
 
 /// A transaction of any type without its signature.
@@ -65,7 +68,8 @@ pub fn decode_envelope(raw: &[u8]) -> Result<Envelope, Eip2718Error> {
         .or_else(|error| decode_unsigned(raw).ok_or(error))
 }
 
-/// Refuses a legacy transaction that has a `v` but zeros for `r` and `s`: it would be encoded without the `v`.
+/// Refuses a legacy transaction that has a `v` but zeros for `r` and `s`: it would be encoded
+/// without the `v`.
 fn signed(envelope: Envelope) -> Result<Envelope, Eip2718Error> {
     if is_unsigned_legacy(&envelope) {
         return Err(alloy_rlp::Error::Custom("a signature of zeros").into());

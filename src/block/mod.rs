@@ -1,5 +1,5 @@
-//! Blocks, transactions and receipts: their content, encodings and hashes, and the settings under which blocks are sealed.
-//! Knows nothing of state or execution.
+//! Blocks, transactions and receipts: their content, encodings and hashes, and the settings under
+//! which blocks are sealed. Knows nothing of state or execution.
 
 mod codec;
 pub mod cosmos;
@@ -46,8 +46,8 @@ pub struct Block {
     pub ommers: Vec<Header>,
     /// Withdrawals from the consensus layer; `None` before Shanghai.
     pub withdrawals: Option<Vec<Withdrawal>>,
-    /// What [`size`](Self::size) returns, once it has been called: a block never changes. Adding up the sizes of the
-    /// transactions takes as long as writing their hashes.
+    /// What [`size`](Self::size) returns, once it has been called: a block never changes. Adding up
+    /// the sizes of the transactions takes as long as writing their hashes.
     pub known_size: OnceLock<usize>,
 }
 
@@ -77,7 +77,8 @@ impl Block {
             .get_or_init(|| self.rlp_header().0.length_with_payload())
     }
 
-    /// Checks the header against the block's content. The error is the name of the first field that does not match.
+    /// Checks the header against the block's content. The error is the name of the first field that
+    /// does not match.
     pub fn verify(&self) -> Result<(), &'static str> {
         let logs_bloom = self
             .receipts

@@ -1,5 +1,5 @@
-//! The tries of a block's transactions and receipts, of which only the roots are needed. The keys are the RLP encodings of
-//! the indexes (Yellow Paper, 4.4.3).
+//! The tries of a block's transactions and receipts, of which only the roots are needed. The keys
+//! are the RLP encodings of the indexes (Yellow Paper, 4.4.3).
 
 use alloy_consensus::constants::EMPTY_ROOT_HASH;
 use alloy_primitives::{B256, keccak256};
@@ -68,8 +68,8 @@ enum Content {
     Children { first: usize, mask: TrieMask },
 }
 
-/// Builds the node above entries, whose keys are in order and none of which is the beginning of another, and adds it to its
-/// level. Returns its position there.
+/// Builds the node above entries, whose keys are in order and none of which is the beginning of
+/// another, and adds it to its level. Returns its position there.
 fn build(
     entries: &[(Nibbles, usize)],
     depth: usize,

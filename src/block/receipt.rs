@@ -11,7 +11,8 @@ pub enum Status {
     Success,
     /// The transaction reverted or halted. It still paid for its gas.
     Failure,
-    /// The state root after the transaction, which receipts have instead of a status before Byzantium (EIP-658).
+    /// The state root after the transaction, which receipts have instead of a status before
+    /// Byzantium (EIP-658).
     Root(B256),
 }
 
@@ -28,14 +29,16 @@ pub struct Receipt {
     pub gas_used: u64,
     /// The logs, in order.
     pub logs: Vec<Log>,
-    /// The bloom filter of `logs`; `None` if there are no logs, which is common and saves 256 bytes.
+    /// The bloom filter of `logs`; `None` if there are no logs, which is common and saves 256
+    /// bytes.
     pub bloom: Option<Box<Bloom>>,
     /// Index in the block of this receipt's first log.
     pub first_log_index: u64,
 }
 
 impl Receipt {
-    /// Returns whether the transaction succeeded. Returns `true` before Byzantium, when receipts do not record it.
+    /// Returns whether the transaction succeeded. Returns `true` before Byzantium, when receipts do
+    /// not record it.
     pub fn succeeded(&self) -> bool {
         !matches!(self.status, Status::Failure)
     }

@@ -8,8 +8,9 @@ use secp256k1::{Message, SECP256K1, ecdsa};
 /// A compressed secp256k1 public key.
 pub type CompressedKey = FixedBytes<33>;
 
-/// Recovers the address and the compressed public key of a signature over `hash`. Uses libsecp256k1, which takes a
-/// sixth of the time of a portable implementation, as recovery is most of the cost of accepting a transaction.
+/// Recovers the address and the compressed public key of a signature over `hash`. Uses
+/// libsecp256k1, which takes a sixth of the time of a portable implementation, as recovery is most
+/// of the cost of accepting a transaction.
 pub fn recover(signature: &Signature, hash: B256) -> Option<(Address, CompressedKey)> {
     let mut compact = [0u8; 64];
     compact[..32].copy_from_slice(&signature.r().to_be_bytes::<32>());

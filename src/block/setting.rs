@@ -42,8 +42,8 @@ pub enum Mining {
 
 /// The settings that development methods made.
 ///
-/// In a cluster they are entries of the log, so that they are those of all nodes and outlive the one that made them. Cheap to
-/// clone.
+/// In a cluster they are entries of the log, so that they are those of all nodes and outlive the
+/// one that made them. Cheap to clone.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DevSettings {
     /// Those of new blocks.

@@ -18,11 +18,12 @@ use super::{
     recovery::{CompressedKey, recover},
 };
 
-/// A signed transaction in its network form: with the sidecar, which has EIP-4844 blob proofs or EIP-7594 cell proofs.
+/// A signed transaction in its network form: with the sidecar, which has EIP-4844 blob proofs or
+/// EIP-7594 cell proofs.
 type NetworkEnvelope = EthereumTxEnvelope<TxEip4844WithSidecar<BlobTransactionSidecarVariant>>;
 
-/// The setting of the trusted setup (EIP-4844) without the tables that make the computation of cell proofs faster:
-/// verification does not use them, and they take seconds to compute.
+/// The setting of the trusted setup (EIP-4844) without the tables that make the computation of cell
+/// proofs faster: verification does not use them, and they take seconds to compute.
 const NO_TABLES: u64 = 0;
 
 /// A transaction and its sender.
@@ -70,7 +71,8 @@ fn malformed(raw: &[u8], error: &Eip2718Error) -> DecodeError {
             DecodeError::Malformed("transaction type not supported".to_owned())
         }
         (_, Eip2718Error::RlpError(error)) => rlp(error),
-        // The envelope's decoder reports an unexpected type only; the one for legacy transactions gives the reason.
+        // The envelope's decoder reports an unexpected type only; the one for legacy transactions
+        // gives the reason.
         (_, Eip2718Error::UnexpectedType(_)) => match TxLegacy::rlp_decode_signed(&mut { raw }) {
             Err(error) => rlp(&error),
             Ok(_) => rlp(&alloy_rlp::Error::UnexpectedLength),
@@ -80,7 +82,8 @@ fn malformed(raw: &[u8], error: &Eip2718Error) -> DecodeError {
 }
 
 impl Transaction {
-    /// Recovers the sender. `strict` rejects signatures with a high `s` value (EIP-2), as all rules since Homestead do.
+    /// Recovers the sender. `strict` rejects signatures with a high `s` value (EIP-2), as all rules
+    /// since Homestead do.
     pub fn recover(envelope: Envelope, strict: bool) -> Result<Self, DecodeError> {
         if is_unsigned_legacy(&envelope) {
             return Self::recover_cosmos(&envelope);
@@ -98,8 +101,9 @@ impl Transaction {
         })
     }
 
-    /// Recovers the Cosmos transaction in the input of `envelope`, whose other fields must be those that follow from it.
-    /// The signature is verified when the transaction is executed, as it depends on the state.
+    /// Recovers the Cosmos transaction in the input of `envelope`, whose other fields must be those
+    /// that follow from it. The signature is verified when the transaction is executed, as it
+    /// depends on the state.
     fn recover_cosmos(envelope: &Envelope) -> Result<Self, DecodeError> {
         let decoded = match DecodedTx::decode(envelope.input()) {
             Ok(DecodedTx::Bank(tx)) => {
@@ -137,7 +141,8 @@ impl Transaction {
         self.is_cosmos().then(|| cosmos_hash(self.envelope.input()))
     }
 
-    /// Returns whether the transaction has this hash, in Ethereum or, if it is a Cosmos transaction, in Cosmos.
+    /// Returns whether the transaction has this hash, in Ethereum or, if it is a Cosmos
+    /// transaction, in Cosmos.
     pub fn has_hash(&self, hash: B256) -> bool {
         self.hash() == hash || self.cosmos_hash() == Some(hash)
     }
@@ -160,9 +165,10 @@ impl Transaction {
         out
     }
 
-    /// Returns a transaction of an impersonated account. Its signature has `r = sender` and `s = 0`: no valid signature
-    /// has an `s` of zero, and transactions of different senders get different hashes. Zeros for both are those of
-    /// transactions without a signature, so that the zero address has the first number that is no address.
+    /// Returns a transaction of an impersonated account. Its signature has `r = sender` and
+    /// `s = 0`: no valid signature has an `s` of zero, and transactions of different senders get
+    /// different hashes. Zeros for both are those of transactions without a signature, so that the
+    /// zero address has the first number that is no address.
     pub fn impersonated(unsigned: UnsignedTransaction, sender: Address) -> Self {
         let r = if sender.is_zero() {
             U256::ONE << 160
@@ -202,9 +208,9 @@ impl Transaction {
 }
 
 impl Submission {
-    /// Decodes the parameter of `eth_sendRawTransaction` (EIP-2718; EIP-4844 in its network form with the sidecar),
-    /// recovers the sender and verifies blobs. This is the expensive part of accepting a transaction. It needs no state
-    /// and belongs on the caller's thread.
+    /// Decodes the parameter of `eth_sendRawTransaction` (EIP-2718; EIP-4844 in its network form
+    /// with the sidecar), recovers the sender and verifies blobs. This is the expensive part of
+    /// accepting a transaction. It needs no state and belongs on the caller's thread.
     pub fn decode(raw: &[u8]) -> Result<Self, DecodeError> {
         let pooled = match NetworkEnvelope::decode_2718_exact(raw) {
             Ok(pooled) => pooled,

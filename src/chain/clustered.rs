@@ -19,7 +19,8 @@ use super::{
 };
 use crate::{log::ReadLog, store::History};
 
-/// Time in which a transaction must be acknowledged, and a change forwarded: clients wait ten seconds.
+/// Time in which a transaction must be acknowledged, and a change forwarded: clients wait ten
+/// seconds.
 const PATIENCE: Duration = Duration::from_secs(9);
 /// Time after which an attempt that failed had reached a leader: without one it fails at once.
 const WORK: Duration = Duration::from_secs(1);
@@ -43,7 +44,8 @@ impl Chain {
         *self.shared.height.borrow()
     }
 
-    /// Returns the number of entries that the log refused because another node was first, since the start.
+    /// Returns the number of entries that the log refused because another node was first, since the
+    /// start.
     pub fn conflicts(&self) -> u64 {
         self.shared.conflicts.get()
     }
@@ -62,7 +64,8 @@ impl Chain {
         }
     }
 
-    /// Follows the log to its end. Returns the height of the log that the newest head then includes.
+    /// Follows the log to its end. Returns the height of the log that the newest head then
+    /// includes.
     pub async fn follow(&self) -> Result<u64, ChangeError> {
         self.ask(|reply| WriterCommand::Follow {
             all: true,
@@ -99,7 +102,8 @@ impl Chain {
         change: Change,
     ) -> Result<ChangeOutcome, ChangeError> {
         if matches!(change, Change::Reset) {
-            // A reset clears the leader's pool. The other nodes have to forget its transactions as well.
+            // A reset clears the leader's pool. The other nodes have to forget its transactions as
+            // well.
             let removed = self.remove(PoolSelection::All).await;
             removed.map_err(|error| ChangeError::Unavailable(error.to_string()))?;
         }
@@ -141,7 +145,8 @@ impl Chain {
         }
     }
 
-    /// Returns the heights of the checkpoints from which the chain can be replayed, in ascending order.
+    /// Returns the heights of the checkpoints from which the chain can be replayed, in ascending
+    /// order.
     pub fn checkpoints(&self) -> io::Result<Vec<u64>> {
         self.shared
             .history
@@ -149,7 +154,8 @@ impl Chain {
             .map_or(Ok(Vec::new()), |history| history.bases())
     }
 
-    /// Returns whether a checkpoint at this height is one from which the present chain can be replayed.
+    /// Returns whether a checkpoint at this height is one from which the present chain can be
+    /// replayed.
     pub fn is_base(&self, height: u64) -> bool {
         self.shared
             .history
@@ -168,14 +174,14 @@ impl Chain {
         self.shared.history.as_deref().map(History::log)
     }
 
-    /// Returns the height of the entry that this node cannot follow before it has a checkpoint after it, if there is one: it
-    /// reverts the chain to before its oldest.
+    /// Returns the height of the entry that this node cannot follow before it has a checkpoint
+    /// after it, if there is one: it reverts the chain to before its oldest.
     pub fn needs_checkpoint_after(&self) -> Option<u64> {
         *self.shared.needs_checkpoint_after.lock()
     }
 
-    /// Removes transactions from the pool: in a cluster from the leader's, and thereby from those of all nodes. Returns
-    /// whether there were any.
+    /// Removes transactions from the pool: in a cluster from the leader's, and thereby from those
+    /// of all nodes. Returns whether there were any.
     pub async fn remove(&self, selection: PoolSelection) -> Result<bool, SubmitError> {
         let deadline = Instant::now() + PATIENCE;
         loop {
@@ -235,9 +241,9 @@ impl Chain {
         }
     }
 
-    /// Waits, in a cluster, until an accepted transaction is acknowledged: on the leader as on a single node, elsewhere by
-    /// the leader, and then by this node's own head. Without `forward` a node that does not lead answers
-    /// [`SubmitError::NotLeading`].
+    /// Waits, in a cluster, until an accepted transaction is acknowledged: on the leader as on a
+    /// single node, elsewhere by the leader, and then by this node's own head. Without `forward` a
+    /// node that does not lead answers [`SubmitError::NotLeading`].
     pub async fn settled_among(
         &self,
         peers: &dyn Peers,
@@ -291,7 +297,8 @@ impl Chain {
             };
             tokio::select! {
                 settled = here => match settled {
-                    // The next block has no room for it, its fee cap is too low by now, or no block is sealed for it: it waits.
+                    // The next block has no room for it, its fee cap is too low by now, or no block
+                    // is sealed for it: it waits.
                     Ok(_) if self.pool().get(hash).is_some() => (included, again) = (None, true),
                     settled => break settled,
                 },
@@ -313,7 +320,8 @@ impl Chain {
             if self.transaction(&self.head(), hash).is_some() {
                 return Ok(Settled::Included);
             }
-            // What another node has sent stays: it sends a transaction again, and may have been answered by now.
+            // What another node has sent stays: it sends a transaction again, and may have been
+            // answered by now.
             if forward {
                 self.pool().reject(hash, error.clone());
             }
@@ -321,8 +329,9 @@ impl Chain {
         })
     }
 
-    /// Stores a transaction that waits where it survives this node. Returns whether this node still leads: a leader that
-    /// was deposed without noticing it does not know what its transactions wait for.
+    /// Stores a transaction that waits where it survives this node. Returns whether this node still
+    /// leads: a leader that was deposed without noticing it does not know what its transactions
+    /// wait for.
     async fn keep_as_leader(
         &self,
         peers: &dyn Peers,
@@ -335,7 +344,8 @@ impl Chain {
         Ok(self.shared.leadership.borrow().leads)
     }
 
-    /// Waits until a transaction that is already in this node's pool, or in a block, is acknowledged.
+    /// Waits until a transaction that is already in this node's pool, or in a block, is
+    /// acknowledged.
     pub async fn settled_again(&self, hash: B256) -> Result<Settled, SubmitError> {
         let peers = self.shared.peers.get().ok_or(SubmitError::NotLeading)?;
         let mut events = self.subscribe();

@@ -11,9 +11,10 @@ use crate::{
 };
 
 impl Chain {
-    /// Checks everything about a transaction that a client sends but whether the pool has room for it. In contrast to
-    /// Ethereum's, its sequence has to be the next one after the account's pending transactions, and it has to pay the next
-    /// block's base fee. The signature, which costs most, is verified last.
+    /// Checks everything about a transaction that a client sends but whether the pool has room for
+    /// it. In contrast to Ethereum's, its sequence has to be the next one after the account's
+    /// pending transactions, and it has to pay the next block's base fee. The signature, which
+    /// costs most, is verified last.
     pub fn check_cosmos(&self, tx: &CosmosTransaction) -> Result<(), CosmosError> {
         let head = self.head();
         let next = self.next_environment(&head);
@@ -36,7 +37,8 @@ impl Chain {
         verify(tx, &head, &account)
     }
 
-    /// Checks a transaction that may lack a signature, a fee and a gas limit. Returns the gas that it needs.
+    /// Checks a transaction that may lack a signature, a fee and a gas limit. Returns the gas that
+    /// it needs.
     pub fn simulate_cosmos(&self, tx: &CosmosTransaction) -> Result<u64, CosmosError> {
         let head = self.head();
         tx.check_renderable()?;

@@ -1,4 +1,5 @@
-//! Errors of submitting a transaction, in geth's words, on which clients match, and of changing the chain.
+//! Errors of submitting a transaction, in geth's words, on which clients match, and of changing the
+//! chain.
 
 use alloy_primitives::{Address, B256, U256};
 use serde::{Deserialize, Serialize};
@@ -110,12 +111,14 @@ pub enum SubmitError {
     /// The sender is a contract (EIP-3607).
     #[error("sender not an eoa: address {0}")]
     SenderHasCode(Address),
-    /// The sender's balance does not cover the maximum cost of the transaction, or of all its pooled transactions.
+    /// The sender's balance does not cover the maximum cost of the transaction, or of all its
+    /// pooled transactions.
     #[error("insufficient funds for gas * price + value: balance {balance}, tx cost {cost}, overshot {}", .cost.saturating_sub(*.balance))]
     InsufficientFunds {
         /// The sender's balance in wei.
         balance: U256,
-        /// The maximum cost of this and, if needed, of the sender's other pooled transactions, in wei.
+        /// The maximum cost of this and, if needed, of the sender's other pooled transactions, in
+        /// wei.
         cost: U256,
     },
     /// A pooled transaction has the same nonce, and this one does not pay enough to replace it.
@@ -164,7 +167,8 @@ pub enum SubmitError {
     /// The node holds no key of this account.
     #[error("unknown account")]
     UnknownAccount,
-    /// The node does not lead the cluster. The transaction was not included and can be sent to another node.
+    /// The node does not lead the cluster. The transaction was not included and can be sent to
+    /// another node.
     #[error("this node does not lead the cluster")]
     NotLeading,
     /// No leader could be reached in time. The transaction may still be included.
@@ -173,8 +177,8 @@ pub enum SubmitError {
     /// The node is shutting down.
     #[error("the node is shutting down")]
     Stopped,
-    /// The maximum fee is below the base fee of the next block, on a chain whose base fee falls only with further
-    /// transactions.
+    /// The maximum fee is below the base fee of the next block, on a chain whose base fee falls
+    /// only with further transactions.
     #[error(
         "max fee per gas less than block base fee: address {sender}, maxFeePerGas: {max}, baseFee: {base_fee}"
     )]

@@ -54,7 +54,8 @@ pub struct ChainConfig {
     pub history: HistoryLimits,
     /// The source of the time.
     pub clock: Arc<dyn Clock>,
-    /// Whether the node seals blocks from the beginning. A node of a cluster only follows the log until it leads.
+    /// Whether the node seals blocks from the beginning. A node of a cluster only follows the log
+    /// until it leads.
     pub leads: bool,
 }
 
@@ -192,8 +193,8 @@ impl Chain {
         })
     }
 
-    /// Returns the block of the transaction with this hash, which is its Ethereum hash or the Cosmos hash of a Cosmos
-    /// transaction, and its position there.
+    /// Returns the block of the transaction with this hash, which is its Ethereum hash or the
+    /// Cosmos hash of a Cosmos transaction, and its position there.
     pub fn transaction_by_any_hash(&self, head: &Head, hash: B256) -> Option<(Arc<Block>, usize)> {
         let recent = self
             .shared
@@ -208,8 +209,8 @@ impl Chain {
         })
     }
 
-    /// Iterates over the blocks before those in memory that changed an account, newest first. There are none without a
-    /// data directory.
+    /// Iterates over the blocks before those in memory that changed an account, newest first. There
+    /// are none without a data directory.
     pub fn older_blocks_changing<'a>(
         &'a self,
         head: &Head,
@@ -242,13 +243,14 @@ impl Chain {
         self.shared.sealing.lock().mining()
     }
 
-    /// Returns the chain's time, in seconds since the Unix epoch: the timestamp of the next block, unless its parent is
-    /// later.
+    /// Returns the chain's time, in seconds since the Unix epoch: the timestamp of the next block,
+    /// unless its parent is later.
     pub fn now(&self) -> u64 {
         self.shared.timing.lock().now()
     }
 
-    /// Returns the clock's time since the newest block was sealed, without the time that development methods skipped.
+    /// Returns the clock's time since the newest block was sealed, without the time that
+    /// development methods skipped.
     pub fn idle(&self) -> Duration {
         self.shared.timing.lock().idle()
     }
@@ -276,13 +278,14 @@ impl Chain {
     /// Wakes the writer: there may be transactions for a block.
     pub fn wake(&self) {
         if !self.shared.woken.swap(true, Ordering::AcqRel) {
-            // Sending fails once the chain has stopped, of which the submitter learns through its own channel.
+            // Sending fails once the chain has stopped, of which the submitter learns through its
+            // own channel.
             let _ = self.commands.send(WriterCommand::Wake);
         }
     }
 
-    /// Makes a change and waits for the outcome: in a cluster the leader makes it, and this node's head includes it when
-    /// this returns.
+    /// Makes a change and waits for the outcome: in a cluster the leader makes it, and this node's
+    /// head includes it when this returns.
     pub async fn change(&self, change: Change) -> Result<ChangeOutcome, ChangeError> {
         match self.shared.peers.get() {
             Some(peers) => self.change_among(&**peers, change).await,
@@ -290,8 +293,8 @@ impl Chain {
         }
     }
 
-    /// Sends a change to this node's writer and waits for the outcome. In a cluster, the `request` for the change has an id,
-    /// a random number that is the same whenever it is made again.
+    /// Sends a change to this node's writer and waits for the outcome. In a cluster, the `request`
+    /// for the change has an id, a random number that is the same whenever it is made again.
     pub async fn change_here(
         &self,
         change: Change,
@@ -307,8 +310,8 @@ impl Chain {
         .await?
     }
 
-    /// Seals blocks with the transactions that are ready, even empty ones, and waits for them. Many blocks are mined in
-    /// pieces, between which other changes have their turn.
+    /// Seals blocks with the transactions that are ready, even empty ones, and waits for them. Many
+    /// blocks are mined in pieces, between which other changes have their turn.
     pub async fn mine(&self, count: u64, pace: Pace) -> Result<(), ChangeError> {
         self.change(Change::Mine { count, pace }).await.map(drop)
     }
@@ -320,7 +323,8 @@ impl Chain {
             .snapshot()
     }
 
-    /// Takes a snapshot with a name of at most 255 bytes. Returns the id to [revert](Self::revert) to.
+    /// Takes a snapshot with a name of at most 255 bytes. Returns the id to [revert](Self::revert)
+    /// to.
     pub async fn named_snapshot(&self, name: &str) -> Result<u64, ChangeError> {
         self.change(Change::Snapshot {
             name: Some(name.into()),
@@ -334,17 +338,20 @@ impl Chain {
         self.change(Change::Revert(id)).await?.found()
     }
 
-    /// Moves the chain's time by this number of seconds. Returns the number by which it is then ahead of the clock.
+    /// Moves the chain's time by this number of seconds. Returns the number by which it is then
+    /// ahead of the clock.
     pub async fn increase_time(&self, seconds: i64) -> Result<i64, ChangeError> {
         self.change(Change::IncreaseTime(seconds)).await?.seconds()
     }
 
-    /// Sets the chain's time, in seconds since the Unix epoch. Returns the number of seconds by which it moved.
+    /// Sets the chain's time, in seconds since the Unix epoch. Returns the number of seconds by
+    /// which it moved.
     pub async fn set_time(&self, now: u64) -> Result<i64, ChangeError> {
         self.change(Change::SetTime(now)).await?.seconds()
     }
 
-    /// Sets the seconds between blocks, or follows the clock again. Returns whether they were set before.
+    /// Sets the seconds between blocks, or follows the clock again. Returns whether they were set
+    /// before.
     pub async fn set_block_interval(&self, seconds: Option<u64>) -> Result<bool, ChangeError> {
         self.change(Change::SetBlockInterval(seconds))
             .await?
@@ -356,13 +363,14 @@ impl Chain {
         self.ask(WriterCommand::Snapshots).await
     }
 
-    /// Returns the reason why no block can be sealed, or `None` if the last attempt succeeded or a new one does.
+    /// Returns the reason why no block can be sealed, or `None` if the last attempt succeeded or a
+    /// new one does.
     pub async fn obstacle(&self) -> Result<Option<String>, Stopped> {
         self.ask(WriterCommand::Obstacle).await
     }
 
-    /// Returns the head after all earlier requests to the writer, and the number of seconds by which the chain's time
-    /// is then ahead of the clock.
+    /// Returns the head after all earlier requests to the writer, and the number of seconds by
+    /// which the chain's time is then ahead of the clock.
     pub async fn present(&self) -> Result<(Arc<Head>, i64), Stopped> {
         self.ask(WriterCommand::Present).await
     }
@@ -395,8 +403,8 @@ impl Chain {
         self.shared.phases.distributions()
     }
 
-    /// Returns the counts of blocks sealed since the start, and of their transactions and gas. Blocks that were removed
-    /// later stay counted.
+    /// Returns the counts of blocks sealed since the start, and of their transactions and gas.
+    /// Blocks that were removed later stay counted.
     pub fn produced(&self) -> &Produced {
         &self.shared.produced
     }

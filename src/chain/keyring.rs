@@ -1,4 +1,5 @@
-//! The accounts for which the node signs transactions: those whose keys it holds, and impersonated ones.
+//! The accounts for which the node signs transactions: those whose keys it holds, and impersonated
+//! ones.
 
 use std::sync::Arc;
 
@@ -21,7 +22,8 @@ pub struct Keyring {
 }
 
 impl Keyring {
-    /// Returns a keyring with these keys, in this order, and the accounts that development methods impersonate.
+    /// Returns a keyring with these keys, in this order, and the accounts that development methods
+    /// impersonate.
     pub fn new(
         keys: impl IntoIterator<Item = SecretKey>,
         impersonated: Arc<RwLock<Impersonated>>,

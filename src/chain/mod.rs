@@ -1,8 +1,8 @@
 //! The ledger: one writer, any number of readers.
 //!
-//! [`Chain`] is the handle that everything else holds. Reads take the current [`Head`], an immutable value, and do not
-//! wait while a block is built; a [`Change`] goes to the writer's thread. Knows nothing of the interfaces: no HTTP, no wire
-//! codes.
+//! [`Chain`] is the handle that everything else holds. Reads take the current [`Head`], an
+//! immutable value, and do not wait while a block is built; a [`Change`] goes to the writer's
+//! thread. Knows nothing of the interfaces: no HTTP, no wire codes.
 
 mod block;
 mod clustered;

@@ -35,19 +35,19 @@ pub enum PoolSelection {
     All,
 }
 
-/// The other nodes of a cluster. An error `NotLeading` means that the request can be sent again: it was not executed, or the
-/// next leader knows what was done of it.
+/// The other nodes of a cluster. An error `NotLeading` means that the request can be sent again: it
+/// was not executed, or the next leader knows what was done of it.
 pub trait Peers: Send + Sync {
-    /// Sends a pooled transaction to the leader. `again` marks one that an earlier leader may have received.
-    /// Returns its acknowledgement, and a height of the log that includes it.
+    /// Sends a pooled transaction to the leader. `again` marks one that an earlier leader may have
+    /// received. Returns its acknowledgement, and a height of the log that includes it.
     fn submit<'a>(
         &'a self,
         pooled: &'a Pooled,
         again: bool,
     ) -> BoxFuture<'a, Result<(Settled, u64), SubmitError>>;
 
-    /// Sends a change to the leader, as the request with this id. Returns its outcome, and the height of the log that
-    /// includes it.
+    /// Sends a change to the leader, as the request with this id. Returns its outcome, and the
+    /// height of the log that includes it.
     fn change<'a>(
         &'a self,
         change: &'a Change,
@@ -60,8 +60,8 @@ pub trait Peers: Send + Sync {
     /// Has all nodes forget transactions that were removed from the leader's pool.
     fn forget<'a>(&'a self, hashes: &'a [B256]) -> BoxFuture<'a, ()>;
 
-    /// Stores transactions that waited or were in blocks, and wait now, where they survive this node. Blocks the calling
-    /// thread, which must not be one of the runtime.
+    /// Stores transactions that waited or were in blocks, and wait now, where they survive this
+    /// node. Blocks the calling thread, which must not be one of the runtime.
     fn restore(&self, transactions: Vec<Submission>) -> Result<(), SubmitError>;
 
     /// Stores a transaction that waits in the pool where it survives this node.

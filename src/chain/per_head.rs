@@ -27,8 +27,8 @@ impl<T> Default for PerHead<T> {
 }
 
 impl<T> PerHead<T> {
-    /// Returns the newest head and its value, which `make` computes on the first request. An error is not cached: the next
-    /// request tries again.
+    /// Returns the newest head and its value, which `make` computes on the first request. An error
+    /// is not cached: the next request tries again.
     pub async fn get<E, F>(
         &self,
         chain: &Chain,
@@ -46,7 +46,8 @@ impl<T> PerHead<T> {
             return Ok(found);
         }
         let value = Arc::new(make(head.clone()).await?);
-        // Weak, so that the value does not keep an old chain alive; while it exists, no other head can have its address.
+        // Weak, so that the value does not keep an old chain alive; while it exists, no other head
+        // can have its address.
         self.latest
             .store(Some(Arc::new((Arc::downgrade(&head), value.clone()))));
         Ok((head, value))

@@ -13,11 +13,11 @@ use crate::{
     block::{GasPrice, Submission, TransactionFields},
 };
 
-/// Attempts to send a transaction: a client, or another node of the cluster, may use the same account, and take the nonce
-/// first.
+/// Attempts to send a transaction: a client, or another node of the cluster, may use the same
+/// account, and take the nonce first.
 const ATTEMPTS: u32 = 6;
-/// The pause before the third attempt and each further one: what took the nonce may be in the pool of another node, which
-/// this one sees in the next block.
+/// The pause before the third attempt and each further one: what took the nonce may be in the pool
+/// of another node, which this one sees in the next block.
 const PAUSE: Duration = Duration::from_millis(400);
 
 /// The sender of transactions from one account.
@@ -83,8 +83,8 @@ impl Sender {
         self.send_planned(|| Ok(call.clone())).await
     }
 
-    /// Sends the transaction that `plan` returns, which is called before each attempt. Until this one is in the pool, no
-    /// other transaction of this sender is planned.
+    /// Sends the transaction that `plan` returns, which is called before each attempt. Until this
+    /// one is in the pool, no other transaction of this sender is planned.
     ///
     /// # Errors
     /// That of `plan`, or see [`SendError`].
@@ -126,7 +126,8 @@ impl Sender {
 
     fn fields(&self, call: OutgoingCall) -> Result<TransactionFields, SubmitError> {
         let (chain_id, from) = (self.chain.params().chain_id, self.account());
-        // The pool is read before the head: a transaction that leaves the pool in between is in the head.
+        // The pool is read before the head: a transaction that leaves the pool in between is in the
+        // head.
         let nonce = match self.chain.pool().pending_nonce(from) {
             Some(nonce) => nonce,
             None => self.chain.head().state.nonce(from)?,

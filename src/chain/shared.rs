@@ -25,17 +25,18 @@ use crate::{
 
 /// A source of the node's own transactions at the beginning of a block, such as price updates.
 ///
-/// An implementation depends on its arguments only: it is called for the pending block, which is never sealed, as well
-/// as for sealed ones.
+/// An implementation depends on its arguments only: it is called for the pending block, which is
+/// never sealed, as well as for sealed ones.
 pub trait Preamble: Send + Sync {
     /// Returns the account that sends the transactions.
     fn account(&self) -> Address;
 
-    /// Returns whether a block with this environment should begin with a preamble. Called often; must be quick.
+    /// Returns whether a block with this environment should begin with a preamble. Called often;
+    /// must be quick.
     fn is_due(&self, head: &Arc<Head>, environment: &Environment) -> bool;
 
-    /// Returns the least time on the clock between blocks that contain nothing but a preamble; `None` if there are no
-    /// such blocks.
+    /// Returns the least time on the clock between blocks that contain nothing but a preamble;
+    /// `None` if there are no such blocks.
     fn alone_every(&self) -> Option<Duration>;
 
     /// Returns the transactions.
@@ -58,7 +59,8 @@ pub(super) struct SharedChain {
     pub(super) height: watch::Sender<u64>,
     /// The other nodes of the cluster.
     pub(super) peers: OnceLock<Arc<dyn Peers>>,
-    /// Height of the entry that reverts the chain to before the oldest checkpoint, as long as it cannot be followed.
+    /// Height of the entry that reverts the chain to before the oldest checkpoint, as long as it
+    /// cannot be followed.
     pub(super) needs_checkpoint_after: Mutex<Option<u64>>,
     /// Whether the chain is shutting down.
     pub(super) ending: AtomicBool,
@@ -100,7 +102,8 @@ impl PendingBlock {
     }
 }
 
-/// Settings of new blocks: those of the configuration, and those that development methods set instead.
+/// Settings of new blocks: those of the configuration, and those that development methods set
+/// instead.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sealing {
     pub(super) configured: ConfiguredSealing,
@@ -111,7 +114,8 @@ pub(super) struct Sealing {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ConfiguredSealing {
     pub(super) mining: Mining,
-    /// The gas limit of new blocks; on a chain that follows Ethereum's rules the one towards which it moves.
+    /// The gas limit of new blocks; on a chain that follows Ethereum's rules the one towards which
+    /// it moves.
     pub(super) gas_limit: u64,
     pub(super) beneficiary: Address,
     pub(super) min_tip: u128,
@@ -187,16 +191,18 @@ impl SharedChain {
             .unwrap_or_default()
     }
 
-    /// Returns the source of preambles, except on a fork: it depends on the contracts of the node's own genesis block.
+    /// Returns the source of preambles, except on a fork: it depends on the contracts of the node's
+    /// own genesis block.
     fn preamble_of(&self, head: &Head) -> Option<&dyn Preamble> {
         self.preamble
             .as_deref()
             .filter(|_| head.state.base().is_none())
     }
 
-    /// Returns whether to seal a block with nothing but a preamble. The preamble is due by the chain's time, which
-    /// blocks may advance, so the clock's time must have passed as well, lest each block cause the next. Settings that
-    /// a development method made for the next block are left to the block that its caller is about to cause.
+    /// Returns whether to seal a block with nothing but a preamble. The preamble is due by the
+    /// chain's time, which blocks may advance, so the clock's time must have passed as well, lest
+    /// each block cause the next. Settings that a development method made for the next block are
+    /// left to the block that its caller is about to cause.
     pub(super) fn preamble_wants_block(&self, head: &Arc<Head>, environment: &Environment) -> bool {
         let has_rested = |pace| self.timing.lock().since_preamble() >= pace;
         let wants = |preamble: &dyn Preamble| preamble.alone_every().is_some_and(has_rested);

@@ -13,12 +13,14 @@ use crate::{
     evm::Environment,
 };
 
-/// Most rounds that a submitter seals for others before the writer takes over: its own client is waiting, too.
+/// Most rounds that a submitter seals for others before the writer takes over: its own client is
+/// waiting, too.
 const MAX_ROUNDS: u64 = 16;
 
 impl Chain {
-    /// Decodes a signed transaction and adds it to the pool. Its signature and everything else is checked on the
-    /// caller's thread. With instant mining it is sealed once the caller awaits [`settled`](Self::settled).
+    /// Decodes a signed transaction and adds it to the pool. Its signature and everything else is
+    /// checked on the caller's thread. With instant mining it is sealed once the caller awaits
+    /// [`settled`](Self::settled).
     pub fn accept_raw(&self, raw: &[u8]) -> Result<Accepted, SubmitError> {
         let _arrival = self.shared.arrivals.begin();
         self.accept(Submission::decode(raw)?)
@@ -29,7 +31,8 @@ impl Chain {
         self.admit(submission, false)
     }
 
-    /// Adds a transaction that another node of the cluster has acknowledged, whatever it pays by now.
+    /// Adds a transaction that another node of the cluster has acknowledged, whatever it pays by
+    /// now.
     pub fn accept_acknowledged(&self, submission: Submission) -> Result<Accepted, SubmitError> {
         self.admit(submission, true)
     }
@@ -54,7 +57,8 @@ impl Chain {
                 admission.check(&submission)?;
                 let transaction = &submission.transaction;
                 let max = transaction.envelope.max_fee_per_gas();
-                // Sealing at once, the chain would wait for a lower base fee for ever: it falls only with further blocks.
+                // Sealing at once, the chain would wait for a lower base fee for ever: it falls
+                // only with further blocks.
                 if max < u128::from(base_fee)
                     && self.mining() == Mining::Instant
                     && !is_acknowledged
@@ -71,8 +75,8 @@ impl Chain {
         self.add_to_pool(submission, &head, &next)
     }
 
-    /// Adds a Cosmos transaction that its client sends, once it passed [`check_cosmos`](Self::check_cosmos).
-    /// `transaction` is `cosmos` as it is in a block.
+    /// Adds a Cosmos transaction that its client sends, once it passed
+    /// [`check_cosmos`](Self::check_cosmos). `transaction` is `cosmos` as it is in a block.
     pub fn accept_cosmos(
         &self,
         cosmos: &CosmosTransaction,
@@ -115,8 +119,8 @@ impl Chain {
         Ok(accepted)
     }
 
-    /// Removes expired transactions from the pool: those that have waited for another one or for a lower base fee for
-    /// longer than the pool's limits allow.
+    /// Removes expired transactions from the pool: those that have waited for another one or for a
+    /// lower base fee for longer than the pool's limits allow.
     pub fn expire_waiting(&self) {
         let base_fee = self
             .shared
@@ -131,13 +135,14 @@ impl Chain {
         }
     }
 
-    /// Waits, with instant mining, until the block of an accepted transaction is published. A transaction that waits
-    /// for a missing nonce, a lower base fee or a block that is due later is instead acknowledged at once, or as soon
-    /// as it is stored if the chain has a data directory.
+    /// Waits, with instant mining, until the block of an accepted transaction is published. A
+    /// transaction that waits for a missing nonce, a lower base fee or a block that is due later is
+    /// instead acknowledged at once, or as soon as it is stored if the chain has a data directory.
     pub async fn settled(&self, accepted: Accepted) -> Result<B256, SubmitError> {
         let hash = accepted.pooled.transaction.hash();
         if let Some(peers) = self.shared.peers.get().cloned() {
-            // The transaction is in this node's pool, and goes to the leader even if the client disconnects.
+            // The transaction is in this node's pool, and goes to the leader even if the client
+            // disconnects.
             let chain = self.clone();
             let settling =
                 tokio::spawn(async move { chain.settled_among(&*peers, accepted, true).await });
@@ -173,7 +178,8 @@ impl Chain {
         Ok(hash)
     }
 
-    /// Restores the transactions that were pending at the last shutdown. Those that are no longer valid are left out.
+    /// Restores the transactions that were pending at the last shutdown. Those that are no longer
+    /// valid are left out.
     pub(super) fn restore_pool(&self, waiting: Vec<Submission>) {
         if waiting.is_empty() {
             return;
@@ -222,8 +228,8 @@ impl Chain {
     }
 }
 
-/// A guard of the seal lock. A panic stops the chain, like one of the writer's thread: the writer's state is then
-/// unknown.
+/// A guard of the seal lock. A panic stops the chain, like one of the writer's thread: the writer's
+/// state is then unknown.
 struct SealGuard<'a>(&'a Chain);
 
 impl Drop for SealGuard<'_> {

@@ -20,8 +20,8 @@ pub struct PrefixArgs {
 /// Arguments of `tetrad address`.
 #[derive(Debug, Args)]
 pub struct AddressArgs {
-    /// The address in any form: 0x hex, hex, account, operator or consensus bech32, or a list such as "[1 2 …]". A public
-    /// key in hex, base64, bech32 or JSON stands for its address.
+    /// The address in any form: 0x hex, hex, account, operator or consensus bech32, or a list such
+    /// as "[1 2 …]". A public key in hex, base64, bech32 or JSON stands for its address.
     #[arg(value_name = "ADDRESS")]
     pub text: String,
     /// The prefix to read and write bech32 with.
@@ -36,8 +36,9 @@ impl AddressArgs {
     /// Prints every form of the address.
     ///
     /// # Errors
-    /// [`Error::Address`] when the text is neither an address nor a public key, [`Error::PublicKey`] when it looks like a
-    /// public key and is not valid, [`Error::Output`] when printing fails.
+    /// [`Error::Address`] when the text is neither an address nor a public key,
+    /// [`Error::PublicKey`] when it looks like a public key and is not valid, [`Error::Output`]
+    /// when printing fails.
     pub fn run(&self, out: &mut dyn Write) -> Result<(), Error> {
         let hrp = &self.prefix.bech32_prefix;
         let address = match (

@@ -1,5 +1,5 @@
-//! The banner that a node prints at its start: what the chain has, and where the node listens. URLs come last, where a
-//! terminal shows them.
+//! The banner that a node prints at its start: what the chain has, and where the node listens. URLs
+//! come last, where a terminal shows them.
 
 use std::io::{self, Write};
 
@@ -40,7 +40,8 @@ pub(super) fn print(node: &Node, out: &mut dyn Write) -> io::Result<()> {
     endpoints(node, out)
 }
 
-/// What an operator of the production profile has to know: what outlives the process, and who has money.
+/// What an operator of the production profile has to know: what outlives the process, and who has
+/// money.
 fn shared(node: &Node, out: &mut dyn Write) -> io::Result<()> {
     let config = &node.config;
     if config.profile != Profile::Production {
@@ -172,7 +173,8 @@ fn endpoints(node: &Node, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out)
 }
 
-/// Replaces the addresses that stand for all interfaces, which no client can connect to, by those of this machine.
+/// Replaces the addresses that stand for all interfaces, which no client can connect to, by those
+/// of this machine.
 fn reachable(url: &str) -> String {
     url.replace("://0.0.0.0:", "://127.0.0.1:")
         .replace("://[::]:", "://[::1]:")

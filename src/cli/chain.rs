@@ -38,7 +38,8 @@ enum ChainCommand {
         #[arg(long)]
         rlp: bool,
     },
-    /// Import a chain from a file of `chain export` (- for standard input) into an empty data directory.
+    /// Import a chain from a file of `chain export` (- for standard input) into an empty data
+    /// directory.
     Import {
         /// The file.
         file: PathBuf,
@@ -58,7 +59,8 @@ enum ChainCommand {
         /// Target directory, empty or not existing.
         target: PathBuf,
     },
-    /// Restore the data directory from a backup, which is verified first; what was in it is moved aside.
+    /// Restore the data directory from a backup, which is verified first; what was in it is moved
+    /// aside.
     Restore {
         /// Directory of the backup.
         backup: PathBuf,
@@ -191,7 +193,8 @@ impl ChainArgs {
         Ok(format!("{count} {what} in {}", file.display()))
     }
 
-    /// Writes a file under another name first: an export cut off between two entries would look like a shorter chain.
+    /// Writes a file under another name first: an export cut off between two entries would look
+    /// like a shorter chain.
     fn write_whole<T>(
         file: &Path,
         write: impl FnOnce(&mut dyn Write) -> Result<T, Error>,
@@ -253,7 +256,8 @@ impl ChainArgs {
             Durability::Fsync,
         );
         let open = || DataDir::open_to_fill(&self.data_dir);
-        // The backup may be a directory that an interrupted restore was moving aside, which opening finishes.
+        // The backup may be a directory that an interrupted restore was moving aside, which opening
+        // finishes.
         let existing = self.data_dir.is_dir().then(open).transpose()?;
         let found = verify(&source)?;
         // The directory is created only after the backup has been verified.

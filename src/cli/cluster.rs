@@ -1,4 +1,5 @@
-//! `tetrad cluster`: what an operator does with a cluster. The commands take the settings of a node.
+//! `tetrad cluster`: what an operator does with a cluster. The commands take the settings of a
+//! node.
 
 use std::{
     io::{self, Write},

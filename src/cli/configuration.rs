@@ -1,4 +1,5 @@
-//! `tetrad config`: the configuration in effect, the check of a file, and the reference of all settings.
+//! `tetrad config`: the configuration in effect, the check of a file, and the reference of all
+//! settings.
 
 use std::{io::Write, path::PathBuf};
 

@@ -1,7 +1,7 @@
 //! `tetrad keys`: keys in a directory of keystore files.
 //!
-//! A directory holds one Web3 V3 file per key, which geth and other tools can read too. Files are written atomically,
-//! readable by their owner only, and never over an existing file.
+//! A directory holds one Web3 V3 file per key, which geth and other tools can read too. Files are
+//! written atomically, readable by their owner only, and never over an existing file.
 
 mod console;
 mod error;

@@ -1,8 +1,9 @@
 //! The command line.
 //!
-//! `tetrad` without a subcommand runs a node. Every [setting](crate::config::settings) is a flag. Commands over accounts read
-//! what the user typed with `clap`, call [`crate::account`], and write what they print to a given writer. Secrets never
-//! come from arguments, where every other process can read them, but from a [`keys::Console`] or a file.
+//! `tetrad` without a subcommand runs a node. Every [setting](crate::config::settings) is a flag.
+//! Commands over accounts read what the user typed with `clap`, call [`crate::account`], and write
+//! what they print to a given writer. Secrets never come from arguments, where every other process
+//! can read them, but from a [`keys::Console`] or a file.
 
 pub mod address;
 mod banner;

@@ -103,8 +103,8 @@ fn ask(mut stream: impl Read + Write) -> io::Result<Vec<u8>> {
     Ok(head)
 }
 
-/// Accepts every certificate. The node's is issued for the name that its clients use, not for the address of the probe,
-/// and the probe sends nothing secret.
+/// Accepts every certificate. The node's is issued for the name that its clients use, not for the
+/// address of the probe, and the probe sends nothing secret.
 #[derive(Debug)]
 struct AnyCertificate(Arc<CryptoProvider>);
 

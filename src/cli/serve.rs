@@ -9,8 +9,8 @@ use std::{
 use super::{Error, banner, notify};
 use crate::{Config, Node, config::Values, console::Console, parallel, telemetry, web::Inherited};
 
-/// Time after which a thread for long work ends that has none. What it has allocated and others have freed is returned to the
-/// system when it ends, or when it works again.
+/// Time after which a thread for long work ends that has none. What it has allocated and others
+/// have freed is returned to the system when it ends, or when it works again.
 const IDLE: Duration = Duration::from_millis(20);
 /// Time that aborted threads may delay the end of the process.
 const LEFTOVERS: Duration = Duration::from_millis(500);
@@ -25,8 +25,8 @@ pub(super) fn run(values: &Values) -> Result<(), Error> {
     for warning in values.warnings() {
         tracing::warn!("{warning}");
     }
-    // One serves connections while calls occupy all processors. With more than that, a worker that holds a connection often
-    // waits for the others.
+    // One serves connections while calls occupy all processors. With more than that, a worker that
+    // holds a connection often waits for the others.
     let workers = parallel::processors() + 1;
     let mut runtime = tokio::runtime::Builder::new_multi_thread();
     runtime

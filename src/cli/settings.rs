@@ -21,7 +21,8 @@ const HEADINGS: [(&str, &str); 8] = [
     ("admin-token-file", "Operation and output"),
 ];
 
-/// Returns a flag for each setting, the one that names the file, and anvil's two for the main listener.
+/// Returns a flag for each setting, the one that names the file, and anvil's two for the main
+/// listener.
 pub(super) fn arguments() -> Vec<Arg> {
     let file = Arg::new("config")
         .long("config")
@@ -176,8 +177,9 @@ fn read_main_address(matches: &ArgMatches, values: &mut Values) -> Result<(), Co
     Ok(())
 }
 
-/// Prints the configuration in effect as a file that can be read again, with the origin of each value that is not a
-/// default. Secrets of other services are left out; their settings are comments.
+/// Prints the configuration in effect as a file that can be read again, with the origin of each
+/// value that is not a default. Secrets of other services are left out; their settings are
+/// comments.
 pub(super) fn print(config: &Config, values: &Values, out: &mut dyn Write) -> io::Result<()> {
     let mut table = "";
     for setting in settings() {

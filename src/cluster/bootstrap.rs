@@ -105,9 +105,9 @@ impl Drop for Creation {
 }
 
 impl Membership {
-    /// Prepares the data directory. If it and the cluster have no chain, returns the claim of this node to create it, to be
-    /// held until the chain is published. Otherwise the directory has the cluster's chain afterwards, from checkpoints if it
-    /// was empty.
+    /// Prepares the data directory. If it and the cluster have no chain, returns the claim of this
+    /// node to create it, to be held until the chain is published. Otherwise the directory has the
+    /// cluster's chain afterwards, from checkpoints if it was empty.
     pub async fn prepare(
         &self,
         storage: &Arc<dyn Storage>,
@@ -150,7 +150,8 @@ impl Membership {
         Ok(creator.is_some_and(|creator| creator.node == self.node))
     }
 
-    /// Claims to create the chain, unless another node does. `rival` is the claim of that node, as it was first seen.
+    /// Claims to create the chain, unless another node does. `rival` is the claim of that node, as
+    /// it was first seen.
     pub(super) async fn claim_creation(
         &self,
         rival: &mut Option<Rival>,
@@ -221,8 +222,8 @@ impl Membership {
         )))
     }
 
-    /// Fills an empty directory with the oldest and the newest checkpoint of the cluster: the log begins at the oldest, and
-    /// the state is that of the newest.
+    /// Fills an empty directory with the oldest and the newest checkpoint of the cluster: the log
+    /// begins at the oldest, and the state is that of the newest.
     async fn fetch_checkpoints(
         &self,
         chain: &ChainFile,
@@ -290,8 +291,8 @@ impl Membership {
         }
     }
 
-    /// Returns the keys of the network's own accounts that the cluster shares, by file name, for those files that
-    /// `directory` lacks.
+    /// Returns the keys of the network's own accounts that the cluster shares, by file name, for
+    /// those files that `directory` lacks.
     pub async fn missing_keys(
         &self,
         directory: &Path,
@@ -400,8 +401,8 @@ async fn fetch_newest(connection: &Connection, storage: &dyn Storage) -> Result<
     Ok(())
 }
 
-/// Starts exchanging checkpoints with the other nodes: offers those of this node while it leads, and fetches one if this node
-/// cannot follow the log without it.
+/// Starts exchanging checkpoints with the other nodes: offers those of this node while it leads,
+/// and fetches one if this node cannot follow the log without it.
 pub(super) fn exchange_checkpoints(
     connection: Connection,
     chain: Chain,
@@ -427,8 +428,9 @@ pub(super) fn exchange_checkpoints(
     });
 }
 
-/// Offers the oldest and the newest usable checkpoints, and removes others. What servers lost is offered again. A revert to
-/// before a checkpoint from which nodes may have begun demands another one.
+/// Offers the oldest and the newest usable checkpoints, and removes others. What servers lost is
+/// offered again. A revert to before a checkpoint from which nodes may have begun demands another
+/// one.
 async fn offer_new(
     connection: &Connection,
     chain: &Chain,
@@ -457,7 +459,8 @@ async fn offer_new(
         .collect();
     let objects = connection.objects().await?;
     let present = offered(&objects).await?;
-    // A useless one stays until there is one after it: should this node end before, the next leader sees it.
+    // A useless one stays until there is one after it: should this node end before, the next leader
+    // sees it.
     let is_lacking = |height: &u64| {
         !chain.is_base(*height) && usable.last().is_none_or(|newest| newest < height)
     };

@@ -51,7 +51,8 @@ impl NodeCommand {
 pub struct Status {
     /// Name of the cluster.
     pub cluster: String,
-    /// EVM chain id, and hash of the genesis block; none before the first node has created the chain.
+    /// EVM chain id, and hash of the genesis block; none before the first node has created the
+    /// chain.
     pub chain: Option<(u64, String)>,
     /// Name of the node that holds the lease.
     pub leader: Option<String>,
@@ -98,8 +99,8 @@ pub async fn status(config: &ClusterConfig) -> Result<Status, ClusterError> {
     })
 }
 
-/// Makes the chain in a data directory that of a cluster, which must have none. Returns the number of log entries that were
-/// published.
+/// Makes the chain in a data directory that of a cluster, which must have none. Returns the number
+/// of log entries that were published.
 pub async fn init(
     config: &ClusterConfig,
     directory: &std::path::Path,
@@ -170,7 +171,8 @@ pub async fn ask(
     Ok(String::from_utf8_lossy(&answer.payload).into_owned())
 }
 
-/// Removes the entries of the log from which no joining node begins. Returns the height of the oldest remaining entry.
+/// Removes the entries of the log from which no joining node begins. Returns the height of the
+/// oldest remaining entry.
 pub async fn compact(config: &ClusterConfig) -> Result<u64, ClusterError> {
     let connection = Connection::open(config, OPERATOR).await?;
     let objects = connection.objects().await?;

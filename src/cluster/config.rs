@@ -12,10 +12,11 @@ const NODE_NAME_LENGTH: usize = 64;
 pub struct ClusterConfig {
     /// URLs of NATS servers, `nats://` or `tls://`, without a path. Empty if the node stands alone.
     pub servers: Vec<Url>,
-    /// Name of the cluster, as a part of the names of streams, buckets and subjects: at most 32 letters, digits, `-`
-    /// and `_`.
+    /// Name of the cluster, as a part of the names of streams, buckets and subjects: at most 32
+    /// letters, digits, `-` and `_`.
     pub name: String,
-    /// Replicas of the stream once it is created: 1, 3 or 5. None for 3 if the NATS servers are clustered, otherwise 1.
+    /// Replicas of the stream once it is created: 1, 3 or 5. None for 3 if the NATS servers are
+    /// clustered, otherwise 1.
     pub replicas: Option<u8>,
     /// Whether the node may lead.
     pub role: ClusterRole,
@@ -27,7 +28,8 @@ pub struct ClusterConfig {
     pub tls_cert_file: Option<PathBuf>,
     /// Private key of this certificate.
     pub tls_key_file: Option<PathBuf>,
-    /// Name of the node in the cluster, of the same characters as the cluster's; none for the host's name.
+    /// Name of the node in the cluster, of the same characters as the cluster's; none for the
+    /// host's name.
     pub node_name: Option<String>,
 }
 
@@ -62,8 +64,8 @@ impl ClusterConfig {
         !self.servers.is_empty()
     }
 
-    /// Returns the name of the node: the configured one or, with `-` in place of characters that it may not have, the
-    /// host's. None if the host's name cannot be read.
+    /// Returns the name of the node: the configured one or, with `-` in place of characters that it
+    /// may not have, the host's. None if the host's name cannot be read.
     pub fn node_name(&self) -> Option<String> {
         let host = || {
             std::fs::read_to_string("/proc/sys/kernel/hostname")
@@ -95,7 +97,8 @@ impl ClusterConfig {
     }
 }
 
-/// NATS gives other characters a meaning: `.`, `*` and `>` in subjects, `/` and blanks in the names of streams.
+/// NATS gives other characters a meaning: `.`, `*` and `>` in subjects, `/` and blanks in the names
+/// of streams.
 fn allowed(character: char) -> bool {
     character.is_ascii_alphanumeric() || matches!(character, '-' | '_')
 }

@@ -23,9 +23,11 @@ use crate::{causes::with_causes, log::LogStream, redact};
 
 /// The oldest version of a single nats-server with which clusters are tested.
 const OLDEST: Version = (2, 9, 10);
-/// The oldest one of clustered servers. Replicas of 2.9 that were cut off from each other may differ for ever.
+/// The oldest one of clustered servers. Replicas of 2.9 that were cut off from each other may
+/// differ for ever.
 const OLDEST_OF_SEVERAL: Version = (2, 10, 26);
-/// Versions that may delete whole streams when they are killed (<https://jepsen.io/analyses/nats-2.12.1>).
+/// Versions that may delete whole streams when they are killed
+/// (<https://jepsen.io/analyses/nats-2.12.1>).
 const DELETING: RangeInclusive<Version> = (2, 10, 20)..=(2, 10, 22);
 /// Time in which NATS must be reachable when a node starts.
 const START: Duration = Duration::from_secs(30);
@@ -41,7 +43,8 @@ const BETWEEN_ATTEMPTS: Duration = Duration::from_secs(1);
 const LOOK: Duration = Duration::from_millis(100);
 /// Longest pause between two attempts to connect again.
 const PAUSE: Duration = Duration::from_secs(1);
-/// Messages of a subscription that are held in memory: more than a request for entries of the log brings.
+/// Messages of a subscription that are held in memory: more than a request for entries of the log
+/// brings.
 const SUBSCRIPTION: usize = 1_024;
 
 /// The beginning of the subjects on which clients of NATS receive answers.
@@ -86,12 +89,14 @@ impl Names {
         format!("tetrad-{}-keys", self.cluster)
     }
 
-    /// Returns the subject of requests to a process. One that has the same node name does not receive them.
+    /// Returns the subject of requests to a process. One that has the same node name does not
+    /// receive them.
     pub fn requests(&self, NodeProcess { node, instance }: &NodeProcess) -> String {
         format!("tetrad.{}.node.{node}.{instance:016x}", self.cluster)
     }
 
-    /// Returns the subject of requests for the entry at a height, or at all (`*`), of a process's log.
+    /// Returns the subject of requests for the entry at a height, or at all (`*`), of a process's
+    /// log.
     pub fn entry(&self, process: &NodeProcess, height: &str) -> String {
         format!("{}.entry.{height}", self.requests(process))
     }
@@ -110,7 +115,8 @@ impl Names {
 /// The three numbers of a server's version.
 type Version = (u64, u64, u64);
 
-/// Returns why a server of this version, which is one of several or alone, cannot be used, if it cannot.
+/// Returns why a server of this version, which is one of several or alone, cannot be used, if it
+/// cannot.
 fn fault(version: Version, is_one_of_several: bool) -> Option<&'static str> {
     if version < OLDEST {
         Some("which is older than 2.9.10, the oldest with which clusters are tested")
@@ -134,8 +140,9 @@ fn refusal(server: &ServerInfo) -> Option<String> {
     ))
 }
 
-/// Warns of a server that cannot be used, though this node is connected to another one: what that acknowledges, this one may
-/// lose. A server that cannot be reached is found out when the node connects to it.
+/// Warns of a server that cannot be used, though this node is connected to another one: what that
+/// acknowledges, this one may lose. A server that cannot be reached is found out when the node
+/// connects to it.
 async fn warn_of(server: String, options: ConnectOptions) {
     match options.connect(server).await {
         Ok(client) => {
@@ -187,8 +194,9 @@ pub(super) fn failed(error: &dyn std::error::Error) -> ClusterError {
     ClusterError::JetStream(with_causes(error))
 }
 
-/// Makes attempts until one succeeds, or fails for another reason than that the servers do not answer, or the time in which
-/// they must be available at a start is over. A cluster of servers that has just begun is slow to create streams.
+/// Makes attempts until one succeeds, or fails for another reason than that the servers do not
+/// answer, or the time in which they must be available at a start is over. A cluster of servers
+/// that has just begun is slow to create streams.
 pub(super) async fn persist<T, F: Future<Output = Result<T, ClusterError>>>(
     mut attempt: impl FnMut() -> F,
 ) -> Result<T, ClusterError> {
@@ -269,7 +277,8 @@ impl Connection {
         refusal(&self.client.server_info())
     }
 
-    /// Asks for the account. Servers before 2.10 answer with fewer members than the library's type has.
+    /// Asks for the account. Servers before 2.10 answer with fewer members than the library's type
+    /// has.
     async fn expect_jetstream(&self) -> Result<(), ClusterError> {
         let request = Request::new().timeout(Some(PATIENCE));
         let answer = self
@@ -402,8 +411,9 @@ impl Connection {
         if let Ok(bucket) = self.jetstream.get_key_value(name).await {
             return Ok(bucket);
         }
-        // The library's function asks for the account first, and does not understand the answer of servers before 2.10.
-        // Without direct reads, which any replica answers, a value that was read is not older than the last one written.
+        // The library's function asks for the account first, and does not understand the answer of
+        // servers before 2.10. Without direct reads, which any replica answers, a value that was
+        // read is not older than the last one written.
         let config = jetstream::stream::Config {
             name: format!("KV_{name}"),
             subjects: vec![format!("$KV.{name}.>")],
@@ -450,7 +460,8 @@ impl Connection {
         }
     }
 
-    /// Answers a request. Only to an inbox, or else whoever may send requests could have this node publish on any subject.
+    /// Answers a request. Only to an inbox, or else whoever may send requests could have this node
+    /// publish on any subject.
     pub(super) async fn answer(&self, reply: Subject, payload: Bytes) {
         if reply.starts_with(INBOX) {
             // Without a connection, the other side learns from its own that this node is gone.
@@ -458,7 +469,8 @@ impl Connection {
         }
     }
 
-    /// Publishes a message without an acknowledgement. Nothing happens while no server is connected.
+    /// Publishes a message without an acknowledgement. Nothing happens while no server is
+    /// connected.
     pub(super) async fn announce(&self, subject: String, payload: Bytes) {
         if self.is_connected() {
             let _ = self.client.publish(subject, payload).await;
@@ -466,8 +478,8 @@ impl Connection {
     }
 }
 
-/// Returns whether another attempt would fail likewise: the server refuses the node, or one of the two the other's
-/// certificate.
+/// Returns whether another attempt would fail likewise: the server refuses the node, or one of the
+/// two the other's certificate.
 fn is_final(error: &ConnectError) -> bool {
     let mut cause: Option<&dyn std::error::Error> = error.source();
     while let Some(own) = cause {

@@ -1,4 +1,5 @@
-//! The bucket in which a cluster keeps what all nodes must agree on: which chain it has, and who should lead.
+//! The bucket in which a cluster keeps what all nodes must agree on: which chain it has, and who
+//! should lead.
 
 use std::time::Duration;
 
@@ -119,8 +120,8 @@ impl Directory {
         }))
     }
 
-    /// Writes a value if the key has this revision, or none. Returns the new revision, or `None` if another node was
-    /// first.
+    /// Writes a value if the key has this revision, or none. Returns the new revision, or `None` if
+    /// another node was first.
     async fn replace(
         &self,
         key: &str,
@@ -183,7 +184,8 @@ impl Directory {
         self.claim(CREATOR).await
     }
 
-    /// Claims to create the chain. Returns the revision of the claim, or `None` if another node was first.
+    /// Claims to create the chain. Returns the revision of the claim, or `None` if another node was
+    /// first.
     pub(super) async fn claim_creation(
         &self,
         revision: Option<u64>,
@@ -228,7 +230,8 @@ impl Directory {
         self.claim(&name_key(node)).await
     }
 
-    /// Takes a node's name, or renews the claim on it. Returns the revision, or `None` if another process was first.
+    /// Takes a node's name, or renews the claim on it. Returns the revision, or `None` if another
+    /// process was first.
     pub(super) async fn claim_name(
         &self,
         revision: Option<u64>,

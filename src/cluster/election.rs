@@ -1,8 +1,9 @@
 //! The election of the leader: a lease in the cluster's bucket that the leader renews.
 //!
-//! A node that sees the same revision of the lease for [`LAPSE`], while the bucket answers, takes it, follows the log to
-//! its end and begins an epoch. The lease only avoids that two nodes try to lead at the same time: a leader that was
-//! thought dead finds that the log does not take its entries any more.
+//! A node that sees the same revision of the lease for [`LAPSE`], while the bucket answers, takes
+//! it, follows the log to its end and begins an epoch. The lease only avoids that two nodes try to
+//! lead at the same time: a leader that was thought dead finds that the log does not take its
+//! entries any more.
 
 use std::{
     sync::{
@@ -39,10 +40,11 @@ const CHECK: Duration = Duration::from_secs(2);
 const FAILED_CHECKS: u32 = 3;
 /// Time for which a node that stepped down does not lead again.
 const REST: Duration = Duration::from_secs(10);
-/// Time for which a node that has less of the log than another one leaves a vacant lease to it. Clients wait longer, so that a
-/// false announcement costs them no request.
+/// Time for which a node that has less of the log than another one leaves a vacant lease to it.
+/// Clients wait longer, so that a false announcement costs them no request.
 const YIELD: Duration = Duration::from_secs(3);
-/// Time without an answer after which a node connects again: its server may be cut off from the others.
+/// Time without an answer after which a node connects again: its server may be cut off from the
+/// others.
 const UNANSWERED: Duration = Duration::from_secs(4);
 /// Time in which the writer ceases to lead.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -265,8 +267,8 @@ impl Candidate {
                 }
             }
             Ok(None) => match self.directory.lease().await {
-                // An earlier renewal was stored and not answered, or a server that is behind shows an older one. The next
-                // attempt tells.
+                // An earlier renewal was stored and not answered, or a server that is behind shows
+                // an older one. The next attempt tells.
                 Ok(Some(found)) if found.value.as_ref() == Some(claim) => {
                     if let Some(held) = &mut self.held {
                         held.revision = held.revision.max(found.revision);
@@ -389,8 +391,8 @@ impl Candidate {
         }
     }
 
-    /// Whether this node waits for one with more of the log, which completes a stream that has lost its end before anything
-    /// else is appended. Not for ever: an announcement proves nothing.
+    /// Whether this node waits for one with more of the log, which completes a stream that has lost
+    /// its end before anything else is appended. Not for ever: an announcement proves nothing.
     fn yields(&mut self) -> bool {
         if !self.board.is_behind(&self.chain) {
             self.yielding = None;
@@ -421,8 +423,8 @@ impl Candidate {
         }
     }
 
-    /// Compares the clock with the servers' after it has jumped. A node whose clock is wrong does not lead: blocks have its
-    /// time.
+    /// Compares the clock with the servers' after it has jumped. A node whose clock is wrong does
+    /// not lead: blocks have its time.
     async fn check_clock(&mut self) {
         self.has_jumped |= self.clock.has_jumped();
         if !self.has_jumped {

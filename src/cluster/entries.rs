@@ -1,4 +1,5 @@
-//! Entries of the log for nodes that find them missing in the stream: the node that leads sends them from its copy.
+//! Entries of the log for nodes that find them missing in the stream: the node that leads sends
+//! them from its copy.
 
 use std::{fmt, str::FromStr, time::Duration};
 
@@ -110,8 +111,8 @@ impl LeaderCopy {
     }
 }
 
-/// Serves the entries of this process's copy while it leads. Requests are answered one after another, so that nodes that catch
-/// up do not take the leader's time.
+/// Serves the entries of this process's copy while it leads. Requests are answered one after
+/// another, so that nodes that catch up do not take the leader's time.
 pub(super) async fn serve(
     connection: Connection,
     chain: Chain,
@@ -150,8 +151,8 @@ struct Served {
 }
 
 impl Served {
-    /// Returns the description of the entry that a message names or, if the message names an offset as well, the part of the
-    /// entry that begins there.
+    /// Returns the description of the entry that a message names or, if the message names an offset
+    /// as well, the part of the entry that begins there.
     async fn answer(&mut self, message: &Message) -> Option<Bytes> {
         let height = message.subject.rsplit('.').next()?.parse().ok()?;
         let last = self.last.take().filter(|(last, _)| *last == height);

@@ -32,7 +32,8 @@ impl Cluster {
             .unwrap_or_else(|_| Err(ClusterError::JetStream("no answer".to_owned())))
     }
 
-    /// Calls `apply` with each price that a node holds or releases, and first with those that are held.
+    /// Calls `apply` with each price that a node holds or releases, and first with those that are
+    /// held.
     pub fn follow_holds(&self, apply: impl Fn(usize, Option<u64>) + Send + 'static) {
         let connection = self.connection.clone();
         tokio::spawn(async move {

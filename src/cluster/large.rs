@@ -1,5 +1,5 @@
-//! What is larger than a message of NATS, and is fetched part by part: requests, whose message says where the request is, and
-//! entries of the log.
+//! What is larger than a message of NATS, and is fetched part by part: requests, whose message says
+//! where the request is, and entries of the log.
 
 use std::{ops::Range, str::FromStr, time::Duration};
 
@@ -150,8 +150,8 @@ impl Offer {
         headers
     }
 
-    /// Answers the next message that asks for a part. Returns whether it is one that nobody asked for before, or `None` once
-    /// there will be no more.
+    /// Answers the next message that asks for a part. Returns whether it is one that nobody asked
+    /// for before, or `None` once there will be no more.
     pub(super) async fn serve(&mut self) -> Option<bool> {
         let message = self.wanted.next().await?;
         let part = part(&self.client, self.bytes.len(), &message.payload);

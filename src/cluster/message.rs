@@ -1,8 +1,9 @@
-//! The messages by which a node has its clients' writes executed: a [`Request`] to the node that leads the cluster, and
-//! its [`Response`].
+//! The messages by which a node has its clients' writes executed: a [`Request`] to the node that
+//! leads the cluster, and its [`Response`].
 //!
-//! A message begins with its version. A receiver trusts a message no more than a request of a client: decoding limits
-//! what the interfaces limit, and recovers the senders of transactions from their signatures.
+//! A message begins with its version. A receiver trusts a message no more than a request of a
+//! client: decoding limits what the interfaces limit, and recovers the senders of transactions from
+//! their signatures.
 
 mod change;
 #[cfg(test)]
@@ -23,38 +24,43 @@ const VERSION: u8 = 1;
 /// A request to the node that leads.
 #[derive(Debug)]
 pub enum Request {
-    /// Add a signed transaction to the pool, given as the parameter of `eth_sendRawTransaction`, which
-    /// [`Submission::decode`] decodes and checks. Answered with [`Outcome::Submitted`].
+    /// Add a signed transaction to the pool, given as the parameter of `eth_sendRawTransaction`,
+    /// which [`Submission::decode`] decodes and checks. Answered with [`Outcome::Submitted`].
     Submit {
         /// The transaction.
         raw: Bytes,
         /// Whether an earlier leader may have received it.
         again: bool,
     },
-    /// Add a transaction of an impersonated account to the pool. Nothing proves that the account agrees, so that only a
-    /// node with development methods may accept it. Answered with [`Outcome::Submitted`].
+    /// Add a transaction of an impersonated account to the pool. Nothing proves that the account
+    /// agrees, so that only a node with development methods may accept it. Answered with
+    /// [`Outcome::Submitted`].
     SubmitImpersonated {
         /// The transaction.
         transaction: Box<Transaction>,
         /// Whether an earlier leader may have received it.
         again: bool,
     },
-    /// Make a change, which only development methods request. Its transactions may be those of impersonated accounts.
-    /// Answered with [`Outcome::Changed`], or with [`Outcome::InProgress`] if the same request came before and is not done.
+    /// Make a change, which only development methods request. Its transactions may be those of
+    /// impersonated accounts. Answered with [`Outcome::Changed`], or with [`Outcome::InProgress`]
+    /// if the same request came before and is not done.
     Change {
-        /// A random number that is the same whenever the request is sent again. Older versions send it once, without one.
+        /// A random number that is the same whenever the request is sent again. Older versions send
+        /// it once, without one.
         id: Option<u64>,
         /// The change.
         change: Change,
     },
-    /// Remove transactions from the pool, which only development methods request. Answered with [`Outcome::Dropped`].
+    /// Remove transactions from the pool, which only development methods request. Answered with
+    /// [`Outcome::Dropped`].
     Drop(PoolSelection),
 }
 
 /// The response of the node that leads.
 #[derive(Debug)]
 pub struct Response {
-    /// A height of the log that includes the outcome: a node that has reached it shows the outcome to its clients.
+    /// A height of the log that includes the outcome: a node that has reached it shows the outcome
+    /// to its clients.
     pub height: u64,
     /// The outcome of the request.
     pub outcome: Outcome,
@@ -117,8 +123,8 @@ impl Request {
         }
     }
 
-    /// Encodes the request. Fails for the changes that the writer of a chain with a data directory always refuses, with
-    /// the writer's error.
+    /// Encodes the request. Fails for the changes that the writer of a chain with a data directory
+    /// always refuses, with the writer's error.
     pub fn encode(&self) -> Result<Vec<u8>, ChangeError> {
         let out = &mut begin();
         match self {
@@ -247,7 +253,8 @@ impl Response {
 }
 
 impl Outcome {
-    /// Returns whether the request was executed, rather than refused because another node leads, to which it can be sent.
+    /// Returns whether the request was executed, rather than refused because another node leads, to
+    /// which it can be sent.
     pub fn is_executed(&self) -> bool {
         match self {
             Self::Submitted(result) => !matches!(result, Err(SubmitError::NotLeading)),
@@ -272,7 +279,8 @@ fn open(bytes: &[u8]) -> Result<Reader<'_>, MessageError> {
     }
 }
 
-/// Writes a result. Errors are rare and have many variants, so that they travel as JSON, which a derive writes.
+/// Writes a result. Errors are rare and have many variants, so that they travel as JSON, which a
+/// derive writes.
 fn write_result<T, E: Serialize>(
     result: &Result<T, E>,
     out: &mut Writer,

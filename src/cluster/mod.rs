@@ -1,9 +1,10 @@
 //! Clusters: several nodes that serve one chain.
 //!
-//! The log of the chain is a [stream](crate::log::JetStreamLogs) of NATS JetStream. One node leads: it seals blocks and
-//! makes all other changes. The others follow the log, answer reads from their own heads, and send what their clients
-//! write to the leader. A lease in a bucket says who should lead. It is a hint only: what protects the chain is the
-//! sequence that each message of the log expects.
+//! The log of the chain is a [stream](crate::log::JetStreamLogs) of NATS JetStream. One node leads:
+//! it seals blocks and makes all other changes. The others follow the log, answer reads from their
+//! own heads, and send what their clients write to the leader. A lease in a bucket says who should
+//! lead. It is a hint only: what protects the chain is the sequence that each message of the log
+//! expects.
 
 mod bootstrap;
 mod clock;
@@ -149,7 +150,8 @@ pub struct Cluster {
 }
 
 impl Membership {
-    /// Connects to the cluster's servers. Refuses a clock that is wrong and a name that another node has.
+    /// Connects to the cluster's servers. Refuses a clock that is wrong and a name that another
+    /// node has.
     pub async fn begin(config: &ClusterConfig) -> Result<Self, ClusterError> {
         let unnamed = || {
             ClusterError::Refused("the host has no name: name the node with --node-name".to_owned())
@@ -170,7 +172,8 @@ impl Membership {
         })
     }
 
-    /// Joins the cluster with an opened chain: follows the log to its end, and then takes part in everything.
+    /// Joins the cluster with an opened chain: follows the log to its end, and then takes part in
+    /// everything.
     pub async fn join(
         self,
         chain: &Chain,

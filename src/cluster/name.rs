@@ -18,8 +18,8 @@ use super::{
 const RENEWAL: Duration = Duration::from_millis(500);
 /// Interval at which another process looks at a claim.
 const LOOK: Duration = Duration::from_millis(250);
-/// Number of looks in a row at a claim that was not renewed, after which it is void. Time in which the servers do not answer
-/// does not count: nobody can renew a claim then.
+/// Number of looks in a row at a claim that was not renewed, after which it is void. Time in which
+/// the servers do not answer does not count: nobody can renew a claim then.
 const LOOKS: u32 = 6;
 
 /// The claim of this process on its name, renewed until it is dropped.
@@ -95,13 +95,15 @@ impl NameClaim {
                 match bucket.claim_name(revision, &own).await {
                     Ok(Some(renewed)) => revision = Some(renewed),
                     Ok(None) => match bucket.name(&own.node).await {
-                        // An earlier renewal may have had no answer, and a claim without a value is nobody's.
+                        // An earlier renewal may have had no answer, and a claim without a value is
+                        // nobody's.
                         Ok(Some(found))
                             if found.value.as_ref().is_none_or(|claim| *claim == own) =>
                         {
                             revision = Some(found.revision);
                         }
-                        // The servers have lost the claim, or all of a bucket that another node has created again.
+                        // The servers have lost the claim, or all of a bucket that another node has
+                        // created again.
                         Ok(None) => revision = None,
                         Ok(Some(_)) => {
                             tracing::error!(

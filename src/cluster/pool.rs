@@ -1,8 +1,9 @@
 //! Transactions that wait for a block, in a stream of their own, so that they survive the leader.
 //!
-//! The stream has one message for each transaction: the transaction, or nothing once it was dropped. Every node keeps
-//! those of the stream in its pool, and stores again what the stream lacks, such as what servers lost in a crash. The leader
-//! deletes the messages of transactions that are not in its pool any more.
+//! The stream has one message for each transaction: the transaction, or nothing once it was
+//! dropped. Every node keeps those of the stream in its pool, and stores again what the stream
+//! lacks, such as what servers lost in a crash. The leader deletes the messages of transactions
+//! that are not in its pool any more.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -45,8 +46,8 @@ const REFUSED_FOR: Duration = Duration::from_secs(600);
 /// Messages that are held.
 const HELD: usize = 64;
 
-/// Keeps the pool in step with the stream. Without `allows_changes`, only signed transactions are accepted, and none is
-/// dropped.
+/// Keeps the pool in step with the stream. Without `allows_changes`, only signed transactions are
+/// accepted, and none is dropped.
 pub(super) fn mirror(
     connection: Connection,
     stream: Stream<()>,
@@ -85,7 +86,8 @@ struct PoolMirror {
     messages: mpsc::Receiver<Delivered>,
     /// The sequence of each transaction's message.
     known: HashMap<B256, u64>,
-    /// Those of transactions that the pool does not take now, but may later, such as one that spends what another one brings.
+    /// Those of transactions that the pool does not take now, but may later, such as one that
+    /// spends what another one brings.
     refused: HashMap<B256, Refused>,
     /// Whether there were more of them than are kept.
     has_more_refused: bool,
@@ -265,7 +267,8 @@ impl PoolMirror {
         Ok(())
     }
 
-    /// Deletes the messages of transactions that do not wait any more, and those that never belonged here.
+    /// Deletes the messages of transactions that do not wait any more, and those that never
+    /// belonged here.
     async fn delete_old(&mut self) {
         let is_over = |hash: &B256| self.chain.pool().get(*hash).is_none();
         // A later message has another sequence: it is of the same transaction, which waits again.
@@ -327,7 +330,8 @@ impl PoolMirror {
     }
 }
 
-/// Adds a transaction of the stream to the pool, or removes one that was dropped. Returns what the message is.
+/// Adds a transaction of the stream to the pool, or removes one that was dropped. Returns what the
+/// message is.
 fn accept(chain: &Chain, hash: B256, payload: &[u8], allows_changes: bool) -> Content {
     if payload.is_empty() {
         if !allows_changes {

@@ -6,8 +6,8 @@ use alloy_primitives::{hex, keccak256};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct NodeProcess {
     pub(super) node: String,
-    /// A random number of the process. It is in the cluster's bucket only: whoever may not read that cannot send the process
-    /// requests, and cannot keep it from those of others by many.
+    /// A random number of the process. It is in the cluster's bucket only: whoever may not read
+    /// that cannot send the process requests, and cannot keep it from those of others by many.
     pub(super) instance: u64,
 }
 

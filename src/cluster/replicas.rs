@@ -1,5 +1,5 @@
-//! Warns about NATS servers that do not catch up with the others. Nodes do not notice them, since a stream works as long as a
-//! majority does, until another server fails.
+//! Warns about NATS servers that do not catch up with the others. Nodes do not notice them, since a
+//! stream works as long as a majority does, until another server fails.
 
 use std::{
     collections::HashMap,
@@ -29,8 +29,9 @@ struct Stuck {
 struct Replicas(HashMap<String, Stuck>);
 
 impl Replicas {
-    /// Takes the replicas that lag now. Returns the servers to warn about, and the reported ones that have caught up. A replica
-    /// that only follows closely, as those of busy streams do, makes progress, and is not stuck.
+    /// Takes the replicas that lag now. Returns the servers to warn about, and the reported ones
+    /// that have caught up. A replica that only follows closely, as those of busy streams do, makes
+    /// progress, and is not stuck.
     fn update(&mut self, lagging: Vec<Lagging>, now: Instant) -> (Vec<String>, Vec<String>) {
         let mut known = std::mem::take(&mut self.0);
         let mut late = Vec::new();
@@ -58,7 +59,8 @@ impl Replicas {
     }
 }
 
-/// Starts to watch the replicas of the streams of the log and of waiting transactions while this node leads.
+/// Starts to watch the replicas of the streams of the log and of waiting transactions while this
+/// node leads.
 pub(super) fn watch(connection: Connection, chain: Chain) {
     let mut streams = [connection.names.log(), connection.names.pool()]
         .map(|stream| (stream, Replicas::default()));

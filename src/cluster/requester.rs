@@ -26,8 +26,8 @@ use crate::{
 const SILENCE: Duration = Duration::from_secs(9);
 /// Time in which it must have made a change. Mining many blocks takes long.
 const LONGEST: Duration = Duration::from_secs(600);
-/// Time after which a request is sent again while there is no answer. Each time after that it is twice as long, up to
-/// [`LONGEST_PAUSE`].
+/// Time after which a request is sent again while there is no answer. Each time after that it is
+/// twice as long, up to [`LONGEST_PAUSE`].
 const FIRST_PAUSE: Duration = Duration::from_secs(1);
 const LONGEST_PAUSE: Duration = Duration::from_secs(4);
 
@@ -82,8 +82,9 @@ impl Requester {
         response.map_err(|error| SendError::Impossible(format!("the answer of {node}: {error}")))
     }
 
-    /// Sends a request to the process that leads until it is answered: it may be lost on its way. Whether it is sent `again`
-    /// is an argument of what encodes it. Fails once the process has said nothing for [`SILENCE`].
+    /// Sends a request to the process that leads until it is answered: it may be lost on its way.
+    /// Whether it is sent `again` is an argument of what encodes it. Fails once the process has
+    /// said nothing for [`SILENCE`].
     pub(super) async fn ask(
         &self,
         encode: impl Fn(bool) -> Result<Bytes, ChangeError>,
@@ -118,8 +119,9 @@ impl Requester {
                     Ok(Response { outcome: Outcome::InProgress, .. }) => deadline = Instant::now() + SILENCE,
                     // An earlier attempt may have been received.
                     Err(SendError::Undelivered) if is_repeated => {}
-                    // A later attempt may have been executed before the first one, or another node that has the transaction
-                    // has stored it. The answer to a later one says what became of it.
+                    // A later attempt may have been executed before the first one, or another node
+                    // that has the transaction has stored it. The answer to a later one says what
+                    // became of it.
                     Ok(Response { outcome: Outcome::Submitted(Err(SubmitError::AlreadyKnown)), .. }) if is_repeated => {}
                     Err(SendError::Unanswered(_)) => {}
                     answer => return answer,

@@ -1,4 +1,5 @@
-//! Executing the requests of other nodes, as the leader. They are checked as if they came from a client.
+//! Executing the requests of other nodes, as the leader. They are checked as if they came from a
+//! client.
 
 use std::{collections::HashSet, sync::Arc};
 
@@ -86,7 +87,8 @@ impl Requests {
         Ok(())
     }
 
-    /// Fetches a request and executes it, once there is room for it. One that is announced again is in progress.
+    /// Fetches a request and executes it, once there is room for it. One that is announced again is
+    /// in progress.
     async fn take_large(
         &self,
         announcement: Result<Announcement, String>,

@@ -1,4 +1,5 @@
-//! The states of a cluster's nodes: every node announces its own twice a second, and listens to the others.
+//! The states of a cluster's nodes: every node announces its own twice a second, and listens to the
+//! others.
 
 use std::{
     collections::BTreeMap,
@@ -125,7 +126,8 @@ impl StateBoard {
         }
     }
 
-    /// Returns whether a node may speak for the end of the log: one that says so without the lease may not.
+    /// Returns whether a node may speak for the end of the log: one that says so without the lease
+    /// may not.
     fn is_leader(&self, state: &NodeState) -> bool {
         let leader = self.leader.borrow();
         let holds_lease = |leader: &NodeProcess| {

@@ -84,7 +84,8 @@ pub struct Given<'a> {
     pub origin: &'a ValueOrigin,
 }
 
-/// The methods read the value into a field. Errors say what was expected; the caller adds the origin.
+/// The methods read the value into a field. Errors say what was expected; the caller adds the
+/// origin.
 impl Given<'_> {
     pub(super) fn text(&self) -> String {
         match self.value {
@@ -278,8 +279,9 @@ impl Given<'_> {
 /// The host of listeners that are given by their port alone, and of `localhost`: this machine.
 const LOOPBACK: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 
-/// Reads an address to listen on: `127.0.0.1:8545`, `[::1]:8545`, `localhost:8545`, `:8545` or `8545`. The last three mean
-/// this machine only, since a node must not be open to others by accident.
+/// Reads an address to listen on: `127.0.0.1:8545`, `[::1]:8545`, `localhost:8545`, `:8545` or
+/// `8545`. The last three mean this machine only, since a node must not be open to others by
+/// accident.
 pub(super) fn listen_address(text: &str, example: &str) -> Result<SocketAddr, String> {
     let wrong = |what: &str| {
         format!("expected an address and port, such as {example}, got `{text}` ({what})")

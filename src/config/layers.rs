@@ -35,7 +35,8 @@ impl Values {
             .map_or(Ok(()), Err)
     }
 
-    /// Takes those values of a file's text that can be used, and returns what is wrong with the others.
+    /// Takes those values of a file's text that can be used, and returns what is wrong with the
+    /// others.
     pub(super) fn take_text(&mut self, text: &str, file: &str) -> Vec<ConfigError> {
         let table: Table = match text.parse() {
             Err(error) => return vec![ConfigError::new(format!("config {file}: {error}"))],
@@ -107,8 +108,9 @@ impl Values {
         Ok(())
     }
 
-    /// Takes the values of environment variables that begin with `TETRAD_`. Unknown ones are warnings, not errors:
-    /// orchestrators set such variables for a service or container called tetrad.
+    /// Takes the values of environment variables that begin with `TETRAD_`. Unknown ones are
+    /// warnings, not errors: orchestrators set such variables for a service or container called
+    /// tetrad.
     pub fn read_environment(
         &mut self,
         variables: impl Iterator<Item = (String, String)>,
@@ -179,7 +181,8 @@ impl Values {
         Ok(())
     }
 
-    /// Replaces the `host` or the `port` of the main listener's address by the text of a flag of that name.
+    /// Replaces the `host` or the `port` of the main listener's address by the text of a flag of
+    /// that name.
     pub(crate) fn replace_in_listen(&mut self, part: &str, text: &str) -> Result<(), ConfigError> {
         let Some(setting) = settings().find(|setting| setting.name == "listen") else {
             return Ok(());
@@ -229,8 +232,8 @@ impl Kind {
     }
 }
 
-/// Returns whether Kubernetes or Docker set such a variable for a service: `TETRAD_PORT_8545_TCP_ADDR` for one called
-/// `tetrad`, `TETRAD_DEV_SERVICE_HOST` for `tetrad-dev`.
+/// Returns whether Kubernetes or Docker set such a variable for a service:
+/// `TETRAD_PORT_8545_TCP_ADDR` for one called `tetrad`, `TETRAD_DEV_SERVICE_HOST` for `tetrad-dev`.
 fn is_service_link(variable: &str) -> bool {
     let words: Vec<_> = variable.split('_').collect();
     let protocol = |word: &&str| matches!(*word, "TCP" | "UDP" | "SCTP");

@@ -20,7 +20,8 @@ impl Config {
         problems.into_iter().next().map_or(Ok(config), Err)
     }
 
-    /// Puts values over the defaults of the profile they name, for a command that starts no node: they need not make one.
+    /// Puts values over the defaults of the profile they name, for a command that starts no node:
+    /// they need not make one.
     pub fn of_command(values: &Values) -> Result<Self, ConfigError> {
         let mut problems = Vec::new();
         let config = read(values, &mut problems);
@@ -35,8 +36,8 @@ impl ConfigError {
     }
 }
 
-/// Returns everything that is wrong with a configuration file; nothing if it can be used. Keys come first, in the order
-/// of the file, then values in the order of the settings, then contradictions.
+/// Returns everything that is wrong with a configuration file; nothing if it can be used. Keys come
+/// first, in the order of the file, then values in the order of the settings, then contradictions.
 pub fn problems(path: &Path) -> Vec<ConfigError> {
     let file = path.display().to_string();
     let text = match fs::read_to_string(path) {
@@ -69,7 +70,8 @@ pub fn problems(path: &Path) -> Vec<ConfigError> {
     problems
 }
 
-/// Puts values over the defaults, as far as they can be used, and adds what is wrong with them to `problems`.
+/// Puts values over the defaults, as far as they can be used, and adds what is wrong with them to
+/// `problems`.
 fn read(values: &Values, problems: &mut Vec<ConfigError>) -> Config {
     let mut config = Config::default();
     for setting in settings() {

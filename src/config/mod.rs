@@ -1,9 +1,10 @@
 //! From settings to a checked configuration.
 //!
-//! A [`Setting`] is one entry of a table: its names, its documentation, how it is read into a [`Config`], how it is shown
-//! and what it contradicts. [`Values`] collects what the user gave: flags win over the environment, the environment over
-//! the file, the file over the profile's defaults. [`Config::from_values`] turns it into a configuration, or names the
-//! setting that is wrong.
+//! A [`Setting`] is one entry of a table: its names, its documentation, how it is read into a
+//! [`Config`], how it is shown and what it contradicts. [`Values`] collects what the user gave:
+//! flags win over the environment, the environment over the file, the file over the profile's
+//! defaults. [`Config::from_values`] turns it into a configuration, or names the setting that is
+//! wrong.
 
 mod given;
 mod layers;

@@ -96,8 +96,8 @@ pub struct Config {
     pub listen: SocketAddr,
     /// Address of a second listener for the price WebSocket.
     pub ws_listen: Option<SocketAddr>,
-    /// Whether it is an error that another program uses `ws_listen`, even if that is the default: otherwise a warning, since the
-    /// main listener serves the price WebSocket as well.
+    /// Whether it is an error that another program uses `ws_listen`, even if that is the default:
+    /// otherwise a warning, since the main listener serves the price WebSocket as well.
     pub ws_listen_required: bool,
     /// The listener that serves metrics.
     pub metrics: MetricsAt,
@@ -117,7 +117,8 @@ pub struct Config {
     pub hosts: Hosts,
     /// EVM chain id.
     pub chain_id: u64,
-    /// Interval between blocks; without it a block is sealed as soon as there is a transaction to include.
+    /// Interval between blocks; without it a block is sealed as soon as there is a transaction to
+    /// include.
     pub block_time: Option<Duration>,
     /// Seal blocks on demand only.
     pub no_mining: bool,
@@ -129,14 +130,15 @@ pub struct Config {
     pub artifacts: Option<PathBuf>,
     /// Gas limit of new blocks.
     pub gas_limit: u64,
-    /// The timestamps of blocks that are sealed within a second; by default shared, and increasing with a genesis file.
+    /// The timestamps of blocks that are sealed within a second; by default shared, and increasing
+    /// with a genesis file.
     pub block_timestamps: Option<BlockTimestamps>,
     /// Whether a block's transactions may use more than its gas limit.
     pub disable_block_gas_limit: bool,
     /// Whether contracts and the code that creates them may have any size.
     pub disable_code_size_limit: bool,
-    /// Whether the gas limit of a transaction is capped since Osaka (EIP-7825); by default in production and with a genesis
-    /// file.
+    /// Whether the gas limit of a transaction is capped since Osaka (EIP-7825); by default in
+    /// production and with a genesis file.
     pub enable_tx_gas_limit: Option<bool>,
     /// The hardfork whose rules apply from the first block.
     pub hardfork: Fork,
@@ -162,7 +164,8 @@ pub struct Config {
     pub seed: u64,
     /// A scenario to start with the node: a file, or the name of a ready-made one.
     pub scenario: Option<PathBuf>,
-    /// File with the token that opens `/api/admin`; without it only the development profile has these routes.
+    /// File with the token that opens `/api/admin`; without it only the development profile has
+    /// these routes.
     pub admin_token_file: Option<PathBuf>,
     /// File to write the URLs and the process id to once every listener is bound.
     pub ready_file: Option<PathBuf>,
@@ -273,7 +276,8 @@ impl Default for Config {
 }
 
 impl Config {
-    /// Returns the configuration of a development node on free ports that prints nothing, for tests.
+    /// Returns the configuration of a development node on free ports that prints nothing, for
+    /// tests.
     pub fn test() -> Self {
         let free = SocketAddr::from(([127, 0, 0, 1], 0));
         Self {
@@ -284,7 +288,8 @@ impl Config {
         }
     }
 
-    /// Returns whether the chain is the network's, with exchange and lending: it begins with neither a genesis file nor a fork.
+    /// Returns whether the chain is the network's, with exchange and lending: it begins with
+    /// neither a genesis file nor a fork.
     pub fn has_exchange(&self) -> bool {
         self.genesis.is_none() && self.fork.url.is_none()
     }

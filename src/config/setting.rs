@@ -1,7 +1,9 @@
-//! One setting: its names, its documentation, and the functions that read, show and check its value.
+//! One setting: its names, its documentation, and the functions that read, show and check its
+//! value.
 //!
-//! A setting has the same name everywhere: `rpc.gas-cap` is `gas-cap` in the table `[rpc]` of the file, the variable
-//! `TETRAD_RPC_GAS_CAP` and the flag `--rpc-gas-cap`. A few have a shorter flag and variable.
+//! A setting has the same name everywhere: `rpc.gas-cap` is `gas-cap` in the table `[rpc]` of the
+//! file, the variable `TETRAD_RPC_GAS_CAP` and the flag `--rpc-gas-cap`. A few have a shorter flag
+//! and variable.
 
 use toml::Value;
 
@@ -48,7 +50,8 @@ pub struct Setting {
     pub help: &'static str,
     /// Details, as sentences, for the book and the configuration files. Line breaks are kept.
     pub details: &'static str,
-    /// An example value, as TOML, for the configuration files of profiles in which the setting has no value.
+    /// An example value, as TOML, for the configuration files of profiles in which the setting has
+    /// no value.
     pub example: &'static str,
     /// A short flag that sets the number of times it is given, and its help.
     pub counter: Option<(char, &'static str)>,
@@ -116,7 +119,8 @@ impl Setting {
         variable_of(&self.flag())
     }
 
-    /// Returns the former name of the flag, without dashes in front; none if it has always had the same name.
+    /// Returns the former name of the flag, without dashes in front; none if it has always had the
+    /// same name.
     pub fn former_flag(&self) -> Option<String> {
         self.former_name.map(|name| name.replace('.', "-"))
     }
@@ -131,7 +135,8 @@ impl Setting {
         (self.show)(config)
     }
 
-    /// Returns the same with `…` in place of secrets of another service: passwords and keys in URLs and headers.
+    /// Returns the same with `…` in place of secrets of another service: passwords and keys in URLs
+    /// and headers.
     pub fn redacted_value(&self, config: &Config) -> Option<Value> {
         self.redact.unwrap_or(self.show)(config)
     }

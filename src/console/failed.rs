@@ -1,5 +1,5 @@
-//! Calls that failed, the commonest failures of a dapp. A page may repeat one many times a second, so no more than a few are
-//! shown at a time.
+//! Calls that failed, the commonest failures of a dapp. A page may repeat one many times a second,
+//! so no more than a few are shown at a time.
 
 use std::time::{Duration, Instant};
 
@@ -52,7 +52,8 @@ impl Limiter {
         self.passed_over += count;
     }
 
-    /// Returns a line with the number of calls that were not shown since the last one, if there were any.
+    /// Returns a line with the number of calls that were not shown since the last one, if there
+    /// were any.
     pub(super) fn note(&mut self) -> String {
         match std::mem::take(&mut self.passed_over) {
             0 => String::new(),

@@ -1,4 +1,5 @@
-//! `console.log`, as Hardhat and Forge have it: a call to an address without code whose data is a message.
+//! `console.log`, as Hardhat and Forge have it: a call to an address without code whose data is a
+//! message.
 
 use std::{collections::HashMap, sync::LazyLock};
 
@@ -94,8 +95,8 @@ pub(super) fn message(data: &[u8]) -> String {
     text.split('\n').map(clean).collect::<Vec<_>>().join("\n")
 }
 
-/// Formats values as Node's `util.format` does: `%s`, `%d` and the like in a first text are replaced by the values that
-/// follow, and the rest is appended.
+/// Formats values as Node's `util.format` does: `%s`, `%d` and the like in a first text are
+/// replaced by the values that follow, and the rest is appended.
 fn format(values: &[DynSolValue]) -> String {
     let Some((first, mut rest)) = values.split_first() else {
         return String::new();

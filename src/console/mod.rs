@@ -1,7 +1,9 @@
-//! The terminal output of a running node: a line for each transaction, `console.log` messages, revert reasons, and,
-//! depending on the verbosity, arguments, events and calls. Of reads only those that fail are shown, a few at a time.
+//! The terminal output of a running node: a line for each transaction, `console.log` messages,
+//! revert reasons, and, depending on the verbosity, arguments, events and calls. Of reads only
+//! those that fail are shown, a few at a time.
 //!
-//! The chain does not wait for the terminal: blocks that come faster than it can show them are counted instead.
+//! The chain does not wait for the terminal: blocks that come faster than it can show them are
+//! counted instead.
 
 mod abi;
 mod failed;
@@ -45,8 +47,9 @@ const MAX_LINES: usize = 200;
 /// Settings of the terminal output.
 #[derive(Clone, Debug, Default)]
 pub struct ConsoleConfig {
-    /// Verbosity. 0: a line for each transaction; 1: with arguments; 2: with events; 3: with the calls of failed ones; 4:
-    /// with the calls of all, and a line for each of the node's own transactions.
+    /// Verbosity. 0: a line for each transaction; 1: with arguments; 2: with events; 3: with the
+    /// calls of failed ones; 4: with the calls of all, and a line for each of the node's own
+    /// transactions.
     pub verbosity: u8,
     /// Files and directories with ABIs, in addition to those of the network's contracts.
     pub abi: Vec<PathBuf>,
@@ -66,8 +69,9 @@ pub struct Console {
 }
 
 impl Console {
-    /// Reads the ABIs that `config` names, and adds them to the known contracts. Transactions of the node's `own` accounts are only shown at verbosity 4; nothing
-    /// is shown while `logging` is off.
+    /// Reads the ABIs that `config` names, and adds them to the known contracts. Transactions of
+    /// the node's `own` accounts are only shown at verbosity 4; nothing is shown while `logging` is
+    /// off.
     pub fn new(
         config: &ConsoleConfig,
         network: &Network,
@@ -94,8 +98,8 @@ impl Console {
         })
     }
 
-    /// Follows the chain until it ends and writes to `out` on a separate thread, so that a blocked terminal does not block
-    /// the node.
+    /// Follows the chain until it ends and writes to `out` on a separate thread, so that a blocked
+    /// terminal does not block the node.
     pub async fn follow(
         self,
         chain: Chain,

@@ -13,7 +13,8 @@ use crate::{
 
 /// Time limit per block; transactions that did not run by then are shown without calls.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// Approximate limit of a block's calls and logs in bytes; transactions beyond it are shown without calls, too.
+/// Approximate limit of a block's calls and logs in bytes; transactions beyond it are shown without
+/// calls, too.
 const MAX_BYTES: usize = 64 << 20;
 
 /// The calls and messages of one transaction.
@@ -27,7 +28,8 @@ pub(super) struct ReplayedTransaction {
     pub(super) failed: Vec<FailedCall>,
 }
 
-/// Re-executes a block's transactions. Returns fewer if the state is not available or a limit is reached.
+/// Re-executes a block's transactions. Returns fewer if the state is not available or a limit is
+/// reached.
 pub(super) fn replay(head: &Arc<Head>, block: &Block) -> Vec<ReplayedTransaction> {
     let mut seen = Vec::with_capacity(block.transactions.len());
     let Ok(state) = head.state_before(block.number()) else {

@@ -13,8 +13,8 @@ use crate::block::Block;
 /// The most places in sources that are shown of a failure, the innermost first.
 const MAX_PLACES: usize = 16;
 
-/// Appends `#12 0x4f2c… (the whole hash)  0xf39F…2266 → USDC.approve  46213 gas`, and the reason of a failure, with the places in
-/// sources that led to it.
+/// Appends `#12 0x4f2c… (the whole hash)  0xf39F…2266 → USDC.approve  46213 gas`, and the reason of
+/// a failure, with the places in sources that led to it.
 pub(super) fn line(
     console: &Console,
     decoder: &Decoder<'_>,

@@ -13,10 +13,12 @@ use crate::{
     network::Token,
 };
 
-/// The gas limit of a contract read: ample for the network's tokens, and a bound for a faulty contract.
+/// The gas limit of a contract read: ample for the network's tokens, and a bound for a faulty
+/// contract.
 const READ_GAS: u64 = 100_000_000;
 
-/// Returns the amount of a token, in its smallest unit, that is worth `usd` dollars at the reference price.
+/// Returns the amount of a token, in its smallest unit, that is worth `usd` dollars at the
+/// reference price.
 pub fn worth(token: &Token, usd: u64) -> U256 {
     U256::from(usd) * U256::from(100_000_000u64) * unit(token) / U256::from(token.reference_price)
 }
@@ -55,8 +57,8 @@ pub fn call(name: &str, from: Address, to: Address, call: impl SolCall) -> Step 
     }
 }
 
-/// The error of a failed contract read. The network's own contracts fail only after a development method has changed
-/// them.
+/// The error of a failed contract read. The network's own contracts fail only after a development
+/// method has changed them.
 #[derive(Debug, thiserror::Error)]
 pub enum ReadContractError {
     /// A call that could not begin.

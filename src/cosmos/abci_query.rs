@@ -16,7 +16,8 @@ pub(super) struct AbciAnswer {
     height: u64,
 }
 
-/// Answers a query whose message is `data`, if the data could be read. A `height` of 0 is the newest one.
+/// Answers a query whose message is `data`, if the data could be read. A `height` of 0 is the
+/// newest one.
 pub(super) async fn answer(
     gateway: &Gateway,
     path: &str,

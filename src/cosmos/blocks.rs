@@ -1,7 +1,7 @@
 //! Blocks as a Cosmos node renders them, in the gateway's encoding and in CometBFT's.
 //!
-//! Fields without a counterpart on an EVM chain are empty; hashes are those of the EVM block, whose state root is the app
-//! hash.
+//! Fields without a counterpart on an EVM chain are empty; hashes are those of the EVM block, whose
+//! state root is the app hash.
 
 use alloy_primitives::{B256, hex};
 use base64ct::{Base64, Encoding};

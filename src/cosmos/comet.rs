@@ -223,7 +223,8 @@ pub(super) async fn answer(gateway: &Gateway, request: CometRequest) -> Answer {
     out.finish()
 }
 
-/// The response to a body, if it calls a method of CometBFT. Bodies that are longer than CometBFT takes them do not.
+/// The response to a body, if it calls a method of CometBFT. Bodies that are longer than CometBFT
+/// takes them do not.
 pub(super) fn answer_body(gateway: &Gateway, body: &[u8]) -> Option<BoxFuture<'static, Answer>> {
     if body.len() > MAX_REQUEST {
         return None;

@@ -376,7 +376,8 @@ async fn in_long_turn<R: Send + 'static>(
     ran.unwrap_or_else(|failed| Err((-32603, failed.to_string())))
 }
 
-/// The parameters of a `GET`, as JSON-RPC has them (`rpc/jsonrpc/server/http_uri_handler.go`). Unknown ones are ignored.
+/// The parameters of a `GET`, as JSON-RPC has them (`rpc/jsonrpc/server/http_uri_handler.go`).
+/// Unknown ones are ignored.
 pub(super) fn uri_params(
     method: &CometMethod,
     query: &[(String, String)],
@@ -687,7 +688,8 @@ fn blockchain(call: &CometCall) -> Result<Value, CometFailure> {
     Ok(json!({ "last_height": newest.to_string(), "block_metas": metas }))
 }
 
-/// Results of a block's transactions in CometBFT's form. Logs of contracts are left to the Ethereum interface.
+/// Results of a block's transactions in CometBFT's form. Logs of contracts are left to the Ethereum
+/// interface.
 fn block_results(call: &CometCall) -> Result<Answer, CometFailure> {
     let block = call.block()?;
     let network = &call.gateway.node.network;

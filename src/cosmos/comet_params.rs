@@ -1,7 +1,7 @@
 //! The parameters of CometBFT's methods: a few texts, numbers and truth values.
 //!
-//! A document of JSON takes up to a hundred times the memory of its text, and a request may wait for its turn. So no other
-//! values are kept.
+//! A document of JSON takes up to a hundred times the memory of its text, and a request may wait
+//! for its turn. So no other values are kept.
 
 use std::fmt;
 

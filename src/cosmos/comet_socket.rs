@@ -1,4 +1,5 @@
-//! CometBFT's WebSocket: JSON-RPC as over HTTP, and messages about new blocks and transactions to subscribers.
+//! CometBFT's WebSocket: JSON-RPC as over HTTP, and messages about new blocks and transactions to
+//! subscribers.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -30,7 +31,8 @@ const MAX_SUBSCRIPTIONS: usize = 10;
 /// Most bytes of a subscription's query, as in CometBFT (`rpc/core/events.go`).
 const MAX_QUERY: usize = 512;
 
-/// The WebSockets of CometBFT's interface. A connection has no limit of messages, but a few requests in flight.
+/// The WebSockets of CometBFT's interface. A connection has no limit of messages, but a few
+/// requests in flight.
 pub(super) fn web_sockets(per_client: usize, shutdown: Shutdown) -> WebSockets {
     let limits = SocketLimits {
         max_message: MAX_MESSAGE,
@@ -196,8 +198,8 @@ impl CometSocket {
     }
 }
 
-/// The message about an event for a subscription, whose value `write` appends. The events are JSON already. Fails if there is
-/// no memory for it.
+/// The message about an event for a subscription, whose value `write` appends. The events are JSON
+/// already. Fails if there is no memory for it.
 fn message(
     text: &str,
     subscription: &CometSubscription,

@@ -66,7 +66,8 @@ impl EventQuery {
         }
     }
 
-    /// Returns whether every condition is met by one of the values that `values` returns for its key.
+    /// Returns whether every condition is met by one of the values that `values` returns for its
+    /// key.
     pub(super) fn matches<'a>(&self, mut values: impl FnMut(&str) -> Vec<&'a str>) -> bool {
         self.conditions.iter().all(|condition| {
             values(&condition.key)
@@ -99,8 +100,8 @@ impl EventQuery {
             })
     }
 
-    /// Returns the least and the greatest number that the conditions on an attribute accept. The least is greater if they
-    /// accept none.
+    /// Returns the least and the greatest number that the conditions on an attribute accept. The
+    /// least is greater if they accept none.
     pub(super) fn range(&self, key: &str) -> (u64, u64) {
         let (mut least, mut greatest) = (0, u64::MAX);
         for condition in self

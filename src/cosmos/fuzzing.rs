@@ -1,5 +1,5 @@
-//! Entry points for fuzzers: the readers of transactions, of messages and of queries, and second implementations of what is
-//! signed. Each returns how much of its input was accepted.
+//! Entry points for fuzzers: the readers of transactions, of messages and of queries, and second
+//! implementations of what is signed. Each returns how much of its input was accepted.
 
 mod documents;
 
@@ -23,7 +23,8 @@ use crate::{
     network::Network,
 };
 
-/// The bytes of JSON that a byte of a message may become: an empty message of two bytes is shown with all of its fields.
+/// The bytes of JSON that a byte of a message may become: an empty message of two bytes is shown
+/// with all of its fields.
 const MAX_GROWTH: usize = 1_024;
 
 static MESSAGES: LazyLock<Messages> = LazyLock::new(|| Messages::new(&Network::default()));
@@ -41,8 +42,8 @@ fn network() -> CosmosNetwork {
     }
 }
 
-/// Decodes a transaction (`TxRaw`), checks it, puts it into a block and takes it out again, and renders it. Returns whether it
-/// is one.
+/// Decodes a transaction (`TxRaw`), checks it, puts it into a block and takes it out again, and
+/// renders it. Returns whether it is one.
 pub fn transaction(raw: &[u8]) -> usize {
     let tx = match DecodedTx::decode(raw) {
         Err(_) => return 0,
@@ -82,8 +83,9 @@ pub fn transaction(raw: &[u8]) -> usize {
     1
 }
 
-/// Signs a transaction that follows from bytes, in one of the ways in which wallets do, over a document that is written here a
-/// second time. The signature is valid for it, and for nothing else. Returns whether the bytes make a transaction.
+/// Signs a transaction that follows from bytes, in one of the ways in which wallets do, over a
+/// document that is written here a second time. The signature is valid for it, and for nothing
+/// else. Returns whether the bytes make a transaction.
 pub fn signature(bytes: &[u8]) -> usize {
     let Some(signed) = SignedTx::from_bytes(bytes) else {
         return 0;
@@ -112,8 +114,8 @@ pub fn signature(bytes: &[u8]) -> usize {
     1
 }
 
-/// Decodes a message of the type that its first two bytes name, or reads it from JSON, and renders it. Returns whether it is
-/// one.
+/// Decodes a message of the type that its first two bytes name, or reads it from JSON, and renders
+/// it. Returns whether it is one.
 pub fn message(bytes: &[u8]) -> usize {
     let Some((kind, bytes)) = bytes.split_first_chunk::<2>() else {
         return 0;
@@ -162,7 +164,8 @@ fn render(message: &DynamicMessage, length: usize) -> Value {
     serde_json::from_slice(&text).expect("clients can read the JSON")
 }
 
-/// Reads a query for events, and compares its range of heights with what it matches. Returns whether it is one.
+/// Reads a query for events, and compares its range of heights with what it matches. Returns
+/// whether it is one.
 pub fn event_query(text: &[u8]) -> usize {
     let Some(query) = str::from_utf8(text)
         .ok()

@@ -36,9 +36,11 @@ use super::{
 };
 use crate::{block::cosmos::MAX_COSMOS_TX_SIZE, web::receive};
 
-/// Most bytes of a request: a transaction, with room for one that is too large by a little, so that it gets the SDK's error.
+/// Most bytes of a request: a transaction, with room for one that is too large by a little, so that
+/// it gets the SDK's error.
 const MAX_MESSAGE: usize = 2 * MAX_COSMOS_TX_SIZE;
-/// Most characters of a status's message. Percent-encoded, each has at most twelve bytes: clients accept 16 KiB.
+/// Most characters of a status's message. Percent-encoded, each has at most twelve bytes: clients
+/// accept 16 KiB.
 const LONGEST_MESSAGE: usize = 1_000;
 /// Most bytes of a body, with room for a message that is too large by a little.
 const MAX_BODY: usize = 2 * MAX_MESSAGE;
@@ -46,7 +48,8 @@ const MAX_BODY: usize = 2 * MAX_MESSAGE;
 /// Most bytes of a request of reflection, which has a name, and of all requests of a stream.
 const MAX_REFLECTED: usize = 4 << 10;
 const MAX_REFLECTION: usize = 64 << 10;
-/// How long a stream of reflection takes requests. Its response begins at once, so that nothing else limits it.
+/// How long a stream of reflection takes requests. Its response begins at once, so that nothing
+/// else limits it.
 const REFLECTION_TIME: Duration = Duration::from_secs(60);
 
 /// Bytes before a message: whether it is compressed, and its length.
@@ -144,7 +147,8 @@ impl Grpc {
 #[derive(Clone, Copy)]
 struct MessageLength(u64);
 
-/// A body with one message. Tonic does not tell its length, which is what it takes while it is sent.
+/// A body with one message. Tonic does not tell its length, which is what it takes while it is
+/// sent.
 struct OneMessage<B> {
     body: B,
     length: u64,

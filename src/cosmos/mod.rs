@@ -1,7 +1,8 @@
-//! The Cosmos side of the network: queries over gRPC, REST and CometBFT's interface (see the book, "Accounts").
+//! The Cosmos side of the network: queries over gRPC, REST and CometBFT's interface (see the book,
+//! "Accounts").
 //!
-//! These are views of the one state, which is the EVM's. Transactions of the bank module become part of the same blocks
-//! as Ethereum's.
+//! These are views of the one state, which is the EVM's. Transactions of the bank module become
+//! part of the same blocks as Ethereum's.
 
 mod abci_query;
 mod blocks;
@@ -46,12 +47,13 @@ use crate::{
     web::{Answer, Operation, Shutdown, WebSockets},
 };
 
-/// Most bytes of a list in a response: more than clients of gRPC accept of a message unless they are told otherwise. A list
-/// with more is an error, since pages are numbered: a shorter one would leave items out.
+/// Most bytes of a list in a response: more than clients of gRPC accept of a message unless they
+/// are told otherwise. A list with more is an error, since pages are numbered: a shorter one would
+/// leave items out.
 const MAX_LIST_BYTES: usize = 4 << 20;
 
-/// The methods of CometBFT's interface, with the names and types of their parameters. Its clients know them; there is no
-/// description that a program could read.
+/// The methods of CometBFT's interface, with the names and types of their parameters. Its clients
+/// know them; there is no description that a program could read.
 #[cfg(feature = "internals")]
 pub fn comet_methods() -> impl Iterator<Item = (&'static str, &'static [(&'static str, CometType)])>
 {
@@ -122,8 +124,8 @@ impl Gateway {
         Grpc::new(self.clone()).router()
     }
 
-    /// `router`, with `grpc` for the requests that are gRPC's by their content type, and with the gateway's response to the
-    /// routes of other gateways.
+    /// `router`, with `grpc` for the requests that are gRPC's by their content type, and with the
+    /// gateway's response to the routes of other gateways.
     pub fn beside(grpc: Router, router: Router) -> Router {
         grpc::beside(grpc, router.fallback(rest::unknown_route))
     }
@@ -133,8 +135,8 @@ impl Gateway {
         &self.sockets
     }
 
-    /// The response to a body of JSON-RPC, if it calls a method of CometBFT. Cosmos clients send these to the same address
-    /// as Ethereum clients.
+    /// The response to a body of JSON-RPC, if it calls a method of CometBFT. Cosmos clients send
+    /// these to the same address as Ethereum clients.
     pub fn answer(&self, body: &[u8]) -> Option<BoxFuture<'static, Answer>> {
         comet::answer_body(self, body)
     }

@@ -19,8 +19,8 @@ const SDK_VERSION: &str = "v0.50.13";
 /// CometBFT's channels, as every node lists them.
 const CHANNELS: [u8; 10] = alloy_primitives::hex!("40202122233038606100");
 
-/// The name and the consensus key that clients expect. There is no consensus: the key is derived from the first block and
-/// signs nothing.
+/// The name and the consensus key that clients expect. There is no consensus: the key is derived
+/// from the first block and signs nothing.
 #[derive(Clone, Debug)]
 pub(super) struct NodeIdentity {
     pub(super) chain_id: String,

@@ -1,7 +1,8 @@
 //! Protobuf messages as their descriptors define them, in binary and in the gateway's JSON.
 //!
-//! The descriptors are those of the Cosmos SDK, IBC and cosmos/evm (`proto/build.py`). Generated types are not used: the
-//! published crates of them need another prost and lack the EVM's modules, and REST would need descriptors all the same.
+//! The descriptors are those of the Cosmos SDK, IBC and cosmos/evm (`proto/build.py`). Generated
+//! types are not used: the published crates of them need another prost and lack the EVM's modules,
+//! and REST would need descriptors all the same.
 
 use std::sync::LazyLock;
 
@@ -28,12 +29,14 @@ use crate::{
 const DESCRIPTORS: &[u8] = include_bytes!("../../proto/descriptors.binpb");
 /// Decimals of the SDK's decimal numbers.
 const DECIMALS: usize = 18;
-/// Values that the JSON of an `Any` may have in addition to one for every two bytes of its encoding. A list of empty messages,
-/// two bytes each, would otherwise become all of their default values, hundreds of bytes each.
+/// Values that the JSON of an `Any` may have in addition to one for every two bytes of its
+/// encoding. A list of empty messages, two bytes each, would otherwise become all of their default
+/// values, hundreds of bytes each.
 const SPARE_VALUES: usize = 1_000;
 /// The type of an account without an EVM.
 pub(super) const BASE_ACCOUNT: &str = "/cosmos.auth.v1beta1.BaseAccount";
-/// The messages that accounts and public keys of chains with an EVM have. Networks name them differently.
+/// The messages that accounts and public keys of chains with an EVM have. Networks name them
+/// differently.
 const ETH_ACCOUNT: &str = "ethermint.types.v1.EthAccount";
 const ETH_KEY: &str = "ethermint.crypto.v1.ethsecp256k1.PubKey";
 
@@ -116,11 +119,12 @@ impl Messages {
         }
     }
 
-    /// A message as a gateway writes it: fields by their names in the protobuf files, default values present, integers of
-    /// 64 bits as text, absent messages and empty bytes as null, and decimals with a point.
+    /// A message as a gateway writes it: fields by their names in the protobuf files, default
+    /// values present, integers of 64 bits as text, absent messages and empty bytes as null, and
+    /// decimals with a point.
     ///
-    /// The value of an `Any` that nests too deeply, or whose JSON would be too large for its encoding, is written as bytes,
-    /// like one of an unknown type.
+    /// The value of an `Any` that nests too deeply, or whose JSON would be too large for its
+    /// encoding, is written as bytes, like one of an unknown type.
     pub(super) fn to_json(&self, message: &DynamicMessage) -> Json {
         // Only values of `Any` can have too many values.
         JsonRendering {
@@ -340,8 +344,8 @@ fn fraction(nanos: i32) -> String {
     }
 }
 
-/// A decimal of the SDK, which is encoded as an integer with 18 decimals. Other text, which a message may have just as well, is
-/// left as it is.
+/// A decimal of the SDK, which is encoded as an integer with 18 decimals. Other text, which a
+/// message may have just as well, is left as it is.
 fn decimal(atomics: &str) -> String {
     let (sign, digits) = atomics
         .strip_prefix('-')

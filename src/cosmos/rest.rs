@@ -1,4 +1,5 @@
-//! The gateway's routes: a `GET` for every query, at the path and with the parameters that the descriptors give it.
+//! The gateway's routes: a `GET` for every query, at the path and with the parameters that the
+//! descriptors give it.
 
 use std::{borrow::Cow, collections::BTreeSet, sync::Arc};
 
@@ -191,7 +192,8 @@ pub(super) fn height(text: &[u8]) -> Result<u64, GatewayError> {
     })
 }
 
-/// Sets a field from the text of a parameter. `pagination.limit` is the field of a field; unknown fields are ignored.
+/// Sets a field from the text of a parameter. `pagination.limit` is the field of a field; unknown
+/// fields are ignored.
 fn set(message: &mut DynamicMessage, name: &str, text: &str) -> Result<(), String> {
     let (name, rest) = name
         .split_once('.')
@@ -306,7 +308,8 @@ pub(super) async fn unknown_route(uri: Uri) -> Response {
     StatusCode::NOT_FOUND.into_response()
 }
 
-/// Whether a path is one of a gateway: of a known module, or with a version such as `v1beta1` after the module.
+/// Whether a path is one of a gateway: of a known module, or with a version such as `v1beta1` after
+/// the module.
 fn is_of_gateway(path: &str) -> bool {
     let mut segments = path.trim_start_matches('/').split('/');
     let is_version = |segment: &str| {
@@ -355,8 +358,9 @@ fn describe(gateway: &Gateway, method: &Method, path: &PathTemplate) -> Operatio
         .fails::<GatewayError>(<GatewayError as Failure>::STATUSES)
 }
 
-/// The name of a query for programs: that of its module and its own. `AllBalances` of `cosmos.bank.v1beta1` is
-/// `getBankAllBalances`, and `GetTx` of `cosmos.tx.v1beta1` is `getTx`; other versions than the usual one are named.
+/// The name of a query for programs: that of its module and its own. `AllBalances` of
+/// `cosmos.bank.v1beta1` is `getBankAllBalances`, and `GetTx` of `cosmos.tx.v1beta1` is `getTx`;
+/// other versions than the usual one are named.
 fn operation_id(method: &MethodDescriptor) -> String {
     let words = method.parent_service().package_name().split('.');
     let words = words.filter(|word| !matches!(*word, "cosmos" | "v1beta1"));

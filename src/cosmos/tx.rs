@@ -1,4 +1,5 @@
-//! Transactions that clients send: checked, simulated and submitted, whichever interface they come through.
+//! Transactions that clients send: checked, simulated and submitted, whichever interface they come
+//! through.
 
 use alloy_consensus::Transaction as _;
 use alloy_primitives::B256;
@@ -90,8 +91,8 @@ impl Gateway {
         }
     }
 
-    /// Simulates a transaction, which needs neither a signature nor a fee. Returns the gas limit that it has, and the gas
-    /// that it needs.
+    /// Simulates a transaction, which needs neither a signature nor a fee. Returns the gas limit
+    /// that it has, and the gas that it needs.
     pub fn simulate_tx(&self, raw: &[u8]) -> Result<(u64, u64), CosmosError> {
         match DecodedTx::decode(raw)? {
             DecodedTx::Bank(tx) => Ok((signed(tx.gas_limit), self.chain.simulate_cosmos(&tx)?)),
@@ -101,8 +102,8 @@ impl Gateway {
         }
     }
 
-    /// Sends a transaction, and waits as `eth_sendRawTransaction` does: with instant sealing until its block is published,
-    /// otherwise until the pool has it.
+    /// Sends a transaction, and waits as `eth_sendRawTransaction` does: with instant sealing until
+    /// its block is published, otherwise until the pool has it.
     pub async fn broadcast_tx(&self, raw: &[u8]) -> TxOutcome {
         match self.accept_in_turn(raw).await {
             Ok(accepted) => self.settle_tx(accepted).await,
@@ -110,7 +111,8 @@ impl Gateway {
         }
     }
 
-    /// Adds a transaction to the pool in the turn of its client, since a signature takes long to verify.
+    /// Adds a transaction to the pool in the turn of its client, since a signature takes long to
+    /// verify.
     pub(super) async fn accept_in_turn(&self, raw: &[u8]) -> Result<AcceptedTx, TxOutcome> {
         let (gateway, own) = (self.clone(), raw.to_vec());
         let accepted = in_turn(move || Ok::<_, ExecutionFailed>(gateway.accept_tx(&own))).await;
@@ -134,8 +136,9 @@ impl Gateway {
         }
     }
 
-    /// Adds a transaction to the pool: decodes it once, and verifies its signature after everything else. This is all of the
-    /// computation for a transaction that is sent, and may run on any thread.
+    /// Adds a transaction to the pool: decodes it once, and verifies its signature after everything
+    /// else. This is all of the computation for a transaction that is sent, and may run on any
+    /// thread.
     fn accept_tx(&self, raw: &[u8]) -> Result<AcceptedTx, TxOutcome> {
         let (new, outcome) = self.decode_new(raw)?;
         let (ethereum_hash, accepted) = match new {
@@ -224,7 +227,8 @@ impl Gateway {
     }
 }
 
-/// A transaction as blocks show it to Cosmos clients: `TxRaw`. An Ethereum transaction is in a `MsgEthereumTx`.
+/// A transaction as blocks show it to Cosmos clients: `TxRaw`. An Ethereum transaction is in a
+/// `MsgEthereumTx`.
 pub(super) fn raw_tx(transaction: &Transaction, network: &CosmosNetwork) -> Vec<u8> {
     match transaction.is_cosmos() {
         true => transaction.envelope.input().to_vec(),

@@ -22,14 +22,16 @@ use crate::{
     chain::{BlockId, Chain, Head},
 };
 
-/// Most transactions whose events one search compares with its query, and most older blocks that it reads: a search takes a
-/// fraction of a second.
+/// Most transactions whose events one search compares with its query, and most older blocks that it
+/// reads: a search takes a fraction of a second.
 const MAX_COMPARED: usize = 20_000;
 const MAX_READ: usize = 5_000;
 const NARROW: &str = "narrow it with conditions on tx.height";
-/// The number of the newest transactions among which an Ethereum transaction is found by its Cosmos hash.
+/// The number of the newest transactions among which an Ethereum transaction is found by its Cosmos
+/// hash.
 const MAX_HASHED: usize = 100_000;
-/// Attributes whose value is the sender of the transaction, and those whose value is a recipient of a Cosmos transaction.
+/// Attributes whose value is the sender of the transaction, and those whose value is a recipient of
+/// a Cosmos transaction.
 const OF_SENDERS: [&str; 4] = [
     "coin_spent.spender",
     "message.sender",
@@ -107,8 +109,8 @@ fn matches(block: &Arc<Block>, index: usize, network: &CosmosNetwork, query: &Ev
     })
 }
 
-/// Cosmos hashes of the newest Ethereum transactions, brought up to date by each search. They are not those of the chain's
-/// index: nobody but Cosmos clients asks for them.
+/// Cosmos hashes of the newest Ethereum transactions, brought up to date by each search. They are
+/// not those of the chain's index: nobody but Cosmos clients asks for them.
 #[derive(Debug, Default)]
 pub(super) struct CosmosHashes(Mutex<HashedBlocks>);
 
@@ -161,14 +163,15 @@ impl CosmosHashes {
 pub(super) struct TxsFound {
     chain: Chain,
     head: Arc<Head>,
-    /// Numbers of blocks, which are not kept: there may be thousands of old ones, and nobody else has those in memory.
+    /// Numbers of blocks, which are not kept: there may be thousands of old ones, and nobody else
+    /// has those in memory.
     places: Vec<(u64, usize)>,
     pub(super) total: usize,
 }
 
 impl TxsFound {
-    /// The transactions, each with its block, which is read when it is its turn. Those of blocks that are not kept any more are
-    /// left out.
+    /// The transactions, each with its block, which is read when it is its turn. Those of blocks
+    /// that are not kept any more are left out.
     pub(super) fn into_places(self) -> impl Iterator<Item = Result<TxPlace, GatewayError>> + Send {
         let Self {
             chain,

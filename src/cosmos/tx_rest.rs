@@ -13,8 +13,8 @@ use crate::{
     web::{Api, Held, Input, Operation, receive_json},
 };
 
-/// Most bytes of a body: a transaction in base64, with room for one that is too large by a little, so that it gets the
-/// SDK's error.
+/// Most bytes of a body: a transaction in base64, with room for one that is too large by a little,
+/// so that it gets the SDK's error.
 const MAX_TX_BODY: usize = 4 * MAX_COSMOS_TX_SIZE;
 
 /// Adds the routes.
@@ -40,7 +40,8 @@ pub(super) fn routes(api: Api<Gateway>) -> Api<Gateway> {
 struct TxRequest {
     /// `TxRaw` in base64.
     tx_bytes: String,
-    /// How long a broadcast waits: `BROADCAST_MODE_SYNC`, or `BROADCAST_MODE_ASYNC` for not even the checks.
+    /// How long a broadcast waits: `BROADCAST_MODE_SYNC`, or `BROADCAST_MODE_ASYNC` for not even
+    /// the checks.
     #[serde(skip_serializing_if = "Option::is_none")]
     mode: Option<String>,
 }

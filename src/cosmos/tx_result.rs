@@ -302,7 +302,8 @@ impl EventWriter<'_> {
     }
 }
 
-/// The account that receives the fees of Cosmos transactions, as events name it. Its balance does not change.
+/// The account that receives the fees of Cosmos transactions, as events name it. Its balance does
+/// not change.
 pub(super) fn fee_collector() -> Address {
     module_account("fee_collector")
 }

@@ -177,7 +177,8 @@ impl<'a> BlockExecutor<'a> {
             {
                 dao::drain(executor.overlay())?;
             }
-            // These contracts are not part of consensus: the block is valid whether or not the calls succeed.
+            // These contracts are not part of consensus: the block is valid whether or not the
+            // calls succeed.
             if let Some(root) = environment.parent_beacon_block_root {
                 executor.notify(BEACON_ROOTS_ADDRESS, Bytes::from(root.0))?;
             }
@@ -191,7 +192,8 @@ impl<'a> BlockExecutor<'a> {
         Ok(executor)
     }
 
-    /// Lifts the limits of gas: a block that is executed again was sealed under the limits of its time.
+    /// Lifts the limits of gas: a block that is executed again was sealed under the limits of its
+    /// time.
     pub fn again(mut self) -> Self {
         let cfg = &mut self.evm.ctx.cfg;
         (cfg.tx_gas_limit_cap, cfg.disable_block_gas_limit) = (Some(u64::MAX), true);
@@ -217,7 +219,8 @@ impl<'a> BlockExecutor<'a> {
         }
     }
 
-    /// Executes the next transaction. An error leaves the block unchanged, and it can continue with others.
+    /// Executes the next transaction. An error leaves the block unchanged, and it can continue with
+    /// others.
     pub fn execute(
         &mut self,
         transaction: &Transaction,
@@ -294,7 +297,8 @@ impl<'a> BlockExecutor<'a> {
         (execution, self.evm.ctx.db())
     }
 
-    /// Executes an unsigned call, with limits and precompiles of its own, and perhaps without a fee for its blobs.
+    /// Executes an unsigned call, with limits and precompiles of its own, and perhaps without a fee
+    /// for its blobs.
     pub fn simulate<I>(
         &mut self,
         transaction: &Transaction,
@@ -308,7 +312,8 @@ impl<'a> BlockExecutor<'a> {
     {
         let mut tx = tx_env(transaction);
         if cfg.disable_nonce_check {
-            // The account's own nonce counts; revm refuses the largest nonce even with nonce checks off.
+            // The account's own nonce counts; revm refuses the largest nonce even with nonce checks
+            // off.
             tx.nonce = 0;
         }
         let mut block = self.environment.block_env();
@@ -493,8 +498,8 @@ impl<'a> BlockExecutor<'a> {
         Ok(())
     }
 
-    /// Calls a system contract and ignores failure: the block is valid either way, as in the execution specifications'
-    /// `process_unchecked_system_transaction`.
+    /// Calls a system contract and ignores failure: the block is valid either way, as in the
+    /// execution specifications' `process_unchecked_system_transaction`.
     fn notify(&mut self, contract: Address, input: Bytes) -> Result<(), BlockError> {
         match self.system_call(contract, input) {
             Ok(_) | Err(BlockError::SystemCall(..)) => Ok(()),
@@ -502,7 +507,8 @@ impl<'a> BlockExecutor<'a> {
         }
     }
 
-    /// Returns a system contract's requests to the consensus layer. A call that fails makes the block invalid.
+    /// Returns a system contract's requests to the consensus layer. A call that fails makes the
+    /// block invalid.
     fn requests_of(&mut self, contract: Address) -> Result<Bytes, BlockError> {
         let failed = |reason: String| Err(BlockError::SystemCall(contract, reason));
         if self.chain.standard
@@ -522,7 +528,8 @@ impl<'a> BlockExecutor<'a> {
         }
     }
 
-    /// Calls a system contract as the system address. Where the contract does not exist, nothing happens.
+    /// Calls a system contract as the system address. Where the contract does not exist, nothing
+    /// happens.
     fn system_call(
         &mut self,
         contract: Address,
@@ -591,7 +598,8 @@ pub fn failure_message(result: InstructionResult) -> Option<String> {
     }
 }
 
-/// The gas that a call used of its limit: what it spent, or all of it if it failed in another way than by a revert.
+/// The gas that a call used of its limit: what it spent, or all of it if it failed in another way
+/// than by a revert.
 pub fn call_gas_used(result: InstructionResult, spent: u64, limit: u64) -> u64 {
     let keeps_rest = result.is_ok_or_revert() || result == InstructionResult::NonceOverflow;
     if keeps_rest { spent } else { limit }

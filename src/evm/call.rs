@@ -32,9 +32,11 @@ pub struct Call {
     pub to: Option<Address>,
     /// Gas to provide; by default as much as the node allows.
     pub gas: Option<u64>,
-    /// Wei per gas: the price, or the EIP-1559 maximum. Zero disables the base fee check, as does none without a tip.
+    /// Wei per gas: the price, or the EIP-1559 maximum. Zero disables the base fee check, as does
+    /// none without a tip.
     pub gas_price: Option<u128>,
-    /// The EIP-1559 tip in wei per gas. Without a price the maximum is [the usual one](usual_max_fee).
+    /// The EIP-1559 tip in wei per gas. Without a price the maximum is [the usual
+    /// one](usual_max_fee).
     pub priority_fee: Option<u128>,
     /// Wei to send.
     pub value: U256,
@@ -129,7 +131,8 @@ impl<'a> CallContext<'a> {
         })
     }
 
-    /// The execution of `call` with the gas it asks for, up to the cap, as plain data, and the state that it runs on.
+    /// The execution of `call` with the gas it asks for, up to the cap, as plain data, and the
+    /// state that it runs on.
     #[cfg(feature = "js-tracer")]
     pub fn detached(
         &self,
@@ -201,8 +204,8 @@ pub(crate) fn lift_limits(cfg: &mut CfgEnv) {
     cfg.tx_gas_limit_cap = Some(u64::MAX);
 }
 
-/// The maximum fee of a transaction that names only its tip, in wei per gas, as in geth: it remains valid while the base fee
-/// doubles.
+/// The maximum fee of a transaction that names only its tip, in wei per gas, as in geth: it remains
+/// valid while the base fee doubles.
 pub fn usual_max_fee(base_fee: u128, tip: u128) -> u128 {
     base_fee.saturating_mul(2).saturating_add(tip)
 }
@@ -247,7 +250,8 @@ impl Call {
             kind: self.to.map_or(TxKind::Create, TxKind::Call),
             value: self.value,
             data: self.input.clone(),
-            // The nonce is not checked; created contracts get their address from the account's nonce.
+            // The nonce is not checked; created contracts get their address from the account's
+            // nonce.
             nonce: 0,
             chain_id: Some(chain_id),
             access_list: self.access_list.clone().unwrap_or_default(),

@@ -1,8 +1,8 @@
-//! The execution of Cosmos transactions. They run no code: balances move, the nonce rises and the whole fee is taken, of
-//! which the base fee is burned.
+//! The execution of Cosmos transactions. They run no code: balances move, the nonce rises and the
+//! whole fee is taken, of which the base fee is burned.
 //!
-//! An inspector sees the transfers as calls: one from the sender to the recipient or, if there are several transfers, one to
-//! the bank with a call for each of them.
+//! An inspector sees the transfers as calls: one from the sender to the recipient or, if there are
+//! several transfers, one to the bank with a call for each of them.
 
 use alloy_consensus::Transaction as _;
 use alloy_primitives::{Address, Bytes, U256};
@@ -33,7 +33,8 @@ use crate::{
     state::ReadError,
 };
 
-/// Executes a Cosmos transaction. The signature is verified here, since it depends on the account's number.
+/// Executes a Cosmos transaction. The signature is verified here, since it depends on the account's
+/// number.
 pub(super) fn run_cosmos<'a, I>(
     context: &mut EvmContext<'a>,
     inspector: &mut I,
@@ -54,7 +55,8 @@ where
     })
 }
 
-/// Checks everything but the signature that decides whether the transaction may be in this block, and takes its fee.
+/// Checks everything but the signature that decides whether the transaction may be in this block,
+/// and takes its fee.
 fn charge(
     context: &mut EvmContext<'_>,
     network: &CosmosNetwork,
@@ -187,7 +189,8 @@ struct Frame<'f, 'a, I> {
 }
 
 impl<'a, I: Inspector<EvmContext<'a>>> Frame<'_, 'a, I> {
-    /// Shows a call to the inspector and performs it. A failed one has no effect, and returns the reason as revert data.
+    /// Shows a call to the inspector and performs it. A failed one has no effect, and returns the
+    /// reason as revert data.
     fn call(
         &mut self,
         to: Address,

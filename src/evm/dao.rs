@@ -1,4 +1,5 @@
-//! The DAO fork, which moved the balances of the DAO and its children to a refund contract (EIP-779).
+//! The DAO fork, which moved the balances of the DAO and its children to a refund contract
+//! (EIP-779).
 
 use alloy_primitives::{Address, U256, address};
 

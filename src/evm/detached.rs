@@ -143,7 +143,8 @@ impl DetachedAccount {
     pub fn attach(self, address: Address) -> Account {
         let is_contract = self.has_storage || self.code_hash != KECCAK_EMPTY;
         let contract = is_contract.then(|| {
-            // No trie has the root zero: that there is storage is all that an execution asks of the root.
+            // No trie has the root zero: that there is storage is all that an execution asks of the
+            // root.
             let storage_root = if self.has_storage {
                 B256::ZERO
             } else {

@@ -16,7 +16,8 @@ use super::{
 };
 use crate::block::cosmos::CosmosNetwork;
 
-/// The context of an execution: block, transaction, limits, and an [`Overlay`] with its changes so far.
+/// The context of an execution: block, transaction, limits, and an [`Overlay`] with its changes so
+/// far.
 pub type EvmContext<'a> = MainnetContext<Overlay<'a>>;
 
 /// The EVM that runs every execution: revm over an [`Overlay`].
@@ -39,15 +40,17 @@ pub struct ChainParams {
     pub deposit_contract: Address,
     /// Whether the network's own precompiles exist in addition to Ethereum's.
     pub network_precompiles: bool,
-    /// Whether blocks built here follow every rule of Ethereum: the gas limit moves in small steps, and since Prague the
-    /// request contracts exist. The network's own chain and forks relax these rules.
+    /// Whether blocks built here follow every rule of Ethereum: the gas limit moves in small steps,
+    /// and since Prague the request contracts exist. The network's own chain and forks relax these
+    /// rules.
     pub standard: bool,
-    /// Whether each block built here is later than its parent, as Ethereum demands, instead of at the same second or later.
+    /// Whether each block built here is later than its parent, as Ethereum demands, instead of at
+    /// the same second or later.
     pub increasing_timestamps: bool,
     /// The limits of new transactions and their code.
     pub limits: Limits,
-    /// Accounts that `ecrecover` returns for signatures (`r`, `s`, `v`) that they did not make, as set by a development
-    /// method.
+    /// Accounts that `ecrecover` returns for signatures (`r`, `s`, `v`) that they did not make, as
+    /// set by a development method.
     pub signers: Signers,
     /// What Cosmos transactions name of the network.
     pub cosmos: CosmosNetwork,
@@ -60,7 +63,8 @@ pub struct Limits {
     pub transaction_gas: bool,
     /// Whether the gas limit of a block bounds its transactions.
     pub block_gas: bool,
-    /// Whether the size of code is limited: a contract's (EIP-170) and that which creates it (EIP-3860).
+    /// Whether the size of code is limited: a contract's (EIP-170) and that which creates it
+    /// (EIP-3860).
     pub code_size: bool,
 }
 

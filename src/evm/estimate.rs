@@ -1,5 +1,5 @@
-//! Gas estimation: the least gas with which a call succeeds. It takes the same steps as geth's `gasestimator`, so that
-//! both nodes return the same figure for the same call.
+//! Gas estimation: the least gas with which a call succeeds. It takes the same steps as geth's
+//! `gasestimator`, so that both nodes return the same figure for the same call.
 
 use alloy_eips::eip4844::DATA_GAS_PER_BLOB;
 use alloy_primitives::{Bytes, U256};
@@ -63,7 +63,8 @@ impl CallContext<'_> {
             _ => return Err(EstimateError::Allowance(high)),
         };
         let mut low = gas.tx_gas_used() - 1;
-        // Most calls succeed with the gas they used before refunds, plus the 64th that each inner call leaves behind.
+        // Most calls succeed with the gas they used before refunds, plus the 64th that each inner
+        // call leaves behind.
         let spent = gas.total_gas_spent().max(gas.floor_gas());
         let optimistic = (spent + CALL_STIPEND) * 64 / 63;
         if optimistic < high {
@@ -76,9 +77,10 @@ impl CallContext<'_> {
         Ok(high)
     }
 
-    /// Estimates the gas that `call` needs now and a second later. A block may have the time of the one before it, and
-    /// what a contract does once time has passed (charge interest, extend a record) costs nothing until then; the
-    /// transaction that follows the estimate may meet the next second.
+    /// Estimates the gas that `call` needs now and a second later. A block may have the time of the
+    /// one before it, and what a contract does once time has passed (charge interest, extend a
+    /// record) costs nothing until then; the transaction that follows the estimate may meet the
+    /// next second.
     pub fn lasting_estimate(&self, call: &Call) -> Result<u64, EstimateError> {
         let gas = self.estimate(call)?;
         let environment = Environment {
@@ -95,7 +97,8 @@ impl CallContext<'_> {
         {
             return Ok(gas);
         }
-        // A call that fails then with any amount of gas, such as one whose deadline passes, is still worth sending now.
+        // A call that fails then with any amount of gas, such as one whose deadline passes, is
+        // still worth sending now.
         Ok(later.estimate(call).map_or(gas, |more| more.max(gas)))
     }
 

@@ -88,8 +88,8 @@ impl Fork {
         FORKS[self as usize].1[0]
     }
 
-    /// revm's name for the rules of execution. revm has no Constantinople, which differs from Petersburg in the price of
-    /// `SSTORE` alone and gets an instruction of its own for that.
+    /// revm's name for the rules of execution. revm has no Constantinople, which differs from
+    /// Petersburg in the price of `SSTORE` alone and gets an instruction of its own for that.
     pub fn spec(self) -> SpecId {
         match self {
             Self::Frontier => SpecId::FRONTIER,

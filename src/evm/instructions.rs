@@ -40,8 +40,8 @@ pub(super) fn adjust_prices(cfg: &mut CfgEnv, rules: Rules) {
     }
 }
 
-/// `EXTCODEHASH` for accounts with storage and a balance but neither code nor nonce, which an overlay returns with a code
-/// hash of zero.
+/// `EXTCODEHASH` for accounts with storage and a balance but neither code nor nonce, which an
+/// overlay returns with a code hash of zero.
 fn extcodehash_of_storage(step: Step<'_, '_>) -> InstructionExecResult {
     let InstructionContext { interpreter, host } = step;
     let asked = interpreter.stack.peek(0)?;

@@ -11,7 +11,8 @@ use revm::{
 
 use super::{EvmContext, Recorder, call_gas_used, failure_message};
 
-/// The most calls of one transaction that are recorded: gas allows for hundreds of thousands of empty ones.
+/// The most calls of one transaction that are recorded: gas allows for hundreds of thousands of
+/// empty ones.
 const MAX_INTERNAL_CALLS: usize = 10_000;
 
 /// The kind of an internal call.
@@ -50,8 +51,8 @@ pub struct InternalCall {
     pub kind: InternalCallKind,
     /// The contract that made the call.
     pub from: Address,
-    /// The account whose code ran, the created contract, or the recipient of a destroyed contract's balance; `None` for a
-    /// creation that failed.
+    /// The account whose code ran, the created contract, or the recipient of a destroyed contract's
+    /// balance; `None` for a creation that failed.
     pub to: Option<Address>,
     /// Wei that moved.
     pub value: U256,
@@ -67,7 +68,8 @@ pub struct InternalCall {
 #[derive(Debug, Default)]
 pub struct InternalCalls {
     calls: Vec<InternalCall>,
-    /// The index of each active call; `None` for the outermost one, and for those that are not recorded.
+    /// The index of each active call; `None` for the outermost one, and for those that are not
+    /// recorded.
     active: Vec<Option<usize>>,
 }
 

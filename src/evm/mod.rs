@@ -1,5 +1,5 @@
-//! Execution: (state, environment, transactions) in, (changes, receipts) out. Knows nothing of how blocks are ordered,
-//! stored or requested.
+//! Execution: (state, environment, transactions) in, (changes, receipts) out. Knows nothing of how
+//! blocks are ordered, stored or requested.
 
 mod block;
 mod call;

@@ -20,26 +20,28 @@ use crate::{
 
 /// Hashes of past blocks, for the `BLOCKHASH` instruction.
 pub trait BlockHashes: Send + Sync {
-    /// The hash of the block with this number; none if there is no such block or it is no longer known.
+    /// The hash of the block with this number; none if there is no such block or it is no longer
+    /// known.
     fn block_hash(&self, number: u64) -> Result<Option<B256>, ReadError>;
 }
 
-/// Code in revm's type. Code that begins like a delegation (EIP-7702) without being a valid one is ordinary code, since
-/// genesis files, dumps and overrides may hold any bytes.
+/// Code in revm's type. Code that begins like a delegation (EIP-7702) without being a valid one is
+/// ordinary code, since genesis files, dumps and overrides may hold any bytes.
 pub(super) fn bytecode(code: Bytes) -> Bytecode {
     Bytecode::new_raw_checked(code.clone()).unwrap_or_else(|_| Bytecode::new_legacy(code))
 }
 
-/// The code hash that revm sees for an account with storage but neither code nor nonce. revm treats it as empty code
-/// except that it creates no contract there (EIP-7610), a rule that revm lacks because it cannot see the storage.
+/// The code hash that revm sees for an account with storage but neither code nor nonce. revm treats
+/// it as empty code except that it creates no contract there (EIP-7610), a rule that revm lacks
+/// because it cannot see the storage.
 const OCCUPIED: B256 = B256::ZERO;
 
 /// A state with uncommitted changes on top.
 pub struct Overlay<'a> {
     base: &'a dyn ReadState,
     hashes: &'a dyn BlockHashes,
-    /// Every account that was read or changed, in the order of first use: the order in which new accounts get
-    /// their numbers.
+    /// Every account that was read or changed, in the order of first use: the order in which new
+    /// accounts get their numbers.
     accounts: Vec<OverlayAccount>,
     index: HashMap<Address, usize, DefaultHashBuilder>,
     patience: Option<Patience<'a>>,
@@ -91,8 +93,8 @@ impl<'a> Overlay<'a> {
         self.accounts.len()
     }
 
-    /// Forgets all but the first `used` accounts. For work that is abandoned, such as a transaction that could not begin;
-    /// nothing of it may have been [committed](Self::commit).
+    /// Forgets all but the first `used` accounts. For work that is abandoned, such as a transaction
+    /// that could not begin; nothing of it may have been [committed](Self::commit).
     pub fn forget(&mut self, used: usize) {
         for entry in self.accounts.drain(used..) {
             self.index.remove(&entry.address);
@@ -105,14 +107,15 @@ impl<'a> Overlay<'a> {
         Ok(self.accounts[at].now.as_ref())
     }
 
-    /// The account's number before the block, as Cosmos signatures name it; none if there was no account.
+    /// The account's number before the block, as Cosmos signatures name it; none if there was no
+    /// account.
     pub fn account_number(&mut self, address: Address) -> Result<Option<u64>, ReadError> {
         let at = self.load(address)?;
         Ok(self.accounts[at].base.as_ref().map(Account::shown_number))
     }
 
-    /// Adds to a balance outside of any transaction: rewards and withdrawals. An amount of zero still touches the
-    /// account, which deletes it if it is empty (EIP-161).
+    /// Adds to a balance outside of any transaction: rewards and withdrawals. An amount of zero
+    /// still touches the account, which deletes it if it is empty (EIP-161).
     pub fn credit(
         &mut self,
         address: Address,
@@ -193,7 +196,8 @@ impl<'a> Overlay<'a> {
             let at = self.load(address)?;
             let entry = &mut self.accounts[at];
             entry.changed = true;
-            // An account that is created while it exists (it had a balance before) starts with empty storage.
+            // An account that is created while it exists (it had a balance before) starts with
+            // empty storage.
             if account.is_selfdestructed() || account.is_created() {
                 entry.storage.clear();
                 entry.wiped = true;
@@ -240,8 +244,8 @@ impl<'a> Overlay<'a> {
         ))
     }
 
-    /// Refuses further reads for an execution that has exceeded its time limit. Only reads from disk or from another node
-    /// take long.
+    /// Refuses further reads for an execution that has exceeded its time limit. Only reads from
+    /// disk or from another node take long.
     fn check_patience(&self) -> Result<(), ReadError> {
         match &self.patience {
             Some(patience) if self.base.is_forked() && patience.has_ended() => {
@@ -312,7 +316,8 @@ impl OverlayAccount {
         }
     }
 
-    /// The account's change, if there is one. On a fork it is complete for an account that only the base had so far.
+    /// The account's change, if there is one. On a fork it is complete for an account that only the
+    /// base had so far.
     fn into_change(self, forked: bool) -> Option<AccountChange> {
         // Created and destroyed within the same changes.
         if self.now.is_none() && self.base.is_none() {

@@ -1,4 +1,5 @@
-//! Time limits of calls without an inspector: every loop jumps, so jump instructions check the limit.
+//! Time limits of calls without an inspector: every loop jumps, so jump instructions check the
+//! limit.
 
 use revm::{
     bytecode::opcode::{JUMP, JUMPI},
@@ -29,8 +30,8 @@ pub struct Patience<'a> {
 }
 
 impl<'a> Patience<'a> {
-    /// Calls `is_over` from time to time, and `refuses_long` before each precompile call that takes milliseconds and cannot
-    /// be interrupted.
+    /// Calls `is_over` from time to time, and `refuses_long` before each precompile call that takes
+    /// milliseconds and cannot be interrupted.
     pub fn new(is_over: IsOver<'a>, refuses_long: IsOver<'a>) -> Self {
         Self {
             is_over,

@@ -1,4 +1,5 @@
-//! The precompiles that an execution sees: those of the chain, some of which a call's overrides may have moved.
+//! The precompiles that an execution sees: those of the chain, some of which a call's overrides may
+//! have moved.
 
 #[cfg(feature = "js-tracer")]
 use super::precompile::{BECH32_ADDRESS, precompiles};
@@ -83,7 +84,8 @@ impl PrecompileSet {
 pub(super) struct DetachedPrecompiles {
     /// Whether the network's own precompiles are among the chain's.
     network: bool,
-    /// The precompiles after the call's overrides, if it has any: where each is, and where the chain has it.
+    /// The precompiles after the call's overrides, if it has any: where each is, and where the
+    /// chain has it.
     changed: Option<Vec<(Address, Address)>>,
     signers: Vec<(Bytes, Address)>,
 }
@@ -151,7 +153,8 @@ impl<'e> PrecompileProvider<EvmContext<'e>> for PrecompileSet {
     }
 
     fn warm_addresses(&self) -> &AddressSet {
-        // Moving a precompile does not change which addresses are warm from the start (EIP-2929), as in geth.
+        // Moving a precompile does not change which addresses are warm from the start (EIP-2929),
+        // as in geth.
         self.chain.warm_addresses()
     }
 

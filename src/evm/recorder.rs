@@ -1,4 +1,5 @@
-//! The data that inspectors record, so that [`Watch`](super::Watch) can count it before it fills the memory.
+//! The data that inspectors record, so that [`Watch`](super::Watch) can count it before it fills
+//! the memory.
 
 use alloy_primitives::Log;
 use revm::{

@@ -59,8 +59,8 @@ fn unsupported(field: impl Into<String>, what: impl Into<String>) -> Unsupported
     }
 }
 
-/// The maximum number of blobs that a schedule may allow in a block: far more than any network uses, and small enough
-/// that no sum overflows.
+/// The maximum number of blobs that a schedule may allow in a block: far more than any network
+/// uses, and small enough that no sum overflows.
 const MAX_BLOBS: u64 = 1 << 16;
 
 /// A time that some tools write for "never".
@@ -84,7 +84,8 @@ impl Forks {
         }
     }
 
-    /// The schedule in a genesis file's `config`, as geth reads it; `difficulty` is that of the first block.
+    /// The schedule in a genesis file's `config`, as geth reads it; `difficulty` is that of the
+    /// first block.
     ///
     /// # Errors
     /// The file requires rules that are not implemented: ignoring them would make it another chain.

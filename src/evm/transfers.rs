@@ -1,5 +1,5 @@
-//! The logs of an execution in order, optionally with a log for each transfer of the native coin, as `eth_simulateV1`
-//! reports them (ERC-7528 address, ERC-20 event).
+//! The logs of an execution in order, optionally with a log for each transfer of the native coin,
+//! as `eth_simulateV1` reports them (ERC-7528 address, ERC-20 event).
 
 use alloy_primitives::{Address, B256, Log, LogData, U256, address, b256};
 use revm::{

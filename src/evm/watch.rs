@@ -30,8 +30,8 @@ pub enum Stop {
     Size,
 }
 
-/// An inspector that forwards to another one, and stops the execution when its time is over or when the other one would
-/// record too much.
+/// An inspector that forwards to another one, and stops the execution when its time is over or when
+/// the other one would record too much.
 pub struct Watch<'w, I> {
     inner: &'w mut I,
     is_over: IsOver<'w>,
@@ -46,7 +46,8 @@ pub struct Watch<'w, I> {
 }
 
 impl<'w, I: Recorder> Watch<'w, I> {
-    /// Forwards to `inner`, which may record about `max_bytes`, and calls `is_over` from time to time.
+    /// Forwards to `inner`, which may record about `max_bytes`, and calls `is_over` from time to
+    /// time.
     pub fn new(inner: &'w mut I, is_over: IsOver<'w>, max_bytes: usize) -> Self {
         let records = inner.records();
         Self {

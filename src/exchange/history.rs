@@ -19,8 +19,8 @@ const SEEDED_HOURS: u64 = 29 * 24 + 1;
 /// The token index under which rejected updates are counted among the volumes.
 const REJECTIONS: usize = usize::MAX;
 
-/// Past prices and volumes, derived from blocks in order. Times are seconds since the Unix epoch, prices US dollars ×
-/// 10^8, tokens positions in the network's list.
+/// Past prices and volumes, derived from blocks in order. Times are seconds since the Unix epoch,
+/// prices US dollars × 10^8, tokens positions in the network's list.
 #[derive(Clone, Debug)]
 pub struct History {
     minutes: Minutes,
@@ -43,8 +43,8 @@ impl History {
         }
     }
 
-    /// A simulated history before the first block, which has time `genesis` and prices `prices`: a day by the minute, and
-    /// before that a month by the hour.
+    /// A simulated history before the first block, which has time `genesis` and prices `prices`: a
+    /// day by the minute, and before that a month by the hour.
     pub(super) fn seeded(simulation: &Simulation, genesis: u64, prices: &[u64]) -> Self {
         let mut market = simulation.backwards(genesis);
         // Instants before the first block, newest first: by the minute for a day, then by the hour.
@@ -104,8 +104,8 @@ impl History {
         held.end() - held.start() + 1
     }
 
-    /// Rewinds to before `time`. Returns the instant after which blocks have to be applied again; none if too much of the
-    /// past is gone and the history has to be rebuilt.
+    /// Rewinds to before `time`. Returns the instant after which blocks have to be applied again;
+    /// none if too much of the past is gone and the history has to be rebuilt.
     pub(super) fn rewind(&mut self, time: u64) -> Option<u64> {
         self.minutes.rewind(time)
     }
@@ -117,7 +117,8 @@ impl History {
             .map_or(self.minutes.price(token), |(_, price)| price)
     }
 
-    /// The change of the price within a day, in hundredths of a per cent, halves rounded away from zero.
+    /// The change of the price within a day, in hundredths of a per cent, halves rounded away from
+    /// zero.
     pub fn change_24h(&self, token: usize, price: u64, now: u64) -> i128 {
         let before = i128::from(self.day_ago(token, now));
         if before == 0 {
@@ -141,8 +142,8 @@ impl History {
             .unwrap_or(u64::MAX)
     }
 
-    /// At most `count` prices of the `seconds` before `now`, evenly spaced, each with its time, oldest first. The last is
-    /// the present one.
+    /// At most `count` prices of the `seconds` before `now`, evenly spaced, each with its time,
+    /// oldest first. The last is the present one.
     pub fn series(
         &self,
         token: usize,
@@ -166,9 +167,9 @@ impl History {
         series
     }
 
-    /// The newest `count` intervals of `seconds` each, a whole number of minutes, oldest first: start, bar and volume. The
-    /// last one contains `now` and has not ended. Intervals that are known in part only are left out, unless the history
-    /// begins with them.
+    /// The newest `count` intervals of `seconds` each, a whole number of minutes, oldest first:
+    /// start, bar and volume. The last one contains `now` and has not ended. Intervals that are
+    /// known in part only are left out, unless the history begins with them.
     pub fn candles(
         &self,
         token: usize,

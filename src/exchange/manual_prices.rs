@@ -19,7 +19,8 @@ const GAS: u64 = 150_000;
 
 /// The other nodes of a cluster, which hold the same prices: any of them may have to update prices.
 pub trait ShareHolds: Send + Sync {
-    /// Has all nodes hold a token's price, or release it. The error is the reason why they could not be told.
+    /// Has all nodes hold a token's price, or release it. The error is the reason why they could
+    /// not be told.
     fn share(&self, token: usize, price: Option<u64>) -> BoxFuture<'_, Result<(), String>>;
 }
 
@@ -27,11 +28,13 @@ pub trait ShareHolds: Send + Sync {
 pub struct ManualPrices {
     network: Arc<Network>,
     sources: Arc<SourceSet>,
-    /// The oracle's owner, who may move a price any distance; none if prices cannot be set on this node.
+    /// The oracle's owner, who may move a price any distance; none if prices cannot be set on this
+    /// node.
     owner: Option<Arc<Sender>>,
     /// The other nodes of the cluster, if there is one.
     others: Option<Arc<dyn ShareHolds>>,
-    /// Held while a price is set or released, so that the price that is held is the one that is put on the chain last.
+    /// Held while a price is set or released, so that the price that is held is the one that is put
+    /// on the chain last.
     changing: Mutex<()>,
 }
 
@@ -96,8 +99,8 @@ impl ManualPrices {
         self.sources.last()
     }
 
-    /// Puts a token's price on the chain, however far it moves, and holds it there. Returns the transaction's hash, with
-    /// instant sealing once its block is published.
+    /// Puts a token's price on the chain, however far it moves, and holds it there. Returns the
+    /// transaction's hash, with instant sealing once its block is published.
     ///
     /// # Errors
     /// See [`ManualPriceError`].

@@ -1,6 +1,7 @@
 //! Price bars and volumes of each minute of a month.
 //!
-//! Minutes are grouped by hours, which copies share: a copy costs no more than a list of seven hundred pointers.
+//! Minutes are grouped by hours, which copies share: a copy costs no more than a list of seven
+//! hundred pointers.
 
 mod stored;
 
@@ -170,8 +171,8 @@ impl Minutes {
         }
     }
 
-    /// Rewinds to the end of the minute before the one of `time`. Returns the last instant that is still covered; none if
-    /// too much of the past is gone.
+    /// Rewinds to the end of the minute before the one of `time`. Returns the last instant that is
+    /// still covered; none if too much of the past is gone.
     pub(super) fn rewind(&mut self, time: u64) -> Option<u64> {
         let target =
             Some((time / MINUTE).min(self.present)).filter(|target| *target > self.sealed)?;
@@ -217,8 +218,8 @@ impl Minutes {
         self.bar_rows(number)?.get(token).copied()
     }
 
-    /// The start of the minute of `time`, and the price then; those of the oldest or newest minute if `time` is outside
-    /// of what is held.
+    /// The start of the minute of `time`, and the price then; those of the oldest or newest minute
+    /// if `time` is outside of what is held.
     pub(super) fn at(&self, time: u64, token: usize) -> Option<(u64, u64)> {
         let number = (time / MINUTE).clamp(self.first, self.present);
         self.bar(number, token)

@@ -4,8 +4,9 @@
 //! source -> updater -> block -> PriceUpdated logs -> market -> REST bodies and WebSocket messages
 //! ```
 //!
-//! The [`Updater`] asks a [source](feed::Source) and puts prices on the chain. The [`Market`] reads them back from the
-//! chain: clients see the prices that swaps are executed at, also after a revert or a restart.
+//! The [`Updater`] asks a [source](feed::Source) and puts prices on the chain. The [`Market`] reads
+//! them back from the chain: clients see the prices that swaps are executed at, also after a revert
+//! or a restart.
 
 mod bodies;
 mod config;
@@ -53,8 +54,8 @@ use crate::{
     web::{Operation, RateLimit, Shutdown, WebSockets, socket_operation},
 };
 
-/// Send buffer of each connection of a listener for price WebSockets, in bytes: a minute's prices. A larger one would only
-/// hold prices that are outdated when a slow client reads them.
+/// Send buffer of each connection of a listener for price WebSockets, in bytes: a minute's prices.
+/// A larger one would only hold prices that are outdated when a slow client reads them.
 pub const SEND_BUFFER: u32 = 64 << 10;
 
 /// The interfaces of the exchange. Clones share it.
@@ -104,7 +105,8 @@ impl Exchange {
         self.manual_prices.conditions()
     }
 
-    /// REST under `/api`, within the rate limit, and the price WebSocket at `/ws`, with their description.
+    /// REST under `/api`, within the rate limit, and the price WebSocket at `/ws`, with their
+    /// description.
     pub fn router(&self) -> (Router, Vec<Operation>) {
         let rest = rest::router(self.clone());
         let (rest, mut operations) = RateLimit::protect(self.rate_limit, self.clock.clone(), rest);
@@ -119,7 +121,8 @@ impl Exchange {
     }
 }
 
-/// Keeps the market up to date while it has listeners, until shutdown. Blocks without price updates are skipped.
+/// Keeps the market up to date while it has listeners, until shutdown. Blocks without price updates
+/// are skipped.
 pub async fn follow(market: Market, mut shutdown: Shutdown) {
     loop {
         tokio::select! {
@@ -147,11 +150,13 @@ pub async fn follow(market: Market, mut shutdown: Shutdown) {
     }
 }
 
-/// Interval at which the history is saved: the most that a crash loses of the prices of pruned blocks.
+/// Interval at which the history is saved: the most that a crash loses of the prices of pruned
+/// blocks.
 const KEEP_INTERVAL: Duration = Duration::from_secs(3_600);
 const FIRST_KEPT: Duration = Duration::from_secs(60);
 
-/// The newest block whose prices are saved in the directory of a chain; none if there is no such file.
+/// The newest block whose prices are saved in the directory of a chain; none if there is no such
+/// file.
 pub fn prices_kept_until(storage: &dyn Storage) -> Option<u64> {
     history::kept_until(storage)
 }

@@ -40,7 +40,8 @@ pub enum TokenHalt {
 pub struct OracleState {
     /// A feed for each of the network's tokens, in their order.
     pub feeds: Vec<Feed>,
-    /// The halt of each of the tokens; none if the oracle was deployed before tokens could be halted.
+    /// The halt of each of the tokens; none if the oracle was deployed before tokens could be
+    /// halted.
     pub halts: Option<Vec<TokenHalt>>,
     /// Seconds for which a price is valid.
     pub max_age: u64,

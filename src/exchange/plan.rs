@@ -3,11 +3,11 @@
 use super::oracle::{OracleState, TokenHalt};
 use crate::network::Token;
 
-/// The most that one update moves a price, in basis points. The oracle rejects moves of more than 25 %; larger ones take
-/// several updates.
+/// The most that one update moves a price, in basis points. The oracle rejects moves of more than
+/// 25 %; larger ones take several updates.
 const MAX_MOVE_BPS: u64 = 2_000;
-/// The distance from its source at which a price does not wait for the tick, in basis points: half of the vault's fee,
-/// because a swap uses two prices.
+/// The distance from its source at which a price does not wait for the tick, in basis points: half
+/// of the vault's fee, because a swap uses two prices.
 const URGENT_BPS: u64 = 15;
 /// The distance from its target at which the oracle resumes a token, in basis points.
 const ARRIVAL_BPS: u64 = 100;
@@ -32,15 +32,16 @@ pub struct UpdatePlan<'a> {
     pub oracle: &'a OracleState,
     /// The source's price of each token, if it has one; none at all if prices are frozen.
     pub opinions: Option<&'a [Option<u64>]>,
-    /// Whether a tick has passed, so that all prices move. Between ticks only those move that somebody could exploit.
+    /// Whether a tick has passed, so that all prices move. Between ticks only those move that
+    /// somebody could exploit.
     pub moves: bool,
     /// Time of the block, in seconds since the Unix epoch.
     pub time: u64,
 }
 
 impl UpdatePlan<'_> {
-    /// The prices that moved, those that would otherwise become stale, and those of tokens to halt or to resume. A price that
-    /// no source confirms any more is left to become stale.
+    /// The prices that moved, those that would otherwise become stale, and those of tokens to halt
+    /// or to resume. A price that no source confirms any more is left to become stale.
     pub fn prices(&self) -> Vec<PlannedPrice> {
         (0..self.oracle.feeds.len())
             .filter_map(|token| self.price(token))
@@ -99,16 +100,16 @@ impl UpdatePlan<'_> {
         share(price, MAX_MOVE_BPS).max(1).min(self.accepted(price))
     }
 
-    /// The largest move of a price that the oracle accepts. One with halts accepts a move by one unit whatever the price;
-    /// one without them only if its share allows that much.
+    /// The largest move of a price that the oracle accepts. One with halts accepts a move by one
+    /// unit whatever the price; one without them only if its share allows that much.
     fn accepted(&self, price: u64) -> u64 {
         let unit = if self.oracle.halts.is_some() { 1 } else { 0 };
         share(price, self.oracle.max_move_bps).max(unit)
     }
 }
 
-/// The next price on the way from `now` to `target`: the target, or a price that the oracle accepts and does not take for an
-/// arrival. A token that is resumed therefore has its source's price.
+/// The next price on the way from `now` to `target`: the target, or a price that the oracle accepts
+/// and does not take for an arrival. A token that is resumed therefore has its source's price.
 fn step(now: u64, target: u64, most: u64, accepted: u64) -> u64 {
     let target = target.clamp(1, i64::MAX as u64);
     let distance = target.abs_diff(now);
@@ -120,7 +121,8 @@ fn step(now: u64, target: u64, most: u64, accepted: u64) -> u64 {
     if !is_near(full, target) {
         return full;
     }
-    // The oracle accepts more than a step: a price that arrives at once does not lag behind those that move alike.
+    // The oracle accepts more than a step: a price that arrives at once does not lag behind those
+    // that move alike.
     if distance <= accepted {
         target
     } else {
@@ -213,7 +215,8 @@ mod tests {
         }
     }
 
-    /// If one of them arrived earlier, an account with the one as collateral for the other would be liquidatable in between.
+    /// If one of them arrived earlier, an account with the one as collateral for the other would be
+    /// liquidatable in between.
     #[test]
     fn tokens_that_move_alike_around_a_whole_step_arrive_together() {
         for (one, other) in [(802, 798), (1_198, 1_202), (800, 793)] {

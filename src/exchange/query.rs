@@ -8,7 +8,8 @@ use crate::{
     web::parameters::{NamedToken, Param, ParamError, parameters},
 };
 
-/// Reads a token's address in any case. A wrong checksum is accepted, as clients also write addresses in lower case.
+/// Reads a token's address in any case. A wrong checksum is accepted, as clients also write
+/// addresses in lower case.
 pub(super) fn address(text: &str) -> Option<Address> {
     let digits = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X"));
     digits

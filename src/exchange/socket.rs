@@ -1,7 +1,8 @@
 //! The price WebSocket: a greeting, all prices, then changes.
 //!
-//! Messages are rendered once for all listeners (`tick.rs`). A slow client does not delay others: ticks queue in a buffer that all
-//! clients share, and a client that falls behind its end gets the current prices instead of those it missed.
+//! Messages are rendered once for all listeners (`tick.rs`). A slow client does not delay others:
+//! ticks queue in a buffer that all clients share, and a client that falls behind its end gets the
+//! current prices instead of those it missed.
 
 use std::{
     num::NonZeroU32,
@@ -35,7 +36,8 @@ use crate::{
 
 /// Bytes that a client's message may have.
 const MAX_MESSAGE: usize = 4 << 10;
-/// Bytes of each of a connection's buffers. Nearly all clients only listen, and there may be thousands.
+/// Bytes of each of a connection's buffers. Nearly all clients only listen, and there may be
+/// thousands.
 const BUFFER: usize = 256;
 /// Messages that a client may send per second, and in a burst.
 const MESSAGES_PER_SECOND: NonZeroU32 = NonZeroU32::new(20).expect("not zero");
@@ -80,7 +82,8 @@ struct PriceSocket {
     market: Market,
     clock: Arc<dyn Clock>,
     ticks: Receiver<Arc<Tick>>,
-    /// Whether the next event is a snapshot: the client has no prices yet, missed some, or changed its subscription.
+    /// Whether the next event is a snapshot: the client has no prices yet, missed some, or changed
+    /// its subscription.
     snapshot_due: bool,
     /// The tokens that the client has subscribed to, all if none.
     wanted: Option<Vec<usize>>,

@@ -8,7 +8,8 @@ use crate::network::Network;
 /// A message of a client.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum SocketRequest {
-    /// Send the prices of these tokens only, by their positions in the network's list; of all if there are none.
+    /// Send the prices of these tokens only, by their positions in the network's list; of all if
+    /// there are none.
     Subscribe(Vec<usize>),
     /// Answer with a pong.
     Ping,

@@ -7,7 +7,8 @@ use crate::web::Utf8Bytes;
 /// New prices of some tokens, as messages of the WebSocket. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Tick {
-    /// Position in the order of all ticks. A snapshot with this number or a higher one includes the tick.
+    /// Position in the order of all ticks. A snapshot with this number or a higher one includes the
+    /// tick.
     pub sequence: u64,
     /// Time of the block, in milliseconds since the Unix epoch.
     timestamp: u64,
@@ -54,7 +55,8 @@ impl Tick {
         }
     }
 
-    /// The message for a client that subscribed to the tokens in `wanted`; none if the tick has none of them.
+    /// The message for a client that subscribed to the tokens in `wanted`; none if the tick has
+    /// none of them.
     pub fn message(&self, wanted: Option<&[usize]>) -> Option<Utf8Bytes> {
         let Some(wanted) = wanted else {
             return Some(self.message.clone());

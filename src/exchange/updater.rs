@@ -1,4 +1,5 @@
-//! The account that puts prices on the chain, with one transaction at the top of a block whenever an update is due.
+//! The account that puts prices on the chain, with one transaction at the top of a block whenever
+//! an update is due.
 
 use std::{sync::Arc, time::Duration};
 
@@ -28,21 +29,22 @@ const TOKEN_GAS: u64 = 40_000;
 pub struct UpdatePace {
     /// The source.
     pub source: Arc<dyn Source>,
-    /// The time between two moves, rounded up to the seconds that block times count in. A price that somebody could exploit
-    /// moves in the next block.
+    /// The time between two moves, rounded up to the seconds that block times count in. A price
+    /// that somebody could exploit moves in the next block.
     pub tick: Duration,
 }
 
 /// Pushes prices to the oracle: those that changed, and those that would otherwise become stale.
 ///
-/// A price that is far from its source's is updated in the next block, and halted as long as it is on its way there: the update
-/// precedes all other transactions of its block, so no swap uses a price that the source is known to have left.
+/// A price that is far from its source's is updated in the next block, and halted as long as it is
+/// on its way there: the update precedes all other transactions of its block, so no swap uses a
+/// price that the source is known to have left.
 ///
-/// Without an [`UpdatePace`] prices do not move and are only refreshed, which a chain that began without one never needs: there
-/// prices do not age. The updater keeps no state of its own: the time of the
-/// last block, the number of updates (the account's nonce), and whether the last one was attempted are read from the chain.
-/// Ticks are counted from the first block, whatever was updated since, so that a price that moves in every block does not
-/// defer the others.
+/// Without an [`UpdatePace`] prices do not move and are only refreshed, which a chain that began
+/// without one never needs: there prices do not age. The updater keeps no state of its own: the
+/// time of the last block, the number of updates (the account's nonce), and whether the last one
+/// was attempted are read from the chain. Ticks are counted from the first block, whatever was
+/// updated since, so that a price that moves in every block does not defer the others.
 pub struct Updater {
     network: Arc<Network>,
     key: SecretKey,
@@ -124,7 +126,8 @@ impl Updater {
         .prices()
     }
 
-    /// The seconds over which prices move in a block of this time; 0 unless a tick ends between the last block and it.
+    /// The seconds over which prices move in a block of this time; 0 unless a tick ends between the
+    /// last block and it.
     fn elapsed(&self, head: &Head, time: u64) -> u64 {
         let Some(tick) = self.tick() else { return 0 };
         let (first, last) = (head.genesis.header.timestamp, head.block.header.timestamp);
@@ -162,7 +165,8 @@ impl Updater {
         head.state.nonce(self.account).unwrap_or_default()
     }
 
-    /// The transaction that pushes `prices`. It pays the base fee and no tip, since it does not compete for its place.
+    /// The transaction that pushes `prices`. It pays the base fee and no tip, since it does not
+    /// compete for its place.
     fn transaction(
         &self,
         head: &Head,
@@ -227,7 +231,8 @@ impl Preamble for Updater {
     fn is_due(&self, head: &Arc<Head>, environment: &Environment) -> bool {
         let time = environment.timestamp;
         let block = &head.block;
-        // An update that failed, because the oracle has another updater now, is not retried in every block.
+        // An update that failed, because the oracle has another updater now, is not retried in
+        // every block.
         let failed = block
             .transactions
             .first()

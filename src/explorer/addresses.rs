@@ -388,7 +388,8 @@ impl OwnedInstance {
     }
 }
 
-/// Returns the ids that an address owns or holds, in the order of their contracts and then of themselves.
+/// Returns the ids that an address owns or holds, in the order of their contracts and then of
+/// themselves.
 fn owned_instances(
     render: &Render<'_>,
     address: Address,
@@ -420,7 +421,8 @@ fn owned_instances(
         all.extend(held.items.iter().map(|held| owned(*held)));
         next = [next, held.next].into_iter().flatten().min();
     }
-    // Beyond the place that one of both lists has reached, ids of it may be missing between those of the other.
+    // Beyond the place that one of both lists has reached, ids of it may be missing between those
+    // of the other.
     all.retain(|owned| next.is_none_or(|next| owned.key <= next));
     all.sort_by_key(|owned| owned.key);
     // A contract may emit events of both standards for one id.

@@ -1,5 +1,5 @@
-//! Blockscout's JSON bodies. Amounts are decimal text in the smallest unit, as there. Members about which a node knows
-//! nothing (tags, exchange rates, names of other services) are null or empty.
+//! Blockscout's JSON bodies. Amounts are decimal text in the smallest unit, as there. Members about
+//! which a node knows nothing (tags, exchange rates, names of other services) are null or empty.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
-/// A page of a list. It ends early, even without items, where it would be longer than 2 MiB or take too long to find.
+/// A page of a list. It ends early, even without items, where it would be longer than 2 MiB or take
+/// too long to find.
 #[derive(JsonSchema)]
 #[schemars(rename = "{T}Page")]
 #[expect(
@@ -237,7 +238,8 @@ pub(super) struct TransactionBody {
     pub(super) hash: String,
     /// `ok` or `error`; null if the transaction waits for a block.
     pub(super) status: Option<&'static str>,
-    /// `success`, or the error, such as `execution reverted`; `pending` if the transaction waits for a block.
+    /// `success`, or the error, such as `execution reverted`; `pending` if the transaction waits
+    /// for a block.
     pub(super) result: String,
     pub(super) block_number: Option<u64>,
     pub(super) timestamp: Option<String>,
@@ -266,7 +268,8 @@ pub(super) struct TransactionBody {
     /// The name of the function, or its selector.
     pub(super) method: Option<String>,
     pub(super) transaction_types: Vec<&'static str>,
-    /// The data with which the transaction reverted; null if it reverted without any, or did not revert.
+    /// The data with which the transaction reverted; null if it reverted without any, or did not
+    /// revert.
     pub(super) revert_reason: Option<RevertBody>,
     pub(super) has_error_in_internal_transactions: bool,
     /// The first token transfers; null in lists.
@@ -471,7 +474,8 @@ pub(super) struct ContractBody {
     pub(super) evm_version: Option<String>,
     pub(super) optimization_enabled: Option<bool>,
     pub(super) optimization_runs: Option<u64>,
-    /// The constructor's arguments as they are encoded; null if the creating transaction is not known.
+    /// The constructor's arguments as they are encoded; null if the creating transaction is not
+    /// known.
     pub(super) constructor_args: Option<String>,
     /// A pair of value and parameter for each.
     pub(super) decoded_constructor_args: Option<Value>,

@@ -1,4 +1,5 @@
-//! Routes about contracts and their sources, and the beginning of a verification, which the other interfaces share.
+//! Routes about contracts and their sources, and the beginning of a verification, which the other
+//! interfaces share.
 
 use alloy_consensus::Transaction as _;
 use alloy_primitives::{Address, Bytes, hex};
@@ -336,7 +337,8 @@ impl Explorer {
 #[schemars(rename = "ExplorerVerificationStarted")]
 pub(super) struct StartedBody {
     message: &'static str,
-    /// The id with which `/sourcify/v2/verify/{id}` and Etherscan's `checkverifystatus` tell the result.
+    /// The id with which `/sourcify/v2/verify/{id}` and Etherscan's `checkverifystatus` tell the
+    /// result.
     verification_id: String,
 }
 

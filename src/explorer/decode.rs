@@ -1,4 +1,5 @@
-//! Decoded calls, errors and logs, with the ABI of the contract if it is known, or else with that of any known contract.
+//! Decoded calls, errors and logs, with the ABI of the contract if it is known, or else with that
+//! of any known contract.
 
 use alloy_dyn_abi::DynSolValue;
 use alloy_json_abi::{Constructor, Error, Event, Function, Param};
@@ -8,7 +9,8 @@ use serde_json::{Value, json};
 use super::bodies::{DecodedBody, DecodedParameter};
 use crate::sources::abi::{decode_log, decode_values};
 
-/// Returns the name of the function that call data selects, or the selector; `None` without call data.
+/// Returns the name of the function that call data selects, or the selector; `None` without call
+/// data.
 pub(super) fn method(function: Option<&Function>, input: &[u8]) -> Option<String> {
     let selector = input.first_chunk::<4>()?;
     Some(function.map_or_else(

@@ -1,4 +1,5 @@
-//! Filters of lists, as Blockscout's clients write them: one word, or several, separated by commas, in brackets or not.
+//! Filters of lists, as Blockscout's clients write them: one word, or several, separated by commas,
+//! in brackets or not.
 
 use alloy_consensus::Transaction as _;
 use alloy_primitives::{Address, B256, hex};
@@ -233,7 +234,8 @@ impl Param for Methods {
 }
 
 impl Methods {
-    /// Returns whether call data selects one of the functions; `name` is that of the function, if it is known.
+    /// Returns whether call data selects one of the functions; `name` is that of the function, if
+    /// it is known.
     fn include(&self, input: &[u8], name: impl FnOnce() -> Option<String>) -> bool {
         let Some(selector) = input.first_chunk::<4>() else {
             return false;
@@ -275,7 +277,8 @@ impl TransactionFilter {
         }
     }
 
-    /// Returns whether a transaction is listed, given its types and the name of the function that it calls.
+    /// Returns whether a transaction is listed, given its types and the name of the function that
+    /// it calls.
     pub(super) fn includes(
         &self,
         transaction: &Transaction,
@@ -338,7 +341,8 @@ impl Param for StateFilter {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct InternalTypes(Option<Vec<InternalType>>);
 
-/// A kind of internal transactions, as Blockscout's routes name them. A node knows neither rewards nor stops.
+/// A kind of internal transactions, as Blockscout's routes name them. A node knows neither rewards
+/// nor stops.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum InternalType {
     Call,
@@ -547,8 +551,8 @@ parameters! {
         /// `validated` for those in blocks, `pending` for those that wait for one.
         #[param("filter")]
         pub(super) state: StateFilter,
-        /// Kinds, separated by commas: `token_transfer`, `contract_creation`, `contract_call`, `coin_transfer`,
-        /// `token_creation`, `blob_transaction`.
+        /// Kinds, separated by commas: `token_transfer`, `contract_creation`, `contract_call`,
+        /// `coin_transfer`, `token_creation`, `blob_transaction`.
         #[param("type", example = "coin_transfer,contract_call")]
         types: TransactionTypes,
         /// Functions that are called, separated by commas: names, or selectors in hex.
@@ -570,8 +574,8 @@ impl TransactionQuery {
 parameters! {
     /// Which of a block's transactions are listed.
     pub(super) struct BlockTransactionQuery {
-        /// Kinds, separated by commas: `token_transfer`, `contract_creation`, `contract_call`, `coin_transfer`,
-        /// `token_creation`, `blob_transaction`.
+        /// Kinds, separated by commas: `token_transfer`, `contract_creation`, `contract_call`,
+        /// `coin_transfer`, `token_creation`, `blob_transaction`.
         #[param("type", example = "coin_transfer")]
         pub(super) types: TransactionTypes,
     }
@@ -580,8 +584,8 @@ parameters! {
 parameters! {
     /// Which of a block's internal transactions are listed.
     pub(super) struct BlockInternalQuery {
-        /// Kinds, separated by commas: `call`, `create`, `create2`, `selfdestruct`, and `reward` and `stop`, of which there
-        /// are none.
+        /// Kinds, separated by commas: `call`, `create`, `create2`, `selfdestruct`, and `reward`
+        /// and `stop`, of which there are none.
         #[param("internal_type", example = "create,create2")]
         internal: InternalTypes,
         /// Kinds of calls, separated by commas: `call`, `callcode`, `delegatecall`, `staticcall`.
@@ -636,7 +640,8 @@ parameters! {
 parameters! {
     /// Which blocks are listed.
     pub(super) struct BlockQuery {
-        /// The kind: a node keeps neither uncles nor blocks that a reorganisation removed, so these lists are empty.
+        /// The kind: a node keeps neither uncles nor blocks that a reorganisation removed, so these
+        /// lists are empty.
         #[param("type")]
         pub(super) kind: BlockKind,
     }

@@ -1,5 +1,5 @@
-//! Entry points for fuzzers: the readers of uploads, and of data by ABIs that were uploaded. Each returns how much of its
-//! input was accepted.
+//! Entry points for fuzzers: the readers of uploads, and of data by ABIs that were uploaded. Each
+//! returns how much of its input was accepted.
 
 use std::iter;
 
@@ -20,7 +20,8 @@ use crate::{
     web::Held,
 };
 
-/// The bytes of JSON that a byte of data may become: a digit of a number, its quotes, and the growth of shared data.
+/// The bytes of JSON that a byte of data may become: a digit of a number, its quotes, and the
+/// growth of shared data.
 const MAX_GROWTH: usize = 16;
 
 /// Reads a body with sources: a form in either encoding, or JSON, as its first byte says.
@@ -103,7 +104,8 @@ fn input(text: &str) -> bool {
     true
 }
 
-/// Decodes data by an ABI, which ends at the first zero, with all of its functions, errors and events.
+/// Decodes data by an ABI, which ends at the first zero, with all of its functions, errors and
+/// events.
 pub fn abi(bytes: &[u8]) -> usize {
     let end = bytes
         .iter()

@@ -14,8 +14,9 @@ use crate::{
 /// The most blocks on disk that are read for one page.
 const MAX_READS: usize = 2_000;
 
-/// Visits the logs of a contract before a position, newest first, until `visit` breaks: those with a topic, if one is
-/// given. Returns the position that was reached if there may be more, but too many blocks were read.
+/// Visits the logs of a contract before a position, newest first, until `visit` breaks: those with
+/// a topic, if one is given. Returns the position that was reached if there may be more, but too
+/// many blocks were read.
 pub(super) fn visit_contract(
     reader: &IndexReader,
     address: Address,

@@ -1,10 +1,13 @@
-//! The explorer API: Blockscout's REST API v2 under `/api/v2`, and its Etherscan-style endpoint `/api`.
+//! The explorer API: Blockscout's REST API v2 under `/api/v2`, and its Etherscan-style endpoint
+//! `/api`.
 //!
-//! Lists come from the index of addresses; what an item says comes from the blocks that the index points to, and from the
-//! newest state. A request waits until the index has reached the head, so that a transaction is listed as soon as its
-//! receipt is there. Sources are verified through both, and through Sourcify's API v2 under `/sourcify`.
+//! Lists come from the index of addresses; what an item says comes from the blocks that the index
+//! points to, and from the newest state. A request waits until the index has reached the head, so
+//! that a transaction is listed as soon as its receipt is there. Sources are verified through both,
+//! and through Sourcify's API v2 under `/sourcify`.
 //!
-//! A parameter that a route does not have is refused: a filter that is ignored looks like a complete list.
+//! A parameter that a route does not have is refused: a filter that is ignored looks like a
+//! complete list.
 
 mod addresses;
 mod blocks;

@@ -1,7 +1,8 @@
-//! Pages of lists under construction. A page ends at its limit of items or of bytes, whichever comes first, and the next
-//! one begins after its last item.
+//! Pages of lists under construction. A page ends at its limit of items or of bytes, whichever
+//! comes first, and the next one begins after its last item.
 //!
-//! Items are written as they are found, so that a list of long transactions never exists as a whole.
+//! Items are written as they are found, so that a list of long transactions never exists as a
+//! whole.
 
 use std::{collections::BTreeMap, marker::PhantomData, ops::ControlFlow};
 
@@ -49,7 +50,8 @@ impl ItemWriter {
         }
     }
 
-    /// Adds an item, unless there are others and the limit would be exceeded. Returns whether it was added.
+    /// Adds an item, unless there are others and the limit would be exceeded. Returns whether it
+    /// was added.
     pub(super) fn push(&mut self, item: &impl Serialize) -> Result<bool, RestError> {
         let end = self.out.length();
         self.out.push(if self.count == 0 { b"[" } else { b"," })?;
@@ -106,8 +108,8 @@ impl<C> Page<C> {
         }
     }
 
-    /// Adds the item at a place of the list, or breaks if there is no room for it: then the list goes on after the last
-    /// item that was added. An item that is `None` is left out.
+    /// Adds the item at a place of the list, or breaks if there is no room for it: then the list
+    /// goes on after the last item that was added. An item that is `None` is left out.
     pub(super) fn push<T: Serialize, E: Into<RestError>>(
         &mut self,
         at: C,
@@ -152,7 +154,8 @@ impl<C> Page<C> {
         self.more = true;
     }
 
-    /// Ends the page. `next` says how the next page begins after a place, and `filters` apply there as well.
+    /// Ends the page. `next` says how the next page begins after a place, and `filters` apply there
+    /// as well.
     pub(super) fn finish<T>(
         self,
         filters: Filters,
@@ -229,8 +232,8 @@ impl<T: JsonSchema> Output for ArrayBody<T> {
     }
 }
 
-/// The filters of a request as it wrote them, which the next page repeats: everything in the query that neither names a
-/// position nor is without effect.
+/// The filters of a request as it wrote them, which the next page repeats: everything in the query
+/// that neither names a position nor is without effect.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Filters(BTreeMap<String, String>);
 

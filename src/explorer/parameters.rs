@@ -172,8 +172,8 @@ parameters! {
 }
 
 parameters! {
-    /// The position after which a page of transactions, logs, transfers or blocks continues: the previous page's
-    /// `next_page_params`.
+    /// The position after which a page of transactions, logs, transfers or blocks continues: the
+    /// previous page's `next_page_params`.
     pub(super) struct PageQuery {
         /// The block, from `next_page_params`.
         #[param("block_number", example = "1")]

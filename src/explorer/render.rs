@@ -40,7 +40,8 @@ pub(super) struct Render<'a> {
     tokens: RefCell<HashMap<Address, TokenBody>>,
 }
 
-/// Returns a time, in seconds since the Unix epoch, as explorers write it: `2026-11-20T12:00:00.000000Z`.
+/// Returns a time, in seconds since the Unix epoch, as explorers write it:
+/// `2026-11-20T12:00:00.000000Z`.
 pub(super) fn timestamp(seconds: u64) -> String {
     format!("{}.000000Z", rfc3339(seconds).trim_end_matches('Z'))
 }
@@ -133,7 +134,8 @@ impl<'a> Render<'a> {
         known
     }
 
-    /// Returns the contract at an address with its source; `None` if an artifact has gone away since it was identified.
+    /// Returns the contract at an address with its source; `None` if an artifact has gone away
+    /// since it was identified.
     pub(super) fn compiled(
         &self,
         address: Address,
@@ -393,7 +395,8 @@ impl<'a> Render<'a> {
         }
     }
 
-    /// Renders a transaction of a block. With `whole` it includes its token transfers and the decoded call.
+    /// Renders a transaction of a block. With `whole` it includes its token transfers and the
+    /// decoded call.
     pub(super) fn transaction(
         &self,
         block: &Block,
@@ -450,7 +453,8 @@ impl<'a> Render<'a> {
         })
     }
 
-    /// Renders the transaction at a position of the index, as in a list; `None` if its block is gone.
+    /// Renders the transaction at a position of the index, as in a list; `None` if its block is
+    /// gone.
     pub(super) fn transaction_at(
         &self,
         position: Position,

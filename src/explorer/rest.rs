@@ -77,8 +77,8 @@ impl Explorer {
         }))
     }
 
-    /// Reads the index once it has reached the head, in the turn of the client. What `work` returns waits for the task of
-    /// the request, and does not count meanwhile: it writes what is long.
+    /// Reads the index once it has reached the head, in the turn of the client. What `work` returns
+    /// waits for the task of the request, and does not count meanwhile: it writes what is long.
     pub(super) async fn read<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Shared, &Render<'_>) -> Result<T, RestError> + Send + 'static,

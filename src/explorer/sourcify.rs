@@ -72,9 +72,9 @@ parameters! {
 parameters! {
     /// The members of a contract that are asked for.
     struct FieldsQuery {
-        /// Members, separated by commas, or `all`: `abi`, `sources`, `compilation`, `metadata`, `stdJsonInput`,
-        /// `sourceIds`, `storageLayout`, `userdoc`, `devdoc`, `deployment`, `creationBytecode`, `runtimeBytecode`, and
-        /// parts of them, such as `compilation.name`.
+        /// Members, separated by commas, or `all`: `abi`, `sources`, `compilation`, `metadata`,
+        /// `stdJsonInput`, `sourceIds`, `storageLayout`, `userdoc`, `devdoc`, `deployment`,
+        /// `creationBytecode`, `runtimeBytecode`, and parts of them, such as `compilation.name`.
         #[param("fields", example = "abi,sources")]
         fields: Option<Words>,
         /// Members to leave out.

@@ -1,5 +1,5 @@
-//! Bodies of requests with sources, which are longer than others. They are read first, and then parsed in the turns of their
-//! clients.
+//! Bodies of requests with sources, which are longer than others. They are read first, and then
+//! parsed in the turns of their clients.
 
 use std::collections::BTreeMap;
 
@@ -159,7 +159,8 @@ pub(super) struct JsonUpload {
 }
 
 impl JsonUpload {
-    /// Parses the body in the turn of its client. The memory that the result takes is counted as long as `Held` is.
+    /// Parses the body in the turn of its client. The memory that the result takes is counted as
+    /// long as `Held` is.
     pub(super) async fn parse<T>(self) -> Result<(serde_json::Result<T>, Held), RestError>
     where
         T: DeserializeOwned + Send + 'static,

@@ -1,8 +1,10 @@
-//! The mark by which a payment of the faucet is recognised on the chain, and which names the client that asked for it.
+//! The mark by which a payment of the faucet is recognised on the chain, and which names the client
+//! that asked for it.
 //!
-//! The mark is a storage key in the transaction's access list, which execution does not depend on: call data would prevent
-//! payments to contracts that accept plain transfers only. The client's address is hashed with a secret of the paying account
-//! and with the day, so that nobody without the key learns it, or follows it from one day to the next.
+//! The mark is a storage key in the transaction's access list, which execution does not depend on:
+//! call data would prevent payments to contracts that accept plain transfers only. The client's
+//! address is hashed with a secret of the paying account and with the day, so that nobody without
+//! the key learns it, or follows it from one day to the next.
 
 use alloy_consensus::Transaction as _;
 use alloy_eips::eip2930::{AccessList, AccessListItem};
@@ -25,12 +27,14 @@ pub(super) struct Marks {
 }
 
 impl Marks {
-    /// Marks of the faucet that pays from `account`. All nodes with the same `secret` share the limits of clients.
+    /// Marks of the faucet that pays from `account`. All nodes with the same `secret` share the
+    /// limits of clients.
     pub(super) fn new(account: Address, secret: B256) -> Self {
         Self { account, secret }
     }
 
-    /// Returns the tags that a client's payments of the last day have at `time`: the first is that of a new payment.
+    /// Returns the tags that a client's payments of the last day have at `time`: the first is that
+    /// of a new payment.
     pub(super) fn tags(&self, client: ClientKey, time: u64) -> [ClientTag; 2] {
         let today = time / DAY;
         [today, today.saturating_sub(1)].map(|day| self.tag(client, day))

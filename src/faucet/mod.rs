@@ -1,8 +1,10 @@
-//! The faucet: pays coins and the network's tokens to whoever asks, up to limits per address, per client and per day.
+//! The faucet: pays coins and the network's tokens to whoever asks, up to limits per address, per
+//! client and per day.
 //!
-//! The treasury pays, with transactions like any other, so that every node of a cluster accepts them. The limits are derived
-//! from the chain: a payment's access list names its client, as a keyed hash, and the payments of the last day are read from
-//! the blocks and the pool. Nothing else is kept, so that a restart or a revert changes no limit by itself.
+//! The treasury pays, with transactions like any other, so that every node of a cluster accepts
+//! them. The limits are derived from the chain: a payment's access list names its client, as a
+//! keyed hash, and the payments of the last day are read from the blocks and the pool. Nothing else
+//! is kept, so that a restart or a revert changes no limit by itself.
 
 mod mark;
 mod payer;
@@ -17,7 +19,8 @@ pub use rest::router;
 /// Seconds within which payments are limited.
 const DAY: u64 = 86_400;
 
-/// The most payments of one asset within a day that can be configured. It bounds the memory for them.
+/// The most payments of one asset within a day that can be configured. It bounds the memory for
+/// them.
 pub const MAX_PER_DAY: u32 = 10_000;
 
 /// The configuration of the faucet.

@@ -198,7 +198,8 @@ impl Faucet {
         &self.0.assets
     }
 
-    /// Returns, for each asset, what `recipient` and `client` may still get. It may read blocks from the disk.
+    /// Returns, for each asset, what `recipient` and `client` may still get. It may read blocks
+    /// from the disk.
     pub(super) fn allowances(
         &self,
         recipient: Option<Address>,
@@ -229,7 +230,8 @@ impl Faucet {
             .ok_or(missing)
     }
 
-    /// Pays an asset. Returns the transaction's hash, with instant sealing once its block is published.
+    /// Pays an asset. Returns the transaction's hash, with instant sealing once its block is
+    /// published.
     pub(super) async fn pay(
         &self,
         recipient: Address,
@@ -240,7 +242,8 @@ impl Faucet {
         // Blocks may have to be read from the disk, and accounts from the node that a fork is of.
         let call = in_turn(move || faucet.prepare(recipient, &wanted, client)).await?;
         let plan = || -> Result<OutgoingCall, FaucetError> {
-            // Only now, as other payments may have been made meanwhile; until this one is in the pool, there are none.
+            // Only now, as other payments may have been made meanwhile; until this one is in the
+            // pool, there are none.
             let tag = self.admit(recipient, asset, client)?;
             Ok(OutgoingCall {
                 access_list: Some(self.0.marks.access_list(tag)),

@@ -46,7 +46,8 @@ impl<'a> Payments<'a> {
     }
 }
 
-/// Reads the payments of the last day. What it keeps is bounded by the limit on payments per day, and can be read again.
+/// Reads the payments of the last day. What it keeps is bounded by the limit on payments per day,
+/// and can be read again.
 pub(super) struct PaymentReader {
     chain: Chain,
     account: Address,
@@ -73,11 +74,12 @@ impl PaymentReader {
         }
     }
 
-    /// Passes the payments within a day before `now`, including those that wait for a block, to `count`. The first call
-    /// reads all blocks of that day.
+    /// Passes the payments within a day before `now`, including those that wait for a block, to
+    /// `count`. The first call reads all blocks of that day.
     pub(super) fn with_last_day<R>(&self, now: u64, count: impl FnOnce(Payments<'_>) -> R) -> R {
         let mut guard = self.followed.lock();
-        // The pool is read before the chain: a transaction that leaves the pool in between is in a block.
+        // The pool is read before the chain: a transaction that leaves the pool in between is in a
+        // block.
         let pooled = self.chain.pool().content_of(self.account);
         let followed = self.follow(guard.take(), now);
         let followed = guard.insert(followed);
@@ -138,7 +140,8 @@ impl PaymentReader {
             .take_while(|block| is_recent(block))
             .for_each(|block| take(block));
         if oldest_held(&head).is_some_and(|oldest| is_recent(oldest)) {
-            // A block that cannot be read ends the history: the node then forgets payments rather than refuse all.
+            // A block that cannot be read ends the history: the node then forgets payments rather
+            // than refuse all.
             let older = self
                 .chain
                 .older_blocks_changing(&head, self.account)

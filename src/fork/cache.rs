@@ -5,8 +5,8 @@ use std::hash::Hash;
 use alloy_primitives::map::HashMap;
 use parking_lot::Mutex;
 
-/// A map that evicts entries that have not been used for long: entries live in two generations, a used entry moves to the
-/// younger one, and when that is full the older one is dropped.
+/// A map that evicts entries that have not been used for long: entries live in two generations, a
+/// used entry moves to the younger one, and when that is full the older one is dropped.
 #[derive(Debug)]
 pub(super) struct Cache<K, V>(Mutex<Generations<K, V>>);
 

@@ -38,8 +38,8 @@ use crate::{
 const MAX_ANSWER: usize = 128 << 20;
 /// The maximum size of an error in bytes.
 const MAX_ERROR: usize = 1 << 20;
-/// The maximum size in bytes of a result that is read here. The longest are blocks with the hashes of their transactions, and
-/// code.
+/// The maximum size in bytes of a result that is read here. The longest are blocks with the hashes
+/// of their transactions, and code.
 const MAX_READ: usize = 4 << 20;
 /// Characters of a result and of what is wrong with it that are shown.
 const SHOWN: usize = 80;
@@ -134,7 +134,8 @@ pub struct ForkClient {
 struct Requester {
     http: Http,
     url: RwLock<Url>,
-    /// Headers of every request to the origin that they were configured for. They are that origin's secrets.
+    /// Headers of every request to the origin that they were configured for. They are that origin's
+    /// secrets.
     headers: HeaderMap,
     home: Option<Url>,
     /// Whether there was ever a connection.
@@ -293,7 +294,8 @@ impl Requester {
     async fn attempt(&self, method: &str, body: String) -> Result<ForkAnswer, AttemptError> {
         let url = self.url.read().clone();
         let failed = |error: reqwest::Error| {
-            // Where no connection ever succeeded, the user has to know now rather than after many attempts.
+            // Where no connection ever succeeded, the user has to know now rather than after many
+            // attempts.
             let stranger = error.is_connect() && !self.met.load(Ordering::Relaxed);
             let told = silent(method, with_causes(&error.without_url()));
             if stranger {

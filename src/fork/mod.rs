@@ -1,7 +1,7 @@
 //! ChainForks: a chain of one's own on top of another node's, from one of its blocks on.
 //!
-//! Changes since the fork are held here; unchanged accounts, code and storage are fetched when they are needed (see
-//! [`Remote`]), and blocks up to the forked one stay with the other node.
+//! Changes since the fork are held here; unchanged accounts, code and storage are fetched when they
+//! are needed (see [`Remote`]), and blocks up to the forked one stay with the other node.
 
 mod cache;
 mod client;
@@ -164,8 +164,8 @@ impl ChainForks {
         (self.own)()
     }
 
-    /// The chain that begins at a block of another one, by default its newest. Without a URL it is that of the current
-    /// fork. Blocks until the other node has answered.
+    /// The chain that begins at a block of another one, by default its newest. Without a URL it is
+    /// that of the current fork. Blocks until the other node has answered.
     ///
     /// # Errors
     /// See [`ForkError`].

@@ -1,5 +1,6 @@
-//! Contracts that tools and applications take for granted: their creation code is run at the address that they have on
-//! every chain, so that values fixed by a constructor, such as domain separators, are those of the chain.
+//! Contracts that tools and applications take for granted: their creation code is run at the
+//! address that they have on every chain, so that values fixed by a constructor, such as domain
+//! separators, are those of the chain.
 
 use alloy_primitives::{Address, Bytes, address, hex};
 

@@ -1,4 +1,5 @@
-//! Internal calls, and why transactions failed: found by executing a block's transactions a second time, and stored.
+//! Internal calls, and why transactions failed: found by executing a block's transactions a second
+//! time, and stored.
 
 use alloy_primitives::{Address, Bytes, U256};
 use revm::context_interface::result::ExecutionResult;
@@ -37,7 +38,8 @@ pub(super) struct Stopped;
 pub struct Failure {
     /// The error, such as `execution reverted` or `out of gas`.
     pub error: String,
-    /// The data of the revert, at most its first 4,096 bytes; empty if the transaction did not revert.
+    /// The data of the revert, at most its first 4,096 bytes; empty if the transaction did not
+    /// revert.
     pub data: Bytes,
 }
 

@@ -31,7 +31,8 @@ const VERSION: u64 = 3;
 /// The memory for pages of the file, in bytes.
 const CACHE: usize = 16 << 20;
 
-/// The number of retries if the file is open, and the pause between them: a reader in this process may be about to end.
+/// The number of retries if the file is open, and the pause between them: a reader in this process
+/// may be about to end.
 const ATTEMPTS: u32 = 100;
 const ATTEMPT: Duration = Duration::from_millis(20);
 
@@ -115,7 +116,8 @@ pub(super) struct Meta {
 }
 
 impl Rows {
-    /// Opens the rows in a file of a directory, which is deleted if it is damaged, or creates rows in memory.
+    /// Opens the rows in a file of a directory, which is deleted if it is damaged, or creates rows
+    /// in memory.
     pub(super) fn open(directory: Option<&Path>) -> Result<Self, IndexError> {
         let Some(directory) = directory else {
             return Self::in_memory();

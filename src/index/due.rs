@@ -1,5 +1,5 @@
-//! Reads of contracts that blocks make necessary. They are stored until the index has reached the newest block, whose
-//! state then answers them: one read for any number of transfers.
+//! Reads of contracts that blocks make necessary. They are stored until the index has reached the
+//! newest block, whose state then answers them: one read for any number of transfers.
 
 use alloy_primitives::{Address, U256};
 

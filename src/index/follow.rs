@@ -29,8 +29,8 @@ const MAX_ROWS: usize = 50_000;
 /// The number of contract reads between two looks at the time.
 const READS: usize = 64;
 
-/// The accounts whose balances of the network's tokens are read at the start have numbers below this: genesis gives out
-/// tokens without events.
+/// The accounts whose balances of the network's tokens are read at the start have numbers below
+/// this: genesis gives out tokens without events.
 const GENESIS_ACCOUNTS: u32 = 4_096;
 
 /// The time between two steps whose changes are certain to survive a kill.
@@ -159,7 +159,8 @@ impl Follower {
         })
     }
 
-    /// Removes blocks that are no longer on the chain, newest first, and blocks that the node has dropped.
+    /// Removes blocks that are no longer on the chain, newest first, and blocks that the node has
+    /// dropped.
     fn remove(
         &self,
         batch: &mut Batch<'_>,

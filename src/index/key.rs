@@ -1,9 +1,10 @@
-//! Keys of rows: a kind, what the row is about, and its position on the chain, so that a list is a range of keys.
+//! Keys of rows: a kind, what the row is about, and its position on the chain, so that a list is a
+//! range of keys.
 
 use alloy_primitives::{Address, U256};
 
-/// Kinds of rows. The kind is the first byte of a key. Positions always have three parts, of which the last ones may be zero.
-/// Otherwise the end of a range would not be where a position is.
+/// Kinds of rows. The kind is the first byte of a key. Positions always have three parts, of which
+/// the last ones may be zero. Otherwise the end of a range would not be where a position is.
 pub(super) mod kind {
     /// Transactions by address: address, block, transaction.
     pub(in crate::index) const TRANSACTION: u8 = b't';
@@ -100,8 +101,8 @@ impl RowKey {
     }
 }
 
-/// Reads the parts of a key or a value, one after another. Missing bytes read as zero: rows are written by this module
-/// only, and the file has checksums.
+/// Reads the parts of a key or a value, one after another. Missing bytes read as zero: rows are
+/// written by this module only, and the file has checksums.
 pub(super) struct Parts<'a>(pub(super) &'a [u8]);
 
 impl Parts<'_> {

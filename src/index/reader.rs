@@ -224,7 +224,8 @@ pub struct TransferRole {
     pub kinds: Vec<TokenKind>,
 }
 
-/// A token's contract and an id, zero if there are no ids: lists of an address's tokens are in this order.
+/// A token's contract and an id, zero if there are no ids: lists of an address's tokens are in this
+/// order.
 pub type TokenKey = (Address, U256);
 
 /// A token that an address holds.
@@ -241,7 +242,8 @@ pub struct OwnedToken {
 }
 
 impl OwnedToken {
-    /// Returns the contract and the id, zero if balances are not by id: tokens are listed in this order.
+    /// Returns the contract and the id, zero if balances are not by id: tokens are listed in this
+    /// order.
     pub fn key(&self) -> TokenKey {
         (self.token, self.id.unwrap_or_default())
     }
@@ -309,7 +311,8 @@ impl IndexReader {
         self.chain.oldest(&self.head)
     }
 
-    /// Iterates over the blocks up to `last` that may have logs under at least one key of each of `wanted`, newest first.
+    /// Iterates over the blocks up to `last` that may have logs under at least one key of each of
+    /// `wanted`, newest first.
     pub fn blocks_with_logs<'a>(
         &'a self,
         last: Option<u64>,
@@ -327,8 +330,8 @@ impl IndexReader {
         recent.into_iter().rev().chain(older)
     }
 
-    /// Iterates over the blocks from `from` to `to` that may have logs under at least one key of each of `wanted`,
-    /// oldest first.
+    /// Iterates over the blocks from `from` to `to` that may have logs under at least one key of
+    /// each of `wanted`, oldest first.
     pub fn candidates<'a>(
         &'a self,
         from: u64,
@@ -391,7 +394,8 @@ impl IndexReader {
         self.counts(Some(token))
     }
 
-    /// Returns a page of the rows that begin with `key`. `read` leaves rows out by returning `None`.
+    /// Returns a page of the rows that begin with `key`. `read` leaves rows out by returning
+    /// `None`.
     fn page<T>(
         &self,
         key: &RowKey,
@@ -554,7 +558,8 @@ impl IndexReader {
         )
     }
 
-    /// Returns why a transaction failed; `None` if it succeeded, or if the state before its block was not available.
+    /// Returns why a transaction failed; `None` if it succeeded, or if the state before its block
+    /// was not available.
     pub fn failure(&self, block: u64, index: usize) -> Result<Option<Failure>, IndexError> {
         let stored = self.get(
             &RowKey::new(kind::FAILURE)
@@ -565,8 +570,8 @@ impl IndexReader {
         Ok(stored.map(|stored| Failure::decode(&stored)).transpose()?)
     }
 
-    /// Returns a page of the rows that begin with `key`, after `after`. `at` reads what a row is about from the rest of its
-    /// key; `read` leaves rows out by returning `None`.
+    /// Returns a page of the rows that begin with `key`, after `after`. `at` reads what a row is
+    /// about from the rest of its key; `read` leaves rows out by returning `None`.
     fn list<T, C: Copy>(
         &self,
         key: &RowKey,
@@ -602,7 +607,8 @@ impl IndexReader {
         Ok(page)
     }
 
-    /// Returns the tokens that an address holds, after one of them, in the order of their addresses.
+    /// Returns the tokens that an address holds, after one of them, in the order of their
+    /// addresses.
     pub fn owned_tokens(
         &self,
         address: Address,
@@ -637,7 +643,8 @@ impl IndexReader {
         Ok(stored.map_or(U256::ZERO, |value| Parts(&value[1..]).word()))
     }
 
-    /// Returns the non-fungible tokens with owners that an address owns: contract and id, after one of them.
+    /// Returns the non-fungible tokens with owners that an address owns: contract and id, after one
+    /// of them.
     pub fn owned_instances(
         &self,
         address: Address,
@@ -649,7 +656,8 @@ impl IndexReader {
         self.list(&key, after, limit, token_and_id, |at, _| Ok(Some(at)))
     }
 
-    /// Returns the ids of a non-fungible token that an address owns, or of which it holds an amount, after an id.
+    /// Returns the ids of a non-fungible token that an address owns, or of which it holds an
+    /// amount, after an id.
     pub fn ids_of_owner(
         &self,
         owner: Address,
@@ -674,7 +682,8 @@ impl IndexReader {
         )
     }
 
-    /// Returns the ids of a non-fungible token, each with its owner if there is a single one, after an id.
+    /// Returns the ids of a non-fungible token, each with its owner if there is a single one, after
+    /// an id.
     pub fn instances(
         &self,
         token: Address,

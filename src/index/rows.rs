@@ -320,7 +320,8 @@ impl BlockRows {
     }
 }
 
-/// The record of an indexed block: its hash, and the keys of its rows, with which they are removed again.
+/// The record of an indexed block: its hash, and the keys of its rows, with which they are removed
+/// again.
 pub(super) struct BlockRecord {
     pub(super) hash: B256,
     pub(super) keys: Vec<Vec<u8>>,

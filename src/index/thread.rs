@@ -29,13 +29,15 @@ const POLL: Duration = Duration::from_millis(100);
 /// How long after the start the index begins, unless a request needs it.
 const BEGINNING: Duration = Duration::from_secs(2);
 
-/// The same while requests wait: the head was published a moment ago, or the request is about to see that it is indexed.
+/// The same while requests wait: the head was published a moment ago, or the request is about to
+/// see that it is indexed.
 const HURRIED_POLL: Duration = Duration::from_millis(1);
 
 /// The length of a step.
 const STEP: Duration = Duration::from_millis(20);
 
-/// The parts of rest for each part of work while blocks keep coming, so that the index takes 2 % of one processor.
+/// The parts of rest for each part of work while blocks keep coming, so that the index takes 2 % of
+/// one processor.
 const REST: u32 = 49;
 
 /// The longest rest, which bounds the number of blocks of the next step.
@@ -242,7 +244,8 @@ impl Index {
 }
 
 fn run(shared: &SharedIndex, follower: &mut Follower, is_kept: bool) {
-    // Leaves the processor to the node's start and its first clients. Many nodes of test suites end before that.
+    // Leaves the processor to the node's start and its first clients. Many nodes of test suites end
+    // before that.
     shared.rest(BEGINNING);
     let mut target: Option<Arc<Head>> = None;
     loop {
@@ -272,7 +275,8 @@ fn run(shared: &SharedIndex, follower: &mut Follower, is_kept: bool) {
                     }
                 });
                 if shared.is_hurried() {
-                    // Keeps to one head until it is reached, so that a chain that grows quickly cannot run away.
+                    // Keeps to one head until it is reached, so that a chain that grows quickly
+                    // cannot run away.
                     target = (!progress.is_complete).then_some(head);
                 } else {
                     let pause = pause(shared, &head, progress, begun.elapsed());
@@ -304,7 +308,8 @@ fn pause(shared: &SharedIndex, head: &Head, progress: Progress, worked: Duration
     }
 }
 
-/// Reports an error and opens the rows again, as often as it takes; returns false if the node shuts down meanwhile.
+/// Reports an error and opens the rows again, as often as it takes; returns false if the node shuts
+/// down meanwhile.
 fn recover(shared: &SharedIndex, follower: &mut Follower, mut error: IndexError) -> bool {
     loop {
         tracing::error!(%error, "the index of addresses failed");

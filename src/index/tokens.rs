@@ -14,10 +14,12 @@ use crate::{
     evm::{Call, StateOverrides},
 };
 
-/// The gas limit of a read: ample for a token, and a bound for a contract that wastes the index's time.
+/// The gas limit of a read: ample for a token, and a bound for a contract that wastes the index's
+/// time.
 const READ_GAS: u64 = 500_000;
 
-/// Reads of a token that may use up their gas at one head. Its further reads there fail without being made.
+/// Reads of a token that may use up their gas at one head. Its further reads there fail without
+/// being made.
 const MAX_EXHAUSTED: u32 = 8;
 
 /// The longest name or symbol, in characters; longer ones are cut.

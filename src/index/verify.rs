@@ -20,11 +20,13 @@ pub struct IndexReport {
     pub rows: u64,
 }
 
-/// Compares the rows of each indexed block that is on the chain with those derived from it anew; `None` if there is no
-/// index. The node removes the rows of other blocks when it starts. Internal calls are checked to be there, but not executed.
+/// Compares the rows of each indexed block that is on the chain with those derived from it anew;
+/// `None` if there is no index. The node removes the rows of other blocks when it starts. Internal
+/// calls are checked to be there, but not executed.
 ///
 /// # Errors
-/// If the file is damaged, or a row differs. Deleting the file repairs it: it is rebuilt from the chain.
+/// If the file is damaged, or a row differs. Deleting the file repairs it: it is rebuilt from the
+/// chain.
 pub fn verify(
     directory: &Path,
     block: impl Fn(u64) -> Option<Arc<Block>>,

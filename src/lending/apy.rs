@@ -25,7 +25,8 @@ pub fn yearly_percent(per_second: U256) -> String {
     hundredths(rounded.saturating_to())
 }
 
-/// `base^exponent` by repeated squaring, rounded down at every step, as `Ray.rpow` does it on chain.
+/// `base^exponent` by repeated squaring, rounded down at every step, as `Ray.rpow` does it on
+/// chain.
 fn power(mut base: U256, mut exponent: u64) -> U256 {
     let mut result = if exponent.is_multiple_of(2) {
         RAY

@@ -1,5 +1,5 @@
-//! Set-up of lending in the genesis block: pool, receipt tokens, and some loans, without which deposits would earn no
-//! interest.
+//! Set-up of lending in the genesis block: pool, receipt tokens, and some loans, without which
+//! deposits would earn no interest.
 
 use alloy_primitives::{Address, U256};
 
@@ -31,8 +31,8 @@ pub struct LendingRoles {
     pub borrower: Address,
 }
 
-/// Deployments and set-up calls, in order. Tokens and oracle exist already. With `limited`, assets have caps, and there is a
-/// least loan.
+/// Deployments and set-up calls, in order. Tokens and oracle exist already. With `limited`, assets
+/// have caps, and there is a least loan.
 pub fn steps(network: &Network, roles: LendingRoles, limited: bool) -> Vec<Step> {
     let LendingRoles { treasury, borrower } = roles;
     let contracts = &network.contracts;

@@ -1,4 +1,5 @@
-//! The history of a pool: its view at past blocks, as far back as their states are held in memory or in the log.
+//! The history of a pool: its view at past blocks, as far back as their states are held in memory
+//! or in the log.
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -29,8 +30,8 @@ pub(super) struct Span {
 }
 
 impl Samples {
-    /// The pool of `asset` at evenly spaced instants, oldest first, the newest block last. Each sample is that of the
-    /// newest block at its instant; a block counts once.
+    /// The pool of `asset` at evenly spaced instants, oldest first, the newest block last. Each
+    /// sample is that of the newest block at its instant; a block counts once.
     pub(super) fn take(
         &self,
         chain: &Chain,
@@ -104,8 +105,8 @@ impl PastBlocks<'_> {
             .or_else(|| self.chain.old_block(self.head, number))
     }
 
-    /// Collects the newest block at each of `instants`, which are in order, among those from `low` to `high`. Bisects the
-    /// instants, so that each search narrows the range of the next.
+    /// Collects the newest block at each of `instants`, which are in order, among those from `low`
+    /// to `high`. Bisects the instants, so that each search narrows the range of the next.
     fn blocks_at(&self, instants: &[u64], (low, high): (u64, u64), out: &mut Vec<Arc<Block>>) {
         let Some(&instant) = instants.get(instants.len() / 2) else {
             return;
@@ -145,7 +146,8 @@ impl PastBlocks<'_> {
     }
 }
 
-/// Multiples of the distance between samples, so that a request a little later hits the same instants.
+/// Multiples of the distance between samples, so that a request a little later hits the same
+/// instants.
 fn instants(now: u64, span: Span) -> impl Iterator<Item = u64> {
     let step = (span.seconds / span.count).max(1);
     let end = now.div_ceil(step);

@@ -1,4 +1,5 @@
-//! View calls of the pool's lens at the newest block. Concurrent requests for the same body share one call.
+//! View calls of the pool's lens at the newest block. Concurrent requests for the same body share
+//! one call.
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -125,7 +126,8 @@ impl LensReader {
         let body = match (topic, shared.get()) {
             (_, Some(body)) => body,
             (Topic::Pool(_), None) => shared.get_or_try_init(|| self.render(head, topic)).await?,
-            // In the turn of each client that asks, rather than in that of the first, which may be far away.
+            // In the turn of each client that asks, rather than in that of the first, which may be
+            // far away.
             (Topic::User(_) | Topic::Positions(_) | Topic::Score(_), None) => {
                 let own = self.render(head, topic).await?;
                 shared.get_or_init(|| async { own }).await
@@ -208,8 +210,8 @@ impl LensReader {
     }
 }
 
-/// Runs a view call whose result all clients share. It is nobody's turn: a client that has to wait for its own would let all
-/// others wait.
+/// Runs a view call whose result all clients share. It is nobody's turn: a client that has to wait
+/// for its own would let all others wait.
 async fn shared<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, ReadContractError> + Send + 'static,
 ) -> Result<T, RestError> {

@@ -1,4 +1,5 @@
-//! The REST interface (see the book, "Lending"): view calls of the lens, so that it agrees with the contracts.
+//! The REST interface (see the book, "Lending"): view calls of the lens, so that it agrees with the
+//! contracts.
 
 use std::sync::Arc;
 

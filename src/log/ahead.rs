@@ -1,4 +1,5 @@
-//! Decoding a stream of entries: many of them on another thread, while the caller applies those before them.
+//! Decoding a stream of entries: many of them on another thread, while the caller applies those
+//! before them.
 
 use std::{
     panic::resume_unwind,
@@ -54,8 +55,8 @@ fn decode_entry(stored: StoredEntry) -> Result<DecodedEntry, LogError> {
 
 type Batch = Vec<Result<DecodedEntry, LogError>>;
 
-/// Entries that a thread of its own reads and decodes. The thread ends with them, after an error, or soon after this is
-/// dropped.
+/// Entries that a thread of its own reads and decodes. The thread ends with them, after an error,
+/// or soon after this is dropped.
 struct DecodedAhead {
     batch: vec::IntoIter<Result<DecodedEntry, LogError>>,
     batches: Receiver<Batch>,
@@ -93,7 +94,8 @@ impl Iterator for DecodedAhead {
             match self.batches.recv() {
                 Ok(batch) => self.batch = batch.into_iter(),
                 Err(_) => {
-                    // The end of the stream must not be confused with the end of a thread that panicked.
+                    // The end of the stream must not be confused with the end of a thread that
+                    // panicked.
                     if let Some(Err(panic)) = self.thread.take().map(JoinHandle::join) {
                         resume_unwind(panic);
                     }

@@ -30,8 +30,8 @@ pub struct EditableParams {
     pub signers: Vec<(FixedBytes<65>, Address)>,
 }
 
-/// One change to the chain, recorded with its outcome: replaying an entry executes nothing, and compares the resulting
-/// state root with the recorded one.
+/// One change to the chain, recorded with its outcome: replaying an entry executes nothing, and
+/// compares the resulting state root with the recorded one.
 #[derive(Clone, Debug)]
 pub enum LogEntry {
     /// A block.
@@ -54,14 +54,15 @@ pub enum LogEntry {
     },
     /// A change of the time by a development method.
     Time(TimeShift),
-    /// A revert to the chain as it was when the log had `to` entries. Those in between are no longer in effect.
+    /// A revert to the chain as it was when the log had `to` entries. Those in between are no
+    /// longer in effect.
     Revert {
         /// The log height to which the chain reverts.
         to: u64,
         /// The time shift after it.
         shift: TimeShift,
-        /// The first of the snapshots that it uses up, with all later ones. A revert that is not to a snapshot uses up
-        /// none, unless the chain is reset.
+        /// The first of the snapshots that it uses up, with all later ones. A revert that is not to
+        /// a snapshot uses up none, unless the chain is reset.
         uses_up: Option<u64>,
     },
     /// A snapshot of the chain as it was when the log had the entries before this one.
@@ -77,7 +78,8 @@ pub enum LogEntry {
         /// Its name, of at most 255 bytes.
         name: Option<Arc<str>>,
     },
-    /// The beginning of a leadership in a cluster: entries after it are those of this leader, up to the next epoch.
+    /// The beginning of a leadership in a cluster: entries after it are those of this leader, up to
+    /// the next epoch.
     Epoch {
         /// Number of the epoch, which increases.
         number: u64,
@@ -88,8 +90,8 @@ pub enum LogEntry {
     Setting(Setting),
 }
 
-/// The place of an entry among those of a request, in a cluster: a request that is sent again, to whichever node leads by
-/// then, gets the outcome of the first time, or what is left of it is done.
+/// The place of an entry among those of a request, in a cluster: a request that is sent again, to
+/// whichever node leads by then, gets the outcome of the first time, or what is left of it is done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RequestPart {
     /// The request's id, a random number.
@@ -130,7 +132,8 @@ impl RequestPart {
         }
     }
 
-    /// Splits the encoding of an entry into the part of a request that it is, if it is one, and the entry.
+    /// Splits the encoding of an entry into the part of a request that it is, if it is one, and the
+    /// entry.
     pub fn split(bytes: &[u8]) -> Result<(Option<Self>, &[u8]), Malformed> {
         let from = &mut Reader::new(bytes);
         let is_answered = bytes.first() == Some(&ANSWERED);
@@ -215,7 +218,8 @@ impl LogEntry {
         out.into_bytes()
     }
 
-    /// Decodes an entry that [`write`](Self::write) encoded, whether it is part of a request or not.
+    /// Decodes an entry that [`write`](Self::write) encoded, whether it is part of a request or
+    /// not.
     pub fn decode(bytes: &[u8]) -> Result<Self, Malformed> {
         let (_, entry) = RequestPart::split(bytes)?;
         let from = &mut Reader::new(entry);
@@ -273,7 +277,8 @@ impl LogEntry {
         Ok(entry)
     }
 
-    /// Has the settings of development methods follow the entry, reverted or not: a revert does not bring earlier ones back.
+    /// Has the settings of development methods follow the entry, reverted or not: a revert does not
+    /// bring earlier ones back.
     pub fn follow(&self, settings: &mut DevSettings) {
         match self {
             Self::Setting(setting) => settings.set(*setting),
@@ -287,7 +292,8 @@ impl LogEntry {
         bytes.first() == Some(&BLOCK)
     }
 
-    /// Returns the height to which an encoded entry reverts, or `None` if it is not a revert. Decodes nothing else.
+    /// Returns the height to which an encoded entry reverts, or `None` if it is not a revert.
+    /// Decodes nothing else.
     pub fn reverts_to(bytes: &[u8]) -> Result<Option<u64>, Malformed> {
         let (_, entry) = RequestPart::split(bytes)?;
         let from = &mut Reader::new(entry);

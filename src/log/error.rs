@@ -19,7 +19,8 @@ pub enum AppendError {
     /// The entry exceeds the size limit. Nothing was appended.
     #[error("an entry of {0} bytes is too large for the log")]
     TooLarge(usize),
-    /// The write failed. Nothing was appended, and a later attempt may succeed once there is space again.
+    /// The write failed. Nothing was appended, and a later attempt may succeed once there is space
+    /// again.
     #[error("{file}: {source}")]
     Refused {
         /// The file.
@@ -41,7 +42,8 @@ pub enum AppendError {
     },
 }
 
-/// The form in which the system's errors go to another node: their texts, which are all that is ever shown of them.
+/// The form in which the system's errors go to another node: their texts, which are all that is
+/// ever shown of them.
 mod as_text {
     use std::io;
 
@@ -103,8 +105,8 @@ pub enum LogError {
     /// A log on other machines did not answer in time.
     #[error("the log cannot be reached: {0}")]
     Unavailable(String),
-    /// The replicated log no longer has what it had, as far as the server knows that was asked. Another one may know more,
-    /// or this one later.
+    /// The replicated log no longer has what it had, as far as the server knows that was asked.
+    /// Another one may know more, or this one later.
     #[error("{place}: {what}; it is asked again")]
     Stale {
         /// The replicated log.
@@ -112,8 +114,9 @@ pub enum LogError {
         /// The difference.
         what: String,
     },
-    /// The replicated log has other entries than the copy of it in the data directory from a height on, as it has said more
-    /// than once. Those of the copy can be [removed](super::BlockLog::truncate).
+    /// The replicated log has other entries than the copy of it in the data directory from a height
+    /// on, as it has said more than once. Those of the copy can be
+    /// [removed](super::BlockLog::truncate).
     #[error(
         "{place}: entry {at} is another one (Keccak-256 {theirs}) than in the data directory ({own}): the servers have \
          decided otherwise since"

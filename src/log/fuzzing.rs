@@ -26,8 +26,8 @@ pub fn entry(bytes: &[u8]) -> usize {
     1
 }
 
-/// Reads the header of a message, or puts entries together from messages, two bytes for each. Returns the number of
-/// entries.
+/// Reads the header of a message, or puts entries together from messages, two bytes for each.
+/// Returns the number of entries.
 pub fn parts(bytes: &[u8]) -> usize {
     check_parts(bytes)
 }

@@ -30,8 +30,8 @@ pub type Faults = Arc<Mutex<VecDeque<Fault>>>;
 
 type Entries = Arc<Mutex<Vec<Vec<u8>>>>;
 
-/// A log of encoded entries in memory that begins at height 0 and is never compacted. Clones share the entries: each is
-/// another writer.
+/// A log of encoded entries in memory that begins at height 0 and is never compacted. Clones share
+/// the entries: each is another writer.
 #[derive(Clone, Default)]
 pub struct MemoryLog {
     entries: Entries,
@@ -46,7 +46,8 @@ impl MemoryLog {
         self.faults.clone()
     }
 
-    /// Applies the next fault to an entry of this size. Returns whether there is an answer about the entry.
+    /// Applies the next fault to an entry of this size. Returns whether there is an answer about
+    /// the entry.
     fn fail(&mut self, size: usize) -> Result<bool, AppendError> {
         let file = || "memory".to_owned();
         match self.faults.lock().pop_front() {

@@ -22,7 +22,8 @@ const USUAL: usize = 64;
 /// How long a batch may occupy the thread before it yields.
 const TURN: Duration = Duration::from_millis(2);
 
-/// The results of those elements of a batch that the WebSocket executes itself, as JSON, by their position.
+/// The results of those elements of a batch that the WebSocket executes itself, as JSON, by their
+/// position.
 pub(super) type SocketResults = HashMap<usize, Result<String, RpcError>>;
 
 /// The responses of a batch so far.
@@ -30,7 +31,8 @@ struct BatchResponses<'r, 'b> {
     rpc: &'r Rpc,
     /// The responses, each after a comma, in the order in which they were written.
     written: JsonWriter,
-    /// The identifiers of the requests in their order, and where the response to each is written. Notifications have neither.
+    /// The identifiers of the requests in their order, and where the response to each is written.
+    /// Notifications have neither.
     parts: Vec<(Option<&'b str>, Range<usize>)>,
     /// The memory for responses is exhausted, and nothing may be added.
     no_room: bool,
@@ -58,8 +60,8 @@ impl Rpc {
         out.into_answer()
     }
 
-    /// Answers quick requests while reading. The others begin in order and run a few at a time: a batch occupies no more
-    /// places than a client with single requests could.
+    /// Answers quick requests while reading. The others begin in order and run a few at a time: a
+    /// batch occupies no more places than a client with single requests could.
     async fn answer_items(
         &self,
         client: Client,
@@ -129,8 +131,8 @@ impl Rpc {
 }
 
 impl BatchResponses<'_, '_> {
-    /// Writes the response to a request, or nothing if the call is still in progress or nobody waits for its response. If
-    /// there is no memory for it, no further request is answered.
+    /// Writes the response to a request, or nothing if the call is still in progress or nobody
+    /// waits for its response. If there is no memory for it, no further request is answered.
     fn write<R>(&mut self, at: usize, write: impl FnOnce(&str, &mut JsonWriter) -> R) -> R {
         let (id, part) = &mut self.parts[at];
         let start = self.written.len();
@@ -176,8 +178,9 @@ impl BatchResponses<'_, '_> {
         self.write(at, |id, out| rpc.refuse_for_memory(id, &error, out));
     }
 
-    /// The responses in the order of the requests, as a JSON array; empty if there are only notifications. Without memory for
-    /// another copy they stay in the order in which they were written, which is as good for clients that follow JSON-RPC.
+    /// The responses in the order of the requests, as a JSON array; empty if there are only
+    /// notifications. Without memory for another copy they stay in the order in which they were
+    /// written, which is as good for clients that follow JSON-RPC.
     fn end(self) -> Answer {
         let mut out = self.written;
         if !self.parts.is_sorted_by_key(|(_, part)| part.start) {

@@ -1,4 +1,5 @@
-//! What `rpc.discover` says about more than one method: namespaces, errors, names of parameters, effects.
+//! What `rpc.discover` says about more than one method: namespaces, errors, names of parameters,
+//! effects.
 
 use serde_json::{Map, Value, json};
 
@@ -206,7 +207,8 @@ pub(super) fn errors(method: &str, effort: Effort) -> Vec<&'static str> {
     found
 }
 
-/// Whether a method changes the chain, its pool or the node's settings. Filters, which belong to their client, do not count.
+/// Whether a method changes the chain, its pool or the node's settings. Filters, which belong to
+/// their client, do not count.
 pub(super) fn changes_state(method: &str) -> bool {
     let Some((namespace, verb)) = method.split_once('_') else {
         return false;

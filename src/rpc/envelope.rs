@@ -1,4 +1,5 @@
-//! Requests and responses (JSON-RPC 2.0; see the book, "JSON-RPC"), read and written without building a JSON tree.
+//! Requests and responses (JSON-RPC 2.0; see the book, "JSON-RPC"), read and written without
+//! building a JSON tree.
 
 use std::{borrow::Cow, fmt};
 
@@ -21,7 +22,8 @@ pub(super) struct Request<'a> {
     pub(super) method: Cow<'a, str>,
     /// The parameters, unread.
     pub(super) params: Option<&'a RawValue>,
-    /// The identifier, as it was written; none of a notification, which is executed and not answered.
+    /// The identifier, as it was written; none of a notification, which is executed and not
+    /// answered.
     pub(super) id: Option<&'a str>,
 }
 
@@ -94,8 +96,9 @@ pub(super) fn read_body(
 impl<'a> Item<'a> {
     /// The request, if every member is present and of the right type.
     ///
-    /// The network's specification requires an identifier that is an integer or a string. By JSON-RPC 2.0 it is any number,
-    /// a string or null, and a request without one is a notification. Null in place of the parameters is none, as in geth.
+    /// The network's specification requires an identifier that is an integer or a string. By
+    /// JSON-RPC 2.0 it is any number, a string or null, and a request without one is a
+    /// notification. Null in place of the parameters is none, as in geth.
     pub(super) fn request(self, dialect: Dialect) -> Result<Request<'a>, RpcError> {
         let invalid = |what: &str| RpcError::invalid_request(what);
         let members = match self {

@@ -19,12 +19,13 @@ use crate::{
 /// The clients whose conventions the interface follows (see the book, "JSON-RPC").
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Dialect {
-    /// Clients of the network: JSON-RPC's five standard codes carry the standard texts with the details in `data`, and what
-    /// the network's specification requires is required: an identifier, and some parameters.
+    /// Clients of the network: JSON-RPC's five standard codes carry the standard texts with the
+    /// details in `data`, and what the network's specification requires is required: an identifier,
+    /// and some parameters.
     #[default]
     Network,
-    /// Clients of go-ethereum: the text has the details, block parameters may be left out, and the envelope is that of
-    /// JSON-RPC 2.0, with notifications.
+    /// Clients of go-ethereum: the text has the details, block parameters may be left out, and the
+    /// envelope is that of JSON-RPC 2.0, with notifications.
     Ethereum,
 }
 
@@ -158,7 +159,8 @@ impl RpcError {
         }
     }
 
-    /// A submitted transaction is in no block after the time `waited` (EIP-7966). The data is its hash.
+    /// A submitted transaction is in no block after the time `waited` (EIP-7966). The data is its
+    /// hash.
     pub fn no_receipt(hash: B256, waited: Duration) -> Self {
         let message = format!(
             "transaction {hash} is in the pool, but in no block after {} ms",
@@ -183,8 +185,8 @@ impl RpcError {
         Self::new(INTERNAL_ERROR, what)
     }
 
-    /// Execution reverted with `data`. The message includes the reason if the data is `Error(string)` or
-    /// `Panic(uint256)`.
+    /// Execution reverted with `data`. The message includes the reason if the data is
+    /// `Error(string)` or `Panic(uint256)`.
     pub fn reverted(data: Bytes) -> Self {
         let message = match revert_reason(&data) {
             Some(reason) => format!("execution reverted: {reason}"),
@@ -258,7 +260,8 @@ impl From<ChangeError> for RpcError {
         match error {
             ChangeError::Read(error) => error.into(),
             ChangeError::Block(error) => error.into(),
-            // Only the operator can act on the reason, but the client has to know that the change was not made.
+            // Only the operator can act on the reason, but the client has to know that the change
+            // was not made.
             ChangeError::Append(_) => Self::server(error.to_string()),
             ChangeError::Dump(error) => Self::invalid_params(error.to_string()),
             ChangeError::TooLate(_) | ChangeError::TooManyImpersonated(_) => {

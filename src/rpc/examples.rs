@@ -1,8 +1,8 @@
 //! The examples in the documentation of the methods: requests with their responses.
 //!
-//! They are data, in the `examples.jsonl` of each namespace: stanzas of requests and responses in turn, whose last
-//! request is the example of the method it calls. `rpc.discover` shows them, and a test sends the requests and compares
-//! the responses.
+//! They are data, in the `examples.jsonl` of each namespace: stanzas of requests and responses in
+//! turn, whose last request is the example of the method it calls. `rpc.discover` shows them, and a
+//! test sends the requests and compares the responses.
 
 use std::collections::BTreeMap;
 

@@ -44,8 +44,8 @@ fn form(method: &str) -> Option<Form> {
 }
 
 impl Context {
-    /// The error with the name and the arguments of a custom error in its message, if the error is known: that of the
-    /// contract which was called, or else of any known contract.
+    /// The error with the name and the arguments of a custom error in its message, if the error is
+    /// known: that of the contract which was called, or else of any known contract.
     pub(super) fn explained(&self, error: RpcError, view: &View, to: Option<Address>) -> RpcError {
         let Some(data) = error
             .data
@@ -114,7 +114,8 @@ impl Context {
         });
     }
 
-    /// The block parameter of a call that has run, with the number of the newest block in place of a name for it.
+    /// The block parameter of a call that has run, with the number of the newest block in place of
+    /// a name for it.
     fn block_of(&self, given: Option<&RawValue>) -> Option<Box<RawValue>> {
         let newest = || serde_json::value::to_raw_value(&Quantity(self.chain.head().number())).ok();
         match given.map(RawValue::get) {

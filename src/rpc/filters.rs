@@ -1,8 +1,8 @@
 //! Filters that clients poll: new blocks, logs and pending transactions.
 //!
-//! A filter remembers its client's position in the chain, which is two numbers: from it the chain derives the blocks that
-//! are new and, after a rewind, those that were removed. Identifiers are random, so that clients cannot find each other's
-//! filters.
+//! A filter remembers its client's position in the chain, which is two numbers: from it the chain
+//! derives the blocks that are new and, after a rewind, those that were removed. Identifiers are
+//! random, so that clients cannot find each other's filters.
 
 use std::{
     collections::{BTreeSet, HashMap},
@@ -27,7 +27,8 @@ pub(super) enum FilterKind {
     Blocks(ChainPosition),
     /// New logs.
     Logs(Arc<LogFilter>, ChainPosition),
-    /// Transactions that the pool accepted: the number accepted when the client last polled, and whether it wants whole ones.
+    /// Transactions that the pool accepted: the number accepted when the client last polled, and
+    /// whether it wants whole ones.
     Pending { seen: u64, full: bool },
 }
 

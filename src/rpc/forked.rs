@@ -1,8 +1,9 @@
 //! Forwarding on a fork: requests about the other chain's blocks go to the other node.
 //!
-//! The blocks up to the forked one are the other chain's, with everything that was ever in them; this node has none of
-//! it. Requests about them are forwarded unchanged, except that tags become numbers, and the answer is returned as it
-//! is. The other chain's later blocks are no part of this one.
+//! The blocks up to the forked one are the other chain's, with everything that was ever in them;
+//! this node has none of it. Requests about them are forwarded unchanged, except that tags become
+//! numbers, and the answer is returned as it is. The other chain's later blocks are no part of this
+//! one.
 
 use std::{cmp::Ordering, fmt, sync::Arc};
 
@@ -25,7 +26,8 @@ use crate::{
 
 /// The routing of a method's requests on a fork.
 ///
-/// Other methods than the forwarded ones are answered by the fork itself, and their registration gives the reason.
+/// Other methods than the forwarded ones are answered by the fork itself, and their registration
+/// gives the reason.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum OnFork {
     /// Forwards requests about a block up to the forked one.
@@ -38,17 +40,20 @@ pub(super) enum OnFork {
     Range,
     /// Answered here: the handler asks the other node for its part and joins both.
     Joined,
-    /// Answered here: the method is about the node, its keys, its newest state or its next block, or it changes them.
+    /// Answered here: the method is about the node, its keys, its newest state or its next block,
+    /// or it changes them.
     Node,
-    /// Answered here: the method is about data that the node holds outside of the chain, such as the pool and blobs.
+    /// Answered here: the method is about data that the node holds outside of the chain, such as
+    /// the pool and blobs.
     Kept,
-    /// Answered here: the method searches or extends the blocks that the node holds, and has no block parameter that
-    /// divides its answer between two nodes.
+    /// Answered here: the method searches or extends the blocks that the node holds, and has no
+    /// block parameter that divides its answer between two nodes.
     OwnBlocks,
 }
 
 impl OnFork {
-    /// How requests are forwarded whose parameters refer to these things; none if they are not forwarded.
+    /// How requests are forwarded whose parameters refer to these things; none if they are not
+    /// forwarded.
     pub(super) fn forward(self, references: &[Option<Reference>]) -> Option<Forward> {
         let first = |wanted| {
             references
@@ -109,7 +114,8 @@ pub(super) fn answer(
     ))
 }
 
-/// Calls `take` with the logs of the other chain's blocks from `from` to `to` that match a filter, as JSON objects in order.
+/// Calls `take` with the logs of the other chain's blocks from `from` to `to` that match a filter,
+/// as JSON objects in order.
 pub(super) fn logs(
     fork: &ChainFork,
     mut filter: Value,
@@ -131,7 +137,8 @@ pub(super) fn logs(
     read.map_err(|_| RpcError::server("the forked node's result of eth_getLogs is not an array"))
 }
 
-/// Takes the items of an array one by one: all of them together would take far more memory than their JSON.
+/// Takes the items of an array one by one: all of them together would take far more memory than
+/// their JSON.
 struct Items<F> {
     take: F,
     /// The error that ended it.
@@ -157,7 +164,8 @@ impl<'de, F: FnMut(&str) -> Result<(), RpcError>> Visitor<'de> for &mut Items<F>
     }
 }
 
-/// The other node's part of a fee history. All lists have an element for each of its blocks, those of fees one more.
+/// The other node's part of a fee history. All lists have an element for each of its blocks, those
+/// of fees one more.
 pub(super) struct ForkedFeeHistory {
     pub(super) oldest_block: u64,
     pub(super) reward: Option<Vec<Vec<u128>>>,
@@ -167,8 +175,8 @@ pub(super) struct ForkedFeeHistory {
     pub(super) blob_gas_used_ratio: Vec<f64>,
 }
 
-/// The fee history of the other chain's `count` blocks up to `newest`, or of the newest of them if the other node has no
-/// older ones.
+/// The fee history of the other chain's `count` blocks up to `newest`, or of the newest of them if
+/// the other node has no older ones.
 pub(super) fn fee_history(
     fork: &ChainFork,
     count: u64,
@@ -238,7 +246,8 @@ pub(super) fn block_number(fork: &ChainFork, hash: B256) -> Result<Option<u64>, 
     Ok(own_number(fork, found.and_then(|block| block.number)))
 }
 
-/// The number of the other chain's block that a transaction is in; none if this chain does not have that block.
+/// The number of the other chain's block that a transaction is in; none if this chain does not have
+/// that block.
 fn block_of_transaction(fork: &ChainFork, hash: B256) -> Result<Option<u64>, RpcError> {
     #[derive(Deserialize)]
     struct Included {
@@ -278,8 +287,8 @@ struct Forwarder<'a> {
 }
 
 impl Forwarder<'_> {
-    /// Whether the block that a parameter names belongs to the other chain. A tag that means another block there, or a JSON
-    /// integer, is replaced by the quantity.
+    /// Whether the block that a parameter names belongs to the other chain. A tag that means
+    /// another block there, or a JSON integer, is replaced by the quantity.
     fn place_block(
         &self,
         params: &mut [Value],

@@ -1,4 +1,5 @@
-//! Entry points for fuzzers: the readers of client input. Each returns how much of its input was accepted.
+//! Entry points for fuzzers: the readers of client input. Each returns how much of its input was
+//! accepted.
 
 use std::sync::LazyLock;
 
@@ -18,7 +19,8 @@ use crate::chain::{Chain, Change, ChangeError, Dump, Pace};
 /// The memory that a dump may take in bytes.
 const MAX_DUMP: usize = 16 << 20;
 
-/// Reads a body as a request or a batch, in both dialects; returns the number of requests in the network's.
+/// Reads a body as a request or a batch, in both dialects; returns the number of requests in the
+/// network's.
 pub fn envelope(body: &[u8]) -> usize {
     let [count, _] = [Dialect::Network, Dialect::Ethereum].map(|dialect| requests(body, dialect));
     count
@@ -41,7 +43,8 @@ fn requests(body: &[u8], dialect: Dialect) -> usize {
     }
 }
 
-/// Reads JSON as a parameter of every type that a method takes; returns the number of types that accept it.
+/// Reads JSON as a parameter of every type that a method takes; returns the number of types that
+/// accept it.
 pub fn parameters(json: &[u8]) -> usize {
     // Parameters are read only after the body has been parsed as JSON.
     let Ok(json) = serde_json::from_slice::<&RawValue>(json) else {
@@ -103,7 +106,8 @@ pub async fn dump(chain: &Chain, packed: &[u8]) -> usize {
         (head.block.hash, head.state.root())
     );
 
-    // What the dump says about blocks and times may be too much for a next block, but never for the writer.
+    // What the dump says about blocks and times may be too much for a next block, but never for the
+    // writer.
     let mined = chain.mine(1, Pace::default()).await;
     assert!(
         !matches!(mined, Err(ChangeError::Stopped(_))),

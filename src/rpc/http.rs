@@ -21,8 +21,8 @@ pub fn service(rpc: Rpc, sockets: WebSockets) -> MethodRouter {
     any(serve).with_state((rpc, sockets))
 }
 
-/// Answers a JSON-RPC `POST` without the router, unless a page sent it: pages need CORS headers, which the router adds.
-/// The router also answers every other HTTP method.
+/// Answers a JSON-RPC `POST` without the router, unless a page sent it: pages need CORS headers,
+/// which the router adds. The router also answers every other HTTP method.
 pub struct Direct(pub Vec<(&'static str, Rpc)>);
 
 impl FastPath for Direct {

@@ -1,5 +1,5 @@
-//! A JSON writer: blocks, transactions, receipts and logs make up nearly everything that a node sends, and a writer for
-//! hex strings alone takes a tenth of a general one's time.
+//! A JSON writer: blocks, transactions, receipts and logs make up nearly everything that a node
+//! sends, and a writer for hex strings alone takes a tenth of a general one's time.
 
 use std::{io, marker::PhantomData};
 
@@ -10,8 +10,9 @@ use serde_json::{Value, json};
 use super::{hex::Quantity, schema};
 use crate::web::{Answer, AnswerError, AnswerWriter, Budget};
 
-/// JSON under construction, which counts against the memory for responses as it grows. Where that ends, whatever is written
-/// afterwards is dropped: values write themselves without looking, and [`check`](Self::check) says whether all of it is there.
+/// JSON under construction, which counts against the memory for responses as it grows. Where that
+/// ends, whatever is written afterwards is dropped: values write themselves without looking, and
+/// [`check`](Self::check) says whether all of it is there.
 #[derive(Debug)]
 pub(crate) struct JsonWriter {
     out: AnswerWriter,
@@ -33,7 +34,8 @@ impl JsonWriter {
         self.extend_from_slice(&[byte]);
     }
 
-    /// Appends bytes. Nearly all fit; what still does after a refusal is of no use, and does no harm.
+    /// Appends bytes. Nearly all fit; what still does after a refusal is of no use, and does no
+    /// harm.
     #[inline(always)]
     pub(crate) fn extend_from_slice(&mut self, bytes: &[u8]) {
         if !self.out.push_fitting(bytes) {
@@ -75,8 +77,8 @@ impl JsonWriter {
         }
     }
 
-    /// Has `write` append at most `most` bytes, apart from what was written before. Returns whether that was enough: if not,
-    /// only a part is there.
+    /// Has `write` append at most `most` bytes, apart from what was written before. Returns whether
+    /// that was enough: if not, only a part is there.
     pub(super) fn write_short(&mut self, most: usize, write: impl FnOnce(&mut Self)) -> bool {
         let bound = self.out.length().saturating_add(most);
         let before = self.out.limit_to(bound);

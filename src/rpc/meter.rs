@@ -42,8 +42,8 @@ impl Meters {
 pub(super) struct Meter(Histogram);
 
 impl Meter {
-    /// Records a call that began at `began` and has been answered; one that took longer than `slow` is logged. Returns its
-    /// duration.
+    /// Records a call that began at `began` and has been answered; one that took longer than `slow`
+    /// is logged. Returns its duration.
     pub(super) fn answered(
         &self,
         method: &str,

@@ -1,7 +1,8 @@
 //! JSON-RPC over HTTP and WebSocket (see the book, "JSON-RPC").
 //!
-//! [`Rpc::answer`] turns a request body into a response body; the transports around it are thin. A namespace is a file or
-//! folder whose `methods` function registers its handlers in the [`Table`] with everything about them except examples.
+//! [`Rpc::answer`] turns a request body into a response body; the transports around it are thin. A
+//! namespace is a file or folder whose `methods` function registers its handlers in the [`Table`]
+//! with everything about them except examples.
 
 mod admin;
 mod batch;
@@ -81,7 +82,8 @@ use crate::{
     },
 };
 
-/// The most bytes of parameters that are read on the task of their request, unless the method waits.
+/// The most bytes of parameters that are read on the task of their request, unless the method
+/// waits.
 const LONG_PARAMS: usize = 64 << 10;
 /// Bytes of the longest identifier that a response without memory repeats.
 const MAX_REFUSED_ID: usize = 1 << 10;
@@ -129,7 +131,8 @@ pub struct RpcConfig {
     pub gas_limit: u64,
     /// How long a WebSocket client may take to accept a message before it is disconnected.
     pub write_timeout: Duration,
-    /// The maximum number of calls that execute at a time on threads of their own; fewer on a machine with fewer processors.
+    /// The maximum number of calls that execute at a time on threads of their own; fewer on a
+    /// machine with fewer processors.
     pub max_executions: usize,
     /// The memory budget for requests and responses in progress.
     pub budget: Budget,
@@ -254,8 +257,8 @@ struct Started {
     span: Span,
 }
 
-/// Another JSON-RPC interface at the same address, for requests with unknown methods: returns the response to a body that
-/// calls a method of that interface.
+/// Another JSON-RPC interface at the same address, for requests with unknown methods: returns the
+/// response to a body that calls a method of that interface.
 pub type Neighbour = dyn Fn(&[u8]) -> Option<BoxFuture<'static, Answer>> + Send + Sync;
 
 /// The interface. Clones share it.
@@ -267,7 +270,8 @@ pub struct Rpc {
 }
 
 impl Rpc {
-    /// The interface to `chain`, signing with the keys of `keyring`. Calls run on the threads of `execution`.
+    /// The interface to `chain`, signing with the keys of `keyring`. Calls run on the threads of
+    /// `execution`.
     ///
     /// With `forks` it also answers for the forked chain.
     pub fn new(
@@ -345,13 +349,14 @@ impl Rpc {
         &self.table
     }
 
-    /// The response to a body, which is a request or a batch, with the memory that it holds. It is empty if there is none:
-    /// notifications are not answered.
+    /// The response to a body, which is a request or a batch, with the memory that it holds. It is
+    /// empty if there is none: notifications are not answered.
     pub async fn answer(&self, body: &Bytes) -> Answer {
         self.answer_with(body, SocketResults::new()).await
     }
 
-    /// The response to a body whose elements at these positions the connection has already executed.
+    /// The response to a body whose elements at these positions the connection has already
+    /// executed.
     async fn answer_with(&self, body: &Bytes, of_socket: SocketResults) -> Answer {
         let client = current_client();
         let mut out = self.context.writer(usize::MAX);
@@ -522,7 +527,8 @@ impl Rpc {
         })
     }
 
-    /// Answers on a fork, on a thread of its own, since any request may have to wait for the other node.
+    /// Answers on a fork, on a thread of its own, since any request may have to wait for the other
+    /// node.
     fn on_fork(
         &self,
         fork: Arc<ChainFork>,

@@ -1,4 +1,5 @@
-//! Positional parameters: a method is a function over a tuple, and each element knows how to read itself.
+//! Positional parameters: a method is a function over a tuple, and each element knows how to read
+//! itself.
 
 mod block;
 
@@ -180,7 +181,8 @@ impl ParamShape {
 struct Elements<'a>(Vec<&'a str>);
 
 impl<'a> Elements<'a> {
-    /// Splits the array at its commas. The text is known to be JSON, so only strings and brackets have to be skipped.
+    /// Splits the array at its commas. The text is known to be JSON, so only strings and brackets
+    /// have to be skipped.
     fn of(json: Option<&'a RawValue>) -> Result<Self, RpcError> {
         let Some(text) = json.map(RawValue::get) else {
             return Ok(Self(Vec::new()));

@@ -27,7 +27,8 @@ fn list_accounts(context: &Context, (): ()) -> Result<Vec<Address>, RpcError> {
     Ok(context.keyring.addresses())
 }
 
-/// Signs a message with the key of an account that the node holds. Keys have no passwords here; a given one is ignored.
+/// Signs a message with the key of an account that the node holds. Keys have no passwords here; a
+/// given one is ignored.
 fn sign(
     context: &Context,
     (message, address, _): (Bytes, Address, Option<String>),

@@ -1,7 +1,7 @@
 //! JSON schemas of parameters and results, for `rpc.discover`.
 //!
-//! Types that are read or written describe themselves. Where a result's type does not, its schema is inferred from the
-//! documented example, which a test compares with the node's response.
+//! Types that are read or written describe themselves. Where a result's type does not, its schema
+//! is inferred from the documented example, which a test compares with the node's response.
 
 use serde_json::{Map, Value, json};
 
@@ -59,7 +59,8 @@ pub(super) fn object<const N: usize, const M: usize>(
     json!({"type": "object", "properties": properties, "required": required})
 }
 
-/// The schema inferred from an example. Members of its objects may be null or missing in other results.
+/// The schema inferred from an example. Members of its objects may be null or missing in other
+/// results.
 pub(super) fn of_example(example: Option<&Value>) -> Value {
     match example {
         None | Some(Value::Null) => json!({}),

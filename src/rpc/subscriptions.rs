@@ -139,8 +139,8 @@ impl Subscriptions {
         self.topics.is_empty()
     }
 
-    /// The messages about an event, each rendered when the iterator reaches it. After those of a block for
-    /// a subscription, of which there may be none, is `None`.
+    /// The messages about an event, each rendered when the iterator reaches it. After those of a
+    /// block for a subscription, of which there may be none, is `None`.
     pub(super) fn notifications<'a>(
         &'a self,
         event: &'a Event,
@@ -211,7 +211,8 @@ fn of_block<'a>(
     }
 }
 
-/// Follows the chain without delaying it: a follower that falls behind the events gets the difference instead.
+/// Follows the chain without delaying it: a follower that falls behind the events gets the
+/// difference instead.
 pub(super) struct Follower {
     chain: Chain,
     events: Receiver<Event>,

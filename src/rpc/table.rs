@@ -1,15 +1,15 @@
 //! The methods by name.
 //!
-//! A handler is a plain function over the context and a tuple of parameters; registering it wraps it into a
-//! uniform [`Handler`]. The registration of a method carries everything about it:
+//! A handler is a plain function over the context and a tuple of parameters; registering it wraps
+//! it into a uniform [`Handler`]. The registration of a method carries everything about it:
 //!
-//! - how it runs: [`read`](Table::read), [`execute`](Table::execute), [`apart`](Table::apart) or [`wait`](Table::wait).
-//!   Blocks and states that have to be read from disk or built first go to a thread of their own in any case, and so do
-//!   long results, long parameters, or those with many values of a method that waits. Requests that wait for their turn keep
-//!   them unread;
+//! - how it runs: [`read`](Table::read), [`execute`](Table::execute), [`apart`](Table::apart) or
+//!   [`wait`](Table::wait). Blocks and states that have to be read from disk or built first go to a
+//!   thread of their own in any case, and so do long results, long parameters, or those with many
+//!   values of a method that waits. Requests that wait for their turn keep them unread;
 //! - what a fork does with it: [`OnFork`];
-//! - its documentation: the names of its parameters and a summary, see [`Registration::describe`]. Its example is in
-//!   the `examples.jsonl` of its namespace.
+//! - its documentation: the names of its parameters and a summary, see [`Registration::describe`].
+//!   Its example is in the `examples.jsonl` of its namespace.
 
 use std::{
     collections::HashMap, future::Future, marker::PhantomData, pin::Pin, sync::Arc, time::Instant,
@@ -30,7 +30,8 @@ use super::{
 };
 use crate::web::{Caller, Held, Slice, json_memory};
 
-/// Most bytes of a result that are written on the task that received the request: about a millisecond of work.
+/// Most bytes of a result that are written on the task that received the request: about a
+/// millisecond of work.
 const MAX_AT_ONCE: usize = 512 << 10;
 
 /// The result of a method, or an error.
@@ -44,7 +45,8 @@ type Quick =
     dyn Fn(&Context, Option<&RawValue>, &mut JsonWriter) -> Result<Reached, RpcError> + Send + Sync;
 /// Reads the parameters, and waits for something.
 type Wait = dyn Fn(Arc<Context>, Option<&RawValue>) -> Result<Pending, RpcError> + Send + Sync;
-/// Reads the parameters, and runs the method. Since no type of a method is in it, what runs it is compiled once.
+/// Reads the parameters, and runs the method. Since no type of a method is in it, what runs it is
+/// compiled once.
 type Work = dyn Fn(&Context, Option<&RawValue>) -> Answer + Send + Sync;
 
 /// Whether a method has a short result, and what its parameters refer to at hand.
@@ -120,8 +122,8 @@ pub(super) enum Handler {
 }
 
 impl Handler {
-    /// Begins a call that is not answered at once. One that executes code has a slice first, unless its state is far or
-    /// its result is long.
+    /// Begins a call that is not answered at once. One that executes code has a slice first, unless
+    /// its state is far or its result is long.
     pub(super) fn later(
         &self,
         context: Arc<Context>,
@@ -443,7 +445,8 @@ where
     })
 }
 
-/// Runs a call on a thread of its own, for a slice at first. A longer one starts again among the long executions.
+/// Runs a call on a thread of its own, for a slice at first. A longer one starts again among the
+/// long executions.
 async fn in_slices(
     work: Arc<Work>,
     context: Arc<Context>,
@@ -495,7 +498,8 @@ async fn in_turn(
     context.execution.apart(caller, run).await
 }
 
-/// Reads parameters with many values on a thread of its own, and waits for the call. They count until it is answered.
+/// Reads parameters with many values on a thread of its own, and waits for the call. They count
+/// until it is answered.
 async fn wait_for(
     run: Arc<Wait>,
     context: Arc<Context>,

@@ -1,4 +1,5 @@
-//! The `testing` namespace: blocks on demand, for fixtures. It exists in the development profile only.
+//! The `testing` namespace: blocks on demand, for fixtures. It exists in the development profile
+//! only.
 
 use std::sync::Arc;
 
@@ -99,8 +100,8 @@ struct ExecutionPayload {
 
 type BuildParams = (B256, PayloadAttributes, Option<Vec<Bytes>>, Option<Bytes>);
 
-/// Builds a block on the block with this hash, from the given transactions or, if they are null, from the pool's. The
-/// chain is unchanged.
+/// Builds a block on the block with this hash, from the given transactions or, if they are null,
+/// from the pool's. The chain is unchanged.
 fn build_block(
     context: &Context,
     (parent, attributes, transactions, extra_data): BuildParams,

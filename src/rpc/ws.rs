@@ -20,8 +20,8 @@ use crate::{
 /// The size of a connection's buffers in bytes.
 const BUFFER: usize = 16 << 10;
 
-/// The WebSockets of JSON-RPC. As with HTTP, only the listener limits connections, and messages are not limited in rate:
-/// the number of requests in progress is, and clients share execution fairly.
+/// The WebSockets of JSON-RPC. As with HTTP, only the listener limits connections, and messages are
+/// not limited in rate: the number of requests in progress is, and clients share execution fairly.
 pub fn web_sockets(config: &RpcConfig, shutdown: Shutdown) -> WebSockets {
     let limits = SocketLimits {
         max_message: config.max_body,
@@ -50,8 +50,8 @@ impl RpcSocket {
         }
     }
 
-    /// Executes the two methods that belong to a connection, and returns the result as JSON; none if the request calls
-    /// another one.
+    /// Executes the two methods that belong to a connection, and returns the result as JSON; none
+    /// if the request calls another one.
     fn execute(&mut self, request: &Request<'_>) -> Option<Result<String, RpcError>> {
         let context = &self.rpc.context;
         let result = match &*request.method {

@@ -196,7 +196,8 @@ fn argument(
     }
 }
 
-/// The reason for an error of the parser, in brackets. Its text repeats the input and ends with a line that has the reason.
+/// The reason for an error of the parser, in brackets. Its text repeats the input and ends with a
+/// line that has the reason.
 fn reason(error: &impl Display) -> String {
     let text = error.to_string();
     let reason = text.lines().last().map(str::trim).unwrap_or_default();
@@ -207,7 +208,8 @@ fn reason(error: &impl Display) -> String {
     }
 }
 
-/// Parses a number, `max`, whole tokens such as `10 WETH`, or what there is of a token, such as `50% cash WETH`.
+/// Parses a number, `max`, whole tokens such as `10 WETH`, or what there is of a token, such as
+/// `50% cash WETH`.
 fn amount(text: &str, network: Option<&Network>) -> Result<CallArgument, String> {
     let fixed = |number| Ok(CallArgument::Fixed(DynSolValue::Uint(number, 256)));
     if text == "max" {

@@ -4,8 +4,8 @@
 //! document -> Scenario -> run -> price scripts, transactions, development methods, faults of the interfaces
 //! ```
 //!
-//! A scenario is data: steps, each with a time or a block and one action. It changes the chain only as anybody could who has
-//! the keys and the development methods, so the log replays without it.
+//! A scenario is data: steps, each with a time or a block and one action. It changes the chain only
+//! as anybody could who has the keys and the development methods, so the log replays without it.
 
 mod actions;
 mod call;

@@ -39,8 +39,8 @@ impl PageFile {
         }
     }
 
-    /// The response to a request with these headers: the file, or 304 if the browser has it. Browsers revalidate each time,
-    /// so that a new program never meets an old page.
+    /// The response to a request with these headers: the file, or 304 if the browser has it.
+    /// Browsers revalidate each time, so that a new program never meets an old page.
     pub(super) fn respond(&self, policy: &HeaderValue, request: &HeaderMap) -> Response {
         let known = request.typed_get::<IfNoneMatch>();
         let unchanged = known.is_some_and(|known| !known.precondition_passes(&self.etag));
@@ -84,7 +84,8 @@ pub(super) struct Assets {
 
 /// The document that loads the others. It is sent at `/` only.
 const INDEX: &str = "index.html";
-/// The files of the page. Cargo notices when one of them changes, and a new one as soon as another file refers to it.
+/// The files of the page. Cargo notices when one of them changes, and a new one as soon as another
+/// file refers to it.
 static PAGE: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/src/site/page");
 
 /// The files in a directory and in those below it.
@@ -134,8 +135,8 @@ const INLINED: [&str; 8] = [
     "css/api.css",
 ];
 
-/// Inlines the files that block the first paint, so that they come with the first response, and allows them by hash in
-/// the policy.
+/// Inlines the files that block the first paint, so that they come with the first response, and
+/// allows them by hash in the policy.
 fn assemble(page: &str, loaded: &HashMap<&'static str, PageFile>) -> (String, HeaderValue) {
     let mut page = page.to_owned();
     let (mut scripts, mut styles) = (String::new(), String::new());
@@ -164,7 +165,8 @@ fn assemble(page: &str, loaded: &HashMap<&'static str, PageFile>) -> (String, He
             ));
         }
     }
-    // The page runs the node's own scripts and talks to the node; nothing else. Text never becomes markup or code.
+    // The page runs the node's own scripts and talks to the node; nothing else. Text never becomes
+    // markup or code.
     let policy = format!(
         "default-src 'none'; script-src 'self'{scripts}; style-src 'self'{styles}; img-src 'self' data:; \
          connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; \

@@ -1,4 +1,5 @@
-//! The contracts' interfaces as lines of Solidity, which are a fifth of the size of the compiler's JSON.
+//! The contracts' interfaces as lines of Solidity, which are a fifth of the size of the compiler's
+//! JSON.
 
 use serde::Deserialize;
 use serde_json::{Map, Value};

@@ -1,5 +1,6 @@
-//! Links in the form of block explorers, such as `/tx/0x…`, which wallets open, and to views by their names, such as
-//! `/faucet`, as users type them. They lead to the page's own routes, which come after the `#`.
+//! Links in the form of block explorers, such as `/tx/0x…`, which wallets open, and to views by
+//! their names, such as `/faucet`, as users type them. They lead to the page's own routes, which
+//! come after the `#`.
 
 use axum::{
     Router,
@@ -56,8 +57,9 @@ fn redirect(target: String) -> Response {
     (StatusCode::FOUND, [(header::LOCATION, target)]).into_response()
 }
 
-/// The page's route, relative to the link, so that it also leads there behind a proxy that serves the node under a prefix.
-/// Returns none unless the argument consists of letters and digits, as those of hashes, addresses and numbers do.
+/// The page's route, relative to the link, so that it also leads there behind a proxy that serves
+/// the node under a prefix. Returns none unless the argument consists of letters and digits, as
+/// those of hashes, addresses and numbers do.
 fn target(view: &str, argument: &str) -> Option<String> {
     let is_plain = (1..=LONGEST).contains(&argument.len())
         && argument.bytes().all(|byte| byte.is_ascii_alphanumeric());

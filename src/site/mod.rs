@@ -1,8 +1,9 @@
 //! The page that browsers get at `/`, embedded in the program.
 //!
-//! Plain HTML, CSS and ES modules in `page/`, sent unchanged, except that the program inlines what blocks the first paint
-//! when it starts. The page uses the node's public interfaces and nothing else; the only file made for it is the list of
-//! contract interfaces with which it decodes calls and events.
+//! Plain HTML, CSS and ES modules in `page/`, sent unchanged, except that the program inlines what
+//! blocks the first paint when it starts. The page uses the node's public interfaces and nothing
+//! else; the only file made for it is the list of contract interfaces with which it decodes calls
+//! and events.
 
 mod assets;
 mod book;
@@ -34,8 +35,8 @@ impl Default for Site {
 }
 
 impl Site {
-    /// The routes of the files that the page loads, under `/site`, of the book, under `/docs`, and of links into the page in
-    /// the form of block explorers.
+    /// The routes of the files that the page loads, under `/site`, of the book, under `/docs`, and
+    /// of links into the page in the form of block explorers.
     pub fn router(&self) -> Router {
         let book = book::router(self.0.policy.clone());
         Router::new()
@@ -45,8 +46,8 @@ impl Site {
             .merge(links::router())
     }
 
-    /// Puts the page in front of another service at `/`: `GET` and `HEAD` get the page, everything else goes to the
-    /// service, including upgrades to WebSocket.
+    /// Puts the page in front of another service at `/`: `GET` and `HEAD` get the page, everything
+    /// else goes to the service, including upgrades to WebSocket.
     pub fn before(&self, service: MethodRouter) -> MethodRouter {
         service.layer(from_fn_with_state(self.clone(), page))
     }

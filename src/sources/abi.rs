@@ -1,8 +1,8 @@
 //! Decoding of data that anybody may have sent, by ABIs that anybody may have written.
 //!
-//! Several offsets in data may lead to the same place, so that a few kilobytes stand for gigabytes of values. Data is
-//! therefore measured first, and decoded only if its values take little more than the data itself, as those of all
-//! compilers do.
+//! Several offsets in data may lead to the same place, so that a few kilobytes stand for gigabytes
+//! of values. Data is therefore measured first, and decoded only if its values take little more
+//! than the data itself, as those of all compilers do.
 
 use alloy_dyn_abi::{DynSolType, DynSolValue, EventExt, Specifier};
 use alloy_json_abi::{Event, EventParam, Param};
@@ -20,8 +20,8 @@ const LEAST_VALUES: usize = 1 << 10;
 /// The bytes of a word.
 const WORD: usize = 32;
 
-/// Decodes the arguments of a function, an error or a constructor, or the output of a function. `None` if the data is not
-/// theirs, or stands for too much.
+/// Decodes the arguments of a function, an error or a constructor, or the output of a function.
+/// `None` if the data is not theirs, or stands for too much.
 pub fn decode_values(parameters: &[Param], data: &[u8]) -> Option<Vec<DynSolValue>> {
     if parameters
         .iter()
@@ -115,7 +115,8 @@ impl<'d> Measure<'d> {
         self.heads(kinds.iter(), 0, 0).map(drop)
     }
 
-    /// Measures values whose heads follow each other from `at` on. Offsets count from `zone`. Returns the end of the heads.
+    /// Measures values whose heads follow each other from `at` on. Offsets count from `zone`.
+    /// Returns the end of the heads.
     fn heads<'t>(
         &mut self,
         kinds: impl Iterator<Item = &'t DynSolType>,

@@ -1,5 +1,5 @@
-//! Artifacts of a development tool, by whose code deployed contracts are identified: foundry's `out/` and hardhat's
-//! `artifacts/`.
+//! Artifacts of a development tool, by whose code deployed contracts are identified: foundry's
+//! `out/` and hardhat's `artifacts/`.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -306,7 +306,8 @@ impl ContractSource for ArtifactSource {
 }
 
 impl ArtifactSource {
-    /// Takes a contract from a build. Hardhat 3 has the input beside it, in a file without `.output`.
+    /// Takes a contract from a build. Hardhat 3 has the input beside it, in a file without
+    /// `.output`.
     fn of_build(&self, raw: RawFile, file: &str, name: &str) -> io::Result<CompiledContract> {
         let missing = || {
             io::Error::new(
@@ -343,7 +344,8 @@ impl ArtifactSource {
         compiled.map_err(io::Error::other)?.ok_or_else(missing)
     }
 
-    /// Takes the contract of an artifact. Its sources are read from the project, if they are still the same.
+    /// Takes the contract of an artifact. Its sources are read from the project, if they are still
+    /// the same.
     fn of_artifact(&self, raw: &RawFile) -> io::Result<CompiledContract> {
         #[derive(Default, Deserialize)]
         struct Metadata {
@@ -423,7 +425,8 @@ impl ArtifactSource {
         })
     }
 
-    /// The numbers of files, from the build of foundry in which the artifact's file has the artifact's number.
+    /// The numbers of files, from the build of foundry in which the artifact's file has the
+    /// artifact's number.
     fn source_ids(&self, raw: &RawFile, file: &str) -> BTreeMap<u32, String> {
         let own = raw
             .id
@@ -451,8 +454,8 @@ impl ArtifactSource {
     }
 }
 
-/// Reads a source file of a project, if it is the one that was compiled. Its hash decides, wherever the path leads: a project
-/// may have libraries beside it, and links.
+/// Reads a source file of a project, if it is the one that was compiled. Its hash decides, wherever
+/// the path leads: a project may have libraries beside it, and links.
 fn read_source(root: &Path, path: &str, hash: B256) -> Option<String> {
     let file = root.join(path);
     let is_small = fs::metadata(&file).is_ok_and(|meta| meta.is_file() && meta.len() <= MAX_SOURCE);

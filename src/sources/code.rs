@@ -1,5 +1,5 @@
-//! Compiled code, and its comparison with deployed code. What differs between deployments of one source is set aside:
-//! immutables, addresses of libraries, and the compiler's metadata.
+//! Compiled code, and its comparison with deployed code. What differs between deployments of one
+//! source is set aside: immutables, addresses of libraries, and the compiler's metadata.
 
 use std::ops::Range;
 
@@ -48,8 +48,8 @@ pub struct CompiledCode {
 }
 
 impl CompiledCode {
-    /// Reads an object of the compiler: hex digits, with placeholders for the addresses of libraries. `links` and
-    /// `immutables` are the ranges that deployments fill in.
+    /// Reads an object of the compiler: hex digits, with placeholders for the addresses of
+    /// libraries. `links` and `immutables` are the ranges that deployments fill in.
     pub fn parse(
         object: &str,
         links: &[Reference],
@@ -86,7 +86,8 @@ impl CompiledCode {
             }
             filled.push(*immutable);
         }
-        // The code of a library begins with its own address, with which it recognises calls that are no delegate calls.
+        // The code of a library begins with its own address, with which it recognises calls that
+        // are no delegate calls.
         if bytes.len() > 21 && bytes[0] == 0x73 && bytes[1..21].iter().all(|byte| *byte == 0) {
             filled.push(Reference {
                 start: 1,
@@ -127,8 +128,8 @@ impl CompiledCode {
         })
     }
 
-    /// Compares the code with the input of the transaction that created a contract. Returns the constructor's arguments
-    /// as well.
+    /// Compares the code with the input of the transaction that created a contract. Returns the
+    /// constructor's arguments as well.
     pub fn match_creation(&self, input: &Bytes) -> Option<(CodeMatch, Bytes)> {
         let own = trailing_metadata(&self.bytes);
         let body = own.map_or(self.bytes.len(), |own| own.start);
@@ -153,8 +154,8 @@ impl CompiledCode {
         ))
     }
 
-    /// Compares the body with code of the same length. Returns whether embedded hashes of metadata, such as those of
-    /// contracts that this one creates, are the same; `None` if the code differs.
+    /// Compares the body with code of the same length. Returns whether embedded hashes of metadata,
+    /// such as those of contracts that this one creates, are the same; `None` if the code differs.
     fn compare(&self, theirs: &[u8]) -> Option<bool> {
         let mut own = self.bytes[..theirs.len()].to_vec();
         for reference in &self.filled {
@@ -212,7 +213,8 @@ mod tests {
         assert_eq!(code.match_runtime(&with_metadata(b"bodz", 7)), None);
         assert_eq!(code.match_runtime(&with_metadata(b"body2", 7)), None);
         assert_eq!(code.match_runtime(b""), None);
-        // Code without metadata can be compiled from other comments: nothing proves the source to be exact.
+        // Code without metadata can be compiled from other comments: nothing proves the source to
+        // be exact.
         assert_eq!(
             compiled(b"body", &[]).match_runtime(b"body"),
             Some(CodeMatch::Partial)

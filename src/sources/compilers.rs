@@ -1,4 +1,5 @@
-//! The directory of compilers: which versions it has, in the layouts of svm, hardhat and solc's releases.
+//! The directory of compilers: which versions it has, in the layouts of svm, hardhat and solc's
+//! releases.
 
 use std::{
     cmp::Ordering,
@@ -24,7 +25,8 @@ pub struct CompilerVersion {
 }
 
 impl CompilerVersion {
-    /// Reads a version, with or without a leading `v`. What follows the commit, such as a platform, is ignored.
+    /// Reads a version, with or without a leading `v`. What follows the commit, such as a platform,
+    /// is ignored.
     pub fn parse(text: &str) -> Option<Self> {
         let text = text.trim().trim_start_matches('v');
         let (version, build) = text.split_once('+').unwrap_or((text, ""));
@@ -55,7 +57,8 @@ impl CompilerVersion {
         })
     }
 
-    /// Returns whether both may be the same compiler: a commit that only one of them names does not matter.
+    /// Returns whether both may be the same compiler: a commit that only one of them names does not
+    /// matter.
     pub fn agrees_with(&self, other: &Self) -> bool {
         self.number == other.number
             && self.pre_release == other.pre_release
@@ -110,7 +113,8 @@ pub(super) struct Compiler {
     pub(super) program: PathBuf,
 }
 
-/// The directory. It is read again for each request, so that compilers can be added while the node runs.
+/// The directory. It is read again for each request, so that compilers can be added while the node
+/// runs.
 #[derive(Clone, Debug)]
 pub struct Compilers {
     directory: PathBuf,

@@ -206,7 +206,8 @@ pub(super) fn parse_abi(abi: &Value) -> JsonAbi {
     read_abi(abi.clone()).unwrap_or_default()
 }
 
-/// Reads an ABI. Its types are decoded by functions that call themselves, so their depth is limited.
+/// Reads an ABI. Its types are decoded by functions that call themselves, so their depth is
+/// limited.
 pub fn read_abi(abi: Value) -> Result<JsonAbi, String> {
     let abi: JsonAbi = serde_json::from_value(abi)
         .map_err(|error| format!("the ABI is not understood: {error}"))?;

@@ -1,5 +1,5 @@
-//! Entry points for fuzzers: what compilers write, and the code of contracts. Each returns how much of its input was
-//! accepted.
+//! Entry points for fuzzers: what compilers write, and the code of contracts. Each returns how much
+//! of its input was accepted.
 
 use alloy_primitives::{Bytes, hex};
 

@@ -1,4 +1,5 @@
-//! The contracts whose sources are known: the network's own, verified ones, and those that have the code of an artifact.
+//! The contracts whose sources are known: the network's own, verified ones, and those that have the
+//! code of an artifact.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -47,7 +48,8 @@ struct Contents {
     identified: HashMap<B256, Option<Arc<KnownContract>>>,
     /// The signatures of the network's own contracts, and of ABIs that the operator names.
     own: Signatures,
-    /// Those of verified contracts, which come after the others, since anyone can name a function as he likes.
+    /// Those of verified contracts, which come after the others, since anyone can name a function
+    /// as he likes.
     learned: Signatures,
 }
 
@@ -101,8 +103,8 @@ impl Contents {
         self.identified.clear();
     }
 
-    /// Returns the contract with the code of a verified one. Metadata and immutables are the same; what it was created with
-    /// is not known.
+    /// Returns the contract with the code of a verified one. Metadata and immutables are the same;
+    /// what it was created with is not known.
     fn with_same_code(&self, hash: B256) -> Option<Arc<KnownContract>> {
         let verified = self.verified.get(self.by_code.get(&hash)?)?;
         Some(Arc::new(KnownContract {
@@ -124,7 +126,8 @@ impl Contents {
 }
 
 impl KnownContracts {
-    /// The contracts of a network, if the chain has them, and the verified ones of a data directory, if there is one.
+    /// The contracts of a network, if the chain has them, and the verified ones of a data
+    /// directory, if there is one.
     pub fn open(network: Option<&Network>, directory: Option<&dyn Storage>) -> io::Result<Self> {
         let mut documents = Vec::new();
         let mut contents = Contents {
@@ -215,7 +218,8 @@ impl KnownContracts {
         compiled.location(account.code().original_byte_slice(), position)
     }
 
-    /// Returns the network's own contracts and the verified ones whose name has these words in lower case, at most `limit`.
+    /// Returns the network's own contracts and the verified ones whose name has these words in
+    /// lower case, at most `limit`.
     pub fn named(&self, words: &str, limit: usize) -> Vec<(Address, Arc<KnownContract>)> {
         let contents = self.0.contents.read();
         let all = contents.network.iter().chain(&contents.verified);
@@ -226,7 +230,8 @@ impl KnownContracts {
             .collect()
     }
 
-    /// Returns the function that call data selects: the contract's own, if it is given, or else any known one.
+    /// Returns the function that call data selects: the contract's own, if it is given, or else any
+    /// known one.
     pub fn function(&self, contract: Option<&KnownContract>, data: &[u8]) -> Option<Arc<Function>> {
         self.find(contract, |signatures| signatures.function(data))
     }

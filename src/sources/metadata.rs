@@ -1,12 +1,13 @@
-//! The metadata that the compiler appends to code: a map in CBOR and its length in two bytes. It has the compiler's version,
-//! and usually the hash of a document with the hashes of all sources.
+//! The metadata that the compiler appends to code: a map in CBOR and its length in two bytes. It
+//! has the compiler's version, and usually the hash of a document with the hashes of all sources.
 
 use std::ops::Range;
 
 /// The most members of the map.
 const MAX_MEMBERS: u8 = 6;
 
-/// The beginnings of hashes in the map: `ipfs`, `bzzr0`, `bzzr1`, each with the head of the byte string that follows.
+/// The beginnings of hashes in the map: `ipfs`, `bzzr0`, `bzzr1`, each with the head of the byte
+/// string that follows.
 const HASHES: [&[u8]; 3] = [
     b"\x64ipfs\x58\x22\x12\x20",
     b"\x65bzzr0\x58\x20",

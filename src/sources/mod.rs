@@ -1,9 +1,10 @@
-//! The sources of contracts: verification of standard JSON input, artifacts of development tools, and the registry of
-//! contracts whose names, ABIs and sources are known.
+//! The sources of contracts: verification of standard JSON input, artifacts of development tools,
+//! and the registry of contracts whose names, ABIs and sources are known.
 //!
-//! The registry has three origins: the network's own contracts, verified ones, which are kept beside the chain, and those
-//! that have the code of an artifact. A compiler runs with limits, and reads nothing but its input. What differs between
-//! deployments of one source is set aside when codes are compared: immutables, addresses of libraries, metadata.
+//! The registry has three origins: the network's own contracts, verified ones, which are kept
+//! beside the chain, and those that have the code of an artifact. A compiler runs with limits, and
+//! reads nothing but its input. What differs between deployments of one source is set aside when
+//! codes are compared: immutables, addresses of libraries, metadata.
 
 pub mod abi;
 mod artifacts;

@@ -26,7 +26,8 @@ pub(super) struct Run<'a> {
 }
 
 impl Run<'_> {
-    /// Runs the program in an empty directory with this input; its output. Afterwards none of its processes is left.
+    /// Runs the program in an empty directory with this input; its output. Afterwards none of its
+    /// processes is left.
     pub(super) fn output(&self, input: Vec<u8>) -> Result<Vec<u8>, String> {
         let failed = |error: io::Error| {
             format!(
@@ -38,7 +39,8 @@ impl Run<'_> {
             .prefix("tetrad-solc-")
             .tempdir()
             .map_err(failed)?;
-        // The run has a working directory of its own, from which a relative path would lead elsewhere.
+        // The run has a working directory of its own, from which a relative path would lead
+        // elsewhere.
         let mut command = Command::new(std::path::absolute(self.program).map_err(failed)?);
         command.args(self.arguments).current_dir(folder.path());
         command
@@ -130,8 +132,9 @@ struct RunningCompiler {
 }
 
 impl RunningCompiler {
-    /// Waits a moment for the program, which has closed its output, and then kills what is left of it. The program is not
-    /// waited for before that, so that its number, which is that of its group, belongs to nobody else.
+    /// Waits a moment for the program, which has closed its output, and then kills what is left of
+    /// it. The program is not waited for before that, so that its number, which is that of its
+    /// group, belongs to nobody else.
     fn end(&mut self) -> io::Result<ExitStatus> {
         let until = Instant::now() + LOOK;
         while !has_exited(&self.child) && Instant::now() < until {

@@ -13,7 +13,8 @@ const MAX_ENTRIES: usize = 1 << 17;
 pub struct Signatures {
     functions: HashMap<Selector, Arc<Function>>,
     errors: HashMap<Selector, Arc<Error>>,
-    /// By topic and number of indexed parameters, which distinguishes the `Transfer` of ERC-20 and ERC-721.
+    /// By topic and number of indexed parameters, which distinguishes the `Transfer` of ERC-20 and
+    /// ERC-721.
     events: HashMap<(B256, usize), Arc<Event>>,
 }
 

@@ -23,8 +23,8 @@ pub struct SourceLocation {
 const MAX_TEXT: usize = 200;
 
 impl CompiledContract {
-    /// Returns the place that the instruction at `position` of the deployed runtime code was made from. Code that the
-    /// compiler adds has none.
+    /// Returns the place that the instruction at `position` of the deployed runtime code was made
+    /// from. Code that the compiler adds has none.
     pub fn location(&self, code: &[u8], position: usize) -> Option<SourceLocation> {
         let (start, id) = mapping(&self.source_map, instruction(code, position)?)?;
         let file = self.source_ids.get(&id)?;
@@ -63,8 +63,8 @@ fn instruction(code: &[u8], position: usize) -> Option<usize> {
     (at == position && position < code.len()).then_some(number)
 }
 
-/// Returns the first byte of an instruction's source, and the number of its file. An entry is `start:length:file:…`, and a
-/// field that is left out is that of the entry before.
+/// Returns the first byte of an instruction's source, and the number of its file. An entry is
+/// `start:length:file:…`, and a field that is left out is that of the entry before.
 fn mapping(map: &str, instruction: usize) -> Option<(usize, u32)> {
     let (mut start, mut file) = (None, None);
     let mut entries = map.split(';');

@@ -11,8 +11,8 @@ pub const MAX_INPUT: usize = 8 << 20;
 /// The most files of an input.
 const MAX_FILES: usize = 4_096;
 
-/// The most bytes of its settings without those that only decide what is output: their values take far more memory, and wait
-/// for a compiler.
+/// The most bytes of its settings without those that only decide what is output: their values take
+/// far more memory, and wait for a compiler.
 const MAX_SETTINGS: usize = 64 << 10;
 
 /// The languages of solc.
@@ -127,7 +127,8 @@ impl StandardInput {
             sources.insert(path, content);
         }
         let mut raw_settings = raw.settings.unwrap_or_default();
-        // They have no effect on code: one says what is output, one stops before it, and one runs other programs.
+        // They have no effect on code: one says what is output, one stops before it, and one runs
+        // other programs.
         for other in ["outputSelection", "stopAfter", "modelChecker"] {
             raw_settings.remove(other);
         }

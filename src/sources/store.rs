@@ -1,5 +1,5 @@
-//! Verified contracts beside the chain: a compressed document for each, in the folder `sources` of the data directory, or in
-//! memory without one.
+//! Verified contracts beside the chain: a compressed document for each, in the folder `sources` of
+//! the data directory, or in memory without one.
 
 use std::{
     collections::HashMap,
@@ -127,8 +127,8 @@ impl VerifiedContract {
 }
 
 impl Store {
-    /// Opens the documents of a data directory, or begins in memory. Passes each contract to `add`. Damaged documents are
-    /// reported and put aside.
+    /// Opens the documents of a data directory, or begins in memory. Passes each contract to `add`.
+    /// Damaged documents are reported and put aside.
     pub(super) fn open(
         directory: Option<&dyn Storage>,
         mut add: impl FnMut(VerifiedContract),

@@ -94,8 +94,8 @@ pub fn named<'n>(
     cut(parts.collect::<Vec<_>>().join(", "))
 }
 
-/// Replaces characters that move the cursor, begin another line or change the direction of writing, so that a contract
-/// cannot forge a line of the terminal or of a log, and cuts long text off.
+/// Replaces characters that move the cursor, begin another line or change the direction of writing,
+/// so that a contract cannot forge a line of the terminal or of a log, and cuts long text off.
 pub fn clean(text: &str) -> String {
     text.chars()
         .take(MAX_MESSAGE)
@@ -109,7 +109,8 @@ pub fn clean(text: &str) -> String {
         .collect()
 }
 
-/// Control characters, separators of lines and paragraphs, and the formatting characters of bidirectional text (UAX #9).
+/// Control characters, separators of lines and paragraphs, and the formatting characters of
+/// bidirectional text (UAX #9).
 fn is_layout(letter: char) -> bool {
     letter.is_control()
         || matches!(letter, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')

@@ -48,7 +48,8 @@ pub struct DeployedContract {
     pub address: Address,
     /// Its runtime code.
     pub code: Bytes,
-    /// The input of the transaction that created it, if that is known and created no other contract before.
+    /// The input of the transaction that created it, if that is known and created no other contract
+    /// before.
     pub creation: Option<Bytes>,
 }
 
@@ -397,7 +398,8 @@ impl Shared {
     }
 }
 
-/// Compares compiled code with a contract's. Returns the arguments of the constructor, too, if its creation is known.
+/// Compares compiled code with a contract's. Returns the arguments of the constructor, too, if its
+/// creation is known.
 fn compare(compiled: &CompiledContract, deployed: &DeployedContract) -> (Matches, Option<Bytes>) {
     let runtime = compiled
         .runtime_code

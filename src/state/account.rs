@@ -15,9 +15,9 @@ use crate::block::CompressedKey;
 pub struct Account {
     /// The address, whose hash is the trie's key.
     pub address: Address,
-    /// Cosmos account number, in the order of first appearance. It never changes, not even when the account is
-    /// destroyed and created again. [`UNNUMBERED`](Self::UNNUMBERED) if the account was only read from the base of a
-    /// fork.
+    /// Cosmos account number, in the order of first appearance. It never changes, not even when the
+    /// account is destroyed and created again. [`UNNUMBERED`](Self::UNNUMBERED) if the account was
+    /// only read from the base of a fork.
     pub number: u32,
     /// Number of transactions sent or, for a contract, of contracts created.
     pub nonce: u64,
@@ -40,8 +40,8 @@ pub struct Contract {
     pub storage: Trie<Slot>,
     /// The root of `storage`.
     pub storage_root: B256,
-    /// On a fork: whether the storage is complete because it was wiped since the fork, instead of being the difference
-    /// to the base.
+    /// On a fork: whether the storage is complete because it was wiped since the fork, instead of
+    /// being the difference to the base.
     pub owns_storage: bool,
 }
 
@@ -63,7 +63,8 @@ impl Account {
         self.number == Self::UNNUMBERED
     }
 
-    /// Returns the number that clients see: an account that only the forked chain has loaded has none here.
+    /// Returns the number that clients see: an account that only the forked chain has loaded has
+    /// none here.
     pub fn shown_number(&self) -> u64 {
         if self.is_beneath() {
             0

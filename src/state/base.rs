@@ -6,8 +6,9 @@ use alloy_primitives::{Address, B256, U256};
 
 use super::{Account, ReadError};
 
-/// The state of another chain at one of its blocks, from which a forked [`State`](super::State) reads everything that
-/// it does not hold itself. It never changes. A failure is an error, never an empty account or a zero.
+/// The state of another chain at one of its blocks, from which a forked [`State`](super::State)
+/// reads everything that it does not hold itself. It never changes. A failure is an error, never an
+/// empty account or a zero.
 pub trait Base: Debug + Send + Sync {
     /// Returns the account at `address` with its code, without its storage, and with the number
     /// [`Account::UNNUMBERED`], or `None` if it is empty.

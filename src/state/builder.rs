@@ -302,7 +302,8 @@ mod tests {
     use super::*;
     use crate::state::{AccountChange, AccountFields, Changes};
 
-    /// Accounts, one in ten of them with storage, and one with more slots than a piece holds. Some are destroyed again.
+    /// Accounts, one in ten of them with storage, and one with more slots than a piece holds. Some
+    /// are destroyed again.
     fn state() -> State {
         let change = |n: u64, after: Option<AccountFields>| {
             let address = Address::left_padding_from(&n.to_be_bytes());

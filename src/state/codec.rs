@@ -1,4 +1,5 @@
-//! The encoding of changes on disk. Hashes of addresses and slots are left out: computing them costs less than reading.
+//! The encoding of changes on disk. Hashes of addresses and slots are left out: computing them
+//! costs less than reading.
 
 use alloy_primitives::{Address, keccak256};
 use revm::bytecode::Bytecode;

@@ -1,4 +1,5 @@
-//! A state whose latest changes are applied only if a request needs more than single accounts and slots.
+//! A state whose latest changes are applied only if a request needs more than single accounts and
+//! slots.
 
 use std::sync::{Arc, OnceLock};
 

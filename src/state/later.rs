@@ -1,5 +1,5 @@
-//! Accounts and slots of a state that is known as an older one and the changes since: each comes from the newest change
-//! that says something about it, or else from the older state.
+//! Accounts and slots of a state that is known as an older one and the changes since: each comes
+//! from the newest change that says something about it, or else from the older state.
 
 use std::sync::Arc;
 
@@ -38,8 +38,8 @@ pub trait LaterState {
     /// Returns the value of a storage slot in the older state.
     fn earlier_slot(&self, address: &Address, index: U256) -> Result<U256, Self::Error>;
 
-    /// Returns what `says` extracts from the newest change of an account from which it extracts anything, and the position
-    /// of this change. Only changes of `part` need to be looked at.
+    /// Returns what `says` extracts from the newest change of an account from which it extracts
+    /// anything, and the position of this change. Only changes of `part` need to be looked at.
     fn newest<T>(
         &self,
         address: &Address,
@@ -47,8 +47,8 @@ pub trait LaterState {
         says: impl Fn(&AccountChange) -> Option<T>,
     ) -> Result<Option<(u64, T)>, Self::Error>;
 
-    /// Returns the account at `address` with its code but without its storage, if it exists. One that changed has the
-    /// number [`Account::UNNUMBERED`].
+    /// Returns the account at `address` with its code but without its storage, if it exists. One
+    /// that changed has the number [`Account::UNNUMBERED`].
     fn later_account(&self, address: &Address) -> Result<Option<Account>, Self::Error> {
         let changed = self.newest(address, Part::Fields, |change| Some(change.after.clone()))?;
         let earlier = || self.earlier_account(address);

@@ -1,7 +1,7 @@
 //! The world state as a value: accounts, code and storage under one Merkle root.
 //!
-//! A [`State`] is immutable once published; a clone is a few pointers and shares everything with the original.
-//! Knows nothing of blocks, clocks or I/O.
+//! A [`State`] is immutable once published; a clone is a few pointers and shares everything with
+//! the original. Knows nothing of blocks, clocks or I/O.
 
 mod account;
 mod base;
@@ -37,8 +37,8 @@ const _: () = assert!(size_of::<node::TrieNode<Account>>() <= 176);
 
 /// The state of all accounts at one point of the chain.
 ///
-/// A forked state holds the accounts and slots that changed since the fork and reads all others from its [`Base`]. Its
-/// roots are those of the accounts and slots that it holds.
+/// A forked state holds the accounts and slots that changed since the fork and reads all others
+/// from its [`Base`]. Its roots are those of the accounts and slots that it holds.
 #[derive(Clone, Debug, Default)]
 pub struct State {
     accounts: Trie<Account>,
@@ -72,13 +72,14 @@ pub trait ReadState: Send + Sync {
     /// Returns the value of a storage slot of an account that this state returned.
     fn slot(&self, account: &Account, index: U256) -> Result<U256, ReadError>;
 
-    /// Returns whether the state has a base, so that changes must be complete for the accounts that they touch.
+    /// Returns whether the state has a base, so that changes must be complete for the accounts that
+    /// they touch.
     fn is_forked(&self) -> bool {
         false
     }
 
-    /// Returns the root that the state would have with these changes. Only a state that holds all accounts can compute
-    /// it.
+    /// Returns the root that the state would have with these changes. Only a state that holds all
+    /// accounts can compute it.
     fn root_with(&self, _: &Changes) -> Result<B256, ReadError> {
         Err(ReadError(
             "intermediate roots need the whole state".to_owned(),
@@ -149,8 +150,8 @@ impl State {
         }
     }
 
-    /// Returns the state that `changes` lead to. Single accounts and slots are found in the changes, one after another,
-    /// which are applied when anything else is read.
+    /// Returns the state that `changes` lead to. Single accounts and slots are found in the
+    /// changes, one after another, which are applied when anything else is read.
     pub fn deferred(before: Self, changes: Vec<Arc<Changes>>) -> Self {
         let base = before.base.clone();
         Self {
@@ -269,7 +270,8 @@ impl State {
         self.keyed_accounts().map(|(_, account)| account)
     }
 
-    /// Iterates over the accounts that the state holds and their hashed addresses, in the order of these.
+    /// Iterates over the accounts that the state holds and their hashed addresses, in the order of
+    /// these.
     pub fn keyed_accounts(&self) -> impl Iterator<Item = (&B256, &Account)> {
         self.whole().accounts.iter()
     }
@@ -281,12 +283,14 @@ impl State {
             .unwrap_or(alloy_consensus::constants::EMPTY_ROOT_HASH)
     }
 
-    /// Applies changes and returns the new root. The cost depends on the number of changes, not on the state's size.
+    /// Applies changes and returns the new root. The cost depends on the number of changes, not on
+    /// the state's size.
     pub fn apply(&mut self, changes: &Changes) -> B256 {
         self.replay([changes])
     }
 
-    /// Applies several sets of changes in order and returns the new root. Each changed node is hashed only once.
+    /// Applies several sets of changes in order and returns the new root. Each changed node is
+    /// hashed only once.
     pub fn replay<'a>(&mut self, all: impl IntoIterator<Item = &'a Changes>) -> B256 {
         self.settle();
         for change in all.into_iter().flat_map(|changes| &changes.0) {
@@ -368,8 +372,8 @@ impl State {
     }
 }
 
-/// Returns the contract after a change of code or storage, or `None` if neither is left. On a fork, zero slots are
-/// held, as otherwise the base's value would reappear.
+/// Returns the contract after a change of code or storage, or `None` if neither is left. On a fork,
+/// zero slots are held, as otherwise the base's value would reappear.
 fn changed_contract(
     before: Option<Arc<Contract>>,
     change: &AccountChange,

@@ -25,11 +25,12 @@ pub(super) fn nibble(key: &B256, index: usize) -> usize {
     })
 }
 
-/// The hash of a node's encoding, by which its parent refers to it, once it is computed. An encoding that is shorter than a
-/// hash is embedded in the parent instead, and is cheap enough to build again.
+/// The hash of a node's encoding, by which its parent refers to it, once it is computed. An
+/// encoding that is shorter than a hash is embedded in the parent instead, and is cheap enough to
+/// build again.
 ///
-/// A copy of a node is made to change it: it has no hash. A cell of the standard library would take up to six bytes more,
-/// depending on the system.
+/// A copy of a node is made to change it: it has no hash. A cell of the standard library would take
+/// up to six bytes more, depending on the system.
 #[derive(Debug, Default)]
 pub(super) struct NodeHash(OnceCell<B256>);
 
@@ -62,7 +63,8 @@ impl Clone for NodeHash {
     }
 }
 
-/// A node. Both variants take no more than 176 bytes, so that with the `Arc`'s counters an allocation is 192.
+/// A node. Both variants take no more than 176 bytes, so that with the `Arc`'s counters an
+/// allocation is 192.
 #[derive(Clone, Debug)]
 pub(super) enum TrieNode<V> {
     Leaf {
@@ -111,7 +113,8 @@ impl<V: Value> TrieNode<V> {
         }
     }
 
-    /// Computes the missing hashes of this node and of all its descendants, those furthest from this node first.
+    /// Computes the missing hashes of this node and of all its descendants, those furthest from
+    /// this node first.
     pub(super) fn hash_all(&self, depth: usize, Scratch { nodes, value }: &mut Scratch) {
         let mut levels = Vec::new();
         self.collect_unhashed(depth, 0, &mut levels);
@@ -124,8 +127,8 @@ impl<V: Value> TrieNode<V> {
         }
     }
 
-    /// Adds the nodes without a hash and their depths to `levels`, by the number of branches above them. A node without a
-    /// hash has only such nodes above it.
+    /// Adds the nodes without a hash and their depths to `levels`, by the number of branches above
+    /// them. A node without a hash has only such nodes above it.
     fn collect_unhashed<'a>(
         &'a self,
         depth: usize,
@@ -150,7 +153,8 @@ impl<V: Value> TrieNode<V> {
         }
     }
 
-    /// Returns the hash of a root node, of which even a short encoding is hashed. All nodes must have their hashes.
+    /// Returns the hash of a root node, of which even a short encoding is hashed. All nodes must
+    /// have their hashes.
     pub(super) fn root(&self) -> B256 {
         self.hash().get().copied().unwrap_or_else(|| {
             let mut encoded = Vec::new();
@@ -174,8 +178,9 @@ impl<V: Value> TrieNode<V> {
         }
     }
 
-    /// Appends this node's part of a proof: its extension, if it has one, and the branch or leaf, if the key goes
-    /// `through` it. Encodings shorter than a hash are embedded in the parent instead.
+    /// Appends this node's part of a proof: its extension, if it has one, and the branch or leaf,
+    /// if the key goes `through` it. Encodings shorter than a hash are embedded in the parent
+    /// instead.
     pub(super) fn proof(&self, depth: usize, through: bool, proof: &mut Vec<Vec<u8>>) {
         let buffer = &mut Vec::new();
         let mut push = |encoded: Vec<u8>| {
@@ -265,7 +270,8 @@ fn string(bytes: &[u8], out: &mut Vec<u8>) {
     alloy_rlp::Encodable::encode(bytes, out);
 }
 
-/// Appends an RLP list. Its payload is written first, after space for the longest header that a node can need.
+/// Appends an RLP list. Its payload is written first, after space for the longest header that a
+/// node can need.
 fn list(out: &mut Vec<u8>, payload: impl FnOnce(&mut Vec<u8>)) {
     let start = out.len();
     out.extend_from_slice(&[0; 3]);
@@ -280,7 +286,8 @@ fn list(out: &mut Vec<u8>, payload: impl FnOnce(&mut Vec<u8>)) {
     out.drain(start..start + 3 - size);
 }
 
-/// The nibbles between a branch and its parent. They are almost always empty, which takes 8 bytes and no allocation.
+/// The nibbles between a branch and its parent. They are almost always empty, which takes 8 bytes
+/// and no allocation.
 #[derive(Clone, Debug, Default)]
 #[expect(
     clippy::box_collection,

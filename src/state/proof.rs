@@ -72,8 +72,8 @@ impl State {
 }
 
 impl<V: Value> Trie<V> {
-    /// Returns the encoded nodes from the root to `key`, or to the node that proves its absence. The root must be
-    /// computed first.
+    /// Returns the encoded nodes from the root to `key`, or to the node that proves its absence.
+    /// The root must be computed first.
     pub fn proof(&self, key: &B256) -> Vec<Bytes> {
         let mut nodes = Vec::new();
         let mut link = &self.root;

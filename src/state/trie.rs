@@ -1,13 +1,14 @@
 //! A persistent Merkle-Patricia trie over 32-byte keys.
 //!
-//! One structure serves reads, the root hash, proofs and snapshots: nodes are shared through [`Arc`], a clone is one
-//! pointer, and an edit copies only the path from the root to the changed leaf, or nothing if no clone shares it. Every
-//! node keeps its hash, so that the cost of a root depends on the changes since the last one only. Nodes at the same
-//! distance from the root are hashed together, see [`keccak`](crate::keccak).
+//! One structure serves reads, the root hash, proofs and snapshots: nodes are shared through
+//! [`Arc`], a clone is one pointer, and an edit copies only the path from the root to the changed
+//! leaf, or nothing if no clone shares it. Every node keeps its hash, so that the cost of a root
+//! depends on the changes since the last one only. Nodes at the same distance from the root are
+//! hashed together, see [`keccak`](crate::keccak).
 //!
-//! The encoding is that of the Yellow Paper, appendix D ("modified Merkle Patricia tree"). An extension is not a node
-//! of its own but the `prefix` of the branch below it. Keys are expected to be hashes (the "secure" trie), but only
-//! their length matters.
+//! The encoding is that of the Yellow Paper, appendix D ("modified Merkle Patricia tree"). An
+//! extension is not a node of its own but the `prefix` of the branch below it. Keys are expected to
+//! be hashes (the "secure" trie), but only their length matters.
 
 use std::sync::Arc;
 
@@ -79,8 +80,8 @@ impl<V: Value> Trie<V> {
         replaced
     }
 
-    /// Moves the entries of `other` here. Subtrees that only one of them has remain as they are, with their hashes. If both
-    /// have a key, either value remains.
+    /// Moves the entries of `other` here. Subtrees that only one of them has remain as they are,
+    /// with their hashes. If both have a key, either value remains.
     pub fn merge(&mut self, other: Self) {
         let in_both = merge(&mut self.root, other.root, 0);
         self.len = self.len + other.len - in_both;
@@ -123,8 +124,8 @@ impl<V: Value> Trie<V> {
     }
 }
 
-/// Collects entries into a trie, of equal keys the last one. It is fastest if they are in the order of their keys, without
-/// duplicates: each node is then created once.
+/// Collects entries into a trie, of equal keys the last one. It is fastest if they are in the order
+/// of their keys, without duplicates: each node is then created once.
 impl<V: Value> FromIterator<(B256, V)> for Trie<V> {
     fn from_iter<I: IntoIterator<Item = (B256, V)>>(entries: I) -> Self {
         let (mut keys, mut values) = (Vec::new(), Vec::new());
@@ -224,7 +225,8 @@ fn insert<V: Value>(link: &mut Link<V>, key: B256, depth: usize, value: V) -> Op
     None
 }
 
-/// Moves the entries of another node at the same depth below `link`, and returns the number of keys that both have.
+/// Moves the entries of another node at the same depth below `link`, and returns the number of keys
+/// that both have.
 fn merge<V: Value>(link: &mut Link<V>, other: Link<V>, depth: usize) -> usize {
     let Some(other) = other else { return 0 };
     let Some(own) = link.take() else {
@@ -268,8 +270,8 @@ fn insert_leaf<V: Value>(
     usize::from(insert(link, key, depth, value).is_some())
 }
 
-/// Returns the first nibbles of a branch's prefix and its children. If the prefix is longer, the rest of the branch is the
-/// only child.
+/// Returns the first nibbles of a branch's prefix and its children. If the prefix is longer, the
+/// rest of the branch is the only child.
 fn split<V: Value>(branch: Arc<TrieNode<V>>, length: usize) -> (Prefix, [Link<V>; 16]) {
     let mut node = Arc::unwrap_or_clone(branch);
     let TrieNode::Branch {
@@ -315,7 +317,8 @@ fn remove<V: Value>(link: &mut Link<V>, key: &B256, depth: usize) -> Option<V> {
     let (Some((index, child)), None) = (left.next(), left.next()) else {
         return removed;
     };
-    // A branch must have several children: a single child takes its place and, if it is a branch, its prefix.
+    // A branch must have several children: a single child takes its place and, if it is a branch,
+    // its prefix.
     let mut child = child.take();
     if let Some(arc) = &mut child {
         let only = Arc::make_mut(arc);

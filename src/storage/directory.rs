@@ -14,8 +14,9 @@ use super::{Storage, StoredFile};
 pub struct Directory(PathBuf);
 
 impl Directory {
-    /// Opens the directory at `path`, and creates it if it does not exist. New directories are synced: if a power
-    /// failure removed the name of one, synced files in it would be lost as well.
+    /// Opens the directory at `path`, and creates it if it does not exist. New directories are
+    /// synced: if a power failure removed the name of one, synced files in it would be lost as
+    /// well.
     pub fn new(path: &Path) -> io::Result<Self> {
         make(path, &|parent| fs::File::open(parent)?.sync_all())?;
         Ok(Self(path.to_owned()))

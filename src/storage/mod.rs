@@ -1,5 +1,6 @@
-//! An abstraction of files that tests can make fail: [`Storage`] is a flat directory, [`Directory`] one of the file
-//! system, and [records](write_record) frame the content so that a reader detects damage.
+//! An abstraction of files that tests can make fail: [`Storage`] is a flat directory, [`Directory`]
+//! one of the file system, and [records](write_record) frame the content so that a reader detects
+//! damage.
 
 mod directory;
 mod record;
@@ -26,7 +27,8 @@ pub trait Storage: Send + Sync {
     /// Creates an empty file, and truncates an existing one.
     fn create(&self, name: &str) -> io::Result<Arc<dyn StoredFile>>;
 
-    /// Creates a file for a copy of `original`, with permissions that are never wider than the original's.
+    /// Creates a file for a copy of `original`, with permissions that are never wider than the
+    /// original's.
     fn create_like(
         &self,
         name: &str,
@@ -71,7 +73,8 @@ pub trait StoredFile: Send + Sync {
     /// Truncates or extends the file to this length.
     fn truncate(&self, length: u64) -> io::Result<()>;
 
-    /// Syncs the content, which is on disk when this returns. After an error its state on disk is unknown.
+    /// Syncs the content, which is on disk when this returns. After an error its state on disk is
+    /// unknown.
     fn sync(&self) -> io::Result<()>;
 
     /// Returns the permissions, if files have them.
@@ -126,8 +129,8 @@ pub fn copy_file(from: &dyn Storage, to: &dyn Storage, name: &str) -> io::Result
     target.sync()
 }
 
-/// Writes a draft and renames it, so that readers find the whole file or none. The draft of a failed write is removed,
-/// as it would take up the space that is left on a full disk.
+/// Writes a draft and renames it, so that readers find the whole file or none. The draft of a
+/// failed write is removed, as it would take up the space that is left on a full disk.
 pub fn with_draft<T>(
     storage: &dyn Storage,
     name: &str,

@@ -1,14 +1,16 @@
-//! Records: a framing of files with checksums, by which a reader distinguishes intact, torn and damaged content.
+//! Records: a framing of files with checksums, by which a reader distinguishes intact, torn and
+//! damaged content.
 //!
 //! ```text
 //! 0xb1 | length u32 | sequence u64 | CRC-32 of the payload u32 | CRC-32 of the 17 bytes before u32 | payload | 0x5a
 //! ```
 //!
-//! Numbers are little-endian. A file only grows, and a record is on disk before the next one is written. A record that
-//! is not intact is therefore one of two things. At the end of the file it may be torn: the rest of a write that was
-//! never acknowledged because the process or the machine stopped. Part of such a record is missing, as sectors that
-//! were not written are cut off or read as zeros. The first and the last byte of a record are never zero, so that zeros
-//! at the end of a file are not part of a record. Anything else is damage to an acknowledged record.
+//! Numbers are little-endian. A file only grows, and a record is on disk before the next one is
+//! written. A record that is not intact is therefore one of two things. At the end of the file it
+//! may be torn: the rest of a write that was never acknowledged because the process or the machine
+//! stopped. Part of such a record is missing, as sectors that were not written are cut off or read
+//! as zeros. The first and the last byte of a record are never zero, so that zeros at the end of a
+//! file are not part of a record. Anything else is damage to an acknowledged record.
 
 use std::io::{self, Read};
 
@@ -106,8 +108,8 @@ impl RecordHeader {
     }
 }
 
-/// Reads the payload of the next record of a stream, or returns `None` at its end. Memory is allocated as the payload
-/// is read, so that a wrong length alone takes none.
+/// Reads the payload of the next record of a stream, or returns `None` at its end. Memory is
+/// allocated as the payload is read, so that a wrong length alone takes none.
 pub fn read_record(from: &mut dyn Read, sequence: u64) -> Result<Option<Vec<u8>>, String> {
     let mut head = Vec::new();
     let mut take = |bytes: &mut Vec<u8>, length: usize| -> Result<usize, String> {
@@ -129,7 +131,8 @@ pub fn read_record(from: &mut dyn Read, sequence: u64) -> Result<Option<Vec<u8>>
     Ok(Some(bytes))
 }
 
-/// Reads the length of the payload of the record at `offset` of a file; `None` if [`read_record_at`] would refuse its head.
+/// Reads the length of the payload of the record at `offset` of a file; `None` if
+/// [`read_record_at`] would refuse its head.
 pub fn read_length_at(
     file: &dyn StoredFile,
     offset: u64,
@@ -151,8 +154,8 @@ fn read_header_at(
         .filter(|header| header.sequence == sequence && header.length <= limit))
 }
 
-/// Reads the payload of the record at `offset` of a file. The inner error is the fault of a record that is damaged, has
-/// another sequence number, or is larger than `limit`.
+/// Reads the payload of the record at `offset` of a file. The inner error is the fault of a record
+/// that is damaged, has another sequence number, or is larger than `limit`.
 pub fn read_record_at(
     file: &dyn StoredFile,
     offset: u64,

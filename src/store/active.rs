@@ -95,7 +95,8 @@ impl ActiveIndex {
     }
 
     fn place(&mut self, hash: &B256, place: BlockPlace) {
-        // A key nearly always has a single place, so the vector is created with exactly that capacity.
+        // A key nearly always has a single place, so the vector is created with exactly that
+        // capacity.
         self.hashes
             .entry(hash_key(hash))
             .or_insert_with(|| Vec::with_capacity(1))
@@ -111,7 +112,8 @@ impl ActiveIndex {
             .zip(self.blocks.keys().max().copied())
     }
 
-    /// Returns the height of the newest entry below a height that has this key and that `is_in_effect` accepts.
+    /// Returns the height of the newest entry below a height that has this key and that
+    /// `is_in_effect` accepts.
     pub(super) fn version(
         &self,
         key: StateKey,

@@ -1,5 +1,5 @@
-//! Archives: a chain in one file, with its description, the oldest checkpoint from which it can be replayed, past
-//! prices, and all later entries of the log.
+//! Archives: a chain in one file, with its description, the oldest checkpoint from which it can be
+//! replayed, past prices, and all later entries of the log.
 //!
 //! ```text
 //! record 0: magic, version, chain.json    record 1: height of the checkpoint, its file
@@ -99,8 +99,9 @@ pub fn export(chain: &ChainStore, out: &mut dyn Write) -> Result<u64, ArchiveErr
     Ok(count - 3)
 }
 
-/// Imports a chain from a file into an empty directory, or into one in which an import was interrupted. Returns the
-/// number of its entries. Their state roots are checked when the chain is opened.
+/// Imports a chain from a file into an empty directory, or into one in which an import was
+/// interrupted. Returns the number of its entries. Their state roots are checked when the chain is
+/// opened.
 pub fn import(chain: &ChainStore, from: &mut dyn Read) -> Result<u64, ArchiveError> {
     let storage = &*chain.storage;
     let wrong = |what: String| ArchiveError::Format(what);
@@ -155,8 +156,8 @@ pub fn add_checkpoint(storage: &dyn Storage, height: u64, bytes: &[u8]) -> io::R
     replace_file(storage, &checkpoint::name(height), bytes)
 }
 
-/// Fills an empty directory with checkpoints of a chain, each given by its height and the content of its file. The log
-/// is empty.
+/// Fills an empty directory with checkpoints of a chain, each given by its height and the content
+/// of its file. The log is empty.
 pub fn begin_with(
     storage: &dyn Storage,
     file: &ChainFile,

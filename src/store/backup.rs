@@ -1,7 +1,8 @@
 //! Backups of a chain's directory, taken while a node writes to it.
 //!
-//! The log only grows and checkpoints never change, so a copy is consistent if the checkpoints are copied first and the
-//! log, which then reaches at least as far, afterwards. Copied files have the permissions of their originals.
+//! The log only grows and checkpoints never change, so a copy is consistent if the checkpoints are
+//! copied first and the log, which then reaches at least as far, afterwards. Copied files have the
+//! permissions of their originals.
 
 use std::io;
 
@@ -10,19 +11,21 @@ use super::{
 };
 use crate::storage::{Storage, copy_file};
 
-/// Most attempts at copying the checkpoints, which the node may remove when it has written a newer one.
+/// Most attempts at copying the checkpoints, which the node may remove when it has written a newer
+/// one.
 const ATTEMPTS: u32 = 5;
 
-/// Copies a chain to `to`, which must be empty or contain an interrupted backup. Returns the height at which the copy's
-/// log ends.
+/// Copies a chain to `to`, which must be empty or contain an interrupted backup. Returns the height
+/// at which the copy's log ends.
 pub fn backup(from: &ChainStore, to: &dyn Storage) -> Result<u64, ArchiveError> {
     let file = chain_in(&*from.storage)?;
     unfinished::begin(to, unfinished::CopyCommand::Backup)?;
     copy_chain(from, to, &file)
 }
 
-/// Copies a backup to `to` and puts the previous content of `to` aside. After an interruption it continues where it
-/// stopped. Returns the height at which the log ends, and the path of the previous content.
+/// Copies a backup to `to` and puts the previous content of `to` aside. After an interruption it
+/// continues where it stopped. Returns the height at which the log ends, and the path of the
+/// previous content.
 pub fn restore(from: &ChainStore, to: &dyn Storage) -> Result<(u64, Option<String>), ArchiveError> {
     let file = chain_in(&*from.storage)?;
     let aside = unfinished::begin_restore(to)?;
@@ -53,8 +56,8 @@ fn copy_chain(from: &ChainStore, to: &dyn Storage, file: &ChainFile) -> Result<u
     Ok(end)
 }
 
-/// Copies all checkpoints. They are few, and telling those of reverted entries apart would require reading the whole
-/// log.
+/// Copies all checkpoints. They are few, and telling those of reverted entries apart would require
+/// reading the whole log.
 fn copy_checkpoints(from: &dyn Storage, to: &dyn Storage) -> io::Result<()> {
     for attempt in 1.. {
         let copied = checkpoints(from)?

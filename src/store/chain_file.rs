@@ -91,7 +91,8 @@ pub enum ChainFileError {
     },
 }
 
-/// Returns whether a file with this name is written only after `chain.json`, unlike the keys and the first checkpoint.
+/// Returns whether a file with this name is written only after `chain.json`, unlike the keys and
+/// the first checkpoint.
 fn follows_chain_file(name: &str) -> bool {
     let later = |height: &str| height.parse().is_ok_and(|height: u64| height > 0);
     name.starts_with("index-")
@@ -182,8 +183,8 @@ impl ChainFile {
         write().map_err(|error| ChainFileError::Io(storage.describe(CHAIN_FILE), error))
     }
 
-    /// Checks that the settings are the recorded ones, and that the genesis block is `genesis` if that is known
-    /// beforehand.
+    /// Checks that the settings are the recorded ones, and that the genesis block is `genesis` if
+    /// that is known beforehand.
     pub fn check(
         &self,
         storage: &dyn Storage,

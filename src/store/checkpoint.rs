@@ -1,7 +1,9 @@
-//! Checkpoints: the whole state at a height of the log, so that a start need not read the log from its beginning.
+//! Checkpoints: the whole state at a height of the log, so that a start need not read the log from
+//! its beginning.
 //!
-//! A checkpoint is a file of [records](crate::storage::Record): a head, pieces of the state in records of a megabyte,
-//! and an empty record that marks the end. The file is renamed to its final name once all of it is on disk.
+//! A checkpoint is a file of [records](crate::storage::Record): a head, pieces of the state in
+//! records of a megabyte, and an empty record that marks the end. The file is renamed to its final
+//! name once all of it is on disk.
 
 use std::{io, sync::Arc};
 
@@ -17,8 +19,8 @@ use crate::{
 };
 
 pub(super) const MAGIC: &[u8] = b"tetrad checkpoint";
-/// The newest format. After the head of format 1 there are snapshots from 2 on, their names from 3 on, and the settings of
-/// development methods from 4 on.
+/// The newest format. After the head of format 1 there are snapshots from 2 on, their names from 3
+/// on, and the settings of development methods from 4 on.
 const VERSION: u64 = 4;
 /// Size at which a record of pieces ends, in bytes.
 const RECORD: usize = 1 << 20;
@@ -83,7 +85,8 @@ pub fn checkpoints(storage: &dyn Storage) -> io::Result<Vec<u64>> {
     Ok(heights)
 }
 
-/// Puts the checkpoints aside that include entries from height `end` on, the newest first. Returns their new paths.
+/// Puts the checkpoints aside that include entries from height `end` on, the newest first. Returns
+/// their new paths.
 pub(super) fn put_aside(storage: &dyn Storage, end: u64) -> io::Result<Vec<String>> {
     let mut aside = Vec::new();
     for height in checkpoints(storage)?
@@ -125,7 +128,8 @@ impl RecordWriter {
 }
 
 impl Checkpoint {
-    /// Writes the checkpoint and returns its size in bytes. The log must be synced up to the checkpoint's height.
+    /// Writes the checkpoint and returns its size in bytes. The log must be synced up to the
+    /// checkpoint's height.
     pub fn write(&self, storage: &dyn Storage, identity: ChainIdentity) -> io::Result<u64> {
         let written = with_draft(storage, &name(self.height), |file| {
             self.write_to(file, identity)
@@ -196,8 +200,8 @@ impl Checkpoint {
         Ok(out.written)
     }
 
-    /// Reads the checkpoint at this height, and checks its state root and the hashes of contracts' code. What neither
-    /// covers, such as account numbers and public keys, is as the file says.
+    /// Reads the checkpoint at this height, and checks its state root and the hashes of contracts'
+    /// code. What neither covers, such as account numbers and public keys, is as the file says.
     pub fn read(
         storage: &dyn Storage,
         height: u64,

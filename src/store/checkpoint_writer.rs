@@ -18,10 +18,11 @@ use crate::{
     storage::Storage,
 };
 
-/// Number of newest checkpoints that are kept, in addition to the oldest, on which reading all older states depends.
+/// Number of newest checkpoints that are kept, in addition to the oldest, on which reading all
+/// older states depends.
 const KEPT: usize = 2;
-/// Each multiple of this size of a checkpoint, in bytes, demands as many times the growth of the log before the next one, so
-/// that a large state is not written many times over for few changes.
+/// Each multiple of this size of a checkpoint, in bytes, demands as many times the growth of the
+/// log before the next one, so that a large state is not written many times over for few changes.
 const LARGE: u64 = 256 << 20;
 
 /// A thread that writes one checkpoint at a time.
@@ -51,8 +52,9 @@ struct Work {
 }
 
 impl CheckpointWriter {
-    /// Starts the thread, which writes a checkpoint whenever the log has grown by `growth` bytes, or by a multiple of them
-    /// if checkpoints are large. `behind` is the approximate size of the log after the newest checkpoint, in bytes.
+    /// Starts the thread, which writes a checkpoint whenever the log has grown by `growth` bytes,
+    /// or by a multiple of them if checkpoints are large. `behind` is the approximate size of the
+    /// log after the newest checkpoint, in bytes.
     pub fn start(
         storage: Arc<dyn Storage>,
         identity: ChainIdentity,
@@ -119,8 +121,8 @@ impl CheckpointWriter {
         }
     }
 
-    /// Waits until the checkpoint under way is written, and puts those aside that include entries from height `end` on, which
-    /// the log is about to lose. Returns their new paths.
+    /// Waits until the checkpoint under way is written, and puts those aside that include entries
+    /// from height `end` on, which the log is about to lose. Returns their new paths.
     pub fn truncate(&mut self, end: u64) -> io::Result<Vec<String>> {
         let mut truncations = self.truncations.lock();
         *truncations += 1;
@@ -147,8 +149,8 @@ fn growth_before(size: u64, growth: u64) -> u64 {
     growth.saturating_mul((size / LARGE).max(1))
 }
 
-/// Returns the size of the newest checkpoint in bytes, or 0 if there is none, or it cannot be opened: a start may use an
-/// older one.
+/// Returns the size of the newest checkpoint in bytes, or 0 if there is none, or it cannot be
+/// opened: a start may use an older one.
 fn newest_size(storage: &dyn Storage) -> u64 {
     let newest = checkpoints(storage)
         .ok()

@@ -11,9 +11,9 @@ use crate::{
     storage::Storage,
 };
 
-/// Removes the entries before height `from` with their index, and all checkpoints below `from` or of reverted entries.
-/// A usable checkpoint must exist at `from` or above. If interrupted, it leaves a chain that is complete from `from`
-/// on.
+/// Removes the entries before height `from` with their index, and all checkpoints below `from` or
+/// of reverted entries. A usable checkpoint must exist at `from` or above. If interrupted, it
+/// leaves a chain that is complete from `from` on.
 pub fn compact(
     storage: &dyn Storage,
     log: &mut dyn BlockLog,
@@ -33,8 +33,8 @@ pub fn compact(
         {
             storage.remove(&checkpoint::name(height))?;
         }
-        // These must be gone before the log is compacted: a checkpoint from before the log means that entries were
-        // lost.
+        // These must be gone before the log is compacted: a checkpoint from before the log means
+        // that entries were lost.
         storage.sync_names()
     };
     remove_checkpoints().map_err(failed)?;

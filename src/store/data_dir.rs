@@ -12,8 +12,9 @@ use std::{
 use super::{LOCK, unfinished};
 use crate::storage::{Directory, Storage};
 
-/// The number of retries of the lock, and the pause between them: the previous holder may be exiting, and a child
-/// process that it is just starting holds the lock until it executes its program.
+/// The number of retries of the lock, and the pause between them: the previous holder may be
+/// exiting, and a child process that it is just starting holds the lock until it executes its
+/// program.
 const ATTEMPTS: u32 = 20;
 const PAUSE: Duration = Duration::from_millis(10);
 
@@ -56,7 +57,8 @@ pub enum DataDirError {
 }
 
 impl DataDir {
-    /// Locks the directory and creates it if it does not exist. Rejects a directory with an interrupted copy.
+    /// Locks the directory and creates it if it does not exist. Rejects a directory with an
+    /// interrupted copy.
     pub fn open(path: &Path) -> Result<Self, DataDirError> {
         let own = Self::locked(path)?;
         match unfinished::interrupted(&own.storage).map_err(|source| own.failed(source))? {
@@ -68,8 +70,9 @@ impl DataDir {
         }
     }
 
-    /// Locks the directory for a command that fills it and that can be repeated after an interruption. Finishes putting
-    /// aside the files that an interrupted restore replaces, so that these can be restored.
+    /// Locks the directory for a command that fills it and that can be repeated after an
+    /// interruption. Finishes putting aside the files that an interrupted restore replaces, so that
+    /// these can be restored.
     pub fn open_to_fill(path: &Path) -> Result<Self, DataDirError> {
         let own = Self::locked(path)?;
         unfinished::finish_moving(&own.storage).map_err(|source| own.failed(source))?;
@@ -140,7 +143,8 @@ impl DataDir {
         Ok(own)
     }
 
-    /// Removes drafts, which a killed process was writing. They are not in effect before they are renamed.
+    /// Removes drafts, which a killed process was writing. They are not in effect before they are
+    /// renamed.
     fn remove_drafts(&self) -> io::Result<()> {
         let names = self.storage.names()?;
         names

@@ -1,4 +1,5 @@
-//! Entry points for fuzzers: the files beside the log, whose checksums are right whatever they contain.
+//! Entry points for fuzzers: the files beside the log, whose checksums are right whatever they
+//! contain.
 
 use std::{
     io,
@@ -15,8 +16,8 @@ use crate::{
     storage::{Records, StoredFile, push_record},
 };
 
-/// Decodes a checkpoint from the contents of its records, each after its length in three bytes, and decodes what it is
-/// written as. Returns whether it is one.
+/// Decodes a checkpoint from the contents of its records, each after its length in three bytes, and
+/// decodes what it is written as. Returns whether it is one.
 pub fn checkpoint(contents: &[u8]) -> usize {
     let (mut rest, mut file, mut records) = (contents, Vec::new(), 0);
     let mut first: &[u8] = &[];
@@ -81,7 +82,8 @@ fn place(head: &[u8]) -> Result<(ChainIdentity, u64), Malformed> {
     Ok((identity, from.number()?))
 }
 
-/// Decodes a transaction of the pool's file, and decodes its encoding again. Returns whether it is one.
+/// Decodes a transaction of the pool's file, and decodes its encoding again. Returns whether it is
+/// one.
 pub fn pending(content: &[u8]) -> usize {
     let Ok(pending) = PendingTransaction::read(content) else {
         return 0;

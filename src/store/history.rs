@@ -36,12 +36,13 @@ pub enum Found {
     Transaction(Arc<Block>, usize),
 }
 
-/// Size from which on entries are read and decoded one at a time, in bytes: decoded, a block takes several times the memory of
-/// its encoding, and many readers of one block wait for the first instead of decoding it as well.
+/// Size from which on entries are read and decoded one at a time, in bytes: decoded, a block takes
+/// several times the memory of its encoding, and many readers of one block wait for the first
+/// instead of decoding it as well.
 const LARGE: usize = 256 << 10;
 
-/// The index of the log. The chain's writer adds entries; any thread may read. Reading takes a lock only to list the
-/// parts to search.
+/// The index of the log. The chain's writer adds entries; any thread may read. Reading takes a lock
+/// only to list the parts to search.
 pub struct History {
     storage: Arc<dyn Storage>,
     log: Arc<dyn ReadLog>,
@@ -63,7 +64,8 @@ pub struct History {
 
 #[derive(Default)]
 struct Tables {
-    /// The parts of the index that no longer grow, oldest first. Shared with readers, who search them without the lock.
+    /// The parts of the index that no longer grow, oldest first. Shared with readers, who search
+    /// them without the lock.
     sealed: Arc<Vec<ListedPart>>,
     /// The growing part.
     active: ActiveIndex,
@@ -80,12 +82,14 @@ impl Tables {
             })
     }
 
-    /// Returns whether the chain as it was when the log had `end` entries can be replayed from a checkpoint at `height`.
+    /// Returns whether the chain as it was when the log had `end` entries can be replayed from a
+    /// checkpoint at `height`.
     fn leads(&self, height: u64, end: u64) -> bool {
         height >= self.start() && self.reverts.leads(height, end)
     }
 
-    /// Returns the newest of some ascending heights whose entry was in effect when the log had `end` entries.
+    /// Returns the newest of some ascending heights whose entry was in effect when the log had
+    /// `end` entries.
     fn newest(&self, heights: Option<&Vec<u64>>, end: u64) -> Option<u64> {
         let is_in_effect = |height: &&u64| **height < end && !self.reverts.is_void(**height, end);
         heights?.iter().rev().find(is_in_effect).copied()
@@ -93,8 +97,8 @@ impl Tables {
 }
 
 impl History {
-    /// Opens the index of a log. Rebuilds the parts that are missing, damaged or no longer match the log. A part grows
-    /// until its entries have `part_bytes` bytes.
+    /// Opens the index of a log. Rebuilds the parts that are missing, damaged or no longer match
+    /// the log. A part grows until its entries have `part_bytes` bytes.
     pub fn open(
         storage: Arc<dyn Storage>,
         log: Arc<dyn ReadLog>,
@@ -198,7 +202,8 @@ impl History {
         }
     }
 
-    /// Writes a part of the index to a file in the background, and then replaces the part in memory with it.
+    /// Writes a part of the index to a file in the background, and then replaces the part in memory
+    /// with it.
     fn seal(self: &Arc<Self>, full: Arc<IndexPart>) {
         let history = self.clone();
         let work = move || {
@@ -240,7 +245,8 @@ impl History {
         }
     }
 
-    /// Forgets the entries from height `end` on, which the log no longer has. Only the chain's writer may call it.
+    /// Forgets the entries from height `end` on, which the log no longer has. Only the chain's
+    /// writer may call it.
     pub fn truncate(&self, end: u64) -> Result<(), LogError> {
         self.finish();
         let (start, mut kept) = {
@@ -299,8 +305,8 @@ impl History {
         self.tables.read().reverts.is_void(height, end)
     }
 
-    /// Returns the height of the newest checkpoint from which the chain can be replayed as it was when the log had
-    /// `end` entries.
+    /// Returns the height of the newest checkpoint from which the chain can be replayed as it was
+    /// when the log had `end` entries.
     pub fn base_below(&self, end: u64) -> io::Result<Option<u64>> {
         let heights = checkpoints(&*self.storage)?;
         let tables = self.tables.read();
@@ -310,8 +316,8 @@ impl History {
             .find(|height| tables.leads(*height, end)))
     }
 
-    /// Reads the newest checkpoint from which the chain can be replayed as it was when the log had `end` entries. The error
-    /// is a reason.
+    /// Reads the newest checkpoint from which the chain can be replayed as it was when the log had
+    /// `end` entries. The error is a reason.
     pub fn checkpoint_below(&self, end: u64) -> Result<Checkpoint, String> {
         loop {
             let base = self.base_below(end).map_err(|error| error.to_string())?;
@@ -328,8 +334,8 @@ impl History {
         }
     }
 
-    /// Returns the heights of the checkpoints from which the present chain can be replayed, oldest first. Checkpoints
-    /// of reverted entries, or from before the log, are excluded.
+    /// Returns the heights of the checkpoints from which the present chain can be replayed, oldest
+    /// first. Checkpoints of reverted entries, or from before the log, are excluded.
     pub fn bases(&self) -> io::Result<Vec<u64>> {
         let mut heights = checkpoints(&*self.storage)?;
         let tables = self.tables.read();
@@ -389,7 +395,8 @@ impl History {
         self.height_below(number, u64::MAX)
     }
 
-    /// Returns the block or transaction with this hash; a Cosmos transaction has two. An unknown hash costs a search in every part of the index.
+    /// Returns the block or transaction with this hash; a Cosmos transaction has two. An unknown
+    /// hash costs a search in every part of the index.
     pub fn find(&self, hash: B256) -> Option<Found> {
         let key = hash_key(&hash);
         let (active, sealed) = {
@@ -412,8 +419,8 @@ impl History {
         })
     }
 
-    /// Returns the height of the newest entry below a height that has this key and was in effect when the log had `end`
-    /// entries.
+    /// Returns the height of the newest entry below a height that has this key and was in effect
+    /// when the log had `end` entries.
     pub(super) fn version(
         &self,
         key: StateKey,
@@ -450,8 +457,8 @@ impl History {
         Ok(None)
     }
 
-    /// Iterates over the canonical blocks before `before` that changed an account, newest first. The index is searched as
-    /// far as the iterator is read.
+    /// Iterates over the canonical blocks before `before` that changed an account, newest first.
+    /// The index is searched as far as the iterator is read.
     pub fn blocks_changing(
         &self,
         address: Address,
@@ -502,8 +509,8 @@ impl History {
         Ok(checkpoint)
     }
 
-    /// Returns the numbers of the blocks from `from` to `to` that may have logs under at least one key of each of
-    /// `wanted`, oldest first; all numbers if `wanted` is empty.
+    /// Returns the numbers of the blocks from `from` to `to` that may have logs under at least one
+    /// key of each of `wanted`, oldest first; all numbers if `wanted` is empty.
     pub fn candidates(&self, from: u64, to: u64, wanted: &[Vec<LogKey>]) -> Vec<u64> {
         if wanted.is_empty() {
             return (from..=to).collect();
@@ -526,8 +533,9 @@ impl History {
         all
     }
 
-    /// Iterates over the numbers of the blocks before `before` that may have logs under at least one key of each of
-    /// `wanted`, newest first. The index is searched as far as the iterator is read.
+    /// Iterates over the numbers of the blocks before `before` that may have logs under at least
+    /// one key of each of `wanted`, newest first. The index is searched as far as the iterator is
+    /// read.
     pub fn candidates_before<'a>(
         &'a self,
         before: u64,
@@ -573,7 +581,8 @@ impl History {
             .map(|(_, number)| number)
     }
 
-    /// Returns the height of the block that was canonical under this number when the log had `end` entries.
+    /// Returns the height of the block that was canonical under this number when the log had `end`
+    /// entries.
     pub fn height_below(&self, number: u64, end: u64) -> Option<u64> {
         let (newest, sealed) = {
             let tables = self.tables.read();

@@ -11,7 +11,8 @@ pub(super) enum IndexPart {
     File(SealedIndex),
 }
 
-/// A part of the index with the range of its block numbers, by which a search skips parts without the wanted blocks.
+/// A part of the index with the range of its block numbers, by which a search skips parts without
+/// the wanted blocks.
 #[derive(Clone)]
 pub(super) struct ListedPart {
     /// The lowest and the highest block number, or `None` if there are no blocks.
@@ -55,7 +56,8 @@ impl IndexPart {
         }
     }
 
-    /// Returns the blocks from `from` to `to` with logs under a key of each of `wanted`, oldest first.
+    /// Returns the blocks from `from` to `to` with logs under a key of each of `wanted`, oldest
+    /// first.
     pub(super) fn matching(&self, from: u64, to: u64, wanted: &[Vec<LogKey>]) -> Vec<u64> {
         matching(wanted, |key| match self {
             Self::Memory(index) => index.blocks_with(key, from, to),
@@ -64,8 +66,9 @@ impl IndexPart {
     }
 }
 
-/// Returns windows of a part's blocks up to `last`, newest first: the first and the last block of each. The windows grow, so
-/// that a search that ends early reads little and one that finds nothing takes few steps.
+/// Returns windows of a part's blocks up to `last`, newest first: the first and the last block of
+/// each. The windows grow, so that a search that ends early reads little and one that finds nothing
+/// takes few steps.
 pub(super) fn windows((first, newest): (u64, u64), last: u64) -> Vec<(u64, u64)> {
     const FIRST: u64 = 512;
     let (mut windows, mut to, mut width) = (Vec::new(), last.min(newest), FIRST);
@@ -80,8 +83,8 @@ pub(super) fn windows((first, newest): (u64, u64), last: u64) -> Vec<(u64, u64)>
     windows
 }
 
-/// Returns the numbers of the blocks that `blocks_with` returns for at least one key of each of `wanted`, in ascending
-/// order. The result may include some that lack one.
+/// Returns the numbers of the blocks that `blocks_with` returns for at least one key of each of
+/// `wanted`, in ascending order. The result may include some that lack one.
 pub(super) fn matching(
     wanted: &[Vec<LogKey>],
     blocks_with: impl Fn(LogKey) -> Vec<u64>,

@@ -4,8 +4,8 @@ use alloy_primitives::{Address, B256, Log};
 
 use crate::state::Part;
 
-/// The key of a log: the hash of its address, or of a topic and its position. Keys may collide, so callers check the
-/// logs that they find.
+/// The key of a log: the hash of its address, or of a topic and its position. Keys may collide, so
+/// callers check the logs that they find.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct LogKey(pub u64);
 

@@ -1,6 +1,7 @@
-//! The files beside the log. [Checkpoints](Checkpoint) of the state and the [index](History) of blocks, transactions,
-//! logs and changes are derived from the log and can be rebuilt from it. The file of pending transactions
-//! ([`PoolFile`]), the description of the chain ([`ChainFile`]) and past prices are not.
+//! The files beside the log. [Checkpoints](Checkpoint) of the state and the [index](History) of
+//! blocks, transactions, logs and changes are derived from the log and can be rebuilt from it. The
+//! file of pending transactions ([`PoolFile`]), the description of the chain ([`ChainFile`]) and
+//! past prices are not.
 
 mod active;
 mod archive;
@@ -49,11 +50,12 @@ pub use standing::Standing;
 const CHAIN_FILE: &str = "chain.json";
 /// The file that the process which uses a directory has locked.
 const LOCK: &str = "lock";
-/// The file of past prices, which the exchange writes. It outlives removed blocks, so copies of a chain include it.
+/// The file of past prices, which the exchange writes. It outlives removed blocks, so copies of a
+/// chain include it.
 pub const PRICES: &str = "prices";
 
-/// Size of the entries that one part of the [index](History) covers, in bytes. A start reads no more than this to
-/// rebuild the growing part.
+/// Size of the entries that one part of the [index](History) covers, in bytes. A start reads no
+/// more than this to rebuild the growing part.
 pub const PART_BYTES: u64 = 64 << 20;
 
 /// The storage of a chain.

@@ -1,5 +1,6 @@
-//! Historical states, read from disk on demand: each account or slot comes from the newest entry that changed it, or
-//! else from the oldest checkpoint. States before that checkpoint are not available.
+//! Historical states, read from disk on demand: each account or slot comes from the newest entry
+//! that changed it, or else from the oldest checkpoint. States before that checkpoint are not
+//! available.
 
 use std::{fmt, sync::Arc};
 
@@ -28,14 +29,16 @@ pub enum OldStateError {
 /// A historical state. Later reverts do not change it.
 pub struct OldState {
     history: Arc<History>,
-    /// The height of the state: it includes the entries below, as far as they were in effect when the log ended here.
+    /// The height of the state: it includes the entries below, as far as they were in effect when
+    /// the log ended here.
     below: u64,
     /// The checkpoint on which these entries are based.
     beginning: Arc<Checkpoint>,
 }
 
 impl OldState {
-    /// Returns the state after the entries below a height, or `None` if it is older than the oldest checkpoint.
+    /// Returns the state after the entries below a height, or `None` if it is older than the oldest
+    /// checkpoint.
     pub fn below(history: Arc<History>, height: u64) -> Result<Option<Self>, OldStateError> {
         let beginning = history.beginning()?;
         Ok((beginning.height <= height).then_some(Self {
@@ -45,7 +48,8 @@ impl OldState {
         }))
     }
 
-    /// Returns the state on which the block with this number ran, or `None` if it is older than the oldest checkpoint.
+    /// Returns the state on which the block with this number ran, or `None` if it is older than the
+    /// oldest checkpoint.
     pub fn before(history: Arc<History>, number: u64) -> Result<Option<Self>, OldStateError> {
         history
             .height_of(number)

@@ -23,7 +23,8 @@ pub struct PendingTransaction {
     pub sidecar: Option<Box<BlobTransactionSidecarVariant>>,
 }
 
-/// The file of pending transactions, in order of arrival. It is rewritten from time to time with those still pending.
+/// The file of pending transactions, in order of arrival. It is rewritten from time to time with
+/// those still pending.
 pub struct PoolFile {
     storage: Arc<dyn Storage>,
     identity: ChainIdentity,
@@ -167,8 +168,8 @@ impl PoolFile {
         Ok(())
     }
 
-    /// Returns whether the file has grown so much since the last rewrite, or an append has failed, that it should be
-    /// rewritten.
+    /// Returns whether the file has grown so much since the last rewrite, or an append has failed,
+    /// that it should be rewritten.
     pub fn has_grown(&self) -> bool {
         /// The least size that is worth a rewrite, in bytes.
         const LEAST: u64 = 4 << 20;

@@ -1,4 +1,5 @@
-//! A cache of the blocks that were read from the log last, as clients often read a block several times.
+//! A cache of the blocks that were read from the log last, as clients often read a block several
+//! times.
 
 use std::{
     collections::VecDeque,
@@ -54,7 +55,8 @@ impl RecentBlocks {
         })
     }
 
-    /// Adds a block, which was read after this number of truncations, and evicts the oldest ones over the limits.
+    /// Adds a block, which was read after this number of truncations, and evicts the oldest ones
+    /// over the limits.
     pub(super) fn insert(&mut self, height: u64, block: &Arc<Block>, truncations: u64) {
         if truncations != self.truncations || self.get(height).is_some() {
             return;

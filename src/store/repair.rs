@@ -16,9 +16,10 @@ pub struct Repaired {
     pub aside: Vec<String>,
 }
 
-/// Truncates the log before the first entry that is damaged or missing, or that reverts to a state of which no
-/// checkpoint is left, and puts everything after it aside. Returns `None` if there is no such entry. Changes nothing if
-/// no usable checkpoint would be left. Can be repeated after an interruption.
+/// Truncates the log before the first entry that is damaged or missing, or that reverts to a state
+/// of which no checkpoint is left, and puts everything after it aside. Returns `None` if there is
+/// no such entry. Changes nothing if no usable checkpoint would be left. Can be repeated after an
+/// interruption.
 pub fn repair(chain: &ChainStore, identity: ChainIdentity) -> Result<Option<Repaired>, LogError> {
     let ChainStore { storage, log } = chain;
     let failed = |source: io::Error| LogError::Io {
@@ -37,8 +38,8 @@ pub fn repair(chain: &ChainStore, identity: ChainIdentity) -> Result<Option<Repa
     }))
 }
 
-/// Puts the entries of the log from height `end` on aside, with the checkpoints that include them. Returns the paths of the
-/// files that were put aside. Can be repeated after an interruption.
+/// Puts the entries of the log from height `end` on aside, with the checkpoints that include them.
+/// Returns the paths of the files that were put aside. Can be repeated after an interruption.
 pub fn truncate(
     chain: &ChainStore,
     identity: ChainIdentity,
@@ -55,7 +56,8 @@ pub fn truncate(
     Ok(aside)
 }
 
-/// Returns the height before which to truncate the log, and the reason, or `None` if the log is intact.
+/// Returns the height before which to truncate the log, and the reason, or `None` if the log is
+/// intact.
 fn first_fault(
     extent: Option<Extent>,
     checkpoints: &[u64],
@@ -94,7 +96,8 @@ fn first_fault(
             (newest > heights.end).then_some("a checkpoint includes it, but the log does not");
         return Ok(damage.or(lost).map(|what| (heights.end, what)));
     }
-    // Without a checkpoint for the present chain, one may be left for the chain before one of the reverts.
+    // Without a checkpoint for the present chain, one may be left for the chain before one of the
+    // reverts.
     let height = reverts.heights().find(|at| begins(*at));
     let height = height.ok_or_else(|| LogError::Beginning { place: place() })?;
     Ok(Some((

@@ -1,10 +1,11 @@
 //! The reverts of a log, which determine the entries in effect.
 //!
-//! A revert at height `at` to height `to` restores the chain as it was when the log had `to` entries. It undoes every
-//! entry from `to` up to itself, including earlier reverts, so that entries below `to` which those had undone are in
-//! effect again. The reverts in effect after it are therefore itself and those that were in effect at height `to`, the
-//! last of which is the last revert below `to`. Reverts thus form a tree, in which those in effect at any height are
-//! one path.
+//! A revert at height `at` to height `to` restores the chain as it was when the log had `to`
+//! entries. It undoes every entry from `to` up to itself, including earlier reverts, so that
+//! entries below `to` which those had undone are in effect again. The reverts in effect after it
+//! are therefore itself and those that were in effect at height `to`, the last of which is the last
+//! revert below `to`. Reverts thus form a tree, in which those in effect at any height are one
+//! path.
 
 /// The reverts of a log, in order.
 #[derive(Debug, Default)]
@@ -25,7 +26,8 @@ struct Revert {
 }
 
 impl Reverts {
-    /// Adds a revert. One that is already known, because two parts of the index have it, changes nothing.
+    /// Adds a revert. One that is already known, because two parts of the index have it, changes
+    /// nothing.
     pub(super) fn insert(&mut self, at: u64, to: u64) {
         if self.all.last().is_some_and(|last| last.at >= at) {
             return;
@@ -70,8 +72,8 @@ impl Reverts {
         }
     }
 
-    /// Returns whether the chain as it was when the log had `end` entries can be replayed from a checkpoint at
-    /// `height`.
+    /// Returns whether the chain as it was when the log had `end` entries can be replayed from a
+    /// checkpoint at `height`.
     pub(super) fn leads(&self, height: u64, end: u64) -> bool {
         height <= end
             && height

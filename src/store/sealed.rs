@@ -9,11 +9,12 @@ use super::{
 use crate::storage::{Storage, StoredFile, with_draft};
 
 const MAGIC: u64 = u64::from_le_bytes(*b"tetridx3");
-/// Number of words in the head: magic, heights of the first entry and after the last, checksum of the last entry,
-/// lengths of the five tables, checksum of the tables, checksum of the head.
+/// Number of words in the head: magic, heights of the first entry and after the last, checksum of
+/// the last entry, lengths of the five tables, checksum of the tables, checksum of the head.
 const HEAD: usize = 11;
 const WORD: usize = 8;
-/// Number of rows between two fences. Fences are held in memory, so that a search reads from disk once.
+/// Number of rows between two fences. Fences are held in memory, so that a search reads from disk
+/// once.
 const FENCED: u64 = 128;
 
 /// A part of the index in its file.
@@ -43,8 +44,9 @@ struct IndexTable {
 }
 
 impl IndexTable {
-    /// Returns the position of the last fence that is less than `least`, and of the first one if none is. The first row that
-    /// is not less than `least` comes before the next fence, or is that fence.
+    /// Returns the position of the last fence that is less than `least`, and of the first one if
+    /// none is. The first row that is not less than `least` comes before the next fence, or is that
+    /// fence.
     fn fence_before(&self, least: [u64; 2]) -> u64 {
         let fences = self.fences.partition_point(|fence| *fence < least);
         fences.saturating_sub(1) as u64 * FENCED
@@ -113,7 +115,8 @@ impl SealedIndex {
             .ok_or_else(|| io::Error::other("the written index is damaged"))
     }
 
-    /// Opens the part whose first entry has this height. Returns `None` if it does not exist or is damaged.
+    /// Opens the part whose first entry has this height. Returns `None` if it does not exist or is
+    /// damaged.
     pub fn open(storage: &dyn Storage, first: u64) -> io::Result<Option<Self>> {
         let file = match storage.open(&index_name(first)) {
             Ok(file) => file,
@@ -218,7 +221,8 @@ impl SealedIndex {
         Ok(found)
     }
 
-    /// Returns the height of the newest entry below a height that has this key and that `is_in_effect` accepts.
+    /// Returns the height of the newest entry below a height that has this key and that
+    /// `is_in_effect` accepts.
     pub(super) fn version(
         &self,
         key: StateKey,
@@ -228,7 +232,8 @@ impl SealedIndex {
         let (table, least) = (&self.versions, [key.0, below]);
         let mut at = table.fence_before(least);
         let mut rows = self.read(table, at, FENCED.min(table.rows - at))?;
-        // The number of earlier rows to read at once, which grows because one is enough unless it is reverted.
+        // The number of earlier rows to read at once, which grows because one is enough unless it
+        // is reverted.
         let mut some = 1;
         loop {
             for row in rows
@@ -252,7 +257,8 @@ impl SealedIndex {
         }
     }
 
-    /// Passes the rows from the first that is not less than `least` on to `wanted`, until that returns false.
+    /// Passes the rows from the first that is not less than `least` on to `wanted`, until that
+    /// returns false.
     fn rows_from(
         &self,
         table: &IndexTable,
@@ -260,7 +266,8 @@ impl SealedIndex {
         mut wanted: impl FnMut(&[u64]) -> bool,
     ) -> io::Result<()> {
         let mut at = table.fence_before(least);
-        // The number of rows to read at once, which grows because most searches find few, shortly after the fence.
+        // The number of rows to read at once, which grows because most searches find few, shortly
+        // after the fence.
         let mut some = FENCED + 16;
         while at < table.rows {
             let count = some.min(table.rows - at);
@@ -309,8 +316,8 @@ mod tests {
         storage::Directory,
     };
 
-    /// A quarter of the rows of a table. Some keys have as many rows as there are between several fences, some have four, and
-    /// every other number is not a key.
+    /// A quarter of the rows of a table. Some keys have as many rows as there are between several
+    /// fences, some have four, and every other number is not a key.
     const ROWS: u64 = 1_000;
 
     fn change(address: Address) -> AccountChange {

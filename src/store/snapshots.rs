@@ -1,7 +1,8 @@
 //! The snapshots of a chain, to which it can be reverted by their ids.
 //!
-//! On a recorded chain they are determined by all entries of the log in order, including reverted ones: like the ids, a
-//! snapshot that was used up or discarded does not come back when the chain reverts to an earlier height.
+//! On a recorded chain they are determined by all entries of the log in order, including reverted
+//! ones: like the ids, a snapshot that was used up or discarded does not come back when the chain
+//! reverts to an earlier height.
 
 use std::{collections::VecDeque, sync::Arc};
 
@@ -82,7 +83,8 @@ impl Snapshots {
         }
     }
 
-    /// Follows the entry of the log at a height, reverted or not. The error names the fault of the entry.
+    /// Follows the entry of the log at a height, reverted or not. The error names the fault of the
+    /// entry.
     pub(super) fn follow(&mut self, height: u64, entry: &LogEntry) -> Result<(), String> {
         match entry {
             LogEntry::Snapshot { id, .. } if *id < self.next => {

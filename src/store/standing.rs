@@ -3,8 +3,8 @@
 use super::Snapshots;
 use crate::{block::DevSettings, log::LogEntry};
 
-/// What is determined by all entries of the log in order, including reverted ones. It is therefore part of a checkpoint,
-/// and a replay [follows](Self::follow) every entry after it. Cheap to clone.
+/// What is determined by all entries of the log in order, including reverted ones. It is therefore
+/// part of a checkpoint, and a replay [follows](Self::follow) every entry after it. Cheap to clone.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Standing {
     /// The snapshots.
@@ -14,7 +14,8 @@ pub struct Standing {
 }
 
 impl Standing {
-    /// Follows the entry of the log at a height, reverted or not. The error names the fault of the entry.
+    /// Follows the entry of the log at a height, reverted or not. The error names the fault of the
+    /// entry.
     pub fn follow(&mut self, height: u64, entry: &LogEntry) -> Result<(), String> {
         self.snapshots.follow(height, entry)?;
         entry.follow(&mut self.settings);

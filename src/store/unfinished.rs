@@ -1,7 +1,8 @@
-//! The mark of a directory into which a chain is being copied. It distinguishes a copy that was interrupted early from
-//! an empty directory, in which a start would create a new chain.
+//! The mark of a directory into which a chain is being copied. It distinguishes a copy that was
+//! interrupted early from an empty directory, in which a start would create a new chain.
 //!
-//! The file is synced before anything else in the directory changes, and removed after everything else is synced.
+//! The file is synced before anything else in the directory changes, and removed after everything
+//! else is synced.
 
 use std::{fmt, io};
 
@@ -42,12 +43,13 @@ struct CopyProgress {
     command: CopyCommand,
     /// The folder into which the previous content is moved.
     aside: Option<String>,
-    /// Whether all of the previous content is in that folder, so that other files in the directory belong to the copy.
+    /// Whether all of the previous content is in that folder, so that other files in the directory
+    /// belong to the copy.
     moved: bool,
 }
 
-/// The content of the file. As it is synced before anything else changes, an unreadable one marks a command that has
-/// changed nothing yet.
+/// The content of the file. As it is synced before anything else changes, an unreadable one marks a
+/// command that has changed nothing yet.
 enum Mark {
     Unreadable,
     Progress(CopyProgress),
@@ -105,13 +107,14 @@ impl fmt::Display for CopyCommand {
     }
 }
 
-/// Returns the reason why the chain is incomplete, with the remedy, or `None` if no copy was interrupted.
+/// Returns the reason why the chain is incomplete, with the remedy, or `None` if no copy was
+/// interrupted.
 pub(super) fn interrupted(storage: &dyn Storage) -> io::Result<Option<String>> {
     Ok(Mark::load(storage)?.map(|mark| mark.describe(storage)))
 }
 
-/// Marks an empty directory before `command` fills it. A directory in which the same command was interrupted is
-/// cleared.
+/// Marks an empty directory before `command` fills it. A directory in which the same command was
+/// interrupted is cleared.
 pub(super) fn begin(storage: &dyn Storage, command: CopyCommand) -> Result<(), FillError> {
     match Mark::load(storage)? {
         Some(Mark::Progress(progress)) if progress.command == command => clear(storage)?,
@@ -132,8 +135,8 @@ pub(super) fn begin(storage: &dyn Storage, command: CopyCommand) -> Result<(), F
     expect_empty(storage)
 }
 
-/// Marks a directory before a restore and moves its files into a new folder `replaced-N`, or continues an interrupted
-/// restore. Returns the folder, or `None` if there were no files.
+/// Marks a directory before a restore and moves its files into a new folder `replaced-N`, or
+/// continues an interrupted restore. Returns the folder, or `None` if there were no files.
 pub(super) fn begin_restore(storage: &dyn Storage) -> Result<Option<String>, FillError> {
     let progress = match Mark::load(storage)? {
         Some(Mark::Progress(progress)) if progress.command == CopyCommand::Restore => progress,
@@ -195,7 +198,8 @@ pub(super) fn finish(storage: &dyn Storage) -> io::Result<()> {
     storage.sync_names()
 }
 
-/// Writes the first version of the file in place. With a draft, the directory would look empty until the rename.
+/// Writes the first version of the file in place. With a draft, the directory would look empty
+/// until the rename.
 fn create(storage: &dyn Storage, progress: &CopyProgress, known: bool) -> io::Result<()> {
     let text = text(progress)?;
     let write = || -> io::Result<()> {

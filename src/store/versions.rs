@@ -58,7 +58,8 @@ impl Versions {
         self.all.push(Version { key, height, older });
     }
 
-    /// Returns the height of the newest entry below a height that has this key and that `is_in_effect` accepts.
+    /// Returns the height of the newest entry below a height that has this key and that
+    /// `is_in_effect` accepts.
     pub(super) fn before(
         &self,
         key: StateKey,

@@ -14,17 +14,20 @@ pub(crate) struct Telemetry(
     #[expect(dead_code, reason = "held, not used")] Option<traces::Exporting>,
 );
 
-/// Sends log lines to standard error, and spans to the configured collector. Called once per process.
+/// Sends log lines to standard error, and spans to the configured collector. Called once per
+/// process.
 ///
 /// # Errors
-/// [`TracesError`] for an endpoint that spans cannot be sent to. An unreachable collector is reported in the log later.
+/// [`TracesError`] for an endpoint that spans cannot be sent to. An unreachable collector is
+/// reported in the log later.
 pub(crate) fn install(config: &Config) -> Result<Telemetry, TracesError> {
     let level = if config.quiet {
         "error"
     } else {
         &config.log_level
     };
-    // The client of NATS logs every attempt to connect again, where this program logs changes of the connection.
+    // The client of NATS logs every attempt to connect again, where this program logs changes of
+    // the connection.
     let filter = EnvFilter::try_new(format!("async_nats=warn,{level}"))
         .unwrap_or_else(|_| EnvFilter::new("info"));
     let to_stderr = fmt::layer()

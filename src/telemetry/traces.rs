@@ -12,8 +12,8 @@ use tracing_subscriber::{Layer, filter::Targets, registry::LookupSpan};
 
 use crate::{config::Traces, redact, tls};
 
-/// The target of all spans for traces. Only the exporter enables it, so that without a collector a span costs as much as
-/// a disabled log line.
+/// The target of all spans for traces. Only the exporter enables it, so that without a collector a
+/// span costs as much as a disabled log line.
 const TARGET: &str = "tetrad::span";
 
 /// The error of an endpoint that spans cannot be sent to.
@@ -35,8 +35,9 @@ impl Drop for Exporting {
     }
 }
 
-/// Returns a layer that sends spans to the collector and the guard that sends the last ones, or `None` without a collector.
-/// A request with a `traceparent` (W3C Trace Context) joins that trace and follows its sampling decision.
+/// Returns a layer that sends spans to the collector and the guard that sends the last ones, or
+/// `None` without a collector. A request with a `traceparent` (W3C Trace Context) joins that trace
+/// and follows its sampling decision.
 pub(super) fn layer<S>(config: &Traces) -> Result<Option<(impl Layer<S>, Exporting)>, TracesError>
 where
     S: Subscriber + for<'a> LookupSpan<'a>,

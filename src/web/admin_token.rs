@@ -50,7 +50,8 @@ impl AdminToken {
         router.layer(from_fn_with_state(self, authenticate))
     }
 
-    /// Compares in a time that does not depend on the token. Hashes have the same length, whatever the client sends.
+    /// Compares in a time that does not depend on the token. Hashes have the same length, whatever
+    /// the client sends.
     fn is(&self, given: &str) -> bool {
         self.0.ct_eq(&Self::of(given).0).into()
     }

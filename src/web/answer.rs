@@ -1,8 +1,8 @@
 //! Bodies of responses, all of which count against the budget.
 //!
-//! [`AnswerWriter`] asks the budget as a body grows. Whatever was not written with it is counted as a whole when it reaches
-//! the connection, and refused if there is no room: [`CountedBody`] is the only body that connections send, and can be made
-//! here only.
+//! [`AnswerWriter`] asks the budget as a body grows. Whatever was not written with it is counted as
+//! a whole when it reaches the connection, and refused if there is no room: [`CountedBody`] is the
+//! only body that connections send, and can be made here only.
 
 use std::{
     io,
@@ -28,7 +28,8 @@ pub const MAX_ANSWER: usize = 32 << 20;
 /// Initial capacity of a buffer, which is enough for most responses.
 const INITIAL_CAPACITY: usize = 256;
 
-/// Size up to which a buffer grows by doubling. Longer ones grow by half, so that little memory is granted in vain.
+/// Size up to which a buffer grows by doubling. Longer ones grow by half, so that little memory is
+/// granted in vain.
 const DOUBLING: usize = 1 << 20;
 
 /// Size up to which a body that is appended to another is copied.
@@ -81,7 +82,8 @@ pub struct AnswerWriter {
 }
 
 impl AnswerWriter {
-    /// An empty body of at most `limit` bytes, for the request that the current task or thread answers.
+    /// An empty body of at most `limit` bytes, for the request that the current task or thread
+    /// answers.
     pub fn new(limit: usize) -> Self {
         Self::within(current_budget(), limit)
     }
@@ -184,7 +186,8 @@ impl AnswerWriter {
         appended
     }
 
-    /// A body that is longer than what was written keeps its buffer, and what was written is inserted before it.
+    /// A body that is longer than what was written keeps its buffer, and what was written is
+    /// inserted before it.
     fn append_within_budget(&mut self, answer: Answer) -> Result<(), AnswerError> {
         let Answer { bytes, held } = answer;
         if bytes.len() <= self.bytes.len().max(SHORT) {
@@ -265,7 +268,8 @@ pub struct Answer {
 }
 
 impl Answer {
-    /// A body that an interface counted while it wrote it. If `held` is not all of its memory, the connection counts it.
+    /// A body that an interface counted while it wrote it. If `held` is not all of its memory, the
+    /// connection counts it.
     pub fn new(bytes: Vec<u8>, held: Held) -> Self {
         Self { bytes, held }
     }

@@ -1,10 +1,11 @@
-//! REST routes, each registered once: the router, the OpenAPI document and the parsing of parameters all follow from the
-//! signature of the handler.
+//! REST routes, each registered once: the router, the OpenAPI document and the parsing of
+//! parameters all follow from the signature of the handler.
 //!
-//! Extractors and results describe themselves, as in aide; neither aide nor utoipa-axum is used. Both leave the extractors
-//! and errors to be written here as well, because errors name the parameter and have a body of their own. In addition, the
-//! stable aide brings a second schemars, and utoipa wants its own schema derived for every body and the parameters listed
-//! in an attribute next to the handler, where they can drift from what it parses.
+//! Extractors and results describe themselves, as in aide; neither aide nor utoipa-axum is used.
+//! Both leave the extractors and errors to be written here as well, because errors name the
+//! parameter and have a body of their own. In addition, the stable aide brings a second schemars,
+//! and utoipa wants its own schema derived for every body and the parameters listed in an attribute
+//! next to the handler, where they can drift from what it parses.
 
 use std::{borrow::Cow, convert::Infallible, future::Future};
 
@@ -37,8 +38,8 @@ pub struct Api<S> {
     tag: &'static str,
     router: Router<S>,
     operations: Vec<Operation>,
-    /// What the routes registered next do with parameters in queries that they do not describe; they ignore them if there is
-    /// nothing.
+    /// What the routes registered next do with parameters in queries that they do not describe;
+    /// they ignore them if there is nothing.
     undescribed: Option<Undescribed>,
 }
 
@@ -81,8 +82,8 @@ pub(super) struct ResponseKind {
 }
 
 impl Operation {
-    /// An operation of the interface `tag`. Only routes that are not registered with an [`Api`] are described by hand:
-    /// those of JSON-RPC and WebSockets.
+    /// An operation of the interface `tag`. Only routes that are not registered with an [`Api`] are
+    /// described by hand: those of JSON-RPC and WebSockets.
     pub fn new(tag: &'static str, summary: &'static str) -> Self {
         let (parameters, responses) = (Vec::new(), Vec::new());
         Self {
@@ -197,7 +198,8 @@ impl Operation {
     }
 }
 
-/// An argument of a handler, which adds to the operation what it takes from the request. `S` is the state of the routes.
+/// An argument of a handler, which adds to the operation what it takes from the request. `S` is the
+/// state of the routes.
 pub trait Input<S> {
     /// Adds parameters or a body, and the errors of reading them.
     fn describe(operation: Operation) -> Operation {
@@ -225,8 +227,8 @@ pub trait Output {
 pub trait Failure {
     /// The JSON body.
     type Body: JsonSchema;
-    /// The statuses that a handler which returns this error can fail with. Errors of reading the request are not among
-    /// them: [inputs](Input) describe those.
+    /// The statuses that a handler which returns this error can fail with. Errors of reading the
+    /// request are not among them: [inputs](Input) describe those.
     const STATUSES: &'static [StatusCode];
 
     /// The reason for a status.
@@ -245,7 +247,8 @@ impl<T: Output, E: Failure> Output for Result<T, E> {
     }
 }
 
-/// A handler whose arguments and result describe themselves. `Signature` distinguishes the implementations.
+/// A handler whose arguments and result describe themselves. `Signature` distinguishes the
+/// implementations.
 pub trait Documented<S, Signature> {
     /// Adds the description of the arguments and the result.
     fn describe(operation: Operation) -> Operation;
@@ -286,8 +289,8 @@ impl<S: Clone + Send + Sync + 'static> Api<S> {
         }
     }
 
-    /// Refuses parameters in queries that a route does not describe, on the routes that follow, but for those
-    /// `without_effect`. `E` is the error of these routes.
+    /// Refuses parameters in queries that a route does not describe, on the routes that follow, but
+    /// for those `without_effect`. `E` is the error of these routes.
     pub fn only_described<E>(self, without_effect: &'static [&'static str]) -> Self
     where
         E: Failure + From<RestError> + IntoResponse,
@@ -367,8 +370,8 @@ impl<S: Clone + Send + Sync + 'static> Api<S> {
         )
     }
 
-    /// Adds a route for `POST` that takes bodies of any type: it changes nothing, or only what the body proves to be allowed.
-    /// The handler limits its body.
+    /// Adds a route for `POST` that takes bodies of any type: it changes nothing, or only what the
+    /// body proves to be allowed. The handler limits its body.
     pub fn inert_post<H, T, D>(self, path: &'static str, handler: H, summary: &'static str) -> Self
     where
         H: Handler<T, S> + Documented<S, D>,
@@ -429,7 +432,8 @@ impl<S: Clone + Send + Sync + 'static> Api<S> {
         self
     }
 
-    /// Names the route that was added last for programs, in camelCase, where its path makes no good name.
+    /// Names the route that was added last for programs, in camelCase, where its path makes no good
+    /// name.
     pub fn named(mut self, id: &'static str) -> Self {
         if let Some(operation) = self.operations.last_mut() {
             operation.id = Some(id.into());
@@ -437,7 +441,8 @@ impl<S: Clone + Send + Sync + 'static> Api<S> {
         self
     }
 
-    /// Adds error responses to the route that was added last, beside those that its handler's error type always has.
+    /// Adds error responses to the route that was added last, beside those that its handler's error
+    /// type always has.
     pub fn fails<E: Failure>(mut self, statuses: &[StatusCode]) -> Self {
         if let Some(operation) = self.operations.pop() {
             self.operations.push(operation.fails::<E>(statuses));

@@ -1,8 +1,9 @@
 //! The memory budget of requests and responses in flight, shared by all connections.
 //!
-//! A holder never gets more than what stays free for the others (a dynamic threshold, as switches use for their buffers):
-//! however many hold memory, the next one finds room for as much as the last one got. Requests leave a share to responses:
-//! otherwise all but the shortest responses would be refused while a client holds bodies back.
+//! A holder never gets more than what stays free for the others (a dynamic threshold, as switches
+//! use for their buffers): however many hold memory, the next one finds room for as much as the
+//! last one got. Requests leave a share to responses: otherwise all but the shortest responses
+//! would be refused while a client holds bodies back.
 
 use std::{
     sync::{
@@ -15,10 +16,11 @@ use std::{
 use axum::body::Bytes;
 use tokio::{sync::Notify, time::timeout};
 
-/// Bytes that are not counted: most requests and responses are smaller, and are never refused. The streams of a connection of
-/// HTTP/2 have these bytes together.
+/// Bytes that are not counted: most requests and responses are smaller, and are never refused. The
+/// streams of a connection of HTTP/2 have these bytes together.
 pub(super) const UNCOUNTED: usize = 16 << 10;
-/// Size from which on bytes that already take memory do not wait for room: many of them would wait at the same time.
+/// Size from which on bytes that already take memory do not wait for room: many of them would wait
+/// at the same time.
 const LONG: usize = 256 << 10;
 /// The divisor of all bytes that gives those that requests leave to responses.
 const SHARES: usize = 8;
@@ -67,7 +69,8 @@ impl Budget {
         }
     }
 
-    /// The same bytes for requests, which leave a share of them to responses, unless a request is the only holder.
+    /// The same bytes for requests, which leave a share of them to responses, unless a request is
+    /// the only holder.
     pub(super) fn for_requests(&self) -> Self {
         Self {
             shared: self.shared.clone(),
@@ -92,8 +95,8 @@ impl Budget {
         self.reserve(&mut held, bytes).await.then_some(held)
     }
 
-    /// Extends `held` to `bytes`, which already take the memory. Returns false if there is no room in time; many bytes do not
-    /// wait.
+    /// Extends `held` to `bytes`, which already take the memory. Returns false if there is no room
+    /// in time; many bytes do not wait.
     pub async fn grow(&self, held: &mut Held, bytes: usize) -> bool {
         if self.try_grow(held, bytes) {
             return true;
@@ -101,7 +104,8 @@ impl Budget {
         bytes.saturating_sub(held.bytes) <= LONG && self.reserve(held, bytes).await
     }
 
-    /// Extends `held` to `bytes` before they take memory. Returns false if there is no room in time.
+    /// Extends `held` to `bytes` before they take memory. Returns false if there is no room in
+    /// time.
     pub async fn reserve(&self, held: &mut Held, bytes: usize) -> bool {
         let growing = async {
             loop {
@@ -138,12 +142,14 @@ impl Budget {
         taken
     }
 
-    /// Whether less than a quarter is used, so that there is memory for what a client can do without.
+    /// Whether less than a quarter is used, so that there is memory for what a client can do
+    /// without.
     pub fn is_ample(&self) -> bool {
         self.shared.used.load(Ordering::Relaxed) < self.shared.total / 4
     }
 
-    /// Moves the bytes of `other` to `held`. Returns false, and releases `other`, if one holder may not have as many.
+    /// Moves the bytes of `other` to `held`. Returns false, and releases `other`, if one holder may
+    /// not have as many.
     pub fn merge(&self, held: &mut Held, mut other: Held) -> bool {
         let used = self.shared.used.load(Ordering::Relaxed);
         let fits = other.is_nothing() || self.permits(held.bytes + other.bytes, used);
@@ -154,8 +160,8 @@ impl Budget {
         fits
     }
 
-    /// Whether one holder may have `bytes` of all `used` bytes: no more than what stays free for the others, without what is
-    /// reserved, unless it is the only one.
+    /// Whether one holder may have `bytes` of all `used` bytes: no more than what stays free for
+    /// the others, without what is reserved, unless it is the only one.
     fn permits(&self, bytes: usize, used: usize) -> bool {
         let Some(free) = self.shared.total.checked_sub(used) else {
             return false;

@@ -1,4 +1,5 @@
-//! Bodies that are rendered once and sent often, with the headers for HTTP caches (RFC 9110, RFC 9111).
+//! Bodies that are rendered once and sent often, with the headers for HTTP caches (RFC 9110, RFC
+//! 9111).
 
 use std::{
     sync::atomic::{AtomicBool, Ordering},
@@ -90,8 +91,9 @@ impl Rendered {
 
     /// The answer to a request with these headers: the body, or 304 if the client has it already.
     ///
-    /// Both variants say the same, so having either is having it. `Last-Modified` is the second before the present one
-    /// at the latest: within a second the body may change again, and a client that compares dates must not miss that.
+    /// Both variants say the same, so having either is having it. `Last-Modified` is the second
+    /// before the present one at the latest: within a second the body may change again, and a
+    /// client that compares dates must not miss that.
     pub fn respond(&self, request: &HeaderMap, policy: CachePolicy, now_ms: u64) -> Response {
         let repeated = self.served.swap(true, Ordering::Relaxed);
         let variant = self
@@ -116,7 +118,8 @@ impl Rendered {
         headers.typed_insert(Age::from_secs(
             now_ms.saturating_sub(self.rendered_ms) / 1_000,
         ));
-        // Typed headers would take twice as long to format these. Both are ASCII, so that the conversion cannot fail.
+        // Typed headers would take twice as long to format these. Both are ASCII, so that the
+        // conversion cannot fail.
         let mut set = |name, text: String| {
             if let Ok(value) = HeaderValue::try_from(text) {
                 headers.insert(name, value);
@@ -145,8 +148,8 @@ impl Rendered {
         response
     }
 
-    /// Returns true if the client has this body already. `If-None-Match` takes precedence over `If-Modified-Since`
-    /// (RFC 9110, 13.2.2).
+    /// Returns true if the client has this body already. `If-None-Match` takes precedence over
+    /// `If-Modified-Since` (RFC 9110, 13.2.2).
     fn is_known(&self, request: &HeaderMap) -> bool {
         if let Some(known) = request.typed_get::<IfNoneMatch>() {
             let mut variants = std::iter::once(&self.first).chain(&self.again);

@@ -7,7 +7,8 @@ use ipnet::IpNet;
 
 use super::forwarded;
 
-/// The key of limits: an IPv4 address, or the /64 network from which an IPv6 host can choose its addresses.
+/// The key of limits: an IPv4 address, or the /64 network from which an IPv6 host can choose its
+/// addresses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ClientKey(IpAddr);
 
@@ -79,9 +80,10 @@ impl ClientAddresses {
 
     /// The client behind a request that came from `peer`.
     ///
-    /// Every proxy appends the address of its peer, so the headers are read from the right, past trusted proxies. At an
-    /// entry that cannot be parsed, the last trusted proxy counts as the client. A request with both headers went through
-    /// a proxy that knows one of them only; if they disagree, one is forged, and neither is used.
+    /// Every proxy appends the address of its peer, so the headers are read from the right, past
+    /// trusted proxies. At an entry that cannot be parsed, the last trusted proxy counts as the
+    /// client. A request with both headers went through a proxy that knows one of them only; if
+    /// they disagree, one is forged, and neither is used.
     pub fn client(&self, peer: IpAddr, headers: &HeaderMap) -> IpAddr {
         let peer = peer.to_canonical();
         if !self.is_trusted(peer) {

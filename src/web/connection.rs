@@ -40,9 +40,11 @@ use super::{
 const STREAMS: u32 = 128;
 /// Most bytes of the headers of an HTTP/2 request; for HTTP/1.1 hyper has a limit of its own.
 const HEADER_BYTES: u32 = 16 << 10;
-/// Bytes of each of hyper's buffers for a connection, which are not counted: it fits the headers of a request.
+/// Bytes of each of hyper's buffers for a connection, which are not counted: it fits the headers of
+/// a request.
 const BUFFER: usize = 64 << 10;
-/// Bytes that a client of HTTP/2 may send before the node has read them, on a stream and on a connection.
+/// Bytes that a client of HTTP/2 may send before the node has read them, on a stream and on a
+/// connection.
 const STREAM_WINDOW: u32 = 64 << 10;
 const CONNECTION_WINDOW: u32 = 256 << 10;
 
@@ -68,8 +70,8 @@ pub(super) struct Requests {
 }
 
 impl Requests {
-    /// Answers a request. This is where every response passes: its body is counted, compressed, made `ready` for the
-    /// protocol, and sent.
+    /// Answers a request. This is where every response passes: its body is counted, compressed,
+    /// made `ready` for the protocol, and sent.
     async fn answer<B>(
         self: Arc<Self>,
         request: Request<Incoming>,
@@ -84,7 +86,8 @@ impl Requests {
         let is_stream = request.version() == Version::HTTP_2;
         let mut own_bytes = None;
         if is_stream {
-            // A short response has room from the beginning: what was executed must not be refused then.
+            // A short response has room from the beginning: what was executed must not be refused
+            // then.
             own_bytes = self
                 .flow
                 .add_stream_bytes(head_bytes(&request).max(SHORT_RESPONSE));
@@ -103,7 +106,8 @@ impl Requests {
                     self.flow.peer_left().await
                 }
             });
-            // Pinned in place: moving a future copies its whole state. It is dropped outside of its context.
+            // Pinned in place: moving a future copies its whole state. It is dropped outside of its
+            // context.
             let responding = pin!(self.respond(request));
             tokio::select! {
                 biased;
@@ -112,7 +116,8 @@ impl Requests {
             }
         };
         let Some(mut response) = answered else {
-            // hyper would wait for the rest of its body, which nobody sends. The future above has put it back.
+            // hyper would wait for the rest of its body, which nobody sends. The future above has
+            // put it back.
             drop(self.flow.take_rest());
             return Ok(abandoned().map(ready));
         };
@@ -178,7 +183,8 @@ impl Requests {
     }
 }
 
-/// The response to a request that nobody waits for any more. It ends the connection, with the requests behind this one.
+/// The response to a request that nobody waits for any more. It ends the connection, with the
+/// requests behind this one.
 fn abandoned() -> Response<CountedBody> {
     let response = (StatusCode::REQUEST_TIMEOUT, [(header::CONNECTION, "close")]).into_response();
     response.map(CountedBody::from_counted)
@@ -248,8 +254,8 @@ impl Connection {
         )
     }
 
-    /// Serves a plain stream, whose first bytes tell the protocol. Most proxies and browsers never use HTTP/2 without TLS;
-    /// gRPC tools and `curl --http2-prior-knowledge` do.
+    /// Serves a plain stream, whose first bytes tell the protocol. Most proxies and browsers never
+    /// use HTTP/2 without TLS; gRPC tools and `curl --http2-prior-knowledge` do.
     async fn look<S>(mut self, stream: S)
     where
         S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
@@ -292,7 +298,8 @@ impl Connection {
         self.ended(ended);
     }
 
-    /// WebSockets are not offered here (RFC 8441 is optional): browsers open a connection of HTTP/1.1 for them.
+    /// WebSockets are not offered here (RFC 8441 is optional): browsers open a connection of
+    /// HTTP/1.1 for them.
     async fn http2<S>(mut self, stream: S)
     where
         S: AsyncRead + AsyncWrite + Unpin + Send + 'static,

@@ -9,8 +9,8 @@ use axum::{
 
 use super::RestError;
 
-/// Whether the content type is one that JSON-RPC clients use for JSON. Browsers send a preflight request before a page of
-/// another origin can use one of these.
+/// Whether the content type is one that JSON-RPC clients use for JSON. Browsers send a preflight
+/// request before a page of another origin can use one of these.
 pub fn is_json(headers: &HeaderMap) -> bool {
     const TYPES: [&str; 3] = [
         "application/json",
@@ -63,8 +63,8 @@ pub(super) async fn only_toml(request: Request, next: Next) -> Result<Response, 
     Ok(next.run(request).await)
 }
 
-/// Lets only requests through for which browsers send a preflight request on behalf of a page of another origin: those with
-/// a JSON body, or without a body if the method alone requires it.
+/// Lets only requests through for which browsers send a preflight request on behalf of a page of
+/// another origin: those with a JSON body, or without a body if the method alone requires it.
 pub(super) async fn only_json(request: Request, next: Next) -> Result<Response, RestError> {
     let headers = request.headers();
     if is_encoded(headers) {

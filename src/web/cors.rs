@@ -1,5 +1,5 @@
-//! Cross-origin access to the interfaces. By default all origins have it, since nothing here authenticates by cookie, except to
-//! the routes that administer the node.
+//! Cross-origin access to the interfaces. By default all origins have it, since nothing here
+//! authenticates by cookie, except to the routes that administer the node.
 
 use std::{str::FromStr, time::Duration};
 
@@ -15,7 +15,8 @@ use tower_http::cors::{AllowOrigin, Any, CorsLayer, Vary};
 /// How long a browser may cache the response to a preflight request.
 const MAX_AGE: Duration = Duration::from_secs(3_600);
 
-/// The routes that administer the node. They change what the node does for everybody, without a signature.
+/// The routes that administer the node. They change what the node does for everybody, without a
+/// signature.
 const ADMINISTRATION: &str = "/api/admin/";
 
 /// Origins of pages that may use the interfaces.
@@ -60,8 +61,9 @@ impl Origin {
     }
 }
 
-/// Adds cross-origin access for these origins. Preflight requests are answered here, so they count against no limit. Pages
-/// on public addresses may reach a node on a private one, such as a development node.
+/// Adds cross-origin access for these origins. Preflight requests are answered here, so they count
+/// against no limit. Pages on public addresses may reach a node on a private one, such as a
+/// development node.
 pub fn with_cors(router: Router, origins: &Origins) -> Router {
     let layer = CorsLayer::new()
         .allow_methods(Any)
@@ -78,7 +80,8 @@ pub fn with_cors(router: Router, origins: &Origins) -> Router {
             let values = listed
                 .iter()
                 .filter_map(|origin| HeaderValue::from_str(&origin.0).ok());
-            // To browsers the asterisk does not include the header with the token of administration.
+            // To browsers the asterisk does not include the header with the token of
+            // administration.
             let layer = layer.allow_headers([HeaderName::from_static("*"), header::AUTHORIZATION]);
             let layer = layer
                 .allow_origin(AllowOrigin::list(values))
@@ -90,8 +93,8 @@ pub fn with_cors(router: Router, origins: &Origins) -> Router {
     }
 }
 
-/// Refuses requests of other origins that browsers do not hold back: any page may open a WebSocket and send some requests,
-/// of which browsers only hide the responses.
+/// Refuses requests of other origins that browsers do not hold back: any page may open a WebSocket
+/// and send some requests, of which browsers only hide the responses.
 async fn guard(State(listed): State<Vec<Origin>>, request: Request, next: Next) -> Response {
     let reads = matches!(
         *request.method(),
@@ -104,8 +107,8 @@ async fn guard(State(listed): State<Vec<Origin>>, request: Request, next: Next) 
     next.run(request).await
 }
 
-/// Refuses administration by pages of other origins, while these may use everything else. Preflight requests are refused like
-/// the requests that they precede.
+/// Refuses administration by pages of other origins, while these may use everything else. Preflight
+/// requests are refused like the requests that they precede.
 async fn guard_administration(request: Request, next: Next) -> Response {
     let administers = request.uri().path().starts_with(ADMINISTRATION);
     if administers && !is_welcome(&request, &[]) {

@@ -1,6 +1,8 @@
-//! Faults on demand, for tests of how clients cope with them: slow and failing requests, and WebSockets that are cut.
+//! Faults on demand, for tests of how clients cope with them: slow and failing requests, and
+//! WebSockets that are cut.
 //!
-//! A request looks at one flag as long as there are no faults. Requests that administer the node are never affected.
+//! A request looks at one flag as long as there are no faults. Requests that administer the node
+//! are never affected.
 
 use std::{
     collections::HashMap,
@@ -54,7 +56,8 @@ pub enum FaultClients {
     All,
     /// The clients with these addresses.
     Network(IpNet),
-    /// The client that names itself so, in the header `x-client` or the parameter `client` of the query.
+    /// The client that names itself so, in the header `x-client` or the parameter `client` of the
+    /// query.
     Named(String),
 }
 
@@ -65,9 +68,11 @@ pub struct Fault {
     pub scope: FaultScope,
     /// The clients.
     pub clients: FaultClients,
-    /// The delay of each request, and of each message to a WebSocket. Of several faults the longest delay applies.
+    /// The delay of each request, and of each message to a WebSocket. Of several faults the longest
+    /// delay applies.
     pub latency: Duration,
-    /// The share of requests that fail, in ten thousandths. They are spread evenly, so that it is always the same ones.
+    /// The share of requests that fail, in ten thousandths. They are spread evenly, so that it is
+    /// always the same ones.
     pub failing: u32,
     /// The status of failing requests. A message of a WebSocket fails by cutting it.
     pub status: StatusCode,
@@ -178,7 +183,8 @@ impl FaultClients {
 }
 
 impl Faults {
-    /// No faults yet. Clients are found by their addresses as `addresses` knows them. A shutdown ends the delay of requests.
+    /// No faults yet. Clients are found by their addresses as `addresses` knows them. A shutdown
+    /// ends the delay of requests.
     pub fn new(addresses: ClientAddresses, clock: Arc<dyn Clock>, shutdown: Shutdown) -> Self {
         Self(Arc::new(Shared {
             addresses,
@@ -188,7 +194,8 @@ impl Faults {
         }))
     }
 
-    /// Has the requests of a router suffer the faults. `scope` is the interface at all paths, if there is only one.
+    /// Has the requests of a router suffer the faults. `scope` is the interface at all paths, if
+    /// there is only one.
     pub fn affect(&self, router: Router, scope: Option<FaultScope>) -> Router {
         router.layer(from_fn_with_state((self.clone(), scope), suffer))
     }
@@ -389,7 +396,8 @@ impl FaultEffect {
     }
 }
 
-/// The interface of a request; none if no fault may concern it. `only` is the interface at all paths.
+/// The interface of a request; none if no fault may concern it. `only` is the interface at all
+/// paths.
 fn scope_of<B>(request: &Request<B>, only: Option<FaultScope>) -> Option<FaultScope> {
     if only.is_some() {
         return only;

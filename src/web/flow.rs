@@ -1,5 +1,5 @@
-//! Limits below the protocol of a connection: a peer that stops reading is disconnected, and the bytes of incomplete
-//! WebSocket messages are counted.
+//! Limits below the protocol of a connection: a peer that stops reading is disconnected, and the
+//! bytes of incomplete WebSocket messages are counted.
 
 use std::{
     io::{self, IoSlice},
@@ -52,9 +52,11 @@ pub struct Flow {
     held: Mutex<Held>,
     /// Whether there is a rest.
     has_rest: AtomicBool,
-    /// The rest of a request's body that was not read before the response. Requests follow each other.
+    /// The rest of a request's body that was not read before the response. Requests follow each
+    /// other.
     rest: Mutex<Option<UnreadBody>>,
-    /// What the streams of HTTP/2 have together of bytes that are too few to be counted for each of them.
+    /// What the streams of HTTP/2 have together of bytes that are too few to be counted for each of
+    /// them.
     streams: Mutex<StreamTotal>,
     /// The connection's stream.
     stream: OnceLock<StreamWatch>,
@@ -115,8 +117,8 @@ impl Flow {
         self.capacity.execution.as_ref()
     }
 
-    /// Adds bytes of a stream. The streams of a connection have together what one request has without being counted: there
-    /// may be a hundred of them. Returns none if there is no room.
+    /// Adds bytes of a stream. The streams of a connection have together what one request has
+    /// without being counted: there may be a hundred of them. Returns none if there is no room.
     pub(super) fn add_stream_bytes(self: &Arc<Self>, bytes: usize) -> Option<StreamBytes> {
         let mut total = self.streams.lock();
         let sum = total.bytes + bytes;
@@ -136,13 +138,14 @@ impl Flow {
         *self.blocked.lock() = Some(Instant::now());
     }
 
-    /// Whether the connection took no more bytes within this time: all of its streams wait for the peer then, who has a deadline
-    /// for that.
+    /// Whether the connection took no more bytes within this time: all of its streams wait for the
+    /// peer then, who has a deadline for that.
     pub(super) fn was_blocked_within(&self, time: Duration) -> bool {
         self.blocked.lock().is_some_and(|at| at.elapsed() <= time)
     }
 
-    /// Waits until the peer has left, which is looked up from time to time: most requests are answered before.
+    /// Waits until the peer has left, which is looked up from time to time: most requests are
+    /// answered before.
     pub(super) async fn peer_left(&self) {
         loop {
             sleep(LOOK).await;

@@ -7,8 +7,8 @@ use futures_util::future::BoxFuture;
 
 use super::{Faults, IncomingBody};
 
-/// Answers some requests without the router, which clones its layers and handlers for every request: their reference counts
-/// are contended across processors.
+/// Answers some requests without the router, which clones its layers and handlers for every
+/// request: their reference counts are contended across processors.
 pub trait FastPath: Send + Sync + 'static {
     /// The response, or the request if it is for the router.
     fn answer(
@@ -53,8 +53,8 @@ impl Front {
         }
     }
 
-    /// Has WebSockets suffer these faults. Requests suffer those of the router, which therefore answers all of them while there
-    /// are faults.
+    /// Has WebSockets suffer these faults. Requests suffer those of the router, which therefore
+    /// answers all of them while there are faults.
     #[must_use]
     pub fn with_faults(self, faults: Faults) -> Self {
         Self { faults, ..self }

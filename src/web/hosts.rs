@@ -1,7 +1,8 @@
 //! Host names that requests may use for the node.
 //!
-//! A page can have its own name resolve to the node's address (DNS rebinding). Its browser then takes the node for the
-//! page's own server, the same-origin policy does not apply, and only the name in the request gives the attack away.
+//! A page can have its own name resolve to the node's address (DNS rebinding). Its browser then
+//! takes the node for the page's own server, the same-origin policy does not apply, and only the
+//! name in the request gives the attack away.
 
 use std::{
     convert::Infallible,
@@ -18,8 +19,8 @@ use axum::{
 
 use super::api::Input;
 
-/// Names of the node in addition to addresses, `localhost` and names that end with `.localhost`, none of which a page can
-/// redirect.
+/// Names of the node in addition to addresses, `localhost` and names that end with `.localhost`,
+/// none of which a page can redirect.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Hosts {
     /// Every name.
@@ -61,8 +62,9 @@ impl HostName {
 const SHOWN: usize = 100;
 
 impl Hosts {
-    /// The response to a request by a name that is not the node's; none if the request is permitted. Requests without a name
-    /// come from programs. `permitted` caches the name of the connection's first request.
+    /// The response to a request by a name that is not the node's; none if the request is
+    /// permitted. Requests without a name come from programs. `permitted` caches the name of the
+    /// connection's first request.
     pub(super) fn refusal<B>(
         &self,
         request: &Request<B>,
@@ -113,8 +115,8 @@ impl Hosts {
     }
 }
 
-/// Extracts the host and port by which a request names the node, if it does. They are those that its client connects to,
-/// behind a proxy as well.
+/// Extracts the host and port by which a request names the node, if it does. They are those that
+/// its client connects to, behind a proxy as well.
 #[derive(Clone, Debug)]
 pub struct NamedHost(pub Option<Authority>);
 

@@ -1,5 +1,6 @@
-//! Sockets that a service manager bound before the program was started (systemd.socket(5), sd_listen_fds(3)): connections
-//! queue while a node restarts, and ports below 1024 need no privilege.
+//! Sockets that a service manager bound before the program was started (systemd.socket(5),
+//! sd_listen_fds(3)): connections queue while a node restarts, and ports below 1024 need no
+//! privilege.
 
 use std::{env, io, net::TcpListener};
 
@@ -51,8 +52,8 @@ pub enum InheritedError {
 const MOST: usize = 7;
 
 impl Inherited {
-    /// Takes over the sockets that the environment names, if they are for this process. Must be called while the process has
-    /// a single thread, because the variables are removed.
+    /// Takes over the sockets that the environment names, if they are for this process. Must be
+    /// called while the process has a single thread, because the variables are removed.
     ///
     /// # Errors
     /// See [`InheritedError`].

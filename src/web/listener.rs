@@ -50,16 +50,16 @@ static CONNECTIONS: AtomicU64 = AtomicU64::new(1);
 /// Connections that the system queues until they are accepted.
 const BACKLOG: u32 = 1_024;
 
-/// Listens on `address`. `send_buffer` is the size in bytes of the send buffer of each connection; by default the system
-/// decides, and that may be megabytes.
+/// Listens on `address`. `send_buffer` is the size in bytes of the send buffer of each connection;
+/// by default the system decides, and that may be megabytes.
 pub fn listen(address: SocketAddr, send_buffer: Option<u32>) -> io::Result<TcpListener> {
     let socket = if address.is_ipv4() {
         TcpSocket::new_v4()
     } else {
         TcpSocket::new_v6()
     }?;
-    // As in the standard library, so that a restarted node can bind the port again. On Windows the option has another
-    // meaning.
+    // As in the standard library, so that a restarted node can bind the port again. On Windows the
+    // option has another meaning.
     if cfg!(unix) {
         socket.set_reuseaddr(true)?;
     }
@@ -70,8 +70,8 @@ pub fn listen(address: SocketAddr, send_buffer: Option<u32>) -> io::Result<TcpLi
     socket.listen(BACKLOG)
 }
 
-/// A connection's slot among those that a listener allows. Requests carry it as an extension; an upgraded connection keeps
-/// it.
+/// A connection's slot among those that a listener allows. Requests carry it as an extension; an
+/// upgraded connection keeps it.
 #[derive(Clone, Debug)]
 pub struct ConnectionSlot(
     #[expect(dead_code, reason = "held, not used")] Arc<OwnedSemaphorePermit>,
@@ -137,8 +137,8 @@ impl Listener {
     }
 }
 
-/// Serves `front` on `listener` to requests for these `hosts` until shutdown; then finishes the requests in flight. Pages
-/// cannot reach a Unix socket, so its clients may use any host name.
+/// Serves `front` on `listener` to requests for these `hosts` until shutdown; then finishes the
+/// requests in flight. Pages cannot reach a Unix socket, so its clients may use any host name.
 pub async fn serve(
     listener: Listener,
     front: Front,

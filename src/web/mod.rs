@@ -1,4 +1,5 @@
-//! HTTP shared by the interfaces: listeners, limits, typed routes, caching, errors, WebSockets and shutdown.
+//! HTTP shared by the interfaces: listeners, limits, typed routes, caching, errors, WebSockets and
+//! shutdown.
 
 mod admin_token;
 mod answer;

@@ -21,8 +21,9 @@ impl<T> Default for MadeOnce<T> {
 }
 
 impl<T: Clone + Send + Sync + 'static> MadeOnce<T> {
-    /// Returns the value, and makes it first if there is none. A task of its own does so, which goes on when the client hangs
-    /// up: the next client would begin again. Returns none if it could not be made, which the next request tries again.
+    /// Returns the value, and makes it first if there is none. A task of its own does so, which
+    /// goes on when the client hangs up: the next client would begin again. Returns none if it
+    /// could not be made, which the next request tries again.
     pub async fn get<F>(&self, make: impl FnOnce() -> F + Send + 'static) -> Option<T>
     where
         F: Future<Output = Option<T>> + Send,

@@ -1,4 +1,5 @@
-//! Detection of HTTP/2 with prior knowledge on plain connections, by the first bytes (RFC 9113 section 3.4).
+//! Detection of HTTP/2 with prior knowledge on plain connections, by the first bytes (RFC 9113
+//! section 3.4).
 
 use std::{
     io::{self, IoSlice},
@@ -11,7 +12,8 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, ReadBuf};
 /// The connection preface of HTTP/2 clients. No HTTP/1.1 request begins like it.
 const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
-/// Bytes of the first read. The head of most requests fits in, so that detection costs no additional read.
+/// Bytes of the first read. The head of most requests fits in, so that detection costs no
+/// additional read.
 const FIRST: usize = 1_024;
 
 /// A stream whose first bytes were read ahead.
@@ -21,7 +23,8 @@ pub(super) struct Resumed<S> {
     given: usize,
 }
 
-/// Reads until the protocol is known. Returns the stream from its beginning, and whether it is HTTP/2.
+/// Reads until the protocol is known. Returns the stream from its beginning, and whether it is
+/// HTTP/2.
 ///
 /// # Errors
 /// I/O errors, and the end of the stream before that.
@@ -107,7 +110,8 @@ mod tests {
 
     use super::*;
 
-    /// The result of `look` for a stream that receives these pieces in turn, and the bytes that can be read afterwards.
+    /// The result of `look` for a stream that receives these pieces in turn, and the bytes that can
+    /// be read afterwards.
     async fn looked(pieces: &[&[u8]]) -> (bool, Vec<u8>) {
         // Room for one piece at most, so that each is read for itself.
         let (mut client, server) = duplex(64);

@@ -36,8 +36,8 @@ impl RateLimit {
         }
     }
 
-    /// Applies the limit to all routes of `router`, including its fallback, and adds status 429 to their `operations`. 0 is
-    /// no limit.
+    /// Applies the limit to all routes of `router`, including its fallback, and adds status 429 to
+    /// their `operations`. 0 is no limit.
     pub fn protect(
         limit: u32,
         clock: Arc<dyn Clock>,
@@ -78,8 +78,8 @@ async fn guard(State(limit): State<Arc<RateLimit>>, request: Request, next: Next
     response
 }
 
-/// Adds the customary `x-ratelimit-*` headers and those of draft-ietf-httpapi-ratelimit-headers. All tell when the next
-/// request is admitted, in whole seconds, rounded up.
+/// Adds the customary `x-ratelimit-*` headers and those of draft-ietf-httpapi-ratelimit-headers.
+/// All tell when the next request is admitted, in whole seconds, rounded up.
 fn describe(limit: u32, admission: RateDecision, now_ms: u64, headers: &mut HeaderMap) {
     let RateDecision {
         remaining,

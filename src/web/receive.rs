@@ -1,5 +1,5 @@
-//! Bodies of requests: how they are read within limits of bytes, time and memory, and what becomes of those that nobody
-//! reads.
+//! Bodies of requests: how they are read within limits of bytes, time and memory, and what becomes
+//! of those that nobody reads.
 
 use std::{
     error::Error,
@@ -89,8 +89,9 @@ impl IntoResponse for BodyError {
     }
 }
 
-/// Reads the body of the request that the current task answers, of at most `limit` bytes. Returns it with the memory that it
-/// holds. This is the only way to read a body: no permit may be held meanwhile, since the client decides how long it takes.
+/// Reads the body of the request that the current task answers, of at most `limit` bytes. Returns
+/// it with the memory that it holds. This is the only way to read a body: no permit may be held
+/// meanwhile, since the client decides how long it takes.
 pub async fn receive<B>(request: Request<B>, limit: usize) -> Result<(Bytes, Held), BodyError>
 where
     B: HttpBody<Data = Bytes, Error: Into<Box<dyn Error + Send + Sync>>> + Send + Unpin,
@@ -119,7 +120,8 @@ where
     }
 }
 
-/// Reads a body as [`receive`] does, which is a JSON document that is parsed as a whole. Its values count as well.
+/// Reads a body as [`receive`] does, which is a JSON document that is parsed as a whole. Its values
+/// count as well.
 pub async fn receive_json<B>(request: Request<B>, limit: usize) -> Result<(Bytes, Held), BodyError>
 where
     B: HttpBody<Data = Bytes, Error: Into<Box<dyn Error + Send + Sync>>> + Send + Unpin,
@@ -152,8 +154,8 @@ async fn count_values(json: &[u8], held: &mut Held, budget: &Budget) -> Result<(
     if room { Ok(()) } else { Err(BodyError::NoRoom) }
 }
 
-/// The most memory in bytes that the values of a JSON document take besides its text, with those of documents in its texts;
-/// 0 if they are few.
+/// The most memory in bytes that the values of a JSON document take besides its text, with those of
+/// documents in its texts; 0 if they are few.
 pub fn json_memory(json: &[u8]) -> usize {
     let values = json.iter().filter(is_structure).count();
     if values > FEW_JSON_VALUES {
@@ -190,8 +192,8 @@ fn json_values(json: &[u8]) -> usize {
     values
 }
 
-/// Reads a body of at most `limit` bytes, of which its sender has `announced` so many, and counts the memory that it takes as
-/// it arrives. Only the sender limits how long that takes.
+/// Reads a body of at most `limit` bytes, of which its sender has `announced` so many, and counts
+/// the memory that it takes as it arrives. Only the sender limits how long that takes.
 pub async fn read_body<B>(
     mut body: B,
     announced: usize,
@@ -249,7 +251,8 @@ where
     ))
 }
 
-/// The body of a request as the connection hands it out. What nobody has read of it returns to the connection.
+/// The body of a request as the connection hands it out. What nobody has read of it returns to the
+/// connection.
 #[derive(Debug)]
 pub struct IncomingBody {
     /// The body; none once it has ended.
@@ -325,8 +328,9 @@ pub(super) struct UnreadBody {
 }
 
 impl UnreadBody {
-    /// Reads and discards it within limits, so that the client gets to read the response: many clients and proxies read it
-    /// only after they have sent everything. Returns whether it ended, so that the connection can be used again.
+    /// Reads and discards it within limits, so that the client gets to read the response: many
+    /// clients and proxies read it only after they have sent everything. Returns whether it ended,
+    /// so that the connection can be used again.
     pub(super) async fn discard(mut self) -> bool {
         if !self.may_read {
             return false;

@@ -1,4 +1,5 @@
-//! Results of handlers, typed by their JSON body so that the OpenAPI document follows from the signature.
+//! Results of handlers, typed by their JSON body so that the OpenAPI document follows from the
+//! signature.
 
 use std::marker::PhantomData;
 
@@ -63,8 +64,8 @@ impl<T: JsonSchema> Output for NoStore<T> {
     }
 }
 
-/// A body of type `T` whose JSON is written already. Its memory counts while it waits to be sent, as that of a value would not.
-/// Caches must revalidate it before each use.
+/// A body of type `T` whose JSON is written already. Its memory counts while it waits to be sent,
+/// as that of a value would not. Caches must revalidate it before each use.
 pub struct WrittenJson<T> {
     response: Response,
     body: PhantomData<fn() -> T>,

@@ -1,7 +1,8 @@
-//! The request that the current task answers: its client, and the resources of the node that it shares with all others.
+//! The request that the current task answers: its client, and the resources of the node that it
+//! shares with all others.
 //!
-//! The connection sets it around everything that answers a request, so that neither a route nor a layer can forget whose
-//! turn its work takes, or which budget its response counts against.
+//! The connection sets it around everything that answers a request, so that neither a route nor a
+//! layer can forget whose turn its work takes, or which budget its response counts against.
 
 use std::{
     cell::RefCell,
@@ -64,7 +65,8 @@ pub fn current_client() -> Client {
         .unwrap_or_default()
 }
 
-/// The budget of the request that the current task answers. What is written outside of requests shares one of its own.
+/// The budget of the request that the current task answers. What is written outside of requests
+/// shares one of its own.
 pub(super) fn current_budget() -> Budget {
     static OUTSIDE: LazyLock<Budget> = LazyLock::new(Budget::default);
     CURRENT
@@ -72,9 +74,9 @@ pub(super) fn current_budget() -> Budget {
         .unwrap_or_else(|_| OUTSIDE.clone())
 }
 
-/// Runs `work` on a thread of its own when it is the turn of the client whose request the current task answers. Dropping the
-/// future cancels work that has not begun. Whatever may take more than a millisecond belongs here. It must not wait for a
-/// peer, or for other work that takes turns.
+/// Runs `work` on a thread of its own when it is the turn of the client whose request the current
+/// task answers. Dropping the future cancels work that has not begun. Whatever may take more than a
+/// millisecond belongs here. It must not wait for a peer, or for other work that takes turns.
 pub async fn in_turn<R, E>(work: impl FnOnce() -> Result<R, E> + Send + 'static) -> Result<R, E>
 where
     R: Send + 'static,
@@ -83,7 +85,8 @@ where
     run(false, work).await
 }
 
-/// Runs `work` as [`in_turn`] does, among the work that is known to take long, which never holds all threads.
+/// Runs `work` as [`in_turn`] does, among the work that is known to take long, which never holds
+/// all threads.
 pub async fn in_long_turn<R, E>(
     work: impl FnOnce() -> Result<R, E> + Send + 'static,
 ) -> Result<R, E>
@@ -94,9 +97,9 @@ where
     run(true, work).await
 }
 
-/// Takes memory for a value that the work under [`in_turn`] or [`in_long_turn`] is about to build, until the work is over.
-/// Whatever depends on the size of a block or of an answer belongs here, unless an [`AnswerWriter`](super::AnswerWriter) writes
-/// it.
+/// Takes memory for a value that the work under [`in_turn`] or [`in_long_turn`] is about to build,
+/// until the work is over. Whatever depends on the size of a block or of an answer belongs here,
+/// unless an [`AnswerWriter`](super::AnswerWriter) writes it.
 pub fn hold_in_turn(bytes: usize) -> Result<(), AnswerError> {
     let budget = current_budget();
     let hold = |built: &RefCell<Built>| {

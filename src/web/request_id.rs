@@ -1,7 +1,8 @@
 //! Request ids in the log, in traces and in responses: `x-request-id`.
 //!
-//! An id from a proxy or a client is adopted. Without one, an id is generated only if slow requests are logged or traces are
-//! exported; otherwise it would cost bytes and time on every request for nothing.
+//! An id from a proxy or a client is adopted. Without one, an id is generated only if slow requests
+//! are logged or traces are exported; otherwise it would cost bytes and time on every request for
+//! nothing.
 
 use std::{
     convert::Infallible,

@@ -1,5 +1,5 @@
-//! A stream that can be asked whether its peer has left, while a protocol has it. hyper notices that only while it reads, which
-//! it does not as long as it has the next request already.
+//! A stream that can be asked whether its peer has left, while a protocol has it. hyper notices
+//! that only while it reads, which it does not as long as it has the next request already.
 
 use std::{
     io::{self, IoSlice},
@@ -16,7 +16,8 @@ use tokio::{
     net::TcpStream,
 };
 
-/// Vectored writes of up to this number of bytes are copied into one buffer, which costs less than a vectored system call.
+/// Vectored writes of up to this number of bytes are copied into one buffer, which costs less than
+/// a vectored system call.
 const GATHERED: usize = 1 << 10;
 
 /// A stream of TCP or a Unix socket.
@@ -82,7 +83,8 @@ impl AsyncRead for SharedStream {
         either!(self.0, stream => loop {
             ready!(stream.poll_read_ready(context))?;
             let mut read = Err(io::ErrorKind::WouldBlock.into());
-            // What is read is all there is if there was room for more: the next read waits without asking.
+            // What is read is all there is if there was room for more: the next read waits without
+            // asking.
             let _ = stream.try_io(Interest::READABLE, || {
                 read = stream.try_read_buf(out);
                 let is_all = matches!(read, Ok(count) if count > 0) && out.remaining() > 0;

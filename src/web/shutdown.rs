@@ -51,8 +51,8 @@ impl ShutdownHandle {
         )
     }
 
-    /// Notifies all tasks, and waits until they have ended or the time is up. Work still in flight is then abandoned.
-    /// Returns whether all tasks ended in time.
+    /// Notifies all tasks, and waits until they have ended or the time is up. Work still in flight
+    /// is then abandoned. Returns whether all tasks ended in time.
     pub async fn shut_down(mut self, patience: Duration) -> bool {
         // Fails if there are no tasks.
         let _ = self.stage.send(Stage::Begun);

@@ -1,8 +1,8 @@
 //! An exact rate limit: a maximum of requests within any window, wherever it begins.
 //!
-//! A token bucket admits one more request as soon as a fraction of the window has passed, and a window with fixed edges
-//! admits twice as many across an edge. This one records when each request was admitted. `governor`, which serves for less
-//! important limits, has rates but no windows.
+//! A token bucket admits one more request as soon as a fraction of the window has passed, and a
+//! window with fixed edges admits twice as many across an edge. This one records when each request
+//! was admitted. `governor`, which serves for less important limits, has rates but no windows.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
@@ -10,7 +10,8 @@ use alloy_primitives::map::DefaultHashBuilder;
 
 use super::ClientKey;
 
-/// Admissions of many clients. Times are milliseconds of any clock; a clock that goes back is taken to have stood still.
+/// Admissions of many clients. Times are milliseconds of any clock; a clock that goes back is taken
+/// to have stood still.
 #[derive(Debug)]
 pub struct SlidingWindow {
     limit: usize,
@@ -44,8 +45,8 @@ pub struct RateDecision {
 }
 
 impl SlidingWindow {
-    /// Admits `limit` requests of a client within any `window_ms`, and tracks at most `capacity` clients. Beyond that the
-    /// least recently seen one is dropped.
+    /// Admits `limit` requests of a client within any `window_ms`, and tracks at most `capacity`
+    /// clients. Beyond that the least recently seen one is dropped.
     pub fn new(limit: usize, window_ms: u64, capacity: usize) -> Self {
         Self {
             limit,

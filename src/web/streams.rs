@@ -1,5 +1,5 @@
-//! Timeouts of HTTP/2 streams whose client stops reading a response. The connection may be active otherwise, because each
-//! stream has a flow-control window of its own.
+//! Timeouts of HTTP/2 streams whose client stops reading a response. The connection may be active
+//! otherwise, because each stream has a flow-control window of its own.
 
 use std::{
     future::Future,
@@ -24,7 +24,8 @@ use super::{Flow, answer::CountedBody, budget::attached, flow::StreamBytes};
 
 /// Most bytes of a response that counts together with the head of its request.
 pub(super) const SHORT_RESPONSE: usize = 1 << 10;
-/// Size in bytes of the pieces that a response is split into, and of what a stream holds of it for sending.
+/// Size in bytes of the pieces that a response is split into, and of what a stream holds of it for
+/// sending.
 pub(super) const PIECE: usize = 16 << 10;
 
 tokio::task_local! {
@@ -100,8 +101,9 @@ impl<F: Future> Future for WatchedStream<F> {
     }
 }
 
-/// A response body that is written piece by piece. It ends once its pieces are sent, since the deadline of its client is that
-/// of the stream, which ends with the body. A short one ends at once, unless the connection has many of them.
+/// A response body that is written piece by piece. It ends once its pieces are sent, since the
+/// deadline of its client is that of the stream, which ends with the body. A short one ends at
+/// once, unless the connection has many of them.
 pub(super) struct Pieces {
     body: CountedBody,
     rest: Bytes,
@@ -184,8 +186,8 @@ impl Pieces {
         }
     }
 
-    /// Returns the bytes of a response that wait for its client's window while it is sent: hyper takes a piece before there is
-    /// room for it, while h2 has the one before.
+    /// Returns the bytes of a response that wait for its client's window while it is sent: hyper
+    /// takes a piece before there is room for it, while h2 has the one before.
     pub(super) fn waiting_bytes(body: &CountedBody) -> usize {
         body.size_hint()
             .upper()
@@ -218,7 +220,8 @@ impl HttpBody for Pieces {
         }
         self.unsent.note_progress();
         let length = self.rest.len().min(PIECE);
-        // A copy, so that a queued piece does not keep the whole response and its share of the budget.
+        // A copy, so that a queued piece does not keep the whole response and its share of the
+        // budget.
         let piece = Bytes::copy_from_slice(&self.rest[..length]);
         self.rest = if length == self.rest.len() {
             Bytes::new()

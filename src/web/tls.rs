@@ -62,7 +62,8 @@ impl Tls {
         })
     }
 
-    /// Reads both files again, for new connections. If the files cannot be used, the previous ones stay in use.
+    /// Reads both files again, for new connections. If the files cannot be used, the previous ones
+    /// stay in use.
     ///
     /// # Errors
     /// See [`TlsError`].

@@ -17,8 +17,8 @@ pub struct UnixSocket {
 }
 
 impl UnixSocket {
-    /// Listens at `path`. A socket left there by a process that has ended is replaced; a socket in use, or another kind of
-    /// file, is an error.
+    /// Listens at `path`. A socket left there by a process that has ended is replaced; a socket in
+    /// use, or another kind of file, is an error.
     ///
     /// # Errors
     /// I/O errors.

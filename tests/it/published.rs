@@ -1,10 +1,11 @@
-//! Clients that were written for the live network, with nothing changed but the host name: what each of them reads and does,
-//! from its published description.
+//! Clients that were written for the live network, with nothing changed but the host name: what
+//! each of them reads and does, from its published description.
 //!
-//! Some behaviours are pinned elsewhere: the swap client (`exchange::swap`), the lists of tokens and the shape of errors
-//! (`exchange::rest`), the rate limit's headers (`web::rate_limit`), the price WebSocket (`exchange::socket`), the pools and
-//! users of lending (`lending::pools`, `lending::users`), and Keplr (`cosmos::keplr`). The explorer's REST API is not covered:
-//! a node has none.
+//! Some behaviours are pinned elsewhere: the swap client (`exchange::swap`), the lists of tokens
+//! and the shape of errors (`exchange::rest`), the rate limit's headers (`web::rate_limit`), the
+//! price WebSocket (`exchange::socket`), the pools and users of lending (`lending::pools`,
+//! `lending::users`), and Keplr (`cosmos::keplr`). The explorer's REST API is not covered: a node
+//! has none.
 
 use alloy::{
     primitives::{Address, U256, address},

@@ -62,11 +62,11 @@ impl Keystore {
     /// The longest accepted text, in bytes. Real keystores have about 500.
     pub const MAX_JSON_BYTES: usize = 64 << 10;
 
-    /// Parses a keystore file. A file that cannot be opened or whose key derivation costs too much is rejected here, before
-    /// any password is asked.
+    /// Parses a keystore file. A file that cannot be opened or whose key derivation costs too much
+    /// is rejected here, before any password is asked.
     ///
-    /// In addition to the definition it accepts what tools write: a capital `Crypto`, `0x` before hex, a counter (`iv`)
-    /// without its leading zero bytes, a missing `address` or `id`.
+    /// In addition to the definition it accepts what tools write: a capital `Crypto`, `0x` before
+    /// hex, a counter (`iv`) without its leading zero bytes, a missing `address` or `id`.
     ///
     /// # Errors
     /// The variant of [`KeystoreError`] that describes the fault.
@@ -121,7 +121,8 @@ impl Keystore {
         })
     }
 
-    /// Returns the keystore file: one line of JSON, with the address in lower case without `0x`, as geth writes it.
+    /// Returns the keystore file: one line of JSON, with the address in lower case without `0x`, as
+    /// geth writes it.
     #[must_use]
     pub fn to_json(&self) -> String {
         let mut params = KdfParams {
@@ -183,7 +184,8 @@ fn read_kdf(function: &str, params: KdfParams) -> Result<(Kdf, Vec<u8>), Keystor
             .into());
         }
     };
-    // The first bytes of a derived key do not depend on its length, so only they are derived of a longer one.
+    // The first bytes of a derived key do not depend on its length, so only they are derived of a
+    // longer one.
     if required("dklen", params.dklen)? < DERIVED_BYTES {
         return Err(KdfError::Parameter {
             name: "dklen",

@@ -1,7 +1,8 @@
 //! Key derivation from passwords, at a bounded cost.
 //!
-//! The cost is written in the file, so the author of the file decides how much time and memory opening it takes. The costs
-//! that known tools write are accepted, and little more. They are checked before any work is done.
+//! The cost is written in the file, so the author of the file decides how much time and memory
+//! opening it takes. The costs that known tools write are accepted, and little more. They are
+//! checked before any work is done.
 
 use pbkdf2::pbkdf2_hmac;
 use scrypt::Params;
@@ -46,16 +47,16 @@ impl Kdf {
         p: 1,
     };
 
-    /// The cost that geth writes with `--lightkdf`: 4 MiB and a fraction of a second, with less protection of weak
-    /// passwords.
+    /// The cost that geth writes with `--lightkdf`: 4 MiB and a fraction of a second, with less
+    /// protection of weak passwords.
     pub const LIGHT: Self = Self::Scrypt {
         n: 1 << 12,
         r: 8,
         p: 6,
     };
 
-    /// The most memory that scrypt may take, in bytes: a quarter more than [`Kdf::STANDARD`] needs, the most expensive
-    /// cost of known tools.
+    /// The most memory that scrypt may take, in bytes: a quarter more than [`Kdf::STANDARD`] needs,
+    /// the most expensive cost of known tools.
     pub const MAX_MEMORY_BYTES: u64 = 320 << 20;
 
     /// The most work that scrypt may take, as `n · r · p`: four times that of [`Kdf::STANDARD`].
@@ -66,12 +67,12 @@ impl Kdf {
 
     /// Checks the cost without doing any of the work.
     ///
-    /// The upper bound on `n` in RFC 7914 is not checked: it is a mistake (errata 5971 to 5973), and it forbids
-    /// `n = 262144, r = 1`, which the format's own example and eth-account use.
+    /// The upper bound on `n` in RFC 7914 is not checked: it is a mistake (errata 5971 to 5973),
+    /// and it forbids `n = 262144, r = 1`, which the format's own example and eth-account use.
     ///
     /// # Errors
-    /// [`KdfError::Parameter`] for a value that the function does not allow, [`KdfError::Memory`] or [`KdfError::Work`]
-    /// for a cost beyond the bounds.
+    /// [`KdfError::Parameter`] for a value that the function does not allow, [`KdfError::Memory`]
+    /// or [`KdfError::Work`] for a cost beyond the bounds.
     pub fn check(&self) -> Result<(), KdfError> {
         self.cost().map(|_| ())
     }

@@ -1,8 +1,9 @@
-//! Secret keys encrypted under a password: Web3 secret storage, version 3, the format of geth and most other tools.
+//! Secret keys encrypted under a password: Web3 secret storage, version 3, the format of geth and
+//! most other tools.
 //!
-//! A key derivation function derives 32 bytes from the password. The first 16 encrypt the key with AES-128 in counter mode.
-//! The last 16, hashed together with the ciphertext by Keccak-256, are the check that detects a wrong password before
-//! anything is decrypted.
+//! A key derivation function derives 32 bytes from the password. The first 16 encrypt the key with
+//! AES-128 in counter mode. The last 16, hashed together with the ciphertext by Keccak-256, are the
+//! check that detects a wrong password before anything is decrypted.
 
 mod file;
 mod kdf;
@@ -56,8 +57,8 @@ impl Keystore {
     /// Encrypts a key. Salt, counter and the file's id are random.
     ///
     /// # Errors
-    /// [`KeystoreError::Kdf`] for a cost that [`Keystore::from_json`] would reject, [`KeystoreError::Random`] if the source
-    /// fails.
+    /// [`KeystoreError::Kdf`] for a cost that [`Keystore::from_json`] would reject,
+    /// [`KeystoreError::Random`] if the source fails.
     pub fn encrypt(
         key: &SecretKey,
         password: &[u8],
@@ -82,11 +83,13 @@ impl Keystore {
         })
     }
 
-    /// Decrypts the key. The file's key derivation determines how long it takes, within the bounds of [`Kdf`].
+    /// Decrypts the key. The file's key derivation determines how long it takes, within the bounds
+    /// of [`Kdf`].
     ///
     /// # Errors
-    /// [`KeystoreError::WrongPassword`] if the check fails, which a damaged file causes, too; [`KeystoreError::Key`] if the
-    /// content is not a key; [`KeystoreError::AddressMismatch`] if the key is not that of the address in the file.
+    /// [`KeystoreError::WrongPassword`] if the check fails, which a damaged file causes, too;
+    /// [`KeystoreError::Key`] if the content is not a key; [`KeystoreError::AddressMismatch`] if
+    /// the key is not that of the address in the file.
     pub fn decrypt(&self, password: &[u8]) -> Result<SecretKey, KeystoreError> {
         let derived = self.kdf.derive(password, &self.salt)?;
         if !bool::from(mac(&derived, &self.ciphertext).ct_eq(&self.mac)) {
@@ -170,7 +173,8 @@ pub enum KeystoreError {
         /// Bytes given.
         bytes: usize,
     },
-    /// Not a JSON object. The message omits the text, because it may be a secret that was mistaken for a keystore.
+    /// Not a JSON object. The message omits the text, because it may be a secret that was mistaken
+    /// for a keystore.
     #[error("not a keystore: expected a JSON object")]
     NotAnObject,
     /// Truncated JSON, or a member that is missing or of the wrong type.

@@ -1,7 +1,7 @@
 //! The Amino sign document as EIP-712 typed data, in the two forms that wallets sign.
 //!
-//! The domain is not Ethereum's: `verifyingContract` and `salt` are strings, which is why the typed data of other crates
-//! cannot be used.
+//! The domain is not Ethereum's: `verifyingContract` and `salt` are strings, which is why the typed
+//! data of other crates cannot be used.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -39,8 +39,9 @@ fn common_types() -> Types {
     .collect()
 }
 
-/// The hash that is signed in the present form of Cosmos EVM: each message is a member `msg<n>` of the transaction, with a
-/// type that follows from its JSON. `None` if the transaction has a part that the form cannot express.
+/// The hash that is signed in the present form of Cosmos EVM: each message is a member `msg<n>` of
+/// the transaction, with a type that follows from its JSON. `None` if the transaction has a part
+/// that the form cannot express.
 pub(super) fn signing_hash(doc: &Value, evm_chain_id: u64) -> Option<B256> {
     let mut types = common_types();
     types.insert(
@@ -72,8 +73,9 @@ pub(super) fn signing_hash(doc: &Value, evm_chain_id: u64) -> Option<B256> {
     TypedData::new(types)?.signing_hash(&members, evm_chain_id)
 }
 
-/// The hash that is signed in the form of Ethermint, which Keplr uses: a list of messages of the same type, and the payer of
-/// the fee. `None` if the transaction has a part that the form cannot express.
+/// The hash that is signed in the form of Ethermint, which Keplr uses: a list of messages of the
+/// same type, and the payer of the fee. `None` if the transaction has a part that the form cannot
+/// express.
 pub(super) fn legacy_signing_hash(
     tx: &CosmosTransaction,
     doc: &Value,
@@ -152,9 +154,9 @@ pub(super) fn legacy_signing_hash(
     TypedData::new(types)?.signing_hash(&members, evm_chain_id)
 }
 
-/// Adds the type of a JSON object, and those of the objects in it, and returns its name. `path` is the type's name without
-/// its number, unless it is the message itself. The fields are in descending order. Types of the same name with other fields
-/// get other numbers.
+/// Adds the type of a JSON object, and those of the objects in it, and returns its name. `path` is
+/// the type's name without its number, unless it is the message itself. The fields are in
+/// descending order. Types of the same name with other fields get other numbers.
 fn add_type(types: &mut Types, root: &str, path: Option<&str>, object: &Value) -> Option<String> {
     let object = object.as_object()?;
     let names: BTreeSet<&String> = object.keys().collect();
@@ -202,7 +204,8 @@ fn capitalised(name: &str) -> String {
     name.split('_').map(part).collect()
 }
 
-/// Types with their hashes (`typeHash` of EIP-712). These are computed once, however many values there are of a type.
+/// Types with their hashes (`typeHash` of EIP-712). These are computed once, however many values
+/// there are of a type.
 struct TypedData {
     types: Types,
     hashes: BTreeMap<String, B256>,

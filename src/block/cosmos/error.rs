@@ -9,8 +9,8 @@ const SDK: &str = "sdk";
 /// The codespace of the bank module's errors.
 const BANK: &str = "bank";
 
-/// The reason why a Cosmos transaction is refused: a code and its codespace (`types/errors/errors.go` of the SDK), with a
-/// text that ends with the SDK's name of the error.
+/// The reason why a Cosmos transaction is refused: a code and its codespace
+/// (`types/errors/errors.go` of the SDK), with a text that ends with the SDK's name of the error.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[error("{log}")]
 pub struct CosmosError {

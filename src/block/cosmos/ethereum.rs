@@ -21,8 +21,8 @@ use crate::block::encoding::{Envelope, UnsignedTransaction};
 const MESSAGE: &str = "/cosmos.evm.vm.v1.MsgEthereumTx";
 const OPTION: &str = "/cosmos.evm.vm.v1.ExtensionOptionsEthereumTx";
 
-/// Returns the Cosmos transaction that stands for an Ethereum transaction (EIP-2718) in Cosmos EVM's form: it is not signed,
-/// since the message is.
+/// Returns the Cosmos transaction that stands for an Ethereum transaction (EIP-2718) in Cosmos
+/// EVM's form: it is not signed, since the message is.
 pub fn ethereum_tx_raw(
     sender: Address,
     raw: Vec<u8>,

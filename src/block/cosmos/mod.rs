@@ -1,8 +1,9 @@
-//! Transactions of the Cosmos SDK: transfers of the native coin, signed with the same keys as Ethereum's transactions.
+//! Transactions of the Cosmos SDK: transfers of the native coin, signed with the same keys as
+//! Ethereum's transactions.
 //!
-//! In a block such a transaction is a legacy Ethereum transaction without a signature, whose input is the encoded
-//! transaction (`TxRaw`), so that every tool can decode the block and the block contains everything that executing it
-//! needs. The other fields follow from the input.
+//! In a block such a transaction is a legacy Ethereum transaction without a signature, whose input
+//! is the encoded transaction (`TxRaw`), so that every tool can decode the block and the block
+//! contains everything that executing it needs. The other fields follow from the input.
 
 mod amino;
 mod eip712;
@@ -38,8 +39,8 @@ pub use wire::nests_within;
 
 pub use crate::nesting::MAX_MESSAGE_LEVELS;
 
-/// The recipient that a transaction with several transfers has on the Ethereum side: the address of the bank's precompile
-/// in Cosmos EVM.
+/// The recipient that a transaction with several transfers has on the Ethereum side: the address of
+/// the bank's precompile in Cosmos EVM.
 pub const BANK_ADDRESS: Address = address!("0x0000000000000000000000000000000000000804");
 
 /// Most bytes of a transaction. Its legacy form must be within the pool's limit.
@@ -150,8 +151,8 @@ pub enum DecodedTx {
     Ethereum(Bytes),
 }
 
-/// Decodes a message. As in the SDK its fields may have default values and any order, since what is signed is the encoding
-/// that the client chose, but there are no unknown ones.
+/// Decodes a message. As in the SDK its fields may have default values and any order, since what is
+/// signed is the encoding that the client chose, but there are no unknown ones.
 fn decode<M: Message + Default + HasKnownFields>(
     bytes: &[u8],
     unknown: UnknownFields,
@@ -297,7 +298,8 @@ impl BankMessage {
 }
 
 impl DecodedTx {
-    /// Decodes a transaction. It may lack what only a signed one has: see [`CosmosTransaction::verify`].
+    /// Decodes a transaction. It may lack what only a signed one has: see
+    /// [`CosmosTransaction::verify`].
     pub fn decode(raw: &[u8]) -> Result<Self, CosmosError> {
         if raw.len() > MAX_COSMOS_TX_SIZE {
             let what = format!(
@@ -436,8 +438,8 @@ impl CosmosTransaction {
         })
     }
 
-    /// Returns the gas that the transaction needs: 21,000 for the signature, 10 for each byte and 25,000 for each
-    /// transfer. A missing signature, as in a simulation, counts like one.
+    /// Returns the gas that the transaction needs: 21,000 for the signature, 10 for each byte and
+    /// 25,000 for each transfer. A missing signature, as in a simulation, counts like one.
     pub fn gas_needed(&self) -> u64 {
         let signature = self.parts.signatures.first().map_or(0, Vec::len);
         let size = self.raw.len() + SIGNATURE_SIZE.saturating_sub(signature);
@@ -462,7 +464,8 @@ impl CosmosTransaction {
             .map_or("", |(text, _)| text)
     }
 
-    /// Returns the legacy transaction that stands for this one in a block. The gas price is rounded down.
+    /// Returns the legacy transaction that stands for this one in a block. The gas price is rounded
+    /// down.
     pub fn to_legacy(&self) -> Result<TxLegacy, CosmosError> {
         let price = self
             .fee
@@ -486,7 +489,8 @@ impl CosmosTransaction {
         })
     }
 
-    /// Checks everything that depends on the network, but neither on the state nor on the signature.
+    /// Checks everything that depends on the network, but neither on the state nor on the
+    /// signature.
     pub fn check(&self, network: &CosmosNetwork) -> Result<(), CosmosError> {
         if self.body.memo.len() > MAX_MEMO {
             let what = format!(
@@ -531,8 +535,9 @@ impl CosmosTransaction {
         }
     }
 
-    /// Refuses a transaction that could not be rendered as a whole: one whose messages nest too deeply, in whatever part, and
-    /// one with too many extension options. If it is in a block already it is valid nevertheless.
+    /// Refuses a transaction that could not be rendered as a whole: one whose messages nest too
+    /// deeply, in whatever part, and one with too many extension options. If it is in a block
+    /// already it is valid nevertheless.
     pub fn check_renderable(&self) -> Result<(), CosmosError> {
         if !nests_within(&self.raw, MAX_MESSAGE_LEVELS) {
             return Err(CosmosError::parse(format!(
@@ -552,7 +557,8 @@ impl CosmosTransaction {
         self.verify_by(signer, SignatureRule::Sent)
     }
 
-    /// Verifies the signature of a transaction in a block, which may have another recovery id than that of its key.
+    /// Verifies the signature of a transaction in a block, which may have another recovery id than
+    /// that of its key.
     pub fn verify_in_block(&self, signer: &SignerData<'_>) -> Result<(), CosmosError> {
         self.verify_by(signer, SignatureRule::InBlock)
     }
@@ -621,8 +627,9 @@ impl CosmosTransaction {
         }
     }
 
-    /// Returns the hashes that the signer may have signed, each computed when it is asked for: that of the mode's sign
-    /// document, and those of typed data, which Cosmos EVM accepts in both modes.
+    /// Returns the hashes that the signer may have signed, each computed when it is asked for: that
+    /// of the mode's sign document, and those of typed data, which Cosmos EVM accepts in both
+    /// modes.
     fn signed_contents(
         &self,
         mode: i32,
@@ -660,7 +667,8 @@ impl CosmosTransaction {
         .encode_to_vec()
     }
 
-    /// Returns whether Amino's document says everything that the body does: it has neither extensions nor unknown fields.
+    /// Returns whether Amino's document says everything that the body does: it has neither
+    /// extensions nor unknown fields.
     fn is_covered_by_amino(&self) -> bool {
         let mut messages = self.messages.iter().zip(&self.body.messages);
         self.body.non_critical_extension_options.is_empty()
@@ -674,8 +682,8 @@ impl CosmosTransaction {
             && messages.all(|(message, encoded)| message.is_complete(&encoded.value))
     }
 
-    /// Returns the hash that a wallet signs as typed data (EIP-712) in the present form of Cosmos EVM. `None` if the form
-    /// cannot express the transaction.
+    /// Returns the hash that a wallet signs as typed data (EIP-712) in the present form of Cosmos
+    /// EVM. `None` if the form cannot express the transaction.
     #[cfg(feature = "internals")]
     pub fn eip712_hash(&self, signer: &SignerData<'_>) -> Option<B256> {
         let doc = self
@@ -684,8 +692,8 @@ impl CosmosTransaction {
         self.typed_data_hash(&doc, signer)
     }
 
-    /// Returns the hash that a wallet signs as typed data (EIP-712) in the form of Ethermint, as Keplr does. `None` if the
-    /// form cannot express the transaction.
+    /// Returns the hash that a wallet signs as typed data (EIP-712) in the form of Ethermint, as
+    /// Keplr does. `None` if the form cannot express the transaction.
     pub fn legacy_eip712_hash(&self, fee_payer: &str, signer: &SignerData<'_>) -> Option<B256> {
         let doc = self
             .is_covered_by_amino()
@@ -739,8 +747,8 @@ impl CosmosTransaction {
     }
 }
 
-/// Returns the fee of an encoded transaction in the base denomination, without decoding its messages. `None` if the bytes are
-/// not a transaction.
+/// Returns the fee of an encoded transaction in the base denomination, without decoding its
+/// messages. `None` if the bytes are not a transaction.
 pub fn fee_of(raw: &[u8]) -> Option<U256> {
     let auth = AuthInfo::decode(content_of_field(raw, 2)?).ok()?;
     fee_amount(&auth).ok()
@@ -788,7 +796,8 @@ const WEB3_OPTIONS: [&str; 2] = [
     "/cosmos.evm.types.v1.ExtensionOptionsWeb3Tx",
 ];
 
-/// Whether an extension option is that of a signature over typed data. Blocks may have one with another prefix.
+/// Whether an extension option is that of a signature over typed data. Blocks may have one with
+/// another prefix.
 fn is_web3_option(option: &Any) -> bool {
     option.type_url.ends_with(".ExtensionOptionsWeb3Tx")
 }

@@ -193,7 +193,8 @@ pub struct ExtensionOptionsWeb3Tx {
     pub fee_payer_sig: Vec<u8>,
 }
 
-/// `MsgEthereumTx` in both forms: with the transaction's encoding (Cosmos EVM), or with its fields (Ethermint).
+/// `MsgEthereumTx` in both forms: with the transaction's encoding (Cosmos EVM), or with its fields
+/// (Ethermint).
 #[derive(Clone, PartialEq, Message)]
 pub struct MsgEthereumTx {
     /// The fields of the transaction, of one of three types.

@@ -1,7 +1,7 @@
 //! Signatures in the encodings that wallets write.
 //!
-//! Of `r || s` with a recovery id only one last byte is accepted: the hash of a transaction covers it, and nobody but the
-//! signer may give a transaction another hash.
+//! Of `r || s` with a recovery id only one last byte is accepted: the hash of a transaction covers
+//! it, and nobody but the signer may give a transaction another hash.
 
 use alloy_primitives::B256;
 use secp256k1::{Message, PublicKey, SECP256K1, ecdsa};
@@ -14,7 +14,8 @@ pub(super) const SIGNATURE_SIZE: usize = 64;
 /// What a wallet has signed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum SignedContent {
-    /// A sign document. Keyrings of Cosmos EVM append the recovery id as go-ethereum's `crypto.Sign` does: 0 or 1.
+    /// A sign document. Keyrings of Cosmos EVM append the recovery id as go-ethereum's
+    /// `crypto.Sign` does: 0 or 1.
     SignDoc,
     /// Typed data. Wallets append the recovery id as `eth_signTypedData_v4` does: 27 or 28.
     TypedData,
@@ -25,7 +26,8 @@ pub(super) enum SignedContent {
 pub(super) enum SignatureRule {
     /// Of a transaction that is sent: they are what they have to be.
     Sent,
-    /// Of a transaction in a block: they may be anything, as in Cosmos EVM, since blocks may be older than the rule above.
+    /// Of a transaction in a block: they may be anything, as in Cosmos EVM, since blocks may be
+    /// older than the rule above.
     InBlock,
 }
 
@@ -81,8 +83,8 @@ impl WalletSignature {
         })
     }
 
-    /// Returns whether this is the signature of a hash. If it is, but has another recovery id than that of the key, the
-    /// error names the expected one.
+    /// Returns whether this is the signature of a hash. If it is, but has another recovery id than
+    /// that of the key, the error names the expected one.
     pub(super) fn verify(
         &self,
         hash: B256,
@@ -107,7 +109,8 @@ impl WalletSignature {
         Ok(true)
     }
 
-    /// The recovery id of a valid signature: 0 or 1, since no signature is known whose `r` exceeds the order of the curve.
+    /// The recovery id of a valid signature: 0 or 1, since no signature is known whose `r` exceeds
+    /// the order of the curve.
     fn recovery_id(&self, hash: B256, key: &PublicKey) -> u8 {
         let compact = self.signature.serialize_compact();
         let recoverable = ecdsa::RecoverableSignature::from_compact(

@@ -1,4 +1,5 @@
-//! Protobuf's wire format below the typed messages: how deeply messages nest, and which fields they have.
+//! Protobuf's wire format below the typed messages: how deeply messages nest, and which fields they
+//! have.
 
 use prost::encoding::{
     DecodeContext, WireType, decode_key, decode_varint, encoded_len_varint, skip_field,
@@ -38,10 +39,11 @@ struct WireField<'a> {
     content: Option<&'a [u8]>,
 }
 
-/// Returns whether the messages in `bytes` nest within a number of levels, of which `bytes` is the first.
+/// Returns whether the messages in `bytes` nest within a number of levels, of which `bytes` is the
+/// first.
 ///
-/// Without descriptors every value that can be a message counts as one, whether it is a message, text or bytes. So no type
-/// URL makes rendering go deeper than this.
+/// Without descriptors every value that can be a message counts as one, whether it is a message,
+/// text or bytes. So no type URL makes rendering go deeper than this.
 pub fn nests_within(bytes: &[u8], levels: usize) -> bool {
     if fields(bytes).any(|field| field.is_err()) {
         // No message, and therefore without messages in it.
@@ -56,8 +58,8 @@ pub fn nests_within(bytes: &[u8], levels: usize) -> bool {
         .all(|content| nests_within(content, left))
 }
 
-/// Refuses fields that are not those of the message's type, at any level. Returns whether there are unknown fields that the
-/// chain may ignore.
+/// Refuses fields that are not those of the message's type, at any level. Returns whether there are
+/// unknown fields that the chain may ignore.
 pub(super) fn check_fields(
     bytes: &[u8],
     known: &KnownFields,
@@ -86,8 +88,8 @@ pub(super) fn check_fields(
     Ok(has_unknown)
 }
 
-/// Refuses an encoding of `TxRaw` that is not the only one of its content (ADR-027): its fields are in order, all but
-/// signatures once, not empty, and with the shortest lengths.
+/// Refuses an encoding of `TxRaw` that is not the only one of its content (ADR-027): its fields are
+/// in order, all but signatures once, not empty, and with the shortest lengths.
 pub(super) fn check_adr_027(raw: &[u8]) -> Result<(), CosmosError> {
     let malformed = |what: &str| CosmosError::parse(format!("TxRaw: {what}"));
     let mut last = 0;
@@ -135,7 +137,8 @@ fn fields(bytes: &[u8]) -> impl Iterator<Item = Result<WireField<'_>, prost::Dec
     })
 }
 
-/// Reads the field at the start of `rest`, as prost reads it, so that nothing can be decoded that is malformed here.
+/// Reads the field at the start of `rest`, as prost reads it, so that nothing can be decoded that
+/// is malformed here.
 fn next_field<'a>(rest: &mut &'a [u8]) -> Result<WireField<'a>, prost::DecodeError> {
     let (number, kind) = decode_key(rest)?;
     let start = *rest;

@@ -1,7 +1,7 @@
 //! Applying a foreign block: executes it and compares the result with its header.
 //!
-//! Reads no clock, no environment and no source of randomness: the same head and the same block give the same result
-//! everywhere, or the same error.
+//! Reads no clock, no environment and no source of randomness: the same head and the same block
+//! give the same result everywhere, or the same error.
 
 use std::sync::Arc;
 
@@ -23,7 +23,8 @@ use crate::{
     state::{Changes, State},
 };
 
-/// From this number of transactions on, recovering their senders takes longer than starting threads.
+/// From this number of transactions on, recovering their senders takes longer than starting
+/// threads.
 const MANY: usize = 16;
 
 /// A block that was applied.
@@ -56,8 +57,8 @@ pub fn apply(head: &Head, foreign: ForeignBlock) -> Result<AppliedBlock, ApplyEr
     })
 }
 
-/// Returns whether a legacy transaction is protected against replay (EIP-155) before Spurious Dragon, when a chain id
-/// in `v` is just an invalid `v`.
+/// Returns whether a legacy transaction is protected against replay (EIP-155) before Spurious
+/// Dragon, when a chain id in `v` is just an invalid `v`.
 pub(in crate::chain) fn is_protected_too_early(envelope: &Envelope, rules: Rules) -> bool {
     matches!(envelope, Envelope::Legacy(_))
         && envelope.chain_id().is_some()

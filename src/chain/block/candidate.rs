@@ -31,8 +31,8 @@ pub(in crate::chain) struct Candidate {
 }
 
 impl Candidate {
-    /// Executes `first` on top of `head`, then as many of `pooled` as fit into the block and, with `until`, into the
-    /// time.
+    /// Executes `first` on top of `head`, then as many of `pooled` as fit into the block and, with
+    /// `until`, into the time.
     pub(in crate::chain) fn build(
         head: &Head,
         environment: &Environment,
@@ -95,7 +95,8 @@ impl Candidate {
     }
 }
 
-/// Returns the reason why the transaction can never be executed, or `None` if a later block may include it.
+/// Returns the reason why the transaction can never be executed, or `None` if a later block may
+/// include it.
 fn rejection(error: TransactionError) -> Option<SubmitError> {
     use InvalidTransaction as Invalid;
     match error {

@@ -1,11 +1,11 @@
 //! Edits of the chain by development methods, outside any transaction.
 //!
-//! An edit takes place between two blocks and seals no block of its own: it is visible at `latest` at once, and stays part
-//! of the state at that block once there are others. The state root of the next block includes it; the block's own
-//! `stateRoot` is not the root of the edited state.
+//! An edit takes place between two blocks and seals no block of its own: it is visible at `latest`
+//! at once, and stays part of the state at that block once there are others. The state root of the
+//! next block includes it; the block's own `stateRoot` is not the root of the edited state.
 //!
-//! An [`Edit`] is a value and [`Head::edit`] a pure function of a head and an edit, so that replaying a log of blocks
-//! and edits leads to the same heads again.
+//! An [`Edit`] is a value and [`Head::edit`] a pure function of a head and an edit, so that
+//! replaying a log of blocks and edits leads to the same heads again.
 
 use std::sync::Arc;
 
@@ -34,7 +34,8 @@ pub enum Edit {
     Code(Address, Bytes),
     /// Sets a storage slot of an account.
     Storage(Address, U256, U256),
-    /// Sets balance, nonce and code of these accounts, and the storage slots that are listed; other slots stay.
+    /// Sets balance, nonce and code of these accounts, and the storage slots that are listed; other
+    /// slots stay.
     Accounts(Vec<GenesisAccount>),
     /// Sets the chain id.
     ChainId(u64),

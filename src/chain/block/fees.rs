@@ -23,8 +23,8 @@ pub fn next_base_fee(parent: &Header, rules: Rules) -> Option<u64> {
         })
 }
 
-/// Returns the excess blob gas of the block after `parent` (EIP-4844, since Osaka with EIP-7918's reserve price), or
-/// `None` before Cancun.
+/// Returns the excess blob gas of the block after `parent` (EIP-4844, since Osaka with EIP-7918's
+/// reserve price), or `None` before Cancun.
 pub fn next_excess_blob_gas(parent: &Header, rules: Rules) -> Option<u64> {
     let blobs = rules.blobs.filter(|_| rules.has(Fork::Cancun))?;
     Some(blobs.next_block_excess_blob_gas_osaka(

@@ -1,5 +1,5 @@
-//! The genesis block: accounts with balances, and contracts deployed as on a live chain, by running their constructors
-//! and set-up calls.
+//! The genesis block: accounts with balances, and contracts deployed as on a live chain, by running
+//! their constructors and set-up calls.
 
 use std::sync::Arc;
 
@@ -59,7 +59,8 @@ pub struct GenesisAccount {
     pub nonce: u64,
     /// Code.
     pub code: Bytes,
-    /// Storage, from files that describe another chain. The network's own contracts are deployed by [`Step`]s.
+    /// Storage, from files that describe another chain. The network's own contracts are deployed by
+    /// [`Step`]s.
     pub storage: Vec<(U256, U256)>,
 }
 

@@ -1,6 +1,7 @@
 //! Header rules: everything that geth's consensus engines check except the seal.
 //!
-//! The same functions compute the fields of this chain's own headers, so that other clients accept its blocks.
+//! The same functions compute the fields of this chain's own headers, so that other clients accept
+//! its blocks.
 
 use alloy_consensus::{EMPTY_OMMER_ROOT_HASH, Header};
 use alloy_eips::eip4844::DATA_GAS_PER_BLOB;
@@ -195,7 +196,8 @@ pub(in crate::chain) fn next_gas_limit(parent: &Header, wanted: u64, rules: Rule
         .clamp(from.saturating_sub(step), from.saturating_add(step))
 }
 
-/// Returns the difficulty of a block after `parent` (EIP-2, EIP-100 and every delay of the bomb); zero since the merge.
+/// Returns the difficulty of a block after `parent` (EIP-2, EIP-100 and every delay of the bomb);
+/// zero since the merge.
 pub(in crate::chain) fn next_difficulty(parent: &Header, timestamp: u64, rules: Rules) -> U256 {
     // The delay of the difficulty bomb, in blocks.
     let delay = match () {

@@ -1,4 +1,5 @@
-//! Block rules: headers, fees, building and sealing new blocks, checking foreign ones, and the genesis block.
+//! Block rules: headers, fees, building and sealing new blocks, checking foreign ones, and the
+//! genesis block.
 
 pub(super) mod apply;
 pub(super) mod build;

@@ -16,8 +16,8 @@ const MAX_OMMERS: usize = 2;
 /// Most generations between a block and the parents of its uncles.
 const GENERATIONS: u64 = 7;
 
-/// Checks the uncles of a block on top of `head`: each is a sibling of a recent ancestor, is not included yet, and is a
-/// valid child of another ancestor.
+/// Checks the uncles of a block on top of `head`: each is a sibling of a recent ancestor, is not
+/// included yet, and is a valid child of another ancestor.
 pub(in crate::chain) fn verify(head: &Head, block: &ForeignBlock) -> Result<(), InvalidBlock> {
     let ommers = &block.body.ommers;
     if ommers.is_empty() {

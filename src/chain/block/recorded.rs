@@ -1,4 +1,5 @@
-//! Replaying log entries: nothing is executed, and each resulting state root is compared with the recorded one.
+//! Replaying log entries: nothing is executed, and each resulting state root is compared with the
+//! recorded one.
 
 use std::sync::Arc;
 
@@ -10,8 +11,8 @@ use crate::{
     store::{Checkpoint, Standing},
 };
 
-/// The result of a replay so far: the head, the time shift, what all entries determine, and the blocks that were pruned from
-/// memory.
+/// The result of a replay so far: the head, the time shift, what all entries determine, and the
+/// blocks that were pruned from memory.
 pub(in crate::chain) struct Replayed {
     pub(in crate::chain) head: Head,
     pub(in crate::chain) shift: TimeShift,
@@ -30,8 +31,8 @@ impl Replayed {
         }
     }
 
-    /// Applies the next entry that is in effect. The error says how its outcome differs from the recorded one. The caller
-    /// has the standing [follow](Standing::follow) all entries.
+    /// Applies the next entry that is in effect. The error says how its outcome differs from the
+    /// recorded one. The caller has the standing [follow](Standing::follow) all entries.
     pub(in crate::chain) fn apply(
         &mut self,
         entry: LogEntry,
@@ -67,8 +68,8 @@ impl Replayed {
     }
 }
 
-/// Applies the next entry that is in effect to a checkpoint. The error says how its outcome differs from the recorded
-/// one. The caller has the standing [follow](Standing::follow) all entries.
+/// Applies the next entry that is in effect to a checkpoint. The error says how its outcome differs
+/// from the recorded one. The caller has the standing [follow](Standing::follow) all entries.
 pub(in crate::chain) fn advance(at: &mut Checkpoint, entry: LogEntry) -> Result<(), String> {
     at.state = state_after(&at.block, &at.state, &entry)?;
     match entry {

@@ -63,7 +63,8 @@ pub struct PlannedCall {
     pub call: Call,
     /// The nonce; by default the account's next one.
     pub nonce: Option<u64>,
-    /// Whether the call has a plain gas price, so that the block lists it as a transaction from before EIP-1559.
+    /// Whether the call has a plain gas price, so that the block lists it as a transaction from
+    /// before EIP-1559.
     pub fixed_price: bool,
 }
 
@@ -158,7 +159,8 @@ pub fn simulate(
     Ok(simulation.blocks)
 }
 
-/// Checks the order of blocks, sets each block's number and timestamp, and fills gaps with blocks without calls.
+/// Checks the order of blocks, sets each block's number and timestamp, and fills gaps with blocks
+/// without calls.
 fn complete(base: &Header, plans: Vec<BlockPlan>) -> Result<Vec<BlockPlan>, SimulationError> {
     let (mut number, mut time) = (base.number, base.timestamp);
     let mut all = Vec::new();
@@ -302,7 +304,8 @@ impl Simulation<'_> {
         })
     }
 
-    /// Returns the gas of a call: the requested amount or else what its block has left, within the simulation's limit.
+    /// Returns the gas of a call: the requested amount or else what its block has left, within the
+    /// simulation's limit.
     fn gas_for(&self, call: &Call, left: u64) -> Result<u64, SimulationError> {
         let wanted = call.gas.unwrap_or(left);
         if wanted > left {

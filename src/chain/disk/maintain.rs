@@ -120,9 +120,9 @@ fn walk(
     Ok(at)
 }
 
-/// Verifies the whole chain: each record, each block against its header and its parent, each state root from the oldest
-/// checkpoint on, the snapshots and settings, and each checkpoint from which the present chain can be replayed. Reverted entries are
-/// checked in isolation.
+/// Verifies the whole chain: each record, each block against its header and its parent, each state
+/// root from the oldest checkpoint on, the snapshots and settings, and each checkpoint from which
+/// the present chain can be replayed. Reverted entries are checked in isolation.
 pub fn verify(store: &ChainStore) -> Result<Report, MaintainError> {
     let storage = &store.storage;
     let chain = opened(store)?;
@@ -222,8 +222,8 @@ pub fn verify(store: &ChainStore) -> Result<Report, MaintainError> {
     Ok(report)
 }
 
-/// Truncates the log before its first entry that is damaged, or that cannot be applied to the chain before it. Returns
-/// `None` if there is no such entry.
+/// Truncates the log before its first entry that is damaged, or that cannot be applied to the chain
+/// before it. Returns `None` if there is no such entry.
 pub fn repair(chain: &ChainStore) -> Result<Option<Repaired>, MaintainError> {
     let identity = identity(chain)?;
     if let Some(repaired) = store::repair(chain, identity)? {
@@ -258,8 +258,9 @@ fn replayed(chain: &ChainStore) -> Result<Checkpoint, MaintainError> {
     )
 }
 
-/// Removes all blocks except the newest `keep`, and none after `last`. Every remaining block keeps its state, because a
-/// checkpoint is written at the log's new start. Returns the oldest remaining block.
+/// Removes all blocks except the newest `keep`, and none after `last`. Every remaining block keeps
+/// its state, because a checkpoint is written at the log's new start. Returns the oldest remaining
+/// block.
 pub fn compact(chain: &ChainStore, keep: u64, last: Option<u64>) -> Result<u64, MaintainError> {
     let storage = &chain.storage;
     let Opened {
@@ -298,7 +299,8 @@ pub fn compact(chain: &ChainStore, keep: u64, last: Option<u64>) -> Result<u64, 
     Ok(history.oldest().unwrap_or(0).max(oldest))
 }
 
-/// Exports all blocks after the genesis block as concatenated RLP, the format of other clients. Returns their number.
+/// Exports all blocks after the genesis block as concatenated RLP, the format of other clients.
+/// Returns their number.
 pub fn export_blocks(chain: &ChainStore, out: &mut dyn Write) -> Result<u64, MaintainError> {
     let chain = opened(chain)?;
     let blocks = chain.history.oldest().unwrap_or(1)..;

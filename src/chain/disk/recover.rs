@@ -1,4 +1,5 @@
-//! Recovery of a chain from its data directory: reads the newest checkpoint and replays the log after it.
+//! Recovery of a chain from its data directory: reads the newest checkpoint and replays the log
+//! after it.
 
 use std::{io, sync::Arc};
 
@@ -20,10 +21,11 @@ use crate::{
     },
 };
 
-/// Number of blocks before the checkpoint that are loaded into memory: those that `BLOCKHASH` reaches, and more for
-/// clients.
+/// Number of blocks before the checkpoint that are loaded into memory: those that `BLOCKHASH`
+/// reaches, and more for clients.
 const RECENT_BLOCKS: u64 = 1_024;
-/// The preferred distance of the checkpoint from the end of the log, in entries, so that recent states are in memory.
+/// The preferred distance of the checkpoint from the end of the log, in entries, so that recent
+/// states are in memory.
 const MIN_REPLAYED: u64 = 128;
 /// Most entries that are replayed for that.
 const MAX_REPLAYED: u64 = 20_000;
@@ -150,8 +152,8 @@ impl Recovered {
     }
 }
 
-/// Opens the chain in a directory, or creates one with the genesis block that `make` returns. With `expected`, builds
-/// the genesis block in any case and rejects a directory with a different one.
+/// Opens the chain in a directory, or creates one with the genesis block that `make` returns. With
+/// `expected`, builds the genesis block in any case and rejects a directory with a different one.
 pub fn open(
     opening: Opening,
     expected: bool,
@@ -269,8 +271,8 @@ fn begin(opening: &Opening, head: &Head) -> Result<ChainFile, OpenError> {
     Ok(file)
 }
 
-/// Returns the newest checkpoint from which the present chain can be replayed, preferably not too close to the log's
-/// end.
+/// Returns the newest checkpoint from which the present chain can be replayed, preferably not too
+/// close to the log's end.
 pub(super) fn newest_checkpoint(
     storage: &dyn Storage,
     identity: ChainIdentity,
@@ -279,8 +281,8 @@ pub(super) fn newest_checkpoint(
 ) -> Result<Checkpoint, OpenError> {
     let failed = |error| OpenError::Io(storage.describe(""), error);
     let heights = checkpoints(storage).map_err(failed)?;
-    // Compaction removes entries together with the checkpoints before them, so an older checkpoint means a missing
-    // part.
+    // Compaction removes entries together with the checkpoints before them, so an older checkpoint
+    // means a missing part.
     if let Some(&oldest) = heights.first().filter(|oldest| **oldest < history.start()) {
         return Err(LogError::Missing {
             from: oldest,
@@ -319,8 +321,8 @@ pub(super) fn newest_checkpoint(
         .into())
 }
 
-/// Replays the log from a checkpoint, and returns the chain as it was when the log had `end` entries, with the size of
-/// the replayed entries in bytes.
+/// Replays the log from a checkpoint, and returns the chain as it was when the log had `end`
+/// entries, with the size of the replayed entries in bytes.
 pub(in crate::chain) fn replay(
     params: Arc<ChainParams>,
     limits: HistoryLimits,

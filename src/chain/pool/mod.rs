@@ -1,7 +1,8 @@
 //! The pool of pending transactions.
 //!
-//! Submitters validate and insert on their own threads; the writer takes what is ready. The lock is held for
-//! bookkeeping only: senders are recovered and stateless checks are done before it is taken.
+//! Submitters validate and insert on their own threads; the writer takes what is ready. The lock is
+//! held for bookkeeping only: senders are recovered and stateless checks are done before it is
+//! taken.
 
 mod order;
 mod price;
@@ -58,8 +59,8 @@ pub struct PoolLimits {
     pub bytes: usize,
     /// Size of one account's transactions including blobs, in bytes.
     pub account_bytes: usize,
-    /// The time after which transactions that the next block cannot include expire, if their account had no activity
-    /// since; `None` if they never do.
+    /// The time after which transactions that the next block cannot include expire, if their
+    /// account had no activity since; `None` if they never do.
     pub lifetime: Option<Duration>,
 }
 
@@ -102,8 +103,8 @@ impl Pooled {
 pub struct Accepted {
     /// The pooled transaction.
     pub pooled: Arc<Pooled>,
-    /// Resolves when the transaction is in a published block or is rejected. `None` if the next block cannot include
-    /// it: a nonce before it is missing, or the base fee is above its fee cap.
+    /// Resolves when the transaction is in a published block or is rejected. `None` if the next
+    /// block cannot include it: a nonce before it is missing, or the base fee is above its fee cap.
     pub included: Option<oneshot::Receiver<Result<(), SubmitError>>>,
 }
 
@@ -122,8 +123,8 @@ struct PoolState {
     by_hash: HashMap<B256, (Address, u64), DefaultHashBuilder>,
     /// Size of all transactions, in bytes.
     bytes: usize,
-    /// The order of eviction. Built when the pool becomes full and dropped when it is half empty, so that a pool with
-    /// room pays nothing for it.
+    /// The order of eviction. Built when the pool becomes full and dropped when it is half empty,
+    /// so that a pool with room pays nothing for it.
     ranking: Option<Ranking>,
     arrivals: u64,
     /// Hashes of the newest arrivals, oldest first.
@@ -152,9 +153,9 @@ impl Pool {
         }
     }
 
-    /// Adds a transaction that passed [`Admission::check`]. `head` is called under the lock, so that the account is
-    /// read from a head at least as new as the last one that the pool has [settled](Self::settle). `fee_floor` is the
-    /// next block's base fee.
+    /// Adds a transaction that passed [`Admission::check`]. `head` is called under the lock, so
+    /// that the account is read from a head at least as new as the last one that the pool has
+    /// [settled](Self::settle). `fee_floor` is the next block's base fee.
     pub fn insert(
         &self,
         submission: Submission,
@@ -265,8 +266,8 @@ impl Pool {
         Ok(Accepted { pooled, included })
     }
 
-    /// Removes the transactions of these accounts whose nonce is used up, and answers their submitters. `is_included`
-    /// returns whether a transaction is in a block.
+    /// Removes the transactions of these accounts whose nonce is used up, and answers their
+    /// submitters. `is_included` returns whether a transaction is in a block.
     pub fn settle(
         &self,
         accounts: impl IntoIterator<Item = Address>,
@@ -330,8 +331,8 @@ impl Pool {
         }
     }
 
-    /// Removes the transactions that a next block with this base fee cannot include, of accounts without activity for
-    /// [`PoolLimits::lifetime`]. Returns their number.
+    /// Removes the transactions that a next block with this base fee cannot include, of accounts
+    /// without activity for [`PoolLimits::lifetime`]. Returns their number.
     pub fn expire(&self, base_fee: u64) -> usize {
         let now = self.clock.now_ms();
         let inner = &mut *self.inner.lock();
@@ -392,8 +393,8 @@ impl Pool {
         (executable, inner.by_hash.len().saturating_sub(executable))
     }
 
-    /// Returns the hashes of the transactions that arrived since there were `seen` arrivals, and the present number of
-    /// arrivals.
+    /// Returns the hashes of the transactions that arrived since there were `seen` arrivals, and
+    /// the present number of arrivals.
     pub fn arrivals_since(&self, seen: u64) -> (Vec<B256>, u64) {
         let inner = self.inner.lock();
         let new = inner
@@ -443,7 +444,8 @@ impl PoolState {
         Some(slot)
     }
 
-    /// Changes an account's transactions and updates the ranking of those whose executability changed with it.
+    /// Changes an account's transactions and updates the ranking of those whose executability
+    /// changed with it.
     fn change<R>(&mut self, address: Address, change: impl FnOnce(&mut Sender) -> R) -> Option<R> {
         let sender = self.senders.get_mut(&address)?;
         let before = sender.pending_nonce();

@@ -10,8 +10,8 @@ use alloy_consensus::Transaction as _;
 
 use super::Pooled;
 
-/// Merges the senders' queues, each in order of nonce: the highest tip comes next, equal tips in order of arrival. A
-/// queue ends at the first transaction that does not pay the base fee.
+/// Merges the senders' queues, each in order of nonce: the highest tip comes next, equal tips in
+/// order of arrival. A queue ends at the first transaction that does not pay the base fee.
 pub(super) fn merge<'a>(
     mut queues: Vec<impl Iterator<Item = &'a Arc<Pooled>>>,
     base_fee: u64,

@@ -5,8 +5,8 @@ use alloy_primitives::U256;
 
 use crate::block::{Transaction, cosmos::fee_of};
 
-/// Returns the maximum cost of a transaction: value, gas at the fee cap and blob gas at the blob fee cap, in wei. That of a
-/// Cosmos transaction is its fee.
+/// Returns the maximum cost of a transaction: value, gas at the fee cap and blob gas at the blob
+/// fee cap, in wei. That of a Cosmos transaction is its fee.
 pub(super) fn cost_of(transaction: &Transaction) -> U256 {
     let tx = &transaction.envelope;
     if transaction.is_cosmos()
@@ -31,7 +31,8 @@ pub(super) fn prices(transaction: &Transaction) -> (u128, u128) {
     )
 }
 
-/// Returns whether `new` pays enough to replace `old`: 10 % more in every price, or 100 % more for a blob transaction.
+/// Returns whether `new` pays enough to replace `old`: 10 % more in every price, or 100 % more for
+/// a blob transaction.
 pub(super) fn outbids(new: &Transaction, old: &Transaction) -> bool {
     let percent = if old.envelope.tx_type() == TxType::Eip4844 {
         200

@@ -1,8 +1,9 @@
 //! The order in which a full pool evicts transactions.
 //!
-//! A transaction's effective tip is the lesser of its tip cap and of its fee cap less the base fee. The lowest
-//! effective tip of many is therefore that of the transaction with the lowest tip cap or of the one with the lowest fee
-//! cap. Two orders that do not depend on the base fee are enough to find it.
+//! A transaction's effective tip is the lesser of its tip cap and of its fee cap less the base fee.
+//! The lowest effective tip of many is therefore that of the transaction with the lowest tip cap or
+//! of the one with the lowest fee cap. Two orders that do not depend on the base fee are enough to
+//! find it.
 
 use std::{cmp::Reverse, collections::BTreeSet, sync::Arc};
 
@@ -37,7 +38,8 @@ pub(super) struct Ranking {
     executable: Prices,
 }
 
-/// A price, the reversed position in the order of arrival (the newest is evicted first), and the sender.
+/// A price, the reversed position in the order of arrival (the newest is evicted first), and the
+/// sender.
 type Key = (u128, Reverse<u64>, Address);
 
 #[derive(Debug)]

@@ -1,8 +1,9 @@
-//! The index of ready senders, ordered by the fee cap of their next executable transaction, and of submitters that wait
-//! for a block.
+//! The index of ready senders, ordered by the fee cap of their next executable transaction, and of
+//! submitters that wait for a block.
 //!
-//! Base fees change from block to block, and queueing transactions below the base fee costs nothing. The index is
-//! ordered by fee cap so that building a block visits only the senders that can pay its base fee.
+//! Base fees change from block to block, and queueing transactions below the base fee costs
+//! nothing. The index is ordered by fee cap so that building a block visits only the senders that
+//! can pay its base fee.
 
 use std::{collections::BTreeSet, sync::Arc};
 
@@ -60,7 +61,8 @@ impl ReadyIndex {
 }
 
 impl PoolState {
-    /// Updates the index after an account's transactions changed, and removes the account if none are left.
+    /// Updates the index after an account's transactions changed, and removes the account if none
+    /// are left.
     pub(super) fn tidy(&mut self, address: Address) {
         let Some(sender) = self.senders.get_mut(&address) else {
             return;
@@ -74,8 +76,8 @@ impl PoolState {
 }
 
 impl Pool {
-    /// Returns up to `limit` transactions for the next block: highest tip first, each sender's in order of nonce, equal
-    /// tips in order of arrival.
+    /// Returns up to `limit` transactions for the next block: highest tip first, each sender's in
+    /// order of nonce, equal tips in order of arrival.
     pub fn executable(&self, base_fee: u64, limit: usize) -> Vec<Arc<Pooled>> {
         let inner = self.inner.lock();
         let mut queues = Vec::with_capacity(inner.ready.by_cap.len().min(FEW));
@@ -102,8 +104,8 @@ impl Pool {
         self.inner.lock().ready.awaited.len()
     }
 
-    /// Returns whether the transactions that are ready and pay the base fee come from no more than `senders` accounts
-    /// and have gas limits of no more than `gas` in total.
+    /// Returns whether the transactions that are ready and pay the base fee come from no more than
+    /// `senders` accounts and have gas limits of no more than `gas` in total.
     pub fn has_little_ready(&self, base_fee: u64, senders: usize, gas: u64) -> bool {
         let inner = self.inner.lock();
         let mut left = gas;
@@ -121,9 +123,9 @@ impl Pool {
         })
     }
 
-    /// Answers the submitters of transactions that the next block can no longer include because the base fee rose above
-    /// their fee cap or that of an earlier one, or because an earlier one was removed. The transactions stay in the
-    /// pool.
+    /// Answers the submitters of transactions that the next block can no longer include because the
+    /// base fee rose above their fee cap or that of an earlier one, or because an earlier one was
+    /// removed. The transactions stay in the pool.
     pub fn release_unaffordable(&self, base_fee: u64) {
         let mut guard = self.inner.lock();
         let PoolState { senders, ready, .. } = &mut *guard;
@@ -139,8 +141,9 @@ impl Pool {
         });
     }
 
-    /// Removes the transactions whose submitters wait, and answers these with an error. Acknowledged transactions stay, and
-    /// so do those that other nodes have acknowledged: nobody waits for them here.
+    /// Removes the transactions whose submitters wait, and answers these with an error.
+    /// Acknowledged transactions stay, and so do those that other nodes have acknowledged: nobody
+    /// waits for them here.
     pub fn refuse_awaited(&self, reason: impl Fn() -> SubmitError) {
         let mut guard = self.inner.lock();
         let awaited: Vec<_> = guard.ready.awaited.iter().copied().collect();

@@ -37,8 +37,9 @@ impl PoolUsage {
 }
 
 impl PoolState {
-    /// Evicts the transactions that `new` displaces, so that all limits hold once it is added. Evicts none if `new` is
-    /// rejected. An evicted transaction is always the last one of its account, so that no other loses its predecessor.
+    /// Evicts the transactions that `new` displaces, so that all limits hold once it is added.
+    /// Evicts none if `new` is rejected. An evicted transaction is always the last one of its
+    /// account, so that no other loses its predecessor.
     pub(super) fn make_room(
         &mut self,
         new: &Incoming<'_>,
@@ -106,7 +107,8 @@ impl PoolState {
                     false => SubmitError::Outbid,
                 });
             }
-            // A transaction is worth no more than an earlier one of its sender, without which it cannot be executed.
+            // A transaction is worth no more than an earlier one of its sender, without which it
+            // cannot be executed.
             let ahead = |(nonce, _): (u64, bool)| nonce <= new.pooled.nonce();
             if sender == address
                 && self
@@ -145,7 +147,8 @@ impl PoolState {
         self.rank(&pooled);
     }
 
-    /// Removes an account's transactions that the next block cannot include, see [`Pool::expire`](super::Pool::expire).
+    /// Removes an account's transactions that the next block cannot include, see
+    /// [`Pool::expire`](super::Pool::expire).
     pub(super) fn expire(&mut self, address: Address, base_fee: u64) -> usize {
         let stuck = self
             .change(address, |sender| sender.take_stuck(base_fee))

@@ -46,7 +46,8 @@ pub(super) struct Sender {
     cost: U256,
     /// Size of all transactions together, in bytes.
     bytes: usize,
-    /// Time of the last arrival or inclusion of a transaction, in milliseconds since the Unix epoch.
+    /// Time of the last arrival or inclusion of a transaction, in milliseconds since the Unix
+    /// epoch.
     active: u64,
     /// The sender's current entry in the index of ready senders.
     ready_entry: ReadyEntry,
@@ -110,15 +111,16 @@ impl Sender {
         }
     }
 
-    /// Returns the highest nonce, and whether its transaction is executable without waiting for another one.
+    /// Returns the highest nonce, and whether its transaction is executable without waiting for
+    /// another one.
     pub(super) fn last(&self) -> Option<(u64, bool)> {
         self.slots
             .last_key_value()
             .map(|(nonce, _)| (*nonce, *nonce < self.end))
     }
 
-    /// Returns the transactions whose executability changed since the pending nonce was `before`, and whether they are
-    /// executable now.
+    /// Returns the transactions whose executability changed since the pending nonce was `before`,
+    /// and whether they are executable now.
     pub(super) fn moved_since(&self, before: u64) -> (impl Iterator<Item = &Arc<Pooled>>, bool) {
         let range = before.min(self.end)..before.max(self.end);
         (
@@ -141,7 +143,8 @@ impl Sender {
         self.end
     }
 
-    /// Updates the sender's entry in the index of ready senders. Returns the previous entry and the new one.
+    /// Updates the sender's entry in the index of ready senders. Returns the previous entry and the
+    /// new one.
     pub(super) fn update_ready_entry(&mut self) -> (ReadyEntry, ReadyEntry) {
         let cap = self
             .executable()
@@ -170,7 +173,8 @@ impl Sender {
             .map(|(_, slot)| &slot.pooled)
     }
 
-    /// Iterates over all transactions, each with whether it is executable without waiting for another one.
+    /// Iterates over all transactions, each with whether it is executable without waiting for
+    /// another one.
     pub(super) fn all(&self) -> impl Iterator<Item = (&Arc<Pooled>, bool)> {
         self.slots
             .iter()
@@ -209,14 +213,16 @@ impl Sender {
         if !used.is_empty() {
             self.touch(now);
         } else {
-            // The nonce may have decreased in a rollback, and the transactions in between are unknown.
+            // The nonce may have decreased in a rollback, and the transactions in between are
+            // unknown.
             self.end = nonce;
         }
         self.extend();
         used.into_values().collect()
     }
 
-    /// Returns whether a block with this base fee can include the transaction at `nonce` and those before it.
+    /// Returns whether a block with this base fee can include the transaction at `nonce` and those
+    /// before it.
     pub(super) fn can_include(&self, nonce: u64, base_fee: u64) -> bool {
         let mut before = self.slots.range(self.nonce.min(nonce)..=nonce);
         nonce < self.end && before.all(|(_, slot)| slot.is_affordable(base_fee))
@@ -234,8 +240,8 @@ impl Sender {
         }
     }
 
-    /// Removes the transactions that the next block cannot include: those that wait for another transaction or for a
-    /// lower base fee.
+    /// Removes the transactions that the next block cannot include: those that wait for another
+    /// transaction or for a lower base fee.
     pub(super) fn take_stuck(&mut self, base_fee: u64) -> Vec<PoolSlot> {
         let first = self
             .slots

@@ -1,4 +1,5 @@
-//! Stateless validation of a transaction, before the pool reads its sender's account: geth's checks in geth's order.
+//! Stateless validation of a transaction, before the pool reads its sender's account: geth's checks
+//! in geth's order.
 
 use alloy_consensus::{Transaction as _, TxType, Typed2718};
 use alloy_eips::eip2718::Encodable2718;

@@ -1,4 +1,5 @@
-//! The blobs of the newest blob transactions. A block holds their hashes only, and tests of rollups want to see them.
+//! The blobs of the newest blob transactions. A block holds their hashes only, and tests of rollups
+//! want to see them.
 
 use std::{collections::VecDeque, sync::Arc};
 
@@ -50,7 +51,8 @@ impl Blobs {
         }
     }
 
-    /// Returns the blobs of a transaction as they were submitted, or `None` if it has none or they are no longer kept.
+    /// Returns the blobs of a transaction as they were submitted, or `None` if it has none or they
+    /// are no longer kept.
     pub fn sidecar(&self, hash: B256) -> Option<Box<BlobTransactionSidecarVariant>> {
         let kept = self.0.lock();
         kept.transactions
@@ -61,7 +63,8 @@ impl Blobs {
             .clone()
     }
 
-    /// Returns the blobs of a transaction, in order, or `None` if it has none or they are no longer kept.
+    /// Returns the blobs of a transaction, in order, or `None` if it has none or they are no longer
+    /// kept.
     pub fn of_transaction(&self, hash: B256) -> Option<Vec<Blob>> {
         self.sidecar(hash)
             .map(|sidecar| blobs_of(&sidecar).to_vec())

@@ -7,7 +7,8 @@ use parking_lot::Mutex;
 
 use crate::state::State;
 
-/// Most states that are cached. Each takes the memory of a few thousand changes in the trie at most.
+/// Most states that are cached. Each takes the memory of a few thousand changes in the trie at
+/// most.
 const STATES: usize = 4;
 
 /// States after blocks, with the hash of the block. The most recently used comes last.

@@ -17,11 +17,12 @@ use crate::{
     store::{History, LogKey, OldState, OldStateError},
 };
 
-/// The number of newest blocks whose states are held unchanged, as long as these blocks changed no more than
-/// `RECENT_CHANGES` accounts and slots.
+/// The number of newest blocks whose states are held unchanged, as long as these blocks changed no
+/// more than `RECENT_CHANGES` accounts and slots.
 const RECENT_STATES: u64 = 128;
 const RECENT_CHANGES: usize = 1 << 15;
-/// The number of changes between two older states that are held. States in between are an older state and the changes since.
+/// The number of changes between two older states that are held. States in between are an older
+/// state and the changes since.
 const STATE_INTERVAL: usize = 1 << 12;
 
 /// One version of the chain.
@@ -58,7 +59,8 @@ struct RecentStates {
     first: u64,
     /// Number of accounts and slots that these blocks changed.
     changed: usize,
-    /// Number of accounts and slots that changed between the newest older state that is held and `first`.
+    /// Number of accounts and slots that changed between the newest older state that is held and
+    /// `first`.
     since_held: usize,
 }
 
@@ -69,7 +71,8 @@ struct StateRecord {
     changes: Vec<Arc<Changes>>,
     /// The state after this block, if it is held.
     state: Option<State>,
-    /// The state on which the next block ran, if it is held and differs by edits of development methods.
+    /// The state on which the next block ran, if it is held and differs by edits of development
+    /// methods.
     edited: Option<State>,
     /// Number of accounts and slots that the block changed.
     changed: usize,
@@ -164,7 +167,8 @@ impl Head {
         params.signers = Arc::new(editable.signers.into_iter().collect());
     }
 
-    /// Returns a head at `block`, with the newest blocks `before` it, oldest first. The states of those are not known.
+    /// Returns a head at `block`, with the newest blocks `before` it, oldest first. The states of
+    /// those are not known.
     pub fn resumed(
         params: Arc<ChainParams>,
         genesis: Arc<Block>,
@@ -182,13 +186,14 @@ impl Head {
         head
     }
 
-    /// Returns the approximate size of the blocks that are held, with their receipts and changes, in bytes.
+    /// Returns the approximate size of the blocks that are held, with their receipts and changes,
+    /// in bytes.
     pub fn held_bytes(&self) -> usize {
         self.bytes
     }
 
-    /// Attaches the history on disk, which serves what memory does not hold, to the head of a checkpoint at this log
-    /// height.
+    /// Attaches the history on disk, which serves what memory does not hold, to the head of a
+    /// checkpoint at this log height.
     pub(in crate::chain) fn with_archive(self, archive: Arc<History>, height: u64) -> Self {
         Self {
             archive: Some(archive),
@@ -197,8 +202,8 @@ impl Head {
         }
     }
 
-    /// Returns the log height of the checkpoint from which the chain was replayed, if the block with this number was the
-    /// newest there. Memory holds no other state of that block.
+    /// Returns the log height of the checkpoint from which the chain was replayed, if the block
+    /// with this number was the newest there. Memory holds no other state of that block.
     pub(in crate::chain) fn base_height(&self, number: u64) -> Option<u64> {
         self.base
             .filter(|(block, _)| *block == number)
@@ -215,15 +220,16 @@ impl Head {
         self.blocks.first()
     }
 
-    /// Iterates over the changes of each block from `number` on: edits since the parent first, then the block's own.
+    /// Iterates over the changes of each block from `number` on: edits since the parent first, then
+    /// the block's own.
     pub fn changes_from(&self, number: u64) -> impl Iterator<Item = &[Arc<Changes>]> {
         self.records
             .iter_from(number)
             .map(|record| record.changes.as_slice())
     }
 
-    /// Iterates over the changes of the blocks after `first` up to `last`. Returns `None` if memory does not hold all of
-    /// them.
+    /// Iterates over the changes of the blocks after `first` up to `last`. Returns `None` if memory
+    /// does not hold all of them.
     pub fn changes_between(
         &self,
         first: u64,
@@ -245,8 +251,8 @@ impl Head {
         &self.edits
     }
 
-    /// Returns the number of heads that were published before this one. Of two heads the one with the larger version is
-    /// the later one, whatever its blocks are.
+    /// Returns the number of heads that were published before this one. Of two heads the one with
+    /// the larger version is the later one, whatever its blocks are.
     pub fn version(&self) -> u64 {
         self.version
     }
@@ -281,8 +287,8 @@ impl Head {
         self.blocks.from(number)
     }
 
-    /// Iterates over the blocks from `from` to `to` that may have logs under at least one key of each of `wanted`,
-    /// oldest first.
+    /// Iterates over the blocks from `from` to `to` that may have logs under at least one key of
+    /// each of `wanted`, oldest first.
     pub fn candidates(
         &self,
         from: u64,
@@ -292,9 +298,10 @@ impl Head {
         self.blocks.candidates(from, to, wanted)
     }
 
-    /// Returns the state at the block with this number: the one after it, with the edits of development methods up to the
-    /// next block. Of a state that is not held, accounts and slots are searched in a few thousand changes. A state older
-    /// than the history in memory is read from disk on demand and has no roots.
+    /// Returns the state at the block with this number: the one after it, with the edits of
+    /// development methods up to the next block. Of a state that is not held, accounts and slots
+    /// are searched in a few thousand changes. A state older than the history in memory is read
+    /// from disk on demand and has no roots.
     pub fn state_after(&self, number: u64) -> Result<State, Pruned> {
         match number.cmp(&self.number()) {
             Ordering::Less => self.state_before(number + 1),
@@ -303,8 +310,9 @@ impl Head {
         }
     }
 
-    /// Returns the state on which the block with this number ran: the one after its parent, with the edits of
-    /// development methods in between. The costs are those of [`state_after`](Self::state_after).
+    /// Returns the state on which the block with this number ran: the one after its parent, with
+    /// the edits of development methods in between. The costs are those of
+    /// [`state_after`](Self::state_after).
     pub fn state_before(&self, number: u64) -> Result<State, Pruned> {
         self.held_before(number)
             .or_else(|pruned| self.archived(pruned, |archive| OldState::before(archive, number)))
@@ -315,7 +323,8 @@ impl Head {
         self.records.get(number).is_some()
     }
 
-    /// Returns the state after a block that is held in memory, without later edits by development methods.
+    /// Returns the state after a block that is held in memory, without later edits by development
+    /// methods.
     pub(in crate::chain) fn held_after(&self, number: u64) -> Result<State, Pruned> {
         let record = self.records.get(number).ok_or(Pruned(number))?;
         if let Some(state) = &record.state {
@@ -393,7 +402,8 @@ impl Head {
         )
     }
 
-    /// Returns the environment of a next block with this timestamp. The caller sets the beneficiary and the gas limit.
+    /// Returns the environment of a next block with this timestamp. The caller sets the beneficiary
+    /// and the gas limit.
     pub fn next_environment(&self, timestamp: u64) -> Environment {
         let parent = &self.block.header;
         let rules = self.rules(parent.number + 1, timestamp);
@@ -417,8 +427,8 @@ impl Head {
         }
     }
 
-    /// Returns the difficulty of a block after `parent`. The network's own chain and forks are not mined, so there the
-    /// parent's difficulty stays.
+    /// Returns the difficulty of a block after `parent`. The network's own chain and forks are not
+    /// mined, so there the parent's difficulty stays.
     pub(in crate::chain) fn next_difficulty(
         &self,
         parent: &Header,
@@ -431,8 +441,8 @@ impl Head {
         }
     }
 
-    /// Returns the head with `block` appended, and the blocks that were pruned. `changes` lead from this head's state
-    /// to `state`.
+    /// Returns the head with `block` appended, and the blocks that were pruned. `changes` lead from
+    /// this head's state to `state`.
     pub fn extended(
         &self,
         block: Arc<Block>,
@@ -599,8 +609,9 @@ impl Head {
     }
 }
 
-/// Returns the approximate size in memory of a block with its receipts and changes, including the trie nodes that only
-/// older states still reference, in bytes. The factors were measured while creating a million accounts.
+/// Returns the approximate size in memory of a block with its receipts and changes, including the
+/// trie nodes that only older states still reference, in bytes. The factors were measured while
+/// creating a million accounts.
 pub(super) fn weight(block: &Block, changed: usize) -> usize {
     let logs: usize = block
         .logs()

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use super::{log_windows::LogWindows, persistent_list::PersistentList};
 use crate::{block::Block, store::LogKey};
 
-/// The blocks of a head, without their states. A subscriber keeps this of the last head that it has seen.
+/// The blocks of a head, without their states. A subscriber keeps this of the last head that it has
+/// seen.
 #[derive(Clone, Debug)]
 pub struct HeldBlocks {
     blocks: PersistentList<Arc<Block>>,
@@ -21,8 +22,8 @@ impl HeldBlocks {
         }
     }
 
-    /// Returns the difference between these blocks and those of `newer`: the removed ones and the added ones, each
-    /// oldest first.
+    /// Returns the difference between these blocks and those of `newer`: the removed ones and the
+    /// added ones, each oldest first.
     pub fn difference(&self, newer: &Self) -> (Vec<Arc<Block>>, Vec<Arc<Block>>) {
         let shared = |at: &u64| {
             self.get(*at).map(|block| block.hash) == newer.get(*at).map(|block| block.hash)
@@ -50,8 +51,8 @@ impl HeldBlocks {
         self.blocks.iter_from(number)
     }
 
-    /// Iterates over the blocks from `from` to `to` that may have logs under at least one key of each of `wanted`,
-    /// oldest first.
+    /// Iterates over the blocks from `from` to `to` that may have logs under at least one key of
+    /// each of `wanted`, oldest first.
     pub(super) fn candidates(
         &self,
         from: u64,

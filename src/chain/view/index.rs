@@ -1,7 +1,8 @@
 //! The index of blocks and transactions by hash. Cosmos transactions have two hashes.
 //!
-//! All heads share the maps, which may contain entries that a given head does not hold, or not yet, or no longer. A
-//! reader therefore checks each entry against its own head, so that lookups take no lock and see one consistent chain.
+//! All heads share the maps, which may contain entries that a given head does not hold, or not yet,
+//! or no longer. A reader therefore checks each entry against its own head, so that lookups take no
+//! lock and see one consistent chain.
 
 use std::sync::Arc;
 
@@ -61,7 +62,8 @@ impl Index {
         head.block(number).filter(|block| block.hash == hash)
     }
 
-    /// Returns the block of the transaction that has this hash in Ethereum or Cosmos, and its position there.
+    /// Returns the block of the transaction that has this hash in Ethereum or Cosmos, and its
+    /// position there.
     pub(in crate::chain) fn transaction<'a>(
         &self,
         head: &'a Head,

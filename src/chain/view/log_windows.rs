@@ -1,8 +1,8 @@
 //! The index of logs in the blocks that memory holds.
 //!
-//! Each window of 64 blocks has a list of the keys of their logs, each with the blocks that have it, so that a search
-//! reads one list instead of 64 blocks. The list is built once, when the window's last block is appended; heads share
-//! it.
+//! Each window of 64 blocks has a list of the keys of their logs, each with the blocks that have
+//! it, so that a search reads one list instead of 64 blocks. The list is built once, when the
+//! window's last block is appended; heads share it.
 
 use std::sync::Arc;
 
@@ -49,8 +49,8 @@ impl LogWindows {
         self.0.drop_before(first / BLOCKS);
     }
 
-    /// Returns the numbers of the blocks from `from` to `to` that may have logs under at least one key of each of
-    /// `wanted`, oldest first. Blocks without a window are always included.
+    /// Returns the numbers of the blocks from `from` to `to` that may have logs under at least one
+    /// key of each of `wanted`, oldest first. Blocks without a window are always included.
     pub(super) fn candidates(&self, from: u64, to: u64, wanted: &[Vec<LogKey>]) -> Vec<u64> {
         let mut found = Vec::new();
         for at in from / BLOCKS..=to / BLOCKS {

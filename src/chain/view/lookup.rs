@@ -23,12 +23,13 @@ use crate::{
 /// Most pooled transactions with which the pending block is quick to build.
 const FEW: usize = 16;
 
-/// The longest time that transactions are executed for a pending block. Longer than any block takes, unless a
-/// development method has raised the gas limit out of proportion.
+/// The longest time that transactions are executed for a pending block. Longer than any block
+/// takes, unless a development method has raised the gas limit out of proportion.
 const PENDING_PATIENCE: Duration = Duration::from_secs(2);
 
 impl Chain {
-    /// Returns the block, if it exists. [`BlockId::Pending`] returns the block that would be sealed next.
+    /// Returns the block, if it exists. [`BlockId::Pending`] returns the block that would be sealed
+    /// next.
     pub fn block(&self, head: &Arc<Head>, id: BlockId) -> Result<Option<Arc<Block>>, BlockError> {
         Ok(match id {
             BlockId::Pending => Some(self.pending(head)?.block.clone()),
@@ -49,7 +50,8 @@ impl Chain {
         })
     }
 
-    /// Returns the number that `id` stands for, or `None` for an unknown hash. The pending block is one above the head.
+    /// Returns the number that `id` stands for, or `None` for an unknown hash. The pending block is
+    /// one above the head.
     pub fn number(&self, head: &Head, id: BlockId) -> Option<u64> {
         Some(match id {
             BlockId::Latest | BlockId::Safe | BlockId::Finalized => head.number(),
@@ -60,8 +62,8 @@ impl Chain {
         })
     }
 
-    /// Returns whether the block, or with `with_state` the state after it, is available without reading from disk, or
-    /// building a large block.
+    /// Returns whether the block, or with `with_state` the state after it, is available without
+    /// reading from disk, or building a large block.
     pub fn is_at_hand(&self, id: BlockId, with_state: bool) -> bool {
         let held = |head: &Head, number| match with_state {
             true => head.holds_state(number),
@@ -111,9 +113,9 @@ impl Chain {
         })
     }
 
-    /// Returns the block that would be sealed on top of `head` now. It is built on request and kept until the head, the
-    /// pool, or the settings of the next block change. One caller builds it; callers that arrive meanwhile share the
-    /// next one.
+    /// Returns the block that would be sealed on top of `head` now. It is built on request and kept
+    /// until the head, the pool, or the settings of the next block change. One caller builds it;
+    /// callers that arrive meanwhile share the next one.
     fn pending(&self, head: &Arc<Head>) -> Result<Arc<View>, BlockError> {
         if let Some(view) = self.built_pending(head) {
             return Ok(view);
@@ -169,7 +171,8 @@ impl Chain {
     }
 }
 
-/// Runs `work`, which may block. On a worker of the runtime, its other tasks move to another worker.
+/// Runs `work`, which may block. On a worker of the runtime, its other tasks move to another
+/// worker.
 pub fn block_in_place<R>(work: impl FnOnce() -> R) -> R {
     match Handle::try_current().map(|runtime| runtime.runtime_flavor()) {
         Ok(RuntimeFlavor::MultiThread) => tokio::task::block_in_place(work),

@@ -16,8 +16,8 @@ impl Chain {
         history.block(number)
     }
 
-    /// Returns the log height of the newest checkpoint that is a base of the present chain, or `None` on a chain that
-    /// lives in memory only.
+    /// Returns the log height of the newest checkpoint that is a base of the present chain, or
+    /// `None` on a chain that lives in memory only.
     pub fn checkpoint(&self) -> Option<u64> {
         self.shared.history.as_ref()?.bases().ok()?.last().copied()
     }
@@ -32,8 +32,8 @@ impl Chain {
         kept.map_or(head.oldest(), |oldest| oldest.min(head.oldest()))
     }
 
-    /// Returns the numbers of the blocks from `from` to `to` that memory no longer holds and that may have logs under
-    /// at least one key of each of `wanted`, oldest first.
+    /// Returns the numbers of the blocks from `from` to `to` that memory no longer holds and that
+    /// may have logs under at least one key of each of `wanted`, oldest first.
     pub fn old_candidates(
         &self,
         head: &Head,
@@ -50,8 +50,9 @@ impl Chain {
             .unwrap_or_default()
     }
 
-    /// Iterates over the blocks before `before` that memory no longer holds and that may have logs under at least one
-    /// key of each of `wanted`, newest first. Each is read from disk when the iterator reaches it.
+    /// Iterates over the blocks before `before` that memory no longer holds and that may have logs
+    /// under at least one key of each of `wanted`, newest first. Each is read from disk when the
+    /// iterator reaches it.
     pub fn old_blocks_before<'a>(
         &'a self,
         head: &Head,

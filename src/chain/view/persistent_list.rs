@@ -1,7 +1,7 @@
 //! A persistent list: cheap to clone, to append to, and to truncate at either end.
 //!
-//! Holds the recent blocks of every published head. A clone copies one pointer; an append copies one path of a radix
-//! tree with 32 children per node, whatever the length.
+//! Holds the recent blocks of every published head. A clone copies one pointer; an append copies
+//! one path of a radix tree with 32 children per node, whatever the length.
 
 use std::sync::Arc;
 

@@ -1,7 +1,8 @@
 //! Changes of the chain since an earlier position, for clients that poll.
 //!
-//! A position is two numbers, so that keeping one retains nothing of the chain in memory. Added blocks are read from
-//! the present head. Removed blocks are retained here, within a fraction of the history's memory limit.
+//! A position is two numbers, so that keeping one retains nothing of the chain in memory. Added
+//! blocks are read from the present head. Removed blocks are retained here, within a fraction of
+//! the history's memory limit.
 
 use std::{collections::VecDeque, sync::Arc};
 
@@ -78,8 +79,8 @@ impl RemovedBlocks {
         }
     }
 
-    /// Returns the blocks before the position `seen` that heads up to `version` removed, and the number of the first
-    /// block to report as added.
+    /// Returns the blocks before the position `seen` that heads up to `version` removed, and the
+    /// number of the first block to report as added.
     pub(in crate::chain) fn since(
         &self,
         seen: ChainPosition,

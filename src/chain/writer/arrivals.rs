@@ -1,13 +1,16 @@
-//! The count of transactions on their way to the pool, by which transactions that arrive together share a block.
+//! The count of transactions on their way to the pool, by which transactions that arrive together
+//! share a block.
 //!
-//! A block has a fixed cost, whether it carries one transaction or sixteen: the fork's system calls, hashing the trie,
-//! publishing, and on disk an fsync. Under load the writer would seal the first transaction that is ready while the
-//! next ones are still being checked on their callers' threads, so it waits for these for a moment. Sequential
-//! submitters never wait: no other transaction is under way then, and after a few blocks their transactions are not
-//! even handed to the writer's thread (see [`SealLock`](super::seal_lock::SealLock)).
+//! A block has a fixed cost, whether it carries one transaction or sixteen: the fork's system
+//! calls, hashing the trie, publishing, and on disk an fsync. Under load the writer would seal the
+//! first transaction that is ready while the next ones are still being checked on their callers'
+//! threads, so it waits for these for a moment. Sequential submitters never wait: no other
+//! transaction is under way then, and after a few blocks their transactions are not even handed to
+//! the writer's thread (see [`SealLock`](super::seal_lock::SealLock)).
 //!
-//! In a cluster a block costs much more: it is stored by a majority of the servers and sent to all nodes. There the writer
-//! also waits for those who have just had their answers (see [`Arrivals::gather_next`]).
+//! In a cluster a block costs much more: it is stored by a majority of the servers and sent to all
+//! nodes. There the writer also waits for those who have just had their answers (see
+//! [`Arrivals::gather_next`]).
 
 use std::{
     sync::atomic::{AtomicU64, AtomicUsize, Ordering},
@@ -31,13 +34,15 @@ pub(in crate::chain) struct Arrivals {
     under_way: AtomicUsize,
     /// Number of consecutive blocks with a single transaction.
     singles: AtomicUsize,
-    /// In a cluster, number of transactions that were in the newest block, or ready, when it was stored.
+    /// In a cluster, number of transactions that were in the newest block, or ready, when it was
+    /// stored.
     in_flight: AtomicUsize,
     /// In a cluster, time that it took to store the newest block, in microseconds.
     stored_in: AtomicU64,
 }
 
-/// A guard for a transaction that is being checked. It is dropped when the pool has accepted or rejected it.
+/// A guard for a transaction that is being checked. It is dropped when the pool has accepted or
+/// rejected it.
 #[derive(Debug)]
 pub(in crate::chain) struct Arrival<'a>(&'a AtomicUsize);
 
@@ -48,7 +53,8 @@ impl Arrivals {
         Arrival(&self.under_way)
     }
 
-    /// Returns whether transactions arrive sequentially: none is under way, and each recent one had a block of its own.
+    /// Returns whether transactions arrive sequentially: none is under way, and each recent one had
+    /// a block of its own.
     pub(in crate::chain) fn are_sequential(&self) -> bool {
         self.is_quiet() && self.singles.load(Ordering::Relaxed) >= SEQUENTIAL
     }
@@ -71,7 +77,8 @@ impl Arrivals {
         self.under_way.load(Ordering::Relaxed) == 0
     }
 
-    /// Notes the time that it took to store a block, and the number of transactions that are in it, or ready by now.
+    /// Notes the time that it took to store a block, and the number of transactions that are in it,
+    /// or ready by now.
     pub(super) fn stored(&self, stored_in: Duration, in_flight: usize) {
         self.stored_in
             .store(stored_in.as_micros() as u64, Ordering::Relaxed);
@@ -86,8 +93,9 @@ impl Arrivals {
         }
     }
 
-    /// Waits until as many transactions are ready as were in flight when the newest block was stored: those who sent them have
-    /// their answers by now, and may send the next ones. Waits no longer than it took to store that block.
+    /// Waits until as many transactions are ready as were in flight when the newest block was
+    /// stored: those who sent them have their answers by now, and may send the next ones. Waits no
+    /// longer than it took to store that block.
     pub(super) fn gather_next(&self, ready: impl Fn() -> usize) {
         let patience = Duration::from_micros(self.stored_in.load(Ordering::Relaxed))
             .min(MAX_CLUSTER_GATHERING);

@@ -1,5 +1,5 @@
-//! Changes to the chain, as data: a [`Change`] is a complete description, so that it can be named in a trace, recorded
-//! or sent to another node.
+//! Changes to the chain, as data: a [`Change`] is a complete description, so that it can be named
+//! in a trace, recorded or sent to another node.
 
 use std::sync::Arc;
 
@@ -23,31 +23,33 @@ pub enum Change {
         /// Timestamps of the blocks.
         pace: Pace,
     },
-    /// Edit accounts or the chain's identity between blocks. All edits are applied, or none if one fails.
+    /// Edit accounts or the chain's identity between blocks. All edits are applied, or none if one
+    /// fails.
     Edit(Vec<Edit>),
     /// Take a snapshot of the chain. Answered with [`ChangeOutcome::Snapshot`].
     Snapshot {
         /// Its name, of at most 255 bytes.
         name: Option<Arc<str>>,
     },
-    /// Revert blocks, state and time to a snapshot, which is used up with all later ones. Answered with
-    /// [`ChangeOutcome::Found`].
+    /// Revert blocks, state and time to a snapshot, which is used up with all later ones. Answered
+    /// with [`ChangeOutcome::Found`].
     Revert(u64),
     /// Remove the newest blocks. The chain's time is unchanged.
     Rollback {
         /// Number of blocks.
         depth: u64,
     },
-    /// Remove the blocks after the one with this number, if there are any. The chain's time is unchanged.
+    /// Remove the blocks after the one with this number, if there are any. The chain's time is
+    /// unchanged.
     Rewind(u64),
-    /// Replace the newest blocks with the same number of others, which contain exactly these transactions. Nothing
-    /// changes if one of the transactions cannot be executed.
+    /// Replace the newest blocks with the same number of others, which contain exactly these
+    /// transactions. Nothing changes if one of the transactions cannot be executed.
     Reorg {
         /// The transactions of each block.
         blocks: Vec<Vec<Transaction>>,
     },
-    /// Return to the chain with which the node started, discard all settings of development methods, and clear the pool
-    /// and the snapshots.
+    /// Return to the chain with which the node started, discard all settings of development
+    /// methods, and clear the pool and the snapshots.
     Reset,
     /// Start anew with another chain, and clear the pool and the snapshots.
     Restart {
@@ -60,17 +62,17 @@ pub enum Change {
     Load(PreparedDump),
     /// Make a setting. With instant mining, ready transactions go into a block at once.
     Set(Setting),
-    /// Set the timestamp of the next block, in seconds since the Unix epoch. It must not be before the newest block's,
-    /// and on a chain that follows Ethereum's rules it must be after it.
+    /// Set the timestamp of the next block, in seconds since the Unix epoch. It must not be before
+    /// the newest block's, and on a chain that follows Ethereum's rules it must be after it.
     SetNextTimestamp(u64),
-    /// Move the chain's time by this number of seconds. Answered with the [`ChangeOutcome::Seconds`] by which it is
-    /// ahead of the clock.
+    /// Move the chain's time by this number of seconds. Answered with the
+    /// [`ChangeOutcome::Seconds`] by which it is ahead of the clock.
     IncreaseTime(i64),
-    /// Set the chain's time, in seconds since the Unix epoch. Answered with the [`ChangeOutcome::Seconds`] by which it
-    /// moved.
+    /// Set the chain's time, in seconds since the Unix epoch. Answered with the
+    /// [`ChangeOutcome::Seconds`] by which it moved.
     SetTime(u64),
-    /// Set the seconds between blocks, or follow the clock again. Answered with [`ChangeOutcome::Found`]: whether they
-    /// were set before.
+    /// Set the seconds between blocks, or follow the clock again. Answered with
+    /// [`ChangeOutcome::Found`]: whether they were set before.
     SetBlockInterval(Option<u64>),
 }
 

@@ -1,7 +1,8 @@
 //! Following a log that another writer has extended.
 //!
-//! A change that conflicts with an entry of another writer is not recorded. The writer then replays the other's entries
-//! and retries the change on top of them. Transactions stay in the pool meanwhile.
+//! A change that conflicts with an entry of another writer is not recorded. The writer then replays
+//! the other's entries and retries the change on top of them. Transactions stay in the pool
+//! meanwhile.
 
 use std::{iter, sync::Arc};
 
@@ -48,7 +49,8 @@ enum FollowError {
     Later(AppendError),
     /// The entries of this writer from a height on are not those of the log.
     Forked { at: u64, reason: String },
-    /// The entry at this height reverts the chain to before the oldest checkpoint, and there is none after it.
+    /// The entry at this height reverts the chain to before the oldest checkpoint, and there is
+    /// none after it.
     NeedsCheckpoint { after: u64 },
     /// They are not what this writer can continue from.
     Final(String),
@@ -95,10 +97,11 @@ impl ChainWriter {
         attempt(self)
     }
 
-    /// Replays the entries that other writers appended to the log, and publishes the resulting heads: with `all`, every
-    /// entry appended before this call, or else those that have arrived. If an entry cannot be replayed, nothing more can be
-    /// recorded until a restart, which reads the whole log. Entries of this writer that the log does not have are given up. In a
-    /// cluster, a revert beyond the oldest checkpoint is followed once there is one after it.
+    /// Replays the entries that other writers appended to the log, and publishes the resulting
+    /// heads: with `all`, every entry appended before this call, or else those that have arrived.
+    /// If an entry cannot be replayed, nothing more can be recorded until a restart, which reads
+    /// the whole log. Entries of this writer that the log does not have are given up. In a cluster,
+    /// a revert beyond the oldest checkpoint is followed once there is one after it.
     pub(super) fn follow(&mut self, all: bool) -> Result<(), ChangeError> {
         loop {
             let caught_up = self.catch_up(all);
@@ -177,7 +180,8 @@ impl ChainWriter {
         self.after_blocks();
     }
 
-    /// Replays the next entries that the published head does not include. Returns `None` if there are none.
+    /// Replays the next entries that the published head does not include. Returns `None` if there
+    /// are none.
     fn catch_up(&mut self, all: bool) -> Result<Option<CaughtUp>, FollowError> {
         let published = self.published_height();
         self.replay_unseen(all).inspect_err(|_| {
@@ -263,8 +267,8 @@ impl ChainWriter {
             .map_or(Ok(false), |journal| journal.has_checkpoint_below(to))
     }
 
-    /// Takes note of `entries`, and of all that follow them, and continues from a checkpoint after the one at height
-    /// `revert`, to before which there is no way.
+    /// Takes note of `entries`, and of all that follow them, and continues from a checkpoint after
+    /// the one at height `revert`, to before which there is no way.
     fn resume_after(
         &mut self,
         revert: u64,
@@ -320,8 +324,9 @@ impl ChainWriter {
         )
     }
 
-    /// Restores the chain as it was when the log had `to` entries, from a block that memory holds or else from a
-    /// checkpoint. Snapshots and settings remain: which ones are used up is up to the entry that reverts.
+    /// Restores the chain as it was when the log had `to` entries, from a block that memory holds
+    /// or else from a checkpoint. Snapshots and settings remain: which ones are used up is up to
+    /// the entry that reverts.
     pub(super) fn reverted(&self, from: Replayed, to: u64) -> Result<Replayed, String> {
         let Replayed {
             head,
@@ -332,7 +337,8 @@ impl ChainWriter {
         let limits = self.shared.history_limits;
         let journal = self.recorder.journal.as_ref().ok_or("there is no log")?;
         let history = &journal.history().ok_or("no checkpoint is kept")?;
-        // The newest block of the head that was canonical when the log had `to` entries, and the height of its state.
+        // The newest block of the head that was canonical when the log had `to` entries, and the
+        // height of its state.
         let shared = (head.oldest()..=head.number()).rev().find_map(|number| {
             let is_whole = number < head.number() || head.edits().is_empty();
             let is_shared = history.height_below(number, to)? == history.height_of(number)?;
@@ -363,7 +369,8 @@ impl ChainWriter {
         Ok(Replayed { standing, ..at })
     }
 
-    /// Replays the log from the newest checkpoint that leads there, to what the chain was when the log had `end` entries.
+    /// Replays the log from the newest checkpoint that leads there, to what the chain was when the
+    /// log had `end` entries.
     fn replayed_from_checkpoint(&self, end: u64) -> Result<Replayed, String> {
         let journal = self.recorder.journal.as_ref().ok_or("there is no log")?;
         let history = journal.history().ok_or("no checkpoint is kept")?;

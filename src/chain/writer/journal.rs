@@ -1,4 +1,5 @@
-//! The writer's access to the log and to the files beside it. Changes are recorded before they are published.
+//! The writer's access to the log and to the files beside it. Changes are recorded before they are
+//! published.
 
 use std::{io, sync::Arc};
 
@@ -27,8 +28,8 @@ pub struct Journal {
     reader: Arc<dyn ReadLog>,
     /// Number of entries that this writer has appended or read.
     height: u64,
-    /// Number of entries that the published head includes. Less than `height` only after a change of several entries
-    /// was interrupted.
+    /// Number of entries that the published head includes. Less than `height` only after a change
+    /// of several entries was interrupted.
     published: u64,
     files: Option<JournalFiles>,
     /// The reason why nothing more can be recorded.
@@ -135,8 +136,8 @@ impl Journal {
         self.height
     }
 
-    /// Appends an entry to the log, which may be a part of a request. When this returns, the entry is as durable as
-    /// configured. A conflict means that the log has entries of another writer.
+    /// Appends an entry to the log, which may be a part of a request. When this returns, the entry
+    /// is as durable as configured. A conflict means that the log has entries of another writer.
     pub fn record(
         &mut self,
         entry: &LogEntry,
@@ -148,7 +149,8 @@ impl Journal {
                 reason,
             });
         }
-        // After an interrupted change of several entries the log leads elsewhere than to the published head.
+        // After an interrupted change of several entries the log leads elsewhere than to the
+        // published head.
         if self.published < self.height {
             return Err(AppendError::Conflict {
                 expected: self.published,
@@ -182,7 +184,8 @@ impl Journal {
         Ok(self.requests.insert(requests))
     }
 
-    /// Indexes an entry that was appended or read, unless it is already indexed. `bytes` is the length of its encoding.
+    /// Indexes an entry that was appended or read, unless it is already indexed. `bytes` is the
+    /// length of its encoding.
     pub(super) fn include(
         &mut self,
         height: u64,
@@ -207,8 +210,9 @@ impl Journal {
         self.published = published;
     }
 
-    /// Streams the next entries that the published head does not include, at most `most`: with `all`, those that other
-    /// writers have appended before this call, or else those that have arrived.
+    /// Streams the next entries that the published head does not include, at most `most`: with
+    /// `all`, those that other writers have appended before this call, or else those that have
+    /// arrived.
     pub(super) fn unseen(&mut self, all: bool, most: u64) -> Result<DecodedEntries, LogError> {
         // From here on requests are noted, however many other entries come before this node leads.
         self.requests()?;
@@ -264,16 +268,18 @@ impl Journal {
         self.refusal = Some(reason);
     }
 
-    /// Returns the log height at which `head` had the state that it holds of the block with this number, or `None` if it
-    /// is unknown. That is where the block became the newest, but not below the checkpoint from which the chain was
-    /// replayed: a revert must not go beyond the oldest checkpoint.
+    /// Returns the log height at which `head` had the state that it holds of the block with this
+    /// number, or `None` if it is unknown. That is where the block became the newest, but not below
+    /// the checkpoint from which the chain was replayed: a revert must not go beyond the oldest
+    /// checkpoint.
     pub(super) fn height_after(&self, head: &Head, number: u64) -> Option<u64> {
         let history = &self.files.as_ref()?.history;
         head.base_height(number)
             .or_else(|| history.height_of(number).map(|height| height + 1))
     }
 
-    /// Returns whether the chain can be replayed from a checkpoint as it was when the log had `end` entries.
+    /// Returns whether the chain can be replayed from a checkpoint as it was when the log had `end`
+    /// entries.
     pub(super) fn has_checkpoint_below(&self, end: u64) -> Result<bool, LogError> {
         let Some(files) = &self.files else {
             return Ok(false);
@@ -301,8 +307,8 @@ impl Journal {
         }
     }
 
-    /// Returns the height of the oldest checkpoint from which the present chain can be replayed. A revert must not go
-    /// beyond it.
+    /// Returns the height of the oldest checkpoint from which the present chain can be replayed. A
+    /// revert must not go beyond it.
     pub(super) fn oldest_base(&self) -> io::Result<Option<u64>> {
         let Some(files) = &self.files else {
             return Ok(None);
@@ -310,7 +316,8 @@ impl Journal {
         Ok(files.history.bases()?.first().copied())
     }
 
-    /// Removes the entries from height `end` on, which are not those of a replicated log, and what was derived from them.
+    /// Removes the entries from height `end` on, which are not those of a replicated log, and what
+    /// was derived from them.
     pub(super) fn truncate(&mut self, end: u64) -> Result<Vec<String>, LogError> {
         let mut aside = Vec::new();
         if let Some(files) = &mut self.files {
@@ -326,7 +333,8 @@ impl Journal {
         Ok(aside)
     }
 
-    /// Offers a checkpoint of `head`, which includes all recorded entries, to the checkpoint writer.
+    /// Offers a checkpoint of `head`, which includes all recorded entries, to the checkpoint
+    /// writer.
     pub(in crate::chain) fn settled(
         &mut self,
         head: &Head,
@@ -362,7 +370,8 @@ impl Journal {
             .map_or(Ok(()), |files| files.pool.append(transactions))
     }
 
-    /// Rewrites the file of pending transactions, if it has grown or `anyway`, with the `waiting` ones.
+    /// Rewrites the file of pending transactions, if it has grown or `anyway`, with the `waiting`
+    /// ones.
     pub(super) fn tidy_pool(
         &mut self,
         anyway: bool,

@@ -10,8 +10,8 @@ use crate::{
 const ATTEMPTS: u32 = 16;
 
 impl ChainWriter {
-    /// Begins to lead: follows the log to its end and records the epoch, from which on entries of an earlier leader are
-    /// refused.
+    /// Begins to lead: follows the log to its end and records the epoch, from which on entries of
+    /// an earlier leader are refused.
     pub(super) fn lead(&mut self, number: u64, node: String) -> Result<(), ChangeError> {
         if self.leads {
             return Ok(());
@@ -42,7 +42,8 @@ impl ChainWriter {
         Err(ChangeError::NotLeading)
     }
 
-    /// Restores the blocks that the previous leader had removed and not yet replaced. Whoever requested that asks again.
+    /// Restores the blocks that the previous leader had removed and not yet replaced. Whoever
+    /// requested that asks again.
     fn undo_replacing(&mut self) {
         let Some(journal) = &mut self.recorder.journal else {
             return;

@@ -1,4 +1,5 @@
-//! Reverting the chain: to snapshots, to earlier blocks, and to the chain with which the node started.
+//! Reverting the chain: to snapshots, to earlier blocks, and to the chain with which the node
+//! started.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -37,7 +38,8 @@ struct HeldSnapshot {
 }
 
 impl Ledger {
-    /// Returns the ledger of a chain that starts at `head` with these snapshots, with the log at `height`.
+    /// Returns the ledger of a chain that starts at `head` with these snapshots, with the log at
+    /// `height`.
     pub(in crate::chain) fn new(head: Arc<Head>, snapshots: Snapshots, height: u64) -> Self {
         Self {
             snapshots,
@@ -46,8 +48,8 @@ impl Ledger {
         }
     }
 
-    /// Returns what the log determines beside the chain: the snapshots, including those whose states it no longer reaches, and
-    /// these settings.
+    /// Returns what the log determines beside the chain: the snapshots, including those whose
+    /// states it no longer reaches, and these settings.
     pub(super) fn standing(&self, settings: &DevSettings) -> Standing {
         Standing {
             snapshots: self.snapshots.clone(),
@@ -61,7 +63,8 @@ impl Ledger {
         self.snapshots = snapshots;
     }
 
-    /// Forgets the snapshots that were taken from height `end` of the log on. `head` is the chain before it.
+    /// Forgets the snapshots that were taken from height `end` of the log on. `head` is the chain
+    /// before it.
     pub(super) fn truncate(&mut self, end: u64, head: &Head) {
         let taken = self
             .snapshots
@@ -143,7 +146,8 @@ impl ChainWriter {
         Ok(id)
     }
 
-    /// Reverts blocks, state and time to a snapshot, which is used up with all later ones. Returns whether it existed.
+    /// Reverts blocks, state and time to a snapshot, which is used up with all later ones. Returns
+    /// whether it existed.
     pub(in crate::chain) fn revert(&mut self, id: u64) -> Result<bool, ChangeError> {
         if self.ledger.snapshots.get(id).is_none() {
             // Another writer may have taken it.
@@ -208,7 +212,8 @@ impl ChainWriter {
         Ok(())
     }
 
-    /// Returns the height of the log beyond which the chain cannot be reverted, if it can be restored from the log.
+    /// Returns the height of the log beyond which the chain cannot be reverted, if it can be
+    /// restored from the log.
     fn oldest_base(&self) -> Result<Option<u64>, ChangeError> {
         let oldest = self
             .recorder
@@ -236,8 +241,8 @@ impl ChainWriter {
         Ok(())
     }
 
-    /// Replaces the newest blocks with the same number of others, which contain exactly these transactions. Nothing
-    /// changes if one of the transactions cannot be executed.
+    /// Replaces the newest blocks with the same number of others, which contain exactly these
+    /// transactions. Nothing changes if one of the transactions cannot be executed.
     pub(super) fn reorg(&mut self, blocks: &[Vec<Transaction>]) -> Result<(), ChangeError> {
         if blocks.is_empty() {
             return Ok(());
@@ -306,8 +311,8 @@ impl ChainWriter {
         }
     }
 
-    /// Returns to the chain with which the node started, discards all settings of development methods, and clears the
-    /// pool and the snapshots.
+    /// Returns to the chain with which the node started, discards all settings of development
+    /// methods, and clears the pool and the snapshots.
     pub(super) fn reset(&mut self) -> Result<(), ChangeError> {
         self.discard_recorded_settings()?;
         let mut timing = self.shared.timing.lock().clone();
@@ -329,7 +334,8 @@ impl ChainWriter {
         Ok(())
     }
 
-    /// Starts anew with another chain and this gas limit for its new blocks, and clears the pool and the snapshots.
+    /// Starts anew with another chain and this gas limit for its new blocks, and clears the pool
+    /// and the snapshots.
     pub(super) fn restart(&mut self, head: Head, gas_limit: u64) -> Result<(), ChangeError> {
         if self.recorder.journal.is_some() {
             return Err(ChangeError::Recorded);

@@ -20,13 +20,14 @@ use crate::{
 const PIECE: Duration = Duration::from_millis(20);
 /// The interval between two log lines on the progress.
 const REPORT_EVERY: Duration = Duration::from_secs(3);
-/// The number of last blocks of an order that begin with a preamble. Of the others, only the last one of each piece and
-/// those with transactions do: the prices in the rest would be superseded before anyone can read them.
+/// The number of last blocks of an order that begin with a preamble. Of the others, only the last
+/// one of each piece and those with transactions do: the prices in the rest would be superseded
+/// before anyone can read them.
 const LAST_WITH_PREAMBLE: u64 = 16;
 
 impl ChainWriter {
-    /// Queues an order of blocks, of which `left` are not mined yet, and mines the first piece, unless another order is under
-    /// way. Other commands have their turn between two pieces.
+    /// Queues an order of blocks, of which `left` are not mined yet, and mines the first piece,
+    /// unless another order is under way. Other commands have their turn between two pieces.
     pub(in crate::chain) fn order(&mut self, count: u64, left: u64, pace: Pace, reply: Reply) {
         let request = self.recorder.part.map(|part| part.id);
         self.schedule.orders.push_back(MiningOrder {
@@ -61,7 +62,8 @@ impl ChainWriter {
         }
     }
 
-    /// Answers the orders that have waited for this time, and of which nothing is mined, with an error.
+    /// Answers the orders that have waited for this time, and of which nothing is mined, with an
+    /// error.
     pub(super) fn refuse_orders(&mut self, waited: Duration, error: impl Fn() -> ChangeError) {
         for order in std::mem::take(&mut self.schedule.orders) {
             if order.left == order.count && order.reported.elapsed() >= waited {
@@ -85,7 +87,8 @@ impl ChainWriter {
             answer: 0,
         });
         let outcome = match self.mine_piece(&mut order) {
-            // The blocks so far are published; the next piece continues after those of the other writer.
+            // The blocks so far are published; the next piece continues after those of the other
+            // writer.
             Err(ChangeError::Append(AppendError::Conflict { .. })) => self.follow(true),
             outcome => outcome,
         };

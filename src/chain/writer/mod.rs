@@ -53,8 +53,9 @@ pub(super) struct ChainWriter {
 type Answer = (Result<ChangeOutcome, ChangeError>, Reply);
 
 impl ChainWriter {
-    /// Makes a change, and answers once it is recorded. Mining many blocks continues in pieces afterwards. A `request` whose
-    /// change the log has is answered only, and one of which it has a part is brought to its end.
+    /// Makes a change, and answers once it is recorded. Mining many blocks continues in pieces
+    /// afterwards. A `request` whose change the log has is answered only, and one of which it has a
+    /// part is brought to its end.
     fn change(&mut self, change: Change, request: Option<u64>, reply: Reply) {
         let _span =
             tracing::trace_span!(target: "tetrad::span", "change", otel.name = change.name())
@@ -94,7 +95,8 @@ impl ChainWriter {
             // The caller may have disconnected.
             let _ = reply.send(outcome);
         }
-        // Moving the time or reverting to a snapshot is no reason to seal a block with nothing but a preamble.
+        // Moving the time or reverting to a snapshot is no reason to seal a block with nothing but
+        // a preamble.
         self.schedule.request_seal(SealReason::Transactions);
     }
 
@@ -109,7 +111,8 @@ impl ChainWriter {
         Ok(requests.get(id))
     }
 
-    /// Makes a change, or what is left of it. Returns its outcome and the reply channel, unless it is answered later.
+    /// Makes a change, or what is left of it. Returns its outcome and the reply channel, unless it
+    /// is answered later.
     fn proceed_with(
         &mut self,
         change: Change,
@@ -184,7 +187,8 @@ impl ChainWriter {
         self.time(|timing, parent, apart| timing.promise_next(parent, apart, timestamp))
     }
 
-    /// Changes the timing, given the newest block's timestamp and the least number of seconds to the next one's.
+    /// Changes the timing, given the newest block's timestamp and the least number of seconds to
+    /// the next one's.
     fn time<R>(
         &self,
         change: impl FnOnce(&mut Timing, u64, u64) -> Result<R, ChangeError>,
@@ -227,8 +231,8 @@ impl ChainWriter {
                 .push(head.version(), &removed, self.shared.history_limits.bytes);
             self.shared.head.store(head.clone());
             self.note_height();
-            // Nonces also increase without a transaction of the account: by authorizations (EIP-7702), and by contracts
-            // that a delegated account creates.
+            // Nonces also increase without a transaction of the account: by authorizations
+            // (EIP-7702), and by contracts that a delegated account creates.
             let changes = added.first().map(|first| head.changes_from(first.number()));
             let changed = changes
                 .into_iter()
@@ -263,7 +267,8 @@ impl ChainWriter {
         Ok(())
     }
 
-    /// Removes the transactions of these accounts that are included in `head`, or stale, from the pool.
+    /// Removes the transactions of these accounts that are included in `head`, or stale, from the
+    /// pool.
     fn settle(&self, accounts: impl IntoIterator<Item = Address>, head: &Head) {
         let is_included = |hash| self.shared.index.transaction(head, hash).is_some();
         self.shared.pool.settle(accounts, &head.state, is_included);

@@ -25,12 +25,14 @@ pub(in crate::chain) struct ChangeRecorder {
     failure: Option<ChangeFailure>,
     /// The reason why the log did not answer in the writer's present turn, if it did not.
     pub(super) unanswered: Option<String>,
-    /// The request for the change that is being made, in a cluster, and the number of entries after the next one.
+    /// The request for the change that is being made, in a cluster, and the number of entries after
+    /// the next one.
     pub(super) part: Option<RequestPart>,
 }
 
 impl ChangeRecorder {
-    /// Returns a recorder for `journal`, whose last recorded time shift is `shift`, with these settings.
+    /// Returns a recorder for `journal`, whose last recorded time shift is `shift`, with these
+    /// settings.
     pub(in crate::chain) fn new(
         journal: Option<Journal>,
         shift: TimeShift,
@@ -89,7 +91,8 @@ enum ChangeFailure {
 }
 
 impl ChainWriter {
-    /// Notes whether an entry was recorded. A small entry that still fits on a full disk does not end a failure.
+    /// Notes whether an entry was recorded. A small entry that still fits on a full disk does not
+    /// end a failure.
     pub(super) fn note_append(&mut self, outcome: &Result<(), AppendError>) {
         match outcome {
             Ok(())
@@ -123,8 +126,9 @@ impl ChainWriter {
         }
     }
 
-    /// Returns the reason why no block can be sealed, or `None` if the last attempt succeeded or a new one does.
-    /// Without the new attempt, a node that receives no requests because of a failure would never notice its end.
+    /// Returns the reason why no block can be sealed, or `None` if the last attempt succeeded or a
+    /// new one does. Without the new attempt, a node that receives no requests because of a failure
+    /// would never notice its end.
     pub(in crate::chain) fn obstacle(&mut self) -> Option<String> {
         match self.recorder.failure.as_ref()? {
             ChangeFailure::Append(_) => {
@@ -135,7 +139,8 @@ impl ChainWriter {
                     .map_or(Ok(()), Journal::probe);
                 self.note_append(&probed);
                 if probed.is_ok() {
-                    // An entry without an answer may have been stored. An error shows at the next change.
+                    // An entry without an answer may have been stored. An error shows at the next
+                    // change.
                     let _ = self.follow(true);
                 }
             }
@@ -231,9 +236,10 @@ impl ChainWriter {
         })
     }
 
-    /// Records a revert to log height `to`, followed by new blocks. If only a part of these entries could be recorded,
-    /// the log leads to a head that was never published. This writer follows it if the log can be read, and otherwise
-    /// records nothing more. The change must not be attempted again, as it was made in part.
+    /// Records a revert to log height `to`, followed by new blocks. If only a part of these entries
+    /// could be recorded, the log leads to a head that was never published. This writer follows it
+    /// if the log can be read, and otherwise records nothing more. The change must not be attempted
+    /// again, as it was made in part.
     pub(super) fn record_replaced(
         &mut self,
         to: u64,
@@ -288,8 +294,8 @@ impl ChainWriter {
             .or((number == head.genesis.number()).then_some(0))
     }
 
-    /// Records the time shift that a development method set, unless a block already did. If that fails, restores the
-    /// recorded one. Returns whether the shift is recorded.
+    /// Records the time shift that a development method set, unless a block already did. If that
+    /// fails, restores the recorded one. Returns whether the shift is recorded.
     pub(super) fn record_time(&mut self) -> bool {
         let shift = self.shared.timing.lock().shift();
         let recorded = self.retry(|writer| {
@@ -309,7 +315,8 @@ impl ChainWriter {
             .is_ok()
     }
 
-    /// Offers a checkpoint and maintains the file of pending transactions after blocks were published.
+    /// Offers a checkpoint and maintains the file of pending transactions after blocks were
+    /// published.
     pub(super) fn after_blocks(&mut self) {
         let head = self.head();
         let ChangeRecorder {
@@ -337,7 +344,8 @@ impl ChainWriter {
         self.ledger.standing(&self.recorder.settings)
     }
 
-    /// Removes the transactions whose submitters wait from the pool, and answers these with the reason.
+    /// Removes the transactions whose submitters wait from the pool, and answers these with the
+    /// reason.
     pub(super) fn refuse_all(&mut self, reason: impl Fn() -> SubmitError) {
         self.shared.pool.refuse_awaited(reason);
     }

@@ -27,8 +27,8 @@ pub(super) struct Progress {
 }
 
 impl Progress {
-    /// Returns the outcome of the request, which was for this change, or `None` if it has to be made, or made again because
-    /// that changes nothing.
+    /// Returns the outcome of the request, which was for this change, or `None` if it has to be
+    /// made, or made again because that changes nothing.
     pub(super) fn outcome(&self, change: &Change) -> Option<ChangeOutcome> {
         if self.left > 0 {
             return None;
@@ -128,7 +128,8 @@ impl Requests {
             .copied()
     }
 
-    /// Returns the request that has removed blocks, and not yet replaced all of them, at the end of the log.
+    /// Returns the request that has removed blocks, and not yet replaced all of them, at the end of
+    /// the log.
     pub(super) fn replacing(&self) -> Option<Progress> {
         self.latest
             .back()

@@ -1,4 +1,5 @@
-//! The writer's scheduled work: blocks that are due, ready transactions, and pieces of mining orders.
+//! The writer's scheduled work: blocks that are due, ready transactions, and pieces of mining
+//! orders.
 
 use std::{
     collections::VecDeque,
@@ -50,8 +51,9 @@ pub(super) struct MiningOrder {
 }
 
 impl MiningOrder {
-    /// Returns the error for an order of a writer that leads no more. If a part of the blocks was mined, another node must
-    /// not be asked for all of them, unless it knows the request and mines the rest.
+    /// Returns the error for an order of a writer that leads no more. If a part of the blocks was
+    /// mined, another node must not be asked for all of them, unless it knows the request and mines
+    /// the rest.
     pub(super) fn deposed(&self) -> ChangeError {
         let mined = self.count - self.left;
         match (mined, self.request) {
@@ -95,8 +97,8 @@ impl ChainWriter {
         }
     }
 
-    /// Does scheduled work: seals the block that is due, and mines a piece of an order. `is_awaited` returns whether
-    /// commands wait. Returns the time until there is more to do.
+    /// Does scheduled work: seals the block that is due, and mines a piece of an order.
+    /// `is_awaited` returns whether commands wait. Returns the time until there is more to do.
     pub(super) fn proceed(&mut self, is_awaited: impl FnOnce() -> bool) -> Option<Duration> {
         if !self.leads {
             return None;
@@ -121,8 +123,8 @@ impl ChainWriter {
         }
     }
 
-    /// Seals the block that is due. The next one is due an interval after this one was, however long sealing took;
-    /// blocks that are overdue by then are skipped.
+    /// Seals the block that is due. The next one is due an interval after this one was, however
+    /// long sealing took; blocks that are overdue by then are skipped.
     fn seal_due(&mut self) {
         // The recorder notes a failure, and the next interval retries.
         let _ = self.seal_block(0);

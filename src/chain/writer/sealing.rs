@@ -24,8 +24,8 @@ use crate::{
 /// Most transactions that one block is offered.
 pub(in crate::chain) const MAX_OFFERED: usize = 50_000;
 
-/// Limits of what is sealed on a submitter's thread: ready senders, the gas of their transactions, and consecutive
-/// blocks.
+/// Limits of what is sealed on a submitter's thread: ready senders, the gas of their transactions,
+/// and consecutive blocks.
 const MAX_INLINE_SENDERS: usize = 64;
 const MAX_INLINE_GAS: u64 = 2_000_000;
 const MAX_INLINE_BLOCKS: usize = 4;
@@ -55,8 +55,8 @@ pub(super) fn block_span(parent: &Head) -> EnteredSpan {
 }
 
 impl ChainWriter {
-    /// With instant mining: seals the ready transactions. Those that arrive meanwhile, or exceed the time limit, follow
-    /// later.
+    /// With instant mining: seals the ready transactions. Those that arrive meanwhile, or exceed
+    /// the time limit, follow later.
     pub(super) fn seal_ready(&mut self) {
         self.schedule.request_seal(SealReason::Transactions);
         let began = Instant::now();
@@ -71,8 +71,8 @@ impl ChainWriter {
         self.shared.ending.load(Ordering::Acquire)
     }
 
-    /// With instant mining: seals the ready transactions on the submitter's thread, if they are few and sealing waits
-    /// for neither a disk nor another node. Returns whether all were handled.
+    /// With instant mining: seals the ready transactions on the submitter's thread, if they are few
+    /// and sealing waits for neither a disk nor another node. Returns whether all were handled.
     pub(in crate::chain) fn seal_few(&mut self) -> bool {
         if self.ended
             || !self.schedule.orders.is_empty()
@@ -101,9 +101,9 @@ impl ChainWriter {
         false
     }
 
-    /// With instant mining: seals a block if transactions are ready, and returns whether there may be more. With
-    /// `alone`, a due preamble is reason enough. With `gather`, waits a moment for transactions that are about to
-    /// arrive.
+    /// With instant mining: seals a block if transactions are ready, and returns whether there may
+    /// be more. With `alone`, a due preamble is reason enough. With `gather`, waits a moment for
+    /// transactions that are about to arrive.
     pub(super) fn seal_next(&mut self, alone: bool, gather: bool) -> bool {
         if self.mining() != Mining::Instant || !self.leads {
             return false;
@@ -139,7 +139,8 @@ impl ChainWriter {
             Ok(true) => return true,
             // No block has room for the ready transactions, so submitters must not wait for them.
             Ok(false) => self.shared.pool.release_unaffordable(u64::MAX),
-            // The next attempt builds on the other writer's blocks, with the same transactions from the pool.
+            // The next attempt builds on the other writer's blocks, with the same transactions from
+            // the pool.
             Err(ChangeError::Append(AppendError::Conflict { .. })) => match self.follow(true) {
                 Ok(()) => return self.leads,
                 Err(error) => self.refuse_all(|| SubmitError::Storage(error.to_string())),
@@ -155,7 +156,8 @@ impl ChainWriter {
         false
     }
 
-    /// Seals one block with the ready transactions, even an empty one, at least `at_least` seconds after its parent.
+    /// Seals one block with the ready transactions, even an empty one, at least `at_least` seconds
+    /// after its parent.
     pub(super) fn seal_block(&mut self, at_least: u64) -> Result<Arc<Block>, ChangeError> {
         self.retry(|writer| writer.try_seal_block(at_least))
     }
@@ -218,8 +220,9 @@ impl ChainWriter {
         first
     }
 
-    /// Executes `first` and the ready transactions. The caller [rejects](Self::reject) those that cannot be executed
-    /// once the block is recorded: on top of another writer's block they may be executable.
+    /// Executes `first` and the ready transactions. The caller [rejects](Self::reject) those that
+    /// cannot be executed once the block is recorded: on top of another writer's block they may be
+    /// executable.
     pub(super) fn candidate(
         &mut self,
         head: &Head,

@@ -1,4 +1,5 @@
-//! The settings of development methods: those of one node, or, as entries of the log, those of all nodes of a cluster.
+//! The settings of development methods: those of one node, or, as entries of the log, those of all
+//! nodes of a cluster.
 
 use super::ChainWriter;
 use crate::{
@@ -57,8 +58,8 @@ impl ChainWriter {
         }
     }
 
-    /// Answers the submitters that wait for the block of their transactions, unless blocks are sealed for these: they would
-    /// wait in vain.
+    /// Answers the submitters that wait for the block of their transactions, unless blocks are
+    /// sealed for these: they would wait in vain.
     fn release_unless_instant(&self) {
         if self.mining() != Mining::Instant {
             self.shared.pool.release_unaffordable(u64::MAX);
@@ -86,8 +87,9 @@ impl ChainWriter {
         }
     }
 
-    /// Returns whether the log has the settings: in a cluster they are those of all nodes. A single node has them until it
-    /// ends, unless its directory is that of a cluster's node, and has some already.
+    /// Returns whether the log has the settings: in a cluster they are those of all nodes. A single
+    /// node has them until it ends, unless its directory is that of a cluster's node, and has some
+    /// already.
     fn has_settings_in_log(&self) -> bool {
         self.shared.peers.get().is_some() || !self.recorder.settings().is_empty()
     }

@@ -29,7 +29,8 @@ use crate::{
 /// Most transactions that are stored with one write.
 const MAX_KEPT: usize = 1_024;
 
-/// Time for which a change waits, at least, before it shares the failure of an earlier one that had no answer.
+/// Time for which a change waits, at least, before it shares the failure of an earlier one that had
+/// no answer.
 const SHARED_FAILURE: Duration = Duration::from_secs(2);
 
 /// A command to the writer.
@@ -49,8 +50,8 @@ pub(in crate::chain) enum WriterCommand {
         asked: Instant,
         reply: Reply,
     },
-    /// Follow the log: every entry appended so far, or else those that have arrived. Return the height of the published
-    /// head.
+    /// Follow the log: every entry appended so far, or else those that have arrived. Return the
+    /// height of the published head.
     Follow {
         all: bool,
         reply: Option<oneshot::Sender<Result<u64, ChangeError>>>,
@@ -91,7 +92,8 @@ struct Inbox {
 }
 
 impl WriterThread {
-    /// Starts the thread. It runs until it receives [`WriterCommand::Stop`] or all senders are dropped.
+    /// Starts the thread. It runs until it receives [`WriterCommand::Stop`] or all senders are
+    /// dropped.
     pub(in crate::chain) fn start(
         writer: Arc<Mutex<ChainWriter>>,
         commands: Receiver<WriterCommand>,
@@ -117,7 +119,8 @@ impl WriterThread {
 fn run(writer: &Mutex<ChainWriter>, mut inbox: Inbox) {
     writer.lock().schedule();
     loop {
-        // Commands alternate with pieces of scheduled work, so that neither delays the other for long.
+        // Commands alternate with pieces of scheduled work, so that neither delays the other for
+        // long.
         let patience = take_turn(&mut writer.lock(), &mut inbox, |writer, inbox| {
             writer.proceed(|| inbox.has_any())
         });
@@ -234,7 +237,8 @@ impl Inbox {
         }
     }
 
-    /// Returns this transaction and those of the commands that follow, so that they share one write.
+    /// Returns this transaction and those of the commands that follow, so that they share one
+    /// write.
     fn all_to_store(&mut self, first: StoreRequest) -> Vec<StoreRequest> {
         let mut all = vec![first];
         while all.len() < MAX_KEPT

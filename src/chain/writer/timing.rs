@@ -65,7 +65,8 @@ impl Timing {
         }
     }
 
-    /// Returns the chain's time, in seconds since the Unix epoch. It stands still in the last second.
+    /// Returns the chain's time, in seconds since the Unix epoch. It stands still in the last
+    /// second.
     pub(in crate::chain) fn now(&self) -> u64 {
         self.seconds()
             .saturating_add_signed(self.offset)
@@ -77,9 +78,10 @@ impl Timing {
         self.clock.now_ms() / 1000
     }
 
-    /// Returns the timestamp of the next block, at least `at_least` seconds after its parent's. With 0
-    /// blocks may share a second, as on the live network with its three blocks a second, so that a chain under load stays
-    /// in step with the clock. A time that was set by hand only has to follow the chain's rule: `apart` seconds.
+    /// Returns the timestamp of the next block, at least `at_least` seconds after its parent's.
+    /// With 0 blocks may share a second, as on the live network with its three blocks a second, so
+    /// that a chain under load stays in step with the clock. A time that was set by hand only has
+    /// to follow the chain's rule: `apart` seconds.
     pub(in crate::chain) fn of_next_block(&self, parent: u64, apart: u64, at_least: u64) -> u64 {
         match self
             .next
@@ -90,8 +92,9 @@ impl Timing {
         }
     }
 
-    /// Notes that a block was sealed at `timestamp`, after a parent at `parent`. A timestamp that was set by a
-    /// development method, or that is later than both the clock and the parent, becomes the chain's time.
+    /// Notes that a block was sealed at `timestamp`, after a parent at `parent`. A timestamp that
+    /// was set by a development method, or that is later than both the clock and the parent,
+    /// becomes the chain's time.
     pub(in crate::chain) fn sealed(&mut self, parent: u64, timestamp: u64) {
         self.sealed_ms = self.clock.now_ms();
         if self.next.take().is_some() || timestamp > self.now().max(parent) {
@@ -132,8 +135,9 @@ impl Timing {
         self.offset
     }
 
-    /// Moves the chain's time, and with it the next block after a parent at `parent`, even if the seconds between blocks
-    /// are fixed. Returns the number of seconds by which it is now ahead of the clock.
+    /// Moves the chain's time, and with it the next block after a parent at `parent`, even if the
+    /// seconds between blocks are fixed. Returns the number of seconds by which it is now ahead of
+    /// the clock.
     pub(super) fn advance(&mut self, parent: u64, seconds: i64) -> Result<i64, ChangeError> {
         let next = self.interval.map(|apart| parent.saturating_add(apart));
         self.advance_to(
@@ -142,14 +146,15 @@ impl Timing {
         )
     }
 
-    /// Moves the chain's time before a block that is this number of seconds after its parent at `parent`, even if another
-    /// number is fixed.
+    /// Moves the chain's time before a block that is this number of seconds after its parent at
+    /// `parent`, even if another number is fixed.
     pub(super) fn space(&mut self, parent: u64, seconds: i64) -> Result<i64, ChangeError> {
         let next = self.interval.map(|_| parent.saturating_add_signed(seconds));
         self.advance_to(next, seconds)
     }
 
-    /// Moves the chain's time. The next block has the time `next`, unless one was set for it before.
+    /// Moves the chain's time. The next block has the time `next`, unless one was set for it
+    /// before.
     fn advance_to(&mut self, next: Option<u64>, seconds: i64) -> Result<i64, ChangeError> {
         let next = self.next.or(next);
         check(self.now().saturating_add_signed(seconds))?;
@@ -169,9 +174,10 @@ impl Timing {
         self.offset = (now as i64).saturating_sub(self.now() as i64);
     }
 
-    /// Sets the chain's time. Returns the number of seconds by which it moved. The next block has this time if it is sealed in
-    /// the same second, even after a parent of the same time, or if the seconds between blocks are fixed. A time that was set
-    /// for the next block before no longer holds.
+    /// Sets the chain's time. Returns the number of seconds by which it moved. The next block has
+    /// this time if it is sealed in the same second, even after a parent of the same time, or if
+    /// the seconds between blocks are fixed. A time that was set for the next block before no
+    /// longer holds.
     pub(super) fn jump(&mut self, parent: u64, apart: u64, now: u64) -> Result<i64, ChangeError> {
         check_after(parent, apart, now)?;
         let before = self.now();
@@ -180,7 +186,8 @@ impl Timing {
         Ok(now.saturating_sub(before) as i64)
     }
 
-    /// Sets the seconds between blocks, or follows the clock again. Returns whether they were set before.
+    /// Sets the seconds between blocks, or follows the clock again. Returns whether they were set
+    /// before.
     pub(super) fn fix_interval(
         &mut self,
         parent: u64,

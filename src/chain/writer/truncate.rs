@@ -1,8 +1,9 @@
 //! Giving up entries that a replicated log does not have.
 //!
-//! Servers that crash or lose each other may acknowledge an entry and then decide for another one. The node that has the
-//! first one goes back to the entries that it shares with the others, and follows these from there. The transactions that
-//! it gives up were acknowledged: they wait for a block again.
+//! Servers that crash or lose each other may acknowledge an entry and then decide for another one.
+//! The node that has the first one goes back to the entries that it shares with the others, and
+//! follows these from there. The transactions that it gives up were acknowledged: they wait for a
+//! block again.
 
 use super::{ChainWriter, follow::CaughtUp};
 use crate::{
@@ -12,7 +13,8 @@ use crate::{
 };
 
 impl ChainWriter {
-    /// Gives up the entries from height `end` on, which are put aside, and continues from the state before them.
+    /// Gives up the entries from height `end` on, which are put aside, and continues from the state
+    /// before them.
     pub(super) fn truncate(&mut self, end: u64, reason: &str) -> Result<(), ChangeError> {
         // Before anything is removed: what fails here is tried again.
         self.restore_transactions(end)?;
@@ -50,7 +52,8 @@ impl ChainWriter {
         }
     }
 
-    /// Removes the entries, and returns the chain before them, with the paths of what was put aside.
+    /// Removes the entries, and returns the chain before them, with the paths of what was put
+    /// aside.
     fn truncated(&mut self, end: u64) -> Result<(Replayed, Vec<String>), String> {
         let (params, limits) = (self.head().params.clone(), self.shared.history_limits);
         let journal = self.recorder.journal.as_mut().ok_or("there is no log")?;

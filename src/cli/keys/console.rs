@@ -16,7 +16,8 @@ pub trait Console {
     fn standard_input(&mut self) -> &mut dyn Read;
 }
 
-/// The controlling terminal of the process. Prompts go to the terminal even if standard output is redirected.
+/// The controlling terminal of the process. Prompts go to the terminal even if standard output is
+/// redirected.
 #[derive(Debug)]
 pub struct Terminal {
     standard_input: io::Stdin,

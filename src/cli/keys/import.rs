@@ -13,7 +13,8 @@ use super::{
 };
 use crate::{account::AddressForms, cli::address::PrefixArgs};
 
-/// Arguments of `tetrad keys import`. Without a source, the command asks for a mnemonic or a private key.
+/// Arguments of `tetrad keys import`. Without a source, the command asks for a mnemonic or a
+/// private key.
 #[derive(Debug, Args)]
 pub struct ImportArgs {
     /// The key to import.
@@ -37,7 +38,8 @@ impl ImportArgs {
     /// Stores the key and prints its addresses.
     ///
     /// # Errors
-    /// A variant of [`Error`]; [`Error::Exists`] when the account's key is in the directory already.
+    /// A variant of [`Error`]; [`Error::Exists`] when the account's key is in the directory
+    /// already.
     pub fn run(&self, console: &mut dyn Console, out: &mut dyn Write) -> Result<(), Error> {
         let mut secrets = Secrets::new(console);
         let directory = self.directory.path()?;

@@ -42,7 +42,8 @@ impl DirectoryArgs {
 /// The encryption of a stored or exported key.
 #[derive(Debug, Args)]
 pub struct EncryptionArgs {
-    /// Encrypt with 4 MiB of memory instead of 256 MiB: faster, and weaker against guessing. For throw-away keys.
+    /// Encrypt with 4 MiB of memory instead of 256 MiB: faster, and weaker against guessing. For
+    /// throw-away keys.
     #[arg(long)]
     pub light_kdf: bool,
 }

@@ -1,4 +1,5 @@
-//! Secrets from the console, from files and from standard input; never from arguments or the environment.
+//! Secrets from the console, from files and from standard input; never from arguments or the
+//! environment.
 
 use std::{fs::File, io::Read, path::Path};
 

@@ -34,7 +34,8 @@ pub enum Bech {
     Cons,
 }
 
-/// Arguments of `tetrad keys show`. Without an address or a source, the command asks for a mnemonic or a private key.
+/// Arguments of `tetrad keys show`. Without an address or a source, the command asks for a mnemonic
+/// or a private key.
 #[derive(Debug, Args)]
 pub struct ShowArgs {
     /// An account whose key is in the directory, in any form of its address.
@@ -46,7 +47,8 @@ pub struct ShowArgs {
     /// A key that is not in the directory.
     #[command(flatten)]
     pub source: SourceArgs,
-    /// Read a consensus key: priv_validator_key.json, or an ed25519 seed in hex ("-": standard input).
+    /// Read a consensus key: priv_validator_key.json, or an ed25519 seed in hex ("-": standard
+    /// input).
     #[arg(long, value_name = "FILE", group = "source", conflicts_with = "source_password_file", conflicts_with_all = DERIVATION)]
     pub consensus_key_file: Option<PathBuf>,
     /// Directory of the key of ADDRESS.
@@ -81,7 +83,8 @@ struct Shown {
 }
 
 impl ShowArgs {
-    /// Prints the addresses and the public key. Public keys are not in keystore files, so a password is needed.
+    /// Prints the addresses and the public key. Public keys are not in keystore files, so a
+    /// password is needed.
     ///
     /// # Errors
     /// A variant of [`Error`].

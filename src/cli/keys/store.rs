@@ -12,7 +12,8 @@ use tempfile::NamedTempFile;
 use super::{error::Error, secrets::Secrets};
 use crate::account::{Keystore, KeystoreError, SecretKey};
 
-/// A directory of keystore files: its own, named after the address, and those of other tools under any name.
+/// A directory of keystore files: its own, named after the address, and those of other tools under
+/// any name.
 pub(super) struct Store<'a> {
     directory: &'a Path,
 }
@@ -120,7 +121,8 @@ pub(super) fn keystore_error(path: &Path) -> impl FnOnce(KeystoreError) -> Error
     move |source| Error::Keystore { path, source }
 }
 
-/// Writes a file that only its owner may read: atomically, synced to disk, and never over an existing one.
+/// Writes a file that only its owner may read: atomically, synced to disk, and never over an
+/// existing one.
 pub(super) fn write_private(path: &Path, content: &[u8]) -> Result<(), Error> {
     let directory = match path.parent() {
         Some(parent) if parent != Path::new("") => parent,

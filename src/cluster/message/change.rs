@@ -29,7 +29,8 @@ const NAMED_SNAPSHOT: u8 = 18;
 const SET: u8 = 19;
 const REWIND: u8 = 20;
 
-/// Encodes a change. Fails for those that the writer of a chain with a data directory always refuses, with its error.
+/// Encodes a change. Fails for those that the writer of a chain with a data directory always
+/// refuses, with its error.
 pub(super) fn write(change: &Change, out: &mut Writer) -> Result<(), ChangeError> {
     match change {
         Change::Mine { count, pace } => {
@@ -78,8 +79,8 @@ pub(super) fn write(change: &Change, out: &mut Writer) -> Result<(), ChangeError
     Ok(())
 }
 
-/// Decodes a change. What would occupy the writer without end, or overflow in a block, is refused here as the methods
-/// refuse it; the writer checks the rest.
+/// Decodes a change. What would occupy the writer without end, or overflow in a block, is refused
+/// here as the methods refuse it; the writer checks the rest.
 pub(super) fn read(from: &mut Reader<'_>) -> Result<Change, Malformed> {
     Ok(match from.byte()? {
         MINE => {

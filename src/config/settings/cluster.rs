@@ -195,8 +195,8 @@ pub(super) const SECTION: Section = Section {
     ],
 };
 
-/// Rejects a setting that has no meaning outside a cluster: a node that was meant to join one would start a chain of
-/// its own.
+/// Rejects a setting that has no meaning outside a cluster: a node that was meant to join one would
+/// start a chain of its own.
 fn only_in_a_cluster(config: &Config, set: bool) -> Result<(), String> {
     match set && !config.cluster.is_enabled() {
         true => Err("cluster.servers is missing".to_owned()),

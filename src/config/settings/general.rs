@@ -624,8 +624,9 @@ pub(super) const SECTION: Section = Section {
     ],
 };
 
-/// Returns a value that the user chose. A file may list defaults, as the shipped ones do; on a fork the other chain's
-/// values are used instead of those, and on a chain from a genesis file Ethereum's.
+/// Returns a value that the user chose. A file may list defaults, as the shipped ones do; on a fork
+/// the other chain's values are used instead of those, and on a chain from a genesis file
+/// Ethereum's.
 fn chosen<T: PartialEq>(given: &Given<'_>, default: T, value: T) -> Option<T> {
     let listed = matches!(given.origin, ValueOrigin::File(_)) && value == default;
     (!listed).then_some(value)

@@ -1,5 +1,6 @@
-//! The table of all settings. A new setting is an entry here and a field of [`Config`](super::Config); flag, variable,
-//! key, `tetrad config`, the book's page and the files in `config/` follow from the entry.
+//! The table of all settings. A new setting is an entry here and a field of
+//! [`Config`](super::Config); flag, variable, key, `tetrad config`, the book's page and the files
+//! in `config/` follow from the entry.
 
 mod cluster;
 mod fork;

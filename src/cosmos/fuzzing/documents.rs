@@ -1,5 +1,6 @@
-//! What wallets sign, written independently of the code that verifies it: the encoding of `SignDoc`, Amino's JSON as text, and
-//! typed data as a document that a library for Ethereum hashes.
+//! What wallets sign, written independently of the code that verifies it: the encoding of
+//! `SignDoc`, Amino's JSON as text, and typed data as a document that a library for Ethereum
+//! hashes.
 
 use alloy_dyn_abi::TypedData;
 use alloy_primitives::{Address, B256, keccak256};
@@ -519,7 +520,8 @@ fn fields(list: &[(&str, &str)]) -> Vec<Value> {
         .collect()
 }
 
-/// Hashes typed data with the domain of Cosmos chains, whose contract and salt are texts: it is hashed as a message.
+/// Hashes typed data with the domain of Cosmos chains, whose contract and salt are texts: it is
+/// hashed as a message.
 fn typed_hash(types: &Value, message: &Value) -> B256 {
     let mut types = types.clone();
     types["EIP712Domain"] = fields(&[

@@ -75,7 +75,8 @@ fn base_account(account: &Account, network: &Network) -> Value {
     })
 }
 
-/// The account in the type that the network names: `BaseAccount`, or one with the shape of Ethermint's.
+/// The account in the type that the network names: `BaseAccount`, or one with the shape of
+/// Ethermint's.
 fn typed_account(account: &Account, network: &Network) -> Value {
     let mut base = base_account(account, network);
     if network.account_type == BASE_ACCOUNT {

@@ -96,8 +96,8 @@ fn coins(network: &Network, amount: U256) -> Vec<Value> {
     }
 }
 
-/// The denomination that the request names: a letter, then 2 to 127 of the characters that the SDK allows
-/// (`types/coin.go`).
+/// The denomination that the request names: a letter, then 2 to 127 of the characters that the SDK
+/// allows (`types/coin.go`).
 fn denomination(call: &Call<'_>) -> Result<String, GatewayError> {
     let denom = call.text("denom");
     let mut bytes = denom.bytes();

@@ -1,5 +1,5 @@
-//! Modules that the network lacks: staking, rewards, inflation, grants, upgrades, IBC. Wallets query them all the same and
-//! expect empty results in the right shape.
+//! Modules that the network lacks: staking, rewards, inflation, grants, upgrades, IBC. Wallets
+//! query them all the same and expect empty results in the right shape.
 
 use serde_json::{Value, json};
 

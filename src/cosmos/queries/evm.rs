@@ -1,4 +1,5 @@
-//! The EVM's modules, under the names of cosmos/evm and under Ethermint's: accounts, storage, code and fees.
+//! The EVM's modules, under the names of cosmos/evm and under Ethermint's: accounts, storage, code
+//! and fees.
 
 use alloy_primitives::{B256, U256, hex};
 use base64ct::{Base64, Encoding};
@@ -73,7 +74,8 @@ const STORAGE: &str = "A slot of a contract's storage.";
 
 /// One, as a decimal of the SDK.
 const ONE: u64 = 1_000_000_000_000_000_000;
-/// Change of the base fee from block to block, and the share of the gas limit that is its target (EIP-1559).
+/// Change of the base fee from block to block, and the share of the gas limit that is its target
+/// (EIP-1559).
 const BASE_FEE_CHANGE_DENOMINATOR: u32 = 8;
 const ELASTICITY_MULTIPLIER: u32 = 2;
 /// Blocks whose hashes the chain serves to contracts (EIP-2935).

@@ -84,7 +84,8 @@ fn params(call: &Call<'_>) -> Result<Value, GatewayError> {
     Ok(body)
 }
 
-/// The whole response of this version has all groups, of which only the one that was asked for has values.
+/// The whole response of this version has all groups, of which only the one that was asked for has
+/// values.
 fn legacy_params(call: &Call<'_>) -> Result<Value, GatewayError> {
     group(call, ZERO_BYTES)
 }

@@ -1,8 +1,9 @@
-//! The queries of the modules, each implemented once: gRPC, the gateway's REST and `abci_query` are derived from this table
-//! and from the descriptors.
+//! The queries of the modules, each implemented once: gRPC, the gateway's REST and `abci_query` are
+//! derived from this table and from the descriptors.
 //!
-//! A query returns its response in protobuf's JSON, of which only values other than the defaults are needed. Modules that the
-//! network lacks, such as staking, have empty answers rather than none, because wallets query them unconditionally.
+//! A query returns its response in protobuf's JSON, of which only values other than the defaults
+//! are needed. Modules that the network lacks, such as staking, have empty answers rather than
+//! none, because wallets query them unconditionally.
 
 mod auth;
 mod bank;
@@ -59,7 +60,8 @@ enum QueryKind {
     Later(fn(LaterCall) -> BoxFuture<'static, Result<Unwritten, GatewayError>>),
 }
 
-/// A response that is made in the turn in which it is written: one that waited for its turn would take memory meanwhile.
+/// A response that is made in the turn in which it is written: one that waited for its turn would
+/// take memory meanwhile.
 struct Unwritten {
     make: Box<dyn FnOnce() -> Result<ResponseContent, GatewayError> + Send>,
     /// Whether that takes long.
@@ -218,8 +220,8 @@ pub(super) struct Call<'a> {
 }
 
 impl Gateway {
-    /// Answers a query with what `write` writes, and with the height that it is for. `height` is that of the state; none or 0
-    /// is the newest one.
+    /// Answers a query with what `write` writes, and with the height that it is for. `height` is
+    /// that of the state; none or 0 is the newest one.
     pub(super) async fn ask(
         &self,
         method: &Method,
@@ -319,8 +321,8 @@ impl Gateway {
         block.ok_or_else(|| GatewayError::NotFound(format!("block {number} is not kept any more")))
     }
 
-    /// Refuses negative numbers and malformed addresses in a request. Empty ones are refused by queries that need them: in
-    /// others they are filters.
+    /// Refuses negative numbers and malformed addresses in a request. Empty ones are refused by
+    /// queries that need them: in others they are filters.
     fn check_fields(&self, request: &DynamicMessage) -> Result<(), GatewayError> {
         for field in request.descriptor().fields() {
             if request
@@ -441,7 +443,8 @@ fn response(
     Ok(message)
 }
 
-/// Bytes of the JSON that a message becomes: bytes are in base64, and text is as long as in the message.
+/// Bytes of the JSON that a message becomes: bytes are in base64, and text is as long as in the
+/// message.
 fn json_bytes(message: &DynamicMessage) -> usize {
     message.encoded_len() * 4 / 3
 }
@@ -505,8 +508,8 @@ impl Call<'_> {
     }
 }
 
-/// The height at which responses report a state. Before the first block is sealed the state is the one that it begins with,
-/// and a height of 0 means none to clients.
+/// The height at which responses report a state. Before the first block is sealed the state is the
+/// one that it begins with, and a height of 0 means none to clients.
 fn reported_height(view: &View) -> u64 {
     view.block.number().max(1)
 }

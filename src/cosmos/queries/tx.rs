@@ -85,7 +85,8 @@ fn pending(outcome: &TxOutcome) -> Value {
     })
 }
 
-/// Simulates a transaction in bytes or, which is deprecated, as a message: that has the same encoding.
+/// Simulates a transaction in bytes or, which is deprecated, as a message: that has the same
+/// encoding.
 async fn simulate(call: LaterCall) -> Result<Unwritten, GatewayError> {
     let mut raw = call.bytes("tx_bytes");
     if raw.is_empty()

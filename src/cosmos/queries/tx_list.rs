@@ -36,7 +36,8 @@ pub(in crate::cosmos) struct TxList {
 }
 
 impl TxList {
-    /// The response in protobuf's encoding. No transaction is decoded for it: the encoding of `Tx` is that of `TxRaw`.
+    /// The response in protobuf's encoding. No transaction is decoded for it: the encoding of `Tx`
+    /// is that of `TxRaw`.
     pub(in crate::cosmos) fn encode(self) -> Result<Answer, GatewayError> {
         let (txs, results) = self.fields()?;
         let network = &self.gateway.node.network;
@@ -76,7 +77,8 @@ impl TxList {
         Ok(out.finish())
     }
 
-    /// The response in the gateway's JSON. Each transaction is decoded and rendered once for both fields.
+    /// The response in the gateway's JSON. Each transaction is decoded and rendered once for both
+    /// fields.
     pub(in crate::cosmos) fn json(self) -> Result<Answer, GatewayError> {
         let (messages, network) = (&self.gateway.messages, &self.gateway.node.network);
         let (field, results) = self.fields()?;

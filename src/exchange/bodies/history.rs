@@ -52,7 +52,8 @@ pub(in crate::exchange) struct AdjustedPoint {
 }
 
 impl Snapshot {
-    /// `GET /api/prices/<address>/history` of the token at this position: at most `count` prices of the timeframe.
+    /// `GET /api/prices/<address>/history` of the token at this position: at most `count` prices of
+    /// the timeframe.
     pub(in crate::exchange) fn history_body(
         &self,
         token: usize,

@@ -50,7 +50,8 @@ pub(super) struct PriceEntry<'a> {
     /// When the price was set, in seconds since the Unix epoch.
     #[serde(rename = "lastUpdated")]
     last_updated: u64,
-    /// Whether the token is halted: swaps of it revert until its price has caught up with its source. Left out if false.
+    /// Whether the token is halted: swaps of it revert until its price has caught up with its
+    /// source. Left out if false.
     #[serde(skip_serializing_if = "is_false")]
     halted: bool,
 }
@@ -250,7 +251,8 @@ impl Snapshot {
         })
     }
 
-    /// `GET /api/prices/<address>/candles` of the token at this position: the newest `count` of this length.
+    /// `GET /api/prices/<address>/candles` of the token at this position: the newest `count` of
+    /// this length.
     pub(super) fn candles_body(
         &self,
         token: usize,

@@ -1,8 +1,9 @@
 //! Paths to a token's price in a JSON document.
 //!
-//! A path is a list of steps between dots: `name` takes a member, `7` the item at that position, `[name=text]` the first
-//! item with such a member. `{symbol}`, `{id}` and `{address}` stand for the token's symbol, CoinGecko id and address.
-//! Numbers are taken from the text verbatim: none passes through a float.
+//! A path is a list of steps between dots: `name` takes a member, `7` the item at that position,
+//! `[name=text]` the first item with such a member. `{symbol}`, `{id}` and `{address}` stand for
+//! the token's symbol, CoinGecko id and address. Numbers are taken from the text verbatim: none
+//! passes through a float.
 
 use std::{borrow::Cow, collections::HashMap, fmt, str::FromStr};
 

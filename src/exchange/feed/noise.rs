@@ -15,8 +15,8 @@ impl Noise {
         Self(mix(seed))
     }
 
-    /// A number with mean 0 and standard deviation [`DEVIATION`], nearly normally distributed and never further than
-    /// six deviations out: the sum of twelve uniform ones (Irwin and Hall).
+    /// A number with mean 0 and standard deviation [`DEVIATION`], nearly normally distributed and
+    /// never further than six deviations out: the sum of twelve uniform ones (Irwin and Hall).
     pub(super) fn normal(&self, token: u64, position: u64) -> i128 {
         let start = mix(self.0 ^ mix(token ^ mix(position)));
         let words =

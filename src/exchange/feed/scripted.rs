@@ -13,7 +13,8 @@ pub enum PriceScript {
     Silence,
 }
 
-/// A straight path from one price to another. Prices are US dollars × 10^8, times seconds since the Unix epoch.
+/// A straight path from one price to another. Prices are US dollars × 10^8, times seconds since the
+/// Unix epoch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PricePath {
     /// The price at the beginning.
@@ -82,7 +83,8 @@ impl ScriptedPrices {
         }
     }
 
-    /// Returns what each token's script says: none without a script, a price, or that there is no price.
+    /// Returns what each token's script says: none without a script, a price, or that there is no
+    /// price.
     pub(super) fn opinions(&self, moment: &Moment<'_>) -> Vec<Option<Option<u64>>> {
         let opinion = |script: &Option<(u64, PriceScript)>| {
             script.map(|(_, script)| match script {

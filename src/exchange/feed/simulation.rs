@@ -1,7 +1,8 @@
-//! A simulated market. It uses integers throughout, so the same seed gives the same prices on every machine.
+//! A simulated market. It uses integers throughout, so the same seed gives the same prices on every
+//! machine.
 //!
-//! Each step leads from the prices on chain to the next ones. The simulation therefore continues from prices that were set
-//! by other means, and keeps no state of its own.
+//! Each step leads from the prices on chain to the next ones. The simulation therefore continues
+//! from prices that were set by other means, and keeps no state of its own.
 
 use super::{
     Condition, Moment, Source,
@@ -12,7 +13,8 @@ use crate::network::{Network, PriceModel};
 /// The unit of returns and ratios.
 const ONE: i128 = 1_000_000_000_000;
 const YEAR: u64 = 31_536_000;
-/// The longest time that one step covers: when the chain's time jumps, the market is taken to have been closed.
+/// The longest time that one step covers: when the chain's time jumps, the market is taken to have
+/// been closed.
 const LONGEST_STEP: u64 = 3_600;
 /// Seconds within which a peg pulls a price back.
 const PEG_SECONDS: u64 = 100;

@@ -44,7 +44,8 @@ pub enum FeedError {
     },
 }
 
-/// Several sources in order. Prices set by hand take precedence over all of them, and then those of scenarios.
+/// Several sources in order. Prices set by hand take precedence over all of them, and then those of
+/// scenarios.
 pub struct SourceSet {
     manual: Manual,
     scripted: ScriptedPrices,
@@ -151,7 +152,8 @@ impl SourceSet {
     }
 }
 
-/// The prices that sources further down the list see: those on the chain, replaced by the decisions of the sources above.
+/// The prices that sources further down the list see: those on the chain, replaced by the decisions
+/// of the sources above.
 struct Precedence {
     current: Vec<Feed>,
     decided: Vec<Option<u64>>,

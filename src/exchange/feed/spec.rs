@@ -5,8 +5,8 @@ use std::{fmt, path::PathBuf, str::FromStr};
 use super::{JsonPath, json_path::JsonPathError};
 use crate::redact;
 
-/// A source as the configuration names it: `simulation`, `replay:FILE`, or `URL#PATH`, where the path leads to a token's
-/// price in the upstream's JSON.
+/// A source as the configuration names it: `simulation`, `replay:FILE`, or `URL#PATH`, where the
+/// path leads to a token's price in the upstream's JSON.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SourceSpec {
     /// The simulated market.

@@ -1,8 +1,8 @@
-//! The file of a chain's directory that holds its history of prices, so that the history outlives pruned blocks and a start
-//! need not read all of the others.
+//! The file of a chain's directory that holds its history of prices, so that the history outlives
+//! pruned blocks and a start need not read all of the others.
 //!
-//! It is written as of one block; later events are in the log. If it is missing or belongs to another chain, the history
-//! is rebuilt from the blocks that are left.
+//! It is written as of one block; later events are in the log. If it is missing or belongs to
+//! another chain, the history is rebuilt from the blocks that are left.
 
 use std::io;
 

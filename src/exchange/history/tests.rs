@@ -221,8 +221,8 @@ proptest! {
         prop_assert_eq!((last, volume), (joined, parts.iter().map(|(.., volume)| volume).sum()));
     }
 
-    /// Going back and taking another way is like having taken it in the first place, unless the history says that it
-    /// does not know enough any more.
+    /// Going back and taking another way is like having taken it in the first place, unless the
+    /// history says that it does not know enough any more.
     #[test]
     fn going_back_leaves_no_trace(kept in blocks(12), gone in blocks(12), instead in blocks(6)) {
         let start = 1_700_000_000;

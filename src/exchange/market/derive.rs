@@ -113,7 +113,8 @@ impl Shared {
         let Some(from) = history.rewind(fork.header.timestamp) else {
             return false;
         };
-        // Shared blocks after the instant that the history was rewound to, and all blocks that replaced others.
+        // Shared blocks after the instant that the history was rewound to, and all blocks that
+        // replaced others.
         let again = head
             .blocks_from(0)
             .rev()
@@ -190,8 +191,8 @@ impl Shared {
         Ok(History::starting(time, &prices))
     }
 
-    /// Sends listeners the feeds that changed without a block: after a revert, or because a development method wrote to
-    /// the state.
+    /// Sends listeners the feeds that changed without a block: after a revert, or because a
+    /// development method wrote to the state.
     fn announce_differences(
         &self,
         progress: &mut DerivationProgress,

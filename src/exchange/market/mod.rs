@@ -1,8 +1,8 @@
 //! The exchange as the chain has it, derived on demand for each new head.
 //!
-//! Prices and reserves are view calls at the head, equal to what `eth_call` returns there. The past comes from blocks: the
-//! market keeps a [history](super::history) up to the head it last looked at, and applies the blocks since then, after
-//! rewinding past those that a revert removed.
+//! Prices and reserves are view calls at the head, equal to what `eth_call` returns there. The past
+//! comes from blocks: the market keeps a [history](super::history) up to the head it last looked
+//! at, and applies the blocks since then, after rewinding past those that a revert removed.
 
 mod derive;
 mod old;
@@ -67,8 +67,9 @@ struct Shared {
 }
 
 impl Market {
-    /// The market of `network` on `chain`. The history before the first block is simulated from `seed`; `ticking` tells
-    /// whether prices move by themselves. With storage, the history outlives the blocks that are pruned.
+    /// The market of `network` on `chain`. The history before the first block is simulated from
+    /// `seed`; `ticking` tells whether prices move by themselves. With storage, the history
+    /// outlives the blocks that are pruned.
     pub fn new(
         chain: Chain,
         network: Arc<Network>,
@@ -103,7 +104,8 @@ impl Market {
     /// The exchange as of the newest head. Takes no lock unless the head is new.
     ///
     /// # Errors
-    /// See [`MarketError`]. Only development methods can bring the state of the network itself to that.
+    /// See [`MarketError`]. Only development methods can bring the state of the network itself to
+    /// that.
     pub async fn current(&self) -> Result<Arc<Snapshot>, MarketError> {
         if let Some(snapshot) = self.up_to_date() {
             return Ok(snapshot);
@@ -117,8 +119,8 @@ impl Market {
         derived.map_err(|error| MarketError::Interrupted(error.to_string()))?
     }
 
-    /// Saves the history, if there is storage for it. A failure is logged; its only cost is that the next start reads more
-    /// blocks.
+    /// Saves the history, if there is storage for it. A failure is logged; its only cost is that
+    /// the next start reads more blocks.
     pub async fn keep(&self) {
         let Some((storage, last)) = self.0.kept.as_ref() else {
             return;
@@ -156,8 +158,8 @@ impl Market {
             .filter(|snapshot| snapshot.is_of(&head))
     }
 
-    /// Subscribes to ticks. They are sent while blocks are derived, so [`current`](Self::current) has to be called
-    /// regularly, as [`follow`](super::follow) does.
+    /// Subscribes to ticks. They are sent while blocks are derived, so [`current`](Self::current)
+    /// has to be called regularly, as [`follow`](super::follow) does.
     pub fn subscribe(&self) -> broadcast::Receiver<Arc<Tick>> {
         let ticks = self.0.ticks.subscribe();
         self.0.listened.notify_one();
@@ -176,8 +178,8 @@ impl Market {
         self.0.ticks.receiver_count() > 0
     }
 
-    /// Whether a new head with these blocks may concern listeners: it has price updates, is a revert, or changed the state
-    /// without a block.
+    /// Whether a new head with these blocks may concern listeners: it has price updates, is a
+    /// revert, or changed the state without a block.
     pub fn is_concerned(&self, added: &[Arc<Block>], removed: &[Arc<Block>]) -> bool {
         added.is_empty()
             || !removed.is_empty()
@@ -191,8 +193,8 @@ impl Market {
         !snapshot.oracle.is_stale(self.time_of_prices(snapshot))
     }
 
-    /// The time that the age of prices is measured at. While no block could have refreshed them it advances only through
-    /// development methods: an idle chain is not broken.
+    /// The time that the age of prices is measured at. While no block could have refreshed them it
+    /// advances only through development methods: an idle chain is not broken.
     pub(super) fn time_of_prices(&self, snapshot: &Snapshot) -> u64 {
         let chain = &self.0.chain;
         let waits = match chain.mining() {

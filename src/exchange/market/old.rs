@@ -1,4 +1,5 @@
-//! Sources of the history after a restart: the saved one, and events in blocks that memory no longer holds.
+//! Sources of the history after a restart: the saved one, and events in blocks that memory no
+//! longer holds.
 
 use std::sync::Arc;
 
@@ -16,7 +17,8 @@ const DAY: u64 = 86_400;
 const OLDER: usize = 20_000;
 
 impl Shared {
-    /// The saved history with the events since. None if there is none, or if a revert removed its block.
+    /// The saved history with the events since. None if there is none, or if a revert removed its
+    /// block.
     pub(super) fn kept_history(&self, head: &Arc<Head>) -> Option<History> {
         let (storage, _) = self.kept.as_ref()?;
         let KeptHistory {
@@ -43,7 +45,8 @@ impl Shared {
         Some(history)
     }
 
-    /// Blocks on disk from `from` on with events, oldest first: all of the last day, and a sample of those before.
+    /// Blocks on disk from `from` on with events, oldest first: all of the last day, and a sample
+    /// of those before.
     pub(super) fn old_events(&self, head: &Head, from: u64) -> impl Iterator<Item = Arc<Block>> {
         let contracts = &self.network.contracts;
         let keys = vec![

@@ -1,5 +1,5 @@
-//! Binary encoding of minutes, as differences to the previous ones. A month of twelve prices takes a few megabytes at
-//! most.
+//! Binary encoding of minutes, as differences to the previous ones. A month of twelve prices takes
+//! a few megabytes at most.
 
 use std::sync::Arc;
 

@@ -157,7 +157,8 @@ struct Deviation {
     max_move_bps: u64,
     /// Updates rejected within a day.
     rejected24h: u64,
-    /// Symbols of the tokens whose sources differ by more than that: their prices follow in several updates.
+    /// Symbols of the tokens whose sources differ by more than that: their prices follow in several
+    /// updates.
     behind: Vec<String>,
 }
 
@@ -251,7 +252,8 @@ impl Services {
 }
 
 impl Exchange {
-    /// The state of the services, with the snapshot that it is as of; none if the contracts cannot be read.
+    /// The state of the services, with the snapshot that it is as of; none if the contracts cannot
+    /// be read.
     async fn services(&self) -> (Services, Option<Arc<Snapshot>>) {
         let snapshot = self.market.current().await.ok();
         let (prices, guards) = match &snapshot {

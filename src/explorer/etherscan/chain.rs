@@ -49,8 +49,8 @@ fn newest(request: &Request<'_>) -> Outcome {
     Ok(json!(format!("{:#x}", request.render.reader.head.number())))
 }
 
-/// Returns the first block whose time satisfies a condition, which all later ones satisfy as well; the one after the newest
-/// if there is none. Times never decrease, so it is found by bisection.
+/// Returns the first block whose time satisfies a condition, which all later ones satisfy as well;
+/// the one after the newest if there is none. Times never decrease, so it is found by bisection.
 pub(super) fn first_block(
     reader: &IndexReader,
     satisfies: impl Fn(u64) -> bool,

@@ -167,8 +167,8 @@ fn single_file(form: &Form, source: &str) -> Result<String, Refusal> {
     Ok(input.to_string())
 }
 
-/// Returns how a verification stands, in Etherscan's words, which clients compare. It waits a moment for the end, since
-/// some clients ask again many seconds later only.
+/// Returns how a verification stands, in Etherscan's words, which clients compare. It waits a
+/// moment for the end, since some clients ask again many seconds later only.
 pub(super) async fn status(explorer: &Explorer, query: &EtherscanQuery) -> Outcome {
     let id = text(&query.guid).ok_or_else(|| Refusal::failed("Missing or invalid guid"))?;
     let verification = explorer.0.verifier.settled(id, STATUS_WAIT).await;

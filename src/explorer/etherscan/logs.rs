@@ -49,7 +49,8 @@ fn topic(name: &str, words: &Option<Words>) -> Result<Option<B256>, Refusal> {
         .map_err(|_| Refusal::failed(format!("Error! Invalid {name}: expected 32 bytes in hex")))
 }
 
-/// Whether one matching topic is enough. Operators that differ have no meaning that clients agree on.
+/// Whether one matching topic is enough. Operators that differ have no meaning that clients agree
+/// on.
 fn is_any_topic(request: &Request<'_>) -> Result<bool, Refusal> {
     let query = request.query;
     let operators = [

@@ -1,5 +1,5 @@
-//! The endpoint `/api?module=…&action=…`, as Etherscan documents it and Blockscout serves it. Errors have status 200 and
-//! say `"status": "0"`, as there.
+//! The endpoint `/api?module=…&action=…`, as Etherscan documents it and Blockscout serves it.
+//! Errors have status 200 and say `"status": "0"`, as there.
 
 mod account;
 mod chain;
@@ -44,8 +44,9 @@ use crate::{
 /// The most items of a page, as in Etherscan.
 const MAX_PAGE: usize = 10_000;
 
-/// The most bytes of a list: 10,000 transactions that call common functions. These lists have no cursors, and clients take a
-/// page with fewer items for the last one, so a longer list is an error.
+/// The most bytes of a list: 10,000 transactions that call common functions. These lists have no
+/// cursors, and clients take a page with fewer items for the last one, so a longer list is an
+/// error.
 const MAX_LIST_BYTES: usize = 16 << 20;
 
 /// The actions of all modules.
@@ -82,8 +83,8 @@ pub(super) struct Action {
     module: &'static str,
     /// The name, which clients write in any case.
     name: &'static str,
-    /// The parameters that it takes beside the common ones. All of them are applied; others are refused, since a filter that
-    /// is ignored looks like a complete list.
+    /// The parameters that it takes beside the common ones. All of them are applied; others are
+    /// refused, since a filter that is ignored looks like a complete list.
     takes: &'static [&'static str],
     run: Run,
 }
@@ -269,7 +270,8 @@ parameters! {
         /// The fourth topic.
         #[param("topic3", example = "0x0000000000000000000000000000000000000000000000000000000000000000")]
         topic_3: Option<Words>,
-        /// `and` or `or`: whether all topics have to match. All operators of a query have to be the same.
+        /// `and` or `or`: whether all topics have to match. All operators of a query have to be the
+        /// same.
         #[param("topic0_1_opr", example = "and")]
         operator_0_1: Option<Words>,
         /// `and` or `or`.
@@ -302,7 +304,8 @@ parameters! {
         /// Whether the block has whole transactions, in the module `proxy`.
         #[param("boolean", example = "true")]
         whole: Option<Words>,
-        /// An index in hex, in the module `proxy`; the number of logs before the first one of `gettxinfo`.
+        /// An index in hex, in the module `proxy`; the number of logs before the first one of
+        /// `gettxinfo`.
         #[param("index", example = "0x0")]
         index: Option<Words>,
         /// A storage slot, in the module `proxy`.
@@ -742,7 +745,8 @@ impl Request<'_> {
     }
 }
 
-/// Returns the items of a page, which must not end because too many rows were read: a shorter page is the last one.
+/// Returns the items of a page, which must not end because too many rows were read: a shorter page
+/// is the last one.
 fn complete<T, C>(found: IndexPage<T, C>, limit: usize) -> Result<Vec<T>, Refusal> {
     if found.next.is_some() && found.items.len() < limit {
         return Err(Refusal::failed(

@@ -1,5 +1,5 @@
-//! The JSON of the REST interface. Bodies that clients of the live network read keep its shape; the others have all of
-//! what the contracts' views return.
+//! The JSON of the REST interface. Bodies that clients of the live network read keep its shape; the
+//! others have all of what the contracts' views return.
 
 mod pool;
 mod user;

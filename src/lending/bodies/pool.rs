@@ -114,7 +114,8 @@ pub fn pools(views: &[PoolView]) -> String {
     json(&views.iter().map(PoolBody::from).collect::<Vec<_>>())
 }
 
-/// `GET /api/pools/<asset>`. A lens without limits belongs to a pool without a least loan and an oracle without halts.
+/// `GET /api/pools/<asset>`. A lens without limits belongs to a pool without a least loan and an
+/// oracle without halts.
 pub fn pool(view: &PoolView, limits: Option<&LimitsView>, block: &Block) -> String {
     let whole = |amount| with_point(amount, view.decimals);
     let cap = |cap: U256| (!cap.is_zero()).then(|| whole(cap));

@@ -69,10 +69,12 @@ struct Position {
     supply_apy: String,
     /// At the user's credit band, in per cent.
     borrow_apy: String,
-    /// At the user's score, in per cent; 0 if the supply is not collateral, or its price is stale or halted.
+    /// At the user's score, in per cent; 0 if the supply is not collateral, or its price is stale
+    /// or halted.
     loan_to_value: String,
     liquidation_threshold: String,
-    /// The price at which the user can be liquidated, all other prices being equal; none if there is no such price.
+    /// The price at which the user can be liquidated, all other prices being equal; none if there
+    /// is no such price.
     liquidation_price: Option<String>,
     /// The side of that price on which the user can be liquidated.
     liquidation_side: Option<LiquidationSideBody>,
@@ -106,8 +108,8 @@ pub struct ScoreBody {
     last_payment_at: Option<u64>,
 }
 
-/// The components of a score: `base` plus the points of the first four, less those of the last two, limited to the range of
-/// scores.
+/// The components of a score: `base` plus the points of the first four, less those of the last two,
+/// limited to the range of scores.
 #[derive(Serialize, JsonSchema)]
 struct ScoreComponents {
     base: u64,
@@ -162,7 +164,8 @@ fn body(address: Address, view: &AccountView) -> UserBody {
     }
 }
 
-/// `GET /api/user/<address>/positions`. Without a list of `collateral`, the pool takes every supply as such.
+/// `GET /api/user/<address>/positions`. Without a list of `collateral`, the pool takes every supply
+/// as such.
 pub fn positions(address: Address, view: &AccountView, collateral: Option<&[Address]>) -> String {
     let is_collateral = |asset: &Address| collateral.is_none_or(|assets| assets.contains(asset));
     json(&PositionsBody {

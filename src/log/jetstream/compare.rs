@@ -1,16 +1,18 @@
 //! Comparing the end of a copy with its stream.
 //!
-//! An entry of the stream counts if it follows, by its height and by the hash that it names, the last one before it that
-//! counts. Others are void: they are of a writer that had an entry which the servers have lost, and whose place in the
-//! stream another one has taken. If nothing has taken that place, the entries after it count for a copy that has what is
-//! lost, and no other copy can go on before it has that too.
+//! An entry of the stream counts if it follows, by its height and by the hash that it names, the
+//! last one before it that counts. Others are void: they are of a writer that had an entry which
+//! the servers have lost, and whose place in the stream another one has taken. If nothing has taken
+//! that place, the entries after it count for a copy that has what is lost, and no other copy can
+//! go on before it has that too.
 
 use alloy_primitives::{B256, keccak256};
 
 use super::{message::Assembler, stream::LogStream};
 use crate::log::{LogError, ReadLog, StoredEntry};
 
-/// Numbers of entries at the end of the copy that are compared, until one of them is known to be the stream's as well.
+/// Numbers of entries at the end of the copy that are compared, until one of them is known to be
+/// the stream's as well.
 const FEW: [u64; 2] = [8, 64];
 /// The most that are compared. A longer difference is no accident of servers.
 const MOST: u64 = 1_024;
@@ -31,7 +33,8 @@ pub(super) struct Comparison {
     /// Whether they have an entry in common.
     pub(super) is_known: bool,
     pub(super) fork: Option<Fork>,
-    /// Height up to which the stream has the copy's entries, but for those that it has lost before others.
+    /// Height up to which the stream has the copy's entries, but for those that it has lost before
+    /// others.
     pub(super) shared: u64,
     /// Height of the stream's next entry, if it has lost those from `shared` on.
     pub(super) gap: Option<u64>,
@@ -103,7 +106,8 @@ async fn compare_from(
         next = sequence + 1;
         read += 1;
         if read > MOST_READ {
-            // The copy is known up to its end, from where reading goes on, or what it lacks is known.
+            // The copy is known up to its end, from where reading goes on, or what it lacks is
+            // known.
             if comparison.gap.is_some() || comparison.is_known && comparison.shared == heights.end {
                 break;
             }

@@ -31,12 +31,13 @@ pub(super) struct PartHeader {
     pub(super) part: u32,
     pub(super) parts: u32,
     pub(super) id: AttemptId,
-    /// Keccak-256 of the entry before, unless the writer does not know it. Older versions neither write nor read it.
+    /// Keccak-256 of the entry before, unless the writer does not know it. Older versions neither
+    /// write nor read it.
     pub(super) previous: Option<B256>,
 }
 
-/// Divides an entry into the messages that carry it, each with at most `size` bytes. `previous` is the hash of the entry
-/// before it.
+/// Divides an entry into the messages that carry it, each with at most `size` bytes. `previous` is
+/// the hash of the entry before it.
 pub(super) fn parts(
     height: u64,
     previous: Option<B256>,
@@ -189,8 +190,9 @@ impl Assembler {
     }
 }
 
-/// Reads a header from its text, and puts entries together from messages of arbitrary places, two bytes for each. An entry is
-/// complete if all of its parts came one after another. Returns the number of entries.
+/// Reads a header from its text, and puts entries together from messages of arbitrary places, two
+/// bytes for each. An entry is complete if all of its parts came one after another. Returns the
+/// number of entries.
 #[cfg(feature = "internals")]
 pub(in crate::log) fn check_parts(bytes: &[u8]) -> usize {
     if let Some(header) = str::from_utf8(bytes)

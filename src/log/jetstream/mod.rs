@@ -1,14 +1,16 @@
 //! Logs that NATS JetStream replicates.
 //!
-//! The log of a cluster is one stream with one subject. An entry is one message, or several if it is large, each
-//! published with the sequence that the stream must have by then (`Nats-Expected-Last-Sequence`): of two nodes that
-//! publish at the same time one is refused, whatever they believe about who leads. An entry counts once its last part is
-//! stored; parts of an entry that its writer did not finish are void. Each message names the hash of the entry before: one
-//! that does not follow the last one is void as well.
+//! The log of a cluster is one stream with one subject. An entry is one message, or several if it
+//! is large, each published with the sequence that the stream must have by then
+//! (`Nats-Expected-Last-Sequence`): of two nodes that publish at the same time one is refused,
+//! whatever they believe about who leads. An entry counts once its last part is stored; parts of an
+//! entry that its writer did not finish are void. Each message names the hash of the entry before:
+//! one that does not follow the last one is void as well.
 //!
-//! Every node has a copy of the stream in its data directory, from which everything else is derived as on a single
-//! node. The copy is behind the stream until the entries of other nodes are [received](super::BlockLog::receive). Entries
-//! that the stream has lost are taken from the copy of the node that leads.
+//! Every node has a copy of the stream in its data directory, from which everything else is derived
+//! as on a single node. The copy is behind the stream until the entries of other nodes are
+//! [received](super::BlockLog::receive). Entries that the stream has lost are taken from the copy
+//! of the node that leads.
 
 mod compare;
 mod message;
@@ -34,8 +36,8 @@ use crate::storage::Storage;
 
 /// The copies of a log that other nodes have.
 pub trait OtherCopies: Send + Sync {
-    /// Returns the entry at a height, as the node that leads has it: `None` if there is no such node, or it does not have the
-    /// entry.
+    /// Returns the entry at a height, as the node that leads has it: `None` if there is no such
+    /// node, or it does not have the entry.
     fn entry(&self, height: u64) -> BoxFuture<'_, Option<CopiedEntry>>;
 }
 
@@ -58,8 +60,9 @@ pub struct JetStreamLogs {
 }
 
 impl JetStreamLogs {
-    /// Returns the log of a stream, with a copy in `copy`. What the stream has lost is taken from `others`. Its tasks run on
-    /// `runtime`; `arrivals` is notified when entries of other nodes have arrived.
+    /// Returns the log of a stream, with a copy in `copy`. What the stream has lost is taken from
+    /// `others`. Its tasks run on `runtime`; `arrivals` is notified when entries of other nodes
+    /// have arrived.
     pub fn new(
         copy: Arc<dyn LogStore>,
         stream: LogStream,

@@ -63,8 +63,8 @@ fn unavailable(error: impl Error) -> LogError {
     LogError::Unavailable(with_causes(&error))
 }
 
-/// Deletes the message at a sequence, if there is one. Servers of version 2.9 that end in a crash lose the messages after
-/// those that were *purged*, but not those after deleted ones.
+/// Deletes the message at a sequence, if there is one. Servers of version 2.9 that end in a crash
+/// lose the messages after those that were *purged*, but not those after deleted ones.
 pub async fn delete(stream: &jetstream::stream::Stream<()>, sequence: u64) -> Result<(), LogError> {
     let Err(error) = stream.delete_message(sequence).await else {
         return Ok(());
@@ -179,8 +179,8 @@ impl LogStream {
             .await
     }
 
-    /// Returns the first message at a sequence or after it, or `None` if there is none. Servers may have lost some in between,
-    /// and operators removed some.
+    /// Returns the first message at a sequence or after it, or `None` if there is none. Servers may
+    /// have lost some in between, and operators removed some.
     pub(super) async fn part_from(&self, sequence: u64) -> Result<Option<Part>, LogError> {
         self.found(
             sequence,
@@ -215,7 +215,8 @@ impl LogStream {
         }))
     }
 
-    /// Returns the sequence of the first message at a height or above, or the next sequence if there is none.
+    /// Returns the sequence of the first message at a height or above, or the next sequence if
+    /// there is none.
     pub async fn sequence_of(&self, height: u64) -> Result<u64, LogError> {
         let StreamExtent { first, last, .. } = self.extent().await?;
         let Range {
@@ -232,8 +233,8 @@ impl LogStream {
         Ok(low)
     }
 
-    /// Returns the last message from `known` up to sequence `last`. The servers have a request for that, but those before
-    /// 2.12.5 find nothing once the last message was deleted.
+    /// Returns the last message from `known` up to sequence `last`. The servers have a request for
+    /// that, but those before 2.12.5 find nothing once the last message was deleted.
     async fn last_part(&self, known: Part, last: u64) -> Result<Part, LogError> {
         if let Some(part) = self.part(last).await? {
             return Ok(part);
@@ -253,7 +254,8 @@ impl LogStream {
         Ok(newest)
     }
 
-    /// Returns the heights of the stream's first entry and after its last one, or `None` if it has no entry.
+    /// Returns the heights of the stream's first entry and after its last one, or `None` if it has
+    /// no entry.
     pub async fn heights(&self) -> Result<Option<Range<u64>>, LogError> {
         let StreamExtent { first, last, .. } = self.extent().await?;
         if last < first.max(1) {
@@ -297,8 +299,8 @@ impl LogStream {
         }
     }
 
-    /// Appends the entries of another log to the stream, which must be empty or end with the entries before them. Returns
-    /// their number.
+    /// Appends the entries of another log to the stream, which must be empty or end with the
+    /// entries before them. Returns their number.
     pub async fn append_all(&self, entries: EntryStream) -> Result<u64, LogError> {
         let mut last = self.extent().await?.last;
         let part_bytes = self.part_bytes();

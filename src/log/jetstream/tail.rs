@@ -29,12 +29,14 @@ const HELD: usize = 128;
 const BATCH: usize = 256;
 /// Size of these in bytes.
 const BATCH_BYTES: usize = 32 << 20;
-/// Time after which the server says that it has no messages. A server that has said nothing for two of them is gone.
+/// Time after which the server says that it has no messages. A server that has said nothing for two
+/// of them is gone.
 const HEARTBEAT: Duration = Duration::from_millis(500);
 /// Lifetime of a request for messages, and of a consumer that nobody uses.
 const EXPIRY: Duration = Duration::from_secs(10);
-/// Time without messages after which the stream is asked whether it has any. It is twice as long each time that another
-/// consumer has none either: the last messages of a stream may be deleted ones.
+/// Time without messages after which the stream is asked whether it has any. It is twice as long
+/// each time that another consumer has none either: the last messages of a stream may be deleted
+/// ones.
 const SILENCE: Duration = Duration::from_secs(2);
 const LONGEST_SILENCE: Duration = Duration::from_secs(60);
 /// Time between two attempts to reach the stream.
@@ -100,9 +102,10 @@ impl Tail {
     }
 }
 
-/// Sends the messages of a stream after the one at `after` to `to`, until its receiver is dropped. Notifies `arrivals` of
-/// each. Continues when the stream goes away for a while and is back, and ends if it has lost its end by then: its next
-/// messages would get the sequences of those that it had.
+/// Sends the messages of a stream after the one at `after` to `to`, until its receiver is dropped.
+/// Notifies `arrivals` of each. Continues when the stream goes away for a while and is back, and
+/// ends if it has lost its end by then: its next messages would get the sequences of those that it
+/// had.
 pub async fn deliver(
     stream: jetstream::stream::Stream<()>,
     mut after: u64,
@@ -123,9 +126,10 @@ pub async fn deliver(
     }
 }
 
-/// Sends messages until the stream goes away, has some that it does not deliver, or the receiver is dropped. The consumer is on
-/// one server, and after faults that server may wait for the others without end, while it goes on saying that it has no
-/// messages. The next consumer may be on another one.
+/// Sends messages until the stream goes away, has some that it does not deliver, or the receiver is
+/// dropped. The consumer is on one server, and after faults that server may wait for the others
+/// without end, while it goes on saying that it has no messages. The next consumer may be on
+/// another one.
 async fn deliver_some(
     stream: &jetstream::stream::Stream<()>,
     after: &mut u64,
@@ -174,7 +178,8 @@ async fn deliver_some(
         let Some(Ok(message)) = next else { return };
         let Ok(info) = message.info() else { return };
         let (sequence, position) = (info.stream_sequence, info.consumer_sequence);
-        // Messages are delivered once, without acknowledgement: one may have been lost with its connection.
+        // Messages are delivered once, without acknowledgement: one may have been lost with its
+        // connection.
         if position != delivered + 1 || to.send((sequence, message.message)).await.is_err() {
             return;
         }

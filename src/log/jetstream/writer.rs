@@ -19,8 +19,8 @@ use super::{
 };
 use crate::log::{AppendError, BlockLog, LogError, ReadLog, StoredEntry};
 
-/// Time in which the stream must store an entry. An election among the servers takes about five seconds, and clients
-/// get an answer within ten.
+/// Time in which the stream must store an entry. An election among the servers takes about five
+/// seconds, and clients get an answer within ten.
 const PATIENCE: Duration = Duration::from_secs(8);
 /// Pause before a message is published again.
 const RETRY: Duration = Duration::from_millis(50);
@@ -32,7 +32,8 @@ const RECEIVED_AT_ONCE: usize = 4 << 20;
 const MANY: usize = 512;
 /// Time after which a difference between the stream and the copy counts, if there still is one.
 const CONFIRMATION: Duration = Duration::from_secs(2);
-/// Time in which the servers are not asked for another leader again: an election takes about five seconds.
+/// Time in which the servers are not asked for another leader again: an election takes about five
+/// seconds.
 const ELECTION: Duration = Duration::from_secs(10);
 
 /// The writer of a replicated log.
@@ -45,7 +46,8 @@ pub(super) struct JetStreamLog {
     /// A random number that marks this writer's messages.
     writer: u64,
     attempts: u64,
-    /// Sequence of the last message that was read or published; `None` until the copy's place in the stream is known.
+    /// Sequence of the last message that was read or published; `None` until the copy's place in
+    /// the stream is known.
     last: Option<u64>,
     /// The messages after it, unless this node is the only one that publishes.
     tail: Option<Tail>,
@@ -56,7 +58,8 @@ pub(super) struct JetStreamLog {
     fork: Option<Suspicion>,
     /// The time at which the servers were asked for another leader of the stream.
     deposed: Option<Instant>,
-    /// The height of an entry of the stream before which there are some that neither the stream nor the copy has.
+    /// The height of an entry of the stream before which there are some that neither the stream nor
+    /// the copy has.
     gap: Option<u64>,
 }
 
@@ -92,10 +95,12 @@ impl JetStreamLog {
         }
     }
 
-    /// Asks the servers for another leader of a stream that stores nothing, or lacks what it had. After faults the leader may
-    /// be a server that is behind the others, and that refuses or drops what it is sent without end.
+    /// Asks the servers for another leader of a stream that stores nothing, or lacks what it had.
+    /// After faults the leader may be a server that is behind the others, and that refuses or drops
+    /// what it is sent without end.
     fn depose_leader(&mut self) {
-        // Without a connection the request would be sent later, to a leader with which nothing is wrong.
+        // Without a connection the request would be sent later, to a leader with which nothing is
+        // wrong.
         if !self.stream.is_connected() || self.deposed.is_some_and(|at| at.elapsed() < ELECTION) {
             return;
         }
@@ -120,8 +125,8 @@ impl JetStreamLog {
         }
     }
 
-    /// Finds the end of the copy in the stream, and compares what both have before it. Completes a stream that ends before the
-    /// copy. Returns the sequence of the message after which to read.
+    /// Finds the end of the copy in the stream, and compares what both have before it. Completes a
+    /// stream that ends before the copy. Returns the sequence of the message after which to read.
     fn locate(&mut self) -> Result<u64, LogError> {
         let (own, end) = (self.copy.reader(), self.copy.end());
         let heights = self.runtime.block_on(self.stream.heights())?;
@@ -165,8 +170,8 @@ impl JetStreamLog {
         }
     }
 
-    /// Expects that the stream has the copy's entries. A difference counts once the stream has confirmed it: a server that has
-    /// just come back may not know better.
+    /// Expects that the stream has the copy's entries. A difference counts once the stream has
+    /// confirmed it: a server that has just come back may not know better.
     fn expect_same(&mut self, comparison: &Comparison) -> Result<(), LogError> {
         let known = self
             .fork
@@ -204,9 +209,9 @@ impl JetStreamLog {
         })
     }
 
-    /// Stores the entries again that the copy has after those of the stream. They were stored before: nothing else is ever
-    /// copied. A server that merely lags behind refuses them, since it expects another sequence. Returns the sequence of the
-    /// last message.
+    /// Stores the entries again that the copy has after those of the stream. They were stored
+    /// before: nothing else is ever copied. A server that merely lags behind refuses them, since it
+    /// expects another sequence. Returns the sequence of the last message.
     fn complete(&mut self, comparison: &Comparison) -> Result<u64, LogError> {
         let (own, reached, end) = (self.copy.reader(), comparison.shared, self.copy.end());
         let mut previous = keccak256(own.read(reached - 1)?.bytes);
@@ -261,7 +266,8 @@ impl JetStreamLog {
         }
     }
 
-    /// Returns whether there are no messages after `last` up to `end`, because an operator has removed them.
+    /// Returns whether there are no messages after `last` up to `end`, because an operator has
+    /// removed them.
     fn are_removed(&self, last: u64, end: u64) -> Result<bool, LogError> {
         let (extent, next) = self.runtime.block_on(async {
             // A server that has just begun to lead the stream may not have them yet.
@@ -279,8 +285,8 @@ impl JetStreamLog {
         ))
     }
 
-    /// Adds the entries before the gap's end, which the stream has lost, from the copy of the node that leads, as long as that
-    /// has entries that follow. Returns whether there were any.
+    /// Adds the entries before the gap's end, which the stream has lost, from the copy of the node
+    /// that leads, as long as that has entries that follow. Returns whether there were any.
     fn fill_gap(&mut self) -> Result<bool, LogError> {
         let (from, to) = (self.copy.end(), self.gap.take().unwrap_or_default());
         for height in from..to {
@@ -315,7 +321,8 @@ impl JetStreamLog {
             .get_or_insert_with(|| Tail::start(runtime, stream.clone(), last, arrivals.clone()))
     }
 
-    /// Takes the next message, and adds the entry that it completes to the copy. Returns the entry's size.
+    /// Takes the next message, and adds the entry that it completes to the copy. Returns the
+    /// entry's size.
     fn take(&mut self, part: Part) -> Result<usize, LogError> {
         let Part {
             sequence,
@@ -335,7 +342,8 @@ impl JetStreamLog {
         Ok(size)
     }
 
-    /// Adds an entry to the copy, if it is its next one. `previous` is the hash of the entry before it.
+    /// Adds an entry to the copy, if it is its next one. `previous` is the hash of the entry before
+    /// it.
     fn add(&mut self, entry: StoredEntry, previous: Option<B256>) -> Result<(), LogError> {
         let StoredEntry { height, bytes } = entry;
         if height > self.copy.end() {
@@ -414,8 +422,9 @@ impl JetStreamLog {
         Ok(())
     }
 
-    /// Publishes a message right after the one at `last`. Returns its sequence, or `None` if another node was first.
-    /// Without an answer the message is published again: only one of the two can be stored.
+    /// Publishes a message right after the one at `last`. Returns its sequence, or `None` if
+    /// another node was first. Without an answer the message is published again: only one of the
+    /// two can be stored.
     fn publish(
         &mut self,
         last: u64,
@@ -429,7 +438,8 @@ impl JetStreamLog {
                 let error =
                     match timeout(left, self.stream.publish(last, header, payload.clone())).await {
                         Ok(Ok(Published::Stored(sequence))) => return Ok(Some(sequence)),
-                        // An earlier attempt may be what this one conflicts with, even one that is not stored yet.
+                        // An earlier attempt may be what this one conflicts with, even one that is
+                        // not stored yet.
                         Ok(Ok(Published::Conflict)) => match self.stream.part(last + 1).await {
                             Ok(Some(part)) => {
                                 return Ok((part.header == header).then_some(part.sequence));
@@ -529,7 +539,8 @@ impl BlockLog for JetStreamLog {
                 Err(error @ LogError::Stale { .. }) => error,
                 outcome => return outcome,
             };
-            // What follows the entries that were read may be void, or come after others that are lost.
+            // What follows the entries that were read may be void, or come after others that are
+            // lost.
             if self.copy.end() == before && !self.fill_gap()? {
                 return Err(error);
             }

@@ -50,12 +50,14 @@ impl Positions {
     }
 }
 
-/// Returns the name of the file with the offsets of a segment's entries, eight bytes each, little-endian.
+/// Returns the name of the file with the offsets of a segment's entries, eight bytes each,
+/// little-endian.
 fn offsets_name(first: u64) -> String {
     format!("offsets-{first:020}")
 }
 
-/// Writes the offsets of a segment that no longer grows. Not synced: a lost or torn file is rebuilt.
+/// Writes the offsets of a segment that no longer grows. Not synced: a lost or torn file is
+/// rebuilt.
 pub(super) fn write_offsets(storage: &dyn Storage, first: u64, offsets: &[u64]) -> io::Result<()> {
     let bytes: Vec<u8> = offsets
         .iter()
@@ -180,7 +182,8 @@ impl Iterator for NewestEntries {
 }
 
 impl LogFiles {
-    /// Returns the first height of the segment that has an entry, and the entry's offset there, if that is in memory.
+    /// Returns the first height of the segment that has an entry, and the entry's offset there, if
+    /// that is in memory.
     fn position(&self, height: u64) -> Result<(u64, Option<u64>), LogError> {
         let positions = self.positions.read();
         let heights = positions.heights();
@@ -284,7 +287,8 @@ impl ReadLog for LogFiles {
             .map(|offset| self.read_at(first, offset, height))
         {
             Ok(Ok(stored)) => Ok(stored),
-            // Either the file of offsets is missing or wrong, or the segment is damaged. Loading the segment decides.
+            // Either the file of offsets is missing or wrong, or the segment is damaged. Loading
+            // the segment decides.
             _ => self.read_at(first, self.found_offset(first, height)?, height),
         }
     }

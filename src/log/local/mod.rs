@@ -1,12 +1,12 @@
 //! Logs in files.
 //!
 //! A log is a sequence of segments of some megabytes, of which the newest grows by one
-//! [record](crate::storage::write_record) per entry. This format is used instead of an embedded database because an
-//! append is one write and one `fdatasync` of a few kilobytes, where a B-tree writes several pages twice, and because
-//! every way in which a file can end is known.
+//! [record](crate::storage::write_record) per entry. This format is used instead of an embedded
+//! database because an append is one write and one `fdatasync` of a few kilobytes, where a B-tree
+//! writes several pages twice, and because every way in which a file can end is known.
 //!
-//! Each segment that no longer grows has a file with the offsets of its entries, which is rebuilt if it is missing or
-//! wrong.
+//! Each segment that no longer grows has a file with the offsets of its entries, which is rebuilt
+//! if it is missing or wrong.
 
 mod cut;
 mod files;
@@ -140,7 +140,8 @@ impl LogStore for LocalLogs {
         let Some(&last) = firsts.last() else {
             return Ok(0);
         };
-        // A node may have been writing to the last segment: the copy ends with the last complete entry.
+        // A node may have been writing to the last segment: the copy ends with the last complete
+        // entry.
         let segment = Segment::load(to, last, Some(identity))?;
         let cut = || {
             let copied = to.open(&segment_name(last))?;

@@ -165,7 +165,8 @@ impl Segment {
         (self.first..self.end()).filter_map(|height| self.get(height))
     }
 
-    /// Shortens the intact part to end before the entry at this height. The rest can be [cut off](Self::cut).
+    /// Shortens the intact part to end before the entry at this height. The rest can be [cut
+    /// off](Self::cut).
     pub(super) fn ending_at(mut self, height: u64) -> Self {
         let count = height.saturating_sub(self.first) as usize;
         if let Some(offset) = self.offsets.get(count) {
@@ -175,8 +176,8 @@ impl Segment {
         self
     }
 
-    /// Copies the rest after the intact part to a file of its own and truncates the segment. Returns the path of that
-    /// file.
+    /// Copies the rest after the intact part to a file of its own and truncates the segment.
+    /// Returns the path of that file.
     pub(super) fn cut(&self, storage: &dyn Storage) -> Result<String, LogError> {
         let aside = format!("torn-{}-{}", self.name, self.length);
         let cut = || -> io::Result<()> {
@@ -196,8 +197,8 @@ impl Segment {
     }
 }
 
-/// Creates an empty segment, atomically. Returns the file and its length. After an error it is unknown whether the segment
-/// exists.
+/// Creates an empty segment, atomically. Returns the file and its length. After an error it is
+/// unknown whether the segment exists.
 pub(super) fn create(
     storage: &dyn Storage,
     first: u64,

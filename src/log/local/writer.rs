@@ -14,12 +14,13 @@ use crate::{
     storage::{Storage, StoredFile, Tail, push_record, remove_file},
 };
 
-/// Number of zeros that are written ahead of the entries, in bytes: overwriting is less work for the file system than
-/// extending a file.
+/// Number of zeros that are written ahead of the entries, in bytes: overwriting is less work for
+/// the file system than extending a file.
 const AHEAD: u64 = 1 << 20;
 /// The scratch file of a probe. Like all drafts, a leftover is removed at the next start.
 const PROBE: &str = "draft-probe";
-/// The least number of bytes that a probe writes. Fewer may fit into the last block of a file even on a full disk.
+/// The least number of bytes that a probe writes. Fewer may fit into the last block of a file even
+/// on a full disk.
 const MIN_PROBE: usize = 64 << 10;
 /// Size of a probe's writes in bytes.
 const CHUNK: usize = 1 << 20;
@@ -50,7 +51,8 @@ struct Newest {
     length: u64,
 }
 
-/// Opens the newest of the segments that begin at `firsts`, and puts the rest of an unacknowledged append aside.
+/// Opens the newest of the segments that begin at `firsts`, and puts the rest of an unacknowledged
+/// append aside.
 fn open_newest(
     storage: &dyn Storage,
     identity: ChainIdentity,
@@ -162,7 +164,8 @@ impl LocalLog {
     fn roll(&mut self) -> Result<(), AppendError> {
         self.sync()?;
         let (storage, first) = (self.files.storage.clone(), self.newest.first);
-        // After a failure the next entry retries. It must not go to the old segment, as the new one may be in place.
+        // After a failure the next entry retries. It must not go to the old segment, as the new one
+        // may be in place.
         let created = create(&*storage, self.end, self.files.identity);
         let (file, length) = created.map_err(|source| self.refuse(source))?;
         if let Err(error) = write_offsets(&*storage, first, &self.files.positions.read().offsets) {
@@ -205,7 +208,8 @@ impl LocalLog {
         self.newest.file.truncate(self.newest.length)
     }
 
-    /// Writes and removes a scratch file of this size. Unlike one in the log's own file, a failure there is harmless.
+    /// Writes and removes a scratch file of this size. Unlike one in the log's own file, a failure
+    /// there is harmless.
     fn write_scratch(&self, size: usize) -> io::Result<()> {
         let write = || -> io::Result<()> {
             let file = self.files.storage.create(PROBE)?;
@@ -220,8 +224,8 @@ impl LocalLog {
         written.and(removed)
     }
 
-    /// Syncs the newest segment. A failure is final: the system may have dropped the unwritten pages, and would report
-    /// success on the next attempt.
+    /// Syncs the newest segment. A failure is final: the system may have dropped the unwritten
+    /// pages, and would report success on the next attempt.
     fn flush(&mut self) -> Result<(), AppendError> {
         self.newest
             .file

@@ -121,7 +121,8 @@ fn write_account(
         .end();
 }
 
-/// The accounts that are different after one block from what they were after an earlier one, in the order of the trie.
+/// The accounts that are different after one block from what they were after an earlier one, in the
+/// order of the trie.
 fn modified(
     context: &Context,
     head: &Head,

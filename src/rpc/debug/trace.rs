@@ -242,7 +242,8 @@ impl Param for CallOptions {
     }
 }
 
-/// Traces a call on the state of a block (by default the newest), or within it before the transaction with an index.
+/// Traces a call on the state of a block (by default the newest), or within it before the
+/// transaction with an index.
 fn call(
     context: &Context,
     (request, id, options): (TransactionRequest, Option<BlockId>, CallOptions),

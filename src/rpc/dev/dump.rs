@@ -16,8 +16,8 @@ use crate::{
     },
 };
 
-/// The memory of a JSON value in addition to its text, once it has become an account, a slot or a transaction; measured
-/// with accounts that hold one coin.
+/// The memory of a JSON value in addition to its text, once it has become an account, a slot or a
+/// transaction; measured with accounts that hold one coin.
 const VALUE: usize = 256;
 /// The number of bytes that are read or written at a time.
 const PIECE: usize = 64 << 10;

@@ -100,8 +100,9 @@ impl ReadState for RecordingState<'_> {
     }
 }
 
-/// Runs the call once to record the slots that it reads, then again with each of them changed, until it returns `amount`.
-/// The call has to return two different amounts, so that a token that returns a constant does not pass.
+/// Runs the call once to record the slots that it reads, then again with each of them changed,
+/// until it returns `amount`. The call has to return two different amounts, so that a token that
+/// returns a constant does not pass.
 fn search(
     view: &View,
     call: &Call,

@@ -101,7 +101,8 @@ pub(super) fn methods(table: &mut Table) {
 /// By default a block is at least a second later than its parent.
 const SECONDS_APART: u64 = 1;
 
-/// The parameter of `evm_mine`: nothing, a timestamp, or an object with a timestamp and the number of blocks.
+/// The parameter of `evm_mine`: nothing, a timestamp, or an object with a timestamp and the number
+/// of blocks.
 #[derive(Clone, Copy, Debug)]
 struct MineOptions {
     timestamp: Option<u64>,

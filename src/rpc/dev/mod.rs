@@ -1,5 +1,5 @@
-//! Development methods: those of anvil and Hardhat under `anvil_`, `evm_` and `hardhat_`, with the same parameters and
-//! results. They exist in the development profile only.
+//! Development methods: those of anvil and Hardhat under `anvil_`, `evm_` and `hardhat_`, with the
+//! same parameters and results. They exist in the development profile only.
 
 mod accounts;
 mod blobs;

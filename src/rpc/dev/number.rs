@@ -1,5 +1,5 @@
-//! Numbers as clients of development methods write them: a QUANTITY, hex with leading zeros, a JSON number, or decimal
-//! digits in a string.
+//! Numbers as clients of development methods write them: a QUANTITY, hex with leading zeros, a JSON
+//! number, or decimal digits in a string.
 
 use alloy_primitives::U256;
 use serde_json::{Value, json};

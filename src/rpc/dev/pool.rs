@@ -44,7 +44,8 @@ pub(super) fn methods(table: &mut Table) {
         );
 }
 
-/// Removes a transaction from the pool; the result is its hash, or null if the pool does not have it.
+/// Removes a transaction from the pool; the result is its hash, or null if the pool does not have
+/// it.
 async fn drop_transaction(
     context: Arc<Context>,
     (hash,): (B256,),

@@ -90,7 +90,8 @@ async fn set_head(context: Arc<Context>, (number,): (SmallNumber,)) -> Result<()
         .map(drop)?)
 }
 
-/// The number of blocks to replace and the transactions of the new ones, each with the position of its block.
+/// The number of blocks to replace and the transactions of the new ones, each with the position of
+/// its block.
 #[derive(Debug)]
 struct ReorgOptions {
     depth: u64,
@@ -227,7 +228,8 @@ async fn reorg(context: Arc<Context>, options: ReorgOptions) -> Result<(), RpcEr
         .map(drop)?)
 }
 
-/// Fills in and signs a transaction that can follow block `base`. Nonces continue from one request to the next.
+/// Fills in and signs a transaction that can follow block `base`. Nonces continue from one request
+/// to the next.
 async fn sign(
     context: &Arc<Context>,
     mut request: TransactionRequest,
@@ -348,8 +350,8 @@ fn set_rpc_url(context: &Context, (url,): (RpcUrl,)) -> Result<(), RpcError> {
     Ok(())
 }
 
-/// Resets the chain to its first block, without transactions, snapshots, impersonation and other effects of development
-/// methods. The first block is the forked one, or else the node's own.
+/// Resets the chain to its first block, without transactions, snapshots, impersonation and other
+/// effects of development methods. The first block is the forked one, or else the node's own.
 async fn reset(context: Arc<Context>, (options,): (ResetOptions,)) -> Result<(), RpcError> {
     let Some(forks) = context.forks.clone() else {
         return start_anew(&context).await;

@@ -48,7 +48,8 @@ pub(super) fn methods(table: &mut Table) {
         );
 }
 
-/// Advances the chain's time; the result is the number of seconds that it is now ahead of the clock.
+/// Advances the chain's time; the result is the number of seconds that it is now ahead of the
+/// clock.
 async fn increase_time(context: Arc<Context>, (seconds,): (SmallNumber,)) -> Result<i64, RpcError> {
     // More is refused as too late in any case.
     let seconds = i64::try_from(seconds.0).unwrap_or(i64::MAX);
@@ -64,7 +65,8 @@ async fn set_next_block_timestamp(
     set.map(drop).map_err(|error| refusal(error, at.0))
 }
 
-/// Sets the chain's time, in seconds since the Unix epoch; the result is the number of seconds that it moved.
+/// Sets the chain's time, in seconds since the Unix epoch; the result is the number of seconds that
+/// it moved.
 async fn set_time(context: Arc<Context>, (at,): (SmallNumber,)) -> Result<i64, RpcError> {
     context
         .chain

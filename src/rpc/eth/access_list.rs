@@ -44,8 +44,9 @@ impl Json for Created {
     }
 }
 
-/// The access list of everything that the transaction touches on the state of a block (by default the newest). Declaring
-/// slots changes gas costs, so the transaction runs again until the list no longer changes.
+/// The access list of everything that the transaction touches on the state of a block (by default
+/// the newest). Declaring slots changes gas costs, so the transaction runs again until the list no
+/// longer changes.
 fn create_access_list(
     context: &Context,
     (request, block, overrides): (TransactionRequest, Option<BlockId>, StateOverrides),

@@ -70,9 +70,9 @@ pub(in crate::rpc) fn estimate_at(
     )
 }
 
-/// The gas that a transaction needs. Without a block parameter the estimate is for the next block, and also holds a second
-/// later, so that a contract that accrues interest uses no more than estimated. In the dialect of go-ethereum it is for
-/// the newest block instead.
+/// The gas that a transaction needs. Without a block parameter the estimate is for the next block,
+/// and also holds a second later, so that a contract that accrues interest uses no more than
+/// estimated. In the dialect of go-ethereum it is for the newest block instead.
 pub(super) fn estimate(
     context: &Context,
     request: TransactionRequest,

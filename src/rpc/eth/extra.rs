@@ -1,4 +1,5 @@
-//! Methods of other nodes in addition to geth's: whole accounts, and sending that waits for the receipt (EIP-7966).
+//! Methods of other nodes in addition to geth's: whole accounts, and sending that waits for the
+//! receipt (EIP-7966).
 
 use std::{borrow::Cow, sync::Arc, time::Duration};
 

@@ -48,7 +48,8 @@ pub(super) fn methods(table: &mut Table) {
 const SUGGESTION_BLOCKS: u64 = 20;
 /// The percentile of these tips that is suggested.
 const SUGGESTION_PERCENTILE: usize = 60;
-/// The minimum suggestion, and the one without tips to base it on: 1 gwei, which wallets expect of a quiet chain.
+/// The minimum suggestion, and the one without tips to base it on: 1 gwei, which wallets expect of
+/// a quiet chain.
 const DEFAULT_TIP: u128 = 1_000_000_000;
 /// The largest suggestion: 500 gwei, as in geth.
 const MAX_TIP: u128 = 500_000_000_000;
@@ -151,8 +152,9 @@ fn pruned() -> RpcError {
     RpcError::history_pruned("pruned history unavailable")
 }
 
-/// Base fees, gas used ratios and tips of the blocks up to `newest` (EIP-1559), and the base fee of the next one. Blocks
-/// that are no longer held are left out. On a fork the other node is asked for those up to the forked one.
+/// Base fees, gas used ratios and tips of the blocks up to `newest` (EIP-1559), and the base fee of
+/// the next one. Blocks that are no longer held are left out. On a fork the other node is asked for
+/// those up to the forked one.
 fn fee_history(
     context: &Context,
     (count, newest, percentiles): (LooseNumber, BlockId, Percentiles),
@@ -240,7 +242,8 @@ fn fee_history(
 }
 
 impl From<ForkedFeeHistory> for FeeHistory {
-    /// The other node's part, without the fees of the block after its last one: this chain has another one there.
+    /// The other node's part, without the fees of the block after its last one: this chain has
+    /// another one there.
     fn from(theirs: ForkedFeeHistory) -> Self {
         let count = theirs.gas_used_ratio.len();
         let fees = |fees: Vec<u128>| fees.into_iter().map(Quantity).take(count).collect();

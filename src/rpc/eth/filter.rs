@@ -115,7 +115,8 @@ impl Json for FilterChanges {
     }
 }
 
-/// The changes since the filter was created or last polled: hashes, transactions, or logs, those of removed blocks first.
+/// The changes since the filter was created or last polled: hashes, transactions, or logs, those of
+/// removed blocks first.
 async fn filter_changes(context: Arc<Context>, (id,): (U256,)) -> Result<FilterChanges, RpcError> {
     let (filter, news) = match context.filters.news(id, &context.chain)? {
         FilterUpdate::Hashes(hashes) => return Ok(FilterChanges::Hashes(hashes)),

@@ -34,7 +34,8 @@ pub(crate) struct LogFilter {
     pub(crate) range: Range,
     /// The contracts.
     addresses: Alternatives<Address>,
-    /// The alternatives for the topic in each position. A log with fewer topics than positions does not match.
+    /// The alternatives for the topic in each position. A log with fewer topics than positions does
+    /// not match.
     topics: Vec<Alternatives<B256>>,
 }
 
@@ -80,7 +81,8 @@ pub(crate) enum Range {
 }
 
 impl Range {
-    /// Whether a block is within the bounds. Tags other than `earliest` move with the chain, so they bound nothing.
+    /// Whether a block is within the bounds. Tags other than `earliest` move with the chain, so
+    /// they bound nothing.
     fn contains(self, block: &Block) -> bool {
         let (from, to) = match self {
             Self::Block(hash) => return block.hash == hash,
@@ -213,8 +215,8 @@ impl Param for LogFilter {
 }
 
 impl LogFilter {
-    /// A filter for logs of these contracts, with one of the alternatives for the topic in each position. Empty lists match
-    /// anything.
+    /// A filter for logs of these contracts, with one of the alternatives for the topic in each
+    /// position. Empty lists match anything.
     pub(crate) fn new(
         range: Range,
         addresses: Vec<Address>,

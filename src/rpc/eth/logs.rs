@@ -34,7 +34,8 @@ const BETWEEN_LOOKS: usize = 64 << 10;
 const ENVELOPE: usize = 256;
 
 impl LogFilter {
-    /// The selected logs of removed blocks, then of new blocks, as a JSON array; none if there are more than `max_logs`.
+    /// The selected logs of removed blocks, then of new blocks, as a JSON array; none if there are
+    /// more than `max_logs`.
     pub(crate) fn select_all(
         &self,
         removed: &[Arc<Block>],
@@ -64,8 +65,8 @@ impl LogFilter {
             .map(move |at| SelectedLog { block, at, removed })
     }
 
-    /// The filter for logs that are still to come. As in [`query`](Self::query), a range that can never match is an error;
-    /// unlike there, it may end or even begin after the newest block.
+    /// The filter for logs that are still to come. As in [`query`](Self::query), a range that can
+    /// never match is an error; unlike there, it may end or even begin after the newest block.
     pub(crate) fn of_future_logs(mut self, context: &Context) -> Result<Self, RpcError> {
         let head = context.chain.head();
         let unknown = || RpcError::server("unknown block");
@@ -157,7 +158,8 @@ impl LogFilter {
                 found.push((block, at));
             }
         }
-        // Allocated at once: the response may be long, and growing it step by step costs as much as writing it.
+        // Allocated at once: the response may be long, and growing it step by step costs as much as
+        // writing it.
         answer.out.reserve(answer.size - before + ENVELOPE);
         answer.check()?;
         let mut looked = 0;
@@ -173,8 +175,9 @@ impl LogFilter {
         answer.end()
     }
 
-    /// The selected logs of the filter's blocks, at most `most`: each as its block, the index of its transaction, and its index
-    /// among the transaction's logs. Logs of a forked chain are not among them.
+    /// The selected logs of the filter's blocks, at most `most`: each as its block, the index of
+    /// its transaction, and its index among the transaction's logs. Logs of a forked chain are not
+    /// among them.
     pub(in crate::rpc) fn find(
         &self,
         context: &Context,

@@ -31,8 +31,8 @@ pub(super) fn methods(table: &mut Table) {
     );
 }
 
-/// Submits a signed transaction. With instant sealing it returns when the block is published; for a transaction that has
-/// to wait, as soon as the pool has it.
+/// Submits a signed transaction. With instant sealing it returns when the block is published; for a
+/// transaction that has to wait, as soon as the pool has it.
 pub(in crate::rpc) async fn send_raw_transaction(
     context: Arc<Context>,
     (raw,): (Bytes,),

@@ -48,7 +48,8 @@ pub(super) fn methods(table: &mut Table) {
 
 /// The transaction in the chain or the pool; null if it is in neither.
 fn by_hash(context: &Context, (hash,): (B256,)) -> Result<Option<RpcTransaction>, RpcError> {
-    // The pool first: a transaction leaves it only after it is in the chain, so none is missed on its way.
+    // The pool first: a transaction leaves it only after it is in the chain, so none is missed on
+    // its way.
     let pooled = context.chain.pool().get(hash);
     let head = context.chain.head();
     if let Some((block, index)) = context.chain.transaction(&head, hash) {

@@ -1,4 +1,5 @@
-//! The type of a transaction that a client describes: its fields decide it, or contradict each other.
+//! The type of a transaction that a client describes: its fields decide it, or contradict each
+//! other.
 
 use std::ops::RangeInclusive;
 
@@ -7,7 +8,8 @@ use alloy_consensus::TxType;
 use super::request::TransactionRequest;
 use crate::rpc::error::RpcError;
 
-/// The types that a field belongs to. No field has gaps between its types, so that fields which agree in pairs agree all.
+/// The types that a field belongs to. No field has gaps between its types, so that fields which
+/// agree in pairs agree all.
 type Types = RangeInclusive<u8>;
 
 const FIXED_PRICE: Types = TxType::Legacy as u8..=TxType::Eip2930 as u8;
@@ -53,7 +55,8 @@ impl TransactionRequest {
             .map(|(name, _, types)| (name, types))
     }
 
-    /// The types that have every given field. Fields of one type with those of another are an error.
+    /// The types that have every given field. Fields of one type with those of another are an
+    /// error.
     fn types(&self) -> Result<Types, RpcError> {
         let has_dynamic_fees =
             self.max_fee_per_gas.is_some() || self.max_priority_fee_per_gas.is_some();
@@ -95,8 +98,8 @@ impl TransactionRequest {
         }
     }
 
-    /// The type of the transaction that is sent. Where the fields leave it open, it has the fees of EIP-1559 if the chain
-    /// does, or else the least type.
+    /// The type of the transaction that is sent. Where the fields leave it open, it has the fees of
+    /// EIP-1559 if the chain does, or else the least type.
     pub(super) fn transaction_type(&self, has_dynamic_fees: bool) -> Result<TxType, RpcError> {
         let types = self.types()?;
         let usual = TxType::Eip1559 as u8;
@@ -115,8 +118,8 @@ impl TransactionRequest {
         TxType::try_from(chosen).map_err(|error| RpcError::internal(error.to_string()))
     }
 
-    /// Checks what holds for every request, whether it is sent or simulated: the fields belong to one type, and that type's
-    /// rules hold, with the words of geth.
+    /// Checks what holds for every request, whether it is sent or simulated: the fields belong to
+    /// one type, and that type's rules hold, with the words of geth.
     pub(super) fn check(&self, chain_id: u64) -> Result<(), RpcError> {
         let types = self.types()?;
         let only = |wanted: TxType| types == (wanted as u8..=wanted as u8);

@@ -12,7 +12,8 @@ use crate::{
 
 /// The most bytes of types, each counted wherever it is used.
 const MAX_TYPE_BYTES: usize = 64 * 1_024;
-/// The product of those bytes and the message's is limited as well: a type is hashed again for every value.
+/// The product of those bytes and the message's is limited as well: a type is hashed again for
+/// every value.
 const MAX_HASHED_BYTES: usize = 1 << 31;
 
 /// The type of the domain.
@@ -21,8 +22,8 @@ const DOMAIN: &str = "EIP712Domain";
 /// Typed data, as an object or as its text.
 pub(super) struct TypedMessage {
     data: TypedData,
-    /// The domain as data of the type that the types give it, if it is not one of the standard: the domains of Cosmos chains
-    /// have texts in place of an address and a hash.
+    /// The domain as data of the type that the types give it, if it is not one of the standard: the
+    /// domains of Cosmos chains have texts in place of an address and a hash.
     domain: Option<TypedData>,
 }
 
@@ -41,7 +42,8 @@ impl TypedMessage {
         Ok(keccak256(signed))
     }
 
-    /// Reads data with a domain of its own. `None` if it has none, or if the rest cannot be read either.
+    /// Reads data with a domain of its own. `None` if it has none, or if the rest cannot be read
+    /// either.
     fn with_own_domain(text: &str) -> Option<Self> {
         let mut value: Value = serde_json::from_str(text).ok()?;
         let message = value.as_object_mut()?.remove("domain")?;
@@ -88,7 +90,8 @@ impl Param for TypedMessage {
     }
 }
 
-/// Reads a value as typed data, and compares its hash with the hashes of its other forms. Returns whether it can be signed.
+/// Reads a value as typed data, and compares its hash with the hashes of its other forms. Returns
+/// whether it can be signed.
 #[cfg(feature = "internals")]
 pub(in crate::rpc) fn check_typed_data(json: &str) -> bool {
     let rules = ParamRules::new(crate::rpc::Dialect::Network, false);

@@ -42,8 +42,8 @@ const MAX_MESSAGE: usize = 1_000;
 const VALUE_BYTES: usize = 128;
 const NAME_BYTES: usize = 32;
 
-/// Checks the number of tokens, and the depth of brackets outside of texts and comments. Returns the memory in bytes of the
-/// document besides its text; 0 if it is short.
+/// Checks the number of tokens, and the depth of brackets outside of texts and comments. Returns
+/// the memory in bytes of the document besides its text; 0 if it is short.
 pub(super) fn check_tokens(query: &str) -> Result<usize, String> {
     let (mut depth, mut tokens, mut rest) = (0_usize, 0_usize, query.as_bytes());
     let mut was_word = false;
@@ -219,13 +219,14 @@ pub(super) struct QueryLimits {
     pub(super) budget: Budget,
     bytes: AtomicUsize,
     held: Mutex<Held>,
-    /// Whether the response did not fit, so that nothing of it is sent and nothing more is executed.
+    /// Whether the response did not fit, so that nothing of it is sent and nothing more is
+    /// executed.
     is_exhausted: AtomicBool,
     failures: Mutex<Failures>,
 }
 
-/// The errors of fields. async-graphql leaves out a field that failed; by the specification it is null, or if it must not
-/// be, what contains it.
+/// The errors of fields. async-graphql leaves out a field that failed; by the specification it is
+/// null, or if it must not be, what contains it.
 #[derive(Default)]
 struct Failures {
     errors: Vec<ServerError>,
@@ -283,7 +284,8 @@ impl QueryLimits {
         (failures.errors, is_void)
     }
 
-    /// Returns the value of the field at `path`, which is null if it, or what it must have, has failed.
+    /// Returns the value of the field at `path`, which is null if it, or what it must have, has
+    /// failed.
     fn settle(
         &self,
         outcome: ServerResult<Option<Value>>,

@@ -1,7 +1,8 @@
 //! GraphQL over HTTP (EIP-1767), with geth's schema.
 //!
-//! A query runs on a thread for executions, from its parsing to its response, and its fields never wait. Only the
-//! mutation does: it runs on the task that received the request. A document counts until the response.
+//! A query runs on a thread for executions, from its parsing to its response, and its fields never
+//! wait. Only the mutation does: it runs on the task that received the request. A document counts
+//! until the response.
 
 #[cfg(feature = "internals")]
 pub mod fuzzing;

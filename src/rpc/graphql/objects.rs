@@ -1,4 +1,5 @@
-//! The objects of the schema: blocks, transactions, logs and accounts. They refer to one another, as in geth's schema.
+//! The objects of the schema: blocks, transactions, logs and accounts. They refer to one another,
+//! as in geth's schema.
 
 use std::sync::Arc;
 
@@ -560,7 +561,8 @@ impl GraphBlock {
         None
     }
 
-    /// The hash of the block's access list (EIP-7928); null for blocks whose fork has none, which are all so far.
+    /// The hash of the block's access list (EIP-7928); null for blocks whose fork has none, which
+    /// are all so far.
     async fn block_access_list_hash(&self) -> Option<Bytes32Scalar> {
         None
     }
@@ -575,7 +577,8 @@ pub(super) fn block(context: &Arc<Context>, id: BlockId) -> Result<Option<GraphB
 
 /// Returns the transaction in the chain or the pool, if there is one.
 pub(super) fn transaction(context: &Arc<Context>, hash: B256) -> Option<GraphTransaction> {
-    // The pool first: a transaction leaves it only after it is in the chain, so none is missed on its way.
+    // The pool first: a transaction leaves it only after it is in the chain, so none is missed on
+    // its way.
     let pooled = context.chain.pool().get(hash);
     let head = context.chain.head();
     let place = context.chain.transaction(&head, hash);

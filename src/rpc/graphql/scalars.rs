@@ -55,7 +55,8 @@ text_scalar!(
     |bytes| format!("{bytes:#x}")
 );
 
-/// A large integer. Input is a JSON number, or text with decimal digits or hexadecimal ones after 0x.
+/// A large integer. Input is a JSON number, or text with decimal digits or hexadecimal ones after
+/// 0x.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct BigIntScalar(pub(super) U256);
 

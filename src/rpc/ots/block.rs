@@ -123,7 +123,8 @@ fn details_by_hash(context: &Context, (hash,): (B256,)) -> Result<Option<Details
     details(context, (BlockId::Hash(hash),))
 }
 
-/// A page of a block's transactions, as Otterscan lists them: of their input only the selector, and no logs.
+/// A page of a block's transactions, as Otterscan lists them: of their input only the selector, and
+/// no logs.
 struct TransactionPage {
     block: Arc<Block>,
     blob_base_fee: Option<u128>,
@@ -174,7 +175,8 @@ impl Json for TransactionPage {
     }
 }
 
-/// A page of a block's transactions with their receipts, counted from the end; null if there is no such block.
+/// A page of a block's transactions with their receipts, counted from the end; null if there is no
+/// such block.
 fn transactions(
     context: &Context,
     (id, page, size): (BlockId, LooseNumber, LooseNumber),

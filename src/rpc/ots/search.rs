@@ -1,4 +1,5 @@
-//! Searches for the transactions that involve an account, as sender, as recipient or in any of their calls.
+//! Searches for the transactions that involve an account, as sender, as recipient or in any of
+//! their calls.
 
 use std::sync::Arc;
 
@@ -42,7 +43,8 @@ pub(super) fn methods(table: &mut Table) {
         );
 }
 
-/// Advice on how to request less: a search continues where one ended, and traces every block on the way.
+/// Advice on how to request less: a search continues where one ended, and traces every block on the
+/// way.
 const ADVICE: &str = "ask for a smaller page, from a block nearer to the wanted transactions";
 /// The maximum number of transactions on one page.
 const MAX_PAGE: u64 = 1_000;

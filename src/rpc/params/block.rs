@@ -10,8 +10,8 @@ use crate::{
     rpc::{error::Dialect, hex},
 };
 
-/// A block parameter that clients of the network have to give (see the book, "JSON-RPC") and clients of go-ethereum may
-/// leave out.
+/// A block parameter that clients of the network have to give (see the book, "JSON-RPC") and
+/// clients of go-ethereum may leave out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StateBlock(pub BlockId);
 

@@ -1,6 +1,7 @@
 //! The node's own namespace.
 //!
-//! `tetrad_stackTrace`: why a transaction failed, with names and source lines of contracts whose sources are known.
+//! `tetrad_stackTrace`: why a transaction failed, with names and source lines of contracts whose
+//! sources are known.
 
 mod failed_calls;
 mod snapshots;
@@ -86,7 +87,8 @@ fn stack_trace(context: &Context, (hash,): (B256,)) -> Result<Serialized<StackTr
     budget.check(watch.stopped())?;
     let result = run?;
     let calls = tracer.into_calls();
-    // Contracts are those of the newest state that the block was found in, in which a verified source is known as well.
+    // Contracts are those of the newest state that the block was found in, in which a verified
+    // source is known as well.
     let view = View::newest(replay.head.clone());
     let known = |address: Address| context.known.at(&view, address);
     let origin = calls.last().and_then(|call| known(call.code?));

@@ -16,7 +16,8 @@ use crate::{
     web::{AnswerError, Budget as MemoryBudget, interrupted},
 };
 
-/// The stack of a thread that writes nested traces. The EVM lets calls nest 1,024 deep, and each takes up to two kilobytes.
+/// The stack of a thread that writes nested traces. The EVM lets calls nest 1,024 deep, and each
+/// takes up to two kilobytes.
 const NESTED_STACK: usize = 16 << 20;
 
 /// The time and size limits of one request.
@@ -31,7 +32,8 @@ pub struct Budget {
 }
 
 impl Budget {
-    /// The budget of a request that begins now. A response over its size is refused with `advice` on how to request less.
+    /// The budget of a request that begins now. A response over its size is refused with `advice`
+    /// on how to request less.
     pub fn new(context: &Context, advice: &'static str) -> Self {
         let config = &context.config;
         let (max_bytes, memory) = (config.max_trace_bytes, config.budget.clone());
@@ -106,8 +108,8 @@ impl Budget {
         self.check_size(out)
     }
 
-    /// Appends a trace that nests as deeply as calls do, and drops it. Both take stack for each level, which is therefore
-    /// that of a thread of its own.
+    /// Appends a trace that nests as deeply as calls do, and drops it. Both take stack for each
+    /// level, which is therefore that of a thread of its own.
     pub fn write_nested(
         &self,
         trace: impl Serialize + Send,

@@ -1,4 +1,5 @@
-//! The record of a transaction's calls, from which the tracers of calls are written: geth's and OpenEthereum's.
+//! The record of a transaction's calls, from which the tracers of calls are written: geth's and
+//! OpenEthereum's.
 
 use alloy_primitives::{Address, Log, U256};
 use revm::{
@@ -21,14 +22,14 @@ use crate::{
     },
 };
 
-/// The gas of the outermost call. Gas and gas used belong together: either both include the transaction's intrinsic gas, or
-/// neither does.
+/// The gas of the outermost call. Gas and gas used belong together: either both include the
+/// transaction's intrinsic gas, or neither does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RootGas {
     /// The transaction's: its limit, and the gas used that its receipt has. In geth's tracers.
     Transaction,
-    /// The call's: what is left of the limit after the intrinsic gas, and how much of that the code used. In
-    /// OpenEthereum's traces.
+    /// The call's: what is left of the limit after the intrinsic gas, and how much of that the code
+    /// used. In OpenEthereum's traces.
     Call,
 }
 
@@ -38,7 +39,8 @@ pub struct CallRecorder {
     tracing: TracingInspector,
     /// Whether each call is one of a precompile.
     precompiles: Vec<bool>,
-    /// The index of each log among those that its transaction had emitted by then, and that no revert had removed.
+    /// The index of each log among those that its transaction had emitted by then, and that no
+    /// revert had removed.
     log_indices: Vec<u64>,
     /// The positions of the active calls in the record.
     active: Vec<usize>,
@@ -113,7 +115,8 @@ impl CallRecorder {
         self.precompiles.push(is_precompile);
     }
 
-    /// Completes a call. The EVM does not report a contract that destroys itself in favour of itself, since nothing moves.
+    /// Completes a call. The EVM does not report a contract that destroys itself in favour of
+    /// itself, since nothing moves.
     fn end(&mut self, context: &EvmContext<'_>, result: InstructionResult) {
         let Some(index) = self.active.pop() else {
             return;

@@ -28,7 +28,8 @@ struct OpenCall {
     succeeded: bool,
 }
 
-/// Writes the calls as a tree. Calls nest up to the depth that the EVM allows, so that nothing here calls itself.
+/// Writes the calls as a tree. Calls nest up to the depth that the EVM allows, so that nothing here
+/// calls itself.
 pub fn write_call_tree(
     recorder: &CallRecorder,
     config: CallConfig,

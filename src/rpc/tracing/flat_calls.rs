@@ -26,7 +26,8 @@ struct OpenCall {
     written: usize,
 }
 
-/// Writes each call with its position, the calls that it made after it. Nothing here calls itself, since calls nest deeply.
+/// Writes each call with its position, the calls that it made after it. Nothing here calls itself,
+/// since calls nest deeply.
 pub fn write_flat_calls(
     recorder: &CallRecorder,
     config: FlatCallConfig,

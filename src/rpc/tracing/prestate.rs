@@ -93,7 +93,8 @@ impl PrestateConfig {
         Ok(())
     }
 
-    /// An account before the transaction, with the slots that `keep` chooses by their old and new values.
+    /// An account before the transaction, with the slots that `keep` chooses by their old and new
+    /// values.
     fn old(
         &self,
         old: &AccountInfo,

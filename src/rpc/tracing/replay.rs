@@ -29,8 +29,8 @@ impl BlockReplay {
         if id == BlockId::Pending {
             return Ok(Self::pending(&context.chain.view(id)?));
         }
-        // The head that the block was found in: a newer one may have dropped the state before the block, an older one may
-        // not have the block.
+        // The head that the block was found in: a newer one may have dropped the state before the
+        // block, an older one may not have the block.
         let (head, block) =
             find(context, id)?.ok_or_else(|| RpcError::server("block not found"))?;
         Self::of(head, block)

@@ -1,5 +1,5 @@
-//! The opcode tracer (`execution-apis`, opcode-tracer): a line for each step, written during execution, so that the
-//! response itself is the only record and its length can be bounded.
+//! The opcode tracer (`execution-apis`, opcode-tracer): a line for each step, written during
+//! execution, so that the response itself is the only record and its length can be bounded.
 
 use std::collections::{BTreeMap, HashMap};
 

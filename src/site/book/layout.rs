@@ -1,4 +1,5 @@
-//! The HTML around a chapter: the header, the list of chapters, the chapter's own headings, and the ways on.
+//! The HTML around a chapter: the header, the list of chapters, the chapter's own headings, and the
+//! ways on.
 
 use std::fmt::Write;
 

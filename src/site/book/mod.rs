@@ -1,7 +1,7 @@
 //! The book in `docs/`, at `/docs/`: its chapters as pages, and an index for the search.
 //!
-//! Everything is rendered when a client first asks for some of it. mdBook builds the same book: pages have the same paths and
-//! fragments.
+//! Everything is rendered when a client first asks for some of it. mdBook builds the same book:
+//! pages have the same paths and fragments.
 
 mod escape;
 mod layout;

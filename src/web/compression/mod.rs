@@ -1,7 +1,8 @@
 //! Compression of responses for clients that accept it: Brotli and gzip.
 //!
-//! It comes after everything else, at the connection, since the fast path of JSON-RPC has no layers. A body that is sent
-//! often brings its compressed forms with it ([`Prepared`]); any other is compressed for the one response.
+//! It comes after everything else, at the connection, since the fast path of JSON-RPC has no
+//! layers. A body that is sent often brings its compressed forms with it ([`Prepared`]); any other
+//! is compressed for the one response.
 
 mod encoder;
 mod negotiation;
@@ -24,7 +25,8 @@ use super::{Budget, Held, answer::CountedBody};
 
 /// Size in bytes from which on a body is compressed: a shorter one fits into one packet as it is.
 const LEAST: usize = 1 << 10;
-/// Size in bytes up to which a body is compressed at once. Longer ones are compressed while the client reads them.
+/// Size in bytes up to which a body is compressed at once. Longer ones are compressed while the
+/// client reads them.
 const SHORT: u64 = 64 << 10;
 
 /// What a request says about the coding of its response.
@@ -50,7 +52,8 @@ impl Negotiation {
         self.accepted.is_none() && !self.is_read
     }
 
-    /// The response in the coding that the client prefers. `budget` limits the memory of all requests and responses.
+    /// The response in the coding that the client prefers. `budget` limits the memory of all
+    /// requests and responses.
     pub(super) async fn apply(
         self,
         mut response: Response<CountedBody>,
@@ -158,7 +161,8 @@ async fn at_once(body: CountedBody, coding: Coding, budget: &Budget) -> (Counted
     }
 }
 
-/// Compresses a long body while the client reads it. Returns it unchanged if the memory is needed for responses.
+/// Compresses a long body while the client reads it. Returns it unchanged if the memory is needed
+/// for responses.
 fn in_pieces(body: CountedBody, coding: Coding, budget: &Budget) -> (CountedBody, bool) {
     let mut held = Held::default();
     if !budget.is_ample() || !budget.try_grow(&mut held, Encoder::memory(coding)) {
@@ -182,7 +186,8 @@ fn depends_on_client<B>(response: &Response<B>) -> bool {
         && !headers.contains_key(header::CONTENT_RANGE)
 }
 
-/// Whether bodies of a content type become shorter. Events are sent one by one, and never held back.
+/// Whether bodies of a content type become shorter. Events are sent one by one, and never held
+/// back.
 fn is_text(content_type: &HeaderValue) -> bool {
     let value = content_type.as_bytes();
     let essence = value
@@ -220,8 +225,8 @@ fn label(headers: &mut HeaderMap, coding: Coding) {
     weaken(headers);
 }
 
-/// Makes the entity tag a weak one: the bytes differ between codings, and the content does not (RFC 9110, 8.8.1). Conditions
-/// of requests to read compare tags weakly.
+/// Makes the entity tag a weak one: the bytes differ between codings, and the content does not (RFC
+/// 9110, 8.8.1). Conditions of requests to read compare tags weakly.
 fn weaken(headers: &mut HeaderMap) {
     let Some(tag) = headers
         .get(header::ETAG)

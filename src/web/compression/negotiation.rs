@@ -29,7 +29,8 @@ pub(super) struct Accepted {
 }
 
 impl Accepted {
-    /// Reads `Accept-Encoding`. Returns none if the client takes no coding of ours, in particular without the header.
+    /// Reads `Accept-Encoding`. Returns none if the client takes no coding of ours, in particular
+    /// without the header.
     pub(super) fn of(headers: &HeaderMap) -> Option<Self> {
         headers.get(header::ACCEPT_ENCODING)?;
         let (mut brotli, mut gzip, mut identity, mut others) = (None, None, None, None);

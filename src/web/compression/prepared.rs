@@ -19,7 +19,8 @@ use crate::web::MadeOnce;
 /// Most bytes that are compressed on a thread of the runtime.
 const SHORT: usize = 32 << 10;
 
-/// Limits the bodies that are compressed at the same time to one, since an encoder takes many megabytes.
+/// Limits the bodies that are compressed at the same time to one, since an encoder takes many
+/// megabytes.
 static ENCODING: Semaphore = Semaphore::const_new(1);
 
 /// A body and its compressed forms, made when a client first accepts them. Clones share them.
@@ -50,8 +51,8 @@ impl Prepared {
         &self.0.body
     }
 
-    /// Marks a response with this body, which may also be 304, so that it is sent in the form that the client accepts. The
-    /// response has the body without a coding.
+    /// Marks a response with this body, which may also be 304, so that it is sent in the form that
+    /// the client accepts. The response has the body without a coding.
     pub fn mark(&self, request: &HeaderMap, response: &mut Response) {
         // Extensions are allocated, which is in vain for a client that accepts no coding.
         if self.0.body.len() >= LEAST && request.contains_key(header::ACCEPT_ENCODING) {

@@ -1,8 +1,9 @@
 //! Keeps the runtime's I/O driver running while a worker executes.
 //!
-//! A worker that was woken by a socket and begins to execute leaves the sockets to the other workers, but wakes none of
-//! them if there was no more to do: they sleep on, and no socket is polled until the execution ends. A task spawned from
-//! outside wakes a worker, which polls the sockets.
+//! A worker that was woken by a socket and begins to execute leaves the sockets to the other
+//! workers, but wakes none of them if there was no more to do: they sleep on, and no socket is
+//! polled until the execution ends. A task spawned from outside wakes a worker, which polls the
+//! sockets.
 
 use std::{
     sync::{
@@ -29,7 +30,8 @@ pub(super) struct DriverKeeper {
 }
 
 impl DriverKeeper {
-    /// Starts the thread, which ends when `places` is dropped. All of them are free when nothing executes.
+    /// Starts the thread, which ends when `places` is dropped. All of them are free when nothing
+    /// executes.
     pub(super) fn new(places: &Arc<Semaphore>, free: usize, handle: Handle) -> Self {
         let asleep = Arc::<AtomicBool>::default();
         let (places, flag) = (Arc::downgrade(places), asleep.clone());

@@ -1,9 +1,11 @@
-//! Execution of requests that compute: calls, traces, searches, signatures to verify, pages to render.
+//! Execution of requests that compute: calls, traces, searches, signatures to verify, pages to
+//! render.
 //!
-//! Nearly all calls take microseconds, less than a hand-over to another thread. So JSON-RPC begins them on the task that
-//! received the request, on all but one of the runtime's workers at a time and for a short [slice](mod@slice) only. Longer
-//! work, work that finds no place there, and the work of all other interfaces runs on threads of its own, in the order of
-//! the [schedule]. Work whose client is gone is not begun, or ends at its next check of the time limit.
+//! Nearly all calls take microseconds, less than a hand-over to another thread. So JSON-RPC begins
+//! them on the task that received the request, on all but one of the runtime's workers at a time
+//! and for a short [slice](mod@slice) only. Longer work, work that finds no place there, and the
+//! work of all other interfaces runs on threads of its own, in the order of the [schedule]. Work
+//! whose client is gone is not begun, or ends at its next check of the time limit.
 
 mod driver;
 mod schedule;
@@ -53,7 +55,8 @@ impl Execution {
         }
     }
 
-    /// Takes a place on the current task, if one is free and the client's work is not known to take long.
+    /// Takes a place on the current task, if one is free and the client's work is not known to take
+    /// long.
     pub fn inline(&self, client: Client) -> Option<SemaphorePermit<'_>> {
         if self.schedule.is_heavy(client) {
             return None;

@@ -1,8 +1,9 @@
 //! The order in which executions get threads.
 //!
-//! Clients take turns: addresses first, then the connections of an address, so that neither a long queue nor many
-//! connections get more than their share. Work that is known to take long waits apart and never holds all threads, so that
-//! a light client finds a free one whatever the others do.
+//! Clients take turns: addresses first, then the connections of an address, so that neither a long
+//! queue nor many connections get more than their share. Work that is known to take long waits
+//! apart and never holds all threads, so that a light client finds a free one whatever the others
+//! do.
 
 use std::{
     collections::{HashMap, VecDeque, hash_map::Entry},
@@ -31,12 +32,15 @@ const HEAVY_CONNECTION: Duration = Duration::from_millis(50);
 const HEAVY_ADDRESS: Duration = Duration::from_millis(500);
 /// The half-life of recent execution time.
 const HALF_LIFE: Duration = Duration::from_secs(1);
-/// The number of concurrent executions of one connection beyond which its others wait among the long ones.
+/// The number of concurrent executions of one connection beyond which its others wait among the
+/// long ones.
 const AT_ONCE: usize = 2;
-/// The duration up to which an execution does not count as use, like executions on the task that received the request.
+/// The duration up to which an execution does not count as use, like executions on the task that
+/// received the request.
 const NEGLIGIBLE: Duration = Duration::from_millis(1);
-/// The least number of concurrent executions where there are few processors: with fewer, one address would have a single long
-/// execution at a time, and its second would wait for the time limit of the first.
+/// The least number of concurrent executions where there are few processors: with fewer, one
+/// address would have a single long execution at a time, and its second would wait for the time
+/// limit of the first.
 const LEAST_AT_ONCE: usize = 8;
 /// The interval at which clients without recent use are dropped.
 const SWEEP_INTERVAL: Duration = Duration::from_secs(1);
@@ -166,7 +170,8 @@ pub(super) struct ExecutionSchedule {
     state: Mutex<ScheduleState>,
     /// The number of connections with recent use. While it is zero, no lock has to be taken.
     known: AtomicUsize,
-    /// The limits of executions that use a processor. More than processors can run would only take memory.
+    /// The limits of executions that use a processor. More than processors can run would only take
+    /// memory.
     local: Limits,
     /// The limits of executions that mostly wait for another node.
     remote: Limits,
@@ -210,7 +215,8 @@ impl ExecutionSchedule {
         }
     }
 
-    /// Whether the connection has used so much that its work should not begin on a task of the runtime.
+    /// Whether the connection has used so much that its work should not begin on a task of the
+    /// runtime.
     pub(super) fn is_heavy(&self, client: Client) -> bool {
         if self.known.load(Ordering::Relaxed) == 0 {
             return false;
@@ -269,7 +275,8 @@ impl ExecutionSchedule {
         }
     }
 
-    /// While executions wait for another node, threads are no processors: more of them may run, whoever asked.
+    /// While executions wait for another node, threads are no processors: more of them may run,
+    /// whoever asked.
     fn set_limits(&self, state: &mut ScheduleState) {
         state.limits = if state.remote > 0 {
             self.remote
@@ -339,7 +346,8 @@ impl ScheduleState {
         }
     }
 
-    /// Starts the job if none waits and a thread is free. Otherwise it is queued, and the job whose turn it is starts.
+    /// Starts the job if none waits and a thread is free. Otherwise it is queued, and the job whose
+    /// turn it is starts.
     fn admit(&mut self, job: Job, now: Instant) -> Option<Job> {
         if self.waiting.iter().all(WaitQueue::is_empty)
             && self.limits.permit(job.kind, &self.running)

@@ -23,8 +23,8 @@ thread_local! {
     static GIVEN_UP: RefCell<Option<Arc<AtomicBool>>> = const { RefCell::new(None) };
 }
 
-/// Whether the execution on this thread should end: its slice is over, or it was cancelled. Checked along with the time
-/// limit.
+/// Whether the execution on this thread should end: its slice is over, or it was cancelled. Checked
+/// along with the time limit.
 pub fn interrupted() -> bool {
     if let Some(end) = END.get() {
         let over = Instant::now() >= end;
@@ -37,7 +37,8 @@ pub fn interrupted() -> bool {
     })
 }
 
-/// Whether the execution on this thread should end before an uninterruptible step that takes longer than a slice.
+/// Whether the execution on this thread should end before an uninterruptible step that takes longer
+/// than a slice.
 pub fn refuses_long() -> bool {
     let in_slice = END.get().is_some();
     OVERRUN.set(OVERRUN.get() | in_slice);

@@ -4,8 +4,9 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value, json};
 
-/// Writes schemas that have both properties and alternatives as alternatives alone, each with all of its properties. Tools
-/// compare the alternatives on their own, and some overlook properties next to a reference, as OpenAPI 3.0 did.
+/// Writes schemas that have both properties and alternatives as alternatives alone, each with all
+/// of its properties. Tools compare the alternatives on their own, and some overlook properties
+/// next to a reference, as OpenAPI 3.0 did.
 pub(super) fn flatten(schemas: &mut Map<String, Value>) {
     let before = schemas.clone();
     for schema in schemas.values_mut().filter_map(Value::as_object_mut) {

@@ -1,7 +1,7 @@
 //! Examples of requests and responses: data, a line of JSON for each route.
 //!
-//! A test sends the requests and compares the responses, and `TETRAD_BLESS=1` has it write them. Lists are cut to their first
-//! item, and long texts are cut short.
+//! A test sends the requests and compares the responses, and `TETRAD_BLESS=1` has it write them.
+//! Lists are cut to their first item, and long texts are cut short.
 
 use std::collections::HashMap;
 

@@ -5,9 +5,10 @@ use serde_json::{Map, Value};
 
 use crate::web::api::Operation;
 
-/// The name of an operation in camelCase. Unless it has one of its own, it follows from the method and the path:
-/// `GET /api/user/{address}/positions` is `getUserPositions`, `GET /api/prices/{address}` is `getPrice`. A version stands
-/// for the interface that has it: `GET /api/v2/blocks` of the explorer is `getExplorerBlocks`.
+/// The name of an operation in camelCase. Unless it has one of its own, it follows from the method
+/// and the path: `GET /api/user/{address}/positions` is `getUserPositions`,
+/// `GET /api/prices/{address}` is `getPrice`. A version stands for the interface that has it:
+/// `GET /api/v2/blocks` of the explorer is `getExplorerBlocks`.
 pub(super) fn operation_id(operation: &Operation) -> String {
     if let Some(id) = &operation.id {
         return id.to_string();
@@ -55,7 +56,8 @@ fn singular(plural: &str) -> &str {
     }
 }
 
-/// The name of a schema. Those of lists, which schemars calls `Array_of_…`, get one that fits the others.
+/// The name of a schema. Those of lists, which schemars calls `Array_of_…`, get one that fits the
+/// others.
 fn schema_name(generated: &str) -> String {
     let Some(item) = generated.strip_prefix("Array_of_") else {
         return generated.to_owned();

@@ -1,7 +1,8 @@
 //! Parameters in paths and queries: types that parse and describe themselves.
 //!
-//! [`Param`] is one value, and `parameters!` declares a struct of them, which a handler takes as [`Path`] or [`Query`]. The
-//! types hold limits and defaults, from which errors and the OpenAPI document follow.
+//! [`Param`] is one value, and `parameters!` declares a struct of them, which a handler takes as
+//! [`Path`] or [`Query`]. The types hold limits and defaults, from which errors and the OpenAPI
+//! document follow.
 
 mod names;
 mod values;
@@ -32,7 +33,8 @@ pub trait Param: Sized {
     /// The JSON schema, with the default if there is one.
     fn schema() -> Schema;
 
-    /// The accepted values in words, for the description: `1 to 100`. None if the schema says it better.
+    /// The accepted values in words, for the description: `1 to 100`. None if the schema says it
+    /// better.
     fn accepted() -> Option<String> {
         None
     }
@@ -136,7 +138,8 @@ impl Parameter {
         }
     }
 
-    /// A parameter that no [`Param`] describes: a required one in the path, an optional one in the query.
+    /// A parameter that no [`Param`] describes: a required one in the path, an optional one in the
+    /// query.
     pub fn described(
         name: String,
         place: ParameterPlace,
@@ -189,8 +192,9 @@ pub trait Parameters: Sized {
 
 /// Declares a struct of [`Parameters`].
 ///
-/// Each field has its name on the wire, optionally a second name with the same meaning, and an example, which a type with
-/// a default can do without. The field's documentation is its description.
+/// Each field has its name on the wire, optionally a second name with the same meaning, and an
+/// example, which a type with a default can do without. The field's documentation is its
+/// description.
 macro_rules! parameters {
     ($(#[doc = $about:literal])* $visible:vis struct $name:ident { $(
         $(#[doc = $doc:literal])+
@@ -221,8 +225,8 @@ macro_rules! parameters {
 }
 pub(crate) use parameters;
 
-/// The parameters that a request has. Those that no one reads are left to [`only_accepted`]; of several with one name the
-/// first counts.
+/// The parameters that a request has. Those that no one reads are left to [`only_accepted`]; of
+/// several with one name the first counts.
 pub struct RawParameters<'a> {
     place: ParameterPlace,
     pairs: Vec<(String, String)>,
@@ -277,7 +281,8 @@ impl<'a> RawParameters<'a> {
     }
 }
 
-/// The state of an interface's routes, with which parameters are parsed, and the error that they are answered with.
+/// The state of an interface's routes, with which parameters are parsed, and the error that they
+/// are answered with.
 pub trait Interface: Send + Sync {
     /// The interface's error.
     type Error: Failure

@@ -26,7 +26,8 @@ pub(in crate::web) struct QueryNames {
 }
 
 impl QueryNames {
-    /// The names of the parameters in the query, and those that have no effect. `refuse` answers requests with others.
+    /// The names of the parameters in the query, and those that have no effect. `refuse` answers
+    /// requests with others.
     pub(in crate::web) fn of(
         parameters: &[Parameter],
         without_effect: &'static [&'static str],

@@ -63,8 +63,8 @@ struct Shared {
 }
 
 impl WebSockets {
-    /// The WebSockets of an interface, by the name that it has in metrics and in the log. They are closed when `shutdown`
-    /// begins, and suffer the faults of `fault_scope`.
+    /// The WebSockets of an interface, by the name that it has in metrics and in the log. They are
+    /// closed when `shutdown` begins, and suffer the faults of `fault_scope`.
     pub fn new(
         interface: &'static str,
         fault_scope: Option<FaultScope>,
@@ -116,15 +116,17 @@ impl WebSockets {
         self.0.cut.add(1);
     }
 
-    /// Upgrades a request, and serves the connection with the protocol that `begin` creates. Refuses requests
-    /// that are not an upgrade, and clients that have reached their limit of connections.
+    /// Upgrades a request, and serves the connection with the protocol that `begin` creates.
+    /// Refuses requests that are not an upgrade, and clients that have reached their limit of
+    /// connections.
     pub async fn accept<P: SocketProtocol>(
         &self,
         request: Request,
         begin: impl FnOnce() -> P + Send + 'static,
     ) -> Response {
         let (mut parts, _) = request.into_parts();
-        // Checks the request. What it would serve takes messages as a whole only, so that the connection is not upgraded by it.
+        // Checks the request. What it would serve takes messages as a whole only, so that the
+        // connection is not upgraded by it.
         let upgrade = parts.extensions.get::<OnUpgrade>().cloned();
         if let Err(rejection) = WebSocketUpgrade::from_request_parts(&mut parts, &()).await {
             return rejection.into_response();

@@ -10,7 +10,8 @@ use tokio_tungstenite::tungstenite::{
 
 /// How long closing may take.
 pub(super) const CLOSING: Duration = Duration::from_secs(1);
-/// How long closing may take for a slow client, which has to read what was written before the close frame.
+/// How long closing may take for a slow client, which has to read what was written before the close
+/// frame.
 const CLOSING_SLOWLY: Duration = Duration::from_secs(10);
 
 /// The reason why a WebSocket ends.

@@ -1,8 +1,9 @@
 //! WebSockets: one loop for all protocols.
 //!
-//! [`WebSockets`] accepts the connections of an interface. For each of them a task (`task.rs`) reads, writes, sends pings,
-//! enforces the limits and closes with a reason (`ending.rs`). A [`SocketProtocol`] supplies what differs: the replies to
-//! messages, and the events that are sent unprompted.
+//! [`WebSockets`] accepts the connections of an interface. For each of them a task (`task.rs`)
+//! reads, writes, sends pings, enforces the limits and closes with a reason (`ending.rs`). A
+//! [`SocketProtocol`] supplies what differs: the replies to messages, and the events that are sent
+//! unprompted.
 
 mod accept;
 mod ending;
@@ -23,8 +24,8 @@ pub trait SocketProtocol: Send + Sync + 'static {
     /// An event that is reported to the client.
     type Event: Send + Sync;
 
-    /// Whether clients are owed every event. A client that is too slow for them is then closed with 1008, since it would be
-    /// too slow after connecting again as well; with 1013 otherwise.
+    /// Whether clients are owed every event. A client that is too slow for them is then closed with
+    /// 1008, since it would be too slow after connecting again as well; with 1013 otherwise.
     const EVERY_EVENT: bool = false;
 
     /// Returns the first message of the connection.
@@ -35,20 +36,21 @@ pub trait SocketProtocol: Send + Sync + 'static {
     /// Handles a message, which the client may have sent as text or as binary data.
     fn receive(&mut self, message: Utf8Bytes) -> SocketReply;
 
-    /// Waits for the next event; `None` if the node is shutting down and there will be none. Has to be cancel safe: the
-    /// future is dropped whenever something else happens first.
+    /// Waits for the next event; `None` if the node is shutting down and there will be none. Has to
+    /// be cancel safe: the future is dropped whenever something else happens first.
     fn next_event(&mut self) -> impl Future<Output = Option<Self::Event>> + Send;
 
-    /// The messages about an event. Each is rendered when the client has taken the previous one. One that does not fit ends the
-    /// connection. Between them is `None` wherever finding the next one may take long, so that others run meanwhile.
+    /// The messages about an event. Each is rendered when the client has taken the previous one.
+    /// One that does not fit ends the connection. Between them is `None` wherever finding the next
+    /// one may take long, so that others run meanwhile.
     fn messages<'a>(
         &'a self,
         event: &'a Self::Event,
     ) -> impl Iterator<Item = Result<Option<SocketMessage>, AnswerError>> + Send + 'a;
 }
 
-/// A message to the client, with the memory that it holds until it is written. What that does not cover is counted when the
-/// message is sent.
+/// A message to the client, with the memory that it holds until it is written. What that does not
+/// cover is counted when the message is sent.
 #[derive(Debug, Default)]
 pub struct SocketMessage {
     pub(super) text: Utf8Bytes,
@@ -81,8 +83,10 @@ pub enum SocketReply {
     Nothing,
     /// Sent before anything else is read.
     Now(SocketMessage),
-    /// Sent as soon as it is complete; an empty one is not sent. Dropped if the connection ends first.
+    /// Sent as soon as it is complete; an empty one is not sent. Dropped if the connection ends
+    /// first.
     Later(BoxFuture<'static, SocketMessage>),
-    /// Like [`Later`](Self::Later), and events wait until it is written: without it the client would not understand them.
+    /// Like [`Later`](Self::Later), and events wait until it is written: without it the client
+    /// would not understand them.
     BeforeEvents(BoxFuture<'static, SocketMessage>),
 }

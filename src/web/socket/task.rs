@@ -1,4 +1,5 @@
-//! The task of one connection: reads messages, writes replies and events, and detects clients that are gone.
+//! The task of one connection: reads messages, writes replies and events, and detects clients that
+//! are gone.
 
 use std::{
     collections::VecDeque, convert::Infallible, future::Future, pin::pin, sync::Arc, time::Duration,
@@ -35,20 +36,22 @@ use crate::web::{
 pub(super) const MAX_IN_FLIGHT: usize = 64;
 /// Messages in progress that count only if they are long.
 pub(super) const FEW_IN_FLIGHT: usize = 8;
-/// The bytes that each further one counts with, since its own may be too few to be counted, and those of its answer as well.
+/// The bytes that each further one counts with, since its own may be too few to be counted, and
+/// those of its answer as well.
 const SHORT_MESSAGE: usize = 2 * UNCOUNTED;
 /// Interval at which a connection that reads nothing for lack of memory looks again.
 const LOOK_FOR_ROOM: Duration = Duration::from_millis(50);
 /// Most messages that faults hold back. Reading pauses at half of them.
 const MAX_DELAYED: usize = 4_096;
-/// Most bytes of a frame that is sent. The library copies frames, and moves what is left of one whenever the client takes a
-/// part of it.
+/// Most bytes of a frame that is sent. The library copies frames, and moves what is left of one
+/// whenever the client takes a part of it.
 pub(super) const FRAME: usize = 64 << 10;
 /// Interval of pings.
 const PING_INTERVAL: Duration = Duration::from_secs(20);
 /// How long a client may send nothing, not even the answer to a ping.
 const SILENCE: Duration = Duration::from_secs(60);
-/// One of this number of turns is not for events, so that a stream of events does not starve the rest.
+/// One of this number of turns is not for events, so that a stream of events does not starve the
+/// rest.
 const TURNS: u32 = 16;
 
 /// How long one event may occupy the thread before others run.
@@ -262,8 +265,8 @@ where
         }
     }
 
-    /// Closes the connection with its reason. Closing a connection with unread data would discard what was written last, so
-    /// everything that the client sent in the meantime is read first.
+    /// Closes the connection with its reason. Closing a connection with unread data would discard
+    /// what was written last, so everything that the client sent in the meantime is read first.
     async fn close(&mut self, ending: Ending) {
         let frame = ending.frame();
         tracing::debug!(
@@ -284,7 +287,8 @@ where
             if frame.is_some() && socket.send(Message::Close(frame)).await.is_err() {
                 return;
             }
-            // Reading also sends the reply to the client's close frame. It ends when both sides have closed.
+            // Reading also sends the reply to the client's close frame. It ends when both sides
+            // have closed.
             while let Some(Ok(_)) = socket.next().await {
                 self.flow.take();
             }
@@ -299,8 +303,8 @@ where
     }
 }
 
-/// Takes memory for another message, unless few are in progress. There is none while others use much, so that many
-/// connections with short messages do not take the memory of long ones.
+/// Takes memory for another message, unless few are in progress. There is none while others use
+/// much, so that many connections with short messages do not take the memory of long ones.
 fn has_room(in_progress: usize, held: &mut Held, budget: &Budget) -> bool {
     let bytes = (in_progress + 1).saturating_sub(FEW_IN_FLIGHT) * SHORT_MESSAGE;
     held.shrink_to(bytes);
@@ -328,8 +332,8 @@ async fn until(due: Option<Instant>) {
 }
 
 impl<S: Sink<Message, Error = tungstenite::Error> + Unpin> Wire<S> {
-    /// Writes messages as they are rendered, or holds them back for `latency`. They never overtake earlier ones. Their memory
-    /// counts until they are written.
+    /// Writes messages as they are rendered, or holds them back for `latency`. They never overtake
+    /// earlier ones. Their memory counts until they are written.
     async fn send(
         &mut self,
         messages: impl IntoIterator<Item = Result<Option<SocketMessage>, AnswerError>>,
@@ -393,7 +397,8 @@ impl<S: Sink<Message, Error = tungstenite::Error> + Unpin> Wire<S> {
         }
     }
 
-    /// Writes a message, in frames. Ends with `missed` if the client does not take all of them in time.
+    /// Writes a message, in frames. Ends with `missed` if the client does not take all of them in
+    /// time.
     async fn write(&mut self, text: Utf8Bytes, missed: Ending) -> Result<(), Ending> {
         let (socket, write_timeout) = (&mut self.socket, self.write_timeout);
         if text.len() <= FRAME {

@@ -129,9 +129,8 @@ fn sockets() -> (ShutdownHandle, WebSockets) {
     (handle, WebSockets::new("test", None, limits, shutdown))
 }
 
-/// The messages that a client receives until the connection ends, with their times in seconds, and the number of
-/// connections that were cut off.
-/// The client says `words`, one every ten seconds.
+/// The messages that a client receives until the connection ends, with their times in seconds, and
+/// the number of connections that were cut off. The client says `words`, one every ten seconds.
 async fn converse(
     protocol: impl SocketProtocol,
     room: usize,
@@ -208,7 +207,8 @@ async fn a_client_that_answers_stays() {
     );
 }
 
-/// While as many requests are under way as may be, nothing is read, and whether the client is alive is not known.
+/// While as many requests are under way as may be, nothing is read, and whether the client is alive
+/// is not known.
 #[tokio::test(start_paused = true)]
 async fn a_client_that_is_not_read_is_not_taken_for_silent() {
     let requests = vec![Message::text("request"); MAX_IN_FLIGHT + 100];
@@ -406,7 +406,8 @@ async fn others_run_while_the_messages_of_an_event_are_searched() {
     searching.await.expect("others ran");
 }
 
-/// Long messages are not copied as a whole for the connection, nor moved with each part that the client takes.
+/// Long messages are not copied as a whole for the connection, nor moved with each part that the
+/// client takes.
 #[tokio::test(start_paused = true)]
 async fn a_long_message_is_sent_in_several_frames() {
     struct Storyteller;

@@ -261,7 +261,8 @@ fn with_checksum(prefix: &str, groups: &[u8]) -> String {
     groups.with_checksum::<Bech32>(&prefix).chars().collect()
 }
 
-/// Behind a one-letter prefix, bech32 of 20 bytes has 40 characters, and some of it consists of hex digits.
+/// Behind a one-letter prefix, bech32 of 20 bytes has 40 characters, and some of it consists of hex
+/// digits.
 #[test]
 fn text_that_is_both_hex_and_bech32_is_refused() {
     let hex_digits: Vec<u8> = "023456789acdef"

@@ -61,7 +61,8 @@ fn scrypt_file(
     })
 }
 
-/// The scrypt example of the format's definition. Its `n` and `r` are what eth-account writes and RFC 7914 forbids.
+/// The scrypt example of the format's definition. Its `n` and `r` are what eth-account writes and
+/// RFC 7914 forbids.
 #[test]
 fn the_scrypt_example_of_the_definition_opens() {
     let file = scrypt_file(
@@ -192,7 +193,8 @@ fn any_damage_to_what_is_checked_is_noticed() {
     }
 }
 
-/// The check does not cover the counter, so a changed counter gives another key, and the address gives it away.
+/// The check does not cover the counter, so a changed counter gives another key, and the address
+/// gives it away.
 #[test]
 fn a_key_of_another_address_is_refused() {
     let mut file = file();

@@ -7,8 +7,9 @@ use super::vectors::bytes;
 
 /// Entropy, phrase and the seed under the passphrase `TREZOR`.
 ///
-/// The vectors of 12, 18 and 24 words are BIP-39's own. It has none of 15 and 21 words; those were computed with
-/// another implementation, Python's `hashlib.pbkdf2_hmac` over the published word list.
+/// The vectors of 12, 18 and 24 words are BIP-39's own. It has none of 15 and 21 words; those were
+/// computed with another implementation, Python's `hashlib.pbkdf2_hmac` over the published word
+/// list.
 const VECTORS: [(&str, &str, &str); 12] = [
     (
         "00000000000000000000000000000000",

@@ -20,14 +20,16 @@ use super::{
 };
 use crate::contracts::random::Random;
 
-/// Bytes of a response from which on an operation is attacked on its own: shorter ones fit into the buffers of the system.
+/// Bytes of a response from which on an operation is attacked on its own: shorter ones fit into the
+/// buffers of the system.
 const LONG: usize = 64 << 10;
 /// Operations with short responses that are attacked together, and connections for each.
 const TOGETHER: usize = 24;
 const EACH: usize = 3;
 /// Methods of JSON-RPC with the longest responses, which batches and WebSockets send.
 const LONGEST: usize = 8;
-/// Connections that attack at a time in each way to send requests, for each of those that attack an operation on its own.
+/// Connections that attack at a time in each way to send requests, for each of those that attack an
+/// operation on its own.
 const CONNECTIONS_PER_FRAMING: usize = 2;
 /// The share of JSON-RPC requests that are sent as they are.
 const PLAIN_PERCENT: u64 = 40;
@@ -38,8 +40,8 @@ const SENDERS: usize = 64;
 /// How long work may go on for which nobody waits any more.
 const ABORTED_LIMIT: Duration = Duration::from_secs(10);
 
-/// The time for one of the attacks that are left. Most are over early, so that one may take as much as several others have
-/// on average.
+/// The time for one of the attacks that are left. Most are over early, so that one may take as much
+/// as several others have on average.
 fn at_most(until: Instant, left: usize) -> Duration {
     (8 * until.saturating_duration_since(Instant::now()) / u32::try_from(left).unwrap()).max(LEAST)
 }
@@ -52,7 +54,8 @@ fn unread_framing(request: &Request, n: usize) -> Framing {
     }
 }
 
-/// Responses that nobody reads: of each operation on its own where they are long, and of many together where they are short.
+/// Responses that nobody reads: of each operation on its own where they are long, and of many
+/// together where they are short.
 pub async fn unread(campaign: &Campaign, probed: &[Probed], time: Duration) {
     let (mut long, short): (Vec<&Probed>, Vec<&Probed>) =
         probed.iter().partition(|probed| probed.bytes >= LONG);
@@ -121,8 +124,8 @@ fn longest(probed: &[Probed]) -> Vec<Bytes> {
         .collect()
 }
 
-/// Every operation in as many ways to send requests as the form has time for, which the seed chooses. Requests of JSON-RPC
-/// have identifiers of every kind, and are in batches.
+/// Every operation in as many ways to send requests as the form has time for, which the seed
+/// chooses. Requests of JSON-RPC have identifiers of every kind, and are in batches.
 pub async fn framings(campaign: &Campaign, probed: &[Probed], time: Duration, random: &mut Random) {
     let longest = longest(probed);
     let until = Instant::now() + time;
@@ -178,7 +181,8 @@ fn named(operations: &[&Probed]) -> String {
     names.join(", ")
 }
 
-/// The largest request of an operation to one of its listeners, and in an envelope if it is of JSON-RPC.
+/// The largest request of an operation to one of its listeners, and in an envelope if it is of
+/// JSON-RPC.
 fn wrapped(one: &Probed, longest: &[Bytes], random: &mut Random) -> Request {
     let mut request = one.largest.clone();
     let listener = random.below(one.operation.listeners.len() as u64) as usize;
@@ -338,7 +342,8 @@ pub async fn aborted(campaign: &Campaign, probed: &[Probed]) {
     }
 }
 
-/// Many senders of the requests whose refusal takes longest, one for each listener and kind of call.
+/// Many senders of the requests whose refusal takes longest, one for each listener and kind of
+/// call.
 pub async fn refusals(campaign: &Campaign, probed: &[Probed], time: Duration) {
     let mut slowest: Vec<(String, &Operation, Duration, &Request)> = Vec::new();
     for one in probed {

@@ -104,7 +104,8 @@ async fn largest_body(campaign: &Campaign, client: &mut Client, one: &Probed) ->
 pub async fn held_bodies(campaign: &Campaign, probed: &[Probed], time: Duration) {
     let mut routes: Vec<&Probed> = Vec::new();
     for one in probed.iter().filter(|one| one.operation.has_body()) {
-        // Many operations of one route, as those of JSON-RPC, have one body; so have all methods of gRPC that take one message.
+        // Many operations of one route, as those of JSON-RPC, have one body; so have all methods of
+        // gRPC that take one message.
         let route = |probed: &Probed| match probed.operation.call {
             Call::Grpc { streams: false, .. } => (probed.largest.listener.clone(), String::new()),
             _ => (

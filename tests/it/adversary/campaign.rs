@@ -106,7 +106,8 @@ pub struct Campaign {
     pub form: Form,
     /// The node's memory with the chain loaded, in megabytes.
     pub base: Option<u64>,
-    /// Whether clients change the chain, so that requests wait for the blocks and the rules of others.
+    /// Whether clients change the chain, so that requests wait for the blocks and the rules of
+    /// others.
     may_change: AtomicBool,
     figures: Mutex<Figures>,
     failures: Mutex<BTreeSet<String>>,
@@ -128,7 +129,8 @@ impl Campaign {
         }
     }
 
-    /// From now on clients change the chain, and a request may wait for what others have the node do.
+    /// From now on clients change the chain, and a request may wait for what others have the node
+    /// do.
     pub fn let_change(&self) {
         self.may_change.store(true, Ordering::Relaxed);
     }
@@ -173,7 +175,8 @@ impl Campaign {
                 Some(outcome)
             }
             Err(error) => {
-                // Whoever sends on after the response to a long body may lose it with the connection.
+                // Whoever sends on after the response to a long body may lose it with the
+                // connection.
                 let is_lost = [
                     "no response: error writing a body",
                     "no response: http2 error",
@@ -208,8 +211,8 @@ impl Campaign {
         true
     }
 
-    /// Runs the tasks of an attack until the node has done what they ask for, at most for a while, and compares the growth
-    /// of its memory with the limit.
+    /// Runs the tasks of an attack until the node has done what they ask for, at most for a while,
+    /// and compares the growth of its memory with the limit.
     pub async fn measure(
         &self,
         name: &str,

@@ -1,5 +1,6 @@
-//! The operations of a node, read from its own descriptions: OpenAPI, OpenRPC, gRPC reflection, GraphQL introspection and
-//! CometBFT's table of methods. Nothing here knows an operation by its name.
+//! The operations of a node, read from its own descriptions: OpenAPI, OpenRPC, gRPC reflection,
+//! GraphQL introspection and CometBFT's table of methods. Nothing here knows an operation by its
+//! name.
 
 use std::collections::BTreeMap;
 
@@ -281,7 +282,8 @@ pub async fn operations(subject: &Subject) -> Vec<Operation> {
     operations
 }
 
-/// Gives parameters without examples those of the parameters of the same name, whatever interface has them.
+/// Gives parameters without examples those of the parameters of the same name, whatever interface
+/// has them.
 fn share_examples(operations: &mut [Operation]) {
     let short = |name: &str| name.rsplit('.').next().unwrap_or(name).to_lowercase();
     let mut known: BTreeMap<String, Vec<Value>> = BTreeMap::new();

@@ -1,4 +1,5 @@
-//! Values by JSON schema: what is on the chain where it fits, and otherwise anything, deep, wide or random.
+//! Values by JSON schema: what is on the chain where it fits, and otherwise anything, deep, wide or
+//! random.
 
 use proptest::{
     strategy::{Strategy, ValueTree},
@@ -351,7 +352,8 @@ impl<'a> Generator<'a> {
     }
 }
 
-/// Texts that parse as far as they nest: brackets of JSON, of GraphQL, of conditions and of ABI types.
+/// Texts that parse as far as they nest: brackets of JSON, of GraphQL, of conditions and of ABI
+/// types.
 pub fn deep(levels: usize) -> [String; 4] {
     let nested =
         |open: &str, close: &str| format!("{}{}", open.repeat(levels), close.repeat(levels));

@@ -59,7 +59,8 @@ fn with_id(request: &[u8], id: &str) -> Option<String> {
     Some(format!("{{{id}{}", request.to_string().strip_prefix('{')?))
 }
 
-/// A request with another identifier, or in a batch; `others` are requests for it in addition. None if it is no request.
+/// A request with another identifier, or in a batch; `others` are requests for it in addition. None
+/// if it is no request.
 pub fn enveloped(request: &[u8], others: &[Bytes], random: &mut Random) -> Option<String> {
     let one = identified(request, random)?;
     let fitting = |length: usize| (BATCH_BYTES / length.max(1)).clamp(1, BATCH);

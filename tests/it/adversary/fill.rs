@@ -71,10 +71,12 @@ fn deployment(runtime: &[u8]) -> Vec<u8> {
     .concat()
 }
 
-/// A contract that emits as many logs as the second word of its input says, of as many bytes as the first says.
+/// A contract that emits as many logs as the second word of its input says, of as many bytes as the
+/// first says.
 const LOGGER: [u8; 23] = hex!("6020355b801560155760019003805f355fa16003565b00");
 
-/// A contract that calls itself as often as its input says, as does each of these calls, as long as there is gas.
+/// A contract that calls itself as often as its input says, as does each of these calls, as long as
+/// there is gas.
 const RECURSION: [u8; 30] = hex!("365f5f375f355b8015601c57600190035f5f365f5f305af1506006565b00");
 
 /// A token whose name and symbol have so many characters. Without input it emits a transfer.
@@ -153,7 +155,8 @@ impl Account<'_> {
             .to_owned()
     }
 
-    /// Sends a transaction with as many blobs as it may have. Returns its hash, and those of the blobs.
+    /// Sends a transaction with as many blobs as it may have. Returns its hash, and those of the
+    /// blobs.
     async fn send_blobs(&mut self, to: Address) -> (String, Vec<B256>) {
         let tx = TxEip4844 {
             chain_id: 125,
@@ -418,7 +421,8 @@ pub async fn fill(api: &Api, transactions: usize, levels: usize, random: &mut Ra
     }
 }
 
-/// Sends Cosmos transactions, and returns the hashes of those that the node accepted, and the depth of the last one.
+/// Sends Cosmos transactions, and returns the hashes of those that the node accepted, and the depth
+/// of the last one.
 async fn fill_cosmos(
     api: &Api,
     transactions: usize,

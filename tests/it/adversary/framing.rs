@@ -244,7 +244,8 @@ fn streams(request: &Request, padding: usize) -> Vec<Vec<u8>> {
     pieces
 }
 
-/// Requests that end once the node has answered something: by the client's reset, or by an error of theirs.
+/// Requests that end once the node has answered something: by the client's reset, or by an error of
+/// theirs.
 fn resets(request: &Request, random: &mut Random) -> Vec<Vec<u8>> {
     const CANCEL: u32 = 8;
     /// More than the window of a stream may become.

@@ -31,10 +31,12 @@ const PAUSE: Duration = Duration::from_millis(100);
 const MESSAGE_TIMEOUT: Duration = Duration::from_secs(20);
 /// The number of the first address of honest clients.
 const FIRST_ADDRESS: u8 = 100;
-/// The share of requests that may be refused, in per cent: a connection may be in use when the node is ended.
+/// The share of requests that may be refused, in per cent: a connection may be in use when the node
+/// is ended.
 const REFUSED_PERCENT: usize = 5;
 
-/// Requests of which a percentile says something. Parts of the attack with fewer are judged together.
+/// Requests of which a percentile says something. Parts of the attack with fewer are judged
+/// together.
 const FEW: usize = 20;
 
 /// The interfaces, with what an honest client asks them for.
@@ -129,7 +131,8 @@ impl Honest {
         phase.clone_into(&mut self.phase.lock());
     }
 
-    /// Ends the clients. Returns what was wrong, and the transactions that they were told the node has.
+    /// Ends the clients. Returns what was wrong, and the transactions that they were told the node
+    /// has.
     pub async fn end(mut self) -> (Vec<String>, Vec<String>) {
         self.is_over.store(true, Ordering::Relaxed);
         while self.tasks.join_next().await.is_some() {}
@@ -148,7 +151,8 @@ const SHORT: &str = "short attacks";
 /// The whole attack.
 const ALL: &str = "all attacks";
 
-/// The latencies by interface and part of the attack that are too high, and the requests that were refused.
+/// The latencies by interface and part of the attack that are too high, and the requests that were
+/// refused.
 fn failures(samples: &[Sample], profile: Profile) -> Vec<String> {
     let mut failures = Vec::new();
     for interface in INTERFACES {
@@ -160,8 +164,9 @@ fn failures(samples: &[Sample], profile: Profile) -> Vec<String> {
         let before = parts
             .get(BEFORE)
             .map_or(Duration::ZERO, |samples| percentile(samples, 50));
-        // A second, and more only where the machine takes much of it when nobody attacks. Without optimisation everything
-        // takes several times as long, and the attacker shares the processors.
+        // A second, and more only where the machine takes much of it when nobody attacks. Without
+        // optimisation everything takes several times as long, and the attacker shares the
+        // processors.
         let second = Duration::from_secs(if cfg!(debug_assertions) { 3 } else { 1 });
         let limit = second.max(20 * before);
         for (phase, samples) in &parts {

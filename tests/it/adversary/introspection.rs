@@ -30,7 +30,8 @@ pub fn operations(response: &Value) -> Vec<Operation> {
                 .flatten()
                 .map(|argument| {
                     let kind = named(&argument["type"]);
-                    // A value of a scalar is JSON as well. Objects are written without quotes around their members' names.
+                    // A value of a scalar is JSON as well. Objects are written without quotes
+                    // around their members' names.
                     let schema = match kind["name"].as_str() {
                         Some("Int") => json!({"type": "integer", "maximum": i32::MAX}),
                         Some("Boolean") => json!({"type": "boolean"}),

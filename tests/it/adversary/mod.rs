@@ -1,9 +1,10 @@
-//! One adversary for everything that a node serves: it reads the node's own descriptions, and attacks every operation that
-//! it finds there, while honest clients use every interface.
+//! One adversary for everything that a node serves: it reads the node's own descriptions, and
+//! attacks every operation that it finds there, while honest clients use every interface.
 //!
-//! It measures how long honest clients wait, so it runs alone: `cargo test --test it -- --ignored adversary`.
-//! `TETRAD_ADVERSARY` sets the seconds of a longer one, such as 3600 before a release, which attacks both profiles;
-//! `TETRAD_SEED` repeats a run's choices.
+//! It measures how long honest clients wait, so it runs alone:
+//! `cargo test --test it -- --ignored adversary`. `TETRAD_ADVERSARY` sets the seconds of a longer
+//! one, such as 3600 before a release, which attacks both profiles; `TETRAD_SEED` repeats a run's
+//! choices.
 
 mod api;
 mod attacks;
@@ -84,8 +85,8 @@ fn form() -> Form {
     }
 }
 
-/// Starts a node with a full chain. Nested messages that a node admits but cannot show are a failure, and the chain of the
-/// next one has less of them.
+/// Starts a node with a full chain. Nested messages that a node admits but cannot show are a
+/// failure, and the chain of the next one has less of them.
 async fn filled(
     profile: Profile,
     form: &Form,
@@ -165,7 +166,8 @@ async fn every_operation_that_a_node_describes_withstands_an_adversary() {
 /// A round: what failed.
 async fn attack(profile: Profile, form: Form, random: &mut Random) -> BTreeSet<String> {
     let mut failures = BTreeSet::new();
-    // In development there are two attacks, the second one with the operations that change the chain.
+    // In development there are two attacks, the second one with the operations that change the
+    // chain.
     let attacks = if profile == Profile::Development {
         2
     } else {
@@ -226,7 +228,8 @@ async fn attack_operations(campaign: &Campaign, operations: Vec<Operation>, rand
     let until = Instant::now() + campaign.form.share(30);
     let mut probed: Vec<Probed> = Vec::new();
     for (n, operation) in operations.iter().enumerate() {
-        // Most searches end early. One may take as much of what is left as a dozen others have on average.
+        // Most searches end early. One may take as much of what is left as a dozen others have on
+        // average.
         let left = until.saturating_duration_since(Instant::now());
         let at_most = 12 * left / u32::try_from(operations.len() - n).unwrap();
         probed.push(

@@ -49,7 +49,8 @@ impl Search<'_> {
         self.requests == 0 || Instant::now() > self.until || self.score > READ_LIMIT
     }
 
-    /// Asks with these arguments, which are the best ones from now on if the response is the longest.
+    /// Asks with these arguments, which are the best ones from now on if the response is the
+    /// longest.
     async fn ask(&mut self, arguments: &Arguments) -> Option<Outcome> {
         if self.is_over() {
             return None;
@@ -164,7 +165,8 @@ pub async fn probe(
         }
     }
 
-    // Without what limits a response, and then one parameter after the other, from the best arguments so far.
+    // Without what limits a response, and then one parameter after the other, from the best
+    // arguments so far.
     for at in 0..candidates.len() {
         if !operation.parameters[at].required {
             let mut arguments = search.best.clone();

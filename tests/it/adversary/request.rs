@@ -142,7 +142,8 @@ impl Outcome {
         serde_json::from_slice::<Value>(&self.body).ok()?["error"]["code"].as_i64()
     }
 
-    /// Whether this is the SDK's answer to a transaction that fails in a simulation: UNKNOWN, as gateways write it.
+    /// Whether this is the SDK's answer to a transaction that fails in a simulation: UNKNOWN, as
+    /// gateways write it.
     fn is_unknown(&self) -> bool {
         let is_json = self.is_whole() && self.media.starts_with("application/json");
         is_json && serde_json::from_slice::<Value>(&self.body).is_ok_and(|body| body["code"] == 2)

@@ -64,8 +64,8 @@ pub async fn documents(campaign: &Campaign, probed: &mut [Probed], seed: u64) {
     }
 }
 
-/// The deep, wide and random documents as messages of WebSockets: whole, as parameters of a subscription, and as requests of
-/// every method.
+/// The deep, wide and random documents as messages of WebSockets: whole, as parameters of a
+/// subscription, and as requests of every method.
 pub fn messages(
     campaign: &Campaign,
     probed: &[Probed],

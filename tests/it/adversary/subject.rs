@@ -18,12 +18,13 @@ pub const TRANSIT_MEGABYTES: u64 = 64;
 pub const TRACE_MEGABYTES: u64 = 16;
 /// `limits.history-megabytes` of the node.
 const HISTORY_MEGABYTES: u64 = 32;
-/// What one attack may add to the memory of a node, in megabytes. All requests and responses in transit share the transit
-/// limit; each byte of it may exist twice for a moment, as a document and as its text. A trace has a limit of its own. The
-/// rest is for connections, buffers of the system and the allocator.
+/// What one attack may add to the memory of a node, in megabytes. All requests and responses in
+/// transit share the transit limit; each byte of it may exist twice for a moment, as a document and
+/// as its text. A trace has a limit of its own. The rest is for connections, buffers of the system
+/// and the allocator.
 pub const GROWTH_LIMIT: u64 = 2 * TRANSIT_MEGABYTES + TRACE_MEGABYTES + 112;
-/// What all attacks together may add: in addition to one attack's share the history of the chain, which grows meanwhile,
-/// and the caches of the indexes.
+/// What all attacks together may add: in addition to one attack's share the history of the chain,
+/// which grows meanwhile, and the caches of the indexes.
 pub const TOTAL_LIMIT: u64 = GROWTH_LIMIT + HISTORY_MEGABYTES + 160;
 
 /// How long a node may take to start.
@@ -54,8 +55,8 @@ pub struct Subject {
 }
 
 impl Subject {
-    /// Starts a node with every listener on a free port: in production as a public one would be run. Requests to its REST
-    /// interfaces are not counted, as if they came from many addresses.
+    /// Starts a node with every listener on a free port: in production as a public one would be
+    /// run. Requests to its REST interfaces are not counted, as if they came from many addresses.
     pub async fn start(profile: Profile) -> Self {
         let directory = tempfile::tempdir().unwrap();
         fs::write(directory.path().join("token"), "a-token-that-no-client-has").unwrap();
@@ -210,7 +211,8 @@ impl Subject {
         Some(Duration::from_millis(10 * ticks))
     }
 
-    /// Waits until the process does no more than what an idle node does. Returns false if it goes on for `at_most`.
+    /// Waits until the process does no more than what an idle node does. Returns false if it goes
+    /// on for `at_most`.
     pub async fn settle(&self, at_most: Duration) -> bool {
         const SAMPLE: Duration = Duration::from_millis(100);
         let began = Instant::now();

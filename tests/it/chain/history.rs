@@ -91,8 +91,8 @@ fn with_logs(
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(8))]
 
-    /// Whatever the sizes of blocks and limits: a state that is given is the one that was there, the newest are
-    /// always given, and only what is beyond the limits is refused.
+    /// Whatever the sizes of blocks and limits: a state that is given is the one that was there,
+    /// the newest are always given, and only what is beyond the limits is refused.
     #[test]
     fn every_state_that_is_given_is_the_one_that_was_there(
         sizes in prop::collection::vec((0..2_000_u64, prop_oneof![19 => 0..30_u64, 1 => 1_000..4_000_u64]), 140..220),
@@ -134,7 +134,8 @@ proptest! {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(32))]
 
-    /// Of the blocks that memory holds, a search looks at each that has such logs, and of all but the newest at no other.
+    /// Of the blocks that memory holds, a search looks at each that has such logs, and of all but
+    /// the newest at no other.
     #[test]
     fn logs_are_found_where_they_are(
         steps in prop::collection::vec((prop::collection::vec((0..12_u8, 0..6_u8), 0..4), 0..300_u64), 100..400),

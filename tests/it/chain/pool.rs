@@ -1,4 +1,5 @@
-//! The pool against a small model: a map of waiting transactions that is searched anew for every question.
+//! The pool against a small model: a map of waiting transactions that is searched anew for every
+//! question.
 
 use std::{collections::BTreeMap, sync::Arc};
 

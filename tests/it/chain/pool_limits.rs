@@ -461,7 +461,8 @@ fn bytes_are_limited_in_all_and_of_an_account() {
     chain.stop();
 }
 
-/// A pool that is always full, and whose newcomers always displace something, is as quick as an empty one.
+/// A pool that is always full, and whose newcomers always displace something, is as quick as an
+/// empty one.
 #[test]
 fn evicting_one_of_many_is_quick() {
     const MANY: u64 = 20_000;

@@ -14,7 +14,8 @@ use tetrad::internals::genesis::file::parse;
 
 use crate::support::{TestNode, node_with, number, process::tetrad, sign};
 
-/// A genesis file with every fork up to Osaka from the first block on and a funded account. `change` makes another of it.
+/// A genesis file with every fork up to Osaka from the first block on and a funded account.
+/// `change` makes another of it.
 fn genesis(change: impl FnOnce(&mut Value)) -> Value {
     let mut config = json!({"chainId": 7, "terminalTotalDifficulty": 0});
     for fork in [

@@ -1,8 +1,9 @@
-//! A checker in the style of Jepsen: clients record what they were told, and afterwards all of it must be true.
+//! A checker in the style of Jepsen: clients record what they were told, and afterwards all of it
+//! must be true.
 //!
-//! [`Workload`] runs the clients and returns a [`History`]; [`check`] reads the chain from every node and holds it
-//! against the history. Accounts that the clients use must not be used by anything else meanwhile, and the nodes must
-//! mine instantly.
+//! [`Workload`] runs the clients and returns a [`History`]; [`check`] reads the chain from every
+//! node and holds it against the history. Accounts that the clients use must not be used by
+//! anything else meanwhile, and the nodes must mine instantly.
 
 mod connection;
 mod heads;
@@ -30,8 +31,8 @@ pub use self::{
     workload::{Options, Workload},
 };
 
-/// The JSON-RPC URLs of nodes, which change when nodes restart. A node that does not run has none: the port that it had
-/// may be another node's by now.
+/// The JSON-RPC URLs of nodes, which change when nodes restart. A node that does not run has none:
+/// the port that it had may be another node's by now.
 #[derive(Debug, Clone)]
 pub struct Endpoints(Arc<RwLock<Vec<Option<String>>>>);
 
@@ -67,7 +68,8 @@ impl Endpoints {
     }
 }
 
-/// The seed of a test's random choices: `TETRAD_SEED`, or one of its own. Printed, so that a failure can be replayed.
+/// The seed of a test's random choices: `TETRAD_SEED`, or one of its own. Printed, so that a
+/// failure can be replayed.
 pub fn seed() -> u64 {
     let seed = match env::var("TETRAD_SEED") {
         Ok(text) => text.parse().unwrap(),

@@ -1,4 +1,5 @@
-//! Faults of every kind under load, with the checker. `TETRAD_FAULTS` sets their number, `TETRAD_SEED` replays a choice.
+//! Faults of every kind under load, with the checker. `TETRAD_FAULTS` sets their number,
+//! `TETRAD_SEED` replays a choice.
 
 use std::time::{Duration, Instant};
 
@@ -33,7 +34,8 @@ pub enum Fault {
     LeaderHeld,
     FollowerDelayed,
     AllServersKilled,
-    /// One server after another is killed while transactions wait, each once the one before has what the others have.
+    /// One server after another is killed while transactions wait, each once the one before has
+    /// what the others have.
     ServersKilledInTurn,
     StreamLeaderIsolated,
     StreamLeaderDeaf,
@@ -58,8 +60,8 @@ const KINDS: [Fault; 15] = [
     Fault::StreamLeaderDeaf,
 ];
 
-/// Causes a fault, and ends it. The transactions of the `workload` wait meanwhile if the fault is about those that wait; there
-/// is none where nothing but the time can make them.
+/// Causes a fault, and ends it. The transactions of the `workload` wait meanwhile if the fault is
+/// about those that wait; there is none where nothing but the time can make them.
 pub async fn cause(
     fault: Fault,
     nats: &mut NatsServers,
@@ -216,7 +218,8 @@ async fn call_leader(cluster: &Cluster, method: &str, params: Value) {
     }
 }
 
-/// Waits until all replicas are current: killing a server that is, before the others are, would stop the cluster.
+/// Waits until all replicas are current: killing a server that is, before the others are, would
+/// stop the cluster.
 pub async fn await_replicas(nats: &NatsServers) {
     for stream in [LOG, POOL] {
         nats.await_replicas(stream).await;

@@ -32,7 +32,8 @@ async fn lose_after(nats: &NatsServers, kept: u64) {
     }
 }
 
-/// Waits until a node has the block of another one with this number, and includes a transaction in it or before.
+/// Waits until a node has the block of another one with this number, and includes a transaction in
+/// it or before.
 async fn until_same(cluster: &Cluster, nodes: [usize; 2], hashes: &[Value]) {
     let deadline = Instant::now() + PATIENCE;
     loop {
@@ -66,8 +67,8 @@ async fn until_same(cluster: &Cluster, nodes: [usize; 2], hashes: &[Value]) {
     }
 }
 
-/// A node that leads, and two entries of it that the servers lose. Another node leads meanwhile and seals other blocks, and
-/// then the first one is back, which was suspended or has ended.
+/// A node that leads, and two entries of it that the servers lose. Another node leads meanwhile and
+/// seals other blocks, and then the first one is back, which was suspended or has ended.
 async fn a_fork_ends(suspended: bool) {
     let Some(nats) = NatsServers::start(1).await else {
         return;
@@ -149,8 +150,8 @@ async fn a_fork_of_a_node_that_was_suspended_ends_while_it_runs() {
     a_fork_ends(true).await;
 }
 
-/// The place in the stream of an entry that the servers lost is that of another one when its writer is back, who appends to
-/// its own.
+/// The place in the stream of an entry that the servers lost is that of another one when its writer
+/// is back, who appends to its own.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_entry_that_follows_a_lost_one_is_void() {
     let Some(mut nats) = NatsServers::start(1).await else {

@@ -1,4 +1,5 @@
-//! The log of a cluster, which is a copy beside a stream: what the stream has lost, and what it has instead.
+//! The log of a cluster, which is a copy beside a stream: what the stream has lost, and what it has
+//! instead.
 
 use std::sync::Arc;
 
@@ -113,7 +114,8 @@ async fn an_entry_that_does_not_follow_the_last_one_is_void_for_all() {
     append(&mut *log, "a").unwrap();
     append(&mut *log, "b").unwrap();
 
-    // Of a writer that had another entry where there is "b" now, one message for each of its next ones.
+    // Of a writer that had another entry where there is "b" now, one message for each of its next
+    // ones.
     let context = jetstream::new(nats.client().await);
     for (height, previous, entry) in [(2, "lost", "void"), (3, "void", "void as well")] {
         let mut headers = HeaderMap::new();
@@ -208,7 +210,8 @@ async fn a_copy_that_has_nothing_in_common_with_the_stream_is_of_another_cluster
     assert_eq!(entries(&other), ["y", "z"]);
 }
 
-/// A stream of 1,500 entries, which has lost those of a range of heights, beside the copy of the node that leads.
+/// A stream of 1,500 entries, which has lost those of a range of heights, beside the copy of the
+/// node that leads.
 async fn with_losses(
     nats: &NatsServers,
     lost: std::ops::Range<u64>,

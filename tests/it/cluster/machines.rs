@@ -1,10 +1,10 @@
-//! Faults of three machines in a network of their own, each with a NATS server and a node, with the checker: the long form
-//! of [`super::faults`].
+//! Faults of three machines in a network of their own, each with a NATS server and a node, with the
+//! checker: the long form of [`super::faults`].
 //!
-//! `cargo test --test it -- --ignored --nocapture cluster::machines` runs it as root, or where users may make network
-//! namespaces. `TETRAD_FAULTS` sets the number of faults, `TETRAD_MINUTES` the time after which no further one is caused,
-//! and `TETRAD_SEED` replays a choice. `TETRAD_OTHER` is the path of another version of the program, which the third node then
-//! runs.
+//! `cargo test --test it -- --ignored --nocapture cluster::machines` runs it as root, or where
+//! users may make network namespaces. `TETRAD_FAULTS` sets the number of faults, `TETRAD_MINUTES`
+//! the time after which no further one is caused, and `TETRAD_SEED` replays a choice.
+//! `TETRAD_OTHER` is the path of another version of the program, which the third node then runs.
 
 use std::{
     env,
@@ -37,13 +37,15 @@ const CLIENTS: usize = 4;
 const FAULTS: usize = 75;
 /// Kills of a run in which nothing else happens.
 const KILLS: usize = 50;
-/// How long a link fails or a machine is stopped: shorter than an election, about as long, and longer.
+/// How long a link fails or a machine is stopped: shorter than an election, about as long, and
+/// longer.
 const OUTAGES: [Duration; 3] = [
     Duration::from_secs(2),
     Duration::from_secs(6),
     Duration::from_secs(12),
 ];
-/// Pause of a client after each transaction. The checker reads every block of a run that takes long.
+/// Pause of a client after each transaction. The checker reads every block of a run that takes
+/// long.
 const PAUSE: Duration = Duration::from_millis(100);
 
 /// A machine by what runs on it.
@@ -126,7 +128,8 @@ const KILLING: [MachineFault; 9] = [
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Profile {
     Development,
-    /// With a faucet, from which the clients have their coins. A transaction waits for the block of its second.
+    /// With a faucet, from which the clients have their coins. A transaction waits for the block of
+    /// its second.
     Production,
 }
 
@@ -184,7 +187,8 @@ impl Machines {
     async fn cause(&mut self, fault: MachineFault, outage: Duration) {
         match fault {
             Process(fault) => {
-                // In the production profile there are no development methods, and transactions always wait.
+                // In the production profile there are no development methods, and transactions
+                // always wait.
                 let workload = (self.profile == Profile::Development).then_some(&self.workload);
                 faults::cause(fault, &mut self.nats, &mut self.cluster, workload).await;
             }
@@ -278,8 +282,8 @@ async fn fund(cluster: &Cluster) {
     }
 }
 
-/// Causes one fault of each kind, beginning anywhere, and then others at random. Holds what the clients were told against
-/// the chain.
+/// Causes one fault of each kind, beginning anywhere, and then others at random. Holds what the
+/// clients were told against the chain.
 async fn run(test: &str, profile: Profile, kinds: &[MachineFault], count: usize) {
     let Some(network) = Network::enter(test) else {
         return;

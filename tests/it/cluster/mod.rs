@@ -1,4 +1,5 @@
-//! Several nodes that serve one chain over NATS, real NATS servers below them, and a checker of what their clients saw.
+//! Several nodes that serve one chain over NATS, real NATS servers below them, and a checker of
+//! what their clients saw.
 
 pub mod checker;
 mod faults;

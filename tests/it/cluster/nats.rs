@@ -1,6 +1,7 @@
 //! `nats-server` processes with JetStream, one or a cluster of three.
 //!
-//! The servers do not advertise their addresses to clients: a client that is given the address of a proxy stays behind it.
+//! The servers do not advertise their addresses to clients: a client that is given the address of a
+//! proxy stays behind it.
 
 use std::{
     fs::{self, File},
@@ -68,7 +69,8 @@ const KNOWS_SYNC_INTERVAL: [u64; 3] = [2, 10, 0];
 const CLIENT_PORT: u16 = 4222;
 const ROUTE_PORT: u16 = 6222;
 
-/// NATS servers on loopback, or one on each machine of a network, named n0, n1 and so on. Killed when dropped; after a panic their logs are printed.
+/// NATS servers on loopback, or one on each machine of a network, named n0, n1 and so on. Killed
+/// when dropped; after a panic their logs are printed.
 pub struct NatsServers {
     program: PathBuf,
     servers: Vec<NatsServer>,
@@ -78,8 +80,8 @@ pub struct NatsServers {
 }
 
 impl NatsServers {
-    /// Starts one server or a cluster of three, and waits until JetStream stores messages. Returns none if nats-server is
-    /// not installed, or too old for a cluster.
+    /// Starts one server or a cluster of three, and waits until JetStream stores messages. Returns
+    /// none if nats-server is not installed, or too old for a cluster.
     pub async fn start(count: usize) -> Option<Self> {
         Self::begin(count, false, None).await
     }
@@ -89,7 +91,8 @@ impl NatsServers {
         Self::begin(MACHINES, false, Some(network)).await
     }
 
-    /// Starts a server with the users and permissions of the configuration that the program is shipped with.
+    /// Starts a server with the users and permissions of the configuration that the program is
+    /// shipped with.
     pub async fn start_secured() -> Option<Self> {
         Self::begin(1, true, None).await
     }
@@ -189,8 +192,8 @@ impl NatsServers {
         }
     }
 
-    /// Waits until every server reaches the leader of JetStream's metadata and streams can have a replica on each. Fails
-    /// with the log of a server that ended.
+    /// Waits until every server reaches the leader of JetStream's metadata and streams can have a
+    /// replica on each. Fails with the log of a server that ended.
     async fn become_ready(&mut self) -> Result<(), String> {
         let deadline = Instant::now() + PATIENCE;
         while let Err(error) = self.probe().await {
@@ -292,7 +295,8 @@ impl NatsServers {
         self.servers[index].state = State::Running;
     }
 
-    /// Starts a killed server again with its directory and its ports, and waits until it accepts clients.
+    /// Starts a killed server again with its directory and its ports, and waits until it accepts
+    /// clients.
     pub async fn start_again(&mut self, index: usize) {
         let deadline = Instant::now() + PATIENCE;
         let server = &mut self.servers[index];
@@ -496,8 +500,8 @@ fn run(program: &Path, machine: Option<Machine>, config: &Path, log: &Path) -> C
     command.spawn().unwrap()
 }
 
-/// An address that nothing listens at, with a port below those that the system gives to connections: a server that is
-/// started again must get its port back.
+/// An address that nothing listens at, with a port below those that the system gives to
+/// connections: a server that is started again must get its port back.
 pub fn free_address() -> SocketAddr {
     static NEXT: AtomicU32 = AtomicU32::new(0);
     loop {

@@ -1,8 +1,9 @@
 //! Machines in a network of their own: network namespaces whose links meet in a bridge.
 //!
-//! A test that needs them runs again in a process whose network namespace has the bridge and the test's clients. Nothing is
-//! added to the network of the computer itself, names do not collide with those of another run, and everything is gone
-//! once that process and its children have ended, however they end.
+//! A test that needs them runs again in a process whose network namespace has the bridge and the
+//! test's clients. Nothing is added to the network of the computer itself, names do not collide
+//! with those of another run, and everything is gone once that process and its children have ended,
+//! however they end.
 
 use std::{
     env,
@@ -22,7 +23,8 @@ pub const MACHINES: usize = 3;
 /// Set in the process that runs in a network of its own.
 const INSIDE: &str = "TETRAD_TEST_NETWORK";
 
-/// How unshare gets a network of its own: as root, or where users may have namespaces in which they are root.
+/// How unshare gets a network of its own: as root, or where users may have namespaces in which they
+/// are root.
 const NAMESPACES: [&[&str]; 2] = [
     &["--net", "--mount"],
     &["--user", "--map-root-user", "--net", "--mount"],
@@ -61,8 +63,8 @@ impl Machine {
 pub struct Network(());
 
 impl Network {
-    /// Returns the network in the process that runs in it. Elsewhere runs this test again in such a process and returns
-    /// none, or says why it cannot.
+    /// Returns the network in the process that runs in it. Elsewhere runs this test again in such a
+    /// process and returns none, or says why it cannot.
     pub fn enter(test: &str) -> Option<Self> {
         if env::var_os(INSIDE).is_some() {
             return Some(Self::new());
@@ -122,7 +124,8 @@ impl Network {
     /// Delays packets in both directions, and loses some.
     pub fn impair(&self, machine: usize) {
         for queue in [self.inbound(machine), self.outbound(machine)] {
-            // A kernel without netem may have tbf, a link so narrow that packets wait, and are dropped when many do.
+            // A kernel without netem may have tbf, a link so narrow that packets wait, and are
+            // dropped when many do.
             let is_impaired = queue.set("netem delay 50ms 20ms loss 5%")
                 || queue.set("tbf rate 1mbit burst 5kb latency 100ms");
             assert!(is_impaired, "the kernel delays nothing");

@@ -26,7 +26,8 @@ pub struct Options {
     pub proxied: bool,
     /// The machines of the nodes, unless they run where the test does.
     pub machines: Vec<Machine>,
-    /// The program of the last node that is started with the cluster, if it is another one than that of the others.
+    /// The program of the last node that is started with the cluster, if it is another one than
+    /// that of the others.
     pub other_program: Option<PathBuf>,
 }
 
@@ -42,7 +43,8 @@ struct Member {
     stopped: bool,
 }
 
-/// The nodes of a cluster, named node-0, node-1 and so on. Killed when dropped; after a panic their logs are printed.
+/// The nodes of a cluster, named node-0, node-1 and so on. Killed when dropped; after a panic their
+/// logs are printed.
 pub struct Cluster {
     members: Vec<Member>,
     endpoints: Endpoints,
@@ -224,7 +226,8 @@ impl Cluster {
         self.began(index, running);
     }
 
-    /// The blocks that nodes gave up because the servers did not have them, each time from the first one to the last one.
+    /// The blocks that nodes gave up because the servers did not have them, each time from the
+    /// first one to the last one.
     pub fn given_up(&self) -> Vec<RangeInclusive<u64>> {
         let logs = self
             .members
@@ -241,8 +244,8 @@ impl Cluster {
         logs.flat_map(of_log).collect()
     }
 
-    /// Starts a node that has ended with the same directory and further arguments, which replace its own. Resolves once it
-    /// listens.
+    /// Starts a node that has ended with the same directory and further arguments, which replace
+    /// its own. Resolves once it listens.
     pub fn begin(&self, index: usize, arguments: &[&str]) -> impl Future<Output = Running> + use<> {
         let member = &self.members[index];
         let mut all = member.arguments.clone();
@@ -331,7 +334,8 @@ impl Member {
             loop {
                 match Running::try_run_with_log(self.command(&self.arguments), &self.log).await {
                     Ok(running) => return running,
-                    // Something starts it again on a machine: it ends if the servers have no leader for too long.
+                    // Something starts it again on a machine: it ends if the servers have no leader
+                    // for too long.
                     Err(_) if self.machine.is_some() => {}
                     Err(error) => panic!("{error}"),
                 }

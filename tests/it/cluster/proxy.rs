@@ -13,8 +13,8 @@ use tokio::{
     time::{Instant, sleep_until},
 };
 
-/// Chunks that wait for a delay in each direction of a connection, of at most [`CHUNK`] bytes. More than that stays with
-/// the sender.
+/// Chunks that wait for a delay in each direction of a connection, of at most [`CHUNK`] bytes. More
+/// than that stays with the sender.
 const CHUNKS: usize = 256;
 const CHUNK: usize = 16 << 10;
 
@@ -38,8 +38,8 @@ pub enum End {
 #[derive(Debug, Clone, Copy)]
 struct State {
     mode: Mode,
-    /// How often connections were cut. A connection accepted before the latest cut is closed, even if the proxy has
-    /// been restored since.
+    /// How often connections were cut. A connection accepted before the latest cut is closed, even
+    /// if the proxy has been restored since.
     cuts: u64,
 }
 
@@ -80,7 +80,8 @@ impl Proxy {
         });
     }
 
-    /// Keeps and accepts connections, but forwards nothing. What is sent meanwhile arrives after [`Proxy::restore`].
+    /// Keeps and accepts connections, but forwards nothing. What is sent meanwhile arrives after
+    /// [`Proxy::restore`].
     pub fn hold(&self) {
         self.set(Mode::Hold);
     }

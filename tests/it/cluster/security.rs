@@ -1,4 +1,5 @@
-//! What others than the nodes can do on the NATS servers of a cluster, and how nodes recover from it.
+//! What others than the nodes can do on the NATS servers of a cluster, and how nodes recover from
+//! it.
 
 use std::time::{Duration, Instant};
 
@@ -70,7 +71,8 @@ async fn until_ready(cluster: &Cluster, index: usize, expected: bool) -> String 
     }
 }
 
-/// A message of a node that spends an account's money without a signature: an impersonated transaction in the pool.
+/// A message of a node that spends an account's money without a signature: an impersonated
+/// transaction in the pool.
 fn unsigned(from: Address, nonce: u64) -> (String, Bytes) {
     let transaction = TxEip1559 {
         chain_id: 125,
@@ -246,7 +248,8 @@ async fn a_node_answers_requests_of_others_in_inboxes_only() {
     for subject in subjects {
         client.request(subject, "\x07".into()).await.unwrap();
     }
-    // Nobody receives those to another process of the same name, or to one that is known from what nodes announce only.
+    // Nobody receives those to another process of the same name, or to one that is known from what
+    // nodes announce only.
     for instance in [
         format!("{:016x}", 1),
         announced_instance(&cluster, leader).await,

@@ -1,4 +1,5 @@
-//! Failures of clustered NATS servers. Most of these tests need a version that nodes accept of clustered servers.
+//! Failures of clustered NATS servers. Most of these tests need a version that nodes accept of
+//! clustered servers.
 
 use std::{
     fs::{self, File},
@@ -125,7 +126,8 @@ async fn a_node_warns_of_another_server_of_a_version_that_loses_messages() {
         "server_id": "old", "server_name": "old", "version": "2.10.25", "cluster": "old", "proto": 1, "headers": true,
         "max_payload": 1 << 20
     });
-    // The old server is silent until the node is connected to the other one: nodes try their servers in any order.
+    // The old server is silent until the node is connected to the other one: nodes try their
+    // servers in any order.
     let connected = watch::Sender::new(false);
     let listening = connected.clone();
     tokio::spawn(async move {

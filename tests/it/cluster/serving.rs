@@ -588,7 +588,8 @@ async fn a_transaction_that_the_leader_had_before_the_delayed_request_is_acknowl
         assert!(Instant::now() < deadline, "no request is sent again");
         sleep(super::POLL).await;
     }
-    // A node that has it may have stored it for all, and a later request may be executed before an earlier one.
+    // A node that has it may have stored it for all, and a later request may be executed before an
+    // earlier one.
     let hash = ask(cluster.rpc(leader), "eth_sendRawTransaction", sent).await;
     cluster.proxies(follower).iter().for_each(Proxy::restore);
     assert_eq!(asked.await.unwrap().unwrap(), hash);

@@ -7,7 +7,8 @@ use crate::support::{
     skip,
 };
 
-/// The values in a shipped file that stand at the beginning of a line after `before`, up to `after`.
+/// The values in a shipped file that stand at the beginning of a line after `before`, up to
+/// `after`.
 fn between<'a>(text: &'a str, before: &str, after: char) -> Vec<&'a str> {
     text.lines()
         .filter_map(|line| line.trim_start().strip_prefix(before)?.split(after).next())

@@ -89,7 +89,8 @@ fn every_setting_has_a_value_that_can_be_shown() {
     }
 }
 
-/// A value other than the default, as TOML: a neighbour of the default, the last choice, or the example.
+/// A value other than the default, as TOML: a neighbour of the default, the last choice, or the
+/// example.
 fn another_value(setting: &Setting) -> String {
     let number = |number: f64| if number == 0.0 { 1.0 } else { number / 2.0 };
     match (setting.value(&Config::default()), setting.kind) {

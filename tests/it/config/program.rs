@@ -588,7 +588,8 @@ fn errors_come_with_what_to_do_about_them() {
     }
 }
 
-/// Kubernetes sets variables for a service called tetrad in every container beside it, and others do likewise.
+/// Kubernetes sets variables for a service called tetrad in every container beside it, and others
+/// do likewise.
 #[tokio::test]
 async fn variables_that_are_no_settings_do_not_keep_a_node_from_starting() {
     let mut command = tetrad(&["--listen", "127.0.0.1:0", "--ws-listen", "off"]);

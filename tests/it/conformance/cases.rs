@@ -1,4 +1,5 @@
-//! The recorded requests and responses of the suite, one after another on one node, as its own runner does it.
+//! The recorded requests and responses of the suite, one after another on one node, as its own
+//! runner does it.
 
 use std::{fs, path::PathBuf};
 

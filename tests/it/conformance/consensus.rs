@@ -1,8 +1,9 @@
-//! The public consensus cases: chains of every fork and transition, with blocks that a client has to take and blocks that
-//! it has to refuse.
+//! The public consensus cases: chains of every fork and transition, with blocks that a client has
+//! to take and blocks that it has to refuse.
 //!
-//! Each case begins as a node does with a genesis file, and its blocks go through what `--import` applies them with. A
-//! case may have branches: a block is applied to the chain that ends with its parent.
+//! Each case begins as a node does with a genesis file, and its blocks go through what `--import`
+//! applies them with. A case may have branches: a block is applied to the chain that ends with its
+//! parent.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -115,7 +116,8 @@ fn number(text: &str) -> U256 {
     }
 }
 
-/// The `config` of a genesis file for a network of the suite, such as `Cancun` or `ParisToShanghaiAtTime15k`.
+/// The `config` of a genesis file for a network of the suite, such as `Cancun` or
+/// `ParisToShanghaiAtTime15k`.
 fn chain_config(network: &str, own: &Value) -> Value {
     let (rules, next) = match network.split_once("To") {
         Some((rules, next)) => (rules, Some(next.split_once("At").unwrap())),

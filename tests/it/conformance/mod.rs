@@ -1,7 +1,7 @@
 //! The public chain that clients are tested with: 54 blocks from frontier rules to the newest fork.
 //!
-//! The files belong to others and are not part of this project; where they are not at hand, the tests say so and pass,
-//! except in CI.
+//! The files belong to others and are not part of this project; where they are not at hand, the
+//! tests say so and pass, except in CI.
 
 mod blocks;
 mod cases;
@@ -56,7 +56,8 @@ async fn the_chain_is_imported_to_its_head() {
 async fn a_changed_block_stops_the_import_with_its_number_and_the_reason() {
     let Some(folder) = suite() else { return };
     let chain = std::fs::read(folder.join("chain.rlp")).unwrap();
-    // Somewhere in the middle, inside a block: whatever it was, the block is no longer what its header says.
+    // Somewhere in the middle, inside a block: whatever it was, the block is no longer what its
+    // header says.
     for at in [chain.len() / 3, chain.len() / 2, chain.len() - 10] {
         let mut changed = chain.clone();
         changed[at] ^= 0x40;

@@ -1,9 +1,9 @@
-//! An arbitrageur who sees the source's price at the same time as the node. He acts in every block after its first transaction,
-//! the update, and so between the steps of a price that walks. Prices jump by up to 90 %, go to their bounds, and the updater
-//! is sometimes another one, or stops.
+//! An arbitrageur who sees the source's price at the same time as the node. He acts in every block
+//! after its first transaction, the update, and so between the steps of a price that walks. Prices
+//! jump by up to 90 %, go to their bounds, and the updater is sometimes another one, or stops.
 //!
-//! He does not trade in the block before a jump: who foresees a price that the source does not have yet gains from it, as the
-//! book says ("What an arbitrageur can gain").
+//! He does not trade in the block before a jump: who foresees a price that the source does not have
+//! yet gains from it, as the book says ("What an arbitrageur can gain").
 
 use std::collections::BTreeSet;
 
@@ -27,7 +27,8 @@ const EPOCH: u64 = 50;
 /// The bounds that updates can reach. A price of less cannot move by a quarter of itself.
 const MIN_PRICE: u64 = 4;
 const MAX_PRICE: u64 = (1 << 63) - 1;
-/// Blocks after which a price must have arrived, from one of its bounds to the other: 20 % a step downwards.
+/// Blocks after which a price must have arrived, from one of its bounds to the other: 20 % a step
+/// downwards.
 const LONGEST_WALK: usize = 600;
 
 #[test]
@@ -220,7 +221,8 @@ impl Market {
         assert!(receipt.events::<PriceOracle::PriceRejected>().is_empty());
     }
 
-    /// An updater that pushes the source's price and nothing else. The owner overrides what it cannot push.
+    /// An updater that pushes the source's price and nothing else. The owner overrides what it
+    /// cannot push.
     fn follow_with_another_updater(&mut self, moved: &[usize]) {
         for _ in 0..3 {
             let tokens = TOKENS.map(|token| token.address).to_vec();
@@ -370,7 +372,8 @@ impl Market {
     }
 }
 
-/// The attack that the rule is for: a fall of 45 %, of which the updater makes one step in each tick.
+/// The attack that the rule is for: a fall of 45 %, of which the updater makes one step in each
+/// tick.
 #[test]
 fn a_crash_that_the_chain_walks_is_not_tradable() {
     let mut market = Market::new(22);

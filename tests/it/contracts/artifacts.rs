@@ -1,5 +1,5 @@
-//! The compiled contracts. `TETRAD_ARTIFACTS` points the tests at another build, which is how `contracts/mutate.mjs` asks
-//! whether they notice a fault.
+//! The compiled contracts. `TETRAD_ARTIFACTS` points the tests at another build, which is how
+//! `contracts/mutate.mjs` asks whether they notice a fault.
 
 use std::{
     collections::HashMap,

@@ -140,8 +140,8 @@ impl Bench {
             .balance
     }
 
-    /// Creates a contract at a chosen address the way genesis does: the creation code is put there, called, and replaced
-    /// by what it returns.
+    /// Creates a contract at a chosen address the way genesis does: the creation code is put there,
+    /// called, and replaced by what it returns.
     pub(crate) fn deploy(
         &mut self,
         address: Address,

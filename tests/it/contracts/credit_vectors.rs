@@ -1,4 +1,5 @@
-//! The golden credit vectors: scores, bands, loan-to-value ratios, and what all that makes of an account.
+//! The golden credit vectors: scores, bands, loan-to-value ratios, and what all that makes of an
+//! account.
 
 use alloy_primitives::{Address, U256, address};
 use serde_json::Value;

@@ -1,5 +1,6 @@
-//! What everything costs. `contracts/gas.json` records the gas of every public function that changes state, in a typical
-//! case, and the size of every contract, so that growth shows in review.
+//! What everything costs. `contracts/gas.json` records the gas of every public function that
+//! changes state, in a typical case, and the size of every contract, so that growth shows in
+//! review.
 
 use std::{collections::BTreeMap, env, fs, path::Path};
 
@@ -34,7 +35,8 @@ type Operation = (&'static str, fn(&mut Network) -> Result<Receipt, Bytes>);
 
 #[test]
 fn costs_are_as_recorded() {
-    // A mutated contract almost always costs something else, which says nothing about the tests that judge behaviour.
+    // A mutated contract almost always costs something else, which says nothing about the tests
+    // that judge behaviour.
     if env::var_os("TETRAD_ARTIFACTS").is_some() {
         return;
     }

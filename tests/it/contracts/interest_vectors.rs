@@ -1,4 +1,5 @@
-//! The golden interest vectors: the rate curves, exact compounding, and whole sequences against the pool itself.
+//! The golden interest vectors: the rate curves, exact compounding, and whole sequences against the
+//! pool itself.
 
 use alloy_primitives::{Address, U256, address};
 use serde_json::Value;
@@ -124,7 +125,8 @@ fn apy(bench: &mut Bench, per_second: U256) -> String {
     ))
 }
 
-/// A sequence's asset in a pool of its own, with users whose score the sequence decides and who have collateral enough.
+/// A sequence's asset in a pool of its own, with users whose score the sequence decides and who
+/// have collateral enough.
 struct Replay {
     network: Network,
     token: TokenInfo,

@@ -28,7 +28,8 @@ fn pool(network: &mut Network, token: TokenInfo) -> PoolView {
     )
 }
 
-/// Alice supplies ten thousand dollars of WETH and five of USDC, and owes four thousand of USDC and two of WBTC.
+/// Alice supplies ten thousand dollars of WETH and five of USDC, and owes four thousand of USDC and
+/// two of WBTC.
 fn with_loans() -> Network {
     let mut network = Network::funded();
     let [weth, usdc, wbtc] = ["WETH", "USDC", "WBTC"].map(TokenInfo::of);
@@ -295,7 +296,8 @@ fn whoever_supplies_and_owes_an_asset_fears_the_larger_side() {
         },
     );
     assert_eq!(answer.side, LiquidationSide::Above);
-    // 9,000 dollars of other cover over the part of the debt that its own cover leaves: 4,150 dollars' worth today.
+    // 9,000 dollars of other cover over the part of the debt that its own cover leaves: 4,150
+    // dollars' worth today.
     let expected = u128::from(weth.price_usd_e8) * 9_000 / 4_150;
     assert!(
         answer.price.abs_diff(U256::from(expected)) <= U256::from(10),

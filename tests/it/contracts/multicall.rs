@@ -205,7 +205,8 @@ fn calls_with_value_spend_exactly_what_is_sent() {
         (U256::from(3), U256::from(4))
     );
 
-    // A token does not take coin; allowed to fail, it leaves the coin here, out of everybody's reach.
+    // A token does not take coin; allowed to fail, it leaves the coin here, out of everybody's
+    // reach.
     let stuck = Multicall3::aggregate3ValueCall {
         calls: vec![pay(TokenInfo::of("USDC").address, 5, true)],
     };

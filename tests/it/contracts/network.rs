@@ -50,8 +50,8 @@ impl DerefMut for Network {
 }
 
 impl Network {
-    /// The contracts as they are deployed. The vault holds ten million dollars of every token, the pool is empty; the named
-    /// users hold plenty of everything and have approved vault and pool.
+    /// The contracts as they are deployed. The vault holds ten million dollars of every token, the
+    /// pool is empty; the named users hold plenty of everything and have approved vault and pool.
     pub(crate) fn new() -> Self {
         static STATE: LazyLock<InMemoryDB> = LazyLock::new(|| set_up("LendingPool").state());
         Self {

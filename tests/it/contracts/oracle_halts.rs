@@ -373,7 +373,8 @@ fn only_the_owner_halts_and_resumes() {
     }
 }
 
-/// A quarter of three units is less than one: without the exception the token would be halted for ever.
+/// A quarter of three units is less than one: without the exception the token would be halted for
+/// ever.
 #[test]
 fn a_price_of_a_few_units_moves_by_one() {
     let mut network = Network::new();

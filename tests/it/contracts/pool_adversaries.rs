@@ -20,8 +20,8 @@ const ROGUE: Address = Address::repeat_byte(0x99);
 const P_ROGUE: Address = Address::repeat_byte(0x9a);
 const DOLLAR: u64 = 100_000_000;
 
-/// A pool that knows a token worth a dollar, which behaves until it is told otherwise. The whale supplied a million of it,
-/// Alice ten thousand.
+/// A pool that knows a token worth a dollar, which behaves until it is told otherwise. The whale
+/// supplied a million of it, Alice ten thousand.
 fn with_rogue() -> Network {
     let mut network = Network::funded();
     network.deploy(ROGUE, OWNER, "test/RogueToken", &U256::from(6).abi_encode());
@@ -323,7 +323,8 @@ fn a_receipt_cannot_be_passed_on_from_within_a_withdrawal() {
 
 #[test]
 fn the_books_are_right_while_a_token_calls_out() {
-    // Whoever is called in the middle of an operation sees the state as it will be: no view can be played off.
+    // Whoever is called in the middle of an operation sees the state as it will be: no view can be
+    // played off.
     let mut network = with_rogue();
     let view = LendingPool::suppliedByCall {
         asset: ROGUE,

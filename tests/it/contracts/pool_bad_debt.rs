@@ -46,7 +46,8 @@ fn slack(network: &mut Network, token: TokenInfo) -> U256 {
     view.cash + view.totalDebt + view.deficit - view.totalSupplied - view.treasury
 }
 
-/// Alice's ten WETH are suddenly worth 1,050 dollars against a debt of 12,000 dollars of USDC and 50 of USDT.
+/// Alice's ten WETH are suddenly worth 1,050 dollars against a debt of 12,000 dollars of USDC and
+/// 50 of USDT.
 fn under_water(network: &mut Network) {
     let (weth, usdc, usdt) = (
         TokenInfo::of("WETH"),
@@ -207,7 +208,8 @@ fn other_collateral_keeps_a_debt_alive() {
 fn a_debt_whose_collateral_became_worthless_can_be_given_up_by_anybody() {
     let mut network = Network::funded();
     let (weth, usdc) = (TokenInfo::of("WETH"), TokenInfo::of("USDC"));
-    // Worth 351 hundred-millionths of a dollar, of which two thirds may be borrowed: two units of USDC.
+    // Worth 351 hundred-millionths of a dollar, of which two thirds may be borrowed: two units of
+    // USDC.
     network
         .deposit(ALICE, weth, U256::from(1_000_000_000))
         .unwrap();

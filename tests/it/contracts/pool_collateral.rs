@@ -267,7 +267,8 @@ fn no_stranger_changes_what_an_account_may_do() {
             .unwrap();
         alone.wait(random.below(20 * 86_400));
         let mut watched = alone.twin();
-        // Dust of what is collateral already belongs to Alice, and a debt that is cheaper for a block does her good.
+        // Dust of what is collateral already belongs to Alice, and a debt that is cheaper for a
+        // block does her good.
         let other = |token: &TokenInfo| ![collateral.symbol, debt.symbol].contains(&token.symbol);
         let others: Vec<TokenInfo> = TOKENS.into_iter().filter(other).collect();
         interfere(&mut watched, &mut random, &others);

@@ -22,8 +22,8 @@ fn ray() -> U256 {
 
 #[test]
 fn a_pool_survives_centuries() {
-    // Test networks jump in time. Everything is lent out at the highest rate there is; the indexes hit their ceiling, and
-    // still everybody can act.
+    // Test networks jump in time. Everything is lent out at the highest rate there is; the indexes
+    // hit their ceiling, and still everybody can act.
     let mut network = Network::new();
     let (uni, wbtc) = (TokenInfo::of("UNI"), TokenInfo::of("WBTC"));
     network.deposit(WHALE, uni, uni.worth(1_000)).unwrap();
@@ -102,7 +102,8 @@ fn compounding_is_capped_and_never_wraps() {
 
 #[test]
 fn a_few_units_left_behind_cannot_lock_an_asset() {
-    // A few units of supply collect the interest of a large debt: the index would leave every bound, and stops instead.
+    // A few units of supply collect the interest of a large debt: the index would leave every
+    // bound, and stops instead.
     let mut network = Network::new();
     let (uni, wbtc) = (TokenInfo::of("UNI"), TokenInfo::of("WBTC"));
     network.deposit(WHALE, uni, uni.worth(1_000_000)).unwrap();
@@ -258,8 +259,9 @@ fn how_often_interest_is_settled_hardly_matters() {
 
 #[test]
 fn the_largest_accounts_fit_a_transaction() {
-    // Two users with something in each of 64 assets, one of whom owes most of them, and a year without interest settled.
-    // A transfer between them opens both accounts, as does the dearest liquidation. EIP-7825 allows 2^24 gas.
+    // Two users with something in each of 64 assets, one of whom owes most of them, and a year
+    // without interest settled. A transfer between them opens both accounts, as does the dearest
+    // liquidation. EIP-7825 allows 2^24 gas.
     let mut network = Network::new();
     let assets: Vec<(Address, Address)> = (12..64).map(|index| list(&mut network, index)).collect();
     for token in TOKENS {
@@ -295,7 +297,8 @@ fn the_largest_accounts_fit_a_transaction() {
     assert!(receipt.gas < 1 << 24, "{} gas", receipt.gas);
 }
 
-/// Adds a token worth a dollar to the pool, with plenty of it for everybody. Returns the asset and its receipt token.
+/// Adds a token worth a dollar to the pool, with plenty of it for everybody. Returns the asset and
+/// its receipt token.
 fn list(network: &mut Network, index: u8) -> (Address, Address) {
     let [asset, p_token] = [0xa1, 0xa2].map(|kind| {
         let mut bytes = [kind; 20];

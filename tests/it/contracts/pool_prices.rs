@@ -34,7 +34,8 @@ fn liquidate(
     network.send(BOB, POOL, call)
 }
 
-/// Alice supplies ten thousand dollars each of USDC and WETH, and owes four thousand USDT and a dollar of CRO.
+/// Alice supplies ten thousand dollars each of USDC and WETH, and owes four thousand USDT and a
+/// dollar of CRO.
 fn in_debt() -> Network {
     let mut network = Network::funded();
     let [usdc, weth, usdt, cro] = tokens();
@@ -296,7 +297,8 @@ fn with_any_feeds_stale_every_account_under_water_can_be_liquidated() {
     assert!(liquidated > 50, "{liquidated} liquidations prove little");
 }
 
-/// Alice deposits some assets, receives others, borrows some, and prices move until she is probably under water.
+/// Alice deposits some assets, receives others, borrows some, and prices move until she is probably
+/// under water.
 fn random_account(random: &mut Random) -> Network {
     let mut network = Network::funded();
     for _ in 0..1 + random.below(4) {

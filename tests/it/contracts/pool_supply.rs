@@ -220,7 +220,8 @@ fn a_deposit_too_small_for_a_share_is_refused() {
     network.deposit(BOB, usdc, U256::from(2)).unwrap();
 }
 
-/// Lets suppliers earn something, so that one unit of the asset is worth less than one of the index.
+/// Lets suppliers earn something, so that one unit of the asset is worth less than one of the
+/// index.
 fn grow_index(network: &mut Network, token: TokenInfo) {
     let weth = TokenInfo::of("WETH");
     network.deposit(WHALE, token, token.worth(1_000)).unwrap();

@@ -3,7 +3,8 @@
 use alloy_primitives::{Address, U256, address};
 use tetrad::internals::contracts::bindings::AssetParameters;
 
-/// An asset's curve or its loan-to-value class: base, slopes, kink and reserve factor, or the three ratios and the bonus.
+/// An asset's curve or its loan-to-value class: base, slopes, kink and reserve factor, or the three
+/// ratios and the bonus.
 const STABLE_CURVE: [u16; 5] = [0, 500, 7_500, 9_000, 1_000];
 const ETH_CURVE: [u16; 5] = [0, 400, 8_000, 8_000, 1_500];
 const MAJOR_CURVE: [u16; 5] = [0, 400, 10_000, 6_500, 2_000];

@@ -247,7 +247,8 @@ fn the_owners_functions_are_guarded_too() {
 
 #[test]
 fn the_books_are_right_while_a_token_calls_out() {
-    // Whoever is called in the middle of a swap sees the reserves as they will be: no view can be played off.
+    // Whoever is called in the middle of a swap sees the reserves as they will be: no view can be
+    // played off.
     let mut network = with_rogue();
     let usdc = TokenInfo::of("USDC").address;
     let view = Vault::reservesCall { token: ROGUE };

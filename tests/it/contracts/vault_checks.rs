@@ -446,7 +446,8 @@ fn the_amount_out_needs_prices_but_no_reserve() {
 
 #[test]
 fn a_published_client_gets_its_swap_through() {
-    // What such a client does: out = in * (1 - 0.003) * priceIn / priceOut, less 50 basis points, then approve and swap.
+    // What such a client does: out = in * (1 - 0.003) * priceIn / priceOut, less 50 basis points,
+    // then approve and swap.
     let mut network = Network::new();
     let (weth, usdc) = (TokenInfo::of("WETH"), TokenInfo::of("USDC"));
     let expected = 1.5 * (1.0 - 0.003) * 3_512.35 / 1.0;

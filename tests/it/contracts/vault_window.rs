@@ -88,7 +88,8 @@ fn the_allowance_comes_back_evenly() {
 #[test]
 fn many_small_swaps_count_for_what_they_are() {
     let mut network = limited(500);
-    // Each is worth a hundredth of a basis point. Counted as a whole one, the window would be full before the end.
+    // Each is worth a hundredth of a basis point. Counted as a whole one, the window would be full
+    // before the end.
     for _ in 0..600 {
         take(&mut network, 10).unwrap();
     }

@@ -124,7 +124,8 @@ async fn what_is_not_understood_is_refused_and_the_connection_stays() {
     node.end().await;
 }
 
-/// As CosmJS sends them: to the node's address without a path, where Ethereum's clients send theirs.
+/// As CosmJS sends them: to the node's address without a path, where Ethereum's clients send
+/// theirs.
 async fn post(node: &TestNode, body: Value) -> Value {
     let request = node.http.post(node.rest_url()).json(&body);
     request

@@ -45,7 +45,8 @@ async fn explicit_default_values_are_accepted_in_every_sign_mode() {
             assert_eq!(found["tx"]["body"]["memo"], "", "{what}");
         }
     }
-    // A message whose fields are in another order, with an empty recipient before the one that counts.
+    // A message whose fields are in another order, with an empty recipient before the one that
+    // counts.
     for mode in MODES {
         let mut unsigned = transfer(&node).await;
         let message = MsgSend::decode(unsigned.messages[0].value.as_slice()).unwrap();
@@ -147,8 +148,8 @@ async fn a_transaction_has_one_encoding() {
     node.end().await;
 }
 
-/// Of the signatures that differ in the byte after them no more than one is accepted, so that nobody but the signer gives a
-/// transaction another hash.
+/// Of the signatures that differ in the byte after them no more than one is accepted, so that
+/// nobody but the signer gives a transaction another hash.
 #[tokio::test]
 async fn of_the_last_bytes_of_a_signature_one_is_valid() {
     let node = node().await;

@@ -1,5 +1,5 @@
-//! The requests that Keplr makes to add the chain and to show an account, from its public source, replayed as it makes them:
-//! from an extension's origin, in order, over real sockets.
+//! The requests that Keplr makes to add the chain and to show an account, from its public source,
+//! replayed as it makes them: from an extension's origin, in order, over real sockets.
 
 use serde_json::Value;
 use tetrad::account::{Kind, address_to_bech32};

@@ -1,4 +1,5 @@
-//! Transactions of both kinds from the same accounts, while the program is killed: one order of nonces, and no coin lost.
+//! Transactions of both kinds from the same accounts, while the program is killed: one order of
+//! nonces, and no coin lost.
 //!
 //! `TETRAD_MIXED` says how many transactions; continuous integration can afford a few hundred.
 

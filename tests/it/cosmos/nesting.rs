@@ -1,5 +1,5 @@
-//! Messages that nest: within the limit they are rendered, beyond it they are refused, and written as bytes where a block has
-//! them already.
+//! Messages that nest: within the limit they are rendered, beyond it they are refused, and written
+//! as bytes where a block has them already.
 
 use alloy_primitives::{Address, hex};
 use base64ct::{Base64, Encoding};
@@ -163,7 +163,8 @@ async fn messages_that_nest_within_the_limit_are_rendered_to_the_innermost() {
     node.end().await;
 }
 
-/// Looks a transaction up in every way that renders it, and checks that its extension option is written as bytes.
+/// Looks a transaction up in every way that renders it, and checks that its extension option is
+/// written as bytes.
 async fn check_rendering(node: &TestNode, raw: &[u8], value: &[u8]) {
     let hash = hex::encode_upper(Sha256::digest(raw));
     let as_bytes = json!({ "@type": TYPE, "value": Base64::encode_string(value) });

@@ -239,7 +239,8 @@ impl Unsigned {
         self.parts(Mode::Direct, Vec::new()).encode_to_vec()
     }
 
-    /// The sign document, written here once more. Its keys are sorted, which the test of vectors confirms.
+    /// The sign document, written here once more. Its keys are sorted, which the test of vectors
+    /// confirms.
     fn amino(&self) -> Value {
         let coins = |coins: &[Coin]| -> Value {
             coins
@@ -315,8 +316,8 @@ impl TestNode {
         body["tx_response"].clone()
     }
 
-    /// Puts a transaction into the next block without the checks of those that clients send: a block of an earlier version
-    /// or of another node may have it.
+    /// Puts a transaction into the next block without the checks of those that clients send: a
+    /// block of an earlier version or of another node may have it.
     pub async fn include(&self, raw: &[u8]) {
         let tx = match DecodedTx::decode(raw).unwrap() {
             DecodedTx::Bank(tx) => tx,

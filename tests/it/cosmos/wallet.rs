@@ -1,4 +1,5 @@
-//! What a wallet asks for to add the chain and to show an account, in the order in which Keplr does.
+//! What a wallet asks for to add the chain and to show an account, in the order in which Keplr
+//! does.
 
 use serde_json::{Value, json};
 use tetrad::account::{Kind, address_to_bech32};

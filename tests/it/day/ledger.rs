@@ -117,8 +117,8 @@ impl Books {
         }
     }
 
-    /// Takes in the operations since the last time. What rounding leaves to a pool is settled with each; in between a
-    /// view may round otherwise, but never below that.
+    /// Takes in the operations since the last time. What rounding leaves to a pool is settled with
+    /// each; in between a view may round otherwise, but never below that.
     async fn follow(&mut self, node: &TestNode) {
         let contracts = node.config().network.contracts;
         let head = node.block_number().await;

@@ -1,7 +1,9 @@
-//! A day in the life: a lender, a borrower, a trader and a liquidator on one live node over seven simulated weeks.
+//! A day in the life: a lender, a borrower, a trader and a liquidator on one live node over seven
+//! simulated weeks.
 //!
-//! After every step everything that is told is held against everything else: REST bodies against the contracts' views,
-//! WebSocket frames against the oracle, and every token's balances against its supply, to the last unit.
+//! After every step everything that is told is held against everything else: REST bodies against
+//! the contracts' views, WebSocket frames against the oracle, and every token's balances against
+//! its supply, to the last unit.
 
 mod ledger;
 mod stage;
@@ -87,7 +89,8 @@ async fn nothing_is_created_or_lost() {
     stage.did(Actor::Trader, "transfer");
     stage.check().await;
 
-    // Ether falls by more than half: the borrower is liquidated, and what is left stays accounted for.
+    // Ether falls by more than half: the borrower is liquidated, and what is left stays accounted
+    // for.
     stage.price(&weth, 126_000_000_000).await;
     let positions = stage
         .node

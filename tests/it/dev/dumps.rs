@@ -135,7 +135,8 @@ async fn a_dump_that_would_take_too_much_memory_is_refused_before_it_does() {
         )
     };
     let bombs = [
-        // Nothing but blanks, brackets, and slots: what each of them becomes is many times as large.
+        // Nothing but blanks, brackets, and slots: what each of them becomes is many times as
+        // large.
         format!("{}{{}}", " ".repeat(64 << 20)),
         format!(
             "{{\"accounts\":{{}},\"tetrad\":{{\"chainId\":1,\"ahead\":0,\"base\":[],\"blocks\":[{}[]]}}}}",

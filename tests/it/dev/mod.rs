@@ -165,7 +165,8 @@ async fn accounts_and_transactions_can_be_had_in_one_answer() {
         node.rpc("eth_sendTransactionSync", request).await["status"],
         "0x1"
     );
-    // A sender that waits is answered by the block that somebody else brings about, or told that there was none.
+    // A sender that waits is answered by the block that somebody else brings about, or told that
+    // there was none.
     node.rpc("evm_setAutomine", json!([false])).await;
     let raw = crate::support::sign::raw(crate::support::sign::transfer(0), 1);
     let (receipt, ()) = tokio::join!(

@@ -15,7 +15,8 @@ use tetrad::internals::{
 
 use crate::support::{TestNode, chain::token, node};
 
-/// Runs this: sends what follows the first 32 bytes of its input to the console, then reverts with nothing.
+/// Runs this: sends what follows the first 32 bytes of its input to the console, then reverts with
+/// nothing.
 const SPEAKER: &str = "60203603602060003760006000602036036000\
     6a636f6e736f6c652e6c6f675afa5060006000fd";
 

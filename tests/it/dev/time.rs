@@ -263,7 +263,8 @@ async fn no_block_is_of_the_year_10000() {
         );
     }
     assert_eq!(head(&node).await, (0, start));
-    // Time stands still in the last second: transactions are still sealed, and only a later block is refused.
+    // Time stands still in the last second: transactions are still sealed, and only a later block
+    // is refused.
     node.rpc("evm_setTime", json!([LAST_SECOND])).await;
     for number in 1..=2 {
         send(&node).await;

@@ -1,4 +1,5 @@
-//! The chain's one writer serves everybody: what is due, what takes long, and what others ask for meanwhile.
+//! The chain's one writer serves everybody: what is due, what takes long, and what others ask for
+//! meanwhile.
 
 use std::{
     sync::{

@@ -1,4 +1,5 @@
-//! A whole chain on disks that fail, against what was acknowledged: blocks, snapshots and their reverts, edits and time.
+//! A whole chain on disks that fail, against what was acknowledged: blocks, snapshots and their
+//! reverts, edits and time.
 
 use std::{collections::BTreeSet, sync::Arc};
 

@@ -111,7 +111,8 @@ async fn a_chain_travels_in_a_file() {
     assert!(!ok && told.contains("checksum"), "{told}");
 }
 
-/// Imports the chain of an earlier version into `directory`: three transfers of one unit to one address.
+/// Imports the chain of an earlier version into `directory`: three transfers of one unit to one
+/// address.
 fn import_earlier_version(place: &Path, directory: &Path) {
     let file = place.join("chain.tetrad");
     let packed = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/chain-v1.tetrad.gz");
@@ -281,7 +282,8 @@ async fn a_backup_is_restored_and_what_was_there_put_aside() {
         newest
     );
     node.end().await;
-    // What was there before is still a chain, and can be gone back to; a new machine has nothing to put aside.
+    // What was there before is still a chain, and can be gone back to; a new machine has nothing to
+    // put aside.
     for (target, source, last) in [("live", live.join("replaced-1"), 27), ("new", copy, 20)] {
         let (ok, told) = chain(&place.path().join(target), &["restore", path(&source)]);
         assert!(

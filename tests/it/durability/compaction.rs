@@ -241,7 +241,8 @@ async fn a_rollback_to_the_block_that_a_node_was_started_on_stays_what_it_was() 
     mine(&node, 300).await;
     node.rpc("anvil_setBalance", balance("0x5")).await;
     node.end().await;
-    // The only checkpoint left is of the state that a development method made after the newest block.
+    // The only checkpoint left is of the state that a development method made after the newest
+    // block.
     assert!(chain(place.path(), &["compact", "--keep", "1"]).0);
     forget_beginnings(place.path());
     let node = node_on(place.path()).await;
@@ -316,7 +317,8 @@ async fn repair_goes_on_from_where_a_checkpoint_still_leads() {
     tokio::task::spawn_blocking(move || writer.join())
         .await
         .unwrap();
-    // Earlier versions could leave nothing but checkpoints of what was taken back, which now are removed.
+    // Earlier versions could leave nothing but checkpoints of what was taken back, which now are
+    // removed.
     replace_file(&*storage(), &taken_back, &content).unwrap();
     for height in checkpoints(&*storage())
         .unwrap()

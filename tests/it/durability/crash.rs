@@ -1,4 +1,5 @@
-//! The program itself, killed at any moment under load: whatever it acknowledged is there when it runs again.
+//! The program itself, killed at any moment under load: whatever it acknowledged is there when it
+//! runs again.
 //!
 //! `TETRAD_KILLS` says how often; continuous integration can afford a few.
 

@@ -60,8 +60,8 @@ impl Disk {
         self.0.lock().faults = percent;
     }
 
-    /// The power fails: of what was not synced, some sectors may be there, and some names. Returns the disk as the next
-    /// process finds it; whoever still writes to this one writes to nothing.
+    /// The power fails: of what was not synced, some sectors may be there, and some names. Returns
+    /// the disk as the next process finds it; whoever still writes to this one writes to nothing.
     pub fn power_failure(&self) -> Self {
         let mut state = self.0.lock();
         let mut files = BTreeMap::new();
@@ -130,7 +130,8 @@ impl Disk {
         Ok(())
     }
 
-    /// Lets the next `calls` that change something succeed, and all later ones fail, as if the process was killed.
+    /// Lets the next `calls` that change something succeed, and all later ones fail, as if the
+    /// process was killed.
     pub fn fail_after(&self, calls: u64) {
         self.0.lock().left = Some(calls);
     }

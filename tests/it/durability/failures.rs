@@ -197,7 +197,8 @@ fn a_log_is_obstructed_until_there_is_room_for_what_was_refused() {
         log.probe().unwrap();
         assert!(!log.is_obstructed());
         log.append(2, &entry(4_000).to_bytes()).unwrap();
-        // An entry as large as what was refused ends it, too. Syncing gives back the room that was set aside.
+        // An entry as large as what was refused ends it, too. Syncing gives back the room that was
+        // set aside.
         log.sync().unwrap();
         disk.limit(Some(used()));
         log.append(3, &entry(4_000).to_bytes()).unwrap_err();

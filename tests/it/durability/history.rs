@@ -470,7 +470,8 @@ async fn fees_of_old_blocks_are_those_of_the_blocks_that_were_asked_for() {
     }
 }
 
-/// Decoded, it takes several times the memory of its encoding, which is more than the cache of blocks holds.
+/// Decoded, it takes several times the memory of its encoding, which is more than the cache of
+/// blocks holds.
 #[test]
 fn many_readers_of_a_large_block_decode_it_once() {
     let block = |number, bytes| {

@@ -61,8 +61,8 @@ async fn refusal(directory: &Path) -> String {
         .to_string()
 }
 
-/// Fails `act` on a copy of `disk` at every call that changes something in turn, and hands over what the next process finds
-/// after a kill and after a power failure, until it succeeds.
+/// Fails `act` on a copy of `disk` at every call that changes something in turn, and hands over
+/// what the next process finds after a kill and after a power failure, until it succeeds.
 fn at_every_call(
     disk: &Disk,
     act: impl Fn(&Arc<dyn Storage>) -> bool,
@@ -165,7 +165,8 @@ async fn what_an_interrupted_restore_replaced_can_be_restored() {
             return;
         }
         let again: Arc<dyn Storage> = Arc::new(target.kill());
-        // As long as files are being moved, the backup has to be taken; the program finishes that when it opens the directory.
+        // As long as files are being moved, the backup has to be taken; the program finishes that
+        // when it opens the directory.
         if let Ok(replaced) = again.folder("replaced-1")
             && newest(&replaced).is_ok_and(|hash| hash == before)
         {
@@ -253,7 +254,8 @@ async fn neither_a_node_nor_a_command_opens_a_directory_in_which_a_restore_was_k
     };
     begin(&copy, 3).await;
     begin(&live, 7).await;
-    // The head of the log does not match its checksum: the copy ends before `chain.json`, as it would if it was killed there.
+    // The head of the log does not match its checksum: the copy ends before `chain.json`, as it
+    // would if it was killed there.
     let log = copy.join("log-00000000000000000000");
     let content = fs::read(&log).unwrap();
     fs::write(&log, [&[content[0] ^ 1], &content[1..]].concat()).unwrap();

@@ -1,5 +1,6 @@
-//! Whatever is done to a chain, every block that it keeps has the states that it had: random transactions, edits, snapshots,
-//! ways back, restarts, backups and compactions, with checkpoints all the time, against what was seen when it happened.
+//! Whatever is done to a chain, every block that it keeps has the states that it had: random
+//! transactions, edits, snapshots, ways back, restarts, backups and compactions, with checkpoints
+//! all the time, against what was seen when it happened.
 
 use std::sync::Arc;
 
@@ -305,7 +306,8 @@ async fn every_block_has_the_states_that_it_had() {
             }
             model.check(&chain, &what);
             held = Some(values(&chain.head().state));
-            // A node that is killed ends no other way than one that is stopped, once it has written what it was writing.
+            // A node that is killed ends no other way than one that is stopped, once it has written
+            // what it was writing.
             let killed = model.random.chance(50).then(|| disk.kill());
             chain.stop();
             tokio::task::spawn_blocking(move || writer.join())

@@ -100,7 +100,8 @@ pub fn start(recovered: Recovered, mining: Mining) -> (Chain, WriterThread) {
     Chain::resume(recovered, config, None).unwrap()
 }
 
-/// A mode in which blocks come only when a test asks for them, and transactions wait on disk until then.
+/// A mode in which blocks come only when a test asks for them, and transactions wait on disk until
+/// then.
 pub fn never() -> Mining {
     Mining::Interval(Duration::from_secs(3_600))
 }

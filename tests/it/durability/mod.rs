@@ -1,4 +1,5 @@
-//! What a data directory promises, held against processes that are killed, disks that fail and files that rot.
+//! What a data directory promises, held against processes that are killed, disks that fail and
+//! files that rot.
 
 mod chain_seeds;
 pub mod commands;
@@ -33,7 +34,8 @@ pub fn kept_in(storage: Arc<dyn Storage>) -> ChainStore {
     }
 }
 
-/// How many seeds or kills to try: what continuous integration can afford, unless the environment says otherwise.
+/// How many seeds or kills to try: what continuous integration can afford, unless the environment
+/// says otherwise.
 fn rounds(variable: &str, usual: u64) -> u64 {
     std::env::var(variable).map_or(usual, |text| text.parse().unwrap())
 }

@@ -1,4 +1,5 @@
-//! States that memory no longer holds are read from the log, piece by piece, and are what they were.
+//! States that memory no longer holds are read from the log, piece by piece, and are what they
+//! were.
 
 use std::sync::Arc;
 
@@ -116,7 +117,8 @@ fn every_height_is_read_as_it_was() {
             .with_segments_of(3_000);
         let mut log = logs.open(identity, 0).unwrap();
         let history = History::open(storage.clone(), log.reader(), identity, 2_000).unwrap();
-        // The state below each height, and one that was read before what it is made of was taken back.
+        // The state below each height, and one that was read before what it is made of was taken
+        // back.
         let mut states = vec![head.state.clone()];
         let mut early = None;
         for step in 0..300u64 {

@@ -187,7 +187,8 @@ async fn past_prices_outlive_the_blocks_that_they_were_read_from() {
     let before = past_prices(&node).await;
     node.end().await;
 
-    // All but the newest 256 blocks are let go of, and then a node goes on without a proper end in between.
+    // All but the newest 256 blocks are let go of, and then a node goes on without a proper end in
+    // between.
     let storage: Arc<dyn Storage> = Arc::new(Directory::new(directory.path()).unwrap());
     let chain = super::kept_in(storage.clone());
     let kept_until = tetrad::internals::exchange::prices_kept_until(&*storage);
@@ -327,7 +328,8 @@ async fn a_production_node_keeps_the_keys_that_it_made() {
     }
 }
 
-/// Copies the files in the directory of a running node, without its lock. Begins again if the node replaces a file meanwhile.
+/// Copies the files in the directory of a running node, without its lock. Begins again if the node
+/// replaces a file meanwhile.
 fn copy_of(directory: &Path) -> TempDir {
     loop {
         let copy = tempfile::tempdir().unwrap();

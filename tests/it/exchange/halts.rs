@@ -145,7 +145,8 @@ async fn a_fall_that_takes_several_steps_halts_the_token_and_those_that_follow_i
     node.end().await;
 }
 
-/// Sends a swap of one WETH that pays ten times what anybody else does for its place, and seals a block.
+/// Sends a swap of one WETH that pays ten times what anybody else does for its place, and seals a
+/// block.
 async fn race(node: &TestNode) -> Value {
     let input = Bytes::from(swap("WETH", "USDC", units(&token("WETH"), 1)).abi_encode());
     let request = json!({
@@ -327,7 +328,8 @@ async fn a_price_set_by_hand_is_tradable_at_once_and_its_followers_once_they_arr
     node.end().await;
 }
 
-/// WETH moves in every block: by its source, so much that it does not wait for the tick, or by the owner.
+/// WETH moves in every block: by its source, so much that it does not wait for the tick, or by the
+/// owner.
 #[tokio::test]
 async fn a_price_that_moves_in_every_block_defers_no_other() {
     for by_owner in [false, true] {
@@ -375,8 +377,8 @@ async fn a_price_that_moves_in_every_block_defers_no_other() {
                 uni_moves + u32::from(now[1] != was[1]),
             );
             was = now;
-            // A fifth at once, and with every tick. The price itself may cause a block before the one that is asked for, which
-            // is then a second later.
+            // A fifth at once, and with every tick. The price itself may cause a block before the
+            // one that is asked for, which is then a second later.
             let since = node.chain().head().block.header.timestamp - genesis;
             assert_eq!(halted(&node, &sol).await, since < 8, "second {since}");
         }

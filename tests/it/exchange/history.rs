@@ -259,8 +259,8 @@ async fn run(events: Vec<(Event, bool)>) {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 20, ..ProptestConfig::default() })]
 
-    /// However the market got to where the chain is, it is the one that somebody would find who looks for the first
-    /// time.
+    /// However the market got to where the chain is, it is the one that somebody would find who
+    /// looks for the first time.
     #[test]
     fn following_a_chain_is_like_seeing_it_for_the_first_time(
         events in prop::collection::vec((event(), any::<bool>()), 1..40),

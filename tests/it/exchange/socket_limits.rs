@@ -102,8 +102,8 @@ async fn a_plain_request_is_no_price_socket() {
     node.end().await;
 }
 
-/// While a client does not listen, thousands of prices pass it by; what it hears afterwards is a few messages and the
-/// present prices, not all that it missed.
+/// While a client does not listen, thousands of prices pass it by; what it hears afterwards is a
+/// few messages and the present prices, not all that it missed.
 #[tokio::test]
 async fn a_slow_client_gets_the_latest_prices() {
     let (node, _clock) = ticking_node().await;

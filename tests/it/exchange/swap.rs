@@ -9,7 +9,8 @@ use crate::support::{
     node,
 };
 
-/// What the client computes from `/api/prices`, in floating point as it does: what to expect, and the least to accept.
+/// What the client computes from `/api/prices`, in floating point as it does: what to expect, and
+/// the least to accept.
 async fn expected(node: &TestNode, from: &str, to: &str, amount: f64) -> (f64, U256) {
     let prices = node.get_json("/api/prices").await;
     let entry = |symbol: &str| prices["data"][key(&token(symbol))].clone();

@@ -1,4 +1,5 @@
-//! The contract failures of the specification (section 7), each through every way of running a swap.
+//! The contract failures of the specification (section 7), each through every way of running a
+//! swap.
 
 use alloy::{
     network::TransactionBuilder,
@@ -24,8 +25,8 @@ fn call(from: &str, to: &str, amount: U256, least: U256) -> Vault::swapExactToke
     }
 }
 
-/// The revert data of a swap, which must be the same for `eth_call`, `eth_estimateGas` and a transaction, and the
-/// transaction must change nothing.
+/// The revert data of a swap, which must be the same for `eth_call`, `eth_estimateGas` and a
+/// transaction, and the transaction must change nothing.
 async fn refused(node: &TestNode, swap: Vault::swapExactTokensForTokensCall) -> Bytes {
     let user = node.signer(0);
     let provider = node.provider(user.clone());

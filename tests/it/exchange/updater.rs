@@ -262,7 +262,8 @@ async fn with_interval_mining_prices_ride_in_the_intervals_blocks() {
 #[tokio::test]
 async fn the_pending_block_begins_as_the_sealed_one_will() {
     let (node, clock) = ticking_node().await;
-    // The node's own timer, which follows no manual clock, may push the prices before anybody asks. Rarely twice.
+    // The node's own timer, which follows no manual clock, may push the prices before anybody asks.
+    // Rarely twice.
     for attempt in 0.. {
         clock.advance(700_000);
         let pending = node

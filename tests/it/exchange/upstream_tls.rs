@@ -1,4 +1,5 @@
-//! Upstreams that speak TLS: another node, over HTTP and WebSocket, with a certificate that no system knows.
+//! Upstreams that speak TLS: another node, over HTTP and WebSocket, with a certificate that no
+//! system knows.
 
 use std::{path::Path, sync::Arc, time::Duration};
 

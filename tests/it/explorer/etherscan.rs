@@ -470,7 +470,8 @@ async fn internal_transactions_without_value_are_listed_on_request() {
 #[tokio::test]
 async fn a_list_of_tokens_that_is_not_complete_is_an_error() {
     let node = node_with(|_| {}).await;
-    // Logs long input as the ids and amounts of tokens that it gives to the stranger. Whatever else is called returns 1.
+    // Logs long input as the ids and amounts of tokens that it gives to the stranger. Whatever else
+    // is called returns 1.
     let topic = keccak256("TransferBatch(address,address,address,uint256[],uint256[])");
     let gives = [
         &hex!("365f5f37 73")[..],

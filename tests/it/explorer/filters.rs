@@ -57,8 +57,8 @@ impl TestNode {
     }
 }
 
-/// Checks that a filter lists exactly the items of the whole list that it means, in the same order, with either way of asking
-/// for the next page.
+/// Checks that a filter lists exactly the items of the whole list that it means, in the same order,
+/// with either way of asking for the next page.
 async fn check(
     node: &TestNode,
     path: &str,

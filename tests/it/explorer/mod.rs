@@ -329,7 +329,8 @@ async fn a_failed_transaction_says_why() {
     );
     assert_eq!(reason["parameters"][0]["value"], from.to_checksum(None));
 
-    // An error that every contract may have, one that nobody knows, and none: the rest of Panic(0x11) is zeros and 0x11.
+    // An error that every contract may have, one that nobody knows, and none: the rest of
+    // Panic(0x11) is zeros and 0x11.
     let panic = code("0x634e487b715f5260116020526024601cfd").await;
     let (_, reason, _) = call(panic, 100_000, Vec::new()).await;
     assert_eq!(
@@ -348,7 +349,8 @@ async fn a_failed_transaction_says_why() {
         (json!("execution reverted"), json!(null), json!("0x"))
     );
 
-    // No reverts: out of gas at the first instruction, with the gas of a transfer, and an instruction that does not exist.
+    // No reverts: out of gas at the first instruction, with the gas of a transfer, and an
+    // instruction that does not exist.
     let (result, reason, _) = call(silent, 21_000, Vec::new()).await;
     assert_eq!((result, reason), (json!("out of gas"), json!(null)));
     let invalid = code("0xfe").await;

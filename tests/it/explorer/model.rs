@@ -1,5 +1,5 @@
-//! The index against a simple model, which reads the whole chain again for each list: over random blocks, reverts,
-//! restarts and kills.
+//! The index against a simple model, which reads the whole chain again for each list: over random
+//! blocks, reverts, restarts and kills.
 
 use std::{collections::BTreeSet, fs, path::Path};
 
@@ -21,7 +21,8 @@ use crate::{
 const TRANSFER: alloy_primitives::B256 =
     b256!("0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef");
 
-/// The lists of an address: hashes of transactions, and of the transactions of token transfers, oldest first.
+/// The lists of an address: hashes of transactions, and of the transactions of token transfers,
+/// oldest first.
 #[derive(Debug, Default, PartialEq)]
 struct Lists {
     transactions: Vec<Value>,

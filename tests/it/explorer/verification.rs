@@ -1,4 +1,5 @@
-//! Verification of sources through all three interfaces, with a program in the place of the compiler, and artifacts.
+//! Verification of sources through all three interfaces, with a program in the place of the
+//! compiler, and artifacts.
 
 use std::{
     fs,
@@ -19,7 +20,8 @@ const SOURCE: &str =
     "contract Greeter { event Greeted(uint256 count); function greet(uint256 count) external {} }";
 const VERSION: &str = "v0.8.24+commit.e11b9ed9";
 
-/// Runtime code that emits `Greeted(1)` and ends; 32 bytes from the second on are an immutable. Then the metadata.
+/// Runtime code that emits `Greeted(1)` and ends; 32 bytes from the second on are an immutable.
+/// Then the metadata.
 fn runtime(immutable: u8, metadata: u8) -> Vec<u8> {
     let mut code = vec![0x7f];
     code.extend([immutable; 32]);
@@ -90,8 +92,8 @@ fn input() -> Value {
     })
 }
 
-/// A directory of compilers as svm lays it out, with one that writes its input and arguments to files and answers with
-/// `answer`.
+/// A directory of compilers as svm lays it out, with one that writes its input and arguments to
+/// files and answers with `answer`.
 fn compilers(answer: &Value) -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     fs::create_dir(folder.path().join("0.8.24")).unwrap();
@@ -104,8 +106,9 @@ fn compilers(answer: &Value) -> TempDir {
     folder
 }
 
-/// Writes a program that can be executed. It is written by another process, since one that this process starts meanwhile
-/// would inherit the open file, and a file that is open for writing cannot be executed.
+/// Writes a program that can be executed. It is written by another process, since one that this
+/// process starts meanwhile would inherit the open file, and a file that is open for writing cannot
+/// be executed.
 fn program(path: &Path, script: &str) {
     use std::{io::Write, process};
     let mut copy = process::Command::new("sh");
@@ -245,7 +248,8 @@ async fn etherscans_interface_verifies_and_shows_a_source() {
         (&json!("1"), &json!("Pass - Verified"))
     );
 
-    // The compiler may read nothing, runs in an empty folder, and gets the sources with an output selection of the node's.
+    // The compiler may read nothing, runs in an empty folder, and gets the sources with an output
+    // selection of the node's.
     let seen = |name: &str| fs::read_to_string(compilers.path().join(name)).unwrap();
     assert_eq!(
         (seen("arguments").trim(), seen("files").trim()),

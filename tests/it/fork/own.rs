@@ -121,7 +121,8 @@ async fn runs_everything_that_other_chains_run() {
     })
     .await;
     assert_eq!(fork.rpc("eth_chainId", json!([])).await, "0x7a69");
-    // A contract that stores what BLOCKHASH gives for the block in its call data: PUSH0 CALLDATALOAD BLOCKHASH PUSH0 SSTORE.
+    // A contract that stores what BLOCKHASH gives for the block in its call data: PUSH0
+    // CALLDATALOAD BLOCKHASH PUSH0 SSTORE.
     let code = "0x5f35405f5500";
     let contract = "0x00000000000000000000000000000000000000c0";
     fork.rpc("anvil_setCode", json!([contract, code])).await;

@@ -250,7 +250,8 @@ async fn what_is_known_is_not_asked_again() {
     );
     ask().await;
     assert_eq!(proxy.asked(), Vec::<String>::new());
-    // Neither is what this chain made itself: PUSH0 SLOAD over slots that nobody has used, in a contract of its own.
+    // Neither is what this chain made itself: PUSH0 SLOAD over slots that nobody has used, in a
+    // contract of its own.
     let creation = "0x6009600c60003960096000f3600035545f526020600000";
     let request = json!([{"from": fork.account(0), "data": creation, "gas": "0x30d40"}]);
     let hash = fork.rpc("eth_sendTransaction", request).await;

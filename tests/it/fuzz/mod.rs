@@ -1,6 +1,6 @@
-//! Bytes that nobody meant: mutations of what clients, users, other nodes and disks may send, by the thousand here and by the
-//! million with `TETRAD_FUZZ_CASES` or cargo-fuzz (`fuzz/`). Nothing may panic; what else holds is said by the checks, which
-//! are parts of the program.
+//! Bytes that nobody meant: mutations of what clients, users, other nodes and disks may send, by
+//! the thousand here and by the million with `TETRAD_FUZZ_CASES` or cargo-fuzz (`fuzz/`). Nothing
+//! may panic; what else holds is said by the checks, which are parts of the program.
 
 mod cosmos;
 mod explorer;
@@ -77,9 +77,9 @@ fn mutated(seed: &[u8], edits: &[Edit]) -> Vec<u8> {
     bytes
 }
 
-/// Mutates each of `seeds` in turn and hands it to `check`, which panics if something is wrong, and returns how much it
-/// accepted. Returns the sum. With `TETRAD_FUZZ_CORPUS` the
-/// seeds are written below that folder, for the target of this name.
+/// Mutates each of `seeds` in turn and hands it to `check`, which panics if something is wrong, and
+/// returns how much it accepted. Returns the sum. With `TETRAD_FUZZ_CORPUS` the seeds are written
+/// below that folder, for the target of this name.
 fn fuzz(target: &str, usual: u32, seeds: &[Vec<u8>], check: impl Fn(&[u8]) -> usize) -> usize {
     if let Some(corpus) = std::env::var_os("TETRAD_FUZZ_CORPUS") {
         let folder = Path::new(&corpus).join(target);

@@ -186,7 +186,8 @@ async fn a_lens_of_an_earlier_version_is_still_read() {
         "somebody else sent it"
     );
 
-    // The earlier lens has no such functions; its pool takes every supply as collateral and has no least loan.
+    // The earlier lens has no such functions; its pool takes every supply as collateral and has no
+    // least loan.
     let lens = node.config().network.contracts.lending_lens;
     let mut code = node
         .rpc("eth_getCode", json!([lens, "latest"]))

@@ -108,7 +108,8 @@ fn details(view: &PoolView, limits: &LimitsView, number: u64, time: u64) -> Valu
     })
 }
 
-/// Compares everything that REST says about the pools and a user with the views of the newest block.
+/// Compares everything that REST says about the pools and a user with the views of the newest
+/// block.
 pub(crate) async fn assert_rest_is_the_views(node: &TestNode, user: Address) {
     let lens = node.config().network.contracts.lending_lens;
     let block = node.chain().head().block.clone();
@@ -229,7 +230,8 @@ pub(crate) async fn assert_rest_is_the_views(node: &TestNode, user: Address) {
     );
 }
 
-/// Something that a user, the market or time does. Many of these are refused, which changes nothing.
+/// Something that a user, the market or time does. Many of these are refused, which changes
+/// nothing.
 async fn act(node: &TestNode, user: &PrivateKeySigner, random: &mut Random) {
     let tokens = node.config().network.tokens.clone();
     let token = &tokens[random.below(12) as usize];

@@ -1,4 +1,5 @@
-//! What is recorded, and what is told, stays within bounds of memory, length and time, and says how to ask for less.
+//! What is recorded, and what is told, stays within bounds of memory, length and time, and says how
+//! to ask for less.
 
 use std::time::Duration;
 
@@ -500,8 +501,8 @@ async fn what_an_account_abstraction_trace_says_of_hashes_is_bounded() {
     assert_eq!(traced["outOfGas"], true);
 }
 
-/// What is asked of a state that has to be built, or of a block that has to be, gets the answer that it would get at
-/// once.
+/// What is asked of a state that has to be built, or of a block that has to be, gets the answer
+/// that it would get at once.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_is_far_is_answered_as_what_is_near() {
     let node = node_with(|config| config.no_mining = true).await;

@@ -1,4 +1,5 @@
-//! One client does not take the node from the others: an honest one is answered beside those that ask for all they can get.
+//! One client does not take the node from the others: an honest one is answered beside those that
+//! ask for all they can get.
 
 use std::time::{Duration, Instant};
 
@@ -16,7 +17,8 @@ use crate::support::{node_with, process::Running};
 /// JUMPDEST, PUSH0, JUMP: for ever.
 const LOOP: &str = "0x5b5f56";
 const AT: &str = "0x00000000000000000000000000000000000000aa";
-/// What an honest client waits at most, on a machine that does other things as well. Without turns it would be a minute.
+/// What an honest client waits at most, on a machine that does other things as well. Without turns
+/// it would be a minute.
 const PATIENCE: Duration = Duration::from_secs(8);
 
 /// A call that goes on until something ends it.

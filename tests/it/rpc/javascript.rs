@@ -9,7 +9,8 @@ use crate::support::{TestNode, node, node_with, number};
 /// Adds one to slot 0.
 const COUNTER: &str = "0x00000000000000000000000000000000000000d0";
 const COUNTER_CODE: &str = "0x5f546001015f5500";
-/// Hashes a word, calls the counter and the identity precompile, and reads the hash of the block before.
+/// Hashes a word, calls the counter and the identity precompile, and reads the hash of the block
+/// before.
 const CALLER: &str = "0x00000000000000000000000000000000000000c0";
 const CALLER_CODE: &str = "0x60205f20505f5f5f5f5f7300000000000000000000000000000000000000d05af1505f5f5f5f60045afa5060014303405f5500";
 

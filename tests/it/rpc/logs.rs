@@ -8,7 +8,8 @@ use crate::support::{TestNode, node, node_with, number};
 
 /// Creation code of a contract that logs the words of its call data as topics, up to four of them.
 fn logger_code() -> Bytes {
-    // Copies the call data to memory, then jumps to the block for its length; block n pushes n topics and logs.
+    // Copies the call data to memory, then jumps to the block for its length; block n pushes n
+    // topics and logs.
     let mut runtime: Vec<u8> = vec![0x36, 0x5f, 0x5f, 0x37];
     let mut jumps = Vec::new();
     for n in 0..=4u8 {

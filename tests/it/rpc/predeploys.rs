@@ -129,7 +129,8 @@ async fn codes_have_the_hashes_that_explorers_show() {
     ] {
         assert_eq!(keccak256(node.code(address).await), hash, "{address}");
     }
-    // Those of the others depend on the chain id. Each entry point has created its creator of accounts.
+    // Those of the others depend on the chain id. Each entry point has created its creator of
+    // accounts.
     for address in [
         PERMIT2,
         ENTRY_POINT_07,

@@ -1,6 +1,7 @@
 //! The documentation of the methods: it says what the node does, and nothing is missing.
 //!
-//! With `TETRAD_BLESS=1` the first test writes the node's responses to the examples instead of comparing them.
+//! With `TETRAD_BLESS=1` the first test writes the node's responses to the examples instead of
+//! comparing them.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -137,7 +138,8 @@ async fn every_method_is_described_and_has_one_example() {
         }
         assert!(shown.insert(name.clone()), "{name} has two examples");
     }
-    // Other names of a method share its summary and its example; one that shows an error is left out.
+    // Other names of a method share its summary and its example; one that shows an error is left
+    // out.
     let failing: Vec<&Value> = failing
         .iter()
         .map(|name| &described[name.as_str()]["summary"])

@@ -176,7 +176,8 @@ async fn typed_data_may_have_the_domain_of_cosmos_chains() {
     node.end().await;
 }
 
-/// Types are resolved recursively: without limits these overflow the stack, or are as large as two to the number of types.
+/// Types are resolved recursively: without limits these overflow the stack, or are as large as two
+/// to the number of types.
 #[tokio::test]
 async fn typed_data_of_excessive_types_is_refused() {
     let node = node().await;

@@ -518,7 +518,8 @@ async fn the_production_profile_refuses_what_pays_nothing() {
     );
 }
 
-/// A transaction of the first account with which the second one lets its code be another's, at this nonce.
+/// A transaction of the first account with which the second one lets its code be another's, at this
+/// nonce.
 fn delegation(nonce: u64, authorized: u64, tip: u128) -> Bytes {
     let to = Address::with_last_byte(0xbb);
     let authorization = Authorization {

@@ -267,7 +267,8 @@ async fn however_many_blocks_come_at_once_none_is_missed() {
     }
 }
 
-/// A client that stops reading costs the node what the system buffers, and hears why it is cut off when it reads again.
+/// A client that stops reading costs the node what the system buffers, and hears why it is cut off
+/// when it reads again.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_client_that_does_not_read_is_cut_off_with_a_reason() {
     let node =

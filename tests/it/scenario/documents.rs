@@ -221,7 +221,8 @@ fn errors_name_the_line_and_the_key() {
             "{transaction}: {error}"
         );
     }
-    // Types are parsed recursively, and errors repeat no more than the beginning of what they are about.
+    // Types are parsed recursively, and errors repeat no more than the beginning of what they are
+    // about.
     for (kind, value) in [
         (format!("uint8{}", "[]".repeat(64)), "[]".to_owned()),
         (format!("uint8{}", "[]".repeat(32_000)), "[]".to_owned()),

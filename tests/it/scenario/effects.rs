@@ -345,7 +345,8 @@ async fn balance(node: &TestNode, account: usize) -> U256 {
     balance.as_str().expect("text").parse().expect("a number")
 }
 
-/// A node that seals blocks on demand only, so that nothing but the test and the scenario makes blocks.
+/// A node that seals blocks on demand only, so that nothing but the test and the scenario makes
+/// blocks.
 async fn node_without_mining() -> (TestNode, Arc<ManualClock>) {
     let clock = manual_clock();
     (

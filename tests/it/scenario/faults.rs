@@ -153,7 +153,8 @@ async fn pages_can_read_responses_that_fail() {
 /// hyper waits for the rest of a body, of which a client that left sends none.
 #[tokio::test]
 async fn a_client_that_leaves_before_a_late_answer_frees_its_connection() {
-    // The other one is that of the client that starts the scenario, which is idle afterwards, and is not ended for that.
+    // The other one is that of the client that starts the scenario, which is idle afterwards, and
+    // is not ended for that.
     let node = node_with(|config| {
         config.listener.connections = 2;
         config.listener.header_timeout = Duration::from_secs(3_600);
@@ -200,7 +201,8 @@ async fn a_late_websocket_keeps_its_order() {
     done(&node, id, 0).await;
     let subscribe = r#"{"jsonrpc":"2.0","id":7,"method":"eth_subscribe","params":["newHeads"]}"#;
     socket.send(Message::text(subscribe)).await.expect("sent");
-    // Blocks are mined until the first message comes, so some of them are reported while the answer is late.
+    // Blocks are mined until the first message comes, so some of them are reported while the answer
+    // is late.
     let first = loop {
         tokio::select! {
             message = socket.next() => break message,

@@ -75,7 +75,8 @@ async fn until(node: &TestNode, id: u64, wanted: impl Fn(&Value) -> bool) -> Val
     }
 }
 
-/// Waits until every step that is due `elapsed` milliseconds after the start is done, and none has failed.
+/// Waits until every step that is due `elapsed` milliseconds after the start is done, and none has
+/// failed.
 async fn done(node: &TestNode, id: u64, elapsed: u64) {
     let due = |step: &Value| step["at"].as_u64().is_some_and(|at| at <= elapsed);
     let waits = |found: &Value| {
@@ -92,7 +93,8 @@ async fn done(node: &TestNode, id: u64, elapsed: u64) {
     );
 }
 
-/// Lets the clock go on to `elapsed` milliseconds after the start, by two seconds at a time, with all that is due.
+/// Lets the clock go on to `elapsed` milliseconds after the start, by two seconds at a time, with
+/// all that is due.
 async fn play(node: &TestNode, clock: &Arc<ManualClock>, id: u64, (from, elapsed): (u64, u64)) {
     done(node, id, from).await;
     for at in (from..elapsed).step_by(2_000) {

@@ -1,4 +1,5 @@
-//! The book in `docs/`: its commands print what it shows, its links lead somewhere, and it names what there is.
+//! The book in `docs/`: its commands print what it shows, its links lead somewhere, and it names
+//! what there is.
 
 mod blocks;
 mod examples;
@@ -160,7 +161,8 @@ fn links_lead_somewhere_and_every_page_is_in_the_summary() {
     }
 }
 
-/// The node and mdBook render the same Markdown, so that it has neither mdBook's directives nor markup.
+/// The node and mdBook render the same Markdown, so that it has neither mdBook's directives nor
+/// markup.
 #[test]
 fn chapters_are_plain_markdown() {
     for (path, page) in pages() {
@@ -191,7 +193,8 @@ const ELSEWHERE: [&str; 6] = [
     "Could not fetch chain ID",
 ];
 
-/// What troubleshooting is found by is what the program says: texts that are not in the sources lead nobody here.
+/// What troubleshooting is found by is what the program says: texts that are not in the sources
+/// lead nobody here.
 #[test]
 fn troubleshooting_is_by_texts_that_exist() {
     fn read(folder: &Path, text: &mut String) {

@@ -1,4 +1,5 @@
-//! The book, as the node serves it. How it is read and searched is tested in a browser: `tests/browser`.
+//! The book, as the node serves it. How it is read and searched is tested in a browser:
+//! `tests/browser`.
 
 use std::collections::{BTreeMap, BTreeSet};
 

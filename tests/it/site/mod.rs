@@ -125,7 +125,8 @@ async fn the_policy_lets_the_page_run_its_own_scripts_only() {
         }
         assert!(!policy.contains("unsafe"), "{path}: {policy}");
     }
-    // What the policy refuses must not be there; scripts and styles inside of the page are those that it names.
+    // What the policy refuses must not be there; scripts and styles inside of the page are those
+    // that it names.
     let response = node.get("/").await;
     let policy = response.headers()["content-security-policy"]
         .to_str()
@@ -208,7 +209,8 @@ async fn an_asterisk_matches_every_version_of_the_page() {
     node.end().await;
 }
 
-/// Every import leads somewhere, every file of the page is in the program, and nothing comes from elsewhere.
+/// Every import leads somewhere, every file of the page is in the program, and nothing comes from
+/// elsewhere.
 #[tokio::test]
 async fn the_page_is_complete_and_small() {
     let node = node().await;

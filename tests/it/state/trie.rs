@@ -20,7 +20,8 @@ fn slot(value: U256) -> Slot {
     }
 }
 
-/// Keys that share long prefixes, so that extensions, inline nodes and collapses all occur, beside hashed ones.
+/// Keys that share long prefixes, so that extensions, inline nodes and collapses all occur, beside
+/// hashed ones.
 fn key() -> impl Strategy<Value = B256> {
     let crowded = prop::collection::vec(prop_oneof![Just(0u8), Just(1), Just(0x10)], 32)
         .prop_map(|bytes| B256::from_slice(&bytes));

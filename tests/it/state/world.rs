@@ -51,7 +51,8 @@ fn root_of(model: &BTreeMap<Address, Model>) -> B256 {
     }))
 }
 
-/// What happens to an account in a block: its fate (destroyed if zero), balance, code, whether its storage is wiped, slots.
+/// What happens to an account in a block: its fate (destroyed if zero), balance, code, whether its
+/// storage is wiped, slots.
 type Event = (u8, u64, Option<u8>, bool, BTreeMap<u64, u64>);
 
 fn blocks() -> impl Strategy<Value = Vec<BTreeMap<u8, Event>>> {

@@ -1,4 +1,5 @@
-//! The architecture as absences: which room, that is, which top-level module, knows nothing of which. Reads the sources.
+//! The architecture as absences: which room, that is, which top-level module, knows nothing of
+//! which. Reads the sources.
 
 mod sources;
 
@@ -11,8 +12,8 @@ use std::{
 
 use sources::Sources;
 
-/// The rooms and what each imports, re-exports followed. Imports go up the list only. Rooms that are not listed stand at
-/// the end and may import anything.
+/// The rooms and what each imports, re-exports followed. Imports go up the list only. Rooms that
+/// are not listed stand at the end and may import anything.
 const IMPORTS: [(&str, &[&str]); 41] = [
     ("account", &[]),
     ("artifacts", &[]),
@@ -213,8 +214,8 @@ const IMPORTS: [(&str, &[&str]); 41] = [
     ),
 ];
 
-/// Rooms in which files still name each other in circles. In all others they do not, except that a module's parts may
-/// name the module itself.
+/// Rooms in which files still name each other in circles. In all others they do not, except that a
+/// module's parts may name the module itself.
 const WITH_CIRCLES: [&str; 4] = ["cosmos", "evm", "exchange", "web"];
 
 /// Crates that only `web` and the interfaces may name.

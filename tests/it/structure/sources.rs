@@ -1,5 +1,5 @@
-//! The crate's sources as a graph: which file names what of which other file. Test code is left out, since it may reach
-//! further.
+//! The crate's sources as a graph: which file names what of which other file. Test code is left
+//! out, since it may reach further.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -104,7 +104,8 @@ impl Sources {
         self.0.insert(path, module);
     }
 
-    /// The module that defines what `path` names within `module`, re-exports followed; none if it is another crate's.
+    /// The module that defines what `path` names within `module`, re-exports followed; none if it
+    /// is another crate's.
     pub(super) fn resolve(&self, module: &[String], path: &[String]) -> Option<Segments> {
         self.resolve_within(module, path, DEPTH)
     }
@@ -178,7 +179,8 @@ impl Sources {
         edges
     }
 
-    /// The paths of other crates that a module names, with those that begin at one of its `use` lines spelled out.
+    /// The paths of other crates that a module names, with those that begin at one of its `use`
+    /// lines spelled out.
     pub(super) fn foreign<'a>(&'a self, path: &'a [String]) -> impl Iterator<Item = Segments> + 'a {
         let module = &self.0[path];
         let foreign = module
@@ -243,7 +245,8 @@ impl Module {
         }
     }
 
-    /// Takes the paths out of a macro's arguments, and out of an attribute's texts such as `with = "crate::hex"`.
+    /// Takes the paths out of a macro's arguments, and out of an attribute's texts such as
+    /// `with = "crate::hex"`.
     fn take_tokens(&mut self, tokens: TokenStream) {
         let mut path: Segments = Vec::new();
         // Colons since the last name of the path.

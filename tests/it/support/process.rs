@@ -20,7 +20,8 @@ pub fn tetrad(arguments: &[&str]) -> Command {
     command
 }
 
-/// The path of another program. Debian installs those for administrators where only root's PATH leads.
+/// The path of another program. Debian installs those for administrators where only root's PATH
+/// leads.
 pub fn installed(name: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let mut directories: Vec<_> = std::env::split_paths(&path).collect();

@@ -44,7 +44,8 @@ where
     raw_of(transaction, &signer(index))
 }
 
-/// The raw bytes of a transaction with blobs, signed with this key. Its hashes become those of the blobs.
+/// The raw bytes of a transaction with blobs, signed with this key. Its hashes become those of the
+/// blobs.
 pub fn raw_with_blobs(
     mut tx: TxEip4844,
     sidecar: BlobTransactionSidecarEip7594,

@@ -50,7 +50,8 @@ fn call(node: &TestNode, method: &str, params: serde_json::Value) -> RequestBuil
         .body(body)
 }
 
-/// Compares the response in each coding with the one without. Returns the lengths: without a coding, in Brotli, in gzip.
+/// Compares the response in each coding with the one without. Returns the lengths: without a
+/// coding, in Brotli, in gzip.
 async fn assert_same(name: &str, request: impl Fn() -> RequestBuilder) -> [usize; 3] {
     // Some bodies say whether they were sent before.
     drop(send(request()).await.bytes().await.expect("a body"));

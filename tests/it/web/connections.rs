@@ -50,7 +50,8 @@ async fn a_web_socket_counts_until_it_ends() {
     node.end().await;
 }
 
-/// hyper does not read what comes after a request that it has already, and so not the end of the stream either.
+/// hyper does not read what comes after a request that it has already, and so not the end of the
+/// stream either.
 #[tokio::test]
 async fn a_client_that_pipelines_requests_and_leaves_is_noticed() {
     let node = node_with(|config| config.listener.connections = 1).await;
@@ -107,7 +108,8 @@ async fn response(stream: &mut TcpStream) -> String {
     head
 }
 
-/// Requests that are refused before their body is read: by host, path, content type, encoding and length.
+/// Requests that are refused before their body is read: by host, path, content type, encoding and
+/// length.
 const REFUSED: [(&str, &str, &str); 5] = [
     (
         "POST /rpc",

@@ -1,4 +1,5 @@
-//! Pages from anywhere may use every interface, unless their origins are listed; none may do so behind its browser's back.
+//! Pages from anywhere may use every interface, unless their origins are listed; none may do so
+//! behind its browser's back.
 
 use reqwest::Method;
 

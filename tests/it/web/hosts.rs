@@ -1,5 +1,5 @@
-//! Names that requests may ask for the node by: a page whose own name resolves to the node's address (DNS rebinding) is
-//! no page of the node's.
+//! Names that requests may ask for the node by: a page whose own name resolves to the node's
+//! address (DNS rebinding) is no page of the node's.
 
 use std::net::SocketAddr;
 

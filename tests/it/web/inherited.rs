@@ -11,7 +11,8 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 use crate::support::process::Running;
 
-/// A node that is given these sockets under these names. A shell puts them where a service manager does: from 3 on.
+/// A node that is given these sockets under these names. A shell puts them where a service manager
+/// does: from 3 on.
 fn given(
     first: impl Into<OwnedFd>,
     second: Option<OwnedFd>,

@@ -399,8 +399,9 @@ fn shortened(value: &Value) -> Value {
     }
 }
 
-/// Whether two values have the same members of the same kinds. Nothing is compared with null or with the items of an empty
-/// list, nor with the members of a value in a choice of several forms, which `type` tells apart.
+/// Whether two values have the same members of the same kinds. Nothing is compared with null or
+/// with the items of an empty list, nor with the members of a value in a choice of several forms,
+/// which `type` tells apart.
 fn are_alike(one: &Value, other: &Value) -> bool {
     match (one, other) {
         (Value::Object(one), Value::Object(other)) => {

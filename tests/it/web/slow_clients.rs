@@ -1,4 +1,5 @@
-//! Clients that send slowly, or read nothing of what they are sent, hold memory for a while only, and only so much.
+//! Clients that send slowly, or read nothing of what they are sent, hold memory for a while only,
+//! and only so much.
 
 use std::time::Duration;
 

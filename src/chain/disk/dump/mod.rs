@@ -1,8 +1,10 @@
-//! Dumps of the whole chain, from which another node can continue: accounts, blocks, receipts, logs and time.
+//! Dumps of the whole chain, from which another node can continue: accounts, blocks, receipts, logs
+//! and time.
 //!
-//! The format is anvil's, with an additional member `tetrad`: the state after the oldest block and the changes of each
-//! later one. It restores all past states, so that rollbacks work on the restored chain, and each block's state root is
-//! checked. A dump without it, such as anvil's own, restores the newest state only.
+//! The format is anvil's, with an additional member `tetrad`: the state after the oldest block and
+//! the changes of each later one. It restores all past states, so that rollbacks work on the
+//! restored chain, and each block's state root is checked. A dump without it, such as anvil's own,
+//! restores the newest state only.
 
 mod anvil;
 mod state_history;
@@ -40,7 +42,8 @@ pub struct PreparedDump(Prepared);
 
 #[derive(Clone, Debug)]
 enum Prepared {
-    /// A whole chain with all its states, and the number of seconds by which its time is ahead of the clock.
+    /// A whole chain with all its states, and the number of seconds by which its time is ahead of
+    /// the clock.
     Whole(Box<Head>, i64),
     /// Accounts and blocks. Accounts that are not listed keep their state.
     Newest(Edit, Vec<Arc<Block>>),
@@ -82,8 +85,8 @@ pub enum DumpError {
 }
 
 impl Dump {
-    /// Writes a dump of `head` as a stream. `ahead` is the number of seconds by which the chain's time is ahead of the
-    /// clock.
+    /// Writes a dump of `head` as a stream. `ahead` is the number of seconds by which the chain's
+    /// time is ahead of the clock.
     pub fn write(head: &Head, ahead: i64, out: impl Write) -> io::Result<()> {
         streamed::WholeChain { head, ahead }
             .serialize(&mut serde_json::Serializer::new(out))
@@ -127,8 +130,8 @@ impl PreparedDump {
         self.restore(head).map(|(restored, _)| restored)
     }
 
-    /// Returns the restored chain, based on `head`, and the number of seconds by which its time is ahead of the clock,
-    /// if the dump has it.
+    /// Returns the restored chain, based on `head`, and the number of seconds by which its time is
+    /// ahead of the clock, if the dump has it.
     pub(in crate::chain) fn restore(self, head: &Head) -> Result<(Head, Option<i64>), DumpError> {
         match self.0 {
             Prepared::Whole(whole, ahead) => Ok((*whole, Some(ahead))),

@@ -1,5 +1,5 @@
-//! The part of a dump that anvil's format does not have: all states since the oldest block, as the changes from each to
-//! the next.
+//! The part of a dump that anvil's format does not have: all states since the oldest block, as the
+//! changes from each to the next.
 
 use std::sync::Arc;
 

@@ -73,8 +73,8 @@ impl Serialize for WholeChain<'_> {
             &StreamedList(|| head.blocks_from(0).flat_map(DumpedTransaction::all)),
         )?;
         whole.serialize_entry("historical_states", &())?;
-        // The states are left out if the oldest block's own is not known, or on a fork, where they depend on the other
-        // node.
+        // The states are left out if the oldest block's own is not known, or on a fork, where they
+        // depend on the other node.
         let oldest = head
             .held_after(head.oldest())
             .ok()

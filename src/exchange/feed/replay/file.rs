@@ -1,9 +1,10 @@
 //! File formats of recordings.
 //!
-//! CSV: the first line names the columns, `time` and then symbols or addresses of tokens; every other line is a row.
-//! JSON: a list of objects `{"time": …, "prices": {"WETH": 3512.35, …}}`. Times are in seconds and never go back; they
-//! may have any origin, the first row is the beginning. Prices are US dollars; one that is left out does not change.
-//! Empty lines and lines that begin with `#` are comments in CSV.
+//! CSV: the first line names the columns, `time` and then symbols or addresses of tokens; every
+//! other line is a row. JSON: a list of objects `{"time": …, "prices": {"WETH": 3512.35, …}}`.
+//! Times are in seconds and never go back; they may have any origin, the first row is the
+//! beginning. Prices are US dollars; one that is left out does not change. Empty lines and lines
+//! that begin with `#` are comments in CSV.
 
 use std::{collections::HashMap, io, path::Path};
 
@@ -48,7 +49,8 @@ pub enum ReplayError {
     },
 }
 
-/// A row while it is read: its place in the file, its time, and tokens with the text of their prices.
+/// A row while it is read: its place in the file, its time, and tokens with the text of their
+/// prices.
 struct RecordingRow<'a> {
     place: String,
     time: &'a str,

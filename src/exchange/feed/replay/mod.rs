@@ -9,7 +9,8 @@ pub use file::{Recording, ReplayError};
 use super::{Condition, Moment, Source};
 use crate::network::Network;
 
-/// Replays a recording from the chain's first block on. Each row holds until the next one, the last row for good.
+/// Replays a recording from the chain's first block on. Each row holds until the next one, the last
+/// row for good.
 #[derive(Clone, Debug)]
 pub struct Replay {
     name: String,

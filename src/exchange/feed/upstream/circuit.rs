@@ -1,4 +1,5 @@
-//! The circuit breaker of an upstream: pauses that double with each failure, then a longer cooldown.
+//! The circuit breaker of an upstream: pauses that double with each failure, then a longer
+//! cooldown.
 
 use std::time::Duration;
 
@@ -33,7 +34,8 @@ impl Circuit {
         self.error.as_deref()
     }
 
-    /// Whether the upstream is in its cooldown. The attempt after that closes the circuit or opens it again.
+    /// Whether the upstream is in its cooldown. The attempt after that closes the circuit or opens
+    /// it again.
     pub(super) fn is_open(&self, config: &UpstreamConfig) -> bool {
         self.failures >= config.threshold.max(1)
     }

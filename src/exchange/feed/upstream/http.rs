@@ -10,7 +10,8 @@ use crate::{
     causes::with_causes, exchange::feed::json_path::fill, exchange::quote::key, network::Token, tls,
 };
 
-/// A client with timeouts that trusts these authorities in addition to the system's and follows no redirects.
+/// A client with timeouts that trusts these authorities in addition to the system's and follows no
+/// redirects.
 pub(super) fn client(
     config: &UpstreamConfig,
     authorities: &[CertificateDer<'_>],
@@ -34,7 +35,8 @@ pub(super) fn client(
     builder.build().map_err(|error| with_causes(&error))
 }
 
-/// Requests the prices of all tokens, with immediate retries. Prices for some of the tokens count as success.
+/// Requests the prices of all tokens, with immediate retries. Prices for some of the tokens count
+/// as success.
 pub(super) async fn poll(upstream: &Shared, client: &Client) -> Result<(), String> {
     let mut attempt = 0;
     loop {

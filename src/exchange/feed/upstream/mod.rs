@@ -1,6 +1,7 @@
 //! Price services on the network.
 //!
-//! Requests run in the background and never delay a block, which uses the last price received if it is recent enough.
+//! Requests run in the background and never delay a block, which uses the last price received if it
+//! is recent enough.
 
 mod circuit;
 mod http;
@@ -172,7 +173,8 @@ impl Upstream {
 }
 
 impl Shared {
-    /// Records the prices in `document` of the tokens at these positions. Returns the number of prices found.
+    /// Records the prices in `document` of the tokens at these positions. Returns the number of
+    /// prices found.
     fn hear(&self, document: &str, tokens: impl Iterator<Item = usize>) -> usize {
         let (now, mut found) = (self.clock.now_ms(), 0);
         for token in tokens {

@@ -12,8 +12,8 @@ use tokio_tungstenite::{
 
 use super::{MAX_ANSWER, Shared};
 
-/// Connects and listens until the connection ends or no price arrives for too long. Each message may have the prices of all
-/// tokens or of some.
+/// Connects and listens until the connection ends or no price arrives for too long. Each message
+/// may have the prices of all tokens or of some.
 pub(super) async fn listen(
     upstream: &Shared,
     tls: Option<Arc<ClientConfig>>,

@@ -59,7 +59,8 @@ pub(super) fn write_mined(block: &Block, index: usize, out: &mut JsonWriter) {
     );
 }
 
-/// Writes the transaction at `index` of a sealed block with no more of its input than a function's selector.
+/// Writes the transaction at `index` of a sealed block with no more of its input than a function's
+/// selector.
 pub fn write_mined_briefly(block: &Block, index: usize, out: &mut JsonWriter) {
     let input = block.transactions[index].envelope.input();
     write_mined_with(block, index, &input.slice(..input.len().min(4)), out);

@@ -1,7 +1,7 @@
 //! The messages between the node and the process of a tracer.
 //!
-//! Each is JSON after its length. The node sends a [`Task`]; the process sends requests for state, one at a time, and
-//! finally the outcome, followed by the result.
+//! Each is JSON after its length. The node sends a [`Task`]; the process sends requests for state,
+//! one at a time, and finally the outcome, followed by the result.
 
 use std::io::{self, Read, Write};
 

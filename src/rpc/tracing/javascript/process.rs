@@ -30,15 +30,17 @@ const TICK: Timespec = Timespec {
     tv_sec: 0,
     tv_nsec: 20_000_000,
 };
-/// The number of bytes that can be written to a pipe that is ready without waiting: `PIPE_BUF` of every system is larger.
+/// The number of bytes that can be written to a pipe that is ready without waiting: `PIPE_BUF` of
+/// every system is larger.
 const CHUNK: usize = 512;
 /// The longest message except results.
 const MAX_MESSAGE: usize = 64 << 10;
 /// How much of its error output is read.
 const MAX_REPORT: u64 = 4 << 10;
 
-/// Held while a process is started, so that none inherits the pipes of another one. Where pipes cannot be created
-/// close-on-exec in one step, two processes would otherwise keep each other from noticing the node's end.
+/// Held while a process is started, so that none inherits the pipes of another one. Where pipes
+/// cannot be created close-on-exec in one step, two processes would otherwise keep each other from
+/// noticing the node's end.
 static STARTING: Mutex<()> = Mutex::new(());
 
 /// A process that runs the scripts of one request. Dropping it ends it.
@@ -83,7 +85,8 @@ impl TracerProcess {
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
         command.env_clear();
-        // By default the allocator reserves more than the limit at the start, and waits for memory that is short.
+        // By default the allocator reserves more than the limit at the start, and waits for memory
+        // that is short.
         command.envs(
             ["ARENA_RESERVE", "ARENA_EAGER_COMMIT", "RETRY_ON_OOM"]
                 .map(|name| (format!("MIMALLOC_{name}"), "0")),

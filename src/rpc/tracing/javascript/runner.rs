@@ -104,7 +104,8 @@ impl<'r> ScriptRunner<'r> {
             Err(Failure::Rejected) => None,
             Err(failure) => return Err(self.error(failure)),
         };
-        // The block goes on after the transaction, which is executed here as well. A refusal is reported as for other tracers.
+        // The block goes on after the transaction, which is executed here as well. A refusal is
+        // reported as for other tracers.
         let is_over = || budget.is_over();
         let mut nothing = NoOpInspector;
         let mut watch = Watch::new(&mut nothing, &is_over, budget.max_bytes());

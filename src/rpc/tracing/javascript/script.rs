@@ -12,8 +12,9 @@ const VALUES: usize = 1 << 20;
 /// The longest message of an error that is passed on, in bytes.
 const MESSAGE: usize = 2_000;
 
-/// Returns the script with code around it that catches errors of its functions: the inspector would take them for
-/// failures of the transaction. `result` then returns text: `=` and the result as JSON, or `!` and the error.
+/// Returns the script with code around it that catches errors of its functions: the inspector would
+/// take them for failures of the transaction. `result` then returns text: `=` and the result as
+/// JSON, or `!` and the error.
 pub fn wrapped(script: &str) -> String {
     format!("{}(\n{script}\n)", include_str!("wrapper.js").trim_end())
 }

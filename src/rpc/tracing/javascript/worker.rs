@@ -17,11 +17,12 @@ use super::{
     writes::WithWrites,
 };
 
-/// The stack of the thread that runs scripts, in bytes: it has to hold recursions as deep as calls nest in the EVM. It
-/// comes in addition to the memory limit.
+/// The stack of the thread that runs scripts, in bytes: it has to hold recursions as deep as calls
+/// nest in the EVM. It comes in addition to the memory limit.
 const STACK: usize = 64 << 20;
 
-/// Runs the tasks that arrive on standard input, until it is closed. The process may use about `memory` bytes.
+/// Runs the tasks that arrive on standard input, until it is closed. The process may use about
+/// `memory` bytes.
 pub fn run(memory: u64) -> io::Result<()> {
     limit(memory)?;
     // The thread ends with the process only, unless it panics.
@@ -30,7 +31,8 @@ pub fn run(memory: u64) -> io::Result<()> {
         .map_err(|_| io::Error::other("the tracer panicked"))
 }
 
-/// Limits the memory that the process can write to. A process that exceeds it is aborted, without a core file.
+/// Limits the memory that the process can write to. A process that exceeds it is aborted, without a
+/// core file.
 fn limit(memory: u64) -> io::Result<()> {
     let most = |amount| Rlimit {
         current: Some(amount),
@@ -78,7 +80,8 @@ fn forward(messages: &SyncSender<Vec<u8>>) {
     exit(0)
 }
 
-/// Returns the gas that the execution used and the script's result as JSON, or the outcome without them.
+/// Returns the gas that the execution used and the script's result as JSON, or the outcome without
+/// them.
 fn trace(task: Task, node: &Node) -> Result<(u64, String), Outcome> {
     let place = TransactionContext {
         block_hash: task.block,

@@ -1,6 +1,7 @@
 //! What the transaction wrote so far, as geth's scripts see it.
 //!
-//! revm's inspector reads slots for `db.getState` from the database, which has the values from before the transaction.
+//! revm's inspector reads slots for `db.getState` from the database, which has the values from
+//! before the transaction.
 
 use std::collections::BTreeSet;
 
@@ -21,8 +22,9 @@ use crate::{
     state::ReadError,
 };
 
-/// Forwards to the inspector, and keeps the slots of the database up to date: each has the value from before the current
-/// step. The execution itself does not read them again, since its journal has them.
+/// Forwards to the inspector, and keeps the slots of the database up to date: each has the value
+/// from before the current step. The execution itself does not read them again, since its journal
+/// has them.
 pub struct WithWrites {
     inspector: JsInspector,
     /// The slots that were written.
@@ -44,7 +46,8 @@ impl WithWrites {
         }
     }
 
-    /// Returns the inspector, after it has set the written slots in the database to the values after the execution.
+    /// Returns the inspector, after it has set the written slots in the database to the values
+    /// after the execution.
     pub fn finish(self, inspected: &mut Inspected<'_>) -> Result<JsInspector, ReadError> {
         for (address, slot) in self.written {
             let account = inspected.outcome.state.get(&address);

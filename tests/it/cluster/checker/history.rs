@@ -16,7 +16,8 @@ pub struct History {
     pub acknowledged: Vec<Acknowledgement>,
     /// Heads in the order in which each reader saw them.
     pub heads: Vec<HeadRead>,
-    /// Blocks that nodes gave up when the servers decided for others, each time from the first one to the last one.
+    /// Blocks that nodes gave up when the servers decided for others, each time from the first one
+    /// to the last one.
     pub given_up: Vec<RangeInclusive<u64>>,
     /// Whatever went wrong while clients ran.
     pub anomalies: Vec<String>,

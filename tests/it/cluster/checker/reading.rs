@@ -17,10 +17,12 @@ use crate::cluster::{PATIENCE, POLL};
 /// Blocks in one batch of requests.
 const BATCH: u64 = 50;
 
-/// The chain from the block in which a run began to a height that all nodes reached at the same time.
+/// The chain from the block in which a run began to a height that all nodes reached at the same
+/// time.
 #[derive(Debug, Clone, Default)]
 pub struct ChainCopy {
-    /// The hashes of the blocks, from the first one, by node; none where a node does not have the block.
+    /// The hashes of the blocks, from the first one, by node; none where a node does not have the
+    /// block.
     pub hashes: Vec<Vec<Option<B256>>>,
     /// The transactions that the first node has after the first block, in their order.
     pub transactions: Vec<Included>,

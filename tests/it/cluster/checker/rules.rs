@@ -181,7 +181,8 @@ fn no_forks(history: &History, chain: &ChainCopy) -> Vec<String> {
     violations
 }
 
-/// The counter has counted every call in the chain, and nothing else. All transactions of the clients succeed.
+/// The counter has counted every call in the chain, and nothing else. All transactions of the
+/// clients succeed.
 fn counters(history: &History, chain: &ChainCopy) -> Vec<String> {
     let mut violations = Vec::new();
     for (index, (account, _)) in history.accounts.iter().enumerate() {

@@ -90,8 +90,8 @@ impl Sender {
         }
     }
 
-    /// Sends a transaction until it is acknowledged, always the same one: an attempt whose outcome is unknown and the
-    /// next one cannot both be included.
+    /// Sends a transaction until it is acknowledged, always the same one: an attempt whose outcome
+    /// is unknown and the next one cannot both be included.
     async fn submit(&mut self, raw: &Bytes) -> Result<(), CallError> {
         let mut is_retry = false;
         while let Err(error) = self.attempt(raw, is_retry).await {

@@ -1,4 +1,5 @@
-//! The clients of a run: senders, each with an account of its own, and readers of heads, one at each node.
+//! The clients of a run: senders, each with an account of its own, and readers of heads, one at
+//! each node.
 
 use std::{
     sync::{
@@ -202,7 +203,8 @@ impl Workload {
         self.run.signers.len()
     }
 
-    /// Lets the clients expect, from now on, that transactions wait after they were acknowledged, or not.
+    /// Lets the clients expect, from now on, that transactions wait after they were acknowledged,
+    /// or not.
     pub fn let_wait(&self, may_wait: bool) {
         self.run.may_wait.store(may_wait, Ordering::Relaxed);
     }

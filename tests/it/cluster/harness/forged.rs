@@ -16,7 +16,8 @@ fn hash(number: u8) -> B256 {
     B256::with_last_byte(number)
 }
 
-/// A transfer of 5 wei in block 11 and a call in block 12, both acknowledged, on two nodes that agree.
+/// A transfer of 5 wei in block 11 and a call in block 12, both acknowledged, on two nodes that
+/// agree.
 fn history() -> (History, ChainCopy) {
     let included = |block: u8, to, value| Included {
         hash: hash(100 + block),

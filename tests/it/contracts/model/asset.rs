@@ -115,7 +115,8 @@ impl Asset {
     }
 }
 
-/// Repeated squaring from the highest bit would round differently; the rule is the lowest bit first.
+/// Repeated squaring from the highest bit would round differently; the rule is the lowest bit
+/// first.
 fn power(mut base: U256, mut exponent: u64) -> U256 {
     let mut result = ray();
     loop {

@@ -5,7 +5,8 @@ use tetrad::internals::contracts::bindings::{Clock, Credit};
 
 const DAY: u64 = 86_400;
 
-/// What the last look at an account found. Whoever looks on the user's behalf is believed; of others, two must agree.
+/// What the last look at an account found. Whoever looks on the user's behalf is believed; of
+/// others, two must agree.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Found {
     #[default]
@@ -67,7 +68,8 @@ pub(crate) struct History {
     pub(crate) due_at: u64,
     pub(crate) late: bool,
     pub(crate) band: usize,
-    /// A bit per asset: what is owed, what is collateral, what its owner keeps from becoming collateral.
+    /// A bit per asset: what is owed, what is collateral, what its owner keeps from becoming
+    /// collateral.
     pub(crate) borrowed: u64,
     pub(crate) collateral: u64,
     pub(crate) refused: u64,
@@ -78,7 +80,8 @@ pub(crate) struct History {
     liquidated_at: Option<u64>,
 }
 
-/// What an account is worth, in dollars times 10^8, and its health in basis points. Only collateral counts as supplied.
+/// What an account is worth, in dollars times 10^8, and its health in basis points. Only collateral
+/// counts as supplied.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Worth {
     pub(crate) supplied: u128,

@@ -255,7 +255,8 @@ impl Pool {
         session
     }
 
-    /// The account with its history up to now: debts, collateral, and what is asked for in addition.
+    /// The account with its history up to now: debts, collateral, and what is asked for in
+    /// addition.
     pub(super) fn load(&self, user: Address, extra: &[usize]) -> Session {
         let stored = self.users.get(&user).cloned().unwrap_or_default();
         let owed = stored

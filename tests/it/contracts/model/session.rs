@@ -12,7 +12,8 @@ use super::{
 };
 use crate::contracts::bench::refusal;
 
-/// A user's part of an asset, and the asset as it is now. Only what an operation changed is kept afterwards.
+/// A user's part of an asset, and the asset as it is now. Only what an operation changed is kept
+/// afterwards.
 #[derive(Clone)]
 pub(crate) struct Part {
     pub(crate) index: usize,
@@ -145,7 +146,8 @@ impl Session {
         score
     }
 
-    /// The same when somebody else's transaction ends: the band falls only as far as the history demands.
+    /// The same when somebody else's transaction ends: the band falls only as far as the history
+    /// demands.
     pub(crate) fn observe(&mut self) -> u64 {
         let worth = self.worth();
         self.history.observe(worth);

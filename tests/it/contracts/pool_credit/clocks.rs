@@ -10,8 +10,8 @@ use crate::contracts::{
 
 const HOUR: u64 = 3_600;
 
-/// Alice supplies 150 dollars of CRO and owes 60 in USDT, and has earned ten days of both kinds of seconds. With CRO at half
-/// its price she would earn neither.
+/// Alice supplies 150 dollars of CRO and owes 60 in USDT, and has earned ten days of both kinds of
+/// seconds. With CRO at half its price she would earn neither.
 fn earning() -> Network {
     let mut network = Network::funded();
     let (cro, usdt) = (TokenInfo::of("CRO"), TokenInfo::of("USDT"));

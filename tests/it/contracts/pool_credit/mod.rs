@@ -181,7 +181,8 @@ fn a_transfer_is_a_checkpoint_for_both() {
 fn a_refresh_in_a_dip_leaves_the_rate_band_but_one_after_missed_terms_does_not() {
     let mut network = in_debt();
     let usdt = TokenInfo::of("USDT");
-    // 180 days of deposits and 90 of health, and six payments: 750 points with full health, of which a dip takes 50.
+    // 180 days of deposits and 90 of health, and six payments: 750 points with full health, of
+    // which a dip takes 50.
     for _ in 0..6 {
         network.wait(30 * DAY);
         repay(&mut network, 300);
@@ -236,7 +237,8 @@ fn good_behaviour_lowers_the_rate_and_raises_the_limit() {
     assert_eq!(rate(&after), pool.borrowRates[4]);
     assert!(after.borrowingPowerUsd > before.borrowingPowerUsd);
 
-    // And a fall from grace rewrites the debt, in the pool's favour: 40 days overdue take 71 points with the penalty.
+    // And a fall from grace rewrites the debt, in the pool's favour: 40 days overdue take 71 points
+    // with the penalty.
     network.wait(70 * DAY);
     let owed = |network: &mut Network| {
         let account = network

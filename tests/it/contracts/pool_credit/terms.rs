@@ -41,7 +41,8 @@ fn a_payment_that_counts_renews_the_term() {
 
 #[test]
 fn a_payment_counts_only_if_it_is_large_and_the_debt_was_held() {
-    // Waiting, paying, and whether that counts. A thousand dollars and some cents of interest are owed.
+    // Waiting, paying, and whether that counts. A thousand dollars and some cents of interest are
+    // owed.
     for (seconds, dollars, counts) in [
         (DAY, 100, false),
         (DAY, 101, true),
@@ -85,7 +86,8 @@ fn less_than_fifty_dollars_never_counts() {
 
 #[test]
 fn borrowing_more_restarts_the_day_a_debt_must_be_held() {
-    // Otherwise a small old debt would let a large new one be borrowed and repaid in one transaction, for points.
+    // Otherwise a small old debt would let a large new one be borrowed and repaid in one
+    // transaction, for points.
     let mut network = in_debt();
     let usdt = TokenInfo::of("USDT");
     network.wait(2 * DAY);

@@ -78,7 +78,8 @@ fn debt_and_collateral_can_be_the_same_asset() {
         amount: uni.worth(100),
         inKind: false,
     };
-    // At a low utilisation the debt takes long to outgrow its cover; a lower threshold stands in for the decades.
+    // At a low utilisation the debt takes long to outgrow its cover; a lower threshold stands in
+    // for the decades.
     let mut parameters = uni.parameters();
     (
         parameters.minLtvBps,

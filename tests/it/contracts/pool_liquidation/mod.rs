@@ -16,7 +16,8 @@ const DAY: u64 = 86_400;
 /// What one dollar of price is.
 const DOLLAR: u64 = 100_000_000;
 
-/// Alice supplies ten WETH, worth 2,000 dollars each so that sums are round, and owes 12,000 dollars of USDC.
+/// Alice supplies ten WETH, worth 2,000 dollars each so that sums are round, and owes 12,000
+/// dollars of USDC.
 fn in_debt() -> Network {
     let mut network = Network::funded();
     let (weth, usdc) = (TokenInfo::of("WETH"), TokenInfo::of("USDC"));

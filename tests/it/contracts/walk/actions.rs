@@ -278,8 +278,9 @@ impl Walk {
         self.compare(Action::Liquidate, real, expected);
     }
 
-    /// Every account below health 1 can be liquidated if the debt and the collateral have fresh prices, whatever the others
-    /// are, and unless one of the two is paused or worth less than a unit of the other.
+    /// Every account below health 1 can be liquidated if the debt and the collateral have fresh
+    /// prices, whatever the others are, and unless one of the two is paused or worth less than a
+    /// unit of the other.
     pub(super) fn check_liquidations(&self) {
         for borrower in USERS {
             let session = self.model.view(borrower);

@@ -12,7 +12,8 @@ use crate::contracts::{
 /// Seconds of a term.
 const TERM: u64 = 30 * DAY;
 
-/// What an account may do, and what it earns: borrowing power, health, seconds up to an hour from now, and rate band.
+/// What an account may do, and what it earns: borrowing power, health, seconds up to an hour from
+/// now, and rate band.
 #[derive(Debug, PartialEq)]
 struct Standing {
     power: U256,
@@ -23,13 +24,13 @@ struct Standing {
 }
 
 impl Walk {
-    /// Lets a price crash for a block, in which a stranger refreshes the victim and sends dust, and compares the victim's
-    /// account afterwards with what it would be.
+    /// Lets a price crash for a block, in which a stranger refreshes the victim and sends dust, and
+    /// compares the victim's account afterwards with what it would be.
     pub(super) fn attack_in_a_dip(&mut self, user: Address) {
         let index = self.random.below(self.tokens.len() as u64) as usize;
         let price: u64 = self.model.assets[index].price.to();
-        // A price that is set again is fresh again, which changes what the account may do; and a debt that is cheaper for a
-        // block improves the account.
+        // A price that is set again is fresh again, which changes what the account may do; and a
+        // debt that is cheaper for a block improves the account.
         let owed = self
             .model
             .open(user, Some(index))
@@ -66,7 +67,8 @@ impl Walk {
         self.compare(Action::Refresh, real, expected);
     }
 
-    /// Sends the user a unit of every claim that another user has and the user does not accept as collateral.
+    /// Sends the user a unit of every claim that another user has and the user does not accept as
+    /// collateral.
     pub(super) fn send_dust(&mut self, user: Address) {
         let accepted = self
             .model
@@ -88,7 +90,8 @@ impl Walk {
         }
     }
 
-    /// Whether a user has more than dust of a claim, and no debt that a transfer would have to respect.
+    /// Whether a user has more than dust of a claim, and no debt that a transfer would have to
+    /// respect.
     fn can_give(&self, user: Address, index: usize) -> bool {
         let session = self.model.open(user, Some(index));
         let supplied = session
@@ -141,8 +144,9 @@ impl Walk {
         }
     }
 
-    /// Raises a price for a block, in which the user acts so that seconds count, and lets a stranger look at the account
-    /// afterwards. The user earns nothing between two looks that both find too little.
+    /// Raises a price for a block, in which the user acts so that seconds count, and lets a
+    /// stranger look at the account afterwards. The user earns nothing between two looks that both
+    /// find too little.
     pub(super) fn farm_in_a_spike(&mut self, user: Address, index: usize) {
         let (token, price) = (
             self.tokens[index],

@@ -52,8 +52,8 @@ impl Walk {
         self.model.now = self.network.now();
     }
 
-    /// Lets a feed stop or go on, halts or resumes its token, or sends its price to a bound for as long as it takes to move
-    /// again.
+    /// Lets a feed stop or go on, halts or resumes its token, or sends its price to a bound for as
+    /// long as it takes to move again.
     fn disturb_a_feed(&mut self) {
         let index = self.random.below(self.tokens.len() as u64) as usize;
         match self.random.below(5) {
@@ -81,7 +81,8 @@ impl Walk {
         }
     }
 
-    /// Moves a price unless its feed has stopped, but never so far from the reference that amounts lose their meaning.
+    /// Moves a price unless its feed has stopped, but never so far from the reference that amounts
+    /// lose their meaning.
     pub(super) fn set_price(&mut self, index: usize, thousandths: i64) {
         if self.stopped.contains(&index) {
             return;

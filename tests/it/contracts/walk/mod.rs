@@ -1,5 +1,6 @@
-//! Random users at random times and prices do random things to the pool, and to the model. Both must agree on every event
-//! and every refusal, and the rules that hold whatever happens are checked after every step.
+//! Random users at random times and prices do random things to the pool, and to the model. Both
+//! must agree on every event and every refusal, and the rules that hold whatever happens are
+//! checked after every step.
 
 mod actions;
 mod amounts;
@@ -97,8 +98,8 @@ fn explore(seed: u64, weather: Weather, steps: u64) -> Seen {
     seen
 }
 
-/// How prices and users behave: the chance of a crash in per cent of the moves, how far the others go, in tenths of a per
-/// cent, and whether users borrow little and pay regularly.
+/// How prices and users behave: the chance of a crash in per cent of the moves, how far the others
+/// go, in tenths of a per cent, and whether users borrow little and pay regularly.
 #[derive(Clone, Copy)]
 struct Weather {
     crash: u64,

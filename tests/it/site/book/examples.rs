@@ -1,4 +1,5 @@
-//! The commands and messages of the book, and the output that it shows: each page from a fresh node on.
+//! The commands and messages of the book, and the output that it shows: each page from a fresh node
+//! on.
 
 use std::{fs, path::Path, process::Command, sync::Arc};
 
@@ -105,7 +106,8 @@ fn is_run(block: &Block, next: Option<&Block>) -> bool {
     block.language == "sh" && commands
 }
 
-/// The difference between an example and what was written instead of it, and the block that would be true.
+/// The difference between an example and what was written instead of it, and the block that would
+/// be true.
 fn compare(example: Option<&Block>, written: &str, place: &str) -> Option<(String, String)> {
     let Some(example) = example else {
         let text =
@@ -196,8 +198,8 @@ fn place_page(place: &str) -> String {
         .to_owned()
 }
 
-/// Every command prints what the book shows, and every message of a WebSocket is the one that it shows. With
-/// `TETRAD_BLESS=1` the test writes what is printed instead.
+/// Every command prints what the book shows, and every message of a WebSocket is the one that it
+/// shows. With `TETRAD_BLESS=1` the test writes what is printed instead.
 #[tokio::test]
 async fn commands_print_what_the_book_shows() {
     if Command::new("curl").arg("--version").output().is_err() {

@@ -1,7 +1,7 @@
 //! JSON as the book shows it: members in the order of the answer, and `…` for what is left out.
 //!
-//! An object whose last member is `"…"` has more members, a list whose last entry is `"…"` has more entries. `…` within a
-//! text stands for any text, and `"…"` alone for any value.
+//! An object whose last member is `"…"` has more members, a list whose last entry is `"…"` has more
+//! entries. `…` within a text stands for any text, and `"…"` alone for any value.
 
 use std::fmt;
 
@@ -233,7 +233,8 @@ impl Json {
         }
     }
 
-    /// The text of a block: on one line if it fits, otherwise with as many members on each line as fit.
+    /// The text of a block: on one line if it fits, otherwise with as many members on each line as
+    /// fit.
     pub fn render(&self) -> String {
         format!("{}\n", self.laid_out(0, 0))
     }
