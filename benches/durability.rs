@@ -11,11 +11,11 @@
 use std::{sync::Arc, time::Instant};
 
 use alloy_primitives::{Address, B256, U256, keccak256};
-use tetrad::internals::{
-    chain::{Genesis, GenesisAccount, HistoryLimits, Opening, open},
-    evm::{ChainParams, Fork, Forks},
+use tetrad_chain::{Genesis, GenesisAccount, HistoryLimits, Opening, open};
+use tetrad_evm::{ChainParams, Fork, Forks};
+use tetrad_primitives::state::{AccountChange, AccountFields, Changes};
+use tetrad_store::{
     log::{ChainIdentity, Durability, LocalLogs, LogEntry, LogStore},
-    state::{AccountChange, AccountFields, Changes},
     storage::{Directory, Storage},
     store::{ChainStore, Checkpoint, PART_BYTES, checkpoints},
 };

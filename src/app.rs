@@ -37,30 +37,32 @@ use self::{
     services::{AdminAccess, Services},
 };
 use crate::{
-    account::SecretKey,
-    chain::{
-        Chain, ChainConfig, GenesisError, Keyring, Mining, OpenError, Preamble, Sender, View,
-        WriterThread,
-    },
-    clock::{Clock, SystemClock},
-    cluster::{Cluster, ClusterError},
     config::{Config, ConfigError},
-    exchange::{
-        Exchange, Market, UpdatePace, Updater,
-        feed::{FeedError, SourceSet, SourceSetConfig},
-    },
-    failed_calls::FailedCalls,
-    fork::ForkError,
     genesis::file::GenesisFileError,
-    index::{Index, IndexOptions},
-    lending::deployed_pool,
-    network::Network,
-    sources::{ArtifactWatcher, Compilers, KnownContracts, Verifier, WatcherGuard},
-    store::{DataDir, DataDirError},
-    web::{
-        Capacity, ClientAddresses, Execution, Faults, Inherited, RequestIds, ShutdownHandle,
-        TlsError,
-    },
+};
+use tetrad_chain::{
+    Chain, ChainConfig, GenesisError, Keyring, Mining, OpenError, Preamble, Sender, View,
+    WriterThread,
+};
+use tetrad_cluster::{Cluster, ClusterError};
+use tetrad_contracts::sources::{
+    ArtifactWatcher, Compilers, KnownContracts, Verifier, WatcherGuard,
+};
+use tetrad_exchange::{
+    Exchange, Market, UpdatePace, Updater,
+    feed::{FeedError, SourceSet, SourceSetConfig},
+};
+use tetrad_explorer::index::{Index, IndexOptions};
+use tetrad_lending::lending::deployed_pool;
+use tetrad_network::{account::SecretKey, network::Network};
+use tetrad_rpc::fork::ForkError;
+use tetrad_stdx::{
+    clock::{Clock, SystemClock},
+    failed_calls::FailedCalls,
+};
+use tetrad_store::store::{DataDir, DataDirError};
+use tetrad_web::{
+    Capacity, ClientAddresses, Execution, Faults, Inherited, RequestIds, ShutdownHandle, TlsError,
 };
 
 /// Time that requests in progress get at shutdown. With the steps after it a shutdown takes ten
@@ -182,6 +184,37 @@ pub enum SpawnError {
 }
 
 impl Node {
+    /// Starts a node whose time comes from `clock`.
+    ///
+    /// # Errors
+    /// As [`Node::spawn`].
+    pub async fn spawn_with_clock(
+        config: Config,
+        clock: Arc<dyn Clock>,
+    ) -> Result<Self, SpawnError> {
+        Self::start(config, clock).await
+    }
+
+    /// Returns the chain.
+    pub fn chain(&self) -> &Chain {
+        &self.chain
+    }
+
+    /// Returns the contracts whose sources are known.
+    pub fn known(&self) -> &KnownContracts {
+        &self.known
+    }
+
+    /// Returns the account that updates prices.
+    pub fn updater(&self) -> Address {
+        self.updater
+    }
+
+    /// Returns the configuration of the node.
+    pub fn config(&self) -> &Config {
+        &self.config
+    }
+
     /// Starts a node: opens the chain, listens, and serves until it is [shut
     /// down](Self::shut_down).
     ///
@@ -203,7 +236,7 @@ impl Node {
     ///
     /// # Errors
     /// As for [`spawn`](Self::spawn).
-    pub(crate) async fn start(config: Config, clock: Arc<dyn Clock>) -> Result<Self, SpawnError> {
+    async fn start(config: Config, clock: Arc<dyn Clock>) -> Result<Self, SpawnError> {
         Self::begin(config, clock, Inherited::default()).await
     }
 

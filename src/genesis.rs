@@ -7,16 +7,17 @@ mod predeploys;
 use alloy_eips::{eip2935, eip4788, eip7002, eip7251};
 use alloy_primitives::{Address, Bytes, U256, address, bytes};
 
-use crate::{
+use tetrad_chain::{Genesis, GenesisAccount, Step};
+use tetrad_contracts::{
     artifacts,
-    chain::{Genesis, GenesisAccount, Step},
     contracts::{
         bindings::{Multicall3, Token},
         call, deploy,
     },
-    exchange, lending,
-    network::Network,
 };
+use tetrad_exchange as exchange;
+use tetrad_lending::lending;
+use tetrad_network::network::Network;
 
 /// The deterministic deployment proxy, which deploys with `CREATE2`, at the same address on every
 /// chain.

@@ -30,58 +30,18 @@
 //! model](account), and the command line ([`run`]). The rest of the crate is private;
 //! ARCHITECTURE.md describes it.
 
-pub mod account;
-mod activity;
 mod app;
-mod artifacts;
-mod block;
-mod calendar;
-mod causes;
-mod chain;
-mod cli;
-mod clock;
-mod cluster;
-mod codec;
+#[doc(hidden)]
+pub mod cli;
 pub mod config;
 mod console;
-mod contracts;
-mod cosmos;
-mod decimal;
-mod evm;
-mod exchange;
-mod explorer;
-mod failed_calls;
-mod faucet;
-mod fork;
-mod genesis;
-mod index;
-#[cfg(feature = "internals")]
 #[doc(hidden)]
-#[allow(
-    missing_docs,
-    reason = "the items are documented where they are defined"
-)]
-pub mod internals;
-mod keccak;
-mod lending;
-mod log;
-mod metrics;
-mod nesting;
-mod network;
-mod parallel;
-mod redact;
-mod ring;
-mod rpc;
-mod scenario;
-mod site;
-mod sources;
-mod state;
-mod storage;
-mod store;
+pub mod genesis;
+#[doc(hidden)]
+pub mod scenario;
 mod telemetry;
-mod tls;
-mod web;
 
 pub use app::{Node, SpawnError};
 pub use cli::run;
 pub use config::Config;
+pub use tetrad_network::account;

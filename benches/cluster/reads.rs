@@ -2,7 +2,7 @@
 
 use alloy::sol_types::SolCall;
 use serde_json::json;
-use tetrad::internals::contracts::bindings::Token;
+use tetrad_contracts::contracts::bindings::Token;
 
 use super::{
     Effort,

@@ -6,7 +6,7 @@ use alloy::{
     sol_types::{SolCall, SolValue},
 };
 use serde_json::{Value, json};
-use tetrad::internals::contracts::bindings::Multicall3;
+use tetrad_contracts::contracts::bindings::Multicall3;
 
 use super::{client::Client, wallet::Wallet};
 

@@ -6,7 +6,7 @@ use alloy::{
     sol_types::{SolCall, SolEvent},
 };
 use serde_json::{Value, json};
-use tetrad::internals::contracts::bindings::Token;
+use tetrad_contracts::contracts::bindings::Token;
 
 use super::{
     Effort,

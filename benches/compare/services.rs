@@ -5,7 +5,7 @@ use alloy::{
     sol_types::SolCall,
 };
 use serde_json::{Value, json};
-use tetrad::internals::contracts::bindings::{Token, Vault};
+use tetrad_contracts::contracts::bindings::{Token, Vault};
 
 use super::{
     Effort,

@@ -2,5 +2,5 @@
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
-    tetrad::internals::explorer::fuzzing::abi(bytes);
+    tetrad_explorer::explorer::fuzzing::abi(bytes);
 });

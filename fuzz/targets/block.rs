@@ -7,7 +7,7 @@ mod support;
 use std::sync::LazyLock;
 
 use alloy_rlp::Decodable;
-use tetrad::internals::chain::{ForeignBlock, Head, apply};
+use tetrad_chain::{ForeignBlock, Head, apply};
 
 static GENESIS: LazyLock<Head> = LazyLock::new(support::genesis);
 

@@ -2,5 +2,5 @@
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
-    tetrad::internals::sources::fuzzing::code(bytes);
+    tetrad_contracts::sources::fuzzing::code(bytes);
 });

@@ -2,5 +2,5 @@
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
-    tetrad::internals::sources::fuzzing::compiler_output(bytes);
+    tetrad_contracts::sources::fuzzing::compiler_output(bytes);
 });

@@ -3,5 +3,5 @@
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
-    tetrad::internals::cosmos::fuzzing::transaction(bytes);
+    tetrad_cosmos::fuzzing::transaction(bytes);
 });

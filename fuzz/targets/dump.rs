@@ -6,7 +6,8 @@ mod support;
 
 use std::sync::LazyLock;
 
-use tetrad::internals::{chain::Chain, rpc::fuzzing};
+use tetrad_chain::Chain;
+use tetrad_rpc::rpc::fuzzing;
 use tokio::runtime::Runtime;
 
 static CHAIN: LazyLock<(Runtime, Chain)> = LazyLock::new(|| {

@@ -2,5 +2,5 @@
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|body: &[u8]| {
-    tetrad::internals::rpc::fuzzing::envelope(body);
+    tetrad_rpc::rpc::fuzzing::envelope(body);
 });

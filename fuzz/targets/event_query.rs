@@ -2,5 +2,5 @@
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
-    tetrad::internals::cosmos::fuzzing::event_query(bytes);
+    tetrad_cosmos::fuzzing::event_query(bytes);
 });

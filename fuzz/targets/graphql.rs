@@ -6,7 +6,7 @@ mod support;
 
 use std::sync::LazyLock;
 
-use tetrad::internals::rpc::GraphQueries;
+use tetrad_rpc::rpc::GraphQueries;
 use tokio::runtime::Runtime;
 
 static QUERIES: LazyLock<(Runtime, GraphQueries)> = LazyLock::new(|| {

@@ -2,5 +2,5 @@
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
-    tetrad::internals::log::fuzzing::entry(bytes);
+    tetrad_store::log::fuzzing::entry(bytes);
 });

@@ -2,5 +2,5 @@
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
-    tetrad::internals::log::fuzzing::parts(bytes);
+    tetrad_cluster::fuzzing::parts(bytes);
 });

@@ -3,5 +3,5 @@
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
-    tetrad::internals::cluster::fuzzing::message(bytes);
+    tetrad_cluster::fuzzing::message(bytes);
 });

@@ -2,5 +2,5 @@
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|json: &[u8]| {
-    tetrad::internals::rpc::fuzzing::parameters(json);
+    tetrad_rpc::rpc::fuzzing::parameters(json);
 });

@@ -2,5 +2,5 @@
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
-    tetrad::internals::store::fuzzing::pending(bytes);
+    tetrad_store::store::fuzzing::pending(bytes);
 });

@@ -4,17 +4,15 @@ use std::sync::Arc;
 
 use alloy_consensus::TxLegacy;
 use alloy_primitives::{Address, TxKind, U256};
-use tetrad::internals::{
-    block::{Submission, Transaction},
-    chain::{
-        Chain, ChainConfig, Genesis, GenesisAccount, Head, HistoryLimits, Mining, Pace, PoolLimits,
-    },
-    clock::ManualClock,
-    evm::{ChainParams, Fork, Forks},
-    rpc::{GraphQueries, Rpc, RpcConfig},
-    sources::KnownContracts,
-    web::Execution,
+use tetrad_chain::{
+    Chain, ChainConfig, Genesis, GenesisAccount, Head, HistoryLimits, Mining, Pace, PoolLimits,
 };
+use tetrad_contracts::sources::KnownContracts;
+use tetrad_evm::{ChainParams, Fork, Forks};
+use tetrad_primitives::block::{Submission, Transaction};
+use tetrad_rpc::rpc::{GraphQueries, Rpc, RpcConfig};
+use tetrad_stdx::clock::ManualClock;
+use tetrad_web::Execution;
 use tokio::runtime::{Builder, Runtime};
 
 /// Code that emits a log with one topic and 32 bytes of data, and another contract's code with a

@@ -2,5 +2,5 @@
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
-    let _ = tetrad::internals::block::Submission::decode(bytes);
+    let _ = tetrad_primitives::block::Submission::decode(bytes);
 });

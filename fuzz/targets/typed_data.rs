@@ -2,5 +2,5 @@
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
-    tetrad::internals::rpc::fuzzing::typed_data(bytes);
+    tetrad_rpc::rpc::fuzzing::typed_data(bytes);
 });

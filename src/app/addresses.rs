@@ -2,7 +2,7 @@
 
 use std::{net::SocketAddr, sync::Arc};
 
-use crate::web::Tls;
+use tetrad_web::Tls;
 
 /// The addresses of a node.
 #[derive(Clone)]

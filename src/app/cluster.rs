@@ -6,14 +6,14 @@ use futures_util::future::BoxFuture;
 use tokio::{runtime::Handle, sync::Notify};
 
 use super::{SpawnError, identity};
-use crate::{
-    chain::Chain,
-    cluster::{Cluster, ClusterError, Creation, JoinOptions, Membership},
-    config::{Config, Profile},
-    exchange::ShareHolds,
-    log::{JetStreamLogs, LogStore, LogStream},
-    storage::Storage,
+use crate::config::{Config, Profile};
+use tetrad_chain::Chain;
+use tetrad_cluster::{
+    Cluster, ClusterError, Creation, JoinOptions, Membership,
+    jetstream::{JetStreamLogs, LogStream},
 };
+use tetrad_exchange::ShareHolds;
+use tetrad_store::{log::LogStore, storage::Storage};
 
 /// A node that is about to join a cluster.
 pub(super) struct Joining {

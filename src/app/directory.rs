@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, fs, path::Path, time::UNIX_EPOCH};
 
-use crate::web::Exposition;
+use tetrad_web::Exposition;
 
 /// Kinds of files, by the beginning of their names; the rest is `other`.
 const KINDS: [&str; 6] = ["log", "offsets", "index", "checkpoint", "pool", "torn"];

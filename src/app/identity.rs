@@ -12,10 +12,10 @@ use alloy_primitives::Address;
 
 use super::SpawnError;
 use crate::{
-    account::{DerivationPath, Mnemonic, SecretKey},
     config::{Config, Profile},
     genesis::FundedAccounts,
 };
+use tetrad_network::account::{DerivationPath, Mnemonic, SecretKey};
 
 /// The keys.
 #[derive(Debug)]

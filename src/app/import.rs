@@ -4,10 +4,8 @@ use std::{io, path::Path};
 
 use alloy_rlp::Decodable;
 
-use crate::{
-    chain::{ApplyError, ForeignBlock, HistoryLimits, Recovered, apply},
-    log::AppendError,
-};
+use tetrad_chain::{ApplyError, ForeignBlock, HistoryLimits, Recovered, apply};
+use tetrad_store::log::AppendError;
 
 /// The error of importing a file of blocks. The data directory, if there is one, keeps the blocks
 /// before the failure.

@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::addresses::Addresses;
-use crate::{
+use tetrad_network::{
     account::Kind,
     network::{COIN_DECIMALS, Network},
 };

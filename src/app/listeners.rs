@@ -12,11 +12,9 @@ use super::{
     services::{Routers, Services},
     starting::Starting,
 };
-use crate::{
-    config::{Config, MetricsAt},
-    exchange,
-    web::{self, FaultScope, Front, Inherited, Listener, RequestIds, Shutdown, Tls},
-};
+use crate::config::{Config, MetricsAt};
+use tetrad_exchange as exchange;
+use tetrad_web::{self, FaultScope, Front, Inherited, Listener, RequestIds, Shutdown, Tls};
 
 /// Listeners that are bound but do not serve yet.
 pub(super) struct Listeners {
@@ -27,7 +25,7 @@ pub(super) struct Listeners {
     cosmos_rest: Option<TcpListener>,
     grpc: Option<TcpListener>,
     #[cfg(unix)]
-    unix: Option<web::UnixSocket>,
+    unix: Option<tetrad_web::UnixSocket>,
     tls: Option<Arc<Tls>>,
 }
 
@@ -73,7 +71,7 @@ impl Listeners {
             grpc: optional("grpc-listen", inherited.grpc, config.grpc_listen)?,
             #[cfg(unix)]
             unix: match (inherited.unix, config.listen_unix.as_deref()) {
-                (Some(listener), _) => Some(web::UnixSocket::given(listener)?),
+                (Some(listener), _) => Some(tetrad_web::UnixSocket::given(listener)?),
                 (None, path) => path.map(bind_unix).transpose()?,
             },
             tls: tls.map(Arc::new),
@@ -117,7 +115,7 @@ impl Listeners {
         let (hosts, ids) = (Arc::new(config.hosts.clone()), Arc::new(ids));
         let serve = |listener, front: Front| {
             let (hosts, ids, capacity) = (hosts.clone(), ids.clone(), capacity.clone());
-            tokio::spawn(web::serve(
+            tokio::spawn(tetrad_web::serve(
                 listener,
                 front,
                 hosts,
@@ -141,16 +139,16 @@ impl Listeners {
             (self.grpc, routers.grpc),
         ];
         for (listener, router) in cosmos {
-            let front =
-                Front::from(web::with_cors(router, &config.origins)).with_faults(faults.clone());
+            let front = Front::from(tetrad_web::with_cors(router, &config.origins))
+                .with_faults(faults.clone());
             if let Some(listener) = listener {
                 serve(Listener::new(listener, self.tls.as_ref()), front);
             }
         }
         if let (Some(listener), Some(router)) = (self.prices, prices) {
             let router = faults.affect(router, Some(FaultScope::Prices));
-            let front =
-                Front::from(web::with_cors(router, &config.origins)).with_faults(faults.clone());
+            let front = Front::from(tetrad_web::with_cors(router, &config.origins))
+                .with_faults(faults.clone());
             serve(Listener::new(listener, self.tls.as_ref()), front);
         }
     }
@@ -162,7 +160,7 @@ fn bind(
     send_buffer: Option<u32>,
 ) -> Result<TcpListener, SpawnError> {
     let at = address.to_string();
-    web::listen(address, send_buffer).map_err(|source| SpawnError::Listen {
+    tetrad_web::listen(address, send_buffer).map_err(|source| SpawnError::Listen {
         flag,
         address: at,
         source,
@@ -188,10 +186,10 @@ fn bind_prices(address: SocketAddr, is_required: bool) -> Result<Option<TcpListe
 }
 
 #[cfg(unix)]
-fn bind_unix(path: &std::path::Path) -> Result<web::UnixSocket, SpawnError> {
+fn bind_unix(path: &std::path::Path) -> Result<tetrad_web::UnixSocket, SpawnError> {
     let failed = |source| SpawnError::ListenUnix {
         path: path.display().to_string(),
         source,
     };
-    web::UnixSocket::bind(path).map_err(failed)
+    tetrad_web::UnixSocket::bind(path).map_err(failed)
 }

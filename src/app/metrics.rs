@@ -10,15 +10,13 @@ use axum::{
 };
 
 use super::{directory, process};
-use crate::{
-    chain::Chain,
-    clock::Clock,
-    cluster::{Cluster, Role},
-    exchange::{Exchange, Market, feed::SourceHealth},
-    rpc::Rpc,
-    web::{
-        Api, Exposition, METRICS_TYPE, Operation, Output, Traffic, WebSockets, method_not_allowed,
-    },
+use tetrad_chain::Chain;
+use tetrad_cluster::{Cluster, Role};
+use tetrad_exchange::{Exchange, Market, feed::SourceHealth};
+use tetrad_rpc::rpc::Rpc;
+use tetrad_stdx::clock::Clock;
+use tetrad_web::{
+    Api, Exposition, METRICS_TYPE, Operation, Output, Traffic, WebSockets, method_not_allowed,
 };
 
 /// The sources of the metrics.

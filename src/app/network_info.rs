@@ -11,11 +11,9 @@ use super::{
     addresses::Addresses,
     keplr::{ClientUrls, KeplrChain},
 };
-use crate::{
-    chain::Chain,
-    network::{COIN_DECIMALS, Network, Token},
-    web::{Api, NamedHost, Operation, Serialized, method_not_allowed},
-};
+use tetrad_chain::Chain;
+use tetrad_network::network::{COIN_DECIMALS, Network, Token};
+use tetrad_web::{Api, NamedHost, Operation, Serialized, method_not_allowed};
 
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]

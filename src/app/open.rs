@@ -10,12 +10,14 @@ use alloy_primitives::{keccak256, utils::format_ether};
 
 use super::{SpawnError, cluster::Joining, identity::Identity};
 use crate::{
-    block::cosmos::CosmosNetwork,
-    chain::{Genesis, OpenError, Opening, Recovered, open, repair},
-    clock::Clock,
     config::{BlockTimestamps, Config, Profile},
-    evm::{ChainParams, Forks, Limits},
     genesis::{FundedAccounts, GenesisOptions, file, network_genesis},
+};
+use tetrad_chain::{Genesis, OpenError, Opening, Recovered, open, repair};
+use tetrad_evm::{ChainParams, Forks, Limits};
+use tetrad_primitives::block::cosmos::CosmosNetwork;
+use tetrad_stdx::clock::Clock;
+use tetrad_store::{
     log::{Durability, LocalLogs, LogStore},
     store::{ChainStore, DataDir, PART_BYTES, Settings},
 };

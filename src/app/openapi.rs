@@ -1,6 +1,6 @@
 //! What `/openapi.json` says of the node as a whole.
 
-use crate::web::ApiInfo;
+use tetrad_web::ApiInfo;
 
 /// The tags of all interfaces.
 const TAGS: &[(&str, &str)] = &[

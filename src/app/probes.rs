@@ -7,12 +7,10 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use tokio::time::timeout;
 
-use crate::{
-    chain::Chain,
-    cluster::{Cluster, ClusterState},
-    exchange::Market,
-    web::{Api, Checked, NoStore, Operation, method_not_allowed},
-};
+use tetrad_chain::Chain;
+use tetrad_cluster::{Cluster, ClusterState};
+use tetrad_exchange::Market;
+use tetrad_web::{Api, Checked, NoStore, Operation, method_not_allowed};
 
 /// Time after which a writer that does not answer counts as stuck; longer than any block takes.
 const PATIENCE: Duration = Duration::from_secs(5);

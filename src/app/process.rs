@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::web::Exposition;
+use tetrad_web::Exposition;
 
 /// Ticks per second in `/proc/self/stat`; the same on every Linux architecture.
 const TICKS_PER_SECOND: f64 = 100.0;

@@ -11,28 +11,31 @@ use super::{
     openapi, probes, timer,
 };
 use crate::{
-    activity::Activity,
-    chain::{Chain, Keyring, Sender},
-    clock::Clock,
-    cluster::Cluster,
     config::{Config, MetricsAt, Profile},
-    cosmos::Gateway,
-    exchange::{self, Exchange, ManualPrices, Market, ShareHolds, feed::SourceSet},
-    explorer::Explorer,
-    faucet::{self, Faucet, FaucetSetup},
-    fork::ChainForks,
-    index::Index,
-    lending::Lending,
-    network::Network,
-    rpc::{self, Direct, Rpc, RpcConfig},
     scenario::{self, Scenarios},
-    site::Site,
-    sources::{KnownContracts, Verifier},
-    storage::Storage,
-    web::{
-        self, AdminToken, Answer, Capacity, Execution, Faults, Front, Operation, RateLimit,
-        Shutdown, Traffic,
-    },
+};
+use tetrad_chain::{Chain, Keyring, Sender};
+use tetrad_cluster::Cluster;
+use tetrad_contracts::sources::{KnownContracts, Verifier};
+use tetrad_cosmos::Gateway;
+use tetrad_exchange::{self, Exchange, ManualPrices, Market, ShareHolds, feed::SourceSet};
+use tetrad_explorer::{explorer::Explorer, index::Index};
+use tetrad_lending::{
+    activity::Activity,
+    faucet::{self, Faucet, FaucetSetup},
+    lending::Lending,
+};
+use tetrad_network::network::Network;
+use tetrad_page::Site;
+use tetrad_rpc::{
+    fork::ChainForks,
+    rpc::{self, Direct, Rpc, RpcConfig},
+};
+use tetrad_stdx::clock::Clock;
+use tetrad_store::storage::Storage;
+use tetrad_web::{
+    self, AdminToken, Answer, Capacity, Execution, Faults, Front, Operation, RateLimit, Shutdown,
+    Traffic,
 };
 
 /// The routes of the listeners.
@@ -138,9 +141,12 @@ impl Services {
             tick.is_some(),
             kept,
         );
-        tokio::spawn(exchange::follow(market.clone(), self.shutdown.clone()));
+        tokio::spawn(tetrad_exchange::follow(
+            market.clone(),
+            self.shutdown.clone(),
+        ));
         if self.storage.is_some() {
-            tokio::spawn(exchange::keep(market.clone(), self.shutdown.clone()));
+            tokio::spawn(tetrad_exchange::keep(market.clone(), self.shutdown.clone()));
         }
         if let Some(tick) = tick {
             tokio::spawn(timer::prices(
@@ -239,10 +245,13 @@ impl Services {
         let comet = Arc::new(move |body: &[u8]| comet.answer(body));
         let (shared, site) = (rpc.beside(comet), Site::default());
         let json_rpc = |rpc: &Rpc| rpc::service(rpc.clone(), rpc_sockets.clone());
-        let rpc_router = web::at_interface_path(Router::new(), "/rpc", json_rpc(&rpc));
+        let rpc_router = tetrad_web::at_interface_path(Router::new(), "/rpc", json_rpc(&rpc));
         let rpc_router = rpc_router.route("/", site.before(json_rpc(&shared)));
-        let graphql =
-            web::at_interface_path(Router::new(), "/graphql", rpc::graphql_service(rpc.clone()));
+        let graphql = tetrad_web::at_interface_path(
+            Router::new(),
+            "/graphql",
+            rpc::graphql_service(rpc.clone()),
+        );
         let mut router = self
             .faults
             .affect(rpc_router, None)
@@ -299,7 +308,7 @@ impl Services {
             );
             router = router.merge(counted("explorer", described(explorer.router())));
         } else {
-            router = router.route("/api", any(web::not_found));
+            router = router.route("/api", any(tetrad_web::not_found));
         }
         // The other nodes of a cluster would know nothing of a scenario.
         if self.admin.is_open() && self.cluster.is_none() {
@@ -336,13 +345,16 @@ impl Services {
             router = router.merge(metrics.clone());
             operations.extend(described);
         }
-        router = router.merge(web::openapi_router(
+        router = router.merge(tetrad_web::openapi_router(
             &openapi::info(self.admin.requires_token()),
             operations,
         ));
         let grpc = cosmos(gateway.grpc_router());
         let router = Gateway::beside(grpc.clone(), router);
-        let front = Front::new(web::with_cors(router, &config.origins), Arc::new(direct));
+        let front = Front::new(
+            tetrad_web::with_cors(router, &config.origins),
+            Arc::new(direct),
+        );
         Routers {
             main: front.with_faults(self.faults.clone()),
             metrics,

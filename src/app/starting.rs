@@ -7,12 +7,9 @@ use axum::{Router, http::header, routing::get};
 use tokio::{net::TcpListener, sync::watch};
 
 use super::probes::{Alive, Ready};
-use crate::{
-    config::Config,
-    web::{
-        self, Capacity, Checked, ClientAddresses, Listener, NoStore, RequestIds, ShutdownHandle,
-        Tls,
-    },
+use crate::config::Config;
+use tetrad_web::{
+    self, Capacity, Checked, ClientAddresses, Listener, NoStore, RequestIds, ShutdownHandle, Tls,
 };
 
 /// Time in which answers under way are finished once the node has started.
@@ -66,7 +63,7 @@ impl Starting {
         };
         let (listener, hosts) = (Listener::new(listener, tls), Arc::new(config.hosts.clone()));
         let ids = Arc::new(RequestIds::new(false));
-        tokio::spawn(web::serve(
+        tokio::spawn(tetrad_web::serve(
             listener,
             router.into(),
             hosts,

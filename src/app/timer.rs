@@ -4,7 +4,9 @@ use std::{sync::Arc, time::Duration};
 
 use tokio::time::{MissedTickBehavior, interval};
 
-use crate::{chain::Chain, exchange::feed::SourceSet, web::Shutdown};
+use tetrad_chain::Chain;
+use tetrad_exchange::feed::SourceSet;
+use tetrad_web::Shutdown;
 
 /// Longest interval between wake-ups. Block times are whole seconds: a longer one could go from the
 /// end of one second to the beginning of the next but one, and skip a tick.

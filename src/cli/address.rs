@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use clap::Args;
 
-use crate::account::{
+use tetrad_network::account::{
     AddressError, AddressForms, AnyPublicKey, DEFAULT_BECH32_PREFIX, Hrp, ParsedAddress,
     PublicKeyError, parse_address,
 };

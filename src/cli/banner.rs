@@ -5,12 +5,13 @@ use std::io::{self, Write};
 
 use crate::{
     Node,
-    account::{Kind, address_to_bech32},
     config::{Config, MetricsAt, Profile},
-    decimal,
-    network::COIN_DECIMALS,
-    redact,
 };
+use tetrad_network::{
+    account::{Kind, address_to_bech32},
+    network::COIN_DECIMALS,
+};
+use tetrad_stdx::{decimal, redact};
 
 pub(super) fn print(node: &Node, out: &mut dyn Write) -> io::Result<()> {
     let config = &node.config;

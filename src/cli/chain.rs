@@ -9,10 +9,10 @@ use std::{
 
 use clap::{Args, Subcommand};
 
-use crate::{
-    chain::{MaintainError, canonical_blocks, compact, export_blocks, repair, verify},
-    exchange,
-    index::{self, IndexError},
+use tetrad_chain::{MaintainError, canonical_blocks, compact, export_blocks, repair, verify};
+use tetrad_exchange as exchange;
+use tetrad_explorer::index::{self, IndexError};
+use tetrad_store::{
     log::{Durability, LocalLogs},
     storage::{Directory, Storage},
     store::{ArchiveError, ChainStore, DataDir, DataDirError, backup, export, import, restore},

@@ -6,12 +6,12 @@ use std::{
     sync::Arc,
 };
 
-use crate::{
-    cluster::{
-        ClusterError,
-        commands::{self, NodeCommand, Status},
-    },
-    config::Config,
+use crate::config::Config;
+use tetrad_cluster::{
+    ClusterError,
+    commands::{self, NodeCommand, Status},
+};
+use tetrad_store::{
     log::{Durability, LocalLogs},
     store::{DataDir, DataDirError},
 };

@@ -9,8 +9,8 @@ use super::Error;
 use crate::{
     SpawnError,
     config::{Config, ConfigError, Kind, Setting, settings},
-    store::DataDirError,
 };
+use tetrad_store::store::DataDirError;
 
 /// Returns a hint to print after the error, if there is one.
 pub(super) fn hint(error: &Error) -> Option<String> {

@@ -28,7 +28,7 @@ use clap::{FromArgMatches, Subcommand};
 
 use crate::config::{Config, ConfigError, Setting};
 #[cfg(all(feature = "js-tracer", unix))]
-use crate::rpc;
+use tetrad_rpc::rpc;
 
 /// The commands that are derived with `clap`.
 #[derive(Debug, Subcommand)]
@@ -82,7 +82,7 @@ pub enum Error {
     Spawn(#[from] crate::SpawnError),
     /// The service manager passes sockets that cannot be used.
     #[error(transparent)]
-    Inherited(#[from] crate::web::InheritedError),
+    Inherited(#[from] tetrad_web::InheritedError),
     /// Spans cannot be sent.
     #[error(transparent)]
     Traces(#[from] crate::telemetry::TracesError),

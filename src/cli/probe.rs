@@ -15,7 +15,8 @@ use rustls::{
     pki_types::{CertificateDer, ServerName, UnixTime},
 };
 
-use crate::{Config, tls};
+use crate::Config;
+use tetrad_stdx::tls;
 
 /// Time limit of each step.
 const PATIENCE: Duration = Duration::from_secs(3);

@@ -23,16 +23,16 @@ pub use node::{
 pub use setting::{Kind, Section, Setting};
 pub use settings::{SECTIONS, settings};
 
-pub use crate::{
-    chain::{HistoryLimits, PoolLimits},
-    cluster::{ClusterConfig, ClusterRole},
-    console::ConsoleConfig,
-    evm::Fork,
-    exchange::ExchangeConfig,
-    faucet::FaucetConfig,
+pub use crate::console::ConsoleConfig;
+pub use tetrad_chain::{HistoryLimits, PoolLimits};
+pub use tetrad_cluster::{ClusterConfig, ClusterRole};
+pub use tetrad_evm::Fork;
+pub use tetrad_exchange::ExchangeConfig;
+pub use tetrad_lending::faucet::FaucetConfig;
+pub use tetrad_network::network::Network;
+pub use tetrad_rpc::{
     fork::ForkConfig,
-    log::Durability,
-    network::Network,
     rpc::{Dialect, RpcConfig},
-    web::{Hosts, ListenerLimits, Origins},
 };
+pub use tetrad_store::log::Durability;
+pub use tetrad_web::{Hosts, ListenerLimits, Origins};

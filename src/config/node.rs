@@ -4,19 +4,16 @@ use std::{net::SocketAddr, path::PathBuf, time::Duration};
 
 use alloy_primitives::U256;
 
-use crate::{
-    chain::{HistoryLimits, PoolLimits},
-    cluster::ClusterConfig,
-    console::ConsoleConfig,
-    evm::Fork,
-    exchange::ExchangeConfig,
-    faucet::FaucetConfig,
-    fork::ForkConfig,
-    log::Durability,
-    network::Network,
-    rpc::RpcConfig,
-    web::{Hosts, ListenerLimits, Origins},
-};
+use crate::console::ConsoleConfig;
+use tetrad_chain::{HistoryLimits, PoolLimits};
+use tetrad_cluster::ClusterConfig;
+use tetrad_evm::Fork;
+use tetrad_exchange::ExchangeConfig;
+use tetrad_lending::faucet::FaucetConfig;
+use tetrad_network::network::Network;
+use tetrad_rpc::{fork::ForkConfig, rpc::RpcConfig};
+use tetrad_store::log::Durability;
+use tetrad_web::{Hosts, ListenerLimits, Origins};
 
 /// The mnemonic that every development tool starts with by default.
 pub const DEVELOPMENT_MNEMONIC: &str =

@@ -13,17 +13,15 @@ use alloy_primitives::{Address, LogData, hex};
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::{
-    chain::{Head, View},
-    evm::FailedCall,
-    network::{Network, Token},
-    sources::{
-        KnownContracts,
-        abi::{decode_log, decode_values},
-        read_abi,
-        text::{MAX_TEXT, clean, cut, listed, named, plain, revert_reason},
-    },
+use tetrad_chain::{Head, View};
+use tetrad_contracts::sources::{
+    KnownContracts,
+    abi::{decode_log, decode_values},
+    read_abi,
+    text::{MAX_TEXT, clean, cut, listed, named, plain, revert_reason},
 };
+use tetrad_evm::FailedCall;
+use tetrad_network::network::{Network, Token};
 
 /// The deepest folder that is searched.
 const MAX_DEPTH: usize = 8;

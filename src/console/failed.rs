@@ -7,10 +7,8 @@ use super::{
     Console,
     abi::{Decoder, short},
 };
-use crate::{
-    failed_calls::FailedCall,
-    sources::text::{clean, cut},
-};
+use tetrad_contracts::sources::text::{clean, cut};
+use tetrad_stdx::failed_calls::FailedCall;
 
 /// The length of a period.
 const PERIOD: Duration = Duration::from_secs(5);

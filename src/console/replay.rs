@@ -5,11 +5,9 @@ use std::{sync::Arc, time::Duration};
 use revm::context_interface::result::ExecutionResult;
 use revm_inspectors::tracing::{TracingInspector, TracingInspectorConfig, types::CallTraceNode};
 
-use crate::{
-    block::Block,
-    chain::Head,
-    evm::{BlockExecutor, FailedCall, FailureTracer, Watch, halt_message},
-};
+use tetrad_chain::Head;
+use tetrad_evm::{BlockExecutor, FailedCall, FailureTracer, Watch, halt_message};
+use tetrad_primitives::block::Block;
 
 /// Time limit per block; transactions that did not run by then are shown without calls.
 const PATIENCE: Duration = Duration::from_secs(2);

@@ -8,7 +8,7 @@ use super::{
     abi::{Decoder, short},
     replay::ReplayedTransaction,
 };
-use crate::block::Block;
+use tetrad_primitives::block::Block;
 
 /// The most places in sources that are shown of a failure, the innermost first.
 const MAX_PLACES: usize = 16;

@@ -7,11 +7,9 @@ use alloy_eips::{
 };
 use alloy_primitives::{Address, U256};
 
-use crate::{
-    calendar::LAST_SECOND,
-    chain::{Genesis, GenesisAccount, MAX_GAS_LIMIT, MIN_GAS_LIMIT},
-    evm::{ChainParams, Fork, Forks, UnsupportedConfig},
-};
+use tetrad_chain::{Genesis, GenesisAccount, MAX_GAS_LIMIT, MIN_GAS_LIMIT};
+use tetrad_evm::{ChainParams, Fork, Forks, UnsupportedConfig};
+use tetrad_stdx::calendar::LAST_SECOND;
 
 /// The error of a genesis file that cannot be used.
 #[derive(Debug, thiserror::Error)]

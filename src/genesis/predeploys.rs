@@ -5,7 +5,7 @@
 use alloy_primitives::{Address, Bytes, address, hex};
 
 use super::CREATE2_DEPLOYER_CODE;
-use crate::chain::Step;
+use tetrad_chain::Step;
 
 /// A contract with a published creation code.
 struct Predeploy {

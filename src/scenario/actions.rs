@@ -9,11 +9,9 @@ use super::{
     document::{PriceTarget, StepTransaction},
     node::ScenarioNode,
 };
-use crate::{
-    chain::{Change, OutgoingCall, Pace},
-    exchange::feed::{PricePath, PriceScript, SourceSet},
-    web::{Fault, FaultGuard},
-};
+use tetrad_chain::{Change, OutgoingCall, Pace};
+use tetrad_exchange::feed::{PricePath, PriceScript, SourceSet};
+use tetrad_web::{Fault, FaultGuard};
 
 /// The time of a step, since the scenario's start.
 #[derive(Clone, Copy, Debug)]
@@ -93,7 +91,7 @@ impl ScenarioNode {
             done.push(format!(
                 "{} to {}",
                 self.symbol(*token),
-                crate::decimal::shortest(alloy_primitives::U256::from(to), 8)
+                tetrad_stdx::decimal::shortest(alloy_primitives::U256::from(to), 8)
             ));
         }
         Ok((ActiveEffect::Prices { _scripts: active }, done.join(", ")))

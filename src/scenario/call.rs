@@ -10,16 +10,16 @@ use super::{
     context::ScenarioContext,
     values::{Percentage, shortened},
 };
-use crate::{
-    chain::{Chain, View},
-    contracts::{
-        ReadContractError,
-        bindings::{LendingLens, Token as TokenContract},
-        read,
-    },
+use tetrad_chain::{Chain, View};
+use tetrad_contracts::contracts::{
+    ReadContractError,
+    bindings::{LendingLens, Token as TokenContract},
+    read,
+};
+use tetrad_network::network::{Network, Token};
+use tetrad_stdx::{
     decimal,
     nesting::{MAX_NESTING, brackets},
-    network::{Network, Token},
 };
 
 /// The longest signature of a function in bytes.

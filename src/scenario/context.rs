@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use alloy_primitives::Address;
 
-use crate::network::Network;
+use tetrad_network::network::Network;
 
 /// The node as documents refer to it.
 #[derive(Clone, Debug)]

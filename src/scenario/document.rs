@@ -13,10 +13,8 @@ use super::{
     context::ScenarioContext,
     values::{DollarPrice, DurationText, Percentage, PriceChange, StepTime, shortened},
 };
-use crate::{
-    decimal,
-    web::{Fault, FaultClients, FaultScope, MAX_CLIENT_NAME},
-};
+use tetrad_stdx::decimal;
+use tetrad_web::{Fault, FaultClients, FaultScope, MAX_CLIENT_NAME};
 
 /// Most bytes of a document.
 pub(super) const MAX_BYTES: usize = 64 << 10;

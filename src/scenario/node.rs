@@ -3,13 +3,11 @@
 use std::sync::Arc;
 
 use super::context::ScenarioContext;
-use crate::{
-    chain::{Chain, Sender},
-    clock::Clock,
-    exchange::{Market, feed::SourceSet},
-    network::Network,
-    web::{Faults, Shutdown},
-};
+use tetrad_chain::{Chain, Sender};
+use tetrad_exchange::{Market, feed::SourceSet};
+use tetrad_network::network::Network;
+use tetrad_stdx::clock::Clock;
+use tetrad_web::{Faults, Shutdown};
 
 /// What scenarios act on.
 pub struct ScenarioNode {

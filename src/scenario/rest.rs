@@ -10,12 +10,10 @@ use super::{
     run::{RunState, ScenarioRun, StepState},
     scenarios::{Scenarios, StartError},
 };
-use crate::{
-    network::Network,
-    web::{
-        Api, Interface, NoStore, Operation, Path, RestError, TomlBody, method_not_allowed,
-        parameters::{Param, ParamError, parameters},
-    },
+use tetrad_network::network::Network;
+use tetrad_web::{
+    Api, Interface, NoStore, Operation, Path, RestError, TomlBody, method_not_allowed,
+    parameters::{Param, ParamError, parameters},
 };
 
 /// A response.

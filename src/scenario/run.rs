@@ -14,7 +14,8 @@ use super::{
     document::{Scenario, ScenarioStep, StepAction, When},
     node::ScenarioNode,
 };
-use crate::{block::Status, chain::Chain};
+use tetrad_chain::Chain;
+use tetrad_primitives::block::Status;
 
 /// Interval at which due steps are looked for.
 const POLL_INTERVAL: Duration = Duration::from_millis(50);

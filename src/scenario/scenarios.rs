@@ -9,7 +9,7 @@ use super::{
     node::ScenarioNode,
     run::{RunState, ScenarioRun},
 };
-use crate::network::Network;
+use tetrad_network::network::Network;
 
 /// Most scenarios that run at a time, and most that are listed.
 const MAX_RUNNING: usize = 8;

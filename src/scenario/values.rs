@@ -4,7 +4,8 @@ use std::{borrow::Cow, fmt, time::Duration};
 
 use serde::{Deserialize, Deserializer, de};
 
-use crate::{decimal, exchange::feed::usd_e8};
+use tetrad_exchange::feed::usd_e8;
+use tetrad_stdx::decimal;
 
 /// Units of time with their milliseconds.
 const UNITS: [(&str, u64); 5] = [

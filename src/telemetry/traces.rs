@@ -10,7 +10,8 @@ use opentelemetry_sdk::{
 use tracing::{Subscriber, level_filters::LevelFilter};
 use tracing_subscriber::{Layer, filter::Targets, registry::LookupSpan};
 
-use crate::{config::Traces, redact, tls};
+use crate::config::Traces;
+use tetrad_stdx::{redact, tls};
 
 /// The target of all spans for traces. Only the exporter enables it, so that without a collector a
 /// span costs as much as a disabled log line.

@@ -12,7 +12,7 @@ use alloy::{
     sol,
 };
 use serde_json::Value;
-use tetrad::internals::contracts::bindings::Token;
+use tetrad_contracts::contracts::bindings::Token;
 
 use crate::support::{
     TestNode,

@@ -4,7 +4,7 @@ use std::{io, path::PathBuf};
 
 use alloy_primitives::Address;
 
-use crate::account::{
+use tetrad_network::account::{
     AddressError, ConsensusKeyError, DeriveError, KeyError, KeystoreError, MnemonicError, PathError,
 };
 

@@ -15,7 +15,8 @@ use super::{
     secrets::Secrets,
     store::{Store, write_private},
 };
-use crate::{account::parse_address, cli::address::PrefixArgs};
+use crate::cli::address::PrefixArgs;
+use tetrad_network::account::parse_address;
 
 /// Arguments of `tetrad keys export`.
 #[derive(Debug, Args)]

@@ -11,7 +11,8 @@ use super::{
     secrets::Secrets,
     store::Store,
 };
-use crate::{account::AddressForms, cli::address::PrefixArgs};
+use crate::cli::address::PrefixArgs;
+use tetrad_network::account::AddressForms;
 
 /// Arguments of `tetrad keys import`. Without a source, the command asks for a mnemonic or a
 /// private key.

@@ -6,10 +6,8 @@ use clap::Args;
 use serde::Serialize;
 
 use super::{error::Error, options::DirectoryArgs, store::Store};
-use crate::{
-    account::{Kind, address_to_bech32},
-    cli::address::PrefixArgs,
-};
+use crate::cli::address::PrefixArgs;
+use tetrad_network::account::{Kind, address_to_bech32};
 
 /// Arguments of `tetrad keys list`.
 #[derive(Debug, Args)]

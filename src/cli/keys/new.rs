@@ -12,10 +12,8 @@ use super::{
     secrets::Secrets,
     store::Store,
 };
-use crate::{
-    account::{AddressForms, Mnemonic, WordCount},
-    cli::address::PrefixArgs,
-};
+use crate::cli::address::PrefixArgs;
+use tetrad_network::account::{AddressForms, Mnemonic, WordCount};
 
 /// Arguments of `tetrad keys new`.
 #[derive(Debug, Args)]

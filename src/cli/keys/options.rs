@@ -15,7 +15,7 @@ use super::{
     secrets::Secrets,
     store::{keystore_error, read_keystore},
 };
-use crate::account::{DerivationPath, Kdf, Keystore, Mnemonic, PathError, SecretKey};
+use tetrad_network::account::{DerivationPath, Kdf, Keystore, Mnemonic, PathError, SecretKey};
 
 /// The directory of keys.
 #[derive(Debug, Args)]

@@ -15,12 +15,10 @@ use super::{
     secrets::Secrets,
     store::Store,
 };
-use crate::{
-    account::{
-        AddressForms, ConsensusKey, DEFAULT_PUBLIC_KEY_TYPE, Hrp, Kind, PublicKeyForms, SecretKey,
-        parse_address,
-    },
-    cli::address::PrefixArgs,
+use crate::cli::address::PrefixArgs;
+use tetrad_network::account::{
+    AddressForms, ConsensusKey, DEFAULT_PUBLIC_KEY_TYPE, Hrp, Kind, PublicKeyForms, SecretKey,
+    parse_address,
 };
 
 /// The kind of key to show, by the names that Cosmos tools use.

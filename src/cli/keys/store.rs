@@ -10,7 +10,7 @@ use alloy_primitives::{Address, hex};
 use tempfile::NamedTempFile;
 
 use super::{error::Error, secrets::Secrets};
-use crate::account::{Keystore, KeystoreError, SecretKey};
+use tetrad_network::account::{Keystore, KeystoreError, SecretKey};
 
 /// A directory of keystore files: its own, named after the address, and those of other tools under
 /// any name.

@@ -2,15 +2,13 @@
 
 use reqwest::Url;
 
-use crate::{
-    cluster::{ClusterConfig, ClusterRole},
-    config::{
-        node::Config,
-        setting::{Kind, Section, Setting},
-        show,
-    },
-    redact,
+use crate::config::{
+    node::Config,
+    setting::{Kind, Section, Setting},
+    show,
 };
+use tetrad_cluster::{ClusterConfig, ClusterRole};
+use tetrad_stdx::redact;
 
 const ROLES: [(&str, ClusterRole); 2] = [
     ("auto", ClusterRole::Auto),

@@ -5,14 +5,12 @@ use reqwest::{
     header::{HeaderName, HeaderValue},
 };
 
-use crate::{
-    config::{
-        node::Config,
-        setting::{Kind, Section, Setting},
-        show,
-    },
-    redact,
+use crate::config::{
+    node::Config,
+    setting::{Kind, Section, Setting},
+    show,
 };
+use tetrad_stdx::redact;
 
 pub(super) const SECTION: Section = Section {
     name: "fork",

@@ -2,17 +2,15 @@
 
 use alloy_primitives::utils::{format_ether, parse_ether};
 
-use crate::{
-    account::Mnemonic,
-    config::{
-        given::{Given, ValueOrigin, listen_address},
-        node::{BlockTimestamps, Config, LogFormat, MetricsAt, Profile},
-        setting::{Kind, Section, Setting},
-        show,
-    },
-    log::Durability,
-    web::{HostName, Hosts, Origin, Origins},
+use crate::config::{
+    given::{Given, ValueOrigin, listen_address},
+    node::{BlockTimestamps, Config, LogFormat, MetricsAt, Profile},
+    setting::{Kind, Section, Setting},
+    show,
 };
+use tetrad_network::account::Mnemonic;
+use tetrad_store::log::Durability;
+use tetrad_web::{HostName, Hosts, Origin, Origins};
 
 const PROFILES: [(&str, Profile); 2] = [
     ("development", Profile::Development),

@@ -1,12 +1,10 @@
 //! The settings of `[limits]`.
 
-use crate::{
-    config::{
-        setting::{Kind, Section, Setting},
-        show,
-    },
-    web::Budget,
+use crate::config::{
+    setting::{Kind, Section, Setting},
+    show,
 };
+use tetrad_web::Budget;
 
 pub(super) const SECTION: Section = Section {
     name: "limits",

@@ -1,12 +1,10 @@
 //! The settings of `[network]`.
 
-use crate::{
-    account::Hrp,
-    config::{
-        setting::{Section, Setting},
-        show,
-    },
+use crate::config::{
+    setting::{Section, Setting},
+    show,
 };
+use tetrad_network::account::Hrp;
 
 pub(super) const SECTION: Section = Section {
     name: "network",

@@ -2,13 +2,11 @@
 
 use std::time::Duration;
 
-use crate::{
-    config::{
-        setting::{Kind, Section, Setting},
-        show,
-    },
-    rpc::Dialect,
+use crate::config::{
+    setting::{Kind, Section, Setting},
+    show,
 };
+use tetrad_rpc::rpc::Dialect;
 
 const DIALECTS: [(&str, Dialect); 2] = [
     ("network", Dialect::Network),

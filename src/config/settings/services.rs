@@ -5,15 +5,13 @@ use std::net::IpAddr;
 use alloy_primitives::{U256, uint, utils::parse_ether};
 use ipnet::IpNet;
 
-use crate::{
-    config::{
-        setting::{Kind, Section, Setting},
-        show,
-    },
-    decimal::shortest,
-    exchange::feed::Policy,
-    faucet::MAX_PER_DAY,
+use crate::config::{
+    setting::{Kind, Section, Setting},
+    show,
 };
+use tetrad_exchange::feed::Policy;
+use tetrad_lending::faucet::MAX_PER_DAY;
+use tetrad_stdx::decimal::shortest;
 
 const POLICIES: [(&str, Policy); 2] = [("fallback", Policy::Fallback), ("median", Policy::Median)];
 

@@ -1,12 +1,10 @@
 //! The settings of `[traces]`.
 
-use crate::{
-    config::{
-        setting::{Kind, Section, Setting},
-        show,
-    },
-    redact,
+use crate::config::{
+    setting::{Kind, Section, Setting},
+    show,
 };
+use tetrad_stdx::redact;
 
 pub(super) const SECTION: Section = Section {
     name: "traces",

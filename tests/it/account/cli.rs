@@ -9,7 +9,7 @@ use std::{
 
 use clap::Parser;
 use tempfile::TempDir;
-use tetrad::internals::cli::{Command, Error, keys::Console};
+use tetrad::cli::{Command, Error, keys::Console};
 use zeroize::Zeroizing;
 
 /// A binary with the commands over accounts and nothing else.

@@ -3,7 +3,7 @@
 use serde_json::Value;
 use tetrad::{
     account::{AddressError, Bech32Error, PublicKeyError},
-    internals::cli::{self, address},
+    cli::{self, address},
 };
 
 use super::{

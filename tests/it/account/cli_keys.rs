@@ -4,7 +4,7 @@ use std::{fs, path::Path};
 
 use tetrad::{
     account::{Keystore, KeystoreError, MnemonicError},
-    internals::cli::{self, keys},
+    cli::{self, keys},
 };
 
 #[cfg(unix)]

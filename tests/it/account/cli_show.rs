@@ -5,7 +5,7 @@ use std::fs;
 use serde_json::Value;
 use tetrad::{
     account::DEFAULT_PUBLIC_KEY_TYPE,
-    internals::cli::{self, keys},
+    cli::{self, keys},
 };
 
 use super::{

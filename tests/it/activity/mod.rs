@@ -2,10 +2,8 @@
 
 use alloy::{primitives::U256, signers::local::PrivateKeySigner};
 use serde_json::{Value, json};
-use tetrad::{
-    account::{Kind, address_to_bech32},
-    internals::contracts::bindings::{LendingPool, Vault},
-};
+use tetrad::account::{Kind, address_to_bech32};
+use tetrad_contracts::contracts::bindings::{LendingPool, Vault};
 
 use crate::support::{
     TestNode,

@@ -8,7 +8,7 @@ use axum::body::Bytes;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use prost_reflect::MessageDescriptor;
 use serde_json::{Map, Value, json};
-use tetrad::internals::cosmos::{CometType, comet_methods};
+use tetrad_cosmos::{CometType, comet_methods};
 
 use super::{
     documents::expanded,

@@ -11,7 +11,7 @@ use alloy::{
 use base64ct::{Base64, Encoding};
 use prost::Message;
 use serde_json::{Value, json};
-use tetrad::internals::block::cosmos::proto::{
+use tetrad_primitives::block::cosmos::proto::{
     Any, AuthInfo, Fee, ModeInfo, PubKey, SignDoc, SignerInfo, SingleMode, TxBody, TxRaw,
 };
 

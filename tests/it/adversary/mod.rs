@@ -139,7 +139,7 @@ async fn shown_in_time(api: &Api, hash: &str) -> Result<(), String> {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "measures latencies, and runs alone"]
 async fn every_operation_that_a_node_describes_withstands_an_adversary() {
-    tetrad::internals::tls::install_provider();
+    tetrad_stdx::tls::install_provider();
     let seed = seed();
     let form = form();
     let mut failures = BTreeSet::new();

@@ -8,13 +8,13 @@ use std::{
 use alloy_consensus::TxType;
 use alloy_primitives::{Address, B256, Bytes, Log, U256, keccak256};
 use proptest::prelude::*;
-use tetrad::internals::{
+use tetrad_chain::{Genesis, Head, HistoryLimits};
+use tetrad_evm::{ChainParams, Fork, Forks};
+use tetrad_primitives::{
     block::{Block, Receipt, Status},
-    chain::{Genesis, Head, HistoryLimits},
-    evm::{ChainParams, Fork, Forks},
     state::{AccountChange, AccountFields, Changes},
-    store::LogKey,
 };
+use tetrad_store::store::LogKey;
 
 /// A first block without accounts.
 fn genesis() -> Head {

@@ -9,15 +9,13 @@ use alloy::{
     primitives::{Address, Signature, TxKind, U256},
 };
 use proptest::prelude::*;
-use tetrad::internals::{
-    block::{Envelope, Submission, Transaction},
-    chain::{
-        Accepted, Chain, ChainConfig, Genesis, GenesisAccount, HistoryLimits, Mining, PoolLimits,
-        Preamble, SubmitError,
-    },
-    clock::ManualClock,
-    evm::{ChainParams, Fork, Forks},
+use tetrad_chain::{
+    Accepted, Chain, ChainConfig, Genesis, GenesisAccount, HistoryLimits, Mining, PoolLimits,
+    Preamble, SubmitError,
 };
+use tetrad_evm::{ChainParams, Fork, Forks};
+use tetrad_primitives::block::{Envelope, Submission, Transaction};
+use tetrad_stdx::clock::ManualClock;
 
 const GWEI: u128 = 1_000_000_000;
 

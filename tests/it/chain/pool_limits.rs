@@ -9,11 +9,9 @@ use std::{
 
 use alloy::consensus::{SignableTransaction, Transaction as _};
 use proptest::prelude::*;
-use tetrad::internals::{
-    block::{Envelope, Submission},
-    chain::{Accepted, Chain, Change, Edit, PoolLimits, Setting, SubmitError},
-    clock::ManualClock,
-};
+use tetrad_chain::{Accepted, Chain, Change, Edit, PoolLimits, Setting, SubmitError};
+use tetrad_primitives::block::{Envelope, Submission};
+use tetrad_stdx::clock::ManualClock;
 
 use super::pool::{chain_with, sender, transaction};
 use crate::support::chain::seal;
@@ -527,7 +525,7 @@ fn blobs_count() {
             ..Default::default()
         };
         let envelope = Envelope::Eip4844(tx.into_signed(*plain.transaction.envelope.signature()));
-        let transaction = tetrad::internals::block::Transaction {
+        let transaction = tetrad_primitives::block::Transaction {
             envelope,
             ..plain.transaction
         };

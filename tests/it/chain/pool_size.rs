@@ -9,11 +9,9 @@ use alloy::{
     consensus::{SignableTransaction, TxEip1559},
     primitives::{Address, Signature, TxKind, U256},
 };
-use tetrad::internals::{
-    block::{Envelope, Submission, Transaction},
-    chain::{Chain, Change, Edit, Mining, PoolLimits, Setting},
-    clock::ManualClock,
-};
+use tetrad_chain::{Chain, Change, Edit, Mining, PoolLimits, Setting};
+use tetrad_primitives::block::{Envelope, Submission, Transaction};
+use tetrad_stdx::clock::ManualClock;
 
 use super::pool::{chain_with, sender, transaction};
 use crate::support::chain::seal;

@@ -3,10 +3,8 @@
 use std::sync::Arc;
 
 use alloy_primitives::Address;
-use tetrad::internals::{
-    chain::{Change, ChangeError, PoolLimits, Setting},
-    clock::ManualClock,
-};
+use tetrad_chain::{Change, ChangeError, PoolLimits, Setting};
+use tetrad_stdx::clock::ManualClock;
 
 use super::pool::chain_with;
 

@@ -10,7 +10,7 @@ use alloy_eips::{eip2935, eip4788, eip7002, eip7251};
 use alloy_primitives::{Address, Bytes, TxKind, U256, address, hex, keccak256};
 use serde_json::{Value, json};
 use tempfile::{NamedTempFile, TempDir};
-use tetrad::internals::genesis::file::parse;
+use tetrad::genesis::file::parse;
 
 use crate::support::{TestNode, node_with, number, process::tetrad, sign};
 
@@ -89,7 +89,7 @@ async fn begin_with(genesis: &Value, change: impl FnOnce(&mut tetrad::Config)) -
     node_with(|config| {
         config.genesis = Some(file.path().to_owned());
         config.no_mining = true;
-        config.rpc.dialect = tetrad::internals::rpc::Dialect::Ethereum;
+        config.rpc.dialect = tetrad_rpc::rpc::Dialect::Ethereum;
         change(config);
     })
     .await
@@ -197,15 +197,15 @@ async fn an_import_refuses_headers_that_break_a_rule_by_the_field() {
     mine(&node, 1).await;
     let block = node.chain().head().block.clone();
     let head = node.chain().head().rewound(0).unwrap();
-    let sealed = |change: &dyn Fn(&mut tetrad::internals::chain::ForeignBlock)| {
+    let sealed = |change: &dyn Fn(&mut tetrad_chain::ForeignBlock)| {
         let mut foreign = alloy_rlp::Decodable::decode(&mut &block.encode()[..]).unwrap();
         change(&mut foreign);
-        tetrad::internals::chain::apply(&head, foreign)
+        tetrad_chain::apply(&head, foreign)
             .map(|_| ())
             .map_err(|error| error.to_string())
     };
     assert_eq!(sealed(&|_| {}), Ok(()));
-    type Change = Box<dyn Fn(&mut tetrad::internals::chain::ForeignBlock)>;
+    type Change = Box<dyn Fn(&mut tetrad_chain::ForeignBlock)>;
     let changes: [(&str, Change); 16] = [
         ("number", Box::new(|block| block.header.number = 2)),
         (

@@ -5,12 +5,10 @@ use std::{
     time::Duration,
 };
 
-use tetrad::internals::{
-    block::Transaction,
-    chain::{Chain, Change, Head, Mining, PoolLimits, Preamble, Setting, SubmitError},
-    clock::ManualClock,
-    evm::Environment,
-};
+use tetrad_chain::{Chain, Change, Head, Mining, PoolLimits, Preamble, Setting, SubmitError};
+use tetrad_evm::Environment;
+use tetrad_primitives::block::Transaction;
+use tetrad_stdx::clock::ManualClock;
 use tokio::sync::oneshot;
 
 use super::pool::{chain, chain_preceded, sender, transaction};

@@ -57,7 +57,7 @@ pub struct Cluster {
 impl Cluster {
     /// Starts the nodes at the same time, and waits until all of them listen.
     pub async fn start(nats: &NatsServers, nodes: usize, options: Options) -> Self {
-        tetrad::internals::tls::install_provider();
+        tetrad_stdx::tls::install_provider();
         let directory = tempfile::tempdir().unwrap();
         let http = reqwest::Client::builder()
             .timeout(PATIENCE)

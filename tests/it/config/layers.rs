@@ -3,8 +3,8 @@
 use tetrad::{
     Config,
     config::{BlockTimestamps, MetricsAt, ValueOrigin, Values, settings},
-    internals::rpc::Dialect,
 };
+use tetrad_rpc::rpc::Dialect;
 
 fn from_file(text: &str) -> Result<Config, String> {
     let mut values = Values::default();
@@ -323,7 +323,7 @@ fn values_mean_what_they_say() {
         config.balance,
         alloy::primitives::utils::parse_ether("1.5").unwrap()
     );
-    assert_eq!(config.hardfork, tetrad::internals::evm::Fork::London);
+    assert_eq!(config.hardfork, tetrad_evm::Fork::London);
     assert_eq!(config.exchange.price_tick, None);
     assert_eq!(config.exchange.trusted_proxies.len(), 2);
 }

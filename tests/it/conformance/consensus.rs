@@ -20,10 +20,8 @@ use alloy_rlp::Decodable;
 use parking_lot::Mutex;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
-use tetrad::internals::{
-    chain::{ForeignBlock, Head, HistoryLimits, Recovered, apply},
-    genesis::file::parse,
-};
+use tetrad::genesis::file::parse;
+use tetrad_chain::{ForeignBlock, Head, HistoryLimits, Recovered, apply};
 
 use super::suite;
 

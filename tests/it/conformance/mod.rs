@@ -29,7 +29,7 @@ async fn imported() -> Option<TestNode> {
         config.genesis = Some(folder.join("genesis.json"));
         config.import = vec![folder.join("chain.rlp")];
         config.no_mining = true;
-        config.rpc.dialect = tetrad::internals::rpc::Dialect::Ethereum;
+        config.rpc.dialect = tetrad_rpc::rpc::Dialect::Ethereum;
     });
     Some(node.await)
 }

@@ -8,11 +8,9 @@
 use std::collections::BTreeSet;
 
 use alloy_primitives::{I256, U256};
-use tetrad::internals::{
-    contracts::bindings::{Halt, PriceOracle, SwapStatus, Vault, VaultErrors},
-    exchange::{Feed, OracleState, TokenHalt, UpdatePlan},
-    network::{Network as Mirrored, Token},
-};
+use tetrad_contracts::contracts::bindings::{Halt, PriceOracle, SwapStatus, Vault, VaultErrors};
+use tetrad_exchange::{Feed, OracleState, TokenHalt, UpdatePlan};
+use tetrad_network::network::{Network as Mirrored, Token};
 
 use super::{
     bench::refusal,

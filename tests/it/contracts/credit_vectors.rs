@@ -3,7 +3,7 @@
 
 use alloy_primitives::{Address, U256, address};
 use serde_json::Value;
-use tetrad::internals::contracts::bindings::{LendingLens, LendingPool};
+use tetrad_contracts::contracts::bindings::{LendingLens, LendingPool};
 
 use super::{
     bench::Bench,

@@ -7,7 +7,7 @@ use std::{collections::BTreeMap, env, fs, path::Path};
 use alloy_primitives::{Address, Bytes, U256};
 use alloy_sol_types::{SolCall, SolValue};
 use serde_json::json;
-use tetrad::internals::contracts::bindings::{LendingPool, Multicall3, PriceOracle, Token, Vault};
+use tetrad_contracts::contracts::bindings::{LendingPool, Multicall3, PriceOracle, Token, Vault};
 
 use super::{
     artifacts::runtime_code,

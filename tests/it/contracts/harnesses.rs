@@ -1,5 +1,5 @@
 //! Bindings of the contracts that only tests have, generated from their compiled ABIs. What the
-//! network's contracts have as well is in `tetrad::internals::contracts::bindings`.
+//! network's contracts have as well is in `tetrad_contracts::contracts::bindings`.
 
 use alloy_sol_types::{SolValue, sol};
 

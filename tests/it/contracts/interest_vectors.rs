@@ -3,7 +3,7 @@
 
 use alloy_primitives::{Address, U256, address};
 use serde_json::Value;
-use tetrad::internals::contracts::bindings::{LendingLens, LendingPool, Token};
+use tetrad_contracts::contracts::bindings::{LendingLens, LendingPool, Token};
 
 use super::{
     bench::{Bench, START},

@@ -5,7 +5,7 @@ use std::{collections::BTreeSet, fs, path::Path};
 use alloy_json_abi::{Event, JsonAbi, Param};
 use alloy_sol_types::SolInterface;
 use serde_json::Value;
-use tetrad::internals::contracts::bindings::{
+use tetrad_contracts::contracts::bindings::{
     LendingLens, LendingPool, LendingPoolErrors, Multicall3, Multicall3Errors, PToken,
     PTokenErrors, PriceOracle, PriceOracleErrors, Token, TokenErrors, Vault, VaultErrors,
 };

@@ -2,7 +2,7 @@
 
 use alloy_primitives::{Address, B256, Bytes, U256, address};
 use alloy_sol_types::SolCall;
-use tetrad::internals::contracts::bindings::{Multicall3, Multicall3Errors, Token, TokenErrors};
+use tetrad_contracts::contracts::bindings::{Multicall3, Multicall3Errors, Token, TokenErrors};
 
 use super::{
     bench::{CHAIN_ID, refusal},

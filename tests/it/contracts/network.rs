@@ -8,7 +8,7 @@ use std::{
 use alloy_primitives::{Address, Bytes, U256, address};
 use alloy_sol_types::SolValue;
 use revm::database::InMemoryDB;
-use tetrad::internals::contracts::bindings::{LendingPool, PriceOracle, Token, Vault};
+use tetrad_contracts::contracts::bindings::{LendingPool, PriceOracle, Token, Vault};
 
 use super::{
     bench::{Bench, Receipt, START},

@@ -1,7 +1,7 @@
 //! The price oracle: who may set a price, and which prices it takes.
 
 use alloy_primitives::{Address, Bytes, U256, address};
-use tetrad::internals::contracts::bindings::{PriceOracle, PriceOracleErrors};
+use tetrad_contracts::contracts::bindings::{PriceOracle, PriceOracleErrors};
 
 use super::{
     bench::{Receipt, refusal},

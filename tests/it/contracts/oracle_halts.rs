@@ -2,7 +2,7 @@
 
 use alloy_primitives::{Address, Bytes, U256};
 use alloy_sol_types::SolCall;
-use tetrad::internals::contracts::bindings::{Halt, PriceOracle, PriceOracleErrors};
+use tetrad_contracts::contracts::bindings::{Halt, PriceOracle, PriceOracleErrors};
 
 use super::{
     bench::{Receipt, refusal},

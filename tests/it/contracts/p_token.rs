@@ -1,7 +1,7 @@
 //! The receipt tokens: an ERC-20 whose balances are claims on the pool.
 
 use alloy_primitives::{Address, U256};
-use tetrad::internals::contracts::bindings::{
+use tetrad_contracts::contracts::bindings::{
     LendingLens, LendingPool, LendingPoolErrors, PToken, PTokenErrors, Token, TokenErrors,
 };
 

@@ -2,7 +2,7 @@
 
 use alloy_primitives::{Address, Bytes, U256};
 use alloy_sol_types::{SolCall, SolValue};
-use tetrad::internals::contracts::bindings::{
+use tetrad_contracts::contracts::bindings::{
     LendingPool, LendingPoolErrors, PriceOracle, ReserveState, Token,
 };
 

@@ -1,7 +1,7 @@
 //! Debts that nothing covers any more.
 
 use alloy_primitives::{Address, U256};
-use tetrad::internals::contracts::bindings::{
+use tetrad_contracts::contracts::bindings::{
     LendingLens, LendingPool, LendingPoolErrors, ReserveState,
 };
 

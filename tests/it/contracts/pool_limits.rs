@@ -2,7 +2,7 @@
 
 use alloy_primitives::{Address, U256, address};
 use alloy_sol_types::SolValue;
-use tetrad::internals::contracts::bindings::{
+use tetrad_contracts::contracts::bindings::{
     LendingLens, LendingPool, LendingPoolErrors, PriceOracle, Token,
 };
 

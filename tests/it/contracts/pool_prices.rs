@@ -2,7 +2,7 @@
 
 use alloy_primitives::{Address, Bytes, U256};
 use alloy_sol_types::SolError;
-use tetrad::internals::contracts::bindings::{
+use tetrad_contracts::contracts::bindings::{
     AccountView, LendingLens, LendingPool, LendingPoolErrors, Token,
 };
 

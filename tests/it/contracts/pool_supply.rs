@@ -1,7 +1,7 @@
 //! Supplying to the pool and taking back.
 
 use alloy_primitives::{Address, U256};
-use tetrad::internals::contracts::bindings::{
+use tetrad_contracts::contracts::bindings::{
     Account, LendingPool, LendingPoolErrors, ReserveState, Token,
 };
 

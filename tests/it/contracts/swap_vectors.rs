@@ -2,7 +2,7 @@
 
 use alloy_primitives::{Address, Bytes, U256, address};
 use serde_json::Value;
-use tetrad::internals::contracts::bindings::{SwapStatus, Token, Vault, VaultErrors};
+use tetrad_contracts::contracts::bindings::{SwapStatus, Token, Vault, VaultErrors};
 
 use super::{
     bench::refusal,

@@ -3,7 +3,7 @@
 use alloy_primitives::{Address, B256, U256};
 use alloy_sol_types::{SolError, SolStruct, SolValue, eip712_domain, sol};
 use k256::ecdsa::SigningKey;
-use tetrad::internals::contracts::bindings::{Token, TokenErrors};
+use tetrad_contracts::contracts::bindings::{Token, TokenErrors};
 
 use super::{
     bench::{CHAIN_ID, refusal},

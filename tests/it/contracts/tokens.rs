@@ -1,7 +1,7 @@
 //! The twelve tokens and the classes they belong to.
 
 use alloy_primitives::{Address, U256, address};
-use tetrad::internals::contracts::bindings::AssetParameters;
+use tetrad_contracts::contracts::bindings::AssetParameters;
 
 /// An asset's curve or its loan-to-value class: base, slopes, kink and reserve factor, or the three
 /// ratios and the bonus.

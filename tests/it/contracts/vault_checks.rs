@@ -1,7 +1,7 @@
 //! What a swap is refused for, in which order, and what a refusal leaves behind: nothing.
 
 use alloy_primitives::{Address, Bytes, U256};
-use tetrad::internals::contracts::bindings::{
+use tetrad_contracts::contracts::bindings::{
     PriceOracle, SwapStatus, Token, TokenErrors, Vault, VaultErrors,
 };
 

@@ -1,7 +1,7 @@
 //! Random swaps at random prices. What the rules promise about the vault must hold after every one.
 
 use alloy_primitives::{Address, U256};
-use tetrad::internals::contracts::bindings::{PriceOracle, SwapStatus, Vault};
+use tetrad_contracts::contracts::bindings::{PriceOracle, SwapStatus, Vault};
 
 use super::{
     network::{ALICE, BOB, CAROL, Network, ORACLE, OWNER, UPDATER, VAULT},

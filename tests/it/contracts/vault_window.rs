@@ -1,7 +1,7 @@
 //! The optional limit on what the swaps of an hour may take of a reserve together.
 
 use alloy_primitives::{Bytes, U256};
-use tetrad::internals::contracts::bindings::{Vault, VaultErrors};
+use tetrad_contracts::contracts::bindings::{Vault, VaultErrors};
 
 use super::{
     bench::{Receipt, refusal},

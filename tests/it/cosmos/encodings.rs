@@ -4,7 +4,7 @@ use alloy_primitives::{Address, U256, hex, uint};
 use prost::Message;
 use serde_json::json;
 use sha2::{Digest, Sha256};
-use tetrad::internals::block::cosmos::proto::{MsgSend, TxRaw};
+use tetrad_primitives::block::cosmos::proto::{MsgSend, TxRaw};
 
 use super::signing::{MODES, Mode, Unsigned, send};
 use crate::support::{TestNode, node};

@@ -4,7 +4,7 @@ use alloy_primitives::{Address, hex};
 use base64ct::{Base64, Encoding};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
-use tetrad::internals::block::cosmos::proto::Any;
+use tetrad_primitives::block::cosmos::proto::Any;
 
 use super::signing::{Mode, bech32, multi_send, send};
 use crate::support::{

@@ -16,7 +16,7 @@ use alloy::signers::local::PrivateKeySigner;
 use alloy_primitives::{Address, Bytes, U256};
 use base64ct::{Base64, Encoding};
 use serde_json::{Value, json};
-use tetrad::internals::block::cosmos::{CosmosTransfer, DecodedTx};
+use tetrad_primitives::block::cosmos::{CosmosTransfer, DecodedTx};
 
 use super::signing::{MODES, Unsigned, bech32, multi_send, send};
 use crate::support::{process, process::Running, sign};

@@ -6,7 +6,7 @@ use base64ct::{Base64, Encoding};
 use prost::Message;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
-use tetrad::internals::block::{
+use tetrad_primitives::block::{
     Transaction,
     cosmos::{
         DecodedTx, MAX_MESSAGE_LEVELS,

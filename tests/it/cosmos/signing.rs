@@ -5,16 +5,14 @@ use alloy_primitives::{Address, B256, keccak256};
 use base64ct::{Base64, Encoding};
 use prost::Message;
 use serde_json::{Value, json};
-use tetrad::{
-    account::{Hrp, Kind, address_to_bech32},
-    internals::block::{
-        Submission, Transaction,
-        cosmos::{
-            CosmosTransaction, DecodedTx, SignerData,
-            proto::{
-                AddressCoins, Any, AuthInfo, Coin, ExtensionOptionsWeb3Tx, Fee, ModeInfo,
-                MsgMultiSend, MsgSend, PubKey, SignDoc, SignerInfo, SingleMode, TxBody, TxRaw,
-            },
+use tetrad::account::{Hrp, Kind, address_to_bech32};
+use tetrad_primitives::block::{
+    Submission, Transaction,
+    cosmos::{
+        CosmosTransaction, DecodedTx, SignerData,
+        proto::{
+            AddressCoins, Any, AuthInfo, Coin, ExtensionOptionsWeb3Tx, Fee, ModeInfo, MsgMultiSend,
+            MsgSend, PubKey, SignDoc, SignerInfo, SingleMode, TxBody, TxRaw,
         },
     },
 };

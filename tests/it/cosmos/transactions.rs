@@ -10,15 +10,13 @@ use proptest::prelude::*;
 use prost::Message;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
-use tetrad::internals::{
-    block::{
-        Submission,
-        cosmos::{
-            BANK_ADDRESS, CosmosTransaction, DecodedTx, MAX_COSMOS_TX_SIZE, SignerData,
-            proto::{Any, Fee, MsgEthereumTx, TxBody, TxRaw},
-        },
+use tetrad_chain::{ForeignBlock, apply};
+use tetrad_primitives::block::{
+    Submission,
+    cosmos::{
+        BANK_ADDRESS, CosmosTransaction, DecodedTx, MAX_COSMOS_TX_SIZE, SignerData,
+        proto::{Any, Fee, MsgEthereumTx, TxBody, TxRaw},
     },
-    chain::{ForeignBlock, apply},
 };
 
 use super::signing::{
@@ -498,7 +496,7 @@ async fn refusals_have_the_codes_of_the_sdk() {
         alloy::signers::local::PrivateKeySigner::from_bytes(&B256::repeat_byte(7)).unwrap();
     let to_stranger = send(stranger.address(), TO, 1);
     let with_prefix = |text: &str| {
-        let own = tetrad::internals::block::cosmos::proto::MsgSend {
+        let own = tetrad_primitives::block::cosmos::proto::MsgSend {
             from_address: bech32(from),
             to_address: text.to_owned(),
             amount: coins(1),
@@ -549,10 +547,10 @@ async fn refusals_have_the_codes_of_the_sdk() {
             changed(&node, |tx| tx.fee.amount = coins(rich)).await,
         ),
         ("another coin", 5, {
-            let own = tetrad::internals::block::cosmos::proto::MsgSend {
+            let own = tetrad_primitives::block::cosmos::proto::MsgSend {
                 from_address: bech32(from),
                 to_address: bech32(TO),
-                amount: vec![tetrad::internals::block::cosmos::proto::Coin {
+                amount: vec![tetrad_primitives::block::cosmos::proto::Coin {
                     denom: "uatom".into(),
                     amount: "1".into(),
                 }],
@@ -699,12 +697,12 @@ async fn refusals_have_the_codes_of_the_sdk() {
             "{what}"
         );
     }
-    let uneven = tetrad::internals::block::cosmos::proto::MsgMultiSend {
-        inputs: vec![tetrad::internals::block::cosmos::proto::AddressCoins {
+    let uneven = tetrad_primitives::block::cosmos::proto::MsgMultiSend {
+        inputs: vec![tetrad_primitives::block::cosmos::proto::AddressCoins {
             address: bech32(from),
             coins: coins(3),
         }],
-        outputs: vec![tetrad::internals::block::cosmos::proto::AddressCoins {
+        outputs: vec![tetrad_primitives::block::cosmos::proto::AddressCoins {
             address: bech32(TO),
             coins: coins(2),
         }],

@@ -9,7 +9,7 @@ use alloy::{
     sol_types::{SolCall, SolEvent},
 };
 use serde_json::{Value, json};
-use tetrad::internals::contracts::bindings::{LendingLens, LendingPool, PoolView, Token, Vault};
+use tetrad_contracts::contracts::bindings::{LendingLens, LendingPool, PoolView, Token, Vault};
 
 use crate::support::{TestNode, chain::VAULT};
 

@@ -10,7 +10,7 @@ mod stage;
 
 use alloy::primitives::U256;
 use serde_json::{Value, json};
-use tetrad::internals::contracts::bindings::{LendingLens, LendingPool, Token, Vault};
+use tetrad_contracts::contracts::bindings::{LendingLens, LendingPool, Token, Vault};
 
 use self::stage::{Actor, Stage};
 use crate::support::chain::{token, units};

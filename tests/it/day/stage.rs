@@ -8,10 +8,8 @@ use alloy::{
     sol_types::SolCall,
 };
 use serde_json::{Value, json};
-use tetrad::internals::{
-    contracts::bindings::{LendingPool, Vault},
-    network::Token,
-};
+use tetrad_contracts::contracts::bindings::{LendingPool, Vault};
+use tetrad_network::network::Token;
 
 use super::ledger::Books;
 use crate::{
@@ -164,7 +162,7 @@ impl Stage {
     /// Sets a price, in US dollars × 10^8.
     pub async fn price(&mut self, token: &Token, price: u64) {
         let url = format!("{}/api/admin/prices/{}", self.node.rest_url(), key(token));
-        let body = json!({ "price": tetrad::internals::decimal::shortest(U256::from(price), 8) });
+        let body = json!({ "price": tetrad_stdx::decimal::shortest(U256::from(price), 8) });
         let response = self
             .node
             .http

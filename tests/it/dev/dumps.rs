@@ -1,7 +1,7 @@
 //! Taking the whole chain along.
 
 use serde_json::{Value, json};
-use tetrad::internals::contracts::bindings::Token;
+use tetrad_contracts::contracts::bindings::Token;
 
 use super::NOBODY;
 use crate::support::{TestNode, chain::token, node, node_with, number};

@@ -5,13 +5,10 @@ use std::sync::{Arc, atomic::AtomicBool};
 use alloy::{primitives::Bytes, sol, sol_types::SolCall};
 use alloy_primitives::{Address, U256};
 use serde_json::json;
-use tetrad::internals::{
-    console::{Console, ConsoleConfig},
-    contracts::bindings::Token,
-    failed_calls::{FailedCall, FailedCalls},
-    network::Network,
-    sources::KnownContracts,
-};
+use tetrad::console::{Console, ConsoleConfig};
+use tetrad_contracts::{contracts::bindings::Token, sources::KnownContracts};
+use tetrad_network::network::Network;
+use tetrad_stdx::failed_calls::{FailedCall, FailedCalls};
 
 use crate::support::{TestNode, chain::token, node};
 

@@ -1,7 +1,7 @@
 //! Giving out tokens.
 
 use serde_json::json;
-use tetrad::internals::contracts::bindings::Token;
+use tetrad_contracts::contracts::bindings::Token;
 
 use super::NOBODY;
 use crate::support::{chain::token, node};

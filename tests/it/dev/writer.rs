@@ -14,7 +14,7 @@ use alloy::eips::{
     eip7002::WITHDRAWAL_REQUEST_PREDEPLOY_ADDRESS,
 };
 use serde_json::{Value, json};
-use tetrad::internals::chain::Event;
+use tetrad_chain::Event;
 
 use crate::support::{
     TestNode, chain::token, node, node_with, number, process::Running, ticking_node,

@@ -4,10 +4,8 @@
 use std::{collections::BTreeSet, sync::Arc};
 
 use alloy_primitives::{Address, B256, U256};
-use tetrad::internals::{
-    chain::{Chain, Change, ChangeError, Edit, Mining, Pace, repair},
-    storage::Storage,
-};
+use tetrad_chain::{Chain, Change, ChangeError, Edit, Mining, Pace, repair};
+use tetrad_store::storage::Storage;
 
 use super::{
     disk::Disk,

@@ -6,7 +6,7 @@ use std::{
 };
 
 use serde_json::json;
-use tetrad::internals::contracts::bindings::{LendingPool, Token};
+use tetrad_contracts::contracts::bindings::{LendingPool, Token};
 
 use crate::support::{
     TestNode,

@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use serde_json::json;
-use tetrad::internals::{
-    chain::{Pace, compact, repair, verify},
+use tetrad_chain::{Pace, compact, repair, verify};
+use tetrad_store::{
     storage::{Directory, read_file, replace_file},
     store::checkpoints,
 };
@@ -281,7 +281,7 @@ async fn a_rollback_to_the_block_that_a_node_was_started_on_stays_what_it_was() 
 #[tokio::test]
 async fn repair_goes_on_from_where_a_checkpoint_still_leads() {
     let place = tempfile::tempdir().unwrap();
-    let storage = || -> std::sync::Arc<dyn tetrad::internals::storage::Storage> {
+    let storage = || -> std::sync::Arc<dyn tetrad_store::storage::Storage> {
         std::sync::Arc::new(Directory::new(place.path()).unwrap())
     };
     let (running, writer) = start(recover(storage()).unwrap(), never());

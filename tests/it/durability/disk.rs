@@ -7,7 +7,7 @@ use std::{
 };
 
 use parking_lot::Mutex;
-use tetrad::internals::storage::{Storage, StoredFile};
+use tetrad_store::storage::{Storage, StoredFile};
 
 use crate::contracts::random::Random;
 

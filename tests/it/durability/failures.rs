@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use alloy_primitives::{Address, B256, U256, keccak256};
 use serde_json::{Value, json};
-use tetrad::internals::{
-    chain::{Change, Edit, Mining, Recovered},
+use tetrad_chain::{Change, Edit, Mining, Recovered};
+use tetrad_primitives::state::{AccountChange, Changes};
+use tetrad_store::{
     log::{ChainIdentity, Durability, Fault, LocalLogs, LogEntry, LogStore, MemoryLog, ReadLog},
-    state::{AccountChange, Changes},
     storage::Storage,
 };
 

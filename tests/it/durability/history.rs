@@ -8,10 +8,10 @@ use std::{
 use alloy_consensus::Header;
 use alloy_primitives::{Address, U256};
 use serde_json::{Value, json};
-use tetrad::internals::{
-    block::Block,
-    chain::{BlockId, HistoryLimits, Mining},
-    contracts::bindings::Token,
+use tetrad_chain::{BlockId, HistoryLimits, Mining};
+use tetrad_contracts::contracts::bindings::Token;
+use tetrad_primitives::block::Block;
+use tetrad_store::{
     log::{BlockLog, ChainIdentity, Durability, LocalLogs, LogEntry, LogStore},
     storage::{Directory, Storage},
     store::{Found, History, LogKey},

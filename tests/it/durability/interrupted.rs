@@ -3,13 +3,11 @@
 use std::{fs, io, path::Path, sync::Arc};
 
 use alloy_primitives::{Address, B256};
-use tetrad::{
-    Config, Node,
-    internals::{
-        chain::{Mining, Recovered, verify},
-        storage::{Directory, Storage},
-        store::{backup, export, import, restore},
-    },
+use tetrad::{Config, Node};
+use tetrad_chain::{Mining, Recovered, verify};
+use tetrad_store::{
+    storage::{Directory, Storage},
+    store::{backup, export, import, restore},
 };
 
 use super::{

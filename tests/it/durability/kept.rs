@@ -5,10 +5,10 @@
 use std::sync::Arc;
 
 use alloy_primitives::{Address, B256, U256};
-use tetrad::internals::{
-    chain::{BlockId, Chain, Change, Edit, Mining, Pace, compact, repair, verify},
+use tetrad_chain::{BlockId, Chain, Change, Edit, Mining, Pace, compact, repair, verify};
+use tetrad_primitives::state::State;
+use tetrad_store::{
     log::ChainIdentity,
-    state::State,
     storage::Storage,
     store::{Checkpoint, History, backup},
 };
@@ -259,7 +259,7 @@ impl Model {
             self.is_shortened = true;
             storage.remove(&format!("checkpoint-{first:020}")).unwrap();
             // One of what was taken back must not take its place either.
-            for before in tetrad::internals::store::checkpoints(&**storage)
+            for before in tetrad_store::store::checkpoints(&**storage)
                 .unwrap()
                 .into_iter()
                 .filter(|height| *height < second)

@@ -4,19 +4,15 @@ use std::{sync::Arc, time::Duration};
 
 use alloy::consensus::TxEip1559;
 use alloy_primitives::{Address, B256, TxKind, U256};
-use tetrad::{
-    account::SecretKey,
-    internals::{
-        block::Submission,
-        chain::{
-            Chain, ChainConfig, Genesis, GenesisAccount, Head, HistoryLimits, Mining, OpenError,
-            Opening, PoolLimits, Recovered, SubmitError, WriterThread, open, sign_transaction,
-        },
-        clock::ManualClock,
-        evm::{ChainParams, Fork, Forks},
-        storage::Storage,
-    },
+use tetrad::account::SecretKey;
+use tetrad_chain::{
+    Chain, ChainConfig, Genesis, GenesisAccount, Head, HistoryLimits, Mining, OpenError, Opening,
+    PoolLimits, Recovered, SubmitError, WriterThread, open, sign_transaction,
 };
+use tetrad_evm::{ChainParams, Fork, Forks};
+use tetrad_primitives::block::Submission;
+use tetrad_stdx::clock::ManualClock;
+use tetrad_store::storage::Storage;
 
 use super::kept_in;
 

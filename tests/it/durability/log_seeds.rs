@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use alloy_primitives::{Address, B256, U256, keccak256};
-use tetrad::internals::{
-    codec::Writer,
+use tetrad_primitives::state::{AccountChange, Changes};
+use tetrad_stdx::codec::Writer;
+use tetrad_store::{
     log::{
         AppendError, BlockLog, ChainIdentity, Durability, LocalLogs, LogEntry, LogError, LogStore,
     },
-    state::{AccountChange, Changes},
     storage::{Directory, Storage},
 };
 

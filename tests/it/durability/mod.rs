@@ -23,7 +23,7 @@ mod writers;
 
 use std::sync::Arc;
 
-use tetrad::internals::{log::LocalLogs, storage::Storage, store::ChainStore};
+use tetrad_store::{log::LocalLogs, storage::Storage, store::ChainStore};
 
 /// A chain that is kept in these files, its log in small segments among them.
 pub fn kept_in(storage: Arc<dyn Storage>) -> ChainStore {

@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use alloy_primitives::{Address, B256, Bytes, U256, keccak256};
 use revm::bytecode::Bytecode;
-use tetrad::internals::{
+use tetrad_primitives::state::{AccountChange, AccountFields, Changes, LaterState, State};
+use tetrad_store::{
     log::{ChainIdentity, Durability, EditableParams, LocalLogs, LogEntry, LogStore, TimeShift},
-    state::{AccountChange, AccountFields, Changes, LaterState, State},
     storage::Storage,
     store::{Checkpoint, History, OldState},
 };

@@ -3,10 +3,8 @@
 use std::{fs, path::Path, sync::Arc};
 
 use serde_json::json;
-use tetrad::{
-    Config, Node,
-    internals::storage::{Directory, Storage},
-};
+use tetrad::{Config, Node};
+use tetrad_store::storage::{Directory, Storage};
 
 use super::ledger::recover;
 use crate::support::chain::seal;
@@ -138,7 +136,7 @@ async fn a_missing_log_is_noticed() {
     tokio::task::spawn_blocking(move || writer.join())
         .await
         .unwrap();
-    let checkpoints = tetrad::internals::store::checkpoints(&*storage()).unwrap();
+    let checkpoints = tetrad_store::store::checkpoints(&*storage()).unwrap();
     assert!(checkpoints.len() > 1, "{checkpoints:?}");
     // The first of several files; then one in the middle.
     let names = storage().names().unwrap();
@@ -182,7 +180,7 @@ async fn damaged_checkpoints_are_passed_over() {
     tokio::task::spawn_blocking(move || writer.join())
         .await
         .unwrap();
-    let heights = tetrad::internals::store::checkpoints(&*storage()).unwrap();
+    let heights = tetrad_store::store::checkpoints(&*storage()).unwrap();
     let (first, others) = heights.split_first().unwrap();
     for height in others {
         let file = directory.path().join(format!("checkpoint-{height:020}"));

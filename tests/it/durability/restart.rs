@@ -4,14 +4,10 @@ use std::{path::Path, sync::Arc, time::Duration};
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
-use tetrad::{
-    Config,
-    internals::{
-        clock::ManualClock,
-        contracts::bindings::Vault,
-        storage::{Directory, Storage},
-    },
-};
+use tetrad::Config;
+use tetrad_contracts::contracts::bindings::Vault;
+use tetrad_stdx::clock::ManualClock;
+use tetrad_store::storage::{Directory, Storage};
 
 use crate::support::{TestNode, manual_clock, node_at};
 
@@ -191,13 +187,10 @@ async fn past_prices_outlive_the_blocks_that_they_were_read_from() {
     // between.
     let storage: Arc<dyn Storage> = Arc::new(Directory::new(directory.path()).unwrap());
     let chain = super::kept_in(storage.clone());
-    let kept_until = tetrad::internals::exchange::prices_kept_until(&*storage);
+    let kept_until = tetrad_exchange::prices_kept_until(&*storage);
     // Blocks that the file lacks are not let go of.
-    assert_eq!(
-        tetrad::internals::chain::compact(&chain, 1, Some(10)).unwrap(),
-        11
-    );
-    assert!(tetrad::internals::chain::compact(&chain, 1, kept_until).unwrap() > 20);
+    assert_eq!(tetrad_chain::compact(&chain, 1, Some(10)).unwrap(), 11);
+    assert!(tetrad_chain::compact(&chain, 1, kept_until).unwrap() > 20);
     let node = node_on(directory.path(), &clock, ticking).await;
     assert_eq!(past_prices(&node).await, before);
     for _ in 0..10 {

@@ -3,8 +3,8 @@
 use std::{sync::Arc, time::Instant};
 
 use alloy_primitives::{Address, U256};
-use tetrad::internals::{
-    chain::{BlockId, Chain, Change, Edit, Mining, verify},
+use tetrad_chain::{BlockId, Chain, Change, Edit, Mining, verify};
+use tetrad_store::{
     log::{Durability, LocalLogs},
     storage::{Directory, Storage},
     store::ChainStore,

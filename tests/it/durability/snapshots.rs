@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use alloy_primitives::{Address, B256, U256};
-use tetrad::internals::{
-    chain::{BlockId, Chain, Change, Edit, Mining, WriterThread, compact, verify},
+use tetrad_chain::{BlockId, Chain, Change, Edit, Mining, WriterThread, compact, verify};
+use tetrad_store::{
     log::MemoryLog,
     storage::{Storage, read_file},
     store::checkpoints,

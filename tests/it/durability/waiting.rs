@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use alloy_primitives::Address;
-use tetrad::internals::chain::Mining;
+use tetrad_chain::Mining;
 
 use super::{
     disk::Disk,

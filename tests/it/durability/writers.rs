@@ -3,13 +3,11 @@
 use std::{collections::HashSet, sync::Arc};
 
 use alloy_primitives::{Address, B256, U256};
-use tetrad::internals::{
-    chain::{
-        BlockId, Chain, Change, ChangeError, ChangeOutcome, Edit, Head, Mining, Pace, Recovered,
-        WriterThread,
-    },
-    log::{Fault, MemoryLog, ReadLog},
+use tetrad_chain::{
+    BlockId, Chain, Change, ChangeError, ChangeOutcome, Edit, Head, Mining, Pace, Recovered,
+    WriterThread,
 };
+use tetrad_store::log::{Fault, MemoryLog, ReadLog};
 
 use super::{
     disk::Disk,

@@ -2,7 +2,7 @@
 
 use alloy::{primitives::U256, sol_types::SolEvent};
 use serde_json::Value;
-use tetrad::internals::contracts::bindings::{PriceOracle, Vault};
+use tetrad_contracts::contracts::bindings::{PriceOracle, Vault};
 
 use crate::support::{
     TestNode,

@@ -7,12 +7,10 @@ use alloy::{
     sol_types::{SolCall, SolError, SolEvent},
 };
 use serde_json::{Value, json};
-use tetrad::internals::{
-    clock::ManualClock,
-    contracts::bindings::{self, PriceOracle, Vault, VaultErrors},
-    exchange::feed::SourceSpec,
-    network::Token,
-};
+use tetrad_contracts::contracts::bindings::{self, PriceOracle, Vault, VaultErrors};
+use tetrad_exchange::feed::SourceSpec;
+use tetrad_network::network::Token;
+use tetrad_stdx::clock::ManualClock;
 
 use crate::support::{
     TestNode,

@@ -2,7 +2,7 @@
 
 use alloy::primitives::Address;
 use serde_json::Value;
-use tetrad::internals::contracts::bindings::PriceOracle;
+use tetrad_contracts::contracts::bindings::PriceOracle;
 
 use crate::support::{TestNode, chain::ORACLE, manual_clock, node, node_at, ticking_node};
 

@@ -3,10 +3,8 @@
 use alloy::{primitives::U256, sol_types::SolEvent};
 use proptest::prelude::*;
 use serde_json::{Value, json};
-use tetrad::internals::{
-    contracts::bindings::{PriceOracle, Token, Vault},
-    exchange::Market,
-};
+use tetrad_contracts::contracts::bindings::{PriceOracle, Token, Vault};
+use tetrad_exchange::Market;
 
 use crate::support::{
     TestNode,
@@ -181,7 +179,7 @@ async fn assert_same(followed: &Market, node: &TestNode) {
     assert_eq!(followed.quotes, fresh.quotes);
     for (token, quote) in followed.quotes.iter().enumerate() {
         for (seconds, count) in [(3_600, 1_440), (86_400, 1_440), (2_592_000, 1_440)] {
-            let series = |market: &tetrad::internals::exchange::Snapshot| {
+            let series = |market: &tetrad_exchange::Snapshot| {
                 market
                     .history
                     .series(token, quote.price, market.time, seconds, count)

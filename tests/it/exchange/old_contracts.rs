@@ -7,11 +7,9 @@ use alloy::{
     sol_types::{SolCall, SolEvent},
 };
 use serde_json::{Value, json};
-use tetrad::internals::{
-    clock::{Clock, ManualClock, SystemClock},
-    contracts::bindings::{PriceOracle, Token, Vault},
-    exchange::feed::SourceSpec,
-};
+use tetrad_contracts::contracts::bindings::{PriceOracle, Token, Vault};
+use tetrad_exchange::feed::SourceSpec;
+use tetrad_stdx::clock::{Clock, ManualClock, SystemClock};
 
 use crate::{
     durability::commands::chain,

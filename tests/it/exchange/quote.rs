@@ -2,7 +2,7 @@
 
 use alloy::primitives::U256;
 use serde_json::Value;
-use tetrad::internals::contracts::bindings::{Token, Vault};
+use tetrad_contracts::contracts::bindings::{Token, Vault};
 
 use crate::support::{
     TestNode,

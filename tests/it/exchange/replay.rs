@@ -2,13 +2,9 @@
 
 use std::{path::Path, time::Duration};
 
-use tetrad::{
-    Config, Node,
-    internals::{
-        exchange::feed::{Recording, SourceSpec},
-        network::Network,
-    },
-};
+use tetrad::{Config, Node};
+use tetrad_exchange::feed::{Recording, SourceSpec};
+use tetrad_network::network::Network;
 
 use crate::support::{
     chain::{token, usd_e8},

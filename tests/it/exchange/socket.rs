@@ -2,7 +2,7 @@
 
 use alloy::sol_types::SolEvent;
 use serde_json::{Value, json};
-use tetrad::internals::contracts::bindings::PriceOracle;
+use tetrad_contracts::contracts::bindings::PriceOracle;
 use tokio_tungstenite::tungstenite::{Message, protocol::frame::coding::CloseCode};
 
 use crate::support::{

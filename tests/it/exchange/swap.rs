@@ -1,7 +1,7 @@
 //! The published swap client, with nothing changed but the host name.
 
 use alloy::{primitives::U256, sol_types::SolEvent};
-use tetrad::internals::contracts::bindings::{Token, Vault};
+use tetrad_contracts::contracts::bindings::{Token, Vault};
 
 use crate::support::{
     TestNode,

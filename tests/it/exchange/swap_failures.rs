@@ -8,7 +8,7 @@ use alloy::{
     rpc::types::TransactionRequest,
     sol_types::{SolCall, SolError},
 };
-use tetrad::internals::contracts::bindings::{PriceOracle, Token, TokenErrors, Vault, VaultErrors};
+use tetrad_contracts::contracts::bindings::{PriceOracle, Token, TokenErrors, Vault, VaultErrors};
 
 use crate::support::{
     TestNode,

@@ -4,7 +4,9 @@ use std::time::Duration;
 
 use alloy::{consensus::Transaction as _, sol_types::SolEvent};
 use serde_json::json;
-use tetrad::internals::{block::Block, chain::Event, contracts::bindings::PriceOracle};
+use tetrad_chain::Event;
+use tetrad_contracts::contracts::bindings::PriceOracle;
+use tetrad_primitives::block::Block;
 
 use crate::support::{
     TestNode,
@@ -284,7 +286,7 @@ async fn the_pending_block_begins_as_the_sealed_one_will() {
 #[tokio::test]
 async fn the_timer_moves_prices_without_anybody_asking() {
     let node = node_at(
-        std::sync::Arc::new(tetrad::internals::clock::SystemClock),
+        std::sync::Arc::new(tetrad_stdx::clock::SystemClock),
         |config| {
             config.exchange.price_tick = Some(Duration::from_secs(1));
         },

@@ -5,7 +5,7 @@ use alloy::{
     sol_types::SolEvent,
 };
 use serde_json::json;
-use tetrad::internals::contracts::bindings::PriceOracle;
+use tetrad_contracts::contracts::bindings::PriceOracle;
 
 use crate::support::{
     chain::{ORACLE, token},

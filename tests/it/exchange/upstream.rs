@@ -11,16 +11,14 @@ use axum::{
     routing::any,
 };
 use parking_lot::Mutex;
-use tetrad::internals::{
-    clock::{Clock, ManualClock},
-    contracts::bindings::PriceOracle,
-    exchange::{
-        Feed,
-        feed::{Moment, Source, SourceHealth, Upstream, UpstreamConfig},
-    },
-    network::Network,
-    web::ShutdownHandle,
+use tetrad_contracts::contracts::bindings::PriceOracle;
+use tetrad_exchange::{
+    Feed,
+    feed::{Moment, Source, SourceHealth, Upstream, UpstreamConfig},
 };
+use tetrad_network::network::Network;
+use tetrad_stdx::clock::{Clock, ManualClock};
+use tetrad_web::ShutdownHandle;
 use tokio::net::TcpListener;
 
 use crate::support::{

@@ -4,14 +4,10 @@
 use std::{path::Path, sync::Arc, time::Duration};
 
 use rcgen::{CertifiedKey, generate_simple_self_signed};
-use tetrad::{
-    Config, Node,
-    internals::{
-        exchange::feed::{Source, SourceHealth, Upstream, UpstreamConfig},
-        network::Network,
-        web::ShutdownHandle,
-    },
-};
+use tetrad::{Config, Node};
+use tetrad_exchange::feed::{Source, SourceHealth, Upstream, UpstreamConfig};
+use tetrad_network::network::Network;
+use tetrad_web::ShutdownHandle;
 
 use crate::support::{TestNode, chain::token, manual_clock, node_with};
 

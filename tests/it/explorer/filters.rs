@@ -10,7 +10,7 @@ use crate::support::{
     chain::{VAULT, token, units},
     node_with,
 };
-use tetrad::internals::contracts::bindings::{Token, Vault};
+use tetrad_contracts::contracts::bindings::{Token, Vault};
 
 /// Encodes the value of a parameter.
 fn encode(text: &str) -> String {

@@ -17,7 +17,7 @@ use crate::support::{
     chain::{VAULT, token, units},
     node_with,
 };
-use tetrad::internals::contracts::bindings::Vault;
+use tetrad_contracts::contracts::bindings::Vault;
 
 sol! {
     function transfer(address to, uint256 value) external returns (bool);

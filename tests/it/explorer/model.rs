@@ -281,7 +281,7 @@ async fn start(directory: &Path) -> Running {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_killed_node_has_the_whole_index_again() {
-    tetrad::internals::tls::install_provider();
+    tetrad_stdx::tls::install_provider();
     let directory = tempfile::tempdir().unwrap();
     let http = reqwest::Client::new();
     let call = async |url: &Value, method: &str, params: Value| {

@@ -9,10 +9,8 @@ use std::{
 use alloy_primitives::{Address, Bytes, hex, keccak256};
 use serde_json::{Value, json};
 use tempfile::TempDir;
-use tetrad::internals::{
-    console::{Console, ConsoleConfig},
-    network::Network,
-};
+use tetrad::console::{Console, ConsoleConfig};
+use tetrad_network::network::Network;
 
 use crate::support::{TestNode, node_with};
 

@@ -9,8 +9,8 @@ use tetrad::{
     Config,
     account::{Kind, address_to_bech32},
     config::Profile,
-    internals::clock::ManualClock,
 };
+use tetrad_stdx::clock::ManualClock;
 
 use crate::support::{
     TestNode,

@@ -49,7 +49,7 @@ pub struct Proxy {
 
 impl Proxy {
     pub async fn to(upstream: String) -> Self {
-        tetrad::internals::tls::install_provider();
+        tetrad_stdx::tls::install_provider();
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}/rpc", listener.local_addr().unwrap());
         let (mood, asked, headers) = (Mutex::new(Mood::Well), Mutex::default(), Mutex::default());

@@ -3,10 +3,8 @@
 use base64ct::{Base64, Encoding};
 use prost::Message;
 use serde_json::{Value, json};
-use tetrad::internals::{
-    block::cosmos::proto::{Any, TxBody, TxRaw},
-    cosmos::fuzzing,
-};
+use tetrad_cosmos::fuzzing;
+use tetrad_primitives::block::cosmos::proto::{Any, TxBody, TxRaw};
 
 use super::fuzz;
 

@@ -4,7 +4,8 @@ use std::fs;
 
 use alloy_primitives::hex;
 use serde_json::{Value, json};
-use tetrad::internals::{explorer::fuzzing, sources};
+use tetrad_contracts::sources;
+use tetrad_explorer::explorer::fuzzing;
 
 use super::fuzz;
 

@@ -4,16 +4,16 @@ use std::{fs, sync::Arc};
 
 use alloy_primitives::{Address, B256, U256};
 use serde_json::json;
-use tetrad::internals::{
-    block::{Submission, Transaction},
-    chain::{
-        Change, ChangeError, ChangeOutcome, Edit, Head, Mining, PoolSelection, Setting, Settled,
-        Stopped,
-    },
-    cluster::{
-        fuzzing::message,
-        message::{Outcome, Request, Response},
-    },
+use tetrad_chain::{
+    Change, ChangeError, ChangeOutcome, Edit, Head, Mining, PoolSelection, Setting, Settled,
+    Stopped,
+};
+use tetrad_cluster::{
+    fuzzing::{message, parts},
+    message::{Outcome, Request, Response},
+};
+use tetrad_primitives::block::{Submission, Transaction};
+use tetrad_store::{
     log::{ChainIdentity, EditableParams, LogEntry, TimeShift, fuzzing},
     storage::{Directory, Storage},
     store::{Checkpoint, PendingTransaction, PoolFile, Standing, fuzzing as store},
@@ -167,8 +167,8 @@ fn an_entry_is_complete_if_its_parts_came_one_after_another() {
         vec![8, 0, 9, 0, 4, 1, 5, 1, 10, 0],
         b"1 300 0 2 ff 7".to_vec(),
     ];
-    assert!(fuzzing::parts(&seeds[0]) == 2 && fuzzing::parts(&seeds[1]) == 1);
-    assert!(fuzz("log_parts", 5_000, &seeds, fuzzing::parts) > 0);
+    assert!(parts(&seeds[0]) == 2 && parts(&seeds[1]) == 1);
+    assert!(fuzz("log_parts", 5_000, &seeds, parts) > 0);
 }
 
 #[test]

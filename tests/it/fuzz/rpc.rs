@@ -7,12 +7,10 @@ use alloy_rlp::Decodable;
 use axum::body::Bytes;
 use flate2::{Compression, write::GzEncoder};
 use serde_json::{Value, json};
-use tetrad::internals::{
-    block::Submission,
-    chain::{Dump, ForeignBlock, Keyring, apply},
-    rpc::{Answers, Rpc, RpcConfig, examples, fuzzing},
-    web::Execution,
-};
+use tetrad_chain::{Dump, ForeignBlock, Keyring, apply};
+use tetrad_primitives::block::Submission;
+use tetrad_rpc::rpc::{Answers, Rpc, RpcConfig, examples, fuzzing};
+use tetrad_web::Execution;
 
 use super::{fuzz, small_chain};
 use crate::{conformance::suite, support::node_with};

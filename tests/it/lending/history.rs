@@ -1,11 +1,9 @@
 //! `GET /api/pools/<asset>/history`.
 
 use serde_json::Value;
-use tetrad::internals::{
-    contracts::bindings::{LendingLens, LendingPool},
-    decimal::with_point,
-    lending::yearly_percent,
-};
+use tetrad_contracts::contracts::bindings::{LendingLens, LendingPool};
+use tetrad_lending::lending::yearly_percent;
+use tetrad_stdx::decimal::with_point;
 
 use crate::support::{
     chain::{token, units},

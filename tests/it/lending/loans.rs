@@ -2,7 +2,7 @@
 
 use alloy::{primitives::U256, signers::local::PrivateKeySigner};
 use serde_json::Value;
-use tetrad::internals::contracts::bindings::{LendingPool, Token};
+use tetrad_contracts::contracts::bindings::{LendingPool, Token};
 
 use crate::support::{
     TestNode,

@@ -10,10 +10,8 @@ use alloy::{
 };
 use alloy_sol_types::SolCall;
 use serde_json::{Value, json};
-use tetrad::internals::{
-    contracts::bindings::{LendingLens, LendingPool, PToken, PriceOracle, Token},
-    decimal::with_point,
-};
+use tetrad_contracts::contracts::bindings::{LendingLens, LendingPool, PToken, PriceOracle, Token};
+use tetrad_stdx::decimal::with_point;
 
 use crate::{
     contracts::artifacts::creation_code,

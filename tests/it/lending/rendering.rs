@@ -2,7 +2,8 @@
 
 use alloy::primitives::U256;
 use serde_json::Value;
-use tetrad::internals::{decimal::with_point, lending::yearly_percent};
+use tetrad_lending::lending::yearly_percent;
+use tetrad_stdx::decimal::with_point;
 
 fn vectors(name: &str) -> Value {
     let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR"))

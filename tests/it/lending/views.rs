@@ -5,13 +5,11 @@ use alloy::{
     signers::local::PrivateKeySigner,
 };
 use serde_json::{Value, json};
-use tetrad::internals::{
-    contracts::bindings::{
-        LendingLens, LendingPool, LimitsView, LiquidationSide, PoolView, PriceOracle, Token,
-    },
-    decimal::{hundredths, with_point},
-    lending::yearly_percent,
+use tetrad_contracts::contracts::bindings::{
+    LendingLens, LendingPool, LimitsView, LiquidationSide, PoolView, PriceOracle, Token,
 };
+use tetrad_lending::lending::yearly_percent;
+use tetrad_stdx::decimal::{hundredths, with_point};
 
 use crate::{
     contracts::random::Random,

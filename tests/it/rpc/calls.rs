@@ -6,7 +6,7 @@ use alloy::{
     sol_types::{Revert, SolCall, SolError},
 };
 use serde_json::{Value, json};
-use tetrad::internals::contracts::bindings::{Token, TokenErrors};
+use tetrad_contracts::contracts::bindings::{Token, TokenErrors};
 
 use crate::support::{TestNode, node, number};
 

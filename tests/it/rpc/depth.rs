@@ -262,7 +262,7 @@ fn files_of_any_depth_are_refused() {
             format!(r#"{{"config":{{"x":{arrays}}},"alloc":{{}}}}"#),
         )
         .unwrap();
-        let refused = tetrad::internals::genesis::file::load(&genesis).unwrap_err();
+        let refused = tetrad::genesis::file::load(&genesis).unwrap_err();
         assert!(refused.to_string().contains("recursion limit"), "{refused}");
         assert!(serde_json::from_str::<Value>(&arrays).is_err());
         let abi = format!(
@@ -270,7 +270,7 @@ fn files_of_any_depth_are_refused() {
             "[]".repeat(depth)
         );
         let refused =
-            tetrad::internals::sources::read_abi(serde_json::from_str(&abi).unwrap()).unwrap_err();
+            tetrad_contracts::sources::read_abi(serde_json::from_str(&abi).unwrap()).unwrap_err();
         assert_eq!(
             refused,
             "the ABI has a type that is nested more than 64 deep"

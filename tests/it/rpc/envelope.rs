@@ -337,7 +337,7 @@ async fn a_batch_of_sends_from_one_account_fits_into_blocks_together() {
 
 /// A node for clients of go-ethereum.
 async fn ethereum_node() -> TestNode {
-    node_with(|config| config.rpc.dialect = tetrad::internals::rpc::Dialect::Ethereum).await
+    node_with(|config| config.rpc.dialect = tetrad_rpc::rpc::Dialect::Ethereum).await
 }
 
 /// The status, content type and body of the response to a body.

@@ -5,11 +5,8 @@ use alloy::{
     sol_types::{SolCall, SolError},
 };
 use serde_json::{Value, json};
-use tetrad::{
-    Config,
-    config::Profile,
-    internals::contracts::bindings::{Token, TokenErrors},
-};
+use tetrad::{Config, config::Profile};
+use tetrad_contracts::contracts::bindings::{Token, TokenErrors};
 
 use crate::support::{
     TestNode,

@@ -8,10 +8,8 @@ use alloy::{
 };
 use alloy_sol_types::{SolCall, SolEvent};
 use serde_json::{Value, json};
-use tetrad::internals::{
-    contracts::bindings::Token,
-    web::{Budget, Held},
-};
+use tetrad_contracts::contracts::bindings::Token;
+use tetrad_web::{Budget, Held};
 
 use crate::support::{
     TestNode,

@@ -7,7 +7,7 @@ use alloy::{
     sol_types::{SolCall, SolEvent, SolStruct, SolValue, eip712_domain},
 };
 use serde_json::json;
-use tetrad::internals::contracts::bindings::Token;
+use tetrad_contracts::contracts::bindings::Token;
 
 use crate::support::{
     TestNode,

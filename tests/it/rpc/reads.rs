@@ -468,8 +468,7 @@ async fn roots_are_those_of_the_contents() {
 #[tokio::test]
 async fn integers_are_quantities_for_tools_and_in_the_dialect_of_ethereum() {
     let network = node();
-    let ethereum =
-        node_with(|config| config.rpc.dialect = tetrad::internals::rpc::Dialect::Ethereum);
+    let ethereum = node_with(|config| config.rpc.dialect = tetrad_rpc::rpc::Dialect::Ethereum);
     let (network, ethereum) = tokio::join!(network, ethereum);
     for node in [&network, &ethereum] {
         node.rpc(

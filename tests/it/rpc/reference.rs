@@ -10,7 +10,7 @@ use std::{
 };
 
 use serde_json::{Value, json};
-use tetrad::internals::rpc::{Answers, Example, ExampleExchange, examples};
+use tetrad_rpc::rpc::{Answers, Example, ExampleExchange, examples};
 
 use crate::support::{TestNode, golden::is_blessing, manual_clock, node_at, number};
 

@@ -371,8 +371,7 @@ async fn a_batch_may_subscribe_and_unsubscribe() {
 
 #[tokio::test]
 async fn in_ethereums_dialect_notifications_over_websocket_are_not_answered() {
-    let node =
-        node_with(|config| config.rpc.dialect = tetrad::internals::rpc::Dialect::Ethereum).await;
+    let node = node_with(|config| config.rpc.dialect = tetrad_rpc::rpc::Dialect::Ethereum).await;
     let mut socket = Socket::connect(&node).await;
     socket
         .send(r#"{"jsonrpc":"2.0","method":"evm_mine"}"#)

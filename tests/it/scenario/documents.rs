@@ -6,7 +6,7 @@ use serde_json::Value;
 use tetrad::{
     Config, Node,
     config::Profile,
-    internals::scenario::{READY_MADE, Scenario, ScenarioContext},
+    scenario::{READY_MADE, Scenario, ScenarioContext},
 };
 
 use super::{post, start, stop};

@@ -7,11 +7,9 @@ use alloy::{
     sol_types::{SolCall, SolError},
 };
 use serde_json::{Value, json};
-use tetrad::internals::{
-    clock::ManualClock,
-    contracts::bindings::{LendingPool, Token, Vault, VaultErrors},
-    scenario::READY_MADE,
-};
+use tetrad::scenario::READY_MADE;
+use tetrad_contracts::contracts::bindings::{LendingPool, Token, Vault, VaultErrors};
+use tetrad_stdx::clock::ManualClock;
 
 use super::{done, play, scenario, start, stop, until};
 use crate::support::{

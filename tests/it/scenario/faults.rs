@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use futures_util::{SinkExt, StreamExt};
 use serde_json::{Value, json};
-use tetrad::internals::scenario::READY_MADE;
+use tetrad::scenario::READY_MADE;
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::TcpStream,

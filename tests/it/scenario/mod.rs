@@ -8,7 +8,7 @@ use std::{sync::Arc, time::Duration};
 
 use reqwest::Response;
 use serde_json::Value;
-use tetrad::internals::clock::ManualClock;
+use tetrad_stdx::clock::ManualClock;
 
 use crate::support::TestNode;
 

@@ -5,10 +5,8 @@ use std::{collections::BTreeMap, sync::Arc};
 use alloy_primitives::{Address, B256, Bytes, U256, keccak256};
 use proptest::prelude::*;
 use revm::{bytecode::Bytecode, state::AccountInfo};
-use tetrad::internals::{
-    evm::{BlockHashes, Overlay},
-    state::{Account, Base, Contract, ReadError, State},
-};
+use tetrad_evm::{BlockHashes, Overlay};
+use tetrad_primitives::state::{Account, Base, Contract, ReadError, State};
 
 /// Another chain's state, which cannot fail.
 #[derive(Debug)]

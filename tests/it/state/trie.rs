@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use alloy_primitives::{B256, U256, keccak256};
 use alloy_trie::{Nibbles, proof::verify_proof, root::storage_root};
 use proptest::prelude::*;
-use tetrad::internals::state::{Slot, Trie};
+use tetrad_primitives::state::{Slot, Trie};
 
 type Model = BTreeMap<B256, U256>;
 

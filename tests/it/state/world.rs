@@ -9,7 +9,7 @@ use alloy_trie::{
 };
 use proptest::prelude::*;
 use revm::bytecode::Bytecode;
-use tetrad::internals::state::{Account, AccountChange, AccountFields, Changes, ReadState, State};
+use tetrad_primitives::state::{Account, AccountChange, AccountFields, Changes, ReadState, State};
 
 #[derive(Clone, Debug, Default)]
 struct Model {

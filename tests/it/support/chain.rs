@@ -11,15 +11,11 @@ use alloy::{
 };
 use alloy_sol_types::SolCall;
 use serde_json::{Value, json};
-use tetrad::{
-    account::Mnemonic,
-    internals::{
-        block::Block,
-        chain::{Chain, ChangeError, Pace},
-        contracts::bindings::{self, PriceOracle},
-        network::{Network, Token},
-    },
-};
+use tetrad::account::Mnemonic;
+use tetrad_chain::{Chain, ChangeError, Pace};
+use tetrad_contracts::contracts::bindings::{self, PriceOracle};
+use tetrad_network::network::{Network, Token};
+use tetrad_primitives::block::Block;
 
 use super::TestNode;
 

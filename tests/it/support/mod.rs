@@ -11,10 +11,8 @@ use std::{ops::Deref, sync::Arc};
 
 use alloy_primitives::Address;
 use serde_json::{Value, json};
-use tetrad::{
-    Config, Node,
-    internals::clock::{Clock, ManualClock, SystemClock},
-};
+use tetrad::{Config, Node};
+use tetrad_stdx::clock::{Clock, ManualClock, SystemClock};
 
 use self::socket::PriceSocket;
 
@@ -44,7 +42,7 @@ pub async fn node_with(change: impl FnOnce(&mut Config)) -> TestNode {
 
 /// The same with a clock that the test decides about.
 pub async fn node_at(clock: Arc<dyn Clock>, change: impl FnOnce(&mut Config)) -> TestNode {
-    tetrad::internals::tls::install_provider();
+    tetrad_stdx::tls::install_provider();
     let mut config = Config::test();
     config.exchange.price_tick = None;
     config.rpc.tracer_program = Some(env!("CARGO_BIN_EXE_tetrad").into());

@@ -114,7 +114,7 @@ impl Running {
         mut command: Command,
         error: impl FnOnce(&mut Child) -> String,
     ) -> Result<Self, String> {
-        tetrad::internals::tls::install_provider();
+        tetrad_stdx::tls::install_provider();
         let directory = tempfile::tempdir().unwrap();
         let file = directory.path().join("ready.json");
         command.arg("--ready-file").arg(&file);

@@ -3,7 +3,7 @@
 
 use reqwest::Method;
 
-use tetrad::internals::web::Origins;
+use tetrad_web::Origins;
 use tokio_tungstenite::{connect_async, tungstenite::client::IntoClientRequest};
 
 use crate::support::{

@@ -3,7 +3,8 @@
 
 use std::net::SocketAddr;
 
-use tetrad::{config::MetricsAt, internals::web::Hosts};
+use tetrad::config::MetricsAt;
+use tetrad_web::Hosts;
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::{TcpStream, UnixStream},

@@ -9,7 +9,7 @@ use hyper::client::conn::http2;
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use reqwest::Version;
 use serde_json::{Value, json};
-use tetrad::internals::web::Budget;
+use tetrad_web::Budget;
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     time::timeout,

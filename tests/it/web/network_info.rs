@@ -123,7 +123,7 @@ async fn gas_prices_for_keplr_follow_the_base_fee_and_the_least_tip() {
 #[tokio::test]
 async fn urls_for_keplr_are_those_that_the_client_reaches() {
     let node = node_with(|config| {
-        config.hosts = tetrad::internals::web::Hosts::Any;
+        config.hosts = tetrad_web::Hosts::Any;
         config.comet_listen = Some("127.0.0.1:0".parse().unwrap());
         config.cosmos_rest_listen = Some("127.0.0.1:0".parse().unwrap());
     })

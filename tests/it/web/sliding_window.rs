@@ -3,7 +3,7 @@
 use std::net::{IpAddr, Ipv4Addr};
 
 use proptest::prelude::*;
-use tetrad::internals::web::{ClientKey, SlidingWindow};
+use tetrad_web::{ClientKey, SlidingWindow};
 
 const WINDOW_MS: u64 = 60_000;
 

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use futures_util::{SinkExt, StreamExt};
-use tetrad::internals::block::cosmos::MAX_COSMOS_TX_SIZE;
+use tetrad_primitives::block::cosmos::MAX_COSMOS_TX_SIZE;
 use tokio::{io::AsyncWriteExt, net::TcpStream, time::timeout};
 use tokio_tungstenite::{
     WebSocketStream, client_async,

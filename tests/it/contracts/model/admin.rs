@@ -2,7 +2,7 @@
 
 use alloy_primitives::{Address, U256};
 use alloy_sol_types::SolEvent;
-use tetrad::internals::contracts::bindings::{AssetParameters, LendingPool, LendingPoolErrors};
+use tetrad_contracts::contracts::bindings::{AssetParameters, LendingPool, LendingPoolErrors};
 
 use super::{
     n,

@@ -1,7 +1,7 @@
 //! One asset: what is owed and owned, and how it grows.
 
 use alloy_primitives::{Address, U256};
-use tetrad::internals::contracts::bindings::{AssetParameters, ReserveState};
+use tetrad_contracts::contracts::bindings::{AssetParameters, ReserveState};
 
 use super::{ceil, floor, n, ray};
 

@@ -1,7 +1,7 @@
 //! A user's credit history and what it is worth.
 
 use alloy_primitives::Uint;
-use tetrad::internals::contracts::bindings::{Clock, Credit};
+use tetrad_contracts::contracts::bindings::{Clock, Credit};
 
 const DAY: u64 = 86_400;
 

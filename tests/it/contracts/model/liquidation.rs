@@ -1,7 +1,7 @@
 //! Liquidation.
 
 use alloy_primitives::{Address, Bytes, U256};
-use tetrad::internals::contracts::bindings::{LendingPool, LendingPoolErrors};
+use tetrad_contracts::contracts::bindings::{LendingPool, LendingPoolErrors};
 
 use super::{
     ceil, floor, n,

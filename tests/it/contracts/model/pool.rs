@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use alloy_primitives::{Address, Bytes, LogData, U256};
 use alloy_sol_types::SolEvent;
-use tetrad::internals::contracts::bindings::{LendingPool, LendingPoolErrors, TokenErrors};
+use tetrad_contracts::contracts::bindings::{LendingPool, LendingPoolErrors, TokenErrors};
 
 use super::{
     asset::Asset,

@@ -2,7 +2,7 @@
 
 use alloy_primitives::{Address, Bytes, LogData, U256};
 use alloy_sol_types::SolEvent;
-use tetrad::internals::contracts::bindings::{LendingPool, LendingPoolErrors};
+use tetrad_contracts::contracts::bindings::{LendingPool, LendingPoolErrors};
 
 use super::{
     asset::Asset,

@@ -4,7 +4,7 @@ mod clocks;
 mod terms;
 
 use alloy_primitives::{Address, U256};
-use tetrad::internals::contracts::bindings::{
+use tetrad_contracts::contracts::bindings::{
     AccountView, LendingLens, LendingPool, ScoreView, Token,
 };
 

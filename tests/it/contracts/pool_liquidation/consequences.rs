@@ -2,7 +2,7 @@
 
 use alloy_primitives::U256;
 use alloy_sol_types::SolError;
-use tetrad::internals::contracts::bindings::{LendingLens, LendingPool, LendingPoolErrors};
+use tetrad_contracts::contracts::bindings::{LendingLens, LendingPool, LendingPoolErrors};
 
 use super::{DAY, DOLLAR, in_debt, liquidate, terms};
 use crate::contracts::{

@@ -4,7 +4,7 @@ mod amounts;
 mod consequences;
 
 use alloy_primitives::{Address, Bytes, U256};
-use tetrad::internals::contracts::bindings::{LendingLens, LendingPool, LendingPoolErrors, Token};
+use tetrad_contracts::contracts::bindings::{LendingLens, LendingPool, LendingPoolErrors, Token};
 
 use super::{
     bench::{Receipt, refusal},

@@ -1,7 +1,7 @@
 //! What users and the owner do, each time to the contract and to the model.
 
 use alloy_primitives::{Address, Bytes, LogData, U256};
-use tetrad::internals::contracts::bindings::{LendingPool, Token};
+use tetrad_contracts::contracts::bindings::{LendingPool, Token};
 
 use super::{DAY, USERS, Walk};
 use crate::contracts::{

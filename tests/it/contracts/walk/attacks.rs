@@ -1,7 +1,7 @@
 //! What attackers do on purpose, and what must not come of it.
 
 use alloy_primitives::{Address, U256};
-use tetrad::internals::contracts::bindings::LendingPool;
+use tetrad_contracts::contracts::bindings::LendingPool;
 
 use super::{DAY, USERS, Walk, actions::Action};
 use crate::contracts::{

@@ -1,7 +1,7 @@
 //! What must hold after every step, and that the views say what the model says.
 
 use alloy_primitives::{Address, U256};
-use tetrad::internals::contracts::bindings::{LendingLens, Token};
+use tetrad_contracts::contracts::bindings::{LendingLens, Token};
 
 use super::{USERS, Walk};
 use crate::contracts::{

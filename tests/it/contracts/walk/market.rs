@@ -1,7 +1,7 @@
 //! Time and prices: feeds that move, jump, stop, are halted, and go to their bounds.
 
 use alloy_primitives::U256;
-use tetrad::internals::contracts::bindings::PriceOracle;
+use tetrad_contracts::contracts::bindings::PriceOracle;
 
 use super::{DAY, Walk};
 use crate::contracts::network::{ORACLE, OWNER};

@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use alloy_primitives::{Address, U256};
 use alloy_sol_types::SolEvent;
-use tetrad::internals::contracts::bindings::{LendingPool, ReserveState};
+use tetrad_contracts::contracts::bindings::{LendingPool, ReserveState};
 
 use self::seen::Seen;
 use super::{

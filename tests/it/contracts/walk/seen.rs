@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use alloy_primitives::keccak256;
 use alloy_sol_types::{SolError, SolEvent};
-use tetrad::internals::contracts::bindings::{LendingPool, LendingPoolErrors};
+use tetrad_contracts::contracts::bindings::{LendingPool, LendingPoolErrors};
 
 use super::WALK;
 

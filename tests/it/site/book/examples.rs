@@ -4,7 +4,7 @@
 use std::{fs, path::Path, process::Command, sync::Arc};
 
 use tempfile::TempDir;
-use tetrad::internals::clock::ManualClock;
+use tetrad_stdx::clock::ManualClock;
 
 use super::{
     blocks::{Block, blocks},

@@ -1,0 +1,124 @@
+//! A candidate for the next block, which the writer seals and `pending` shows.
+
+use std::{collections::HashSet, sync::Arc, time::Instant};
+
+use alloy_eips::eip2718::Encodable2718;
+use alloy_primitives::{Address, B256, map::DefaultHashBuilder};
+use revm::context_interface::result::InvalidTransaction;
+
+use super::seal::BlockContent;
+use crate::{Head, Pooled, SubmitError};
+use tetrad_evm::{BlockError, BlockExecutor, Environment, Fork, TransactionError};
+use tetrad_primitives::{
+    block::{MAX_BLOCK_SIZE, Transaction},
+    state::Changes,
+};
+use tetrad_stdx::calendar::LAST_SECOND;
+
+/// Bytes reserved for a block's header and the RLP prefixes of its lists.
+const HEADER_ROOM: usize = 2_048;
+
+/// The least gas of a transaction.
+const MIN_TX_GAS: u64 = 21_000;
+
+/// An executed block without a header.
+#[derive(Debug)]
+pub(crate) struct Candidate {
+    pub(crate) content: BlockContent,
+    pub(crate) changes: Changes,
+    /// Transactions that cannot be executed, now or later, each with the reason.
+    pub(crate) rejected: Vec<(B256, SubmitError)>,
+}
+
+impl Candidate {
+    /// Executes `first` on top of `head`, then as many of `pooled` as fit into the block and, with
+    /// `until`, into the time.
+    pub(crate) fn build(
+        head: &Head,
+        environment: &Environment,
+        first: Vec<Transaction>,
+        pooled: &[Arc<Pooled>],
+        until: Option<Instant>,
+    ) -> Result<Self, BlockError> {
+        if environment.timestamp > LAST_SECOND {
+            return Err(BlockError::TooLate(environment.timestamp));
+        }
+        let mut executor = BlockExecutor::begin(&head.params, environment, &head.state, head)?;
+        let mut transactions = Vec::with_capacity(first.len() + pooled.len());
+        let mut rejected = Vec::new();
+        let mut room = match environment.rules.has(Fork::Osaka) {
+            true => MAX_BLOCK_SIZE - HEADER_ROOM,
+            false => usize::MAX,
+        };
+        for transaction in first {
+            room = room.saturating_sub(transaction.envelope.network_len());
+            match executor.execute(&transaction) {
+                Ok(_) => transactions.push(Arc::new(transaction)),
+                Err(error) => {
+                    tracing::warn!(%error, hash = %transaction.hash(), "the node's own transaction failed")
+                }
+            }
+        }
+        // Senders whose next transaction does not fit: those after it cannot be executed either.
+        let mut waiting = HashSet::<Address, DefaultHashBuilder>::default();
+        for pooled in pooled {
+            if executor.gas_left() < MIN_TX_GAS
+                || until.is_some_and(|until| Instant::now() >= until)
+            {
+                break;
+            }
+            let transaction = &pooled.transaction;
+            if waiting.contains(&transaction.sender) {
+                continue;
+            }
+            let Some(left) = room.checked_sub(transaction.envelope.network_len()) else {
+                waiting.insert(transaction.sender);
+                continue;
+            };
+            match executor.execute(transaction) {
+                Ok(_) => {
+                    room = left;
+                    transactions.push(transaction.clone());
+                }
+                Err(error) => {
+                    waiting.insert(transaction.sender);
+                    rejected.extend(rejection(error).map(|reason| (transaction.hash(), reason)));
+                }
+            }
+        }
+        let (content, changes) = BlockContent::of(transactions, executor.finish(&[], None)?);
+        Ok(Self {
+            content,
+            changes,
+            rejected,
+        })
+    }
+}
+
+/// Returns the reason why the transaction can never be executed, or `None` if a later block may
+/// include it.
+fn rejection(error: TransactionError) -> Option<SubmitError> {
+    use InvalidTransaction as Invalid;
+    match error {
+        TransactionError::BlockFull { .. } | TransactionError::BlobsFull => None,
+        TransactionError::Invalid(
+            Invalid::NonceTooHigh { .. }
+            | Invalid::GasPriceLessThanBasefee
+            | Invalid::BlobGasPriceGreaterThanMax { .. },
+        ) => None,
+        TransactionError::Invalid(Invalid::NonceTooLow { tx, state }) => {
+            Some(SubmitError::NonceTooLow {
+                next: state,
+                nonce: tx,
+            })
+        }
+        TransactionError::Invalid(Invalid::LackOfFundForMaxFee { fee, balance }) => {
+            Some(SubmitError::InsufficientFunds {
+                balance: *balance,
+                cost: *fee,
+            })
+        }
+        TransactionError::Cosmos(error) => Some(error.into()),
+        other => Some(SubmitError::Dropped(other.to_string())),
+    }
+}

@@ -1,0 +1,60 @@
+//! The rules of a proof-of-work block's uncles.
+
+use std::{collections::HashSet, sync::Arc};
+
+use alloy_consensus::Header;
+use alloy_primitives::B256;
+
+use super::{
+    foreign::{ForeignBlock, InvalidBlock, check},
+    header,
+};
+use crate::Head;
+use tetrad_primitives::block::Block;
+
+/// Most uncles of a block.
+const MAX_OMMERS: usize = 2;
+/// Most generations between a block and the parents of its uncles.
+const GENERATIONS: u64 = 7;
+
+/// Checks the uncles of a block on top of `head`: each is a sibling of a recent ancestor, is not
+/// included yet, and is a valid child of another ancestor.
+pub(crate) fn verify(head: &Head, block: &ForeignBlock) -> Result<(), InvalidBlock> {
+    let ommers = &block.body.ommers;
+    if ommers.is_empty() {
+        return Ok(());
+    }
+    let found = ommers.len();
+    check("uncles", found <= MAX_OMMERS, found, || {
+        format!("at most {MAX_OMMERS}")
+    })?;
+    let ancestors: Vec<Arc<Block>> = (0..GENERATIONS)
+        .map_while(|back| head.any_block(head.number().checked_sub(back)?))
+        .collect();
+    let mut taken: HashSet<B256> = ancestors
+        .iter()
+        .flat_map(|ancestor| &ancestor.ommers)
+        .map(Header::hash_slow)
+        .collect();
+    for (index, ommer) in ommers.iter().enumerate() {
+        let refused = |reason: &str| Err(InvalidBlock::Ommer(index, reason.to_owned()));
+        let hash = ommer.hash_slow();
+        if !taken.insert(hash) {
+            return refused("is named twice");
+        }
+        if ancestors.iter().any(|ancestor| ancestor.hash == hash) {
+            return refused("is an ancestor");
+        }
+        // The head's other children are the block's siblings, not its uncles.
+        let parent = ancestors
+            .iter()
+            .skip(1)
+            .find(|ancestor| ancestor.hash == ommer.parent_hash);
+        let Some(parent) = parent else {
+            return refused("its parent is not one of the last ancestors");
+        };
+        header::verify(&head.params, &parent.header, ommer)
+            .map_err(|reason| InvalidBlock::Ommer(index, reason.to_string()))?;
+    }
+    Ok(())
+}

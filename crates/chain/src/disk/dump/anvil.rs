@@ -1,0 +1,238 @@
+//! The data types of anvil's dump format.
+
+use std::{
+    collections::{BTreeMap, HashMap},
+    sync::{Arc, OnceLock},
+};
+
+use alloy_consensus::{Header, TxType, Typed2718};
+use alloy_primitives::{Address, B256, Bytes, Log, U256};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::{DumpError, contiguous};
+use crate::GenesisAccount;
+use tetrad_primitives::block::{Block, Envelope, Receipt, Status, Transaction, bloom};
+
+/// Accounts by address.
+pub(super) type Accounts = BTreeMap<Address, DumpedAccount>;
+
+/// An account.
+#[derive(Debug, Deserialize)]
+pub(super) struct DumpedAccount {
+    nonce: u64,
+    balance: U256,
+    #[serde(default)]
+    code: Bytes,
+    #[serde(default)]
+    storage: BTreeMap<B256, B256>,
+}
+
+impl DumpedAccount {
+    pub(super) fn place((address, account): (Address, Self)) -> GenesisAccount {
+        let storage = account
+            .storage
+            .into_iter()
+            .map(|(slot, value)| (slot.into(), value.into()))
+            .collect();
+        GenesisAccount {
+            address,
+            balance: account.balance,
+            nonce: account.nonce,
+            code: account.code,
+            storage,
+        }
+    }
+}
+
+/// A block without its receipts.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct DumpedBlock {
+    header: Header,
+    transactions: Vec<MaybeImpersonated>,
+    #[serde(default)]
+    ommers: Vec<Header>,
+    /// Always null in anvil's dumps.
+    #[serde(skip_deserializing)]
+    withdrawals: (),
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct MaybeImpersonated {
+    transaction: Envelope,
+    #[serde(default)]
+    impersonated_sender: Option<Address>,
+}
+
+impl DumpedBlock {
+    pub(super) fn of(block: &Arc<Block>) -> Self {
+        let transactions = block
+            .transactions
+            .iter()
+            .map(|transaction| MaybeImpersonated {
+                transaction: transaction.envelope.clone(),
+                impersonated_sender: transaction.is_impersonated().then_some(transaction.sender),
+            });
+        Self {
+            header: block.header.clone(),
+            transactions: transactions.collect(),
+            ommers: block.ommers.clone(),
+            withdrawals: (),
+        }
+    }
+}
+
+impl MaybeImpersonated {
+    fn restore(self) -> Result<Transaction, DumpError> {
+        if let Some(sender) = self.impersonated_sender {
+            return Ok(Transaction {
+                envelope: self.transaction,
+                sender,
+                public_key: None,
+            });
+        }
+        let hash = self.transaction.tx_hash().to_string();
+        Transaction::recover(self.transaction, true)
+            .map_err(|error| DumpError::Signature(hash, error))
+    }
+}
+
+/// A transaction's receipt and its block. Restoring a chain needs nothing of `info`.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct DumpedTransaction {
+    #[serde(skip_deserializing)]
+    info: Value,
+    receipt: DumpedReceipt,
+    block_hash: B256,
+    block_number: u64,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct DumpedReceipt {
+    #[serde(rename = "type", skip_deserializing)]
+    kind: Value,
+    #[serde(with = "alloy_serde::quantity")]
+    status: u64,
+    #[serde(with = "alloy_serde::quantity")]
+    cumulative_gas_used: u64,
+    logs: Vec<Log>,
+    #[serde(skip_deserializing)]
+    logs_bloom: Value,
+}
+
+impl DumpedTransaction {
+    pub(super) fn all(block: &Arc<Block>) -> impl Iterator<Item = Self> {
+        let receipts = block.receipts.iter().zip(&block.transactions).enumerate();
+        receipts.map(|(index, (receipt, transaction))| {
+            use alloy_consensus::Transaction as _;
+            let exit = if receipt.succeeded() {
+                "Stop"
+            } else {
+                "Revert"
+            };
+            let info = json!({
+                "transaction_hash": transaction.hash(),
+                "transaction_index": index,
+                "from": transaction.sender,
+                "to": transaction.envelope.to(),
+                "contract_address": transaction.creates(),
+                "traces": [],
+                "exit": exit,
+                "out": Bytes::new(),
+                "nonce": transaction.envelope.nonce(),
+                "gas_used": receipt.gas_used,
+            });
+            let receipt = DumpedReceipt {
+                kind: format!("{:#x}", transaction.envelope.ty()).into(),
+                status: u64::from(receipt.succeeded()),
+                cumulative_gas_used: receipt.cumulative_gas_used,
+                logs: receipt.logs.clone(),
+                logs_bloom: json!(receipt.bloom()),
+            };
+            Self {
+                info,
+                receipt,
+                block_hash: block.hash,
+                block_number: block.number(),
+            }
+        })
+    }
+}
+
+/// Returns the blocks with their receipts, from the newest back to the first gap.
+pub(super) fn blocks(
+    blocks: Vec<DumpedBlock>,
+    transactions: Vec<DumpedTransaction>,
+) -> Result<Vec<Arc<Block>>, DumpError> {
+    let mut receipts: HashMap<B256, Vec<DumpedReceipt>> = HashMap::new();
+    for transaction in transactions {
+        receipts
+            .entry(transaction.block_hash)
+            .or_default()
+            .push(transaction.receipt);
+    }
+    let restored = blocks.into_iter().map(|block| {
+        let hash = block.header.hash_slow();
+        restore(block, hash, receipts.remove(&hash).unwrap_or_default()).map(Arc::new)
+    });
+    Ok(contiguous(restored.collect::<Result<_, _>>()?))
+}
+
+fn restore(
+    block: DumpedBlock,
+    hash: B256,
+    mut dumped: Vec<DumpedReceipt>,
+) -> Result<Block, DumpError> {
+    let DumpedBlock {
+        header,
+        transactions,
+        ommers,
+        ..
+    } = block;
+    if transactions.len() != dumped.len() {
+        return Err(DumpError::Receipts(
+            header.number,
+            transactions.len(),
+            dumped.len(),
+        ));
+    }
+    dumped.sort_by_key(|receipt| receipt.cumulative_gas_used);
+    let transactions: Vec<_> = transactions
+        .into_iter()
+        .map(|one| one.restore().map(Arc::new))
+        .collect::<Result<_, _>>()?;
+    let (mut gas, mut logs) = (0, 0);
+    let receipts = dumped
+        .into_iter()
+        .zip(&transactions)
+        .map(|(receipt, transaction)| {
+            let restored = Receipt {
+                tx_type: TxType::try_from(transaction.envelope.ty()).unwrap_or_default(),
+                status: if receipt.status == 1 {
+                    Status::Success
+                } else {
+                    Status::Failure
+                },
+                cumulative_gas_used: receipt.cumulative_gas_used,
+                gas_used: receipt.cumulative_gas_used.saturating_sub(gas),
+                bloom: bloom(&receipt.logs),
+                first_log_index: logs,
+                logs: receipt.logs,
+            };
+            gas = receipt.cumulative_gas_used;
+            logs += restored.logs.len() as u64;
+            restored
+        });
+    let receipts = receipts.collect();
+    let withdrawals = header.withdrawals_root.map(|_| Vec::new());
+    Ok(Block {
+        hash,
+        header,
+        receipts,
+        transactions,
+        ommers,
+        withdrawals,
+        known_size: OnceLock::new(),
+    })
+}

@@ -1,0 +1,381 @@
+//! Recovery of a chain from its data directory: reads the newest checkpoint and replays the log
+//! after it.
+
+use std::{io, sync::Arc};
+
+use crate::{
+    GenesisError, Head, HistoryLimits, Journal, block::recorded::Replayed,
+    writer::journal::JournalParts,
+};
+use tetrad_evm::ChainParams;
+use tetrad_primitives::block::{Block, Submission};
+use tetrad_store::{
+    log::{
+        ChainIdentity, DecodedEntry, EditableParams, LogEntry, LogError, ReadLog, TimeShift,
+        decode_ahead,
+    },
+    storage::Storage,
+    store::{
+        ChainFile, ChainFileError, ChainStore, Checkpoint, CheckpointError, CheckpointWriter,
+        DataDir, History, PendingTransaction, PoolFile, Settings, Standing, checkpoints,
+    },
+};
+
+/// Number of blocks before the checkpoint that are loaded into memory: those that `BLOCKHASH`
+/// reaches, and more for clients.
+const RECENT_BLOCKS: u64 = 1_024;
+/// The preferred distance of the checkpoint from the end of the log, in entries, so that recent
+/// states are in memory.
+const MIN_REPLAYED: u64 = 128;
+/// Most entries that are replayed for that.
+const MAX_REPLAYED: u64 = 20_000;
+
+/// The parameters for opening a chain in a data directory.
+pub struct Opening {
+    /// The storage of its log and of its other files.
+    pub kept: ChainStore,
+    /// The lock of its directory, held as long as the chain lives.
+    pub directory: Option<DataDir>,
+    /// The parameters of the chain.
+    pub params: Arc<ChainParams>,
+    /// Settings that cannot change after the genesis block, by name.
+    pub settings: Settings,
+    /// Limits of the history in memory.
+    pub limits: HistoryLimits,
+    /// Bytes of the log between two checkpoints.
+    pub checkpoint_bytes: u64,
+    /// Bytes of the log that one part of the index covers.
+    pub index_bytes: u64,
+}
+
+/// A recovered chain.
+pub struct Recovered {
+    /// The newest head.
+    pub head: Head,
+    /// Shift of its time against the clock.
+    pub(crate) shift: TimeShift,
+    /// Its snapshots, and the settings of development methods.
+    pub(crate) standing: Standing,
+    /// The journal for further changes.
+    pub(crate) journal: Option<Journal>,
+    /// Pending transactions.
+    pub(crate) waiting: Vec<Submission>,
+}
+
+/// The reason why a chain cannot be opened.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    /// The directory belongs to another chain.
+    #[error(transparent)]
+    ChainFile(#[from] ChainFileError),
+    /// The log cannot be read.
+    #[error(transparent)]
+    Log(#[from] LogError),
+    /// No checkpoint can be used.
+    #[error(transparent)]
+    Checkpoint(#[from] CheckpointError),
+    /// The genesis block could not be built.
+    #[error(transparent)]
+    Genesis(#[from] GenesisError),
+    /// The outcome of an entry is not the recorded one.
+    #[error("entry {height} of the log: {what}")]
+    Entry {
+        /// The entry's height.
+        height: u64,
+        /// The difference.
+        what: String,
+    },
+    /// A file operation failed.
+    #[error("{0}: {1}")]
+    Io(String, io::Error),
+}
+
+impl Recovered {
+    /// Returns a chain that lives in memory only.
+    pub fn in_memory(head: Head) -> Self {
+        let (shift, standing) = Default::default();
+        Self {
+            head,
+            shift,
+            standing,
+            journal: None,
+            waiting: Vec::new(),
+        }
+    }
+
+    /// Returns a chain that is recorded in `log`, which must be empty.
+    pub fn recorded(head: Head, log: Box<dyn tetrad_store::log::BlockLog>) -> Self {
+        Self {
+            journal: Some(Journal::new(log)),
+            ..Self::in_memory(head)
+        }
+    }
+
+    /// Returns the hash of the block with this number, if it exists.
+    pub fn block_hash(&self, number: u64) -> Option<alloy_primitives::B256> {
+        let old = || {
+            self.journal
+                .as_ref()?
+                .history()?
+                .block(number)
+                .map(|block| block.hash)
+        };
+        self.head.block(number).map(|block| block.hash).or_else(old)
+    }
+
+    /// Records a block and appends it to the chain.
+    pub fn extend(
+        &mut self,
+        applied: crate::AppliedBlock,
+        limits: HistoryLimits,
+    ) -> Result<(), tetrad_store::log::AppendError> {
+        let crate::AppliedBlock {
+            block,
+            changes,
+            state,
+        } = applied;
+        let changes = Arc::new(changes);
+        if let Some(journal) = &mut self.journal {
+            let (block, changes) = (block.clone(), changes.clone());
+            journal.record(
+                &LogEntry::Block {
+                    block,
+                    changes,
+                    shift: self.shift,
+                },
+                None,
+            )?;
+        }
+        (self.head, _) = self.head.extended(block, changes, state, limits);
+        Ok(())
+    }
+}
+
+/// Opens the chain in a directory, or creates one with the genesis block that `make` returns. With
+/// `expected`, builds the genesis block in any case and rejects a directory with a different one.
+pub fn open(
+    opening: Opening,
+    expected: bool,
+    make: impl FnOnce() -> Result<Head, GenesisError>,
+) -> Result<Recovered, OpenError> {
+    let storage = &*opening.kept.storage;
+    let file = match ChainFile::load(storage)? {
+        Some(file) => {
+            let genesis = if expected {
+                Some(make()?.block.hash)
+            } else {
+                None
+            };
+            file.check(storage, &opening.settings, genesis)?;
+            file
+        }
+        None => begin(&opening, &make()?)?,
+    };
+    let identity = file.identity();
+    let heights =
+        checkpoints(storage).map_err(|error| OpenError::Io(storage.describe(""), error))?;
+    let begin_at = heights.first().copied().unwrap_or(0);
+    let mut log = opening.kept.log.open(identity, begin_at)?;
+    if heights.last().is_some_and(|newest| *newest > log.end()) {
+        // A node that joins a cluster has checkpoints first, and then the entries before them.
+        log.catch_up()?;
+    }
+    let reader = log.reader();
+    let history = History::open(
+        opening.kept.storage.clone(),
+        reader.clone(),
+        identity,
+        opening.index_bytes,
+    )?;
+    let checkpoint = newest_checkpoint(storage, identity, &history, log.end())?;
+    let height = checkpoint.height;
+    let replayed = replay(
+        opening.params.clone(),
+        opening.limits,
+        checkpoint,
+        &*reader,
+        &history,
+        log.end(),
+    )?;
+    let (
+        Replayed {
+            head,
+            shift,
+            standing,
+            ..
+        },
+        bytes,
+    ) = replayed;
+    tracing::info!(block = head.number(), hash = %head.block.hash, from = height, entries = log.end() - height, "recovered the chain");
+
+    let failed = |error| OpenError::Io(storage.describe(""), error);
+    let waiting = PoolFile::load(storage, identity).map_err(failed)?;
+    let waiting = waiting.into_iter().map(
+        |PendingTransaction {
+             transaction,
+             sidecar,
+         }| Submission {
+            transaction: Arc::unwrap_or_clone(transaction),
+            sidecar,
+        },
+    );
+    let waiting: Vec<_> = waiting.collect();
+    let checkpoint_writer = CheckpointWriter::start(
+        opening.kept.storage.clone(),
+        identity,
+        reader,
+        history.clone(),
+        opening.checkpoint_bytes,
+        bytes,
+    );
+    let parts = JournalParts {
+        storage: opening.kept.storage.clone(),
+        identity,
+        history,
+        checkpoint_writer: checkpoint_writer.map_err(failed)?,
+        directory: opening.directory,
+    };
+    let journal = Journal::with_parts(log, parts, &waiting).map_err(failed)?;
+    Ok(Recovered {
+        head,
+        shift,
+        standing,
+        journal: Some(journal),
+        waiting,
+    })
+}
+
+/// Creates a chain in an empty directory.
+fn begin(opening: &Opening, head: &Head) -> Result<ChainFile, OpenError> {
+    let storage = &*opening.kept.storage;
+    let identity = ChainIdentity {
+        chain_id: head.params.chain_id,
+        genesis: head.genesis.hash,
+    };
+    let first = Checkpoint {
+        height: 0,
+        shift: TimeShift::default(),
+        genesis: head.genesis.clone(),
+        block: head.block.clone(),
+        state: head.state.clone(),
+        parameters: EditableParams::from(head),
+        standing: Standing::default(),
+    };
+    first
+        .write(storage, identity)
+        .map_err(|error| OpenError::Io(storage.describe(""), error))?;
+    // The chain file comes last: without it the directory is still an empty one.
+    let file = ChainFile::new(identity, opening.settings.clone());
+    file.save(storage)?;
+    Ok(file)
+}
+
+/// Returns the newest checkpoint from which the present chain can be replayed, preferably not too
+/// close to the log's end.
+pub(super) fn newest_checkpoint(
+    storage: &dyn Storage,
+    identity: ChainIdentity,
+    history: &History,
+    end: u64,
+) -> Result<Checkpoint, OpenError> {
+    let failed = |error| OpenError::Io(storage.describe(""), error);
+    let heights = checkpoints(storage).map_err(failed)?;
+    // Compaction removes entries together with the checkpoints before them, so an older checkpoint
+    // means a missing part.
+    if let Some(&oldest) = heights.first().filter(|oldest| **oldest < history.start()) {
+        return Err(LogError::Missing {
+            from: oldest,
+            to: history.start(),
+            place: storage.describe(""),
+        }
+        .into());
+    }
+    if let Some(&newest) = heights.last().filter(|newest| **newest > end) {
+        return Err(LogError::Missing {
+            from: end,
+            to: newest,
+            place: storage.describe(""),
+        }
+        .into());
+    }
+    let mut heights = history.bases().map_err(failed)?;
+    if let [.., before, newest] = heights[..]
+        && end - newest < MIN_REPLAYED
+        && end - before < MAX_REPLAYED
+    {
+        heights.pop();
+    }
+    let mut failure = None;
+    for height in heights.into_iter().rev() {
+        match Checkpoint::read(storage, height, identity) {
+            Ok(checkpoint) => return Ok(checkpoint),
+            Err(error) => {
+                tracing::warn!(%error, "failed to read a checkpoint; trying an older one");
+                failure.get_or_insert(error);
+            }
+        }
+    }
+    Err(failure
+        .unwrap_or_else(|| CheckpointError::none(storage.describe("")))
+        .into())
+}
+
+/// Replays the log from a checkpoint, and returns the chain as it was when the log had `end`
+/// entries, with the size of the replayed entries in bytes.
+pub(crate) fn replay(
+    params: Arc<ChainParams>,
+    limits: HistoryLimits,
+    checkpoint: Checkpoint,
+    log: &dyn ReadLog,
+    history: &Arc<History>,
+    end: u64,
+) -> Result<(Replayed, u64), OpenError> {
+    let Checkpoint {
+        height,
+        shift,
+        genesis,
+        block,
+        state,
+        parameters,
+        standing,
+    } = checkpoint;
+    let first = block
+        .number()
+        .saturating_sub(RECENT_BLOCKS.min(limits.blocks))
+        .max(genesis.number());
+    let mut recent: Vec<Arc<Block>> = Vec::new();
+    for number in (first..block.number()).rev() {
+        let after = recent.last().unwrap_or(&block);
+        let before = if number == genesis.number() {
+            Some(genesis.clone())
+        } else {
+            history.block_below(number, end)
+        };
+        match before.filter(|before| before.hash == after.header.parent_hash) {
+            Some(before) => recent.push(before),
+            None => break,
+        }
+    }
+    recent.reverse();
+    let mut head =
+        Head::resumed(params, genesis, recent, block, state).with_archive(history.clone(), height);
+    head.set_params(parameters);
+    let mut replayed = Replayed::from(head, shift, standing);
+    let mut bytes = 0;
+    let count = end.saturating_sub(height);
+    for decoded in decode_ahead(Box::new(log.stream(height)?.take(count as usize)), count)? {
+        let DecodedEntry {
+            height,
+            size,
+            entry,
+            ..
+        } = decoded?;
+        bytes += size;
+        let failed = |what| OpenError::Entry { height, what };
+        replayed.standing.follow(height, &entry).map_err(failed)?;
+        if !history.is_void_below(height, end) {
+            replayed.apply(entry, limits).map_err(failed)?;
+        }
+    }
+    Ok((replayed, bytes))
+}

@@ -1,0 +1,90 @@
+//! The accounts for which the node signs transactions: those whose keys it holds, and impersonated
+//! ones.
+
+use std::sync::Arc;
+
+use alloy_consensus::SignableTransaction;
+use alloy_primitives::Address;
+use parking_lot::RwLock;
+
+use super::SubmitError;
+use tetrad_network::account::{KeyError, SecretKey};
+pub use tetrad_primitives::block::UnsignedTransaction;
+use tetrad_primitives::block::{CompressedKey, Envelope, Impersonated, Transaction};
+
+/// The keys that the node holds, and the accounts that development methods impersonate.
+#[derive(Debug, Default)]
+pub struct Keyring {
+    keys: Vec<(Address, SecretKey)>,
+    impersonated: Arc<RwLock<Impersonated>>,
+}
+
+impl Keyring {
+    /// Returns a keyring with these keys, in this order, and the accounts that development methods
+    /// impersonate.
+    pub fn new(
+        keys: impl IntoIterator<Item = SecretKey>,
+        impersonated: Arc<RwLock<Impersonated>>,
+    ) -> Self {
+        let keys = keys.into_iter().map(|key| (key.address(), key)).collect();
+        Self { keys, impersonated }
+    }
+
+    /// Returns the accounts with keys, in order, and those that are impersonated individually.
+    pub fn addresses(&self) -> Vec<Address> {
+        let own = self.keys.iter().map(|(address, _)| *address);
+        let impersonated = self.impersonated.read();
+        let others = impersonated
+            .accounts
+            .iter()
+            .copied()
+            .filter(|address| self.get(*address).is_none());
+        own.chain(others).collect()
+    }
+
+    /// Returns the key of an account.
+    pub fn get(&self, address: Address) -> Option<&SecretKey> {
+        self.keys
+            .iter()
+            .find(|(own, _)| *own == address)
+            .map(|(_, key)| key)
+    }
+
+    /// Returns whether [`sign`](Self::sign) accepts this account.
+    pub fn can_sign(&self, address: Address) -> bool {
+        self.get(address).is_some() || self.is_impersonated(address)
+    }
+
+    /// Signs with the key of `from`, or marks the transaction as that of an impersonated account.
+    pub fn sign(
+        &self,
+        from: Address,
+        transaction: UnsignedTransaction,
+    ) -> Result<Transaction, SubmitError> {
+        match self.get(from) {
+            Some(key) => sign_transaction(key, transaction)
+                .map_err(|error| SubmitError::Dropped(error.to_string())),
+            None if self.is_impersonated(from) => Ok(Transaction::impersonated(transaction, from)),
+            None => Err(SubmitError::UnknownAccount),
+        }
+    }
+
+    fn is_impersonated(&self, address: Address) -> bool {
+        self.impersonated.read().includes(address)
+    }
+}
+
+/// Signs a transaction. Its sender is known from the key and not recovered.
+pub fn sign_transaction(
+    key: &SecretKey,
+    transaction: UnsignedTransaction,
+) -> Result<Transaction, KeyError> {
+    let signature = key.sign_prehash(&transaction.signature_hash())?;
+    let public_key = CompressedKey::new(key.public_key().compressed());
+    let envelope = Envelope::from(transaction.into_signed(signature));
+    Ok(Transaction {
+        envelope,
+        sender: key.address(),
+        public_key: Some(public_key),
+    })
+}

@@ -1,0 +1,493 @@
+//! The pool of pending transactions.
+//!
+//! Submitters validate and insert on their own threads; the writer takes what is ready. The lock is
+//! held for bookkeeping only: senders are recovered and stateless checks are done before it is
+//! taken.
+
+mod order;
+mod price;
+mod ranking;
+mod ready;
+mod room;
+mod sender;
+mod validate;
+
+use std::{
+    collections::{HashMap, VecDeque},
+    sync::Arc,
+    time::Duration,
+};
+
+use alloy_consensus::Transaction as _;
+use alloy_eips::{
+    eip2718::Encodable2718,
+    eip7594::{BlobTransactionSidecarVariant, Encodable7594},
+};
+use alloy_primitives::{Address, B256, U256, map::DefaultHashBuilder};
+use parking_lot::Mutex;
+use tokio::sync::oneshot;
+
+use self::{
+    price::{cost_of, outbids},
+    ranking::{Ranking, Worth},
+    ready::ReadyIndex,
+    room::Incoming,
+    sender::{PoolSlot, PoolUsage, Sender},
+};
+use super::{Head, SubmitError};
+use tetrad_primitives::{
+    block::{Submission, Transaction},
+    clock::Clock,
+    state::State,
+};
+use tetrad_stdx::clock::Clock;
+
+pub use validate::Admission;
+
+/// Most arrivals that are remembered for pending-transaction filters.
+const MAX_RECENT: usize = 10_000;
+/// Overhead of a transaction in memory over its encoding, in bytes.
+const OVERHEAD: usize = 1_024;
+
+/// Limits of the pool.
+#[derive(Clone, Copy, Debug)]
+pub struct PoolLimits {
+    /// Number of transactions.
+    pub transactions: usize,
+    /// Number of transactions of one account.
+    pub per_account: usize,
+    /// Size of all transactions including blobs, in bytes.
+    pub bytes: usize,
+    /// Size of one account's transactions including blobs, in bytes.
+    pub account_bytes: usize,
+    /// The time after which transactions that the next block cannot include expire, if their
+    /// account had no activity since; `None` if they never do.
+    pub lifetime: Option<Duration>,
+}
+
+impl Default for PoolLimits {
+    fn default() -> Self {
+        Self {
+            transactions: 100_000,
+            per_account: 20_000,
+            bytes: 256 << 20,
+            account_bytes: 64 << 20,
+            lifetime: Some(Duration::from_secs(3 * 60 * 60)),
+        }
+    }
+}
+
+/// A transaction in the pool.
+#[derive(Debug)]
+pub struct Pooled {
+    /// The transaction.
+    pub transaction: Arc<Transaction>,
+    /// The blobs of an EIP-4844 transaction.
+    pub sidecar: Option<Box<BlobTransactionSidecarVariant>>,
+    /// Position in the order of arrival.
+    arrival: u64,
+    /// The maximum cost to its sender, in wei.
+    cost: U256,
+    /// Approximate size in memory, in bytes.
+    bytes: usize,
+}
+
+impl Pooled {
+    /// Returns the position in the order of arrival.
+    pub fn arrival(&self) -> u64 {
+        self.arrival
+    }
+}
+
+/// An accepted transaction.
+#[derive(Debug)]
+pub struct Accepted {
+    /// The pooled transaction.
+    pub pooled: Arc<Pooled>,
+    /// Resolves when the transaction is in a published block or is rejected. `None` if the next
+    /// block cannot include it: a nonce before it is missing, or the base fee is above its fee cap.
+    pub included: Option<oneshot::Receiver<Result<(), SubmitError>>>,
+}
+
+/// The transaction pool.
+pub struct Pool {
+    clock: Arc<dyn Clock>,
+    inner: Mutex<PoolState>,
+}
+
+#[derive(Debug)]
+struct PoolState {
+    limits: PoolLimits,
+    senders: HashMap<Address, Sender, DefaultHashBuilder>,
+    /// The index of ready senders and waiting submitters.
+    ready: ReadyIndex,
+    by_hash: HashMap<B256, (Address, u64), DefaultHashBuilder>,
+    /// Size of all transactions, in bytes.
+    bytes: usize,
+    /// The order of eviction. Built when the pool becomes full and dropped when it is half empty,
+    /// so that a pool with room pays nothing for it.
+    ranking: Option<Ranking>,
+    arrivals: u64,
+    /// Hashes of the newest arrivals, oldest first.
+    recent: VecDeque<B256>,
+    /// Number of changes so far.
+    version: u64,
+}
+
+impl Pool {
+    /// Returns an empty pool.
+    pub fn new(limits: PoolLimits, clock: Arc<dyn Clock>) -> Self {
+        let inner = PoolState {
+            limits,
+            senders: HashMap::default(),
+            ready: ReadyIndex::default(),
+            by_hash: HashMap::default(),
+            bytes: 0,
+            ranking: None,
+            arrivals: 0,
+            recent: VecDeque::new(),
+            version: 0,
+        };
+        Self {
+            clock,
+            inner: Mutex::new(inner),
+        }
+    }
+
+    /// Adds a transaction that passed [`Admission::check`]. `head` is called under the lock, so
+    /// that the account is read from a head at least as new as the last one that the pool has
+    /// [settled](Self::settle). `fee_floor` is the next block's base fee.
+    pub fn insert(
+        &self,
+        submission: Submission,
+        head: impl FnOnce() -> Arc<Head>,
+        fee_floor: u64,
+    ) -> Result<Accepted, SubmitError> {
+        let Submission {
+            transaction,
+            sidecar,
+        } = submission;
+        let (hash, address, nonce) = (
+            transaction.hash(),
+            transaction.sender,
+            transaction.envelope.nonce(),
+        );
+        let (cost, now) = (cost_of(&transaction), self.clock.now_ms());
+        let mut guard = self.inner.lock();
+        let inner = &mut *guard;
+        if inner.by_hash.contains_key(&hash) {
+            return Err(SubmitError::AlreadyKnown);
+        }
+        let head = head();
+        let account = head.state.get(address)?;
+        let account = account.as_deref();
+        let next = account.map_or(0, |account| account.nonce);
+        if nonce < next {
+            return Err(SubmitError::NonceTooLow { next, nonce });
+        }
+        // Code that delegates (EIP-7702) leaves an account externally owned.
+        let signed = !transaction.is_impersonated();
+        if signed
+            && account.is_some_and(|account| {
+                account
+                    .contract
+                    .as_ref()
+                    .is_some_and(|c| !c.code.is_empty() && !c.code.is_eip7702())
+            })
+        {
+            return Err(SubmitError::SenderHasCode(address));
+        }
+        let balance = account.map_or(U256::ZERO, |account| account.balance);
+        let waiting = inner.senders.get(&address);
+        let old = waiting.and_then(|sender| sender.get(nonce));
+        let total =
+            cost.saturating_add(waiting.map_or(U256::ZERO, |sender| sender.cost_without(nonce)));
+        if balance < cost || balance < total {
+            let cost = if balance < cost { cost } else { total };
+            return Err(SubmitError::InsufficientFunds { balance, cost });
+        }
+        if old.is_some_and(|old| !outbids(&transaction, &old.transaction)) {
+            return Err(SubmitError::ReplacementUnderpriced);
+        }
+        let replaces = old.map(|old| old.bytes);
+        let executable = nonce <= waiting.map_or(next, Sender::pending_nonce);
+        let bytes = bytes_of(&transaction, sidecar.as_deref());
+        let pooled = Arc::new(Pooled {
+            transaction: Arc::new(transaction),
+            sidecar,
+            arrival: inner.arrivals,
+            cost,
+            bytes,
+        });
+        let worth = Worth::of(&pooled, executable, fee_floor);
+        inner.make_room(
+            &Incoming {
+                pooled: &pooled,
+                worth,
+                replaces,
+            },
+            fee_floor,
+        )?;
+        inner
+            .senders
+            .entry(address)
+            .or_insert_with(|| Sender::new(next))
+            .touch(now);
+        // Submitters wait only for transactions that the very next block can include.
+        let affordable = pooled.transaction.envelope.max_fee_per_gas() >= u128::from(fee_floor);
+        let (waiter, included) = (affordable && executable).then(oneshot::channel).unzip();
+        let slot = PoolSlot {
+            pooled: pooled.clone(),
+            waiter,
+        };
+        let replaced = inner
+            .change(address, |sender| sender.insert(slot))
+            .flatten();
+        inner.rank(&pooled);
+        inner.tidy(address);
+        inner.by_hash.insert(hash, (address, nonce));
+        inner.bytes += bytes;
+        inner.arrivals += 1;
+        inner.recent.push_back(hash);
+        if inner.recent.len() > MAX_RECENT {
+            inner.recent.pop_front();
+        }
+        inner.version += 1;
+        if let Some(replaced) = replaced {
+            inner.forget(&replaced.pooled);
+            replaced.answer(|| {
+                Err(SubmitError::Dropped(
+                    "transaction replaced by another with the same nonce".into(),
+                ))
+            });
+        }
+        if included.is_some() {
+            inner.ready.add_awaited(address, nonce);
+        }
+        Ok(Accepted { pooled, included })
+    }
+
+    /// Removes the transactions of these accounts whose nonce is used up, and answers their
+    /// submitters. `is_included` returns whether a transaction is in a block.
+    pub fn settle(
+        &self,
+        accounts: impl IntoIterator<Item = Address>,
+        state: &State,
+        is_included: impl Fn(B256) -> bool,
+    ) {
+        let now = self.clock.now_ms();
+        let mut guard = self.inner.lock();
+        let inner = &mut *guard;
+        for address in accounts {
+            let Some(sender) = inner.senders.get(&address) else {
+                continue;
+            };
+            let next = match state.nonce(address) {
+                Ok(nonce) => nonce,
+                Err(error) => {
+                    // Stale transactions fail, and are removed, when a block is built.
+                    tracing::warn!(%error, %address, "failed to read the nonce of an account with pooled transactions");
+                    continue;
+                }
+            };
+            if sender.is_at(next) {
+                continue;
+            }
+            let used = inner
+                .change(address, |sender| sender.advance(next, now))
+                .unwrap_or_default();
+            inner.version += 1;
+            for slot in used {
+                let (hash, nonce) = (slot.pooled.transaction.hash(), slot.pooled.nonce());
+                inner.forget(&slot.pooled);
+                slot.answer(|| match is_included(hash) {
+                    true => Ok(()),
+                    false => Err(SubmitError::NonceTooLow { next, nonce }),
+                });
+            }
+            inner.tidy(address);
+        }
+    }
+
+    /// Returns the accounts with pooled transactions.
+    pub fn senders(&self) -> Vec<Address> {
+        self.inner.lock().senders.keys().copied().collect()
+    }
+
+    /// Removes a transaction that cannot be executed, and answers its submitter with the reason.
+    pub fn reject(&self, hash: B256, reason: SubmitError) -> bool {
+        let mut guard = self.inner.lock();
+        let Some(slot) = guard.take(hash) else {
+            return false;
+        };
+        slot.answer(|| Err(reason));
+        true
+    }
+
+    /// Removes all transactions, and answers their submitters with the reason.
+    pub fn clear(&self, reason: impl Fn() -> SubmitError) {
+        let hashes: Vec<_> = self.inner.lock().by_hash.keys().copied().collect();
+        for hash in hashes {
+            self.reject(hash, reason());
+        }
+    }
+
+    /// Removes the transactions that a next block with this base fee cannot include, of accounts
+    /// without activity for [`PoolLimits::lifetime`]. Returns their number.
+    pub fn expire(&self, base_fee: u64) -> usize {
+        let now = self.clock.now_ms();
+        let inner = &mut *self.inner.lock();
+        let Some(lifetime) = inner.limits.lifetime else {
+            return 0;
+        };
+        let last = now.saturating_sub(u64::try_from(lifetime.as_millis()).unwrap_or(u64::MAX));
+        let idle = inner
+            .senders
+            .iter()
+            .filter(|(_, sender)| sender.active() < last);
+        let idle: Vec<_> = idle.map(|(address, _)| *address).collect();
+        idle.into_iter()
+            .map(|address| inner.expire(address, base_fee))
+            .sum()
+    }
+
+    /// Returns the transaction with this hash.
+    pub fn get(&self, hash: B256) -> Option<Arc<Pooled>> {
+        let inner = self.inner.lock();
+        let (address, nonce) = inner.by_hash.get(&hash)?;
+        inner.senders.get(address)?.get(*nonce).cloned()
+    }
+
+    /// Returns the nonce after the account's executable transactions, if any are in the pool.
+    pub fn pending_nonce(&self, address: Address) -> Option<u64> {
+        self.inner
+            .lock()
+            .senders
+            .get(&address)
+            .map(Sender::pending_nonce)
+    }
+
+    /// Returns all transactions by sender and nonce, each with whether it is executable.
+    pub fn content(&self) -> Vec<(Arc<Pooled>, bool)> {
+        let inner = self.inner.lock();
+        inner
+            .senders
+            .values()
+            .flat_map(|sender| sender.all().map(|(pooled, ready)| (pooled.clone(), ready)))
+            .collect()
+    }
+
+    /// Returns the transactions of one account by nonce, each with whether it is executable.
+    pub fn content_of(&self, address: Address) -> Vec<(Arc<Pooled>, bool)> {
+        let inner = self.inner.lock();
+        let sender = inner.senders.get(&address).into_iter();
+        sender
+            .flat_map(Sender::all)
+            .map(|(pooled, ready)| (pooled.clone(), ready))
+            .collect()
+    }
+
+    /// Returns the number of executable transactions and the number of queued ones.
+    pub fn counts(&self) -> (usize, usize) {
+        let inner = self.inner.lock();
+        let executable = inner.ready.transactions();
+        (executable, inner.by_hash.len().saturating_sub(executable))
+    }
+
+    /// Returns the hashes of the transactions that arrived since there were `seen` arrivals, and
+    /// the present number of arrivals.
+    pub fn arrivals_since(&self, seen: u64) -> (Vec<B256>, u64) {
+        let inner = self.inner.lock();
+        let new = inner
+            .arrivals
+            .saturating_sub(seen)
+            .min(inner.recent.len() as u64) as usize;
+        (
+            inner
+                .recent
+                .range(inner.recent.len() - new..)
+                .copied()
+                .collect(),
+            inner.arrivals,
+        )
+    }
+
+    /// Returns the number of transactions.
+    pub fn len(&self) -> usize {
+        self.inner.lock().by_hash.len()
+    }
+
+    /// Returns whether the pool is empty.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Returns a number that increases with every change.
+    pub fn version(&self) -> u64 {
+        self.inner.lock().version
+    }
+}
+
+impl PoolState {
+    fn usage(&self) -> PoolUsage {
+        PoolUsage {
+            count: self.by_hash.len(),
+            bytes: self.bytes,
+        }
+    }
+
+    fn take(&mut self, hash: B256) -> Option<PoolSlot> {
+        let (address, nonce) = *self.by_hash.get(&hash)?;
+        let slot = self.change(address, |sender| sender.remove(nonce))??;
+        self.forget(&slot.pooled);
+        self.tidy(address);
+        Some(slot)
+    }
+
+    /// Changes an account's transactions and updates the ranking of those whose executability
+    /// changed with it.
+    fn change<R>(&mut self, address: Address, change: impl FnOnce(&mut Sender) -> R) -> Option<R> {
+        let sender = self.senders.get_mut(&address)?;
+        let before = sender.pending_nonce();
+        let result = change(sender);
+        if let Some(ranking) = &mut self.ranking {
+            let (moved, executable) = sender.moved_since(before);
+            moved.for_each(|pooled| ranking.place(pooled, executable));
+        }
+        Some(result)
+    }
+
+    /// Adds a transaction to the ranking.
+    fn rank(&mut self, pooled: &Pooled) {
+        if let Some(ranking) = &mut self.ranking {
+            let sender = self.senders.get(&pooled.transaction.sender);
+            ranking.place(
+                pooled,
+                sender.is_some_and(|sender| pooled.nonce() < sender.pending_nonce()),
+            );
+        }
+    }
+
+    /// Removes a transaction, already removed from its account, from the indexes.
+    fn forget(&mut self, pooled: &Pooled) {
+        self.by_hash.remove(&pooled.transaction.hash());
+        self.ready
+            .remove_awaited(pooled.transaction.sender, pooled.nonce());
+        self.bytes -= pooled.bytes;
+        self.version += 1;
+        if let Some(ranking) = &mut self.ranking {
+            ranking.remove(pooled);
+            let half_empty = self.by_hash.len() < self.limits.transactions / 2
+                && self.bytes < self.limits.bytes / 2;
+            if half_empty {
+                self.ranking = None;
+            }
+        }
+    }
+}
+
+/// Returns the approximate size of a transaction in memory, in bytes.
+fn bytes_of(transaction: &Transaction, sidecar: Option<&BlobTransactionSidecarVariant>) -> usize {
+    let sidecar = sidecar.map_or(0, Encodable7594::encode_7594_len);
+    OVERHEAD + transaction.envelope.encode_2718_len() + sidecar
+}

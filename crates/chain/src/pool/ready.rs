@@ -1,0 +1,161 @@
+//! The index of ready senders, ordered by the fee cap of their next executable transaction, and of
+//! submitters that wait for a block.
+//!
+//! Base fees change from block to block, and queueing transactions below the base fee costs
+//! nothing. The index is ordered by fee cap so that building a block visits only the senders that
+//! can pay its base fee.
+
+use std::{collections::BTreeSet, sync::Arc};
+
+use alloy_consensus::Transaction as _;
+use alloy_primitives::Address;
+
+use super::{
+    Pool, PoolState, Pooled, order,
+    sender::{ReadyEntry, Sender},
+};
+use crate::SubmitError;
+
+/// Initial capacity of a list of senders.
+const FEW: usize = 64;
+
+/// The index of ready senders.
+#[derive(Debug, Default)]
+pub(super) struct ReadyIndex {
+    /// Fee cap of each sender's next transaction, in wei per gas, and the sender.
+    by_cap: BTreeSet<(u128, Address)>,
+    /// Number of executable transactions of all senders.
+    transactions: usize,
+    /// Sender and nonce of each transaction whose submitter waits.
+    awaited: BTreeSet<(Address, u64)>,
+}
+
+impl ReadyIndex {
+    /// Returns the number of executable transactions of all senders, whatever they pay.
+    pub(super) fn transactions(&self) -> usize {
+        self.transactions
+    }
+
+    pub(super) fn add_awaited(&mut self, sender: Address, nonce: u64) {
+        self.awaited.insert((sender, nonce));
+    }
+
+    pub(super) fn remove_awaited(&mut self, sender: Address, nonce: u64) {
+        self.awaited.remove(&(sender, nonce));
+    }
+
+    fn update(&mut self, sender: Address, before: ReadyEntry, now: ReadyEntry) {
+        self.transactions = self.transactions + now.transactions - before.transactions;
+        if before.cap != now.cap {
+            before.cap.map(|cap| self.by_cap.remove(&(cap, sender)));
+            now.cap.map(|cap| self.by_cap.insert((cap, sender)));
+        }
+    }
+
+    /// Iterates over the senders whose next transaction pays this base fee.
+    fn affordable(&self, base_fee: u64) -> impl Iterator<Item = &Address> {
+        self.by_cap
+            .range((u128::from(base_fee), Address::ZERO)..)
+            .map(|(_, sender)| sender)
+    }
+}
+
+impl PoolState {
+    /// Updates the index after an account's transactions changed, and removes the account if none
+    /// are left.
+    pub(super) fn tidy(&mut self, address: Address) {
+        let Some(sender) = self.senders.get_mut(&address) else {
+            return;
+        };
+        let (before, now) = sender.update_ready_entry();
+        self.ready.update(address, before, now);
+        if sender.is_empty() {
+            self.senders.remove(&address);
+        }
+    }
+}
+
+impl Pool {
+    /// Returns up to `limit` transactions for the next block: highest tip first, each sender's in
+    /// order of nonce, equal tips in order of arrival.
+    pub fn executable(&self, base_fee: u64, limit: usize) -> Vec<Arc<Pooled>> {
+        let inner = self.inner.lock();
+        let mut queues = Vec::with_capacity(inner.ready.by_cap.len().min(FEW));
+        let affordable = inner
+            .ready
+            .affordable(base_fee)
+            .filter_map(|address| inner.senders.get(address));
+        queues.extend(affordable.map(Sender::executable));
+        order::merge(queues, base_fee, limit)
+    }
+
+    /// Returns whether [`executable`](Self::executable) would return any transaction.
+    pub fn has_executable(&self, base_fee: u64) -> bool {
+        self.inner
+            .lock()
+            .ready
+            .affordable(base_fee)
+            .next()
+            .is_some()
+    }
+
+    /// Returns the number of transactions whose submitters wait for their block.
+    pub fn awaited(&self) -> usize {
+        self.inner.lock().ready.awaited.len()
+    }
+
+    /// Returns whether the transactions that are ready and pay the base fee come from no more than
+    /// `senders` accounts and have gas limits of no more than `gas` in total.
+    pub fn has_little_ready(&self, base_fee: u64, senders: usize, gas: u64) -> bool {
+        let inner = self.inner.lock();
+        let mut left = gas;
+        let affordable = inner
+            .ready
+            .affordable(base_fee)
+            .filter_map(|address| inner.senders.get(address));
+        affordable.enumerate().all(|(count, sender)| {
+            count < senders
+                && sender.executable().all(|pooled| {
+                    let rest = left.checked_sub(pooled.transaction.envelope.gas_limit());
+                    left = rest.unwrap_or(left);
+                    rest.is_some()
+                })
+        })
+    }
+
+    /// Answers the submitters of transactions that the next block can no longer include because the
+    /// base fee rose above their fee cap or that of an earlier one, or because an earlier one was
+    /// removed. The transactions stay in the pool.
+    pub fn release_unaffordable(&self, base_fee: u64) {
+        let mut guard = self.inner.lock();
+        let PoolState { senders, ready, .. } = &mut *guard;
+        ready.awaited.retain(|(address, nonce)| {
+            let Some(sender) = senders.get_mut(address) else {
+                return false;
+            };
+            let stays = sender.can_include(*nonce, base_fee);
+            if !stays {
+                sender.release(*nonce);
+            }
+            stays
+        });
+    }
+
+    /// Removes the transactions whose submitters wait, and answers these with an error.
+    /// Acknowledged transactions stay, and so do those that other nodes have acknowledged: nobody
+    /// waits for them here.
+    pub fn refuse_awaited(&self, reason: impl Fn() -> SubmitError) {
+        let mut guard = self.inner.lock();
+        let awaited: Vec<_> = guard.ready.awaited.iter().copied().collect();
+        for (address, nonce) in awaited {
+            let waiting = guard
+                .senders
+                .get(&address)
+                .and_then(|sender| sender.waiting(nonce));
+            let hash = waiting.map(|pooled| pooled.transaction.hash());
+            if let Some(slot) = hash.and_then(|hash| guard.take(hash)) {
+                slot.answer(|| Err(reason()));
+            }
+        }
+    }
+}

@@ -1,0 +1,214 @@
+//! The state that readers, submitters and the writer share, and the settings of the next block.
+
+use std::{
+    sync::{Arc, OnceLock, atomic::AtomicBool},
+    time::{Duration, Instant},
+};
+
+use alloy_primitives::Address;
+use arc_swap::ArcSwap;
+use parking_lot::{Mutex, RwLock};
+use tokio::sync::{broadcast, watch};
+
+use super::{
+    Blobs, Event, Head, HistoryLimits, Leadership, Peers, Pool, Produced, View,
+    block::header,
+    view::{index::Index, updates::RemovedBlocks},
+    writer::{arrivals::Arrivals, phases::Phases, seal_lock::SealLock, timing::Timing},
+};
+use tetrad_evm::Environment;
+use tetrad_primitives::block::{
+    DevSettings, Impersonated, Mining, SealingSettings, Setting, Transaction,
+};
+use tetrad_stdx::metrics::Counter;
+use tetrad_store::store::History;
+
+/// A source of the node's own transactions at the beginning of a block, such as price updates.
+///
+/// An implementation depends on its arguments only: it is called for the pending block, which is
+/// never sealed, as well as for sealed ones.
+pub trait Preamble: Send + Sync {
+    /// Returns the account that sends the transactions.
+    fn account(&self) -> Address;
+
+    /// Returns whether a block with this environment should begin with a preamble. Called often;
+    /// must be quick.
+    fn is_due(&self, head: &Arc<Head>, environment: &Environment) -> bool;
+
+    /// Returns the least time on the clock between blocks that contain nothing but a preamble;
+    /// `None` if there are no such blocks.
+    fn alone_every(&self) -> Option<Duration>;
+
+    /// Returns the transactions.
+    fn transactions(&self, head: &Arc<Head>, environment: &Environment) -> Vec<Transaction>;
+}
+
+/// The state that readers, submitters and the writer share.
+pub(super) struct SharedChain {
+    pub(super) head: ArcSwap<Head>,
+    pub(super) pool: Pool,
+    pub(super) arrivals: Arrivals,
+    pub(super) seal_lock: SealLock,
+    /// Whether a wake-up of the writer is pending.
+    pub(super) woken: AtomicBool,
+    /// Whether a request to the writer to follow the log is pending.
+    pub(super) summoned: AtomicBool,
+    /// The leadership of the cluster.
+    pub(super) leadership: watch::Sender<Leadership>,
+    /// Height of the log that the published head includes, in a cluster.
+    pub(super) height: watch::Sender<u64>,
+    /// The other nodes of the cluster.
+    pub(super) peers: OnceLock<Arc<dyn Peers>>,
+    /// Height of the entry that reverts the chain to before the oldest checkpoint, as long as it
+    /// cannot be followed.
+    pub(super) needs_checkpoint_after: Mutex<Option<u64>>,
+    /// Whether the chain is shutting down.
+    pub(super) ending: AtomicBool,
+    pub(super) blobs: Blobs,
+    pub(super) index: Index,
+    pub(super) removed: RemovedBlocks,
+    pub(super) events: broadcast::Sender<Event>,
+    pub(super) timing: Mutex<Timing>,
+    pub(super) sealing: Mutex<Sealing>,
+    /// The accounts for which the node sends transactions without a key.
+    pub(super) impersonated: Arc<RwLock<Impersonated>>,
+    pub(super) preamble: Option<Box<dyn Preamble>>,
+    pub(super) history_limits: HistoryLimits,
+    /// The history on disk, with blocks that memory no longer holds.
+    pub(super) history: Option<Arc<History>>,
+    /// Whether pending transactions are stored on disk.
+    pub(super) stores_pool: bool,
+    pub(super) pending: Mutex<Option<PendingBlock>>,
+    pub(super) phases: Phases,
+    pub(super) produced: Produced,
+    /// Number of entries that the log refused because another writer was first.
+    pub(super) conflicts: Counter,
+}
+
+/// The pending block, and the version of the pool from which it was built.
+pub(super) struct PendingBlock {
+    pub(super) pool_version: u64,
+    /// Time at which building it began.
+    pub(super) began: Instant,
+    pub(super) view: Arc<View>,
+}
+
+impl PendingBlock {
+    /// Returns whether the same block would be built now.
+    pub(super) fn is_current(&self, shared: &SharedChain, head: &Arc<Head>) -> bool {
+        Arc::ptr_eq(&self.view.head, head)
+            && self.pool_version == shared.pool.version()
+            && self.view.environment == shared.next_environment(head, 0)
+    }
+}
+
+/// Settings of new blocks: those of the configuration, and those that development methods set
+/// instead.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Sealing {
+    pub(super) configured: ConfiguredSealing,
+    pub(super) set: SealingSettings,
+}
+
+/// The settings of new blocks in the configuration.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ConfiguredSealing {
+    pub(super) mining: Mining,
+    /// The gas limit of new blocks; on a chain that follows Ethereum's rules the one towards which
+    /// it moves.
+    pub(super) gas_limit: u64,
+    pub(super) beneficiary: Address,
+    pub(super) min_tip: u128,
+}
+
+impl Sealing {
+    pub(super) fn mining(&self) -> Mining {
+        self.set.mining.unwrap_or(self.configured.mining)
+    }
+
+    pub(super) fn beneficiary(&self) -> Address {
+        self.set.beneficiary.unwrap_or(self.configured.beneficiary)
+    }
+
+    pub(super) fn min_tip(&self) -> u128 {
+        self.set.min_tip.unwrap_or(self.configured.min_tip)
+    }
+}
+
+impl SharedChain {
+    /// Returns the environment of the block after `head`, at least `at_least` seconds later.
+    pub(super) fn next_environment(&self, head: &Head, at_least: u64) -> Environment {
+        let standard = head.params.standard;
+        let apart = u64::from(head.params.increasing_timestamps);
+        let timestamp =
+            self.timing
+                .lock()
+                .of_next_block(head.block.header.timestamp, apart, at_least);
+        let sealing = *self.sealing.lock();
+        let mut environment = head.next_environment(timestamp);
+        environment.gas_limit =
+            sealing
+                .set
+                .gas_limit
+                .unwrap_or_else(|| match sealing.configured.gas_limit {
+                    limit if standard => {
+                        header::next_gas_limit(&head.block.header, limit, environment.rules)
+                    }
+                    limit => limit,
+                });
+        environment.beneficiary = sealing.beneficiary();
+        environment.mix_hash = sealing.set.next_randomness.unwrap_or(environment.mix_hash);
+        if environment.base_fee.is_some() {
+            environment.base_fee = sealing.set.next_base_fee.or(environment.base_fee);
+        }
+        environment
+    }
+
+    /// Makes a setting.
+    pub(super) fn set(&self, setting: Setting) {
+        let (mut sealing, mut impersonated) = (self.sealing.lock(), self.impersonated.write());
+        // Taken rather than cloned, so that the set of accounts is changed in its place.
+        let mut settings = DevSettings {
+            sealing: sealing.set,
+            impersonated: std::mem::take(&mut impersonated),
+        };
+        settings.set(setting);
+        (sealing.set, *impersonated) = (settings.sealing, settings.impersonated);
+    }
+
+    /// Replaces the settings that development methods made.
+    pub(super) fn adopt(&self, settings: DevSettings) {
+        self.sealing.lock().set = settings.sealing;
+        *self.impersonated.write() = settings.impersonated;
+    }
+
+    /// Returns the preamble of a block.
+    pub(super) fn preamble(&self, head: &Arc<Head>, environment: &Environment) -> Vec<Transaction> {
+        let due = self
+            .preamble_of(head)
+            .filter(|preamble| preamble.is_due(head, environment));
+        due.map(|preamble| preamble.transactions(head, environment))
+            .unwrap_or_default()
+    }
+
+    /// Returns the source of preambles, except on a fork: it depends on the contracts of the node's
+    /// own genesis block.
+    fn preamble_of(&self, head: &Head) -> Option<&dyn Preamble> {
+        self.preamble
+            .as_deref()
+            .filter(|_| head.state.base().is_none())
+    }
+
+    /// Returns whether to seal a block with nothing but a preamble. The preamble is due by the
+    /// chain's time, which blocks may advance, so the clock's time must have passed as well, lest
+    /// each block cause the next. Settings that a development method made for the next block are
+    /// left to the block that its caller is about to cause.
+    pub(super) fn preamble_wants_block(&self, head: &Arc<Head>, environment: &Environment) -> bool {
+        let has_rested = |pace| self.timing.lock().since_preamble() >= pace;
+        let wants = |preamble: &dyn Preamble| preamble.alone_every().is_some_and(has_rested);
+        self.preamble_of(head)
+            .is_some_and(|preamble| wants(preamble) && preamble.is_due(head, environment))
+            && !self.timing.lock().has_promise()
+            && self.sealing.lock().set.next_base_fee.is_none()
+    }
+}

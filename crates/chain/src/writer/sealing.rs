@@ -1,0 +1,294 @@
+//! Sealing: turns ready transactions into a block, which is recorded and published.
+
+use std::{
+    sync::{Arc, atomic::Ordering},
+    time::{Duration, Instant},
+};
+
+use alloy_primitives::B256;
+use tracing::span::EnteredSpan;
+
+use super::{ChainWriter, phases::Phase, schedule::SealReason, timing::Timing};
+use crate::{
+    ChangeError, Head, Mining, SubmitError,
+    block::{candidate::Candidate, seal::seal},
+    shared::Sealing,
+};
+use tetrad_evm::{BlockError, Environment};
+use tetrad_primitives::{
+    block::{Block, Transaction},
+    state::Changes,
+};
+use tetrad_store::log::{AppendError, TimeShift};
+
+/// Most transactions that one block is offered.
+pub(crate) const MAX_OFFERED: usize = 50_000;
+
+/// Limits of what is sealed on a submitter's thread: ready senders, the gas of their transactions,
+/// and consecutive blocks.
+const MAX_INLINE_SENDERS: usize = 64;
+const MAX_INLINE_GAS: u64 = 2_000_000;
+const MAX_INLINE_BLOCKS: usize = 4;
+/// The longest time for which a single command seals ready transactions.
+const MAX_SEALING_TIME: Duration = Duration::from_secs(1);
+
+/// A sealed block that is not yet published.
+pub(super) struct Sealed {
+    pub(crate) block: Arc<Block>,
+    pub(crate) next: Head,
+    /// Blocks that the next head prunes.
+    pub(crate) dropped: Vec<Arc<Block>>,
+    /// The block's state changes.
+    pub(crate) changes: Arc<Changes>,
+    /// The time shift after the block.
+    pub(crate) shift: TimeShift,
+    /// The timing before the block.
+    pub(super) timing_before: Timing,
+    /// The sealing settings before the block.
+    pub(super) sealing_before: Sealing,
+}
+
+/// Enters the trace span of sealing a block.
+pub(super) fn block_span(parent: &Head) -> EnteredSpan {
+    tracing::trace_span!(target: "tetrad::span", "block", block.number = parent.number() + 1)
+        .entered()
+}
+
+impl ChainWriter {
+    /// With instant mining: seals the ready transactions. Those that arrive meanwhile, or exceed
+    /// the time limit, follow later.
+    pub(super) fn seal_ready(&mut self) {
+        self.schedule.request_seal(SealReason::Transactions);
+        let began = Instant::now();
+        while self.schedule.orders.is_empty()
+            && began.elapsed() < MAX_SEALING_TIME
+            && self.seal_next(false, true)
+        {}
+    }
+
+    /// Returns whether the chain is shutting down, so that no long work should be begun.
+    pub(super) fn is_ending(&self) -> bool {
+        self.shared.ending.load(Ordering::Acquire)
+    }
+
+    /// With instant mining: seals the ready transactions on the submitter's thread, if they are few
+    /// and sealing waits for neither a disk nor another node. Returns whether all were handled.
+    pub(crate) fn seal_few(&mut self) -> bool {
+        if self.ended
+            || !self.schedule.orders.is_empty()
+            || self.recorder.journal.is_some()
+            || self.head().state.base().is_some()
+        {
+            return false;
+        }
+        for _ in 0..MAX_INLINE_BLOCKS {
+            let head = self.head();
+            let environment = self.shared.next_environment(&head, 0);
+            let base_fee = environment.base_fee.unwrap_or(0);
+            if !self
+                .shared
+                .pool
+                .has_little_ready(base_fee, MAX_INLINE_SENDERS, MAX_INLINE_GAS)
+            {
+                return false;
+            }
+            if self.mining() != Mining::Instant
+                || !self.seal_after(&head, &environment, false, false)
+            {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// With instant mining: seals a block if transactions are ready, and returns whether there may
+    /// be more. With `alone`, a due preamble is reason enough. With `gather`, waits a moment for
+    /// transactions that are about to arrive.
+    pub(super) fn seal_next(&mut self, alone: bool, gather: bool) -> bool {
+        if self.mining() != Mining::Instant || !self.leads {
+            return false;
+        }
+        let head = self.head();
+        let environment = self.shared.next_environment(&head, 0);
+        self.seal_after(&head, &environment, alone, gather)
+    }
+
+    fn seal_after(
+        &mut self,
+        head: &Arc<Head>,
+        environment: &Environment,
+        alone: bool,
+        gather: bool,
+    ) -> bool {
+        let base_fee = environment.base_fee.unwrap_or(0);
+        let wanted = self.shared.pool.has_executable(base_fee)
+            || (alone && self.shared.preamble_wants_block(head, environment));
+        if !wanted {
+            self.shared.pool.release_unaffordable(base_fee);
+            return false;
+        }
+        if gather {
+            self.shared.arrivals.gather();
+            if self.shared.peers.get().is_some() {
+                self.shared
+                    .arrivals
+                    .gather_next(|| self.shared.pool.awaited());
+            }
+        }
+        match self.seal_wanted(head, environment) {
+            Ok(true) => return true,
+            // No block has room for the ready transactions, so submitters must not wait for them.
+            Ok(false) => self.shared.pool.release_unaffordable(u64::MAX),
+            // The next attempt builds on the other writer's blocks, with the same transactions from
+            // the pool.
+            Err(ChangeError::Append(AppendError::Conflict { .. })) => match self.follow(true) {
+                Ok(()) => return self.leads,
+                Err(error) => self.refuse_all(|| SubmitError::Storage(error.to_string())),
+            },
+            Err(ChangeError::Append(error)) => {
+                self.refuse_all(|| SubmitError::Storage(error.to_string()))
+            }
+            Err(ChangeError::Block(BlockError::Read(error))) => {
+                self.refuse_all(|| error.clone().into())
+            }
+            Err(_) => self.shared.pool.release_unaffordable(u64::MAX),
+        }
+        false
+    }
+
+    /// Seals one block with the ready transactions, even an empty one, at least `at_least` seconds
+    /// after its parent.
+    pub(super) fn seal_block(&mut self, at_least: u64) -> Result<Arc<Block>, ChangeError> {
+        self.retry(|writer| writer.try_seal_block(at_least))
+    }
+
+    fn try_seal_block(&mut self, at_least: u64) -> Result<Arc<Block>, ChangeError> {
+        let head = self.head();
+        let environment = self.shared.next_environment(&head, at_least);
+        let _span = block_span(&head);
+        let first = self.preamble(&head, &environment);
+        let mut candidate = self.candidate(&head, &environment, first)?;
+        let rejected = std::mem::take(&mut candidate.rejected);
+        let sealed = self.seal(&head, &environment, candidate);
+        self.record_sealed(&sealed)?;
+        self.reject(rejected);
+        Ok(self.publish_sealed(sealed))
+    }
+
+    /// Seals a block unless it would be empty. Returns whether the chain or the pool changed.
+    fn seal_wanted(
+        &mut self,
+        head: &Arc<Head>,
+        environment: &Environment,
+    ) -> Result<bool, ChangeError> {
+        let _span = block_span(head);
+        let first = self.preamble(head, environment);
+        let mut candidate = self.candidate(head, environment, first)?;
+        let rejected = std::mem::take(&mut candidate.rejected);
+        if candidate.content.transactions.is_empty() {
+            let has_any = !rejected.is_empty();
+            self.reject(rejected);
+            return Ok(has_any);
+        }
+        let sealed = self.seal(head, environment, candidate);
+        let began = self.shared.peers.get().map(|_| Instant::now());
+        self.record_sealed(&sealed)?;
+        let stored_in = began.map(|began| began.elapsed());
+        self.reject(rejected);
+        if let Some(stored_in) = stored_in {
+            self.shared
+                .arrivals
+                .stored(stored_in, self.shared.pool.awaited());
+        }
+        self.publish_sealed(sealed);
+        Ok(true)
+    }
+
+    /// Returns the preamble of the next block.
+    pub(crate) fn preamble(&self, head: &Arc<Head>, environment: &Environment) -> Vec<Transaction> {
+        let first = self
+            .shared
+            .phases
+            .time(Phase::Preamble, || self.shared.preamble(head, environment));
+        if !first.is_empty() {
+            self.shared.timing.lock().preceded(environment.timestamp);
+        }
+        first
+    }
+
+    /// Executes `first` and the ready transactions. The caller [rejects](Self::reject) those that
+    /// cannot be executed once the block is recorded: on top of another writer's block they may be
+    /// executable.
+    pub(super) fn candidate(
+        &mut self,
+        head: &Head,
+        environment: &Environment,
+        first: Vec<Transaction>,
+    ) -> Result<Candidate, BlockError> {
+        let built = self.shared.phases.time(Phase::Execute, || {
+            let pooled = self
+                .shared
+                .pool
+                .executable(environment.base_fee.unwrap_or(0), MAX_OFFERED);
+            Candidate::build(head, environment, first, &pooled, None)
+        });
+        self.note_block(&built);
+        built
+    }
+
+    /// Removes transactions that cannot be executed from the pool.
+    pub(super) fn reject(&self, rejected: Vec<(B256, SubmitError)>) {
+        for (hash, reason) in rejected {
+            self.shared.pool.reject(hash, reason);
+        }
+    }
+
+    /// Seals an executed candidate, and uses up the timestamp and the settings of the next block.
+    pub(super) fn seal(
+        &self,
+        head: &Head,
+        environment: &Environment,
+        candidate: Candidate,
+    ) -> Sealed {
+        let mut state = head.state.clone();
+        let phases = &self.shared.phases;
+        let root = phases.time(Phase::Root, || state.apply(&candidate.changes));
+        let changes = Arc::new(candidate.changes);
+        let (block, (next, dropped)) = phases.time(Phase::Seal, || {
+            let block = Arc::new(seal(environment, candidate.content, root));
+            let extended = head.extended(
+                block.clone(),
+                changes.clone(),
+                state,
+                self.shared.history_limits,
+            );
+            (block, extended)
+        });
+        let (mut timing, mut sealing) = (self.shared.timing.lock(), self.shared.sealing.lock());
+        let (timing_before, sealing_before) = (timing.clone(), *sealing);
+        timing.sealed(head.block.header.timestamp, environment.timestamp);
+        sealing.set.forget_next();
+        Sealed {
+            block,
+            next,
+            dropped,
+            changes,
+            shift: timing.shift(),
+            timing_before,
+            sealing_before,
+        }
+    }
+
+    fn publish_sealed(&mut self, sealed: Sealed) -> Arc<Block> {
+        let Sealed {
+            block,
+            next,
+            dropped,
+            ..
+        } = sealed;
+        self.publish(next, vec![block.clone()], Vec::new());
+        dropped.iter().for_each(|old| self.shared.index.remove(old));
+        self.after_blocks();
+        block
+    }
+}

@@ -1,0 +1,474 @@
+//! The election of the leader: a lease in the cluster's bucket that the leader renews.
+//!
+//! A node that sees the same revision of the lease for [`LAPSE`], while the bucket answers, takes
+//! it, follows the log to its end and begins an epoch. The lease only avoids that two nodes try to
+//! lead at the same time: a leader that was thought dead finds that the log does not take its
+//! entries any more.
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
+
+use parking_lot::Mutex;
+use tokio::{
+    sync::{Notify, oneshot, watch},
+    task::JoinHandle,
+    time::{Instant, MissedTickBehavior, interval, timeout},
+};
+
+use super::{
+    ClusterCounts, ClusterError, ClusterRole,
+    clock::{self, ClockWatch},
+    connection::Connection,
+    directory::{Claim, Directory, Versioned},
+    process::NodeProcess,
+    state::StateBoard,
+};
+use tetrad_chain::{Chain, ChangeError};
+
+/// Interval at which the lease is read, and renewed by its holder.
+const TICK: Duration = Duration::from_millis(250);
+/// Time without a renewal after which the lease is void.
+const LAPSE: Duration = Duration::from_millis(1_500);
+/// Interval at which a leader checks whether it can seal blocks.
+const CHECK: Duration = Duration::from_secs(2);
+/// Number of failed checks after which a leader lets another node lead.
+const FAILED_CHECKS: u32 = 3;
+/// Time for which a node that stepped down does not lead again.
+const REST: Duration = Duration::from_secs(10);
+/// Time for which a node that has less of the log than another one leaves a vacant lease to it.
+/// Clients wait longer, so that a false announcement costs them no request.
+const YIELD: Duration = Duration::from_secs(3);
+/// Time without an answer after which a node connects again: its server may be cut off from the
+/// others.
+const UNANSWERED: Duration = Duration::from_secs(4);
+/// Time in which the writer ceases to lead.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// A node's part in the election.
+#[derive(Debug)]
+pub(super) struct Election {
+    node: String,
+    instance: u64,
+    /// Whether the node may lead.
+    may_lead: AtomicBool,
+    has_left: AtomicBool,
+    /// The holder of the lease.
+    leader: watch::Sender<Option<NodeProcess>>,
+    resting: Mutex<Option<Instant>>,
+    /// How the clock differs from the servers', if it is wrong.
+    wrong_clock: Mutex<Option<String>>,
+    /// Since when the bucket does not answer.
+    unanswered: Mutex<Option<Instant>>,
+    wish: Mutex<Option<oneshot::Sender<()>>>,
+    wished: Notify,
+}
+
+impl Election {
+    pub(super) fn new(node: String, instance: u64, role: ClusterRole) -> Self {
+        Self {
+            node,
+            instance,
+            may_lead: AtomicBool::new(role == ClusterRole::Auto),
+            has_left: AtomicBool::new(false),
+            leader: watch::Sender::new(None),
+            resting: Mutex::default(),
+            wrong_clock: Mutex::default(),
+            unanswered: Mutex::default(),
+            wish: Mutex::default(),
+            wished: Notify::new(),
+        }
+    }
+
+    /// Returns the process that should lead, and its changes.
+    pub(super) fn leader(&self) -> watch::Receiver<Option<NodeProcess>> {
+        self.leader.subscribe()
+    }
+
+    fn claim(&self, epoch: u64) -> Claim {
+        Claim {
+            node: self.node.clone(),
+            instance: self.instance,
+            epoch,
+        }
+    }
+
+    /// Returns whether the node has left the cluster.
+    pub(super) fn has_left(&self) -> bool {
+        self.has_left.load(Ordering::Acquire)
+    }
+
+    /// Returns how the clock differs from the servers', if it is wrong.
+    pub(super) fn wrong_clock(&self) -> Option<String> {
+        self.wrong_clock.lock().clone()
+    }
+
+    /// Returns whether the servers have not answered for a while.
+    pub(super) fn is_unanswered(&self) -> bool {
+        self.unanswered
+            .lock()
+            .is_some_and(|since| since.elapsed() >= UNANSWERED)
+    }
+
+    fn may_lead(&self) -> bool {
+        self.may_lead.load(Ordering::Acquire)
+            && self.wrong_clock.lock().is_none()
+            && self
+                .resting
+                .lock()
+                .is_none_or(|until| Instant::now() >= until)
+    }
+
+    /// Ceases to lead for a while.
+    pub(super) async fn step_down(&self, chain: &Chain) {
+        *self.resting.lock() = Some(Instant::now() + REST);
+        self.release(chain).await;
+    }
+
+    /// Ceases to lead for good.
+    pub(super) async fn leave(&self, chain: &Chain) {
+        self.may_lead.store(false, Ordering::Release);
+        self.has_left.store(true, Ordering::Release);
+        self.release(chain).await;
+    }
+
+    async fn release(&self, chain: &Chain) {
+        let _ = timeout(PATIENCE, chain.resign()).await;
+        let (done, released) = oneshot::channel();
+        *self.wish.lock() = Some(done);
+        self.wished.notify_one();
+        let _ = timeout(PATIENCE, released).await;
+    }
+}
+
+/// Starts taking part in the election.
+pub(super) fn run(
+    election: Arc<Election>,
+    directory: Directory,
+    connection: Connection,
+    chain: Chain,
+    board: Arc<StateBoard>,
+    counts: Arc<ClusterCounts>,
+) {
+    let candidate = Candidate {
+        election,
+        board,
+        directory,
+        connection,
+        chain,
+        counts,
+        held: None,
+        seen: None,
+        yielding: None,
+        beginning: None,
+        failed: 0,
+        clock: ClockWatch::begin(),
+        has_jumped: false,
+        reconnected: None,
+    };
+    tokio::spawn(candidate.run());
+}
+
+/// The lease as this node holds it.
+struct Held {
+    revision: u64,
+    claim: Claim,
+}
+
+/// The lease of another node, as it was first seen.
+struct Seen {
+    revision: u64,
+    since: Instant,
+}
+
+struct Candidate {
+    election: Arc<Election>,
+    board: Arc<StateBoard>,
+    directory: Directory,
+    connection: Connection,
+    chain: Chain,
+    counts: Arc<ClusterCounts>,
+    held: Option<Held>,
+    seen: Option<Seen>,
+    /// Since when this node leaves a vacant lease to one that has more of the log.
+    yielding: Option<Instant>,
+    /// The beginning of an epoch under way.
+    beginning: Option<JoinHandle<Result<u64, ChangeError>>>,
+    /// Number of checks that failed in a row.
+    failed: u32,
+    clock: ClockWatch,
+    /// Whether the clock has jumped, and was not right since.
+    has_jumped: bool,
+    /// When this node last gave its connection up.
+    reconnected: Option<Instant>,
+}
+
+impl Candidate {
+    async fn run(mut self) {
+        let mut ticks = interval(TICK);
+        ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let mut checked = Instant::now();
+        loop {
+            tokio::select! {
+                _ = ticks.tick() => {}
+                () = self.election.wished.notified() => {}
+            }
+            let wish = self.election.wish.lock().take();
+            if let Some(done) = wish {
+                self.release().await;
+                let _ = done.send(());
+            }
+            match self.held.is_some() {
+                true => self.renew().await,
+                false => self.observe().await,
+            }
+            if checked.elapsed() >= CHECK {
+                checked = Instant::now();
+                self.check_server().await;
+                self.check_clock().await;
+                if self.held.is_some() && self.beginning.is_none() {
+                    self.check().await;
+                }
+            }
+        }
+    }
+
+    /// Renews the lease, unless this node does not lead any more.
+    async fn renew(&mut self) {
+        if let Some(beginning) = self.beginning.take_if(|beginning| beginning.is_finished()) {
+            match beginning.await {
+                Ok(Ok(height)) => {
+                    self.counts.terms.add(1);
+                    let epoch = self.held.as_ref().map_or(0, |held| held.claim.epoch);
+                    tracing::info!(epoch, height, "this node leads the cluster");
+                }
+                Ok(Err(error)) => {
+                    tracing::warn!(%error, "this node cannot lead the cluster");
+                    return self.release().await;
+                }
+                Err(error) => tracing::error!(%error, "beginning to lead failed"),
+            }
+        }
+        if self.beginning.is_none() && !self.chain.leadership().borrow().leads {
+            return self.release().await;
+        }
+        let Some(Held { revision, claim }) = &self.held else {
+            return;
+        };
+        match self.directory.take_lease(Some(*revision), claim).await {
+            Ok(Some(revision)) => {
+                self.answered();
+                if let Some(held) = &mut self.held {
+                    held.revision = revision;
+                }
+            }
+            Ok(None) => match self.directory.lease().await {
+                // An earlier renewal was stored and not answered, or a server that is behind shows
+                // an older one. The next attempt tells.
+                Ok(Some(found)) if found.value.as_ref() == Some(claim) => {
+                    if let Some(held) = &mut self.held {
+                        held.revision = held.revision.max(found.revision);
+                    }
+                }
+                // Another node has taken it, because this one was away.
+                Ok(_) => {
+                    self.held = None;
+                    self.seen = None;
+                    let _ = timeout(PATIENCE, self.chain.resign()).await;
+                }
+                Err(error) => {
+                    tracing::debug!(%error, "failed to read the lease");
+                    self.missed_answer().await;
+                }
+            },
+            // The bucket does not answer. Nobody else can take the lease meanwhile.
+            Err(error) => {
+                tracing::debug!(%error, "failed to renew the lease");
+                self.missed_answer().await;
+            }
+        }
+    }
+
+    fn answered(&mut self) {
+        *self.election.unanswered.lock() = None;
+    }
+
+    /// Connects again, to any of the servers, if this one has not answered for a while.
+    async fn missed_answer(&mut self) {
+        let since = *self
+            .election
+            .unanswered
+            .lock()
+            .get_or_insert_with(Instant::now);
+        let before = self.reconnected.filter(|reconnected| *reconnected > since);
+        if before.unwrap_or(since).elapsed() < UNANSWERED || !self.connection.is_connected() {
+            return;
+        }
+        if before.is_none() {
+            tracing::warn!(
+                "the NATS server of this node does not answer: the node connects again until one does"
+            );
+        }
+        self.reconnected = Some(Instant::now());
+        self.connection.reconnect().await;
+    }
+
+    /// Leaves a server that loses messages, to which a later connection has led.
+    async fn check_server(&mut self) {
+        let Some(reason) = self.connection.unfit_server() else {
+            return;
+        };
+        tracing::warn!(reason, "this node connects again");
+        if self.held.is_some() {
+            let _ = timeout(PATIENCE, self.chain.resign()).await;
+            self.release().await;
+        }
+        self.connection.reconnect().await;
+    }
+
+    async fn release(&mut self) {
+        self.beginning = None;
+        if let Some(Held { revision, claim }) = self.held.take() {
+            let _ = self.directory.release_lease(revision, &claim).await;
+            self.election.leader.send_replace(None);
+        }
+        self.seen = None;
+    }
+
+    /// Looks at the lease, and takes it if nobody holds it.
+    async fn observe(&mut self) {
+        let lease = match self.directory.lease().await {
+            Ok(lease) => lease,
+            Err(error) => {
+                // Time during which no holder could have renewed it does not count.
+                self.seen = None;
+                tracing::debug!(%error, "failed to read the lease");
+                self.missed_answer().await;
+                return;
+            }
+        };
+        self.answered();
+        let revision = lease.as_ref().map(|lease| lease.revision);
+        let claim = lease.and_then(|Versioned { value, .. }| value);
+        let holder = claim.as_ref().filter(|claim| !claim.node.is_empty());
+        let is_vacant = match (holder, revision) {
+            (Some(holder), _) if *holder == self.election.claim(holder.epoch) => true,
+            (Some(_), Some(revision)) => {
+                let seen = self.seen.take().filter(|seen| seen.revision == revision);
+                let seen = seen.unwrap_or_else(|| Seen {
+                    revision,
+                    since: Instant::now(),
+                });
+                let lapsed = seen.since.elapsed() >= LAPSE;
+                self.seen = Some(seen);
+                lapsed
+            }
+            _ => true,
+        };
+        let holder = holder.map(|holder| NodeProcess {
+            node: holder.node.clone(),
+            instance: holder.instance,
+        });
+        let holder = holder.filter(|_| !is_vacant);
+        self.election.leader.send_if_modified(|leader| {
+            let changed = *leader != holder;
+            leader.clone_from(&holder);
+            changed
+        });
+        if !is_vacant {
+            self.yielding = None;
+        } else if self.election.may_lead()
+            && self.connection.is_connected()
+            && self.connection.unfit_server().is_none()
+            && !self.yields()
+        {
+            self.take(revision, claim.map_or(0, |claim| claim.epoch))
+                .await;
+        }
+    }
+
+    /// Whether this node waits for one with more of the log, which completes a stream that has lost
+    /// its end before anything else is appended. Not for ever: an announcement proves nothing.
+    fn yields(&mut self) -> bool {
+        if !self.board.is_behind(&self.chain) {
+            self.yielding = None;
+            return false;
+        }
+        self.yielding.get_or_insert_with(Instant::now).elapsed() < YIELD
+    }
+
+    async fn take(&mut self, revision: Option<u64>, epoch: u64) {
+        let epoch = epoch
+            .max(self.chain.leadership().borrow().epoch)
+            .saturating_add(1);
+        let claim = self.election.claim(epoch);
+        match self.directory.take_lease(revision, &claim).await {
+            Ok(Some(revision)) => {
+                self.held = Some(Held { revision, claim });
+                self.failed = 0;
+                let (chain, node) = (self.chain.clone(), self.election.node.clone());
+                self.beginning = Some(tokio::spawn(async move { chain.lead(epoch, node).await }));
+                let Election { node, instance, .. } = &*self.election;
+                self.election.leader.send_replace(Some(NodeProcess {
+                    node: node.clone(),
+                    instance: *instance,
+                }));
+            }
+            Ok(None) => self.seen = None,
+            Err(error) => tracing::debug!(%error, "failed to take the lease"),
+        }
+    }
+
+    /// Compares the clock with the servers' after it has jumped. A node whose clock is wrong does
+    /// not lead: blocks have its time.
+    async fn check_clock(&mut self) {
+        self.has_jumped |= self.clock.has_jumped();
+        if !self.has_jumped {
+            return;
+        }
+        let wrong = match clock::check(&self.directory, &self.election.node).await {
+            Ok(()) => None,
+            Err(ClusterError::Refused(reason)) => Some(reason),
+            // Without an answer nothing is known. The next check asks again.
+            Err(_) => return,
+        };
+        self.has_jumped = wrong.is_some();
+        if let Some(reason) = &wrong
+            && self.election.wrong_clock().is_none()
+        {
+            tracing::error!("{reason}. Until then this node does not lead");
+        }
+        *self.election.wrong_clock.lock() = wrong;
+        if self.has_jumped && self.held.is_some() {
+            let _ = timeout(PATIENCE, self.chain.resign()).await;
+            self.release().await;
+        }
+    }
+
+    /// Lets another node lead if this one cannot seal blocks although the servers answer.
+    async fn check(&mut self) {
+        let obstacle = match timeout(CHECK, self.chain.obstacle()).await {
+            Ok(Ok(obstacle)) => obstacle,
+            // A writer that is busy is no reason.
+            _ => None,
+        };
+        let Some(reason) = obstacle else {
+            self.failed = 0;
+            return;
+        };
+        self.failed += 1;
+        if self.failed >= FAILED_CHECKS && self.connection.is_connected() {
+            tracing::warn!(
+                reason,
+                "this node cannot seal blocks: another one may lead the cluster"
+            );
+            *self.election.resting.lock() = Some(Instant::now() + REST);
+            let _ = timeout(PATIENCE, self.chain.resign()).await;
+            self.release().await;
+        }
+    }
+}

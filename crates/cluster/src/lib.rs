@@ -1,0 +1,342 @@
+//! Clusters: several nodes that serve one chain.
+//!
+//! The log of the chain is a [stream](crate::jetstream::JetStreamLogs) of NATS JetStream. One node leads:
+//! it seals blocks and makes all other changes. The others follow the log, answer reads from their
+//! own heads, and send what their clients write to the leader. A lease in a bucket says who should
+//! lead. It is a hint only: what protects the chain is the sequence that each message of the log
+//! expects.
+
+mod bootstrap;
+mod clock;
+pub mod commands;
+pub mod config;
+mod connection;
+mod directory;
+mod election;
+mod entries;
+pub mod fuzzing;
+mod holds;
+mod large;
+pub mod message;
+mod name;
+mod peers;
+mod pool;
+mod process;
+mod replicas;
+mod requester;
+mod requests;
+mod state;
+
+pub mod jetstream;
+
+use std::{io, sync::Arc, time::Duration};
+
+use k256::elliptic_curve::rand_core::{OsRng, RngCore};
+
+pub use self::{
+    bootstrap::Creation,
+    config::{ClusterConfig, ClusterRole},
+    state::{ClusterState, NodeState, Role},
+};
+use self::{
+    connection::{Connection, persist},
+    directory::Directory,
+    election::Election,
+    name::NameClaim,
+    peers::ClusterPeers,
+    process::NodeProcess,
+    requester::Requester,
+    requests::Requests,
+    state::StateBoard,
+};
+use tetrad_chain::{Chain, ChangeError};
+use tetrad_stdx::metrics::Counter;
+use tetrad_store::{
+    log::{AppendError, LogError},
+    storage::Storage,
+    store::{ArchiveError, ChainFileError},
+};
+
+/// Longest time between two looks for entries of other nodes.
+const FOLLOW: Duration = Duration::from_secs(1);
+
+/// An error of starting or joining a cluster.
+#[derive(Debug, thiserror::Error)]
+pub enum ClusterError {
+    /// No server can be reached.
+    #[error("{0}: {1}")]
+    Connect(String, String),
+    /// The file of credentials cannot be used.
+    #[error("--cluster-credentials-file: {0}: {1}")]
+    Credentials(String, io::Error),
+    /// A file for TLS cannot be used: the setting, the file and the reason.
+    #[error("{0}: {1}: {2}")]
+    TlsFile(&'static str, String, String),
+    /// JetStream refused a request.
+    #[error("NATS JetStream: {0}")]
+    JetStream(String),
+    /// The node does not fit into the cluster.
+    #[error("{0}")]
+    Refused(String),
+    /// The log cannot be used.
+    #[error(transparent)]
+    Log(#[from] LogError),
+    /// The log cannot be followed.
+    #[error(transparent)]
+    Chain(#[from] ChangeError),
+    /// The chain's description cannot be used.
+    #[error(transparent)]
+    ChainFile(#[from] ChainFileError),
+    /// A file operation failed.
+    #[error("{0}: {1}")]
+    Io(String, io::Error),
+}
+
+impl ClusterError {
+    /// Returns whether the servers did not answer, so that the same may succeed later.
+    fn is_temporary(&self) -> bool {
+        let unavailable = matches!(
+            self,
+            Self::Chain(ChangeError::Append(AppendError::Unavailable(_)))
+        );
+        unavailable
+            || matches!(
+                self,
+                Self::JetStream(_) | Self::Log(LogError::Unavailable(_) | LogError::Stale { .. })
+            )
+    }
+}
+
+impl From<ArchiveError> for ClusterError {
+    fn from(error: ArchiveError) -> Self {
+        Self::Refused(error.to_string())
+    }
+}
+
+/// Counts of what happens in a cluster, since the start.
+#[derive(Debug, Default)]
+pub struct ClusterCounts {
+    /// Times that this node began to lead.
+    pub terms: Counter,
+    /// Transactions and changes that were sent to the leader.
+    pub forwarded: Counter,
+    /// Requests of other nodes that this node executed as the leader.
+    pub executed: Counter,
+    /// Requests that were sent again, because the leader changed or did not answer.
+    pub retried: Counter,
+}
+
+/// A node's membership in a cluster, before its chain is open.
+pub struct Membership {
+    connection: Connection,
+    directory: Directory,
+    config: ClusterConfig,
+    /// The node's name.
+    node: String,
+    /// A random number of this process.
+    instance: u64,
+    /// The claim on the node's name.
+    name: NameClaim,
+}
+
+/// A node in a cluster. Clones share it.
+#[derive(Clone)]
+pub struct Cluster {
+    connection: Connection,
+    board: Arc<StateBoard>,
+    election: Arc<Election>,
+    name: Arc<NameClaim>,
+    /// Counts since the start.
+    pub counts: Arc<ClusterCounts>,
+}
+
+impl Membership {
+    /// Connects to the cluster's servers. Refuses a clock that is wrong and a name that another
+    /// node has.
+    pub async fn begin(config: &ClusterConfig) -> Result<Self, ClusterError> {
+        let unnamed = || {
+            ClusterError::Refused("the host has no name: name the node with --node-name".to_owned())
+        };
+        let node = config.node_name().ok_or_else(unnamed)?;
+        let connection = Connection::open(config, &node).await?;
+        let directory = Directory::open(&connection).await?;
+        clock::check(&directory, &node).await?;
+        let instance = OsRng.next_u64();
+        let name = NameClaim::begin(&directory, &node, instance).await?;
+        Ok(Self {
+            connection,
+            directory,
+            config: config.clone(),
+            node,
+            instance,
+            name,
+        })
+    }
+
+    /// Joins the cluster with an opened chain: follows the log to its end, and then takes part in
+    /// everything.
+    pub async fn join(
+        self,
+        chain: &Chain,
+        storage: Arc<dyn Storage>,
+        options: JoinOptions,
+    ) -> Result<Cluster, ClusterError> {
+        let Self {
+            connection,
+            directory,
+            config,
+            node,
+            instance,
+            name,
+        } = self;
+        let counts = Arc::new(ClusterCounts::default());
+        let election = Arc::new(Election::new(node.clone(), instance, config.role));
+        let board = Arc::new(StateBoard::new(
+            node.clone(),
+            instance,
+            options.url.clone(),
+            election.leader(),
+        ));
+        let pool = connection.pool().await?;
+        let requester = Requester {
+            connection: connection.clone(),
+            leader: election.leader(),
+            counts: counts.clone(),
+        };
+        chain.join(Arc::new(ClusterPeers::new(requester)));
+        // What is missing to follow the log is fetched meanwhile.
+        bootstrap::exchange_checkpoints(connection.clone(), chain.clone(), storage);
+        let height = loop {
+            match persist(|| async { Ok(chain.follow().await?) }).await {
+                // A large checkpoint takes long.
+                Err(error) if chain.needs_checkpoint_after().is_some() => {
+                    tracing::warn!(%error, "waiting for a checkpoint of the cluster")
+                }
+                followed => break followed?,
+            }
+        };
+        tracing::info!(cluster = config.name, node, height, "joined the cluster");
+        let chain = chain.clone();
+        tokio::spawn(wake(chain.clone(), options.arrivals));
+        let (allows_changes, counts_here) = (options.allows_changes, counts.clone());
+        let requests = Requests {
+            connection: connection.clone(),
+            chain: chain.clone(),
+            counts: counts_here,
+            allows_changes,
+            under_way: Arc::default(),
+            announced: Arc::default(),
+        };
+        let process = NodeProcess {
+            node: node.clone(),
+            instance,
+        };
+        requests.serve(&process).await?;
+        entries::serve(connection.clone(), chain.clone(), &process).await?;
+        pool::mirror(
+            connection.clone(),
+            pool,
+            chain.clone(),
+            options.allows_changes,
+        );
+        state::exchange(board.clone(), connection.clone(), chain.clone());
+        replicas::watch(connection.clone(), chain.clone());
+        election::run(
+            election.clone(),
+            directory,
+            connection.clone(),
+            chain.clone(),
+            board.clone(),
+            counts.clone(),
+        );
+        let cluster = Cluster {
+            connection,
+            board,
+            election,
+            name: Arc::new(name),
+            counts,
+        };
+        tokio::spawn(leave_without_name(cluster.clone(), chain.clone()));
+        commands::serve(cluster.clone(), chain, &node).await?;
+        Ok(cluster)
+    }
+}
+
+/// The parameters of joining a cluster.
+pub struct JoinOptions {
+    /// URL of the node's JSON-RPC.
+    pub url: String,
+    /// Whether other nodes may have development methods executed here.
+    pub allows_changes: bool,
+    /// Notified when entries of the log have arrived.
+    pub arrivals: Arc<tokio::sync::Notify>,
+}
+
+impl Cluster {
+    /// Returns the state of the cluster, as this node knows it.
+    pub fn state(&self, chain: &Chain) -> ClusterState {
+        self.board.state(&self.connection, chain)
+    }
+
+    /// Returns the reason why writes cannot succeed at present, if there is one.
+    pub fn obstacle(&self, chain: &Chain) -> Option<String> {
+        if !self.connection.is_connected() {
+            return Some("no connection to the NATS servers of the cluster".to_owned());
+        }
+        if let Some(reason) = self.connection.unfit_server() {
+            return Some(reason);
+        }
+        if self.election.is_unanswered() {
+            return Some("the NATS servers of the cluster do not answer".to_owned());
+        }
+        if self.election.has_left() {
+            return Some("this node has left the cluster".to_owned());
+        }
+        if let Some(reason) = self.election.wrong_clock() {
+            return Some(reason);
+        }
+        if let Some(entry) = chain.needs_checkpoint_after() {
+            return Some(format!(
+                "entry {entry} of the cluster's log reverts the chain to before this node's oldest checkpoint: the node waits \
+                 for one of the leader"
+            ));
+        }
+        let state = self.state(chain);
+        match state.leader {
+            None => Some("no node leads the cluster".to_owned()),
+            Some(_) if state.lag_seconds > state::TOLERATED_LAG.as_secs_f64() => Some(format!(
+                "this node is {} entries and {:.0} s behind the cluster's log",
+                state.lag, state.lag_seconds
+            )),
+            Some(_) => None,
+        }
+    }
+
+    /// Ceases to lead, so that another node can, and does not lead again for a while.
+    pub async fn step_down(&self, chain: &Chain) {
+        self.election.step_down(chain).await;
+    }
+
+    /// Leaves the cluster at a shutdown.
+    pub async fn leave(&self, chain: &Chain) {
+        self.election.leave(chain).await;
+        self.name.release().await;
+    }
+}
+
+/// Leaves the cluster once another process has this node's name.
+async fn leave_without_name(cluster: Cluster, chain: Chain) {
+    let mut is_lost = cluster.name.is_lost();
+    if is_lost.wait_for(|is_lost| *is_lost).await.is_ok() {
+        cluster.election.leave(&chain).await;
+    }
+}
+
+/// Wakes the writer whenever entries of the log have arrived.
+async fn wake(chain: Chain, arrivals: Arc<tokio::sync::Notify>) {
+    loop {
+        // After an error nothing arrives until the log is read again.
+        let _ = tokio::time::timeout(FOLLOW, arrivals.notified()).await;
+        chain.entries_arrived();
+    }
+}

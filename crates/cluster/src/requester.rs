@@ -1,0 +1,145 @@
+//! Sending requests to the process that leads the cluster, until they are answered.
+
+use std::{sync::Arc, time::Duration};
+
+use async_nats::{Request as NatsRequest, RequestErrorKind};
+use bytes::Bytes;
+use futures_util::{StreamExt, stream::FuturesUnordered};
+use tokio::{
+    sync::watch,
+    time::{Instant, sleep_until},
+};
+
+use super::{
+    ClusterCounts,
+    connection::Connection,
+    large::{Offer, message_bytes},
+    message::{Outcome, Response},
+    process::NodeProcess,
+};
+use tetrad_chain::{ChangeError, SubmitError};
+use tetrad_stdx::causes::with_causes;
+
+/// Time in which the leader must answer a request, or say that it works on it.
+const SILENCE: Duration = Duration::from_secs(9);
+/// Time in which it must have made a change. Mining many blocks takes long.
+const LONGEST: Duration = Duration::from_secs(600);
+/// Time after which a request is sent again while there is no answer. Each time after that it is
+/// twice as long, up to [`LONGEST_PAUSE`].
+const FIRST_PAUSE: Duration = Duration::from_secs(1);
+const LONGEST_PAUSE: Duration = Duration::from_secs(4);
+
+/// What sends requests to the process that leads.
+#[derive(Clone)]
+pub(super) struct Requester {
+    pub(super) connection: Connection,
+    pub(super) leader: watch::Receiver<Option<NodeProcess>>,
+    pub(super) counts: Arc<ClusterCounts>,
+}
+
+/// The reason why a request was not answered.
+pub(super) enum SendError {
+    /// The leader did not receive it.
+    Undelivered,
+    /// The leader may have received it.
+    Unanswered(String),
+    /// The leader, which may have received it, does not lead any more.
+    Deposed,
+    /// It cannot be sent.
+    Impossible(String),
+}
+
+impl Requester {
+    /// Sends a request once to the process that leads.
+    async fn send(
+        &self,
+        holder: &NodeProcess,
+        request: NatsRequest,
+    ) -> Result<Response, SendError> {
+        let node = &holder.node;
+        if !self.connection.is_connected() {
+            return Err(SendError::Undelivered);
+        }
+        self.counts.forwarded.add(1);
+        let request = request.timeout(Some(LONGEST));
+        let sent = self
+            .connection
+            .client
+            .send_request(self.connection.names.requests(holder), request);
+        let mut leader = self.leader.clone();
+        let answer = tokio::select! {
+            answer = sent => answer,
+            _ = leader.wait_for(|leader| leader.as_ref() != Some(holder)) => return Err(SendError::Deposed),
+        };
+        let message = answer.map_err(|error| match error.kind() {
+            RequestErrorKind::NoResponders => SendError::Undelivered,
+            RequestErrorKind::MaxPayloadExceeded => SendError::Impossible(with_causes(&error)),
+            _ => SendError::Unanswered(with_causes(&error)),
+        })?;
+        let response = Response::decode(&message.payload);
+        response.map_err(|error| SendError::Impossible(format!("the answer of {node}: {error}")))
+    }
+
+    /// Sends a request to the process that leads until it is answered: it may be lost on its way.
+    /// Whether it is sent `again` is an argument of what encodes it. Fails once the process has
+    /// said nothing for [`SILENCE`].
+    pub(super) async fn ask(
+        &self,
+        encode: impl Fn(bool) -> Result<Bytes, ChangeError>,
+    ) -> Result<Response, SendError> {
+        let Some(holder) = self.leader.borrow().clone() else {
+            return Err(SendError::Undelivered);
+        };
+        let encode =
+            |again: bool| encode(again).map_err(|error| SendError::Impossible(error.to_string()));
+        let client = &self.connection.client;
+        let first = encode(false)?;
+        let mut offer = match first.len() > message_bytes(client) {
+            // Every attempt announces the same bytes.
+            true => Some(
+                Offer::begin(client, encode(true)?)
+                    .await
+                    .map_err(SendError::Impossible)?,
+            ),
+            false => None,
+        };
+        let headers = offer.as_ref().map(Offer::headers);
+        let request = |payload: Bytes| match &headers {
+            Some(headers) => NatsRequest::new().headers(headers.clone()),
+            None => NatsRequest::new().payload(payload),
+        };
+        let mut attempts = FuturesUnordered::from_iter([self.send(&holder, request(first))]);
+        let (mut is_repeated, mut pause) = (false, FIRST_PAUSE);
+        let (mut next, mut deadline) = (Instant::now() + pause, Instant::now() + SILENCE);
+        loop {
+            tokio::select! {
+                Some(answer) = attempts.next() => match answer {
+                    Ok(Response { outcome: Outcome::InProgress, .. }) => deadline = Instant::now() + SILENCE,
+                    // An earlier attempt may have been received.
+                    Err(SendError::Undelivered) if is_repeated => {}
+                    // A later attempt may have been executed before the first one, or another node
+                    // that has the transaction has stored it. The answer to a later one says what
+                    // became of it.
+                    Ok(Response { outcome: Outcome::Submitted(Err(SubmitError::AlreadyKnown)), .. }) if is_repeated => {}
+                    Err(SendError::Unanswered(_)) => {}
+                    answer => return answer,
+                },
+                Some(is_new) = async { offer.as_mut()?.serve().await } => if is_new {
+                    deadline = Instant::now() + SILENCE;
+                },
+                () = sleep_until(next) => {
+                    self.counts.retried.add(1);
+                    let again = if offer.is_some() { Bytes::new() } else { encode(true)? };
+                    attempts.push(self.send(&holder, request(again)));
+                    is_repeated = true;
+                    // A leader that is only slow gets few more requests.
+                    pause = LONGEST_PAUSE.min(2 * pause);
+                    next = Instant::now() + pause;
+                }
+                () = sleep_until(deadline) => {
+                    return Err(SendError::Unanswered(format!("{} does not answer", holder.node)));
+                }
+            }
+        }
+    }
+}

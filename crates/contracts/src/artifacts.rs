@@ -1,0 +1,69 @@
+//! The compiled contracts, from `contracts/artifacts`.
+
+use alloy_primitives::Bytes;
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+/// A compiled contract.
+#[derive(Clone, Copy, Debug)]
+pub struct Artifact {
+    /// The name of the contract in its source.
+    pub name: &'static str,
+    /// The artifact as `contracts/build.mjs` wrote it.
+    pub json: &'static str,
+}
+
+macro_rules! artifact {
+    ($name:literal) => {
+        Artifact {
+            name: $name,
+            json: include_str!(concat!("../../../contracts/artifacts/", $name, ".json")),
+        }
+    };
+}
+
+pub const TOKEN: Artifact = artifact!("Token");
+pub const PRICE_ORACLE: Artifact = artifact!("PriceOracle");
+pub const VAULT: Artifact = artifact!("Vault");
+pub const LENDING_POOL: Artifact = artifact!("LendingPool");
+pub const LENDING_LENS: Artifact = artifact!("LendingLens");
+/// The token that depositors in a lending pool receive.
+pub const RECEIPT_TOKEN: Artifact = artifact!("PToken");
+pub const MULTICALL3: Artifact = artifact!("Multicall3");
+
+/// Every contract of the network.
+pub const ALL: [Artifact; 7] = [
+    TOKEN,
+    PRICE_ORACLE,
+    VAULT,
+    LENDING_POOL,
+    LENDING_LENS,
+    RECEIPT_TOKEN,
+    MULTICALL3,
+];
+
+impl Artifact {
+    /// Returns the creation code, without the constructor's arguments.
+    pub fn creation_code(&self) -> Bytes {
+        #[derive(Deserialize)]
+        struct Bytecode {
+            bytecode: Bytes,
+        }
+        // The files are embedded, and a test parses all of them.
+        serde_json::from_str::<Bytecode>(self.json)
+            .map(|artifact| artifact.bytecode)
+            .unwrap_or_default()
+    }
+
+    /// Returns the ABI as the compiler wrote it.
+    pub fn abi(&self) -> &'static str {
+        #[derive(Deserialize)]
+        struct Abi {
+            #[serde(borrow)]
+            abi: &'static RawValue,
+        }
+        serde_json::from_str::<Abi>(self.json)
+            .map(|artifact| artifact.abi.get())
+            .unwrap_or_default()
+    }
+}

@@ -1,0 +1,5 @@
+//! TODO-DOC contracts
+
+pub mod artifacts;
+pub mod contracts;
+pub mod sources;

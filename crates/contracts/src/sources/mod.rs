@@ -1,0 +1,36 @@
+//! The sources of contracts: verification of standard JSON input, artifacts of development tools,
+//! and the registry of contracts whose names, ABIs and sources are known.
+//!
+//! The registry has three origins: the network's own contracts, verified ones, which are kept
+//! beside the chain, and those that have the code of an artifact. A compiler runs with limits, and
+//! reads nothing but its input. What differs between deployments of one source is set aside when
+//! codes are compared: immutables, addresses of libraries, metadata.
+
+pub mod abi;
+mod artifacts;
+mod code;
+mod compilers;
+mod contract;
+pub mod fuzzing;
+mod known;
+mod metadata;
+mod network;
+mod output;
+mod process;
+mod signatures;
+mod source_map;
+mod standard_json;
+mod store;
+pub mod text;
+mod verification;
+mod watcher;
+
+pub use code::{CodeMatch, CompiledCode};
+pub use compilers::{CompilerVersion, Compilers};
+pub use contract::{CompiledContract, KnownContract, Matches, Origin, read_abi};
+pub use known::KnownContracts;
+pub use standard_json::{ContractName, MAX_INPUT, StandardInput};
+pub use verification::{
+    DeployedContract, SubmitError, VerificationError, VerificationRequest, Verifier,
+};
+pub use watcher::{ArtifactWatcher, WatcherGuard};

@@ -1,0 +1,68 @@
+//! `abci_query`: the queries in their binary encoding, which CosmJS sends.
+
+use base64ct::{Base64, Encoding};
+use bytes::Bytes;
+use serde_json::{Value, json};
+
+use super::{Gateway, error::GatewayError};
+use tetrad_web::{Answer, AnswerError, hold_in_turn};
+
+/// The response to a query.
+pub(super) struct AbciAnswer {
+    code: u32,
+    log: String,
+    /// The query's message; none if it failed.
+    message: Option<Answer>,
+    height: u64,
+}
+
+/// Answers a query whose message is `data`, if the data could be read. A `height` of 0 is the
+/// newest one.
+pub(super) async fn answer(
+    gateway: &Gateway,
+    path: &str,
+    data: Result<Bytes, GatewayError>,
+    height: u64,
+) -> AbciAnswer {
+    let answered = match gateway.methods.get(path.trim_start_matches('/')) {
+        None => {
+            let path: String = path.chars().take(100).collect();
+            Err((6, format!("unknown query path {path:?}: unknown request")))
+        }
+        Some(method) => match data {
+            Ok(data) => gateway
+                .ask_encoded(method, data, Some(height))
+                .await
+                .map_err(|error| error.abci()),
+            Err(error) => Err(error.abci()),
+        },
+    };
+    match answered {
+        Ok((message, height)) => AbciAnswer {
+            code: 0,
+            log: String::new(),
+            message: Some(message),
+            height,
+        },
+        Err((code, log)) => AbciAnswer {
+            code,
+            log,
+            message: None,
+            height: gateway.chain.head().number().max(1),
+        },
+    }
+}
+
+impl AbciAnswer {
+    /// The `response` of CometBFT, which counts until the current turn is over.
+    pub(super) fn json(&self) -> Result<Value, AnswerError> {
+        let message = self.message.as_ref().map(Answer::bytes);
+        hold_in_turn(message.map_or(0, Base64::encoded_len))?;
+        let codespace = if self.code == 0 { "" } else { "sdk" };
+        Ok(json!({
+            "code": self.code, "log": self.log, "info": "", "index": "0", "key": null,
+            "value": message.map(Base64::encode_string), "proofOps": null,
+            "height": self.height.to_string(), "codespace": codespace,
+        }))
+    }
+}

@@ -1,0 +1,258 @@
+//! CometBFT's own interface: JSON-RPC at `/` and over `/websocket`, and a `GET` for every method.
+
+use std::borrow::Cow;
+
+use axum::{
+    Router,
+    extract::{Query, Request, State, rejection::QueryRejection},
+    http::{HeaderValue, StatusCode, header},
+    response::{IntoResponse, Response},
+    routing::{get, post},
+};
+use futures_util::future::BoxFuture;
+use serde::Deserialize;
+use serde_json::{Value, json, value::RawValue};
+
+use super::{
+    Gateway,
+    comet_methods::{CometMethod, CometRequest, METHODS, call, find, uri_params},
+    comet_socket::CometSocket,
+    error::GatewayError,
+    rest::SdkReply,
+};
+use tetrad_web::{
+    Answer, AnswerError, AnswerWriter, Api, MAX_ANSWER, Operation, RestError, method_not_allowed,
+    receive_json, socket_operation,
+};
+
+/// Most bytes of a request, requests of a batch, and bytes of a batch's responses.
+const MAX_REQUEST: usize = 1 << 20;
+const MAX_BATCH: usize = 100;
+const MAX_BATCH_RESPONSE: usize = 10 << 20;
+
+/// The routes beside those of other interfaces, with their description.
+pub(super) fn router(gateway: &Gateway) -> (Router, Vec<Operation>) {
+    // The node's own `/health` is older.
+    let methods = METHODS
+        .iter()
+        .filter(|method| !["health", "status"].contains(&method.name));
+    let (router, mut operations) = Api::new("Cosmos")
+        .get(
+            "/status",
+            status,
+            "The status of the node in CometBFT's form.",
+        )
+        .named("getCometStatus")
+        .and(|router| methods.fold(router, add).route("/websocket", get(upgrade)))
+        .and(|router| router.method_not_allowed_fallback(method_not_allowed))
+        .with_state(gateway.clone());
+    let about = "CometBFT's JSON-RPC and new blocks, over WebSocket.";
+    operations.push(socket_operation("Cosmos", "/websocket", about).named("openCometSocket"));
+    (router, operations)
+}
+
+/// All routes of a node of CometBFT, for a listener of their own.
+pub(super) fn own_router(gateway: &Gateway) -> Router {
+    METHODS
+        .iter()
+        .fold(Router::new(), add)
+        .route("/", post(json_rpc))
+        .route("/websocket", get(upgrade))
+        .method_not_allowed_fallback(method_not_allowed)
+        .with_state(gateway.clone())
+}
+
+/// Adds the route of a method.
+fn add(router: Router<Gateway>, method: &'static CometMethod) -> Router<Gateway> {
+    let handler =
+        move |State(gateway): State<Gateway>,
+              query: Result<Query<Vec<(String, String)>>, QueryRejection>| async move {
+            // CometBFT gives requests without an id this one.
+            let id = json!(-1);
+            let query = query.map_err(|rejection| (-32602, rejection.body_text()));
+            let params = query.and_then(|query| uri_params(method, &query));
+            let result = match params {
+                Ok(params) => {
+                    call(
+                        &gateway,
+                        CometRequest {
+                            id: Value::Null,
+                            method: method.name.to_owned(),
+                            params,
+                        },
+                    )
+                    .await
+                }
+                Err(failure) => Err(failure),
+            };
+            let mut out = AnswerWriter::new(MAX_ANSWER);
+            let failure = match result {
+                Ok(result) => write_result(&id, &result, &mut out)
+                    .map_err(|what| (-32603, what.to_string()))
+                    .err(),
+                Err(failure) => Some(failure),
+            };
+            // An error always fits.
+            if let Some((code, what)) = &failure
+                && let Err(error) = out.json(&error(&id, *code, what))
+            {
+                return RestError::from(error).into_response();
+            }
+            let mut response = SdkReply(out.finish()).into_response();
+            if failure.is_some() {
+                *response.status_mut() = StatusCode::INTERNAL_SERVER_ERROR;
+            }
+            response
+        };
+    router.route(&format!("/{}", method.name), get(handler))
+}
+
+async fn status(State(gateway): State<Gateway>) -> Result<SdkReply, GatewayError> {
+    Ok(SdkReply(Answer::json(&result_of(
+        &json!(-1),
+        gateway.node.status(&gateway.chain.head()),
+    ))?))
+}
+
+/// JSON-RPC over HTTP: a request or a batch.
+async fn json_rpc(State(gateway): State<Gateway>, request: Request) -> Response {
+    let (body, _held) = match receive_json(request, MAX_REQUEST).await {
+        Ok(received) => received,
+        Err(error) => return error.into_response(),
+    };
+    let mut response = AnswerWriter::new(MAX_BATCH_RESPONSE);
+    let written = match serde_json::from_slice::<&RawValue>(&body) {
+        Ok(requests) if requests.get().starts_with('[') => {
+            batch(&gateway, requests, &mut response).await
+        }
+        Ok(request) => write_one(&gateway, request, &mut response).await,
+        Err(what) => response.json(&error(&Value::Null, -32700, &what.to_string())),
+    };
+    if let Err(error) = written {
+        return RestError::from(error).into_response();
+    }
+    let mut response = response.finish().into_json();
+    response
+        .headers_mut()
+        .insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    response
+}
+
+/// Writes the responses to a batch.
+async fn batch(
+    gateway: &Gateway,
+    requests: &RawValue,
+    out: &mut AnswerWriter,
+) -> Result<(), AnswerError> {
+    let requests: Vec<&RawValue> = serde_json::from_str(requests.get())?;
+    if requests.len() > MAX_BATCH {
+        let what = format!("expected at most {MAX_BATCH} requests in a batch");
+        return out.json(&error(&Value::Null, -32600, &what));
+    }
+    out.push(b"[")?;
+    for request in requests {
+        if out.length() > 1 {
+            out.push(b",")?;
+        }
+        write_one(gateway, request, out).await?;
+    }
+    out.push(b"]")
+}
+
+/// Writes the response to one request.
+async fn write_one(
+    gateway: &Gateway,
+    request: &RawValue,
+    out: &mut AnswerWriter,
+) -> Result<(), AnswerError> {
+    match serde_json::from_str(request.get()) {
+        Ok(request) => write(gateway, request, out).await,
+        Err(what) => out.json(&error(&Value::Null, -32600, &what.to_string())),
+    }
+}
+
+/// A JSON-RPC response with a result.
+pub(super) fn result_of(id: &Value, result: Value) -> Value {
+    json!({ "jsonrpc": "2.0", "id": id, "result": result })
+}
+
+/// A JSON-RPC response with an error.
+pub(super) fn error(id: &Value, code: i64, what: &str) -> Value {
+    let message = match code {
+        -32700 => "Parse error. Invalid JSON",
+        -32600 => "Invalid Request",
+        -32601 => "Method not found",
+        -32602 => "Invalid params",
+        _ => "Internal error",
+    };
+    json!({ "jsonrpc": "2.0", "id": id, "error": { "code": code, "message": message, "data": what } })
+}
+
+/// Writes the response to a request, or an error where it does not fit.
+async fn write(
+    gateway: &Gateway,
+    mut request: CometRequest,
+    out: &mut AnswerWriter,
+) -> Result<(), AnswerError> {
+    let id = request.id.take();
+    let (code, what) = match call(gateway, request).await {
+        Ok(result) => match write_result(&id, &result, out) {
+            Ok(()) => return Ok(()),
+            Err(what) => (-32603, what.to_string()),
+        },
+        Err(failure) => failure,
+    };
+    out.json(&error(&id, code, &what))
+}
+
+/// Writes a response whose result is JSON already. After an error, nothing of it is left.
+fn write_result(id: &Value, result: &Answer, out: &mut AnswerWriter) -> Result<(), AnswerError> {
+    let start = out.length();
+    let written = out
+        .push(format!(r#"{{"id":{id},"jsonrpc":"2.0","result":"#).as_bytes())
+        .and_then(|()| out.push(result.bytes()))
+        .and_then(|()| out.push(b"}"));
+    written.inspect_err(|_| out.truncate(start))
+}
+
+/// The response to a request.
+pub(super) async fn answer(gateway: &Gateway, request: CometRequest) -> Answer {
+    let mut out = AnswerWriter::new(MAX_ANSWER);
+    // An error always fits.
+    let _ = write(gateway, request, &mut out).await;
+    out.finish()
+}
+
+/// The response to a body, if it calls a method of CometBFT. Bodies that are longer than CometBFT
+/// takes them do not.
+pub(super) fn answer_body(gateway: &Gateway, body: &[u8]) -> Option<BoxFuture<'static, Answer>> {
+    if body.len() > MAX_REQUEST {
+        return None;
+    }
+    // Most requests are for Ethereum's methods, whose parameters are not read here.
+    let named = serde_json::from_slice::<RequestMethod<'_>>(body).ok()?;
+    find(&named.method)?;
+    let (gateway, request) = (gateway.clone(), serde_json::from_slice(body));
+    Some(Box::pin(async move {
+        match request {
+            Ok(request) => answer(&gateway, request).await,
+            Err(what) => {
+                Answer::json(&error(&Value::Null, -32700, &what.to_string())).unwrap_or_default()
+            }
+        }
+    }))
+}
+
+/// The part of a request that tells which interface it is for.
+#[derive(Deserialize)]
+struct RequestMethod<'a> {
+    #[serde(borrow)]
+    method: Cow<'a, str>,
+}
+
+async fn upgrade(State(gateway): State<Gateway>, request: Request) -> Response {
+    let sockets = gateway.sockets.clone();
+    sockets
+        .accept(request, move || CometSocket::new(gateway))
+        .await
+}

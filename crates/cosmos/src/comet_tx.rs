@@ -1,0 +1,143 @@
+//! CometBFT's methods that send transactions.
+
+use std::time::Duration;
+
+use alloy_primitives::{B256, hex};
+use serde_json::{Value, json};
+use tokio::{
+    sync::broadcast::error::RecvError,
+    time::{Instant, timeout_at},
+};
+
+use super::{
+    Gateway,
+    comet_methods::{CometCall, CometFailure},
+    tx::TxOutcome,
+    tx_result::TxResult,
+};
+use tetrad_chain::Event;
+
+/// How long `broadcast_tx_commit` waits for a block, CometBFT's default.
+const COMMIT_TIMEOUT: Duration = Duration::from_secs(10);
+/// The codes of the SDK for refusals by the mempool, which are errors of CometBFT.
+const MEMPOOL_CODES: [u32; 3] = [19, 20, 21];
+
+/// `check_tx`: checks a transaction without sending it.
+pub(super) fn check(call: &CometCall) -> Result<Value, CometFailure> {
+    Ok(checked(&call.gateway.check_tx(&call.tx()?)))
+}
+
+/// `broadcast_tx_async`: sends a transaction without waiting for its checks.
+pub(super) async fn broadcast_async(call: CometCall) -> Result<Value, CometFailure> {
+    Ok(broadcast(
+        &call.gateway.broadcast_tx_unchecked(&call.tx()?).await,
+    ))
+}
+
+/// `broadcast_tx_sync`: sends a transaction, and waits for its checks.
+pub(super) async fn broadcast_sync(call: CometCall) -> Result<Value, CometFailure> {
+    let outcome = call.gateway.broadcast_tx(&call.tx()?).await;
+    pooled(&outcome)?;
+    Ok(broadcast(&outcome))
+}
+
+/// `broadcast_tx_commit`: sends a transaction, and waits for its block.
+pub(super) async fn broadcast_commit(call: CometCall) -> Result<Value, CometFailure> {
+    commit(&call.gateway, &call.tx()?).await
+}
+
+/// The error of a transaction that the mempool refuses before it is checked.
+fn pooled(outcome: &TxOutcome) -> Result<(), CometFailure> {
+    match MEMPOOL_CODES.contains(&outcome.code()) {
+        true => Err((-32603, outcome.log().to_owned())),
+        false => Ok(()),
+    }
+}
+
+/// `ResultBroadcastTx`.
+fn broadcast(outcome: &TxOutcome) -> Value {
+    json!({
+        "code": outcome.code(),
+        "data": "",
+        "log": outcome.log(),
+        "codespace": outcome.codespace(),
+        "hash": hex::encode_upper(outcome.hash),
+    })
+}
+
+/// `ResponseCheckTx`.
+fn checked(outcome: &TxOutcome) -> Value {
+    json!({
+        "code": outcome.code(),
+        "data": null,
+        "log": outcome.log(),
+        "info": "",
+        "gas_wanted": outcome.gas_wanted.to_string(),
+        "gas_used": outcome.gas_used.to_string(),
+        "events": [],
+        "codespace": outcome.codespace(),
+    })
+}
+
+/// `ResultBroadcastTxCommit`.
+async fn commit(gateway: &Gateway, raw: &[u8]) -> Result<Value, CometFailure> {
+    let deadline = Instant::now() + COMMIT_TIMEOUT;
+    let mut events = gateway.chain.subscribe();
+    let accepted = match gateway.accept_in_turn(raw).await {
+        Ok(accepted) => accepted,
+        Err(outcome) => {
+            pooled(&outcome)?;
+            return Ok(committed(&outcome, None));
+        }
+    };
+    let ethereum_hash = accepted.ethereum_hash;
+    let outcome = gateway.settle_tx(accepted).await;
+    if outcome.refusal.is_some() {
+        pooled(&outcome)?;
+        return Ok(committed(&outcome, None));
+    }
+    loop {
+        if let Some((result, height)) = find(gateway, ethereum_hash) {
+            return Ok(committed(&outcome, Some((result.comet(), height))));
+        }
+        match timeout_at(deadline, events.recv()).await {
+            Ok(Ok(Event::Head { .. } | Event::Pending(_)) | Err(RecvError::Lagged(_))) => {}
+            Ok(Err(RecvError::Closed)) => {
+                return Err((-32603, "the node is shutting down".to_owned()));
+            }
+            Err(_) => {
+                return Err((
+                    -32603,
+                    "timed out waiting for tx to be included in a block".to_owned(),
+                ));
+            }
+        }
+    }
+}
+
+fn committed(outcome: &TxOutcome, included: Option<(Value, u64)>) -> Value {
+    let (result, height) = included.unwrap_or_else(|| {
+        (
+            json!({ "code": 0, "data": null, "log": "", "info": "",
+        "gas_wanted": "0", "gas_used": "0", "events": [], "codespace": "" }),
+            0,
+        )
+    });
+    json!({
+        "check_tx": checked(outcome),
+        "tx_result": result,
+        "hash": hex::encode_upper(outcome.hash),
+        "height": height.to_string(),
+    })
+}
+
+/// The result of a transaction in a block, and its height.
+fn find(gateway: &Gateway, ethereum_hash: B256) -> Option<(TxResult, u64)> {
+    let (block, index) = gateway
+        .chain
+        .transaction(&gateway.chain.head(), ethereum_hash)?;
+    Some((
+        TxResult::of(&block, index, &gateway.node.network)?,
+        block.number(),
+    ))
+}

@@ -1,0 +1,138 @@
+//! The Cosmos side of the network: queries over gRPC, REST and CometBFT's interface (see the book,
+//! "Accounts").
+//!
+//! These are views of the one state, which is the EVM's. Transactions of the bank module become
+//! part of the same blocks as Ethereum's.
+
+mod abci_query;
+mod blocks;
+mod comet;
+mod comet_methods;
+mod comet_params;
+mod comet_socket;
+mod comet_tx;
+mod error;
+mod event_query;
+pub mod fuzzing;
+mod grpc;
+mod node;
+mod protobuf;
+mod queries;
+mod rest;
+mod told_txs;
+mod tx;
+mod tx_lookup;
+mod tx_rest;
+mod tx_result;
+
+use std::sync::Arc;
+
+use axum::Router;
+pub use comet_methods::CometType;
+use futures_util::future::BoxFuture;
+
+use self::{
+    grpc::Grpc,
+    node::NodeIdentity,
+    protobuf::Messages,
+    queries::{Methods, SupplyCache},
+    told_txs::ToldTxs,
+    tx_lookup::CosmosHashes,
+};
+use tetrad_chain::Chain;
+use tetrad_network::network::Network;
+use tetrad_web::{Answer, Operation, Shutdown, WebSockets};
+
+/// Most bytes of a list in a response: more than clients of gRPC accept of a message unless they
+/// are told otherwise. A list with more is an error, since pages are numbered: a shorter one would
+/// leave items out.
+const MAX_LIST_BYTES: usize = 4 << 20;
+
+/// The methods of CometBFT's interface, with the names and types of their parameters. Its clients
+/// know them; there is no description that a program could read.
+pub fn comet_methods() -> impl Iterator<Item = (&'static str, &'static [(&'static str, CometType)])>
+{
+    comet_methods::METHODS
+        .iter()
+        .map(|method| (method.name, method.parameters))
+}
+
+/// The interface. Clones share it.
+#[derive(Clone)]
+pub struct Gateway {
+    chain: Chain,
+    network: Arc<Network>,
+    node: Arc<NodeIdentity>,
+    messages: Arc<Messages>,
+    methods: Arc<Methods>,
+    supply: Arc<SupplyCache>,
+    hashes: Arc<CosmosHashes>,
+    told: Arc<ToldTxs>,
+    sockets: WebSockets,
+}
+
+impl Gateway {
+    /// The interface to `chain`, with at most `max_sockets_per_client` WebSockets for each client.
+    pub fn new(
+        chain: Chain,
+        network: Arc<Network>,
+        max_sockets_per_client: usize,
+        shutdown: Shutdown,
+    ) -> Self {
+        let node = Arc::new(NodeIdentity::new(&chain, &network));
+        let messages = Arc::new(Messages::new(&network));
+        let methods = Arc::new(Methods::new(&messages));
+        let sockets = comet_socket::web_sockets(max_sockets_per_client, shutdown);
+        Self {
+            chain,
+            network,
+            node,
+            messages,
+            methods,
+            supply: Arc::default(),
+            hashes: Arc::default(),
+            told: Arc::default(),
+            sockets,
+        }
+    }
+
+    /// The routes of a Cosmos node's gateway and of CometBFT, with their description.
+    pub fn router(&self) -> (Router, Vec<Operation>) {
+        let (gateway, mut operations) = rest::router(self);
+        let (comet, described) = comet::router(self);
+        operations.extend(described);
+        (gateway.merge(comet), operations)
+    }
+
+    /// The gateway's routes, for a listener of their own.
+    pub fn rest_router(&self) -> Router {
+        rest::router(self).0.fallback(rest::not_implemented)
+    }
+
+    /// The routes of a node of CometBFT, for a listener of their own.
+    pub fn comet_router(&self) -> Router {
+        comet::own_router(self)
+    }
+
+    /// The routes of gRPC: all paths.
+    pub fn grpc_router(&self) -> Router {
+        Grpc::new(self.clone()).router()
+    }
+
+    /// `router`, with `grpc` for the requests that are gRPC's by their content type, and with the
+    /// gateway's response to the routes of other gateways.
+    pub fn beside(grpc: Router, router: Router) -> Router {
+        grpc::beside(grpc, router.fallback(rest::unknown_route))
+    }
+
+    /// The WebSockets.
+    pub fn sockets(&self) -> &WebSockets {
+        &self.sockets
+    }
+
+    /// The response to a body of JSON-RPC, if it calls a method of CometBFT. Cosmos clients send
+    /// these to the same address as Ethereum clients.
+    pub fn answer(&self, body: &[u8]) -> Option<BoxFuture<'static, Answer>> {
+        comet::answer_body(self, body)
+    }
+}

@@ -1,0 +1,636 @@
+//! The transaction loop of a block: system calls, transactions, rewards and withdrawals.
+
+use alloy_consensus::{Header, Transaction as _};
+use alloy_eips::{
+    eip2935::HISTORY_STORAGE_ADDRESS,
+    eip4788::BEACON_ROOTS_ADDRESS,
+    eip4895::Withdrawal,
+    eip7002::{WITHDRAWAL_REQUEST_PREDEPLOY_ADDRESS, WITHDRAWAL_REQUEST_TYPE},
+    eip7251::{CONSOLIDATION_REQUEST_PREDEPLOY_ADDRESS, CONSOLIDATION_REQUEST_TYPE},
+    eip7685::Requests,
+};
+use alloy_primitives::{Address, Bytes, U256};
+use revm::{
+    ExecuteEvm, InspectEvm, Inspector,
+    context::{BlockEnv, CfgEnv, ContextSetters, TxEnv},
+    context_interface::{
+        ContextTr,
+        result::{
+            EVMError, ExecutionResult, HaltReason, InvalidTransaction, OutOfGasError,
+            ResultAndState,
+        },
+    },
+    handler::{EthFrame, Handler, MainnetHandler, SystemCallTx},
+    inspector::NoOpInspector,
+    interpreter::{InstructionResult, SuccessOrHalt, interpreter::EthInterpreter},
+    state::AccountInfo,
+};
+
+#[cfg(feature = "js-tracer")]
+use super::DetachedExecution;
+use super::{
+    BlockHashes, ChainParams, DaoFork, Environment, Evm, EvmContext, Fork, Inspected, Overlay,
+    OverrideError, PrecompileSet,
+    call::waive_blob_fee,
+    cosmos::run_cosmos,
+    dao,
+    environment::assemble,
+    patience::STOPPED,
+    requests::{MalformedDeposit, collect_deposits},
+    transaction::tx_env,
+};
+use tetrad_primitives::{
+    block::{Receipt, Status, Transaction, bloom, cosmos::CosmosError},
+    state::{Changes, ReadError, ReadState},
+};
+
+const ETHER: u64 = 1_000_000_000_000_000_000;
+const GWEI: u64 = 1_000_000_000;
+
+/// Gas of a system call (EIP-4788). revm's own limit includes a reserve for a future fork.
+const SYSTEM_CALL_GAS: u64 = 30_000_000;
+
+/// Executes one block, transaction by transaction.
+pub struct BlockExecutor<'a> {
+    chain: &'a ChainParams,
+    environment: &'a Environment,
+    evm: Evm<'a>,
+    receipts: Vec<Receipt>,
+    gas_used: u64,
+    blob_gas_used: u64,
+    logs: u64,
+}
+
+/// The outcome of a block.
+#[derive(Debug)]
+pub struct BlockOutcome {
+    /// The changes to the parent's state.
+    pub changes: Changes,
+    /// A receipt for each transaction.
+    pub receipts: Vec<Receipt>,
+    /// Gas used by all transactions.
+    pub gas_used: u64,
+    /// Blob gas used by all transactions.
+    pub blob_gas_used: u64,
+    /// Requests to the consensus layer; none before Prague.
+    pub requests: Option<Requests>,
+}
+
+/// A transaction cannot be included in this block. The state is unchanged.
+#[derive(Debug, thiserror::Error)]
+pub enum TransactionError {
+    /// It breaks a rule or does not fit the sender's account.
+    #[error("{0}")]
+    Invalid(InvalidTransaction),
+    /// The rest of the block is too small for its gas limit.
+    #[error("gas limit {gas_limit} exceeds what the block has left, {left}")]
+    BlockFull {
+        /// The transaction's gas limit.
+        gas_limit: u64,
+        /// The gas that the block has left.
+        left: u64,
+    },
+    /// The block already holds the maximum number of blobs.
+    #[error("blob gas limit of the block exceeded")]
+    BlobsFull,
+    /// An override cannot be applied.
+    #[error(transparent)]
+    Override(#[from] OverrideError),
+    /// The state could not be read.
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    /// A Cosmos transaction breaks a rule or does not fit the sender's account.
+    #[error(transparent)]
+    Cosmos(#[from] CosmosError),
+    /// The execution took too long.
+    #[error("execution aborted (timeout)")]
+    Stopped,
+    /// The EVM failed in a way that no transaction should cause.
+    #[error("internal error of the EVM: {0}")]
+    Machine(String),
+}
+
+/// A block breaks a rule outside of its transactions, or the state could not be read.
+#[derive(Debug, serde::Serialize, serde::Deserialize, thiserror::Error)]
+pub enum BlockError {
+    /// The state could not be read.
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    /// A system contract failed.
+    #[error("system call to {0} failed: {1}")]
+    SystemCall(Address, String),
+    /// A system contract that every block needs does not exist (EIP-7002, EIP-7251).
+    #[error("system contract {0} has no code")]
+    NoSystemContract(Address),
+    /// A deposit event could not be decoded.
+    #[error(transparent)]
+    Deposit(#[from] MalformedDeposit),
+    /// The block would be later than any block may be.
+    #[error(
+        "no block follows: its time {0} would be after 9999-12-31T23:59:59Z, the last one of the chain"
+    )]
+    TooLate(u64),
+}
+
+/// What an execution depends on, apart from the state.
+struct ExecutionInputs {
+    tx: TxEnv,
+    cfg: CfgEnv,
+    block: BlockEnv,
+    precompiles: PrecompileSet,
+}
+
+impl<'a> BlockExecutor<'a> {
+    /// Begins a block on top of `state` with the fork's system calls.
+    pub fn begin(
+        chain: &'a ChainParams,
+        environment: &'a Environment,
+        state: &'a dyn ReadState,
+        hashes: &'a dyn BlockHashes,
+    ) -> Result<Self, BlockError> {
+        Self::begin_on(chain, environment, Overlay::new(state, hashes))
+    }
+
+    /// Begins a block on top of an overlay with overrides.
+    pub fn begin_on(
+        chain: &'a ChainParams,
+        environment: &'a Environment,
+        overlay: Overlay<'a>,
+    ) -> Result<Self, BlockError> {
+        let evm = environment.evm(chain, overlay);
+        let mut executor = Self {
+            chain,
+            environment,
+            evm,
+            receipts: Vec::new(),
+            gas_used: 0,
+            blob_gas_used: 0,
+            logs: 0,
+        };
+        // The genesis block runs nothing; its parent is no block.
+        if environment.number > 0 {
+            if chain.forks.dao()
+                == Some(DaoFork {
+                    block: environment.number,
+                    support: true,
+                })
+            {
+                dao::drain(executor.overlay())?;
+            }
+            // These contracts are not part of consensus: the block is valid whether or not the
+            // calls succeed.
+            if let Some(root) = environment.parent_beacon_block_root {
+                executor.notify(BEACON_ROOTS_ADDRESS, Bytes::from(root.0))?;
+            }
+            if environment.rules.has(Fork::Prague) {
+                executor.notify(
+                    HISTORY_STORAGE_ADDRESS,
+                    Bytes::from(environment.parent_hash.0),
+                )?;
+            }
+        }
+        Ok(executor)
+    }
+
+    /// Lifts the limits of gas: a block that is executed again was sealed under the limits of its
+    /// time.
+    pub fn again(mut self) -> Self {
+        let cfg = &mut self.evm.ctx.cfg;
+        (cfg.tx_gas_limit_cap, cfg.disable_block_gas_limit) = (Some(u64::MAX), true);
+        self
+    }
+
+    /// The receipts so far.
+    pub fn receipts(&self) -> &[Receipt] {
+        &self.receipts
+    }
+
+    /// The number of logs so far.
+    pub fn log_count(&self) -> u64 {
+        self.logs
+    }
+
+    /// Gas that further transactions may use.
+    pub fn gas_left(&self) -> u64 {
+        match self.evm.ctx.cfg.disable_block_gas_limit {
+            true => u64::MAX,
+            false => self.environment.gas_limit - self.gas_used,
+        }
+    }
+
+    /// Executes the next transaction. An error leaves the block unchanged, and it can continue with
+    /// others.
+    pub fn execute(
+        &mut self,
+        transaction: &Transaction,
+    ) -> Result<ExecutionResult, TransactionError> {
+        let tx = &transaction.envelope;
+        if tx.gas_limit() > self.gas_left() {
+            return Err(TransactionError::BlockFull {
+                gas_limit: tx.gas_limit(),
+                left: self.gas_left(),
+            });
+        }
+        let blob_gas = tx.blob_gas_used().unwrap_or_default();
+        if let Some(blobs) = &self.environment.rules.blobs
+            && self.blob_gas_used + blob_gas > blobs.max_blob_gas_per_block()
+        {
+            return Err(TransactionError::BlobsFull);
+        }
+        // Impersonating a contract means sending from it, EIP-3607 notwithstanding.
+        self.evm.ctx.cfg.disable_eip3607 = transaction.is_impersonated();
+        let used = self.evm.ctx.db().used();
+        let executed = match transaction.cosmos() {
+            None => self
+                .evm
+                .transact(tx_env(transaction))
+                .map_err(TransactionError::from),
+            Some(cosmos) => run_cosmos(
+                &mut self.evm.ctx,
+                &mut NoOpInspector,
+                &self.chain.cosmos,
+                transaction,
+                &cosmos,
+            ),
+        };
+        let executed = executed.inspect_err(|_| self.evm.ctx.db_mut().forget(used))?;
+        self.commit(transaction, executed)
+    }
+
+    /// Executes the next transaction with `inspector` attached, and passes the outcome to `look`.
+    pub fn inspect<I, R>(
+        &mut self,
+        transaction: &Transaction,
+        inspector: &mut I,
+        look: impl FnOnce(&mut Inspected<'a>, &mut I) -> R,
+    ) -> Result<R, TransactionError>
+    where
+        I: for<'e> Inspector<EvmContext<'e>>,
+    {
+        let mut cfg = self.evm.ctx.cfg.clone();
+        cfg.disable_eip3607 = transaction.is_impersonated();
+        let precompiles = self.environment.precompiles(self.chain);
+        let inputs = ExecutionInputs {
+            tx: tx_env(transaction),
+            cfg,
+            block: self.environment.block_env(),
+            precompiles,
+        };
+        let (result, seen) = self.execute_with(transaction, inputs, inspector, look);
+        result?;
+        seen.ok_or_else(|| TransactionError::Machine("nothing was seen".to_owned()))
+    }
+
+    /// The execution of the next transaction as plain data, and the state that it runs on.
+    #[cfg(feature = "js-tracer")]
+    pub fn detached(&self, transaction: &Transaction) -> (DetachedExecution, &Overlay<'a>) {
+        let mut cfg = self.evm.ctx.cfg.clone();
+        cfg.disable_eip3607 = transaction.is_impersonated();
+        let (fork, block) = (self.environment.rules.fork, self.evm.ctx.block.clone());
+        let precompiles = self.environment.precompiles(self.chain);
+        let execution = DetachedExecution::new(fork, cfg, block, tx_env(transaction), &precompiles);
+        let execution = match transaction.cosmos() {
+            None => execution,
+            Some(_) => execution.of_cosmos(transaction, &self.chain.cosmos),
+        };
+        (execution, self.evm.ctx.db())
+    }
+
+    /// Executes an unsigned call, with limits and precompiles of its own, and perhaps without a fee
+    /// for its blobs.
+    pub fn simulate<I>(
+        &mut self,
+        transaction: &Transaction,
+        cfg: CfgEnv,
+        precompiles: PrecompileSet,
+        waives_blob_fee: bool,
+        inspector: &mut I,
+    ) -> Result<ExecutionResult, TransactionError>
+    where
+        I: for<'e> Inspector<EvmContext<'e>>,
+    {
+        let mut tx = tx_env(transaction);
+        if cfg.disable_nonce_check {
+            // The account's own nonce counts; revm refuses the largest nonce even with nonce checks
+            // off.
+            tx.nonce = 0;
+        }
+        let mut block = self.environment.block_env();
+        if waives_blob_fee {
+            waive_blob_fee(&mut block);
+        }
+        let inputs = ExecutionInputs {
+            tx,
+            cfg,
+            block,
+            precompiles,
+        };
+        self.execute_with(transaction, inputs, inspector, |_, _| ())
+            .0
+    }
+
+    fn execute_with<I, R>(
+        &mut self,
+        transaction: &Transaction,
+        inputs: ExecutionInputs,
+        inspector: &mut I,
+        look: impl FnOnce(&mut Inspected<'a>, &mut I) -> R,
+    ) -> (Result<ExecutionResult, TransactionError>, Option<R>)
+    where
+        I: for<'e> Inspector<EvmContext<'e>>,
+    {
+        // The overlay moves into an EVM with the inspector and back.
+        let overlay = self.evm.ctx.db_mut();
+        let unchanged = overlay.unchanged();
+        let overlay = std::mem::replace(overlay, unchanged);
+        let used = overlay.used();
+        let ExecutionInputs {
+            tx,
+            cfg,
+            block,
+            precompiles,
+        } = inputs;
+        let mut evm = assemble(
+            block,
+            cfg,
+            self.environment.rules,
+            precompiles,
+            overlay,
+            inspector,
+        );
+        let executed = match transaction.cosmos() {
+            None => evm.inspect_tx(tx.clone()).map_err(TransactionError::from),
+            Some(cosmos) => run_cosmos(
+                &mut evm.ctx,
+                &mut evm.inspector,
+                &self.chain.cosmos,
+                transaction,
+                &cosmos,
+            ),
+        };
+        let (block, before, inspector) = (
+            evm.ctx.block,
+            evm.ctx.journaled_state.database,
+            evm.inspector,
+        );
+        match executed {
+            Ok(outcome) => {
+                let mut inspected = Inspected {
+                    tx,
+                    block,
+                    outcome,
+                    before,
+                };
+                let seen = look(&mut inspected, inspector);
+                *self.evm.ctx.db_mut() = inspected.before;
+                (self.commit(transaction, inspected.outcome), Some(seen))
+            }
+            Err(error) => {
+                *self.evm.ctx.db_mut() = before;
+                self.evm.ctx.db_mut().forget(used);
+                (Err(error), None)
+            }
+        }
+    }
+
+    /// Adopts a transaction's changes, gas and receipt.
+    fn commit(
+        &mut self,
+        transaction: &Transaction,
+        executed: ResultAndState,
+    ) -> Result<ExecutionResult, TransactionError> {
+        let overlay = self.evm.ctx.db_mut();
+        overlay.commit(executed.state)?;
+        if let Some(key) = transaction.public_key {
+            overlay.signed_by(transaction.sender, key)?;
+        }
+        self.blob_gas_used += transaction.envelope.blob_gas_used().unwrap_or_default();
+        self.push_receipt(transaction, &executed.result)?;
+        Ok(executed.result)
+    }
+
+    /// The block's changes so far, before its end is processed.
+    pub fn into_changes(self) -> Changes {
+        self.evm.ctx.journaled_state.database.into_changes()
+    }
+
+    /// The overlay with the block's changes so far.
+    pub fn overlay(&mut self) -> &mut Overlay<'a> {
+        self.evm.ctx.db_mut()
+    }
+
+    /// Ends the block: requests (EIP-7685), rewards of the old forks and withdrawals.
+    pub fn finish(
+        mut self,
+        ommers: &[Header],
+        withdrawals: Option<&[Withdrawal]>,
+    ) -> Result<BlockOutcome, BlockError> {
+        let rules = self.environment.rules;
+        let mut requests = None;
+        if rules.has(Fork::Prague) && self.environment.number > 0 {
+            let collected = requests.insert(Requests::default());
+            collect_deposits(self.chain.deposit_contract, &self.receipts, collected)?;
+            for (contract, kind) in [
+                (
+                    WITHDRAWAL_REQUEST_PREDEPLOY_ADDRESS,
+                    WITHDRAWAL_REQUEST_TYPE,
+                ),
+                (
+                    CONSOLIDATION_REQUEST_PREDEPLOY_ADDRESS,
+                    CONSOLIDATION_REQUEST_TYPE,
+                ),
+            ] {
+                let output = self.requests_of(contract)?;
+                if !output.is_empty() {
+                    collected.push_request_with_type(kind, output);
+                }
+            }
+        }
+        let mut overlay = self.evm.ctx.journaled_state.database;
+        let clear_empty = rules.has(Fork::SpuriousDragon);
+        for (address, amount) in rewards(self.environment, ommers) {
+            overlay.credit(address, amount, clear_empty)?;
+        }
+        for withdrawal in withdrawals.unwrap_or_default() {
+            let amount = U256::from(withdrawal.amount) * U256::from(GWEI);
+            overlay.credit(withdrawal.address, amount, clear_empty)?;
+        }
+        Ok(BlockOutcome {
+            changes: overlay.into_changes(),
+            receipts: self.receipts,
+            gas_used: self.gas_used,
+            blob_gas_used: self.blob_gas_used,
+            requests,
+        })
+    }
+
+    fn push_receipt(
+        &mut self,
+        transaction: &Transaction,
+        result: &ExecutionResult,
+    ) -> Result<(), ReadError> {
+        let gas_used = result.tx_gas_used();
+        self.gas_used += gas_used;
+        let status = match result.is_success() {
+            _ if !self.environment.rules.has(Fork::Byzantium) => {
+                Status::Root(self.evm.ctx.db().root()?)
+            }
+            true => Status::Success,
+            false => Status::Failure,
+        };
+        let logs = if result.is_success() {
+            result.logs().to_vec()
+        } else {
+            Vec::new()
+        };
+        let first_log_index = self.logs;
+        self.logs += logs.len() as u64;
+        self.receipts.push(Receipt {
+            tx_type: transaction.envelope.tx_type(),
+            status,
+            cumulative_gas_used: self.gas_used,
+            gas_used,
+            bloom: bloom(&logs),
+            logs,
+            first_log_index,
+        });
+        Ok(())
+    }
+
+    /// Calls a system contract and ignores failure: the block is valid either way, as in the
+    /// execution specifications' `process_unchecked_system_transaction`.
+    fn notify(&mut self, contract: Address, input: Bytes) -> Result<(), BlockError> {
+        match self.system_call(contract, input) {
+            Ok(_) | Err(BlockError::SystemCall(..)) => Ok(()),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Returns a system contract's requests to the consensus layer. A call that fails makes the
+    /// block invalid.
+    fn requests_of(&mut self, contract: Address) -> Result<Bytes, BlockError> {
+        let failed = |reason: String| Err(BlockError::SystemCall(contract, reason));
+        if self.chain.standard
+            && self
+                .evm
+                .ctx
+                .db_mut()
+                .account(contract)?
+                .is_none_or(AccountInfo::is_code_hash_empty_or_zero)
+        {
+            return Err(BlockError::NoSystemContract(contract));
+        }
+        match self.system_call(contract, Bytes::new())? {
+            ExecutionResult::Success { output, .. } => Ok(output.into_data()),
+            ExecutionResult::Revert { output, .. } => failed(format!("reverted with {output}")),
+            ExecutionResult::Halt { reason, .. } => failed(halt_message(&reason)),
+        }
+    }
+
+    /// Calls a system contract as the system address. Where the contract does not exist, nothing
+    /// happens.
+    fn system_call(
+        &mut self,
+        contract: Address,
+        input: Bytes,
+    ) -> Result<ExecutionResult, BlockError> {
+        let tx = TxEnv {
+            gas_limit: SYSTEM_CALL_GAS,
+            ..TxEnv::new_system_tx(contract, input)
+        };
+        self.evm.ctx.set_tx(tx);
+        let mut handler =
+            MainnetHandler::<_, EVMError<ReadError>, EthFrame<EthInterpreter>>::default();
+        let result = handler
+            .run_system_call(&mut self.evm)
+            .map_err(|error| match error {
+                EVMError::Database(error) => BlockError::Read(error),
+                error => BlockError::SystemCall(contract, error.to_string()),
+            })?;
+        let state = self.evm.finalize();
+        self.evm.ctx.db_mut().commit(state)?;
+        Ok(result)
+    }
+}
+
+impl From<EVMError<ReadError>> for TransactionError {
+    fn from(error: EVMError<ReadError>) -> Self {
+        match error {
+            EVMError::Transaction(invalid) => Self::Invalid(invalid),
+            EVMError::Database(error) if error.0 == STOPPED => Self::Stopped,
+            EVMError::Database(error) => Self::Read(error),
+            EVMError::Custom(message) if message == STOPPED => Self::Stopped,
+            other => Self::Machine(other.to_string()),
+        }
+    }
+}
+
+/// The proof-of-work rewards for a block and its uncles (Yellow Paper, 11.3; EIP-649, EIP-1234).
+pub fn rewards(environment: &Environment, ommers: &[Header]) -> Vec<(Address, U256)> {
+    let rules = environment.rules;
+    let ether = match () {
+        () if rules.has(Fork::Paris) => return Vec::new(),
+        () if rules.has(Fork::Constantinople) => 2,
+        () if rules.has(Fork::Byzantium) => 3,
+        () => 5,
+    };
+    let reward = U256::from(ether) * U256::from(ETHER);
+    let nephew = reward / U256::from(32) * U256::from(ommers.len());
+    let uncles = ommers.iter().map(|ommer| {
+        let distance = (ommer.number + 8).saturating_sub(environment.number);
+        (
+            ommer.beneficiary,
+            reward * U256::from(distance) / U256::from(8),
+        )
+    });
+    uncles
+        .chain([(environment.beneficiary, reward + nephew)])
+        .collect()
+}
+
+/// The message for a call that failed, as geth words it; none for one that succeeded.
+pub fn failure_message(result: InstructionResult) -> Option<String> {
+    match SuccessOrHalt::<HaltReason>::from(result) {
+        SuccessOrHalt::Success(_) => None,
+        SuccessOrHalt::Halt(reason) => Some(halt_message(&reason)),
+        _ => Some("execution reverted".to_owned()),
+    }
+}
+
+/// The gas that a call used of its limit: what it spent, or all of it if it failed in another way
+/// than by a revert.
+pub fn call_gas_used(result: InstructionResult, spent: u64, limit: u64) -> u64 {
+    let keeps_rest = result.is_ok_or_revert() || result == InstructionResult::NonceOverflow;
+    if keeps_rest { spent } else { limit }
+}
+
+/// The message for an execution that stopped without reverting, as geth words it.
+pub fn halt_message(reason: &HaltReason) -> String {
+    match reason {
+        HaltReason::OutOfGas(OutOfGasError::ReentrancySentry) => {
+            "out of gas: not enough gas for reentrancy sentry".to_owned()
+        }
+        HaltReason::OutOfGas(_) => "out of gas".to_owned(),
+        HaltReason::OpcodeNotFound => "invalid opcode".to_owned(),
+        HaltReason::InvalidFEOpcode => "invalid opcode: INVALID".to_owned(),
+        HaltReason::InvalidJump => "invalid jump destination".to_owned(),
+        HaltReason::StackUnderflow => "stack underflow".to_owned(),
+        HaltReason::StackOverflow => "stack limit reached 1024 (1023)".to_owned(),
+        HaltReason::OutOfOffset => "return data out of bounds".to_owned(),
+        HaltReason::CreateCollision => "contract address collision".to_owned(),
+        HaltReason::CreateContractSizeLimit => "max code size exceeded".to_owned(),
+        HaltReason::CreateContractStartingWithEF => {
+            "invalid code: must not begin with 0xef".to_owned()
+        }
+        HaltReason::CreateInitCodeSizeLimit => "max initcode size exceeded".to_owned(),
+        HaltReason::NonceOverflow => "nonce uint64 overflow".to_owned(),
+        HaltReason::CallTooDeep => "max call depth exceeded".to_owned(),
+        HaltReason::OutOfFunds => "insufficient balance for transfer".to_owned(),
+        HaltReason::StateChangeDuringStaticCall | HaltReason::CallNotAllowedInsideStatic => {
+            "write protection".to_owned()
+        }
+        HaltReason::PrecompileErrorWithContext(context) => context.clone(),
+        HaltReason::PrecompileError => "precompiled failed".to_owned(),
+        other => format!("{other:?}"),
+    }
+}

@@ -1,0 +1,171 @@
+//! Executions as plain data, which another process can run over a state that it reads elsewhere.
+
+use alloy_consensus::constants::{EMPTY_ROOT_HASH, KECCAK_EMPTY};
+use alloy_primitives::{Address, B256, Bytes, U256};
+use revm::{
+    InspectEvm, Inspector,
+    context::{BlockEnv, CfgEnv, TxEnv},
+};
+use serde::{Deserialize, Serialize};
+
+use super::{
+    BlockHashes, EvmContext, Fork, Inspected, Overlay, Rules, TransactionError,
+    cosmos::run_cosmos,
+    environment::assemble,
+    overlay::bytecode,
+    precompile_set::{DetachedPrecompiles, PrecompileSet},
+};
+use tetrad_primitives::{
+    block::{Transaction, cosmos::CosmosNetwork},
+    state::{Account, Contract, ReadState},
+};
+use tetrad_stdx::codec::{Reader, Writer};
+
+/// Everything that an execution depends on except the state.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct DetachedExecution {
+    fork: Fork,
+    cfg: CfgEnv,
+    block: BlockEnv,
+    tx: TxEnv,
+    precompiles: DetachedPrecompiles,
+    cosmos: Option<DetachedCosmos>,
+}
+
+/// A Cosmos transaction, and what it names of the network.
+#[derive(Debug, Serialize, Deserialize)]
+struct DetachedCosmos {
+    transaction: Bytes,
+    network: CosmosNetwork,
+}
+
+/// An account without its storage.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct DetachedAccount {
+    /// See [`Account::number`].
+    pub number: u32,
+    /// The nonce.
+    pub nonce: u64,
+    /// Wei.
+    pub balance: U256,
+    /// The hash of the code.
+    pub code_hash: B256,
+    /// The code.
+    pub code: Bytes,
+    /// Whether any slot is set.
+    pub has_storage: bool,
+}
+
+impl DetachedExecution {
+    /// The execution of `tx` in an EVM with this block, these limits and these precompiles.
+    pub(super) fn new(
+        fork: Fork,
+        cfg: CfgEnv,
+        block: BlockEnv,
+        tx: TxEnv,
+        precompiles: &PrecompileSet,
+    ) -> Self {
+        Self {
+            fork,
+            cfg,
+            block,
+            tx,
+            precompiles: precompiles.detached(),
+            cosmos: None,
+        }
+    }
+
+    /// The execution of a Cosmos transaction.
+    pub(super) fn of_cosmos(mut self, transaction: &Transaction, network: &CosmosNetwork) -> Self {
+        let mut bytes = Writer::default();
+        transaction.write(&mut bytes);
+        self.cosmos = Some(DetachedCosmos {
+            transaction: bytes.into_bytes().into(),
+            network: network.clone(),
+        });
+        self
+    }
+
+    /// Runs it on `state` with `inspector` attached.
+    pub fn run<'a, I>(
+        self,
+        state: &'a dyn ReadState,
+        hashes: &'a dyn BlockHashes,
+        inspector: &mut I,
+    ) -> Result<Inspected<'a>, TransactionError>
+    where
+        I: for<'e> Inspector<EvmContext<'e>>,
+    {
+        let rules = Rules {
+            fork: self.fork,
+            blobs: None,
+        };
+        let precompiles = self.precompiles.attach(rules.spec());
+        let mut evm = assemble(
+            self.block,
+            self.cfg,
+            rules,
+            precompiles,
+            Overlay::new(state, hashes),
+            inspector,
+        );
+        let outcome = match &self.cosmos {
+            None => evm.inspect_tx(self.tx.clone())?,
+            Some(DetachedCosmos {
+                transaction,
+                network,
+            }) => {
+                let malformed =
+                    || TransactionError::Machine("malformed Cosmos transaction".to_owned());
+                let transaction =
+                    Transaction::read(&mut Reader::new(transaction)).map_err(|_| malformed())?;
+                let cosmos = transaction.cosmos().ok_or_else(malformed)?;
+                run_cosmos(
+                    &mut evm.ctx,
+                    &mut evm.inspector,
+                    network,
+                    &transaction,
+                    &cosmos,
+                )?
+            }
+        };
+        Ok(Inspected {
+            tx: self.tx,
+            block: evm.ctx.block,
+            outcome,
+            before: evm.ctx.journaled_state.database,
+        })
+    }
+}
+
+impl DetachedAccount {
+    /// The account at `address`, as a state returns it.
+    pub fn attach(self, address: Address) -> Account {
+        let is_contract = self.has_storage || self.code_hash != KECCAK_EMPTY;
+        let contract = is_contract.then(|| {
+            // No trie has the root zero: that there is storage is all that an execution asks of the
+            // root.
+            let storage_root = if self.has_storage {
+                B256::ZERO
+            } else {
+                EMPTY_ROOT_HASH
+            };
+            Contract {
+                code: bytecode(self.code),
+                code_hash: self.code_hash,
+                storage_root,
+                ..Contract::default()
+            }
+            .into()
+        });
+        let (number, nonce, balance) = (self.number, self.nonce, self.balance);
+        Account {
+            address,
+            number,
+            nonce,
+            balance,
+            public_key: None,
+            contract,
+        }
+    }
+}

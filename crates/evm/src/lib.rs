@@ -1,0 +1,51 @@
+//! Execution: (state, environment, transactions) in, (changes, receipts) out. Knows nothing of how
+//! blocks are ordered, stored or requested.
+
+mod block;
+mod call;
+mod cosmos;
+mod dao;
+#[cfg(feature = "js-tracer")]
+mod detached;
+mod environment;
+mod estimate;
+mod failure;
+mod fork;
+mod instructions;
+mod internal_calls;
+mod overlay;
+mod overrides;
+mod patience;
+mod precompile;
+mod precompile_set;
+mod recorder;
+mod requests;
+mod schedule;
+mod signers;
+mod transaction;
+mod transfers;
+mod watch;
+
+pub use block::{
+    BlockError, BlockExecutor, BlockOutcome, TransactionError, call_gas_used, failure_message,
+    halt_message, rewards,
+};
+pub use call::lift_limits;
+pub use call::{Call, CallContext, Inspected, usual_max_fee};
+pub use dao::DAO_EXTRA_DATA;
+#[cfg(feature = "js-tracer")]
+pub use detached::{DetachedAccount, DetachedExecution};
+pub use environment::{ChainParams, Environment, Evm, EvmContext, Limits};
+pub use estimate::EstimateError;
+pub use failure::{FailedCall, FailureTracer};
+pub use fork::{Fork, Rules};
+pub use internal_calls::{InternalCall, InternalCallKind, InternalCalls};
+pub use overlay::{BlockHashes, Overlay};
+pub use overrides::{AccountOverride, OverrideError, StateOverrides, apply_overrides};
+pub use patience::{IsOver, Patience};
+pub use precompile_set::PrecompileSet;
+pub use recorder::{RecordedData, Recorder};
+pub use schedule::{Activation, DaoFork, Forks, UnsupportedConfig};
+pub use signers::Signers;
+pub use transfers::LogCollector;
+pub use watch::{Stop, Watch};

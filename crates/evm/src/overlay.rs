@@ -1,0 +1,467 @@
+//! The state as an execution sees it: a base state with the execution's changes so far on top.
+
+use std::collections::HashMap;
+
+use alloy_consensus::constants::{EMPTY_ROOT_HASH, KECCAK_EMPTY};
+use alloy_primitives::{Address, B256, Bytes, U256, keccak256, map::DefaultHashBuilder};
+use revm::{
+    Database, DatabaseRef,
+    bytecode::Bytecode,
+    state::{AccountId, AccountInfo, EvmState},
+};
+
+#[cfg(feature = "js-tracer")]
+use super::DetachedAccount;
+use super::patience::{Patience, STOPPED};
+use tetrad_primitives::{
+    block::CompressedKey,
+    state::{Account, AccountChange, AccountFields, Changes, ReadError, ReadState},
+};
+
+/// Hashes of past blocks, for the `BLOCKHASH` instruction.
+pub trait BlockHashes: Send + Sync {
+    /// The hash of the block with this number; none if there is no such block or it is no longer
+    /// known.
+    fn block_hash(&self, number: u64) -> Result<Option<B256>, ReadError>;
+}
+
+/// Code in revm's type. Code that begins like a delegation (EIP-7702) without being a valid one is
+/// ordinary code, since genesis files, dumps and overrides may hold any bytes.
+pub(super) fn bytecode(code: Bytes) -> Bytecode {
+    Bytecode::new_raw_checked(code.clone()).unwrap_or_else(|_| Bytecode::new_legacy(code))
+}
+
+/// The code hash that revm sees for an account with storage but neither code nor nonce. revm treats
+/// it as empty code except that it creates no contract there (EIP-7610), a rule that revm lacks
+/// because it cannot see the storage.
+const OCCUPIED: B256 = B256::ZERO;
+
+/// A state with uncommitted changes on top.
+pub struct Overlay<'a> {
+    base: &'a dyn ReadState,
+    hashes: &'a dyn BlockHashes,
+    /// Every account that was read or changed, in the order of first use: the order in which new
+    /// accounts get their numbers.
+    accounts: Vec<OverlayAccount>,
+    index: HashMap<Address, usize, DefaultHashBuilder>,
+    patience: Option<Patience<'a>>,
+}
+
+#[derive(Clone)]
+struct OverlayAccount {
+    address: Address,
+    key: B256,
+    base: Option<Account>,
+    now: Option<AccountInfo>,
+    changed: bool,
+    wiped: bool,
+    /// Slots written so far.
+    storage: HashMap<U256, U256, DefaultHashBuilder>,
+    public_key: Option<CompressedKey>,
+}
+
+impl<'a> Overlay<'a> {
+    /// No changes yet.
+    pub fn new(base: &'a dyn ReadState, hashes: &'a dyn BlockHashes) -> Self {
+        Self {
+            base,
+            hashes,
+            accounts: Vec::new(),
+            index: HashMap::default(),
+            patience: None,
+        }
+    }
+
+    /// An overlay without changes, for an execution with a time limit.
+    pub(super) fn with_patience(mut self, patience: Option<Patience<'a>>) -> Self {
+        self.patience = patience;
+        self
+    }
+
+    /// The execution's time limit.
+    pub(super) fn patience(&mut self) -> Option<&mut Patience<'a>> {
+        self.patience.as_mut()
+    }
+
+    /// The same state without the changes.
+    pub(super) fn unchanged(&self) -> Self {
+        Self::new(self.base, self.hashes)
+    }
+
+    /// How many accounts have been used; see [`forget`](Self::forget).
+    pub fn used(&self) -> usize {
+        self.accounts.len()
+    }
+
+    /// Forgets all but the first `used` accounts. For work that is abandoned, such as a transaction
+    /// that could not begin; nothing of it may have been [committed](Self::commit).
+    pub fn forget(&mut self, used: usize) {
+        for entry in self.accounts.drain(used..) {
+            self.index.remove(&entry.address);
+        }
+    }
+
+    /// The account as it is now.
+    pub fn account(&mut self, address: Address) -> Result<Option<&AccountInfo>, ReadError> {
+        let at = self.load(address)?;
+        Ok(self.accounts[at].now.as_ref())
+    }
+
+    /// The account's number before the block, as Cosmos signatures name it; none if there was no
+    /// account.
+    pub fn account_number(&mut self, address: Address) -> Result<Option<u64>, ReadError> {
+        let at = self.load(address)?;
+        Ok(self.accounts[at].base.as_ref().map(Account::shown_number))
+    }
+
+    /// Adds to a balance outside of any transaction: rewards and withdrawals. An amount of zero
+    /// still touches the account, which deletes it if it is empty (EIP-161).
+    pub fn credit(
+        &mut self,
+        address: Address,
+        amount: U256,
+        clear_empty: bool,
+    ) -> Result<(), ReadError> {
+        let at = self.load(address)?;
+        let entry = &mut self.accounts[at];
+        let info = entry.now.get_or_insert_default();
+        info.balance = info.balance.saturating_add(amount);
+        entry.changed = true;
+        if clear_empty && info.is_empty() {
+            entry.now = None;
+            entry.wiped = true;
+        }
+        Ok(())
+    }
+
+    /// Replaces an account's fields outside of any transaction.
+    pub fn edit(
+        &mut self,
+        address: Address,
+        edit: impl FnOnce(&mut AccountInfo),
+    ) -> Result<(), ReadError> {
+        let at = self.load(address)?;
+        let entry = &mut self.accounts[at];
+        edit(entry.now.get_or_insert_default());
+        entry.changed = true;
+        Ok(())
+    }
+
+    /// Gives an account code outside of any transaction.
+    pub fn set_code(&mut self, address: Address, code: Bytes) -> Result<(), ReadError> {
+        let code = bytecode(code);
+        self.edit(address, |info| {
+            (info.code_hash, info.code) = (code.hash_slow(), Some(code))
+        })
+    }
+
+    /// Writes a storage slot outside of any transaction.
+    pub fn set_storage(
+        &mut self,
+        address: Address,
+        slot: U256,
+        value: U256,
+    ) -> Result<(), ReadError> {
+        let at = self.load(address)?;
+        let entry = &mut self.accounts[at];
+        entry.now.get_or_insert_default();
+        entry.changed = true;
+        entry.storage.insert(slot, value);
+        Ok(())
+    }
+
+    /// Forgets all storage of an account, outside of any transaction.
+    pub fn clear_storage(&mut self, address: Address) -> Result<(), ReadError> {
+        let at = self.load(address)?;
+        let entry = &mut self.accounts[at];
+        entry.changed = true;
+        entry.wiped = true;
+        entry.storage.clear();
+        Ok(())
+    }
+
+    /// Records the public key of a transaction that the account signed.
+    pub fn signed_by(&mut self, address: Address, key: CompressedKey) -> Result<(), ReadError> {
+        let at = self.load(address)?;
+        self.accounts[at].public_key = Some(key);
+        Ok(())
+    }
+
+    /// Adopts the changes of one transaction or system call.
+    pub fn commit(&mut self, changes: EvmState) -> Result<(), ReadError> {
+        for (address, account) in changes {
+            if !account.is_touched() {
+                continue;
+            }
+            let at = self.load(address)?;
+            let entry = &mut self.accounts[at];
+            entry.changed = true;
+            // An account that is created while it exists (it had a balance before) starts with
+            // empty storage.
+            if account.is_selfdestructed() || account.is_created() {
+                entry.storage.clear();
+                entry.wiped = true;
+            }
+            if account.is_selfdestructed() || (account.is_empty() && !account.is_created()) {
+                entry.now = None;
+                continue;
+            }
+            let changed = account
+                .storage
+                .into_iter()
+                .filter(|(_, slot)| slot.is_changed());
+            entry
+                .storage
+                .extend(changed.map(|(index, slot)| (index, slot.present_value)));
+            let mut info = account.info;
+            if info.code_hash == OCCUPIED {
+                info.code_hash = KECCAK_EMPTY;
+            }
+            entry.now = Some(info);
+        }
+        Ok(())
+    }
+
+    /// All changes, ready to be applied to the base state.
+    pub fn into_changes(self) -> Changes {
+        let forked = self.base.is_forked();
+        let changed = self.accounts.into_iter().filter(|entry| entry.changed);
+        Changes(
+            changed
+                .filter_map(|entry| entry.into_change(forked))
+                .collect(),
+        )
+    }
+
+    /// The root of the state with the changes so far, which receipts carry before Byzantium.
+    pub fn root(&self) -> Result<B256, ReadError> {
+        let changed = self.accounts.iter().filter(|entry| entry.changed).cloned();
+        let forked = self.base.is_forked();
+        self.base.root_with(&Changes(
+            changed
+                .filter_map(|entry| entry.into_change(forked))
+                .collect(),
+        ))
+    }
+
+    /// Refuses further reads for an execution that has exceeded its time limit. Only reads from
+    /// disk or from another node take long.
+    fn check_patience(&self) -> Result<(), ReadError> {
+        match &self.patience {
+            Some(patience) if self.base.is_forked() && patience.has_ended() => {
+                Err(ReadError(STOPPED.to_owned()))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn load(&mut self, address: Address) -> Result<usize, ReadError> {
+        if let Some(&at) = self.index.get(&address) {
+            return Ok(at);
+        }
+        self.check_patience()?;
+        let key = keccak256(address);
+        let base = self.base.account(&address, &key)?;
+        let at = self.accounts.len();
+        let now = base.as_ref().map(|account| info(account, at));
+        self.accounts.push(OverlayAccount {
+            address,
+            key,
+            base,
+            now,
+            changed: false,
+            wiped: false,
+            storage: HashMap::default(),
+            public_key: None,
+        });
+        self.index.insert(address, at);
+        Ok(at)
+    }
+}
+
+/// An account in revm's type; `at` is its index in the overlay.
+fn info(account: &Account, at: usize) -> AccountInfo {
+    AccountInfo {
+        balance: account.balance,
+        nonce: account.nonce,
+        code_hash: account.code_hash(),
+        account_id: AccountId::new(at),
+        code: Some(account.code()),
+    }
+}
+
+impl OverlayAccount {
+    /// The account as revm sees it.
+    fn seen(&self) -> Option<AccountInfo> {
+        let mut info = self.now.clone()?;
+        if info.nonce == 0 && info.code_hash == KECCAK_EMPTY && self.has_storage() {
+            info.code_hash = OCCUPIED;
+        }
+        Some(info)
+    }
+
+    fn has_storage(&self) -> bool {
+        let stored = self
+            .base
+            .as_ref()
+            .is_some_and(|account| account.storage_root() != EMPTY_ROOT_HASH);
+        (stored && !self.wiped) || self.storage.values().any(|value| !value.is_zero())
+    }
+
+    fn slot(&self, state: &dyn ReadState, index: U256) -> Result<U256, ReadError> {
+        match (self.storage.get(&index), &self.base) {
+            (Some(value), _) => Ok(*value),
+            (None, Some(account)) if !self.wiped => state.slot(account, index),
+            _ => Ok(U256::ZERO),
+        }
+    }
+
+    /// The account's change, if there is one. On a fork it is complete for an account that only the
+    /// base had so far.
+    fn into_change(self, forked: bool) -> Option<AccountChange> {
+        // Created and destroyed within the same changes.
+        if self.now.is_none() && self.base.is_none() {
+            return None;
+        }
+        let code_before = self.base.as_ref().map_or(KECCAK_EMPTY, Account::code_hash);
+        let is_beneath = self.base.as_ref().is_some_and(Account::is_beneath);
+        let after = self.now.map(|info| AccountFields {
+            nonce: info.nonce,
+            balance: info.balance,
+            code: match &self.base {
+                Some(base) if is_beneath && info.code_hash == code_before => {
+                    Some((code_before, base.code()))
+                }
+                _ if info.code_hash == code_before => None,
+                _ => Some((info.code_hash, info.code.unwrap_or_default())),
+            },
+        });
+        let mut storage: Vec<_> = self.storage.into_iter().collect();
+        storage.sort_unstable();
+        Some(AccountChange {
+            address: self.address,
+            key: self.key,
+            after,
+            storage_wiped: self.wiped && (self.base.is_some() || forked),
+            storage,
+            public_key: self.public_key,
+        })
+    }
+}
+
+#[cfg(feature = "js-tracer")]
+impl Overlay<'_> {
+    /// The account as it is now, for an execution in another process.
+    pub fn detached_account(&self, address: Address) -> Result<Option<DetachedAccount>, ReadError> {
+        let (number, info, has_storage) = match self.index.get(&address) {
+            Some(&at) => {
+                let entry = &self.accounts[at];
+                let Some(now) = &entry.now else {
+                    return Ok(None);
+                };
+                let number = entry
+                    .base
+                    .as_ref()
+                    .map_or(Account::UNNUMBERED, |account| account.number);
+                (number, now.clone(), entry.has_storage())
+            }
+            None => {
+                let Some(account) = self.base.account(&address, &keccak256(address))? else {
+                    return Ok(None);
+                };
+                (
+                    account.number,
+                    info(&account, 0),
+                    account.storage_root() != EMPTY_ROOT_HASH,
+                )
+            }
+        };
+        let AccountInfo {
+            balance,
+            nonce,
+            code_hash,
+            code,
+            ..
+        } = info;
+        let code = code.map(|code| code.original_bytes()).unwrap_or_default();
+        Ok(Some(DetachedAccount {
+            number,
+            nonce,
+            balance,
+            code_hash,
+            code,
+            has_storage,
+        }))
+    }
+}
+
+/// The state before a transaction, for tracers.
+impl DatabaseRef for Overlay<'_> {
+    type Error = ReadError;
+
+    fn basic_ref(&self, address: Address) -> Result<Option<AccountInfo>, ReadError> {
+        match self.index.get(&address) {
+            Some(&at) => Ok(self.accounts[at].now.clone()),
+            None => Ok(self
+                .base
+                .account(&address, &keccak256(address))?
+                .as_ref()
+                .map(|account| info(account, 0))),
+        }
+    }
+
+    fn code_by_hash_ref(&self, hash: B256) -> Result<Bytecode, ReadError> {
+        Err(ReadError(format!("no code with hash {hash}")))
+    }
+
+    fn storage_ref(&self, address: Address, index: U256) -> Result<U256, ReadError> {
+        match self.index.get(&address) {
+            Some(&at) => self.accounts[at].slot(self.base, index),
+            None => match self.base.account(&address, &keccak256(address))? {
+                Some(account) => self.base.slot(&account, index),
+                None => Ok(U256::ZERO),
+            },
+        }
+    }
+
+    fn block_hash_ref(&self, number: u64) -> Result<B256, ReadError> {
+        Ok(self.hashes.block_hash(number)?.unwrap_or_default())
+    }
+}
+
+impl Database for Overlay<'_> {
+    type Error = ReadError;
+
+    fn basic(&mut self, address: Address) -> Result<Option<AccountInfo>, ReadError> {
+        let at = self.load(address)?;
+        Ok(self.accounts[at].seen())
+    }
+
+    fn code_by_hash(&mut self, hash: B256) -> Result<Bytecode, ReadError> {
+        // Accounts are always returned with their code.
+        Err(ReadError(format!("no code with hash {hash}")))
+    }
+
+    fn storage(&mut self, address: Address, index: U256) -> Result<U256, ReadError> {
+        self.check_patience()?;
+        let at = self.load(address)?;
+        self.accounts[at].slot(self.base, index)
+    }
+
+    fn storage_by_account_id(
+        &mut self,
+        address: Address,
+        id: AccountId,
+        index: U256,
+    ) -> Result<U256, ReadError> {
+        self.check_patience()?;
+        match self.accounts.get(id.get()) {
+            Some(entry) if entry.address == address => entry.slot(self.base, index),
+            _ => self.storage(address, index),
+        }
+    }
+
+    fn block_hash(&mut self, number: u64) -> Result<B256, ReadError> {
+        Ok(self.hashes.block_hash(number)?.unwrap_or_default())
+    }
+}

@@ -1,0 +1,169 @@
+//! The exchange: prices, swaps and quotes (see the book, "Exchange").
+//!
+//! ```text
+//! source -> updater -> block -> PriceUpdated logs -> market -> REST bodies and WebSocket messages
+//! ```
+//!
+//! The [`Updater`] asks a [source](feed::Source) and puts prices on the chain. The [`Market`] reads
+//! them back from the chain: clients see the prices that swaps are executed at, also after a revert
+//! or a restart.
+
+mod bodies;
+mod config;
+mod events;
+pub mod feed;
+pub mod genesis;
+mod history;
+mod manual_prices;
+mod market;
+mod minutes;
+mod oracle;
+mod plan;
+mod query;
+mod quote;
+mod rest;
+mod snapshot;
+mod socket;
+mod socket_request;
+mod tick;
+mod updater;
+
+use std::{sync::Arc, time::Duration};
+
+use axum::Router;
+use tokio::{
+    sync::broadcast::error::RecvError,
+    time::{Instant, interval_at},
+};
+
+pub use config::ExchangeConfig;
+pub use manual_prices::{ManualPrices, ShareHolds};
+pub use market::{Market, MarketError};
+pub use oracle::{Feed, OracleState, TokenHalt};
+pub use plan::{PlannedPrice, UpdatePlan};
+pub use snapshot::Snapshot;
+pub use updater::{UpdatePace, Updater};
+
+use tetrad_chain::Event;
+use tetrad_stdx::clock::Clock;
+use tetrad_store::storage::Storage;
+use tetrad_web::{Operation, RateLimit, Shutdown, WebSockets, socket_operation};
+
+/// Send buffer of each connection of a listener for price WebSockets, in bytes: a minute's prices.
+/// A larger one would only hold prices that are outdated when a slow client reads them.
+pub const SEND_BUFFER: u32 = 64 << 10;
+
+/// The interfaces of the exchange. Clones share it.
+#[derive(Clone)]
+pub struct Exchange {
+    market: Market,
+    manual_prices: Arc<ManualPrices>,
+    clock: Arc<dyn Clock>,
+    started_ms: u64,
+    tick: Option<Duration>,
+    rate_limit: u32,
+    sockets: WebSockets,
+}
+
+impl Exchange {
+    /// The interfaces to `market`.
+    pub fn new(
+        market: Market,
+        manual_prices: ManualPrices,
+        config: &ExchangeConfig,
+        clock: Arc<dyn Clock>,
+        shutdown: Shutdown,
+    ) -> Self {
+        Self {
+            market,
+            manual_prices: Arc::new(manual_prices),
+            started_ms: clock.now_ms(),
+            clock,
+            tick: config.price_tick,
+            rate_limit: config.rate_limit,
+            sockets: socket::web_sockets(config.max_sockets_per_client, shutdown),
+        }
+    }
+
+    /// The market behind the interfaces.
+    pub fn market(&self) -> &Market {
+        &self.market
+    }
+
+    /// The price WebSockets.
+    pub fn sockets(&self) -> &WebSockets {
+        &self.sockets
+    }
+
+    /// The condition of each price source.
+    pub fn sources(&self) -> Vec<feed::Condition> {
+        self.manual_prices.conditions()
+    }
+
+    /// REST under `/api`, within the rate limit, and the price WebSocket at `/ws`, with their
+    /// description.
+    pub fn router(&self) -> (Router, Vec<Operation>) {
+        let rest = rest::router(self.clone());
+        let (rest, mut operations) = RateLimit::protect(self.rate_limit, self.clock.clone(), rest);
+        let socket = socket_operation("Exchange", "/ws", "Prices as they change, over WebSocket.");
+        operations.push(socket.named("openPriceSocket"));
+        (rest.merge(socket::router(self.clone())), operations)
+    }
+
+    /// The price WebSocket at any path.
+    pub fn socket_router(&self) -> Router {
+        socket::any_path(self.clone())
+    }
+}
+
+/// Keeps the market up to date while it has listeners, until shutdown. Blocks without price updates
+/// are skipped.
+pub async fn follow(market: Market, mut shutdown: Shutdown) {
+    loop {
+        tokio::select! {
+            () = market.listened() => {}
+            () = shutdown.begun() => return,
+        }
+        let mut events = market.chain().subscribe();
+        // Blocks before the subscription count as well.
+        let mut concerned = true;
+        while market.has_listeners() {
+            if concerned && let Err(error) = market.current().await {
+                tracing::debug!(%error, "the market could not be brought up to date");
+            }
+            let event = tokio::select! {
+                event = events.recv() => event,
+                () = shutdown.begun() => return,
+            };
+            concerned = match &event {
+                Ok(Event::Head { added, removed, .. }) => market.is_concerned(added, removed),
+                Ok(Event::Pending(_)) => false,
+                Err(RecvError::Lagged(_)) => true,
+                Err(RecvError::Closed) => return,
+            };
+        }
+    }
+}
+
+/// Interval at which the history is saved: the most that a crash loses of the prices of pruned
+/// blocks.
+const KEEP_INTERVAL: Duration = Duration::from_secs(3_600);
+const FIRST_KEPT: Duration = Duration::from_secs(60);
+
+/// The newest block whose prices are saved in the directory of a chain; none if there is no such
+/// file.
+pub fn prices_kept_until(storage: &dyn Storage) -> Option<u64> {
+    history::kept_until(storage)
+}
+
+/// Saves the market's history at intervals, until shutdown.
+pub async fn keep(market: Market, mut shutdown: Shutdown) {
+    // The first time is soon: the file states which blocks are still needed.
+    let mut timer = interval_at(Instant::now() + FIRST_KEPT, KEEP_INTERVAL);
+    loop {
+        tokio::select! {
+            _ = timer.tick() => market.keep().await,
+            () = shutdown.begun() => return,
+        }
+    }
+}

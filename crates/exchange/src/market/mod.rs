@@ -1,0 +1,207 @@
+//! The exchange as the chain has it, derived on demand for each new head.
+//!
+//! Prices and reserves are view calls at the head, equal to what `eth_call` returns there. The past
+//! comes from blocks: the market keeps a [history](super::history) up to the head it last looked
+//! at, and applies the blocks since then, after rewinding past those that a revert removed.
+
+mod derive;
+mod old;
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicU64, Ordering::Relaxed},
+};
+
+use arc_swap::ArcSwapOption;
+use tokio::sync::{Mutex, Notify, broadcast};
+
+use self::derive::DerivationProgress;
+use super::{
+    events::EventReader,
+    feed::Simulation,
+    history::{History, KeptHistory},
+    snapshot::Snapshot,
+    tick::Tick,
+};
+use tetrad_chain::{Chain, Mining};
+use tetrad_contracts::contracts::ReadContractError;
+use tetrad_network::network::Network;
+use tetrad_primitives::block::Block;
+use tetrad_store::storage::Storage;
+
+/// Number of ticks that a listener may fall behind before it gets the current prices instead.
+const TICK_BACKLOG: usize = 32;
+
+/// The reason why the market could not be derived.
+#[derive(Debug, thiserror::Error)]
+pub enum MarketError {
+    /// A contract could not be read.
+    #[error(transparent)]
+    Contract(#[from] ReadContractError),
+    /// The task was cancelled or panicked.
+    #[error("the market could not be derived: {0}")]
+    Interrupted(String),
+}
+
+/// The state of the exchange, shared by the interfaces and the metrics. Clones share it.
+#[derive(Clone)]
+pub struct Market(Arc<Shared>);
+
+struct Shared {
+    chain: Chain,
+    network: Arc<Network>,
+    simulation: Simulation,
+    reader: EventReader,
+    /// Whether prices move by themselves.
+    ticking: bool,
+    latest: ArcSwapOption<Snapshot>,
+    /// Held by the task that derives the market; other readers wait for its result.
+    progress: Arc<Mutex<Option<DerivationProgress>>>,
+    ticks: broadcast::Sender<Arc<Tick>>,
+    /// Notified when a listener subscribes.
+    listened: Notify,
+    /// The storage of the history, and the height of the block that it was last saved at.
+    kept: Option<(Arc<dyn Storage>, AtomicU64)>,
+}
+
+impl Market {
+    /// The market of `network` on `chain`. The history before the first block is simulated from
+    /// `seed`; `ticking` tells whether prices move by themselves. With storage, the history
+    /// outlives the blocks that are pruned.
+    pub fn new(
+        chain: Chain,
+        network: Arc<Network>,
+        seed: u64,
+        ticking: bool,
+        kept: Option<Arc<dyn Storage>>,
+    ) -> Self {
+        Self(Arc::new(Shared {
+            simulation: Simulation::new(seed, &network),
+            reader: EventReader::new(&network),
+            chain,
+            network,
+            ticking,
+            latest: ArcSwapOption::empty(),
+            progress: Arc::default(),
+            ticks: broadcast::Sender::new(TICK_BACKLOG),
+            listened: Notify::new(),
+            kept: kept.map(|storage| (storage, AtomicU64::new(u64::MAX))),
+        }))
+    }
+
+    /// The network.
+    pub fn network(&self) -> &Arc<Network> {
+        &self.0.network
+    }
+
+    /// The chain.
+    pub fn chain(&self) -> &Chain {
+        &self.0.chain
+    }
+
+    /// The exchange as of the newest head. Takes no lock unless the head is new.
+    ///
+    /// # Errors
+    /// See [`MarketError`]. Only development methods can bring the state of the network itself to
+    /// that.
+    pub async fn current(&self) -> Result<Arc<Snapshot>, MarketError> {
+        if let Some(snapshot) = self.up_to_date() {
+            return Ok(snapshot);
+        }
+        let mut progress = self.0.progress.clone().lock_owned().await;
+        if let Some(snapshot) = self.up_to_date() {
+            return Ok(snapshot);
+        }
+        let shared = self.0.clone();
+        let derived = tokio::task::spawn_blocking(move || shared.derive(&mut progress)).await;
+        derived.map_err(|error| MarketError::Interrupted(error.to_string()))?
+    }
+
+    /// Saves the history, if there is storage for it. A failure is logged; its only cost is that
+    /// the next start reads more blocks.
+    pub async fn keep(&self) {
+        let Some((storage, last)) = self.0.kept.as_ref() else {
+            return;
+        };
+        let snapshot = match self.current().await {
+            Ok(snapshot) => snapshot,
+            Err(error) => return tracing::warn!(%error, "could not keep past prices"),
+        };
+        if last.swap(snapshot.number, Relaxed) == snapshot.number {
+            return;
+        }
+        let (storage, network) = (storage.clone(), self.0.network.clone());
+        let genesis = self.0.chain.head().genesis.hash;
+        let saved = tokio::task::spawn_blocking(move || {
+            let history = History::clone(&snapshot.history);
+            KeptHistory {
+                number: snapshot.number,
+                hash: snapshot.hash,
+                history,
+            }
+            .save(&*storage, genesis, &network)
+        });
+        match saved.await {
+            Ok(Ok(())) => {}
+            Ok(Err(error)) => tracing::warn!(%error, "could not keep past prices"),
+            Err(error) => tracing::warn!(%error, "could not keep past prices"),
+        }
+    }
+
+    fn up_to_date(&self) -> Option<Arc<Snapshot>> {
+        let head = self.0.chain.head();
+        self.0
+            .latest
+            .load_full()
+            .filter(|snapshot| snapshot.is_of(&head))
+    }
+
+    /// Subscribes to ticks. They are sent while blocks are derived, so [`current`](Self::current)
+    /// has to be called regularly, as [`follow`](super::follow) does.
+    pub fn subscribe(&self) -> broadcast::Receiver<Arc<Tick>> {
+        let ticks = self.0.ticks.subscribe();
+        self.0.listened.notify_one();
+        ticks
+    }
+
+    /// Waits for a listener.
+    pub(super) async fn listened(&self) {
+        while !self.has_listeners() {
+            self.0.listened.notified().await;
+        }
+    }
+
+    /// Whether there are listeners.
+    pub fn has_listeners(&self) -> bool {
+        self.0.ticks.receiver_count() > 0
+    }
+
+    /// Whether a new head with these blocks may concern listeners: it has price updates, is a
+    /// revert, or changed the state without a block.
+    pub fn is_concerned(&self, added: &[Arc<Block>], removed: &[Arc<Block>]) -> bool {
+        added.is_empty()
+            || !removed.is_empty()
+            || added
+                .iter()
+                .any(|block| self.0.reader.may_have_prices(block))
+    }
+
+    /// Whether every price may be acted on now.
+    pub fn is_fresh(&self, snapshot: &Snapshot) -> bool {
+        !snapshot.oracle.is_stale(self.time_of_prices(snapshot))
+    }
+
+    /// The time that the age of prices is measured at. While no block could have refreshed them it
+    /// advances only through development methods: an idle chain is not broken.
+    pub(super) fn time_of_prices(&self, snapshot: &Snapshot) -> u64 {
+        let chain = &self.0.chain;
+        let waits = match chain.mining() {
+            Mining::Manual => true,
+            Mining::Instant => !self.0.ticking,
+            // Blocks further apart than the lifetime of prices cause gaps by themselves.
+            Mining::Interval(interval) => interval.as_secs() >= snapshot.oracle.max_age / 2,
+        };
+        let idle = if waits { chain.idle().as_secs() } else { 0 };
+        chain.now().saturating_sub(idle).max(snapshot.time)
+    }
+}

@@ -1,0 +1,86 @@
+//! The exchange at one block, immutable and shared by all readers.
+
+use std::sync::{Arc, OnceLock, Weak};
+
+use alloy_primitives::B256;
+
+use super::{
+    bodies::Bodies,
+    history::History,
+    oracle::OracleState,
+    quote::Quote,
+    tick::{Move, Tick},
+};
+use tetrad_chain::Head;
+use tetrad_network::network::Network;
+
+/// The exchange as of one head.
+#[derive(Debug)]
+pub struct Snapshot {
+    /// The head. Weak, so that an old snapshot does not hold an old chain.
+    head: Weak<Head>,
+    pub(super) network: Arc<Network>,
+    /// Height of the head's newest block.
+    pub number: u64,
+    /// Its hash.
+    pub hash: B256,
+    /// That block's time, in seconds since the Unix epoch.
+    pub time: u64,
+    /// A quote for each of the network's tokens, in their order.
+    pub quotes: Vec<Quote>,
+    /// The oracle's state.
+    pub oracle: OracleState,
+    /// Past prices.
+    pub history: Arc<History>,
+    /// Sequence number of the newest tick that it includes.
+    pub sequence: u64,
+    tick: OnceLock<Tick>,
+    /// Bodies of REST responses.
+    pub(super) bodies: Bodies,
+}
+
+impl Snapshot {
+    pub(super) fn new(
+        head: &Arc<Head>,
+        network: Arc<Network>,
+        quotes: Vec<Quote>,
+        oracle: OracleState,
+        history: Arc<History>,
+        sequence: u64,
+    ) -> Self {
+        Self {
+            head: Arc::downgrade(head),
+            network,
+            number: head.number(),
+            hash: head.block.hash,
+            time: head.block.header.timestamp,
+            quotes,
+            oracle,
+            history,
+            sequence,
+            tick: OnceLock::new(),
+            bodies: Bodies::default(),
+        }
+    }
+
+    /// Whether this is the exchange as of `head`. As long as the snapshot exists no other head can
+    /// be in its head's place.
+    pub fn is_of(&self, head: &Arc<Head>) -> bool {
+        std::ptr::eq(self.head.as_ptr(), Arc::as_ptr(head))
+    }
+
+    /// The present price of every token, as a message.
+    pub fn tick(&self) -> &Tick {
+        self.tick.get_or_init(|| {
+            let item = |(token, quote): (usize, &Quote)| Move {
+                token,
+                price: quote.price,
+                change_24h: quote.change_24h,
+                updated_at: quote.updated_at,
+                halted: quote.halted,
+            };
+            let moves = self.quotes.iter().enumerate().map(item);
+            Tick::new(self.sequence, self.time, &self.network.tokens, moves)
+        })
+    }
+}

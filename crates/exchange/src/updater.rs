@@ -1,0 +1,291 @@
+//! The account that puts prices on the chain, with one transaction at the top of a block whenever
+//! an update is due.
+
+use std::{sync::Arc, time::Duration};
+
+use alloy_primitives::{Address, B256, Bloom, U256};
+use alloy_sol_types::SolCall;
+use parking_lot::Mutex;
+
+use super::{
+    feed::{Moment, Source},
+    oracle::OracleState,
+    plan::{PlannedPrice, UpdatePlan},
+};
+use tetrad_chain::{Head, Preamble, View, sign_transaction};
+use tetrad_contracts::contracts::{ReadContractError, bindings::PriceOracle};
+use tetrad_evm::Environment;
+use tetrad_network::{account::SecretKey, network::Network};
+use tetrad_primitives::block::{GasPrice, Transaction, TransactionFields, UnsignedTransaction};
+
+/// Gas for an update, and for each of its tokens.
+const BASE_GAS: u64 = 100_000;
+const TOKEN_GAS: u64 = 40_000;
+
+/// The source of prices and the interval of updates.
+pub struct UpdatePace {
+    /// The source.
+    pub source: Arc<dyn Source>,
+    /// The time between two moves, rounded up to the seconds that block times count in. A price
+    /// that somebody could exploit moves in the next block.
+    pub tick: Duration,
+}
+
+/// Pushes prices to the oracle: those that changed, and those that would otherwise become stale.
+///
+/// A price that is far from its source's is updated in the next block, and halted as long as it is
+/// on its way there: the update precedes all other transactions of its block, so no swap uses a
+/// price that the source is known to have left.
+///
+/// Without an [`UpdatePace`] prices do not move and are only refreshed, which a chain that began
+/// without one never needs: there prices do not age. The updater keeps no state of its own: the
+/// time of the last block, the number of updates (the account's nonce), and whether the last one
+/// was attempted are read from the chain. Ticks are counted from the first block, whatever was
+/// updated since, so that a price that moves in every block does not defer the others.
+pub struct Updater {
+    network: Arc<Network>,
+    key: SecretKey,
+    account: Address,
+    pace: Option<UpdatePace>,
+    /// Bits set in the bloom filter of every block with logs of the oracle.
+    mark: Bloom,
+    known: Mutex<Option<Arc<Known>>>,
+}
+
+/// The oracle as of one block.
+#[derive(Clone)]
+struct Known {
+    block: B256,
+    oracle: OracleState,
+    /// The time from which on the oldest price must be refreshed.
+    refresh_at: u64,
+}
+
+impl Updater {
+    /// An updater that signs with `key`.
+    pub fn new(network: Arc<Network>, key: SecretKey, pace: Option<UpdatePace>) -> Self {
+        let mut mark = Bloom::ZERO;
+        mark.accrue_raw_log(network.contracts.oracle, &[]);
+        Self {
+            account: key.address(),
+            network,
+            key,
+            pace,
+            mark,
+            known: Mutex::default(),
+        }
+    }
+
+    /// The oracle at `head`. It is read again only after a block that may have logs of it.
+    fn known(&self, head: &Arc<Head>) -> Result<Arc<Known>, ReadContractError> {
+        let mut known = self.known.lock();
+        let block = &head.block;
+        if let Some(known) = known.as_ref().filter(|known| known.block == block.hash) {
+            return Ok(known.clone());
+        }
+        let silent = !block.header.logs_bloom.contains(&self.mark);
+        if let Some(known) = known
+            .as_mut()
+            .filter(|known| silent && known.block == block.header.parent_hash)
+        {
+            Arc::make_mut(known).block = block.hash;
+            return Ok(known.clone());
+        }
+        let oracle = OracleState::read(&View::newest(head.clone()), &self.network)?;
+        let refresh_at = oracle.oldest().saturating_add(oracle.max_age / 2);
+        Ok(known
+            .insert(Arc::new(Known {
+                block: block.hash,
+                oracle,
+                refresh_at,
+            }))
+            .clone())
+    }
+
+    fn tick(&self) -> Option<u64> {
+        self.pace
+            .as_ref()
+            .map(|pace| pace.tick.as_secs() + u64::from(pace.tick.subsec_nanos() > 0))
+    }
+
+    /// The prices for a block of this time.
+    fn prices(&self, head: &Head, oracle: &OracleState, time: u64) -> Vec<PlannedPrice> {
+        let elapsed = self.elapsed(head, time);
+        let opinions = self.opinions(head, oracle, time, elapsed);
+        let (tokens, opinions) = (&self.network.tokens, opinions.as_deref());
+        UpdatePlan {
+            tokens,
+            oracle,
+            opinions,
+            moves: elapsed > 0,
+            time,
+        }
+        .prices()
+    }
+
+    /// The seconds over which prices move in a block of this time; 0 unless a tick ends between the
+    /// last block and it.
+    fn elapsed(&self, head: &Head, time: u64) -> u64 {
+        let Some(tick) = self.tick() else { return 0 };
+        let (first, last) = (head.genesis.header.timestamp, head.block.header.timestamp);
+        let ticks = |time: u64| {
+            time.saturating_sub(first)
+                .checked_div(tick)
+                .unwrap_or_default()
+        };
+        match time.saturating_sub(last) {
+            _ if ticks(time) <= ticks(last) => 0,
+            since if since < tick.saturating_mul(2) => tick,
+            since => since,
+        }
+    }
+
+    /// The price of each token by the source; none without a source.
+    fn opinions(
+        &self,
+        head: &Head,
+        oracle: &OracleState,
+        time: u64,
+        elapsed: u64,
+    ) -> Option<Vec<Option<u64>>> {
+        Some(self.pace.as_ref()?.source.prices(&Moment {
+            current: &oracle.feeds,
+            time,
+            genesis: head.genesis.header.timestamp,
+            elapsed,
+            update: self.nonce(head),
+        }))
+    }
+
+    fn nonce(&self, head: &Head) -> u64 {
+        // Reading fails only on a fork, where no prices are pushed.
+        head.state.nonce(self.account).unwrap_or_default()
+    }
+
+    /// The transaction that pushes `prices`. It pays the base fee and no tip, since it does not
+    /// compete for its place.
+    fn transaction(
+        &self,
+        head: &Head,
+        environment: &Environment,
+        call: Vec<u8>,
+        tokens: usize,
+    ) -> UnsignedTransaction {
+        let gas_limit = BASE_GAS + TOKEN_GAS * tokens as u64;
+        let gas_price = match environment.base_fee {
+            Some(base_fee) => GasPrice::Dynamic {
+                max_fee: base_fee.into(),
+                max_tip: 0,
+            },
+            None => GasPrice::Fixed(0),
+        };
+        let (oracle, nonce) = (self.network.contracts.oracle, self.nonce(head));
+        TransactionFields::call(
+            head.params.chain_id,
+            nonce,
+            gas_limit,
+            gas_price,
+            oracle,
+            call.into(),
+        )
+        .into()
+    }
+
+    /// The call that pushes `prices`: with their targets, if the oracle knows any.
+    fn call(&self, oracle: &OracleState, prices: &[PlannedPrice]) -> Vec<u8> {
+        let address = |planned: &PlannedPrice| {
+            self.network
+                .tokens
+                .get(planned.token)
+                .map(|token| token.address)
+        };
+        let tokens = prices.iter().filter_map(address).collect();
+        let targets = prices
+            .iter()
+            .map(|planned| U256::from(planned.target))
+            .collect();
+        let prices = prices
+            .iter()
+            .map(|planned| U256::from(planned.price))
+            .collect();
+        match oracle.halts {
+            Some(_) => PriceOracle::updatePricesTowardCall {
+                tokens,
+                prices,
+                targets,
+            }
+            .abi_encode(),
+            None => PriceOracle::updatePricesCall { tokens, prices }.abi_encode(),
+        }
+    }
+}
+
+impl Preamble for Updater {
+    fn account(&self) -> Address {
+        self.account
+    }
+
+    fn is_due(&self, head: &Arc<Head>, environment: &Environment) -> bool {
+        let time = environment.timestamp;
+        let block = &head.block;
+        // An update that failed, because the oracle has another updater now, is not retried in
+        // every block.
+        let failed = block
+            .transactions
+            .first()
+            .is_some_and(|first| first.sender == self.account)
+            && block
+                .receipts
+                .first()
+                .is_some_and(|receipt| !receipt.succeeded());
+        if failed
+            && time
+                < block
+                    .header
+                    .timestamp
+                    .saturating_add(self.tick().unwrap_or(1))
+        {
+            return false;
+        }
+        // A source without prices causes no blocks.
+        let is_due = |known: &Known| {
+            let follows = self.pace.is_some() && known.oracle.halts.is_some();
+            let may_be = follows || time >= known.refresh_at || self.elapsed(head, time) > 0;
+            may_be && !self.prices(head, &known.oracle, time).is_empty()
+        };
+        self.known(head).is_ok_and(|known| is_due(&known))
+    }
+
+    fn alone_every(&self) -> Option<Duration> {
+        self.tick().map(Duration::from_secs)
+    }
+
+    fn transactions(&self, head: &Arc<Head>, environment: &Environment) -> Vec<Transaction> {
+        let Ok(known) = self.known(head) else {
+            return Vec::new();
+        };
+        let prices = self.prices(head, &known.oracle, environment.timestamp);
+        if prices.is_empty() {
+            return Vec::new();
+        }
+        let call = self.call(&known.oracle, &prices);
+        match sign_transaction(
+            &self.key,
+            self.transaction(head, environment, call, prices.len()),
+        ) {
+            Ok(transaction) => vec![transaction],
+            Err(error) => {
+                tracing::warn!(%error, "could not sign the price update");
+                Vec::new()
+            }
+        }
+    }
+}
+
+impl std::fmt::Debug for Updater {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Updater")
+            .field("account", &self.account)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,294 @@
+//! Searches and figures.
+
+use alloy_primitives::{Address, B256, U256};
+use axum::extract::State;
+use serde_json::{Value, json};
+
+use super::{
+    bodies::{IndexingBody, NextPage, RedirectBody, SearchResult, StatsBody},
+    page::{Filters, PAGE, Page},
+    parameters::SearchQuery,
+    render::{Render, timestamp},
+    rest::{Body, Explorer, List, Shared},
+    tokens::matches,
+};
+use tetrad_network::account::{address_from_hex, parse_account_address};
+use tetrad_stdx::decimal::shortest;
+use tetrad_web::{Api, NoCache, Query, RestError};
+
+/// The number of newest blocks from which averages are taken.
+const AVERAGED: u64 = 100;
+
+/// The most blocks of today, of those in memory, that are added up.
+const MAX_OF_TODAY: usize = 20_000;
+
+/// Wei per gwei.
+const GWEI: u64 = 1_000_000_000;
+
+pub(super) fn routes(api: Api<Explorer>) -> Api<Explorer> {
+    api.get(
+        "/api/v2/search",
+        search,
+        "Tokens, contracts, addresses, transactions and blocks by their names.",
+    )
+    .get(
+        "/api/v2/search/quick",
+        quick,
+        "The same as a list without pages.",
+    )
+    .get(
+        "/api/v2/search/check-redirect",
+        redirect,
+        "The page that a hash, number or address leads to.",
+    )
+    .named("getExplorerRedirect")
+    .get("/api/v2/stats", stats, "Figures of the chain.")
+    .get(
+        "/api/v2/main-page/indexing-status",
+        status,
+        "How far the index of addresses is.",
+    )
+}
+
+/// Returns the address that some words are.
+fn address_of(shared: &Shared, words: &str) -> Option<Address> {
+    let hex = address_from_hex(&words.to_ascii_lowercase()).ok();
+    hex.or_else(|| parse_account_address(words, &shared.network.hrp).ok())
+}
+
+fn hash_of(words: &str) -> Option<B256> {
+    words
+        .strip_prefix("0x")
+        .filter(|digits| digits.len() == 64)?
+        .parse()
+        .ok()
+}
+
+fn results(
+    shared: &Shared,
+    render: &Render<'_>,
+    words: &str,
+) -> Result<Vec<SearchResult>, RestError> {
+    let words = words.trim();
+    let mut found = Vec::new();
+    if words.is_empty() {
+        return Ok(found);
+    }
+    let block = match (words.parse::<u64>(), hash_of(words)) {
+        (Ok(number), _) => render.reader.block(number),
+        (_, Some(hash)) => render.reader.block_by_hash(hash),
+        _ => None,
+    };
+    if let Some(block) = block {
+        found.push(SearchResult {
+            kind: "block",
+            block_number: Some(block.number()),
+            block_hash: Some(block.hash.to_string()),
+            timestamp: Some(timestamp(block.header.timestamp)),
+            ..SearchResult::default()
+        });
+    }
+    if let Some((block, index)) = hash_of(words).and_then(|hash| render.reader.transaction(hash)) {
+        found.push(SearchResult {
+            kind: "transaction",
+            transaction_hash: Some(block.transactions[index].hash().to_string()),
+            timestamp: Some(timestamp(block.header.timestamp)),
+            ..SearchResult::default()
+        });
+    }
+    let address = address_of(shared, words);
+    if let Some(address) = address {
+        let param = render.address(address);
+        found.push(SearchResult {
+            kind: if param.is_contract {
+                "contract"
+            } else {
+                "address"
+            },
+            address_hash: Some(param.hash),
+            name: param.name,
+            ..SearchResult::default()
+        });
+    }
+    let lower = words.to_lowercase();
+    let tokens = render.reader.tokens(None, PAGE, |token, record| {
+        Some(token) == address || matches(record, &lower)
+    })?;
+    found.extend(
+        tokens
+            .items
+            .into_iter()
+            .map(|(token, record)| SearchResult {
+                kind: "token",
+                address_hash: Some(token.to_checksum(None)),
+                token_type: Some(record.kind().name()),
+                name: record.name,
+                symbol: record.symbol,
+                ..SearchResult::default()
+            }),
+    );
+    found.extend(
+        render
+            .known
+            .named(&lower, PAGE)
+            .into_iter()
+            .map(|(address, contract)| SearchResult {
+                kind: "contract",
+                address_hash: Some(address.to_checksum(None)),
+                name: Some(contract.label.clone()),
+                ..SearchResult::default()
+            }),
+    );
+    Ok(found)
+}
+
+async fn search(
+    State(explorer): State<Explorer>,
+    Query(query): Query<SearchQuery>,
+    filters: Filters,
+) -> List<SearchResult> {
+    explorer
+        .read(move |shared, render| {
+            // All results are one page.
+            let mut page = Page::<()>::new(usize::MAX);
+            for result in results(shared, render, &query.words.0)? {
+                if page
+                    .push((), || Ok::<_, RestError>(Some(result)))?
+                    .is_break()
+                {
+                    break;
+                }
+            }
+            page.finish(filters, |()| NextPage::default())
+        })
+        .await
+}
+
+async fn quick(
+    State(explorer): State<Explorer>,
+    Query(query): Query<SearchQuery>,
+) -> Body<Vec<SearchResult>> {
+    explorer
+        .body(move |shared, render| results(shared, render, &query.words.0))
+        .await
+}
+
+async fn redirect(
+    State(explorer): State<Explorer>,
+    Query(query): Query<SearchQuery>,
+) -> Body<RedirectBody> {
+    explorer
+        .body(move |shared, render| {
+            let words = query.words.0.trim().to_owned();
+            let to = |kind, parameter| RedirectBody {
+                redirect: true,
+                kind: Some(kind),
+                parameter: Some(parameter),
+            };
+            if let Some(address) = address_of(shared, &words) {
+                return Ok(to("address", address.to_checksum(None)));
+            }
+            if let Some(hash) = hash_of(&words) {
+                if render.reader.transaction(hash).is_some() {
+                    return Ok(to("transaction", hash.to_string()));
+                }
+                if render.reader.block_by_hash(hash).is_some() {
+                    return Ok(to("block", hash.to_string()));
+                }
+            }
+            if let Some(block) = words
+                .parse()
+                .ok()
+                .and_then(|number| render.reader.block(number))
+            {
+                return Ok(to("block", block.number().to_string()));
+            }
+            Ok(RedirectBody {
+                redirect: false,
+                kind: None,
+                parameter: None,
+            })
+        })
+        .await
+}
+
+async fn stats(State(explorer): State<Explorer>) -> Body<StatsBody> {
+    explorer.body(figures).await
+}
+
+fn figures(shared: &Shared, render: &Render<'_>) -> Result<StatsBody, RestError> {
+    let reader = render.reader;
+    let (head, totals) = (&reader.head, reader.totals()?);
+    let newest = &head.block.header;
+    let first = newest.number.saturating_sub(AVERAGED).max(reader.oldest());
+    let seconds = reader.block(first).map_or(0, |block| {
+        newest.timestamp.saturating_sub(block.header.timestamp)
+    });
+    let spans = newest.number.saturating_sub(first);
+    let average = if spans == 0 {
+        0.0
+    } else {
+        seconds as f64 * 1_000.0 / spans as f64
+    };
+    let recent = head
+        .blocks_from(first)
+        .map(|block| (block.header.gas_used, block.header.gas_limit));
+    let (used, limit) = recent.fold((0, 0), |(used, limit), (more, most)| {
+        (used + more, limit + most)
+    });
+    let utilization = if limit == 0 {
+        0.0
+    } else {
+        used as f64 * 100.0 / limit as f64
+    };
+    let today = newest.timestamp / 86_400;
+    let of_today = head.blocks_from(0).rev().take(MAX_OF_TODAY);
+    let of_today = of_today.take_while(|block| block.header.timestamp / 86_400 == today);
+    let (transactions, gas) = of_today.fold((0, 0), |(transactions, gas), block| {
+        (
+            transactions + block.transactions.len(),
+            gas + block.header.gas_used,
+        )
+    });
+    let base_fee = shared.chain.next_base_fee(head).unwrap_or_default();
+    // Exact text in gwei, which JSON takes for a number.
+    let price = |tip: u64| {
+        serde_json::from_str::<Value>(&shortest(U256::from(base_fee) + U256::from(tip), 9)).ok()
+    };
+    Ok(StatsBody {
+        total_blocks: newest.number.to_string(),
+        total_addresses: head.state.len().to_string(),
+        total_transactions: totals.transactions.to_string(),
+        total_gas_used: totals.gas_used.to_string(),
+        transactions_today: transactions.to_string(),
+        gas_used_today: gas.to_string(),
+        average_block_time: average,
+        gas_prices: Some(
+            json!({ "slow": price(GWEI / 10), "average": price(GWEI), "fast": price(2 * GWEI) }),
+        ),
+        network_utilization_percentage: utilization,
+        coin_price: None,
+        coin_price_change_percentage: None,
+        market_cap: "0".to_owned(),
+        tvl: None,
+        static_gas_price: None,
+    })
+}
+
+async fn status(State(explorer): State<Explorer>) -> NoCache<IndexingBody> {
+    let shared = &explorer.0;
+    let (tip, head) = (shared.index.tip(), shared.chain.head().number());
+    let finished = tip >= head;
+    let hundredths = if finished {
+        100
+    } else {
+        (tip * 100).checked_div(head).unwrap_or(100).min(99)
+    };
+    let ratio = format!("{}.{:02}", hundredths / 100, hundredths % 100);
+    NoCache(IndexingBody {
+        finished_indexing: finished,
+        finished_indexing_blocks: finished,
+        indexed_blocks_ratio: ratio.clone(),
+        indexed_internal_transactions_ratio: ratio,
+    })
+}

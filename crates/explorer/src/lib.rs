@@ -1,0 +1,4 @@
+//! TODO-DOC explorer
+
+pub mod explorer;
+pub mod index;

@@ -1,0 +1,260 @@
+//! Scans for a page of records, newest first.
+
+use std::{fmt, str::FromStr, sync::Arc};
+
+use alloy_primitives::{Address, B256, Bloom};
+use alloy_sol_types::SolEvent;
+
+use super::record::{Action, ActivityRecord};
+use tetrad_chain::{Chain, Head};
+use tetrad_contracts::contracts::bindings::{LendingPool, Vault};
+use tetrad_network::network::Network;
+use tetrad_primitives::block::Block;
+use tetrad_store::store::LogKey;
+
+/// The position of a record. A page continues before one of these, so blocks sealed in the meantime
+/// do not shift it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct RecordPosition {
+    pub(super) block: u64,
+    pub(super) log_index: u64,
+}
+
+impl fmt::Display for RecordPosition {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}-{}", self.block, self.log_index)
+    }
+}
+
+impl FromStr for RecordPosition {
+    type Err = ();
+
+    fn from_str(text: &str) -> Result<Self, ()> {
+        let (block, log_index) = text.split_once('-').ok_or(())?;
+        Ok(Self {
+            block: block.parse().map_err(|_| ())?,
+            log_index: log_index.parse().map_err(|_| ())?,
+        })
+    }
+}
+
+/// The records that a request is for.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum RecordFilter {
+    /// Swaps, if given only of this user and with this token on either side.
+    Swaps {
+        user: Option<Address>,
+        token: Option<Address>,
+    },
+    /// All actions that this user took part in.
+    User(Address),
+}
+
+/// Bits that a block's bloom filter must have for the block to be read: all of one of these.
+struct Marks(Vec<Bloom>);
+
+impl RecordFilter {
+    fn marks(&self, network: &Network) -> Marks {
+        let (vault, pool) = (network.contracts.vault, network.contracts.lending_pool);
+        let word = |address: Address| address.into_word();
+        let mark = |contract: Address, topics: &[B256]| {
+            let mut bloom = Bloom::ZERO;
+            bloom.accrue_raw_log(contract, topics);
+            bloom
+        };
+        match self {
+            Self::Swaps { user, token } => {
+                let topics = [
+                    Some(Vault::Swap::SIGNATURE_HASH),
+                    user.map(word),
+                    token.map(word),
+                ];
+                Marks(vec![mark(
+                    vault,
+                    &topics.into_iter().flatten().collect::<Vec<_>>(),
+                )])
+            }
+            // The liquidator is not an indexed topic of the event.
+            Self::User(user) => Marks(vec![
+                mark(vault, &[user.into_word()]),
+                mark(pool, &[user.into_word()]),
+                mark(pool, &[LendingPool::Liquidation::SIGNATURE_HASH]),
+            ]),
+        }
+    }
+
+    /// The same for the index of blocks that memory no longer holds: one key of each list.
+    fn keys(&self, network: &Network) -> Vec<Vec<LogKey>> {
+        let (vault, pool) = (network.contracts.vault, network.contracts.lending_pool);
+        let topic =
+            |position: usize, address: &Address| LogKey::topic(position, &address.into_word());
+        match self {
+            Self::Swaps { user, token } => {
+                let swap = LogKey::topic(0, &Vault::Swap::SIGNATURE_HASH);
+                let user = user.iter().map(|user| vec![topic(1, user)]);
+                let token = token
+                    .iter()
+                    .map(|token| vec![topic(2, token), topic(3, token)]);
+                [vec![LogKey::address(&vault)], vec![swap]]
+                    .into_iter()
+                    .chain(user)
+                    .chain(token)
+                    .collect()
+            }
+            Self::User(user) => {
+                let mut parts: Vec<_> = (1..=3).map(|position| topic(position, user)).collect();
+                // The liquidator is not an indexed topic of the event.
+                parts.push(LogKey::topic(0, &LendingPool::Liquidation::SIGNATURE_HASH));
+                vec![vec![LogKey::address(&vault), LogKey::address(&pool)], parts]
+            }
+        }
+    }
+
+    fn includes(&self, action: &Action) -> bool {
+        match (self, action) {
+            (Self::Swaps { user, token }, Action::Swap(swap)) => {
+                user.is_none_or(|user| swap.event.user == user)
+                    && token.is_none_or(|token| {
+                        swap.event.tokenIn == token || swap.event.tokenOut == token
+                    })
+            }
+            (Self::Swaps { .. }, _) => false,
+            (Self::User(user), action) => action.concerns(*user),
+        }
+    }
+}
+
+/// Most blocks on disk that are read for one page.
+const MAX_READS: usize = 2_000;
+
+/// A page of records.
+pub(super) struct Page {
+    pub(super) records: Vec<ActivityRecord>,
+    /// The start of the next page, if there may be one.
+    pub(super) next: Option<RecordPosition>,
+}
+
+/// The state of a scan.
+struct Search<'a> {
+    network: &'a Network,
+    wanted: RecordFilter,
+    before: Option<RecordPosition>,
+    limit: usize,
+    found: Vec<ActivityRecord>,
+}
+
+impl Search<'_> {
+    /// Takes the records of a block, newest first. Returns the start of the next page once this one
+    /// is full.
+    fn take(&mut self, block: &Block) -> Option<RecordPosition> {
+        for record in ActivityRecord::of_block(block, self.network)
+            .into_iter()
+            .rev()
+        {
+            let position = RecordPosition {
+                block: record.block,
+                log_index: record.log_index,
+            };
+            if self.before.is_some_and(|before| position >= before)
+                || !self.wanted.includes(&record.action)
+            {
+                continue;
+            }
+            if self.found.len() == self.limit {
+                return self.found.last().map(|last| RecordPosition {
+                    block: last.block,
+                    log_index: last.log_index,
+                });
+            }
+            self.found.push(record);
+        }
+        None
+    }
+}
+
+/// Returns the newest `limit` records before `before`, from the blocks in memory, then from those
+/// on disk. A page may be short or even empty and yet have a next one, if too many blocks were read
+/// in vain.
+pub(super) fn scan(
+    chain: &Chain,
+    head: &Head,
+    network: &Network,
+    wanted: RecordFilter,
+    before: Option<RecordPosition>,
+    limit: usize,
+) -> Page {
+    let mut search = Search {
+        network,
+        wanted,
+        before,
+        limit,
+        found: Vec::new(),
+    };
+    let marks = wanted.marks(network);
+    let worth_opening = |block: &&Arc<Block>| {
+        let in_reach = before.is_none_or(|before| block.number() <= before.block);
+        in_reach
+            && marks
+                .0
+                .iter()
+                .any(|mark| block.header.logs_bloom.contains(mark))
+    };
+    let next = head
+        .blocks_from(0)
+        .rev()
+        .filter(worth_opening)
+        .find_map(|block| search.take(block));
+    if next.is_some() {
+        return Page {
+            records: search.found,
+            next,
+        };
+    }
+    let end = before.map_or(u64::MAX, |before| before.block.saturating_add(1));
+    let keys = wanted.keys(network);
+    for (read, block) in chain.old_blocks_before(head, end, &keys).enumerate() {
+        let next = match read {
+            MAX_READS => Some(RecordPosition {
+                block: block.number() + 1,
+                log_index: 0,
+            }),
+            _ => search.take(&block),
+        };
+        if next.is_some() {
+            return Page {
+                records: search.found,
+                next,
+            };
+        }
+    }
+    Page {
+        records: search.found,
+        next: None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_position_is_read_as_it_is_written() {
+        let position = RecordPosition {
+            block: 12,
+            log_index: 3,
+        };
+        assert_eq!(position.to_string().parse(), Ok(position));
+        for text in [
+            "",
+            "1",
+            "-",
+            "1-",
+            "-1",
+            "a-b",
+            "1-2-3",
+            "99999999999999999999999-1",
+        ] {
+            assert_eq!(text.parse::<RecordPosition>(), Err(()), "{text}");
+        }
+    }
+}

@@ -1,0 +1,5 @@
+//! TODO-DOC lending
+
+pub mod activity;
+pub mod faucet;
+pub mod lending;

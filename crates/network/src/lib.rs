@@ -1,0 +1,4 @@
+//! TODO-DOC network
+
+pub mod account;
+pub mod network;

@@ -1,0 +1,69 @@
+//! The page that browsers get at `/`, embedded in the program.
+//!
+//! Plain HTML, CSS and ES modules in `page/`, sent unchanged, except that the program inlines what
+//! blocks the first paint when it starts. The page uses the node's public interfaces and nothing
+//! else; the only file made for it is the list of contract interfaces with which it decodes calls
+//! and events.
+
+mod assets;
+mod book;
+mod interfaces;
+mod links;
+
+use std::sync::Arc;
+
+use axum::{
+    Router,
+    extract::{Path, Request, State},
+    http::{Method, header},
+    middleware::{Next, from_fn_with_state},
+    response::{IntoResponse, Response},
+    routing::{MethodRouter, get},
+};
+
+use self::assets::Assets;
+use tetrad_web::not_found;
+
+/// The page and everything it loads.
+#[derive(Clone)]
+pub struct Site(Arc<Assets>);
+
+impl Default for Site {
+    fn default() -> Self {
+        Self(Arc::new(Assets::embedded()))
+    }
+}
+
+impl Site {
+    /// The routes of the files that the page loads, under `/site`, of the book, under `/docs`, and
+    /// of links into the page in the form of block explorers.
+    pub fn router(&self) -> Router {
+        let book = book::router(self.0.policy.clone());
+        Router::new()
+            .route("/site/{*path}", get(asset))
+            .with_state(self.clone())
+            .merge(book)
+            .merge(links::router())
+    }
+
+    /// Puts the page in front of another service at `/`: `GET` and `HEAD` get the page, everything
+    /// else goes to the service, including upgrades to WebSocket.
+    pub fn before(&self, service: MethodRouter) -> MethodRouter {
+        service.layer(from_fn_with_state(self.clone(), page))
+    }
+}
+
+async fn page(State(site): State<Site>, request: Request, next: Next) -> Response {
+    let shown = matches!(*request.method(), Method::GET | Method::HEAD);
+    if !shown || request.headers().contains_key(header::UPGRADE) {
+        return next.run(request).await;
+    }
+    site.0.page.respond(&site.0.policy, request.headers())
+}
+
+async fn asset(State(site): State<Site>, Path(path): Path<String>, request: Request) -> Response {
+    match site.0.get(&path) {
+        Some(asset) => asset.respond(&site.0.policy, request.headers()),
+        None => not_found(request.uri().clone()).await.into_response(),
+    }
+}

@@ -1,0 +1,4 @@
+//! TODO-DOC primitives
+
+pub mod block;
+pub mod state;

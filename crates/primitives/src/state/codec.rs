@@ -1,0 +1,74 @@
+//! The encoding of changes on disk. Hashes of addresses and slots are left out: computing them
+//! costs less than reading.
+
+use alloy_primitives::{Address, keccak256};
+use revm::bytecode::Bytecode;
+
+use super::{AccountChange, AccountFields, Changes};
+use crate::block::CompressedKey;
+use tetrad_stdx::codec::{Malformed, Reader, Writer};
+
+impl Changes {
+    /// Encodes the changes.
+    pub fn write(&self, out: &mut Writer) {
+        out.number(self.0.len() as u64);
+        for change in &self.0 {
+            out.raw(change.address.as_slice());
+            out.option(change.after.as_ref(), |out, fields| {
+                out.number(fields.nonce);
+                out.wide(fields.balance);
+                out.option(fields.code.as_ref(), |out, (hash, code)| {
+                    out.raw(hash.as_slice());
+                    out.string(code.original_byte_slice());
+                });
+            });
+            out.byte(u8::from(change.storage_wiped));
+            out.number(change.storage.len() as u64);
+            for &(index, value) in &change.storage {
+                out.wide(index);
+                out.wide(value);
+            }
+            out.option(change.public_key, |out, key| out.raw(key.as_slice()));
+        }
+    }
+
+    /// Decodes changes.
+    pub fn read(from: &mut Reader<'_>) -> Result<Self, Malformed> {
+        let count = from.count(24)?;
+        (0..count)
+            .map(|_| read_change(from))
+            .collect::<Result<_, _>>()
+            .map(Self)
+    }
+}
+
+fn read_change(from: &mut Reader<'_>) -> Result<AccountChange, Malformed> {
+    let address = Address::from(from.array()?);
+    let after = from.option(|from| {
+        Ok(AccountFields {
+            nonce: from.number()?,
+            balance: from.wide()?,
+            code: from.option(|from| Ok((from.array()?.into(), read_code(from)?)))?,
+        })
+    })?;
+    let storage_wiped = from.byte()? != 0;
+    let count = from.count(2)?;
+    let storage = (0..count)
+        .map(|_| Ok((from.wide()?, from.wide()?)))
+        .collect::<Result<_, _>>()?;
+    let public_key = from.option(|from| from.array().map(CompressedKey::from))?;
+    Ok(AccountChange {
+        address,
+        key: keccak256(address),
+        after,
+        storage_wiped,
+        storage,
+        public_key,
+    })
+}
+
+/// Reads code and analyses it for execution.
+pub(super) fn read_code(from: &mut Reader<'_>) -> Result<Bytecode, Malformed> {
+    let bytes = from.string()?.to_vec();
+    Bytecode::new_raw_checked(bytes.into()).map_err(|_| Malformed("code"))
+}

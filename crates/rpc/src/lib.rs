@@ -1,0 +1,4 @@
+//! TODO-DOC rpc
+
+pub mod fork;
+pub mod rpc;

@@ -1,0 +1,191 @@
+//! Dumps of the whole chain in anvil's format, extended by everything that anvil does not write.
+
+use std::{
+    io::{self, BufReader, BufWriter, Read, Write},
+    sync::Arc,
+};
+
+use alloy_primitives::Bytes;
+use flate2::{Compression, read::GzDecoder, write::GzEncoder};
+
+use crate::rpc::{
+    Context, OnFork, RpcError, Table,
+    json::{JsonWriter, WrittenAs},
+};
+use tetrad_chain::{Change, ChangeError, Dump};
+
+/// The memory of a JSON value in addition to its text, once it has become an account, a slot or a
+/// transaction; measured with accounts that hold one coin.
+const VALUE: usize = 256;
+/// The number of bytes that are read or written at a time.
+const PIECE: usize = 64 << 10;
+
+pub(super) fn methods(table: &mut Table) {
+    table.wait("anvil_dumpState", dump_state, OnFork::Node).aliases(&["hardhat_dumpState"]).describe(
+        ["historic"],
+        "The whole chain in anvil's format, extended under `tetrad` by everything that anvil does not write: every past \
+         state. Compressed JSON,\n\
+         of which only the beginning is shown here. Past states are always in it.",
+    );
+    table.wait("anvil_loadState", load_state, OnFork::Node).aliases(&["hardhat_loadState"]).describe(
+        ["dump"],
+        "Continues from a dump of this node, of another one, or of anvil, as compressed or plain JSON. A \
+         chain in a data directory\n\
+         cannot become another one.",
+    );
+}
+
+/// The whole chain as compressed JSON. Past states are always included.
+async fn dump_state(context: Arc<Context>, _: (bool,)) -> Result<WrittenAs<Bytes>, RpcError> {
+    let limit = context.config.max_dump_bytes;
+    let turn = context.dumping.clone().lock_owned().await;
+    let (head, ahead) = context.chain.present().await?;
+    let mut out = context.writer(usize::MAX);
+    let pack = move || {
+        let _turn = turn;
+        out.extend_from_slice(b"\"0x");
+        let mut packed = GzEncoder::new(HexText(out), Compression::fast());
+        let mut metered = Metered {
+            inner: &mut packed,
+            left: limit,
+            exceeded: false,
+        };
+        let mut buffered = BufWriter::with_capacity(PIECE, &mut metered);
+        let written = Dump::write(&head, ahead, &mut buffered).and_then(|()| buffered.flush());
+        drop(buffered);
+        if metered.exceeded {
+            let what = format!(
+                "response too large: a dump of the chain takes {}",
+                over(limit)
+            );
+            return Err(RpcError::too_large(what));
+        }
+        if let Err(error) = packed.get_ref().0.check() {
+            return Err(RpcError::does_not_fit(error, "ask again later"));
+        }
+        let packed = written.and_then(|()| packed.finish());
+        let HexText(mut json) = packed.map_err(|error| RpcError::internal(error.to_string()))?;
+        json.push(b'"');
+        Ok(json
+            .finish()
+            .map_err(|error| RpcError::does_not_fit(error, "ask again later"))?
+            .into())
+    };
+    context.apart_for_caller(pack).await
+}
+
+/// Continues from a dump of this node, of another one, or of anvil, as compressed or plain JSON.
+async fn load_state(context: Arc<Context>, (packed,): (Bytes,)) -> Result<bool, RpcError> {
+    let invalid = |what: String| RpcError::invalid_params(format!("params[0]: {what}"));
+    let turn = context.dumping.clone().lock_owned().await;
+    let (limit, limits) = (
+        context.config.max_dump_bytes,
+        context.chain.history_limits(),
+    );
+    let params = context.chain.params();
+    let prepare = move || {
+        let dump = read_dump(&packed, limit).map_err(invalid)?;
+        let prepared = dump
+            .prepare(params, limits)
+            .map_err(|error| invalid(error.to_string()))?;
+        Ok((prepared, turn))
+    };
+    let (prepared, _turn) = context.apart_for_caller(prepare).await?;
+    match context.chain.change(Change::Load(prepared)).await {
+        Err(ChangeError::Dump(error)) => Err(invalid(error.to_string())),
+        loaded => Ok(loaded.map(|_| true)?),
+    }
+}
+
+/// Reads a dump, which may take `limit` bytes of memory. The error says what is wrong.
+pub(in crate::rpc) fn read_dump(packed: &[u8], limit: usize) -> Result<Dump, String> {
+    let read: Box<dyn Read + '_> = if packed.starts_with(&[0x1f, 0x8b]) {
+        Box::new(GzDecoder::new(packed))
+    } else {
+        Box::new(packed)
+    };
+    let mut metered = Metered {
+        inner: read,
+        left: limit,
+        exceeded: false,
+    };
+    let dump = serde_json::from_reader::<_, Dump>(BufReader::with_capacity(PIECE, &mut metered));
+    dump.map_err(|error| {
+        if metered.exceeded {
+            format!("the dump takes {}", over(limit))
+        } else if error.is_io() {
+            format!("cannot be unpacked: {error}")
+        } else {
+            format!("not a dump: {error}")
+        }
+    })
+}
+
+fn over(limit: usize) -> String {
+    format!(
+        "more than {} MB of memory (rpc.max-dump-megabytes)",
+        limit >> 20
+    )
+}
+
+/// Counts the memory of the JSON that passes through, up to a limit.
+struct Metered<T> {
+    inner: T,
+    left: usize,
+    exceeded: bool,
+}
+
+impl<T> Metered<T> {
+    fn charge(&mut self, text: &[u8]) -> io::Result<()> {
+        // Every value follows one of these.
+        let values = text
+            .iter()
+            .filter(|byte| matches!(byte, b',' | b'[' | b'{'))
+            .count();
+        match self.left.checked_sub(text.len() + VALUE * values) {
+            Some(left) => {
+                self.left = left;
+                Ok(())
+            }
+            None => {
+                self.exceeded = true;
+                Err(io::ErrorKind::FileTooLarge.into())
+            }
+        }
+    }
+}
+
+impl<T: Read> Read for Metered<T> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let length = self.inner.read(into)?;
+        self.charge(&into[..length])?;
+        Ok(length)
+    }
+}
+
+impl<T: Write> Write for Metered<T> {
+    fn write(&mut self, text: &[u8]) -> io::Result<usize> {
+        let length = self.inner.write(text)?;
+        self.charge(&text[..length])?;
+        Ok(length)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.inner.flush()
+    }
+}
+
+/// Text in which bytes are written as hex digits.
+struct HexText(JsonWriter);
+
+impl Write for HexText {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.digits(bytes);
+        self.0.check().map_err(io::Error::other)?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}

@@ -1,0 +1,330 @@
+//! Mining: when blocks are sealed, and their fields.
+
+use std::{sync::Arc, time::Duration};
+
+use alloy_primitives::{Address, B256};
+use serde_json::{Value, json, value::RawValue};
+
+use super::number::{AnyNumber, SmallNumber};
+use crate::rpc::{
+    Context, OnFork, RpcError, Table,
+    eth::RpcBlock,
+    params::{self, Param, ParamRules},
+    schema,
+};
+use tetrad_chain::{Change, ChangeError, MAX_MINED_BLOCKS, Mining, Pace, Setting};
+use tetrad_evm::Fork;
+
+pub(super) fn methods(table: &mut Table) {
+    table.wait("evm_mine", mine_one, OnFork::Node).describe(
+        ["options"],
+        "Seals a block, even an empty one; takes a timestamp, or an object with `timestamp` and `blocks`.",
+    );
+    table
+        .wait("evm_mine_detailed", mine_detailed, OnFork::Node)
+        .aliases(&["anvil_mine_detailed"])
+        .describe(
+            ["options"],
+            "Seals blocks like `evm_mine`, and returns them.",
+        );
+    table.wait("anvil_mine", mine, OnFork::Node).aliases(&["hardhat_mine"]).describe(
+        ["blocks", "seconds between them"],
+        "Seals a number of blocks, advancing the chain's time by an interval before each. Without the \
+         second parameter a block is at least a second later than its parent, and time goes on from the \
+         newest. Many blocks are sealed in pieces, between which other requests are served.",
+    );
+    table
+        .wait("anvil_setAutomine", set_automine, OnFork::Node)
+        .aliases(&["evm_setAutomine"])
+        .describe(
+            ["on"],
+            "Seals a block as soon as there is a transaction, or only on demand.",
+        );
+    table
+        .read("anvil_getAutomine", automine, OnFork::Node)
+        .aliases(&["hardhat_getAutomine"])
+        .describe(
+            [],
+            "Whether a block is sealed as soon as there is a transaction.",
+        );
+    table
+        .wait("anvil_setIntervalMining", set_interval_mining, OnFork::Node)
+        .describe(
+            ["seconds"],
+            "Seals blocks at an interval in seconds; with 0 only on demand.",
+        );
+    table.wait("evm_setIntervalMining", set_interval_mining_ms, OnFork::Node).describe(
+        ["milliseconds"],
+        "Seals blocks at an interval in milliseconds, as in hardhat; with 0 no longer at an interval.",
+    );
+    table
+        .read("anvil_getIntervalMining", interval_mining, OnFork::Node)
+        .describe(
+            [],
+            "The interval between blocks in seconds, if there is one.",
+        );
+    table
+        .wait("anvil_setCoinbase", set_coinbase, OnFork::Node)
+        .aliases(&["hardhat_setCoinbase"])
+        .describe(["address"], "Sets the recipient of the tips of new blocks.");
+    table
+        .wait("anvil_setBlockGasLimit", set_block_gas_limit, OnFork::Node)
+        .aliases(&["evm_setBlockGasLimit"])
+        .describe(
+            ["gas"],
+            "Sets the gas limit of new blocks, from the next one on. On a chain from a genesis file that may \
+             be further than one block can go by Ethereum's\n\
+             rules: other clients do not take the block then.",
+        );
+    table
+        .wait(
+            "anvil_setNextBlockBaseFeePerGas",
+            set_next_block_base_fee,
+            OnFork::Node,
+        )
+        .aliases(&["hardhat_setNextBlockBaseFeePerGas"])
+        .describe(["wei"], "Sets the base fee of the next block.");
+    table
+        .wait("anvil_setMinGasPrice", set_min_gas_price, OnFork::Node)
+        .aliases(&["hardhat_setMinGasPrice"])
+        .describe(
+            ["wei"],
+            "Sets the minimum gas price; only for chains before EIP-1559.",
+        );
+    table
+        .wait("hardhat_setPrevRandao", set_prev_randao, OnFork::Node)
+        .describe(["randomness"], "Sets `PREVRANDAO` of the next block.");
+}
+
+/// By default a block is at least a second later than its parent.
+const SECONDS_APART: u64 = 1;
+
+/// The parameter of `evm_mine`: nothing, a timestamp, or an object with a timestamp and the number
+/// of blocks.
+#[derive(Clone, Copy, Debug)]
+struct MineOptions {
+    timestamp: Option<u64>,
+    blocks: u64,
+}
+
+impl Param for MineOptions {
+    const DEFAULT: Option<fn() -> Self> = Some(|| Self {
+        timestamp: None,
+        blocks: 1,
+    });
+
+    fn read(json: &str, rules: ParamRules) -> Result<Self, String> {
+        #[derive(serde::Deserialize)]
+        struct MineObject<'a> {
+            #[serde(borrow)]
+            timestamp: Option<&'a RawValue>,
+            blocks: Option<&'a RawValue>,
+        }
+        if !json.starts_with('{') {
+            return SmallNumber::read(json, rules).map(|SmallNumber(at)| Self {
+                timestamp: Some(at),
+                blocks: 1,
+            });
+        }
+        let object: MineObject<'_> = serde_json::from_str(json).map_err(|_| {
+            format!(
+                "expected an object with timestamp and blocks, got {}",
+                params::kind(json)
+            )
+        })?;
+        let number = |name: &str, raw: Option<&RawValue>| {
+            let read = |raw: &RawValue| {
+                SmallNumber::read(raw.get(), rules).map_err(|what| format!("{name}: {what}"))
+            };
+            raw.map(read).transpose()
+        };
+        Ok(Self {
+            timestamp: number("timestamp", object.timestamp)?.map(|number| number.0),
+            blocks: number("blocks", object.blocks)?.map_or(1, |number| number.0),
+        })
+    }
+
+    fn schema() -> Value {
+        let number = SmallNumber::schema;
+        json!({"anyOf": [number(), schema::options([("timestamp", number()), ("blocks", number())])]})
+    }
+}
+
+fn check_count(blocks: u64) -> Result<u64, RpcError> {
+    match blocks {
+        0..=MAX_MINED_BLOCKS => Ok(blocks),
+        _ => Err(RpcError::invalid_params(format!(
+            "params[0]: at most {MAX_MINED_BLOCKS} blocks at once, got {blocks}"
+        ))),
+    }
+}
+
+/// Seals blocks, even empty ones.
+async fn mine_one(
+    context: Arc<Context>,
+    (options,): (MineOptions,),
+) -> Result<&'static str, RpcError> {
+    let blocks = check_count(options.blocks)?;
+    let pace = Pace {
+        first: options.timestamp,
+        interval: None,
+        at_least: SECONDS_APART,
+    };
+    mine_at(&context, blocks, pace).await.map(|()| "0x0")
+}
+
+/// Seals blocks like `evm_mine`, and returns them.
+async fn mine_detailed(
+    context: Arc<Context>,
+    options: (MineOptions,),
+) -> Result<Vec<RpcBlock>, RpcError> {
+    let before = context.chain.head().number();
+    mine_one(context.clone(), options).await?;
+    let head = context.chain.head();
+    let blocks = head.blocks_from(before + 1).cloned();
+    Ok(blocks
+        .map(|block| RpcBlock {
+            block,
+            full: true,
+            pending: false,
+        })
+        .collect())
+}
+
+/// Seals a number of blocks, advancing the chain's time by an interval before each.
+async fn mine(
+    context: Arc<Context>,
+    (blocks, interval): (Option<SmallNumber>, Option<SmallNumber>),
+) -> Result<(), RpcError> {
+    let blocks = check_count(blocks.map_or(1, |blocks| blocks.0))?;
+    let interval = interval.map(|interval| interval.0);
+    let pace = Pace {
+        first: None,
+        interval,
+        at_least: interval.unwrap_or(SECONDS_APART).min(SECONDS_APART),
+    };
+    mine_at(&context, blocks, pace).await
+}
+
+async fn mine_at(context: &Context, blocks: u64, pace: Pace) -> Result<(), RpcError> {
+    context
+        .chain
+        .mine(blocks, pace)
+        .await
+        .map_err(|error| match error {
+            ChangeError::Timestamp(parent) => {
+                timestamp_error(pace.first.unwrap_or_default(), parent)
+            }
+            error => error.into(),
+        })
+}
+
+/// Makes a setting.
+pub(super) async fn set(context: &Context, setting: Setting) -> Result<(), RpcError> {
+    Ok(context.chain.change(Change::Set(setting)).await.map(drop)?)
+}
+
+/// Seals a block as soon as there is a transaction, or only on demand.
+async fn set_automine(context: Arc<Context>, (on,): (bool,)) -> Result<(), RpcError> {
+    let mining = if on { Mining::Instant } else { Mining::Manual };
+    set(&context, Setting::Mining(mining)).await
+}
+
+fn automine(context: &Context, (): ()) -> Result<bool, RpcError> {
+    Ok(context.chain.mining() == Mining::Instant)
+}
+
+/// Seals blocks at an interval in seconds; with 0 only on demand.
+async fn set_interval_mining(
+    context: Arc<Context>,
+    (seconds,): (SmallNumber,),
+) -> Result<(), RpcError> {
+    let mining = match seconds.0 {
+        0 => Mining::Manual,
+        seconds => Mining::Interval(Duration::from_secs(seconds.min(u64::from(u32::MAX)))),
+    };
+    set(&context, Setting::Mining(mining)).await
+}
+
+/// Seals blocks at an interval in milliseconds; with 0 no longer at an interval.
+async fn set_interval_mining_ms(
+    context: Arc<Context>,
+    (ms,): (SmallNumber,),
+) -> Result<bool, RpcError> {
+    let mining = match (ms.0, context.chain.mining()) {
+        (0, Mining::Interval(_)) => Mining::Manual,
+        (0, mining) => mining,
+        (ms, _) => Mining::Interval(Duration::from_millis(ms.min(1_000 * u64::from(u32::MAX)))),
+    };
+    set(&context, Setting::Mining(mining)).await?;
+    Ok(true)
+}
+
+/// The interval between blocks in seconds, if there is one.
+fn interval_mining(context: &Context, (): ()) -> Result<Option<i64>, RpcError> {
+    Ok(match context.chain.mining() {
+        Mining::Interval(interval) => Some(interval.as_secs() as i64),
+        Mining::Instant | Mining::Manual => None,
+    })
+}
+
+/// Sets the recipient of the tips of new blocks.
+async fn set_coinbase(context: Arc<Context>, (address,): (Address,)) -> Result<(), RpcError> {
+    set(&context, Setting::Beneficiary(address)).await
+}
+
+/// Sets the gas limit of new blocks.
+async fn set_block_gas_limit(
+    context: Arc<Context>,
+    (limit,): (SmallNumber,),
+) -> Result<bool, RpcError> {
+    // A block without room for a transfer would never include a transaction again.
+    if limit.0 < 21_000 || limit.0 > i64::MAX as u64 {
+        return Err(RpcError::invalid_params(
+            "params[0]: expected a gas limit from 21000 to 9223372036854775807",
+        ));
+    }
+    set(&context, Setting::GasLimit(limit.0)).await?;
+    Ok(true)
+}
+
+/// Sets the base fee of the next block, in wei per gas.
+async fn set_next_block_base_fee(
+    context: Arc<Context>,
+    (wei,): (SmallNumber,),
+) -> Result<(), RpcError> {
+    set(&context, Setting::NextBaseFee(wei.0)).await
+}
+
+/// Sets the minimum gas price, in wei; only for chains before EIP-1559.
+async fn set_min_gas_price(context: Arc<Context>, (wei,): (AnyNumber,)) -> Result<(), RpcError> {
+    if context
+        .chain
+        .next_environment(&context.chain.head())
+        .rules
+        .has(Fork::London)
+    {
+        return Err(RpcError::invalid_params(
+            "anvil_setMinGasPrice is not supported when EIP-1559 is active",
+        ));
+    }
+    let wei = wei.0.saturating_to();
+    set(&context, Setting::MinTip(wei)).await
+}
+
+/// Sets `PREVRANDAO` of the next block.
+async fn set_prev_randao(
+    context: Arc<Context>,
+    (randomness,): (AnyNumber,),
+) -> Result<bool, RpcError> {
+    let randomness = B256::from(randomness.0);
+    set(&context, Setting::NextRandomness(randomness)).await?;
+    Ok(true)
+}
+
+/// An error text that clients of anvil match on.
+pub(super) fn timestamp_error(timestamp: u64, parent: u64) -> RpcError {
+    RpcError::invalid_params(format!(
+        "Timestamp error: {timestamp} is lower than previous block's timestamp ({parent})"
+    ))
+}

@@ -1,0 +1,405 @@
+//! Rollbacks, reorganisations and resets of the chain.
+
+use std::{collections::HashMap, sync::Arc};
+
+use alloy_primitives::{Address, Bytes};
+use serde::Deserialize;
+use serde_json::{Value, json, value::RawValue};
+
+use super::number::SmallNumber;
+use crate::rpc::{
+    Context, OnFork, RpcError, Table,
+    error::{Dialect, INVALID_PARAMS},
+    eth::{TransactionRequest, estimate_apart, fill},
+    params::{self, Param, ParamReader, ParamRules, ParamShape, Params, Reference},
+    schema,
+};
+use tetrad_chain::{BlockId, Change, Head, SubmitError};
+use tetrad_primitives::block::{Submission, Transaction};
+
+pub(super) fn methods(table: &mut Table) {
+    table
+        .wait("anvil_rollback", rollback, OnFork::Node)
+        .describe(
+            ["blocks"],
+            "Removes the newest blocks, by default one, with their transactions.",
+        );
+    table
+        .wait("debug_setHead", set_head, OnFork::Node)
+        .describe(
+            ["number"],
+            "Removes the blocks after the one with this number, with their transactions.",
+        );
+    table.wait("anvil_reorg", reorg, OnFork::Node).describe(
+        ["depth", "transactions"],
+        "Replaces the newest blocks by as many new ones with the given transactions, each with the \
+         position of its block.",
+    );
+    table.wait("anvil_reset", reset, OnFork::Node).aliases(&["hardhat_reset"]).describe(
+        ["options"],
+        "Resets the chain to its first block or, with `{\"forking\": {\"jsonRpcUrl\": …, \"blockNumber\": \
+         …}}`, with a block of another node's chain.",
+    );
+    table
+        .read("anvil_setRpcUrl", set_rpc_url, OnFork::Node)
+        .describe(
+            ["url"],
+            "Changes the URL of the forked node; has no effect without a fork.",
+        );
+}
+
+/// The number of the block below the newest `depth` ones.
+fn below(head: &Head, what: &str, depth: u64) -> Result<u64, RpcError> {
+    let height = head.number() - head.genesis.number();
+    if depth <= height {
+        return Ok(head.number() - depth);
+    }
+    let message = format!(
+        "{what} depth must not exceed current chain height: current height {height}, depth {depth}"
+    );
+    Err(RpcError::new(INVALID_PARAMS, message))
+}
+
+/// Removes the newest blocks, by default one, with their transactions.
+async fn rollback(context: Arc<Context>, (depth,): (Option<SmallNumber>,)) -> Result<(), RpcError> {
+    let depth = depth.map_or(1, |depth| depth.0);
+    below(&context.chain.head(), "Rollback", depth)?;
+    Ok(context
+        .chain
+        .change(Change::Rollback { depth })
+        .await
+        .map(drop)?)
+}
+
+/// Removes the blocks after the one with this number.
+async fn set_head(context: Arc<Context>, (number,): (SmallNumber,)) -> Result<(), RpcError> {
+    let head = context.chain.head();
+    let depth = head
+        .number()
+        .checked_sub(number.0)
+        .filter(|depth| *depth > 0);
+    let depth = depth.ok_or_else(|| RpcError::server("not allowed to rewind to a future block"))?;
+    below(&head, "Rollback", depth)?;
+    // By number, not by depth: another block may be sealed in the meantime.
+    Ok(context
+        .chain
+        .change(Change::Rewind(number.0))
+        .await
+        .map(drop)?)
+}
+
+/// The number of blocks to replace and the transactions of the new ones, each with the position of
+/// its block.
+#[derive(Debug)]
+struct ReorgOptions {
+    depth: u64,
+    transactions: Vec<(ReorgTransaction, u64)>,
+}
+
+#[derive(Debug)]
+enum ReorgTransaction {
+    Raw(Bytes),
+    Request(Box<TransactionRequest>),
+}
+
+impl Params for ReorgOptions {
+    type Names = <(SmallNumber, Option<Pairs>) as Params>::Names;
+
+    /// Parameters by position or, as one client library sends them, by name.
+    fn read(json: Option<&RawValue>, rules: ParamRules) -> Result<Self, RpcError> {
+        #[derive(Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        struct NamedParams<'a> {
+            #[serde(borrow)]
+            depth: &'a RawValue,
+            #[serde(default, alias = "tx_block_pairs")]
+            tx_block_pairs: Option<&'a RawValue>,
+        }
+        let invalid = |what: String| RpcError::invalid_params(what);
+        if let Some(json) = json.filter(|json| json.get().starts_with('{')) {
+            let named: NamedParams<'_> =
+                serde_json::from_str(json.get()).map_err(|error| invalid(error.to_string()))?;
+            let SmallNumber(depth) = Param::read(named.depth.get(), rules)
+                .map_err(|what| invalid(format!("depth: {what}")))?;
+            let pairs = named
+                .tx_block_pairs
+                .map(|pairs| Pairs::read(pairs.get(), rules))
+                .transpose();
+            let pairs = pairs.map_err(|what| invalid(format!("txBlockPairs: {what}")))?;
+            return Ok(Self {
+                depth,
+                transactions: pairs.unwrap_or_default().0,
+            });
+        }
+        let (depth, pairs) = <(SmallNumber, Option<Pairs>)>::read(json, rules)?;
+        Ok(Self {
+            depth: depth.0,
+            transactions: pairs.unwrap_or_default().0,
+        })
+    }
+
+    fn shapes(dialect: Dialect) -> Vec<ParamShape> {
+        <(SmallNumber, Option<Pairs>)>::shapes(dialect)
+    }
+
+    fn references() -> Vec<Option<Reference>> {
+        <(SmallNumber, Option<Pairs>)>::references()
+    }
+
+    fn readers() -> Vec<ParamReader> {
+        let mut readers = <(SmallNumber, Option<Pairs>)>::readers();
+        readers.push(ParamReader::of_all::<Self>());
+        readers
+    }
+}
+
+#[derive(Debug, Default)]
+struct Pairs(Vec<(ReorgTransaction, u64)>);
+
+impl Param for Pairs {
+    fn read(json: &str, rules: ParamRules) -> Result<Self, String> {
+        let pairs: Vec<(&RawValue, u64)> = serde_json::from_str(json).map_err(|_| {
+            "expected an array of pairs of a transaction and the position of its block".to_owned()
+        })?;
+        let read = |(transaction, block): (&RawValue, u64)| {
+            Ok(match transaction.get() {
+                text if text.starts_with('"') => {
+                    (ReorgTransaction::Raw(Param::read(text, rules)?), block)
+                }
+                text if text.starts_with('{') => (
+                    ReorgTransaction::Request(Box::new(Param::read(text, rules)?)),
+                    block,
+                ),
+                text => {
+                    return Err(format!(
+                        "expected a transaction, got {}",
+                        params::kind(text)
+                    ));
+                }
+            })
+        };
+        pairs
+            .into_iter()
+            .map(read)
+            .collect::<Result<_, String>>()
+            .map(Self)
+    }
+
+    fn schema() -> Value {
+        let transaction = json!({"anyOf": [Bytes::schema(), TransactionRequest::schema()]});
+        let pair = json!({"type": "array", "prefixItems": [transaction, {"type": "integer", "minimum": 0}],
+            "minItems": 2, "maxItems": 2});
+        schema::array(pair)
+    }
+}
+
+/// Replaces the newest blocks by as many new ones with the given transactions.
+async fn reorg(context: Arc<Context>, options: ReorgOptions) -> Result<(), RpcError> {
+    let depth = options.depth;
+    let base = below(&context.chain.head(), "Reorg", depth)?;
+    let mut blocks: Vec<Vec<Transaction>> = Vec::new();
+    blocks.resize_with(depth as usize, Vec::new);
+    let mut nonces: HashMap<Address, u64> = HashMap::new();
+    for (transaction, at) in options.transactions {
+        let Some(block) = usize::try_from(at).ok().and_then(|at| blocks.get_mut(at)) else {
+            let message = format!(
+                "Block number for reorg tx will exceed the reorged chain height. Block number: {}",
+                base.saturating_add(at).saturating_add(1)
+            );
+            return Err(RpcError::new(INVALID_PARAMS, message));
+        };
+        block.push(match transaction {
+            ReorgTransaction::Raw(raw) => {
+                Submission::decode(&raw)
+                    .map_err(SubmitError::from)?
+                    .transaction
+            }
+            ReorgTransaction::Request(request) => {
+                sign(&context, *request, base, &mut nonces).await?
+            }
+        });
+    }
+    Ok(context
+        .chain
+        .change(Change::Reorg { blocks })
+        .await
+        .map(drop)?)
+}
+
+/// Fills in and signs a transaction that can follow block `base`. Nonces continue from one request
+/// to the next.
+async fn sign(
+    context: &Arc<Context>,
+    mut request: TransactionRequest,
+    base: u64,
+    nonces: &mut HashMap<Address, u64>,
+) -> Result<Transaction, RpcError> {
+    let from = request
+        .from
+        .ok_or_else(|| RpcError::invalid_params("params[1]: from: missing"))?;
+    let block = BlockId::Number(base);
+    let state_nonce = context.chain.view(block)?.state.nonce(from)?;
+    let next = nonces.entry(from).or_insert(state_nonce);
+    request.nonce.get_or_insert(*next);
+    *next = request.nonce.map_or(0, |nonce| nonce.saturating_add(1));
+    let gas = match request.gas {
+        Some(gas) => gas,
+        None => estimate_apart(context.clone(), request.clone(), Some(block)).await?,
+    };
+    Ok(context
+        .keyring
+        .sign(from, fill(context, request, from, gas)?)?)
+}
+
+/// The parameter of `anvil_reset`: nothing, or the chain to fork.
+#[derive(Debug, Default)]
+struct ResetOptions {
+    forking: Option<Forking>,
+}
+
+/// The chain to fork: by default the newest block of the current fork's.
+#[derive(Debug)]
+struct Forking {
+    url: Option<reqwest::Url>,
+    block: Option<u64>,
+}
+
+impl Param for ResetOptions {
+    const DEFAULT: Option<fn() -> Self> = Some(Self::default);
+
+    fn read(json: &str, rules: ParamRules) -> Result<Self, String> {
+        #[derive(Deserialize)]
+        struct ResetObject<'a> {
+            #[serde(borrow)]
+            forking: Option<&'a RawValue>,
+        }
+        #[derive(Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        struct ForkingObject<'a> {
+            #[serde(borrow)]
+            json_rpc_url: Option<&'a RawValue>,
+            block_number: Option<&'a RawValue>,
+        }
+        let object: ResetObject<'_> = params::shape(json)?;
+        let Some(fork) = object
+            .forking
+            .map(|forking| params::fields::<ForkingObject<'_>>(forking.get()))
+            .transpose()?
+        else {
+            return Ok(Self::default());
+        };
+        let url = fork.json_rpc_url.map(|url| read_url(url.get()));
+        let block = fork
+            .block_number
+            .map(|number| SmallNumber::read(number.get(), rules));
+        Ok(Self {
+            forking: Some(Forking {
+                url: url
+                    .transpose()
+                    .map_err(|what| format!("forking.jsonRpcUrl: {what}"))?,
+                block: block
+                    .transpose()
+                    .map_err(|what| format!("forking.blockNumber: {what}"))?
+                    .map(|number| number.0),
+            }),
+        })
+    }
+
+    fn schema() -> Value {
+        let fork = schema::options([
+            ("jsonRpcUrl", RpcUrl::schema()),
+            ("blockNumber", SmallNumber::schema()),
+        ]);
+        schema::options([("forking", fork)])
+    }
+}
+
+/// Parses the HTTP URL of a node.
+fn read_url(json: &str) -> Result<reqwest::Url, String> {
+    let url: reqwest::Url = params::string(json)?
+        .parse()
+        .map_err(|error| format!("expected a URL ({error})"))?;
+    match url.scheme() {
+        "http" | "https" => Ok(url),
+        other => Err(format!(
+            "expected a URL that begins with http:// or https://, got {other}://"
+        )),
+    }
+}
+
+/// A URL parameter.
+struct RpcUrl(reqwest::Url);
+
+impl Param for RpcUrl {
+    fn read(json: &str, _: ParamRules) -> Result<Self, String> {
+        read_url(json).map(Self)
+    }
+
+    fn schema() -> Value {
+        json!({"type": "string"})
+    }
+}
+
+/// Changes the URL of the forked node. Has no effect without a fork.
+fn set_rpc_url(context: &Context, (url,): (RpcUrl,)) -> Result<(), RpcError> {
+    if let Some(fork) = context.fork() {
+        fork.client.set_url(url.0);
+    }
+    Ok(())
+}
+
+/// Resets the chain to its first block, without transactions, snapshots, impersonation and other
+/// effects of development methods. The first block is the forked one, or else the node's own.
+async fn reset(context: Arc<Context>, (options,): (ResetOptions,)) -> Result<(), RpcError> {
+    let Some(forks) = context.forks.clone() else {
+        return start_anew(&context).await;
+    };
+    let gas_limit = context.config.gas_limit;
+    let prepare = match options.forking {
+        // Some clients send an empty object for no fork.
+        Some(Forking {
+            url: None,
+            block: None,
+        })
+        | None
+            if forks.current().is_none() =>
+        {
+            return start_anew(&context).await;
+        }
+        Some(Forking { url, block }) => {
+            let forks = forks.clone();
+            let begin = move || {
+                let (head, fork) = forks
+                    .begin(url, block)
+                    .map_err(|error| RpcError::server(error.to_string()))?;
+                let gas_limit = fork.gas_limit;
+                Ok((head, gas_limit, Some(fork)))
+            };
+            context.apart_for_caller(begin).await
+        }
+        None => {
+            let forks = forks.clone();
+            let own = move || Ok((forks.own().map_err(RpcError::internal)?, gas_limit, None));
+            context.apart_for_caller(own).await
+        }
+    };
+    let (head, gas_limit, fork) = prepare?;
+    let chain = context.chain.clone();
+    // The reset completes even if the connection closes: chain and fork have to change together.
+    let restart = tokio::spawn(async move {
+        let restarted = chain
+            .change(Change::Restart {
+                head: Box::new(head),
+                gas_limit,
+            })
+            .await;
+        restarted.map(|_| forks.set(fork))
+    });
+    Ok(restart
+        .await
+        .map_err(|error| RpcError::internal(error.to_string()))??)
+}
+
+async fn start_anew(context: &Context) -> Result<(), RpcError> {
+    Ok(context.chain.change(Change::Reset).await.map(drop)?)
+}

@@ -1,0 +1,101 @@
+//! Calls and estimates.
+
+use alloy_primitives::Bytes;
+
+use super::{overrides::BlockOverrides, request::TransactionRequest};
+use crate::rpc::{Context, Dialect, OnFork, RpcError, Table, error::call_output, hex::Quantity};
+use tetrad_chain::BlockId;
+use tetrad_evm::{Patience, StateOverrides};
+use tetrad_web::refuses_long;
+
+pub(super) fn methods(table: &mut Table) {
+    table.execute("eth_call", call, OnFork::State).describe(
+        ["transaction", "block", "state overrides", "block overrides"],
+        "Runs a call on the state of a block and returns its output. A revert is an error with code 3 and \
+         the revert data.",
+    );
+    table.execute("eth_estimateGas", estimate_gas, OnFork::State).describe(
+        ["transaction", "block", "state overrides", "block overrides"],
+        "The least gas with which a transaction succeeds: in the named block, or else in the next one, \
+         also if a second passes\n\
+         until then.",
+    );
+}
+
+type CallParams = (
+    TransactionRequest,
+    Option<BlockId>,
+    StateOverrides,
+    BlockOverrides,
+);
+
+/// Runs a call on the state of a block (by default the newest) and returns its output.
+fn call(
+    context: &Context,
+    (request, block, overrides, in_block): CallParams,
+) -> Result<Bytes, RpcError> {
+    let mut view = context.chain.view(block.unwrap_or(BlockId::Latest))?;
+    in_block.apply(&mut view.environment)?;
+    let to = request.to;
+    let call = request.into_call(context.chain.params().chain_id)?;
+    let is_over = context.time_limit();
+    let calls = view
+        .call_context(&overrides, context.config.gas_cap)
+        .within(Patience::new(&is_over, &refuses_long));
+    call_output(calls.call(&call)?).map_err(|error| context.explained(error, &view, to))
+}
+
+/// The least gas with which the transaction succeeds.
+fn estimate_gas(
+    context: &Context,
+    (request, block, overrides, in_block): CallParams,
+) -> Result<Quantity<u64>, RpcError> {
+    estimate(context, request, block, &overrides, &in_block).map(Quantity)
+}
+
+/// The gas that a transaction needs at a block.
+pub(in crate::rpc) fn estimate_at(
+    context: &Context,
+    request: TransactionRequest,
+    block: BlockId,
+) -> Result<u64, RpcError> {
+    estimate(
+        context,
+        request,
+        Some(block),
+        &StateOverrides::new(),
+        &BlockOverrides::default(),
+    )
+}
+
+/// The gas that a transaction needs. Without a block parameter the estimate is for the next block,
+/// and also holds a second later, so that a contract that accrues interest uses no more than
+/// estimated. In the dialect of go-ethereum it is for the newest block instead.
+pub(super) fn estimate(
+    context: &Context,
+    request: TransactionRequest,
+    block: Option<BlockId>,
+    overrides: &StateOverrides,
+    in_block: &BlockOverrides,
+) -> Result<u64, RpcError> {
+    let (block, lasting) = match (block, context.dialect) {
+        // Some client libraries always name the pending block.
+        (None, Dialect::Network) | (Some(BlockId::Pending), _) => (BlockId::Pending, true),
+        (Some(block), _) => (block, false),
+        (None, Dialect::Ethereum) => (BlockId::Latest, false),
+    };
+    let mut view = context.chain.view(block)?;
+    in_block.apply(&mut view.environment)?;
+    let to = request.to;
+    let call = request.into_call(context.chain.params().chain_id)?;
+    let is_over = context.time_limit();
+    let calls = view
+        .call_context(overrides, context.config.gas_cap)
+        .within(Patience::new(&is_over, &refuses_long));
+    let estimated = if lasting {
+        calls.lasting_estimate(&call)
+    } else {
+        calls.estimate(&call)
+    };
+    estimated.map_err(|error| context.explained(error.into(), &view, to))
+}

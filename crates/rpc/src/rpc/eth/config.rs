@@ -1,0 +1,238 @@
+//! The chain's rules (`eth_config`, EIP-7910) and the node's history (`eth_capabilities`).
+
+use std::collections::BTreeMap;
+
+use alloy_eips::{
+    eip2124::ForkHash, eip2935::HISTORY_STORAGE_ADDRESS, eip4788::BEACON_ROOTS_ADDRESS,
+    eip7002::WITHDRAWAL_REQUEST_PREDEPLOY_ADDRESS,
+    eip7251::CONSOLIDATION_REQUEST_PREDEPLOY_ADDRESS, eip7840::BlobParams,
+};
+use alloy_primitives::{Address, B256, Bytes};
+
+use crate::rpc::{
+    Context, OnFork, RpcError, Table,
+    hex::Quantity,
+    json::{Json, JsonWriter, Object},
+};
+use tetrad_chain::Head;
+use tetrad_evm::{Activation, Environment, Fork};
+
+pub(super) fn methods(table: &mut Table) {
+    table.read("eth_config", config, OnFork::Node).describe(
+        [],
+        "The chain's rules, now and as far as they are planned (EIP-7910).",
+    );
+    table
+        .read("eth_capabilities", capabilities, OnFork::Node)
+        .describe(
+            [],
+            "The oldest block for which each kind of data is available.",
+        );
+}
+
+/// The rules since one fork.
+struct ForkRules {
+    activation: u64,
+    blobs: Option<BlobParams>,
+    chain_id: u64,
+    fork_id: Bytes,
+    precompiles: BTreeMap<String, Address>,
+    system_contracts: BTreeMap<&'static str, Address>,
+}
+
+impl Json for ForkRules {
+    fn write(&self, out: &mut JsonWriter) {
+        let mut object = Object::begin(out);
+        object.member("activationTime", &(self.activation as i64));
+        match &self.blobs {
+            None => object.member("blobSchedule", &None::<bool>),
+            Some(blobs) => {
+                Object::begin(object.name("blobSchedule"))
+                    .member("target", &(blobs.target_blob_count as i64))
+                    .member("max", &(blobs.max_blob_count as i64))
+                    .member("baseFeeUpdateFraction", &(blobs.update_fraction as i64))
+                    .end();
+                &mut object
+            }
+        };
+        object
+            .member("chainId", &Quantity(self.chain_id))
+            .member("forkId", &self.fork_id);
+        let mut names = Object::begin(object.name("precompiles"));
+        self.precompiles.iter().for_each(|(name, address)| {
+            names.member(name, address);
+        });
+        names.end();
+        let mut names = Object::begin(object.name("systemContracts"));
+        self.system_contracts.iter().for_each(|(name, address)| {
+            names.member(name, address);
+        });
+        names.end();
+        object.end();
+    }
+}
+
+/// The current rules, the next ones and the last planned ones.
+struct EthConfig {
+    current: ForkRules,
+    next: Option<ForkRules>,
+    last: Option<ForkRules>,
+}
+
+impl Json for EthConfig {
+    fn write(&self, out: &mut JsonWriter) {
+        Object::begin(out)
+            .member("current", &self.current)
+            .member("next", &self.next)
+            .member("last", &self.last)
+            .end();
+    }
+}
+
+/// The rules of the chain, now and as far as they are planned.
+fn config(context: &Context, (): ()) -> Result<EthConfig, RpcError> {
+    let head = context.chain.head();
+    let now = head.block.header.timestamp;
+    let mut times: Vec<u64> = head
+        .params
+        .forks
+        .schedule()
+        .iter()
+        .filter_map(|fork| time_of(fork.activation))
+        .collect();
+    times.dedup();
+    let begun = times
+        .iter()
+        .copied()
+        .filter(|time| *time <= now)
+        .max()
+        .unwrap_or(0);
+    let next = times.iter().copied().filter(|time| *time > now).min();
+    let last = times.iter().copied().filter(|time| *time > now).max();
+    Ok(EthConfig {
+        current: fork_config(&head, begun),
+        next: next.map(|time| fork_config(&head, time)),
+        last: last.map(|time| fork_config(&head, time)),
+    })
+}
+
+fn time_of(activation: Activation) -> Option<u64> {
+    match activation {
+        Activation::Time(time) => Some(time),
+        Activation::Block(_) => None,
+    }
+}
+
+/// The rules that begin at this time. A time at or before that of the genesis block counts as zero.
+fn fork_config(head: &Head, time: u64) -> ForkRules {
+    let params = &*head.params;
+    let rules = head.rules(head.number(), time);
+    let environment = Environment {
+        rules,
+        ..head.environment()
+    };
+    let precompiles = environment.precompiles(params);
+    let mut system_contracts = BTreeMap::new();
+    if rules.has(Fork::Cancun) {
+        system_contracts.insert("BEACON_ROOTS_ADDRESS", BEACON_ROOTS_ADDRESS);
+    }
+    if rules.has(Fork::Prague) {
+        system_contracts.insert(
+            "CONSOLIDATION_REQUEST_PREDEPLOY_ADDRESS",
+            CONSOLIDATION_REQUEST_PREDEPLOY_ADDRESS,
+        );
+        system_contracts.insert("DEPOSIT_CONTRACT_ADDRESS", params.deposit_contract);
+        system_contracts.insert("HISTORY_STORAGE_ADDRESS", HISTORY_STORAGE_ADDRESS);
+        system_contracts.insert(
+            "WITHDRAWAL_REQUEST_PREDEPLOY_ADDRESS",
+            WITHDRAWAL_REQUEST_PREDEPLOY_ADDRESS,
+        );
+    }
+    ForkRules {
+        activation: if time <= head.genesis.header.timestamp {
+            0
+        } else {
+            time
+        },
+        blobs: rules.blobs,
+        chain_id: params.chain_id,
+        fork_id: Bytes::copy_from_slice(&fork_hash(head, time).0),
+        precompiles: precompiles
+            .all()
+            .map(|(at, precompile)| (precompile.id().name().to_owned(), *at))
+            .collect(),
+        system_contracts,
+    }
+}
+
+/// The checksum of the first block's hash and of every fork up to `time` (EIP-2124, EIP-6122).
+fn fork_hash(head: &Head, time: u64) -> ForkHash {
+    let genesis = &head.genesis;
+    let schedule = head.params.forks.schedule();
+    let mut blocks: Vec<u64> = schedule
+        .iter()
+        .filter_map(|fork| match fork.activation {
+            Activation::Block(block) => Some(block),
+            Activation::Time(_) => None,
+        })
+        .chain(head.params.forks.dao().map(|dao| dao.block))
+        .filter(|block| *block > 0)
+        .collect();
+    let mut times: Vec<u64> = schedule
+        .iter()
+        .filter_map(|fork| time_of(fork.activation))
+        .filter(|at| *at > genesis.header.timestamp && *at <= time)
+        .collect();
+    for list in [&mut blocks, &mut times] {
+        list.sort_unstable();
+        list.dedup();
+    }
+    blocks
+        .into_iter()
+        .chain(times)
+        .fold(ForkHash::from(genesis.hash), |hash, fork| hash + fork)
+}
+
+/// The oldest block for which each kind of data is available.
+struct Capabilities {
+    number: u64,
+    hash: B256,
+    oldest: u64,
+    /// The available blocks, up to the newest.
+    window: u64,
+}
+
+impl Json for Capabilities {
+    fn write(&self, out: &mut JsonWriter) {
+        let mut object = Object::begin(out);
+        Object::begin(object.name("head"))
+            .member("number", &Quantity(self.number))
+            .member("hash", &self.hash)
+            .end();
+        // All data of a block is held for as long as the block itself.
+        for name in ["state", "tx", "logs", "receipts", "blocks", "stateproofs"] {
+            let mut resource = Object::begin(object.name(name));
+            resource
+                .member("disabled", &false)
+                .member("oldestBlock", &Quantity(self.oldest));
+            Object::begin(resource.name("deleteStrategy"))
+                .member("type", "window")
+                .member("retentionBlocks", &Quantity(self.window))
+                .end();
+            resource.end();
+        }
+        object.end();
+    }
+}
+
+/// The blocks for which each kind of data is available.
+fn capabilities(context: &Context, (): ()) -> Result<Capabilities, RpcError> {
+    let head = context.chain.head();
+    let window = context.chain.history_limits().blocks;
+    Ok(Capabilities {
+        number: head.number(),
+        hash: head.block.hash,
+        oldest: head.oldest(),
+        window,
+    })
+}

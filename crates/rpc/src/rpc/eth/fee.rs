@@ -1,0 +1,299 @@
+//! Gas prices and their history.
+
+use serde::Serialize;
+
+use alloy_consensus::Transaction as _;
+use serde_json::{Value, json};
+
+use crate::rpc::{
+    Context, OnFork, RpcError, Table,
+    forked::{self, ForkedFeeHistory},
+    hex::Quantity,
+    json::Serialized,
+    params::{LooseNumber, Param, ParamRules, shape},
+};
+use tetrad_chain::{BlockId, Head, fees};
+use tetrad_evm::Environment;
+use tetrad_primitives::block::Block;
+
+pub(super) fn methods(table: &mut Table) {
+    table
+        .read("eth_gasPrice", gas_price, OnFork::Node)
+        .describe(
+            [],
+            "The suggested gas price of a legacy transaction, in wei.",
+        );
+    table
+        .read("eth_maxPriorityFeePerGas", max_priority_fee, OnFork::Node)
+        .describe([], "The suggested tip per gas, in wei.");
+    table.read("eth_baseFee", base_fee, OnFork::Node).describe(
+        [],
+        "The base fee of the next block, in wei per gas; null before London.",
+    );
+    table
+        .read("eth_blobBaseFee", blob_base_fee, OnFork::Node)
+        .describe(
+            [],
+            "The blob base fee of the next block, in wei per blob gas; null before Cancun.",
+        );
+    table.execute("eth_feeHistory", fee_history, OnFork::Block).describe(
+        ["block count", "newest block", "percentiles"],
+        "Base fees, gas used ratios and tips of past blocks, and the base fee of the next one (EIP-1559).",
+    );
+}
+
+/// The number of blocks whose tips a suggestion is based on.
+const SUGGESTION_BLOCKS: u64 = 20;
+/// The percentile of these tips that is suggested.
+const SUGGESTION_PERCENTILE: usize = 60;
+/// The minimum suggestion, and the one without tips to base it on: 1 gwei, which wallets expect of
+/// a quiet chain.
+const DEFAULT_TIP: u128 = 1_000_000_000;
+/// The largest suggestion: 500 gwei, as in geth.
+const MAX_TIP: u128 = 500_000_000_000;
+/// The maximum number of blocks in one history query, as in geth.
+const MAX_HISTORY: u64 = 1_024;
+/// The maximum number of percentiles in one history query, as in geth.
+const MAX_PERCENTILES: usize = 100;
+
+/// The suggested tip, in wei per gas.
+pub(in crate::rpc) fn suggested_tip(head: &Head) -> u128 {
+    let first = head.number().saturating_sub(SUGGESTION_BLOCKS - 1);
+    let mut tips: Vec<u128> = head
+        .blocks_from(first)
+        .flat_map(|block| {
+            let base_fee = block.header.base_fee_per_gas.unwrap_or(0);
+            block
+                .transactions
+                .iter()
+                .filter_map(move |tx| tx.envelope.effective_tip_per_gas(base_fee))
+        })
+        .collect();
+    tips.sort_unstable();
+    let chosen = tips
+        .len()
+        .checked_sub(1)
+        .map(|last| tips[last * SUGGESTION_PERCENTILE / 100]);
+    chosen.unwrap_or(DEFAULT_TIP).clamp(DEFAULT_TIP, MAX_TIP)
+}
+
+/// The suggested gas price of a legacy transaction, in wei.
+fn gas_price(context: &Context, (): ()) -> Result<Quantity<u128>, RpcError> {
+    let head = context.chain.head();
+    Ok(Quantity(
+        suggested_tip(&head) + u128::from(context.chain.next_base_fee(&head).unwrap_or(0)),
+    ))
+}
+
+fn max_priority_fee(context: &Context, (): ()) -> Result<Quantity<u128>, RpcError> {
+    Ok(Quantity(suggested_tip(&context.chain.head())))
+}
+
+/// The base fee of the next block, in wei per gas; null before London.
+fn base_fee(context: &Context, (): ()) -> Result<Option<Quantity<u64>>, RpcError> {
+    Ok(context
+        .chain
+        .next_base_fee(&context.chain.head())
+        .map(Quantity))
+}
+
+/// The blob base fee of the next block, in wei per blob gas.
+fn blob_base_fee(context: &Context, (): ()) -> Result<Option<Quantity<u128>>, RpcError> {
+    Ok(context
+        .chain
+        .next_environment(&context.chain.head())
+        .blob_base_fee()
+        .map(Quantity))
+}
+
+#[derive(Debug, Default, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct FeeHistory {
+    oldest_block: Quantity<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reward: Option<Vec<Vec<Quantity<u128>>>>,
+    base_fee_per_gas: Vec<Quantity<u128>>,
+    gas_used_ratio: Vec<f64>,
+    base_fee_per_blob_gas: Vec<Quantity<u128>>,
+    blob_gas_used_ratio: Vec<f64>,
+}
+
+/// Percentiles of the tips that a history query asks for.
+#[derive(Clone, Debug, Default)]
+struct Percentiles(Vec<f64>);
+
+impl Param for Percentiles {
+    const DEFAULT: Option<fn() -> Self> = Some(Self::default);
+
+    fn read(json: &str, _: ParamRules) -> Result<Self, String> {
+        let percentiles: Vec<f64> = shape(json)?;
+        if percentiles.len() > MAX_PERCENTILES {
+            return Err(format!("over the query limit {MAX_PERCENTILES}"));
+        }
+        if percentiles.iter().any(|p| !(0.0..=100.0).contains(p))
+            || percentiles.windows(2).any(|two| two[0] >= two[1])
+        {
+            return Err(
+                "invalid reward percentile: expected rising numbers from 0 to 100".to_owned(),
+            );
+        }
+        Ok(Self(percentiles))
+    }
+
+    fn schema() -> Value {
+        json!({"type": "array", "items": {"type": "number", "minimum": 0, "maximum": 100}})
+    }
+}
+
+/// The result, as in geth.
+fn pruned() -> RpcError {
+    RpcError::history_pruned("pruned history unavailable")
+}
+
+/// Base fees, gas used ratios and tips of the blocks up to `newest` (EIP-1559), and the base fee of
+/// the next one. Blocks that are no longer held are left out. On a fork the other node is asked for
+/// those up to the forked one.
+fn fee_history(
+    context: &Context,
+    (count, newest, percentiles): (LooseNumber, BlockId, Percentiles),
+) -> Result<Serialized<FeeHistory>, RpcError> {
+    let head = context.chain.head();
+    let newest = match newest {
+        BlockId::Pending => head.number(),
+        id => context
+            .chain
+            .number(&head, id)
+            .ok_or_else(|| RpcError::server("header not found"))?,
+    };
+    if newest > head.number() {
+        let message = format!(
+            "request beyond head block: requested {newest}, head {}",
+            head.number()
+        );
+        return Err(RpcError::server(message));
+    }
+    let block_at = |number| {
+        head.block(number)
+            .cloned()
+            .or_else(|| context.chain.old_block(&head, number))
+    };
+    let count = count.0.min(MAX_HISTORY).min(newest + 1);
+    if count == 0 {
+        return Ok(Serialized(FeeHistory::default()));
+    }
+    let first = newest + 1 - count;
+    let fork = context.fork().filter(|fork| first <= fork.number);
+    let first_own = fork.as_ref().map_or(first, |fork| fork.number + 1);
+    let mut blocks: Vec<_> = (first_own..=newest).rev().map_while(block_at).collect();
+    blocks.reverse();
+    let mut history = match (&fork, blocks.first().map(|block| block.number())) {
+        (Some(fork), oldest) if newest <= fork.number || oldest == Some(first_own) => {
+            let last = fork.number.min(newest);
+            forked::fee_history(fork, last + 1 - first, last, &percentiles.0)?.into()
+        }
+        (_, Some(oldest)) => FeeHistory {
+            oldest_block: Quantity(oldest),
+            reward: (!percentiles.0.is_empty()).then(Vec::new),
+            ..FeeHistory::default()
+        },
+        (_, None) => return Err(pruned()),
+    };
+    for block in &blocks {
+        let environment = head.environment_of(block);
+        let header = &block.header;
+        history
+            .base_fee_per_gas
+            .push(Quantity(header.base_fee_per_gas.unwrap_or(0).into()));
+        history
+            .gas_used_ratio
+            .push(header.gas_used as f64 / header.gas_limit.max(1) as f64);
+        history
+            .base_fee_per_blob_gas
+            .push(Quantity(environment.blob_base_fee().unwrap_or(0)));
+        let blob_limit = environment
+            .rules
+            .blobs
+            .map_or(0, |blobs| blobs.max_blob_gas_per_block());
+        let blob_gas = header.blob_gas_used.unwrap_or(0);
+        history.blob_gas_used_ratio.push(if blob_limit == 0 {
+            0.0
+        } else {
+            blob_gas as f64 / blob_limit as f64
+        });
+        if let Some(reward) = &mut history.reward {
+            reward.push(tips_at(block, &percentiles.0));
+        }
+    }
+    let next = match (block_at(newest + 1), blocks.last()) {
+        (Some(block), _) => head.environment_of(&block),
+        // The genesis block is held even if the block after it is not.
+        (None, Some(last)) if newest < head.number() => after(last, head.environment_of(last)),
+        _ => context.chain.next_environment(&head),
+    };
+    history
+        .base_fee_per_gas
+        .push(Quantity(next.base_fee.unwrap_or(0).into()));
+    history
+        .base_fee_per_blob_gas
+        .push(Quantity(next.blob_base_fee().unwrap_or(0)));
+    Ok(Serialized(history))
+}
+
+impl From<ForkedFeeHistory> for FeeHistory {
+    /// The other node's part, without the fees of the block after its last one: this chain has
+    /// another one there.
+    fn from(theirs: ForkedFeeHistory) -> Self {
+        let count = theirs.gas_used_ratio.len();
+        let fees = |fees: Vec<u128>| fees.into_iter().map(Quantity).take(count).collect();
+        let reward = theirs.reward.map(|blocks| {
+            blocks
+                .into_iter()
+                .map(|tips| tips.into_iter().map(Quantity).collect())
+                .collect::<Vec<Vec<_>>>()
+        });
+        Self {
+            oldest_block: Quantity(theirs.oldest_block),
+            reward,
+            base_fee_per_gas: fees(theirs.base_fee_per_gas),
+            gas_used_ratio: theirs.gas_used_ratio,
+            base_fee_per_blob_gas: fees(theirs.base_fee_per_blob_gas),
+            blob_gas_used_ratio: theirs.blob_gas_used_ratio,
+        }
+    }
+}
+
+/// The environment of `block`, with the fees of the block after it.
+fn after(block: &Block, environment: Environment) -> Environment {
+    let (header, rules) = (&block.header, environment.rules);
+    let base_fee = fees::next_base_fee(header, rules);
+    Environment {
+        base_fee,
+        excess_blob_gas: fees::next_excess_blob_gas(header, rules),
+        ..environment
+    }
+}
+
+/// The tips in a block at these percentiles of its gas.
+fn tips_at(block: &Block, percentiles: &[f64]) -> Vec<Quantity<u128>> {
+    let base_fee = block.header.base_fee_per_gas.unwrap_or(0);
+    let paid = block.transactions.iter().zip(&block.receipts);
+    let mut tips: Vec<_> = paid
+        .map(|(tx, receipt)| {
+            (
+                tx.envelope.effective_tip_per_gas(base_fee).unwrap_or(0),
+                receipt.gas_used,
+            )
+        })
+        .collect();
+    tips.sort_unstable();
+    let (mut at, mut gas) = (0, tips.first().map_or(0, |(_, gas)| *gas));
+    let tip = |percentile: &f64| {
+        let threshold = (block.header.gas_used as f64 * percentile / 100.0) as u64;
+        while gas < threshold && at + 1 < tips.len() {
+            at += 1;
+            gas += tips[at].1;
+        }
+        Quantity(tips.get(at).map_or(0, |(tip, _)| *tip))
+    };
+    percentiles.iter().map(tip).collect()
+}

@@ -1,0 +1,441 @@
+//! Queries for event logs.
+
+use std::sync::Arc;
+
+use alloy_primitives::Log;
+use serde_json::Value;
+
+use super::{
+    log_filter::{LogFilter, Range, fixed_number},
+    render::{log_schema, write_log},
+};
+use crate::{
+    fork::ChainFork,
+    rpc::{
+        Context, OnFork, RpcConfig, RpcError, Table, forked,
+        json::{Json, JsonWriter, Written, WrittenAs, array},
+    },
+};
+use tetrad_chain::{BlockId, Head};
+use tetrad_primitives::block::{Block, LogPosition};
+use tetrad_web::AnswerError;
+
+pub(super) fn methods(table: &mut Table) {
+    table.execute("eth_getLogs", logs, OnFork::Joined).describe(
+        ["filter"],
+        "The logs that a filter selects. Null matches any topic; a log with fewer topics than positions \
+         does not match.",
+    );
+}
+
+/// The number of bytes of logs that are written between two checks of the time limit.
+const BETWEEN_LOOKS: usize = 64 << 10;
+/// The size of a response without its result.
+const ENVELOPE: usize = 256;
+
+impl LogFilter {
+    /// The selected logs of removed blocks, then of new blocks, as a JSON array; none if there are
+    /// more than `max_logs`.
+    pub fn select_all(
+        &self,
+        removed: &[Arc<Block>],
+        added: &[Arc<Block>],
+        max_logs: usize,
+        mut out: JsonWriter,
+    ) -> Result<Option<Written>, AnswerError> {
+        let gone = removed.iter().map(|block| (block, true));
+        let each = gone.chain(added.iter().map(|block| (block, false)));
+        let logs = each.flat_map(|(block, removed)| self.select(block, removed));
+        let mut count = 0;
+        array(&mut out, logs.take(max_logs + 1), |log, out| {
+            count += 1;
+            log.write(out);
+        });
+        let written = out.finish()?;
+        Ok((count <= max_logs).then_some(written))
+    }
+
+    /// The selected logs of one block.
+    pub fn select<'a>(
+        &'a self,
+        block: &'a Block,
+        removed: bool,
+    ) -> impl Iterator<Item = SelectedLog<'a>> + 'a {
+        self.matching(block)
+            .map(move |at| SelectedLog { block, at, removed })
+    }
+
+    /// The filter for logs that are still to come. As in [`query`](Self::query), a range that can
+    /// never match is an error; unlike there, it may end or even begin after the newest block.
+    pub fn of_future_logs(mut self, context: &Context) -> Result<Self, RpcError> {
+        let head = context.chain.head();
+        let unknown = || RpcError::server("unknown block");
+        let (from, to) = match self.range {
+            // Whether the forked chain has the block is not asked for here.
+            Range::Block(hash) => {
+                let is_known = context.fork().is_some()
+                    || context.chain.number(&head, BlockId::Hash(hash)).is_some();
+                return if is_known { Ok(self) } else { Err(unknown()) };
+            }
+            Range::Between(from, to) => (from, to),
+        };
+        if from == BlockId::Pending || to == BlockId::Pending {
+            return Err(pending_logs());
+        }
+        let by_number = |id| match id {
+            BlockId::Hash(_) => context
+                .chain
+                .number(&head, id)
+                .map(BlockId::Number)
+                .ok_or_else(unknown),
+            id => Ok(id),
+        };
+        let (from, to) = (by_number(from)?, by_number(to)?);
+        let first = fixed_number(from).unwrap_or_else(|| head.number());
+        if fixed_number(to).is_some_and(|last| last < first) {
+            return Err(invalid_range());
+        }
+        self.range = Range::Between(from, to);
+        Ok(self)
+    }
+
+    /// The selected logs of those blocks of the filter that exist so far, as a JSON array.
+    pub fn query_so_far(&self, context: &Context) -> Result<Logs, RpcError> {
+        let Range::Between(from, to) = self.range else {
+            return self.query(context);
+        };
+        let head = context.chain.head();
+        let newest = head.number();
+        let first = fixed_number(from).unwrap_or(newest);
+        let last = fixed_number(to).map_or(newest, |to| to.min(newest));
+        if first > last {
+            return LogResponse::begin(context).end();
+        }
+        self.query_in(
+            context,
+            &head,
+            Range::Between(BlockId::Number(first), BlockId::Number(last)),
+        )
+    }
+
+    /// The selected logs of the filter's blocks, as a JSON array.
+    pub fn query(&self, context: &Context) -> Result<Logs, RpcError> {
+        self.query_in(context, &context.chain.head(), self.range)
+    }
+
+    fn query_in(
+        &self,
+        context: &Context,
+        head: &Arc<Head>,
+        range: Range,
+    ) -> Result<Logs, RpcError> {
+        let mut answer = LogResponse::begin(context);
+        let blocks = match context.fork() {
+            Some(fork) => self.on_fork(context, head, &fork, range, &mut answer)?,
+            None => self.blocks(context, head, range)?,
+        };
+        let is_over = context.time_limit();
+        // One after another, so that only one of them is in memory.
+        for number in blocks.old {
+            if is_over() {
+                return Err(out_of_time(number));
+            }
+            let Some(block) = context.chain.old_block(head, number) else {
+                continue;
+            };
+            for at in self.matching(&block) {
+                answer.count(written_size(at.log), number)?;
+                answer.write(|out| write_log(&block, at, false, out));
+            }
+        }
+        let (mut found, before) = (Vec::new(), answer.size);
+        for block in &blocks.held {
+            if is_over() {
+                return Err(out_of_time(block.number()));
+            }
+            for at in self.matching(block) {
+                answer.count(written_size(at.log), block.number())?;
+                found.push((block, at));
+            }
+        }
+        // Allocated at once: the response may be long, and growing it step by step costs as much as
+        // writing it.
+        answer.out.reserve(answer.size - before + ENVELOPE);
+        answer.check()?;
+        let mut looked = 0;
+        for (block, at) in found {
+            answer.write(|out| write_log(block, at, false, out));
+            if answer.out.len() - looked > BETWEEN_LOOKS {
+                looked = answer.out.len();
+                if is_over() {
+                    return Err(out_of_time(block.number()));
+                }
+            }
+        }
+        answer.end()
+    }
+
+    /// The selected logs of the filter's blocks, at most `most`: each as its block, the index of
+    /// its transaction, and its index among the transaction's logs. Logs of a forked chain are not
+    /// among them.
+    pub(in crate::rpc) fn find(
+        &self,
+        context: &Context,
+        most: usize,
+    ) -> Result<Vec<(Arc<Block>, usize, usize)>, RpcError> {
+        let head = context.chain.head();
+        if let (Some(fork), Range::Between(from, _)) = (context.fork(), self.range)
+            && context
+                .chain
+                .number(&head, from)
+                .is_some_and(|from| from <= fork.number)
+        {
+            let message = format!(
+                "blocks up to {} are on the forked chain, which only JSON-RPC reads",
+                fork.number
+            );
+            return Err(RpcError::server(message));
+        }
+        let Blocks { old, held } = self.blocks(context, &head, self.range)?;
+        let is_over = context.time_limit();
+        let mut found = Vec::new();
+        let old = old
+            .into_iter()
+            .filter_map(|number| context.chain.old_block(&head, number));
+        for block in old.chain(held) {
+            for at in self.matching(&block) {
+                let index = at.transaction_index as usize;
+                let first = block.receipts[index].first_log_index;
+                found.push((block.clone(), index, (at.log_index - first) as usize));
+            }
+            if found.len() > most {
+                return Err(RpcError::server(format!(
+                    "query returned more than {most} results; narrow the range"
+                )));
+            }
+            if is_over() {
+                return Err(out_of_time(block.number()));
+            }
+        }
+        Ok(found)
+    }
+
+    /// Writes the logs of the other chain, and returns the own blocks that may have more.
+    fn on_fork(
+        &self,
+        context: &Context,
+        head: &Arc<Head>,
+        fork: &ChainFork,
+        range: Range,
+        answer: &mut LogResponse<'_>,
+    ) -> Result<Blocks, RpcError> {
+        let (from, to) = match range {
+            Range::Between(from, to) => {
+                let number = |id| match id {
+                    BlockId::Earliest => Some(0),
+                    BlockId::Hash(_) | BlockId::Pending => None,
+                    id => context.chain.number(head, id),
+                };
+                match (number(from), number(to)) {
+                    (Some(from), Some(to)) if from <= to && to <= head.number() => (from, to),
+                    // An invalid range, which is reported below.
+                    _ => return self.blocks(context, head, range),
+                }
+            }
+            Range::Block(hash) => {
+                let known = context.chain.number(head, BlockId::Hash(hash));
+                let number = known.map_or_else(
+                    || forked::block_number(fork, hash),
+                    |number| Ok(Some(number)),
+                )?;
+                let number = number.ok_or_else(|| RpcError::server("unknown block"))?;
+                (number, number)
+            }
+        };
+        if from <= fork.number {
+            let until = to.min(fork.number);
+            forked::logs(fork, self.to_json(), from, until, |log| {
+                answer.count(log.len(), until)?;
+                answer.write(|out| out.extend_from_slice(log.as_bytes()));
+                Ok(())
+            })?;
+        }
+        if to <= fork.number {
+            return Ok(Blocks::default());
+        }
+        let from = from.max(fork.number + 1);
+        self.blocks(
+            context,
+            head,
+            Range::Between(BlockId::Number(from), BlockId::Number(to)),
+        )
+    }
+
+    fn blocks(
+        &self,
+        context: &Context,
+        head: &Arc<Head>,
+        range: Range,
+    ) -> Result<Blocks, RpcError> {
+        let (from, to) = match range {
+            Range::Block(hash) => {
+                let block = context.chain.block(head, BlockId::Hash(hash))?;
+                let block = block.ok_or_else(|| RpcError::server("unknown block"))?;
+                return Ok(Blocks {
+                    old: Vec::new(),
+                    held: vec![block],
+                });
+            }
+            Range::Between(from, to) => (from, to),
+        };
+        if from == BlockId::Pending || to == BlockId::Pending {
+            return Err(pending_logs());
+        }
+        let number = |id| {
+            context
+                .chain
+                .number(head, id)
+                .ok_or_else(|| RpcError::server("unknown block"))
+        };
+        let (from, to) = (number(from)?, number(to)?);
+        if from > to {
+            return Err(invalid_range());
+        }
+        if to > head.number() {
+            return Err(RpcError::invalid_params(
+                "block range extends beyond current head block",
+            ));
+        }
+        let oldest = context.chain.oldest(head);
+        // The genesis block has no logs.
+        if from < oldest && oldest > head.genesis.number() + 1 {
+            let message = format!("history before block {oldest} is not available");
+            return Err(RpcError::history_pruned(message));
+        }
+        let wanted = self.keys();
+        Ok(Blocks {
+            old: context.chain.old_candidates(head, from, to, &wanted),
+            held: head.candidates(from, to, &wanted).cloned().collect(),
+        })
+    }
+}
+
+/// Blocks that may have matching logs, oldest first.
+#[derive(Default)]
+struct Blocks {
+    /// The numbers of blocks that are no longer in memory.
+    old: Vec<u64>,
+    /// The blocks in memory, which come after them.
+    held: Vec<Arc<Block>>,
+}
+
+/// The response to a query, within its limits.
+struct LogResponse<'c> {
+    config: &'c RpcConfig,
+    out: JsonWriter,
+    logs: usize,
+    /// The approximate size of these logs in bytes.
+    size: usize,
+}
+
+impl<'c> LogResponse<'c> {
+    fn begin(context: &'c Context) -> Self {
+        // The size of logs is known before they are written.
+        let mut out = context.writer(usize::MAX);
+        out.push(b'[');
+        Self {
+            config: &context.config,
+            out,
+            logs: 0,
+            size: 0,
+        }
+    }
+
+    /// Counts a log of `size` bytes, or refuses a response that is too large.
+    fn count(&mut self, size: usize, block: u64) -> Result<(), RpcError> {
+        self.logs += 1;
+        self.size += size;
+        let max_logs = self.config.max_logs;
+        if self.logs > max_logs {
+            let what = format!(
+                "query returned more than {max_logs} results; narrow the range (up to block {block})"
+            );
+            return Err(RpcError::invalid_params(what));
+        }
+        let max_bytes = self.config.max_batch_response;
+        if self.size > max_bytes {
+            return Err(RpcError::invalid_params(format!(
+                "query returned more than {max_bytes} bytes; narrow the range (up to block {block}), or add an address or topics"
+            )));
+        }
+        self.check()
+    }
+
+    /// The error for a response for which there is no memory.
+    fn check(&self) -> Result<(), RpcError> {
+        self.out
+            .check()
+            .map_err(|error| RpcError::does_not_fit(error, "narrow the range"))
+    }
+
+    /// Writes a counted log.
+    fn write(&mut self, write: impl FnOnce(&mut JsonWriter)) {
+        if self.out.len() > 1 {
+            self.out.push(b',');
+        }
+        write(&mut self.out);
+    }
+
+    fn end(mut self) -> Result<Logs, RpcError> {
+        self.out.push(b']');
+        let written = self
+            .out
+            .finish()
+            .map_err(|error| RpcError::does_not_fit(error, "narrow the range"))?;
+        Ok(written.into())
+    }
+}
+
+fn pending_logs() -> RpcError {
+    RpcError::invalid_params("pending logs are not supported")
+}
+
+fn invalid_range() -> RpcError {
+    RpcError::invalid_params("invalid block range params")
+}
+
+fn out_of_time(block: u64) -> RpcError {
+    RpcError::timeout(format!(
+        "execution timeout; narrow the range (up to block {block})"
+    ))
+}
+
+/// The approximate length of a log as JSON.
+pub(super) fn written_size(log: &Log) -> usize {
+    460 + 69 * log.topics().len() + 2 * log.data.data.len()
+}
+
+/// A log that a filter selected.
+pub struct SelectedLog<'a> {
+    block: &'a Block,
+    at: LogPosition<'a>,
+    removed: bool,
+}
+
+impl Json for SelectedLog<'_> {
+    fn write(&self, out: &mut JsonWriter) {
+        write_log(self.block, self.at, self.removed, out);
+    }
+
+    fn schema(_: Option<&Value>) -> Value {
+        log_schema()
+    }
+}
+
+/// Logs, as JSON.
+pub(super) type Logs = WrittenAs<Vec<SelectedLog<'static>>>;
+
+/// The logs that a filter selects.
+fn logs(context: &Context, (filter,): (LogFilter,)) -> Result<Logs, RpcError> {
+    filter.query(context)
+}

@@ -1,0 +1,129 @@
+//! Blocks and headers.
+
+use std::sync::Arc;
+
+use alloy_eips::eip4895::Withdrawal;
+use serde_json::Value;
+
+use super::{
+    schema,
+    transaction::{write_mined, write_waiting},
+};
+use crate::rpc::{
+    hex::Quantity,
+    json::{Json, JsonWriter, Object, array},
+};
+use tetrad_primitives::block::Block;
+
+/// A block in geth's format.
+#[derive(Clone, Debug)]
+pub struct RpcBlock {
+    /// The block.
+    pub block: Arc<Block>,
+    /// Whole transactions, or their hashes.
+    pub full: bool,
+    /// Whether the block is not sealed: then it has neither hash nor nonce.
+    pub pending: bool,
+}
+
+/// The header of a block.
+#[derive(Clone, Debug)]
+pub struct RpcHeader {
+    /// The block.
+    pub block: Arc<Block>,
+    /// Whether the block is not sealed: then it has neither hash nor nonce.
+    pub pending: bool,
+}
+
+impl Json for RpcHeader {
+    fn write(&self, out: &mut JsonWriter) {
+        let mut object = Object::begin(out);
+        write_header(&self.block, self.pending, &mut object);
+        object.end();
+    }
+
+    fn schema(_: Option<&Value>) -> Value {
+        schema::header()
+    }
+}
+
+impl Json for RpcBlock {
+    fn write(&self, out: &mut JsonWriter) {
+        let mut object = Object::begin(out);
+        self.write_members(&mut object);
+        object.end();
+    }
+
+    fn schema(_: Option<&Value>) -> Value {
+        schema::block()
+    }
+}
+
+impl RpcBlock {
+    /// Writes the header's members and the block's size.
+    pub fn write_header_members(&self, object: &mut Object<'_>) {
+        write_header(&self.block, self.pending, object);
+        object.member("size", &Quantity(self.block.size()));
+    }
+
+    /// Writes the block's members into an object that may have others.
+    pub fn write_members(&self, object: &mut Object<'_>) {
+        let block = &*self.block;
+        self.write_header_members(object);
+        let transactions = object.name("transactions");
+        match (self.full, self.pending) {
+            (false, _) => array(transactions, &block.transactions, |transaction, out| {
+                transaction.hash().write(out)
+            }),
+            (true, false) => array(transactions, 0..block.transactions.len(), |index, out| {
+                write_mined(block, index, out)
+            }),
+            (true, true) => array(transactions, &block.transactions, |transaction, out| {
+                write_waiting(transaction, block.header.base_fee_per_gas, out);
+            }),
+        }
+        array(object.name("uncles"), &block.ommers, |ommer, out| {
+            ommer.hash_slow().write(out)
+        });
+        if let Some(withdrawals) = &block.withdrawals {
+            array(object.name("withdrawals"), withdrawals, write_withdrawal);
+        }
+    }
+}
+
+fn write_header(block: &Block, pending: bool, object: &mut Object<'_>) {
+    let header = &block.header;
+    object
+        .member("number", &Quantity(header.number))
+        .member("hash", &(!pending).then_some(block.hash))
+        .member("parentHash", &header.parent_hash)
+        .member("nonce", &(!pending).then_some(header.nonce))
+        .member("mixHash", &header.mix_hash)
+        .member("sha3Uncles", &header.ommers_hash)
+        .member("logsBloom", &header.logs_bloom)
+        .member("transactionsRoot", &header.transactions_root)
+        .member("stateRoot", &header.state_root)
+        .member("receiptsRoot", &header.receipts_root)
+        .member("miner", &header.beneficiary)
+        .member("difficulty", &Quantity(header.difficulty))
+        .member("extraData", &header.extra_data)
+        .member("gasLimit", &Quantity(header.gas_limit))
+        .member("gasUsed", &Quantity(header.gas_used))
+        .member("timestamp", &Quantity(header.timestamp))
+        .optional("baseFeePerGas", &header.base_fee_per_gas.map(Quantity))
+        .optional("withdrawalsRoot", &header.withdrawals_root)
+        .optional("blobGasUsed", &header.blob_gas_used.map(Quantity))
+        .optional("excessBlobGas", &header.excess_blob_gas.map(Quantity))
+        .optional("parentBeaconBlockRoot", &header.parent_beacon_block_root)
+        .optional("requestsHash", &header.requests_hash);
+}
+
+/// Writes a withdrawal.
+pub fn write_withdrawal(withdrawal: &Withdrawal, out: &mut JsonWriter) {
+    Object::begin(out)
+        .member("index", &Quantity(withdrawal.index))
+        .member("validatorIndex", &Quantity(withdrawal.validator_index))
+        .member("address", &withdrawal.address)
+        .member("amount", &Quantity(withdrawal.amount))
+        .end();
+}

@@ -1,0 +1,185 @@
+//! The transaction object of calls, estimates and sends (see the book, "JSON-RPC").
+
+use alloy_eips::{eip2930::AccessList, eip7702::SignedAuthorization};
+use alloy_primitives::{Address, B256, Bytes, U256};
+use serde::Deserialize;
+use serde_json::{Value, json, value::RawValue};
+
+use crate::rpc::{
+    error::RpcError,
+    params::{self, Param, ParamRules},
+    schema,
+};
+use tetrad_evm::Call;
+
+/// A transaction as a client describes it; everything may be left out.
+#[derive(Clone, Debug, Default)]
+pub struct TransactionRequest {
+    /// Sender.
+    pub from: Option<Address>,
+    /// Recipient; none for a creation.
+    pub to: Option<Address>,
+    /// Gas limit.
+    pub gas: Option<u64>,
+    /// Price in wei per gas.
+    pub gas_price: Option<u128>,
+    /// EIP-1559 maximum in wei per gas.
+    pub max_fee_per_gas: Option<u128>,
+    /// EIP-1559 tip in wei per gas.
+    pub max_priority_fee_per_gas: Option<u128>,
+    /// Value in wei.
+    pub value: Option<U256>,
+    /// Call data or creation code; `data` and `input` mean the same.
+    pub input: Option<Bytes>,
+    /// Nonce.
+    pub nonce: Option<u64>,
+    /// EIP-2930 access list.
+    pub access_list: Option<AccessList>,
+    /// Chain id.
+    pub chain_id: Option<u64>,
+    /// Transaction type, where the fields do not determine it.
+    pub transaction_type: Option<u64>,
+    /// EIP-4844 versioned hashes.
+    pub blob_versioned_hashes: Option<Vec<B256>>,
+    /// EIP-4844 maximum in wei per blob gas.
+    pub max_fee_per_blob_gas: Option<u128>,
+    /// Whether there are blobs, or commitments or proofs of them.
+    pub has_sidecar: bool,
+    /// EIP-7702 delegations.
+    pub authorization_list: Option<Vec<SignedAuthorization>>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct RawTransactionRequest<'a> {
+    #[serde(borrow)]
+    from: Option<&'a RawValue>,
+    to: Option<&'a RawValue>,
+    gas: Option<&'a RawValue>,
+    gas_price: Option<&'a RawValue>,
+    max_fee_per_gas: Option<&'a RawValue>,
+    max_priority_fee_per_gas: Option<&'a RawValue>,
+    value: Option<&'a RawValue>,
+    data: Option<&'a RawValue>,
+    input: Option<&'a RawValue>,
+    nonce: Option<&'a RawValue>,
+    access_list: Option<&'a RawValue>,
+    chain_id: Option<&'a RawValue>,
+    #[serde(rename = "type")]
+    transaction_type: Option<&'a RawValue>,
+    blob_versioned_hashes: Option<&'a RawValue>,
+    max_fee_per_blob_gas: Option<&'a RawValue>,
+    blobs: Option<&'a RawValue>,
+    commitments: Option<&'a RawValue>,
+    proofs: Option<&'a RawValue>,
+    authorization_list: Option<&'a RawValue>,
+}
+
+/// A member of an object, if it is given and not null. Errors begin with its name.
+pub(in crate::rpc) fn field<P: Param>(
+    name: &str,
+    raw: Option<&RawValue>,
+    rules: ParamRules,
+) -> Result<Option<P>, String> {
+    let given = raw.filter(|raw| raw.get() != "null");
+    given
+        .map(|raw| P::read(raw.get(), rules).map_err(|what| format!("{name}: {what}")))
+        .transpose()
+}
+
+fn shaped<T: serde::de::DeserializeOwned>(
+    name: &str,
+    raw: Option<&RawValue>,
+) -> Result<Option<T>, String> {
+    let given = raw.filter(|raw| raw.get() != "null");
+    given
+        .map(|raw| params::shape(raw.get()).map_err(|what| format!("{name}: {what}")))
+        .transpose()
+}
+
+impl Param for u128 {
+    fn read(json: &str, rules: ParamRules) -> Result<Self, String> {
+        u128::try_from(U256::read(json, rules)?)
+            .map_err(|_| "expected a quantity of at most 128 bits".to_owned())
+    }
+
+    fn schema() -> Value {
+        U256::schema()
+    }
+}
+
+impl Param for TransactionRequest {
+    fn read(json: &str, rules: ParamRules) -> Result<Self, String> {
+        let raw: RawTransactionRequest<'_> = serde_json::from_str(json)
+            .map_err(|_| format!("expected a transaction object, got {}", params::kind(json)))?;
+        let (data, input) = (
+            field::<Bytes>("data", raw.data, rules)?,
+            field::<Bytes>("input", raw.input, rules)?,
+        );
+        if let (Some(data), Some(input)) = (&data, &input)
+            && data != input
+        {
+            return Err("data and input differ; give one of them".to_owned());
+        }
+        Ok(Self {
+            from: field("from", raw.from, rules)?,
+            to: field("to", raw.to, rules)?,
+            gas: field("gas", raw.gas, rules)?,
+            gas_price: field("gasPrice", raw.gas_price, rules)?,
+            max_fee_per_gas: field("maxFeePerGas", raw.max_fee_per_gas, rules)?,
+            max_priority_fee_per_gas: field(
+                "maxPriorityFeePerGas",
+                raw.max_priority_fee_per_gas,
+                rules,
+            )?,
+            value: field("value", raw.value, rules)?,
+            input: input.or(data),
+            nonce: field("nonce", raw.nonce, rules)?,
+            access_list: shaped("accessList", raw.access_list)?,
+            chain_id: field("chainId", raw.chain_id, rules)?,
+            transaction_type: field("type", raw.transaction_type, rules)?,
+            blob_versioned_hashes: field("blobVersionedHashes", raw.blob_versioned_hashes, rules)?,
+            max_fee_per_blob_gas: field("maxFeePerBlobGas", raw.max_fee_per_blob_gas, rules)?,
+            has_sidecar: [raw.blobs, raw.commitments, raw.proofs]
+                .iter()
+                .flatten()
+                .any(|raw| raw.get() != "null"),
+            authorization_list: shaped("authorizationList", raw.authorization_list)?,
+        })
+    }
+
+    fn schema() -> Value {
+        let properties = json!({
+            "from": Address::schema(), "to": Address::schema(), "gas": u64::schema(), "gasPrice": u128::schema(),
+            "maxFeePerGas": u128::schema(), "maxPriorityFeePerGas": u128::schema(), "value": U256::schema(),
+            "data": Bytes::schema(), "input": Bytes::schema(), "nonce": u64::schema(), "accessList": {"type": "array"},
+            "chainId": u64::schema(), "type": u64::schema(), "blobVersionedHashes": <Vec<B256> as Param>::schema(),
+            "maxFeePerBlobGas": u128::schema(), "authorizationList": {"type": "array"},
+        });
+        let nullable = properties.as_object().into_iter().flatten();
+        let properties: serde_json::Map<_, _> = nullable
+            .map(|(name, own)| (name.clone(), schema::or_null(own.clone())))
+            .collect();
+        json!({"type": "object", "properties": properties})
+    }
+}
+
+impl TransactionRequest {
+    /// The call that a call or an estimate runs.
+    pub fn into_call(self, chain_id: u64) -> Result<Call, RpcError> {
+        self.check(chain_id)?;
+        Ok(Call {
+            from: self.from.unwrap_or_default(),
+            to: self.to,
+            gas: self.gas,
+            gas_price: self.gas_price.or(self.max_fee_per_gas),
+            priority_fee: self.max_priority_fee_per_gas,
+            value: self.value.unwrap_or_default(),
+            input: self.input.unwrap_or_default(),
+            access_list: self.access_list,
+            blob_hashes: self.blob_versioned_hashes,
+            max_fee_per_blob_gas: self.max_fee_per_blob_gas,
+            authorization_list: self.authorization_list,
+        })
+    }
+}

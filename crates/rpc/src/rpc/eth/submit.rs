@@ -1,0 +1,237 @@
+//! Sending transactions.
+
+use std::sync::Arc;
+
+use alloy_consensus::{Transaction as _, TxType};
+use alloy_primitives::{Address, B256, Bytes};
+
+use super::{
+    call::estimate, fee::suggested_tip, overrides::BlockOverrides, request::TransactionRequest,
+};
+use crate::rpc::{Context, OnFork, RpcError, Table, error::call_output};
+use tetrad_chain::{Accepted, BlockId, SubmitError, View};
+use tetrad_evm::{BlockExecutor, Fork, StateOverrides, usual_max_fee};
+use tetrad_primitives::block::{
+    GasPrice, Submission, Transaction, TransactionFields, UnsignedTransaction,
+};
+
+/// The first byte of an encoded transaction with blobs (EIP-4844).
+pub(in crate::rpc) const BLOB_TYPE: u8 = TxType::Eip4844 as u8;
+
+pub(super) fn methods(table: &mut Table) {
+    table.wait("eth_sendRawTransaction", send_raw_transaction, OnFork::Node).describe(
+        ["signed transaction"],
+        "Submits a signed transaction and returns its hash once the block is sealed. For a transaction that has \
+         to wait, it returns as soon as the pool has it.",
+    );
+    table.wait("eth_sendTransaction", send_transaction, OnFork::Node).describe(
+        ["transaction"],
+        "Signs with a key that the node holds, submits, and returns the hash once the block is sealed. Missing \
+         fields are filled in.",
+    );
+}
+
+/// Submits a signed transaction. With instant sealing it returns when the block is published; for a
+/// transaction that has to wait, as soon as the pool has it.
+pub(in crate::rpc) async fn send_raw_transaction(
+    context: Arc<Context>,
+    (raw,): (Bytes,),
+) -> Result<B256, RpcError> {
+    let accepted = if raw.first() == Some(&BLOB_TYPE) {
+        // Blobs take long to verify.
+        let own = context.clone();
+        context
+            .apart_for_caller(move || Ok(own.chain.accept_raw(&raw)?))
+            .await?
+    } else {
+        context.chain.accept_raw(&raw)?
+    };
+    settle(context, accepted).await
+}
+
+/// Signs with a key that the node holds, and submits. Missing fields are filled in.
+pub(super) async fn send_transaction(
+    context: Arc<Context>,
+    (request,): (TransactionRequest,),
+) -> Result<B256, RpcError> {
+    let from = request
+        .from
+        .ok_or_else(|| RpcError::invalid_params("params[0].from: missing"))?;
+    if !context.keyring.can_sign(from) {
+        return Err(SubmitError::UnknownAccount.into());
+    }
+    send(context, request, from, |context, transaction| {
+        context.keyring.sign(from, transaction)
+    })
+    .await
+}
+
+/// Submits a transaction of an impersonated account, without a signature.
+pub(in crate::rpc) async fn send_impersonated(
+    context: Arc<Context>,
+    request: TransactionRequest,
+) -> Result<B256, RpcError> {
+    let from = request
+        .from
+        .ok_or_else(|| RpcError::invalid_params("params[0].from: missing"))?;
+    send(context, request, from, |_, transaction| {
+        Ok(Transaction::impersonated(transaction, from))
+    })
+    .await
+}
+
+async fn send(
+    context: Arc<Context>,
+    request: TransactionRequest,
+    from: Address,
+    sign: impl FnOnce(&Context, UnsignedTransaction) -> Result<Transaction, SubmitError>,
+) -> Result<B256, RpcError> {
+    let gas = match request.gas {
+        Some(gas) => gas,
+        None => estimate_apart(context.clone(), request.clone(), None).await?,
+    };
+    let accepted = {
+        // No other nonce may be chosen until the transaction is in the pool.
+        let _turn = context.sending.lock().await;
+        let transaction = sign(&context, fill(&context, request, from, gas)?)?;
+        context.chain.accept(Submission {
+            transaction,
+            sidecar: None,
+        })?
+    };
+    settle(context, accepted).await
+}
+
+/// Waits for an accepted transaction, and returns its hash.
+async fn settle(context: Arc<Context>, accepted: Accepted) -> Result<B256, RpcError> {
+    let hash = context.chain.settled(accepted).await?;
+    if context.config.throw_on_transaction_failure {
+        let own = context.clone();
+        context
+            .apart_for_caller(move || succeeded(&own, hash))
+            .await?;
+    }
+    Ok(hash)
+}
+
+/// Returns the error with which a transaction failed, if it is in a block and did.
+fn succeeded(context: &Context, hash: B256) -> Result<(), RpcError> {
+    let head = context.chain.head();
+    let found = context.chain.transaction(&head, hash);
+    let failed = found.filter(|(block, index)| {
+        block
+            .receipts
+            .get(*index)
+            .is_some_and(|receipt| !receipt.succeeded())
+    });
+    let Some((block, index)) = failed else {
+        return Ok(());
+    };
+    let state = head
+        .state_before(block.number())
+        .map_err(|pruned| RpcError::server(pruned.to_string()))?;
+    let environment = head.environment_of(&block);
+    let mut executor = BlockExecutor::begin(&head.params, &environment, &state, &*head)?.again();
+    let mut last = Ok(Bytes::new());
+    for transaction in block.transactions.iter().take(index + 1) {
+        last = call_output(executor.execute(transaction)?);
+    }
+    let to = block
+        .transactions
+        .get(index)
+        .and_then(|transaction| transaction.envelope.to());
+    last.map(drop).map_err(|error| {
+        let error = context.explained(error, &View::newest(head.clone()), to);
+        RpcError {
+            transaction: Some(hash),
+            ..error
+        }
+    })
+}
+
+/// Estimates the gas of a transaction on a thread of its own (after a block, if one is given).
+pub(in crate::rpc) async fn estimate_apart(
+    context: Arc<Context>,
+    request: TransactionRequest,
+    block: Option<BlockId>,
+) -> Result<u64, RpcError> {
+    let own = context.clone();
+    let run = move || {
+        estimate(
+            &own,
+            request,
+            block,
+            &StateOverrides::new(),
+            &BlockOverrides::default(),
+        )
+    };
+    context.apart_for_caller(run).await
+}
+
+/// Fills in the fields that the request leaves to the node.
+pub(in crate::rpc) fn fill(
+    context: &Context,
+    request: TransactionRequest,
+    from: Address,
+    gas: u64,
+) -> Result<UnsignedTransaction, RpcError> {
+    let chain_id = context.chain.params().chain_id;
+    let head = context.chain.head();
+    let next = context.chain.next_environment(&head);
+    request.check(chain_id)?;
+    let transaction_type = request.transaction_type(next.rules.has(Fork::London))?;
+    if transaction_type == TxType::Eip4844 {
+        return Err(RpcError::server(
+            "blob transactions have to be signed by the client",
+        ));
+    }
+    // The pool first, then the head: a transaction that leaves the pool in between is in the head.
+    let nonce = match request
+        .nonce
+        .or_else(|| context.chain.pool().pending_nonce(from))
+    {
+        Some(nonce) => nonce,
+        None => context.chain.head().state.nonce(from)?,
+    };
+    let base_fee = u128::from(next.base_fee.unwrap_or(0));
+    let gas_price = if matches!(transaction_type, TxType::Legacy | TxType::Eip2930) {
+        GasPrice::Fixed(
+            request
+                .gas_price
+                .unwrap_or_else(|| base_fee + suggested_tip(&head)),
+        )
+    } else {
+        let suggested = || {
+            request
+                .max_fee_per_gas
+                .map_or(suggested_tip(&head), |max| suggested_tip(&head).min(max))
+        };
+        let max_tip = request.max_priority_fee_per_gas.unwrap_or_else(suggested);
+        GasPrice::Dynamic {
+            max_fee: request
+                .max_fee_per_gas
+                .unwrap_or(usual_max_fee(base_fee, max_tip)),
+            max_tip,
+        }
+    };
+    let is_legacy = transaction_type == TxType::Legacy;
+    let chain_id = (!is_legacy || next.rules.has(Fork::SpuriousDragon)).then_some(chain_id);
+    let access_list = if is_legacy {
+        None
+    } else {
+        Some(request.access_list.unwrap_or_default())
+    };
+    let fields = TransactionFields {
+        chain_id,
+        nonce,
+        gas_limit: gas,
+        gas_price,
+        to: request.to,
+        value: request.value.unwrap_or_default(),
+        input: request.input.unwrap_or_default(),
+        access_list,
+        blobs: None,
+        authorization_list: request.authorization_list,
+    };
+    Ok(fields.into())
+}

@@ -1,0 +1,152 @@
+//! Failures of calls and transactions: their decoded reasons, and a record of the newest ones.
+
+use alloy_consensus::Transaction as _;
+use alloy_primitives::{Address, Bytes};
+use serde_json::{Value, json, value::RawValue};
+
+use super::{
+    Context, RpcError,
+    error::{REVERTED, SERVER_ERROR, TIMEOUT},
+    eth::BLOB_TYPE,
+    hex::Quantity,
+};
+use tetrad_chain::View;
+use tetrad_contracts::sources::text::{custom_error, plain};
+use tetrad_primitives::block::Submission;
+use tetrad_stdx::failed_calls::FailedCall;
+
+/// The message of a revert without a reason that every client knows.
+const REVERT: &str = "execution reverted";
+/// The longest block parameter that is recorded.
+const MAX_BLOCK: usize = 256;
+
+/// The form of a method's parameters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Form {
+    /// A transaction object, a block, and overrides.
+    Call,
+    /// A transaction object.
+    Transaction,
+    /// An encoded transaction.
+    Raw,
+}
+
+/// The form of the parameters of a method whose failures are recorded.
+fn form(method: &str) -> Option<Form> {
+    Some(match method {
+        "eth_call" | "eth_estimateGas" => Form::Call,
+        "eth_sendTransaction" => Form::Transaction,
+        "eth_sendRawTransaction" | "eth_sendRawTransactionSync" => Form::Raw,
+        _ => return None,
+    })
+}
+
+impl Context {
+    /// The error with the name and the arguments of a custom error in its message, if the error is
+    /// known: that of the contract which was called, or else of any known contract.
+    pub(super) fn explained(&self, error: RpcError, view: &View, to: Option<Address>) -> RpcError {
+        let Some(data) = error
+            .data
+            .as_ref()
+            .filter(|_| error.code == REVERTED && error.message == REVERT)
+        else {
+            return error;
+        };
+        let contract = to.and_then(|to| self.known.at(view, to));
+        let known = self.known.error(contract.as_deref(), data);
+        match known.and_then(|known| custom_error(data, &known, plain)) {
+            Some(reason) => RpcError {
+                message: format!("{REVERT}: {reason}"),
+                ..error
+            },
+            None => error,
+        }
+    }
+
+    /// Whether failures of a method are recorded.
+    pub(super) fn records_failures(&self, method: &str) -> bool {
+        self.config.development && form(method).is_some()
+    }
+
+    /// Records that a method failed, unless its parameters were wrong.
+    pub(super) fn record_failure(
+        &self,
+        method: &'static str,
+        params: Option<&RawValue>,
+        error: &RpcError,
+    ) {
+        let Some(form) = form(method).filter(|_| self.config.development) else {
+            return;
+        };
+        if !matches!(error.code, REVERTED | SERVER_ERROR | TIMEOUT) {
+            return;
+        }
+        let params: Vec<&RawValue> = params
+            .and_then(|params| serde_json::from_str(params.get()).ok())
+            .unwrap_or_default();
+        let given = |at: usize| params.get(at).copied().filter(|raw| raw.get() != "null");
+        let overrides = |at| {
+            given(at)
+                .filter(|_| form == Form::Call)
+                .map(ToOwned::to_owned)
+        };
+        let call = match form {
+            Form::Call | Form::Transaction => given(0).map(ToOwned::to_owned),
+            Form::Raw => given(0).and_then(decoded),
+        };
+        let reason = error
+            .message
+            .strip_prefix(REVERT)
+            .and_then(|rest| rest.strip_prefix(": "));
+        self.config.failed_calls.add(FailedCall {
+            time_ms: self.config.failed_calls.now_ms(),
+            method,
+            call,
+            block: self.block_of(given(1).filter(|_| form == Form::Call)),
+            state_overrides: overrides(2),
+            block_overrides: overrides(3),
+            code: error.code,
+            message: error.message.clone(),
+            data: error.data.clone(),
+            reason: reason.map(ToOwned::to_owned),
+        });
+    }
+
+    /// The block parameter of a call that has run, with the number of the newest block in place of
+    /// a name for it.
+    fn block_of(&self, given: Option<&RawValue>) -> Option<Box<RawValue>> {
+        let newest = || serde_json::value::to_raw_value(&Quantity(self.chain.head().number())).ok();
+        match given.map(RawValue::get) {
+            None | Some(r#""latest""# | r#""pending""# | r#""safe""# | r#""finalized""#) => {
+                newest()
+            }
+            Some(long) if long.len() > MAX_BLOCK => None,
+            Some(_) => given.map(ToOwned::to_owned),
+        }
+    }
+}
+
+/// An encoded transaction as a transaction object.
+fn decoded(raw: &RawValue) -> Option<Box<RawValue>> {
+    let raw: Bytes = serde_json::from_str(raw.get()).ok()?;
+    // Its blobs would be verified again.
+    if raw.first() == Some(&BLOB_TYPE) {
+        return None;
+    }
+    let transaction = Submission::decode(&raw).ok()?.transaction;
+    let envelope = &transaction.envelope;
+    let mut call = json!({
+        "from": transaction.sender,
+        "gas": Quantity(envelope.gas_limit()),
+        "value": envelope.value(),
+        "input": envelope.input(),
+        "nonce": Quantity(envelope.nonce()),
+    });
+    if let Some(to) = envelope.to() {
+        call["to"] = json!(to);
+    }
+    if let Some(list) = envelope.access_list().filter(|list| !list.is_empty()) {
+        call["accessList"] = serde_json::to_value(list).unwrap_or(Value::Null);
+    }
+    serde_json::value::to_raw_value(&call).ok()
+}

@@ -1,0 +1,609 @@
+//! The methods by name.
+//!
+//! A handler is a plain function over the context and a tuple of parameters; registering it wraps
+//! it into a uniform [`Handler`]. The registration of a method carries everything about it:
+//!
+//! - how it runs: [`read`](Table::read), [`execute`](Table::execute), [`apart`](Table::apart) or
+//!   [`wait`](Table::wait). Blocks and states that have to be read from disk or built first go to a
+//!   thread of their own in any case, and so do long results, long parameters, or those with many
+//!   values of a method that waits. Requests that wait for their turn keep them unread;
+//! - what a fork does with it: [`OnFork`];
+//! - its documentation: the names of its parameters and a summary, see [`Registration::describe`].
+//!   Its example is in the `examples.jsonl` of its namespace.
+
+use std::{
+    collections::HashMap, future::Future, marker::PhantomData, pin::Pin, sync::Arc, time::Instant,
+};
+
+use alloy_primitives::map::DefaultHashBuilder;
+use axum::body::Bytes;
+use serde_json::{Value, value::RawValue};
+
+use super::{
+    Context, OnFork,
+    catalog::Effort,
+    error::{Dialect, RpcError},
+    forked::Forward,
+    json::{Json, JsonWriter, Written},
+    meter::Meter,
+    params::{ParamReader, ParamRules, ParamShape, Params, Reach, Reference},
+};
+use tetrad_web::{Caller, Held, Slice, json_memory};
+
+/// Most bytes of a result that are written on the task that received the request: about a
+/// millisecond of work.
+const MAX_AT_ONCE: usize = 512 << 10;
+
+/// The result of a method, or an error.
+pub(super) type Answer = Result<Written, RpcError>;
+
+/// A method call in progress.
+pub(super) type Pending = Pin<Box<dyn Future<Output = Answer> + Send>>;
+
+/// Appends the result, unless it is long or a parameter is [far](Params::is_far).
+type Quick =
+    dyn Fn(&Context, Option<&RawValue>, &mut JsonWriter) -> Result<Reached, RpcError> + Send + Sync;
+/// Reads the parameters, and waits for something.
+type Wait = dyn Fn(Arc<Context>, Option<&RawValue>) -> Result<Pending, RpcError> + Send + Sync;
+/// Reads the parameters, and runs the method. Since no type of a method is in it, what runs it is
+/// compiled once.
+type Work = dyn Fn(&Context, Option<&RawValue>) -> Answer + Send + Sync;
+
+/// Whether a method has a short result, and what its parameters refer to at hand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Reached {
+    /// The method was run.
+    Near,
+    /// It has to run on a thread of its own.
+    Far,
+}
+
+/// The parameters of a request that waits for its turn, unread, as a part of its body.
+#[derive(Clone, Default)]
+pub(super) struct KeptParams(Option<Bytes>);
+
+impl KeptParams {
+    /// The parameters of a request in this body.
+    pub(super) fn new(params: Option<&RawValue>, body: &Bytes) -> Self {
+        Self(params.map(|params| body.slice_ref(params.get().as_bytes())))
+    }
+
+    /// The parameters, if there are any.
+    pub(super) fn get(&self) -> Option<&RawValue> {
+        self.0
+            .as_deref()
+            .and_then(|json| serde_json::from_slice(json).ok())
+    }
+
+    /// The memory in bytes of what is read from them; 0 if that is little.
+    fn memory(&self) -> usize {
+        json_memory(self.0.as_deref().unwrap_or_default())
+    }
+
+    /// Takes memory for what is read from them.
+    fn hold(&self, context: &Context) -> Result<Held, RpcError> {
+        let mut held = Held::default();
+        if context.config.budget.try_grow(&mut held, self.memory()) {
+            Ok(held)
+        } else {
+            Err(RpcError::no_room())
+        }
+    }
+}
+
+/// The JSON schema of a method's result, given an example of it.
+pub(super) type ResultSchema = fn(Option<&Value>) -> Value;
+
+/// The description of a method.
+pub(super) struct Described {
+    pub(super) name: &'static str,
+    /// The names of the parameters.
+    pub(super) parameters: Vec<&'static str>,
+    pub(super) summary: &'static str,
+    /// The method whose example documents this one.
+    pub(super) example: &'static str,
+    /// The types of the parameters, as many as there are names.
+    pub(super) shapes: Vec<ParamShape>,
+    pub(super) result: ResultSchema,
+    pub(super) effort: Effort,
+}
+
+/// How a method runs.
+#[derive(Clone)]
+pub(super) enum Handler {
+    /// At once, if that is quick.
+    Quick(Arc<Quick>, Arc<Work>),
+    /// At once, if that is quick and an execution place is free.
+    Execute(Arc<Quick>, Arc<Work>),
+    /// On a thread of its own.
+    Apart(Arc<Work>),
+    /// As a future that waits for something.
+    Wait(Arc<Wait>),
+}
+
+impl Handler {
+    /// Begins a call that is not answered at once. One that executes code has a slice first, unless
+    /// its state is far or its result is long.
+    pub(super) fn later(
+        &self,
+        context: Arc<Context>,
+        caller: Caller,
+        params: KeptParams,
+        skips_slice: bool,
+    ) -> Result<Pending, RpcError> {
+        Ok(match self {
+            // At once, since transactions of a batch keep their order.
+            Self::Wait(run) if params.memory() == 0 => run(context, params.get())?,
+            Self::Wait(run) => Box::pin(wait_for(run.clone(), context, caller, params)),
+            Self::Apart(work) => Box::pin(in_turn(
+                work.clone(),
+                context,
+                Caller {
+                    long: true,
+                    ..caller
+                },
+                params,
+            )),
+            Self::Execute(_, work) if !skips_slice => {
+                Box::pin(in_slices(work.clone(), context, caller, params))
+            }
+            Self::Execute(_, work) | Self::Quick(_, work) => {
+                Box::pin(in_turn(work.clone(), context, caller, params))
+            }
+        })
+    }
+}
+
+/// The types of a method's parameters and result.
+#[derive(Clone, Copy)]
+struct Types {
+    shapes: fn(Dialect) -> Vec<ParamShape>,
+    references: fn() -> Vec<Option<Reference>>,
+    readers: fn() -> Vec<ParamReader>,
+    result: ResultSchema,
+}
+
+/// One method.
+pub(super) struct Method {
+    pub(super) name: &'static str,
+    pub(super) handler: Handler,
+    pub(super) meter: Arc<Meter>,
+    on_fork: OnFork,
+    types: Types,
+    parameters: Vec<&'static str>,
+    summary: &'static str,
+    example: &'static str,
+}
+
+impl Method {
+    /// How a fork forwards requests, if it does.
+    pub(super) fn forward(&self) -> Option<Forward> {
+        self.on_fork.forward(&(self.types.references)())
+    }
+}
+
+/// All methods.
+#[derive(Default)]
+pub struct Table {
+    methods: HashMap<&'static str, Method, DefaultHashBuilder>,
+}
+
+/// A method that enters the table when it is [described](Self::describe).
+#[must_use = "a method without a description is not added"]
+pub(super) struct Registration<'t, P> {
+    table: &'t mut Table,
+    name: &'static str,
+    aliases: &'static [&'static str],
+    handler: Handler,
+    on_fork: OnFork,
+    types: Types,
+    params: PhantomData<P>,
+}
+
+impl<P: Params> Registration<'_, P> {
+    /// Other names of the method.
+    pub(super) fn aliases(mut self, names: &'static [&'static str]) -> Self {
+        self.aliases = names;
+        self
+    }
+
+    /// Adds the method with its documentation: the names of its parameters and a summary.
+    pub(super) fn describe(self, parameters: P::Names, summary: &'static str) {
+        let Self {
+            table,
+            name: example,
+            aliases,
+            handler,
+            on_fork,
+            types,
+            ..
+        } = self;
+        let parameters: Vec<&'static str> = parameters.into();
+        for name in [&[example], aliases].concat() {
+            let (handler, parameters, meter) =
+                (handler.clone(), parameters.clone(), Arc::default());
+            let method = Method {
+                name,
+                handler,
+                meter,
+                on_fork,
+                types,
+                parameters,
+                summary,
+                example,
+            };
+            let before = table.methods.insert(name, method);
+            debug_assert!(before.is_none(), "{name} is registered twice");
+        }
+    }
+}
+
+impl Table {
+    /// Adds a method that only reads, quickly unless a parameter is far.
+    pub(super) fn read<P, R>(
+        &mut self,
+        name: &'static str,
+        handler: fn(&Context, P) -> Result<R, RpcError>,
+        on_fork: OnFork,
+    ) -> Registration<'_, P>
+    where
+        P: Params + Send + 'static,
+        R: Json + 'static,
+    {
+        let handler = Handler::Quick(at_once(handler, Reach::Block, name), work(handler, name));
+        self.register::<P, R>(name, handler, on_fork)
+    }
+
+    /// Adds a method that executes code, see [`Execution`](tetrad_web::Execution).
+    pub(super) fn execute<P, R>(
+        &mut self,
+        name: &'static str,
+        handler: fn(&Context, P) -> Result<R, RpcError>,
+        on_fork: OnFork,
+    ) -> Registration<'_, P>
+    where
+        P: Params + Send + 'static,
+        R: Json + 'static,
+    {
+        let handler = Handler::Execute(at_once(handler, Reach::State, name), work(handler, name));
+        self.register::<P, R>(name, handler, on_fork)
+    }
+
+    /// Adds a method that may always take long and therefore runs on a thread of its own.
+    pub(super) fn apart<P, R>(
+        &mut self,
+        name: &'static str,
+        handler: fn(&Context, P) -> Result<R, RpcError>,
+        on_fork: OnFork,
+    ) -> Registration<'_, P>
+    where
+        P: Params + Send + 'static,
+        R: Json + 'static,
+    {
+        self.register::<P, R>(name, Handler::Apart(work(handler, name)), on_fork)
+    }
+
+    /// Adds a method that waits for something.
+    pub(super) fn wait<P, R, F>(
+        &mut self,
+        name: &'static str,
+        handler: fn(Arc<Context>, P) -> F,
+        on_fork: OnFork,
+    ) -> Registration<'_, P>
+    where
+        P: Params + Send + 'static,
+        R: Json + Send + 'static,
+        F: Future<Output = Result<R, RpcError>> + Send + 'static,
+    {
+        let is_lenient = ParamRules::is_lenient(name);
+        let run = move |context: Arc<Context>, params: Option<&RawValue>| {
+            let params = P::read(params, ParamRules::new(context.dialect, is_lenient))?;
+            let answer = async move {
+                let result = handler(context.clone(), params).await?;
+                if result.is_written() {
+                    return context.render(result);
+                }
+                let mut out = context.writer(usize::MAX);
+                if out.write_short(MAX_AT_ONCE, |out| result.write(out)) {
+                    return Ok(out.finish()?);
+                }
+                let own = context.clone();
+                context.apart_for_caller(move || own.render(result)).await
+            };
+            Ok(Box::pin(answer) as Pending)
+        };
+        self.register::<P, R>(name, Handler::Wait(Arc::new(run)), on_fork)
+    }
+
+    fn register<P: Params, R: Json>(
+        &mut self,
+        name: &'static str,
+        handler: Handler,
+        on_fork: OnFork,
+    ) -> Registration<'_, P> {
+        let types = Types {
+            shapes: P::shapes,
+            references: P::references,
+            readers: P::readers,
+            result: R::schema,
+        };
+        Registration {
+            table: self,
+            name,
+            aliases: &[],
+            handler,
+            on_fork,
+            types,
+            params: PhantomData,
+        }
+    }
+
+    pub(super) fn get(&self, name: &str) -> Option<&Method> {
+        self.methods.get(name)
+    }
+
+    /// The descriptions of all methods, sorted by name.
+    pub(super) fn describe(&self, dialect: Dialect) -> Vec<Described> {
+        let describe = |method: &Method| {
+            let Method {
+                name,
+                ref parameters,
+                summary,
+                example,
+                types,
+                ..
+            } = *method;
+            let (shapes, result) = ((types.shapes)(dialect), types.result);
+            let effort = Effort {
+                executes: matches!(method.handler, Handler::Execute(..)),
+                is_long: matches!(method.handler, Handler::Apart(_)),
+                looks_back: (types.references)().iter().any(Option::is_some),
+            };
+            Described {
+                name,
+                parameters: parameters.clone(),
+                summary,
+                example,
+                shapes,
+                result,
+                effort,
+            }
+        };
+        let mut all: Vec<_> = self.methods.values().map(describe).collect();
+        all.sort_unstable_by_key(|described| described.name);
+        all
+    }
+
+    /// The parameter readers, one for each type that a method takes.
+    pub(super) fn readers(&self) -> Vec<ParamReader> {
+        let each = self
+            .methods
+            .values()
+            .flat_map(|method| (method.types.readers)());
+        let by_name: std::collections::BTreeMap<_, _> =
+            each.map(|reader| (reader.name, reader)).collect();
+        by_name.into_values().collect()
+    }
+
+    /// The counters, in the order of the names.
+    pub(super) fn meters(&self) -> impl Iterator<Item = (&'static str, &Meter)> {
+        self.names()
+            .into_iter()
+            .filter_map(|name| Some((name, &*self.methods.get(name)?.meter)))
+    }
+
+    /// The names of all methods, sorted.
+    pub fn names(&self) -> Vec<&'static str> {
+        let mut names: Vec<_> = self.methods.keys().copied().collect();
+        names.sort_unstable();
+        names
+    }
+}
+
+/// Runs a handler on the task that received the request.
+fn at_once<P, R>(
+    handler: fn(&Context, P) -> Result<R, RpcError>,
+    reach: Reach,
+    method: &str,
+) -> Arc<Quick>
+where
+    P: Params + Send + 'static,
+    R: Json + 'static,
+{
+    let is_lenient = ParamRules::is_lenient(method);
+    Arc::new(move |context, params, out| {
+        let params = P::read(params, ParamRules::new(context.dialect, is_lenient))?;
+        if params.is_far(&context.chain, reach) {
+            return Ok(Reached::Far);
+        }
+        let result = handler(context, params)?;
+        Ok(
+            if out.write_short(MAX_AT_ONCE, |out| result.append_to(out)) {
+                Reached::Near
+            } else {
+                Reached::Far
+            },
+        )
+    })
+}
+
+/// Runs a handler wherever it is called.
+fn work<P, R>(handler: fn(&Context, P) -> Result<R, RpcError>, method: &str) -> Arc<Work>
+where
+    P: Params + Send + 'static,
+    R: Json + 'static,
+{
+    let is_lenient = ParamRules::is_lenient(method);
+    Arc::new(move |context, params| {
+        let params = P::read(params, ParamRules::new(context.dialect, is_lenient))?;
+        context.render(handler(context, params)?)
+    })
+}
+
+/// Runs a call on a thread of its own, for a slice at first. A longer one starts again among the
+/// long executions.
+async fn in_slices(
+    work: Arc<Work>,
+    context: Arc<Context>,
+    caller: Caller,
+    params: KeptParams,
+) -> Answer {
+    if caller.long || caller.remote {
+        return in_turn(work, context, caller, params).await;
+    }
+    let (own, given, first) = (context.clone(), params.clone(), work.clone());
+    let run = move || {
+        let _held = given.hold(&own)?;
+        let (outcome, slice) = Slice::run(Instant::now(), || first(&own, given.get()));
+        if slice.overran {
+            Ok(None)
+        } else {
+            outcome.map(Some)
+        }
+    };
+    match context.execution.apart(caller, run).await? {
+        Some(rendered) => Ok(rendered),
+        None => {
+            in_turn(
+                work,
+                context,
+                Caller {
+                    long: true,
+                    ..caller
+                },
+                params,
+            )
+            .await
+        }
+    }
+}
+
+/// Runs a call on a thread of its own.
+async fn in_turn(
+    work: Arc<Work>,
+    context: Arc<Context>,
+    caller: Caller,
+    params: KeptParams,
+) -> Answer {
+    let own = context.clone();
+    let run = move || {
+        let _held = params.hold(&own)?;
+        work(&own, params.get())
+    };
+    context.execution.apart(caller, run).await
+}
+
+/// Reads parameters with many values on a thread of its own, and waits for the call. They count
+/// until it is answered.
+async fn wait_for(
+    run: Arc<Wait>,
+    context: Arc<Context>,
+    caller: Caller,
+    params: KeptParams,
+) -> Answer {
+    let own = context.clone();
+    let begin = move || {
+        let held = params.hold(&own)?;
+        Ok::<_, RpcError>((run(own, params.get())?, held))
+    };
+    let (pending, _held) = context.execution.apart(caller, begin).await?;
+    pending.await
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rpc::Rpc;
+
+    #[test]
+    fn whatever_runs_blocks_again_or_goes_through_them_is_kept_off_the_runtimes_workers() {
+        let table = Rpc::methods(true);
+        let others = [
+            "eth_simulateV1",
+            "eth_createAccessList",
+            "eth_getTransactionBySenderAndNonce",
+            "txpool_content",
+        ];
+        let long = |name: &&str| {
+            let runs_again = [
+                "trace_",
+                "debug_trace",
+                "debug_storage",
+                "ots_search",
+                "ots_trace",
+                "ots_getInternal",
+            ];
+            runs_again.iter().any(|prefix| name.starts_with(prefix)) || others.contains(name)
+        };
+        let names: Vec<_> = table.names().into_iter().filter(long).collect();
+        assert!(names.len() > 20, "{names:?}");
+        for name in names {
+            assert!(
+                matches!(table.get(name).unwrap().handler, Handler::Apart(_)),
+                "{name}"
+            );
+        }
+    }
+
+    #[test]
+    fn what_a_fork_does_with_a_method_fits_its_parameters() {
+        let table = Rpc::methods(true);
+        for (name, method) in &table.methods {
+            let references = (method.types.references)();
+            assert_eq!(references.len(), method.parameters.len(), "{name}");
+            let refers_to = |wanted| references.contains(&Some(wanted));
+            // Block hashes and transaction hashes have the same type.
+            let names_past = refers_to(Reference::Block)
+                || refers_to(Reference::Range)
+                || method
+                    .parameters
+                    .iter()
+                    .any(|parameter| parameter.contains("block") && !parameter.contains("blocks"))
+                || method.parameters.contains(&"transaction hash");
+            match method.on_fork {
+                OnFork::Block | OnFork::State | OnFork::Transaction | OnFork::Range => {
+                    assert!(
+                        method.forward().is_some(),
+                        "{name}: no parameter says whether a request is forwarded"
+                    );
+                    let transaction = method.parameters.first() == Some(&"transaction hash");
+                    assert_eq!(
+                        transaction,
+                        method.on_fork == OnFork::Transaction,
+                        "{name}: {:?}",
+                        method.on_fork
+                    );
+                }
+                OnFork::Node => assert!(
+                    !names_past,
+                    "{name}: its parameters may be about the other chain"
+                ),
+                OnFork::Joined | OnFork::Kept | OnFork::OwnBlocks => {
+                    assert!(
+                        !refers_to(Reference::Block),
+                        "{name}: its block decides which node has the answer"
+                    );
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn every_method_is_documented() {
+        let table = Rpc::methods(true);
+        for method in table.describe(Dialect::Network) {
+            assert!(!method.summary.is_empty(), "{}", method.name);
+            assert!(
+                method.parameters.iter().all(|name| !name.is_empty()),
+                "{}",
+                method.name
+            );
+            assert_eq!(
+                method.parameters.len(),
+                method.shapes.len(),
+                "{}",
+                method.name
+            );
+        }
+    }
+}

@@ -1,0 +1,150 @@
+//! `trace_filter`: calls by block range and the accounts in them.
+
+use alloy_primitives::Address;
+use alloy_rpc_types_trace::filter::{TraceFilter as Accounts, TraceFilterMode};
+use serde::Deserialize;
+use serde_json::{Value, json, value::RawValue};
+
+use super::{
+    block::TraceList,
+    {Inputs, visit_block},
+};
+use crate::rpc::{
+    Context, OnFork, RpcError, Table,
+    eth::field,
+    json::Written,
+    params::{self, LooseNumber, Param, ParamRules, Reference},
+    schema,
+    tracing::Budget,
+};
+use tetrad_chain::BlockId;
+
+pub(super) fn methods(table: &mut Table) {
+    table.apart("trace_filter", filter, OnFork::Range).describe(
+        ["filter"],
+        "The calls from or to certain accounts in a range of at most 1000 blocks.",
+    );
+}
+
+/// The maximum number of blocks that one query replays.
+const MAX_BLOCKS: u64 = 1_000;
+
+/// The selection of calls.
+struct TraceFilter {
+    from_block: BlockId,
+    to_block: BlockId,
+    accounts: Accounts,
+    after: usize,
+    count: usize,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct RawTraceFilter<'a> {
+    #[serde(borrow)]
+    from_block: Option<&'a RawValue>,
+    to_block: Option<&'a RawValue>,
+    from_address: Option<&'a RawValue>,
+    to_address: Option<&'a RawValue>,
+    mode: Option<&'a RawValue>,
+    after: Option<&'a RawValue>,
+    count: Option<&'a RawValue>,
+}
+
+impl Param for TraceFilter {
+    const REFERS_TO: Option<Reference> = Some(Reference::Range);
+
+    fn read(json: &str, rules: ParamRules) -> Result<Self, String> {
+        let raw: RawTraceFilter<'_> = params::fields(json)?;
+        let mode = match field::<String>("mode", raw.mode, rules)?.as_deref() {
+            None | Some("union") => TraceFilterMode::Union,
+            Some("intersection") => TraceFilterMode::Intersection,
+            Some(_) => return Err("mode: expected union or intersection".to_owned()),
+        };
+        let number = |name, raw| {
+            let given: Option<LooseNumber> = field(name, raw, rules)?;
+            Ok::<_, String>(
+                given.map(|LooseNumber(number)| usize::try_from(number).unwrap_or(usize::MAX)),
+            )
+        };
+        Ok(Self {
+            from_block: field("fromBlock", raw.from_block, rules)?.unwrap_or(BlockId::Latest),
+            to_block: field("toBlock", raw.to_block, rules)?.unwrap_or(BlockId::Latest),
+            accounts: Accounts {
+                from_address: field::<Vec<Address>>("fromAddress", raw.from_address, rules)?
+                    .unwrap_or_default(),
+                to_address: field::<Vec<Address>>("toAddress", raw.to_address, rules)?
+                    .unwrap_or_default(),
+                mode,
+                ..Accounts::default()
+            },
+            after: number("after", raw.after)?.unwrap_or(0),
+            count: number("count", raw.count)?.unwrap_or(usize::MAX),
+        })
+    }
+
+    fn schema() -> Value {
+        let accounts = || <Vec<Address> as Param>::schema();
+        schema::options([
+            ("fromBlock", BlockId::schema()),
+            ("toBlock", BlockId::schema()),
+            ("fromAddress", accounts()),
+            ("toAddress", accounts()),
+            ("mode", json!({"enum": ["union", "intersection"]})),
+            ("after", LooseNumber::schema()),
+            ("count", LooseNumber::schema()),
+        ])
+    }
+}
+
+/// The calls from or to certain accounts in a range of blocks.
+fn filter(context: &Context, (filter,): (TraceFilter,)) -> Result<Written, RpcError> {
+    let budget = Budget::new(context, "narrow the range of blocks, or set count");
+    let head = context.chain.head();
+    let number = |id| {
+        context
+            .chain
+            .number(&head, id)
+            .ok_or_else(|| RpcError::server("unknown block"))
+    };
+    let (from, to) = (
+        number(filter.from_block)?,
+        number(filter.to_block)?.min(head.number()),
+    );
+    if from > to {
+        return Err(RpcError::invalid_params(
+            "invalid parameters: fromBlock cannot be greater than toBlock",
+        ));
+    }
+    if to - from >= MAX_BLOCKS {
+        return Err(RpcError::invalid_params(format!(
+            "block range too large; currently limited to {MAX_BLOCKS}"
+        )));
+    }
+    if from < head.oldest() {
+        let message = format!("history before block {} is not available", head.oldest());
+        return Err(RpcError::history_pruned(message));
+    }
+    let matcher = filter.accounts.matcher();
+    let wanted = filter.after..filter.after.saturating_add(filter.count);
+    let (mut list, mut matching) = (TraceList::new(&budget), 0);
+    for at in from..=to {
+        budget.check_time()?;
+        if matching >= wanted.end {
+            break;
+        }
+        let block = context.chain.block(&head, BlockId::Number(at))?;
+        let block = block
+            .ok_or_else(|| RpcError::history_pruned(format!("block {at} is not available")))?;
+        visit_block(&head, block, Inputs::Kept, &budget, &mut |trace| {
+            if matcher.matches(&trace.trace) {
+                if wanted.contains(&matching) {
+                    list.push(&trace)?;
+                }
+                matching += 1;
+            }
+            Ok(())
+        })?;
+    }
+    list.end()
+}

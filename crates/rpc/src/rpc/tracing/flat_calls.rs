@@ -1,0 +1,227 @@
+//! Calls as a list: geth's `flatCallTracer`.
+
+use alloy_rpc_types_trace::geth::FlatCallConfig;
+use revm::interpreter::InstructionResult;
+use revm_inspectors::tracing::types::{CallKind, CallTraceNode};
+
+use super::{
+    Budget, TracePosition,
+    call_recorder::{CallRecorder, gas_used},
+};
+use crate::rpc::{
+    RpcError,
+    hex::Quantity,
+    json::{Json, JsonWriter, Object, array},
+};
+use tetrad_evm::failure_message;
+
+/// A call whose inner calls are being written.
+struct OpenCall {
+    index: usize,
+    /// The number of inner calls that have been looked at.
+    seen: usize,
+    /// The number of inner calls that are written.
+    written: usize,
+}
+
+/// Writes each call with its position, the calls that it made after it. Nothing here calls itself,
+/// since calls nest deeply.
+pub fn write_flat_calls(
+    recorder: &CallRecorder,
+    config: FlatCallConfig,
+    place: &TracePosition,
+    budget: &Budget,
+    out: &mut JsonWriter,
+) -> Result<(), RpcError> {
+    let calls = recorder.calls();
+    let Some(root) = calls.first() else {
+        return Err(RpcError::internal("a trace has no call"));
+    };
+    let list = FlatList {
+        recorder,
+        place,
+        includes_precompiles: config.include_precompiles == Some(true),
+        converts_errors: config.convert_parity_errors == Some(true),
+    };
+    let mut open = vec![OpenCall {
+        index: 0,
+        seen: 0,
+        written: 0,
+    }];
+    // The position of the innermost open call.
+    let mut position: Vec<usize> = Vec::new();
+    out.push(b'[');
+    list.write_call(root, &position, out);
+
+    while let Some(call) = open.last_mut() {
+        let node = &calls[call.index];
+        if let Some(&inner) = node.children.get(call.seen) {
+            call.seen += 1;
+            if !list.shows(inner) {
+                continue;
+            }
+            position.push(call.written);
+            call.written += 1;
+            open.push(OpenCall {
+                index: inner,
+                seen: 0,
+                written: 0,
+            });
+            out.push(b',');
+            list.write_call(&calls[inner], &position, out);
+        } else {
+            if node.is_selfdestruct() {
+                position.push(call.written);
+                out.push(b',');
+                list.write_destruction(node, &position, out);
+                position.pop();
+            }
+            open.pop();
+            position.pop();
+        }
+        budget.check_size(out)?;
+    }
+    out.push(b']');
+    Ok(())
+}
+
+/// What all entries of a list have in common.
+struct FlatList<'l> {
+    recorder: &'l CallRecorder,
+    place: &'l TracePosition,
+    includes_precompiles: bool,
+    converts_errors: bool,
+}
+
+impl FlatList<'_> {
+    /// Whether an inner call is part of the list: by default a call of a precompile is not.
+    fn shows(&self, index: usize) -> bool {
+        let is_plain = |kind| matches!(kind, CallKind::Call | CallKind::StaticCall);
+        let call = self.recorder.calls().get(index);
+        call.is_some_and(|call| {
+            self.includes_precompiles
+                || !is_plain(call.trace.kind)
+                || !self.recorder.is_precompile(index)
+        })
+    }
+
+    fn write_call(&self, call: &CallTraceNode, position: &[usize], out: &mut JsonWriter) {
+        let trace = &call.trace;
+        let error = trace.status.and_then(failure_message);
+        let is_revert = trace.status == Some(InstructionResult::Revert);
+        let has_result = error.is_none() || is_revert;
+        let error = error.map(|error| {
+            if self.converts_errors {
+                parity_error(error)
+            } else {
+                error
+            }
+        });
+        let inner = call
+            .children
+            .iter()
+            .filter(|inner| self.shows(**inner))
+            .count();
+        let inner = inner + usize::from(call.is_selfdestruct());
+        let is_create = trace.kind.is_any_create();
+
+        let mut object = Object::begin(out);
+        let mut action = Object::begin(object.name("action"));
+        action
+            .member("from", &trace.caller)
+            .member("gas", &Quantity(trace.gas_limit));
+        action.member("value", &Quantity(trace.value));
+        let kind = trace.kind.to_str().to_lowercase();
+        if is_create {
+            action
+                .member("creationMethod", &kind)
+                .member("init", &trace.data);
+        } else {
+            action
+                .member("callType", &kind)
+                .member("input", &trace.data)
+                .member("to", &trace.address);
+        }
+        action.end();
+        self.write_place(&mut object);
+        object.optional("error", &error);
+        if has_result {
+            let mut result = Object::begin(object.name("result"));
+            result.member("gasUsed", &gas_used(call));
+            if is_create {
+                result
+                    .optional("address", &error.is_none().then_some(trace.address))
+                    .member("code", &trace.output);
+            } else {
+                result.member("output", &trace.output);
+            }
+            result.end();
+        }
+        write_end(
+            object,
+            inner,
+            position,
+            if is_create { "create" } else { "call" },
+        );
+    }
+
+    fn write_destruction(&self, call: &CallTraceNode, position: &[usize], out: &mut JsonWriter) {
+        let trace = &call.trace;
+        let mut object = Object::begin(out);
+        Object::begin(object.name("action"))
+            .member("address", &trace.selfdestruct_address.unwrap_or_default())
+            .member(
+                "balance",
+                &Quantity(trace.selfdestruct_transferred_value.unwrap_or_default()),
+            )
+            .member(
+                "refundAddress",
+                &trace.selfdestruct_refund_target.unwrap_or_default(),
+            )
+            .end();
+        self.write_place(&mut object);
+        write_end(object, 0, position, "suicide");
+    }
+
+    /// Writes where the transaction is; a call is in no block.
+    fn write_place(&self, object: &mut Object<'_>) {
+        let place = self.place;
+        let number = |number: u64| i64::try_from(number).unwrap_or(i64::MAX);
+        object
+            .member("blockHash", &place.block)
+            .member("blockNumber", &number(place.number))
+            .member("transactionHash", &place.transaction)
+            .member(
+                "transactionPosition",
+                &number(place.index.unwrap_or(0) as u64),
+            );
+    }
+}
+
+fn write_end(mut object: Object<'_>, inner: usize, position: &[usize], kind: &str) {
+    object.member("subtraces", &(inner as i64));
+    array(object.name("traceAddress"), position, |index, out| {
+        (*index as i64).write(out)
+    });
+    object.member("type", kind).end();
+}
+
+/// An error in OpenEthereum's words, where geth has some for it.
+fn parity_error(error: String) -> String {
+    let text = match error.as_str() {
+        "contract creation code storage out of gas"
+        | "out of gas"
+        | "gas uint64 overflow"
+        | "max code size exceeded" => "Out of gas",
+        "invalid jump destination" => "Bad jump destination",
+        "execution reverted" => "Reverted",
+        "return data out of bounds" => "Out of bounds",
+        "stack limit reached 1024 (1023)" => "Out of stack",
+        "precompiled failed" | "invalid input length" => "Built-in failed",
+        text if text.starts_with("out of gas:") => "Out of gas",
+        text if text.starts_with("invalid opcode") => "Bad instruction",
+        text if text.starts_with("stack underflow") => "Stack underflow",
+        _ => return error,
+    };
+    text.to_owned()
+}

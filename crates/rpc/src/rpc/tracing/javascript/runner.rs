@@ -1,0 +1,146 @@
+//! The scripts of one request.
+
+use std::sync::Arc;
+
+use revm::inspector::NoOpInspector;
+use serde_json::value::RawValue;
+
+use super::{
+    message::Task,
+    process::{Failure, TracerProcess},
+};
+use crate::rpc::{
+    RpcConfig, RpcError,
+    json::JsonWriter,
+    tracing::{
+        budget::Budget,
+        subject::{Subject, TracePosition},
+    },
+};
+use tetrad_evm::Watch;
+
+/// A tracer written in JavaScript.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Script {
+    code: Arc<str>,
+    /// The argument of its `setup`.
+    config: Arc<str>,
+}
+
+impl Script {
+    /// A script with a request's `tracerConfig`.
+    #[expect(
+        clippy::unnecessary_wraps,
+        reason = "builds without JavaScript tracers refuse it"
+    )]
+    pub fn new(code: String, config: Option<&RawValue>) -> Result<Self, String> {
+        Ok(Self {
+            code: code.into(),
+            config: config
+                .map(RawValue::get)
+                .filter(|json| *json != "null")
+                .unwrap_or("{}")
+                .into(),
+        })
+    }
+}
+
+/// Runs the scripts of one request in a process, which is started for the first transaction.
+pub struct ScriptRunner<'r> {
+    config: &'r RpcConfig,
+    budget: &'r Budget,
+    process: Option<TracerProcess>,
+}
+
+impl<'r> ScriptRunner<'r> {
+    /// No process yet.
+    pub fn new(config: &'r RpcConfig, budget: &'r Budget) -> Self {
+        Self {
+            config,
+            budget,
+            process: None,
+        }
+    }
+
+    /// Traces one transaction; appends the script's result.
+    pub fn trace(
+        &mut self,
+        script: &Script,
+        place: TracePosition,
+        subject: Subject<'_, '_>,
+        out: &mut JsonWriter,
+    ) -> Result<(), RpcError> {
+        let budget = self.budget;
+        let process = match &mut self.process {
+            Some(process) => process,
+            none => {
+                let program = self.config.tracer_program.as_deref();
+                let program = program.ok_or_else(|| {
+                    RpcError::server("JavaScript tracers run in the tetrad program only")
+                })?;
+                none.insert(TracerProcess::start(
+                    program,
+                    self.config.max_tracer_memory,
+                    budget,
+                )?)
+            }
+        };
+        let traced = subject.detached(|execution, state| {
+            let task = Task {
+                script: script.code.to_string(),
+                config: script.config.to_string(),
+                block: place.block,
+                transaction: place.transaction,
+                index: place.index,
+                max_bytes: budget.bytes_left(out),
+                execution,
+            };
+            process.trace(task, state, budget)
+        })?;
+        let traced = match traced {
+            Ok(traced) => Some(traced),
+            Err(Failure::Rejected) => None,
+            Err(failure) => return Err(self.error(failure)),
+        };
+        // The block goes on after the transaction, which is executed here as well. A refusal is
+        // reported as for other tracers.
+        let is_over = || budget.is_over();
+        let mut nothing = NoOpInspector;
+        let mut watch = Watch::new(&mut nothing, &is_over, budget.max_bytes());
+        let ran = subject.run(&mut watch, |inspected, _| {
+            inspected.outcome.result.tx_gas_used()
+        });
+        budget.check(watch.stopped())?;
+        let gas_used = ran?;
+        match traced {
+            Some((traced, result)) if traced == gas_used => {
+                out.extend_from_slice(result.get().as_bytes());
+                Ok(())
+            }
+            Some((traced, _)) => Err(RpcError::internal(format!(
+                "with the tracer, {traced} gas is used, without {gas_used}"
+            ))),
+            None => Err(RpcError::internal(
+                "the tracer could not execute the transaction",
+            )),
+        }
+    }
+
+    fn error(&self, failure: Failure) -> RpcError {
+        match failure {
+            Failure::Time => self.budget.timeout(),
+            Failure::TooLarge => self.budget.too_large(),
+            Failure::Script(message) => RpcError::server(message),
+            Failure::Read(error) => error.into(),
+            Failure::Memory => RpcError::server(format!(
+                "the tracer used more than {} MiB of memory (rpc.max-tracer-megabytes)",
+                self.config.max_tracer_memory >> 20
+            )),
+            Failure::Process(what) => {
+                ::tracing::warn!(what, "a tracer's process failed");
+                RpcError::internal(format!("the tracer's process failed: {what}"))
+            }
+            Failure::Rejected => RpcError::internal("the tracer could not execute the transaction"),
+        }
+    }
+}

@@ -1,0 +1,291 @@
+//! The tracers by name, and the trace of one transaction.
+
+use alloy_rpc_types_trace::geth::{
+    GethDebugBuiltInTracerType, GethDebugTracerConfig, GethDebugTracerType, GethDebugTracingOptions,
+};
+use revm_inspectors::tracing::{DebugInspector, TransactionContext};
+use serde::Deserialize;
+use serde_json::{Value, json, value::RawValue};
+
+use super::{
+    budget::Budget,
+    built_in::BuiltIns,
+    javascript::{Script, ScriptRunner},
+    preimages::PreimageTracer,
+    struct_log::{StructLogOptions, StructLogger},
+    subject::{Subject, TracePosition},
+};
+use crate::rpc::{
+    RpcConfig, RpcError,
+    eth::field,
+    json::JsonWriter,
+    params::{self, Param, ParamRules},
+    schema,
+};
+use tetrad_evm::{Inspected, Watch};
+
+/// The trace options of a request.
+#[derive(Clone, Debug, Default)]
+pub struct TraceOptions {
+    steps: StructLogOptions,
+    tracer: Option<TracerName>,
+    config: GethDebugTracerConfig,
+    /// The client's timeout, if it is shorter than the node's.
+    pub timeout: Option<GoDuration>,
+}
+
+/// A tracer's name, or a tracer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum TracerName {
+    /// One of revm-inspectors.
+    BuiltIn(GethDebugBuiltInTracerType),
+    /// `keccak256PreimageTracer`.
+    Preimages,
+    /// A script.
+    JavaScript(Script),
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct RawOptions<'a> {
+    #[serde(borrow)]
+    tracer: Option<&'a RawValue>,
+    tracer_config: Option<&'a RawValue>,
+    timeout: Option<&'a RawValue>,
+}
+
+impl Param for TraceOptions {
+    const DEFAULT: Option<fn() -> Self> = Some(Self::default);
+
+    fn read(json: &str, rules: ParamRules) -> Result<Self, String> {
+        let raw: RawOptions<'_> = params::fields(json)?;
+        let name: Option<String> = field("tracer", raw.tracer, rules)?;
+        let tracer = match name.filter(|name| !name.is_empty()) {
+            None => None,
+            Some(name) if name == "keccak256PreimageTracer" => Some(TracerName::Preimages),
+            Some(name) => {
+                let known = serde_json::from_value(serde_json::Value::String(name.clone()));
+                Some(match known {
+                    Ok(GethDebugTracerType::BuiltInTracer(tracer)) => TracerName::BuiltIn(tracer),
+                    _ if name.chars().all(|letter| letter.is_ascii_alphanumeric()) => {
+                        return Err(unknown(&name));
+                    }
+                    // As in geth, what is no name is a script.
+                    _ => TracerName::JavaScript(Script::new(name, raw.tracer_config)?),
+                })
+            }
+        };
+        let config = match (&tracer, raw.tracer_config) {
+            // A script gets the text.
+            (Some(TracerName::JavaScript(_)), _) | (_, None) => Ok(None),
+            (_, Some(raw)) => params::shape(raw.get()).map(Some),
+        };
+        let options = Self {
+            steps: params::shape(json)?,
+            tracer,
+            config: config
+                .map_err(|what| format!("tracerConfig: {what}"))?
+                .unwrap_or_default(),
+            timeout: field("timeout", raw.timeout, rules)?,
+        };
+        // An invalid configuration is refused before anything runs.
+        options.tracer()?;
+        Ok(options)
+    }
+
+    fn schema() -> Value {
+        let switch = || json!({"type": "boolean"});
+        schema::options([
+            ("tracer", json!({"type": "string"})),
+            ("tracerConfig", json!({"type": "object"})),
+            ("timeout", GoDuration::schema()),
+            ("enableMemory", switch()),
+            ("disableStack", switch()),
+            ("disableStorage", switch()),
+            ("enableReturnData", switch()),
+            ("limit", json!({"type": "integer", "minimum": 0})),
+        ])
+    }
+}
+
+/// The error for an unknown name.
+fn unknown(name: &str) -> String {
+    format!(
+        "tracer: no \"{}\"; one of callTracer, prestateTracer, 4byteTracer, flatCallTracer, muxTracer, noopTracer, \
+         erc7562Tracer, keccak256PreimageTracer, or none for the opcode tracer",
+        name.chars().take(50).collect::<String>()
+    )
+}
+
+/// A duration as Go writes it: `300ms`, `5s`, `2m`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GoDuration(pub std::time::Duration);
+
+impl Param for GoDuration {
+    fn read(json: &str, _: ParamRules) -> Result<Self, String> {
+        let text = params::string(json)?;
+        let unit = text.trim_start_matches(|letter: char| letter.is_ascii_digit() || letter == '.');
+        let number: f64 = text[..text.len() - unit.len()]
+            .parse()
+            .map_err(|_| wrong_duration(&text))?;
+        let seconds = match unit {
+            "ns" => number * 1e-9,
+            "us" | "µs" => number * 1e-6,
+            "ms" => number * 1e-3,
+            "s" => number,
+            "m" => number * 60.0,
+            "h" => number * 3_600.0,
+            _ => return Err(wrong_duration(&text)),
+        };
+        std::time::Duration::try_from_secs_f64(seconds)
+            .map(Self)
+            .map_err(|_| wrong_duration(&text))
+    }
+
+    fn schema() -> Value {
+        json!({"type": "string", "pattern": "^[0-9.]+(ns|us|µs|ms|s|m|h)$"})
+    }
+}
+
+fn wrong_duration(text: &str) -> String {
+    format!(
+        "expected a duration such as 300ms, 5s or 2m, got {}",
+        text.chars().take(50).collect::<String>()
+    )
+}
+
+impl TraceOptions {
+    /// Advice on how to request less.
+    pub fn advice(&self) -> &'static str {
+        match &self.tracer {
+            None => "set a limit or disableStack, or leave out enableMemory and enableReturnData",
+            Some(TracerName::BuiltIn(GethDebugBuiltInTracerType::CallTracer)) => {
+                "set onlyTopCall, or trace the transactions of a block one by one"
+            }
+            Some(TracerName::BuiltIn(GethDebugBuiltInTracerType::PreStateTracer)) => {
+                "set disableCode or disableStorage, or trace the transactions of a block one by one"
+            }
+            Some(TracerName::JavaScript(_)) => {
+                "return less from result(), or trace the transactions of a block one by one"
+            }
+            Some(_) => {
+                "use the callTracer with onlyTopCall, or trace the transactions of a block one by one"
+            }
+        }
+    }
+
+    fn tracer(&self) -> Result<Tracer<'_>, String> {
+        let tracer = match &self.tracer {
+            Some(TracerName::BuiltIn(tracer)) => *tracer,
+            Some(TracerName::JavaScript(script)) => return Ok(Tracer::JavaScript(script)),
+            Some(TracerName::Preimages) => return Ok(Tracer::Preimages(Box::default())),
+            None => return Ok(Tracer::Steps(self.steps)),
+        };
+        let wrong = |what: &dyn std::fmt::Display| format!("tracerConfig: {what}");
+        if let Some(tracers) = BuiltIns::new(tracer, &self.config.0).map_err(|what| wrong(&what))? {
+            return Ok(Tracer::Calls(tracers));
+        }
+        let options = GethDebugTracingOptions {
+            tracer: Some(GethDebugTracerType::BuiltInTracer(tracer)),
+            tracer_config: self.config.clone(),
+            ..Default::default()
+        };
+        let inspector = DebugInspector::new(options).map_err(|error| wrong(&error))?;
+        Ok(Tracer::Named(Box::new(inspector)))
+    }
+}
+
+enum Tracer<'o> {
+    Steps(StructLogOptions),
+    Calls(BuiltIns),
+    Named(Box<DebugInspector>),
+    Preimages(Box<PreimageTracer>),
+    JavaScript(&'o Script),
+}
+
+/// The tracer of one request, which may be for many transactions.
+pub struct RequestTracer<'r> {
+    options: &'r TraceOptions,
+    budget: &'r Budget,
+    scripts: ScriptRunner<'r>,
+}
+
+impl<'r> RequestTracer<'r> {
+    /// The tracer that `options` name.
+    pub fn new(config: &'r RpcConfig, options: &'r TraceOptions, budget: &'r Budget) -> Self {
+        Self {
+            options,
+            budget,
+            scripts: ScriptRunner::new(config, budget),
+        }
+    }
+
+    /// Traces one transaction; appends the trace.
+    pub fn trace(
+        &mut self,
+        place: TracePosition,
+        subject: Subject<'_, '_>,
+        out: &mut JsonWriter,
+    ) -> Result<(), RpcError> {
+        let (options, budget) = (self.options, self.budget);
+        let (is_over, left) = (|| budget.is_over(), budget.bytes_left(out));
+        match options.tracer().map_err(RpcError::invalid_params)? {
+            Tracer::Steps(options) => {
+                let mut logger = StructLogger::new(options, budget);
+                let mut watch = Watch::new(&mut logger, &is_over, left);
+                let result =
+                    subject.run(&mut watch, |inspected, _| inspected.outcome.result.clone());
+                let stopped = watch.stopped();
+                logger.check(budget)?;
+                budget.check(stopped)?;
+                logger.finish(&result?, budget, out)
+            }
+            Tracer::JavaScript(script) => self.scripts.trace(script, place, subject, out),
+            Tracer::Preimages(mut tracer) => {
+                let mut watch = Watch::new(&mut *tracer, &is_over, left);
+                let ran = subject.run(&mut watch, |_, _| ());
+                budget.check(watch.stopped())?;
+                ran?;
+                tracer.finish(out);
+                budget.check_size(out)
+            }
+            Tracer::Calls(tracers) => {
+                let mut recorder = tracers.recorder();
+                let mut watch =
+                    Watch::new(&mut recorder, &is_over, left).top_only(tracers.is_top_only());
+                let written = subject.run(&mut watch, |seen, watch| {
+                    // An incomplete record is not rendered.
+                    budget.check(watch.stopped())?;
+                    tracers.write(watch.inner(), &place, seen, budget, out)
+                });
+                budget.check(watch.stopped())?;
+                written?
+            }
+            Tracer::Named(mut inspector) => {
+                let mut watch = Watch::new(&mut *inspector, &is_over, left);
+                let seen = subject.run(&mut watch, |inspected, watch| {
+                    // An incomplete record is not rendered.
+                    budget.check(watch.stopped())?;
+                    let context = TransactionContext {
+                        block_hash: place.block,
+                        tx_hash: place.transaction,
+                        tx_index: place.index,
+                    };
+                    let Inspected {
+                        tx,
+                        block,
+                        outcome,
+                        before,
+                    } = inspected;
+                    let result =
+                        watch
+                            .inner()
+                            .get_result(Some(context), tx, block, outcome, before);
+                    result.map_err(|error| RpcError::server(error.to_string()))
+                });
+                budget.check(watch.stopped())?;
+                budget.write_nested(seen??, out)
+            }
+        }
+    }
+}

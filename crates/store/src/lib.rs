@@ -1,0 +1,5 @@
+//! TODO-DOC store
+
+pub mod log;
+pub mod storage;
+pub mod store;

@@ -1,0 +1,500 @@
+//! Parameters in paths and queries: types that parse and describe themselves.
+//!
+//! [`Param`] is one value, and `parameters!` declares a struct of them, which a handler takes as
+//! [`Path`] or [`Query`]. The types hold limits and defaults, from which errors and the OpenAPI
+//! document follow.
+
+mod names;
+mod values;
+
+use std::borrow::Cow;
+
+use axum::{
+    extract::{
+        FromRequestParts, Path as AxumPath, Query as AxumQuery,
+        rejection::{PathRejection, QueryRejection},
+    },
+    http::{StatusCode, request::Parts},
+    response::IntoResponse,
+};
+use schemars::Schema;
+use serde_json::Value;
+
+pub(super) use self::names::{QueryNames, only_accepted};
+pub use self::values::{Amount, Choice, Limit, NamedToken, Number, Timeframe, UserAddress};
+use super::api::{Failure, Input, Operation};
+use tetrad_network::network::Network;
+
+/// A value that clients write in a path or a query.
+pub trait Param: Sized {
+    /// Whether a well-formed value may be unknown, which is answered with 404.
+    const MAY_BE_UNKNOWN: bool = false;
+
+    /// The JSON schema, with the default if there is one.
+    fn schema() -> Schema;
+
+    /// The accepted values in words, for the description: `1 to 100`. None if the schema says it
+    /// better.
+    fn accepted() -> Option<String> {
+        None
+    }
+
+    /// The value of a parameter that is left out; none if it must not be.
+    fn absent() -> Option<Self> {
+        None
+    }
+
+    /// Reads the text of a request.
+    fn parse(text: &str, network: &Network) -> Result<Self, ParamError>;
+}
+
+/// The reason why a text is not a parameter's value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ParamError {
+    /// The parameter is required.
+    Missing,
+    /// The text is malformed, for this reason.
+    Malformed(String),
+    /// The value is unknown, for this reason.
+    Unknown(String),
+}
+
+impl ParamError {
+    /// Returns the error for a malformed text.
+    pub fn malformed(what: impl ToString) -> Self {
+        Self::Malformed(what.to_string())
+    }
+
+    /// Returns the error for an unknown `what`, such as a token, with the text, cut short.
+    pub fn unknown(what: &str, text: &str) -> Self {
+        Self::Unknown(format!(
+            "no {what} {:?}",
+            text.chars().take(50).collect::<String>()
+        ))
+    }
+}
+
+/// A [`ParamError`] with the parameter that it concerns.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ParameterError {
+    /// The parameter's name.
+    pub name: &'static str,
+    /// The part of the request that has it.
+    pub place: ParameterPlace,
+    /// The reason.
+    pub error: ParamError,
+}
+
+/// The part of a request that holds a parameter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ParameterPlace {
+    /// The path.
+    Path,
+    /// The query.
+    Query,
+}
+
+/// The description of a parameter.
+#[derive(Clone, Debug)]
+pub struct Parameter {
+    pub(super) name: Cow<'static, str>,
+    pub(super) place: ParameterPlace,
+    pub(super) description: String,
+    pub(super) required: bool,
+    pub(super) schema: Schema,
+    pub(super) example: String,
+    may_be_unknown: bool,
+}
+
+impl Parameter {
+    /// Describes a parameter. Without an example it shows its default.
+    pub fn new<P: Param>(
+        name: &'static str,
+        place: ParameterPlace,
+        doc: &str,
+        example: Option<&str>,
+    ) -> Self {
+        let (doc, schema) = (doc.trim(), P::schema());
+        let description = match P::accepted() {
+            Some(accepted) => format!("{}: {accepted}.", doc.trim_end_matches('.')),
+            None => doc.to_owned(),
+        };
+        let default = schema.get("default").map(|value| {
+            value
+                .as_str()
+                .map_or_else(|| value.to_string(), str::to_owned)
+        });
+        let example = example.map(str::to_owned).or(default).unwrap_or_default();
+        let required = P::absent().is_none();
+        let name = name.into();
+        Self {
+            name,
+            place,
+            description,
+            required,
+            schema,
+            example,
+            may_be_unknown: P::MAY_BE_UNKNOWN,
+        }
+    }
+
+    /// A parameter that no [`Param`] describes: a required one in the path, an optional one in the
+    /// query.
+    pub fn described(
+        name: String,
+        place: ParameterPlace,
+        description: String,
+        schema: Schema,
+        example: String,
+    ) -> Self {
+        let required = place == ParameterPlace::Path;
+        Self {
+            name: name.into(),
+            place,
+            description,
+            required,
+            schema,
+            example,
+            may_be_unknown: false,
+        }
+    }
+
+    /// The example in the type of the schema; none if there is none.
+    pub(super) fn example_value(&self) -> Option<Value> {
+        let text = self.example.as_str();
+        let of_type = |name: &str| self.schema.get("type").is_some_and(|types| types == name);
+        match text {
+            "" => None,
+            _ if of_type("integer") || of_type("number") || of_type("boolean") => {
+                serde_json::from_str(text).ok()
+            }
+            _ => Some(text.into()),
+        }
+    }
+
+    /// Describes another name for the parameter `name`.
+    pub fn alias<P: Param>(alias: &'static str, name: &str, place: ParameterPlace) -> Self {
+        Self {
+            description: format!("Another name for `{name}`."),
+            ..Self::new::<P>(alias, place, "", None)
+        }
+    }
+}
+
+/// Some parameters of a request; `parameters!` implements it.
+pub trait Parameters: Sized {
+    /// Reads all of them.
+    fn read(given: &RawParameters<'_>) -> Result<Self, ParameterError>;
+
+    /// Describes all of them.
+    fn describe(place: ParameterPlace) -> Vec<Parameter>;
+}
+
+/// Declares a struct of [`Parameters`].
+///
+/// Each field has its name on the wire, optionally a second name with the same meaning, and an
+/// example, which a type with a default can do without. The field's documentation is its
+/// description.
+#[macro_export]
+macro_rules! parameters {
+    ($(#[doc = $about:literal])* $visible:vis struct $name:ident { $(
+        $(#[doc = $doc:literal])+
+        #[param($wire:literal $(| $alias:literal)? $(, example = $example:literal)?)]
+        $field_visible:vis $field:ident: $type:ty,
+    )+ }) => {
+        $(#[doc = $about])*
+        $visible struct $name {
+            $($(#[doc = $doc])+ $field_visible $field: $type,)+
+        }
+
+        impl $crate::parameters::Parameters for $name {
+            fn read(
+                given: &$crate::parameters::RawParameters<'_>,
+            ) -> Result<Self, $crate::parameters::ParameterError> {
+                Ok(Self { $($field: given.read($wire, [$($alias)?].first().copied())?,)+ })
+            }
+
+            fn describe(place: $crate::parameters::ParameterPlace) -> Vec<$crate::parameters::Parameter> {
+                use $crate::parameters::Parameter;
+                vec![$(
+                    Parameter::new::<$type>($wire, place, concat!($($doc),+), [$($example)?].first().copied()),
+                    $(Parameter::alias::<$type>($alias, $wire, place),)?
+                )+]
+            }
+        }
+    };
+}
+pub use crate::parameters;
+
+/// The parameters that a request has. Those that no one reads are left to [`only_accepted`]; of
+/// several with one name the first counts.
+pub struct RawParameters<'a> {
+    place: ParameterPlace,
+    pairs: Vec<(String, String)>,
+    network: &'a Network,
+}
+
+impl<'a> RawParameters<'a> {
+    /// The parameters of a form, which count as those of a query.
+    pub fn of_form(pairs: Vec<(String, String)>, network: &'a Network) -> Self {
+        Self {
+            place: ParameterPlace::Query,
+            pairs,
+            network,
+        }
+    }
+
+    /// Reads a parameter that may have a second name. If both are given they have to agree.
+    pub fn read<P: Param>(
+        &self,
+        name: &'static str,
+        alias: Option<&'static str>,
+    ) -> Result<P, ParameterError> {
+        let first = self.parse(name)?;
+        let second = alias
+            .map(|alias| Ok((alias, self.parse(alias)?)))
+            .transpose()?;
+        match (first, second) {
+            (Some((_, text)), Some((alias, Some((_, other))))) if text != other => Err(self.error(
+                alias,
+                ParamError::Malformed(format!("differs from {name}, which means the same")),
+            )),
+            (Some((value, _)), _) | (None, Some((_, Some((value, _))))) => Ok(value),
+            _ => P::absent().ok_or_else(|| self.error(name, ParamError::Missing)),
+        }
+    }
+
+    /// The value of a parameter and its text, if it is given.
+    fn parse<P: Param>(&self, name: &'static str) -> Result<Option<(P, &str)>, ParameterError> {
+        let Some((_, text)) = self.pairs.iter().find(|(given, _)| given == name) else {
+            return Ok(None);
+        };
+        let value = P::parse(text, self.network).map_err(|error| self.error(name, error))?;
+        Ok(Some((value, text)))
+    }
+
+    fn error(&self, name: &'static str, error: ParamError) -> ParameterError {
+        ParameterError {
+            name,
+            place: self.place,
+            error,
+        }
+    }
+}
+
+/// The state of an interface's routes, with which parameters are parsed, and the error that they
+/// are answered with.
+pub trait Interface: Send + Sync {
+    /// The interface's error.
+    type Error: Failure
+        + IntoResponse
+        + From<ParameterError>
+        + From<PathRejection>
+        + From<QueryRejection>;
+
+    /// The network that addresses and symbols belong to.
+    fn network(&self) -> &Network;
+}
+
+/// Extracts [`Parameters`] from the path.
+pub struct Path<T>(pub T);
+
+/// Extracts [`Parameters`] from the query.
+pub struct Query<T>(pub T);
+
+impl<S: Interface, T: Parameters> FromRequestParts<S> for Path<T> {
+    type Rejection = S::Error;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, S::Error> {
+        let AxumPath(pairs) = AxumPath::from_request_parts(parts, state).await?;
+        Ok(Self(T::read(&RawParameters {
+            place: ParameterPlace::Path,
+            pairs,
+            network: state.network(),
+        })?))
+    }
+}
+
+impl<S: Interface, T: Parameters> FromRequestParts<S> for Query<T> {
+    type Rejection = S::Error;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, S::Error> {
+        let AxumQuery(pairs) = AxumQuery::from_request_parts(parts, state).await?;
+        Ok(Self(T::read(&RawParameters {
+            place: ParameterPlace::Query,
+            pairs,
+            network: state.network(),
+        })?))
+    }
+}
+
+impl<S: Interface, T: Parameters> Input<S> for Path<T> {
+    fn describe(operation: Operation) -> Operation {
+        describe::<S>(operation, T::describe(ParameterPlace::Path))
+    }
+}
+
+impl<S: Interface, T: Parameters> Input<S> for Query<T> {
+    fn describe(operation: Operation) -> Operation {
+        describe::<S>(operation, T::describe(ParameterPlace::Query))
+    }
+}
+
+fn describe<S: Interface>(operation: Operation, parameters: Vec<Parameter>) -> Operation {
+    let may_be_unknown = parameters.iter().any(|parameter| parameter.may_be_unknown);
+    let operation = operation
+        .parameters(parameters)
+        .fails::<S::Error>(&[StatusCode::BAD_REQUEST]);
+    if may_be_unknown {
+        operation.fails::<S::Error>(&[StatusCode::NOT_FOUND])
+    } else {
+        operation
+    }
+}
+
+/// A parameter that may be left out.
+impl<P: Param> Param for Option<P> {
+    const MAY_BE_UNKNOWN: bool = P::MAY_BE_UNKNOWN;
+
+    fn schema() -> Schema {
+        let mut schema = P::schema();
+        // Leaving it out differs from giving the type's default.
+        schema.remove("default");
+        schema
+    }
+
+    fn accepted() -> Option<String> {
+        P::accepted()
+    }
+
+    fn absent() -> Option<Self> {
+        Some(None)
+    }
+
+    fn parse(text: &str, network: &Network) -> Result<Self, ParamError> {
+        P::parse(text, network).map(Some)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    parameters! {
+        /// The query of a history.
+        struct HistoryQuery {
+            /// How far back.
+            #[param("period" | "timeframe")]
+            timeframe: Timeframe,
+            /// Samples at most.
+            #[param("limit")]
+            limit: Limit<10, 3>,
+            /// A token.
+            #[param("tokenIn", example = "WETH")]
+            token: Option<NamedToken>,
+        }
+    }
+
+    fn read<T: Parameters>(pairs: &[(&str, &str)]) -> Result<T, ParameterError> {
+        let pairs = pairs
+            .iter()
+            .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
+            .collect();
+        T::read(&RawParameters {
+            place: ParameterPlace::Query,
+            pairs,
+            network: &Network::default(),
+        })
+    }
+
+    #[test]
+    fn a_parameter_may_have_two_names() {
+        let name = |pairs| read::<HistoryQuery>(pairs).map(|query| query.timeframe.name);
+        assert_eq!(name(&[]), Ok("24h"));
+        assert_eq!(name(&[("timeframe", "1h")]), Ok("1h"));
+        assert_eq!(name(&[("period", "7d"), ("timeframe", "7d")]), Ok("7d"));
+        let error = name(&[("period", "7d"), ("timeframe", "1h")]).expect_err("they differ");
+        assert_eq!(error.name, "timeframe");
+        let error = name(&[("period", "2h")]).expect_err("not one of the words");
+        assert_eq!(
+            error.error,
+            ParamError::malformed("expected one of 1h, 24h, 7d, 30d")
+        );
+    }
+
+    #[test]
+    fn numbers_stay_within_their_range_and_the_first_of_two_counts() {
+        let limit = |text| {
+            read::<HistoryQuery>(&[("limit", text), ("limit", "x")]).map(|query| query.limit.0)
+        };
+        assert_eq!(limit("5"), Ok(5));
+        assert_eq!(read::<HistoryQuery>(&[]).map(|query| query.limit.0), Ok(3));
+        for wrong in ["0", "11", "x", "-1", "", "99999999999999999999999"] {
+            let error = limit(wrong).expect_err(wrong);
+            assert_eq!(
+                (error.name, error.error),
+                ("limit", ParamError::malformed("expected 1 to 10")),
+                "{wrong}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_token_is_known_malformed_parameters_have_a_name_and_required_ones_must_be_there() {
+        let token = |text| {
+            read::<HistoryQuery>(&[("tokenIn", text)])
+                .map(|query| query.token.map(|token| token.0.symbol))
+        };
+        assert_eq!(token("weth"), Ok(Some("WETH".to_owned())));
+        let error = token("DOGE").expect_err("unknown");
+        assert_eq!(
+            (error.name, error.error),
+            (
+                "tokenIn",
+                ParamError::Unknown("no token \"DOGE\"".to_owned())
+            )
+        );
+        parameters! {
+            struct Required {
+                /// How much.
+                #[param("amountIn", example = "1")]
+                amount: Amount,
+            }
+        }
+        assert_eq!(
+            read::<Required>(&[])
+                .map(|query| query.amount)
+                .expect_err("missing")
+                .error,
+            ParamError::Missing
+        );
+        for wrong in ["", "1.5", "-1", &"9".repeat(100)] {
+            assert!(read::<Required>(&[("amountIn", wrong)]).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_description_comes_from_the_type() {
+        let [period, alias, limit, token] = &HistoryQuery::describe(ParameterPlace::Query)[..]
+        else {
+            panic!("four names")
+        };
+        assert_eq!(
+            (&*period.name, &*period.description),
+            ("period", "How far back: 1h, 24h, 7d or 30d.")
+        );
+        assert_eq!(
+            (&*alias.name, &*alias.description),
+            ("timeframe", "Another name for `period`.")
+        );
+        assert_eq!((alias.required, &*alias.example), (false, "24h"));
+        assert_eq!(
+            (&*limit.description, &*limit.example),
+            ("Samples at most: 1 to 10.", "3")
+        );
+        assert_eq!(
+            (&*token.example, token.may_be_unknown, token.required),
+            ("WETH", true, false)
+        );
+    }
+}
