@@ -37,7 +37,6 @@ use self::{
 use super::{Head, SubmitError};
 use tetrad_primitives::{
     block::{Submission, Transaction},
-    clock::Clock,
     state::State,
 };
 use tetrad_stdx::clock::Clock;
