@@ -27,7 +27,7 @@ use std::{io, net::SocketAddr, sync::Arc, time::Duration};
 use alloy_primitives::Address;
 use zeroize::Zeroizing;
 
-pub use self::ready::ReadyError;
+pub(crate) use self::ready::ReadyError;
 use self::{
     addresses::Addresses,
     cluster::Joining,

@@ -34,7 +34,8 @@ mod app;
 #[doc(hidden)]
 pub mod cli;
 pub mod config;
-mod console;
+#[doc(hidden)]
+pub mod console;
 #[doc(hidden)]
 pub mod genesis;
 #[doc(hidden)]

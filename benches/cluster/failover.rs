@@ -78,7 +78,7 @@ struct Failover {
     errors: Vec<String>,
 }
 
-pub fn run(effort: Effort) {
+pub(crate) fn run(effort: Effort) {
     let mut cluster = Cluster::start();
     let mut senders = Prepared::on(cluster.node(cluster.leader())).senders;
     senders.truncate(CLIENTS * cluster.running().len());

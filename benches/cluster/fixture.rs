@@ -26,10 +26,10 @@ use super::{
 /// Name of the cluster.
 const NAME: &str = "bench";
 /// The stream of its log.
-pub const LOG: &str = "tetrad-bench";
+pub(crate) const LOG: &str = "tetrad-bench";
 
 /// Number of nodes in the cluster.
-pub const NODES: usize = 3;
+pub(crate) const NODES: usize = 3;
 
 /// Time in which nodes must start, elect a leader or reach its height.
 const PATIENCE: Duration = Duration::from_secs(120);
@@ -38,13 +38,13 @@ const PATIENCE: Duration = Duration::from_secs(120);
 const POLL: Duration = Duration::from_millis(2);
 
 /// A node on its own that waits for the device once a block.
-pub struct Single {
+pub(crate) struct Single {
     pub server: Server,
     _directory: TempDir,
 }
 
 impl Single {
-    pub fn start() -> Self {
+    pub(crate) fn start() -> Self {
         let directory = tempfile::tempdir().unwrap();
         let mut command = peers::tetrad().command;
         let place = directory.path().join("chain").display().to_string();
@@ -57,7 +57,7 @@ impl Single {
 }
 
 /// Nodes of one chain. Ended on drop; after a panic the ends of their logs are printed.
-pub struct Cluster {
+pub(crate) struct Cluster {
     nodes: Vec<Option<Server>>,
     pub nats: NatsServers,
     directory: TempDir,
@@ -65,7 +65,7 @@ pub struct Cluster {
 
 impl Cluster {
     /// Starts NATS servers and nodes, and waits until the nodes are ready.
-    pub fn start() -> Self {
+    pub(crate) fn start() -> Self {
         let directory = tempfile::tempdir().unwrap();
         let nats = NatsServers::start(directory.path());
         let mut cluster = Self {
@@ -110,19 +110,19 @@ impl Cluster {
     }
 
     /// The indexes of the nodes that run.
-    pub fn running(&self) -> Vec<usize> {
+    pub(crate) fn running(&self) -> Vec<usize> {
         (0..self.nodes.len())
             .filter(|index| self.nodes[*index].is_some())
             .collect()
     }
 
     /// A node that runs.
-    pub fn node(&self, index: usize) -> &Server {
+    pub(crate) fn node(&self, index: usize) -> &Server {
         self.nodes[index].as_ref().unwrap()
     }
 
     /// CPU time that each node and all NATS servers together have used so far.
-    pub fn cpu(&self) -> (Vec<Duration>, Duration) {
+    pub(crate) fn cpu(&self) -> (Vec<Duration>, Duration) {
         let nodes = self
             .nodes
             .iter()
@@ -131,13 +131,13 @@ impl Cluster {
     }
 
     /// Ends a node with SIGKILL.
-    pub fn kill(&mut self, index: usize) {
+    pub(crate) fn kill(&mut self, index: usize) {
         self.nodes[index] = None;
     }
 
     /// Starts a node again with its directory, or one after the last with an empty one. Returns the
     /// time until it was ready with a height of at least `height`.
-    pub fn start_node(&mut self, index: usize, height: u64) -> Duration {
+    pub(crate) fn start_node(&mut self, index: usize, height: u64) -> Duration {
         let began = Instant::now();
         let server = self.run(index);
         match self.nodes.get_mut(index) {
@@ -149,7 +149,7 @@ impl Cluster {
     }
 
     /// Ends the last node and deletes its directory.
-    pub fn remove_last(&mut self) {
+    pub(crate) fn remove_last(&mut self) {
         self.nodes.pop();
         fs::remove_dir_all(self.place(self.nodes.len())).unwrap();
     }
@@ -166,7 +166,7 @@ impl Cluster {
     }
 
     /// The number of entries of the log that a node's head includes.
-    pub fn height(&self, index: usize) -> u64 {
+    pub(crate) fn height(&self, index: usize) -> u64 {
         self.probe(index, "/health")["height"].as_u64().unwrap()
     }
 
@@ -188,7 +188,7 @@ impl Cluster {
     }
 
     /// The node that leads with the highest epoch, once there is one.
-    pub fn leader(&self) -> usize {
+    pub(crate) fn leader(&self) -> usize {
         let began = Instant::now();
         loop {
             let healths = self
@@ -211,7 +211,7 @@ impl Cluster {
 
     /// Waits until all nodes that run have indexed their blocks. On a machine of its own each would
     /// do that beside what is measured.
-    pub fn await_indexes(&self) {
+    pub(crate) fn await_indexes(&self) {
         let began = Instant::now();
         while !self
             .running()
@@ -224,7 +224,7 @@ impl Cluster {
     }
 
     /// Waits until all nodes that run have the height of the leader. Returns it.
-    pub fn settle(&self) -> u64 {
+    pub(crate) fn settle(&self) -> u64 {
         let began = Instant::now();
         loop {
             let heights: Vec<_> = self
@@ -262,7 +262,7 @@ impl Drop for Cluster {
 }
 
 /// Accounts and contracts on a new chain.
-pub struct Prepared {
+pub(crate) struct Prepared {
     pub funder: Wallet,
     pub multicall: Address,
     pub token: Address,
@@ -273,7 +273,7 @@ pub struct Prepared {
 }
 
 impl Prepared {
-    pub fn on(server: &Server) -> Self {
+    pub(crate) fn on(server: &Server) -> Self {
         let mut client = server.client();
         let chain_id = client.number("eth_chainId", json!([]));
         let mut funder = Wallet::development(0, chain_id);

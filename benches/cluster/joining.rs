@@ -25,7 +25,7 @@ const BLOCKS: u64 = 1_000;
 /// Time after which the leader has offered its newest checkpoint.
 const OFFER: Duration = Duration::from_secs(15);
 
-pub fn run(effort: Effort) {
+pub(crate) fn run(effort: Effort) {
     let mut cluster = Cluster::start();
     let leader = cluster.leader();
     let mut prepared = Prepared::on(cluster.node(leader));

@@ -21,17 +21,17 @@ mod roundtrip;
 #[path = "../compare"]
 #[allow(dead_code, reason = "the comparison uses the rest")]
 mod shared {
-    pub use super::Effort;
+    pub(crate) use super::Effort;
 
-    pub mod client;
-    pub mod contracts;
-    pub mod load;
-    pub mod peers;
-    pub mod report;
-    pub mod roundtrip;
-    pub mod server;
-    pub mod transfers;
-    pub mod wallet;
+    pub(crate) mod client;
+    pub(crate) mod contracts;
+    pub(crate) mod load;
+    pub(crate) mod peers;
+    pub(crate) mod report;
+    pub(crate) mod roundtrip;
+    pub(crate) mod server;
+    pub(crate) mod transfers;
+    pub(crate) mod wallet;
 }
 mod transfers;
 

@@ -23,7 +23,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 const POLL: Duration = Duration::from_millis(20);
 
 /// A cluster of NATS servers, which are killed on drop.
-pub struct NatsServers {
+pub(crate) struct NatsServers {
     children: Vec<Child>,
     ports: Vec<u16>,
     monitors: Vec<u16>,
@@ -33,7 +33,7 @@ pub struct NatsServers {
 impl NatsServers {
     /// Starts the servers with their configurations, logs and stores in a directory, and waits
     /// until JetStream has a leader.
-    pub fn start(directory: &Path) -> Self {
+    pub(crate) fn start(directory: &Path) -> Self {
         let mut free = free_ports(3 * SERVERS).into_iter();
         let mut three = || -> Vec<u16> { free.by_ref().take(SERVERS).collect() };
         let (ports, routes, monitors) = (three(), three(), three());
@@ -93,7 +93,7 @@ impl NatsServers {
     }
 
     /// The server that leads a stream, once one does.
-    pub fn stream_leader(&self, stream: &str) -> usize {
+    pub(crate) fn stream_leader(&self, stream: &str) -> usize {
         let began = Instant::now();
         loop {
             let leader = self
@@ -109,19 +109,19 @@ impl NatsServers {
     }
 
     /// Ends a server with SIGKILL.
-    pub fn kill(&mut self, at: usize) {
+    pub(crate) fn kill(&mut self, at: usize) {
         let _ = self.children[at].kill();
         let _ = self.children[at].wait();
     }
 
     /// Restarts a killed server, and waits until all are ready.
-    pub fn start_again(&mut self, at: usize) {
+    pub(crate) fn start_again(&mut self, at: usize) {
         self.children[at] = self.run(at);
         self.await_ready();
     }
 
     /// The URLs of the servers, separated by commas.
-    pub fn urls(&self) -> String {
+    pub(crate) fn urls(&self) -> String {
         let urls: Vec<_> = self
             .ports
             .iter()
@@ -131,7 +131,7 @@ impl NatsServers {
     }
 
     /// CPU time that all servers have used so far.
-    pub fn cpu(&self) -> Duration {
+    pub(crate) fn cpu(&self) -> Duration {
         self.children.iter().map(cpu).sum()
     }
 }

@@ -15,7 +15,7 @@ use super::{
     },
 };
 
-pub fn run(effort: Effort) {
+pub(crate) fn run(effort: Effort) {
     let single = Single::start();
     let alone = Prepared::on(&single.server);
     let cluster = Cluster::start();

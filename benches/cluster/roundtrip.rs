@@ -8,7 +8,7 @@ use super::{
 
 const COUNT: u64 = 1_000;
 
-pub fn run(effort: Effort) {
+pub(crate) fn run(effort: Effort) {
     let single = Single::start();
     let mut alone = Prepared::on(&single.server);
     let cluster = Cluster::start();

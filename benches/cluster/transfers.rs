@@ -27,7 +27,7 @@ struct Run {
     per_block: f64,
 }
 
-pub fn run(effort: Effort) {
+pub(crate) fn run(effort: Effort) {
     let single = Single::start();
     let mut alone = Prepared::on(&single.server);
     let cluster = Cluster::start();

@@ -9,22 +9,22 @@ use std::{
 use serde_json::{Value, json};
 
 /// One keep-alive connection.
-pub struct Client {
+pub(crate) struct Client {
     stream: BufReader<TcpStream>,
     body: Vec<u8>,
 }
 
 /// A serialised HTTP request, built once and sent many times.
-pub struct Request(Vec<u8>);
+pub(crate) struct Request(Vec<u8>);
 
 impl Request {
     /// A JSON-RPC call of one method.
-    pub fn rpc(method: &str, params: &Value) -> Self {
+    pub(crate) fn rpc(method: &str, params: &Value) -> Self {
         Self::post(&json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}))
     }
 
     /// A POST request with the given body.
-    pub fn post(body: &Value) -> Self {
+    pub(crate) fn post(body: &Value) -> Self {
         let body = body.to_string();
         Self(
             format!(
@@ -36,14 +36,14 @@ impl Request {
     }
 
     /// A GET request for a path.
-    pub fn get(path: &str) -> Self {
+    pub(crate) fn get(path: &str) -> Self {
         Self(format!("GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n").into_bytes())
     }
 }
 
 impl Client {
     /// Connects to a port on localhost. Fails if nothing listens on it.
-    pub fn connect(port: u16) -> std::io::Result<Self> {
+    pub(crate) fn connect(port: u16) -> std::io::Result<Self> {
         let stream = TcpStream::connect(("127.0.0.1", port))?;
         stream.set_nodelay(true)?;
         stream.set_read_timeout(Some(Duration::from_secs(120)))?;
@@ -54,7 +54,7 @@ impl Client {
     }
 
     /// Sends a request and returns the body of the response.
-    pub fn exchange(&mut self, request: &Request) -> std::io::Result<&[u8]> {
+    pub(crate) fn exchange(&mut self, request: &Request) -> std::io::Result<&[u8]> {
         self.stream.get_mut().write_all(&request.0)?;
         let mut length = 0;
         let mut line = Vec::new();
@@ -80,7 +80,7 @@ impl Client {
     }
 
     /// The result of a call, or the node's error.
-    pub fn try_call(&mut self, method: &str, params: Value) -> Result<Value, Value> {
+    pub(crate) fn try_call(&mut self, method: &str, params: Value) -> Result<Value, Value> {
         let body = self
             .exchange(&Request::rpc(method, &params))
             .map_err(|error| error.to_string())?;
@@ -93,25 +93,25 @@ impl Client {
     }
 
     /// The result of a call. Panics if the node returns an error.
-    pub fn call(&mut self, method: &str, params: Value) -> Value {
+    pub(crate) fn call(&mut self, method: &str, params: Value) -> Value {
         self.try_call(method, params)
             .unwrap_or_else(|error| panic!("{method}: {error}"))
     }
 
     /// The result of a call, as a number.
-    pub fn number(&mut self, method: &str, params: Value) -> u64 {
+    pub(crate) fn number(&mut self, method: &str, params: Value) -> u64 {
         let result = self.call(method, params);
         u64::from_str_radix(result.as_str().unwrap().trim_start_matches("0x"), 16).unwrap()
     }
 
     /// Sends a signed transaction and waits for its receipt. Panics if the transaction failed.
-    pub fn send(&mut self, raw: &str) -> Value {
+    pub(crate) fn send(&mut self, raw: &str) -> Value {
         let hash = self.call("eth_sendRawTransaction", json!([raw]));
         self.receipt(&hash)
     }
 
     /// Waits for the receipt of a transaction.
-    pub fn receipt(&mut self, hash: &Value) -> Value {
+    pub(crate) fn receipt(&mut self, hash: &Value) -> Value {
         let began = Instant::now();
         loop {
             let receipt = self.call("eth_getTransactionReceipt", json!([hash]));

@@ -11,7 +11,7 @@ use tetrad_contracts::contracts::bindings::Multicall3;
 use super::{client::Client, wallet::Wallet};
 
 /// Deploys a token whose owner is `owner`.
-pub fn deploy_token(client: &mut Client, wallet: &mut Wallet, owner: Address) -> Address {
+pub(crate) fn deploy_token(client: &mut Client, wallet: &mut Wallet, owner: Address) -> Address {
     let arguments =
         ("Bench".to_owned(), "BEN".to_owned(), U256::from(18), owner).abi_encode_params();
     deploy(
@@ -23,7 +23,7 @@ pub fn deploy_token(client: &mut Client, wallet: &mut Wallet, owner: Address) ->
 }
 
 /// Deploys the multicall contract.
-pub fn deploy_multicall(client: &mut Client, wallet: &mut Wallet) -> Address {
+pub(crate) fn deploy_multicall(client: &mut Client, wallet: &mut Wallet) -> Address {
     deploy(
         client,
         wallet,
@@ -53,7 +53,7 @@ fn deploy(client: &mut Client, wallet: &mut Wallet, artifact: &str, arguments: &
 }
 
 /// Call data of a multicall that makes these calls, each with the same value.
-pub fn many(calls: impl Iterator<Item = (Address, Bytes)>, value: u64) -> (u128, Bytes) {
+pub(crate) fn many(calls: impl Iterator<Item = (Address, Bytes)>, value: u64) -> (u128, Bytes) {
     let calls: Vec<_> = calls
         .map(|(target, call_data)| Multicall3::Call3Value {
             target,

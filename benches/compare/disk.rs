@@ -39,7 +39,7 @@ fn on_disk(peer: &Peer, durability: &str) -> (Peer, TempDir) {
     (peer, directory)
 }
 
-pub fn run(effort: Effort) {
+pub(crate) fn run(effort: Effort) {
     let columns = [
         "20,000 transfers",
         "Durability",
@@ -89,7 +89,7 @@ pub fn run(effort: Effort) {
     report::end();
 }
 
-pub fn blocks(effort: Effort) {
+pub(crate) fn blocks(effort: Effort) {
     let columns = [
         "Blocks",
         "transfers per second",

@@ -29,7 +29,7 @@ async fn answer(body: Bytes) -> impl IntoResponse {
 }
 
 /// Answers every call with the same number until the process is killed.
-pub fn serve(port: u16) {
+pub(crate) fn serve(port: u16) {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()

@@ -29,7 +29,7 @@ struct Miner {
     kind: Kind,
 }
 
-pub fn run(effort: Effort) {
+pub(crate) fn run(effort: Effort) {
     let columns = [
         "Block of 60 M gas",
         "Node",

@@ -51,7 +51,7 @@ struct Turn {
     single: Measured,
 }
 
-pub fn run(effort: Effort) {
+pub(crate) fn run(effort: Effort) {
     for slots in [false, true] {
         let (mut small, mut grown) = (Chain::start(), Chain::start());
         let what = if slots {

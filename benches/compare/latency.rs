@@ -45,7 +45,7 @@ const MIXES: [(&str, Requests); 2] = [
     ),
 ];
 
-pub fn run(effort: Effort) {
+pub(crate) fn run(effort: Effort) {
     let targets = targets();
     let echo = Server::start(&peers::echo().command);
     let columns = [

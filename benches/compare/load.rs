@@ -17,14 +17,14 @@ use super::{
 };
 
 /// Number of concurrent connections.
-pub const CONNECTIONS: usize = 16;
+pub(crate) const CONNECTIONS: usize = 16;
 
 /// Time between the creation of the threads of a load and its first request.
 const LEAD: Duration = Duration::from_millis(10);
 
 /// The result of a measurement.
 #[derive(Clone, Copy)]
-pub struct Measured {
+pub(crate) struct Measured {
     /// Operations per second.
     pub per_second: f64,
     /// The server's CPU time per operation, in microseconds.
@@ -35,7 +35,7 @@ pub struct Measured {
 
 impl Measured {
     /// Computes the result from the number of operations, the elapsed time and the CPU time.
-    pub fn of(count: u64, elapsed: Duration, cpu: Duration) -> Self {
+    pub(crate) fn of(count: u64, elapsed: Duration, cpu: Duration) -> Self {
         let count = count.max(1) as f64;
         Self {
             per_second: count / elapsed.as_secs_f64(),
@@ -47,7 +47,7 @@ impl Measured {
 
 /// Measures each node once a round, in turns, so that other load on the machine affects all.
 /// Returns the results by node.
-pub fn in_turns<T, R>(
+pub(crate) fn in_turns<T, R>(
     rounds: usize,
     nodes: &mut [T],
     mut measure: impl FnMut(&mut T) -> R,
@@ -62,7 +62,7 @@ pub fn in_turns<T, R>(
 }
 
 /// Sends the same request repeatedly for the given time.
-pub fn repeat(server: &Server, request: &Request, time: Duration) -> Measured {
+pub(crate) fn repeat(server: &Server, request: &Request, time: Duration) -> Measured {
     run(
         server,
         std::slice::from_ref(request),
@@ -78,7 +78,7 @@ pub fn repeat(server: &Server, request: &Request, time: Duration) -> Measured {
 /// then counts from the time at which a request was due, so that it includes waiting for late
 /// responses to earlier ones. Without a rate, each connection sends a request as soon as it has the
 /// previous response.
-pub fn run(
+pub(crate) fn run(
     server: &Server,
     requests: &[Request],
     connections: usize,
@@ -145,7 +145,7 @@ fn set_timer_slack(nanoseconds: u64) {
 }
 
 /// Sends each request once, with one connection per share. Returns when all have been answered.
-pub fn each(server: &Server, shares: Vec<Vec<Request>>) {
+pub(crate) fn each(server: &Server, shares: Vec<Vec<Request>>) {
     let barrier = Barrier::new(shares.len());
     thread::scope(|scope| {
         for share in &shares {
@@ -162,7 +162,7 @@ pub fn each(server: &Server, shares: Vec<Vec<Request>>) {
 }
 
 /// Panics if the node refused a call.
-pub fn expect_accepted(answer: &[u8]) {
+pub(crate) fn expect_accepted(answer: &[u8]) {
     let refused = answer.windows(8).any(|window| window == b"\"error\":");
     assert!(!refused, "{}", String::from_utf8_lossy(answer));
 }

@@ -3,18 +3,18 @@
 use std::{path::Path, sync::OnceLock};
 
 /// The path of tetrad's binary, if it is not the one that cargo built.
-pub static BINARY: OnceLock<String> = OnceLock::new();
+pub(crate) static BINARY: OnceLock<String> = OnceLock::new();
 
 /// The path of the binary of another build of tetrad, such as the one before a change, which runs
 /// in turns with tetrad.
-pub static AGAINST: OnceLock<String> = OnceLock::new();
+pub(crate) static AGAINST: OnceLock<String> = OnceLock::new();
 
 /// Name of the other build in the tables.
-pub const OTHER: &str = "other build";
+pub(crate) const OTHER: &str = "other build";
 
 /// A node to measure.
 #[derive(Clone)]
-pub struct Peer {
+pub(crate) struct Peer {
     /// Name in the tables.
     pub name: &'static str,
     /// The program and its arguments, with `{port}` for the port.
@@ -31,13 +31,13 @@ fn words(program: &str, arguments: &str) -> Vec<String> {
 }
 
 /// tetrad with default settings, except that prices do not move.
-pub fn tetrad() -> Peer {
+pub(crate) fn tetrad() -> Peer {
     builds("0").swap_remove(0)
 }
 
 /// tetrad, and the other build if there is one, with the given interval between price updates, in
 /// seconds.
-pub fn builds(price_tick: &str) -> Vec<Peer> {
+pub(crate) fn builds(price_tick: &str) -> Vec<Peer> {
     let other = AGAINST
         .get()
         .map(|program| build(OTHER, program, price_tick));
@@ -59,7 +59,7 @@ fn build(name: &'static str, program: &str, price_tick: &str) -> Peer {
 }
 
 /// The upper limit: axum and serde_json with a fixed response.
-pub fn echo() -> Peer {
+pub(crate) fn echo() -> Peer {
     let program = std::env::current_exe().unwrap();
     Peer {
         name: "echo",
@@ -91,7 +91,7 @@ fn anvil_program() -> Option<String> {
 }
 
 /// anvil with automine. Without the flag it stalls at a thousand pending transactions.
-pub fn anvil() -> Option<Peer> {
+pub(crate) fn anvil() -> Option<Peer> {
     let command = words(
         &anvil_program()?,
         "--quiet --port {port} --max-transactions 1000000",
@@ -104,7 +104,7 @@ pub fn anvil() -> Option<Peer> {
 }
 
 /// anvil's fastest mode: all transactions in one block, mined on demand.
-pub fn anvil_best() -> Option<Peer> {
+pub(crate) fn anvil_best() -> Option<Peer> {
     let command = words(
         &anvil_program()?,
         "--quiet --port {port} --no-mining --gas-limit 10000000000",

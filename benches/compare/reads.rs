@@ -27,14 +27,14 @@ const TRANSFERS: u64 = 200;
 const RECENT: u64 = 200;
 
 /// A node on which a chain was prepared.
-pub struct Target {
+pub(crate) struct Target {
     pub name: &'static str,
     pub server: Server,
     pub prepared: Prepared,
 }
 
 /// Addresses, hashes and block numbers on a prepared chain.
-pub struct Prepared {
+pub(crate) struct Prepared {
     token: Address,
     holder: Address,
     first: u64,
@@ -43,9 +43,9 @@ pub struct Prepared {
 }
 
 /// The requests of a workload, which are sent in turn.
-pub type Requests = fn(&Prepared) -> Vec<Request>;
+pub(crate) type Requests = fn(&Prepared) -> Vec<Request>;
 
-pub fn run(effort: Effort) {
+pub(crate) fn run(effort: Effort) {
     let targets = targets();
     let echo = Server::start(&peers::echo().command);
     let columns = [
@@ -83,7 +83,7 @@ pub fn run(effort: Effort) {
 }
 
 /// Starts the nodes and prepares their chains.
-pub fn targets() -> Vec<Target> {
+pub(crate) fn targets() -> Vec<Target> {
     let peers = peers::builds("0").into_iter().chain(peers::anvil());
     let start = |peer: Peer| {
         let server = Server::start(&peer.command);
@@ -119,7 +119,7 @@ fn check(name: &str, server: &Server, request: &Request) {
 }
 
 /// A query for a token's transfers between two blocks, all of them or those to one recipient.
-pub fn transfers(token: Address, first: &str, last: &str, to: Option<Address>) -> Value {
+pub(crate) fn transfers(token: Address, first: &str, last: &str, to: Option<Address>) -> Value {
     let topics = match to {
         Some(to) => json!([Token::Transfer::SIGNATURE_HASH, null, to.into_word()]),
         None => json!([Token::Transfer::SIGNATURE_HASH]),
@@ -160,11 +160,11 @@ fn reads() -> [(&'static str, Requests); 11] {
 }
 
 impl Prepared {
-    pub fn balance(&self, block: &str) -> Request {
+    pub(crate) fn balance(&self, block: &str) -> Request {
         Request::rpc("eth_getBalance", &json!([self.holder, block]))
     }
 
-    pub fn token_balance(&self) -> Request {
+    pub(crate) fn token_balance(&self) -> Request {
         let input = Token::balanceOfCall {
             account: self.holder,
         }
@@ -175,12 +175,12 @@ impl Prepared {
         )
     }
 
-    pub fn receipt(&self) -> Request {
+    pub(crate) fn receipt(&self) -> Request {
         Request::rpc("eth_getTransactionReceipt", &json!([self.transaction]))
     }
 
     /// The newest block, with its transactions or their hashes.
-    pub fn block(&self, full: bool) -> Request {
+    pub(crate) fn block(&self, full: bool) -> Request {
         Request::rpc("eth_getBlockByNumber", &json!(["latest", full]))
     }
 
@@ -194,7 +194,7 @@ impl Prepared {
 }
 
 /// The n-th of a thousand recipients, each of whom gets ten of the transfers.
-pub fn recipient(n: u64) -> Address {
+pub(crate) fn recipient(n: u64) -> Address {
     address_at(n % 1_000)
 }
 
@@ -225,7 +225,7 @@ fn prepare(server: &Server) -> Prepared {
 }
 
 /// Mines a thousand blocks with ten logs each. Returns the numbers of the first and the last.
-pub fn mint(
+pub(crate) fn mint(
     client: &mut Client,
     wallet: &mut Wallet,
     multicall: Address,

@@ -5,7 +5,7 @@ use std::fs;
 use super::peers::OTHER;
 
 /// Prints the machine and the version.
-pub fn machine() {
+pub(crate) fn machine() {
     let info = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let model = info
         .lines()
@@ -21,7 +21,7 @@ pub fn machine() {
 }
 
 /// Prints a heading and the header of a table.
-pub fn table(title: &str, columns: &[&str]) {
+pub(crate) fn table(title: &str, columns: &[&str]) {
     println!(
         "### {title}\n\n| {} |\n|{}",
         columns.join(" | "),
@@ -30,14 +30,14 @@ pub fn table(title: &str, columns: &[&str]) {
 }
 
 /// Prints a row of a table.
-pub fn row(cells: &[String]) {
+pub(crate) fn row(cells: &[String]) {
     println!("| {} |", cells.join(" | "));
 }
 
 /// Prints a row for each node: the leading cells, its name and its figures, of each of which `runs`
 /// has a value per round. The other build's row is followed by one of tetrad's share of its
 /// figures.
-pub fn rows<const N: usize>(lead: &[&str], names: &[&str], runs: &[Vec<[f64; N]>]) {
+pub(crate) fn rows<const N: usize>(lead: &[&str], names: &[&str], runs: &[Vec<[f64; N]>]) {
     let of = |node: usize, figure: usize| {
         runs[node]
             .iter()
@@ -59,12 +59,12 @@ pub fn rows<const N: usize>(lead: &[&str], names: &[&str], runs: &[Vec<[f64; N]>
 }
 
 /// Prints the end of a table.
-pub fn end() {
+pub(crate) fn end() {
     println!();
 }
 
 /// The median.
-pub fn median(mut values: Vec<f64>) -> f64 {
+pub(crate) fn median(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);
     match values.len() {
         0 => f64::NAN,
@@ -73,13 +73,13 @@ pub fn median(mut values: Vec<f64>) -> f64 {
 }
 
 /// The median with the smallest and the largest value.
-pub fn spread(values: &[f64]) -> String {
+pub(crate) fn spread(values: &[f64]) -> String {
     spread_in("", values)
 }
 
 /// The values as percentages of other ones of the same rounds, so that other load on the machine
 /// affects both sides.
-pub fn ratio(values: &[f64], others: &[f64]) -> String {
+pub(crate) fn ratio(values: &[f64], others: &[f64]) -> String {
     spread_in(
         " %",
         &values
@@ -106,14 +106,14 @@ fn spread_in(unit: &str, values: &[f64]) -> String {
 }
 
 /// The percentile, with the share as a fraction.
-pub fn quantile(values: &mut [f64], share: f64) -> f64 {
+pub(crate) fn quantile(values: &mut [f64], share: f64) -> f64 {
     values.sort_by(f64::total_cmp);
     let at = ((values.len() as f64 * share).ceil() as usize).clamp(1, values.len().max(1)) - 1;
     values.get(at).copied().unwrap_or(f64::NAN)
 }
 
 /// A figure rounded to its significant digits.
-pub fn figure(value: f64) -> String {
+pub(crate) fn figure(value: f64) -> String {
     match value {
         value if value.is_nan() => "–".to_owned(),
         value if value >= 1_000.0 => {

@@ -17,7 +17,7 @@ use super::{
 
 const COUNT: u64 = 1_000;
 
-pub fn run(effort: Effort) {
+pub(crate) fn run(effort: Effort) {
     report::table(
         "Send → receipt, one after another",
         &["Node", "p50, µs", "p99, µs"],
@@ -38,7 +38,7 @@ pub fn run(effort: Effort) {
 }
 
 /// Latency of each of `count` transactions in microseconds.
-pub fn measure(server: &Server, wallet: &mut Wallet, count: u64) -> Vec<f64> {
+pub(crate) fn measure(server: &Server, wallet: &mut Wallet, count: u64) -> Vec<f64> {
     let mut client = server.client();
     let requests: Vec<_> = (0..count)
         .map(|n| {

@@ -11,7 +11,7 @@ use serde_json::json;
 use super::client::Client;
 
 /// A running node, which is killed on drop.
-pub struct Server {
+pub(crate) struct Server {
     child: Child,
     /// The address it listens on.
     pub port: u16,
@@ -22,7 +22,7 @@ pub struct Server {
 impl Server {
     /// Starts `command`, in which `{port}` stands for a free port, and waits for its first
     /// response.
-    pub fn start(command: &[String]) -> Self {
+    pub(crate) fn start(command: &[String]) -> Self {
         let port = std::net::TcpListener::bind("127.0.0.1:0")
             .unwrap()
             .local_addr()
@@ -61,17 +61,17 @@ impl Server {
     }
 
     /// Opens a connection.
-    pub fn client(&self) -> Client {
+    pub(crate) fn client(&self) -> Client {
         Client::connect(self.port).unwrap()
     }
 
     /// CPU time used so far, in user and system mode together.
-    pub fn cpu(&self) -> Duration {
+    pub(crate) fn cpu(&self) -> Duration {
         cpu(&self.child)
     }
 
     /// Resident memory in megabytes.
-    pub fn memory(&self) -> f64 {
+    pub(crate) fn memory(&self) -> f64 {
         let status = fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap();
         let line = status
             .lines()
@@ -82,7 +82,7 @@ impl Server {
 }
 
 /// CPU time that a process has used so far, in user and system mode together.
-pub fn cpu(child: &Child) -> Duration {
+pub(crate) fn cpu(child: &Child) -> Duration {
     let stat = fs::read_to_string(format!("/proc/{}/stat", child.id())).unwrap();
     let fields: Vec<&str> = stat
         .rsplit_once(')')

@@ -19,7 +19,7 @@ use super::{
 const SWAPS: u64 = 2_000;
 const TICKS: u64 = 1_000;
 
-pub fn run(effort: Effort) {
+pub(crate) fn run(effort: Effort) {
     report::table(
         "Exchange and lending",
         &["Work", "Node", "µs each", "per second"],

@@ -8,7 +8,7 @@ use super::{
     server::Server,
 };
 
-pub fn run(effort: Effort) {
+pub(crate) fn run(effort: Effort) {
     report::table("Start", &["Node", "ms to the first answer", "MB idle"]);
     let mut peers: Vec<Peer> = peers::builds("0")
         .into_iter()

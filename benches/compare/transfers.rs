@@ -22,21 +22,21 @@ use super::{
 
 const COUNT: u64 = 20_000;
 /// Number of senders.
-pub const SENDERS: u64 = 128;
+pub(crate) const SENDERS: u64 = 128;
 /// Number of recipients.
-pub const RECIPIENTS: u64 = 1_000;
+pub(crate) const RECIPIENTS: u64 = 1_000;
 const COIN: u64 = 1_000_000_000_000_000_000;
 
 /// The asset that is transferred.
 #[derive(Clone, Copy)]
-pub enum Kind {
+pub(crate) enum Kind {
     Native,
     Token(Address),
 }
 
 /// A series of transfers.
 #[derive(Clone, Copy)]
-pub struct Work {
+pub(crate) struct Work {
     pub kind: Kind,
     pub count: u64,
     /// Step between the indexes of recipients in [`address_at`].
@@ -45,7 +45,7 @@ pub struct Work {
     pub manual: bool,
 }
 
-pub fn run(effort: Effort) {
+pub(crate) fn run(effort: Effort) {
     let mut peers: Vec<Peer> = peers::builds("0")
         .into_iter()
         .chain(peers::anvil())
@@ -74,7 +74,7 @@ pub fn run(effort: Effort) {
 }
 
 /// Throughput of a freshly started node.
-pub fn blast(server: &Server, peer: &Peer, tokens: bool) -> Measured {
+pub(crate) fn blast(server: &Server, peer: &Peer, tokens: bool) -> Measured {
     let mut client = server.client();
     let chain_id = client.number("eth_chainId", json!([]));
     let mut funder = Wallet::development(0, chain_id);
@@ -106,7 +106,7 @@ pub fn blast(server: &Server, peer: &Peer, tokens: bool) -> Measured {
 }
 
 /// Funds every sender with coins and, for token transfers, with tokens.
-pub fn fund(
+pub(crate) fn fund(
     client: &mut Client,
     funder: &mut Wallet,
     multicall: Address,
@@ -143,7 +143,7 @@ pub fn fund(
 }
 
 /// Signs transfers, for each connection its share of them.
-pub fn sign(senders: &mut [Wallet], work: Work) -> Vec<Vec<Request>> {
+pub(crate) fn sign(senders: &mut [Wallet], work: Work) -> Vec<Vec<Request>> {
     let mut shares: Vec<Vec<Request>> = (0..CONNECTIONS).map(|_| Vec::new()).collect();
     let lanes = senders.len();
     for n in 0..work.count {
@@ -167,7 +167,7 @@ pub fn sign(senders: &mut [Wallet], work: Work) -> Vec<Vec<Request>> {
 }
 
 /// Sends transfers over all connections and waits until the last is mined.
-pub fn submit(
+pub(crate) fn submit(
     server: &Server,
     client: &mut Client,
     senders: &mut [Wallet],

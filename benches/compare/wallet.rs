@@ -8,7 +8,7 @@ use alloy::{
 };
 
 /// An account that signs transactions and counts its nonce.
-pub struct Wallet {
+pub(crate) struct Wallet {
     signer: PrivateKeySigner,
     chain_id: u64,
     nonce: u64,
@@ -22,7 +22,7 @@ const DEVELOPMENT: [&str; 2] = [
 
 impl Wallet {
     /// A development account with nonce 0.
-    pub fn development(index: usize, chain_id: u64) -> Self {
+    pub(crate) fn development(index: usize, chain_id: u64) -> Self {
         Self {
             signer: DEVELOPMENT[index].parse().unwrap(),
             chain_id,
@@ -31,7 +31,7 @@ impl Wallet {
     }
 
     /// The n-th of an unlimited number of further accounts.
-    pub fn numbered(n: u64, chain_id: u64) -> Self {
+    pub(crate) fn numbered(n: u64, chain_id: u64) -> Self {
         let key: B256 = keccak256(n.to_be_bytes());
         Self {
             signer: PrivateKeySigner::from_bytes(&key).unwrap(),
@@ -41,17 +41,17 @@ impl Wallet {
     }
 
     /// The address.
-    pub fn address(&self) -> Address {
+    pub(crate) fn address(&self) -> Address {
         self.signer.address()
     }
 
     /// The number of transactions signed so far.
-    pub fn nonce(&self) -> u64 {
+    pub(crate) fn nonce(&self) -> u64 {
         self.nonce
     }
 
     /// Signs the next transaction.
-    pub fn sign(
+    pub(crate) fn sign(
         &mut self,
         to: TxKind,
         value: u128,
@@ -79,7 +79,7 @@ impl Wallet {
 }
 
 /// The n-th of an unlimited number of addresses without a known key.
-pub fn address_at(n: u64) -> Address {
+pub(crate) fn address_at(n: u64) -> Address {
     Address::from_word(keccak256(
         [b"somebody".as_slice(), &n.to_be_bytes()].concat(),
     ))

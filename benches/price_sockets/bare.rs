@@ -14,7 +14,7 @@ const MESSAGE: usize = 2_230;
 
 /// Serves at a port of its own, which it writes to the standard output, until the process is
 /// killed.
-pub fn serve() {
+pub(crate) fn serve() {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
     println!("{}", listener.local_addr().expect("an address"));
     let threads = thread::available_parallelism().map_or(1, usize::from);

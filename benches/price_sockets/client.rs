@@ -15,20 +15,20 @@ const PING: u8 = 9;
 const BUFFER: usize = 4 << 10;
 
 /// A received tick.
-pub struct Delivery {
+pub(crate) struct Delivery {
     /// The timestamp, which identifies the tick.
     pub tick: u64,
     pub at: Instant,
 }
 
-pub struct Listener {
+pub(crate) struct Listener {
     stream: TcpStream,
     /// Received bytes that are no whole frame yet.
     received: Vec<u8>,
 }
 
 /// Sends the request for a WebSocket upgrade.
-pub async fn upgrade(stream: &mut TcpStream, address: SocketAddr) {
+pub(crate) async fn upgrade(stream: &mut TcpStream, address: SocketAddr) {
     let request = format!(
         "GET / HTTP/1.1\r\nHost: {address}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
     );
@@ -40,7 +40,7 @@ pub async fn upgrade(stream: &mut TcpStream, address: SocketAddr) {
 
 impl Listener {
     /// Connects, and waits for the welcome message and the current prices.
-    pub async fn connect(address: SocketAddr) -> Self {
+    pub(crate) async fn connect(address: SocketAddr) -> Self {
         let mut stream = TcpStream::connect(address).await.expect("a connection");
         upgrade(&mut stream, address).await;
         let mut listener = Self {
@@ -71,7 +71,7 @@ impl Listener {
     }
 
     /// Reads until `end`, and returns all ticks.
-    pub async fn listen(mut self, end: tokio::time::Instant) -> (Self, Vec<Delivery>) {
+    pub(crate) async fn listen(mut self, end: tokio::time::Instant) -> (Self, Vec<Delivery>) {
         let (mut deliveries, mut at) = (Vec::new(), Instant::now());
         let reading = async {
             loop {

@@ -10,7 +10,7 @@ use std::{
 
 use serde_json::Value;
 
-pub struct Server {
+pub(crate) struct Server {
     process: Child,
     pub address: SocketAddr,
     _folder: Option<tempfile::TempDir>,
@@ -18,7 +18,7 @@ pub struct Server {
 
 impl Server {
     /// Starts the server that only writes.
-    pub fn bare() -> Self {
+    pub(crate) fn bare() -> Self {
         let program = env::current_exe().expect("the path of this program");
         let mut process = Command::new(program)
             .arg("--bare")
@@ -38,7 +38,7 @@ impl Server {
     }
 
     /// Starts the node with a price update every second.
-    pub async fn start() -> Self {
+    pub(crate) async fn start() -> Self {
         let folder = tempfile::tempdir().expect("a folder");
         let ready = folder.path().join("ready.json");
         let mut process = Command::new(env!("CARGO_BIN_EXE_tetrad"))
@@ -84,7 +84,7 @@ impl Server {
     }
 
     /// Resident memory in KiB.
-    pub fn memory_kib(&self) -> u64 {
+    pub(crate) fn memory_kib(&self) -> u64 {
         let status =
             fs::read_to_string(format!("/proc/{}/status", self.process.id())).unwrap_or_default();
         let line = status.lines().find(|line| line.starts_with("VmRSS:"));

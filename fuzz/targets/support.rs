@@ -22,7 +22,7 @@ const EMITTER: [u8; 12] = [
 ];
 
 /// The parameters of a chain with the newest rules.
-pub fn params() -> Arc<ChainParams> {
+pub(super) fn params() -> Arc<ChainParams> {
     Arc::new(ChainParams {
         chain_id: 125,
         forks: Forks::all_from_genesis(Fork::LATEST),
@@ -37,7 +37,7 @@ pub fn params() -> Arc<ChainParams> {
 }
 
 /// A chain with its genesis block.
-pub fn genesis() -> Head {
+pub(super) fn genesis() -> Head {
     let account = |index: u8, code: &[u8], storage: Vec<(U256, U256)>| GenesisAccount {
         address: Address::repeat_byte(index),
         balance: U256::MAX >> 8,
@@ -58,7 +58,7 @@ pub fn genesis() -> Head {
 }
 
 /// A runtime whose tasks run while something is waited for.
-pub fn runtime() -> Runtime {
+pub(super) fn runtime() -> Runtime {
     Builder::new_current_thread()
         .enable_all()
         .build()
@@ -66,7 +66,7 @@ pub fn runtime() -> Runtime {
 }
 
 /// A chain that seals on demand, with blocks that have transactions and logs.
-pub fn chain(runtime: &Runtime) -> Chain {
+pub(super) fn chain(runtime: &Runtime) -> Chain {
     let config = ChainConfig {
         mining: Mining::Manual,
         gas_limit: 30_000_000,
@@ -111,7 +111,7 @@ pub fn chain(runtime: &Runtime) -> Chain {
 }
 
 /// GraphQL for such a chain.
-pub fn graphql(runtime: &Runtime) -> GraphQueries {
+pub(super) fn graphql(runtime: &Runtime) -> GraphQueries {
     let config = RpcConfig {
         gas_cap: 1_000_000,
         max_batch_response: 1 << 20,

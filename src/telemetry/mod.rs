@@ -6,7 +6,7 @@ use std::io::IsTerminal;
 
 use tracing_subscriber::{EnvFilter, fmt, prelude::*};
 
-pub use self::traces::TracesError;
+pub(crate) use self::traces::TracesError;
 use crate::config::{Config, LogFormat};
 
 /// A guard to hold while the process lives. Dropping it sends the remaining spans.

@@ -53,62 +53,62 @@ pub(super) const INBOX: &str = "_INBOX.";
 
 /// The names of a cluster's streams, buckets and subjects.
 #[derive(Clone, Debug)]
-pub struct Names {
+pub(crate) struct Names {
     cluster: String,
 }
 
 impl Names {
     /// Returns the names of a cluster.
-    pub fn new(cluster: &str) -> Self {
+    pub(crate) fn new(cluster: &str) -> Self {
         Self {
             cluster: cluster.to_owned(),
         }
     }
 
     /// Returns the name of the log's stream, and of the buckets of keys and objects.
-    pub fn log(&self) -> String {
+    pub(crate) fn log(&self) -> String {
         format!("tetrad-{}", self.cluster)
     }
 
     /// Returns the subject of the log.
-    pub fn log_subject(&self) -> String {
+    pub(crate) fn log_subject(&self) -> String {
         format!("tetrad.{}.log", self.cluster)
     }
 
     /// Returns the name of the stream of transactions that wait.
-    pub fn pool(&self) -> String {
+    pub(crate) fn pool(&self) -> String {
         format!("tetrad-{}-pool", self.cluster)
     }
 
     /// Returns the subject of a transaction that waits, or of all (`*`).
-    pub fn pool_subject(&self, hash: &str) -> String {
+    pub(crate) fn pool_subject(&self, hash: &str) -> String {
         format!("tetrad.{}.pool.{hash}", self.cluster)
     }
 
     /// Returns the name of the bucket with the keys of the network's own accounts.
-    pub fn keys(&self) -> String {
+    pub(crate) fn keys(&self) -> String {
         format!("tetrad-{}-keys", self.cluster)
     }
 
     /// Returns the subject of requests to a process. One that has the same node name does not
     /// receive them.
-    pub fn requests(&self, NodeProcess { node, instance }: &NodeProcess) -> String {
+    pub(crate) fn requests(&self, NodeProcess { node, instance }: &NodeProcess) -> String {
         format!("tetrad.{}.node.{node}.{instance:016x}", self.cluster)
     }
 
     /// Returns the subject of requests for the entry at a height, or at all (`*`), of a process's
     /// log.
-    pub fn entry(&self, process: &NodeProcess, height: &str) -> String {
+    pub(crate) fn entry(&self, process: &NodeProcess, height: &str) -> String {
         format!("{}.entry.{height}", self.requests(process))
     }
 
     /// Returns the subject of an operator's commands to a node.
-    pub fn commands(&self, node: &str) -> String {
+    pub(crate) fn commands(&self, node: &str) -> String {
         format!("tetrad.{}.command.{node}", self.cluster)
     }
 
     /// Returns the subject on which all nodes announce their state.
-    pub fn states(&self) -> String {
+    pub(crate) fn states(&self) -> String {
         format!("tetrad.{}.state", self.cluster)
     }
 }
@@ -175,7 +175,7 @@ fn version(text: &str) -> Option<Version> {
 
 /// A connection to the NATS servers of a cluster.
 #[derive(Clone, Debug)]
-pub struct Connection {
+pub(crate) struct Connection {
     pub(super) client: Client,
     pub(super) jetstream: jetstream::Context,
     pub(super) names: Names,
@@ -215,7 +215,7 @@ pub(super) async fn persist<T, F: Future<Output = Result<T, ClusterError>>>(
 
 impl Connection {
     /// Connects to the servers. Waits for a while until one of them can be reached.
-    pub async fn open(config: &ClusterConfig, node: &str) -> Result<Self, ClusterError> {
+    pub(crate) async fn open(config: &ClusterConfig, node: &str) -> Result<Self, ClusterError> {
         let shown: Vec<_> = config
             .servers
             .iter()
@@ -296,26 +296,26 @@ impl Connection {
     }
 
     /// Returns whether a server is connected.
-    pub fn is_connected(&self) -> bool {
+    pub(crate) fn is_connected(&self) -> bool {
         self.client.connection_state() == State::Connected
     }
 
     /// Gives this connection up for one to any of the servers.
-    pub async fn reconnect(&self) {
+    pub(crate) async fn reconnect(&self) {
         if let Err(error) = self.client.force_reconnect().await {
             tracing::debug!(%error, "failed to take another server");
         }
     }
 
     /// Returns the number of replicas of new streams.
-    pub fn replicas(&self) -> usize {
+    pub(crate) fn replicas(&self) -> usize {
         let is_one_of_several = is_one_of_several(&self.client.server_info());
         self.replicas
             .map_or(if is_one_of_several { 3 } else { 1 }, usize::from)
     }
 
     /// Creates the log's stream, or opens it.
-    pub async fn create_log(&self) -> Result<LogStream, ClusterError> {
+    pub(crate) async fn create_log(&self) -> Result<LogStream, ClusterError> {
         persist(|| self.try_create_log()).await
     }
 
@@ -368,7 +368,7 @@ impl Connection {
     }
 
     /// Opens the log's stream.
-    pub async fn log(&self) -> Result<LogStream, ClusterError> {
+    pub(crate) async fn log(&self) -> Result<LogStream, ClusterError> {
         Ok(LogStream::open(
             &self.jetstream,
             &self.names.log(),
@@ -378,7 +378,7 @@ impl Connection {
     }
 
     /// Opens the stream of transactions that wait, or creates it.
-    pub async fn pool(&self) -> Result<jetstream::stream::Stream<()>, ClusterError> {
+    pub(crate) async fn pool(&self) -> Result<jetstream::stream::Stream<()>, ClusterError> {
         persist(|| self.try_pool()).await
     }
 
@@ -404,7 +404,7 @@ impl Connection {
     }
 
     /// Opens a bucket of keys and values, or creates it.
-    pub async fn bucket(&self, name: &str) -> Result<kv::Store, ClusterError> {
+    pub(crate) async fn bucket(&self, name: &str) -> Result<kv::Store, ClusterError> {
         persist(|| self.try_bucket(name)).await
     }
 
@@ -434,7 +434,7 @@ impl Connection {
     }
 
     /// Opens the bucket of checkpoints, or creates it.
-    pub async fn objects(&self) -> Result<object_store::ObjectStore, ClusterError> {
+    pub(crate) async fn objects(&self) -> Result<object_store::ObjectStore, ClusterError> {
         persist(|| self.try_objects()).await
     }
 

@@ -26,7 +26,7 @@ const LEASE: &str = "leader";
 /// The chain of a cluster.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct ClusterChain {
+pub(crate) struct ClusterChain {
     format: u32,
     /// The description of the chain, as in a data directory.
     pub chain: ChainFile,

@@ -17,7 +17,7 @@ use revm::{
 use super::{PrecompileSet, Signers};
 
 /// The address of the bech32 precompile.
-pub const BECH32_ADDRESS: Address = address!("0x0000000000000000000000000000000000000400");
+pub(crate) const BECH32_ADDRESS: Address = address!("0x0000000000000000000000000000000000000400");
 
 /// The gas of a call, whatever its input, as on the live network.
 const BECH32_GAS: u64 = 6_000;

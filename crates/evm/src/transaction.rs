@@ -6,7 +6,7 @@ use revm::{context::TxEnv, context_interface::either::Either};
 use tetrad_primitives::block::{Transaction, recover_authority};
 
 /// The fields of `transaction` that execution depends on.
-pub fn tx_env(transaction: &Transaction) -> TxEnv {
+pub(crate) fn tx_env(transaction: &Transaction) -> TxEnv {
     let tx = &transaction.envelope;
     let authorizations = tx.authorization_list().unwrap_or_default().iter();
     TxEnv {

@@ -13,7 +13,7 @@ use tetrad_primitives::block::Block;
 
 /// Events of the oracle, and trades, of one block, by the tokens' positions in the network's list.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct ExchangeEvents {
+pub(crate) struct ExchangeEvents {
     /// Prices, and halts, in order. A token may occur more than once.
     pub tokens: Vec<(usize, TokenEvent)>,
     /// Both sides of each swap, in US dollars × 10^8 at the price of the swap.

@@ -7,7 +7,7 @@ use super::{
     minutes::{MINUTE, Minutes},
 };
 
-pub use super::minutes::Bar;
+pub(crate) use super::minutes::Bar;
 pub(super) use file::{KeptHistory, kept_until};
 
 /// Seconds in an hour and a day.

@@ -275,7 +275,6 @@ impl Answer {
     }
 
     /// A body that is in memory already. Fails if there is no room for it.
-    #[cfg(test)]
     pub fn counted(bytes: Vec<u8>, budget: &Budget) -> Result<Self, AnswerError> {
         let mut held = Held::default();
         if budget.try_grow(&mut held, bytes.capacity()) {

@@ -84,7 +84,6 @@ impl Budget {
     }
 
     /// The number of bytes in use.
-    #[cfg(test)]
     pub fn used(&self) -> usize {
         self.shared.used.load(Ordering::Relaxed)
     }

@@ -27,7 +27,7 @@ pub fn is_json(headers: &HeaderMap) -> bool {
 }
 
 /// Whether a body has a content encoding, which the node does not decode.
-pub fn is_encoded(headers: &HeaderMap) -> bool {
+pub(crate) fn is_encoded(headers: &HeaderMap) -> bool {
     headers
         .get_all(header::CONTENT_ENCODING)
         .iter()

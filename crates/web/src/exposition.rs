@@ -50,7 +50,7 @@ pub struct Family<'a> {
 }
 
 /// Names and values of the labels of a sample.
-pub type Labels<'a> = [(&'a str, &'a str)];
+pub(crate) type Labels<'a> = [(&'a str, &'a str)];
 
 impl Family<'_> {
     /// A sample.

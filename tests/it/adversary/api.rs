@@ -16,7 +16,7 @@ const RESPONSE_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// A client with an address of its own.
 #[derive(Clone)]
-pub struct Api {
+pub(super) struct Api {
     pub subject: Arc<Subject>,
     pub from: IpAddr,
     http: reqwest::Client,
@@ -24,7 +24,7 @@ pub struct Api {
 
 impl Api {
     /// A client with this address.
-    pub fn new(subject: &Arc<Subject>, from: IpAddr) -> Self {
+    pub(super) fn new(subject: &Arc<Subject>, from: IpAddr) -> Self {
         let http = reqwest::Client::builder()
             .local_address(from)
             .timeout(RESPONSE_TIMEOUT)
@@ -38,7 +38,7 @@ impl Api {
     }
 
     /// The response to a request that a node must serve: its body.
-    pub async fn try_text(&self, path: &str, body: Option<&Value>) -> Result<String, String> {
+    pub(super) async fn try_text(&self, path: &str, body: Option<&Value>) -> Result<String, String> {
         let url = format!("http://{}{path}", self.subject.address("rest"));
         let request = match body {
             Some(body) => self.http.post(url).json(body),
@@ -58,13 +58,13 @@ impl Api {
     }
 
     /// The same as JSON.
-    pub async fn try_json(&self, path: &str, body: Option<&Value>) -> Result<Value, String> {
+    pub(super) async fn try_json(&self, path: &str, body: Option<&Value>) -> Result<Value, String> {
         let text = self.try_text(path, body).await?;
         serde_json::from_str(&text).map_err(|error| format!("no JSON: {error}: {text:.200}"))
     }
 
     /// The result of a JSON-RPC request.
-    pub async fn try_rpc(&self, method: &str, params: Value) -> Result<Value, String> {
+    pub(super) async fn try_rpc(&self, method: &str, params: Value) -> Result<Value, String> {
         let body = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});
         let mut answer = self.try_json("/rpc", Some(&body)).await?;
         match answer.get_mut("result") {
@@ -74,28 +74,28 @@ impl Api {
     }
 
     /// `GET` of a path that must succeed.
-    pub async fn get(&self, path: &str) -> Value {
+    pub(super) async fn get(&self, path: &str) -> Value {
         self.try_json(path, None)
             .await
             .unwrap_or_else(|error| panic!("{path}: {error}"))
     }
 
     /// `POST` of a body that must succeed.
-    pub async fn post(&self, path: &str, body: &Value) -> Value {
+    pub(super) async fn post(&self, path: &str, body: &Value) -> Value {
         self.try_json(path, Some(body))
             .await
             .unwrap_or_else(|error| panic!("{path}: {error}"))
     }
 
     /// The result of a JSON-RPC request that must succeed.
-    pub async fn rpc(&self, method: &str, params: Value) -> Value {
+    pub(super) async fn rpc(&self, method: &str, params: Value) -> Value {
         self.try_rpc(method, params)
             .await
             .unwrap_or_else(|error| panic!("{method}: {error}"))
     }
 
     /// Waits for the faucet's payment to an account.
-    pub async fn until_paid(&self, account: Address) {
+    pub(super) async fn until_paid(&self, account: Address) {
         let began = Instant::now();
         while self.balance(account).await.is_zero() {
             assert!(
@@ -107,7 +107,7 @@ impl Api {
     }
 
     /// The balance of an account.
-    pub async fn balance(&self, account: Address) -> U256 {
+    pub(super) async fn balance(&self, account: Address) -> U256 {
         self.rpc("eth_getBalance", json!([account, "latest"]))
             .await
             .as_str()

@@ -34,7 +34,7 @@ const CONNECTIONS_PER_FRAMING: usize = 2;
 /// The share of JSON-RPC requests that are sent as they are.
 const PLAIN_PERCENT: u64 = 40;
 /// Least time of an attack.
-pub const LEAST: Duration = Duration::from_millis(350);
+pub(super) const LEAST: Duration = Duration::from_millis(350);
 /// Senders of refused requests.
 const SENDERS: usize = 64;
 /// How long work may go on for which nobody waits any more.
@@ -56,7 +56,7 @@ fn unread_framing(request: &Request, n: usize) -> Framing {
 
 /// Responses that nobody reads: of each operation on its own where they are long, and of many
 /// together where they are short.
-pub async fn unread(campaign: &Campaign, probed: &[Probed], time: Duration) {
+pub(super) async fn unread(campaign: &Campaign, probed: &[Probed], time: Duration) {
     let (mut long, short): (Vec<&Probed>, Vec<&Probed>) =
         probed.iter().partition(|probed| probed.bytes >= LONG);
     long.sort_by_key(|probed| std::cmp::Reverse(probed.bytes));
@@ -126,7 +126,7 @@ fn longest(probed: &[Probed]) -> Vec<Bytes> {
 
 /// Every operation in as many ways to send requests as the form has time for, which the seed
 /// chooses. Requests of JSON-RPC have identifiers of every kind, and are in batches.
-pub async fn framings(campaign: &Campaign, probed: &[Probed], time: Duration, random: &mut Random) {
+pub(super) async fn framings(campaign: &Campaign, probed: &[Probed], time: Duration, random: &mut Random) {
     let longest = longest(probed);
     let until = Instant::now() + time;
     let mut by_framing = Framing::ALL.map(|framing| (framing, Vec::new()));
@@ -214,7 +214,7 @@ async fn open_socket(
 }
 
 /// WebSockets that send deep, wide and random documents, and read everything.
-pub async fn socket_documents(campaign: &Campaign, probed: &[Probed], seed: u64) {
+pub(super) async fn socket_documents(campaign: &Campaign, probed: &[Probed], seed: u64) {
     let sockets = probed
         .iter()
         .filter(|probed| matches!(probed.operation.call, Call::Socket { .. }));
@@ -264,7 +264,7 @@ pub async fn socket_documents(campaign: &Campaign, probed: &[Probed], seed: u64)
 }
 
 /// WebSockets that send what has the longest responses, and read nothing.
-pub async fn unread_sockets(campaign: &Campaign, probed: &[Probed], random: &mut Random) {
+pub(super) async fn unread_sockets(campaign: &Campaign, probed: &[Probed], random: &mut Random) {
     let mut messages = longest(probed);
     messages.extend([
         r#"{"jsonrpc":"2.0","id":1,"method":"eth_subscribe","params":["newHeads"]}"#.into(),
@@ -315,7 +315,7 @@ pub async fn unread_sockets(campaign: &Campaign, probed: &[Probed], random: &mut
 }
 
 /// Requests whose client leaves at once.
-pub async fn aborted(campaign: &Campaign, probed: &[Probed]) {
+pub(super) async fn aborted(campaign: &Campaign, probed: &[Probed]) {
     for one in probed {
         let mut tasks = JoinSet::new();
         for n in 0..campaign.form.connections.min(8) {
@@ -344,7 +344,7 @@ pub async fn aborted(campaign: &Campaign, probed: &[Probed]) {
 
 /// Many senders of the requests whose refusal takes longest, one for each listener and kind of
 /// call.
-pub async fn refusals(campaign: &Campaign, probed: &[Probed], time: Duration) {
+pub(super) async fn refusals(campaign: &Campaign, probed: &[Probed], time: Duration) {
     let mut slowest: Vec<(String, &Operation, Duration, &Request)> = Vec::new();
     for one in probed {
         let Some((took, request)) = &one.refusal else {

@@ -101,7 +101,7 @@ async fn largest_body(campaign: &Campaign, client: &mut Client, one: &Probed) ->
 }
 
 /// Bodies that are held back at their last byte, and beside them requests that end.
-pub async fn held_bodies(campaign: &Campaign, probed: &[Probed], time: Duration) {
+pub(super) async fn held_bodies(campaign: &Campaign, probed: &[Probed], time: Duration) {
     let mut routes: Vec<&Probed> = Vec::new();
     for one in probed.iter().filter(|one| one.operation.has_body()) {
         // Many operations of one route, as those of JSON-RPC, have one body; so have all methods of

@@ -36,7 +36,7 @@ const REMAINDER: u64 = 40;
 
 /// How much of everything there is.
 #[derive(Clone, Copy, Debug)]
-pub struct Form {
+pub(super) struct Form {
     /// Time for all attacks of a round.
     pub seconds: u64,
     pub rounds: u64,
@@ -54,7 +54,7 @@ pub struct Form {
 
 impl Form {
     /// A share of a round's time.
-    pub fn share(&self, percent: u64) -> Duration {
+    pub(super) fn share(&self, percent: u64) -> Duration {
         Duration::from_secs(self.seconds) * u32::try_from(percent).unwrap() / 100
     }
 }
@@ -99,7 +99,7 @@ impl Figures {
 }
 
 /// An attack on a node.
-pub struct Campaign {
+pub(super) struct Campaign {
     pub subject: Arc<Subject>,
     pub filled: Filled,
     pub honest: Honest,
@@ -114,7 +114,7 @@ pub struct Campaign {
 }
 
 impl Campaign {
-    pub fn new(subject: Arc<Subject>, filled: Filled, honest: Honest, form: Form) -> Self {
+    pub(super) fn new(subject: Arc<Subject>, filled: Filled, honest: Honest, form: Form) -> Self {
         let base = subject.resident();
         let figures = Mutex::new(Figures::new("preparation"));
         Self {
@@ -131,18 +131,18 @@ impl Campaign {
 
     /// From now on clients change the chain, and a request may wait for what others have the node
     /// do.
-    pub fn let_change(&self) {
+    pub(super) fn let_change(&self) {
         self.may_change.store(true, Ordering::Relaxed);
     }
 
     /// Begins a part of the attack, and prints the figures of the one before.
-    pub fn begin(&self, part: &str) {
+    pub(super) fn begin(&self, part: &str) {
         self.honest.begin(part);
         std::mem::replace(&mut *self.figures.lock(), Figures::new(part)).print();
     }
 
     /// Records a failure. The test goes on.
-    pub fn fail(&self, failure: impl Into<String>) {
+    pub(super) fn fail(&self, failure: impl Into<String>) {
         let failure = failure.into();
         if self.failures.lock().insert(failure.clone()) {
             println!("FAILED: {failure}");
@@ -150,7 +150,7 @@ impl Campaign {
     }
 
     /// What failed.
-    pub fn into_failures(self) -> (Arc<Subject>, Filled, Honest, BTreeSet<String>) {
+    pub(super) fn into_failures(self) -> (Arc<Subject>, Filled, Honest, BTreeSet<String>) {
         self.figures.lock().print();
         (
             self.subject,
@@ -161,7 +161,7 @@ impl Campaign {
     }
 
     /// Asks, and records what is wrong with the response.
-    pub async fn ask(&self, client: &mut Client, name: &str, request: &Request) -> Option<Outcome> {
+    pub(super) async fn ask(&self, client: &mut Client, name: &str, request: &Request) -> Option<Outcome> {
         if !request.is_sendable() {
             return None;
         }
@@ -194,7 +194,7 @@ impl Campaign {
     }
 
     /// Starts the node again if it ended, which is a failure. Returns whether it was so.
-    pub async fn revive(&self, name: &str, attack: &str) -> bool {
+    pub(super) async fn revive(&self, name: &str, attack: &str) -> bool {
         // A process that aborts closes its connections a moment before it ends.
         tokio::time::sleep(Duration::from_millis(20)).await;
         if self.subject.is_alive() {
@@ -213,7 +213,7 @@ impl Campaign {
 
     /// Runs the tasks of an attack until the node has done what they ask for, at most for a while,
     /// and compares the growth of its memory with the limit.
-    pub async fn measure(
+    pub(super) async fn measure(
         &self,
         name: &str,
         attack: &str,
@@ -296,7 +296,7 @@ impl Campaign {
 }
 
 /// A request for people, cut short.
-pub fn shown(request: &Request) -> String {
+pub(super) fn shown(request: &Request) -> String {
     let body = String::from_utf8_lossy(&request.body[..request.body.len().min(160)]).into_owned();
     format!("{} {:.200} {body:.160}", request.method, request.target)
 }

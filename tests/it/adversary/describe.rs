@@ -22,7 +22,7 @@ const MAIN: &str = "rest";
 
 /// The part of a request that a parameter is in.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Place {
+pub(super) enum Place {
     Path,
     Query,
     /// In a query, as JSON: texts have quotes there.
@@ -39,7 +39,7 @@ pub enum Place {
 
 /// A parameter of an operation.
 #[derive(Clone, Debug)]
-pub struct Parameter {
+pub(super) struct Parameter {
     pub name: String,
     pub place: Place,
     pub required: bool,
@@ -50,7 +50,7 @@ pub struct Parameter {
 
 /// The way in which an operation is called.
 #[derive(Clone, Debug)]
-pub enum Call {
+pub(super) enum Call {
     /// A method and a path of HTTP, with the media type of the body.
     Http {
         method: String,
@@ -73,7 +73,7 @@ pub enum Call {
 
 /// Something that clients can ask a node for.
 #[derive(Clone, Debug)]
-pub struct Operation {
+pub(super) struct Operation {
     /// The name for people: `GET /api/v2/transactions`.
     pub name: String,
     /// The listeners that serve it, by their names in the ready file.
@@ -85,11 +85,11 @@ pub struct Operation {
 }
 
 /// The value of each parameter; none leaves it out.
-pub type Arguments = Vec<Option<Value>>;
+pub(super) type Arguments = Vec<Option<Value>>;
 
 impl Operation {
     /// Whether clients send a body of their choice.
-    pub fn has_body(&self) -> bool {
+    pub(super) fn has_body(&self) -> bool {
         !matches!(
             &self.call,
             Call::Http { media: None, .. } | Call::Socket { .. }
@@ -97,7 +97,7 @@ impl Operation {
     }
 
     /// The request with these arguments.
-    pub fn request(&self, arguments: &Arguments) -> Request {
+    pub(super) fn request(&self, arguments: &Arguments) -> Request {
         let listener = self.listeners[0].clone();
         let given = self
             .parameters
@@ -158,7 +158,7 @@ impl Operation {
     }
 
     /// A request with a body that is none of the operation's.
-    pub fn with_body(&self, body: impl Into<Bytes>, arguments: &Arguments) -> Request {
+    pub(super) fn with_body(&self, body: impl Into<Bytes>, arguments: &Arguments) -> Request {
         Request {
             body: body.into(),
             ..self.request(arguments)
@@ -255,7 +255,7 @@ fn encoded(value: &Value, media: &str) -> Bytes {
 }
 
 /// Every operation that the node describes.
-pub async fn operations(subject: &Subject) -> Vec<Operation> {
+pub(super) async fn operations(subject: &Subject) -> Vec<Operation> {
     let mut client = Client::new(client_address(1));
     let openapi = document(subject, &mut client, "GET", "/openapi.json", None).await;
     let discover = json!({"jsonrpc": "2.0", "id": 1, "method": "rpc.discover", "params": []});

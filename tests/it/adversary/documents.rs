@@ -19,7 +19,7 @@ const DEPTH: usize = 5;
 
 /// What is on the chain: values that parameters may have.
 #[derive(Debug, Default)]
-pub struct World {
+pub(super) struct World {
     /// Texts by their kind, the ones with the largest histories first.
     texts: Vec<(Kind, Vec<String>)>,
     /// The newest height.
@@ -67,7 +67,7 @@ impl Kind {
 
 impl World {
     /// Adds a text that a parameter may be.
-    pub fn add(&mut self, text: impl Into<String>) {
+    pub(super) fn add(&mut self, text: impl Into<String>) {
         let text = text.into();
         let kind = Kind::of(&text);
         match self.texts.iter_mut().find(|(known, _)| *known == kind) {
@@ -97,7 +97,7 @@ impl World {
 }
 
 /// A schema with its references to `document` replaced, as far as they are not circles.
-pub fn expanded(schema: &Value, document: &Value, depth: usize) -> Value {
+pub(super) fn expanded(schema: &Value, document: &Value, depth: usize) -> Value {
     if depth > 2 * DEPTH {
         return json!({});
     }
@@ -124,7 +124,7 @@ pub fn expanded(schema: &Value, document: &Value, depth: usize) -> Value {
 }
 
 /// Generates values.
-pub struct Generator<'a> {
+pub(super) struct Generator<'a> {
     pub world: &'a World,
     pub random: Random,
     runner: TestRunner,
@@ -132,7 +132,7 @@ pub struct Generator<'a> {
 
 impl<'a> Generator<'a> {
     /// The same values for the same seed.
-    pub fn new(world: &'a World, seed: u64) -> Self {
+    pub(super) fn new(world: &'a World, seed: u64) -> Self {
         let mut random = Random::new(seed);
         let bytes: Vec<u8> = (0..4).flat_map(|_| random.next().to_le_bytes()).collect();
         let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &bytes);
@@ -144,7 +144,7 @@ impl<'a> Generator<'a> {
     }
 
     /// The values worth trying for a parameter, from the most promising on.
-    pub fn candidates(&mut self, schema: &Value, examples: &[Value]) -> Vec<Value> {
+    pub(super) fn candidates(&mut self, schema: &Value, examples: &[Value]) -> Vec<Value> {
         let mut found = Vec::new();
         self.add_candidates(schema, examples, &mut found);
         let mut distinct: Vec<Value> = Vec::new();
@@ -247,7 +247,7 @@ impl<'a> Generator<'a> {
     }
 
     /// A value by a schema: valid, with values of the chain where they fit.
-    pub fn value(&mut self, schema: &Value, depth: usize) -> Value {
+    pub(super) fn value(&mut self, schema: &Value, depth: usize) -> Value {
         let alternatives = ["anyOf", "oneOf"]
             .into_iter()
             .filter_map(|name| schema[name].as_array())
@@ -306,7 +306,7 @@ impl<'a> Generator<'a> {
     }
 
     /// Any value, whatever is expected.
-    pub fn anything(&mut self, depth: usize) -> Value {
+    pub(super) fn anything(&mut self, depth: usize) -> Value {
         match self.random.below(if depth < DEPTH { 10 } else { 7 }) {
             0 => Value::Null,
             1 => json!(self.random.chance(50)),
@@ -331,7 +331,7 @@ impl<'a> Generator<'a> {
     }
 
     /// A document with some of its values replaced by others of the chain, or by anything.
-    pub fn mutated(&mut self, document: &Value) -> Value {
+    pub(super) fn mutated(&mut self, document: &Value) -> Value {
         match document {
             Value::Object(members) => members
                 .iter()
@@ -354,7 +354,7 @@ impl<'a> Generator<'a> {
 
 /// Texts that parse as far as they nest: brackets of JSON, of GraphQL, of conditions and of ABI
 /// types.
-pub fn deep(levels: usize) -> [String; 4] {
+pub(super) fn deep(levels: usize) -> [String; 4] {
     let nested =
         |open: &str, close: &str| format!("{}{}", open.repeat(levels), close.repeat(levels));
     [
@@ -366,7 +366,7 @@ pub fn deep(levels: usize) -> [String; 4] {
 }
 
 /// JSON with so many members and items on one level.
-pub fn wide(count: usize) -> [String; 2] {
+pub(super) fn wide(count: usize) -> [String; 2] {
     let members: Vec<String> = (0..count).map(|n| format!("\"{n}\":{n}")).collect();
     [
         format!("{{{}}}", members.join(",")),

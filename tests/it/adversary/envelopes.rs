@@ -49,7 +49,7 @@ fn identifier(random: &mut Random) -> String {
 }
 
 /// A request with any identifier, or with none; nothing if it is no request.
-pub fn identified(request: &[u8], random: &mut Random) -> Option<String> {
+pub(super) fn identified(request: &[u8], random: &mut Random) -> Option<String> {
     with_id(request, &identifier(random))
 }
 
@@ -61,7 +61,7 @@ fn with_id(request: &[u8], id: &str) -> Option<String> {
 
 /// A request with another identifier, or in a batch; `others` are requests for it in addition. None
 /// if it is no request.
-pub fn enveloped(request: &[u8], others: &[Bytes], random: &mut Random) -> Option<String> {
+pub(super) fn enveloped(request: &[u8], others: &[Bytes], random: &mut Random) -> Option<String> {
     let one = identified(request, random)?;
     let fitting = |length: usize| (BATCH_BYTES / length.max(1)).clamp(1, BATCH);
     let items = match random.below(10) {

@@ -38,10 +38,10 @@ const GAS_PRICE: u128 = 1_000_000_000_000;
 /// The levels of nested messages that are tried, the deepest first.
 const LEVELS: [usize; 8] = [2_000, 1_000, 500, 200, 100, 50, 20, 5];
 /// How long the chain may take to include everything.
-pub const INCLUSION_TIMEOUT: Duration = Duration::from_secs(120);
+pub(super) const INCLUSION_TIMEOUT: Duration = Duration::from_secs(120);
 
 /// What was put on the chain, and acknowledged.
-pub struct Filled {
+pub(super) struct Filled {
     pub world: World,
     /// Hashes of Ethereum transactions.
     pub hashes: Vec<String>,
@@ -54,7 +54,7 @@ pub struct Filled {
 }
 
 /// A key of this test alone.
-pub fn key(n: u8) -> PrivateKeySigner {
+pub(super) fn key(n: u8) -> PrivateKeySigner {
     PrivateKeySigner::from_slice(keccak256([n]).as_slice()).unwrap()
 }
 
@@ -295,7 +295,7 @@ fn wrongly_signed(key: &PrivateKeySigner) -> Vec<u8> {
 }
 
 /// Fills the chain. The deepest nested message has no more than `levels`.
-pub async fn fill(api: &Api, transactions: usize, levels: usize, random: &mut Random) -> Filled {
+pub(super) async fn fill(api: &Api, transactions: usize, levels: usize, random: &mut Random) -> Filled {
     let mut main = Account::new(api, 1).await;
     let mut other = Account::new(api, 2).await;
     let mut hashes = Vec::new();

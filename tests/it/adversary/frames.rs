@@ -2,29 +2,29 @@
 
 use super::request::{Protocol, Request};
 
-pub const DATA: u8 = 0;
-pub const HEADERS: u8 = 1;
-pub const PRIORITY: u8 = 2;
-pub const RST_STREAM: u8 = 3;
-pub const SETTINGS: u8 = 4;
-pub const PING: u8 = 6;
-pub const WINDOW_UPDATE: u8 = 8;
-pub const CONTINUATION: u8 = 9;
+pub(super) const DATA: u8 = 0;
+pub(super) const HEADERS: u8 = 1;
+pub(super) const PRIORITY: u8 = 2;
+pub(super) const RST_STREAM: u8 = 3;
+pub(super) const SETTINGS: u8 = 4;
+pub(super) const PING: u8 = 6;
+pub(super) const WINDOW_UPDATE: u8 = 8;
+pub(super) const CONTINUATION: u8 = 9;
 /// A type that receivers have to ignore.
-pub const UNKNOWN: u8 = 0x99;
+pub(super) const UNKNOWN: u8 = 0x99;
 
-pub const END_STREAM: u8 = 1;
-pub const END_HEADERS: u8 = 4;
+pub(super) const END_STREAM: u8 = 1;
+pub(super) const END_HEADERS: u8 = 4;
 
 /// Bytes of a frame's payload that every receiver takes.
-pub const FRAME_BYTES: usize = 16 << 10;
+pub(super) const FRAME_BYTES: usize = 16 << 10;
 /// Bytes of a body that are sent on a stream: less than any window at first.
 const STREAM_BYTES: usize = 60_000;
 /// The setting of the windows that streams have at first.
 const INITIAL_WINDOW_SIZE: u16 = 4;
 
 /// A frame.
-pub fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
+pub(super) fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
     let length = u32::try_from(payload.len())
         .expect("a short payload")
         .to_be_bytes();
@@ -32,7 +32,7 @@ pub fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
 }
 
 /// The beginning of a connection whose streams may send so many bytes before the client reads them.
-pub fn preface(window: u32) -> Vec<u8> {
+pub(super) fn preface(window: u32) -> Vec<u8> {
     let settings = [
         &INITIAL_WINDOW_SIZE.to_be_bytes()[..],
         &window.to_be_bytes(),
@@ -62,7 +62,7 @@ fn integer(number: usize) -> Vec<u8> {
 }
 
 /// A header field that is not indexed (RFC 7541 section 6.2.2).
-pub fn field(name: &str, value: &str) -> Vec<u8> {
+pub(super) fn field(name: &str, value: &str) -> Vec<u8> {
     [
         &[0][..],
         &integer(name.len()),
@@ -74,15 +74,15 @@ pub fn field(name: &str, value: &str) -> Vec<u8> {
 }
 
 /// A header field that later ones refer to with [`LATEST`].
-pub fn indexed_field(name: &str, value: &str) -> Vec<u8> {
+pub(super) fn indexed_field(name: &str, value: &str) -> Vec<u8> {
     [&[0x40], &field(name, value)[1..]].concat()
 }
 
 /// The field that was indexed last (RFC 7541 section 6.1).
-pub const LATEST: u8 = 0x80 | 62;
+pub(super) const LATEST: u8 = 0x80 | 62;
 
 /// The header fields of a request.
-pub fn fields(request: &Request) -> Vec<u8> {
+pub(super) fn fields(request: &Request) -> Vec<u8> {
     let mut fields = vec![
         field(":method", &request.method),
         field(":scheme", "http"),
@@ -102,7 +102,7 @@ pub fn fields(request: &Request) -> Vec<u8> {
 }
 
 /// A request on a stream. Of a long body the end is held back.
-pub fn request(stream: u32, request: &Request, fields: &[u8]) -> Vec<u8> {
+pub(super) fn request(stream: u32, request: &Request, fields: &[u8]) -> Vec<u8> {
     let body = request.sent_body();
     let mut frames = head(stream, fields, body.is_empty());
     let sent = &body[..body.len().min(STREAM_BYTES)];
@@ -116,7 +116,7 @@ pub fn request(stream: u32, request: &Request, fields: &[u8]) -> Vec<u8> {
 }
 
 /// The header fields of a request in as many frames as they need.
-pub fn head(stream: u32, fields: &[u8], is_end: bool) -> Vec<u8> {
+pub(super) fn head(stream: u32, fields: &[u8], is_end: bool) -> Vec<u8> {
     let mut frames = Vec::new();
     let mut left = fields.len();
     for piece in fields.chunks(FRAME_BYTES) {

@@ -12,7 +12,7 @@ use super::{
 use crate::contracts::random::Random;
 
 /// The receive buffer of clients that do not read.
-pub const NARROW: u32 = 4 << 10;
+pub(super) const NARROW: u32 = 4 << 10;
 /// Bytes that a connection sends at most, in about.
 const SENT_BYTES: usize = 1 << 20;
 /// Requests that are sent at once on a connection of HTTP/1.1.
@@ -30,7 +30,7 @@ const HEAD_BYTES: usize = 15_000;
 
 /// A way to send a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Framing {
+pub(super) enum Framing {
     /// HTTP/1.1: many requests at once, whose responses stay unread.
     Pipelined,
     /// HTTP/1.1: a chunked body in tiny pieces.
@@ -56,7 +56,7 @@ pub enum Framing {
 }
 
 impl Framing {
-    pub const ALL: [Self; 11] = [
+    pub(super) const ALL: [Self; 11] = [
         Self::Pipelined,
         Self::Chunks,
         Self::Expecting,
@@ -93,7 +93,7 @@ impl Script {
 }
 
 /// Sends a request in a way, and keeps the connection open. Returns when the node closes it.
-pub async fn send(subject: &Subject, request: &Request, framing: Framing, from: IpAddr, seed: u64) {
+pub(super) async fn send(subject: &Subject, request: &Request, framing: Framing, from: IpAddr, seed: u64) {
     let Script { pieces, reading } = script(request, framing, &mut Random::new(seed));
     let buffer = (reading == Reading::Nothing).then_some(NARROW);
     let Ok(stream) = connect(subject.address(&request.listener), from, buffer).await else {

@@ -23,7 +23,7 @@ use crate::support::grpc::GrpcClient;
 const LEVELS: usize = 3;
 
 /// An operation for each method that the server describes.
-pub async fn operations(server: SocketAddr) -> Vec<Operation> {
+pub(super) async fn operations(server: SocketAddr) -> Vec<Operation> {
     let mut client = GrpcClient::connect(server).await;
     let services = match reflect(&mut client, MessageRequest::ListServices(String::new())).await {
         Some(MessageResponse::ListServicesResponse(list)) => list.service,
@@ -151,7 +151,7 @@ fn schema(field: &FieldDescriptor) -> Value {
 }
 
 /// The encoding of a message with these fields. Fields that do not take their values are left out.
-pub fn message<'a>(
+pub(super) fn message<'a>(
     input: &MessageDescriptor,
     given: impl Iterator<Item = (&'a Parameter, &'a Value)>,
 ) -> Vec<u8> {

@@ -63,7 +63,7 @@ struct Sample {
 
 /// What the clients ask for.
 #[derive(Clone)]
-pub struct Facts {
+pub(super) struct Facts {
     /// An account with a short history.
     pub account: Address,
     /// The hash of a short Cosmos transaction.
@@ -71,7 +71,7 @@ pub struct Facts {
 }
 
 /// The clients while they run.
-pub struct Honest {
+pub(super) struct Honest {
     profile: Profile,
     samples: Arc<Mutex<Vec<Sample>>>,
     phase: Arc<Mutex<String>>,
@@ -82,7 +82,7 @@ pub struct Honest {
 
 impl Honest {
     /// Starts the clients.
-    pub fn start(subject: &Arc<Subject>, facts: &Facts) -> Self {
+    pub(super) fn start(subject: &Arc<Subject>, facts: &Facts) -> Self {
         let mut honest = Self {
             profile: subject.profile,
             samples: Arc::default(),
@@ -127,13 +127,13 @@ impl Honest {
     }
 
     /// From now on latencies belong to this part of the attack.
-    pub fn begin(&self, phase: &str) {
+    pub(super) fn begin(&self, phase: &str) {
         phase.clone_into(&mut self.phase.lock());
     }
 
     /// Ends the clients. Returns what was wrong, and the transactions that they were told the node
     /// has.
-    pub async fn end(mut self) -> (Vec<String>, Vec<String>) {
+    pub(super) async fn end(mut self) -> (Vec<String>, Vec<String>) {
         self.is_over.store(true, Ordering::Relaxed);
         while self.tasks.join_next().await.is_some() {}
         (
@@ -428,4 +428,4 @@ impl HonestClient {
 }
 
 /// The key of the account that sends transfers.
-pub const SENDER: u8 = 9;
+pub(super) const SENDER: u8 = 9;

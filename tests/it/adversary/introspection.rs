@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::describe::{Call, Operation, Parameter, Place};
 
 /// The query for all types.
-pub const QUERY: &str = "{ __schema { queryType { name } types { kind name fields { name \
+pub(super) const QUERY: &str = "{ __schema { queryType { name } types { kind name fields { name \
     args { name type { kind name ofType { kind name ofType { kind name ofType { kind name } } } } } \
     type { kind name ofType { kind name ofType { kind name ofType { kind name } } } } } } } }";
 
@@ -13,7 +13,7 @@ pub const QUERY: &str = "{ __schema { queryType { name } types { kind name field
 const LEVELS: usize = 2;
 
 /// An operation for each field of `Query`, which selects everything below it for a few levels.
-pub fn operations(response: &Value) -> Vec<Operation> {
+pub(super) fn operations(response: &Value) -> Vec<Operation> {
     let schema = &response["data"]["__schema"];
     let types = schema["types"]
         .as_array()

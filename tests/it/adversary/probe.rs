@@ -21,7 +21,7 @@ const WORDS: usize = 3;
 
 /// What was found out about an operation.
 #[derive(Clone)]
-pub struct Probed {
+pub(super) struct Probed {
     pub operation: Operation,
     /// The request with the longest response, and the arguments in it.
     pub largest: Request,
@@ -79,7 +79,7 @@ impl Search<'_> {
 }
 
 /// Searches the arguments of an operation for a while.
-pub async fn probe(
+pub(super) async fn probe(
     campaign: &Campaign,
     operation: Operation,
     seed: u64,

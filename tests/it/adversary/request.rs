@@ -19,15 +19,15 @@ use tokio::net::{TcpSocket, TcpStream};
 use super::subject::Subject;
 
 /// Bytes of a response that are read; what is longer counts as so long.
-pub const READ_LIMIT: usize = 16 << 20;
+pub(super) const READ_LIMIT: usize = 16 << 20;
 /// Bytes of a response that are kept, and looked at.
 const KEPT: usize = 1 << 20;
 /// How long a response may take.
-pub const RESPONSE_TIMEOUT: Duration = Duration::from_secs(20);
+pub(super) const RESPONSE_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// The protocol of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Protocol {
+pub(super) enum Protocol {
     /// HTTP/1.1.
     Http,
     /// The same over HTTP/2.
@@ -38,7 +38,7 @@ pub enum Protocol {
 
 /// A request to a listener.
 #[derive(Clone, Debug)]
-pub struct Request {
+pub(super) struct Request {
     /// The listener's name in the ready file.
     pub listener: String,
     pub protocol: Protocol,
@@ -51,7 +51,7 @@ pub struct Request {
 
 impl Request {
     /// The head of HTTP/1.1 with further fields, each with the end of its line.
-    pub fn head(&self, fields: &str) -> String {
+    pub(super) fn head(&self, fields: &str) -> String {
         let media = self
             .media
             .iter()
@@ -64,7 +64,7 @@ impl Request {
     }
 
     /// The whole request of HTTP/1.1.
-    pub fn bytes(&self) -> Vec<u8> {
+    pub(super) fn bytes(&self) -> Vec<u8> {
         let body = self.sent_body();
         let length = if self.media.is_some() {
             format!("content-length: {}\r\n", body.len())
@@ -75,7 +75,7 @@ impl Request {
     }
 
     /// The body as it is sent.
-    pub fn sent_body(&self) -> Bytes {
+    pub(super) fn sent_body(&self) -> Bytes {
         match self.protocol {
             Protocol::Http | Protocol::Http2 => self.body.clone(),
             Protocol::Grpc => self.framed(),
@@ -91,7 +91,7 @@ impl Request {
     }
 
     /// Whether an ordinary client can send this: some values make a target too long, or no URI.
-    pub fn is_sendable(&self) -> bool {
+    pub(super) fn is_sendable(&self) -> bool {
         self.http().is_ok()
     }
 
@@ -115,7 +115,7 @@ impl Request {
 
 /// What became of a request.
 #[derive(Clone, Debug)]
-pub struct Outcome {
+pub(super) struct Outcome {
     pub status: u16,
     /// The status of gRPC.
     pub grpc_status: Option<u32>,
@@ -150,14 +150,14 @@ impl Outcome {
     }
 
     /// Whether the request was served rather than refused.
-    pub fn is_success(&self) -> bool {
+    pub(super) fn is_success(&self) -> bool {
         let is_served =
             (200..300).contains(&self.status) && self.grpc_status.is_none_or(|status| status == 0);
         is_served && self.rpc_error().is_none()
     }
 
     /// The reason why this is no response that a node may give; none if it is one.
-    pub fn defect(&self) -> Option<String> {
+    pub(super) fn defect(&self) -> Option<String> {
         // gRPC's INTERNAL and DATA_LOSS.
         if let Some(status @ (13 | 15)) = self.grpc_status {
             return Some(format!("gRPC status {status}"));
@@ -180,13 +180,13 @@ impl Outcome {
     }
 
     /// The beginning of the body as text.
-    pub fn excerpt(&self) -> String {
+    pub(super) fn excerpt(&self) -> String {
         String::from_utf8_lossy(&self.body[..self.body.len().min(200)]).into_owned()
     }
 }
 
 /// Connects from an address of this machine, with a receive buffer of its own if that is given.
-pub async fn connect(
+pub(super) async fn connect(
     to: SocketAddr,
     from: IpAddr,
     buffer: Option<u32>,
@@ -220,7 +220,7 @@ enum Sender {
 type Peer = (SocketAddr, Protocol);
 
 /// A client with one connection for each listener and protocol.
-pub struct Client {
+pub(super) struct Client {
     from: IpAddr,
     senders: HashMap<Peer, Sender>,
     /// The last request on each connection.
@@ -238,7 +238,7 @@ fn with_causes(error: &dyn std::error::Error) -> String {
 
 impl Client {
     /// A client with this address.
-    pub fn new(from: IpAddr) -> Self {
+    pub(super) fn new(from: IpAddr) -> Self {
         Self {
             from,
             senders: HashMap::new(),
@@ -247,7 +247,7 @@ impl Client {
     }
 
     /// Sends a request and reads the response.
-    pub async fn ask(&mut self, subject: &Subject, request: &Request) -> Result<Outcome, String> {
+    pub(super) async fn ask(&mut self, subject: &Subject, request: &Request) -> Result<Outcome, String> {
         let peer = (subject.address(&request.listener), request.protocol);
         let began = Instant::now();
         let asked = tokio::time::timeout(RESPONSE_TIMEOUT, self.response(peer, request)).await;

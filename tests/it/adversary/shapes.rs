@@ -20,7 +20,7 @@ const MEMBERS: usize = 30_000;
 const HTTP_2_PERCENT: u64 = 30;
 
 /// Deep, wide and random documents. Returns the refusals that took longest.
-pub async fn documents(campaign: &Campaign, probed: &mut [Probed], seed: u64) {
+pub(super) async fn documents(campaign: &Campaign, probed: &mut [Probed], seed: u64) {
     for (n, one) in probed.iter_mut().enumerate() {
         let mut client = Client::new(attacker_address(n));
         let mut generator = Generator::new(&campaign.filled.world, seed.wrapping_add(n as u64));
@@ -66,7 +66,7 @@ pub async fn documents(campaign: &Campaign, probed: &mut [Probed], seed: u64) {
 
 /// The deep, wide and random documents as messages of WebSockets: whole, as parameters of a
 /// subscription, and as requests of every method.
-pub fn messages(
+pub(super) fn messages(
     campaign: &Campaign,
     probed: &[Probed],
     generator: &mut Generator<'_>,

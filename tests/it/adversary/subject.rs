@@ -13,26 +13,26 @@ use serde_json::Value;
 use crate::support::{process, process::Running};
 
 /// `limits.transit-megabytes` of the node.
-pub const TRANSIT_MEGABYTES: u64 = 64;
+pub(super) const TRANSIT_MEGABYTES: u64 = 64;
 /// `rpc.max-trace-megabytes` of the node.
-pub const TRACE_MEGABYTES: u64 = 16;
+pub(super) const TRACE_MEGABYTES: u64 = 16;
 /// `limits.history-megabytes` of the node.
 const HISTORY_MEGABYTES: u64 = 32;
 /// What one attack may add to the memory of a node, in megabytes. All requests and responses in
 /// transit share the transit limit; each byte of it may exist twice for a moment, as a document and
 /// as its text. A trace has a limit of its own. The rest is for connections, buffers of the system
 /// and the allocator.
-pub const GROWTH_LIMIT: u64 = 2 * TRANSIT_MEGABYTES + TRACE_MEGABYTES + 112;
+pub(super) const GROWTH_LIMIT: u64 = 2 * TRANSIT_MEGABYTES + TRACE_MEGABYTES + 112;
 /// What all attacks together may add: in addition to one attack's share the history of the chain,
 /// which grows meanwhile, and the caches of the indexes.
-pub const TOTAL_LIMIT: u64 = GROWTH_LIMIT + HISTORY_MEGABYTES + 160;
+pub(super) const TOTAL_LIMIT: u64 = GROWTH_LIMIT + HISTORY_MEGABYTES + 160;
 
 /// How long a node may take to start.
 const START_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// The profile of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Profile {
+pub(super) enum Profile {
     Production,
     /// Clients may change the chain's past, its time and the rules of its pool.
     Development,
@@ -48,7 +48,7 @@ impl Profile {
 }
 
 /// The node.
-pub struct Subject {
+pub(super) struct Subject {
     pub profile: Profile,
     directory: tempfile::TempDir,
     running: Mutex<Option<Running>>,
@@ -57,7 +57,7 @@ pub struct Subject {
 impl Subject {
     /// Starts a node with every listener on a free port: in production as a public one would be
     /// run. Requests to its REST interfaces are not counted, as if they came from many addresses.
-    pub async fn start(profile: Profile) -> Self {
+    pub(super) async fn start(profile: Profile) -> Self {
         let directory = tempfile::tempdir().unwrap();
         fs::write(directory.path().join("token"), "a-token-that-no-client-has").unwrap();
         let subject = Self {
@@ -74,12 +74,12 @@ impl Subject {
     }
 
     /// The directory of the chain.
-    pub fn chain(&self) -> PathBuf {
+    pub(super) fn chain(&self) -> PathBuf {
         self.directory.path().join("chain")
     }
 
     /// Starts the node on the directory that it has.
-    pub async fn restart(&self) {
+    pub(super) async fn restart(&self) {
         let mut command = process::tetrad(&[
             "--profile",
             self.profile.name(),
@@ -122,7 +122,7 @@ impl Subject {
     }
 
     /// The listeners by their names in the ready file, with their URLs.
-    pub fn listeners(&self) -> Vec<(String, String)> {
+    pub(super) fn listeners(&self) -> Vec<(String, String)> {
         let running = self.running.lock();
         let ready = &running.as_ref().expect("the node was started").ready;
         let urls = ready
@@ -134,7 +134,7 @@ impl Subject {
     }
 
     /// The address of a listener.
-    pub fn address(&self, listener: &str) -> SocketAddr {
+    pub(super) fn address(&self, listener: &str) -> SocketAddr {
         let running = self.running.lock();
         let ready = &running.as_ref().expect("the node was started").ready;
         let url = ready[listener]
@@ -149,7 +149,7 @@ impl Subject {
     }
 
     /// Whether the process runs.
-    pub fn is_alive(&self) -> bool {
+    pub(super) fn is_alive(&self) -> bool {
         self.running
             .lock()
             .as_mut()
@@ -157,7 +157,7 @@ impl Subject {
     }
 
     /// Ends the process without a warning.
-    pub fn kill(&self) {
+    pub(super) fn kill(&self) {
         *self.running.lock() = None;
     }
 
@@ -185,23 +185,23 @@ impl Subject {
     }
 
     /// The memory that the process has, in megabytes.
-    pub fn resident(&self) -> Option<u64> {
+    pub(super) fn resident(&self) -> Option<u64> {
         self.memory("VmRSS")
     }
 
     /// The most memory that the process had since [`Self::forget_peak`], in megabytes.
-    pub fn peak(&self) -> Option<u64> {
+    pub(super) fn peak(&self) -> Option<u64> {
         self.memory("VmHWM")
     }
 
     /// Begins to measure the most memory again.
-    pub fn forget_peak(&self) {
+    pub(super) fn forget_peak(&self) {
         // See proc(5).
         let _ = fs::write(format!("/proc/{}/clear_refs", self.process()), "5");
     }
 
     /// The processor time that the process has used; none where the system does not report it.
-    pub fn processor_time(&self) -> Option<Duration> {
+    pub(super) fn processor_time(&self) -> Option<Duration> {
         let stat = fs::read_to_string(format!("/proc/{}/stat", self.process())).ok()?;
         let ticks = stat.rsplit_once(')')?.1.split_whitespace().skip(11).take(2);
         let ticks = ticks
@@ -213,7 +213,7 @@ impl Subject {
 
     /// Waits until the process does no more than what an idle node does. Returns false if it goes
     /// on for `at_most`.
-    pub async fn settle(&self, at_most: Duration) -> bool {
+    pub(super) async fn settle(&self, at_most: Duration) -> bool {
         const SAMPLE: Duration = Duration::from_millis(100);
         let began = Instant::now();
         while began.elapsed() < at_most {
@@ -228,7 +228,7 @@ impl Subject {
     }
 
     /// The lines of the log that report a panic or an abort.
-    pub fn accidents(&self) -> Vec<String> {
+    pub(super) fn accidents(&self) -> Vec<String> {
         const SIGNS: [&str; 4] = [
             "panicked",
             "overflowed its stack",
@@ -243,7 +243,7 @@ impl Subject {
     }
 
     /// What the node logged, which is errors only.
-    pub fn errors(&self) -> Vec<String> {
+    pub(super) fn errors(&self) -> Vec<String> {
         fs::read_to_string(self.log())
             .unwrap_or_default()
             .lines()
@@ -253,20 +253,20 @@ impl Subject {
 }
 
 /// The n-th address of this machine from which clients connect, where it has more than one.
-pub fn client_address(n: u8) -> IpAddr {
+pub(super) fn client_address(n: u8) -> IpAddr {
     let last = if cfg!(target_os = "linux") { n } else { 1 };
     Ipv4Addr::new(127, 0, 0, last).into()
 }
 
 /// The address of the n-th attacker; attackers share a few.
-pub fn attacker_address(n: usize) -> IpAddr {
+pub(super) fn attacker_address(n: usize) -> IpAddr {
     const FIRST: u8 = 10;
     const SHARED: usize = 4;
     client_address(FIRST + (n % SHARED) as u8)
 }
 
 /// A value as it is in a path or in a query.
-pub fn text(value: &Value) -> String {
+pub(super) fn text(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
         other => other.to_string(),

@@ -23,7 +23,7 @@ use std::{
 use parking_lot::RwLock;
 
 use self::connection::{CallError, Connection};
-pub use self::{
+pub(crate) use self::{
     history::{Acknowledgement, HeadRead, History, OwnRead},
     reading::{ChainCopy, Included},
     report::check,
@@ -34,23 +34,23 @@ pub use self::{
 /// The JSON-RPC URLs of nodes, which change when nodes restart. A node that does not run has none:
 /// the port that it had may be another node's by now.
 #[derive(Debug, Clone)]
-pub struct Endpoints(Arc<RwLock<Vec<Option<String>>>>);
+pub(crate) struct Endpoints(Arc<RwLock<Vec<Option<String>>>>);
 
 impl Endpoints {
-    pub fn new(urls: Vec<Option<String>>) -> Self {
+    pub(crate) fn new(urls: Vec<Option<String>>) -> Self {
         Self(Arc::new(RwLock::new(urls)))
     }
 
-    pub fn push(&self, url: Option<String>) {
+    pub(crate) fn push(&self, url: Option<String>) {
         self.0.write().push(url);
     }
 
-    pub fn set(&self, node: usize, url: Option<String>) {
+    pub(crate) fn set(&self, node: usize, url: Option<String>) {
         self.0.write()[node] = url;
     }
 
     /// The URLs of the nodes that run.
-    pub fn urls(&self) -> Vec<String> {
+    pub(crate) fn urls(&self) -> Vec<String> {
         self.0.read().iter().flatten().cloned().collect()
     }
 
@@ -70,7 +70,7 @@ impl Endpoints {
 
 /// The seed of a test's random choices: `TETRAD_SEED`, or one of its own. Printed, so that a
 /// failure can be replayed.
-pub fn seed() -> u64 {
+pub(crate) fn seed() -> u64 {
     let seed = match env::var("TETRAD_SEED") {
         Ok(text) => text.parse().unwrap(),
         Err(_) => SystemTime::now()

@@ -19,10 +19,10 @@ const FAULTS: usize = KINDS.len();
 /// Time for which servers are cut off from each other: longer than their elections.
 const PARTITION: Duration = Duration::from_secs(12);
 /// Transactions that must be acknowledged after each fault.
-pub const PROGRESS: usize = 40;
+pub(super) const PROGRESS: usize = 40;
 
 #[derive(Clone, Copy, Debug)]
-pub enum Fault {
+pub(super) enum Fault {
     LeaderKilled,
     FollowerKilled,
     LeaderTerminated,
@@ -62,7 +62,7 @@ const KINDS: [Fault; 15] = [
 
 /// Causes a fault, and ends it. The transactions of the `workload` wait meanwhile if the fault is
 /// about those that wait; there is none where nothing but the time can make them.
-pub async fn cause(
+pub(super) async fn cause(
     fault: Fault,
     nats: &mut NatsServers,
     cluster: &mut Cluster,
@@ -220,7 +220,7 @@ async fn call_leader(cluster: &Cluster, method: &str, params: Value) {
 
 /// Waits until all replicas are current: killing a server that is, before the others are, would
 /// stop the cluster.
-pub async fn await_replicas(nats: &NatsServers) {
+pub(super) async fn await_replicas(nats: &NatsServers) {
     for stream in [LOG, POOL] {
         nats.await_replicas(stream).await;
     }
@@ -272,7 +272,7 @@ async fn nothing_acknowledged_is_lost_or_included_twice_whatever_fails() {
 }
 
 /// Ends the clients, and holds what they were told against the chain of every node.
-pub async fn verify(workload: Workload, cluster: &Cluster) {
+pub(super) async fn verify(workload: Workload, cluster: &Cluster) {
     let mut history = workload.finish().await;
     history.given_up = cluster.given_up();
     println!("blocks that nodes gave up: {:?}", history.given_up);

@@ -1,7 +1,7 @@
 //! Several nodes that serve one chain over NATS, real NATS servers below them, and a checker of
 //! what their clients saw.
 
-pub mod checker;
+pub(crate) mod checker;
 mod faults;
 mod forks;
 mod harness;

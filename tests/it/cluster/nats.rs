@@ -71,7 +71,7 @@ const ROUTE_PORT: u16 = 6222;
 
 /// NATS servers on loopback, or one on each machine of a network, named n0, n1 and so on. Killed
 /// when dropped; after a panic their logs are printed.
-pub struct NatsServers {
+pub(super) struct NatsServers {
     program: PathBuf,
     servers: Vec<NatsServer>,
     /// What passes from one server, by which it was connected, to another one.
@@ -82,18 +82,18 @@ pub struct NatsServers {
 impl NatsServers {
     /// Starts one server or a cluster of three, and waits until JetStream stores messages. Returns
     /// none if nats-server is not installed, or too old for a cluster.
-    pub async fn start(count: usize) -> Option<Self> {
+    pub(super) async fn start(count: usize) -> Option<Self> {
         Self::begin(count, false, None).await
     }
 
     /// Starts a cluster with a server on each machine.
-    pub async fn start_on(network: &Network) -> Option<Self> {
+    pub(super) async fn start_on(network: &Network) -> Option<Self> {
         Self::begin(MACHINES, false, Some(network)).await
     }
 
     /// Starts a server with the users and permissions of the configuration that the program is
     /// shipped with.
-    pub async fn start_secured() -> Option<Self> {
+    pub(super) async fn start_secured() -> Option<Self> {
         Self::begin(1, true, None).await
     }
 
@@ -231,14 +231,14 @@ impl NatsServers {
     }
 
     /// Waits until JetStream stores messages on all servers again, all of which must run.
-    pub async fn ready(&mut self) {
+    pub(super) async fn ready(&mut self) {
         if let Err(log) = self.become_ready().await {
             panic!("{log}");
         }
     }
 
     /// The URLs for clients.
-    pub fn urls(&self) -> Vec<String> {
+    pub(super) fn urls(&self) -> Vec<String> {
         let user = |server: &NatsServer| {
             if server.secured {
                 "node:s3cret%401@"
@@ -253,16 +253,16 @@ impl NatsServers {
     }
 
     /// The address at which a server accepts clients.
-    pub fn address(&self, index: usize) -> SocketAddr {
+    pub(super) fn address(&self, index: usize) -> SocketAddr {
         self.servers[index].address
     }
 
-    pub fn pid(&self, index: usize) -> u32 {
+    pub(super) fn pid(&self, index: usize) -> u32 {
         self.servers[index].child.id()
     }
 
     /// A client of the servers that run.
-    pub async fn client(&self) -> Client {
+    pub(super) async fn client(&self) -> Client {
         let running = self
             .servers
             .iter()
@@ -274,30 +274,30 @@ impl NatsServers {
     }
 
     /// The directory in which a server stores its streams.
-    pub fn store(&self, index: usize) -> PathBuf {
+    pub(super) fn store(&self, index: usize) -> PathBuf {
         self.directory.path().join(&self.servers[index].name)
     }
 
     /// Ends a server with SIGKILL, stopped or not.
-    pub fn kill(&mut self, index: usize) {
+    pub(super) fn kill(&mut self, index: usize) {
         self.servers[index].kill();
     }
 
     /// Stops a server with SIGSTOP.
-    pub fn stop(&mut self, index: usize) {
+    pub(super) fn stop(&mut self, index: usize) {
         signal(self.pid(index), "-STOP");
         self.servers[index].state = State::Stopped;
     }
 
     /// Continues a stopped server.
-    pub fn cont(&mut self, index: usize) {
+    pub(super) fn cont(&mut self, index: usize) {
         signal(self.pid(index), "-CONT");
         self.servers[index].state = State::Running;
     }
 
     /// Starts a killed server again with its directory and its ports, and waits until it accepts
     /// clients.
-    pub async fn start_again(&mut self, index: usize) {
+    pub(super) async fn start_again(&mut self, index: usize) {
         let deadline = Instant::now() + PATIENCE;
         let server = &mut self.servers[index];
         assert_eq!(server.state, State::Ended, "{} runs", server.name);
@@ -317,7 +317,7 @@ impl NatsServers {
     }
 
     /// Cuts a server off from the others, which it does not notice: nothing is closed.
-    pub fn isolate(&self, server: usize) {
+    pub(super) fn isolate(&self, server: usize) {
         for (from, to, route) in &self.routes {
             if server == *from || server == *to {
                 route.hold();
@@ -326,7 +326,7 @@ impl NatsServers {
     }
 
     /// As [`Self::isolate`], but the others still hear the server.
-    pub fn deafen(&self, server: usize) {
+    pub(super) fn deafen(&self, server: usize) {
         for (from, to, route) in &self.routes {
             if server == *from {
                 route.hold_to(End::Client);
@@ -337,7 +337,7 @@ impl NatsServers {
     }
 
     /// Connects all servers again.
-    pub fn reconnect(&self) {
+    pub(super) fn reconnect(&self) {
         self.routes.iter().for_each(|(_, _, route)| route.restore());
     }
 
@@ -359,7 +359,7 @@ impl NatsServers {
     }
 
     /// The server that leads a stream, if there is one.
-    pub async fn stream_leader(&self, stream: &str) -> Option<usize> {
+    pub(super) async fn stream_leader(&self, stream: &str) -> Option<usize> {
         let info = self.stream(stream).await?;
         // A server without others does not mention a cluster.
         let Some(cluster) = info.get("cluster") else {
@@ -371,12 +371,12 @@ impl NatsServers {
     }
 
     /// The number of messages of a stream, if a server answers.
-    pub async fn messages(&self, stream: &str) -> Option<u64> {
+    pub(super) async fn messages(&self, stream: &str) -> Option<u64> {
         self.stream(stream).await?["state"]["messages"].as_u64()
     }
 
     /// Waits until all servers have all of a stream.
-    pub async fn await_replicas(&self, stream: &str) {
+    pub(super) async fn await_replicas(&self, stream: &str) {
         let deadline = Instant::now() + PATIENCE;
         loop {
             let info = self.stream(stream).await.unwrap_or_default();
@@ -396,7 +396,7 @@ impl NatsServers {
     }
 
     /// The server that leads a stream, once there is one that runs.
-    pub async fn await_stream_leader(&self, stream: &str) -> usize {
+    pub(super) async fn await_stream_leader(&self, stream: &str) -> usize {
         let deadline = Instant::now() + PATIENCE;
         loop {
             match self.stream_leader(stream).await {
@@ -502,7 +502,7 @@ fn run(program: &Path, machine: Option<Machine>, config: &Path, log: &Path) -> C
 
 /// An address that nothing listens at, with a port below those that the system gives to
 /// connections: a server that is started again must get its port back.
-pub fn free_address() -> SocketAddr {
+pub(super) fn free_address() -> SocketAddr {
     static NEXT: AtomicU32 = AtomicU32::new(0);
     loop {
         // Processes that run at the same time begin in different places.

@@ -18,7 +18,7 @@ use tokio::{net::TcpStream, time::timeout};
 use crate::support::{process::installed, skip};
 
 /// Number of machines.
-pub const MACHINES: usize = 3;
+pub(super) const MACHINES: usize = 3;
 
 /// Set in the process that runs in a network of its own.
 const INSIDE: &str = "TETRAD_TEST_NETWORK";
@@ -35,17 +35,17 @@ const WITH_OWN_NAMES: &str = r#"mount -t tmpfs tmpfs /run && exec "$0" "$@""#;
 
 /// A machine of the network, with one link to the others.
 #[derive(Debug, Clone, Copy)]
-pub struct Machine(usize);
+pub(super) struct Machine(usize);
 
 impl Machine {
     /// The command of a program on the machine, which has no arguments yet.
-    pub fn command(self, program: &Path) -> Command {
+    pub(super) fn command(self, program: &Path) -> Command {
         let mut command = tool("ip");
         command.args(["netns", "exec", &self.name()]).arg(program);
         command
     }
 
-    pub fn address(self, port: u16) -> SocketAddr {
+    pub(super) fn address(self, port: u16) -> SocketAddr {
         (Ipv4Addr::new(10, 0, 0, self.0 as u8 + 1), port).into()
     }
 
@@ -60,12 +60,12 @@ impl Machine {
 }
 
 /// Three machines, and the faults of their links.
-pub struct Network(());
+pub(super) struct Network(());
 
 impl Network {
     /// Returns the network in the process that runs in it. Elsewhere runs this test again in such a
     /// process and returns none, or says why it cannot.
-    pub fn enter(test: &str) -> Option<Self> {
+    pub(super) fn enter(test: &str) -> Option<Self> {
         if env::var_os(INSIDE).is_some() {
             return Some(Self::new());
         }
@@ -95,18 +95,18 @@ impl Network {
         Self(())
     }
 
-    pub fn machine(&self, index: usize) -> Machine {
+    pub(super) fn machine(&self, index: usize) -> Machine {
         assert!(index < MACHINES, "machine {index}");
         Machine(index)
     }
 
     /// Unplugs a machine, which notices.
-    pub fn unplug(&self, machine: usize) {
+    pub(super) fn unplug(&self, machine: usize) {
         ip(&format!("link set {} down", self.machine(machine).port()));
     }
 
     /// Drops what is sent to a machine.
-    pub fn deafen(&self, machine: usize) {
+    pub(super) fn deafen(&self, machine: usize) {
         assert!(
             self.inbound(machine).set("blackhole"),
             "the kernel drops nothing"
@@ -114,7 +114,7 @@ impl Network {
     }
 
     /// Drops what a machine sends.
-    pub fn mute(&self, machine: usize) {
+    pub(super) fn mute(&self, machine: usize) {
         assert!(
             self.outbound(machine).set("blackhole"),
             "the kernel drops nothing"
@@ -122,7 +122,7 @@ impl Network {
     }
 
     /// Delays packets in both directions, and loses some.
-    pub fn impair(&self, machine: usize) {
+    pub(super) fn impair(&self, machine: usize) {
         for queue in [self.inbound(machine), self.outbound(machine)] {
             // A kernel without netem may have tbf, a link so narrow that packets wait, and are
             // dropped when many do.
@@ -133,7 +133,7 @@ impl Network {
     }
 
     /// Ends all faults of a machine's link.
-    pub fn restore(&self, machine: usize) {
+    pub(super) fn restore(&self, machine: usize) {
         self.inbound(machine).clear();
         self.outbound(machine).clear();
         ip(&format!("link set {} up", self.machine(machine).port()));

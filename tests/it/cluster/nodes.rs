@@ -19,7 +19,7 @@ use crate::support::process::{PROGRAM, Running, print_log, signal};
 
 /// How the nodes of a cluster are started.
 #[derive(Debug, Default)]
-pub struct Options {
+pub(super) struct Options {
     /// Arguments for every node in addition to those of the cluster.
     pub arguments: Vec<String>,
     /// Whether every node reaches every NATS server through a proxy of its own.
@@ -45,7 +45,7 @@ struct Member {
 
 /// The nodes of a cluster, named node-0, node-1 and so on. Killed when dropped; after a panic their
 /// logs are printed.
-pub struct Cluster {
+pub(super) struct Cluster {
     members: Vec<Member>,
     endpoints: Endpoints,
     http: reqwest::Client,
@@ -56,7 +56,7 @@ pub struct Cluster {
 
 impl Cluster {
     /// Starts the nodes at the same time, and waits until all of them listen.
-    pub async fn start(nats: &NatsServers, nodes: usize, options: Options) -> Self {
+    pub(super) async fn start(nats: &NatsServers, nodes: usize, options: Options) -> Self {
         tetrad_stdx::tls::install_provider();
         let directory = tempfile::tempdir().unwrap();
         let http = reqwest::Client::builder()
@@ -143,18 +143,18 @@ impl Cluster {
     }
 
     /// The JSON-RPC URLs of the nodes, which follow their restarts.
-    pub fn endpoints(&self) -> Endpoints {
+    pub(super) fn endpoints(&self) -> Endpoints {
         self.endpoints.clone()
     }
 
     /// Starts another node with an empty directory. Returns its index.
-    pub async fn add(&mut self, nats: &NatsServers) -> usize {
+    pub(super) async fn add(&mut self, nats: &NatsServers) -> usize {
         let name = format!("node-{}", self.members.len());
         self.add_process(nats, &name).await
     }
 
     /// Starts another process with an empty directory as the node of this name. Returns its index.
-    pub async fn add_process(&mut self, nats: &NatsServers, name: &str) -> usize {
+    pub(super) async fn add_process(&mut self, nats: &NatsServers, name: &str) -> usize {
         let index = self.members.len();
         let member = self
             .member(nats, name, &format!("node-{index}"), &self.options)
@@ -167,7 +167,7 @@ impl Cluster {
     }
 
     /// The data directory of a node.
-    pub fn data_dir(&self, index: usize) -> String {
+    pub(super) fn data_dir(&self, index: usize) -> String {
         let arguments = &self.members[index].arguments;
         let at = arguments
             .iter()
@@ -177,17 +177,17 @@ impl Cluster {
     }
 
     /// The base URL of a node's REST interfaces.
-    pub fn rest(&self, index: usize) -> &str {
+    pub(super) fn rest(&self, index: usize) -> &str {
         self.running(index).ready["rest"].as_str().unwrap()
     }
 
     /// The JSON-RPC URL of a node.
-    pub fn rpc(&self, index: usize) -> &str {
+    pub(super) fn rpc(&self, index: usize) -> &str {
         self.running(index).ready["rpc"].as_str().unwrap()
     }
 
     /// The proxies between a node and the NATS servers, in the order of the servers.
-    pub fn proxies(&self, index: usize) -> &[Proxy] {
+    pub(super) fn proxies(&self, index: usize) -> &[Proxy] {
         &self.members[index].proxies
     }
 
@@ -199,7 +199,7 @@ impl Cluster {
     }
 
     /// Ends a node with SIGKILL, stopped or not.
-    pub fn kill(&mut self, index: usize) {
+    pub(super) fn kill(&mut self, index: usize) {
         let member = &mut self.members[index];
         // Killed by being dropped.
         drop(member.running.take());
@@ -208,19 +208,19 @@ impl Cluster {
     }
 
     /// Stops a node with SIGSTOP.
-    pub fn stop(&mut self, index: usize) {
+    pub(super) fn stop(&mut self, index: usize) {
         signal(self.running(index).child.id(), "-STOP");
         self.members[index].stopped = true;
     }
 
     /// Continues a stopped node.
-    pub fn cont(&mut self, index: usize) {
+    pub(super) fn cont(&mut self, index: usize) {
         signal(self.running(index).child.id(), "-CONT");
         self.members[index].stopped = false;
     }
 
     /// Starts a node that has ended with the same directory, and waits until it listens.
-    pub async fn restart(&mut self, index: usize) {
+    pub(super) async fn restart(&mut self, index: usize) {
         assert!(self.members[index].running.is_none(), "node-{index} runs");
         let running = self.members[index].run().await;
         self.began(index, running);
@@ -228,7 +228,7 @@ impl Cluster {
 
     /// The blocks that nodes gave up because the servers did not have them, each time from the
     /// first one to the last one.
-    pub fn given_up(&self) -> Vec<RangeInclusive<u64>> {
+    pub(super) fn given_up(&self) -> Vec<RangeInclusive<u64>> {
         let logs = self
             .members
             .iter()
@@ -246,7 +246,7 @@ impl Cluster {
 
     /// Starts a node that has ended with the same directory and further arguments, which replace
     /// its own. Resolves once it listens.
-    pub fn begin(&self, index: usize, arguments: &[&str]) -> impl Future<Output = Running> + use<> {
+    pub(super) fn begin(&self, index: usize, arguments: &[&str]) -> impl Future<Output = Running> + use<> {
         let member = &self.members[index];
         let mut all = member.arguments.clone();
         for pair in arguments.chunks_exact(2) {
@@ -260,7 +260,7 @@ impl Cluster {
     }
 
     /// Ends a node with SIGTERM, and waits until it has ended.
-    pub async fn terminate(&mut self, index: usize) {
+    pub(super) async fn terminate(&mut self, index: usize) {
         let deadline = Instant::now() + PATIENCE;
         signal(self.running(index).child.id(), "-TERM");
         let running = self.members[index].running.as_mut().unwrap();
@@ -277,7 +277,7 @@ impl Cluster {
     }
 
     /// The body of a node's `/health`.
-    pub async fn health(&self, index: usize) -> Value {
+    pub(super) async fn health(&self, index: usize) -> Value {
         let url = format!(
             "{}/health",
             self.running(index).ready["rest"].as_str().unwrap()
@@ -293,7 +293,7 @@ impl Cluster {
     }
 
     /// The node that leads with the highest epoch, once there is one among those that run.
-    pub async fn leader(&self) -> usize {
+    pub(super) async fn leader(&self) -> usize {
         let search = async {
             loop {
                 let running = |index: &usize| {

@@ -30,7 +30,7 @@ enum Mode {
 
 /// An end of a connection through a proxy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum End {
+pub(super) enum End {
     Client,
     Server,
 }
@@ -44,14 +44,14 @@ struct State {
 }
 
 /// A TCP proxy on a port of its own, closed when dropped.
-pub struct Proxy {
+pub(super) struct Proxy {
     address: SocketAddr,
     state: watch::Sender<State>,
     task: JoinHandle<()>,
 }
 
 impl Proxy {
-    pub async fn start(target: SocketAddr) -> Self {
+    pub(super) async fn start(target: SocketAddr) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let (state, watched) = watch::channel(State {
@@ -66,12 +66,12 @@ impl Proxy {
         }
     }
 
-    pub fn address(&self) -> SocketAddr {
+    pub(super) fn address(&self) -> SocketAddr {
         self.address
     }
 
     /// Closes all connections; new ones are closed as soon as they are accepted.
-    pub fn cut(&self) {
+    pub(super) fn cut(&self) {
         self.state.send_modify(|state| {
             *state = State {
                 mode: Mode::Cut,
@@ -82,22 +82,22 @@ impl Proxy {
 
     /// Keeps and accepts connections, but forwards nothing. What is sent meanwhile arrives after
     /// [`Proxy::restore`].
-    pub fn hold(&self) {
+    pub(super) fn hold(&self) {
         self.set(Mode::Hold);
     }
 
     /// As [`Proxy::hold`], but only what is sent to this end.
-    pub fn hold_to(&self, end: End) {
+    pub(super) fn hold_to(&self, end: End) {
         self.set(Mode::HoldTo(end));
     }
 
     /// Forwards everything so much later.
-    pub fn delay(&self, delay: Duration) {
+    pub(super) fn delay(&self, delay: Duration) {
         self.set(Mode::Delay(delay));
     }
 
     /// Forwards at once again, also what has been held or delayed.
-    pub fn restore(&self) {
+    pub(super) fn restore(&self) {
         self.set(Mode::Forward);
     }
 

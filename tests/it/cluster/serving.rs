@@ -22,7 +22,7 @@ use crate::{
     },
 };
 
-pub async fn call(url: &str, method: &str, params: Value) -> Result<Value, Value> {
+pub(super) async fn call(url: &str, method: &str, params: Value) -> Result<Value, Value> {
     let request = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });
     let client = reqwest::Client::new();
     let answer: Value = client
@@ -40,14 +40,14 @@ pub async fn call(url: &str, method: &str, params: Value) -> Result<Value, Value
     }
 }
 
-pub async fn ask(url: &str, method: &str, params: Value) -> Value {
+pub(super) async fn ask(url: &str, method: &str, params: Value) -> Value {
     call(url, method, params.clone())
         .await
         .unwrap_or_else(|error| panic!("{method} {params}: {error}"))
 }
 
 /// Submits a transfer, and again while nobody acknowledges it. Returns its hash.
-pub async fn submit(cluster: &Cluster, node: usize, nonce: u64, account: usize) -> Value {
+pub(super) async fn submit(cluster: &Cluster, node: usize, nonce: u64, account: usize) -> Value {
     let raw = raw(transfer(nonce), account);
     let deadline = Instant::now() + super::PATIENCE;
     loop {
@@ -67,7 +67,7 @@ pub async fn submit(cluster: &Cluster, node: usize, nonce: u64, account: usize) 
     }
 }
 
-pub async fn cluster(nats: &NatsServers, arguments: &[&str]) -> (Cluster, usize, usize) {
+pub(super) async fn cluster(nats: &NatsServers, arguments: &[&str]) -> (Cluster, usize, usize) {
     // Without price transactions, a block is mined for a test's own changes only.
     let arguments = ["--exchange-price-tick", "0"]
         .iter()

@@ -16,10 +16,10 @@ use super::{
 use crate::support::sign::{raw, signer, transfer};
 
 /// Transactions that wait for another one.
-pub const WAITING: u64 = 30;
+pub(super) const WAITING: u64 = 30;
 
 /// Submits transactions of the first account that wait for its next one. Returns their hashes.
-pub async fn submit_waiting(cluster: &Cluster, node: usize) -> Vec<Value> {
+pub(super) async fn submit_waiting(cluster: &Cluster, node: usize) -> Vec<Value> {
     let mut hashes = Vec::new();
     for nonce in 1..=WAITING {
         hashes.push(
@@ -35,7 +35,7 @@ pub async fn submit_waiting(cluster: &Cluster, node: usize) -> Vec<Value> {
 }
 
 /// Waits until the stream has as many messages.
-pub async fn until_stored(nats: &NatsServers, messages: u64) {
+pub(super) async fn until_stored(nats: &NatsServers, messages: u64) {
     let deadline = Instant::now() + PATIENCE;
     loop {
         let found = nats.messages(POOL).await;
@@ -51,7 +51,7 @@ pub async fn until_stored(nats: &NatsServers, messages: u64) {
 }
 
 /// Submits what the transactions wait for, and waits until all of them are in blocks.
-pub async fn expect_included(cluster: &Cluster, node: usize, hashes: &[Value]) {
+pub(super) async fn expect_included(cluster: &Cluster, node: usize, hashes: &[Value]) {
     submit(cluster, node, 0, 0).await;
     let deadline = Instant::now() + PATIENCE;
     for hash in hashes {
@@ -149,7 +149,7 @@ async fn foreign_messages_do_not_replace_transactions_that_wait_and_are_deleted(
 }
 
 /// Copies a directory.
-pub fn copy(from: &Path, to: &Path) {
+pub(super) fn copy(from: &Path, to: &Path) {
     fs::create_dir_all(to).unwrap();
     for entry in fs::read_dir(from).unwrap().map(Result::unwrap) {
         let target = to.join(entry.file_name());

@@ -14,7 +14,7 @@ use serde_json::json;
 use crate::support::{TestNode, node_with, skip};
 
 /// The folder with the suite, if it is there.
-pub fn suite() -> Option<PathBuf> {
+pub(crate) fn suite() -> Option<PathBuf> {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../shared/conformance");
     if !folder.is_dir() {
         skip(&format!("{} is not there", folder.display()));

@@ -11,6 +11,6 @@ mod lookup;
 mod mixed;
 mod nesting;
 mod queries;
-pub mod signing;
+pub(crate) mod signing;
 mod transactions;
 mod wallet;

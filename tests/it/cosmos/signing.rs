@@ -19,13 +19,13 @@ use tetrad_primitives::block::{
 
 use crate::support::TestNode;
 
-pub const CHAIN_ID: &str = "hyperpax_125-1";
-pub const GAS: u64 = 200_000;
-pub const PRICE: u128 = 10_000_000_000;
+pub(crate) const CHAIN_ID: &str = "hyperpax_125-1";
+pub(crate) const GAS: u64 = 200_000;
+pub(crate) const PRICE: u128 = 10_000_000_000;
 
 /// How a transaction is signed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mode {
+pub(crate) enum Mode {
     Direct,
     Amino,
     /// Typed data in the present form.
@@ -36,7 +36,7 @@ pub enum Mode {
     Web3,
 }
 
-pub const MODES: [Mode; 5] = [
+pub(crate) const MODES: [Mode; 5] = [
     Mode::Direct,
     Mode::Amino,
     Mode::Eip712,
@@ -46,7 +46,7 @@ pub const MODES: [Mode; 5] = [
 
 /// A transaction before it is signed. Tests change what they are about.
 #[derive(Clone)]
-pub struct Unsigned {
+pub(crate) struct Unsigned {
     pub key: PrivateKeySigner,
     pub account_number: u64,
     pub sequence: u64,
@@ -63,18 +63,18 @@ pub struct Unsigned {
     pub more_auth: Vec<u8>,
 }
 
-pub fn bech32(address: Address) -> String {
+pub(crate) fn bech32(address: Address) -> String {
     address_to_bech32(&address, &Hrp::default(), Kind::Account)
 }
 
-pub fn coins(amount: u128) -> Vec<Coin> {
+pub(crate) fn coins(amount: u128) -> Vec<Coin> {
     vec![Coin {
         denom: "ahpx".to_owned(),
         amount: amount.to_string(),
     }]
 }
 
-pub fn send(from: Address, to: Address, amount: u128) -> Any {
+pub(crate) fn send(from: Address, to: Address, amount: u128) -> Any {
     let message = MsgSend {
         from_address: bech32(from),
         to_address: bech32(to),
@@ -86,7 +86,7 @@ pub fn send(from: Address, to: Address, amount: u128) -> Any {
     }
 }
 
-pub fn multi_send(from: Address, outputs: &[(Address, u128)]) -> Any {
+pub(crate) fn multi_send(from: Address, outputs: &[(Address, u128)]) -> Any {
     let total = outputs.iter().map(|(_, amount)| amount).sum();
     let one = |address, amount| AddressCoins {
         address: bech32(address),
@@ -107,7 +107,7 @@ pub fn multi_send(from: Address, outputs: &[(Address, u128)]) -> Any {
 }
 
 impl Unsigned {
-    pub fn new(
+    pub(crate) fn new(
         key: PrivateKeySigner,
         account_number: u64,
         sequence: u64,
@@ -178,7 +178,7 @@ impl Unsigned {
     }
 
     /// The signed transaction. The signature has 64 bytes, or 65 in an extension option.
-    pub fn sign(&self, mode: Mode) -> Vec<u8> {
+    pub(crate) fn sign(&self, mode: Mode) -> Vec<u8> {
         self.sign_with(mode, |signature| {
             if mode != Mode::Web3 {
                 signature.truncate(64);
@@ -187,7 +187,7 @@ impl Unsigned {
     }
 
     /// The signed transaction, after a change to its signature of 65 bytes.
-    pub fn sign_with(&self, mode: Mode, change: impl FnOnce(&mut Vec<u8>)) -> Vec<u8> {
+    pub(crate) fn sign_with(&self, mode: Mode, change: impl FnOnce(&mut Vec<u8>)) -> Vec<u8> {
         let signer = SignerData {
             chain_id: &self.chain_id,
             evm_chain_id: 125,
@@ -233,7 +233,7 @@ impl Unsigned {
     }
 
     /// Without a signature, as for a simulation.
-    pub fn unsigned(&self) -> Vec<u8> {
+    pub(crate) fn unsigned(&self) -> Vec<u8> {
         self.parts(Mode::Direct, Vec::new()).encode_to_vec()
     }
 
@@ -285,7 +285,7 @@ fn decoded(parts: &TxRaw) -> Box<CosmosTransaction> {
 
 impl TestNode {
     /// A transaction of the n-th development account with its next sequence.
-    pub async fn unsigned(&self, index: usize, messages: Vec<Any>) -> Unsigned {
+    pub(crate) async fn unsigned(&self, index: usize, messages: Vec<Any>) -> Unsigned {
         let key = self.signer(index);
         let path = format!("/cosmos/auth/v1beta1/accounts/{}", bech32(key.address()));
         let account = self.get_json(&path).await["account"]["base_account"].clone();
@@ -294,7 +294,7 @@ impl TestNode {
     }
 
     /// `POST` of a JSON body: status and body of the answer.
-    pub async fn post_json(&self, path: &str, body: Value) -> (u16, Value) {
+    pub(crate) async fn post_json(&self, path: &str, body: Value) -> (u16, Value) {
         let request = self
             .http
             .post(format!("{}{path}", self.rest_url()))
@@ -307,7 +307,7 @@ impl TestNode {
     }
 
     /// Sends a transaction through the gateway. Returns `tx_response`.
-    pub async fn broadcast(&self, raw: &[u8]) -> Value {
+    pub(crate) async fn broadcast(&self, raw: &[u8]) -> Value {
         let body = json!({ "tx_bytes": Base64::encode_string(raw), "mode": "BROADCAST_MODE_SYNC" });
         let (status, body) = self.post_json("/cosmos/tx/v1beta1/txs", body).await;
         assert_eq!(status, 200, "{body}");
@@ -316,7 +316,7 @@ impl TestNode {
 
     /// Puts a transaction into the next block without the checks of those that clients send: a
     /// block of an earlier version or of another node may have it.
-    pub async fn include(&self, raw: &[u8]) {
+    pub(crate) async fn include(&self, raw: &[u8]) {
         let tx = match DecodedTx::decode(raw).unwrap() {
             DecodedTx::Bank(tx) => tx,
             DecodedTx::Ethereum(_) => panic!("an Ethereum transaction"),
@@ -331,14 +331,14 @@ impl TestNode {
     }
 
     /// The result of `check_tx` for a transaction.
-    pub async fn check(&self, raw: &[u8]) -> Value {
+    pub(crate) async fn check(&self, raw: &[u8]) -> Value {
         self.comet("check_tx", json!({ "tx": Base64::encode_string(raw) }))
             .await["result"]
             .clone()
     }
 
     /// The result of a method of CometBFT.
-    pub async fn comet(&self, method: &str, params: Value) -> Value {
+    pub(crate) async fn comet(&self, method: &str, params: Value) -> Value {
         let body = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });
         self.post_json("/", body).await.1
     }

@@ -39,7 +39,7 @@ async fn ask(node: &TestNode, calls: Vec<(Address, Vec<u8>)>) -> Vec<U256> {
 
 /// What pools have over their obligations.
 #[derive(Default)]
-pub struct Books {
+pub(super) struct Books {
     /// How far the chain has been read.
     seen: u64,
     /// Each pool's surplus as of the last operation on it.
@@ -48,7 +48,7 @@ pub struct Books {
 
 impl Books {
     /// Checks every token and every pool.
-    pub async fn balance(&mut self, node: &TestNode) {
+    pub(super) async fn balance(&mut self, node: &TestNode) {
         self.follow(node).await;
         let contracts = node.config().network.contracts;
         let tokens = node.config().network.tokens.clone();

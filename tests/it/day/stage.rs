@@ -24,7 +24,7 @@ use crate::{
 
 /// Everybody has an account of their own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Actor {
+pub(super) enum Actor {
     Lender = 1,
     Borrower,
     Trader,
@@ -32,11 +32,11 @@ pub enum Actor {
 }
 
 impl Actor {
-    pub const ALL: [Self; 4] = [Self::Lender, Self::Borrower, Self::Trader, Self::Liquidator];
+    pub(super) const ALL: [Self; 4] = [Self::Lender, Self::Borrower, Self::Trader, Self::Liquidator];
 }
 
 /// A node, a listener to its prices, and what everybody has done so far.
-pub struct Stage {
+pub(super) struct Stage {
     pub node: TestNode,
     socket: PriceSocket,
     /// The newest price of each token that the listener was told.
@@ -46,7 +46,7 @@ pub struct Stage {
 }
 
 impl Stage {
-    pub async fn set() -> Self {
+    pub(super) async fn set() -> Self {
         let node = node_with(|config| config.exchange.rate_limit = 0).await;
         let mut socket = PriceSocket::connect(&node.exchange_ws_url()).await;
         assert_eq!(socket.json().await["type"], "connection");
@@ -66,39 +66,39 @@ impl Stage {
         stage
     }
 
-    pub fn signer(&self, actor: Actor) -> PrivateKeySigner {
+    pub(super) fn signer(&self, actor: Actor) -> PrivateKeySigner {
         self.node.signer(actor as usize)
     }
 
-    pub fn address(&self, actor: Actor) -> Address {
+    pub(super) fn address(&self, actor: Actor) -> Address {
         self.node.account(actor as usize)
     }
 
-    pub fn pool(&self) -> Address {
+    pub(super) fn pool(&self) -> Address {
         self.node.config().network.contracts.lending_pool
     }
 
-    pub fn lens(&self) -> Address {
+    pub(super) fn lens(&self) -> Address {
         self.node.config().network.contracts.lending_lens
     }
 
     /// Calls a contract, which must succeed.
-    pub async fn call(&self, actor: Actor, to: Address, call: impl SolCall) {
+    pub(super) async fn call(&self, actor: Actor, to: Address, call: impl SolCall) {
         let receipt = self.node.send(&self.signer(actor), to, call).await;
         assert!(receipt.status(), "{actor:?}");
     }
 
     /// Calls the lending pool.
-    pub async fn act(&self, actor: Actor, call: impl SolCall) {
+    pub(super) async fn act(&self, actor: Actor, call: impl SolCall) {
         self.call(actor, self.pool(), call).await;
     }
 
     /// Remembers what somebody did, as it should stand in the history.
-    pub fn did(&mut self, actor: Actor, what: &'static str) {
+    pub(super) fn did(&mut self, actor: Actor, what: &'static str) {
         self.done.entry(actor).or_default().push(what);
     }
 
-    pub async fn lend(&mut self, actor: Actor, token: &Token, amount: U256) {
+    pub(super) async fn lend(&mut self, actor: Actor, token: &Token, amount: U256) {
         self.act(
             actor,
             LendingPool::depositCall {
@@ -111,7 +111,7 @@ impl Stage {
         self.check().await;
     }
 
-    pub async fn borrow(&mut self, actor: Actor, token: &Token, amount: U256) {
+    pub(super) async fn borrow(&mut self, actor: Actor, token: &Token, amount: U256) {
         self.act(
             actor,
             LendingPool::borrowCall {
@@ -125,7 +125,7 @@ impl Stage {
     }
 
     /// Swaps for exactly what was quoted in the block before, whose prices hold in this one, too.
-    pub async fn swap(&mut self, actor: Actor, from: &Token, to: &Token, amount: U256) {
+    pub(super) async fn swap(&mut self, actor: Actor, from: &Token, to: &Token, amount: U256) {
         let path = format!(
             "/api/quote?tokenIn={}&tokenOut={}&amountIn={amount}",
             from.symbol, to.symbol
@@ -153,14 +153,14 @@ impl Stage {
     }
 
     /// Lets time pass, and a block that knows of it be sealed.
-    pub async fn pass(&mut self, seconds: u64) {
+    pub(super) async fn pass(&mut self, seconds: u64) {
         self.node.increase_time(seconds).await;
         self.node.mine().await;
         self.check().await;
     }
 
     /// Sets a price, in US dollars × 10^8.
-    pub async fn price(&mut self, token: &Token, price: u64) {
+    pub(super) async fn price(&mut self, token: &Token, price: u64) {
         let url = format!("{}/api/admin/prices/{}", self.node.rest_url(), key(token));
         let body = json!({ "price": tetrad_stdx::decimal::shortest(U256::from(price), 8) });
         let response = self
@@ -201,7 +201,7 @@ impl Stage {
     }
 
     /// Holds everything against everything else.
-    pub async fn check(&mut self) {
+    pub(super) async fn check(&mut self) {
         self.listen().await;
         for actor in Actor::ALL {
             assert_rest_is_the_views(&self.node, self.address(actor)).await;
@@ -210,7 +210,7 @@ impl Stage {
     }
 
     /// Everybody's history is what they did, newest first.
-    pub async fn check_histories(&self) {
+    pub(super) async fn check_histories(&self) {
         for actor in Actor::ALL {
             let page = self
                 .node
@@ -227,7 +227,7 @@ impl Stage {
         }
     }
 
-    pub async fn end(self) {
+    pub(super) async fn end(self) {
         self.node.end().await;
     }
 }

@@ -20,20 +20,20 @@ use tetrad::config::Profile;
 use crate::support::{TestNode, node, node_with, number};
 
 /// An address that nobody has used.
-pub const NOBODY: &str = "0x00000000000000000000000000000000000000aa";
+pub(crate) const NOBODY: &str = "0x00000000000000000000000000000000000000aa";
 
 impl TestNode {
     /// Sends a wei from one development account to another, and returns the hash.
-    pub async fn send_wei(&self, from: usize) -> Value {
+    pub(crate) async fn send_wei(&self, from: usize) -> Value {
         let request = json!([{"from": self.account(from), "to": self.account(9), "value": "0x1", "gas": "0x5208"}]);
         self.rpc("eth_sendTransaction", request).await
     }
 
-    pub async fn height(&self) -> u128 {
+    pub(crate) async fn height(&self) -> u128 {
         number(&self.rpc("eth_blockNumber", json!([])).await)
     }
 
-    pub async fn latest(&self) -> Value {
+    pub(crate) async fn latest(&self) -> Value {
         self.rpc("eth_getBlockByNumber", json!(["latest", false]))
             .await
     }

@@ -18,7 +18,7 @@ async fn node_on(directory: &Path) -> TestNode {
     node_with(|config| config.data_dir = Some(directory.to_owned())).await
 }
 
-pub fn chain(directory: &Path, arguments: &[&str]) -> (bool, String) {
+pub(crate) fn chain(directory: &Path, arguments: &[&str]) -> (bool, String) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_tetrad"));
     command
         .args(["chain", "--data-dir"])

@@ -16,7 +16,7 @@ const SECTOR: usize = 512;
 
 /// The disk. Clones share it.
 #[derive(Clone)]
-pub struct Disk(Arc<Mutex<State>>);
+pub(super) struct Disk(Arc<Mutex<State>>);
 
 struct State {
     random: Random,
@@ -43,7 +43,7 @@ struct OpenFile {
 }
 
 impl Disk {
-    pub fn new(seed: u64) -> Self {
+    pub(super) fn new(seed: u64) -> Self {
         let (files, synced_names) = Default::default();
         Self(Arc::new(Mutex::new(State {
             random: Random::new(seed),
@@ -56,13 +56,13 @@ impl Disk {
     }
 
     /// Lets calls fail with this chance in per cent.
-    pub fn fail(&self, percent: u64) {
+    pub(super) fn fail(&self, percent: u64) {
         self.0.lock().faults = percent;
     }
 
     /// The power fails: of what was not synced, some sectors may be there, and some names. Returns
     /// the disk as the next process finds it; whoever still writes to this one writes to nothing.
-    pub fn power_failure(&self) -> Self {
+    pub(super) fn power_failure(&self) -> Self {
         let mut state = self.0.lock();
         let mut files = BTreeMap::new();
         let names = if state.random.chance(50) {
@@ -85,7 +85,7 @@ impl Disk {
     }
 
     /// The process is killed: everything that the system was given is there.
-    pub fn kill(&self) -> Self {
+    pub(super) fn kill(&self) -> Self {
         let mut state = self.0.lock();
         let copy = |content: &Arc<Mutex<Content>>| {
             let now = content.lock().now.clone();
@@ -132,12 +132,12 @@ impl Disk {
 
     /// Lets the next `calls` that change something succeed, and all later ones fail, as if the
     /// process was killed.
-    pub fn fail_after(&self, calls: u64) {
+    pub(super) fn fail_after(&self, calls: u64) {
         self.0.lock().left = Some(calls);
     }
 
     /// Lets calls fail that would leave more than this many bytes in files.
-    pub fn limit(&self, bytes: Option<u64>) {
+    pub(super) fn limit(&self, bytes: Option<u64>) {
         self.0.lock().room = bytes;
     }
 }

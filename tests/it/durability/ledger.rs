@@ -16,9 +16,9 @@ use tetrad_store::storage::Storage;
 
 use super::kept_in;
 
-pub const ACCOUNTS: usize = 3;
+pub(super) const ACCOUNTS: usize = 3;
 
-pub fn key(index: usize) -> SecretKey {
+pub(super) fn key(index: usize) -> SecretKey {
     SecretKey::from_hex(&format!("{:064x}", index + 1)).unwrap()
 }
 
@@ -36,7 +36,7 @@ fn params() -> Arc<ChainParams> {
     })
 }
 
-pub fn first_head() -> Head {
+pub(super) fn first_head() -> Head {
     let account = |index| GenesisAccount {
         address: key(index).address(),
         balance: U256::from(10u128.pow(24)),
@@ -50,11 +50,11 @@ pub fn first_head() -> Head {
 }
 
 /// A chain with small segments between checkpoints.
-pub fn recover(storage: Arc<dyn Storage>) -> Result<Recovered, OpenError> {
+pub(super) fn recover(storage: Arc<dyn Storage>) -> Result<Recovered, OpenError> {
     recover_with(storage, |_| {})
 }
 
-pub fn recover_with(
+pub(super) fn recover_with(
     storage: Arc<dyn Storage>,
     change: impl FnOnce(&mut Opening),
 ) -> Result<Recovered, OpenError> {
@@ -75,7 +75,7 @@ pub fn recover_with(
 }
 
 /// Starts the chain. Its clock stands still.
-pub fn start(recovered: Recovered, mining: Mining) -> (Chain, WriterThread) {
+pub(super) fn start(recovered: Recovered, mining: Mining) -> (Chain, WriterThread) {
     let config = ChainConfig {
         mining,
         gas_limit: 30_000_000,
@@ -98,12 +98,12 @@ pub fn start(recovered: Recovered, mining: Mining) -> (Chain, WriterThread) {
 
 /// A mode in which blocks come only when a test asks for them, and transactions wait on disk until
 /// then.
-pub fn never() -> Mining {
+pub(super) fn never() -> Mining {
     Mining::Interval(Duration::from_secs(3_600))
 }
 
 /// A transfer of one unit to `to`.
-pub fn transfer(from: usize, nonce: u64, to: Address) -> Submission {
+pub(super) fn transfer(from: usize, nonce: u64, to: Address) -> Submission {
     let unsigned = TxEip1559 {
         chain_id: 125,
         nonce,
@@ -121,12 +121,12 @@ pub fn transfer(from: usize, nonce: u64, to: Address) -> Submission {
 }
 
 /// Sends it, and returns once it is acknowledged or refused.
-pub async fn send(chain: &Chain, submission: Submission) -> Result<B256, SubmitError> {
+pub(super) async fn send(chain: &Chain, submission: Submission) -> Result<B256, SubmitError> {
     let accepted = chain.accept(submission)?;
     chain.settled(accepted).await
 }
 
 /// The next nonce of an account, as of the newest block.
-pub fn nonce(chain: &Chain, index: usize) -> u64 {
+pub(super) fn nonce(chain: &Chain, index: usize) -> u64 {
     chain.head().state.nonce(key(index).address()).unwrap()
 }

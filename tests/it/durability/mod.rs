@@ -2,7 +2,7 @@
 //! files that rot.
 
 mod chain_seeds;
-pub mod commands;
+pub(crate) mod commands;
 mod compaction;
 mod crash;
 mod disk;
@@ -26,7 +26,7 @@ use std::sync::Arc;
 use tetrad_store::{log::LocalLogs, storage::Storage, store::ChainStore};
 
 /// A chain that is kept in these files, its log in small segments among them.
-pub fn kept_in(storage: Arc<dyn Storage>) -> ChainStore {
+pub(crate) fn kept_in(storage: Arc<dyn Storage>) -> ChainStore {
     let log = LocalLogs::new(storage.clone()).with_segments_of(8_192);
     ChainStore {
         storage,

@@ -27,15 +27,15 @@ sol! {
 }
 
 /// A stranger to the chain.
-pub const STRANGER: Address = address!("0x00000000000000000000000000000000000000aa");
+pub(crate) const STRANGER: Address = address!("0x00000000000000000000000000000000000000aa");
 
-pub async fn node_on(directory: &Path) -> TestNode {
+pub(crate) async fn node_on(directory: &Path) -> TestNode {
     node_with(|config| config.data_dir = Some(directory.to_owned())).await
 }
 
 impl TestNode {
     /// Sends a transaction of an account that the node signs for; the hash.
-    pub async fn submit(
+    pub(crate) async fn submit(
         &self,
         from: Address,
         to: Option<Address>,
@@ -55,14 +55,14 @@ impl TestNode {
     }
 
     /// Moves tokens of the network; the transaction's hash.
-    pub async fn pay(&self, symbol: &str, from: Address, to: Address, value: U256) -> String {
+    pub(crate) async fn pay(&self, symbol: &str, from: Address, to: Address, value: U256) -> String {
         let input = transferCall { to, value }.abi_encode();
         self.submit(from, Some(token(symbol).address), 0, input)
             .await
     }
 
     /// The items of all pages of a list.
-    pub async fn all_items(&self, path: &str) -> Vec<Value> {
+    pub(crate) async fn all_items(&self, path: &str) -> Vec<Value> {
         let (mut items, mut query) = (Vec::new(), String::new());
         loop {
             let joined = if path.contains('?') { "&" } else { "?" };
@@ -89,7 +89,7 @@ impl TestNode {
 }
 
 /// The member of each item.
-pub fn each<'a>(items: &'a [Value], member: &str) -> Vec<&'a Value> {
+pub(crate) fn each<'a>(items: &'a [Value], member: &str) -> Vec<&'a Value> {
     items.iter().map(|item| &item[member]).collect()
 }
 

@@ -13,12 +13,12 @@ use crate::support::{
 /// A contract that logs four words as topics, records the fourth as owned by the third, and
 /// otherwise returns what it recorded under the call's first argument: enough of ERC-721 for an
 /// index.
-pub const UNIQUE: &[u8] = &hex!(
+pub(super) const UNIQUE: &[u8] = &hex!(
     "36608014601157600435545f5260205ff35b6060356040356020355f355f5fa46040356060355560016040355500"
 );
 
 /// Deploys a contract with this code.
-pub async fn deploy(node: &TestNode, runtime: &[u8]) -> Address {
+pub(super) async fn deploy(node: &TestNode, runtime: &[u8]) -> Address {
     // Copies what follows these nine bytes to memory and returns it.
     let code = [
         &[

@@ -13,7 +13,7 @@ use tetrad::Config;
 use crate::support::{TestNode, node_with, number};
 
 /// A fork of the node with this URL.
-pub async fn fork_of(url: &str, change: impl FnOnce(&mut Config)) -> TestNode {
+pub(crate) async fn fork_of(url: &str, change: impl FnOnce(&mut Config)) -> TestNode {
     node_with(|config| {
         config.fork.url = Some(url.parse().unwrap());
         config.fork.timeout = std::time::Duration::from_secs(20);
@@ -24,7 +24,7 @@ pub async fn fork_of(url: &str, change: impl FnOnce(&mut Config)) -> TestNode {
 }
 
 /// A node with some history: transfers of coins and of a token, and blocks without anything.
-pub async fn upstream() -> TestNode {
+pub(crate) async fn upstream() -> TestNode {
     let node = node_with(|_| {}).await;
     let token = node.token();
     node.send_wei(0).await;
@@ -38,12 +38,12 @@ pub async fn upstream() -> TestNode {
 
 impl TestNode {
     /// A token of the network.
-    pub fn token(&self) -> alloy_primitives::Address {
+    pub(crate) fn token(&self) -> alloy_primitives::Address {
         Config::test().network.tokens[0].address
     }
 
     /// Sends some of the token to the tenth account, and returns the hash.
-    pub async fn transfer_token(&self, from: usize, amount: u64) -> serde_json::Value {
+    pub(crate) async fn transfer_token(&self, from: usize, amount: u64) -> serde_json::Value {
         let data = format!(
             "0xa9059cbb{:0>64}{amount:064x}",
             format!("{:x}", self.account(9))
@@ -58,7 +58,7 @@ impl TestNode {
     }
 
     /// How much of the token an account has.
-    pub async fn token_balance(&self, of: usize, block: &str) -> u128 {
+    pub(crate) async fn token_balance(&self, of: usize, block: &str) -> u128 {
         let data = format!("0x70a08231{:0>64}", format!("{:x}", self.account(of)));
         let word = self
             .rpc(

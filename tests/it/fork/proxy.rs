@@ -16,7 +16,7 @@ use tokio::net::TcpListener;
 
 /// What the server does with a request.
 #[derive(Clone, Debug)]
-pub enum Mood {
+pub(super) enum Mood {
     /// Hands it on.
     Well,
     /// Answers so many times with this status, then is well.
@@ -42,13 +42,13 @@ struct Inner {
 
 /// The server.
 #[derive(Clone, Debug)]
-pub struct Proxy {
+pub(super) struct Proxy {
     pub url: String,
     inner: Arc<Inner>,
 }
 
 impl Proxy {
-    pub async fn to(upstream: String) -> Self {
+    pub(super) async fn to(upstream: String) -> Self {
         tetrad_stdx::tls::install_provider();
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}/rpc", listener.local_addr().unwrap());
@@ -67,17 +67,17 @@ impl Proxy {
         Self { url, inner }
     }
 
-    pub fn set(&self, mood: Mood) {
+    pub(super) fn set(&self, mood: Mood) {
         *self.inner.mood.lock() = mood;
     }
 
     /// The methods that were asked since the last time.
-    pub fn asked(&self) -> Vec<String> {
+    pub(super) fn asked(&self) -> Vec<String> {
         std::mem::take(&mut self.inner.asked.lock())
     }
 
     /// The headers of the newest request.
-    pub fn headers(&self) -> HeaderMap {
+    pub(super) fn headers(&self) -> HeaderMap {
         self.inner.headers.lock().clone()
     }
 }

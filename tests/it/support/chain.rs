@@ -19,11 +19,11 @@ use tetrad_primitives::block::Block;
 
 use super::TestNode;
 
-pub const VAULT: Address = address!("0x49B0f9a0554da1A7243A9C8ac5B45245A66D90ff");
-pub const ORACLE: Address = address!("0x6e5da6d7a89c6B7cB0e5c64fcf326292F76A0352");
+pub(crate) const VAULT: Address = address!("0x49B0f9a0554da1A7243A9C8ac5B45245A66D90ff");
+pub(crate) const ORACLE: Address = address!("0x6e5da6d7a89c6B7cB0e5c64fcf326292F76A0352");
 
 /// Makes a block of whatever is ready, so many seconds later than its parent at least.
-pub async fn seal(chain: &Chain, at_least: u64) -> Result<Arc<Block>, ChangeError> {
+pub(crate) async fn seal(chain: &Chain, at_least: u64) -> Result<Arc<Block>, ChangeError> {
     chain
         .mine(
             1,
@@ -37,7 +37,7 @@ pub async fn seal(chain: &Chain, at_least: u64) -> Result<Arc<Block>, ChangeErro
 }
 
 /// A token of the network by its symbol.
-pub fn token(symbol: &str) -> Token {
+pub(crate) fn token(symbol: &str) -> Token {
     Network::default()
         .tokens
         .into_iter()
@@ -46,18 +46,18 @@ pub fn token(symbol: &str) -> Token {
 }
 
 /// Whole tokens in the smallest unit.
-pub fn units(token: &Token, whole: u64) -> U256 {
+pub(crate) fn units(token: &Token, whole: u64) -> U256 {
     U256::from(whole) * U256::from(10).pow(U256::from(token.decimals))
 }
 
 impl TestNode {
     /// The key of a development account.
-    pub fn signer(&self, index: usize) -> PrivateKeySigner {
+    pub(crate) fn signer(&self, index: usize) -> PrivateKeySigner {
         self.development_accounts()[index].1.parse().expect("a key")
     }
 
     /// Lets frozen prices age like others.
-    pub async fn let_prices_age(&self) {
+    pub(crate) async fn let_prices_age(&self) {
         let call = PriceOracle::setMaxAgeCall {
             newSeconds: Uint::from(600),
         };
@@ -65,7 +65,7 @@ impl TestNode {
     }
 
     /// The key of the account that owns the contracts.
-    pub fn treasury(&self) -> PrivateKeySigner {
+    pub(crate) fn treasury(&self) -> PrivateKeySigner {
         let seed = Mnemonic::from_phrase(&self.config().mnemonic)
             .expect("a mnemonic")
             .to_seed("");
@@ -76,7 +76,7 @@ impl TestNode {
     }
 
     /// A provider that signs with this key.
-    pub fn provider(&self, signer: PrivateKeySigner) -> DynProvider {
+    pub(crate) fn provider(&self, signer: PrivateKeySigner) -> DynProvider {
         let wallet = EthereumWallet::from(signer);
         ProviderBuilder::new()
             .wallet(wallet)
@@ -85,14 +85,14 @@ impl TestNode {
     }
 
     /// A provider that only reads.
-    pub fn reader(&self) -> DynProvider {
+    pub(crate) fn reader(&self) -> DynProvider {
         ProviderBuilder::new()
             .connect_http(self.rpc_url().parse().expect("a URL"))
             .erased()
     }
 
     /// Sends a call and returns its receipt, which is there at once.
-    pub async fn send(
+    pub(crate) async fn send(
         &self,
         signer: &PrivateKeySigner,
         to: Address,
@@ -110,7 +110,7 @@ impl TestNode {
     }
 
     /// The same without asking for an estimate first: for calls that revert.
-    pub async fn send_anyway(
+    pub(crate) async fn send_anyway(
         &self,
         signer: &PrivateKeySigner,
         to: Address,
@@ -129,7 +129,7 @@ impl TestNode {
     }
 
     /// What a view of a contract says as of a block.
-    pub async fn view_at<C: SolCall>(&self, to: Address, call: C, block: u64) -> C::Return {
+    pub(crate) async fn view_at<C: SolCall>(&self, to: Address, call: C, block: u64) -> C::Return {
         let request = TransactionRequest::default()
             .with_to(to)
             .with_input(call.abi_encode());
@@ -143,12 +143,12 @@ impl TestNode {
     }
 
     /// What a view of a contract says now.
-    pub async fn view<C: SolCall>(&self, to: Address, call: C) -> C::Return {
+    pub(crate) async fn view<C: SolCall>(&self, to: Address, call: C) -> C::Return {
         self.view_at(to, call, self.block_number().await).await
     }
 
     /// Lets a contract take any amount of every token.
-    pub async fn approve_all(&self, signer: &PrivateKeySigner, spender: Address) {
+    pub(crate) async fn approve_all(&self, signer: &PrivateKeySigner, spender: Address) {
         for token in &self.config().network.tokens {
             let approve = bindings::Token::approveCall {
                 spender,
@@ -162,7 +162,7 @@ impl TestNode {
         }
     }
 
-    pub async fn receipt(&self, hash: B256) -> TransactionReceipt {
+    pub(crate) async fn receipt(&self, hash: B256) -> TransactionReceipt {
         self.reader()
             .get_transaction_receipt(hash)
             .await
@@ -171,13 +171,13 @@ impl TestNode {
     }
 
     /// A token balance.
-    pub async fn balance(&self, token: &Token, account: Address) -> U256 {
+    pub(crate) async fn balance(&self, token: &Token, account: Address) -> U256 {
         self.view(token.address, bindings::Token::balanceOfCall { account })
             .await
     }
 
     /// The oracle's price of a token and when it was set.
-    pub async fn oracle_price(&self, token: &Token) -> (u64, u64) {
+    pub(crate) async fn oracle_price(&self, token: &Token) -> (u64, u64) {
         let price = self
             .view(
                 ORACLE,
@@ -190,7 +190,7 @@ impl TestNode {
     }
 
     /// Whether the oracle calls a token's price fresh at the newest block.
-    pub async fn is_fresh(&self, token: &Token) -> bool {
+    pub(crate) async fn is_fresh(&self, token: &Token) -> bool {
         self.view(
             ORACLE,
             PriceOracle::readPriceCall {
@@ -202,32 +202,32 @@ impl TestNode {
     }
 
     /// Seals a block.
-    pub async fn mine(&self) {
+    pub(crate) async fn mine(&self) {
         self.rpc("evm_mine", json!([])).await;
     }
 
     /// Lets the chain's time jump.
-    pub async fn increase_time(&self, seconds: u64) {
+    pub(crate) async fn increase_time(&self, seconds: u64) {
         self.rpc("evm_increaseTime", json!([seconds])).await;
     }
 
-    pub async fn block_number(&self) -> u64 {
+    pub(crate) async fn block_number(&self) -> u64 {
         self.reader().get_block_number().await.expect("a number")
     }
 
     /// The entry of a token in `/api/prices`.
-    pub async fn price_entry(&self, token: &Token) -> Value {
+    pub(crate) async fn price_entry(&self, token: &Token) -> Value {
         self.get_json("/api/prices").await["data"][key(token)].clone()
     }
 }
 
 /// A token's address as a client of the REST interface writes it.
-pub fn key(token: &Token) -> String {
+pub(crate) fn key(token: &Token) -> String {
     token.address.to_string().to_lowercase()
 }
 
 /// A JSON number as US dollars × 10^8, exactly.
-pub fn usd_e8(number: &Value) -> u64 {
+pub(crate) fn usd_e8(number: &Value) -> u64 {
     let text = number.to_string();
     let (whole, fraction) = text.split_once('.').unwrap_or((&text, ""));
     format!("{whole}{fraction:0<8}")

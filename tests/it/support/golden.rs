@@ -4,13 +4,13 @@ use std::{env, fs, path::Path};
 
 /// Whether tests write such files instead of comparing them: with `TETRAD_BLESS=1`. Review what
 /// they wrote.
-pub fn is_blessing() -> bool {
+pub(crate) fn is_blessing() -> bool {
     env::var_os("TETRAD_BLESS").is_some()
 }
 
 /// Asserts that a file of the repository has this content.
 #[track_caller]
-pub fn assert_golden(file: &str, text: &str) {
+pub(crate) fn assert_golden(file: &str, text: &str) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(file);
     if is_blessing() {
         fs::write(&path, text).unwrap();

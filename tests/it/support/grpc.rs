@@ -12,10 +12,10 @@ use hyper_util::rt::{TokioExecutor, TokioIo};
 use tokio::net::TcpStream;
 
 /// A connection.
-pub struct GrpcClient(SendRequest<Full<Bytes>>);
+pub(crate) struct GrpcClient(SendRequest<Full<Bytes>>);
 
 /// The response to a call.
-pub struct GrpcAnswer {
+pub(crate) struct GrpcAnswer {
     /// The status, such as 0 for success or 5 for something that was not found.
     pub code: u32,
     /// The message of an error, percent-encoded.
@@ -26,7 +26,7 @@ pub struct GrpcAnswer {
 }
 
 impl GrpcClient {
-    pub async fn connect(address: SocketAddr) -> Self {
+    pub(crate) async fn connect(address: SocketAddr) -> Self {
         let stream = TcpStream::connect(address).await.expect("it listens");
         let (sender, connection) = handshake(TokioExecutor::new(), TokioIo::new(stream))
             .await
@@ -35,7 +35,7 @@ impl GrpcClient {
         Self(sender)
     }
 
-    pub async fn call(&mut self, path: &str, message: &[u8], height: Option<&str>) -> GrpcAnswer {
+    pub(crate) async fn call(&mut self, path: &str, message: &[u8], height: Option<&str>) -> GrpcAnswer {
         let length = u32::try_from(message.len())
             .expect("not that long")
             .to_be_bytes();

@@ -11,10 +11,10 @@ use std::{
 use serde_json::Value;
 
 /// The path of the program.
-pub const PROGRAM: &str = env!("CARGO_BIN_EXE_tetrad");
+pub(crate) const PROGRAM: &str = env!("CARGO_BIN_EXE_tetrad");
 
 /// The program with these arguments, in an empty environment.
-pub fn tetrad(arguments: &[&str]) -> Command {
+pub(crate) fn tetrad(arguments: &[&str]) -> Command {
     let mut command = Command::new(PROGRAM);
     command.args(arguments).env_clear().stdin(Stdio::null());
     command
@@ -22,7 +22,7 @@ pub fn tetrad(arguments: &[&str]) -> Command {
 
 /// The path of another program. Debian installs those for administrators where only root's PATH
 /// leads.
-pub fn installed(name: &str) -> Option<PathBuf> {
+pub(crate) fn installed(name: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let mut directories: Vec<_> = std::env::split_paths(&path).collect();
     directories.push("/usr/sbin".into());
@@ -33,7 +33,7 @@ pub fn installed(name: &str) -> Option<PathBuf> {
 }
 
 /// Whether the program succeeds, and what it prints to both streams.
-pub fn output(arguments: &[&str]) -> (bool, String, String) {
+pub(crate) fn output(arguments: &[&str]) -> (bool, String, String) {
     let Output {
         status,
         stdout,
@@ -47,7 +47,7 @@ pub fn output(arguments: &[&str]) -> (bool, String, String) {
 }
 
 /// Sends a signal to a process that the test started.
-pub fn signal(pid: u32, signal: &str) {
+pub(crate) fn signal(pid: u32, signal: &str) {
     let sent = Command::new("kill")
         .args([signal, &pid.to_string()])
         .status()
@@ -56,7 +56,7 @@ pub fn signal(pid: u32, signal: &str) {
 }
 
 /// Prints the last lines of a process's log.
-pub fn print_log(name: &str, log: &Path) {
+pub(crate) fn print_log(name: &str, log: &Path) {
     let text = fs::read_to_string(log).unwrap_or_else(|error| error.to_string());
     let lines: Vec<_> = text.lines().collect();
     eprintln!(
@@ -66,7 +66,7 @@ pub fn print_log(name: &str, log: &Path) {
 }
 
 /// A node of its own process, ended when dropped.
-pub struct Running {
+pub(crate) struct Running {
     pub child: Child,
     /// What the ready file says.
     pub ready: Value,
@@ -74,14 +74,14 @@ pub struct Running {
 }
 
 impl Running {
-    pub async fn start(arguments: &[&str]) -> Self {
+    pub(crate) async fn start(arguments: &[&str]) -> Self {
         let mut command = tetrad(arguments);
         command.args(["--listen", "127.0.0.1:0", "--ws-listen", "127.0.0.1:0"]);
         Self::run(command).await
     }
 
     /// Runs a command that starts a node, and waits until the node listens.
-    pub async fn run(mut command: Command) -> Self {
+    pub(crate) async fn run(mut command: Command) -> Self {
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
         let started = Self::run_until_ready(command, |child| {
             let mut error = String::new();
@@ -97,14 +97,14 @@ impl Running {
     }
 
     /// The same for a node that logs more than a pipe holds: its output is appended to a file.
-    pub async fn run_with_log(command: Command, log: &Path) -> Self {
+    pub(crate) async fn run_with_log(command: Command, log: &Path) -> Self {
         Self::try_run_with_log(command, log)
             .await
             .unwrap_or_else(|error| panic!("{error}"))
     }
 
     /// The same for a node that may end before it listens. Returns what it has logged then.
-    pub async fn try_run_with_log(mut command: Command, log: &Path) -> Result<Self, String> {
+    pub(crate) async fn try_run_with_log(mut command: Command, log: &Path) -> Result<Self, String> {
         let file = File::options().create(true).append(true).open(log).unwrap();
         command.stdout(file.try_clone().unwrap()).stderr(file);
         Self::run_until_ready(command, |_| fs::read_to_string(log).unwrap()).await
@@ -137,7 +137,7 @@ impl Running {
         }
     }
 
-    pub async fn chain_id(&self) -> Value {
+    pub(crate) async fn chain_id(&self) -> Value {
         let body = r#"{"jsonrpc":"2.0","id":1,"method":"eth_chainId"}"#;
         let request = reqwest::Client::new()
             .post(self.ready["rpc"].as_str().unwrap())
@@ -154,7 +154,7 @@ impl Running {
     }
 
     /// Sends a signal and returns what the program printed until it ended.
-    pub fn end(mut self, sent: &str) -> (bool, String) {
+    pub(crate) fn end(mut self, sent: &str) -> (bool, String) {
         signal(self.child.id(), sent);
         let mut printed = String::new();
         self.child
@@ -167,7 +167,7 @@ impl Running {
     }
 
     /// Ends the node and returns its log.
-    pub fn log(mut self) -> String {
+    pub(crate) fn log(mut self) -> String {
         signal(self.child.id(), "-TERM");
         let mut log = String::new();
         self.child

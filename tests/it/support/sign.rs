@@ -11,7 +11,7 @@ use alloy::{
 };
 
 /// The key of the n-th development account.
-pub fn signer(index: usize) -> PrivateKeySigner {
+pub(crate) fn signer(index: usize) -> PrivateKeySigner {
     const KEYS: [&str; 4] = [
         "0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80",
         "0x59c6995e998f97a5a0044966f0945389dc9e86dae88c7a8412f4603b6b78690d",
@@ -22,7 +22,7 @@ pub fn signer(index: usize) -> PrivateKeySigner {
 }
 
 /// A transfer of 1 wei that nobody has anything against.
-pub fn transfer(nonce: u64) -> TxEip1559 {
+pub(crate) fn transfer(nonce: u64) -> TxEip1559 {
     TxEip1559 {
         chain_id: 125,
         nonce,
@@ -36,7 +36,7 @@ pub fn transfer(nonce: u64) -> TxEip1559 {
 }
 
 /// The raw bytes of a transaction signed by the n-th development account.
-pub fn raw<T>(transaction: T, index: usize) -> Bytes
+pub(crate) fn raw<T>(transaction: T, index: usize) -> Bytes
 where
     T: SignableTransaction<Signature> + RlpEcdsaEncodableTx,
     alloy::consensus::Signed<T>: Encodable2718,
@@ -46,7 +46,7 @@ where
 
 /// The raw bytes of a transaction with blobs, signed with this key. Its hashes become those of the
 /// blobs.
-pub fn raw_with_blobs(
+pub(crate) fn raw_with_blobs(
     mut tx: TxEip4844,
     sidecar: BlobTransactionSidecarEip7594,
     signer: &PrivateKeySigner,
@@ -61,7 +61,7 @@ pub fn raw_with_blobs(
 }
 
 /// The raw bytes of a transaction signed with this key.
-pub fn raw_of<T>(transaction: T, signer: &PrivateKeySigner) -> Bytes
+pub(crate) fn raw_of<T>(transaction: T, signer: &PrivateKeySigner) -> Bytes
 where
     T: SignableTransaction<Signature> + RlpEcdsaEncodableTx,
     alloy::consensus::Signed<T>: Encodable2718,

@@ -13,10 +13,10 @@ use tokio_tungstenite::{
 /// Nothing here takes this long unless something is broken.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-pub struct PriceSocket(WebSocketStream<MaybeTlsStream<TcpStream>>);
+pub(crate) struct PriceSocket(WebSocketStream<MaybeTlsStream<TcpStream>>);
 
 impl PriceSocket {
-    pub async fn connect(url: &str) -> Self {
+    pub(crate) async fn connect(url: &str) -> Self {
         Self(
             connect_async(url)
                 .await
@@ -26,7 +26,7 @@ impl PriceSocket {
     }
 
     /// The same with little room for what it has not read yet.
-    pub async fn connect_narrow(url: &str) -> Self {
+    pub(crate) async fn connect_narrow(url: &str) -> Self {
         let address = url.trim_start_matches("ws://").parse().expect("an address");
         let socket = TcpSocket::new_v4().expect("a socket");
         socket.set_recv_buffer_size(4 << 10).expect("a size");
@@ -34,16 +34,16 @@ impl PriceSocket {
         Self(client_async(url, stream).await.expect("a WebSocket").0)
     }
 
-    pub async fn send(&mut self, text: impl Into<String>) {
+    pub(crate) async fn send(&mut self, text: impl Into<String>) {
         self.send_message(Message::text(text.into())).await;
     }
 
-    pub async fn send_message(&mut self, message: Message) {
+    pub(crate) async fn send_message(&mut self, message: Message) {
         self.0.send(message).await.expect("the message is sent");
     }
 
     /// The next message, whatever it is.
-    pub async fn message(&mut self) -> Message {
+    pub(crate) async fn message(&mut self) -> Message {
         let message = tokio::time::timeout(PATIENCE, self.0.next())
             .await
             .expect("a message in time");
@@ -51,7 +51,7 @@ impl PriceSocket {
     }
 
     /// The next text message.
-    pub async fn text(&mut self) -> String {
+    pub(crate) async fn text(&mut self) -> String {
         loop {
             match self.message().await {
                 Message::Text(text) => return text.to_string(),
@@ -62,19 +62,19 @@ impl PriceSocket {
     }
 
     /// The same as JSON.
-    pub async fn json(&mut self) -> Value {
+    pub(crate) async fn json(&mut self) -> Value {
         serde_json::from_str(&self.text().await).expect("JSON")
     }
 
     /// The next message, which must be a price update.
-    pub async fn prices(&mut self) -> Value {
+    pub(crate) async fn prices(&mut self) -> Value {
         let message = self.json().await;
         assert_eq!(message["type"], "price_update", "{message}");
         message
     }
 
     /// The code that the connection is closed with, whatever comes before.
-    pub async fn close_code(&mut self) -> CloseCode {
+    pub(crate) async fn close_code(&mut self) -> CloseCode {
         loop {
             if let Message::Close(frame) = self.message().await {
                 return frame.expect("a close frame").code;

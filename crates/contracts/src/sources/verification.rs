@@ -120,7 +120,7 @@ pub struct Verification {
 }
 
 /// The client of a verification, as an address of 16 bytes.
-pub type ClientId = [u8; 16];
+pub(super) type ClientId = [u8; 16];
 
 /// Verifies sources in the background. Clones share the compilers.
 #[derive(Clone)]

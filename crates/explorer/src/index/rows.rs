@@ -16,7 +16,7 @@ use tetrad_stdx::codec::{Malformed, Reader, Writer};
 
 /// How a transaction or a transfer touches an address.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Touched {
+pub(super) struct Touched {
     /// The address sent it.
     pub from: bool,
     /// The address received it.

@@ -24,7 +24,7 @@ pub(super) struct BlockPlace {
 
 /// The index of a range of entries: their blocks, transactions, logs and state changes.
 #[derive(Debug, Default)]
-pub struct ActiveIndex {
+pub(super) struct ActiveIndex {
     /// Heights of the entries.
     pub(super) heights: Range<u64>,
     /// Size of the entries in bytes.
@@ -41,7 +41,7 @@ pub struct ActiveIndex {
 
 impl ActiveIndex {
     /// Returns an empty part whose first entry will have this height.
-    pub fn starting_at(height: u64) -> Self {
+    pub(super) fn starting_at(height: u64) -> Self {
         Self {
             heights: height..height,
             ..Self::default()
@@ -49,7 +49,7 @@ impl ActiveIndex {
     }
 
     /// Adds the next entry, whose encoding has `bytes` bytes.
-    pub fn insert(&mut self, entry: &LogEntry, bytes: u64) {
+    pub(super) fn insert(&mut self, entry: &LogEntry, bytes: u64) {
         let height = self.heights.end;
         (self.heights.end, self.bytes) = (height + 1, self.bytes + bytes);
         match entry {

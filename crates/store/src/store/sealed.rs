@@ -18,7 +18,7 @@ const WORD: usize = 8;
 const FENCED: u64 = 128;
 
 /// A part of the index in its file.
-pub struct SealedIndex {
+pub(super) struct SealedIndex {
     file: Arc<dyn StoredFile>,
     /// Heights of the entries that it covers.
     pub(super) heights: Range<u64>,
@@ -69,7 +69,7 @@ pub(super) fn index_firsts(storage: &dyn Storage) -> io::Result<Vec<u64>> {
 
 impl SealedIndex {
     /// Writes and opens a part whose last entry has this checksum.
-    pub fn write(storage: &dyn Storage, index: &ActiveIndex, check: u32) -> io::Result<Self> {
+    pub(super) fn write(storage: &dyn Storage, index: &ActiveIndex, check: u32) -> io::Result<Self> {
         let mut words: Vec<u64> = Vec::new();
         let each = index
             .blocks
@@ -117,7 +117,7 @@ impl SealedIndex {
 
     /// Opens the part whose first entry has this height. Returns `None` if it does not exist or is
     /// damaged.
-    pub fn open(storage: &dyn Storage, first: u64) -> io::Result<Option<Self>> {
+    pub(super) fn open(storage: &dyn Storage, first: u64) -> io::Result<Option<Self>> {
         let file = match storage.open(&index_name(first)) {
             Ok(file) => file,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),

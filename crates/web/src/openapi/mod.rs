@@ -68,7 +68,7 @@ async fn openapi(
 }
 
 /// Generates the document.
-pub fn document(info: &ApiInfo, operations: &[Operation]) -> Value {
+pub(crate) fn document(info: &ApiInfo, operations: &[Operation]) -> Value {
     // Of any value, generators of clients and of tests expect `{}` rather than `true`.
     let mut replace_booleans = ReplaceBoolSchemas::default();
     replace_booleans.skip_additional_properties = true;

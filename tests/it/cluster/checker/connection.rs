@@ -14,11 +14,11 @@ use serde_json::{Value, json};
 use tokio::{net::TcpStream, time::timeout};
 
 /// Time after which a request counts as unanswered.
-pub const TIMEOUT: Duration = Duration::from_secs(15);
+pub(super) const TIMEOUT: Duration = Duration::from_secs(15);
 
 /// The error of a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum CallError {
+pub(super) enum CallError {
     /// There was no answer: whether the node did what it was asked is unknown.
     Unanswered(String),
     /// The node answered with this error message.
@@ -41,7 +41,7 @@ impl fmt::Display for CallError {
 }
 
 /// One connection to a node.
-pub struct Connection {
+pub(super) struct Connection {
     /// Different for every connection of the process.
     pub id: u64,
     authority: String,
@@ -50,7 +50,7 @@ pub struct Connection {
 }
 
 impl Connection {
-    pub async fn open(url: &str) -> Result<Self, CallError> {
+    pub(super) async fn open(url: &str) -> Result<Self, CallError> {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         let rest = url
             .strip_prefix("http://")
@@ -79,13 +79,13 @@ impl Connection {
     }
 
     /// Returns the result of a call.
-    pub async fn call(&mut self, method: &str, params: Value) -> Result<Value, CallError> {
+    pub(super) async fn call(&mut self, method: &str, params: Value) -> Result<Value, CallError> {
         let request = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});
         result(self.post(&request).await?)
     }
 
     /// Returns the results of calls in one batch.
-    pub async fn batch(&mut self, calls: Vec<(&str, Value)>) -> Result<Vec<Value>, CallError> {
+    pub(super) async fn batch(&mut self, calls: Vec<(&str, Value)>) -> Result<Vec<Value>, CallError> {
         let requests: Vec<_> = calls
             .iter()
             .enumerate()

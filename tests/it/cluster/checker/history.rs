@@ -6,7 +6,7 @@ use alloy::primitives::{Address, B256, U256};
 
 /// Everything that a run's clients recorded.
 #[derive(Debug, Clone, Default)]
-pub struct History {
+pub(crate) struct History {
     /// The block in which the run begins: the transactions of its clients come after it.
     pub base: u64,
     /// The contract that counts calls by sender.
@@ -25,7 +25,7 @@ pub struct History {
 
 /// A transaction that a node said it had taken.
 #[derive(Debug, Clone)]
-pub struct Acknowledgement {
+pub(crate) struct Acknowledgement {
     pub hash: B256,
     /// The index of the sender's account.
     pub sender: usize,
@@ -40,7 +40,7 @@ pub struct Acknowledgement {
 
 /// What a client read of its own transaction after it was acknowledged.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct OwnRead {
+pub(crate) struct OwnRead {
     /// Number and hash of the block in the receipt, if there was a receipt.
     pub block: Option<(u64, B256)>,
     /// The sender's number of transactions.
@@ -49,7 +49,7 @@ pub struct OwnRead {
 
 /// A head that a node reported, different from the one before on the same connection.
 #[derive(Debug, Clone)]
-pub struct HeadRead {
+pub(crate) struct HeadRead {
     pub node: usize,
     pub connection: u64,
     pub number: u64,

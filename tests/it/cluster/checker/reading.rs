@@ -20,7 +20,7 @@ const BATCH: u64 = 50;
 /// The chain from the block in which a run began to a height that all nodes reached at the same
 /// time.
 #[derive(Debug, Clone, Default)]
-pub struct ChainCopy {
+pub(crate) struct ChainCopy {
     /// The hashes of the blocks, from the first one, by node; none where a node does not have the
     /// block.
     pub hashes: Vec<Vec<Option<B256>>>,
@@ -34,7 +34,7 @@ pub struct ChainCopy {
 
 /// A transaction in a block.
 #[derive(Debug, Clone)]
-pub struct Included {
+pub(crate) struct Included {
     pub hash: B256,
     pub block: u64,
     pub from: Address,
@@ -64,7 +64,7 @@ struct RpcReceipt {
 
 impl ChainCopy {
     /// Reads the chain from every node, once all are at one height.
-    pub async fn read(history: &History, urls: &[String]) -> Result<Self, String> {
+    pub(crate) async fn read(history: &History, urls: &[String]) -> Result<Self, String> {
         Self::try_read(history, urls)
             .await
             .map_err(|error| error.to_string())

@@ -10,7 +10,7 @@ use super::{
 
 /// The violations of a run, of which there must be none, and its figures.
 #[derive(Debug)]
-pub struct Report {
+pub(crate) struct Report {
     pub violations: Vec<String>,
     pub acknowledged: usize,
     /// Time from the first acknowledgement to the last one.
@@ -20,7 +20,7 @@ pub struct Report {
 }
 
 /// Waits until all nodes are at one height, and holds their chain against a history.
-pub async fn check(history: &History, urls: &[String]) -> Report {
+pub(crate) async fn check(history: &History, urls: &[String]) -> Report {
     let violations = match ChainCopy::read(history, urls).await {
         Ok(chain) => violations(history, &chain),
         Err(error) => history
@@ -59,7 +59,7 @@ impl Report {
     }
 
     /// Acknowledgements per second.
-    pub fn throughput(&self) -> f64 {
+    pub(crate) fn throughput(&self) -> f64 {
         self.acknowledged as f64 / self.duration.as_secs_f64().max(f64::EPSILON)
     }
 }

@@ -13,7 +13,7 @@ use super::{
 };
 
 /// Everything that is not as it must be, in words.
-pub fn violations(history: &History, chain: &ChainCopy) -> Vec<String> {
+pub(crate) fn violations(history: &History, chain: &ChainCopy) -> Vec<String> {
     let rules = [
         included_once,
         own_writes,

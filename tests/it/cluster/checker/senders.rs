@@ -37,7 +37,7 @@ struct Receipt {
 }
 
 impl Sender {
-    pub fn new(run: Arc<Run>, index: usize, nonce: u64) -> Self {
+    pub(super) fn new(run: Arc<Run>, index: usize, nonce: u64) -> Self {
         let random = Random::new(run.options.seed.wrapping_add(index as u64));
         let node = index % run.endpoints.count();
         Self {
@@ -50,7 +50,7 @@ impl Sender {
         }
     }
 
-    pub async fn run(mut self) {
+    pub(super) async fn run(mut self) {
         for _ in 0..self.run.options.transactions {
             if self.run.is_stopped() {
                 return;

@@ -44,7 +44,7 @@ const ANOMALIES: usize = 100;
 
 /// The size of a run.
 #[derive(Debug, Clone)]
-pub struct Options {
+pub(crate) struct Options {
     /// The seed of the clients' choices.
     pub seed: u64,
     /// Number of senders.
@@ -58,7 +58,7 @@ pub struct Options {
 }
 
 impl Options {
-    pub fn new(seed: u64) -> Self {
+    pub(crate) fn new(seed: u64) -> Self {
         Self {
             seed,
             clients: 4,
@@ -84,41 +84,41 @@ pub(super) struct Run {
 
 impl Run {
     /// Whether clients begin nothing new.
-    pub fn is_stopped(&self) -> bool {
+    pub(super) fn is_stopped(&self) -> bool {
         self.stopped.borrow().is_some()
     }
 
     /// Whether the time is over in which clients may finish what they have begun.
-    pub fn is_over(&self) -> bool {
+    pub(super) fn is_over(&self) -> bool {
         self.stopped
             .borrow()
             .is_some_and(|stopped| stopped.elapsed() > PATIENCE)
     }
 
-    pub async fn until_stopped(&self) {
+    pub(super) async fn until_stopped(&self) {
         let _ = self.stopped.subscribe().wait_for(Option::is_some).await;
     }
 
     /// Whether transactions may be acknowledged before they are in a block.
-    pub fn may_wait(&self) -> bool {
+    pub(super) fn may_wait(&self) -> bool {
         self.may_wait.load(Ordering::Relaxed)
     }
 
     /// Time since the run began.
-    pub fn elapsed(&self) -> Duration {
+    pub(super) fn elapsed(&self) -> Duration {
         self.started.elapsed()
     }
 
-    pub fn record(&self, acknowledgement: Acknowledgement) {
+    pub(super) fn record(&self, acknowledgement: Acknowledgement) {
         self.history.lock().acknowledged.push(acknowledgement);
         self.acknowledged.send_modify(|count| *count += 1);
     }
 
-    pub fn record_heads(&self, heads: Vec<HeadRead>) {
+    pub(super) fn record_heads(&self, heads: Vec<HeadRead>) {
         self.history.lock().heads.extend(heads);
     }
 
-    pub fn record_anomaly(&self, anomaly: String) {
+    pub(super) fn record_anomaly(&self, anomaly: String) {
         let anomalies = &mut self.history.lock().anomalies;
         if anomalies.len() < ANOMALIES {
             anomalies.push(anomaly);
@@ -127,14 +127,14 @@ impl Run {
 }
 
 /// Clients at work.
-pub struct Workload {
+pub(crate) struct Workload {
     run: Arc<Run>,
     tasks: JoinSet<()>,
 }
 
 impl Workload {
     /// Deploys the counter through the first node, and starts the clients. Every node must answer.
-    pub async fn start(endpoints: Endpoints, options: Options) -> Self {
+    pub(crate) async fn start(endpoints: Endpoints, options: Options) -> Self {
         let signers = signers(options.clients);
         let mut connection = endpoints.connect(0).await.unwrap();
         let mut nonces = Vec::new();
@@ -185,7 +185,7 @@ impl Workload {
     }
 
     /// Waits until so many more transactions have been acknowledged.
-    pub async fn progress(&self, more: usize) {
+    pub(crate) async fn progress(&self, more: usize) {
         let mut count = self.run.acknowledged.subscribe();
         let target = *count.borrow() + more;
         let reached = timeout(PATIENCE, count.wait_for(|count| *count >= target))
@@ -199,18 +199,18 @@ impl Workload {
     }
 
     /// Number of clients.
-    pub fn clients(&self) -> usize {
+    pub(crate) fn clients(&self) -> usize {
         self.run.signers.len()
     }
 
     /// Lets the clients expect, from now on, that transactions wait after they were acknowledged,
     /// or not.
-    pub fn let_wait(&self, may_wait: bool) {
+    pub(crate) fn let_wait(&self, may_wait: bool) {
         self.run.may_wait.store(may_wait, Ordering::Relaxed);
     }
 
     /// Lets the clients finish what they have begun, and returns what they recorded.
-    pub async fn finish(mut self) -> History {
+    pub(crate) async fn finish(mut self) -> History {
         self.run.stopped.send_replace(Some(Instant::now()));
         while let Some(task) = self.tasks.join_next().await {
             task.unwrap();

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 /// A block of code.
-pub struct Block {
+pub(super) struct Block {
     /// The first word of the info string.
     pub language: String,
     /// The second word: `sent` and `received` for messages of a WebSocket.
@@ -16,7 +16,7 @@ pub struct Block {
 }
 
 /// The blocks of a page in order.
-pub fn blocks(page: &str) -> Vec<Block> {
+pub(super) fn blocks(page: &str) -> Vec<Block> {
     let mut found: Vec<Block> = Vec::new();
     let (mut is_open, mut is_adjacent) = (false, false);
     for (number, line) in page.lines().enumerate() {

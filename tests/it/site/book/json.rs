@@ -18,7 +18,7 @@ const WIDTH: usize = 120;
 const LONG: usize = 300;
 
 #[derive(Clone, Debug, PartialEq)]
-pub enum Json {
+pub(super) enum Json {
     Object(Vec<(String, Json)>),
     List(Vec<Json>),
     /// A text, number, truth value or null, as it is written.
@@ -50,7 +50,7 @@ impl<'de> Deserialize<'de> for Members {
 }
 
 impl Json {
-    pub fn parse(text: &str) -> Result<Self, serde_json::Error> {
+    pub(super) fn parse(text: &str) -> Result<Self, serde_json::Error> {
         let text = text.trim();
         Ok(match text.chars().next() {
             Some('{') => {
@@ -93,7 +93,7 @@ impl Json {
     }
 
     /// What an answer has that this example does not show, or the other way round.
-    pub fn difference(&self, answer: &Self, place: &str) -> Option<String> {
+    pub(super) fn difference(&self, answer: &Self, place: &str) -> Option<String> {
         match (self, answer) {
             (example, _) if example.is_rest() => None,
             (Self::Object(shown), Self::Object(found)) => {
@@ -147,7 +147,7 @@ impl Json {
     }
 
     /// The answer, cut where this example is.
-    pub fn updated(&self, answer: &Self) -> Self {
+    pub(super) fn updated(&self, answer: &Self) -> Self {
         match (self, answer) {
             (example, answer) if example.difference(answer, "").is_none() => example.clone(),
             (Self::Object(shown), Self::Object(found)) => {
@@ -182,7 +182,7 @@ impl Json {
     }
 
     /// The answer in short, as an example to begin with.
-    pub fn abridged(&self) -> Self {
+    pub(super) fn abridged(&self) -> Self {
         match self {
             Self::Object(members) => Self::Object(
                 members
@@ -235,7 +235,7 @@ impl Json {
 
     /// The text of a block: on one line if it fits, otherwise with as many members on each line as
     /// fit.
-    pub fn render(&self) -> String {
+    pub(super) fn render(&self) -> String {
         format!("{}\n", self.laid_out(0, 0))
     }
 
@@ -291,7 +291,7 @@ impl Json {
 }
 
 /// Whether a text is one that a pattern with `…` for any text describes.
-pub fn fits(pattern: &str, text: &str) -> bool {
+pub(super) fn fits(pattern: &str, text: &str) -> bool {
     let mut parts = pattern.split(REST);
     let Some(mut rest) = text.strip_prefix(parts.next().unwrap_or_default()) else {
         return false;

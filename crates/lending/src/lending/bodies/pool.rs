@@ -17,7 +17,7 @@ const RAY_DECIMALS: u8 = 27;
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "Pool")]
-pub struct PoolBody {
+pub(crate) struct PoolBody {
     asset_address: String,
     p_token_address: String,
     symbol: String,
@@ -30,7 +30,7 @@ pub struct PoolBody {
 /// Everything about a pool at one block.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct PoolDetails {
+pub(crate) struct PoolDetails {
     #[serde(flatten)]
     pool: PoolBody,
     block_number: u64,
@@ -83,7 +83,7 @@ struct PoolParameters {
 /// The history of a pool.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct PoolHistory {
+pub(crate) struct PoolHistory {
     asset_address: String,
     symbol: String,
     timeframe: &'static str,
@@ -95,7 +95,7 @@ pub struct PoolHistory {
 /// A pool at one block.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct PoolSample {
+pub(crate) struct PoolSample {
     block_number: u64,
     /// The block's time in milliseconds since the Unix epoch.
     timestamp: u64,
@@ -108,13 +108,13 @@ pub struct PoolSample {
 }
 
 /// `GET /api/pools`.
-pub fn pools(views: &[PoolView]) -> String {
+pub(crate) fn pools(views: &[PoolView]) -> String {
     json(&views.iter().map(PoolBody::from).collect::<Vec<_>>())
 }
 
 /// `GET /api/pools/<asset>`. A lens without limits belongs to a pool without a least loan and an
 /// oracle without halts.
-pub fn pool(view: &PoolView, limits: Option<&LimitsView>, block: &Block) -> String {
+pub(crate) fn pool(view: &PoolView, limits: Option<&LimitsView>, block: &Block) -> String {
     let whole = |amount| with_point(amount, view.decimals);
     let cap = |cap: U256| (!cap.is_zero()).then(|| whole(cap));
     json(&PoolDetails {
@@ -157,7 +157,7 @@ pub fn pool(view: &PoolView, limits: Option<&LimitsView>, block: &Block) -> Stri
 }
 
 /// `GET /api/pools/<asset>/history`.
-pub fn history(view: &PoolView, timeframe: &'static str, history: Vec<PoolSample>) -> String {
+pub(crate) fn history(view: &PoolView, timeframe: &'static str, history: Vec<PoolSample>) -> String {
     json(&PoolHistory {
         asset_address: view.asset.to_checksum(None),
         symbol: view.symbol.clone(),
@@ -183,7 +183,7 @@ impl From<&PoolView> for PoolBody {
 
 impl PoolSample {
     /// A sample from the lens's view of a pool at `block`.
-    pub fn new(view: &PoolView, block: &Block) -> Self {
+    pub(crate) fn new(view: &PoolView, block: &Block) -> Self {
         Self {
             block_number: block.number(),
             timestamp: time_of(block),

@@ -20,7 +20,7 @@ const HEALTH_DECIMALS: u8 = 4;
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "User")]
-pub struct UserBody {
+pub(crate) struct UserBody {
     address: String,
     credit_score: u64,
     borrowing_power: String,
@@ -32,7 +32,7 @@ pub struct UserBody {
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "Positions")]
-pub struct PositionsBody {
+pub(crate) struct PositionsBody {
     #[serde(flatten)]
     user: UserBody,
     /// Credit band, 0 to 4; a higher one borrows for less.
@@ -92,7 +92,7 @@ enum LiquidationSideBody {
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "Score")]
-pub struct ScoreBody {
+pub(crate) struct ScoreBody {
     address: String,
     credit_score: u64,
     /// Credit band, 0 to 4; a higher one borrows for less.
@@ -150,7 +150,7 @@ struct PenaltyPoints {
 }
 
 /// `GET /api/user/<address>`.
-pub fn user(address: Address, view: &AccountView) -> String {
+pub(crate) fn user(address: Address, view: &AccountView) -> String {
     json(&body(address, view))
 }
 
@@ -166,7 +166,7 @@ fn body(address: Address, view: &AccountView) -> UserBody {
 
 /// `GET /api/user/<address>/positions`. Without a list of `collateral`, the pool takes every supply
 /// as such.
-pub fn positions(address: Address, view: &AccountView, collateral: Option<&[Address]>) -> String {
+pub(crate) fn positions(address: Address, view: &AccountView, collateral: Option<&[Address]>) -> String {
     let is_collateral = |asset: &Address| collateral.is_none_or(|assets| assets.contains(asset));
     json(&PositionsBody {
         user: body(address, view),
@@ -213,7 +213,7 @@ impl Position {
 }
 
 /// `GET /api/user/<address>/score`.
-pub fn score(address: Address, view: &ScoreView) -> String {
+pub(crate) fn score(address: Address, view: &ScoreView) -> String {
     let number = |value: U256| value.saturating_to::<u64>();
     let points = |value| Points {
         points: number(value),

@@ -15,10 +15,10 @@ const SIGNATURES: u32 = 3;
 
 /// The fields of a type of message: their numbers, and the fields of those that are messages.
 #[derive(Clone, Copy, Debug)]
-pub struct KnownFields(pub(super) &'static [(u32, Option<&'static KnownFields>)]);
+pub(super) struct KnownFields(pub(super) &'static [(u32, Option<&'static KnownFields>)]);
 
 /// A message whose type lists its fields.
-pub trait HasKnownFields {
+pub(super) trait HasKnownFields {
     /// The fields.
     const FIELDS: KnownFields;
 }
