@@ -173,7 +173,7 @@ impl PoolMirror {
             Content::Refused => self.has_more_refused = true,
             // It has replaced the transaction's, which is stored again.
             Content::Foreign if self.chain.pool().get(hash).is_some() => {
-                drop(self.unknown.insert(hash))
+                self.unknown.insert(hash);
             }
             Content::Known | Content::Foreign => drop(self.known.insert(hash, sequence)),
         }

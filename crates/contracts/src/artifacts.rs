@@ -22,13 +22,19 @@ macro_rules! artifact {
     };
 }
 
+/// An ERC-20 token of the network.
 pub const TOKEN: Artifact = artifact!("Token");
+/// The oracle, from which the exchange and the lending pool read prices.
 pub const PRICE_ORACLE: Artifact = artifact!("PriceOracle");
+/// The exchange, which swaps tokens at the oracle's prices.
 pub const VAULT: Artifact = artifact!("Vault");
+/// The lending pool.
 pub const LENDING_POOL: Artifact = artifact!("LendingPool");
+/// Reads what a user interface shows of the lending pool.
 pub const LENDING_LENS: Artifact = artifact!("LendingLens");
 /// The token that depositors in a lending pool receive.
 pub const RECEIPT_TOKEN: Artifact = artifact!("PToken");
+/// Several calls in one, at the address that client libraries expect.
 pub const MULTICALL3: Artifact = artifact!("Multicall3");
 
 /// Every contract of the network.

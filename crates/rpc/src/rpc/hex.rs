@@ -7,7 +7,7 @@ use serde::{Serialize, Serializer};
 
 /// A number as a QUANTITY: `0x` and the hex digits without leading zeros.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Quantity<T>(pub T);
+pub(super) struct Quantity<T>(pub T);
 
 impl<T: fmt::LowerHex> Serialize for Quantity<T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -16,7 +16,7 @@ impl<T: fmt::LowerHex> Serialize for Quantity<T> {
 }
 
 /// Reads a QUANTITY of up to 256 bits.
-pub fn quantity(text: &str) -> Result<U256, String> {
+pub(super) fn quantity(text: &str) -> Result<U256, String> {
     let digits = text
         .strip_prefix("0x")
         .ok_or("expected a quantity with 0x prefix")?;
@@ -30,12 +30,12 @@ pub fn quantity(text: &str) -> Result<U256, String> {
 }
 
 /// Reads a QUANTITY of up to 64 bits.
-pub fn quantity_u64(text: &str) -> Result<u64, String> {
+pub(super) fn quantity_u64(text: &str) -> Result<u64, String> {
     u64::try_from(quantity(text)?).map_err(|_| "expected a quantity of at most 64 bits".to_owned())
 }
 
 /// Reads DATA of any length.
-pub fn data(text: &str) -> Result<Vec<u8>, String> {
+pub(super) fn data(text: &str) -> Result<Vec<u8>, String> {
     let digits = text
         .strip_prefix("0x")
         .ok_or("expected hex data with 0x prefix")?;
@@ -47,7 +47,7 @@ pub fn data(text: &str) -> Result<Vec<u8>, String> {
 }
 
 /// Reads DATA of exactly `N` bytes; `what` names it for the message.
-pub fn fixed_data<const N: usize>(text: &str, what: &str) -> Result<[u8; N], String> {
+pub(super) fn fixed_data<const N: usize>(text: &str, what: &str) -> Result<[u8; N], String> {
     let bytes = data(text)?;
     let length = bytes.len();
     bytes

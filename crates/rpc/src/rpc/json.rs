@@ -14,14 +14,14 @@ use tetrad_web::{Answer, AnswerError, AnswerWriter, Budget};
 /// ends, whatever is written afterwards is dropped: values write themselves without looking, and
 /// [`check`](Self::check) says whether all of it is there.
 #[derive(Debug)]
-pub struct JsonWriter {
+pub(super) struct JsonWriter {
     out: AnswerWriter,
     refused: Option<AnswerError>,
 }
 
 impl JsonWriter {
     /// An empty document of at most `limit` bytes.
-    pub fn new(budget: &Budget, limit: usize) -> Self {
+    pub(super) fn new(budget: &Budget, limit: usize) -> Self {
         Self {
             out: AnswerWriter::within(budget.clone(), limit),
             refused: None,
@@ -30,14 +30,14 @@ impl JsonWriter {
 
     /// Appends a byte.
     #[inline(always)]
-    pub fn push(&mut self, byte: u8) {
+    pub(super) fn push(&mut self, byte: u8) {
         self.extend_from_slice(&[byte]);
     }
 
     /// Appends bytes. Nearly all fit; what still does after a refusal is of no use, and does no
     /// harm.
     #[inline(always)]
-    pub fn extend_from_slice(&mut self, bytes: &[u8]) {
+    pub(super) fn extend_from_slice(&mut self, bytes: &[u8]) {
         if !self.out.push_fitting(bytes) {
             self.grow_and_extend(bytes);
         }
@@ -64,14 +64,14 @@ impl JsonWriter {
 
     /// Appends what is needed even if there is no memory: a refusal, or what separates responses.
     #[inline]
-    pub fn extend_anyway(&mut self, text: &str) {
+    pub(super) fn extend_anyway(&mut self, text: &str) {
         if !self.out.push_fitting(text.as_bytes()) {
             self.out.push_anyway(text.as_bytes());
         }
     }
 
     /// Grows the buffer for more bytes at once.
-    pub fn reserve(&mut self, more: usize) {
+    pub(super) fn reserve(&mut self, more: usize) {
         if self.refused.is_none() {
             self.refused = self.out.reserve(more).err();
         }
@@ -88,17 +88,17 @@ impl JsonWriter {
     }
 
     /// Whether everything is there, or why not.
-    pub fn check(&self) -> Result<(), AnswerError> {
+    pub(super) fn check(&self) -> Result<(), AnswerError> {
         self.refused.map_or(Ok(()), Err)
     }
 
     /// The number of bytes that were written.
-    pub fn len(&self) -> usize {
+    pub(super) fn len(&self) -> usize {
         self.out.length()
     }
 
     /// Removes everything from a length on, and what was dropped after it.
-    pub fn truncate(&mut self, length: usize) {
+    pub(super) fn truncate(&mut self, length: usize) {
         self.out.truncate(length);
         self.refused = None;
     }
@@ -119,13 +119,13 @@ impl JsonWriter {
     }
 
     /// The document.
-    pub fn finish(self) -> Result<Written, AnswerError> {
+    pub(super) fn finish(self) -> Result<Written, AnswerError> {
         self.check().map(|()| Written(self.out.finish()))
     }
 }
 
 /// A value that writes itself as JSON.
-pub trait Json {
+pub(super) trait Json {
     /// Appends the JSON.
     fn write(&self, out: &mut JsonWriter);
 
@@ -149,25 +149,25 @@ pub trait Json {
 }
 
 /// An object under construction; its members are written in the order in which they are named.
-pub struct Object<'a> {
+pub(super) struct Object<'a> {
     out: &'a mut JsonWriter,
     empty: bool,
 }
 
 impl<'a> Object<'a> {
-    pub fn begin(out: &'a mut JsonWriter) -> Self {
+    pub(super) fn begin(out: &'a mut JsonWriter) -> Self {
         out.push(b'{');
         Self { out, empty: true }
     }
 
     /// A member. The name must need no escape.
-    pub fn member(&mut self, name: &str, value: &(impl Json + ?Sized)) -> &mut Self {
+    pub(super) fn member(&mut self, name: &str, value: &(impl Json + ?Sized)) -> &mut Self {
         value.write(self.name(name));
         self
     }
 
     /// A member that is left out where there is no value.
-    pub fn optional(&mut self, name: &str, value: &Option<impl Json>) -> &mut Self {
+    pub(super) fn optional(&mut self, name: &str, value: &Option<impl Json>) -> &mut Self {
         if let Some(value) = value {
             self.member(name, value);
         }
@@ -176,7 +176,7 @@ impl<'a> Object<'a> {
 
     /// Begins a member, whose value the caller writes next.
     #[inline]
-    pub fn name(&mut self, name: &str) -> &mut JsonWriter {
+    pub(super) fn name(&mut self, name: &str) -> &mut JsonWriter {
         self.out
             .extend_from_slice(if self.empty { b"\"" } else { b",\"" });
         self.empty = false;
@@ -185,13 +185,13 @@ impl<'a> Object<'a> {
         self.out
     }
 
-    pub fn end(&mut self) {
+    pub(super) fn end(&mut self) {
         self.out.push(b'}');
     }
 }
 
 /// Writes an array whose elements `write` writes, as long as there is memory for them.
-pub fn array<T>(
+pub(super) fn array<T>(
     out: &mut JsonWriter,
     items: impl IntoIterator<Item = T>,
     mut write: impl FnMut(T, &mut JsonWriter),
@@ -275,7 +275,7 @@ impl<T: Json> Json for Vec<T> {
 
 /// JSON that has already been written, with the memory that it holds.
 #[derive(Debug)]
-pub struct Written(pub(crate) Answer);
+pub(super) struct Written(pub(crate) Answer);
 
 impl Json for Written {
     fn write(&self, out: &mut JsonWriter) {

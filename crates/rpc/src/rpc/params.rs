@@ -9,7 +9,7 @@ use alloy_primitives::{Address, B256, Bytes, U256};
 use serde::Deserialize;
 use serde_json::{Value, json, value::RawValue};
 
-pub use self::block::{NonceBlock, StateBlock};
+pub(super) use self::block::{NonceBlock, StateBlock};
 use super::{
     error::{Dialect, RpcError},
     hex,
@@ -18,7 +18,7 @@ use tetrad_chain::Chain;
 
 /// The rules by which the parameters of a request are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ParamRules {
+pub(super) struct ParamRules {
     /// The clients that send them.
     pub dialect: Dialect,
     /// Whether a JSON integer counts as a quantity or as the number of a block.
@@ -30,12 +30,12 @@ impl ParamRules {
     const LENIENT: [&str; 6] = ["ots_", "trace_", "debug_", "anvil_", "evm_", "hardhat_"];
 
     /// The rules of a method.
-    pub fn of(method: &str, dialect: Dialect) -> Self {
+    pub(super) fn of(method: &str, dialect: Dialect) -> Self {
         Self::new(dialect, Self::is_lenient(method))
     }
 
     /// The rules of a method that [is lenient](Self::is_lenient) or not.
-    pub fn new(dialect: Dialect, is_lenient: bool) -> Self {
+    pub(super) fn new(dialect: Dialect, is_lenient: bool) -> Self {
         Self {
             dialect,
             integers: is_lenient || dialect == Dialect::Ethereum,
@@ -43,20 +43,20 @@ impl ParamRules {
     }
 
     /// Whether a method takes JSON integers in every dialect.
-    pub fn is_lenient(method: &str) -> bool {
+    pub(super) fn is_lenient(method: &str) -> bool {
         Self::LENIENT
             .iter()
             .any(|namespace| method.starts_with(namespace))
     }
 
     /// The digits of a JSON integer, if it counts.
-    pub fn integer(self, json: &str) -> Option<&str> {
+    pub(super) fn integer(self, json: &str) -> Option<&str> {
         Some(json).filter(|json| self.integers && json.bytes().all(|byte| byte.is_ascii_digit()))
     }
 }
 
 /// The type of one parameter.
-pub trait Param: Sized {
+pub(super) trait Param: Sized {
     /// The default for a parameter that is left out or null; none if that is an error.
     const DEFAULT: Option<fn() -> Self> = None;
 
@@ -84,7 +84,7 @@ pub trait Param: Sized {
 
 /// The part of a named block that a method reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reach {
+pub(super) enum Reach {
     /// The block itself.
     Block,
     /// The state after it.
@@ -93,7 +93,7 @@ pub enum Reach {
 
 /// A reference to the chain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reference {
+pub(super) enum Reference {
     /// A block.
     Block,
     /// A range of blocks, as `fromBlock` and `toBlock`.
@@ -103,7 +103,7 @@ pub enum Reference {
 }
 
 /// The parameters of a method.
-pub trait Params: Sized {
+pub(super) trait Params: Sized {
     /// The names of the parameters: an array with one for each.
     type Names: Into<Vec<&'static str>>;
 
@@ -127,7 +127,7 @@ pub trait Params: Sized {
 
 /// A reader of parameters of one type.
 #[derive(Clone, Copy)]
-pub struct ParamReader {
+pub(super) struct ParamReader {
     /// The type's name.
     pub name: &'static str,
     /// Whether JSON is a valid parameter of the type.
@@ -157,7 +157,7 @@ impl ParamReader {
 
 /// One parameter in a method's description.
 #[derive(Clone, Debug)]
-pub struct ParamShape {
+pub(super) struct ParamShape {
     /// Its JSON schema.
     pub schema: Value,
     /// Whether it is required.
@@ -470,7 +470,7 @@ impl<P: Param> Param for Vec<P> {
 
 /// A number that clients write as a QUANTITY or as a plain JSON number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct LooseNumber(pub u64);
+pub(super) struct LooseNumber(pub u64);
 
 impl Param for LooseNumber {
     fn read(json: &str, _: ParamRules) -> Result<Self, String> {
@@ -495,7 +495,7 @@ impl Param for LooseNumber {
 
 /// The index of a storage slot: DATA of up to 32 bytes or a QUANTITY.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SlotIndex(pub U256);
+pub(super) struct SlotIndex(pub U256);
 
 impl Param for SlotIndex {
     fn read(json: &str, rules: ParamRules) -> Result<Self, String> {

@@ -27,7 +27,7 @@ const FEW: u64 = 16;
 
 /// A selection of logs.
 #[derive(Clone, Debug, Default)]
-pub struct LogFilter {
+pub(crate) struct LogFilter {
     /// The blocks.
     pub range: Range,
     /// The contracts.
@@ -71,7 +71,7 @@ impl<T: AsRef<[u8]> + Ord> Alternatives<T> {
 
 /// The blocks of a log filter.
 #[derive(Clone, Copy, Debug)]
-pub enum Range {
+pub(crate) enum Range {
     /// One block.
     Block(B256),
     /// A range of blocks.
@@ -215,7 +215,7 @@ impl Param for LogFilter {
 impl LogFilter {
     /// A filter for logs of these contracts, with one of the alternatives for the topic in each
     /// position. Empty lists match anything.
-    pub fn new(
+    pub(crate) fn new(
         range: Range,
         addresses: Vec<Address>,
         topics: Vec<Vec<B256>>,
@@ -272,7 +272,7 @@ impl LogFilter {
     }
 
     /// The number of addresses and topics in the filter.
-    pub fn alternatives(&self) -> usize {
+    pub(crate) fn alternatives(&self) -> usize {
         self.addresses.0.len()
             + self
                 .topics

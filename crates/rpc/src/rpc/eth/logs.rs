@@ -36,7 +36,7 @@ const ENVELOPE: usize = 256;
 impl LogFilter {
     /// The selected logs of removed blocks, then of new blocks, as a JSON array; none if there are
     /// more than `max_logs`.
-    pub fn select_all(
+    pub(crate) fn select_all(
         &self,
         removed: &[Arc<Block>],
         added: &[Arc<Block>],
@@ -56,7 +56,7 @@ impl LogFilter {
     }
 
     /// The selected logs of one block.
-    pub fn select<'a>(
+    pub(crate) fn select<'a>(
         &'a self,
         block: &'a Block,
         removed: bool,
@@ -67,7 +67,7 @@ impl LogFilter {
 
     /// The filter for logs that are still to come. As in [`query`](Self::query), a range that can
     /// never match is an error; unlike there, it may end or even begin after the newest block.
-    pub fn of_future_logs(mut self, context: &Context) -> Result<Self, RpcError> {
+    pub(crate) fn of_future_logs(mut self, context: &Context) -> Result<Self, RpcError> {
         let head = context.chain.head();
         let unknown = || RpcError::server("unknown block");
         let (from, to) = match self.range {
@@ -100,7 +100,7 @@ impl LogFilter {
     }
 
     /// The selected logs of those blocks of the filter that exist so far, as a JSON array.
-    pub fn query_so_far(&self, context: &Context) -> Result<Logs, RpcError> {
+    pub(crate) fn query_so_far(&self, context: &Context) -> Result<Logs, RpcError> {
         let Range::Between(from, to) = self.range else {
             return self.query(context);
         };
@@ -119,7 +119,7 @@ impl LogFilter {
     }
 
     /// The selected logs of the filter's blocks, as a JSON array.
-    pub fn query(&self, context: &Context) -> Result<Logs, RpcError> {
+    pub(crate) fn query(&self, context: &Context) -> Result<Logs, RpcError> {
         self.query_in(context, &context.chain.head(), self.range)
     }
 
@@ -416,7 +416,7 @@ pub(super) fn written_size(log: &Log) -> usize {
 }
 
 /// A log that a filter selected.
-pub struct SelectedLog<'a> {
+pub(crate) struct SelectedLog<'a> {
     block: &'a Block,
     at: LogPosition<'a>,
     removed: bool,

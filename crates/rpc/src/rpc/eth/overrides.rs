@@ -85,7 +85,7 @@ fn account(json: &str, rules: ParamRules) -> Result<AccountOverride, String> {
 
 /// The block overrides of a call.
 #[derive(Clone, Debug, Default)]
-pub struct BlockOverrides {
+pub(crate) struct BlockOverrides {
     number: Option<u64>,
     time: Option<u64>,
     gas_limit: Option<u64>,
@@ -160,7 +160,7 @@ impl Param for BlockOverrides {
 
 impl BlockOverrides {
     /// Applies the overrides to the environment of the call.
-    pub fn apply(&self, environment: &mut Environment) -> Result<(), RpcError> {
+    pub(crate) fn apply(&self, environment: &mut Environment) -> Result<(), RpcError> {
         for (name, given) in [
             ("beaconRoot", self.beacon_root.is_some()),
             ("withdrawals", self.withdrawals.is_some()),
@@ -183,7 +183,7 @@ impl BlockOverrides {
     }
 
     /// A block of a simulation with these overrides.
-    pub fn into_plan(self, overrides: StateOverrides, calls: Vec<PlannedCall>) -> BlockPlan {
+    pub(crate) fn into_plan(self, overrides: StateOverrides, calls: Vec<PlannedCall>) -> BlockPlan {
         BlockPlan {
             number: self.number,
             time: self.time,

@@ -14,7 +14,7 @@ use tetrad_evm::Call;
 
 /// A transaction as a client describes it; everything may be left out.
 #[derive(Clone, Debug, Default)]
-pub struct TransactionRequest {
+pub(crate) struct TransactionRequest {
     /// Sender.
     pub from: Option<Address>,
     /// Recipient; none for a creation.
@@ -166,7 +166,7 @@ impl Param for TransactionRequest {
 
 impl TransactionRequest {
     /// The call that a call or an estimate runs.
-    pub fn into_call(self, chain_id: u64) -> Result<Call, RpcError> {
+    pub(crate) fn into_call(self, chain_id: u64) -> Result<Call, RpcError> {
         self.check(chain_id)?;
         Ok(Call {
             from: self.from.unwrap_or_default(),

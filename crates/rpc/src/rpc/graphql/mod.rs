@@ -4,7 +4,7 @@
 //! wait. Only the mutation does: it runs on the task that received the request. A document counts
 //! until the response.
 
-pub mod fuzzing;
+pub(super) mod fuzzing;
 mod limits;
 mod objects;
 mod query;

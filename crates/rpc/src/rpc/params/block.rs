@@ -11,7 +11,7 @@ use tetrad_chain::{BlockId, Chain};
 /// A block parameter that clients of the network have to give (see the book, "JSON-RPC") and
 /// clients of go-ethereum may leave out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct StateBlock(pub BlockId);
+pub(crate) struct StateBlock(pub BlockId);
 
 impl Param for StateBlock {
     const DEFAULT: Option<fn() -> Self> = Some(|| Self(BlockId::Latest));
@@ -36,7 +36,7 @@ impl Param for StateBlock {
 
 /// A [`StateBlock`] of a method that asks the pool itself for the pending state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct NonceBlock(pub BlockId);
+pub(crate) struct NonceBlock(pub BlockId);
 
 impl Param for NonceBlock {
     const DEFAULT: Option<fn() -> Self> = Some(|| Self(BlockId::Latest));

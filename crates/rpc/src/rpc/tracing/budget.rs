@@ -19,7 +19,7 @@ use tetrad_web::{AnswerError, Budget as MemoryBudget, interrupted};
 const NESTED_STACK: usize = 16 << 20;
 
 /// The time and size limits of one request.
-pub struct Budget {
+pub(crate) struct Budget {
     begun: Instant,
     limit: Duration,
     max_bytes: usize,
@@ -32,7 +32,7 @@ pub struct Budget {
 impl Budget {
     /// The budget of a request that begins now. A response over its size is refused with `advice`
     /// on how to request less.
-    pub fn new(context: &Context, advice: &'static str) -> Self {
+    pub(crate) fn new(context: &Context, advice: &'static str) -> Self {
         let config = &context.config;
         let (max_bytes, memory) = (config.max_trace_bytes, config.budget.clone());
         Self {
@@ -45,7 +45,7 @@ impl Budget {
     }
 
     /// The budget for a client with a shorter timeout than the node's.
-    pub fn within(self, timeout: Option<Duration>) -> Self {
+    pub(crate) fn within(self, timeout: Option<Duration>) -> Self {
         Self {
             limit: timeout.map_or(self.limit, |asked| asked.min(self.limit)),
             ..self
@@ -53,12 +53,12 @@ impl Budget {
     }
 
     /// Whether the time is over.
-    pub fn is_over(&self) -> bool {
+    pub(crate) fn is_over(&self) -> bool {
         interrupted() || self.begun.elapsed() > self.limit
     }
 
     /// The error for a request whose time is over.
-    pub fn check_time(&self) -> Result<(), RpcError> {
+    pub(crate) fn check_time(&self) -> Result<(), RpcError> {
         if self.is_over() {
             Err(self.timeout())
         } else {
@@ -67,22 +67,22 @@ impl Budget {
     }
 
     /// The number of bytes that one execution may record.
-    pub fn max_bytes(&self) -> usize {
+    pub(crate) fn max_bytes(&self) -> usize {
         self.max_bytes
     }
 
     /// An empty response.
-    pub fn writer(&self) -> JsonWriter {
+    pub(crate) fn writer(&self) -> JsonWriter {
         JsonWriter::new(&self.memory, self.max_bytes)
     }
 
     /// The number of bytes that may still be written.
-    pub fn bytes_left(&self, written: &JsonWriter) -> usize {
+    pub(crate) fn bytes_left(&self, written: &JsonWriter) -> usize {
         self.max_bytes.saturating_sub(written.len())
     }
 
     /// The error for an execution that was stopped.
-    pub fn check(&self, stopped: Option<Stop>) -> Result<(), RpcError> {
+    pub(crate) fn check(&self, stopped: Option<Stop>) -> Result<(), RpcError> {
         match stopped {
             None => Ok(()),
             Some(Stop::Time) => Err(self.timeout()),
@@ -91,13 +91,13 @@ impl Budget {
     }
 
     /// Appends a trace as JSON, if there is room for it.
-    pub fn write(&self, trace: impl Serialize, out: &mut JsonWriter) -> Result<(), RpcError> {
+    pub(crate) fn write(&self, trace: impl Serialize, out: &mut JsonWriter) -> Result<(), RpcError> {
         Serialized(trace).write(out);
         self.check_size(out)
     }
 
     /// Appends an array, if there is room for it.
-    pub fn write_array<T: Json>(
+    pub(crate) fn write_array<T: Json>(
         &self,
         items: impl IntoIterator<Item = T>,
         out: &mut JsonWriter,
@@ -108,7 +108,7 @@ impl Budget {
 
     /// Appends a trace that nests as deeply as calls do, and drops it. Both take stack for each
     /// level, which is therefore that of a thread of its own.
-    pub fn write_nested(
+    pub(crate) fn write_nested(
         &self,
         trace: impl Serialize + Send,
         out: &mut JsonWriter,
@@ -127,17 +127,17 @@ impl Budget {
     }
 
     /// The error for a response that is too long.
-    pub fn check_size(&self, written: &JsonWriter) -> Result<(), RpcError> {
+    pub(crate) fn check_size(&self, written: &JsonWriter) -> Result<(), RpcError> {
         written.check().map_err(|error| self.does_not_fit(error))
     }
 
     /// The whole response.
-    pub fn finish(&self, written: JsonWriter) -> Result<Written, RpcError> {
+    pub(crate) fn finish(&self, written: JsonWriter) -> Result<Written, RpcError> {
         written.finish().map_err(|error| self.does_not_fit(error))
     }
 
     /// The error of an execution whose time is over.
-    pub fn timeout(&self) -> RpcError {
+    pub(crate) fn timeout(&self) -> RpcError {
         RpcError::timeout(format!("execution timeout after {:?}", self.limit))
     }
 
@@ -150,7 +150,7 @@ impl Budget {
     }
 
     /// The trace does not fit into one response.
-    pub fn too_large(&self) -> RpcError {
+    pub(crate) fn too_large(&self) -> RpcError {
         RpcError::server(format!(
             "the trace exceeds {} bytes; {}",
             self.max_bytes, self.advice

@@ -32,7 +32,7 @@ enum BuiltIn {
 
 /// The tracers of one request.
 #[derive(Clone, Debug)]
-pub enum BuiltIns {
+pub(super) enum BuiltIns {
     One(BuiltInTracer),
     /// `muxTracer`: several of them, by name.
     Several(Vec<(TracerType, BuiltInTracer)>),
@@ -40,11 +40,11 @@ pub enum BuiltIns {
 
 /// One of them with its options.
 #[derive(Clone, Copy, Debug)]
-pub struct BuiltInTracer(BuiltIn);
+pub(super) struct BuiltInTracer(BuiltIn);
 
 impl BuiltIns {
     /// The tracers that a name and a configuration stand for; none if the name is another tracer's.
-    pub fn new(name: TracerType, config: &Value) -> Result<Option<Self>, String> {
+    pub(super) fn new(name: TracerType, config: &Value) -> Result<Option<Self>, String> {
         if name != TracerType::MuxTracer {
             return Ok(BuiltInTracer::new(name, config)?.map(Self::One));
         }
@@ -83,7 +83,7 @@ impl BuiltIns {
     }
 
     /// What records for them.
-    pub fn recorder(&self) -> CallRecorder {
+    pub(super) fn recorder(&self) -> CallRecorder {
         let mut config = TracingInspectorConfig::none();
         for tracer in self.all() {
             config.record_inputs |= matches!(tracer, BuiltIn::Calls(_) | BuiltIn::FlatCalls(_));
@@ -107,7 +107,7 @@ impl BuiltIns {
     }
 
     /// Whether the outermost call is all that they need.
-    pub fn is_top_only(&self) -> bool {
+    pub(super) fn is_top_only(&self) -> bool {
         self.all().all(|tracer| match tracer {
             BuiltIn::Calls(config) => config.only_top_call == Some(true),
             BuiltIn::FlatCalls(_) | BuiltIn::Selectors => false,
@@ -116,7 +116,7 @@ impl BuiltIns {
     }
 
     /// Appends the result.
-    pub fn write(
+    pub(super) fn write(
         &self,
         recorder: &mut CallRecorder,
         place: &TracePosition,

@@ -23,7 +23,7 @@ use tetrad_evm::{EvmContext, Inspected, RecordedData, Recorder, call_gas_used};
 /// The gas of the outermost call. Gas and gas used belong together: either both include the
 /// transaction's intrinsic gas, or neither does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RootGas {
+pub(crate) enum RootGas {
     /// The transaction's: its limit, and the gas used that its receipt has. In geth's tracers.
     Transaction,
     /// The call's: what is left of the limit after the intrinsic gas, and how much of that the code
@@ -33,7 +33,7 @@ pub enum RootGas {
 
 /// Records calls, and if asked for the selectors of the functions that they call.
 #[derive(Debug, Default)]
-pub struct CallRecorder {
+pub(crate) struct CallRecorder {
     tracing: TracingInspector,
     /// Whether each call is one of a precompile.
     precompiles: Vec<bool>,
@@ -47,7 +47,7 @@ pub struct CallRecorder {
 
 impl CallRecorder {
     /// Records what `config` says.
-    pub fn new(config: TracingInspectorConfig) -> Self {
+    pub(crate) fn new(config: TracingInspectorConfig) -> Self {
         Self {
             tracing: TracingInspector::new(config),
             ..Self::default()
@@ -55,7 +55,7 @@ impl CallRecorder {
     }
 
     /// Records selectors, too.
-    pub fn with_selectors(self) -> Self {
+    pub(crate) fn with_selectors(self) -> Self {
         Self {
             selectors: Some(FourByteInspector::default()),
             ..self
@@ -63,7 +63,7 @@ impl CallRecorder {
     }
 
     /// Sets the gas of the outermost call, of which every tracer of calls tells.
-    pub fn set_root_gas(&mut self, rule: RootGas, seen: &Inspected<'_>) {
+    pub(crate) fn set_root_gas(&mut self, rule: RootGas, seen: &Inspected<'_>) {
         if rule == RootGas::Call {
             // It is what the EVM gave to the call.
             return;
@@ -74,17 +74,17 @@ impl CallRecorder {
     }
 
     /// The calls in the order in which they began; the first is the outermost one.
-    pub fn calls(&self) -> &[CallTraceNode] {
+    pub(crate) fn calls(&self) -> &[CallTraceNode] {
         self.tracing.traces().nodes()
     }
 
     /// Whether a call is one of a precompile.
-    pub fn is_precompile(&self, call: usize) -> bool {
+    pub(crate) fn is_precompile(&self, call: usize) -> bool {
         self.precompiles.get(call).copied().unwrap_or(false)
     }
 
     /// The index of a log among those of its transaction.
-    pub fn index_of(&self, log: &CallLog) -> u64 {
+    pub(crate) fn index_of(&self, log: &CallLog) -> u64 {
         usize::try_from(log.index)
             .ok()
             .and_then(|at| self.log_indices.get(at))
@@ -93,13 +93,13 @@ impl CallRecorder {
     }
 
     /// The calls in OpenEthereum's format, with the outermost call's own gas.
-    pub fn into_parity_builder(mut self, seen: &Inspected<'_>) -> ParityTraceBuilder {
+    pub(crate) fn into_parity_builder(mut self, seen: &Inspected<'_>) -> ParityTraceBuilder {
         self.set_root_gas(RootGas::Call, seen);
         self.tracing.into_parity_builder()
     }
 
     /// The selectors with the sizes of the data after them, and how often each was called.
-    pub fn write_selectors(&self, out: &mut JsonWriter) {
+    pub(crate) fn write_selectors(&self, out: &mut JsonWriter) {
         let mut object = Object::begin(out);
         for ((selector, size), count) in self.selectors.iter().flat_map(FourByteInspector::inner) {
             let count = i64::try_from(*count).unwrap_or(i64::MAX);
@@ -139,7 +139,7 @@ impl CallRecorder {
 }
 
 /// The gas that a call used.
-pub fn gas_used(call: &CallTraceNode) -> Quantity<u64> {
+pub(super) fn gas_used(call: &CallTraceNode) -> Quantity<u64> {
     let trace = &call.trace;
     Quantity(match trace.status {
         Some(status) if call.parent.is_some() => {

@@ -28,7 +28,7 @@ struct OpenCall {
 
 /// Writes the calls as a tree. Calls nest up to the depth that the EVM allows, so that nothing here
 /// calls itself.
-pub fn write_call_tree(
+pub(super) fn write_call_tree(
     recorder: &CallRecorder,
     config: CallConfig,
     first_log: u64,

@@ -26,7 +26,7 @@ struct OpenCall {
 
 /// Writes each call with its position, the calls that it made after it. Nothing here calls itself,
 /// since calls nest deeply.
-pub fn write_flat_calls(
+pub(super) fn write_flat_calls(
     recorder: &CallRecorder,
     config: FlatCallConfig,
     place: &TracePosition,

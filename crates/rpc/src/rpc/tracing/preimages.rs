@@ -22,7 +22,7 @@ const ENTRY: usize = 80;
 
 /// Collects what `KECCAK256` hashes.
 #[derive(Debug, Default)]
-pub struct PreimageTracer {
+pub(super) struct PreimageTracer {
     preimages: BTreeMap<B256, Vec<u8>>,
     /// The length of the result.
     bytes: usize,
@@ -30,7 +30,7 @@ pub struct PreimageTracer {
 
 impl PreimageTracer {
     /// The result: the data by its hash.
-    pub fn finish(&self, out: &mut JsonWriter) {
+    pub(super) fn finish(&self, out: &mut JsonWriter) {
         let mut object = Object::begin(out);
         for (hash, preimage) in &self.preimages {
             let out = object.name(&hash.to_string());

@@ -20,7 +20,7 @@ use tetrad_evm::Inspected;
 /// The options of the tracer.
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-pub struct PrestateConfig {
+pub(super) struct PrestateConfig {
     diff_mode: Option<bool>,
     disable_code: Option<bool>,
     disable_storage: Option<bool>,
@@ -41,7 +41,7 @@ type Accounts = BTreeMap<Address, WrittenAccount>;
 
 impl PrestateConfig {
     /// Refuses options that exclude each other.
-    pub fn check(&self) -> Result<(), String> {
+    pub(super) fn check(&self) -> Result<(), String> {
         if self.is_diff() && self.include_empty == Some(true) {
             return Err("cannot use diffMode with includeEmpty".to_owned());
         }
@@ -53,7 +53,7 @@ impl PrestateConfig {
     }
 
     /// Writes the accounts of an execution.
-    pub fn write(
+    pub(super) fn write(
         &self,
         seen: &Inspected<'_>,
         budget: &Budget,

@@ -11,7 +11,7 @@ use tetrad_evm::{BlockExecutor, Environment};
 use tetrad_primitives::{block::Block, state::State};
 
 /// A block with everything that its execution depended on.
-pub struct BlockReplay {
+pub(crate) struct BlockReplay {
     /// The head that the block was found in.
     pub head: Arc<Head>,
     /// The block.
@@ -22,7 +22,7 @@ pub struct BlockReplay {
 
 impl BlockReplay {
     /// The block that `id` names.
-    pub fn find(context: &Context, id: BlockId) -> Result<Self, RpcError> {
+    pub(crate) fn find(context: &Context, id: BlockId) -> Result<Self, RpcError> {
         if id == BlockId::Pending {
             return Ok(Self::pending(&context.chain.view(id)?));
         }
@@ -34,7 +34,7 @@ impl BlockReplay {
     }
 
     /// A block of `head`.
-    pub fn of(head: Arc<Head>, block: Arc<Block>) -> Result<Self, RpcError> {
+    pub(crate) fn of(head: Arc<Head>, block: Arc<Block>) -> Result<Self, RpcError> {
         if block.number() == head.genesis.number() {
             return Err(RpcError::server("genesis is not traceable"));
         }
@@ -50,7 +50,7 @@ impl BlockReplay {
     }
 
     /// The block of `view`, which `id` named when it was looked up: it may name another one by now.
-    pub fn within(view: &View, id: BlockId) -> Result<Self, RpcError> {
+    pub(crate) fn within(view: &View, id: BlockId) -> Result<Self, RpcError> {
         match id {
             BlockId::Pending => Ok(Self::pending(view)),
             _ => Self::of(view.head.clone(), view.block.clone()),
@@ -75,7 +75,7 @@ impl BlockReplay {
     }
 
     /// A block outside of the chain whose parent is in the chain.
-    pub fn on(parent: &View, block: Arc<Block>) -> Self {
+    pub(crate) fn on(parent: &View, block: Arc<Block>) -> Self {
         let environment = parent.head.environment_of(&block);
         Self {
             head: parent.head.clone(),
@@ -86,7 +86,7 @@ impl BlockReplay {
     }
 
     /// An empty block after the block of `view`.
-    pub fn next(view: &View) -> Self {
+    pub(crate) fn next(view: &View) -> Self {
         let header = &view.block.header;
         let number = header.number + 1;
         let environment = Environment {
@@ -104,12 +104,12 @@ impl BlockReplay {
     }
 
     /// The environment of the block.
-    pub fn environment(&self) -> &Environment {
+    pub(crate) fn environment(&self) -> &Environment {
         &self.environment
     }
 
     /// Begins to execute the block.
-    pub fn begin(&self) -> Result<BlockExecutor<'_>, RpcError> {
+    pub(crate) fn begin(&self) -> Result<BlockExecutor<'_>, RpcError> {
         Ok(BlockExecutor::begin(
             &self.head.params,
             &self.environment,
@@ -120,14 +120,14 @@ impl BlockReplay {
     }
 
     /// The state after the block's first `count` transactions.
-    pub fn state_after(&self, count: usize, budget: &Budget) -> Result<State, RpcError> {
+    pub(crate) fn state_after(&self, count: usize, budget: &Budget) -> Result<State, RpcError> {
         let mut state = self.state.clone();
         state.apply(&self.after(count, budget)?.into_changes());
         Ok(state)
     }
 
     /// The block after its first `count` transactions.
-    pub fn after(&self, count: usize, budget: &Budget) -> Result<BlockExecutor<'_>, RpcError> {
+    pub(crate) fn after(&self, count: usize, budget: &Budget) -> Result<BlockExecutor<'_>, RpcError> {
         let mut executor = self.begin()?;
         for transaction in self.block.transactions.iter().take(count) {
             budget.check_time()?;
@@ -138,7 +138,7 @@ impl BlockReplay {
 }
 
 /// The block of a transaction, and its index there.
-pub fn find_transaction(context: &Context, hash: B256) -> Result<(BlockReplay, usize), RpcError> {
+pub(crate) fn find_transaction(context: &Context, hash: B256) -> Result<(BlockReplay, usize), RpcError> {
     let head = context.chain.head();
     let found = context.chain.transaction(&head, hash);
     let (block, index) = found.ok_or_else(|| RpcError::server("transaction not found"))?;

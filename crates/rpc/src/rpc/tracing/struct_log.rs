@@ -27,7 +27,7 @@ use tetrad_evm::{EvmContext, Recorder, halt_message};
 /// The content of the lines.
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-pub struct StructLogOptions {
+pub(super) struct StructLogOptions {
     enable_memory: bool,
     disable_stack: bool,
     disable_storage: bool,
@@ -37,7 +37,7 @@ pub struct StructLogOptions {
 }
 
 /// Writes the lines of one transaction.
-pub struct StructLogger {
+pub(super) struct StructLogger {
     options: StructLogOptions,
     lines: u64,
     out: JsonWriter,
@@ -62,7 +62,7 @@ struct OpcodeStep {
 
 impl StructLogger {
     /// A tracer without lines, which count against `budget`.
-    pub fn new(options: StructLogOptions, budget: &Budget) -> Self {
+    pub(super) fn new(options: StructLogOptions, budget: &Budget) -> Self {
         Self {
             options,
             lines: 0,
@@ -75,12 +75,12 @@ impl StructLogger {
     }
 
     /// The error if the lines did not fit.
-    pub fn check(&self, budget: &Budget) -> Result<(), RpcError> {
+    pub(super) fn check(&self, budget: &Budget) -> Result<(), RpcError> {
         budget.check_size(&self.out)
     }
 
     /// Appends the whole trace.
-    pub fn finish(
+    pub(super) fn finish(
         self,
         result: &ExecutionResult,
         budget: &Budget,

@@ -10,7 +10,7 @@ use tetrad_primitives::block::Transaction;
 
 /// The position of a traced transaction; empty for a call.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct TracePosition {
+pub(crate) struct TracePosition {
     /// The block.
     pub block: Option<B256>,
     /// Its number.
@@ -24,7 +24,7 @@ pub struct TracePosition {
 }
 
 /// The subject of a trace.
-pub enum Subject<'x, 'a> {
+pub(crate) enum Subject<'x, 'a> {
     /// The next transaction of a block.
     Next(&'x mut BlockExecutor<'a>, &'x Transaction),
     /// A call.
@@ -33,7 +33,7 @@ pub enum Subject<'x, 'a> {
 
 impl Subject<'_, '_> {
     /// Runs it with `inspector` attached, and passes the outcome to `look`.
-    pub fn run<I, R>(
+    pub(crate) fn run<I, R>(
         self,
         inspector: &mut I,
         look: impl FnOnce(&mut Inspected<'_>, &mut I) -> R,
@@ -52,7 +52,7 @@ impl Subject<'_, '_> {
 
     /// Passes the execution as plain data to `look`, with the state that it runs on.
     #[cfg(all(feature = "js-tracer", unix))]
-    pub fn detached<R>(
+    pub(crate) fn detached<R>(
         &self,
         look: impl FnOnce(DetachedExecution, &Overlay<'_>) -> R,
     ) -> Result<R, TransactionError> {

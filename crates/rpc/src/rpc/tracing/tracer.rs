@@ -26,7 +26,7 @@ use tetrad_evm::{Inspected, Watch};
 
 /// The trace options of a request.
 #[derive(Clone, Debug, Default)]
-pub struct TraceOptions {
+pub(crate) struct TraceOptions {
     steps: StructLogOptions,
     tracer: Option<TracerName>,
     config: GethDebugTracerConfig,
@@ -119,7 +119,7 @@ fn unknown(name: &str) -> String {
 
 /// A duration as Go writes it: `300ms`, `5s`, `2m`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct GoDuration(pub std::time::Duration);
+pub(crate) struct GoDuration(pub std::time::Duration);
 
 impl Param for GoDuration {
     fn read(json: &str, _: ParamRules) -> Result<Self, String> {
@@ -156,7 +156,7 @@ fn wrong_duration(text: &str) -> String {
 
 impl TraceOptions {
     /// Advice on how to request less.
-    pub fn advice(&self) -> &'static str {
+    pub(crate) fn advice(&self) -> &'static str {
         match &self.tracer {
             None => "set a limit or disableStack, or leave out enableMemory and enableReturnData",
             Some(TracerName::BuiltIn(GethDebugBuiltInTracerType::CallTracer)) => {
@@ -204,7 +204,7 @@ enum Tracer<'o> {
 }
 
 /// The tracer of one request, which may be for many transactions.
-pub struct RequestTracer<'r> {
+pub(crate) struct RequestTracer<'r> {
     options: &'r TraceOptions,
     budget: &'r Budget,
     scripts: ScriptRunner<'r>,
@@ -212,7 +212,7 @@ pub struct RequestTracer<'r> {
 
 impl<'r> RequestTracer<'r> {
     /// The tracer that `options` name.
-    pub fn new(config: &'r RpcConfig, options: &'r TraceOptions, budget: &'r Budget) -> Self {
+    pub(crate) fn new(config: &'r RpcConfig, options: &'r TraceOptions, budget: &'r Budget) -> Self {
         Self {
             options,
             budget,
@@ -221,7 +221,7 @@ impl<'r> RequestTracer<'r> {
     }
 
     /// Traces one transaction; appends the trace.
-    pub fn trace(
+    pub(crate) fn trace(
         &mut self,
         place: TracePosition,
         subject: Subject<'_, '_>,

@@ -17,7 +17,7 @@ use tetrad_primitives::block::Block;
 
 /// A block in geth's format.
 #[derive(Clone, Debug)]
-pub struct RpcBlock {
+pub(crate) struct RpcBlock {
     /// The block.
     pub block: Arc<Block>,
     /// Whole transactions, or their hashes.
@@ -28,7 +28,7 @@ pub struct RpcBlock {
 
 /// The header of a block.
 #[derive(Clone, Debug)]
-pub struct RpcHeader {
+pub(crate) struct RpcHeader {
     /// The block.
     pub block: Arc<Block>,
     /// Whether the block is not sealed: then it has neither hash nor nonce.
@@ -61,13 +61,13 @@ impl Json for RpcBlock {
 
 impl RpcBlock {
     /// Writes the header's members and the block's size.
-    pub fn write_header_members(&self, object: &mut Object<'_>) {
+    pub(crate) fn write_header_members(&self, object: &mut Object<'_>) {
         write_header(&self.block, self.pending, object);
         object.member("size", &Quantity(self.block.size()));
     }
 
     /// Writes the block's members into an object that may have others.
-    pub fn write_members(&self, object: &mut Object<'_>) {
+    pub(crate) fn write_members(&self, object: &mut Object<'_>) {
         let block = &*self.block;
         self.write_header_members(object);
         let transactions = object.name("transactions");
@@ -119,7 +119,7 @@ fn write_header(block: &Block, pending: bool, object: &mut Object<'_>) {
 }
 
 /// Writes a withdrawal.
-pub fn write_withdrawal(withdrawal: &Withdrawal, out: &mut JsonWriter) {
+pub(crate) fn write_withdrawal(withdrawal: &Withdrawal, out: &mut JsonWriter) {
     Object::begin(out)
         .member("index", &Quantity(withdrawal.index))
         .member("validatorIndex", &Quantity(withdrawal.validator_index))

@@ -5,7 +5,7 @@ mod receipt;
 mod schema;
 mod transaction;
 
-pub use block::{RpcBlock, RpcHeader, write_withdrawal};
-pub use receipt::{RpcReceipt, write_log};
-pub use schema::log as log_schema;
-pub use transaction::{RpcTransaction, write_access_list, write_mined_briefly};
+pub(crate) use block::{RpcBlock, RpcHeader, write_withdrawal};
+pub(crate) use receipt::{RpcReceipt, write_log};
+pub(crate) use schema::log as log_schema;
+pub(crate) use transaction::{RpcTransaction, write_access_list, write_mined_briefly};

@@ -14,7 +14,7 @@ use tetrad_primitives::block::{Block, LogPosition, Status};
 
 /// The receipt at an index of a block, in geth's format.
 #[derive(Clone, Debug)]
-pub struct RpcReceipt {
+pub(crate) struct RpcReceipt {
     /// The block.
     pub block: Arc<Block>,
     /// The transaction's index in it.
@@ -37,7 +37,7 @@ impl Json for RpcReceipt {
 
 impl RpcReceipt {
     /// Writes the receipt's members into an object that may have others.
-    pub fn write_members(&self, object: &mut Object<'_>) {
+    pub(crate) fn write_members(&self, object: &mut Object<'_>) {
         let block = &*self.block;
         let receipt = &block.receipts[self.index];
         let transaction = &block.transactions[self.index];
@@ -59,7 +59,7 @@ impl RpcReceipt {
     }
 
     /// Writes all members but the logs and their bloom filter.
-    pub fn write_outcome(&self, object: &mut Object<'_>) {
+    pub(crate) fn write_outcome(&self, object: &mut Object<'_>) {
         let block = &*self.block;
         let (transaction, receipt) = (&block.transactions[self.index], &block.receipts[self.index]);
         let tx = &transaction.envelope;
@@ -94,7 +94,7 @@ impl RpcReceipt {
 }
 
 /// Writes a log of `block` in geth's format; `removed` if the block is no longer in the chain.
-pub fn write_log(block: &Block, at: LogPosition<'_>, removed: bool, out: &mut JsonWriter) {
+pub(crate) fn write_log(block: &Block, at: LogPosition<'_>, removed: bool, out: &mut JsonWriter) {
     Object::begin(out)
         .member("address", &at.log.address)
         .member("topics", at.log.topics())

@@ -149,7 +149,7 @@ pub(super) fn receipt() -> Value {
 }
 
 /// A log.
-pub fn log() -> Value {
+pub(crate) fn log() -> Value {
     object(
         [
             ("address", data(Some(20))),

@@ -16,7 +16,7 @@ use tetrad_primitives::block::{Block, Transaction};
 
 /// A transaction in geth's format.
 #[derive(Clone, Debug)]
-pub enum RpcTransaction {
+pub(crate) enum RpcTransaction {
     /// At an index of a sealed block.
     Mined(Arc<Block>, usize),
     /// In no block; its gas price is its maximum fee.
@@ -59,7 +59,7 @@ pub(super) fn write_mined(block: &Block, index: usize, out: &mut JsonWriter) {
 
 /// Writes the transaction at `index` of a sealed block with no more of its input than a function's
 /// selector.
-pub fn write_mined_briefly(block: &Block, index: usize, out: &mut JsonWriter) {
+pub(crate) fn write_mined_briefly(block: &Block, index: usize, out: &mut JsonWriter) {
     let input = block.transactions[index].envelope.input();
     write_mined_with(block, index, &input.slice(..input.len().min(4)), out);
 }
@@ -168,7 +168,7 @@ fn write(
 }
 
 /// Writes an access list (EIP-2930).
-pub fn write_access_list(list: &AccessList, out: &mut JsonWriter) {
+pub(crate) fn write_access_list(list: &AccessList, out: &mut JsonWriter) {
     array(out, list.iter(), |item, out| {
         Object::begin(out)
             .member("address", &item.address)

@@ -12,7 +12,7 @@ use tetrad_evm::{DetachedAccount, DetachedExecution};
 
 /// A message of the node.
 #[derive(Debug, Serialize, Deserialize)]
-pub enum FromNode {
+pub(super) enum FromNode {
     /// An execution to trace.
     Task(Box<Task>),
     /// The requested account.
@@ -27,7 +27,7 @@ pub enum FromNode {
 
 /// An execution, and the script that traces it.
 #[derive(Debug, Serialize, Deserialize)]
-pub struct Task {
+pub(super) struct Task {
     /// The script, an expression.
     pub script: String,
     /// The argument of `setup`.
@@ -46,7 +46,7 @@ pub struct Task {
 
 /// A message of the process.
 #[derive(Debug, Serialize, Deserialize)]
-pub enum FromTracer {
+pub(super) enum FromTracer {
     /// Requests an account.
     Account(Address),
     /// Requests a slot.
@@ -59,7 +59,7 @@ pub enum FromTracer {
 
 /// The outcome of a task.
 #[derive(Debug, Serialize, Deserialize)]
-pub enum Outcome {
+pub(super) enum Outcome {
     /// The execution used this gas. The script's result follows as a message of its own.
     Traced {
         /// Gas used.
@@ -74,7 +74,7 @@ pub enum Outcome {
 }
 
 /// Reads bytes after their length, which may be `max` at most. Memory grows only as bytes arrive.
-pub fn read_bytes(from: &mut impl Read, max: usize) -> io::Result<Vec<u8>> {
+pub(super) fn read_bytes(from: &mut impl Read, max: usize) -> io::Result<Vec<u8>> {
     let mut length = [0; 4];
     from.read_exact(&mut length)?;
     let length = u32::from_le_bytes(length) as usize;
@@ -94,7 +94,7 @@ pub fn read_bytes(from: &mut impl Read, max: usize) -> io::Result<Vec<u8>> {
 }
 
 /// Writes bytes after their length.
-pub fn write_bytes(bytes: &[u8], to: &mut impl Write) -> io::Result<()> {
+pub(super) fn write_bytes(bytes: &[u8], to: &mut impl Write) -> io::Result<()> {
     let length =
         u32::try_from(bytes.len()).map_err(|_| io::Error::from(io::ErrorKind::FileTooLarge))?;
     to.write_all(&length.to_le_bytes())?;
@@ -103,11 +103,11 @@ pub fn write_bytes(bytes: &[u8], to: &mut impl Write) -> io::Result<()> {
 }
 
 /// Parses a message.
-pub fn parse<M: DeserializeOwned>(bytes: &[u8]) -> io::Result<M> {
+pub(super) fn parse<M: DeserializeOwned>(bytes: &[u8]) -> io::Result<M> {
     Ok(serde_json::from_slice(bytes)?)
 }
 
 /// Writes a message.
-pub fn write(message: &impl Serialize, to: &mut impl Write) -> io::Result<()> {
+pub(super) fn write(message: &impl Serialize, to: &mut impl Write) -> io::Result<()> {
     write_bytes(&serde_json::to_vec(message)?, to)
 }

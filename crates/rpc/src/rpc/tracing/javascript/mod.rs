@@ -16,5 +16,5 @@ mod worker;
 mod writes;
 
 pub use process::COMMAND;
-pub use runner::{Script, ScriptRunner};
+pub(super) use runner::{Script, ScriptRunner};
 pub use worker::run;

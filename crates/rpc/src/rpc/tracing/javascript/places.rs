@@ -14,11 +14,11 @@ static RETURNED: Condvar = Condvar::new();
 
 /// One of the places: as many as there are processors, but at least two. Dropping it returns it.
 #[derive(Debug)]
-pub struct Place(());
+pub(super) struct Place(());
 
 impl Place {
     /// Waits for a place; none if the time is over first.
-    pub fn take(is_over: impl Fn() -> bool) -> Option<Self> {
+    pub(super) fn take(is_over: impl Fn() -> bool) -> Option<Self> {
         let places = parallel::processors().max(2);
         let mut taken = TAKEN.lock();
         while *taken >= places {

@@ -43,7 +43,7 @@ static STARTING: Mutex<()> = Mutex::new(());
 
 /// A process that runs the scripts of one request. Dropping it ends it.
 #[derive(Debug)]
-pub struct TracerProcess {
+pub(super) struct TracerProcess {
     child: Child,
     input: ChildStdin,
     output: ChildStdout,
@@ -53,7 +53,7 @@ pub struct TracerProcess {
 
 /// The reason why there is no trace.
 #[derive(Debug)]
-pub enum Failure {
+pub(super) enum Failure {
     /// The time is over.
     Time,
     /// The transaction cannot be executed.
@@ -72,7 +72,7 @@ pub enum Failure {
 
 impl TracerProcess {
     /// Starts `program` for a script that may use `memory` bytes.
-    pub fn start(program: &Path, memory: usize, budget: &Budget) -> Result<Self, RpcError> {
+    pub(super) fn start(program: &Path, memory: usize, budget: &Budget) -> Result<Self, RpcError> {
         let Some(place) = Place::take(|| budget.is_over()) else {
             return Err(budget.timeout());
         };
@@ -109,7 +109,7 @@ impl TracerProcess {
     }
 
     /// Traces one execution on `state`; returns the gas used and the script's result.
-    pub fn trace(
+    pub(super) fn trace(
         &mut self,
         task: Task,
         state: &Overlay<'_>,

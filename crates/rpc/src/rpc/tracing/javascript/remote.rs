@@ -14,7 +14,7 @@ use tetrad_evm::BlockHashes;
 use tetrad_primitives::state::{Account, ReadError, ReadState};
 
 /// The node at the other end of the pipes.
-pub struct Node {
+pub(super) struct Node {
     link: Mutex<Link>,
 }
 
@@ -25,7 +25,7 @@ struct Link {
 
 impl Node {
     /// The node that sends `messages`.
-    pub fn new(messages: Receiver<Vec<u8>>) -> Self {
+    pub(super) fn new(messages: Receiver<Vec<u8>>) -> Self {
         Self {
             link: Mutex::new(Link {
                 messages,
@@ -35,7 +35,7 @@ impl Node {
     }
 
     /// Waits for the next message. Without a node there is nothing left to do.
-    pub fn receive(&self) -> FromNode {
+    pub(super) fn receive(&self) -> FromNode {
         let received = self.link.lock().messages.recv();
         received
             .ok()
@@ -44,7 +44,7 @@ impl Node {
     }
 
     /// Sends a message, and a text after it.
-    pub fn send(&self, sent: &FromTracer, text: Option<&str>) {
+    pub(super) fn send(&self, sent: &FromTracer, text: Option<&str>) {
         let out = &mut self.link.lock().out;
         let written = message::write(sent, out).and_then(|()| match text {
             Some(text) => message::write_bytes(text.as_bytes(), out),

@@ -21,7 +21,7 @@ use tetrad_evm::Watch;
 
 /// A tracer written in JavaScript.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Script {
+pub(crate) struct Script {
     code: Arc<str>,
     /// The argument of its `setup`.
     config: Arc<str>,
@@ -33,7 +33,7 @@ impl Script {
         clippy::unnecessary_wraps,
         reason = "builds without JavaScript tracers refuse it"
     )]
-    pub fn new(code: String, config: Option<&RawValue>) -> Result<Self, String> {
+    pub(crate) fn new(code: String, config: Option<&RawValue>) -> Result<Self, String> {
         Ok(Self {
             code: code.into(),
             config: config
@@ -46,7 +46,7 @@ impl Script {
 }
 
 /// Runs the scripts of one request in a process, which is started for the first transaction.
-pub struct ScriptRunner<'r> {
+pub(crate) struct ScriptRunner<'r> {
     config: &'r RpcConfig,
     budget: &'r Budget,
     process: Option<TracerProcess>,
@@ -54,7 +54,7 @@ pub struct ScriptRunner<'r> {
 
 impl<'r> ScriptRunner<'r> {
     /// No process yet.
-    pub fn new(config: &'r RpcConfig, budget: &'r Budget) -> Self {
+    pub(crate) fn new(config: &'r RpcConfig, budget: &'r Budget) -> Self {
         Self {
             config,
             budget,
@@ -63,7 +63,7 @@ impl<'r> ScriptRunner<'r> {
     }
 
     /// Traces one transaction; appends the script's result.
-    pub fn trace(
+    pub(crate) fn trace(
         &mut self,
         script: &Script,
         place: TracePosition,

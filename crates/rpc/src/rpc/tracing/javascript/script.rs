@@ -15,12 +15,12 @@ const MESSAGE: usize = 2_000;
 /// Returns the script with code around it that catches errors of its functions: the inspector would
 /// take them for failures of the transaction. `result` then returns text: `=` and the result as
 /// JSON, or `!` and the error.
-pub fn wrapped(script: &str) -> String {
+pub(super) fn wrapped(script: &str) -> String {
     format!("{}(\n{script}\n)", include_str!("wrapper.js").trim_end())
 }
 
 /// The inspector that runs a script.
-pub fn inspector(
+pub(super) fn inspector(
     script: &str,
     config: String,
     place: TransactionContext,
@@ -37,7 +37,7 @@ pub fn inspector(
 }
 
 /// The result as JSON, or the error's message, from what the wrapped `result` returned.
-pub fn unwrapped(returned: serde_json::Value) -> Result<String, String> {
+pub(super) fn unwrapped(returned: serde_json::Value) -> Result<String, String> {
     let serde_json::Value::String(mut text) = returned else {
         return Err("the result is not JSON".to_owned());
     };
@@ -52,7 +52,7 @@ pub fn unwrapped(returned: serde_json::Value) -> Result<String, String> {
 }
 
 /// The beginning of an error's message, without the functions that were being called.
-pub fn message(text: &str) -> String {
+pub(super) fn message(text: &str) -> String {
     let text = text
         .split_once("\n    at ")
         .map_or(text, |(message, _)| message);

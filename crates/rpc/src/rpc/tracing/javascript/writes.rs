@@ -23,7 +23,7 @@ use tetrad_primitives::state::ReadError;
 /// Forwards to the inspector, and keeps the slots of the database up to date: each has the value
 /// from before the current step. The execution itself does not read them again, since its journal
 /// has them.
-pub struct WithWrites {
+pub(super) struct WithWrites {
     inspector: JsInspector,
     /// The slots that were written.
     written: BTreeSet<(Address, U256)>,
@@ -35,7 +35,7 @@ pub struct WithWrites {
 
 impl WithWrites {
     /// Nothing is written yet.
-    pub fn new(inspector: JsInspector) -> Self {
+    pub(super) fn new(inspector: JsInspector) -> Self {
         Self {
             inspector,
             written: BTreeSet::new(),
@@ -46,7 +46,7 @@ impl WithWrites {
 
     /// Returns the inspector, after it has set the written slots in the database to the values
     /// after the execution.
-    pub fn finish(self, inspected: &mut Inspected<'_>) -> Result<JsInspector, ReadError> {
+    pub(super) fn finish(self, inspected: &mut Inspected<'_>) -> Result<JsInspector, ReadError> {
         for (address, slot) in self.written {
             let account = inspected.outcome.state.get(&address);
             if let Some(after) = account.and_then(|account| account.storage.get(&slot)) {
