@@ -38,7 +38,11 @@ impl Api {
     }
 
     /// The response to a request that a node must serve: its body.
-    pub(super) async fn try_text(&self, path: &str, body: Option<&Value>) -> Result<String, String> {
+    pub(super) async fn try_text(
+        &self,
+        path: &str,
+        body: Option<&Value>,
+    ) -> Result<String, String> {
         let url = format!("http://{}{path}", self.subject.address("rest"));
         let request = match body {
             Some(body) => self.http.post(url).json(body),

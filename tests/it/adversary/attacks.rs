@@ -126,7 +126,12 @@ fn longest(probed: &[Probed]) -> Vec<Bytes> {
 
 /// Every operation in as many ways to send requests as the form has time for, which the seed
 /// chooses. Requests of JSON-RPC have identifiers of every kind, and are in batches.
-pub(super) async fn framings(campaign: &Campaign, probed: &[Probed], time: Duration, random: &mut Random) {
+pub(super) async fn framings(
+    campaign: &Campaign,
+    probed: &[Probed],
+    time: Duration,
+    random: &mut Random,
+) {
     let longest = longest(probed);
     let until = Instant::now() + time;
     let mut by_framing = Framing::ALL.map(|framing| (framing, Vec::new()));

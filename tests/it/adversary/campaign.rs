@@ -161,7 +161,12 @@ impl Campaign {
     }
 
     /// Asks, and records what is wrong with the response.
-    pub(super) async fn ask(&self, client: &mut Client, name: &str, request: &Request) -> Option<Outcome> {
+    pub(super) async fn ask(
+        &self,
+        client: &mut Client,
+        name: &str,
+        request: &Request,
+    ) -> Option<Outcome> {
         if !request.is_sendable() {
             return None;
         }

@@ -295,7 +295,12 @@ fn wrongly_signed(key: &PrivateKeySigner) -> Vec<u8> {
 }
 
 /// Fills the chain. The deepest nested message has no more than `levels`.
-pub(super) async fn fill(api: &Api, transactions: usize, levels: usize, random: &mut Random) -> Filled {
+pub(super) async fn fill(
+    api: &Api,
+    transactions: usize,
+    levels: usize,
+    random: &mut Random,
+) -> Filled {
     let mut main = Account::new(api, 1).await;
     let mut other = Account::new(api, 2).await;
     let mut hashes = Vec::new();

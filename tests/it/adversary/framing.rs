@@ -93,7 +93,13 @@ impl Script {
 }
 
 /// Sends a request in a way, and keeps the connection open. Returns when the node closes it.
-pub(super) async fn send(subject: &Subject, request: &Request, framing: Framing, from: IpAddr, seed: u64) {
+pub(super) async fn send(
+    subject: &Subject,
+    request: &Request,
+    framing: Framing,
+    from: IpAddr,
+    seed: u64,
+) {
     let Script { pieces, reading } = script(request, framing, &mut Random::new(seed));
     let buffer = (reading == Reading::Nothing).then_some(NARROW);
     let Ok(stream) = connect(subject.address(&request.listener), from, buffer).await else {

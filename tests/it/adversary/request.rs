@@ -247,7 +247,11 @@ impl Client {
     }
 
     /// Sends a request and reads the response.
-    pub(super) async fn ask(&mut self, subject: &Subject, request: &Request) -> Result<Outcome, String> {
+    pub(super) async fn ask(
+        &mut self,
+        subject: &Subject,
+        request: &Request,
+    ) -> Result<Outcome, String> {
         let peer = (subject.address(&request.listener), request.protocol);
         let began = Instant::now();
         let asked = tokio::time::timeout(RESPONSE_TIMEOUT, self.response(peer, request)).await;

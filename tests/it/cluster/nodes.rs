@@ -246,7 +246,11 @@ impl Cluster {
 
     /// Starts a node that has ended with the same directory and further arguments, which replace
     /// its own. Resolves once it listens.
-    pub(super) fn begin(&self, index: usize, arguments: &[&str]) -> impl Future<Output = Running> + use<> {
+    pub(super) fn begin(
+        &self,
+        index: usize,
+        arguments: &[&str],
+    ) -> impl Future<Output = Running> + use<> {
         let member = &self.members[index];
         let mut all = member.arguments.clone();
         for pair in arguments.chunks_exact(2) {

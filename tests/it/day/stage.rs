@@ -32,7 +32,8 @@ pub(super) enum Actor {
 }
 
 impl Actor {
-    pub(super) const ALL: [Self; 4] = [Self::Lender, Self::Borrower, Self::Trader, Self::Liquidator];
+    pub(super) const ALL: [Self; 4] =
+        [Self::Lender, Self::Borrower, Self::Trader, Self::Liquidator];
 }
 
 /// A node, a listener to its prices, and what everybody has done so far.

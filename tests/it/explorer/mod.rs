@@ -55,7 +55,13 @@ impl TestNode {
     }
 
     /// Moves tokens of the network; the transaction's hash.
-    pub(crate) async fn pay(&self, symbol: &str, from: Address, to: Address, value: U256) -> String {
+    pub(crate) async fn pay(
+        &self,
+        symbol: &str,
+        from: Address,
+        to: Address,
+        value: U256,
+    ) -> String {
         let input = transferCall { to, value }.abi_encode();
         self.submit(from, Some(token(symbol).address), 0, input)
             .await

@@ -35,7 +35,12 @@ impl GrpcClient {
         Self(sender)
     }
 
-    pub(crate) async fn call(&mut self, path: &str, message: &[u8], height: Option<&str>) -> GrpcAnswer {
+    pub(crate) async fn call(
+        &mut self,
+        path: &str,
+        message: &[u8],
+        height: Option<&str>,
+    ) -> GrpcAnswer {
         let length = u32::try_from(message.len())
             .expect("not that long")
             .to_be_bytes();

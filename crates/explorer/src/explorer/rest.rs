@@ -12,7 +12,8 @@ use tetrad_network::network::Network;
 use tetrad_web::{Answer, Interface, RestError, WrittenJson, in_turn};
 
 /// The node's JSON-RPC, for the module `proxy`: answers a request with a response.
-pub(super) type JsonRpc = dyn Fn(Vec<u8>) -> Pin<Box<dyn Future<Output = Answer> + Send>> + Send + Sync;
+pub(super) type JsonRpc =
+    dyn Fn(Vec<u8>) -> Pin<Box<dyn Future<Output = Answer> + Send>> + Send + Sync;
 
 /// The interface. Clones share it.
 #[derive(Clone)]

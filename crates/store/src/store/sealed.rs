@@ -69,7 +69,11 @@ pub(super) fn index_firsts(storage: &dyn Storage) -> io::Result<Vec<u64>> {
 
 impl SealedIndex {
     /// Writes and opens a part whose last entry has this checksum.
-    pub(super) fn write(storage: &dyn Storage, index: &ActiveIndex, check: u32) -> io::Result<Self> {
+    pub(super) fn write(
+        storage: &dyn Storage,
+        index: &ActiveIndex,
+        check: u32,
+    ) -> io::Result<Self> {
         let mut words: Vec<u64> = Vec::new();
         let each = index
             .blocks

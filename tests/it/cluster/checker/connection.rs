@@ -85,7 +85,10 @@ impl Connection {
     }
 
     /// Returns the results of calls in one batch.
-    pub(super) async fn batch(&mut self, calls: Vec<(&str, Value)>) -> Result<Vec<Value>, CallError> {
+    pub(super) async fn batch(
+        &mut self,
+        calls: Vec<(&str, Value)>,
+    ) -> Result<Vec<Value>, CallError> {
         let requests: Vec<_> = calls
             .iter()
             .enumerate()

@@ -157,7 +157,11 @@ pub(crate) fn pool(view: &PoolView, limits: Option<&LimitsView>, block: &Block) 
 }
 
 /// `GET /api/pools/<asset>/history`.
-pub(crate) fn history(view: &PoolView, timeframe: &'static str, history: Vec<PoolSample>) -> String {
+pub(crate) fn history(
+    view: &PoolView,
+    timeframe: &'static str,
+    history: Vec<PoolSample>,
+) -> String {
     json(&PoolHistory {
         asset_address: view.asset.to_checksum(None),
         symbol: view.symbol.clone(),

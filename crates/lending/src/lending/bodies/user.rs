@@ -166,7 +166,11 @@ fn body(address: Address, view: &AccountView) -> UserBody {
 
 /// `GET /api/user/<address>/positions`. Without a list of `collateral`, the pool takes every supply
 /// as such.
-pub(crate) fn positions(address: Address, view: &AccountView, collateral: Option<&[Address]>) -> String {
+pub(crate) fn positions(
+    address: Address,
+    view: &AccountView,
+    collateral: Option<&[Address]>,
+) -> String {
     let is_collateral = |asset: &Address| collateral.is_none_or(|assets| assets.contains(asset));
     json(&PositionsBody {
         user: body(address, view),

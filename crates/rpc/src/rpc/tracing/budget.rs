@@ -91,7 +91,11 @@ impl Budget {
     }
 
     /// Appends a trace as JSON, if there is room for it.
-    pub(crate) fn write(&self, trace: impl Serialize, out: &mut JsonWriter) -> Result<(), RpcError> {
+    pub(crate) fn write(
+        &self,
+        trace: impl Serialize,
+        out: &mut JsonWriter,
+    ) -> Result<(), RpcError> {
         Serialized(trace).write(out);
         self.check_size(out)
     }

@@ -12,11 +12,11 @@ use crate::rpc::{RpcConfig, RpcError, json::JsonWriter};
 
 /// A tracer written in JavaScript, of which there are none.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Script {}
+pub(super) enum Script {}
 
 impl Script {
     /// The refusal of a script.
-    pub fn new(_: String, _: Option<&RawValue>) -> Result<Self, String> {
+    pub(super) fn new(_: String, _: Option<&RawValue>) -> Result<Self, String> {
         Err("tracer: this build has no JavaScript tracers; released binaries have them, and so has one that is built with \
              `cargo build --release --features js-tracer`"
             .to_owned())
@@ -24,16 +24,16 @@ impl Script {
 }
 
 /// Runs the scripts of one request.
-pub struct ScriptRunner<'r>(PhantomData<&'r Budget>);
+pub(super) struct ScriptRunner<'r>(PhantomData<&'r Budget>);
 
 impl<'r> ScriptRunner<'r> {
     /// Runs nothing.
-    pub fn new(_: &'r RpcConfig, _: &'r Budget) -> Self {
+    pub(super) fn new(_: &'r RpcConfig, _: &'r Budget) -> Self {
         Self(PhantomData)
     }
 
     /// There is no script to trace with.
-    pub fn trace(
+    pub(super) fn trace(
         &mut self,
         script: &Script,
         _: TracePosition,

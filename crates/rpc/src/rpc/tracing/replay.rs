@@ -127,7 +127,11 @@ impl BlockReplay {
     }
 
     /// The block after its first `count` transactions.
-    pub(crate) fn after(&self, count: usize, budget: &Budget) -> Result<BlockExecutor<'_>, RpcError> {
+    pub(crate) fn after(
+        &self,
+        count: usize,
+        budget: &Budget,
+    ) -> Result<BlockExecutor<'_>, RpcError> {
         let mut executor = self.begin()?;
         for transaction in self.block.transactions.iter().take(count) {
             budget.check_time()?;
@@ -138,7 +142,10 @@ impl BlockReplay {
 }
 
 /// The block of a transaction, and its index there.
-pub(crate) fn find_transaction(context: &Context, hash: B256) -> Result<(BlockReplay, usize), RpcError> {
+pub(crate) fn find_transaction(
+    context: &Context,
+    hash: B256,
+) -> Result<(BlockReplay, usize), RpcError> {
     let head = context.chain.head();
     let found = context.chain.transaction(&head, hash);
     let (block, index) = found.ok_or_else(|| RpcError::server("transaction not found"))?;

@@ -212,7 +212,11 @@ pub(crate) struct RequestTracer<'r> {
 
 impl<'r> RequestTracer<'r> {
     /// The tracer that `options` name.
-    pub(crate) fn new(config: &'r RpcConfig, options: &'r TraceOptions, budget: &'r Budget) -> Self {
+    pub(crate) fn new(
+        config: &'r RpcConfig,
+        options: &'r TraceOptions,
+        budget: &'r Budget,
+    ) -> Self {
         Self {
             options,
             budget,
