@@ -25,21 +25,6 @@ mod timer;
 use std::{io, net::SocketAddr, sync::Arc, time::Duration};
 
 use alloy_primitives::Address;
-use zeroize::Zeroizing;
-
-pub(crate) use self::ready::ReadyError;
-use self::{
-    addresses::Addresses,
-    cluster::Joining,
-    identity::Identity,
-    import::ImportError,
-    listeners::Listeners,
-    services::{AdminAccess, Services},
-};
-use crate::{
-    config::{Config, ConfigError},
-    genesis::file::GenesisFileError,
-};
 use tetrad_chain::{
     Chain, ChainConfig, GenesisError, Keyring, Mining, OpenError, Preamble, Sender, View,
     WriterThread,
@@ -63,6 +48,21 @@ use tetrad_stdx::{
 use tetrad_store::store::{DataDir, DataDirError};
 use tetrad_web::{
     Capacity, ClientAddresses, Execution, Faults, Inherited, RequestIds, ShutdownHandle, TlsError,
+};
+use zeroize::Zeroizing;
+
+pub(crate) use self::ready::ReadyError;
+use self::{
+    addresses::Addresses,
+    cluster::Joining,
+    identity::Identity,
+    import::ImportError,
+    listeners::Listeners,
+    services::{AdminAccess, Services},
+};
+use crate::{
+    config::{Config, ConfigError},
+    genesis::file::GenesisFileError,
 };
 
 /// Time that requests in progress get at shutdown. With the steps after it a shutdown takes ten

@@ -6,7 +6,6 @@ mod predeploys;
 
 use alloy_eips::{eip2935, eip4788, eip7002, eip7251};
 use alloy_primitives::{Address, Bytes, U256, address, bytes};
-
 use tetrad_chain::{Genesis, GenesisAccount, Step};
 use tetrad_contracts::{
     artifacts,

@@ -3,10 +3,6 @@
 use std::{path::Path, sync::Arc};
 
 use futures_util::future::BoxFuture;
-use tokio::{runtime::Handle, sync::Notify};
-
-use super::{SpawnError, identity};
-use crate::config::{Config, Profile};
 use tetrad_chain::Chain;
 use tetrad_cluster::{
     Cluster, ClusterError, Creation, JoinOptions, Membership,
@@ -14,6 +10,10 @@ use tetrad_cluster::{
 };
 use tetrad_exchange::ShareHolds;
 use tetrad_store::{log::LogStore, storage::Storage};
+use tokio::{runtime::Handle, sync::Notify};
+
+use super::{SpawnError, identity};
+use crate::config::{Config, Profile};
 
 /// A node that is about to join a cluster.
 pub(super) struct Joining {

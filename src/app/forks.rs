@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
-use super::{SpawnError, identity::Identity, open};
-use crate::config::Config;
 use tetrad_chain::Recovered;
 use tetrad_network::account::SecretKey;
 use tetrad_rpc::fork::ChainForks;
 use tetrad_stdx::clock::Clock;
+
+use super::{SpawnError, identity::Identity, open};
+use crate::config::Config;
 
 /// Returns the means to fork, at the start and on request of a development method.
 pub(super) fn forks(config: &Config, identity: &Identity, clock: &Arc<dyn Clock>) -> ChainForks {

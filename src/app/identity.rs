@@ -9,13 +9,13 @@ use std::{
 };
 
 use alloy_primitives::Address;
+use tetrad_network::account::{DerivationPath, Mnemonic, SecretKey};
 
 use super::SpawnError;
 use crate::{
     config::{Config, Profile},
     genesis::FundedAccounts,
 };
-use tetrad_network::account::{DerivationPath, Mnemonic, SecretKey};
 
 /// The keys.
 #[derive(Debug)]

@@ -3,7 +3,6 @@
 use std::{io, path::Path};
 
 use alloy_rlp::Decodable;
-
 use tetrad_chain::{ApplyError, ForeignBlock, HistoryLimits, Recovered, apply};
 use tetrad_store::log::AppendError;
 

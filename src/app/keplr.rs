@@ -5,12 +5,12 @@ use std::net::SocketAddr;
 use axum::http::{HeaderMap, uri::Authority};
 use schemars::JsonSchema;
 use serde::Serialize;
-
-use super::addresses::Addresses;
 use tetrad_network::{
     account::Kind,
     network::{COIN_DECIMALS, Network},
 };
+
+use super::addresses::Addresses;
 
 /// The hardened coin type of Ethereum's derivation path (SLIP-44).
 const ETHEREUM: u32 = 60;

@@ -2,11 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
+use tetrad_network::account::{Keystore, SecretKey};
 use zeroize::Zeroizing;
 
 use super::SpawnError;
 use crate::config::Config;
-use tetrad_network::account::{Keystore, SecretKey};
 
 /// Returns the keys of the configured directory in the order of file names; none without one. A
 /// file that is not a keystore or has another password is an error: a node that silently lacks an

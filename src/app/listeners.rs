@@ -4,6 +4,8 @@
 use std::{io, net::SocketAddr, sync::Arc};
 
 use axum::Router;
+use tetrad_exchange as exchange;
+use tetrad_web::{self, FaultScope, Front, Inherited, Listener, RequestIds, Shutdown, Tls};
 use tokio::net::TcpListener;
 
 use super::{
@@ -13,8 +15,6 @@ use super::{
     starting::Starting,
 };
 use crate::config::{Config, MetricsAt};
-use tetrad_exchange as exchange;
-use tetrad_web::{self, FaultScope, Front, Inherited, Listener, RequestIds, Shutdown, Tls};
 
 /// Listeners that are bound but do not serve yet.
 pub(super) struct Listeners {

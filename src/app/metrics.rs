@@ -8,8 +8,6 @@ use axum::{
     http::{StatusCode, header},
     response::{IntoResponse, Response},
 };
-
-use super::{directory, process};
 use tetrad_chain::Chain;
 use tetrad_cluster::{Cluster, Role};
 use tetrad_exchange::{Exchange, Market, feed::SourceHealth};
@@ -18,6 +16,8 @@ use tetrad_stdx::clock::Clock;
 use tetrad_web::{
     Api, Exposition, METRICS_TYPE, Operation, Output, Traffic, WebSockets, method_not_allowed,
 };
+
+use super::{directory, process};
 
 /// The sources of the metrics.
 pub(super) struct Sources {

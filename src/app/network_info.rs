@@ -6,14 +6,14 @@ use alloy_primitives::Address;
 use axum::{Router, body::Bytes, http::HeaderMap};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Serialize, Serializer};
+use tetrad_chain::Chain;
+use tetrad_network::network::{COIN_DECIMALS, Network, Token};
+use tetrad_web::{Api, NamedHost, Operation, Serialized, method_not_allowed};
 
 use super::{
     addresses::Addresses,
     keplr::{ClientUrls, KeplrChain},
 };
-use tetrad_chain::Chain;
-use tetrad_network::network::{COIN_DECIMALS, Network, Token};
-use tetrad_web::{Api, NamedHost, Operation, Serialized, method_not_allowed};
 
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]

@@ -7,12 +7,6 @@ use std::{
 
 use alloy_eips::eip6110::MAINNET_DEPOSIT_CONTRACT_ADDRESS;
 use alloy_primitives::{keccak256, utils::format_ether};
-
-use super::{SpawnError, cluster::Joining, identity::Identity};
-use crate::{
-    config::{BlockTimestamps, Config, Profile},
-    genesis::{FundedAccounts, GenesisOptions, file, network_genesis},
-};
 use tetrad_chain::{Genesis, OpenError, Opening, Recovered, open, repair};
 use tetrad_evm::{ChainParams, Forks, Limits};
 use tetrad_primitives::block::cosmos::CosmosNetwork;
@@ -20,6 +14,12 @@ use tetrad_stdx::clock::Clock;
 use tetrad_store::{
     log::{Durability, LocalLogs, LogStore},
     store::{ChainStore, DataDir, PART_BYTES, Settings},
+};
+
+use super::{SpawnError, cluster::Joining, identity::Identity};
+use crate::{
+    config::{BlockTimestamps, Config, Profile},
+    genesis::{FundedAccounts, GenesisOptions, file, network_genesis},
 };
 
 /// Time in which the leader of a cluster writes a checkpoint that its nodes need.

@@ -5,12 +5,11 @@ use std::time::Duration;
 use axum::{Router, extract::State};
 use schemars::JsonSchema;
 use serde::Serialize;
-use tokio::time::timeout;
-
 use tetrad_chain::Chain;
 use tetrad_cluster::{Cluster, ClusterState};
 use tetrad_exchange::Market;
 use tetrad_web::{Api, Checked, NoStore, Operation, method_not_allowed};
+use tokio::time::timeout;
 
 /// Time after which a writer that does not answer counts as stuck; longer than any block takes.
 const PATIENCE: Duration = Duration::from_secs(5);

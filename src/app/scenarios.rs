@@ -2,14 +2,15 @@
 
 use std::{fs::File, io::Read, path::Path, sync::Arc};
 
+use tetrad_chain::Sender;
+use tetrad_exchange::{Market, feed::SourceSet};
+use tetrad_network::{account::SecretKey, network::Network};
+
 use super::{SpawnError, identity::Identity, is_network_chain, services::Services};
 use crate::{
     config::Config,
     scenario::{READY_MADE, Scenario, ScenarioContext, ScenarioNode, Scenarios},
 };
-use tetrad_chain::Sender;
-use tetrad_exchange::{Market, feed::SourceSet};
-use tetrad_network::{account::SecretKey, network::Network};
 
 /// Most bytes of a file that are read: more than a scenario may have.
 const MAX_READ: u64 = 1 << 20;

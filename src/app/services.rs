@@ -4,16 +4,6 @@ use std::sync::Arc;
 
 use axum::{Router, routing::any};
 use futures_util::future::BoxFuture;
-use zeroize::Zeroizing;
-
-use super::{
-    SpawnError, addresses::Addresses, cluster::OtherHolds, metrics, metrics::Sources, network_info,
-    openapi, probes, timer,
-};
-use crate::{
-    config::{Config, MetricsAt, Profile},
-    scenario::{self, Scenarios},
-};
 use tetrad_chain::{Chain, Keyring, Sender};
 use tetrad_cluster::Cluster;
 use tetrad_contracts::sources::{KnownContracts, Verifier};
@@ -36,6 +26,16 @@ use tetrad_store::storage::Storage;
 use tetrad_web::{
     self, AdminToken, Answer, Capacity, Execution, Faults, Front, Operation, RateLimit, Shutdown,
     Traffic,
+};
+use zeroize::Zeroizing;
+
+use super::{
+    SpawnError, addresses::Addresses, cluster::OtherHolds, metrics, metrics::Sources, network_info,
+    openapi, probes, timer,
+};
+use crate::{
+    config::{Config, MetricsAt, Profile},
+    scenario::{self, Scenarios},
 };
 
 /// The routes of the listeners.

@@ -4,13 +4,13 @@
 use std::{io, sync::Arc, time::Duration};
 
 use axum::{Router, http::header, routing::get};
+use tetrad_web::{
+    self, Capacity, Checked, ClientAddresses, Listener, NoStore, RequestIds, ShutdownHandle, Tls,
+};
 use tokio::{net::TcpListener, sync::watch};
 
 use super::probes::{Alive, Ready};
 use crate::config::Config;
-use tetrad_web::{
-    self, Capacity, Checked, ClientAddresses, Listener, NoStore, RequestIds, ShutdownHandle, Tls,
-};
 
 /// Time in which answers under way are finished once the node has started.
 const PATIENCE: Duration = Duration::from_secs(1);

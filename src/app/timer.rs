@@ -2,11 +2,10 @@
 
 use std::{sync::Arc, time::Duration};
 
-use tokio::time::{MissedTickBehavior, interval};
-
 use tetrad_chain::Chain;
 use tetrad_exchange::feed::SourceSet;
 use tetrad_web::Shutdown;
+use tokio::time::{MissedTickBehavior, interval};
 
 /// Longest interval between wake-ups. Block times are whole seconds: a longer one could go from the
 /// end of one second to the beginning of the next but one, and skip a tick.

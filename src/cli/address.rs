@@ -3,7 +3,6 @@
 use std::io::{self, Write};
 
 use clap::Args;
-
 use tetrad_network::account::{
     AddressError, AddressForms, AnyPublicKey, DEFAULT_BECH32_PREFIX, Hrp, ParsedAddress,
     PublicKeyError, parse_address,

@@ -3,15 +3,16 @@
 
 use std::io::{self, Write};
 
-use crate::{
-    Node,
-    config::{Config, MetricsAt, Profile},
-};
 use tetrad_network::{
     account::{Kind, address_to_bech32},
     network::COIN_DECIMALS,
 };
 use tetrad_stdx::{decimal, redact};
+
+use crate::{
+    Node,
+    config::{Config, MetricsAt, Profile},
+};
 
 pub(super) fn print(node: &Node, out: &mut dyn Write) -> io::Result<()> {
     let config = &node.config;

@@ -8,7 +8,6 @@ use std::{
 };
 
 use clap::{Args, Subcommand};
-
 use tetrad_chain::{MaintainError, canonical_blocks, compact, export_blocks, repair, verify};
 use tetrad_exchange as exchange;
 use tetrad_explorer::index::{self, IndexError};

@@ -6,7 +6,6 @@ use std::{
     sync::Arc,
 };
 
-use crate::config::Config;
 use tetrad_cluster::{
     ClusterError,
     commands::{self, NodeCommand, Status},
@@ -15,6 +14,8 @@ use tetrad_store::{
     log::{Durability, LocalLogs},
     store::{DataDir, DataDirError},
 };
+
+use crate::config::Config;
 
 /// The commands, with their help.
 pub(super) const COMMANDS: [(&str, &str); 5] = [

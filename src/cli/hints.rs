@@ -3,6 +3,7 @@
 use std::io::ErrorKind;
 
 use clap::error::{ContextKind, ContextValue};
+use tetrad_store::store::DataDirError;
 use toml::Value;
 
 use super::Error;
@@ -10,7 +11,6 @@ use crate::{
     SpawnError,
     config::{Config, ConfigError, Kind, Setting, settings},
 };
-use tetrad_store::store::DataDirError;
 
 /// Returns a hint to print after the error, if there is one.
 pub(super) fn hint(error: &Error) -> Option<String> {

@@ -25,10 +25,10 @@ use std::{
 };
 
 use clap::{FromArgMatches, Subcommand};
-
-use crate::config::{Config, ConfigError, Setting};
 #[cfg(all(feature = "js-tracer", unix))]
 use tetrad_rpc::rpc;
+
+use crate::config::{Config, ConfigError, Setting};
 
 /// The commands that are derived with `clap`.
 #[derive(Debug, Subcommand)]

@@ -28,7 +28,10 @@ fn connect(
     datagram: &std::os::unix::net::UnixDatagram,
     socket: &std::ffi::OsStr,
 ) -> std::io::Result<()> {
-    use std::os::{linux::net::SocketAddrExt, unix::ffi::OsStrExt, unix::net::SocketAddr};
+    use std::os::{
+        linux::net::SocketAddrExt,
+        unix::{ffi::OsStrExt, net::SocketAddr},
+    };
 
     match socket.as_bytes().strip_prefix(b"@") {
         Some(name) => datagram.connect_addr(&SocketAddr::from_abstract_name(name)?),

@@ -14,9 +14,9 @@ use rustls::{
     crypto::CryptoProvider,
     pki_types::{CertificateDer, ServerName, UnixTime},
 };
+use tetrad_stdx::tls;
 
 use crate::Config;
-use tetrad_stdx::tls;
 
 /// Time limit of each step.
 const PATIENCE: Duration = Duration::from_secs(3);

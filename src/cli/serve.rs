@@ -6,10 +6,11 @@ use std::{
     time::Duration,
 };
 
-use super::{Error, banner, notify};
-use crate::{Config, Node, config::Values, console::Console, telemetry};
 use tetrad_stdx::parallel;
 use tetrad_web::Inherited;
+
+use super::{Error, banner, notify};
+use crate::{Config, Node, config::Values, console::Console, telemetry};
 
 /// Time after which a thread for long work ends that has none. What it has allocated and others
 /// have freed is returned to the system when it ends, or when it works again.

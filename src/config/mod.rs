@@ -22,8 +22,6 @@ pub use node::{
 };
 pub use setting::{Kind, Section, Setting};
 pub use settings::{SECTIONS, settings};
-
-pub use crate::console::ConsoleConfig;
 pub use tetrad_chain::{HistoryLimits, PoolLimits};
 pub use tetrad_cluster::{ClusterConfig, ClusterRole};
 pub use tetrad_evm::Fork;
@@ -36,3 +34,5 @@ pub use tetrad_rpc::{
 };
 pub use tetrad_store::log::Durability;
 pub use tetrad_web::{Hosts, ListenerLimits, Origins};
+
+pub use crate::console::ConsoleConfig;

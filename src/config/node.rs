@@ -3,8 +3,6 @@
 use std::{net::SocketAddr, path::PathBuf, time::Duration};
 
 use alloy_primitives::U256;
-
-use crate::console::ConsoleConfig;
 use tetrad_chain::{HistoryLimits, PoolLimits};
 use tetrad_cluster::ClusterConfig;
 use tetrad_evm::Fork;
@@ -14,6 +12,8 @@ use tetrad_network::network::Network;
 use tetrad_rpc::{fork::ForkConfig, rpc::RpcConfig};
 use tetrad_store::log::Durability;
 use tetrad_web::{Hosts, ListenerLimits, Origins};
+
+use crate::console::ConsoleConfig;
 
 /// The mnemonic that every development tool starts with by default.
 pub const DEVELOPMENT_MNEMONIC: &str =

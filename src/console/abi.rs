@@ -12,7 +12,6 @@ use alloy_json_abi::Function;
 use alloy_primitives::{Address, LogData, hex};
 use serde::Deserialize;
 use serde_json::Value;
-
 use tetrad_chain::{Head, View};
 use tetrad_contracts::sources::{
     KnownContracts,

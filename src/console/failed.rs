@@ -3,12 +3,13 @@
 
 use std::time::{Duration, Instant};
 
+use tetrad_contracts::sources::text::{clean, cut};
+use tetrad_stdx::failed_calls::FailedCall;
+
 use super::{
     Console,
     abi::{Decoder, short},
 };
-use tetrad_contracts::sources::text::{clean, cut};
-use tetrad_stdx::failed_calls::FailedCall;
 
 /// The length of a period.
 const PERIOD: Duration = Duration::from_secs(5);

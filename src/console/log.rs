@@ -5,9 +5,9 @@ use std::{collections::HashMap, sync::LazyLock};
 
 use alloy_dyn_abi::{DynSolType, DynSolValue};
 use alloy_primitives::{Address, Selector, address, keccak256};
+use tetrad_contracts::sources::text::{MAX_MESSAGE, clean, plain};
 
 use super::{replay::ReplayedTransaction, style::Styles};
-use tetrad_contracts::sources::text::{MAX_MESSAGE, clean, plain};
 
 /// Address that messages are sent to: `console.log` in ASCII.
 const ADDRESS: Address = address!("0x000000000000000000636F6e736F6c652e6c6f67");

@@ -27,15 +27,15 @@ use std::{
 };
 
 use alloy_primitives::Address;
-use tokio::sync::broadcast::error::RecvError;
-
-pub use self::abi::AbiError;
-use self::{abi::Decoder, failed::Limiter, replay::ReplayedTransaction, style::Styles};
 use tetrad_chain::{Chain, Event, Head};
 use tetrad_contracts::sources::KnownContracts;
 use tetrad_network::network::Network;
 use tetrad_primitives::block::Block;
 use tetrad_stdx::failed_calls::{FailedCall, FailedCalls};
+use tokio::sync::broadcast::error::RecvError;
+
+pub use self::abi::AbiError;
+use self::{abi::Decoder, failed::Limiter, replay::ReplayedTransaction, style::Styles};
 
 /// Length of the queue of texts; further ones are dropped.
 const BACKLOG: usize = 1_024;

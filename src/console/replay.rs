@@ -4,7 +4,6 @@ use std::{sync::Arc, time::Duration};
 
 use revm::context_interface::result::ExecutionResult;
 use revm_inspectors::tracing::{TracingInspector, TracingInspectorConfig, types::CallTraceNode};
-
 use tetrad_chain::Head;
 use tetrad_evm::{BlockExecutor, FailedCall, FailureTracer, Watch, halt_message};
 use tetrad_primitives::block::Block;

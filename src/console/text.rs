@@ -2,13 +2,13 @@
 
 use alloy_consensus::Transaction as _;
 use alloy_primitives::{TxKind, U256, utils::format_ether};
+use tetrad_primitives::block::Block;
 
 use super::{
     Console,
     abi::{Decoder, short},
     replay::ReplayedTransaction,
 };
-use tetrad_primitives::block::Block;
 
 /// The most places in sources that are shown of a failure, the innermost first.
 const MAX_PLACES: usize = 16;

@@ -6,7 +6,6 @@ use alloy_eips::{
     eip1559::INITIAL_BASE_FEE, eip6110::MAINNET_DEPOSIT_CONTRACT_ADDRESS, eip7002, eip7251,
 };
 use alloy_primitives::{Address, U256};
-
 use tetrad_chain::{Genesis, GenesisAccount, MAX_GAS_LIMIT, MIN_GAS_LIMIT};
 use tetrad_evm::{ChainParams, Fork, Forks, UnsupportedConfig};
 use tetrad_stdx::calendar::LAST_SECOND;

@@ -3,9 +3,9 @@
 //! separators, are those of the chain.
 
 use alloy_primitives::{Address, Bytes, address, hex};
+use tetrad_chain::Step;
 
 use super::CREATE2_DEPLOYER_CODE;
-use tetrad_chain::Step;
 
 /// A contract with a published creation code.
 struct Predeploy {

@@ -3,15 +3,15 @@
 use std::{sync::Arc, time::Duration};
 
 use alloy_primitives::B256;
+use tetrad_chain::{Change, OutgoingCall, Pace};
+use tetrad_exchange::feed::{PricePath, PriceScript, SourceSet};
+use tetrad_web::{Fault, FaultGuard};
 
 use super::{
     call::NamedAccount,
     document::{PriceTarget, StepTransaction},
     node::ScenarioNode,
 };
-use tetrad_chain::{Change, OutgoingCall, Pace};
-use tetrad_exchange::feed::{PricePath, PriceScript, SourceSet};
-use tetrad_web::{Fault, FaultGuard};
 
 /// The time of a step, since the scenario's start.
 #[derive(Clone, Copy, Debug)]

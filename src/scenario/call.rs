@@ -5,11 +5,6 @@ use std::{fmt::Display, sync::Arc};
 use alloy_dyn_abi::{DynSolType, DynSolValue, JsonAbiExt};
 use alloy_json_abi::Function;
 use alloy_primitives::{Address, Bytes, U256, hex};
-
-use super::{
-    context::ScenarioContext,
-    values::{Percentage, shortened},
-};
 use tetrad_chain::{Chain, View};
 use tetrad_contracts::contracts::{
     ReadContractError,
@@ -20,6 +15,11 @@ use tetrad_network::network::{Network, Token};
 use tetrad_stdx::{
     decimal,
     nesting::{MAX_NESTING, brackets},
+};
+
+use super::{
+    context::ScenarioContext,
+    values::{Percentage, shortened},
 };
 
 /// The longest signature of a function in bytes.

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use alloy_primitives::Address;
-
 use tetrad_network::network::Network;
 
 /// The node as documents refer to it.

@@ -6,6 +6,8 @@ use alloy_primitives::{Address, U256};
 use axum::http::StatusCode;
 use ipnet::IpNet;
 use serde::Deserialize;
+use tetrad_stdx::decimal;
+use tetrad_web::{Fault, FaultClients, FaultScope, MAX_CLIENT_NAME};
 use toml::Spanned;
 
 use super::{
@@ -13,8 +15,6 @@ use super::{
     context::ScenarioContext,
     values::{DollarPrice, DurationText, Percentage, PriceChange, StepTime, shortened},
 };
-use tetrad_stdx::decimal;
-use tetrad_web::{Fault, FaultClients, FaultScope, MAX_CLIENT_NAME};
 
 /// Most bytes of a document.
 pub(super) const MAX_BYTES: usize = 64 << 10;

@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
-use super::context::ScenarioContext;
 use tetrad_chain::{Chain, Sender};
 use tetrad_exchange::{Market, feed::SourceSet};
 use tetrad_network::network::Network;
 use tetrad_stdx::clock::Clock;
 use tetrad_web::{Faults, Shutdown};
+
+use super::context::ScenarioContext;
 
 /// What scenarios act on.
 pub struct ScenarioNode {

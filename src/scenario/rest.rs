@@ -3,17 +3,17 @@
 use axum::{Router, extract::State};
 use schemars::{JsonSchema, Schema, json_schema};
 use serde::Serialize;
+use tetrad_network::network::Network;
+use tetrad_web::{
+    Api, Interface, NoStore, Operation, Path, RestError, TomlBody, method_not_allowed,
+    parameters::{Param, ParamError, parameters},
+};
 
 use super::{
     document::{DocumentError, ScenarioStep, ScenarioSummary, StepAction, When},
     ready_made::READY_MADE,
     run::{RunState, ScenarioRun, StepState},
     scenarios::{Scenarios, StartError},
-};
-use tetrad_network::network::Network;
-use tetrad_web::{
-    Api, Interface, NoStore, Operation, Path, RestError, TomlBody, method_not_allowed,
-    parameters::{Param, ParamError, parameters},
 };
 
 /// A response.

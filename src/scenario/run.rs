@@ -4,6 +4,8 @@ use std::{sync::Arc, time::Duration};
 
 use alloy_primitives::B256;
 use parking_lot::Mutex;
+use tetrad_chain::Chain;
+use tetrad_primitives::block::Status;
 use tokio::{
     sync::watch,
     time::{MissedTickBehavior, interval},
@@ -14,8 +16,6 @@ use super::{
     document::{Scenario, ScenarioStep, StepAction, When},
     node::ScenarioNode,
 };
-use tetrad_chain::Chain;
-use tetrad_primitives::block::Status;
 
 /// Interval at which due steps are looked for.
 const POLL_INTERVAL: Duration = Duration::from_millis(50);

@@ -3,13 +3,13 @@
 use std::{collections::VecDeque, sync::Arc};
 
 use parking_lot::Mutex;
+use tetrad_network::network::Network;
 
 use super::{
     document::{DocumentError, Scenario},
     node::ScenarioNode,
     run::{RunState, ScenarioRun},
 };
-use tetrad_network::network::Network;
 
 /// Most scenarios that run at a time, and most that are listed.
 const MAX_RUNNING: usize = 8;

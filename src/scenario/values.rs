@@ -3,7 +3,6 @@
 use std::{borrow::Cow, fmt, time::Duration};
 
 use serde::{Deserialize, Deserializer, de};
-
 use tetrad_exchange::feed::usd_e8;
 use tetrad_stdx::decimal;
 

@@ -7,11 +7,11 @@ use opentelemetry_sdk::{
     propagation::TraceContextPropagator,
     trace::{Sampler, SdkTracerProvider},
 };
+use tetrad_stdx::{redact, tls};
 use tracing::{Subscriber, level_filters::LevelFilter};
 use tracing_subscriber::{Layer, filter::Targets, registry::LookupSpan};
 
 use crate::config::Traces;
-use tetrad_stdx::{redact, tls};
 
 /// The target of all spans for traces. Only the exporter enables it, so that without a collector a
 /// span costs as much as a disabled log line.

@@ -8,6 +8,7 @@ use std::{
 
 use alloy_primitives::B256;
 use k256::elliptic_curve::rand_core::{OsRng, RngCore};
+use tetrad_store::{log::ReadLog, store::History};
 use tokio::{
     sync::watch,
     time::{Instant, sleep, sleep_until, timeout_at},
@@ -17,7 +18,6 @@ use super::{
     Accepted, Chain, Change, ChangeError, ChangeOutcome, Event, Leadership, Mining, Peers,
     PoolSelection, Pooled, Settled, Stopped, SubmitError, writer::thread::WriterCommand,
 };
-use tetrad_store::{log::ReadLog, store::History};
 
 /// Time in which a transaction must be acknowledged, and a change forwarded: clients wait ten
 /// seconds.

@@ -2,13 +2,13 @@
 
 use alloy_primitives::U256;
 use revm::context::{Cfg, CfgEnv};
-
-use super::{Chain, Head, SubmitError};
 use tetrad_evm::Environment;
 use tetrad_primitives::{
     block::cosmos::{CosmosError, CosmosTransaction, SignerData},
     state::Account,
 };
+
+use super::{Chain, Head, SubmitError};
 
 impl Chain {
     /// Checks everything about a transaction that a client sends but whether the pool has room for

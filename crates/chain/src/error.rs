@@ -3,8 +3,6 @@
 
 use alloy_primitives::{Address, B256, U256};
 use serde::{Deserialize, Serialize};
-
-use super::{DumpError, Pruned};
 use tetrad_evm::BlockError;
 use tetrad_primitives::{
     block::{DecodeError, cosmos::CosmosError},
@@ -12,6 +10,8 @@ use tetrad_primitives::{
 };
 use tetrad_stdx::calendar::LAST_SECOND;
 use tetrad_store::log::AppendError;
+
+use super::{DumpError, Pruned};
 
 /// The reason why the pool or the writer rejected a transaction.
 #[derive(Clone, Debug, Serialize, Deserialize, thiserror::Error)]

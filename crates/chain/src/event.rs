@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
-use super::Head;
 use tetrad_primitives::block::{Block, Transaction};
+
+use super::Head;
 
 /// A change of the chain or of its pool.
 #[derive(Clone, Debug)]

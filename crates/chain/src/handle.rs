@@ -12,6 +12,16 @@ use std::{
 use alloy_primitives::{Address, B256};
 use arc_swap::ArcSwap;
 use parking_lot::{Mutex, RwLock};
+use tetrad_evm::{ChainParams, Environment};
+use tetrad_primitives::block::{Block, Impersonated, Mining};
+use tetrad_stdx::{
+    clock::Clock,
+    metrics::{Counter, Distribution},
+};
+use tetrad_store::{
+    log::LogError,
+    store::{Found, SnapshotInfo},
+};
 use tokio::sync::{broadcast, oneshot, watch};
 
 use super::{
@@ -24,16 +34,6 @@ use super::{
         ChainWriter, ChangeRecorder, Ledger, WriterSchedule, arrivals::Arrivals, journal::Journal,
         phases::Phases, seal_lock::SealLock, thread::WriterCommand, timing::Timing,
     },
-};
-use tetrad_evm::{ChainParams, Environment};
-use tetrad_primitives::block::{Block, Impersonated, Mining};
-use tetrad_stdx::{
-    clock::Clock,
-    metrics::{Counter, Distribution},
-};
-use tetrad_store::{
-    log::LogError,
-    store::{Found, SnapshotInfo},
 };
 
 /// Most events that a slow subscriber may fall behind by before it misses some.

@@ -6,11 +6,11 @@ use std::sync::Arc;
 use alloy_consensus::SignableTransaction;
 use alloy_primitives::Address;
 use parking_lot::RwLock;
-
-use super::SubmitError;
 use tetrad_network::account::{KeyError, SecretKey};
 pub use tetrad_primitives::block::UnsignedTransaction;
 use tetrad_primitives::block::{CompressedKey, Envelope, Impersonated, Transaction};
+
+use super::SubmitError;
 
 /// The keys that the node holds, and the accounts that development methods impersonate.
 #[derive(Debug, Default)]

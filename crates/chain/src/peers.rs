@@ -2,9 +2,9 @@
 
 use alloy_primitives::{Address, B256};
 use futures_util::future::BoxFuture;
+use tetrad_primitives::block::Submission;
 
 use super::{Change, ChangeError, ChangeOutcome, Pooled, SubmitError};
-use tetrad_primitives::block::Submission;
 
 /// The leadership of a cluster.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -4,12 +4,12 @@ use std::time::Duration;
 
 use alloy_eips::eip2930::AccessList;
 use alloy_primitives::{Address, B256, Bytes, U256, keccak256};
+use tetrad_network::account::SecretKey;
+use tetrad_primitives::block::{GasPrice, Submission, TransactionFields};
 use tokio::{sync::Mutex, time::sleep};
 use zeroize::Zeroizing;
 
 use super::{Chain, SubmitError, sign_transaction};
-use tetrad_network::account::SecretKey;
-use tetrad_primitives::block::{GasPrice, Submission, TransactionFields};
 
 /// Attempts to send a transaction: a client, or another node of the cluster, may use the same
 /// account, and take the nonce first.

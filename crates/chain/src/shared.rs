@@ -8,6 +8,12 @@ use std::{
 use alloy_primitives::Address;
 use arc_swap::ArcSwap;
 use parking_lot::{Mutex, RwLock};
+use tetrad_evm::Environment;
+use tetrad_primitives::block::{
+    DevSettings, Impersonated, Mining, SealingSettings, Setting, Transaction,
+};
+use tetrad_stdx::metrics::Counter;
+use tetrad_store::store::History;
 use tokio::sync::{broadcast, watch};
 
 use super::{
@@ -16,12 +22,6 @@ use super::{
     view::{index::Index, updates::RemovedBlocks},
     writer::{arrivals::Arrivals, phases::Phases, seal_lock::SealLock, timing::Timing},
 };
-use tetrad_evm::Environment;
-use tetrad_primitives::block::{
-    DevSettings, Impersonated, Mining, SealingSettings, Setting, Transaction,
-};
-use tetrad_stdx::metrics::Counter;
-use tetrad_store::store::History;
 
 /// A source of the node's own transactions at the beginning of a block, such as price updates.
 ///

@@ -2,14 +2,14 @@
 
 use alloy_consensus::Transaction as _;
 use alloy_primitives::B256;
+use tetrad_evm::Environment;
+use tetrad_primitives::block::{Submission, Transaction, cosmos::CosmosTransaction};
 use tokio::sync::oneshot;
 
 use super::{
     Accepted, Admission, Chain, Event, Head, Mining, SubmitError,
     writer::thread::{StoreRequest, WriterCommand},
 };
-use tetrad_evm::Environment;
-use tetrad_primitives::block::{Submission, Transaction, cosmos::CosmosTransaction};
 
 /// Most rounds that a submitter seals for others before the writer takes over: its own client is
 /// waiting, too.

@@ -11,6 +11,11 @@ use std::{
 use async_nats::jetstream::object_store::ObjectStore;
 use bytes::Bytes;
 use futures_util::StreamExt;
+use tetrad_chain::Chain;
+use tetrad_store::{
+    storage::{Storage, read_file},
+    store::{self, ChainFile},
+};
 use tokio::{
     io::AsyncReadExt,
     task::JoinHandle,
@@ -25,11 +30,6 @@ use super::{
     entries::LeaderCopy,
 };
 use crate::jetstream::{LogStream, OtherCopies};
-use tetrad_chain::Chain;
-use tetrad_store::{
-    storage::{Storage, read_file},
-    store::{self, ChainFile},
-};
 
 /// Interval at which a node looks whether another one has created the chain.
 const LOOK: Duration = Duration::from_millis(250);

@@ -5,6 +5,12 @@ use std::{sync::Arc, time::Duration};
 use async_nats::{Request, RequestErrorKind};
 use bytes::Bytes;
 use futures_util::StreamExt;
+use tetrad_chain::Chain;
+use tetrad_store::{
+    log::{LogError, LogStore},
+    storage::Storage,
+    store::ChainFile,
+};
 use tokio::time::sleep;
 
 use super::{
@@ -15,12 +21,6 @@ use super::{
     state,
 };
 use crate::jetstream::StreamExtent;
-use tetrad_chain::Chain;
-use tetrad_store::{
-    log::{LogError, LogStore},
-    storage::Storage,
-    store::ChainFile,
-};
 
 /// Time in which a node must carry a command out.
 const PATIENCE: Duration = Duration::from_secs(15);

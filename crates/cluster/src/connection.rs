@@ -16,11 +16,11 @@ use bytes::Bytes;
 use percent_encoding::percent_decode_str;
 use reqwest::Url;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, pem::PemObject};
+use tetrad_stdx::{causes::with_causes, redact};
 use tokio::time::{Instant, sleep};
 
 use super::{ClusterConfig, ClusterError, process::NodeProcess};
 use crate::jetstream::LogStream;
-use tetrad_stdx::{causes::with_causes, redact};
 
 /// The oldest version of a single nats-server with which clusters are tested.
 const OLDEST: Version = (2, 9, 10);

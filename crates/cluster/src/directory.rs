@@ -6,13 +6,13 @@ use std::time::Duration;
 use async_nats::jetstream::kv::{CreateErrorKind, Operation, Store, UpdateErrorKind};
 use bytes::Bytes;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use tetrad_store::store::ChainFile;
 use tokio::time::timeout;
 
 use super::{
     ClusterError,
     connection::{Connection, failed, persist},
 };
-use tetrad_store::store::ChainFile;
 
 /// The format of the bucket's values.
 const FORMAT: u32 = 1;

@@ -14,6 +14,7 @@ use std::{
 };
 
 use parking_lot::Mutex;
+use tetrad_chain::{Chain, ChangeError};
 use tokio::{
     sync::{Notify, oneshot, watch},
     task::JoinHandle,
@@ -28,7 +29,6 @@ use super::{
     process::NodeProcess,
     state::StateBoard,
 };
-use tetrad_chain::{Chain, ChangeError};
 
 /// Interval at which the lease is read, and renewed by its holder.
 const TICK: Duration = Duration::from_millis(250);

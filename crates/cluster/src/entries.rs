@@ -7,6 +7,9 @@ use alloy_primitives::{B256, keccak256};
 use async_nats::{Message, Request};
 use bytes::Bytes;
 use futures_util::{StreamExt, future::BoxFuture};
+use tetrad_chain::Chain;
+use tetrad_stdx::causes::with_causes;
+use tetrad_store::log::ReadLog;
 use tokio::task::spawn_blocking;
 
 use super::{
@@ -17,9 +20,6 @@ use super::{
     process::NodeProcess,
 };
 use crate::jetstream::{CopiedEntry, OtherCopies};
-use tetrad_chain::Chain;
-use tetrad_stdx::causes::with_causes;
-use tetrad_store::log::ReadLog;
 
 /// Time in which the leader must say what it has.
 const PATIENCE: Duration = Duration::from_secs(1);

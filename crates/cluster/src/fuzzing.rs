@@ -1,12 +1,11 @@
 //! The entry point for fuzzers: what other nodes send.
 
-use crate::jetstream::check_parts;
-
 use super::{
     directory::{Claim, ClusterChain},
     message::{Request, Response},
     state,
 };
+use crate::jetstream::check_parts;
 
 /// Reads bytes as each message that a node receives. Returns the number of types that accept them.
 pub fn message(bytes: &[u8]) -> usize {

@@ -6,10 +6,10 @@ use std::{ops::Range, str::FromStr, time::Duration};
 use async_nats::{Client, HeaderMap, Message, Request, RequestErrorKind, Subscriber};
 use bytes::Bytes;
 use futures_util::StreamExt;
+use tetrad_stdx::causes::with_causes;
 use tokio::time::timeout;
 
 use super::connection::INBOX;
-use tetrad_stdx::causes::with_causes;
 
 /// Size of the largest request, in bytes.
 pub(super) const LARGEST: usize = 64 << 20;

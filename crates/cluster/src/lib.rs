@@ -32,6 +32,13 @@ pub mod jetstream;
 use std::{io, sync::Arc, time::Duration};
 
 use k256::elliptic_curve::rand_core::{OsRng, RngCore};
+use tetrad_chain::{Chain, ChangeError};
+use tetrad_stdx::metrics::Counter;
+use tetrad_store::{
+    log::{AppendError, LogError},
+    storage::Storage,
+    store::{ArchiveError, ChainFileError},
+};
 
 pub use self::{
     bootstrap::Creation,
@@ -48,13 +55,6 @@ use self::{
     requester::Requester,
     requests::Requests,
     state::StateBoard,
-};
-use tetrad_chain::{Chain, ChangeError};
-use tetrad_stdx::metrics::Counter;
-use tetrad_store::{
-    log::{AppendError, LogError},
-    storage::Storage,
-    store::{ArchiveError, ChainFileError},
 };
 
 /// Longest time between two looks for entries of other nodes.

@@ -11,7 +11,6 @@ mod tests;
 
 use alloy_primitives::Bytes;
 use serde::{Serialize, de::DeserializeOwned};
-
 use tetrad_chain::{Change, ChangeError, ChangeOutcome, PoolSelection, Settled, SubmitError};
 use tetrad_primitives::block::{Submission, Transaction};
 use tetrad_stdx::codec::{Malformed, Reader, Writer};

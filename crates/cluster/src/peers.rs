@@ -6,6 +6,11 @@ use alloy_primitives::B256;
 use async_nats::jetstream::{self, context::PublishErrorKind};
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
+use tetrad_chain::{
+    Change, ChangeError, ChangeOutcome, Peers, PoolSelection, Pooled, Settled, SubmitError,
+};
+use tetrad_primitives::block::Submission;
+use tetrad_stdx::causes::with_causes;
 use tokio::runtime::Handle;
 
 use super::{
@@ -14,11 +19,6 @@ use super::{
     message::{Outcome, Request, Response},
     requester::{Requester, SendError},
 };
-use tetrad_chain::{
-    Change, ChangeError, ChangeOutcome, Peers, PoolSelection, Pooled, Settled, SubmitError,
-};
-use tetrad_primitives::block::Submission;
-use tetrad_stdx::causes::with_causes;
 
 /// Time in which a transaction that waits must be stored.
 const KEEP: Duration = Duration::from_secs(8);

@@ -18,6 +18,9 @@ use async_nats::{
     jetstream::stream::{InfoError, Stream},
 };
 use futures_util::{StreamExt, TryStreamExt, stream};
+use tetrad_chain::{Chain, SubmitError};
+use tetrad_primitives::block::Submission;
+use tetrad_stdx::causes::with_causes;
 use tokio::{
     sync::{Notify, mpsc},
     time::{Instant, MissedTickBehavior, interval},
@@ -29,9 +32,6 @@ use super::{
     peers::{keep, submission},
 };
 use crate::jetstream::{Delivered, delete, deliver};
-use tetrad_chain::{Chain, SubmitError};
-use tetrad_primitives::block::Submission;
-use tetrad_stdx::causes::with_causes;
 
 /// Interval at which the pool and the stream are compared.
 const EVERY: Duration = Duration::from_secs(5);

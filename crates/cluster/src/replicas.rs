@@ -6,10 +6,10 @@ use std::{
     time::{Duration, Instant},
 };
 
+use tetrad_chain::Chain;
 use tokio::time::{MissedTickBehavior, interval};
 
 use super::connection::{Connection, Lagging};
-use tetrad_chain::Chain;
 
 /// Interval at which the leader asks for the replicas.
 const CHECK_INTERVAL: Duration = Duration::from_secs(10);

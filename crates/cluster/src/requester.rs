@@ -5,6 +5,8 @@ use std::{sync::Arc, time::Duration};
 use async_nats::{Request as NatsRequest, RequestErrorKind};
 use bytes::Bytes;
 use futures_util::{StreamExt, stream::FuturesUnordered};
+use tetrad_chain::{ChangeError, SubmitError};
+use tetrad_stdx::causes::with_causes;
 use tokio::{
     sync::watch,
     time::{Instant, sleep_until},
@@ -17,8 +19,6 @@ use super::{
     message::{Outcome, Response},
     process::NodeProcess,
 };
-use tetrad_chain::{ChangeError, SubmitError};
-use tetrad_stdx::causes::with_causes;
 
 /// Time in which the leader must answer a request, or say that it works on it.
 const SILENCE: Duration = Duration::from_secs(9);

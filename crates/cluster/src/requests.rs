@@ -7,6 +7,8 @@ use async_nats::Subject;
 use bytes::Bytes;
 use futures_util::StreamExt;
 use parking_lot::Mutex;
+use tetrad_chain::{Chain, ChangeError, Settled, SubmitError};
+use tetrad_primitives::block::Submission;
 use tokio::sync::Semaphore;
 
 use super::{
@@ -16,8 +18,6 @@ use super::{
     message::{Outcome, Request, Response},
     process::NodeProcess,
 };
-use tetrad_chain::{Chain, ChangeError, Settled, SubmitError};
-use tetrad_primitives::block::Submission;
 
 /// Bytes of requests that are executed at the same time. Further ones wait in the subscription.
 const ROOM: usize = 64 << 20;

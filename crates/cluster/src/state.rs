@@ -11,6 +11,7 @@ use futures_util::StreamExt;
 use parking_lot::Mutex;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use tetrad_chain::Chain;
 use tokio::{
     sync::watch,
     time::{MissedTickBehavior, interval, sleep, timeout},
@@ -22,7 +23,6 @@ use super::{
     connection::{Connection, failed},
     process::{NodeProcess, shown},
 };
-use tetrad_chain::Chain;
 
 /// Interval between two announcements.
 const EVERY: Duration = Duration::from_millis(500);

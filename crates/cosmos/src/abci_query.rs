@@ -3,9 +3,9 @@
 use base64ct::{Base64, Encoding};
 use bytes::Bytes;
 use serde_json::{Value, json};
+use tetrad_web::{Answer, AnswerError, hold_in_turn};
 
 use super::{Gateway, error::GatewayError};
-use tetrad_web::{Answer, AnswerError, hold_in_turn};
 
 /// The response to a query.
 pub(super) struct AbciAnswer {

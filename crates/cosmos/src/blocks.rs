@@ -6,11 +6,11 @@
 use alloy_primitives::{B256, hex};
 use base64ct::{Base64, Encoding};
 use serde_json::{Value, json};
-
-use super::{node::NodeIdentity, tx::raw_tx};
 use tetrad_primitives::block::Block;
 use tetrad_stdx::calendar::rfc3339;
 use tetrad_web::{AnswerError, hold_in_turn};
+
+use super::{node::NodeIdentity, tx::raw_tx};
 
 /// The encoding of hashes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -12,6 +12,10 @@ use axum::{
 use futures_util::future::BoxFuture;
 use serde::Deserialize;
 use serde_json::{Value, json, value::RawValue};
+use tetrad_web::{
+    Answer, AnswerError, AnswerWriter, Api, MAX_ANSWER, Operation, RestError, method_not_allowed,
+    receive_json, socket_operation,
+};
 
 use super::{
     Gateway,
@@ -19,10 +23,6 @@ use super::{
     comet_socket::CometSocket,
     error::GatewayError,
     rest::SdkReply,
-};
-use tetrad_web::{
-    Answer, AnswerError, AnswerWriter, Api, MAX_ANSWER, Operation, RestError, method_not_allowed,
-    receive_json, socket_operation,
 };
 
 /// Most bytes of a request, requests of a batch, and bytes of a batch's responses.

@@ -7,6 +7,10 @@ use base64ct::{Base64, Encoding};
 use futures_util::future::BoxFuture;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
+use tetrad_chain::{BlockId, Head};
+use tetrad_primitives::block::Block;
+use tetrad_stdx::calendar::rfc3339;
+use tetrad_web::{self, Answer, AnswerError, AnswerWriter, ExecutionFailed, MAX_ANSWER, in_part};
 
 use super::{
     Gateway, MAX_LIST_BYTES, abci_query,
@@ -18,10 +22,6 @@ use super::{
     tx_lookup::{FoundTx, SearchPage, is_long_search},
     tx_result::TxResult,
 };
-use tetrad_chain::{BlockId, Head};
-use tetrad_primitives::block::Block;
-use tetrad_stdx::calendar::rfc3339;
-use tetrad_web::{self, Answer, AnswerError, AnswerWriter, ExecutionFailed, MAX_ANSWER, in_part};
 
 /// Results on a page of a search unless the request says otherwise, and at most, as in CometBFT.
 const PER_PAGE: u64 = 30;

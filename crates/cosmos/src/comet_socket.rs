@@ -4,6 +4,12 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use serde_json::{Value, json};
+use tetrad_chain::Event;
+use tetrad_primitives::block::{Block, cosmos::MAX_COSMOS_TX_SIZE};
+use tetrad_web::{
+    AnswerError, AnswerWriter, MAX_ANSWER, Shutdown, SocketLimits, SocketMessage, SocketProtocol,
+    SocketReply, Utf8Bytes, WRITE_TIMEOUT, WebSockets,
+};
 use tokio::sync::broadcast::{Receiver, error::RecvError};
 
 use super::{
@@ -12,12 +18,6 @@ use super::{
     comet::{answer, error, result_of},
     comet_methods::CometRequest,
     event_query::EventQuery,
-};
-use tetrad_chain::Event;
-use tetrad_primitives::block::{Block, cosmos::MAX_COSMOS_TX_SIZE};
-use tetrad_web::{
-    AnswerError, AnswerWriter, MAX_ANSWER, Shutdown, SocketLimits, SocketMessage, SocketProtocol,
-    SocketReply, Utf8Bytes, WRITE_TIMEOUT, WebSockets,
 };
 
 /// Most bytes of a client's message: a transaction in base64.

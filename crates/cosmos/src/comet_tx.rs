@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use alloy_primitives::{B256, hex};
 use serde_json::{Value, json};
+use tetrad_chain::Event;
 use tokio::{
     sync::broadcast::error::RecvError,
     time::{Instant, timeout_at},
@@ -15,7 +16,6 @@ use super::{
     tx::TxOutcome,
     tx_result::TxResult,
 };
-use tetrad_chain::Event;
 
 /// How long `broadcast_tx_commit` waits for a block, CometBFT's default.
 const COMMIT_TIMEOUT: Duration = Duration::from_secs(10);

@@ -8,7 +8,6 @@ use axum::{
 };
 use schemars::JsonSchema;
 use serde::Serialize;
-
 use tetrad_network::account::AddressError;
 use tetrad_primitives::state::ReadError;
 use tetrad_web::{AnswerError, BodyError, ExecutionFailed, Failure};

@@ -8,17 +8,17 @@ use std::sync::LazyLock;
 use prost::Message;
 use prost_reflect::{DynamicMessage, MessageDescriptor};
 use serde_json::Value;
-
-use self::documents::SignedTx;
-use super::{
-    event_query::EventQuery,
-    protobuf::{Messages, from_json},
-};
 use tetrad_network::network::Network;
 use tetrad_primitives::block::{
     Submission, Transaction,
     cosmos::{CosmosNetwork, DecodedTx, SignerData},
     decode_envelope,
+};
+
+use self::documents::SignedTx;
+use super::{
+    event_query::EventQuery,
+    protobuf::{Messages, from_json},
 };
 
 /// The bytes of JSON that a byte of a message may become: an empty message of two bytes is shown

@@ -20,6 +20,8 @@ use bytes::{Buf, BufMut, Bytes};
 use futures_util::{StreamExt, future::BoxFuture};
 use http_body_util::{BodyExt, Limited};
 use hyper::body::{Frame, SizeHint};
+use tetrad_primitives::block::cosmos::MAX_COSMOS_TX_SIZE;
+use tetrad_web::receive;
 use tokio::time::sleep;
 use tonic::{
     Code, Status,
@@ -34,8 +36,6 @@ use super::{
     error::GatewayError,
     rest::{HEIGHT_HEADER, height},
 };
-use tetrad_primitives::block::cosmos::MAX_COSMOS_TX_SIZE;
-use tetrad_web::receive;
 
 /// Most bytes of a request: a transaction, with room for one that is too large by a little, so that
 /// it gets the SDK's error.

@@ -30,6 +30,9 @@ use std::sync::Arc;
 use axum::Router;
 pub use comet_methods::CometType;
 use futures_util::future::BoxFuture;
+use tetrad_chain::Chain;
+use tetrad_network::network::Network;
+use tetrad_web::{Answer, Operation, Shutdown, WebSockets};
 
 use self::{
     grpc::Grpc,
@@ -39,9 +42,6 @@ use self::{
     told_txs::ToldTxs,
     tx_lookup::CosmosHashes,
 };
-use tetrad_chain::Chain;
-use tetrad_network::network::Network;
-use tetrad_web::{Answer, Operation, Shutdown, WebSockets};
 
 /// Most bytes of a list in a response: more than clients of gRPC accept of a message unless they
 /// are told otherwise. A list with more is an error, since pages are numbered: a shorter one would

@@ -4,7 +4,6 @@ use alloy_primitives::{Address, B256, hex};
 use base64ct::{Base64, Encoding};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
-
 use tetrad_chain::{Chain, Head};
 use tetrad_network::{
     account::{ConsensusKey, ConsensusPublicKey},

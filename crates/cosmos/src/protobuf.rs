@@ -17,7 +17,6 @@ use prost_reflect::{
 };
 use serde::de::DeserializeSeed;
 use serde_json::{Map, Value as Json, json};
-
 use tetrad_network::{account::Kind as AddressKind, network::Network};
 use tetrad_primitives::block::cosmos::{MAX_MESSAGE_LEVELS, nests_within};
 use tetrad_stdx::calendar::rfc3339;

@@ -20,17 +20,17 @@ use prost_reflect::{
 };
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde_json::{Map, Value};
+use tetrad_network::account::{AddressError, Kind as AddressKind};
+use tetrad_web::{
+    Answer, Api, Failure, Operation, Output,
+    parameters::{Parameter, ParameterPlace},
+};
 
 use super::{
     Gateway,
     error::GatewayError,
     queries::{Method, ResponseContent},
     tx_rest,
-};
-use tetrad_network::account::{AddressError, Kind as AddressKind};
-use tetrad_web::{
-    Answer, Api, Failure, Operation, Output,
-    parameters::{Parameter, ParameterPlace},
 };
 
 /// The header of requests that names the height of the state.

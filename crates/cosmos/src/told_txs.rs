@@ -9,9 +9,9 @@ use alloy_primitives::B256;
 use base64ct::{Base64, Encoding};
 use parking_lot::Mutex;
 use serde_json::json;
+use tetrad_primitives::block::{Block, cosmos::CosmosNetwork};
 
 use super::{event_query::EventQuery, tx_lookup::FoundTx};
-use tetrad_primitives::block::{Block, cosmos::CosmosNetwork};
 
 /// The number of the newest blocks that are kept rendered.
 const BLOCKS: usize = 2;

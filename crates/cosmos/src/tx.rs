@@ -3,8 +3,6 @@
 
 use alloy_consensus::Transaction as _;
 use alloy_primitives::B256;
-
-use super::Gateway;
 use tetrad_chain::{Accepted, SubmitError};
 use tetrad_primitives::block::{
     DecodeError, Submission, Transaction,
@@ -13,6 +11,8 @@ use tetrad_primitives::block::{
     },
 };
 use tetrad_web::{ExecutionFailed, in_turn};
+
+use super::Gateway;
 
 /// What became of a transaction.
 #[derive(Clone, Debug, PartialEq, Eq)]

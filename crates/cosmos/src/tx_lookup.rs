@@ -5,6 +5,12 @@ use std::{cell::OnceCell, collections::HashMap, sync::Arc};
 use alloy_consensus::Transaction as _;
 use alloy_primitives::{Address, B256, hex};
 use parking_lot::Mutex;
+use tetrad_chain::{BlockId, Chain, Head};
+use tetrad_network::account::parse_account_address;
+use tetrad_primitives::block::{
+    Block, Transaction,
+    cosmos::{BANK_ADDRESS, CosmosNetwork, cosmos_hash},
+};
 
 use super::{
     Gateway,
@@ -12,12 +18,6 @@ use super::{
     event_query::EventQuery,
     tx::raw_tx,
     tx_result::{TxResult, fee_collector},
-};
-use tetrad_chain::{BlockId, Chain, Head};
-use tetrad_network::account::parse_account_address;
-use tetrad_primitives::block::{
-    Block, Transaction,
-    cosmos::{BANK_ADDRESS, CosmosNetwork, cosmos_hash},
 };
 
 /// Most transactions whose events one search compares with its query, and most older blocks that it

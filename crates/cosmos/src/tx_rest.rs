@@ -6,10 +6,10 @@ use axum::{
 };
 use schemars::JsonSchema;
 use serde_json::Value;
-
-use super::{Gateway, error::GatewayError, protobuf::from_json, rest::SdkReply};
 use tetrad_primitives::block::cosmos::MAX_COSMOS_TX_SIZE;
 use tetrad_web::{Api, Held, Input, Operation, receive_json};
+
+use super::{Gateway, error::GatewayError, protobuf::from_json, rest::SdkReply};
 
 /// Most bytes of a body: a transaction in base64, with room for one that is too large by a little,
 /// so that it gets the SDK's error.

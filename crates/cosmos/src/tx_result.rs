@@ -6,7 +6,6 @@ use bech32::{Bech32, Hrp};
 use prost::Message;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
-
 use tetrad_primitives::block::{
     Block, Transaction,
     cosmos::{BankMessage, CosmosNetwork, CosmosTransaction, proto::Any},

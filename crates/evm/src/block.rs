@@ -25,6 +25,10 @@ use revm::{
     interpreter::{InstructionResult, SuccessOrHalt, interpreter::EthInterpreter},
     state::AccountInfo,
 };
+use tetrad_primitives::{
+    block::{Receipt, Status, Transaction, bloom, cosmos::CosmosError},
+    state::{Changes, ReadError, ReadState},
+};
 
 #[cfg(feature = "js-tracer")]
 use super::DetachedExecution;
@@ -38,10 +42,6 @@ use super::{
     patience::STOPPED,
     requests::{MalformedDeposit, collect_deposits},
     transaction::tx_env,
-};
-use tetrad_primitives::{
-    block::{Receipt, Status, Transaction, bloom, cosmos::CosmosError},
-    state::{Changes, ReadError, ReadState},
 };
 
 const ETHER: u64 = 1_000_000_000_000_000_000;

@@ -10,6 +10,10 @@ use revm::{
         result::{ExecutionResult, ResultAndState},
     },
 };
+use tetrad_primitives::{
+    block::recover_authority,
+    state::{Changes, ReadError, ReadState},
+};
 
 #[cfg(feature = "js-tracer")]
 use super::DetachedExecution;
@@ -17,10 +21,6 @@ use super::{
     BlockHashes, ChainParams, Environment, Evm, EvmContext, Overlay, PrecompileSet, StateOverrides,
     TransactionError, apply_overrides,
     patience::{Patience, watch_jumps},
-};
-use tetrad_primitives::{
-    block::recover_authority,
-    state::{Changes, ReadError, ReadState},
 };
 
 /// A message call or contract creation to simulate.

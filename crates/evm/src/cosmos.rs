@@ -23,8 +23,6 @@ use revm::{
         InterpreterResult,
     },
 };
-
-use super::{EvmContext, TransactionError, transaction::tx_env};
 use tetrad_primitives::{
     block::{
         Transaction,
@@ -32,6 +30,8 @@ use tetrad_primitives::{
     },
     state::ReadError,
 };
+
+use super::{EvmContext, TransactionError, transaction::tx_env};
 
 /// Executes a Cosmos transaction. The signature is verified here, since it depends on the account's
 /// number.

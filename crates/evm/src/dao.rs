@@ -2,9 +2,9 @@
 //! (EIP-779).
 
 use alloy_primitives::{Address, U256, address};
+use tetrad_primitives::state::ReadError;
 
 use super::Overlay;
-use tetrad_primitives::state::ReadError;
 
 /// The extra data of the fork's first ten blocks.
 pub const DAO_EXTRA_DATA: &[u8] = b"dao-hard-fork";

@@ -7,6 +7,11 @@ use revm::{
     context::{BlockEnv, CfgEnv, TxEnv},
 };
 use serde::{Deserialize, Serialize};
+use tetrad_primitives::{
+    block::{Transaction, cosmos::CosmosNetwork},
+    state::{Account, Contract, ReadState},
+};
+use tetrad_stdx::codec::{Reader, Writer};
 
 use super::{
     BlockHashes, EvmContext, Fork, Inspected, Overlay, Rules, TransactionError,
@@ -15,11 +20,6 @@ use super::{
     overlay::bytecode,
     precompile_set::{DetachedPrecompiles, PrecompileSet},
 };
-use tetrad_primitives::{
-    block::{Transaction, cosmos::CosmosNetwork},
-    state::{Account, Contract, ReadState},
-};
-use tetrad_stdx::codec::{Reader, Writer};
 
 /// Everything that an execution depends on except the state.
 #[derive(Debug, Serialize, Deserialize)]

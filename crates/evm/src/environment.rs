@@ -8,13 +8,13 @@ use revm::{
     handler::{EthFrame, MainnetContext, instructions::EthInstructions},
     interpreter::interpreter::EthInterpreter,
 };
+use tetrad_primitives::block::cosmos::CosmosNetwork;
 
 use super::{
     Fork, Overlay, PrecompileSet, Rules, Signers,
     instructions::{adjust_prices, instructions},
     precompile::precompiles,
 };
-use tetrad_primitives::block::cosmos::CosmosNetwork;
 
 /// The context of an execution: block, transaction, limits, and an [`Overlay`] with its changes so
 /// far.

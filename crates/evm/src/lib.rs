@@ -30,8 +30,7 @@ pub use block::{
     BlockError, BlockExecutor, BlockOutcome, TransactionError, call_gas_used, failure_message,
     halt_message, rewards,
 };
-pub use call::lift_limits;
-pub use call::{Call, CallContext, Inspected, usual_max_fee};
+pub use call::{Call, CallContext, Inspected, lift_limits, usual_max_fee};
 pub use dao::DAO_EXTRA_DATA;
 #[cfg(feature = "js-tracer")]
 pub use detached::{DetachedAccount, DetachedExecution};

@@ -9,14 +9,14 @@ use revm::{
     bytecode::Bytecode,
     state::{AccountId, AccountInfo, EvmState},
 };
-
-#[cfg(feature = "js-tracer")]
-use super::DetachedAccount;
-use super::patience::{Patience, STOPPED};
 use tetrad_primitives::{
     block::CompressedKey,
     state::{Account, AccountChange, AccountFields, Changes, ReadError, ReadState},
 };
+
+#[cfg(feature = "js-tracer")]
+use super::DetachedAccount;
+use super::patience::{Patience, STOPPED};
 
 /// Hashes of past blocks, for the `BLOCKHASH` instruction.
 pub trait BlockHashes: Send + Sync {

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use alloy_primitives::{Address, Bytes, U256};
+use tetrad_primitives::state::ReadError;
 
 use super::{Overlay, PrecompileSet};
-use tetrad_primitives::state::ReadError;
 
 /// Overrides by account.
 pub type StateOverrides = BTreeMap<Address, AccountOverride>;

@@ -2,13 +2,6 @@
 //! have moved.
 
 #[cfg(feature = "js-tracer")]
-use super::precompile::{BECH32_ADDRESS, precompiles};
-use super::{
-    EvmContext,
-    patience::STOPPED,
-    signers::{Signers, signer},
-};
-#[cfg(feature = "js-tracer")]
 use alloy_primitives::FixedBytes;
 use alloy_primitives::{
     Address, Bytes,
@@ -20,6 +13,14 @@ use revm::{
     interpreter::{CallInputs, InterpreterResult},
     precompile::{Precompile, secp256k1::ECRECOVER},
     primitives::hardfork::SpecId,
+};
+
+#[cfg(feature = "js-tracer")]
+use super::precompile::{BECH32_ADDRESS, precompiles};
+use super::{
+    EvmContext,
+    patience::STOPPED,
+    signers::{Signers, signer},
 };
 
 /// Gas up to which a precompile takes a few milliseconds at most.

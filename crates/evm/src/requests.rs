@@ -3,7 +3,6 @@
 use alloy_eips::eip7685::Requests;
 use alloy_primitives::{Address, Bytes, Log};
 use alloy_sol_types::{SolEvent, sol};
-
 use tetrad_primitives::block::Receipt;
 
 const DEPOSIT_REQUEST: u8 = 0;

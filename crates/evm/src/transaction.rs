@@ -2,7 +2,6 @@
 
 use alloy_consensus::Transaction as _;
 use revm::{context::TxEnv, context_interface::either::Either};
-
 use tetrad_primitives::block::{Transaction, recover_authority};
 
 /// The fields of `transaction` that execution depends on.

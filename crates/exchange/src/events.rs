@@ -2,14 +2,14 @@
 
 use alloy_primitives::{Address, Bloom, U256};
 use alloy_sol_types::SolEvent;
-
-use super::oracle::{TokenEvent, is_rejection};
 use tetrad_contracts::contracts::{
     bindings::Vault::{Swap, SwapPriced},
     unit,
 };
 use tetrad_network::network::Network;
 use tetrad_primitives::block::Block;
+
+use super::oracle::{TokenEvent, is_rejection};
 
 /// Events of the oracle, and trades, of one block, by the tokens' positions in the network's list.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -1,7 +1,6 @@
 //! Set-up of the exchange in the genesis block: tokens, oracle, vault and the treasury's liquidity.
 
 use alloy_primitives::{Address, U256, Uint};
-
 use tetrad_chain::Step;
 use tetrad_contracts::{
     artifacts,

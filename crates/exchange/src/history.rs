@@ -2,13 +2,13 @@
 
 mod file;
 
+pub(super) use file::{KeptHistory, kept_until};
+
+pub(crate) use super::minutes::Bar;
 use super::{
     feed::Simulation,
     minutes::{MINUTE, Minutes},
 };
-
-pub(crate) use super::minutes::Bar;
-pub(super) use file::{KeptHistory, kept_until};
 
 /// Seconds in an hour and a day.
 const HOUR: u64 = 3_600;

@@ -31,23 +31,21 @@ mod updater;
 use std::{sync::Arc, time::Duration};
 
 use axum::Router;
-use tokio::{
-    sync::broadcast::error::RecvError,
-    time::{Instant, interval_at},
-};
-
 pub use config::ExchangeConfig;
 pub use manual_prices::{ManualPrices, ShareHolds};
 pub use market::{Market, MarketError};
 pub use oracle::{Feed, OracleState, TokenHalt};
 pub use plan::{PlannedPrice, UpdatePlan};
 pub use snapshot::Snapshot;
-pub use updater::{UpdatePace, Updater};
-
 use tetrad_chain::Event;
 use tetrad_stdx::clock::Clock;
 use tetrad_store::storage::Storage;
 use tetrad_web::{Operation, RateLimit, Shutdown, WebSockets, socket_operation};
+use tokio::{
+    sync::broadcast::error::RecvError,
+    time::{Instant, interval_at},
+};
+pub use updater::{UpdatePace, Updater};
 
 /// Send buffer of each connection of a listener for price WebSockets, in bytes: a minute's prices.
 /// A larger one would only hold prices that are outdated when a slow client reads them.

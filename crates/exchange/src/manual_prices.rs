@@ -5,12 +5,12 @@ use std::sync::Arc;
 use alloy_primitives::{B256, U256};
 use alloy_sol_types::SolCall;
 use futures_util::future::BoxFuture;
-use tokio::sync::Mutex;
-
-use super::feed::{Condition, SourceSet};
 use tetrad_chain::{OutgoingCall, SendError, Sender};
 use tetrad_contracts::contracts::bindings::PriceOracle;
 use tetrad_network::network::Network;
+use tokio::sync::Mutex;
+
+use super::feed::{Condition, SourceSet};
 
 /// Gas limit of the transaction that sets a price.
 const GAS: u64 = 150_000;

@@ -2,7 +2,6 @@
 
 use alloy_primitives::{Address, Log, U256};
 use alloy_sol_types::SolEvent;
-
 use tetrad_chain::View;
 use tetrad_contracts::contracts::{
     ReadContractError,

@@ -1,7 +1,8 @@
 //! The prices of an update: which tokens it has, how far each price moves, and the target of each.
 
-use super::oracle::{OracleState, TokenHalt};
 use tetrad_network::network::Token;
+
+use super::oracle::{OracleState, TokenHalt};
 
 /// The most that one update moves a price, in basis points. The oracle rejects moves of more than
 /// 25 %; larger ones take several updates.
@@ -147,9 +148,10 @@ fn is_near(price: u64, target: u64) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use tetrad_network::network::Network;
+
     use super::*;
     use crate::oracle::Feed;
-    use tetrad_network::network::Network;
 
     #[test]
     fn a_step_stays_within_what_the_oracle_accepts() {

@@ -2,7 +2,6 @@
 
 use alloy_primitives::Address;
 use schemars::Schema;
-
 use tetrad_network::network::Network;
 use tetrad_web::parameters::{NamedToken, Param, ParamError, parameters};
 

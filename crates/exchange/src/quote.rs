@@ -6,10 +6,10 @@ use alloy_primitives::{Address, U256, hex};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Serialize, Serializer, ser::Error};
 use serde_json::value::RawValue;
-
-use super::tick::Move;
 use tetrad_network::network::Token;
 use tetrad_stdx::decimal::{hundredths, shortest};
+
+use super::tick::Move;
 
 /// Decimals of dollars on chain.
 pub(super) const USD_DECIMALS: u8 = 8;

@@ -3,6 +3,8 @@
 use std::sync::{Arc, OnceLock, Weak};
 
 use alloy_primitives::B256;
+use tetrad_chain::Head;
+use tetrad_network::network::Network;
 
 use super::{
     bodies::Bodies,
@@ -11,8 +13,6 @@ use super::{
     quote::Quote,
     tick::{Move, Tick},
 };
-use tetrad_chain::Head;
-use tetrad_network::network::Network;
 
 /// The exchange as of one head.
 #[derive(Debug)]

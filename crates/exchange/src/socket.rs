@@ -20,16 +20,16 @@ use axum::{
 };
 use governor::Quota;
 use serde_json::json;
+use tetrad_stdx::clock::Clock;
+use tetrad_web::{
+    AnswerError, FaultScope, Shutdown, SocketLimits, SocketMessage, SocketProtocol, SocketReply,
+    Utf8Bytes, WRITE_TIMEOUT, WebSockets, at_interface_path,
+};
 use tokio::sync::broadcast::{Receiver, error::RecvError};
 
 use super::{
     Exchange, market::Market, quote::key, snapshot::Snapshot, socket_request::SocketRequest,
     tick::Tick,
-};
-use tetrad_stdx::clock::Clock;
-use tetrad_web::{
-    AnswerError, FaultScope, Shutdown, SocketLimits, SocketMessage, SocketProtocol, SocketReply,
-    Utf8Bytes, WRITE_TIMEOUT, WebSockets, at_interface_path,
 };
 
 /// Bytes that a client's message may have.

@@ -1,9 +1,9 @@
 //! Messages that clients may send on the price WebSocket.
 
 use serde::Deserialize;
+use tetrad_network::network::Network;
 
 use super::query::address;
-use tetrad_network::network::Network;
 
 /// A message of a client.
 #[derive(Clone, Debug, PartialEq, Eq)]

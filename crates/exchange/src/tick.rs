@@ -1,8 +1,9 @@
 //! Price messages, serialised once for all listeners.
 
-use super::quote::{Update, key};
 use tetrad_network::network::Token;
 use tetrad_web::Utf8Bytes;
+
+use super::quote::{Update, key};
 
 /// New prices of some tokens, as messages of the WebSocket. Cheap to clone.
 #[derive(Clone, Debug)]
@@ -88,8 +89,9 @@ fn message<'a>(timestamp: u64, entries: impl Iterator<Item = &'a (usize, String)
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use tetrad_network::network::Network;
+
+    use super::*;
 
     #[test]
     fn a_message_is_narrowed_to_what_is_wanted() {

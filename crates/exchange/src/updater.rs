@@ -6,17 +6,17 @@ use std::{sync::Arc, time::Duration};
 use alloy_primitives::{Address, B256, Bloom, U256};
 use alloy_sol_types::SolCall;
 use parking_lot::Mutex;
+use tetrad_chain::{Head, Preamble, View, sign_transaction};
+use tetrad_contracts::contracts::{ReadContractError, bindings::PriceOracle};
+use tetrad_evm::Environment;
+use tetrad_network::{account::SecretKey, network::Network};
+use tetrad_primitives::block::{GasPrice, Transaction, TransactionFields, UnsignedTransaction};
 
 use super::{
     feed::{Moment, Source},
     oracle::OracleState,
     plan::{PlannedPrice, UpdatePlan},
 };
-use tetrad_chain::{Head, Preamble, View, sign_transaction};
-use tetrad_contracts::contracts::{ReadContractError, bindings::PriceOracle};
-use tetrad_evm::Environment;
-use tetrad_network::{account::SecretKey, network::Network};
-use tetrad_primitives::block::{GasPrice, Transaction, TransactionFields, UnsignedTransaction};
 
 /// Gas for an update, and for each of its tokens.
 const BASE_GAS: u64 = 100_000;

@@ -11,9 +11,9 @@ use base64ct::{Base64, Encoding};
 use headers::{ETag, HeaderMapExt, IfNoneMatch};
 use include_dir::{Dir, File, include_dir};
 use sha2::{Digest, Sha256};
+use tetrad_web::{Effort, Prepared, entity_tag, shared};
 
 use super::interfaces;
-use tetrad_web::{Effort, Prepared, entity_tag, shared};
 
 /// A file that browsers load.
 pub(super) struct PageFile {

@@ -3,7 +3,6 @@
 
 use serde::Deserialize;
 use serde_json::{Map, Value};
-
 use tetrad_contracts::artifacts;
 
 /// An entry of an ABI. Other kinds, such as constructors, are left out.

@@ -20,9 +20,9 @@ use axum::{
     response::{IntoResponse, Response},
     routing::{MethodRouter, get},
 };
+use tetrad_web::not_found;
 
 use self::assets::Assets;
-use tetrad_web::not_found;
 
 /// The page and everything it loads.
 #[derive(Clone)]

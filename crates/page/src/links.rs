@@ -8,7 +8,6 @@ use axum::{
     response::{IntoResponse, Response},
     routing::get,
 };
-
 use tetrad_web::not_found;
 
 /// Views of the page with one argument.

@@ -1,7 +1,9 @@
 //! The source of time, injected so that tests can set it.
 
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::{
+    sync::atomic::{AtomicU64, Ordering},
+    time::{SystemTime, UNIX_EPOCH},
+};
 
 /// A source of time, injected so that tests can set it.
 pub trait Clock: Send + Sync {

@@ -25,10 +25,10 @@ use axum::{
 use ipnet::IpNet;
 use parking_lot::Mutex;
 use serde_json::json;
+use tetrad_stdx::clock::{Clock, SystemClock};
 use tokio::{sync::Notify, time::sleep};
 
 use super::{ClientAddresses, Peer, Shutdown, front::interface_path};
-use tetrad_stdx::clock::{Clock, SystemClock};
 
 /// The header, and the parameter of the query, by which a client names itself.
 const NAME_HEADER: &str = "x-client";

@@ -10,9 +10,9 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use parking_lot::Mutex;
+use tetrad_stdx::clock::Clock;
 
 use super::{Operation, RateDecision, RestError, SlidingWindow, current_client};
-use tetrad_stdx::clock::Clock;
 
 /// The window in which requests are counted.
 const WINDOW_MS: u64 = 60_000;

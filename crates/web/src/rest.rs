@@ -10,13 +10,13 @@ use axum::{
 };
 use schemars::JsonSchema;
 use serde::Serialize;
+use tetrad_stdx::clock::{Clock, SystemClock};
 
 use super::{
     BodyError, ExecutionFailed,
     api::Failure,
     parameters::{ParamError, ParameterError, ParameterPlace},
 };
-use tetrad_stdx::clock::{Clock, SystemClock};
 
 /// An error of a REST request.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

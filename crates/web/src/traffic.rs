@@ -11,7 +11,6 @@ use axum::{
     middleware::{Next, from_fn_with_state},
     response::Response,
 };
-
 use tetrad_stdx::metrics::{Counter, Distribution, Histogram};
 
 /// Statuses that are counted separately, with the label for all others last.

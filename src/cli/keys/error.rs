@@ -3,7 +3,6 @@
 use std::{io, path::PathBuf};
 
 use alloy_primitives::Address;
-
 use tetrad_network::account::{
     AddressError, ConsensusKeyError, DeriveError, KeyError, KeystoreError, MnemonicError, PathError,
 };

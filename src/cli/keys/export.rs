@@ -6,6 +6,7 @@ use std::{
 };
 
 use clap::Args;
+use tetrad_network::account::parse_address;
 use zeroize::Zeroizing;
 
 use super::{
@@ -16,7 +17,6 @@ use super::{
     store::{Store, write_private},
 };
 use crate::cli::address::PrefixArgs;
-use tetrad_network::account::parse_address;
 
 /// Arguments of `tetrad keys export`.
 #[derive(Debug, Args)]

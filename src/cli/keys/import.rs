@@ -3,6 +3,7 @@
 use std::{io::Write, path::PathBuf};
 
 use clap::Args;
+use tetrad_network::account::AddressForms;
 
 use super::{
     console::Console,
@@ -12,7 +13,6 @@ use super::{
     store::Store,
 };
 use crate::cli::address::PrefixArgs;
-use tetrad_network::account::AddressForms;
 
 /// Arguments of `tetrad keys import`. Without a source, the command asks for a mnemonic or a
 /// private key.

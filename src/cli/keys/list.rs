@@ -4,10 +4,10 @@ use std::io::{self, Write};
 
 use clap::Args;
 use serde::Serialize;
+use tetrad_network::account::{Kind, address_to_bech32};
 
 use super::{error::Error, options::DirectoryArgs, store::Store};
 use crate::cli::address::PrefixArgs;
-use tetrad_network::account::{Kind, address_to_bech32};
 
 /// Arguments of `tetrad keys list`.
 #[derive(Debug, Args)]

@@ -4,6 +4,7 @@ use std::{io::Write, path::PathBuf};
 
 use clap::Args;
 use k256::elliptic_curve::rand_core::OsRng;
+use tetrad_network::account::{AddressForms, Mnemonic, WordCount};
 
 use super::{
     console::Console,
@@ -13,7 +14,6 @@ use super::{
     store::Store,
 };
 use crate::cli::address::PrefixArgs;
-use tetrad_network::account::{AddressForms, Mnemonic, WordCount};
 
 /// Arguments of `tetrad keys new`.
 #[derive(Debug, Args)]

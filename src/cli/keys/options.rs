@@ -8,6 +8,7 @@ use std::{
 
 use clap::Args;
 use k256::elliptic_curve::rand_core::OsRng;
+use tetrad_network::account::{DerivationPath, Kdf, Keystore, Mnemonic, PathError, SecretKey};
 use zeroize::Zeroizing;
 
 use super::{
@@ -15,7 +16,6 @@ use super::{
     secrets::Secrets,
     store::{keystore_error, read_keystore},
 };
-use tetrad_network::account::{DerivationPath, Kdf, Keystore, Mnemonic, PathError, SecretKey};
 
 /// The directory of keys.
 #[derive(Debug, Args)]

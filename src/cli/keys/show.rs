@@ -7,6 +7,10 @@ use std::{
 
 use clap::{Args, ValueEnum};
 use serde::Serialize;
+use tetrad_network::account::{
+    AddressForms, ConsensusKey, DEFAULT_PUBLIC_KEY_TYPE, Hrp, Kind, PublicKeyForms, SecretKey,
+    parse_address,
+};
 
 use super::{
     console::Console,
@@ -16,10 +20,6 @@ use super::{
     store::Store,
 };
 use crate::cli::address::PrefixArgs;
-use tetrad_network::account::{
-    AddressForms, ConsensusKey, DEFAULT_PUBLIC_KEY_TYPE, Hrp, Kind, PublicKeyForms, SecretKey,
-    parse_address,
-};
 
 /// The kind of key to show, by the names that Cosmos tools use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

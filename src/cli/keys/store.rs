@@ -8,9 +8,9 @@ use std::{
 
 use alloy_primitives::{Address, hex};
 use tempfile::NamedTempFile;
+use tetrad_network::account::{Keystore, KeystoreError, SecretKey};
 
 use super::{error::Error, secrets::Secrets};
-use tetrad_network::account::{Keystore, KeystoreError, SecretKey};
 
 /// A directory of keystore files: its own, named after the address, and those of other tools under
 /// any name.

@@ -1,14 +1,14 @@
 //! The settings of `[cluster]`.
 
 use reqwest::Url;
+use tetrad_cluster::{ClusterConfig, ClusterRole};
+use tetrad_stdx::redact;
 
 use crate::config::{
     node::Config,
     setting::{Kind, Section, Setting},
     show,
 };
-use tetrad_cluster::{ClusterConfig, ClusterRole};
-use tetrad_stdx::redact;
 
 const ROLES: [(&str, ClusterRole); 2] = [
     ("auto", ClusterRole::Auto),

@@ -4,13 +4,13 @@ use reqwest::{
     Url,
     header::{HeaderName, HeaderValue},
 };
+use tetrad_stdx::redact;
 
 use crate::config::{
     node::Config,
     setting::{Kind, Section, Setting},
     show,
 };
-use tetrad_stdx::redact;
 
 pub(super) const SECTION: Section = Section {
     name: "fork",

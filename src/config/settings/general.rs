@@ -1,6 +1,9 @@
 //! The settings at the top of the file.
 
 use alloy_primitives::utils::{format_ether, parse_ether};
+use tetrad_network::account::Mnemonic;
+use tetrad_store::log::Durability;
+use tetrad_web::{HostName, Hosts, Origin, Origins};
 
 use crate::config::{
     given::{Given, ValueOrigin, listen_address},
@@ -8,9 +11,6 @@ use crate::config::{
     setting::{Kind, Section, Setting},
     show,
 };
-use tetrad_network::account::Mnemonic;
-use tetrad_store::log::Durability;
-use tetrad_web::{HostName, Hosts, Origin, Origins};
 
 const PROFILES: [(&str, Profile); 2] = [
     ("development", Profile::Development),

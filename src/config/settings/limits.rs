@@ -1,10 +1,11 @@
 //! The settings of `[limits]`.
 
+use tetrad_web::Budget;
+
 use crate::config::{
     setting::{Kind, Section, Setting},
     show,
 };
-use tetrad_web::Budget;
 
 pub(super) const SECTION: Section = Section {
     name: "limits",

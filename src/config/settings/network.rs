@@ -1,10 +1,11 @@
 //! The settings of `[network]`.
 
+use tetrad_network::account::Hrp;
+
 use crate::config::{
     setting::{Section, Setting},
     show,
 };
-use tetrad_network::account::Hrp;
 
 pub(super) const SECTION: Section = Section {
     name: "network",

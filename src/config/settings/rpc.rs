@@ -2,11 +2,12 @@
 
 use std::time::Duration;
 
+use tetrad_rpc::rpc::Dialect;
+
 use crate::config::{
     setting::{Kind, Section, Setting},
     show,
 };
-use tetrad_rpc::rpc::Dialect;
 
 const DIALECTS: [(&str, Dialect); 2] = [
     ("network", Dialect::Network),

@@ -4,14 +4,14 @@ use std::net::IpAddr;
 
 use alloy_primitives::{U256, uint, utils::parse_ether};
 use ipnet::IpNet;
+use tetrad_exchange::feed::Policy;
+use tetrad_lending::faucet::MAX_PER_DAY;
+use tetrad_stdx::decimal::shortest;
 
 use crate::config::{
     setting::{Kind, Section, Setting},
     show,
 };
-use tetrad_exchange::feed::Policy;
-use tetrad_lending::faucet::MAX_PER_DAY;
-use tetrad_stdx::decimal::shortest;
 
 const POLICIES: [(&str, Policy); 2] = [("fallback", Policy::Fallback), ("median", Policy::Median)];
 

@@ -1,10 +1,11 @@
 //! The settings of `[traces]`.
 
+use tetrad_stdx::redact;
+
 use crate::config::{
     setting::{Kind, Section, Setting},
     show,
 };
-use tetrad_stdx::redact;
 
 pub(super) const SECTION: Section = Section {
     name: "traces",

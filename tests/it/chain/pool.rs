@@ -3,7 +3,6 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use crate::support::chain::seal;
 use alloy::{
     consensus::{SignableTransaction, TxEip1559},
     primitives::{Address, Signature, TxKind, U256},
@@ -16,6 +15,8 @@ use tetrad_chain::{
 use tetrad_evm::{ChainParams, Fork, Forks};
 use tetrad_primitives::block::{Envelope, Submission, Transaction};
 use tetrad_stdx::clock::ManualClock;
+
+use crate::support::chain::seal;
 
 const GWEI: u128 = 1_000_000_000;
 

@@ -6,12 +6,9 @@ use std::sync::Arc;
 use alloy_primitives::{B256, keccak256};
 use async_nats::{HeaderMap, jetstream};
 use futures_util::future::BoxFuture;
-use tetrad_cluster::{
-    jetstream::CopiedEntry, jetstream::JetStreamLogs, jetstream::LogStream, jetstream::OtherCopies,
-};
-use tetrad_store::{
-    log::AppendError, log::BlockLog, log::ChainIdentity, log::LogError, log::LogStore,
-    log::MemoryLog, log::ReadLog,
+use tetrad_cluster::jetstream::{CopiedEntry, JetStreamLogs, LogStream, OtherCopies};
+use tetrad_store::log::{
+    AppendError, BlockLog, ChainIdentity, LogError, LogStore, MemoryLog, ReadLog,
 };
 use tokio::{runtime::Handle, task::block_in_place, time::sleep};
 

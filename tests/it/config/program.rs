@@ -499,7 +499,10 @@ async fn a_probe_speaks_tls_and_finds_unix_sockets() {
 #[cfg(target_os = "linux")]
 #[tokio::test]
 async fn a_service_manager_is_told_when_the_node_is_ready() {
-    use std::os::{linux::net::SocketAddrExt, unix::net::SocketAddr, unix::net::UnixDatagram};
+    use std::os::{
+        linux::net::SocketAddrExt,
+        unix::net::{SocketAddr, UnixDatagram},
+    };
     let directory = tempfile::tempdir().unwrap();
     let file = directory.path().join("notify");
     let name = format!("tetrad-notify-{}", std::process::id());

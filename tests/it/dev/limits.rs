@@ -1,7 +1,6 @@
 //! Limits that settings lift.
 
 use serde_json::{Value, json};
-
 use tetrad::Node;
 
 use crate::support::{TestNode, node, node_with, number};

@@ -1,7 +1,6 @@
 //! Development methods: mining, snapshots and time.
 
 use serde_json::{Value, json};
-
 use tetrad::config::BlockTimestamps;
 
 use crate::support::{TestNode, manual_clock, node, node_at, number};

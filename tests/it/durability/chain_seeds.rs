@@ -13,8 +13,7 @@ use super::{
     ledger::{ACCOUNTS, nonce, recover, send, start, transfer},
     rounds,
 };
-use crate::contracts::random::Random;
-use crate::support::chain::seal;
+use crate::{contracts::random::Random, support::chain::seal};
 
 /// What a chain must be after a restart, or one step further.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -15,8 +15,10 @@ use super::{
     disk::Disk,
     ledger::{first_head, nonce, send, start, transfer},
 };
-use crate::support::chain::seal;
-use crate::support::process::{Running, tetrad};
+use crate::support::{
+    chain::seal,
+    process::{Running, tetrad},
+};
 
 const TO: Address = Address::repeat_byte(9);
 

@@ -7,8 +7,7 @@ use tetrad::{Config, Node};
 use tetrad_store::storage::{Directory, Storage};
 
 use super::ledger::recover;
-use crate::support::chain::seal;
-use crate::support::node_with;
+use crate::support::{chain::seal, node_with};
 
 const LOG: &str = "log-00000000000000000000";
 

@@ -5,8 +5,7 @@ use std::{fs, os::unix::fs::PermissionsExt, path::Path};
 use tetrad::{Config, config::Profile};
 
 use super::commands::chain;
-use crate::support::chain::seal;
-use crate::support::{node_with, process::Running};
+use crate::support::{chain::seal, node_with, process::Running};
 
 fn production(directory: &Path) -> impl FnOnce(&mut Config) {
     let directory = directory.to_owned();

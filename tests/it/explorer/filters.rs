@@ -3,6 +3,7 @@
 use alloy_primitives::{Address, Bytes, U256, hex};
 use alloy_sol_types::SolCall;
 use serde_json::{Value, json};
+use tetrad_contracts::contracts::bindings::{Token, Vault};
 
 use super::{STRANGER, each, tokens::deploy, transferCall};
 use crate::support::{
@@ -10,7 +11,6 @@ use crate::support::{
     chain::{VAULT, token, units},
     node_with,
 };
-use tetrad_contracts::contracts::bindings::{Token, Vault};
 
 /// Encodes the value of a parameter.
 fn encode(text: &str) -> String {

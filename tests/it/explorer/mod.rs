@@ -11,13 +11,13 @@ use std::path::Path;
 use alloy_primitives::{Address, Bytes, U256, address, hex};
 use alloy_sol_types::{SolCall, sol};
 use serde_json::{Value, json};
+use tetrad_contracts::contracts::bindings::Vault;
 
 use crate::support::{
     TestNode,
     chain::{VAULT, token, units},
     node_with,
 };
-use tetrad_contracts::contracts::bindings::Vault;
 
 sol! {
     function transfer(address to, uint256 value) external returns (bool);

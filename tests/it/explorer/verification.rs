@@ -828,6 +828,7 @@ async fn sourcify_refuses_a_body_that_is_no_text_in_its_own_form() {
 #[tokio::test]
 async fn clients_that_hold_their_bodies_back_keep_no_upload_out() {
     use std::time::{Duration, Instant};
+
     use tokio::{io::AsyncWriteExt, net::TcpStream};
     let compilers = compilers(&output());
     let node = node_with_compilers(&compilers).await;

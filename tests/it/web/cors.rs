@@ -2,7 +2,6 @@
 //! behind its browser's back.
 
 use reqwest::Method;
-
 use tetrad_web::Origins;
 use tokio_tungstenite::{connect_async, tungstenite::client::IntoClientRequest};
 

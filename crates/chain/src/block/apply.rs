@@ -7,13 +7,6 @@ use std::sync::Arc;
 
 use alloy_consensus::{Header, Transaction as _, proofs::calculate_withdrawals_root};
 use alloy_rlp::Encodable;
-
-use super::{
-    foreign::{ForeignBlock, InvalidBlock, check, field},
-    header, ommers,
-    seal::{BlockContent, seal},
-};
-use crate::Head;
 use tetrad_evm::{BlockExecutor, Environment, Fork, Rules};
 use tetrad_primitives::{
     block::{
@@ -22,6 +15,13 @@ use tetrad_primitives::{
     state::{Changes, State},
 };
 use tetrad_stdx::parallel;
+
+use super::{
+    foreign::{ForeignBlock, InvalidBlock, check, field},
+    header, ommers,
+    seal::{BlockContent, seal},
+};
+use crate::Head;
 
 /// From this number of transactions on, recovering their senders takes longer than starting
 /// threads.

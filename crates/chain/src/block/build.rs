@@ -4,14 +4,14 @@ use std::sync::Arc;
 
 use alloy_eips::{eip4895::Withdrawal, eip7685::Requests};
 use alloy_primitives::{Address, B256, Bytes, U256};
+use tetrad_evm::{BlockError, BlockExecutor, Environment, Fork, TransactionError};
+use tetrad_primitives::block::{Block, MAX_BLOCK_SIZE, Transaction};
 
 use super::{
     fees, header,
     seal::{BlockContent, seal},
 };
 use crate::View;
-use tetrad_evm::{BlockError, BlockExecutor, Environment, Fork, TransactionError};
-use tetrad_primitives::block::{Block, MAX_BLOCK_SIZE, Transaction};
 
 /// The attributes of a block to build.
 #[derive(Clone, Debug)]

@@ -5,15 +5,15 @@ use std::{collections::HashSet, sync::Arc, time::Instant};
 use alloy_eips::eip2718::Encodable2718;
 use alloy_primitives::{Address, B256, map::DefaultHashBuilder};
 use revm::context_interface::result::InvalidTransaction;
-
-use super::seal::BlockContent;
-use crate::{Head, Pooled, SubmitError};
 use tetrad_evm::{BlockError, BlockExecutor, Environment, Fork, TransactionError};
 use tetrad_primitives::{
     block::{MAX_BLOCK_SIZE, Transaction},
     state::Changes,
 };
 use tetrad_stdx::calendar::LAST_SECOND;
+
+use super::seal::BlockContent;
+use crate::{Head, Pooled, SubmitError};
 
 /// Bytes reserved for a block's header and the RLP prefixes of its lists.
 const HEADER_ROOM: usize = 2_048;

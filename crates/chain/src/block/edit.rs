@@ -10,11 +10,11 @@
 use std::sync::Arc;
 
 use alloy_primitives::{Address, Bytes, FixedBytes, U256};
+use tetrad_evm::Overlay;
+use tetrad_primitives::state::{Changes, ReadError};
 
 use super::genesis::GenesisAccount;
 use crate::Head;
-use tetrad_evm::Overlay;
-use tetrad_primitives::state::{Changes, ReadError};
 
 /// A signature as `r`, `s` and `v` (27 or 28), as contracts pass it to `ecrecover`.
 pub type RawSignature = FixedBytes<65>;

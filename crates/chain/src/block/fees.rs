@@ -2,7 +2,6 @@
 
 use alloy_consensus::Header;
 use alloy_eips::eip1559::{BaseFeeParams, INITIAL_BASE_FEE};
-
 use tetrad_evm::{Fork, Rules};
 
 /// Returns the base fee of the block after `parent` (EIP-1559), or `None` before London.

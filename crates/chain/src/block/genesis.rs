@@ -10,9 +10,6 @@ use revm::{
     context::TxEnv,
     context_interface::{ContextTr, result::ExecutionResult},
 };
-
-use super::seal::{BlockContent, seal};
-use crate::Head;
 use tetrad_evm::{
     BlockHashes, ChainParams, Environment, Evm, Fork, Overlay, TransactionError, halt_message,
 };
@@ -20,6 +17,9 @@ use tetrad_primitives::{
     block::Block,
     state::{ReadError, State},
 };
+
+use super::seal::{BlockContent, seal};
+use crate::Head;
 
 /// The description of a genesis block.
 #[derive(Clone, Debug)]

@@ -6,13 +6,13 @@
 use alloy_consensus::{EMPTY_OMMER_ROOT_HASH, Header};
 use alloy_eips::eip4844::DATA_GAS_PER_BLOB;
 use alloy_primitives::{B64, U256};
+use tetrad_evm::{ChainParams, DAO_EXTRA_DATA, DaoFork, Fork, Rules};
+use tetrad_stdx::calendar::LAST_SECOND;
 
 use super::{
     fees,
     foreign::{InvalidBlock, check, field},
 };
-use tetrad_evm::{ChainParams, DAO_EXTRA_DATA, DaoFork, Fork, Rules};
-use tetrad_stdx::calendar::LAST_SECOND;
 
 /// The least gas limit of a block.
 pub const MIN_GAS_LIMIT: u64 = 5_000;

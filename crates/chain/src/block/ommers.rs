@@ -4,13 +4,13 @@ use std::{collections::HashSet, sync::Arc};
 
 use alloy_consensus::Header;
 use alloy_primitives::B256;
+use tetrad_primitives::block::Block;
 
 use super::{
     foreign::{ForeignBlock, InvalidBlock, check},
     header,
 };
 use crate::Head;
-use tetrad_primitives::block::Block;
 
 /// Most uncles of a block.
 const MAX_OMMERS: usize = 2;

@@ -3,12 +3,13 @@
 
 use std::sync::Arc;
 
-use crate::{Head, HistoryLimits};
 use tetrad_primitives::{block::Block, state::State};
 use tetrad_store::{
     log::{LogEntry, TimeShift},
     store::{Checkpoint, Standing},
 };
+
+use crate::{Head, HistoryLimits};
 
 /// The result of a replay so far: the head, the time shift, what all entries determine, and the
 /// blocks that were pruned from memory.

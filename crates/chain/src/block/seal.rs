@@ -5,7 +5,6 @@ use std::sync::{Arc, OnceLock};
 use alloy_consensus::{Header, proofs::calculate_withdrawals_root};
 use alloy_eips::{eip4895::Withdrawal, eip7685::Requests};
 use alloy_primitives::{B64, B256, Bloom};
-
 use tetrad_evm::{BlockOutcome, Environment, Fork};
 use tetrad_primitives::{
     block::{Block, Receipt, Transaction, ommers_hash, receipts_root, transactions_root},

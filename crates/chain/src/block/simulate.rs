@@ -6,12 +6,6 @@ use alloy_consensus::{Header, Transaction as _};
 use alloy_eips::eip4895::Withdrawal;
 use alloy_primitives::{Address, B256, Bytes, Log, U256};
 use revm::context_interface::result::{ExecutionResult, InvalidTransaction};
-
-use super::{
-    fees,
-    seal::{BlockContent, seal},
-};
-use crate::View;
 use tetrad_evm::{
     BlockError, BlockExecutor, BlockHashes, Call, Environment, Fork, IsOver, LogCollector, Overlay,
     OverrideError, StateOverrides, Stop, TransactionError, Watch, apply_overrides, lift_limits,
@@ -20,6 +14,12 @@ use tetrad_primitives::{
     block::{Block, GasPrice, Transaction, TransactionFields, without_signature},
     state::{ReadError, State},
 };
+
+use super::{
+    fees,
+    seal::{BlockContent, seal},
+};
+use crate::View;
 
 /// Most blocks of one simulation.
 pub const MAX_SIMULATED_BLOCKS: u64 = 256;

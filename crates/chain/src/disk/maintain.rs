@@ -6,8 +6,6 @@ use std::{
     sync::Arc,
 };
 
-use super::recover::{OpenError, newest_checkpoint};
-use crate::block::recorded::advance;
 use tetrad_primitives::block::Block;
 use tetrad_store::{
     log::{
@@ -19,6 +17,9 @@ use tetrad_store::{
         checkpoints,
     },
 };
+
+use super::recover::{OpenError, newest_checkpoint};
+use crate::block::recorded::advance;
 
 /// The least number of blocks that compacting leaves: those that `BLOCKHASH` reaches.
 const MIN_KEPT: u64 = 256;

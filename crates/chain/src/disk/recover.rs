@@ -3,10 +3,6 @@
 
 use std::{io, sync::Arc};
 
-use crate::{
-    GenesisError, Head, HistoryLimits, Journal, block::recorded::Replayed,
-    writer::journal::JournalParts,
-};
 use tetrad_evm::ChainParams;
 use tetrad_primitives::block::{Block, Submission};
 use tetrad_store::{
@@ -19,6 +15,11 @@ use tetrad_store::{
         ChainFile, ChainFileError, ChainStore, Checkpoint, CheckpointError, CheckpointWriter,
         DataDir, History, PendingTransaction, PoolFile, Settings, Standing, checkpoints,
     },
+};
+
+use crate::{
+    GenesisError, Head, HistoryLimits, Journal, block::recorded::Replayed,
+    writer::journal::JournalParts,
 };
 
 /// Number of blocks before the checkpoint that are loaded into memory: those that `BLOCKHASH`

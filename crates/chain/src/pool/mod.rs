@@ -25,7 +25,13 @@ use alloy_eips::{
 };
 use alloy_primitives::{Address, B256, U256, map::DefaultHashBuilder};
 use parking_lot::Mutex;
+use tetrad_primitives::{
+    block::{Submission, Transaction},
+    state::State,
+};
+use tetrad_stdx::clock::Clock;
 use tokio::sync::oneshot;
+pub use validate::Admission;
 
 use self::{
     price::{cost_of, outbids},
@@ -35,13 +41,6 @@ use self::{
     sender::{PoolSlot, PoolUsage, Sender},
 };
 use super::{Head, SubmitError};
-use tetrad_primitives::{
-    block::{Submission, Transaction},
-    state::State,
-};
-use tetrad_stdx::clock::Clock;
-
-pub use validate::Admission;
 
 /// Most arrivals that are remembered for pending-transaction filters.
 const MAX_RECENT: usize = 10_000;

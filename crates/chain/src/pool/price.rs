@@ -2,7 +2,6 @@
 
 use alloy_consensus::{Transaction as _, TxType};
 use alloy_primitives::U256;
-
 use tetrad_primitives::block::{Transaction, cosmos::fee_of};
 
 /// Returns the maximum cost of a transaction: value, gas at the fee cap and blob gas at the blob

@@ -4,11 +4,11 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use alloy_consensus::Transaction as _;
 use alloy_primitives::U256;
+use tetrad_store::store::PendingTransaction;
 use tokio::sync::oneshot;
 
 use super::Pooled;
 use crate::SubmitError;
-use tetrad_store::store::PendingTransaction;
 
 /// The channel on which a submitter waits until the transaction is in a block or is rejected.
 pub(super) type Waiter = oneshot::Sender<Result<(), SubmitError>>;

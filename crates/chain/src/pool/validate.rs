@@ -8,10 +8,10 @@ use revm::{
     context_interface::cfg::GasParams,
     primitives::eip3860,
 };
-
-use crate::{SubmitError, block::apply::is_protected_too_early};
 use tetrad_evm::{ChainParams, Fork, Rules};
 use tetrad_primitives::block::{DecodeError, Submission};
+
+use crate::{SubmitError, block::apply::is_protected_too_early};
 
 /// Maximum size of an encoded transaction without its blobs, in bytes.
 const MAX_SIZE: usize = 128 * 1024;

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use alloy_primitives::B256;
-
-use crate::{Head, Pruned};
 use tetrad_evm::{BlockError, BlockHashes, CallContext, Environment, StateOverrides};
 use tetrad_primitives::{block::Block, state::State};
+
+use crate::{Head, Pruned};
 
 /// A block as clients name it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,7 +4,6 @@ use std::collections::VecDeque;
 
 use alloy_primitives::B256;
 use parking_lot::Mutex;
-
 use tetrad_primitives::state::State;
 
 /// Most states that are cached. Each takes the memory of a few thousand changes in the trie at

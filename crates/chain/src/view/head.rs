@@ -4,11 +4,6 @@ use std::{cmp::Ordering, sync::Arc};
 
 use alloy_consensus::Header;
 use alloy_primitives::{B256, U256, keccak256};
-
-use super::{
-    deferred_states::DeferredStates, held_blocks::HeldBlocks, persistent_list::PersistentList,
-};
-use crate::block::{fees, header};
 use tetrad_evm::{BlockHashes, ChainParams, Environment, Fork, Rules};
 use tetrad_primitives::{
     block::Block,
@@ -18,6 +13,11 @@ use tetrad_store::{
     log::EditableParams,
     store::{History, LogKey, OldState, OldStateError},
 };
+
+use super::{
+    deferred_states::DeferredStates, held_blocks::HeldBlocks, persistent_list::PersistentList,
+};
+use crate::block::{fees, header};
 
 /// The number of newest blocks whose states are held unchanged, as long as these blocks changed no
 /// more than `RECENT_CHANGES` accounts and slots.

@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
-use super::{log_windows::LogWindows, persistent_list::PersistentList};
 use tetrad_primitives::block::Block;
 use tetrad_store::store::LogKey;
+
+use super::{log_windows::LogWindows, persistent_list::PersistentList};
 
 /// The blocks of a head, without their states. A subscriber keeps this of the last head that it has
 /// seen.

@@ -8,9 +8,9 @@ use std::sync::Arc;
 
 use alloy_primitives::{B256, map::DefaultHashBuilder};
 use papaya::HashMap;
+use tetrad_primitives::block::Block;
 
 use super::head::Head;
-use tetrad_primitives::block::Block;
 
 #[derive(Debug)]
 pub(crate) struct Index {

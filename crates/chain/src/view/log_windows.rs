@@ -6,9 +6,10 @@
 
 use std::sync::Arc;
 
-use super::persistent_list::PersistentList;
 use tetrad_primitives::block::Block;
 use tetrad_store::store::LogKey;
+
+use super::persistent_list::PersistentList;
 
 /// Number of blocks in a window.
 const BLOCKS: u64 = 64;

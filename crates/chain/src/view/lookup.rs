@@ -6,6 +6,9 @@ use std::{
 };
 
 use alloy_primitives::B256;
+use tetrad_evm::BlockError;
+use tetrad_primitives::block::Block;
+use tetrad_store::store::Found;
 use tokio::runtime::{Handle, RuntimeFlavor};
 
 use crate::{
@@ -14,9 +17,6 @@ use crate::{
     shared::PendingBlock,
     writer::sealing::MAX_OFFERED,
 };
-use tetrad_evm::BlockError;
-use tetrad_primitives::block::Block;
-use tetrad_store::store::Found;
 
 /// Most pooled transactions with which the pending block is quick to build.
 const FEW: usize = 16;

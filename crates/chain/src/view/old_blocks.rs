@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
-use super::head::Head;
-use crate::Chain;
 use tetrad_primitives::block::Block;
 use tetrad_store::store::LogKey;
+
+use super::head::Head;
+use crate::Chain;
 
 impl Chain {
     /// Returns the block with this number from disk, if memory no longer holds it.

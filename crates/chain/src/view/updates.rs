@@ -7,9 +7,9 @@
 use std::{collections::VecDeque, sync::Arc};
 
 use parking_lot::Mutex;
+use tetrad_primitives::block::Block;
 
 use super::head::{Head, weight};
-use tetrad_primitives::block::Block;
 
 /// The divisor of the history's memory limit that gives the limit of removed blocks.
 const LIMIT_DIVISOR: usize = 4;

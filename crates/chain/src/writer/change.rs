@@ -3,10 +3,10 @@
 
 use std::sync::Arc;
 
+use tetrad_primitives::block::{Setting, Transaction};
 use tokio::sync::oneshot;
 
 use crate::{ChangeError, Edit, Head, PreparedDump};
-use tetrad_primitives::block::{Setting, Transaction};
 
 /// The most blocks of one [`Change::Mine`].
 pub const MAX_MINED_BLOCKS: u64 = 100_000;

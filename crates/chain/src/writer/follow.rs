@@ -6,10 +6,11 @@
 
 use std::{iter, sync::Arc};
 
-use super::ChainWriter;
-use crate::{ChangeError, Head, block::recorded::Replayed, disk::recover::replay};
 use tetrad_primitives::block::Block;
 use tetrad_store::log::{AppendError, DecodedEntries, DecodedEntry, LogEntry, LogError};
+
+use super::ChainWriter;
+use crate::{ChangeError, Head, block::recorded::Replayed, disk::recover::replay};
 
 /// Most attempts at one change while other writers keep extending the log.
 const ATTEMPTS: u32 = 64;

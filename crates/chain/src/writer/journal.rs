@@ -3,8 +3,6 @@
 
 use std::{io, sync::Arc};
 
-use super::requests::Requests;
-use crate::Head;
 use tetrad_primitives::block::Submission;
 use tetrad_stdx::codec::Writer;
 use tetrad_store::{
@@ -18,6 +16,9 @@ use tetrad_store::{
         checkpoints,
     },
 };
+
+use super::requests::Requests;
+use crate::Head;
 
 /// Number of newest entries in which requests are searched for after a start.
 const SEARCHED: u64 = 1_024;

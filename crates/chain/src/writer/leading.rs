@@ -1,8 +1,9 @@
 //! Beginning and ceasing to lead a cluster.
 
+use tetrad_store::log::{AppendError, LogEntry};
+
 use super::{ChainWriter, requests::Requests};
 use crate::{ChangeError, Journal, Leadership};
-use tetrad_store::log::{AppendError, LogEntry};
 
 /// Most attempts at recording an epoch while another node extends the log.
 const ATTEMPTS: u32 = 16;

@@ -4,16 +4,16 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use alloy_primitives::B256;
+use tetrad_primitives::block::{Block, DevSettings, Transaction};
+use tetrad_store::{
+    log::LogEntry,
+    store::{SnapshotInfo, Snapshots, Standing},
+};
 
 use super::{ChainWriter, sealing::Sealed, timing::Timing};
 use crate::{
     ChangeError, DumpError, Head, Journal, PreparedDump, Pruned, SubmitError,
     block::{candidate::Candidate, recorded::Replayed},
-};
-use tetrad_primitives::block::{Block, DevSettings, Transaction};
-use tetrad_store::{
-    log::LogEntry,
-    store::{SnapshotInfo, Snapshots, Standing},
 };
 
 /// The snapshots, and the chain with which the node started.

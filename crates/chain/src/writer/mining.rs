@@ -5,6 +5,8 @@ use std::{
     time::{Duration, Instant},
 };
 
+use tetrad_store::log::{AppendError, RequestPart};
+
 use super::{
     ChainWriter,
     change::{ChangeOutcome, Pace, Reply},
@@ -12,7 +14,6 @@ use super::{
     sealing::{Sealed, block_span},
 };
 use crate::{ChangeError, Head};
-use tetrad_store::log::{AppendError, RequestPart};
 
 /// The longest time that blocks are mined before waiting commands have a turn.
 const PIECE: Duration = Duration::from_millis(20);

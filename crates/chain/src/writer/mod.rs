@@ -22,6 +22,8 @@ mod truncate;
 use std::sync::Arc;
 
 use alloy_primitives::Address;
+use tetrad_primitives::block::Block;
+use tetrad_store::log::{AppendError, RequestPart};
 
 use self::{
     change::{Change, ChangeOutcome, Reply},
@@ -32,8 +34,6 @@ use self::{
 };
 pub(super) use self::{ledger::Ledger, recorder::ChangeRecorder, schedule::WriterSchedule};
 use crate::{ChangeError, Edit, Event, Head, Stopped, SubmitError, shared::SharedChain};
-use tetrad_primitives::block::Block;
-use tetrad_store::log::{AppendError, RequestPart};
 
 /// The writer's side of the chain.
 pub(super) struct ChainWriter {

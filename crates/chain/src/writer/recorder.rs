@@ -2,16 +2,17 @@
 
 use std::sync::Arc;
 
-use super::{
-    ChainWriter, phases::Phase, schedule::SealReason, sealing::Sealed, thread::StoreRequest,
-};
-use crate::{Head, Journal, SubmitError, block::candidate::Candidate};
 use tetrad_evm::BlockError;
 use tetrad_primitives::block::DevSettings;
 use tetrad_store::{
     log::{AppendError, EditableParams, LogEntry, RequestPart, TimeShift},
     store::Standing,
 };
+
+use super::{
+    ChainWriter, phases::Phase, schedule::SealReason, sealing::Sealed, thread::StoreRequest,
+};
+use crate::{Head, Journal, SubmitError, block::candidate::Candidate};
 
 /// The journal, and the failure of the last change if it failed.
 pub(crate) struct ChangeRecorder {

@@ -2,8 +2,9 @@
 
 use std::collections::VecDeque;
 
-use super::change::{Change, ChangeOutcome};
 use tetrad_store::log::{LogEntry, LogError, RequestPart, StoredEntry};
+
+use super::change::{Change, ChangeOutcome};
 
 /// Number of requests that are remembered.
 const REMEMBERED: usize = 1_024;

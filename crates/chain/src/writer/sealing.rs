@@ -6,6 +6,12 @@ use std::{
 };
 
 use alloy_primitives::B256;
+use tetrad_evm::{BlockError, Environment};
+use tetrad_primitives::{
+    block::{Block, Transaction},
+    state::Changes,
+};
+use tetrad_store::log::{AppendError, TimeShift};
 use tracing::span::EnteredSpan;
 
 use super::{ChainWriter, phases::Phase, schedule::SealReason, timing::Timing};
@@ -14,12 +20,6 @@ use crate::{
     block::{candidate::Candidate, seal::seal},
     shared::Sealing,
 };
-use tetrad_evm::{BlockError, Environment};
-use tetrad_primitives::{
-    block::{Block, Transaction},
-    state::Changes,
-};
-use tetrad_store::log::{AppendError, TimeShift};
 
 /// Most transactions that one block is offered.
 pub(crate) const MAX_OFFERED: usize = 50_000;

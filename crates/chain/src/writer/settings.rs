@@ -1,10 +1,11 @@
 //! The settings of development methods: those of one node, or, as entries of the log, those of all
 //! nodes of a cluster.
 
-use super::ChainWriter;
-use crate::{ChangeError, Mining, shared::Sealing};
 use tetrad_primitives::block::{DevSettings, Setting};
 use tetrad_store::log::LogEntry;
+
+use super::ChainWriter;
+use crate::{ChangeError, Mining, shared::Sealing};
 
 /// Most accounts that are impersonated individually.
 const MAX_IMPERSONATED: usize = 65_536;

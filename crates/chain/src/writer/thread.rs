@@ -13,6 +13,7 @@ use std::{
 };
 
 use parking_lot::Mutex;
+use tetrad_store::{log::AppendError, store::SnapshotInfo};
 use tokio::sync::oneshot;
 
 use super::{
@@ -21,7 +22,6 @@ use super::{
     schedule::SealReason,
 };
 use crate::{ChangeError, Head, Pooled, SubmitError};
-use tetrad_store::{log::AppendError, store::SnapshotInfo};
 
 /// Most transactions that are stored with one write.
 const MAX_KEPT: usize = 1_024;

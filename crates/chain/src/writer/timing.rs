@@ -2,9 +2,10 @@
 
 use std::{sync::Arc, time::Duration};
 
-use crate::{ChangeError, Head};
 use tetrad_stdx::{calendar::LAST_SECOND, clock::Clock};
 use tetrad_store::log::TimeShift;
+
+use crate::{ChangeError, Head};
 
 /// The chain's time.
 #[derive(Clone)]

@@ -5,10 +5,11 @@
 //! follows these from there. The transactions that it gives up were acknowledged: they wait for a
 //! block again.
 
-use super::{ChainWriter, follow::CaughtUp};
-use crate::{ChangeError, Journal, block::recorded::Replayed, disk::recover::replay};
 use tetrad_primitives::block::{Submission, Transaction};
 use tetrad_store::log::{AppendError, LogEntry, LogError};
+
+use super::{ChainWriter, follow::CaughtUp};
+use crate::{ChangeError, Journal, block::recorded::Replayed, disk::recover::replay};
 
 impl ChainWriter {
     /// Gives up the entries from height `end` on, which are put aside, and continues from the state

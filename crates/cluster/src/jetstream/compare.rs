@@ -7,9 +7,9 @@
 //! go on before it has that too.
 
 use alloy_primitives::{B256, keccak256};
+use tetrad_store::log::{LogError, ReadLog, StoredEntry};
 
 use super::{message::Assembler, stream::LogStream};
-use tetrad_store::log::{LogError, ReadLog, StoredEntry};
 
 /// Numbers of entries at the end of the copy that are compared, until one of them is known to be
 /// the stream's as well.

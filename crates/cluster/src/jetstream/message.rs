@@ -5,7 +5,6 @@ use std::{fmt, str::FromStr};
 use alloy_primitives::B256;
 use async_nats::HeaderMap;
 use bytes::Bytes;
-
 use tetrad_store::log::{LogError, StoredEntry};
 
 /// The header that describes a message.

@@ -22,17 +22,17 @@ use std::sync::Arc;
 
 use alloy_primitives::B256;
 use futures_util::future::BoxFuture;
-use tokio::{runtime::Handle, sync::Notify};
-
-pub use self::message::check_parts;
-use self::writer::JetStreamLog;
-pub use self::{
-    stream::{LogStream, StreamExtent, delete},
-    tail::{Delivered, deliver},
-};
 use tetrad_store::{
     log::{BlockLog, ChainIdentity, Extent, LogError, LogStore},
     storage::Storage,
+};
+use tokio::{runtime::Handle, sync::Notify};
+
+use self::writer::JetStreamLog;
+pub use self::{
+    message::check_parts,
+    stream::{LogStream, StreamExtent, delete},
+    tail::{Delivered, deliver},
 };
 
 /// The copies of a log that other nodes have.

@@ -15,10 +15,10 @@ use async_nats::{
 use bytes::Bytes;
 use futures_util::{StreamExt, TryStreamExt, stream};
 use k256::elliptic_curve::rand_core::{OsRng, RngCore};
-
-use super::message::{AttemptId, Part, PartHeader, parts};
 use tetrad_stdx::causes::with_causes;
 use tetrad_store::log::{EntryStream, LogError, StoredEntry};
+
+use super::message::{AttemptId, Part, PartHeader, parts};
 
 /// Size of a part in bytes, if the server's limit allows it. NATS advises against larger messages.
 const PART_BYTES: usize = 512 << 10;

@@ -10,6 +10,7 @@ use async_nats::{
     },
 };
 use futures_util::StreamExt;
+use tetrad_store::log::LogError;
 use tokio::{
     runtime::Handle,
     sync::{Notify, mpsc},
@@ -21,7 +22,6 @@ use super::{
     message::{Part, PartHeader},
     stream::LogStream,
 };
-use tetrad_store::log::LogError;
 
 /// Number of messages that are held for the writer. With the largest parts these are 64 MiB.
 const HELD: usize = 128;

@@ -8,6 +8,7 @@ use std::{
 use alloy_primitives::{B256, keccak256};
 use bytes::Bytes;
 use k256::elliptic_curve::rand_core::{OsRng, RngCore};
+use tetrad_store::log::{AppendError, BlockLog, LogError, ReadLog, StoredEntry};
 use tokio::{runtime::Handle, sync::Notify, time::timeout};
 
 use super::{
@@ -17,7 +18,6 @@ use super::{
     stream::{LogStream, Published, StreamExtent},
     tail::Tail,
 };
-use tetrad_store::log::{AppendError, BlockLog, LogError, ReadLog, StoredEntry};
 
 /// Time in which the stream must store an entry. An election among the servers takes about five
 /// seconds, and clients get an answer within ten.

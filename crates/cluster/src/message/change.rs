@@ -2,7 +2,6 @@
 
 use alloy_eips::eip2718::Encodable2718;
 use alloy_primitives::{Address, Bytes, U256};
-
 use tetrad_chain::{
     Change, ChangeError, ChangeOutcome, DumpError, Edit, GenesisAccount, MAX_GAS_LIMIT,
     MAX_MINED_BLOCKS, MIN_GAS_LIMIT, Pace, Setting,

@@ -8,8 +8,6 @@ use alloy_eips::{
 };
 use alloy_primitives::{Address, B256, U256, address, b256};
 use proptest::prelude::*;
-
-use super::*;
 use tetrad_chain::{
     Dump, DumpError, Edit, Genesis, GenesisAccount, HistoryLimits, MAX_MINED_BLOCKS, Mining, Pace,
     Pruned, Setting, Stopped, sign_transaction,
@@ -21,6 +19,8 @@ use tetrad_primitives::{
     state::ReadError,
 };
 use tetrad_store::log::AppendError;
+
+use super::*;
 
 const ADDRESS: Address = address!("0x5aaeb6053f3e94c9b9a09f33669435e7ef1beaed");
 const HASH: B256 = b256!("0xd7a8fbb307d7809469ca9abcb0082e4f8d5651e46d3cdb762d02d0bf37c9e592");

@@ -5,11 +5,11 @@ pub mod bindings;
 use alloy_primitives::{Address, U256};
 use alloy_sol_types::{SolCall, SolConstructor};
 use revm::context_interface::result::ExecutionResult;
-
-use crate::artifacts::Artifact;
 use tetrad_chain::{Step, View};
 use tetrad_evm::{Call, StateOverrides, TransactionError, halt_message};
 use tetrad_network::network::Token;
+
+use crate::artifacts::Artifact;
 
 /// The gas limit of a contract read: ample for the network's tokens, and a bound for a faulty
 /// contract.

@@ -7,7 +7,6 @@
 use alloy_dyn_abi::{DynSolType, DynSolValue, EventExt, Specifier};
 use alloy_json_abi::{Event, EventParam, Param};
 use alloy_primitives::{LogData, U256};
-
 use tetrad_stdx::nesting::{MAX_NESTING, brackets};
 
 /// The most bytes of data that are decoded.

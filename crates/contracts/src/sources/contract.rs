@@ -6,6 +6,7 @@ use alloy_json_abi::JsonAbi;
 use alloy_primitives::{B256, Bytes};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use tetrad_stdx::nesting::MAX_NESTING;
 
 use super::{
     abi::nests_too_deeply,
@@ -14,7 +15,6 @@ use super::{
     signatures::Signatures,
     standard_json::StandardInput,
 };
-use tetrad_stdx::nesting::MAX_NESTING;
 
 /// A compiled contract with its source.
 #[derive(Clone, Debug, Serialize, Deserialize)]

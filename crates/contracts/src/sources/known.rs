@@ -10,6 +10,9 @@ use std::{
 use alloy_json_abi::{Error, Event, Function, JsonAbi};
 use alloy_primitives::{Address, B256};
 use parking_lot::RwLock;
+use tetrad_chain::View;
+use tetrad_network::network::Network;
+use tetrad_store::storage::Storage;
 
 use super::{
     artifacts::ArtifactSet,
@@ -19,9 +22,6 @@ use super::{
     source_map::SourceLocation,
     store::{Store, VerifiedContract},
 };
-use tetrad_chain::View;
-use tetrad_network::network::Network;
-use tetrad_store::storage::Storage;
 
 /// The most codes of which it is remembered whether an artifact has them.
 const MAX_IDENTIFIED: usize = 16_384;

@@ -5,6 +5,7 @@ use std::{collections::BTreeMap, io, sync::Arc};
 use alloy_primitives::{Address, B256, hex};
 use include_dir::{Dir, include_dir};
 use serde_json::{Value, json};
+use tetrad_network::network::Network;
 
 use super::{
     code::{CodeMatch, CompiledCode},
@@ -12,7 +13,6 @@ use super::{
     signatures::Signatures,
 };
 use crate::artifacts::{self, Artifact};
-use tetrad_network::network::Network;
 
 /// The sources of the network's contracts.
 static SOURCES: Dir<'static> = include_dir!("$CARGO_MANIFEST_DIR/../../contracts/src");

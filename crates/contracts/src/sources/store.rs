@@ -11,9 +11,9 @@ use alloy_primitives::{Address, B256, Bytes};
 use flate2::{Compression, read::GzDecoder, write::GzEncoder};
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
+use tetrad_store::storage::{Storage, read_file, replace_file};
 
 use super::contract::{CompiledContract, Matches};
-use tetrad_store::storage::{Storage, read_file, replace_file};
 
 /// The folder in the data directory.
 pub(super) const FOLDER: &str = "sources";

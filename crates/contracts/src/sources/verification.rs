@@ -12,6 +12,10 @@ use std::{
 
 use alloy_primitives::{Address, Bytes, hex, keccak256};
 use parking_lot::{Condvar, Mutex};
+use tetrad_stdx::{
+    clock::Clock,
+    ring::{Ring, WaitQueue},
+};
 use tokio::sync::watch;
 
 use super::{
@@ -23,10 +27,6 @@ use super::{
     process::Run,
     standard_json::{ContractName, StandardInput},
     store::VerifiedContract,
-};
-use tetrad_stdx::{
-    clock::Clock,
-    ring::{Ring, WaitQueue},
 };
 
 /// Compilers that run at once, and verifications that wait for one, in all and of one client.

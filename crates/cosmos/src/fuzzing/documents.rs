@@ -8,7 +8,6 @@ use bech32::{Bech32, Hrp};
 use prost::Message;
 use secp256k1::{Message as Digest, PublicKey, SECP256K1, SecretKey};
 use serde_json::{Map, Value, json};
-
 use tetrad_primitives::block::cosmos::{
     SignerData,
     proto::{

@@ -3,14 +3,14 @@
 use alloy_primitives::{B256, hex, keccak256};
 use base64ct::{Base64, Encoding};
 use serde_json::{Value, json};
-
-use super::{Call, Query, page::PageRequest, query};
-use crate::{error::GatewayError, protobuf::BASE_ACCOUNT};
 use tetrad_network::{
     account::{Kind, address_from_bech32, address_to_bech32},
     network::Network,
 };
 use tetrad_primitives::state::Account;
+
+use super::{Call, Query, page::PageRequest, query};
+use crate::{error::GatewayError, protobuf::BASE_ACCOUNT};
 
 pub(super) const QUERIES: &[Query] = &[
     query("cosmos.auth.v1beta1.Query/Account", account, "An account."),

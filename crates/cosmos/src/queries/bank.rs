@@ -3,10 +3,10 @@
 use alloy_primitives::{B256, U256};
 use parking_lot::Mutex;
 use serde_json::{Value, json};
+use tetrad_network::network::Network;
 
 use super::{Call, Query, page::page, query};
 use crate::error::GatewayError;
-use tetrad_network::network::Network;
 
 /// Decimals of the native coin.
 const DECIMALS: u8 = 18;

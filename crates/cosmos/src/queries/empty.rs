@@ -2,10 +2,10 @@
 //! query them all the same and expect empty results in the right shape.
 
 use serde_json::{Value, json};
+use tetrad_network::account::{Kind, address_to_bech32};
 
 use super::{Call, Query, query};
 use crate::error::GatewayError;
-use tetrad_network::account::{Kind, address_to_bech32};
 
 const NO_STAKING: &str = "Always empty: the network has no staking.";
 const NO_VALIDATOR: &str = "Always 404: there are no validators to delegate to.";

@@ -4,10 +4,10 @@
 use alloy_primitives::{B256, U256, hex};
 use base64ct::{Base64, Encoding};
 use serde_json::{Value, json};
+use tetrad_network::account::{Kind, address_to_bech32};
 
 use super::{Call, Query, query};
 use crate::error::GatewayError;
-use tetrad_network::account::{Kind, address_to_bech32};
 
 pub(super) const QUERIES: &[Query] = &[
     query(

@@ -25,6 +25,12 @@ use prost_reflect::{
     DynamicMessage, FieldDescriptor, MessageDescriptor, MethodDescriptor, ReflectMessage,
 };
 use serde_json::Value;
+use tetrad_chain::{BlockId, Head, View, ViewError};
+use tetrad_network::account::{
+    AddressError, Hrp, Kind, address_from_bech32, parse_account_address,
+};
+use tetrad_primitives::{block::Block, state::Account};
+use tetrad_web::{Answer, AnswerWriter, MAX_ANSWER, hold_in_turn, in_long_turn, in_part, in_turn};
 
 pub(super) use self::bank::SupplyCache;
 use self::tx_list::TxList;
@@ -33,12 +39,6 @@ use super::{
     error::GatewayError,
     protobuf::{Messages, from_json},
 };
-use tetrad_chain::{BlockId, Head, View, ViewError};
-use tetrad_network::account::{
-    AddressError, Hrp, Kind, address_from_bech32, parse_account_address,
-};
-use tetrad_primitives::{block::Block, state::Account};
-use tetrad_web::{Answer, AnswerWriter, MAX_ANSWER, hold_in_turn, in_long_turn, in_part, in_turn};
 
 /// A query: the method of a service, and its implementation.
 #[derive(Clone, Copy, Debug)]
@@ -542,8 +542,9 @@ fn number_in(message: &DynamicMessage, name: &str) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use tetrad_network::network::Network;
+
+    use super::*;
 
     #[test]
     fn every_query_is_a_method_of_the_descriptors() {

@@ -1,6 +1,9 @@
 //! The node, its blocks, and the consensus that it does not have.
 
 use serde_json::{Value, json};
+use tetrad_network::account::{Kind, address_to_bech32};
+use tetrad_primitives::block::Block;
+use tetrad_stdx::calendar::rfc3339;
 
 use super::{Call, LaterCall, Query, Unwritten, later, number_in, page::page, query};
 use crate::{
@@ -9,9 +12,6 @@ use crate::{
     comet_methods::consensus_params,
     error::GatewayError,
 };
-use tetrad_network::account::{Kind, address_to_bech32};
-use tetrad_primitives::block::Block;
-use tetrad_stdx::calendar::rfc3339;
 
 pub(super) const QUERIES: &[Query] = &[
     query(

@@ -4,6 +4,7 @@ use alloy_primitives::{B256, hex};
 use prost::Message;
 use prost_reflect::DynamicMessage;
 use serde_json::{Value, json};
+use tetrad_web::in_turn;
 
 use super::{
     LaterCall, Query, TxList, Unwritten, later, number_in,
@@ -16,7 +17,6 @@ use crate::{
     tx::TxOutcome,
     tx_lookup::{SearchPage, is_long_search},
 };
-use tetrad_web::in_turn;
 
 pub(super) const QUERIES: &[Query] = &[
     later(

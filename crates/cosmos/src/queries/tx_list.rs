@@ -4,6 +4,9 @@ use alloy_primitives::hex;
 use prost::{Message, encoding::bytes};
 use prost_reflect::{DynamicMessage, FieldDescriptor, MessageDescriptor, ReflectMessage};
 use serde_json::{Value, json};
+use tetrad_primitives::block::cosmos::proto::Any;
+use tetrad_stdx::calendar::rfc3339;
+use tetrad_web::{Answer, AnswerError, AnswerWriter, hold_in_turn};
 
 use super::{json_bytes, push_message};
 use crate::{
@@ -14,9 +17,6 @@ use crate::{
     tx_lookup::{FoundTx, TxPlace},
     tx_result::TxEvent,
 };
-use tetrad_primitives::block::cosmos::proto::Any;
-use tetrad_stdx::calendar::rfc3339;
-use tetrad_web::{Answer, AnswerError, AnswerWriter, hold_in_turn};
 
 /// The type URL of a transaction in its response.
 const TX: &str = "/cosmos.tx.v1beta1.Tx";

@@ -2,13 +2,13 @@
 
 use schemars::JsonSchema;
 use serde::Serialize;
+use tetrad_web::{Rendered, parameters::Timeframe};
 
 use super::{Envelope, TokenReference};
 use crate::{
     quote::{Number, key},
     snapshot::Snapshot,
 };
-use tetrad_web::{Rendered, parameters::Timeframe};
 
 /// The shape of a history. Clients choose it by the parameter that they name the timeframe with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

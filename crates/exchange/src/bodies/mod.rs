@@ -7,6 +7,8 @@ use std::{borrow::Cow, sync::OnceLock};
 use alloy_primitives::U256;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Serialize, Serializer};
+use tetrad_network::network::Token;
+use tetrad_web::Rendered;
 
 pub(super) use self::history::{HistoryShape, PriceHistory};
 use super::{
@@ -15,8 +17,6 @@ use super::{
     rest::CandleLength,
     snapshot::Snapshot,
 };
-use tetrad_network::network::Token;
-use tetrad_web::Rendered;
 
 /// Bodies that depend on the snapshot alone, each rendered by the first request for it.
 #[derive(Debug, Default)]

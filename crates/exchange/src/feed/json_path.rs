@@ -8,9 +8,9 @@
 use std::{borrow::Cow, collections::HashMap, fmt, str::FromStr};
 
 use serde_json::value::RawValue;
+use tetrad_network::network::Token;
 
 use crate::quote::key;
-use tetrad_network::network::Token;
 
 /// A path with placeholders.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -143,8 +143,9 @@ fn content(value: &RawValue) -> Option<Cow<'_, str>> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use tetrad_network::network::Network;
+
+    use super::*;
 
     #[test]
     fn prices_are_found_in_the_shapes_that_services_have() {

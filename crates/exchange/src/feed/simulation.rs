@@ -4,11 +4,12 @@
 //! Each step leads from the prices on chain to the next ones. The simulation therefore continues
 //! from prices that were set by other means, and keeps no state of its own.
 
+use tetrad_network::network::{Network, PriceModel};
+
 use super::{
     Condition, Moment, Source,
     noise::{DEVIATION, Noise},
 };
-use tetrad_network::network::{Network, PriceModel};
 
 /// The unit of returns and ratios.
 const ONE: i128 = 1_000_000_000_000;

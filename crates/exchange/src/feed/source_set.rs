@@ -3,6 +3,9 @@
 use std::sync::Arc;
 
 use parking_lot::Mutex;
+use tetrad_network::network::Network;
+use tetrad_stdx::clock::Clock;
+use tetrad_web::Shutdown;
 use tokio::task::JoinSet;
 
 use super::{
@@ -10,9 +13,6 @@ use super::{
     SourceHealth, SourceSpec, Upstream, UpstreamConfig,
 };
 use crate::oracle::Feed;
-use tetrad_network::network::Network;
-use tetrad_stdx::clock::Clock;
-use tetrad_web::Shutdown;
 
 /// The policy that combines the prices of several sources.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,8 +2,9 @@
 
 use std::{fmt, path::PathBuf, str::FromStr};
 
-use super::{JsonPath, json_path::JsonPathError};
 use tetrad_stdx::redact;
+
+use super::{JsonPath, json_path::JsonPathError};
 
 /// A source as the configuration names it: `simulation`, `replay:FILE`, or `URL#PATH`, where the
 /// path leads to a token's price in the upstream's JSON.

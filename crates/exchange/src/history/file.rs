@@ -7,14 +7,14 @@
 use std::io;
 
 use alloy_primitives::{Address, B256};
-
-use super::{History, Minutes};
 use tetrad_network::network::Network;
 use tetrad_stdx::codec::{Malformed, Reader, Writer};
 use tetrad_store::{
     storage::{Records, Storage, Tail, read_file, replace_file, write_record},
     store::PRICES,
 };
+
+use super::{History, Minutes};
 
 /// The name of the file, and the first bytes of its content.
 const NAME: &str = PRICES;

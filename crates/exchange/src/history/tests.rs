@@ -1,9 +1,9 @@
 //! Keeping, pruning and reverting the history.
 
 use proptest::prelude::*;
+use tetrad_network::network::Network;
 
 use super::*;
-use tetrad_network::network::Network;
 
 fn seeded(genesis: u64) -> History {
     let network = Network::default();

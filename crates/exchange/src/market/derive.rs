@@ -3,6 +3,10 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use alloy_primitives::{B256, U256};
+use tetrad_chain::{Head, HeldBlocks, View};
+use tetrad_contracts::contracts::{ReadContractError, bindings::Vault, read, unit};
+use tetrad_network::network::Token;
+use tetrad_primitives::block::Block;
 
 use super::{MarketError, Shared, TICK_BACKLOG};
 use crate::{
@@ -13,10 +17,6 @@ use crate::{
     snapshot::Snapshot,
     tick::{Move, Tick},
 };
-use tetrad_chain::{Head, HeldBlocks, View};
-use tetrad_contracts::contracts::{ReadContractError, bindings::Vault, read, unit};
-use tetrad_network::network::Token;
-use tetrad_primitives::block::Block;
 
 /// How far the market has followed the chain.
 pub(super) struct DerivationProgress {

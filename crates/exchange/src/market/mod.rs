@@ -13,6 +13,11 @@ use std::sync::{
 };
 
 use arc_swap::ArcSwapOption;
+use tetrad_chain::{Chain, Mining};
+use tetrad_contracts::contracts::ReadContractError;
+use tetrad_network::network::Network;
+use tetrad_primitives::block::Block;
+use tetrad_store::storage::Storage;
 use tokio::sync::{Mutex, Notify, broadcast};
 
 use self::derive::DerivationProgress;
@@ -23,11 +28,6 @@ use super::{
     snapshot::Snapshot,
     tick::Tick,
 };
-use tetrad_chain::{Chain, Mining};
-use tetrad_contracts::contracts::ReadContractError;
-use tetrad_network::network::Network;
-use tetrad_primitives::block::Block;
-use tetrad_store::storage::Storage;
 
 /// Number of ticks that a listener may fall behind before it gets the current prices instead.
 const TICK_BACKLOG: usize = 32;

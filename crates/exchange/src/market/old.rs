@@ -3,11 +3,12 @@
 
 use std::sync::Arc;
 
-use super::Shared;
-use crate::history::{History, KeptHistory};
 use tetrad_chain::Head;
 use tetrad_primitives::block::Block;
 use tetrad_store::store::LogKey;
+
+use super::Shared;
+use crate::history::{History, KeptHistory};
 
 /// The time for which trades are kept, and prices by the minute.
 const DAY: u64 = 86_400;

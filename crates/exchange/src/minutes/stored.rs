@@ -4,9 +4,9 @@
 use std::sync::Arc;
 
 use alloy_primitives::U256;
+use tetrad_stdx::codec::{Malformed, Reader, Writer};
 
 use super::{Bar, GROUP, Group, MinuteRow, Minutes, NEEDED, SPARE};
-use tetrad_stdx::codec::{Malformed, Reader, Writer};
 
 /// Encodings of a row.
 const SAME: u8 = 0;

@@ -6,6 +6,8 @@ use axum::extract::State;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::value::RawValue;
+use tetrad_chain::SendError;
+use tetrad_web::{Api, JsonBody, NoStore, Path, RequestBody, RestError};
 
 use super::Exchange;
 use crate::{
@@ -15,8 +17,6 @@ use crate::{
     query::TokenPath,
     quote::{Number, key},
 };
-use tetrad_chain::SendError;
-use tetrad_web::{Api, JsonBody, NoStore, Path, RequestBody, RestError};
 
 /// The body that sets a price.
 #[derive(JsonSchema)]

@@ -5,11 +5,11 @@ use std::{sync::Arc, time::Duration};
 use axum::extract::State;
 use schemars::JsonSchema;
 use serde::Serialize;
+use tetrad_web::{Checked, NoStore};
 use tokio::time::timeout;
 
 use super::Exchange;
 use crate::{bodies::Envelope, feed::Condition, oracle::Feed, snapshot::Snapshot};
-use tetrad_web::{Checked, NoStore};
 
 /// Time after which a writer that does not answer counts as stuck.
 const PATIENCE: Duration = Duration::from_secs(5);

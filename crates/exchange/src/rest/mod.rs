@@ -6,14 +6,14 @@ mod prices;
 mod quote;
 
 use axum::{Router, http::HeaderMap, routing::any};
-
-pub(super) use self::prices::CandleLength;
-use super::{Exchange, MarketError};
 use tetrad_network::network::Network;
 use tetrad_web::{
     Api, CachePolicy, Cached, Interface, Operation, Rendered, RestError, method_not_allowed,
     not_found,
 };
+
+pub(super) use self::prices::CandleLength;
+use super::{Exchange, MarketError};
 
 /// The routes under `/api` with their description, and 404 for every other path below it.
 pub(super) fn router(exchange: Exchange) -> (Router, Vec<Operation>) {

@@ -1,6 +1,10 @@
 //! Prices, their history, and tokens.
 
 use axum::{extract::State, http::HeaderMap};
+use tetrad_web::{
+    Cached, Path, Query, RestError,
+    parameters::{Choice, Limit, Timeframe, parameters},
+};
 
 use super::Exchange;
 use crate::{
@@ -9,10 +13,6 @@ use crate::{
         TokenEntry,
     },
     query::TokenPath,
-};
-use tetrad_web::{
-    Cached, Path, Query, RestError,
-    parameters::{Choice, Limit, Timeframe, parameters},
 };
 
 /// Most prices or candles of an answer, a day by the minute, and how many it has by default.

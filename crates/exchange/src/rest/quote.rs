@@ -4,12 +4,6 @@ use alloy_primitives::U256;
 use axum::extract::State;
 use schemars::JsonSchema;
 use serde::Serialize;
-
-use super::Exchange;
-use crate::{
-    bodies::Envelope,
-    quote::{Number, key},
-};
 use tetrad_chain::View;
 use tetrad_contracts::contracts::{
     bindings::{self, Vault},
@@ -20,6 +14,12 @@ use tetrad_stdx::decimal::with_point;
 use tetrad_web::{
     NoCache, Query, RestError, in_turn,
     parameters::{Amount, NamedToken, Number as NumberParam, parameters},
+};
+
+use super::Exchange;
+use crate::{
+    bodies::Envelope,
+    quote::{Number, key},
 };
 
 /// Basis points in a whole.

@@ -2,6 +2,8 @@
 
 use alloy_primitives::{Address, U256};
 use axum::extract::State;
+use tetrad_primitives::block::{Block, LogPosition};
+use tetrad_web::{Api, Path, Query, RestError, parameters::UserAddress};
 
 use super::{
     bodies::{
@@ -19,8 +21,6 @@ use super::{
 use crate::index::{
     CallFilter, IndexPage, OwnedToken, Position, PositionRange, TokenKey, TokenKind, TransferRole,
 };
-use tetrad_primitives::block::{Block, LogPosition};
-use tetrad_web::{Api, Path, Query, RestError, parameters::UserAddress};
 
 /// The largest number that the counters of tabs tell apart, as in Blockscout.
 const MANY: usize = 51;

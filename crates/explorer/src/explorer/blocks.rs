@@ -3,6 +3,8 @@
 use std::sync::Arc;
 
 use axum::extract::State;
+use tetrad_primitives::block::Block;
+use tetrad_web::{Api, Path, Query, RestError};
 
 use super::{
     bodies::{BlockBody, InternalBody, NextPage, TransactionBody},
@@ -16,8 +18,6 @@ use super::{
     transactions::{internal_within, listed},
 };
 use crate::index::Position;
-use tetrad_primitives::block::Block;
-use tetrad_web::{Api, Path, Query, RestError};
 
 pub(super) fn routes(api: Api<Explorer>) -> Api<Explorer> {
     api.get("/api/v2/blocks", blocks, "Blocks, newest first.")

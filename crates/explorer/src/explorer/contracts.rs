@@ -7,6 +7,11 @@ use axum::extract::State;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Value, json};
+use tetrad_contracts::sources::{
+    CodeMatch, CompilerVersion, ContractName, DeployedContract, KnownContract, Origin,
+    StandardInput, SubmitError, VerificationRequest, read_abi,
+};
+use tetrad_web::{Api, ExecutionFailed, NoCache, Path, RestError, current_client, in_turn};
 
 use super::{
     bodies::ContractBody,
@@ -17,11 +22,6 @@ use super::{
     uploads::Form,
 };
 use crate::index::Position;
-use tetrad_contracts::sources::{
-    CodeMatch, CompilerVersion, ContractName, DeployedContract, KnownContract, Origin,
-    StandardInput, SubmitError, VerificationRequest, read_abi,
-};
-use tetrad_web::{Api, ExecutionFailed, NoCache, Path, RestError, current_client, in_turn};
 
 /// The longest licence that is kept.
 const MAX_LICENSE: usize = 100;

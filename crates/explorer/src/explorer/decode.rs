@@ -5,9 +5,9 @@ use alloy_dyn_abi::DynSolValue;
 use alloy_json_abi::{Constructor, Error, Event, Function, Param};
 use alloy_primitives::{LogData, hex};
 use serde_json::{Value, json};
+use tetrad_contracts::sources::abi::{decode_log, decode_values};
 
 use super::bodies::{DecodedBody, DecodedParameter};
-use tetrad_contracts::sources::abi::{decode_log, decode_values};
 
 /// Returns the name of the function that call data selects, or the selector; `None` without call
 /// data.

@@ -4,13 +4,13 @@
 use alloy_consensus::Transaction as _;
 use alloy_primitives::{Address, B256, hex};
 use schemars::{Schema, json_schema};
-
-use super::{page::PAGE, parameters::Natural};
-use crate::index::{CallFilter, IndexError, Order, TokenKind, TransactionRole};
 use tetrad_evm::InternalCallKind;
 use tetrad_network::network::Network;
 use tetrad_primitives::block::Transaction;
 use tetrad_web::parameters::{Choice, Param, ParamError, UserAddress, parameters};
+
+use super::{page::PAGE, parameters::Natural};
+use crate::index::{CallFilter, IndexError, Order, TokenKind, TransactionRole};
 
 /// The words of a list. Without any the filter is the same as none.
 fn words(text: &str) -> impl Iterator<Item = &str> {

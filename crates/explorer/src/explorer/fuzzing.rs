@@ -8,6 +8,8 @@ use alloy_primitives::{B256, LogData, Selector};
 use axum::http::{HeaderMap, HeaderValue, header};
 use futures_util::FutureExt;
 use serde::Serialize;
+use tetrad_contracts::sources::{ContractName, MAX_INPUT, StandardInput};
+use tetrad_web::Held;
 
 use super::{
     decode,
@@ -15,8 +17,6 @@ use super::{
     sourcify::VerifyRequest,
     uploads::{Form, multipart},
 };
-use tetrad_contracts::sources::{ContractName, MAX_INPUT, StandardInput};
-use tetrad_web::Held;
 
 /// The bytes of JSON that a byte of data may become: a digit of a number, its quotes, and the
 /// growth of shared data.

@@ -3,11 +3,11 @@
 use std::ops::ControlFlow;
 
 use alloy_primitives::{Address, B256};
-
-use crate::index::{IndexReader, Position};
 use tetrad_primitives::block::{Block, LogPosition};
 use tetrad_store::store::LogKey;
 use tetrad_web::RestError;
+
+use crate::index::{IndexReader, Position};
 
 /// The most blocks on disk that are read for one page.
 const MAX_READS: usize = 2_000;

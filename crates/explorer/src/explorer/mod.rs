@@ -29,9 +29,9 @@ mod transactions;
 mod uploads;
 
 use axum::Router;
+use tetrad_web::{Api, Operation, RestError, method_not_allowed};
 
 pub use self::rest::Explorer;
-use tetrad_web::{Api, Operation, RestError, method_not_allowed};
 
 impl Explorer {
     /// The routes under `/api/v2`, `/api` and `/sourcify`, and their description.

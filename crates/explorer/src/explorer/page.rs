@@ -14,12 +14,12 @@ use axum::{
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::json;
-
-use super::bodies::{ListBody, NextPage};
-use crate::index::IndexPage;
 use tetrad_web::{
     Answer, AnswerError, AnswerWriter, Input, MAX_ANSWER, Operation, Output, RestError,
 };
+
+use super::bodies::{ListBody, NextPage};
+use crate::index::IndexPage;
 
 /// Items of a page, as many as Blockscout has.
 pub(super) const PAGE: usize = 50;

@@ -2,10 +2,10 @@
 
 use alloy_primitives::{Address, B256, U256};
 use schemars::{Schema, json_schema};
-
-use crate::index::{Holder, Position, PositionRange};
 use tetrad_network::network::Network;
 use tetrad_web::parameters::{Param, ParamError, UserAddress, parameters};
+
+use crate::index::{Holder, Position, PositionRange};
 
 /// Reads a number without sign; larger ones than there can be are the same as the largest.
 fn saturating(digits: &str) -> Option<u64> {

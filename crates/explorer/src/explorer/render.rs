@@ -5,6 +5,12 @@ use std::{cell::RefCell, collections::HashMap, sync::Arc};
 use alloy_consensus::{Transaction as _, Typed2718};
 use alloy_primitives::{Address, B256, Log, U256, hex};
 use serde_json::Value;
+use tetrad_chain::View;
+use tetrad_contracts::sources::{CompiledContract, KnownContract, KnownContracts, Origin};
+use tetrad_evm::InternalCallKind;
+use tetrad_primitives::block::{Block, LogPosition, Transaction};
+use tetrad_stdx::calendar::rfc3339;
+use tetrad_web::RestError;
 
 use super::{
     bodies::{
@@ -18,12 +24,6 @@ use crate::index::{
     IndexError, IndexReader, InternalPosition, Position, TokenKind, TokenRecord, TokenTransfer,
     total_supply, transfers_of,
 };
-use tetrad_chain::View;
-use tetrad_contracts::sources::{CompiledContract, KnownContract, KnownContracts, Origin};
-use tetrad_evm::InternalCallKind;
-use tetrad_primitives::block::{Block, LogPosition, Transaction};
-use tetrad_stdx::calendar::rfc3339;
-use tetrad_web::RestError;
 
 /// The most token transfers that a transaction shows itself.
 const SHOWN_TRANSFERS: usize = 10;

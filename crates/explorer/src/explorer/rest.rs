@@ -3,13 +3,13 @@
 use std::{future::Future, pin::Pin, sync::Arc};
 
 use serde::Serialize;
-
-use super::{page::PageBody, render::Render};
-use crate::index::{Index, IndexError, Waiting};
 use tetrad_chain::Chain;
 use tetrad_contracts::sources::{KnownContracts, Verifier};
 use tetrad_network::network::Network;
 use tetrad_web::{Answer, Interface, RestError, WrittenJson, in_turn};
+
+use super::{page::PageBody, render::Render};
+use crate::index::{Index, IndexError, Waiting};
 
 /// The node's JSON-RPC, for the module `proxy`: answers a request with a response.
 pub(super) type JsonRpc =

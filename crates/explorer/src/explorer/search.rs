@@ -3,6 +3,9 @@
 use alloy_primitives::{Address, B256, U256};
 use axum::extract::State;
 use serde_json::{Value, json};
+use tetrad_network::account::{address_from_hex, parse_account_address};
+use tetrad_stdx::decimal::shortest;
+use tetrad_web::{Api, NoCache, Query, RestError};
 
 use super::{
     bodies::{IndexingBody, NextPage, RedirectBody, SearchResult, StatsBody},
@@ -12,9 +15,6 @@ use super::{
     rest::{Body, Explorer, List, Shared},
     tokens::matches,
 };
-use tetrad_network::account::{address_from_hex, parse_account_address};
-use tetrad_stdx::decimal::shortest;
-use tetrad_web::{Api, NoCache, Query, RestError};
 
 /// The number of newest blocks from which averages are taken.
 const AVERAGED: u64 = 100;

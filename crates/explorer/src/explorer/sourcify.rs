@@ -10,6 +10,14 @@ use axum::{
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json, value::RawValue};
+use tetrad_contracts::sources::{
+    CodeMatch, CompiledContract, KnownContract, Matches, SubmitError, VerificationError,
+};
+use tetrad_stdx::calendar::rfc3339;
+use tetrad_web::{
+    Api, ExecutionFailed, Failure, NoCache, Operation, Output, Path, Query, RestError, WrittenJson,
+    parameters::parameters,
+};
 
 use super::{
     contracts::{Submission, SubmissionError, creation},
@@ -18,14 +26,6 @@ use super::{
     render::Render,
     rest::{Explorer, Shared},
     uploads::JsonUpload,
-};
-use tetrad_contracts::sources::{
-    CodeMatch, CompiledContract, KnownContract, Matches, SubmitError, VerificationError,
-};
-use tetrad_stdx::calendar::rfc3339;
-use tetrad_web::{
-    Api, ExecutionFailed, Failure, NoCache, Operation, Output, Path, Query, RestError, WrittenJson,
-    parameters::parameters,
 };
 
 pub(super) fn routes(api: Api<Explorer>) -> Api<Explorer> {

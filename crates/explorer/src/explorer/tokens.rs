@@ -2,6 +2,10 @@
 
 use alloy_primitives::{Address, U256};
 use axum::extract::State;
+use tetrad_web::{
+    Api, Path, Query, RestError,
+    parameters::{UserAddress, parameters},
+};
 
 use super::{
     bodies::{HolderBody, InstanceBody, NextPage, TokenBody, TokenCounters, TransferBody},
@@ -15,10 +19,6 @@ use super::{
     rest::{Body, Explorer, List},
 };
 use crate::index::{Holder, IndexPage, TokenKind, TokenRecord};
-use tetrad_web::{
-    Api, Path, Query, RestError,
-    parameters::{UserAddress, parameters},
-};
 
 pub(super) fn routes(api: Api<Explorer>) -> Api<Explorer> {
     api.get(

@@ -3,6 +3,8 @@
 use std::{cmp::Reverse, sync::Arc};
 
 use axum::extract::State;
+use tetrad_primitives::block::Block;
+use tetrad_web::{Api, Path, Query, RestError};
 
 use super::{
     bodies::{InternalBody, LogBody, NextPage, TransactionBody, TransferBody},
@@ -15,8 +17,6 @@ use super::{
     rest::{Body, Explorer, List, Shared},
 };
 use crate::index::{CallFilter, Order, Position, PositionRange, TransferRole};
-use tetrad_primitives::block::Block;
-use tetrad_web::{Api, Path, Query, RestError};
 
 pub(super) fn routes(api: Api<Explorer>) -> Api<Explorer> {
     api.get(

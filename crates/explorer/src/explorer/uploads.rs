@@ -14,11 +14,11 @@ use axum::{
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
+use tetrad_contracts::sources::MAX_INPUT;
+use tetrad_web::{Held, Input, Operation, RestError, in_long_turn, is_json, receive, receive_json};
 use tokio::runtime::Handle;
 
 use super::rest::Explorer;
-use tetrad_contracts::sources::MAX_INPUT;
-use tetrad_web::{Held, Input, Operation, RestError, in_long_turn, is_json, receive, receive_json};
 
 /// The most bytes of a body. In a form, a byte may take three.
 const MAX_BODY: usize = 3 * MAX_INPUT;

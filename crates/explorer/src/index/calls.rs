@@ -3,7 +3,6 @@
 
 use alloy_primitives::{Address, Bytes, U256};
 use revm::context_interface::result::ExecutionResult;
-
 use tetrad_chain::Head;
 use tetrad_evm::{
     BlockExecutor, InternalCall, InternalCallKind, InternalCalls, IsOver, Watch, halt_message,

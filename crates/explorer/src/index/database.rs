@@ -13,6 +13,7 @@ use redb::{
     Database, Durability, ReadOnlyTable, ReadableDatabase, ReadableTable, Table, TableDefinition,
     WriteTransaction, backends::InMemoryBackend,
 };
+use tetrad_stdx::codec::Malformed;
 
 use super::{
     due::DueRead,
@@ -20,7 +21,6 @@ use super::{
     rows::{BlockRecord, BlockRows, Counts},
     tokens::TokenRecord,
 };
-use tetrad_stdx::codec::Malformed;
 
 /// The file beside the chain.
 pub(super) const FILE: &str = "explorer";

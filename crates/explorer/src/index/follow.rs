@@ -10,6 +10,7 @@ use std::{
 };
 
 use alloy_primitives::Address;
+use tetrad_chain::{BlockId, Chain, Head};
 
 use super::{
     balances::answer,
@@ -17,11 +18,9 @@ use super::{
     database::{Batch, IndexError, Meta, Rows},
     due::DueRead,
     rows::BlockRows,
-    tokens::TokenReads,
-    tokens::TokenRecord,
+    tokens::{TokenReads, TokenRecord},
     transfers::TokenKind,
 };
-use tetrad_chain::{BlockId, Chain, Head};
 
 /// The most rows of one step.
 const MAX_ROWS: usize = 50_000;

@@ -3,6 +3,10 @@
 use std::{ops::Bound, sync::Arc};
 
 use alloy_primitives::{Address, B256, U256};
+use tetrad_chain::{BlockId, Chain, Head};
+use tetrad_evm::{InternalCall, InternalCallKind};
+use tetrad_primitives::block::Block;
+use tetrad_store::store::LogKey;
 
 use super::{
     calls::{Failure, decode_call},
@@ -12,10 +16,6 @@ use super::{
     tokens::TokenRecord,
     transfers::TokenKind,
 };
-use tetrad_chain::{BlockId, Chain, Head};
-use tetrad_evm::{InternalCall, InternalCallKind};
-use tetrad_primitives::block::Block;
-use tetrad_store::store::LogKey;
 
 /// The most rows that are read for one page: those that a filter leaves out are read as well.
 const MAX_READS: usize = 100_000;

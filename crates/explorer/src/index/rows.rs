@@ -3,6 +3,9 @@
 use std::collections::BTreeSet;
 
 use alloy_primitives::{Address, B256};
+use tetrad_evm::{InternalCall, InternalCallKind};
+use tetrad_primitives::block::Block;
+use tetrad_stdx::codec::{Malformed, Reader, Writer};
 
 use super::{
     calls::{Executed, encode_call},
@@ -10,9 +13,6 @@ use super::{
     key::{Parts, RowKey, kind},
     transfers::{TokenKind, transfers_of},
 };
-use tetrad_evm::{InternalCall, InternalCallKind};
-use tetrad_primitives::block::Block;
-use tetrad_stdx::codec::{Malformed, Reader, Writer};
 
 /// How a transaction or a transfer touches an address.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -14,6 +14,7 @@ use std::{
 use alloy_primitives::Address;
 use arc_swap::ArcSwapOption;
 use parking_lot::{Condvar, Mutex};
+use tetrad_chain::{Chain, Head};
 use tokio::sync::watch;
 
 use super::{
@@ -21,7 +22,6 @@ use super::{
     follow::{Follower, Progress},
     reader::IndexReader,
 };
-use tetrad_chain::{Chain, Head};
 
 /// The time between two looks at a chain that is indexed up to its head.
 const POLL: Duration = Duration::from_millis(100);

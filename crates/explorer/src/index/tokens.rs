@@ -7,10 +7,10 @@ use alloy_sol_types::{SolCall, SolValue, sol};
 use parking_lot::Mutex;
 use revm::context_interface::result::ExecutionResult;
 use serde::{Deserialize, Serialize};
-
-use super::transfers::TokenKind;
 use tetrad_chain::{Head, View};
 use tetrad_evm::{Call, StateOverrides};
+
+use super::transfers::TokenKind;
 
 /// The gas limit of a read: ample for a token, and a bound for a contract that wastes the index's
 /// time.

@@ -3,13 +3,13 @@
 use std::{collections::HashSet, path::Path, sync::Arc};
 
 use alloy_primitives::B256;
+use tetrad_primitives::block::Block;
 
 use super::{
     database::{IndexError, Rows, meta},
     key::{RowKey, kind},
     rows::{BlockRecord, BlockRows},
 };
-use tetrad_primitives::block::Block;
 
 /// The result of a verification.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

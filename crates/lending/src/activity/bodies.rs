@@ -3,13 +3,13 @@
 use alloy_primitives::{Address, U256};
 use schemars::JsonSchema;
 use serde::Serialize;
+use tetrad_network::network::{Network, Token};
+use tetrad_stdx::decimal::with_point;
 
 use super::{
     record::{Action, ActivityRecord, Movement},
     scan::{Page, RecordPosition},
 };
-use tetrad_network::network::{Network, Token};
-use tetrad_stdx::decimal::with_point;
 
 /// Decimals of dollars on chain.
 const USD_DECIMALS: u8 = 8;

@@ -2,7 +2,6 @@
 
 use alloy_primitives::{Address, B256, Log, U256};
 use alloy_sol_types::SolEvent;
-
 use tetrad_contracts::contracts::bindings::{LendingPool, Vault};
 use tetrad_network::network::Network;
 use tetrad_primitives::block::Block;

@@ -4,17 +4,17 @@ use std::sync::Arc;
 
 use axum::{Router, extract::State};
 use schemars::{Schema, json_schema};
-
-use super::{
-    bodies::PageBody,
-    scan::{RecordFilter, RecordPosition, scan},
-};
 use tetrad_chain::Chain;
 use tetrad_network::network::Network;
 use tetrad_web::{
     Api, Interface, Operation, Path, Query, RestError, WrittenJson, in_long_turn,
     method_not_allowed,
     parameters::{Limit, NamedToken, Param, ParamError, UserAddress, parameters},
+};
+
+use super::{
+    bodies::PageBody,
+    scan::{RecordFilter, RecordPosition, scan},
 };
 
 /// The interface. Clones share it.

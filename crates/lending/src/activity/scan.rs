@@ -4,13 +4,13 @@ use std::{fmt, str::FromStr, sync::Arc};
 
 use alloy_primitives::{Address, B256, Bloom};
 use alloy_sol_types::SolEvent;
-
-use super::record::{Action, ActivityRecord};
 use tetrad_chain::{Chain, Head};
 use tetrad_contracts::contracts::bindings::{LendingPool, Vault};
 use tetrad_network::network::Network;
 use tetrad_primitives::block::Block;
 use tetrad_store::store::LogKey;
+
+use super::record::{Action, ActivityRecord};
 
 /// The position of a record. A page continues before one of these, so blocks sealed in the meantime
 /// do not shift it.

@@ -12,7 +12,6 @@ mod payments;
 mod rest;
 
 use alloy_primitives::{U256, uint};
-
 pub use payer::{Faucet, FaucetSetup};
 pub use rest::router;
 

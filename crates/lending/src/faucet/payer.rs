@@ -4,18 +4,18 @@ use std::sync::Arc;
 
 use alloy_primitives::{Address, B256, Bytes, U256};
 use alloy_sol_types::SolCall;
-
-use super::{
-    DAY, FaucetConfig,
-    mark::{ClientTag, Marks},
-    payments::{Payment, PaymentReader, Payments},
-};
 use tetrad_chain::{Chain, OutgoingCall, SendError, Sender, SubmitError, View};
 use tetrad_contracts::contracts::{bindings::Token, unit};
 use tetrad_evm::{Call, EstimateError, Fork, StateOverrides};
 use tetrad_network::network::{COIN_DECIMALS, Network};
 use tetrad_stdx::decimal;
 use tetrad_web::{ClientKey, ExecutionFailed, in_turn};
+
+use super::{
+    DAY, FaucetConfig,
+    mark::{ClientTag, Marks},
+    payments::{Payment, PaymentReader, Payments},
+};
 
 /// The most gas of a payment: enough for a contract that records what it receives.
 const MAX_GAS: u64 = 200_000;

@@ -6,14 +6,14 @@ use alloy_consensus::Transaction as _;
 use alloy_primitives::Address;
 use alloy_sol_types::SolCall;
 use parking_lot::Mutex;
+use tetrad_chain::{Chain, ChainPosition, Head};
+use tetrad_contracts::contracts::bindings::Token;
+use tetrad_primitives::block::{Block, Transaction};
 
 use super::{
     DAY,
     mark::{ClientTag, Marks},
 };
-use tetrad_chain::{Chain, ChainPosition, Head};
-use tetrad_contracts::contracts::bindings::Token;
-use tetrad_primitives::block::{Block, Transaction};
 
 /// A payment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,11 +4,6 @@ use alloy_primitives::Address;
 use axum::{Router, extract::State, http::StatusCode};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Serialize};
-
-use super::{
-    Faucet,
-    payer::{Allowance, Asset, FaucetError},
-};
 use tetrad_chain::SendError;
 use tetrad_network::network::Network;
 use tetrad_stdx::decimal;
@@ -16,6 +11,11 @@ use tetrad_web::{
     Api, Client, Interface, JsonBody, NoStore, Operation, Query, RequestBody, RestError,
     current_client, in_turn, method_not_allowed,
     parameters::{NamedToken, Param, ParamError, UserAddress, parameters},
+};
+
+use super::{
+    Faucet,
+    payer::{Allowance, Asset, FaucetError},
 };
 
 /// A response.

@@ -1,7 +1,6 @@
 //! From rates per second to yields per year, in integers: the pool's own arithmetic.
 
 use alloy_primitives::U256;
-
 use tetrad_stdx::decimal::hundredths;
 
 /// Seconds of the year that yields are stated for.

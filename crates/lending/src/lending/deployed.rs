@@ -1,7 +1,6 @@
 //! The address of a chain's lending pool.
 
 use alloy_primitives::Address;
-
 use tetrad_chain::View;
 use tetrad_contracts::contracts::{bindings::LendingLens, read};
 use tetrad_network::network::Network;

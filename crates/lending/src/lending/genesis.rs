@@ -2,7 +2,6 @@
 //! deposits would earn no interest.
 
 use alloy_primitives::{Address, U256};
-
 use tetrad_chain::Step;
 use tetrad_contracts::{
     artifacts,

@@ -5,11 +5,11 @@ use std::{collections::HashMap, sync::Arc};
 
 use alloy_primitives::{Address, B256, map::DefaultHashBuilder};
 use parking_lot::Mutex;
-
-use super::bodies::PoolSample;
 use tetrad_chain::{Chain, Head, View};
 use tetrad_contracts::contracts::{ReadContractError, bindings::LendingLens, read};
 use tetrad_primitives::block::Block;
+
+use super::bodies::PoolSample;
 
 /// Most samples that are cached, a few hundred bytes each.
 const MAX_SAMPLES: usize = 8_192;

@@ -6,17 +6,17 @@ use std::{collections::HashMap, sync::Arc};
 use alloy_primitives::{Address, map::DefaultHashBuilder};
 use alloy_sol_types::SolCall;
 use parking_lot::Mutex;
+use tetrad_chain::{Chain, Head, PerHead, View};
+use tetrad_contracts::contracts::{ReadContractError, bindings::LendingLens, read};
+use tetrad_network::{account::address_from_hex, network::Network};
+use tetrad_stdx::clock::Clock;
+use tetrad_web::{Rendered, RestError, in_turn, parameters::Timeframe};
 use tokio::sync::OnceCell;
 
 use super::{
     bodies,
     history::{Samples, Span},
 };
-use tetrad_chain::{Chain, Head, PerHead, View};
-use tetrad_contracts::contracts::{ReadContractError, bindings::LendingLens, read};
-use tetrad_network::{account::address_from_hex, network::Network};
-use tetrad_stdx::clock::Clock;
-use tetrad_web::{Rendered, RestError, in_turn, parameters::Timeframe};
 
 /// Most bodies about single users and pools that are kept for one head.
 const MAX_BODIES: usize = 10_000;

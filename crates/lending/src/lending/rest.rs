@@ -6,11 +6,6 @@ use std::sync::Arc;
 use alloy_primitives::Address;
 use axum::{Router, extract::State, http::HeaderMap};
 use schemars::Schema;
-
-use super::{
-    bodies::{PoolBody, PoolDetails, PoolHistory, PositionsBody, ScoreBody, UserBody},
-    reader::{LensReader, Topic},
-};
 use tetrad_chain::Chain;
 use tetrad_network::network::Network;
 use tetrad_stdx::clock::Clock;
@@ -21,6 +16,11 @@ use tetrad_web::{
         Limit, NamedToken, Param, ParamError, ParameterError, ParameterPlace, Timeframe,
         UserAddress, parameters,
     },
+};
+
+use super::{
+    bodies::{PoolBody, PoolDetails, PoolHistory, PositionsBody, ScoreBody, UserBody},
+    reader::{LensReader, Topic},
 };
 
 /// The interface. Clones share it.

@@ -19,6 +19,7 @@ use axum::{
 };
 use include_dir::{Dir, include_dir};
 use serde::Serialize;
+use tetrad_web::{MadeOnce, not_found};
 use tokio::task::spawn_blocking;
 
 use self::{
@@ -27,7 +28,6 @@ use self::{
     summary::SummaryLine,
 };
 use super::assets::PageFile;
-use tetrad_web::{MadeOnce, not_found};
 
 /// The sources of the book.
 static SOURCES: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../docs/src");

@@ -7,9 +7,9 @@ use alloy_consensus::Header;
 use alloy_eips::{eip2718::Encodable2718, eip4895::Withdrawal};
 use alloy_primitives::{Address, B256, Bytes, Log};
 use alloy_rlp::{Decodable, Encodable};
+use tetrad_stdx::codec::{Malformed, Reader, Writer};
 
 use super::{Block, CompressedKey, Receipt, Status, Transaction, bloom, decode_envelope, encoding};
-use tetrad_stdx::codec::{Malformed, Reader, Writer};
 
 impl Block {
     /// Encodes the block with its receipts.

@@ -8,7 +8,6 @@ use alloy_trie::{
     Nibbles, TrieMask,
     nodes::{BranchNodeRef, ExtensionNodeRef, LeafNodeRef, RlpNode},
 };
-
 use tetrad_stdx::keccak::Messages;
 
 /// Returns the root of the trie of `count` values. `encode` appends the value of an index.

@@ -3,7 +3,6 @@
 use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
 use alloy_primitives::{Address, B256, U256};
-
 use tetrad_stdx::codec::{Malformed, Reader, Writer};
 
 /// A setting that a development method makes, in place of the configuration's.

@@ -9,13 +9,13 @@ use alloy_consensus::constants::KECCAK_EMPTY;
 use alloy_primitives::{Address, B256, U256, keccak256};
 use parking_lot::Mutex;
 use revm::bytecode::Bytecode;
-
-use super::{Account, Contract, Retired, Slot, State, Trie, codec::read_code, slot_key};
-use crate::block::CompressedKey;
 use tetrad_stdx::{
     codec::{Malformed, Reader, Writer},
     parallel,
 };
+
+use super::{Account, Contract, Retired, Slot, State, Trie, codec::read_code, slot_key};
+use crate::block::CompressedKey;
 
 /// Most storage slots in one piece.
 const SLOTS: usize = 4_096;

@@ -3,10 +3,10 @@
 
 use alloy_primitives::{Address, keccak256};
 use revm::bytecode::Bytecode;
+use tetrad_stdx::codec::{Malformed, Reader, Writer};
 
 use super::{AccountChange, AccountFields, Changes};
 use crate::block::CompressedKey;
-use tetrad_stdx::codec::{Malformed, Reader, Writer};
 
 impl Changes {
     /// Encodes the changes.

@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use alloy_primitives::{B256, keccak256};
 use once_cell::sync::OnceCell;
-
 use tetrad_stdx::{keccak::Messages, parallel};
 
 /// A value of a trie, with its encoding.

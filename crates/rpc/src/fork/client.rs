@@ -20,6 +20,8 @@ use reqwest::{
 };
 use serde::{Deserialize, Deserializer, de::DeserializeOwned};
 use serde_json::{Value, json, value::RawValue};
+use tetrad_stdx::{causes::with_causes, tls};
+use tetrad_web::{Answer, BodyError, Budget, Held, check_json, read_body};
 use tokio::{
     runtime::{Builder, Handle, RuntimeFlavor},
     sync::oneshot,
@@ -28,8 +30,6 @@ use tokio::{
 };
 
 use super::ForkConfig;
-use tetrad_stdx::{causes::with_causes, tls};
-use tetrad_web::{Answer, BodyError, Budget, Held, check_json, read_body};
 
 /// The maximum size of an answer in bytes.
 const MAX_ANSWER: usize = 128 << 20;

@@ -18,11 +18,6 @@ use alloy_primitives::{Address, B256, U64, U256};
 use arc_swap::ArcSwapOption;
 use reqwest::Url;
 use serde_json::{Value, json};
-
-pub use self::{
-    client::{AskError, ForkAnswer, ForkClient},
-    remote::Remote,
-};
 use tetrad_chain::Head;
 use tetrad_evm::{ChainParams, Overlay};
 use tetrad_primitives::{
@@ -31,6 +26,11 @@ use tetrad_primitives::{
 };
 use tetrad_stdx::calendar::LAST_SECOND;
 use tetrad_web::Budget;
+
+pub use self::{
+    client::{AskError, ForkAnswer, ForkClient},
+    remote::Remote,
+};
 
 /// The chain to fork and how to reach it.
 #[derive(Clone, Debug)]

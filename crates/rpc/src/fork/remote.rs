@@ -6,12 +6,12 @@ use alloy_primitives::{Address, B256, Bytes, U64, U256};
 use revm::bytecode::Bytecode;
 use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::{Value, json};
+use tetrad_primitives::state::{Account, Base, Contract, ReadError};
 
 use super::{
     cache::Cache,
     client::{AskError, ForkAnswer, ForkClient},
 };
-use tetrad_primitives::state::{Account, Base, Contract, ReadError};
 
 /// The approximate size in bytes of cached accounts, in each of two generations.
 const ACCOUNT_BYTES: usize = 64 << 20;

@@ -4,6 +4,7 @@ use std::{collections::HashMap, ops::Range, time::Duration};
 
 use axum::body::Bytes;
 use futures_util::{StreamExt, stream::FuturesUnordered};
+use tetrad_web::{Answer, Client};
 use tokio::task::yield_now;
 
 use super::{
@@ -11,7 +12,6 @@ use super::{
     envelope::{Batch, Item, NO_ID},
     json::{JsonWriter, Raw},
 };
-use tetrad_web::{Answer, Client};
 
 /// The number of a batch's requests that execute or wait to execute at a time.
 const AT_ONCE: usize = 4;

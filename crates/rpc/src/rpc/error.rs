@@ -5,14 +5,14 @@ use std::time::Duration;
 use alloy_primitives::{B256, Bytes};
 use alloy_sol_types::{ContractError, GenericContractError, SolInterface};
 use revm::context_interface::result::{ExecutionResult, HaltReason, InvalidTransaction};
-
-use crate::fork::AskError;
 use tetrad_chain::{
     BuildError, ChangeError, PositionExpired, SimulationError, Stopped, SubmitError, ViewError,
 };
 use tetrad_evm::{BlockError, EstimateError, TransactionError, halt_message};
 use tetrad_primitives::state::ReadError;
 use tetrad_web::{AnswerError, ExecutionFailed};
+
+use crate::fork::AskError;
 
 /// The clients whose conventions the interface follows (see the book, "JSON-RPC").
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

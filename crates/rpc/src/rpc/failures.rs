@@ -3,6 +3,10 @@
 use alloy_consensus::Transaction as _;
 use alloy_primitives::{Address, Bytes};
 use serde_json::{Value, json, value::RawValue};
+use tetrad_chain::View;
+use tetrad_contracts::sources::text::{custom_error, plain};
+use tetrad_primitives::block::Submission;
+use tetrad_stdx::failed_calls::FailedCall;
 
 use super::{
     Context, RpcError,
@@ -10,10 +14,6 @@ use super::{
     eth::BLOB_TYPE,
     hex::Quantity,
 };
-use tetrad_chain::View;
-use tetrad_contracts::sources::text::{custom_error, plain};
-use tetrad_primitives::block::Submission;
-use tetrad_stdx::failed_calls::FailedCall;
 
 /// The message of a revert without a reason that every client knows.
 const REVERT: &str = "execution reverted";

@@ -13,10 +13,10 @@ use std::{
 use alloy_primitives::{B256, U256};
 use k256::elliptic_curve::rand_core::{OsRng, RngCore};
 use parking_lot::Mutex;
-
-use super::{RpcConfig, RpcError, eth::LogFilter};
 use tetrad_chain::{Chain, ChainPosition, ChainUpdate};
 use tetrad_web::ClientKey;
+
+use super::{RpcConfig, RpcError, eth::LogFilter};
 
 /// The subject of a filter.
 #[derive(Clone, Debug)]

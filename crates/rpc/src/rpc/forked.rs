@@ -13,14 +13,14 @@ use serde::{
     de::{DeserializeOwned, Error, SeqAccess, Visitor},
 };
 use serde_json::{Value, json, value::RawValue};
+use tetrad_chain::{BlockId, Head};
+use tetrad_web::Answer;
 
 use super::{
     Context, RpcError,
     params::{Param, ParamRules, Reference},
 };
 use crate::fork::{ChainFork, ForkAnswer};
-use tetrad_chain::{BlockId, Head};
-use tetrad_web::Answer;
 
 /// The routing of a method's requests on a fork.
 ///

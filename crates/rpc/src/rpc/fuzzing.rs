@@ -5,6 +5,7 @@ use std::sync::LazyLock;
 
 use alloy_primitives::{Address, U256};
 use serde_json::value::RawValue;
+use tetrad_chain::{Chain, Change, ChangeError, Dump, Pace};
 
 use super::{
     Rpc,
@@ -14,7 +15,6 @@ use super::{
     eth::check_typed_data,
     params::{ParamReader, ParamRules, Params},
 };
-use tetrad_chain::{Chain, Change, ChangeError, Dump, Pace};
 
 /// The memory that a dump may take in bytes.
 const MAX_DUMP: usize = 16 << 20;

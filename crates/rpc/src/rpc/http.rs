@@ -12,9 +12,9 @@ use axum::{
 use futures_util::future::BoxFuture;
 use schemars::JsonSchema;
 use serde_json::Value;
+use tetrad_web::{FastPath, IncomingBody, Operation, WebSockets, interface_path, is_json, receive};
 
 use super::{Rpc, ws::RpcSocket};
-use tetrad_web::{FastPath, IncomingBody, Operation, WebSockets, interface_path, is_json, receive};
 
 /// The routes of JSON-RPC.
 pub fn service(rpc: Rpc, sockets: WebSockets) -> MethodRouter {

@@ -6,9 +6,9 @@ use std::{io, marker::PhantomData};
 use alloy_primitives::{Address, B64, B256, Bloom, Bytes, U256, hex};
 use serde::Serialize;
 use serde_json::{Value, json};
+use tetrad_web::{Answer, AnswerError, AnswerWriter, Budget};
 
 use super::{hex::Quantity, schema};
-use tetrad_web::{Answer, AnswerError, AnswerWriter, Budget};
 
 /// JSON under construction, which counts against the memory for responses as it grows. Where that
 /// ends, whatever is written afterwards is dropped: values write themselves without looking, and

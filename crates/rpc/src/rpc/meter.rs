@@ -2,11 +2,12 @@
 
 use std::time::{Duration, Instant};
 
+use tetrad_stdx::metrics::{Counter, Distribution, Histogram};
+
 use super::error::{
     HISTORY_PRUNED, INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, PARSE_ERROR,
     REVERTED, SERVER_ERROR,
 };
-use tetrad_stdx::metrics::{Counter, Distribution, Histogram};
 
 /// Codes with a counter of their own.
 const CODES: [(i32, &str); 8] = [

@@ -8,13 +8,13 @@ use std::borrow::Cow;
 use alloy_primitives::{Address, B256, Bytes, U256};
 use serde::Deserialize;
 use serde_json::{Value, json, value::RawValue};
+use tetrad_chain::Chain;
 
 pub(super) use self::block::{NonceBlock, StateBlock};
 use super::{
     error::{Dialect, RpcError},
     hex,
 };
-use tetrad_chain::Chain;
 
 /// The rules by which the parameters of a request are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

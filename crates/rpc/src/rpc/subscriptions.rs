@@ -4,6 +4,9 @@ use std::{collections::HashMap, sync::Arc};
 
 use alloy_primitives::{B128, hex};
 use serde_json::value::RawValue;
+use tetrad_chain::{Chain, Event, HeldBlocks};
+use tetrad_primitives::block::Block;
+use tetrad_web::{Answer, AnswerError};
 use tokio::sync::broadcast::{Receiver, error::RecvError};
 
 use super::{
@@ -12,9 +15,6 @@ use super::{
     json::{Json, Object},
     params::{self, Param, ParamRules, Params},
 };
-use tetrad_chain::{Chain, Event, HeldBlocks};
-use tetrad_primitives::block::Block;
-use tetrad_web::{Answer, AnswerError};
 
 /// The subject of a subscription.
 #[derive(Clone, Debug)]

@@ -18,6 +18,7 @@ use std::{
 use alloy_primitives::map::DefaultHashBuilder;
 use axum::body::Bytes;
 use serde_json::{Value, value::RawValue};
+use tetrad_web::{Caller, Held, Slice, json_memory};
 
 use super::{
     Context, OnFork,
@@ -28,7 +29,6 @@ use super::{
     meter::Meter,
     params::{ParamReader, ParamRules, ParamShape, Params, Reach, Reference},
 };
-use tetrad_web::{Caller, Held, Slice, json_memory};
 
 /// Most bytes of a result that are written on the task that received the request: about a
 /// millisecond of work.

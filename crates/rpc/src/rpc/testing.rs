@@ -10,6 +10,8 @@ use alloy_eips::{
 use alloy_primitives::{Address, B256, Bytes};
 use serde::Deserialize;
 use serde_json::{Value, json, value::RawValue};
+use tetrad_chain::{BlockId, BuildPlan, BuiltBlock, SubmitError, build};
+use tetrad_primitives::block::Submission;
 
 use super::{
     Context, OnFork, RpcError, Table,
@@ -19,8 +21,6 @@ use super::{
     params::{self, Param, ParamRules},
     schema,
 };
-use tetrad_chain::{BlockId, BuildPlan, BuiltBlock, SubmitError, build};
-use tetrad_primitives::block::Submission;
 
 pub(super) fn methods(table: &mut Table) {
     table.apart("testing_buildBlockV1", build_block, OnFork::OwnBlocks).describe(

@@ -4,6 +4,7 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use alloy_consensus::Transaction as _;
 use alloy_primitives::Address;
+use tetrad_chain::Pooled;
 
 use super::{
     Context, OnFork, RpcError, Table,
@@ -11,7 +12,6 @@ use super::{
     hex::Quantity,
     json::{Json, JsonWriter, Object, Written},
 };
-use tetrad_chain::Pooled;
 
 pub(super) fn methods(table: &mut Table) {
     table

@@ -1,6 +1,11 @@
 //! JSON-RPC over WebSocket: requests as over HTTP, and subscriptions.
 
 use axum::body::Bytes;
+use tetrad_chain::Event;
+use tetrad_web::{
+    AnswerError, FaultScope, Shutdown, SocketLimits, SocketMessage, SocketProtocol, SocketReply,
+    Utf8Bytes, WebSockets,
+};
 
 use super::{
     Rpc, RpcConfig, RpcError,
@@ -8,11 +13,6 @@ use super::{
     envelope::{self, Batch, Body, Request},
     json::Raw,
     subscriptions::{Follower, Subscriptions},
-};
-use tetrad_chain::Event;
-use tetrad_web::{
-    AnswerError, FaultScope, Shutdown, SocketLimits, SocketMessage, SocketProtocol, SocketReply,
-    Utf8Bytes, WebSockets,
 };
 
 /// The size of a connection's buffers in bytes.

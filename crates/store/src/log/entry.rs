@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use alloy_primitives::{Address, B256, FixedBytes};
-
 use tetrad_primitives::{
     block::{Block, DevSettings, Setting},
     state::Changes,
@@ -356,8 +355,9 @@ impl EditableParams {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use tetrad_primitives::block::Mining;
+
+    use super::*;
 
     fn bytes(entry: &LogEntry) -> Vec<u8> {
         let mut out = Writer::default();

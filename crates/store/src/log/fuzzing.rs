@@ -1,7 +1,8 @@
 //! The entry point for fuzzers: entries of logs.
 
-use super::{LogEntry, RequestPart};
 use tetrad_stdx::codec::Writer;
+
+use super::{LogEntry, RequestPart};
 
 /// Decodes an entry, and decodes its encoding again. Returns whether it is one.
 pub fn entry(bytes: &[u8]) -> usize {

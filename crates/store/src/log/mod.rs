@@ -16,16 +16,16 @@ mod memory;
 use std::{ops::Range, sync::Arc};
 
 use alloy_primitives::B256;
+use tetrad_stdx::codec::Malformed;
 
-pub use self::memory::{Fault, Faults, MemoryLog};
 pub use self::{
     ahead::{DecodedEntries, DecodedEntry, decode_ahead},
     entry::{EditableParams, LogEntry, RequestPart, TimeShift, read_name},
     error::{AppendError, LogError},
     local::{LocalLogs, is_log_file},
+    memory::{Fault, Faults, MemoryLog},
 };
 use crate::storage::Storage;
-use tetrad_stdx::codec::Malformed;
 
 /// The durability of an acknowledged append.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -7,11 +7,10 @@ mod record;
 
 use std::{fs, io, sync::Arc};
 
-pub use self::record::HEADER;
 pub use self::{
     directory::Directory,
     record::{
-        Record, Records, Tail, push_record, read_length_at, read_record, read_record_at,
+        HEADER, Record, Records, Tail, push_record, read_length_at, read_record, read_record_at,
         write_record,
     },
 };

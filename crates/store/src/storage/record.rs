@@ -14,8 +14,9 @@
 
 use std::io::{self, Read};
 
-use super::StoredFile;
 use tetrad_stdx::codec::Writer;
+
+use super::StoredFile;
 
 /// Size of a record's header in bytes.
 pub const HEADER: usize = 21;

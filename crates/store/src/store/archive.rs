@@ -8,6 +8,8 @@
 
 use std::io::{self, Read, Write};
 
+use tetrad_stdx::codec::{Reader, Writer};
+
 use super::{
     ChainFile, ChainFileError, ChainStore, CheckpointError, History, PART_BYTES, PRICES,
     checkpoint, checkpoints,
@@ -17,7 +19,6 @@ use crate::{
     log::{LogEntry, LogError},
     storage::{Storage, read_file, read_record, replace_file, write_record},
 };
-use tetrad_stdx::codec::{Reader, Writer};
 
 const MAGIC: &[u8] = b"tetrad chain";
 const VERSION: u64 = 2;

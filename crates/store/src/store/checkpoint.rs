@@ -8,17 +8,17 @@
 use std::{io, sync::Arc};
 
 use alloy_primitives::B256;
+use tetrad_primitives::{
+    block::{Block, DevSettings},
+    state::{State, StateBuilder, StateError},
+};
+use tetrad_stdx::codec::{Malformed, Reader, Writer};
 
 use super::{Snapshots, Standing};
 use crate::{
     log::{ChainIdentity, EditableParams, TimeShift},
     storage::{Records, Storage, StoredFile, Tail, read_file, with_draft, write_record},
 };
-use tetrad_primitives::{
-    block::{Block, DevSettings},
-    state::{State, StateBuilder, StateError},
-};
-use tetrad_stdx::codec::{Malformed, Reader, Writer};
 
 pub(super) const MAGIC: &[u8] = b"tetrad checkpoint";
 /// The newest format. After the head of format 1 there are snapshots from 2 on, their names from 3

@@ -6,6 +6,8 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
+use tetrad_stdx::codec::{Malformed, Reader, Writer};
+
 use super::{
     PendingTransaction,
     checkpoint::{Checkpoint, MAGIC},
@@ -14,7 +16,6 @@ use crate::{
     log::ChainIdentity,
     storage::{Records, StoredFile, push_record},
 };
-use tetrad_stdx::codec::{Malformed, Reader, Writer};
 
 /// Decodes a checkpoint from the contents of its records, each after its length in three bytes, and
 /// decodes what it is written as. Returns whether it is one.

@@ -10,6 +10,7 @@ use std::{
 
 use alloy_primitives::{Address, B256};
 use parking_lot::{Mutex, MutexGuard, RwLock};
+use tetrad_primitives::{block::Block, state::Part};
 
 use super::{
     active::{ActiveIndex, BLOCK},
@@ -24,7 +25,6 @@ use crate::{
     log::{ChainIdentity, DecodedEntry, LogEntry, LogError, ReadLog, decode_ahead},
     storage::{Storage, remove_file},
 };
-use tetrad_primitives::{block::Block, state::Part};
 
 /// The object that a hash belongs to.
 #[derive(Clone, Debug)]

@@ -1,7 +1,6 @@
 //! Keys of the index: 64-bit hashes of addresses, topics and parts of the state.
 
 use alloy_primitives::{Address, B256, Log};
-
 use tetrad_primitives::state::Part;
 
 /// The key of a log: the hash of its address, or of a topic and its position. Keys may collide, so

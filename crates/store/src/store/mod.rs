@@ -29,7 +29,6 @@ mod versions;
 
 use std::sync::Arc;
 
-use crate::{log::LogStore, storage::Storage};
 pub use archive::{ArchiveError, add_checkpoint, begin_with, export, import};
 pub use backup::{backup, restore};
 pub use chain_file::{ChainFile, ChainFileError, Settings};
@@ -44,6 +43,8 @@ pub use pool_file::{PendingTransaction, PoolFile};
 pub use repair::{Repaired, repair, truncate};
 pub use snapshots::{SnapshotInfo, Snapshots};
 pub use standing::Standing;
+
+use crate::{log::LogStore, storage::Storage};
 
 /// The file that names the chain of a directory.
 const CHAIN_FILE: &str = "chain.json";

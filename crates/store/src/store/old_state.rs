@@ -5,10 +5,10 @@
 use std::{fmt, sync::Arc};
 
 use alloy_primitives::{Address, B256, U256};
+use tetrad_primitives::state::{Account, AccountChange, Base, LaterState, Part, ReadError};
 
 use super::{Checkpoint, CheckpointError, History, key::StateKey};
 use crate::log::{LogEntry, LogError};
-use tetrad_primitives::state::{Account, AccountChange, Base, LaterState, Part, ReadError};
 
 /// An error of reading a historical state.
 #[derive(Debug, thiserror::Error)]

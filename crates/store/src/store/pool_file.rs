@@ -3,13 +3,13 @@
 use std::{io, sync::Arc};
 
 use alloy_eips::eip7594::{BlobTransactionSidecarVariant, Decodable7594, Encodable7594};
+use tetrad_primitives::block::Transaction;
+use tetrad_stdx::codec::{Malformed, Reader, Writer};
 
 use crate::{
     log::ChainIdentity,
     storage::{Records, Storage, StoredFile, Tail, push_record, read_file, write_record},
 };
-use tetrad_primitives::block::Transaction;
-use tetrad_stdx::codec::{Malformed, Reader, Writer};
 
 const NAME: &str = "pool";
 const MAGIC: &[u8] = b"tetrad pool";

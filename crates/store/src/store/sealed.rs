@@ -313,10 +313,10 @@ fn words_of(bytes: &[u8]) -> Vec<u64> {
 #[cfg(test)]
 mod tests {
     use alloy_primitives::Address;
+    use tetrad_primitives::state::{AccountChange, Changes, Part};
 
     use super::*;
     use crate::storage::Directory;
-    use tetrad_primitives::state::{AccountChange, Changes, Part};
 
     /// A quarter of the rows of a table. Some keys have as many rows as there are between several
     /// fences, some have four, and every other number is not a key.

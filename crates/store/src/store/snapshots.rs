@@ -7,9 +7,9 @@
 use std::{collections::VecDeque, sync::Arc};
 
 use alloy_primitives::B256;
+use tetrad_stdx::codec::{Malformed, Reader, Writer};
 
 use crate::log::{LogEntry, TimeShift, read_name};
-use tetrad_stdx::codec::{Malformed, Reader, Writer};
 
 /// Most snapshots that are kept; older ones are discarded.
 const MAX_SNAPSHOTS: usize = 4_096;

@@ -1,8 +1,9 @@
 //! What the log determines beside the chain.
 
+use tetrad_primitives::block::DevSettings;
+
 use super::Snapshots;
 use crate::log::LogEntry;
-use tetrad_primitives::block::DevSettings;
 
 /// What is determined by all entries of the log in order, including reverted ones. It is therefore
 /// part of a checkpoint, and a replay [follows](Self::follow) every entry after it. Cheap to clone.

@@ -3,9 +3,9 @@
 use std::collections::HashMap;
 
 use alloy_primitives::map::DefaultHashBuilder;
+use tetrad_primitives::state::{Changes, Part};
 
 use super::key::StateKey;
-use tetrad_primitives::state::{Changes, Part};
 
 /// The index that stands for no older version.
 const NONE: u32 = u32::MAX;

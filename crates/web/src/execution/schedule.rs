@@ -17,14 +17,14 @@ use std::{
 
 use alloy_primitives::map::DefaultHashBuilder;
 use parking_lot::Mutex;
-use tokio::runtime::Handle;
-
-use super::slice::run_until;
-use crate::{Client, ClientKey};
 use tetrad_stdx::{
     parallel,
     ring::{Ring, WaitQueue},
 };
+use tokio::runtime::Handle;
+
+use super::slice::run_until;
+use crate::{Client, ClientKey};
 
 /// The recent execution time from which a connection counts as heavy.
 const HEAVY_CONNECTION: Duration = Duration::from_millis(50);

@@ -19,11 +19,11 @@ use axum::{
 };
 use schemars::Schema;
 use serde_json::Value;
+use tetrad_network::network::Network;
 
 pub(super) use self::names::{QueryNames, only_accepted};
 pub use self::values::{Amount, Choice, Limit, NamedToken, Number, Timeframe, UserAddress};
 use super::api::{Failure, Input, Operation};
-use tetrad_network::network::Network;
 
 /// A value that clients write in a path or a query.
 pub trait Param: Sized {

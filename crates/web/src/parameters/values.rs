@@ -2,12 +2,12 @@
 
 use alloy_primitives::{Address, U256};
 use schemars::{Schema, json_schema};
-
-use super::{Param, ParamError};
 use tetrad_network::{
     account::{address_from_hex, parse_account_address},
     network::{Network, Token},
 };
+
+use super::{Param, ParamError};
 
 /// A parameter that is one of several words.
 pub trait Choice: Copy + 'static {

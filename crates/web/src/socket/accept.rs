@@ -11,6 +11,7 @@ use axum::{
 use governor::Quota;
 use hyper::upgrade::OnUpgrade;
 use hyper_util::rt::TokioIo;
+use tetrad_stdx::metrics::{Counter, Gauge};
 use tokio_tungstenite::{
     WebSocketStream,
     tungstenite::{
@@ -24,7 +25,6 @@ use crate::{
     ConnectionSlot, FaultScope, Operation, RequestContext, RestError, Shutdown, budget::UNCOUNTED,
     client_slots::ClientSlots,
 };
-use tetrad_stdx::metrics::{Counter, Gauge};
 
 /// How long a client may take to accept a message, where no setting says otherwise.
 pub const WRITE_TIMEOUT: Duration = Duration::from_secs(10);

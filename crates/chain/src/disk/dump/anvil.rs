@@ -9,10 +9,10 @@ use alloy_consensus::{Header, TxType, Typed2718};
 use alloy_primitives::{Address, B256, Bytes, Log, U256};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
+use tetrad_primitives::block::{Block, Envelope, Receipt, Status, Transaction, bloom};
 
 use super::{DumpError, contiguous};
 use crate::GenesisAccount;
-use tetrad_primitives::block::{Block, Envelope, Receipt, Status, Transaction, bloom};
 
 /// Accounts by address.
 pub(super) type Accounts = BTreeMap<Address, DumpedAccount>;

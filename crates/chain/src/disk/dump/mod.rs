@@ -16,15 +16,15 @@ use std::{
 };
 
 use serde::{Deserialize, Serialize};
+use tetrad_evm::ChainParams;
+use tetrad_primitives::{block::Block, state::ReadError};
+use tetrad_stdx::calendar::LAST_SECOND;
 
 use self::{
     anvil::{DumpedAccount, DumpedBlock, DumpedTransaction},
     state_history::StateHistory,
 };
 use crate::{Edit, GenesisAccount, Head, HistoryLimits};
-use tetrad_evm::ChainParams;
-use tetrad_primitives::{block::Block, state::ReadError};
-use tetrad_stdx::calendar::LAST_SECOND;
 
 /// A parsed dump. Members of anvil's format that follow from these are ignored.
 #[derive(Debug, Deserialize)]

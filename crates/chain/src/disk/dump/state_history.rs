@@ -6,14 +6,14 @@ use std::sync::Arc;
 use alloy_primitives::{Address, B256, Bytes, U256, keccak256};
 use revm::bytecode::Bytecode;
 use serde::{Deserialize, Serialize};
-
-use super::DumpError;
-use crate::{Head, HistoryLimits};
 use tetrad_evm::ChainParams;
 use tetrad_primitives::{
     block::{Block, CompressedKey},
     state::{AccountChange, AccountFields, Changes, State},
 };
+
+use super::DumpError;
+use crate::{Head, HistoryLimits};
 
 /// The history of states.
 #[derive(Debug, Deserialize)]

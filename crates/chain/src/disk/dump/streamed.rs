@@ -7,16 +7,16 @@ use serde::{
     ser::{SerializeMap, SerializeStruct},
 };
 use serde_json::json;
+use tetrad_primitives::{
+    block::CompressedKey,
+    state::{Account, AccountChange, Changes, Slot, State},
+};
 
 use super::{
     anvil::{DumpedBlock, DumpedTransaction},
     state_history::DumpedFields,
 };
 use crate::Head;
-use tetrad_primitives::{
-    block::CompressedKey,
-    state::{Account, AccountChange, Changes, Slot, State},
-};
 
 /// The dump of a head, and the number of seconds by which the chain's time is ahead of the clock.
 pub(super) struct WholeChain<'a> {

@@ -10,9 +10,9 @@ use std::{collections::HashMap, io, path::Path};
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
+use tetrad_network::network::Network;
 
 use crate::feed::usd_e8;
-use tetrad_network::network::Network;
 
 /// Most rows of a recording: a month by the second.
 const MAX_ROWS: usize = 3_000_000;

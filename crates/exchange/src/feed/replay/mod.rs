@@ -5,9 +5,9 @@ mod file;
 use std::{path::Path, sync::Arc};
 
 pub use file::{Recording, ReplayError};
+use tetrad_network::network::Network;
 
 use super::{Condition, Moment, Source};
-use tetrad_network::network::Network;
 
 /// Replays a recording from the chain's first block on. Each row holds until the next one, the last
 /// row for good.

@@ -4,11 +4,11 @@ use std::borrow::Cow;
 
 use reqwest::{Certificate, Client, redirect::Policy};
 use rustls::pki_types::CertificateDer;
+use tetrad_network::network::Token;
+use tetrad_stdx::{causes::with_causes, tls};
 
 use super::{MAX_ANSWER, Shared, UpstreamConfig, circuit::backoff};
 use crate::{feed::json_path::fill, quote::key};
-use tetrad_network::network::Token;
-use tetrad_stdx::{causes::with_causes, tls};
 
 /// A client with timeouts that trusts these authorities in addition to the system's and follows no
 /// redirects.

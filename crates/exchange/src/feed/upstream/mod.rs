@@ -12,13 +12,13 @@ use std::{path::PathBuf, sync::Arc, time::Duration};
 
 use parking_lot::Mutex;
 use rustls::ClientConfig;
+use tetrad_network::network::Network;
+use tetrad_stdx::{clock::Clock, redact::origin};
+use tetrad_web::Shutdown;
 use tokio::sync::watch;
 
 use self::circuit::Circuit;
 use super::{Condition, FeedError, JsonPath, Moment, Source, SourceHealth, SourceSpec, usd_e8};
-use tetrad_network::network::Network;
-use tetrad_stdx::{clock::Clock, redact::origin};
-use tetrad_web::Shutdown;
 
 /// Most bytes of an upstream's answer.
 const MAX_ANSWER: usize = 4 << 20;

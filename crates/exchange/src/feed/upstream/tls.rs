@@ -7,9 +7,9 @@ use rustls::{
     pki_types::{CertificateDer, pem::PemObject},
 };
 use rustls_platform_verifier::Verifier;
+use tetrad_stdx::tls;
 
 use crate::feed::FeedError;
-use tetrad_stdx::tls;
 
 /// The certificates in a PEM file.
 pub(super) fn authorities(file: &Path) -> Result<Vec<CertificateDer<'static>>, FeedError> {

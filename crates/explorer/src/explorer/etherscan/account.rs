@@ -3,14 +3,14 @@
 use alloy_consensus::Transaction as _;
 use alloy_primitives::{Address, hex};
 use serde_json::{Value, json};
+use tetrad_primitives::block::Block;
+use tetrad_web::RestError;
 
 use super::{Action, AnyText, ListWriter, Outcome, Refusal, Request, complete, text as text_of};
 use crate::{
     explorer::render::{TransferFinder, call_kind, creates},
     index::{CallFilter, InternalPosition, PositionRange, TokenKind, TransferRole},
 };
-use tetrad_primitives::block::Block;
-use tetrad_web::RestError;
 
 /// The most addresses of a request for several balances.
 const MAX_ADDRESSES: usize = 20;

@@ -2,13 +2,13 @@
 
 use alloy_primitives::{U256, hex};
 use serde_json::{Value, json};
+use tetrad_web::RestError;
 
 use super::{Action, ListWriter, Outcome, Refusal, Request, complete, text};
 use crate::{
     explorer::render::fees,
     index::{IndexReader, total_supply},
 };
-use tetrad_web::RestError;
 
 pub(super) const ACTIONS: &[Action] = &[
     Action::value(

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use alloy_primitives::hex;
 use serde_json::json;
+use tetrad_web::Interface;
 
 use super::{
     Action, AnyText, EtherscanQuery, ListWriter, Outcome, Refusal, Request, Run, parse_address,
@@ -14,7 +15,6 @@ use crate::explorer::{
     rest::Explorer,
     uploads::Form,
 };
-use tetrad_web::Interface;
 
 /// Etherscan's words for a contract whose source is not known, which clients compare.
 const NOT_VERIFIED: &str = "Contract source code not verified";

@@ -4,10 +4,10 @@ use std::ops::ControlFlow;
 
 use alloy_primitives::{B256, hex};
 use serde_json::{Value, json};
+use tetrad_primitives::block::{Block, LogPosition};
 
 use super::{Action, ListWriter, Refusal, Request, text};
 use crate::explorer::{logs::LogQuery, parameters::Words};
-use tetrad_primitives::block::{Block, LogPosition};
 
 /// The most logs of a page, as in Etherscan.
 const MAX_LOGS: usize = 1_000;

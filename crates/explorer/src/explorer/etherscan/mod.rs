@@ -8,8 +8,6 @@ mod logs;
 mod proxy;
 mod transaction;
 
-pub(super) use contract::standard_input;
-
 use std::{borrow::Cow, str::FromStr};
 
 use alloy_primitives::{Address, B256, U256};
@@ -18,9 +16,18 @@ use axum::{
     http::{HeaderValue, StatusCode, header},
     response::{IntoResponse, Response},
 };
+pub(super) use contract::standard_input;
 use schemars::{JsonSchema, Schema, json_schema};
 use serde::Serialize;
 use serde_json::{Value, json};
+use tetrad_network::{
+    account::{address_from_hex, parse_account_address},
+    network::Network,
+};
+use tetrad_web::{
+    Answer, Api, Input, Interface, Operation, Output, Query, RestError,
+    parameters::{Param, ParamError, Parameters, RawParameters, parameters},
+};
 
 use self::chain::first_block;
 use super::{
@@ -31,14 +38,6 @@ use super::{
     uploads::Form,
 };
 use crate::index::{IndexPage, Order, PositionRange, TransactionRole};
-use tetrad_network::{
-    account::{address_from_hex, parse_account_address},
-    network::Network,
-};
-use tetrad_web::{
-    Answer, Api, Input, Interface, Operation, Output, Query, RestError,
-    parameters::{Param, ParamError, Parameters, RawParameters, parameters},
-};
 
 /// The most items of a page, as in Etherscan.
 const MAX_PAGE: usize = 10_000;

@@ -1,10 +1,10 @@
 //! The module `proxy`: requests of JSON-RPC as parameters of a query.
 
 use serde_json::{Value, json};
+use tetrad_web::{Answer, RestError};
 
 use super::{Action, AnyText, EtherscanQuery, text};
 use crate::explorer::{parameters::Words, rest::Explorer};
-use tetrad_web::{Answer, RestError};
 
 /// The methods of JSON-RPC, whose names are the actions'.
 pub(super) const ACTIONS: &[Action] = &[

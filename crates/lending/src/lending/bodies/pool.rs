@@ -3,12 +3,12 @@
 use alloy_primitives::U256;
 use schemars::JsonSchema;
 use serde::Serialize;
-
-use super::{json, percent, usd};
-use crate::lending::apy::{RAY, yearly_percent};
 use tetrad_contracts::contracts::bindings::{LimitsView, PoolView};
 use tetrad_primitives::block::Block;
 use tetrad_stdx::decimal::{hundredths, with_point};
+
+use super::{json, percent, usd};
+use crate::lending::apy::{RAY, yearly_percent};
 
 /// Decimals of a ray.
 const RAY_DECIMALS: u8 = 27;

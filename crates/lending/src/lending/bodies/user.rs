@@ -3,13 +3,13 @@
 use alloy_primitives::{Address, U256};
 use schemars::JsonSchema;
 use serde::Serialize;
-
-use super::{json, percent, time_ms, usd};
-use crate::lending::apy::yearly_percent;
 use tetrad_contracts::contracts::bindings::{
     AccountView, LiquidationSide, PositionView, ScoreView,
 };
 use tetrad_stdx::decimal::with_point;
+
+use super::{json, percent, time_ms, usd};
+use crate::lending::apy::yearly_percent;
 
 /// The score of a user without history.
 const LOWEST_SCORE: u64 = 300;

@@ -18,10 +18,14 @@ use std::{cell::LazyCell, sync::LazyLock};
 use alloy_consensus::TxLegacy;
 use alloy_primitives::{Address, B256, Bytes, TxKind, U256, address, keccak256};
 use bech32::{Bech32, primitives::decode::CheckedHrpstring};
+pub use error::CosmosError;
+pub use ethereum::ethereum_tx_raw;
 use prost::Message;
 use secp256k1::PublicKey;
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
+pub use tetrad_stdx::nesting::MAX_MESSAGE_LEVELS;
+pub use wire::nests_within;
 
 use self::{
     proto::{
@@ -32,12 +36,6 @@ use self::{
     wire::{HasKnownFields, UnknownFields, check_adr_027, check_fields, content_of_field},
 };
 use super::recovery::CompressedKey;
-
-pub use error::CosmosError;
-pub use ethereum::ethereum_tx_raw;
-pub use wire::nests_within;
-
-pub use tetrad_stdx::nesting::MAX_MESSAGE_LEVELS;
 
 /// The recipient that a transaction with several transfers has on the Ethereum side: the address of
 /// the bank's precompile in Cosmos EVM.

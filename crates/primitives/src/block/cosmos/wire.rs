@@ -160,9 +160,9 @@ fn next_field<'a>(rest: &mut &'a [u8]) -> Result<WireField<'a>, prost::DecodeErr
 #[cfg(test)]
 mod tests {
     use prost::Message;
+    use tetrad_stdx::nesting::MAX_MESSAGE_LEVELS;
 
     use super::{super::proto::*, *};
-    use tetrad_stdx::nesting::MAX_MESSAGE_LEVELS;
 
     /// Each `Any` takes two levels, with the message around it.
     fn nested(count: usize) -> Vec<u8> {

@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 
 use alloy_primitives::{Address, B256, Bytes, hex};
+use tetrad_chain::{BlockId, Head, Pruned};
+use tetrad_primitives::state::Account;
 
 use super::storage::{Start, check_whole};
 use crate::rpc::{
@@ -11,8 +13,6 @@ use crate::rpc::{
     params::LooseNumber,
     tracing::Budget,
 };
-use tetrad_chain::{BlockId, Head, Pruned};
-use tetrad_primitives::state::Account;
 
 pub(super) fn methods(table: &mut Table) {
     table.apart("debug_accountRange", account_range, OnFork::Block).describe(

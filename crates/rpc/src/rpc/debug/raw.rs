@@ -1,10 +1,10 @@
 //! Blocks, receipts and transactions in their consensus encodings.
 
 use alloy_primitives::{B256, Bytes};
-
-use crate::rpc::{Context, OnFork, RpcError, Table, eth::found_block};
 use tetrad_chain::BlockId;
 use tetrad_primitives::block::Block;
+
+use crate::rpc::{Context, OnFork, RpcError, Table, eth::found_block};
 
 pub(super) fn methods(table: &mut Table) {
     table

@@ -2,6 +2,8 @@
 
 use alloy_primitives::{Address, B256, Bytes};
 use serde_json::{Value, json};
+use tetrad_chain::BlockId;
+use tetrad_primitives::state::{Slot, State};
 
 use crate::rpc::{
     Context, OnFork, RpcError, Table, hex,
@@ -10,8 +12,6 @@ use crate::rpc::{
     schema,
     tracing::{BlockReplay, Budget},
 };
-use tetrad_chain::BlockId;
-use tetrad_primitives::state::{Slot, State};
 
 pub(super) fn methods(table: &mut Table) {
     table.apart("debug_codeByHash", code_by_hash, OnFork::Block).describe(

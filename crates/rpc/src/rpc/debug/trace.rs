@@ -6,6 +6,9 @@ use alloy_primitives::{B256, Bytes};
 use alloy_rlp::Decodable;
 use serde::Deserialize;
 use serde_json::{Value, value::RawValue};
+use tetrad_chain::{BlockId, ForeignBlock, recover};
+use tetrad_evm::{BlockExecutor, CallContext, StateOverrides};
+use tetrad_primitives::block::{Block, Transaction};
 
 use crate::rpc::{
     Context, OnFork, RpcError, Table,
@@ -17,9 +20,6 @@ use crate::rpc::{
         BlockReplay, Budget, RequestTracer, Subject, TraceOptions, TracePosition, find_transaction,
     },
 };
-use tetrad_chain::{BlockId, ForeignBlock, recover};
-use tetrad_evm::{BlockExecutor, CallContext, StateOverrides};
-use tetrad_primitives::block::{Block, Transaction};
 
 pub(super) fn methods(table: &mut Table) {
     table.apart("debug_traceTransaction", transaction, OnFork::Transaction).describe(

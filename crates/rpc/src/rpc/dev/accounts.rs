@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use alloy_primitives::{Address, B256, Bytes};
+use tetrad_chain::{Change, Edit};
 
 use super::number::{AnyNumber, SmallNumber};
 use crate::rpc::{Context, OnFork, RpcError, Table};
-use tetrad_chain::{Change, Edit};
 
 pub(super) fn methods(table: &mut Table) {
     table

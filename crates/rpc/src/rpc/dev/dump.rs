@@ -7,12 +7,12 @@ use std::{
 
 use alloy_primitives::Bytes;
 use flate2::{Compression, read::GzDecoder, write::GzEncoder};
+use tetrad_chain::{Change, ChangeError, Dump};
 
 use crate::rpc::{
     Context, OnFork, RpcError, Table,
     json::{JsonWriter, WrittenAs},
 };
-use tetrad_chain::{Change, ChangeError, Dump};
 
 /// The memory of a JSON value in addition to its text, once it has become an account, a slot or a
 /// transaction; measured with accounts that hold one coin.

@@ -5,12 +5,12 @@ use std::sync::Arc;
 use alloy_primitives::{Address, B256, U256};
 use alloy_sol_types::{SolCall, sol};
 use parking_lot::Mutex;
-
-use super::number::AnyNumber;
-use crate::rpc::{Context, OnFork, RpcError, Table};
 use tetrad_chain::{BlockId, Edit, View};
 use tetrad_evm::{AccountOverride, Call, CallContext, StateOverrides, TransactionError};
 use tetrad_primitives::state::{Account, ReadError, ReadState, State};
+
+use super::number::AnyNumber;
+use crate::rpc::{Context, OnFork, RpcError, Table};
 
 sol! {
     function balanceOf(address account) external view returns (uint256);

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use alloy_primitives::{Address, B256, Bytes};
-
 use serde_json::value::RawValue;
+use tetrad_chain::{Edit, RawSignature, Setting};
 
 use super::{accounts::edit, mine::set};
 use crate::rpc::{
@@ -13,7 +13,6 @@ use crate::rpc::{
     eth::{TransactionRequest, send_impersonated},
     params::{ParamReader, ParamRules, ParamShape, Params, Reference},
 };
-use tetrad_chain::{Edit, RawSignature, Setting};
 
 pub(super) fn methods(table: &mut Table) {
     table

@@ -4,13 +4,13 @@ use std::sync::{Arc, atomic::Ordering};
 
 use alloy_primitives::keccak256;
 use serde_json::{Map, Value, json};
+use tetrad_evm::Fork;
+use tetrad_stdx::redact;
+use tetrad_store::store::SnapshotInfo;
 
 use crate::rpc::{
     Context, OnFork, RpcError, Table, eth::suggested_tip, hex::Quantity, json::Serialized, web3,
 };
-use tetrad_evm::Fork;
-use tetrad_stdx::redact;
-use tetrad_store::store::SnapshotInfo;
 
 pub(super) fn methods(table: &mut Table) {
     table

@@ -4,6 +4,8 @@ use std::{sync::Arc, time::Duration};
 
 use alloy_primitives::{Address, B256};
 use serde_json::{Value, json, value::RawValue};
+use tetrad_chain::{Change, ChangeError, MAX_MINED_BLOCKS, Mining, Pace, Setting};
+use tetrad_evm::Fork;
 
 use super::number::{AnyNumber, SmallNumber};
 use crate::rpc::{
@@ -12,8 +14,6 @@ use crate::rpc::{
     params::{self, Param, ParamRules},
     schema,
 };
-use tetrad_chain::{Change, ChangeError, MAX_MINED_BLOCKS, Mining, Pace, Setting};
-use tetrad_evm::Fork;
 
 pub(super) fn methods(table: &mut Table) {
     table.wait("evm_mine", mine_one, OnFork::Node).describe(

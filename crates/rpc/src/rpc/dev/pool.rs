@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use alloy_primitives::{Address, B256};
+use tetrad_chain::PoolSelection;
 
 use crate::rpc::{Context, OnFork, RpcError, Table};
-use tetrad_chain::PoolSelection;
 
 pub(super) fn methods(table: &mut Table) {
     table.wait("anvil_dropTransaction", drop_transaction, OnFork::Kept).describe(

@@ -5,6 +5,8 @@ use std::{collections::HashMap, sync::Arc};
 use alloy_primitives::{Address, Bytes};
 use serde::Deserialize;
 use serde_json::{Value, json, value::RawValue};
+use tetrad_chain::{BlockId, Change, Head, SubmitError};
+use tetrad_primitives::block::{Submission, Transaction};
 
 use super::number::SmallNumber;
 use crate::rpc::{
@@ -14,8 +16,6 @@ use crate::rpc::{
     params::{self, Param, ParamReader, ParamRules, ParamShape, Params, Reference},
     schema,
 };
-use tetrad_chain::{BlockId, Change, Head, SubmitError};
-use tetrad_primitives::block::{Submission, Transaction};
 
 pub(super) fn methods(table: &mut Table) {
     table

@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
+use tetrad_chain::{Change, ChangeError};
+
 use super::{mine::timestamp_error, number::SmallNumber};
 use crate::rpc::{Context, OnFork, RpcError, Table};
-use tetrad_chain::{Change, ChangeError};
 
 pub(super) fn methods(table: &mut Table) {
     table.wait("anvil_increaseTime", increase_time, OnFork::Node).aliases(&["evm_increaseTime"]).describe(

@@ -3,6 +3,8 @@
 use alloy_eips::eip2930::AccessList;
 use revm::context_interface::result::{ExecutionResult, HaltReason};
 use revm_inspectors::access_list::AccessListInspector;
+use tetrad_chain::BlockId;
+use tetrad_evm::{EstimateError, StateOverrides, Watch, halt_message};
 
 use super::{render::write_access_list, request::TransactionRequest};
 use crate::rpc::{
@@ -10,8 +12,6 @@ use crate::rpc::{
     hex::Quantity,
     json::{Json, JsonWriter, Object},
 };
-use tetrad_chain::BlockId;
-use tetrad_evm::{EstimateError, StateOverrides, Watch, halt_message};
 
 pub(super) fn methods(table: &mut Table) {
     table.apart("eth_createAccessList", create_access_list, OnFork::State).describe(

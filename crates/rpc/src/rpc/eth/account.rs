@@ -1,13 +1,13 @@
 //! Accounts: balance, nonce, code, storage.
 
 use alloy_primitives::{Address, B256, Bytes, U256};
+use tetrad_chain::BlockId;
 
 use crate::rpc::{
     Context, OnFork, RpcError, Table,
     hex::Quantity,
     params::{NonceBlock, SlotIndex, StateBlock},
 };
-use tetrad_chain::BlockId;
 
 pub(super) fn methods(table: &mut Table) {
     table

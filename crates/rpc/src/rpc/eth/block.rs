@@ -4,6 +4,8 @@ use std::sync::Arc;
 
 use alloy_primitives::B256;
 use serde_json::Value;
+use tetrad_chain::{BlockId, Head};
+use tetrad_primitives::block::{Block, Receipt};
 
 use super::{
     logs,
@@ -14,8 +16,6 @@ use crate::rpc::{
     hex::Quantity,
     json::{Json, JsonWriter, array},
 };
-use tetrad_chain::{BlockId, Head};
-use tetrad_primitives::block::{Block, Receipt};
 
 pub(super) fn methods(table: &mut Table) {
     table

@@ -1,12 +1,12 @@
 //! Calls and estimates.
 
 use alloy_primitives::Bytes;
-
-use super::{overrides::BlockOverrides, request::TransactionRequest};
-use crate::rpc::{Context, Dialect, OnFork, RpcError, Table, error::call_output, hex::Quantity};
 use tetrad_chain::BlockId;
 use tetrad_evm::{Patience, StateOverrides};
 use tetrad_web::refuses_long;
+
+use super::{overrides::BlockOverrides, request::TransactionRequest};
+use crate::rpc::{Context, Dialect, OnFork, RpcError, Table, error::call_output, hex::Quantity};
 
 pub(super) fn methods(table: &mut Table) {
     table.execute("eth_call", call, OnFork::State).describe(

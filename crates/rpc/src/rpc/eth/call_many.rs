@@ -4,6 +4,8 @@ use alloy_primitives::Bytes;
 use revm::inspector::NoOpInspector;
 use serde::Deserialize;
 use serde_json::{Value, json, value::RawValue};
+use tetrad_chain::{BlockId, View};
+use tetrad_evm::{StateOverrides, Watch};
 
 use super::{BlockOverrides, TransactionRequest, request::field};
 use crate::rpc::{
@@ -14,8 +16,6 @@ use crate::rpc::{
     schema,
     tracing::{BlockReplay, Budget, Subject},
 };
-use tetrad_chain::{BlockId, View};
-use tetrad_evm::{StateOverrides, Watch};
 
 pub(super) fn methods(table: &mut Table) {
     table.apart("eth_callMany", call_many, OnFork::OwnBlocks).describe(

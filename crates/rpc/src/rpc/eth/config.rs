@@ -8,14 +8,14 @@ use alloy_eips::{
     eip7251::CONSOLIDATION_REQUEST_PREDEPLOY_ADDRESS, eip7840::BlobParams,
 };
 use alloy_primitives::{Address, B256, Bytes};
+use tetrad_chain::Head;
+use tetrad_evm::{Activation, Environment, Fork};
 
 use crate::rpc::{
     Context, OnFork, RpcError, Table,
     hex::Quantity,
     json::{Json, JsonWriter, Object},
 };
-use tetrad_chain::Head;
-use tetrad_evm::{Activation, Environment, Fork};
 
 pub(super) fn methods(table: &mut Table) {
     table.read("eth_config", config, OnFork::Node).describe(

@@ -1,9 +1,11 @@
 //! Gas prices and their history.
 
-use serde::Serialize;
-
 use alloy_consensus::Transaction as _;
+use serde::Serialize;
 use serde_json::{Value, json};
+use tetrad_chain::{BlockId, Head, fees};
+use tetrad_evm::Environment;
+use tetrad_primitives::block::Block;
 
 use crate::rpc::{
     Context, OnFork, RpcError, Table,
@@ -12,9 +14,6 @@ use crate::rpc::{
     json::Serialized,
     params::{LooseNumber, Param, ParamRules, shape},
 };
-use tetrad_chain::{BlockId, Head, fees};
-use tetrad_evm::Environment;
-use tetrad_primitives::block::Block;
 
 pub(super) fn methods(table: &mut Table) {
     table

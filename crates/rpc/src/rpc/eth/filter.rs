@@ -4,6 +4,8 @@ use std::sync::Arc;
 
 use alloy_primitives::{B256, U256};
 use serde_json::{Value, json};
+use tetrad_chain::ChainPosition;
+use tetrad_web::{AnswerError, current_client};
 
 use super::{log_filter::LogFilter, logs::Logs, render::RpcTransaction};
 use crate::rpc::{
@@ -12,8 +14,6 @@ use crate::rpc::{
     hex::Quantity,
     json::{Json, JsonWriter, Written, array},
 };
-use tetrad_chain::ChainPosition;
-use tetrad_web::{AnswerError, current_client};
 
 /// The number of blocks whose logs are searched on the current task.
 const FEW_BLOCKS: usize = 16;

@@ -5,6 +5,8 @@ use std::sync::{Arc, OnceLock};
 use alloy_consensus::Header;
 use alloy_primitives::{B256, Bytes};
 use serde_json::Value;
+use tetrad_chain::BlockId;
+use tetrad_primitives::block::Block;
 
 use super::{
     block::find,
@@ -14,8 +16,6 @@ use crate::rpc::{
     Context, OnFork, RpcError, Table,
     json::{Json, JsonWriter, Object},
 };
-use tetrad_chain::BlockId;
-use tetrad_primitives::block::Block;
 
 pub(super) fn methods(table: &mut Table) {
     table

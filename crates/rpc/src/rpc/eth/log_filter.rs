@@ -3,14 +3,14 @@
 use alloy_primitives::{Address, B256, Bloom, BloomInput, Log, keccak256};
 use serde::Deserialize;
 use serde_json::{Value, json, value::RawValue};
+use tetrad_chain::{BlockId, Chain};
+use tetrad_primitives::block::{Block, LogPosition};
+use tetrad_store::store::LogKey;
 
 use crate::rpc::{
     params::{self, Param, ParamRules, Reach, Reference},
     schema,
 };
-use tetrad_chain::{BlockId, Chain};
-use tetrad_primitives::block::{Block, LogPosition};
-use tetrad_store::store::LogKey;
 
 /// The maximum number of addresses in one filter, as in geth.
 const MAX_ADDRESSES: usize = 1_000;

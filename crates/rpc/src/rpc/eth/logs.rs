@@ -4,6 +4,9 @@ use std::sync::Arc;
 
 use alloy_primitives::Log;
 use serde_json::Value;
+use tetrad_chain::{BlockId, Head};
+use tetrad_primitives::block::{Block, LogPosition};
+use tetrad_web::AnswerError;
 
 use super::{
     log_filter::{LogFilter, Range, fixed_number},
@@ -16,9 +19,6 @@ use crate::{
         json::{Json, JsonWriter, Written, WrittenAs, array},
     },
 };
-use tetrad_chain::{BlockId, Head};
-use tetrad_primitives::block::{Block, LogPosition};
-use tetrad_web::AnswerError;
 
 pub(super) fn methods(table: &mut Table) {
     table.execute("eth_getLogs", logs, OnFork::Joined).describe(

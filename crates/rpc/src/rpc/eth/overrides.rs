@@ -6,6 +6,8 @@ use alloy_eips::eip4895::Withdrawal;
 use alloy_primitives::{Address, B256, Bytes, U256};
 use serde::Deserialize;
 use serde_json::{Value, json, value::RawValue};
+use tetrad_chain::{BlockPlan, PlannedCall};
+use tetrad_evm::{AccountOverride, Environment, StateOverrides};
 
 use super::request::field;
 use crate::rpc::{
@@ -13,8 +15,6 @@ use crate::rpc::{
     params::{self, Param, ParamRules},
     schema,
 };
-use tetrad_chain::{BlockPlan, PlannedCall};
-use tetrad_evm::{AccountOverride, Environment, StateOverrides};
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]

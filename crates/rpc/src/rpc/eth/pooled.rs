@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use alloy_consensus::Transaction as _;
 use alloy_primitives::B256;
+use tetrad_primitives::block::Envelope;
 
 use super::{TransactionRequest, render::RpcTransaction, submit::send_transaction};
 use crate::rpc::{
     Context, OnFork, RpcError, Table,
     json::{Json, WrittenAs, array},
 };
-use tetrad_primitives::block::Envelope;
 
 pub(super) fn methods(table: &mut Table) {
     table.apart("eth_pendingTransactions", pending_transactions, OnFork::Node).describe(

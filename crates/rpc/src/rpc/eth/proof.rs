@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use alloy_primitives::{Address, B256, U256};
 use serde_json::{Value, json, value::RawValue};
+use tetrad_chain::BlockId;
+use tetrad_primitives::state::AccountProof;
 
 use crate::rpc::{
     Context, OnFork, RpcError, Table,
@@ -11,8 +13,6 @@ use crate::rpc::{
     json::{Json, JsonWriter, Object, array},
     params::{self, Param, ParamRules},
 };
-use tetrad_chain::BlockId;
-use tetrad_primitives::state::AccountProof;
 
 pub(super) fn methods(table: &mut Table) {
     table.execute("eth_getProof", proof, OnFork::Block).describe(

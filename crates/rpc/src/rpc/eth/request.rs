@@ -4,13 +4,13 @@ use alloy_eips::{eip2930::AccessList, eip7702::SignedAuthorization};
 use alloy_primitives::{Address, B256, Bytes, U256};
 use serde::Deserialize;
 use serde_json::{Value, json, value::RawValue};
+use tetrad_evm::Call;
 
 use crate::rpc::{
     error::RpcError,
     params::{self, Param, ParamRules},
     schema,
 };
-use tetrad_evm::Call;
 
 /// A transaction as a client describes it; everything may be left out.
 #[derive(Clone, Debug, Default)]

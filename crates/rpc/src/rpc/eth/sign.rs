@@ -3,6 +3,8 @@
 use std::sync::Arc;
 
 use alloy_primitives::{Address, B256, Bytes, Signature, eip191_hash_message};
+use tetrad_chain::{SubmitError, UnsignedTransaction};
+use tetrad_primitives::block::{Transaction, recover, without_signature};
 
 use super::{
     render::RpcTransaction,
@@ -14,8 +16,6 @@ use crate::rpc::{
     Context, OnFork, RpcError, Table,
     json::{Json, JsonWriter, Object},
 };
-use tetrad_chain::{SubmitError, UnsignedTransaction};
-use tetrad_primitives::block::{Transaction, recover, without_signature};
 
 pub(super) fn methods(table: &mut Table) {
     table.execute("eth_sign", sign, OnFork::Node).describe(

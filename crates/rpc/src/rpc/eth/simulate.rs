@@ -4,6 +4,12 @@ use alloy_primitives::Bytes;
 use revm::context_interface::result::ExecutionResult;
 use serde::Deserialize;
 use serde_json::{Value, json, value::RawValue};
+use tetrad_chain::{
+    BlockId, MAX_SIMULATED_BLOCKS, PlannedCall, Simulated, SimulationError, SimulationOptions,
+    simulate,
+};
+use tetrad_evm::{StateOverrides, halt_message};
+use tetrad_primitives::block::LogPosition;
 
 use super::{
     overrides::BlockOverrides,
@@ -18,12 +24,6 @@ use crate::rpc::{
     params::{self, Param, ParamRules},
     schema,
 };
-use tetrad_chain::{
-    BlockId, MAX_SIMULATED_BLOCKS, PlannedCall, Simulated, SimulationError, SimulationOptions,
-    simulate,
-};
-use tetrad_evm::{StateOverrides, halt_message};
-use tetrad_primitives::block::LogPosition;
 
 pub(super) fn methods(table: &mut Table) {
     table

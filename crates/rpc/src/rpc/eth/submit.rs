@@ -4,16 +4,16 @@ use std::sync::Arc;
 
 use alloy_consensus::{Transaction as _, TxType};
 use alloy_primitives::{Address, B256, Bytes};
-
-use super::{
-    call::estimate, fee::suggested_tip, overrides::BlockOverrides, request::TransactionRequest,
-};
-use crate::rpc::{Context, OnFork, RpcError, Table, error::call_output};
 use tetrad_chain::{Accepted, BlockId, SubmitError, View};
 use tetrad_evm::{BlockExecutor, Fork, StateOverrides, usual_max_fee};
 use tetrad_primitives::block::{
     GasPrice, Submission, Transaction, TransactionFields, UnsignedTransaction,
 };
+
+use super::{
+    call::estimate, fee::suggested_tip, overrides::BlockOverrides, request::TransactionRequest,
+};
+use crate::rpc::{Context, OnFork, RpcError, Table, error::call_output};
 
 /// The first byte of an encoded transaction with blobs (EIP-4844).
 pub(in crate::rpc) const BLOB_TYPE: u8 = TxType::Eip4844 as u8;

@@ -1,13 +1,13 @@
 //! Transactions and receipts by hash or position.
 
 use alloy_primitives::B256;
+use tetrad_chain::BlockId;
 
 use super::{
     block::find,
     render::{RpcReceipt, RpcTransaction},
 };
 use crate::rpc::{Context, OnFork, RpcError, Table};
-use tetrad_chain::BlockId;
 
 pub(super) fn methods(table: &mut Table) {
     table

@@ -3,10 +3,10 @@
 use alloy_dyn_abi::{TypedData, eip712::Eip712Types};
 use alloy_primitives::{B256, keccak256};
 use serde_json::{Value, json};
-
-use crate::rpc::params::{self, Param, ParamRules};
 use tetrad_stdx::nesting::{MAX_NESTING, brackets};
 use tetrad_web::check_json;
+
+use crate::rpc::params::{self, Param, ParamRules};
 
 /// The most bytes of types, each counted wherever it is used.
 const MAX_TYPE_BYTES: usize = 64 * 1_024;

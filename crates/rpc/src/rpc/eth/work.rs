@@ -2,13 +2,13 @@
 
 use alloy_primitives::{B256, U256};
 use serde_json::{Value, json};
+use tetrad_chain::Mining;
 
 use crate::rpc::{
     Context, OnFork, RpcError, Table,
     hex::{self, Quantity},
     params::{self, Param, ParamRules},
 };
-use tetrad_chain::Mining;
 
 pub(super) fn methods(table: &mut Table) {
     table

@@ -14,7 +14,6 @@ use async_graphql::{
     parser::types::{ExecutableDocument, FragmentDefinition, Selection, SelectionSet},
 };
 use parking_lot::Mutex;
-
 use tetrad_stdx::nesting::MAX_NESTING;
 use tetrad_web::{Budget, Held};
 

@@ -27,16 +27,16 @@ use futures_util::FutureExt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use tetrad_web::{
+    Answer, Budget, Caller, Held, Operation, check_json, current_client, is_json, json_memory,
+    receive,
+};
 
 use self::{
     limits::{Limited, MAX_ERRORS, QueryLimits, shortened},
     query::{MutationRoot, QueryRoot},
 };
 use super::{Context, Rpc, RpcError};
-use tetrad_web::{
-    Answer, Budget, Caller, Held, Operation, check_json, current_client, is_json, json_memory,
-    receive,
-};
 
 type NodeSchema = Schema<QueryRoot, MutationRoot, EmptySubscription>;
 

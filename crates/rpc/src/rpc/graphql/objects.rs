@@ -7,16 +7,16 @@ use alloy_consensus::{Header, Transaction as _, TxType, Typed2718};
 use alloy_eips::{eip2718::Encodable2718, eip4895::Withdrawal};
 use alloy_primitives::{Address, B256, Bytes, U256};
 use async_graphql::{InputObject, Object, Result, SimpleObject};
+use tetrad_chain::{BlockId, fees};
+use tetrad_evm::{Patience, StateOverrides};
+use tetrad_primitives::block::{Block, Receipt, Status, Transaction};
+use tetrad_web::refuses_long;
 
 use super::scalars::{AddressScalar, BigIntScalar, Bytes32Scalar, BytesScalar, LongScalar};
 use crate::rpc::{
     Context, RpcError,
     eth::{self, LogFilter, LogRange, TransactionRequest},
 };
-use tetrad_chain::{BlockId, fees};
-use tetrad_evm::{Patience, StateOverrides};
-use tetrad_primitives::block::{Block, Receipt, Status, Transaction};
-use tetrad_web::refuses_long;
 
 /// The maximum number of logs of a query, each of which takes more memory here than in JSON.
 const MAX_LOGS: usize = 10_000;

@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use alloy_primitives::U256;
 use async_graphql::{Object, Result, SimpleObject};
+use tetrad_chain::BlockId;
 
 use super::{
     objects::{self, FilterCriteria, GraphBlock, GraphLog, GraphPending, GraphTransaction},
     scalars::{BigIntScalar, Bytes32Scalar, BytesScalar, LongScalar},
 };
 use crate::rpc::{Context, eth};
-use tetrad_chain::BlockId;
 
 /// The maximum number of blocks of one range.
 const MAX_BLOCKS: u64 = 1_000;

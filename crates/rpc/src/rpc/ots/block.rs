@@ -3,6 +3,9 @@
 use std::sync::Arc;
 
 use alloy_primitives::{Address, B256, U256};
+use tetrad_chain::BlockId;
+use tetrad_evm::{Environment, rewards};
+use tetrad_primitives::block::Block;
 
 use crate::rpc::{
     Context, OnFork, RpcError, Table,
@@ -12,9 +15,6 @@ use crate::rpc::{
     ots::PlainNumber,
     params::LooseNumber,
 };
-use tetrad_chain::BlockId;
-use tetrad_evm::{Environment, rewards};
-use tetrad_primitives::block::Block;
 
 pub(super) fn methods(table: &mut Table) {
     table

@@ -5,6 +5,8 @@ use std::sync::Arc;
 
 use alloy_primitives::{Address, B256};
 use alloy_rpc_types_trace::parity::{Action, TraceOutput, TransactionTrace};
+use tetrad_chain::{BlockId, Head};
+use tetrad_primitives::block::Block;
 
 use crate::rpc::{
     Context, OnFork, RpcError, Table,
@@ -15,8 +17,6 @@ use crate::rpc::{
     trace::{Inputs, visit_block},
     tracing::Budget,
 };
-use tetrad_chain::{BlockId, Head};
-use tetrad_primitives::block::Block;
 
 pub(super) fn methods(table: &mut Table) {
     table.apart("ots_searchTransactionsBefore", before, OnFork::OwnBlocks).describe(

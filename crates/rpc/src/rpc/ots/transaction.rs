@@ -3,6 +3,7 @@
 use alloy_primitives::{Address, B256, Bytes, U256};
 use alloy_rpc_types_trace::parity::{Action, CallType, CreationMethod, TraceOutput};
 use revm_inspectors::{otterscan::InternalOperationsInspector, tracing::TracingInspectorConfig};
+use tetrad_evm::Watch;
 
 use crate::rpc::{
     Context, OnFork, RpcError, Table,
@@ -11,7 +12,6 @@ use crate::rpc::{
     params::LooseNumber,
     tracing::{Budget, CallRecorder, Subject, find_transaction},
 };
-use tetrad_evm::Watch;
 
 pub(super) fn methods(table: &mut Table) {
     table

@@ -3,10 +3,10 @@
 use alloy_primitives::B256;
 use serde::Deserialize;
 use serde_json::{Value, json, value::RawValue};
+use tetrad_chain::{BlockId, Chain};
 
 use super::{Param, ParamRules, Reach, Reference, shape, string};
 use crate::rpc::{error::Dialect, hex};
-use tetrad_chain::{BlockId, Chain};
 
 /// A block parameter that clients of the network have to give (see the book, "JSON-RPC") and
 /// clients of go-ethereum may leave out.

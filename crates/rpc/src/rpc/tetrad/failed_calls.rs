@@ -5,9 +5,9 @@ use std::sync::Arc;
 use alloy_primitives::Bytes;
 use serde::Serialize;
 use serde_json::value::RawValue;
+use tetrad_stdx::failed_calls::FailedCall;
 
 use crate::rpc::{Context, OnFork, RpcError, Table, json::Serialized};
-use tetrad_stdx::failed_calls::FailedCall;
 
 pub(super) fn methods(table: &mut Table) {
     table.read("tetrad_failedCalls", failed_calls, OnFork::Kept).describe(

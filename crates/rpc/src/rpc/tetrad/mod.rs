@@ -9,18 +9,18 @@ mod snapshots;
 use alloy_primitives::{Address, B256, Bytes, hex};
 use revm::context_interface::result::ExecutionResult;
 use serde::Serialize;
-
-use crate::rpc::{
-    Context, OnFork, RpcError, Table,
-    json::Serialized,
-    tracing::{Budget, Subject, find_transaction},
-};
 use tetrad_chain::View;
 use tetrad_contracts::sources::{
     KnownContract,
     text::{plain, revert_reason},
 };
 use tetrad_evm::{FailedCall, FailureTracer, Watch, halt_message};
+
+use crate::rpc::{
+    Context, OnFork, RpcError, Table,
+    json::Serialized,
+    tracing::{Budget, Subject, find_transaction},
+};
 
 /// Advice on how to request less.
 const ADVICE: &str = "trace the transaction with debug_traceTransaction";

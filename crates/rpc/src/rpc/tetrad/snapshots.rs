@@ -5,6 +5,8 @@ use std::sync::Arc;
 use alloy_primitives::B256;
 use serde::Serialize;
 use serde_json::{Value, json};
+use tetrad_chain::{BlockId, block_in_place};
+use tetrad_store::store::SnapshotInfo;
 
 use crate::rpc::{
     Context, OnFork, RpcError, Table,
@@ -12,8 +14,6 @@ use crate::rpc::{
     json::Serialized,
     params::{Param, ParamRules},
 };
-use tetrad_chain::{BlockId, block_in_place};
-use tetrad_store::store::SnapshotInfo;
 
 /// The longest name, in characters. No name is longer than 255 bytes.
 const MAX_NAME: usize = 60;

@@ -10,6 +10,9 @@ use alloy_rpc_types_trace::parity::{
 use revm_inspectors::tracing::TracingInspectorConfig;
 use serde::Serialize;
 use serde_json::Value;
+use tetrad_chain::{BlockId, Head};
+use tetrad_evm::{BlockExecutor, Fork, Watch, rewards};
+use tetrad_primitives::block::Block;
 
 use crate::rpc::{
     Context, OnFork, RpcError, Table,
@@ -18,9 +21,6 @@ use crate::rpc::{
     params::{LooseNumber, Param, ParamRules},
     tracing::{BlockReplay, Budget, CallRecorder, Subject},
 };
-use tetrad_chain::{BlockId, Head};
-use tetrad_evm::{BlockExecutor, Fork, Watch, rewards};
-use tetrad_primitives::block::Block;
 
 pub(super) fn methods(table: &mut Table) {
     table.apart("trace_block", block, OnFork::Block).describe(

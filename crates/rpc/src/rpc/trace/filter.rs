@@ -4,11 +4,9 @@ use alloy_primitives::Address;
 use alloy_rpc_types_trace::filter::{TraceFilter as Accounts, TraceFilterMode};
 use serde::Deserialize;
 use serde_json::{Value, json, value::RawValue};
+use tetrad_chain::BlockId;
 
-use super::{
-    block::TraceList,
-    {Inputs, visit_block},
-};
+use super::{Inputs, block::TraceList, visit_block};
 use crate::rpc::{
     Context, OnFork, RpcError, Table,
     eth::field,
@@ -17,7 +15,6 @@ use crate::rpc::{
     schema,
     tracing::Budget,
 };
-use tetrad_chain::BlockId;
 
 pub(super) fn methods(table: &mut Table) {
     table.apart("trace_filter", filter, OnFork::Range).describe(

@@ -4,9 +4,9 @@ mod block;
 mod filter;
 mod replay;
 
-use super::Table;
-
 pub(super) use block::{Inputs, visit_block};
+
+use super::Table;
 
 pub(super) fn methods(table: &mut Table) {
     block::methods(table);

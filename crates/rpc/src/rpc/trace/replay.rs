@@ -5,6 +5,9 @@ use alloy_rpc_types_trace::parity::{TraceResults, TraceResultsWithTransactionHas
 use revm_inspectors::tracing::TracingInspectorConfig;
 use serde::Serialize;
 use serde_json::{Value, json, value::RawValue};
+use tetrad_chain::{BlockId, SubmitError};
+use tetrad_evm::{CallContext, Inspected, StateOverrides, Watch};
+use tetrad_primitives::block::Submission;
 
 use super::block::TraceList;
 use crate::rpc::{
@@ -14,9 +17,6 @@ use crate::rpc::{
     params::{Param, ParamRules},
     tracing::{BlockReplay, Budget, CallRecorder, Subject, find_transaction},
 };
-use tetrad_chain::{BlockId, SubmitError};
-use tetrad_evm::{CallContext, Inspected, StateOverrides, Watch};
-use tetrad_primitives::block::Submission;
 
 pub(super) fn methods(table: &mut Table) {
     table.apart("trace_call", call, OnFork::State).describe(

@@ -6,13 +6,13 @@ use std::{
 };
 
 use serde::Serialize;
+use tetrad_evm::Stop;
+use tetrad_web::{AnswerError, Budget as MemoryBudget, interrupted};
 
 use crate::rpc::{
     Context, RpcError,
     json::{Json, JsonWriter, Serialized, Written, array},
 };
-use tetrad_evm::Stop;
-use tetrad_web::{AnswerError, Budget as MemoryBudget, interrupted};
 
 /// The stack of a thread that writes nested traces. The EVM lets calls nest 1,024 deep, and each
 /// takes up to two kilobytes.

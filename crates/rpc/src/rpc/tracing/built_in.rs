@@ -6,6 +6,7 @@ use alloy_rpc_types_trace::geth::{
 use revm_inspectors::tracing::TracingInspectorConfig;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
+use tetrad_evm::Inspected;
 
 use super::{
     Budget, TracePosition,
@@ -18,7 +19,6 @@ use crate::rpc::{
     RpcError,
     json::{JsonWriter, Object},
 };
-use tetrad_evm::Inspected;
 
 /// A tracer whose result follows from the recorded calls and the changed accounts.
 #[derive(Clone, Copy, Debug)]

@@ -13,12 +13,12 @@ use revm_inspectors::tracing::{
     FourByteInspector, ParityTraceBuilder, TracingInspector, TracingInspectorConfig,
     types::{CallLog, CallTraceNode},
 };
+use tetrad_evm::{EvmContext, Inspected, RecordedData, Recorder, call_gas_used};
 
 use crate::rpc::{
     hex::Quantity,
     json::{JsonWriter, Object},
 };
-use tetrad_evm::{EvmContext, Inspected, RecordedData, Recorder, call_gas_used};
 
 /// The gas of the outermost call. Gas and gas used belong together: either both include the
 /// transaction's intrinsic gas, or neither does.

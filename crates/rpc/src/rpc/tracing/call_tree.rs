@@ -4,6 +4,7 @@ use alloy_primitives::Bytes;
 use alloy_rpc_types_trace::geth::CallConfig;
 use revm::interpreter::InstructionResult;
 use revm_inspectors::tracing::types::{CallLog, CallTraceNode};
+use tetrad_evm::failure_message;
 
 use super::{
     Budget,
@@ -15,7 +16,6 @@ use crate::rpc::{
     hex::Quantity,
     json::{Json, JsonWriter, Object, array},
 };
-use tetrad_evm::failure_message;
 
 /// A call whose inner calls are being written.
 struct OpenCall {

@@ -3,6 +3,7 @@
 use alloy_rpc_types_trace::geth::FlatCallConfig;
 use revm::interpreter::InstructionResult;
 use revm_inspectors::tracing::types::{CallKind, CallTraceNode};
+use tetrad_evm::failure_message;
 
 use super::{
     Budget, TracePosition,
@@ -13,7 +14,6 @@ use crate::rpc::{
     hex::Quantity,
     json::{Json, JsonWriter, Object, array},
 };
-use tetrad_evm::failure_message;
 
 /// A call whose inner calls are being written.
 struct OpenCall {

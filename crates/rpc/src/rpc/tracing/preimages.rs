@@ -11,9 +11,9 @@ use revm::{
         interpreter_types::{Jumps, MemoryTr},
     },
 };
+use tetrad_evm::{EvmContext, Recorder};
 
 use crate::rpc::json::{JsonWriter, Object};
-use tetrad_evm::{EvmContext, Recorder};
 
 /// The most zero bytes after the end of the memory that are taken for hashed data, as in geth.
 const MAX_PADDING: usize = 1 << 20;

@@ -8,6 +8,7 @@ use revm::{
     state::{Account, AccountInfo},
 };
 use serde::Deserialize;
+use tetrad_evm::Inspected;
 
 use super::Budget;
 use crate::rpc::{
@@ -15,7 +16,6 @@ use crate::rpc::{
     hex::Quantity,
     json::{Json, JsonWriter, Object},
 };
-use tetrad_evm::Inspected;
 
 /// The options of the tracer.
 #[derive(Clone, Copy, Debug, Default, Deserialize)]

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use alloy_primitives::B256;
-
-use super::Budget;
-use crate::rpc::{Context, RpcError, eth::find};
 use tetrad_chain::{BlockId, Head, View};
 use tetrad_evm::{BlockExecutor, Environment};
 use tetrad_primitives::{block::Block, state::State};
+
+use super::Budget;
+use crate::rpc::{Context, RpcError, eth::find};
 
 /// A block with everything that its execution depended on.
 pub(crate) struct BlockReplay {

@@ -15,6 +15,7 @@ use revm::{
     },
 };
 use serde::Deserialize;
+use tetrad_evm::{EvmContext, Recorder, halt_message};
 
 use super::Budget;
 use crate::rpc::{
@@ -22,7 +23,6 @@ use crate::rpc::{
     hex::Quantity,
     json::{Json, JsonWriter, Object, array},
 };
-use tetrad_evm::{EvmContext, Recorder, halt_message};
 
 /// The content of the lines.
 #[derive(Clone, Copy, Debug, Default, Deserialize)]

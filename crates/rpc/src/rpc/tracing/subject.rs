@@ -2,7 +2,6 @@
 
 use alloy_primitives::B256;
 use revm::Inspector;
-
 use tetrad_evm::{BlockExecutor, Call, CallContext, EvmContext, Inspected, TransactionError};
 #[cfg(all(feature = "js-tracer", unix))]
 use tetrad_evm::{DetachedExecution, Overlay};

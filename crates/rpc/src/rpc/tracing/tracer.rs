@@ -6,6 +6,7 @@ use alloy_rpc_types_trace::geth::{
 use revm_inspectors::tracing::{DebugInspector, TransactionContext};
 use serde::Deserialize;
 use serde_json::{Value, json, value::RawValue};
+use tetrad_evm::{Inspected, Watch};
 
 use super::{
     budget::Budget,
@@ -22,7 +23,6 @@ use crate::rpc::{
     params::{self, Param, ParamRules},
     schema,
 };
-use tetrad_evm::{Inspected, Watch};
 
 /// The trace options of a request.
 #[derive(Clone, Debug, Default)]

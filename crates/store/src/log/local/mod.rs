@@ -16,6 +16,8 @@ mod writer;
 
 use std::sync::Arc;
 
+use tetrad_stdx::codec::Malformed;
+
 use self::{
     cut::cut,
     segment::{Segment, segment_name, segments},
@@ -23,7 +25,6 @@ use self::{
 };
 use super::{BlockLog, ChainIdentity, Durability, Extent, LogEntry, LogError, LogStore};
 use crate::storage::{Storage, Tail, copy_file};
-use tetrad_stdx::codec::Malformed;
 
 /// Returns whether a file with this name belongs to a log.
 pub fn is_log_file(name: &str) -> bool {

@@ -2,11 +2,12 @@
 
 use std::{io, sync::Arc};
 
+use tetrad_stdx::codec::{Malformed, Reader, Writer};
+
 use crate::{
     log::{ChainIdentity, LogError, StoredEntry},
     storage::{HEADER, Records, Storage, StoredFile, Tail, read_file, replace_file, write_record},
 };
-use tetrad_stdx::codec::{Malformed, Reader, Writer};
 
 /// The first bytes of every segment's first record.
 const MAGIC: &[u8] = b"tetrad log";

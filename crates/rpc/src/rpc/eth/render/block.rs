@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use alloy_eips::eip4895::Withdrawal;
 use serde_json::Value;
+use tetrad_primitives::block::Block;
 
 use super::{
     schema,
@@ -13,7 +14,6 @@ use crate::rpc::{
     hex::Quantity,
     json::{Json, JsonWriter, Object, array},
 };
-use tetrad_primitives::block::Block;
 
 /// A block in geth's format.
 #[derive(Clone, Debug)]

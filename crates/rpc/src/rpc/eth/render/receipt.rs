@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use alloy_consensus::{Transaction as _, Typed2718};
 use serde_json::Value;
+use tetrad_primitives::block::{Block, LogPosition, Status};
 
 use super::schema;
 use crate::rpc::{
     hex::Quantity,
     json::{Json, JsonWriter, Object, array},
 };
-use tetrad_primitives::block::{Block, LogPosition, Status};
 
 /// The receipt at an index of a block, in geth's format.
 #[derive(Clone, Debug)]

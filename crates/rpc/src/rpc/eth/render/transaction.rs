@@ -6,13 +6,13 @@ use alloy_consensus::{Transaction as _, TxType, Typed2718};
 use alloy_eips::{eip2930::AccessList, eip7702::SignedAuthorization};
 use alloy_primitives::{B256, Bytes, U256};
 use serde_json::Value;
+use tetrad_primitives::block::{Block, Transaction};
 
 use super::schema;
 use crate::rpc::{
     hex::Quantity,
     json::{Json, JsonWriter, Object, array},
 };
-use tetrad_primitives::block::{Block, Transaction};
 
 /// A transaction in geth's format.
 #[derive(Clone, Debug)]

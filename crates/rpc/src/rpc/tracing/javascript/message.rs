@@ -7,7 +7,6 @@ use std::io::{self, Read, Write};
 
 use alloy_primitives::{Address, B256, U256};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
-
 use tetrad_evm::{DetachedAccount, DetachedExecution};
 
 /// A message of the node.

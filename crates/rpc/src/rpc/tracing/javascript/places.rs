@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use parking_lot::{Condvar, Mutex};
-
 use tetrad_stdx::parallel;
 
 /// How long to wait between two checks of the time limit.

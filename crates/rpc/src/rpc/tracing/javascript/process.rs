@@ -11,14 +11,14 @@ use parking_lot::Mutex;
 use revm::DatabaseRef;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use serde_json::value::RawValue;
+use tetrad_evm::Overlay;
+use tetrad_primitives::state::ReadError;
 
 use super::{
     message::{self, FromNode, FromTracer, Outcome, Task},
     places::Place,
 };
 use crate::rpc::{RpcError, tracing::budget::Budget};
-use tetrad_evm::Overlay;
-use tetrad_primitives::state::ReadError;
 
 /// The hidden command of the program that runs scripts. Its argument is the memory limit in bytes.
 pub const COMMAND: &str = "javascript-tracer";

@@ -8,10 +8,10 @@ use std::{
 
 use alloy_primitives::{Address, B256, U256};
 use parking_lot::Mutex;
-
-use super::message::{self, FromNode, FromTracer};
 use tetrad_evm::BlockHashes;
 use tetrad_primitives::state::{Account, ReadError, ReadState};
+
+use super::message::{self, FromNode, FromTracer};
 
 /// The node at the other end of the pipes.
 pub(super) struct Node {

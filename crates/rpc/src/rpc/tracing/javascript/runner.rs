@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use revm::inspector::NoOpInspector;
 use serde_json::value::RawValue;
+use tetrad_evm::Watch;
 
 use super::{
     message::Task,
@@ -17,7 +18,6 @@ use crate::rpc::{
         subject::{Subject, TracePosition},
     },
 };
-use tetrad_evm::Watch;
 
 /// A tracer written in JavaScript.
 #[derive(Clone, Debug, PartialEq, Eq)]

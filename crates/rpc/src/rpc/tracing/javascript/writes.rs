@@ -16,7 +16,6 @@ use revm::{
     },
 };
 use revm_inspectors::tracing::js::JsInspector;
-
 use tetrad_evm::{EvmContext, Inspected};
 use tetrad_primitives::state::ReadError;
 
