@@ -7,8 +7,8 @@ use alloy_primitives::U256;
 /// ```
 /// use alloy_primitives::U256;
 ///
-/// assert_eq!(tetrad::internals::decimal::shortest(U256::from(351_235_000_000u64), 8), "3512.35");
-/// assert_eq!(tetrad::internals::decimal::shortest(U256::from(300_000_000u64), 8), "3");
+/// assert_eq!(tetrad_stdx::decimal::shortest(U256::from(351_235_000_000u64), 8), "3512.35");
+/// assert_eq!(tetrad_stdx::decimal::shortest(U256::from(300_000_000u64), 8), "3");
 /// ```
 pub fn shortest(raw: U256, decimals: u8) -> String {
     let (whole, fraction) = parts(raw, decimals);
@@ -24,8 +24,8 @@ pub fn shortest(raw: U256, decimals: u8) -> String {
 /// ```
 /// use alloy_primitives::U256;
 ///
-/// assert_eq!(tetrad::internals::decimal::with_point(U256::ZERO, 18), "0.0");
-/// assert_eq!(tetrad::internals::decimal::with_point(U256::from(1_500_000), 6), "1.5");
+/// assert_eq!(tetrad_stdx::decimal::with_point(U256::ZERO, 18), "0.0");
+/// assert_eq!(tetrad_stdx::decimal::with_point(U256::from(1_500_000), 6), "1.5");
 /// ```
 pub fn with_point(raw: U256, decimals: u8) -> String {
     let (whole, fraction) = parts(raw, decimals);
@@ -38,7 +38,7 @@ pub fn with_point(raw: U256, decimals: u8) -> String {
 /// Formats hundredths with two decimals: `5.21`, `-0.05`.
 ///
 /// ```
-/// assert_eq!(tetrad::internals::decimal::hundredths(-5), "-0.05");
+/// assert_eq!(tetrad_stdx::decimal::hundredths(-5), "-0.05");
 /// ```
 pub fn hundredths(hundredths: i128) -> String {
     let size = hundredths.unsigned_abs();
@@ -66,8 +66,8 @@ const MAX_EXPONENT: i64 = 60;
 /// is negative or is too large.
 ///
 /// ```
-/// assert_eq!(tetrad::internals::decimal::parse("3512.35", 8), Some(351_235_000_000));
-/// assert_eq!(tetrad::internals::decimal::parse("17e-2", 2), Some(17));
+/// assert_eq!(tetrad_stdx::decimal::parse("3512.35", 8), Some(351_235_000_000));
+/// assert_eq!(tetrad_stdx::decimal::parse("17e-2", 2), Some(17));
 /// ```
 pub fn parse(text: &str, decimals: u8) -> Option<u128> {
     let (number, exponent) = match text.split_once(['e', 'E']) {

@@ -597,7 +597,7 @@ pub(super) const SECTION: Section = Section {
             name: "log-level",
             placeholder: "FILTER",
             help: "Level of the log: error, warn, info, debug, trace, or levels by module",
-            details: "For example \"info,tetrad::rpc=debug\".",
+            details: "For example \"info,tetrad_rpc=debug\".",
             read: |config, given| {
                 let parse = |text: &str| {
                     let filter = tracing_subscriber::EnvFilter::try_new(text);

@@ -15,7 +15,7 @@ const MAX_FACTOR: U256 = U256::from_limbs([u64::MAX, u64::MAX, 0, 0]);
 /// ```
 /// use alloy_primitives::U256;
 ///
-/// assert_eq!(tetrad::internals::lending::yearly_percent(U256::from(1_585_489_599_188_229_325u64)), "5.13");
+/// assert_eq!(tetrad_lending::lending::yearly_percent(U256::from(1_585_489_599_188_229_325u64)), "5.13");
 /// ```
 pub fn yearly_percent(per_second: U256) -> String {
     let growth = power(RAY.saturating_add(per_second).min(MAX_FACTOR), YEAR) - RAY;

@@ -42,7 +42,7 @@ pub enum Form {
 /// error too: trimming it silently would make two different texts the same account.
 ///
 /// ```
-/// use tetrad::account::{Form, Hrp, parse_address};
+/// use tetrad_network::account::{Form, Hrp, parse_address};
 ///
 /// let hrp = Hrp::new("pax")?;
 /// let hex = parse_address("0xDEADBEEFDEADBEEFDEADBEEFDEADBEEFDEADBEEF", &hrp)?;
@@ -156,11 +156,11 @@ pub fn address_from_bech32(text: &str, hrp: &Hrp, kind: Kind) -> Result<Address,
 ///
 /// ```
 /// use alloy_primitives::Address;
-/// use tetrad::account::{Hrp, Kind, address_to_bech32};
+/// use tetrad_network::account::{Hrp, Kind, address_to_bech32};
 ///
 /// let operator = address_to_bech32(&Address::ZERO, &Hrp::new("pax")?, Kind::ValidatorOperator);
 /// assert_eq!(operator, "paxvaloper1qqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqyp4n3k");
-/// # Ok::<(), tetrad::account::HrpError>(())
+/// # Ok::<(), tetrad_network::account::HrpError>(())
 /// ```
 #[must_use]
 pub fn address_to_bech32(address: &Address, hrp: &Hrp, kind: Kind) -> String {

@@ -16,12 +16,12 @@ use super::{
 ///
 /// ```
 /// use alloy_primitives::Address;
-/// use tetrad::account::{AddressForms, Hrp};
+/// use tetrad_network::account::{AddressForms, Hrp};
 ///
 /// let forms = AddressForms::new(&Address::repeat_byte(0xab), &Hrp::new("pax")?);
 /// assert_eq!(forms.hex, "0xabababababababababababababababababababab");
 /// assert_eq!(forms.to_string().lines().count(), 7);
-/// # Ok::<(), tetrad::account::HrpError>(())
+/// # Ok::<(), tetrad_network::account::HrpError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct AddressForms {

@@ -44,7 +44,7 @@ impl AminoName {
 /// disambiguation bytes").
 ///
 /// ```
-/// assert_eq!(tetrad::account::amino_prefix("tendermint/PubKeyEd25519"), [0x16, 0x24, 0xde, 0x64]);
+/// assert_eq!(tetrad_network::account::amino_prefix("tendermint/PubKeyEd25519"), [0x16, 0x24, 0xde, 0x64]);
 /// ```
 #[must_use]
 pub fn amino_prefix(name: &str) -> [u8; 4] {

@@ -33,7 +33,7 @@ impl AnyPublicKey {
     /// The variant of [`PublicKeyError`] that describes the fault.
     ///
     /// ```
-    /// use tetrad::account::{AnyPublicKey, Hrp};
+    /// use tetrad_network::account::{AnyPublicKey, Hrp};
     ///
     /// let text = "paxpub1t46z8hepqgmmpwm6s2yd8rk5nffykhwf3nlnadw2sfxfl8wqmldnm8xkqrefjfnevyj";
     /// let key = AnyPublicKey::parse(text, &Hrp::new("pax")?)?;

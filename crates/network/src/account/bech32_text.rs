@@ -35,10 +35,10 @@ pub struct Decoded {
 /// ASCII of one case, and [`Bech32Error::TooLong`] when the text would not fit bech32's checksum.
 ///
 /// ```
-/// use tetrad::account::encode_bech32;
+/// use tetrad_network::account::encode_bech32;
 ///
 /// assert_eq!(encode_bech32("pax", &[0; 20])?, "pax1qqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqq0va854");
-/// # Ok::<(), tetrad::account::Bech32Error>(())
+/// # Ok::<(), tetrad_network::account::Bech32Error>(())
 /// ```
 pub fn encode_bech32(prefix: &str, data: &[u8]) -> Result<String, Bech32Error> {
     let hrp = Hrp::parse(prefix).map_err(|_| Bech32Error::Prefix)?;
@@ -61,7 +61,7 @@ pub fn encode_bech32(prefix: &str, data: &[u8]) -> Result<String, Bech32Error> {
 /// The variant of [`Bech32Error`] that describes the fault.
 ///
 /// ```
-/// use tetrad::account::{Bech32Error, decode_bech32};
+/// use tetrad_network::account::{Bech32Error, decode_bech32};
 ///
 /// let decoded = decode_bech32("PAX1QQQQQQQQQQQQQQQQQQQQQQQQQQQQQQQQ0VA854")?;
 /// assert_eq!((decoded.prefix.as_str(), decoded.data), ("pax", vec![0; 20]));

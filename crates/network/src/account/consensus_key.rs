@@ -17,7 +17,7 @@ use super::{
 /// `Debug`.
 ///
 /// ```
-/// use tetrad::account::{ConsensusKey, Hrp, Kind, address_to_bech32};
+/// use tetrad_network::account::{ConsensusKey, Hrp, Kind, address_to_bech32};
 ///
 /// let key = ConsensusKey::from_hex("4ccd089b28ff96da9db6c346ec114e0f5b8a319f35aba624da8cf6ed4fb8a6fb")?;
 /// let address = address_to_bech32(&key.public_key().address(), &Hrp::new("pax")?, Kind::Consensus);

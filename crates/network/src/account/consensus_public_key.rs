@@ -20,11 +20,11 @@ pub(super) const CURVE: &str = "ed25519";
 /// The ed25519 public key of a consensus node.
 ///
 /// ```
-/// use tetrad::account::ConsensusPublicKey;
+/// use tetrad_network::account::ConsensusPublicKey;
 ///
 /// let key = ConsensusPublicKey::from_base64("PUAXw+hDiVqStwqnTRt+vJyYLM8uxJaMwM1V8Sr0Zgw=")?;
 /// assert_eq!(format!("{:X}", key.address()), "39F713D0A644253F04529421B9F51B9B08979D08");
-/// # Ok::<(), tetrad::account::PublicKeyError>(())
+/// # Ok::<(), tetrad_network::account::PublicKeyError>(())
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct ConsensusPublicKey(VerifyingKey);

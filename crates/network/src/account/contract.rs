@@ -7,7 +7,7 @@ use alloy_primitives::{Address, B256};
 ///
 /// ```
 /// use alloy_primitives::address;
-/// use tetrad::account::create_address;
+/// use tetrad_network::account::create_address;
 ///
 /// let deployer = address!("f39Fd6e51aad88F6F4ce6aB8827279cffFb92266");
 /// assert_eq!(create_address(&deployer, 0), address!("5FbDB2315678afecb367f032d93F642f64180aa3"));
@@ -28,7 +28,7 @@ pub fn create2_address(deployer: &Address, salt: &B256, init_code_hash: &B256) -
 ///
 /// ```
 /// use alloy_primitives::{Address, B256, address};
-/// use tetrad::account::create2_address_from_code;
+/// use tetrad_network::account::create2_address_from_code;
 ///
 /// // The first example of EIP-1014.
 /// let created = create2_address_from_code(&Address::ZERO, &B256::ZERO, &[0]);

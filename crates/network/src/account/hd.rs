@@ -18,12 +18,12 @@ const HARDENED: u32 = 1 << 31;
 /// A path from a seed to a key, such as `m/44'/60'/0'/0/0`.
 ///
 /// ```
-/// use tetrad::account::DerivationPath;
+/// use tetrad_network::account::DerivationPath;
 ///
 /// let path: DerivationPath = "m/44h/60h/0h/0/7".parse()?;
 /// assert_eq!(path, DerivationPath::ethereum(7)?);
 /// assert_eq!(path.to_string(), "m/44'/60'/0'/0/7");
-/// # Ok::<(), tetrad::account::PathError>(())
+/// # Ok::<(), tetrad_network::account::PathError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct DerivationPath(Vec<u32>);

@@ -40,13 +40,13 @@ impl Kind {
 /// punctuation that shells and URLs treat specially.
 ///
 /// ```
-/// use tetrad::account::{Hrp, Kind};
+/// use tetrad_network::account::{Hrp, Kind};
 ///
 /// let hrp: Hrp = "pax".parse()?;
 /// assert_eq!(hrp.address_prefix(Kind::Consensus), "paxvalcons");
 /// assert_eq!(hrp.public_key_prefix(Kind::ValidatorOperator), "paxvaloperpub");
 /// assert!(Hrp::new("0x").is_err());
-/// # Ok::<(), tetrad::account::HrpError>(())
+/// # Ok::<(), tetrad_network::account::HrpError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]

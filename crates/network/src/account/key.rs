@@ -16,7 +16,7 @@ use super::{
 ///
 /// ```
 /// use alloy_primitives::keccak256;
-/// use tetrad::account::{PublicKey, SecretKey};
+/// use tetrad_network::account::{PublicKey, SecretKey};
 ///
 /// let key = SecretKey::from_hex("0x0000000000000000000000000000000000000000000000000000000000000001")?;
 /// assert_eq!(key.address().to_string(), "0x7E5F4552091A69125d5DfCb7b8C2659029395Bdf");

@@ -55,7 +55,7 @@ impl WordCount {
 /// from memory when dropped, and never shown by `Debug`.
 ///
 /// ```
-/// use tetrad::account::{DerivationPath, Mnemonic};
+/// use tetrad_network::account::{DerivationPath, Mnemonic};
 ///
 /// let mnemonic = Mnemonic::from_phrase(
 ///     "abandon abandon abandon abandon abandon abandon abandon abandon abandon abandon abandon about",

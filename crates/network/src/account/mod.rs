@@ -15,7 +15,7 @@
 //! is configuration.
 //!
 //! ```
-//! use tetrad::account::{AddressForms, DerivationPath, Hrp, Mnemonic, parse_address};
+//! use tetrad_network::account::{AddressForms, DerivationPath, Hrp, Mnemonic, parse_address};
 //!
 //! let mnemonic = Mnemonic::from_phrase("test test test test test test test test test test test junk")?;
 //! let key = mnemonic.to_seed("").derive(&DerivationPath::ethereum(0)?)?;

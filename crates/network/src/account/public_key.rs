@@ -23,12 +23,12 @@ pub(super) const CURVE: &str = "eth_secp256k1";
 /// An `eth_secp256k1` public key: a point of secp256k1 whose address is derived as in Ethereum.
 ///
 /// ```
-/// use tetrad::account::PublicKey;
+/// use tetrad_network::account::PublicKey;
 ///
 /// let key = PublicKey::from_base64("AulWtcPTIZWd/CnkFkQOMqDOwU7e+U/Iq8Tli1nhBq6j")?;
 /// assert_eq!(key.compressed()[0], 2);
 /// assert_eq!(key.address().to_string(), "0xfF380FFE9396daC050b98686254F890D647EC811");
-/// # Ok::<(), tetrad::account::PublicKeyError>(())
+/// # Ok::<(), tetrad_network::account::PublicKeyError>(())
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct PublicKey(VerifyingKey);

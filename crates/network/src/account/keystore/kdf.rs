@@ -15,7 +15,7 @@ pub(super) type DerivedKey = Zeroizing<[u8; 32]>;
 /// A key derivation function and its cost.
 ///
 /// ```
-/// use tetrad::account::{Kdf, KdfError};
+/// use tetrad_network::account::{Kdf, KdfError};
 ///
 /// assert!(Kdf::STANDARD.check().is_ok());
 /// let hostile = Kdf::Scrypt { n: 1 << 40, r: 8, p: 1 };

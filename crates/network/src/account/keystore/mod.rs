@@ -31,7 +31,7 @@ use super::{
 ///
 /// ```
 /// use k256::elliptic_curve::rand_core::OsRng;
-/// use tetrad::account::{Kdf, Keystore, KeystoreError, SecretKey};
+/// use tetrad_network::account::{Kdf, Keystore, KeystoreError, SecretKey};
 ///
 /// let key = SecretKey::random(&mut OsRng)?;
 /// let keystore = Keystore::encrypt(&key, b"correct horse", Kdf::LIGHT, &mut OsRng)?;
