@@ -7,8 +7,8 @@ import { promisify } from 'node:util';
 
 import axe from 'axe-core';
 
-import { build, search, textOf, typeName, valueOf } from '../../src/site/page/lib/reference.js';
-import { curl, ethersCode, fetchCode, socketCode, viemCode } from '../../src/site/page/lib/snippets.js';
+import { build, search, textOf, typeName, valueOf } from '../../crates/page/src/page/lib/reference.js';
+import { curl, ethersCode, fetchCode, socketCode, viemCode } from '../../crates/page/src/page/lib/snippets.js';
 import { startBrowser, startNode } from './node.mjs';
 
 const FROM = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8';

@@ -5,7 +5,7 @@ import { after, before, test } from 'node:test';
 
 import axe from 'axe-core';
 
-import { find, marked, prepare } from '../../src/site/page/lib/bookindex.js';
+import { find, marked, prepare } from '../../crates/page/src/page/lib/bookindex.js';
 import { startBrowser, startNode } from './node.mjs';
 
 const CHAPTERS = ['', 'start/scenarios.html', 'contracts/Vault.html'];

@@ -8,9 +8,9 @@ import { after, before, test } from 'node:test';
 
 import axe from 'axe-core';
 
-import { fragment, selector, topic } from '../../src/site/page/lib/abi.js';
-import { exampleOf, formatArgument, parseArgument } from '../../src/site/page/lib/arguments.js';
-import { keccak256 } from '../../src/site/page/vendor/ethers.js';
+import { fragment, selector, topic } from '../../crates/page/src/page/lib/abi.js';
+import { exampleOf, formatArgument, parseArgument } from '../../crates/page/src/page/lib/arguments.js';
+import { keccak256 } from '../../crates/page/src/page/vendor/ethers.js';
 import { beaconOf, BOX, cloneOf, creationOf, deploy, send } from './contracts.mjs';
 import { startBrowser, startNode } from './node.mjs';
 
@@ -80,7 +80,7 @@ test('arguments are parsed with errors that name them', () => {
 });
 
 test('the slots of proxies are those of the standards', () => {
-  const source = readFileSync(new URL('../../src/site/page/lib/contracts.js', import.meta.url), 'utf8');
+  const source = readFileSync(new URL('../../crates/page/src/page/lib/contracts.js', import.meta.url), 'utf8');
   const hash = (text) => BigInt(keccak256(new TextEncoder().encode(text)));
   for (const name of ['implementation', 'beacon', 'admin']) assert.ok(source.includes((hash(`eip1967.proxy.${name}`) - 1n).toString(16)), name);
   assert.ok(source.includes(hash('PROXIABLE').toString(16)));

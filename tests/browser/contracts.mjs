@@ -1,6 +1,6 @@
 // Contracts for tests: their code and ABIs, and how to deploy them.
 
-import { encodeCall, fragment, selector, topic } from '../../src/site/page/lib/abi.js';
+import { encodeCall, fragment, selector, topic } from '../../crates/page/src/page/lib/abi.js';
 
 const bare = (hex) => hex.slice(2);
 

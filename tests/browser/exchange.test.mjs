@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 
-import { encodeCall, fragment } from '../../src/site/page/lib/abi.js';
+import { encodeCall, fragment } from '../../crates/page/src/page/lib/abi.js';
 import { startBrowser, startNode } from './node.mjs';
 
 const ACCOUNT = '0x90F79bf6EB2c4f870365E785982E1f101E93b906';

@@ -3,10 +3,10 @@
 import { createECDH } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 
-import { encodeCall, fragment } from '../../src/site/page/lib/abi.js';
-import { forms } from '../../src/site/page/lib/address.js';
-import { keccak256 as keccak } from '../../src/site/page/vendor/ethers.js';
-import { KNOWN_KEYS } from '../../src/site/page/lib/keys.js';
+import { encodeCall, fragment } from '../../crates/page/src/page/lib/abi.js';
+import { forms } from '../../crates/page/src/page/lib/address.js';
+import { keccak256 as keccak } from '../../crates/page/src/page/vendor/ethers.js';
+import { KNOWN_KEYS } from '../../crates/page/src/page/lib/keys.js';
 
 /** Creation code of contracts/History.sol: solc with the optimizer (1 run), EVM version paris, without metadata. */
 const { code: CODE } = JSON.parse(readFileSync(new URL('contracts/history.json', import.meta.url), 'utf8'));

@@ -5,7 +5,7 @@ import { after, before, test } from 'node:test';
 
 import axe from 'axe-core';
 
-import { encodeCall, fragment } from '../../src/site/page/lib/abi.js';
+import { encodeCall, fragment } from '../../crates/page/src/page/lib/abi.js';
 import { startBrowser, startNode } from './node.mjs';
 
 const AMOUNT = '.manage [aria-label="Amount"]';

@@ -4,12 +4,12 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 
-import { decode, decodeCall, decodeLog, encode, encodeCall, fragment, selector, signature, topic } from '../../src/site/page/lib/abi.js';
-import { checksum, forms, fromBech32, parseAddress, toBech32 } from '../../src/site/page/lib/address.js';
-import { toBytes, toHex } from '../../src/site/page/lib/bytes.js';
-import { amount, fromUnits, toUnits, usd } from '../../src/site/page/lib/format.js';
-import { joinCandles, withPrice } from '../../src/site/page/lib/prices.js';
-import { parseInterface } from '../../src/site/page/lib/signature.js';
+import { decode, decodeCall, decodeLog, encode, encodeCall, fragment, selector, signature, topic } from '../../crates/page/src/page/lib/abi.js';
+import { checksum, forms, fromBech32, parseAddress, toBech32 } from '../../crates/page/src/page/lib/address.js';
+import { toBytes, toHex } from '../../crates/page/src/page/lib/bytes.js';
+import { amount, fromUnits, toUnits, usd } from '../../crates/page/src/page/lib/format.js';
+import { joinCandles, withPrice } from '../../crates/page/src/page/lib/prices.js';
+import { parseInterface } from '../../crates/page/src/page/lib/signature.js';
 
 const vectors = JSON.parse(readFileSync(new URL('../data/accounts.json', import.meta.url), 'utf8'));
 const artifact = (name) => readFileSync(new URL(`../../contracts/artifacts/${name}.json`, import.meta.url), 'utf8');

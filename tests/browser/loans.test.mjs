@@ -3,10 +3,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { afterLiquidation, healthFactor, largest, loanToValue, projected, refusal, totals } from '../../src/site/page/lib/loans.js';
-import { compactDollars, dollars, money, valueUsd } from '../../src/site/page/lib/money.js';
-import { timeTicks, valueTicks } from '../../src/site/page/lib/ticks.js';
-import { minimumOutput, parseSlippage, rateText } from '../../src/site/page/lib/trading.js';
+import { afterLiquidation, healthFactor, largest, loanToValue, projected, refusal, totals } from '../../crates/page/src/page/lib/loans.js';
+import { compactDollars, dollars, money, valueUsd } from '../../crates/page/src/page/lib/money.js';
+import { timeTicks, valueTicks } from '../../crates/page/src/page/lib/ticks.js';
+import { minimumOutput, parseSlippage, rateText } from '../../crates/page/src/page/lib/trading.js';
 
 const USD = 10n ** 8n;
 const ETHER = 10n ** 18n;

@@ -6,10 +6,10 @@ import { after, before, test } from 'node:test';
 
 import axe from 'axe-core';
 
-import { encodeCall, fragment, selector, topic } from '../../src/site/page/lib/abi.js';
-import { forms } from '../../src/site/page/lib/address.js';
-import { KNOWN_KEYS } from '../../src/site/page/lib/keys.js';
-import { keccak256 } from '../../src/site/page/vendor/ethers.js';
+import { encodeCall, fragment, selector, topic } from '../../crates/page/src/page/lib/abi.js';
+import { forms } from '../../crates/page/src/page/lib/address.js';
+import { KNOWN_KEYS } from '../../crates/page/src/page/lib/keys.js';
+import { keccak256 } from '../../crates/page/src/page/vendor/ethers.js';
 import { BOX, cloneOf, deploy, send } from './contracts.mjs';
 import { startBrowser, startNode } from './node.mjs';
 

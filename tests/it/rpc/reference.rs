@@ -88,7 +88,7 @@ async fn every_example_gets_the_answer_that_it_shows() {
     }
     for (file, before, after) in edits {
         let path = PathBuf::from(env!("CARGO_MANIFEST_DIR"))
-            .join("src/rpc")
+            .join("crates/rpc/src/rpc")
             .join(file);
         let text = fs::read_to_string(&path).unwrap();
         fs::write(&path, text.replacen(&before, &after, 1)).unwrap();

@@ -209,8 +209,9 @@ fn troubleshooting_is_by_texts_that_exist() {
     }
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut sources = String::new();
-    read(&root.join("src"), &mut sources);
-    read(&root.join("contracts/src"), &mut sources);
+    for folder in ["src", "crates", "contracts/src"] {
+        read(&root.join(folder), &mut sources);
+    }
     // Texts that go over the end of a line.
     let joined = sources
         .split("\\\n")

@@ -235,7 +235,7 @@ async fn the_page_is_complete_and_small() {
     }
     assert!(size < FIRST_VIEW, "the first view takes {size} bytes");
 
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/site/page");
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("crates/page/src/page");
     for folder in ["", "css", "lib", "views"] {
         for entry in fs::read_dir(root.join(folder)).expect("a folder") {
             let path = entry.expect("an entry").path();

@@ -1,4 +1,4 @@
-//! The crate's sources as a graph: which file names what of which other file. Test code is left
+//! A crate's sources as a graph: which file names what of which other file. Test code is left
 //! out, since it may reach further.
 
 use std::{
@@ -22,7 +22,7 @@ const DEPTH: usize = 16;
 /// A module, a file's or an inline one.
 #[derive(Default)]
 pub(super) struct Module {
-    /// Its file, from `src/`.
+    /// Its file, relative to the crate's `src/`.
     pub(super) file: PathBuf,
     /// The paths that its code names, `use` lines included, re-exports not.
     pub(super) names: BTreeSet<Segments>,
@@ -34,11 +34,11 @@ pub(super) struct Module {
     globs: Vec<Segments>,
 }
 
-/// All modules of the library, by their paths from the root.
+/// All modules of a library, by their paths from its root.
 pub(super) struct Sources(pub(super) BTreeMap<Segments, Module>);
 
 impl Sources {
-    /// Reads the library, from `lib.rs` on, as the compiler does.
+    /// Reads the library in `root`, from `lib.rs` on, as the compiler does.
     pub(super) fn read(root: &Path) -> Self {
         let mut sources = Self(BTreeMap::new());
         sources.read_file(root, Path::new("lib.rs"), Vec::new());
@@ -384,14 +384,14 @@ fn defined(item: &Item) -> Option<String> {
     })
 }
 
-/// Whether the attributes compile an item for tests only, in the library or of the library.
+/// Whether the attributes compile an item for the crate's own tests only.
 fn is_test(attributes: &[Attribute]) -> bool {
     attributes.iter().any(|attribute| match &attribute.meta {
         syn::Meta::List(list) if list.path.is_ident("cfg") => {
             let condition = list.tokens.to_string();
             let mut words =
                 condition.split(|letter: char| !letter.is_alphanumeric() && letter != '_');
-            words.any(|word| word == "test" || word == "internals") && !condition.contains("not")
+            words.any(|word| word == "test") && !condition.contains("not")
         }
         _ => false,
     })

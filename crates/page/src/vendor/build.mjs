@@ -29,7 +29,7 @@ async function bundle({ name, exports }) {
   const lines = Object.entries(exports).map(([module, names]) => `export { ${names.join(', ')} } from '${module}';`);
   const { outputFiles } = await build({
     stdin: { contents: lines.join('\n'), resolveDir: fileURLToPath(new URL('.', import.meta.url)) },
-    banner: { js: `// Parts of ${name} ${version} (${license}), bundled by src/site/vendor/build.mjs.` },
+    banner: { js: `// Parts of ${name} ${version} (${license}), bundled by crates/page/src/vendor/build.mjs.` },
     bundle: true,
     minify: true,
     format: 'esm',
