@@ -45,4 +45,5 @@ mod telemetry;
 pub use app::{Node, SpawnError};
 pub use cli::run;
 pub use config::Config;
+#[doc(inline)]
 pub use tetrad_network::account;

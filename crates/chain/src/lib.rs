@@ -2,7 +2,36 @@
 //!
 //! [`Chain`] is the handle that everything else holds. Reads take the current [`Head`], an
 //! immutable value, and do not wait while a block is built; a [`Change`] goes to the writer's
-//! thread. Knows nothing of the interfaces: no HTTP, no wire codes.
+//! thread. A genesis block is a value as well, before there is a chain.
+//!
+//! The crate knows nothing of the interfaces, neither of HTTP nor of wire codes, and nothing of
+//! clusters: a node that does not lead forwards changes to its [`Peers`], whoever they are.
+//!
+//! ```
+//! use std::sync::Arc;
+//!
+//! use alloy_primitives::{Address, U256};
+//! use tetrad_chain::{Genesis, GenesisAccount};
+//! use tetrad_evm::{ChainParams, Fork, Forks};
+//!
+//! let params = ChainParams {
+//!     chain_id: 125,
+//!     forks: Forks::all_from_genesis(Fork::LATEST),
+//!     deposit_contract: Address::ZERO,
+//!     network_precompiles: true,
+//!     standard: false,
+//!     increasing_timestamps: false,
+//!     limits: Default::default(),
+//!     signers: Default::default(),
+//!     cosmos: Default::default(),
+//! };
+//! let address = Address::repeat_byte(1);
+//! let account = GenesisAccount { address, balance: U256::from(7), ..Default::default() };
+//! let genesis = Genesis { accounts: vec![account], ..Genesis::empty(1_000, 30_000_000) };
+//! let head = genesis.build(Arc::new(params)).expect("a genesis block");
+//! assert_eq!(head.block.number(), 0);
+//! assert_eq!(head.state.balance(address).expect("a readable state"), U256::from(7));
+//! ```
 
 mod block;
 mod clustered;

@@ -1,10 +1,22 @@
 //! Clusters: several nodes that serve one chain.
 //!
-//! The log of the chain is a [stream](crate::jetstream::JetStreamLogs) of NATS JetStream. One node leads:
+//! The log of the chain is a [stream](jetstream::JetStreamLogs) of NATS JetStream. One node leads:
 //! it seals blocks and makes all other changes. The others follow the log, answer reads from their
 //! own heads, and send what their clients write to the leader. A lease in a bucket says who should
 //! lead. It is a hint only: what protects the chain is the sequence that each message of the log
 //! expects.
+//!
+//! The crate knows nothing of the interfaces: it forwards transactions and changes, not requests of
+//! clients.
+//!
+//! ```
+//! use tetrad_cluster::message::{MessageError, Request};
+//!
+//! let request = Request::Submit { raw: vec![2, 3].into(), again: false };
+//! let bytes = request.encode().expect("a short request");
+//! assert!(matches!(Request::decode(&bytes)?, Request::Submit { again: false, .. }));
+//! # Ok::<(), MessageError>(())
+//! ```
 
 mod bootstrap;
 mod clock;
@@ -14,6 +26,7 @@ mod connection;
 mod directory;
 mod election;
 mod entries;
+#[doc(hidden)]
 pub mod fuzzing;
 mod holds;
 mod large;

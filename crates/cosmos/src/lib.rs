@@ -2,7 +2,12 @@
 //! "Accounts").
 //!
 //! These are views of the one state, which is the EVM's. Transactions of the bank module become
-//! part of the same blocks as Ethereum's.
+//! part of the same blocks as Ethereum's. The crate knows nothing of the other interfaces.
+//!
+//! ```
+//! let mut names = tetrad_cosmos::comet_methods().map(|(name, _)| name);
+//! assert!(names.any(|name| name == "broadcast_tx_sync"));
+//! ```
 
 mod abci_query;
 mod blocks;
@@ -13,6 +18,7 @@ mod comet_socket;
 mod comet_tx;
 mod error;
 mod event_query;
+#[doc(hidden)]
 pub mod fuzzing;
 mod grpc;
 mod node;

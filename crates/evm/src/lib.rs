@@ -1,5 +1,16 @@
-//! Execution: (state, environment, transactions) in, (changes, receipts) out. Knows nothing of how
-//! blocks are ordered, stored or requested.
+//! Execution: a state, an environment and transactions in, changes and receipts out. Blocks and calls
+//! run on revm, with the rules of the fork that the [schedule](Forks) has for their number and time.
+//!
+//! The crate knows nothing of how blocks are ordered, stored or requested, and reads no clock.
+//!
+//! ```
+//! use tetrad_evm::{Fork, Forks};
+//!
+//! let forks = Forks::all_from_genesis(Fork::Prague);
+//! let rules = forks.at(1, 1_700_000_000);
+//! assert!(rules.has(Fork::Cancun));
+//! assert!(!rules.has(Fork::Osaka));
+//! ```
 
 mod block;
 mod call;

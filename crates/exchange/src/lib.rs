@@ -7,6 +7,19 @@
 //! The [`Updater`] asks a [source](feed::Source) and puts prices on the chain. The [`Market`] reads
 //! them back from the chain: clients see the prices that swaps are executed at, also after a revert
 //! or a restart.
+//!
+//! The crate knows nothing of the other interfaces. No price in it is a float:
+//!
+//! ```
+//! use tetrad_exchange::feed::{PricePath, usd_e8};
+//!
+//! let from = usd_e8("3512.35").expect("a price");
+//! assert_eq!(from, 351_235_000_000);
+//!
+//! let path = PricePath { from, to: 2 * from, begins: 1_000, seconds: 60 };
+//! assert_eq!(path.at(1_030), from + from / 2);
+//! assert_eq!(path.at(2_000), 2 * from);
+//! ```
 
 mod bodies;
 mod config;

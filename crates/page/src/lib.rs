@@ -3,7 +3,21 @@
 //! Plain HTML, CSS and ES modules in `page/`, sent unchanged, except that the program inlines what
 //! blocks the first paint when it starts. The page uses the node's public interfaces and nothing
 //! else; the only file made for it is the list of contract interfaces with which it decodes calls
-//! and events.
+//! and events. The crate knows no chain.
+//!
+//! ```
+//! use axum::{body::Body, http::{Request, StatusCode}};
+//! use tetrad_page::Site;
+//! use tower::ServiceExt;
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let request = Request::get("/site/app.js").body(Body::empty())?;
+//! let response = Site::default().router().oneshot(request).await?;
+//! assert_eq!(response.status(), StatusCode::OK);
+//! # Ok(())
+//! # }
+//! ```
 
 mod assets;
 mod book;

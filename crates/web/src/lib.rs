@@ -1,5 +1,30 @@
 //! HTTP shared by the interfaces: listeners, limits, typed routes, caching, errors, WebSockets and
 //! shutdown.
+//!
+//! The crate knows none of the interfaces that it serves, and neither chain nor execution. A route is
+//! registered once: its parsing, its errors and its description in the OpenAPI document follow from
+//! the signature of the handler.
+//!
+//! ```
+//! use schemars::JsonSchema;
+//! use serde::Serialize;
+//! use tetrad_web::{Api, NoCache};
+//!
+//! #[derive(Serialize, JsonSchema)]
+//! struct Height {
+//!     height: u64,
+//! }
+//!
+//! async fn height() -> NoCache<Height> {
+//!     NoCache(Height { height: 7 })
+//! }
+//!
+//! let (router, operations) = Api::new("Chain")
+//!     .get("/height", height, "The height of the chain")
+//!     .with_state(());
+//! assert!(router.has_routes());
+//! assert_eq!(operations.len(), 1);
+//! ```
 
 mod admin_token;
 mod answer;

@@ -11,6 +11,7 @@ mod artifacts;
 mod code;
 mod compilers;
 mod contract;
+#[doc(hidden)]
 pub mod fuzzing;
 mod known;
 mod metadata;

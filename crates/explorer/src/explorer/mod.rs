@@ -16,6 +16,7 @@ mod contracts;
 mod decode;
 mod etherscan;
 mod filters;
+#[doc(hidden)]
 pub mod fuzzing;
 mod logs;
 mod page;

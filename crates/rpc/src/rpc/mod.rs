@@ -17,6 +17,7 @@ mod examples;
 mod failures;
 mod filters;
 mod forked;
+#[doc(hidden)]
 pub mod fuzzing;
 mod graphql;
 mod hex;

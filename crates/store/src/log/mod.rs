@@ -9,6 +9,7 @@
 mod ahead;
 mod entry;
 mod error;
+#[doc(hidden)]
 pub mod fuzzing;
 mod local;
 mod memory;

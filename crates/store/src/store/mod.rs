@@ -11,6 +11,7 @@ mod checkpoint;
 mod checkpoint_writer;
 mod compact;
 mod data_dir;
+#[doc(hidden)]
 pub mod fuzzing;
 mod history;
 mod index_part;
