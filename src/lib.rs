@@ -42,8 +42,9 @@ pub mod genesis;
 pub mod scenario;
 mod telemetry;
 
+#[doc(inline)]
+pub use tetrad_network::account;
+
 pub use app::{Node, SpawnError};
 pub use cli::run;
 pub use config::Config;
-#[doc(inline)]
-pub use tetrad_network::account;

@@ -14,14 +14,6 @@ mod setting;
 mod settings;
 mod show;
 
-pub use given::{ConfigError, Given, ValueOrigin};
-pub use layers::Values;
-pub use load::problems;
-pub use node::{
-    BlockTimestamps, Config, DEVELOPMENT_MNEMONIC, LogFormat, MetricsAt, Profile, TlsFiles, Traces,
-};
-pub use setting::{Kind, Section, Setting};
-pub use settings::{SECTIONS, settings};
 pub use tetrad_chain::{HistoryLimits, PoolLimits};
 pub use tetrad_cluster::{ClusterConfig, ClusterRole};
 pub use tetrad_evm::Fork;
@@ -34,5 +26,14 @@ pub use tetrad_rpc::{
 };
 pub use tetrad_store::log::Durability;
 pub use tetrad_web::{Hosts, ListenerLimits, Origins};
+
+pub use given::{ConfigError, Given, ValueOrigin};
+pub use layers::Values;
+pub use load::problems;
+pub use node::{
+    BlockTimestamps, Config, DEVELOPMENT_MNEMONIC, LogFormat, MetricsAt, Profile, TlsFiles, Traces,
+};
+pub use setting::{Kind, Section, Setting};
+pub use settings::{SECTIONS, settings};
 
 pub use crate::console::ConsoleConfig;

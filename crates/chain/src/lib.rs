@@ -50,6 +50,8 @@ mod submit;
 mod view;
 mod writer;
 
+pub use tetrad_primitives::block::{Mining, Setting};
+
 pub use block::{
     apply::{AppliedBlock, ApplyError, apply, recover},
     build::{BuildError, BuildPlan, BuiltBlock, build},
@@ -77,7 +79,6 @@ pub use per_head::PerHead;
 pub use pool::{Accepted, Admission, Pool, PoolLimits, Pooled};
 pub use sender::{OutgoingCall, SendError, Sender};
 pub use shared::Preamble;
-pub use tetrad_primitives::block::{Mining, Setting};
 pub use view::{
     blobs::Blobs,
     block_view::{BlockId, View, ViewError},

@@ -34,11 +34,12 @@ mod tx_result;
 use std::sync::Arc;
 
 use axum::Router;
-pub use comet_methods::CometType;
 use futures_util::future::BoxFuture;
 use tetrad_chain::Chain;
 use tetrad_network::network::Network;
 use tetrad_web::{Answer, Operation, Shutdown, WebSockets};
+
+pub use comet_methods::CometType;
 
 use self::{
     grpc::Grpc,

@@ -44,12 +44,6 @@ mod updater;
 use std::{sync::Arc, time::Duration};
 
 use axum::Router;
-pub use config::ExchangeConfig;
-pub use manual_prices::{ManualPrices, ShareHolds};
-pub use market::{Market, MarketError};
-pub use oracle::{Feed, OracleState, TokenHalt};
-pub use plan::{PlannedPrice, UpdatePlan};
-pub use snapshot::Snapshot;
 use tetrad_chain::Event;
 use tetrad_stdx::clock::Clock;
 use tetrad_store::storage::Storage;
@@ -58,6 +52,13 @@ use tokio::{
     sync::broadcast::error::RecvError,
     time::{Instant, interval_at},
 };
+
+pub use config::ExchangeConfig;
+pub use manual_prices::{ManualPrices, ShareHolds};
+pub use market::{Market, MarketError};
+pub use oracle::{Feed, OracleState, TokenHalt};
+pub use plan::{PlannedPrice, UpdatePlan};
+pub use snapshot::Snapshot;
 pub use updater::{UpdatePace, Updater};
 
 /// Send buffer of each connection of a listener for price WebSockets, in bytes: a minute's prices.

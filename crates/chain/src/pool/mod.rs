@@ -31,6 +31,7 @@ use tetrad_primitives::{
 };
 use tetrad_stdx::clock::Clock;
 use tokio::sync::oneshot;
+
 pub use validate::Admission;
 
 use self::{

@@ -12,6 +12,7 @@ mod payments;
 mod rest;
 
 use alloy_primitives::{U256, uint};
+
 pub use payer::{Faucet, FaucetSetup};
 pub use rest::router;
 

@@ -17,6 +17,7 @@ use alloy_consensus::{EMPTY_OMMER_ROOT_HASH, Header, proofs};
 use alloy_eips::{eip2718::Encodable2718, eip4895::Withdrawal};
 use alloy_primitives::{B256, Bloom, Bytes, Log};
 use alloy_rlp::Encodable;
+
 pub use encoding::{
     Envelope, ListedEnvelope, UnsignedTransaction, decode_envelope, without_signature,
 };

@@ -16,16 +16,17 @@ mod trie;
 
 use std::{borrow::Cow, sync::Arc};
 
-pub use account::{Account, Contract, Slot};
 use alloy_consensus::constants::KECCAK_EMPTY;
 use alloy_primitives::{Address, B256, Bytes, U256, keccak256};
+use revm::context_interface::DBErrorMarker;
+
+pub use account::{Account, Contract, Slot};
 pub use base::Base;
 pub use builder::{StateBuilder, StateError};
 pub use changes::{AccountChange, AccountFields, Changes};
 pub use later::{LaterState, Part};
 pub use node::Value;
 pub use proof::AccountProof;
-use revm::context_interface::DBErrorMarker;
 pub use trie::Trie;
 
 use self::deferred::Deferred;

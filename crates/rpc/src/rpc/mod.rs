@@ -47,18 +47,19 @@ use std::{
 
 use ::tracing::{Instrument, Span, field::Empty};
 use axum::body::Bytes;
-pub use error::{Dialect, RpcError};
-pub use examples::{Answers, Example, ExampleExchange, examples};
 use futures_util::future::BoxFuture;
-pub use graphql::{fuzzing::GraphQueries, graphql_operation, graphql_service};
-pub use http::{Direct, operations, service};
-pub use table::Table;
 use tetrad_chain::{Chain, Keyring};
 use tetrad_contracts::sources::KnownContracts;
 use tetrad_stdx::failed_calls::FailedCalls;
 use tetrad_web::{
     Answer, Budget, Caller, Client, Execution, Slice, check_json, current_client, interrupted,
 };
+
+pub use error::{Dialect, RpcError};
+pub use examples::{Answers, Example, ExampleExchange, examples};
+pub use graphql::{fuzzing::GraphQueries, graphql_operation, graphql_service};
+pub use http::{Direct, operations, service};
+pub use table::Table;
 #[cfg(all(feature = "js-tracer", unix))]
 pub use tracing::{TRACER_COMMAND, run_tracer};
 pub use ws::web_sockets;

@@ -4,8 +4,9 @@ mod file;
 
 use std::{path::Path, sync::Arc};
 
-pub use file::{Recording, ReplayError};
 use tetrad_network::network::Network;
+
+pub use file::{Recording, ReplayError};
 
 use super::{Condition, Moment, Source};
 

@@ -16,7 +16,6 @@ use axum::{
     http::{HeaderValue, StatusCode, header},
     response::{IntoResponse, Response},
 };
-pub(super) use contract::standard_input;
 use schemars::{JsonSchema, Schema, json_schema};
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -28,6 +27,8 @@ use tetrad_web::{
     Answer, Api, Input, Interface, Operation, Output, Query, RestError,
     parameters::{Param, ParamError, Parameters, RawParameters, parameters},
 };
+
+pub(super) use contract::standard_input;
 
 use self::chain::first_block;
 use super::{

@@ -5,9 +5,10 @@ mod pool;
 mod user;
 
 use alloy_primitives::U256;
-pub(super) use pool::{PoolBody, PoolDetails, PoolHistory, PoolSample, history, pool, pools};
 use serde::Serialize;
 use tetrad_stdx::decimal::{hundredths, with_point};
+
+pub(super) use pool::{PoolBody, PoolDetails, PoolHistory, PoolSample, history, pool, pools};
 pub(super) use user::{PositionsBody, ScoreBody, UserBody, positions, score, user};
 
 /// Decimals of dollars on chain.

@@ -18,13 +18,14 @@ use std::{cell::LazyCell, sync::LazyLock};
 use alloy_consensus::TxLegacy;
 use alloy_primitives::{Address, B256, Bytes, TxKind, U256, address, keccak256};
 use bech32::{Bech32, primitives::decode::CheckedHrpstring};
-pub use error::CosmosError;
-pub use ethereum::ethereum_tx_raw;
 use prost::Message;
 use secp256k1::PublicKey;
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 pub use tetrad_stdx::nesting::MAX_MESSAGE_LEVELS;
+
+pub use error::CosmosError;
+pub use ethereum::ethereum_tx_raw;
 pub use wire::nests_within;
 
 use self::{
