@@ -27,8 +27,8 @@
 //! ```
 //!
 //! The public interface is that of a node, its [configuration](config), the network's [account
-//! model](account), and the command line ([`run`]). The rest of the crate is private;
-//! ARCHITECTURE.md describes it.
+//! model](account), and the command line ([`run`]). The parts of a node are crates of their own,
+//! `tetrad-*`, whose interfaces may change at any time; ARCHITECTURE.md describes them.
 
 mod app;
 #[doc(hidden)]
