@@ -8,7 +8,7 @@
 //! use tetrad_network::{account::parse_address, network::Network};
 //!
 //! let network = Network::default();
-//! let token = network.token("eth").expect("a token");
+//! let token = network.token("weth").expect("a token");
 //! assert_eq!(token.decimals, 18);
 //!
 //! let parsed = parse_address(&token.address.to_string(), &network.hrp)?;
