@@ -1,5 +1,5 @@
 //! Contracts: the [compiled ones](artifacts) that the network deploys, [bindings and
-//! reads](contracts) of them, and the [sources](sources) of all contracts whose sources are known.
+//! reads](contracts) of them, and the [sources] of all contracts whose sources are known.
 //!
 //! The crate reads contracts through a view of the chain. It knows nothing of HTTP, and not which
 //! interface shows what it read.

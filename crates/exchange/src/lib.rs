@@ -54,7 +54,7 @@ use tokio::{
 };
 
 pub use config::ExchangeConfig;
-pub use manual_prices::{ManualPrices, ShareHolds};
+pub use manual_prices::{ManualPriceError, ManualPrices, ShareHolds};
 pub use market::{Market, MarketError};
 pub use oracle::{Feed, OracleState, TokenHalt};
 pub use plan::{PlannedPrice, UpdatePlan};

@@ -1,5 +1,5 @@
 //! The interfaces of block [explorers](explorer), which are Blockscout's, Etherscan's and Sourcify's,
-//! and the [index](index) of addresses behind them.
+//! and the [index] of addresses behind them.
 //!
 //! The index follows the chain and knows nothing of HTTP. The crate knows nothing of the other
 //! interfaces.

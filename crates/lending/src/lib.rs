@@ -1,5 +1,5 @@
-//! [Lending](lending): pools, loans and credit scores; the [activity](activity) of users there and on
-//! the exchange; and the [faucet](faucet).
+//! [Lending](lending): pools, loans and credit scores; the [activity] of users there and on
+//! the exchange; and the [faucet].
 //!
 //! Each of the three is derived from the chain and from nothing else, and they know nothing of each
 //! other. The crate knows nothing of the other interfaces.

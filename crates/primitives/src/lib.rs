@@ -1,5 +1,5 @@
 //! The values that a chain consists of: [blocks](block), with their transactions and receipts, and
-//! the [state](state), a persistent Merkle trie.
+//! the [state], a persistent Merkle trie.
 //!
 //! Values only: the crate executes nothing, reads no clock, and opens no file. Blocks know nothing
 //! of the state.

@@ -61,7 +61,7 @@ pub(super) fn encode_listed(envelope: &Envelope, out: &mut dyn BufMut) {
     }
 }
 
-/// Decodes what [`encode`] writes.
+/// Decodes what `encode` writes.
 pub fn decode_envelope(raw: &[u8]) -> Result<Envelope, Eip2718Error> {
     Envelope::decode_2718_exact(raw)
         .and_then(signed)

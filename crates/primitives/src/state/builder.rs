@@ -117,7 +117,7 @@ pub struct StateBuilder {
 }
 
 impl StateBuilder {
-    /// Decodes records of pieces that [`Piece::write`] encoded, in parallel.
+    /// Decodes records of pieces that `Piece::write` encoded, in parallel.
     pub fn read<'a>(records: impl Iterator<Item = &'a [u8]> + Send) -> Result<Self, Malformed> {
         let (decoded, failed) = (Mutex::new(Vec::new()), AtomicBool::new(false));
         let records = records

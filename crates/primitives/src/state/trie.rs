@@ -4,7 +4,7 @@
 //! [`Arc`], a clone is one pointer, and an edit copies only the path from the root to the changed
 //! leaf, or nothing if no clone shares it. Every node keeps its hash, so that the cost of a root
 //! depends on the changes since the last one only. Nodes at the same distance from the root are
-//! hashed together, see [`keccak`](crate::keccak).
+//! hashed together, see [`keccak`](tetrad_stdx::keccak).
 //!
 //! The encoding is that of the Yellow Paper, appendix D ("modified Merkle Patricia tree"). An
 //! extension is not a node of its own but the `prefix` of the branch below it. Keys are expected to

@@ -187,7 +187,7 @@ impl ForkClient {
         })
     }
 
-    /// The other node's URL. It may hold a key: see [`redact`](crate::redact) for displaying it.
+    /// The other node's URL. It may hold a key: see [`redact`](tetrad_stdx::redact) for displaying it.
     pub fn url(&self) -> Url {
         self.asker.url.read().clone()
     }

@@ -226,7 +226,7 @@ macro_rules! parameters {
 }
 pub use crate::parameters;
 
-/// The parameters that a request has. Those that no one reads are left to [`only_accepted`]; of
+/// The parameters that a request has. Those that no one reads are left to `only_accepted`; of
 /// several with one name the first counts.
 pub struct RawParameters<'a> {
     place: ParameterPlace,
