@@ -22,8 +22,8 @@ use std::{
 const MAX_GATHERING: Duration = Duration::from_micros(500);
 /// The longest time that it waits in a cluster for as many transactions as were in flight before.
 const MAX_CLUSTER_GATHERING: Duration = Duration::from_millis(5);
-/// The writer's sleep between two checks.
-const NAP: Duration = Duration::from_micros(20);
+/// The time that the writer sleeps between two checks.
+const CHECK_INTERVAL: Duration = Duration::from_micros(20);
 
 /// Consecutive blocks of one transaction after which submitters are considered sequential.
 const SEQUENTIAL: usize = 4;
@@ -89,7 +89,7 @@ impl Arrivals {
     pub(super) fn gather(&self) {
         let began = Instant::now();
         while !self.is_quiet() && began.elapsed() < MAX_GATHERING {
-            thread::sleep(NAP);
+            thread::sleep(CHECK_INTERVAL);
         }
     }
 
@@ -97,11 +97,13 @@ impl Arrivals {
     /// stored: those who sent them have their answers by now, and may send the next ones. Waits no
     /// longer than it took to store that block.
     pub(super) fn gather_next(&self, ready: impl Fn() -> usize) {
-        let patience = Duration::from_micros(self.stored_in.load(Ordering::Relaxed))
-            .min(MAX_CLUSTER_GATHERING);
-        let (began, expected) = (Instant::now(), self.in_flight.load(Ordering::Relaxed));
-        while ready() < expected && began.elapsed() < patience {
-            thread::sleep(NAP);
+        let stored_in = Duration::from_micros(self.stored_in.load(Ordering::Relaxed));
+        let timeout = stored_in.min(MAX_CLUSTER_GATHERING);
+        let expected = self.in_flight.load(Ordering::Relaxed);
+
+        let began = Instant::now();
+        while ready() < expected && began.elapsed() < timeout {
+            thread::sleep(CHECK_INTERVAL);
         }
     }
 }

@@ -107,6 +107,7 @@ impl ChainWriter {
             if caught_up.is_ok() {
                 *self.shared.needs_checkpoint_after.lock() = None;
             }
+
             match caught_up {
                 Ok(None) => return Ok(()),
                 Ok(Some(caught_up)) => self.publish_replayed(caught_up),
@@ -115,8 +116,8 @@ impl ChainWriter {
                 {
                     *self.shared.needs_checkpoint_after.lock() = Some(after);
                     let reason = format!(
-                        "entry {after} of the log reverts the chain to before this node's oldest checkpoint, and it waits for one \
-                         of the other nodes"
+                        "entry {after} of the log reverts the chain to before this node's oldest \
+                         checkpoint, and it waits for one of the other nodes"
                     );
                     return Err(AppendError::Unavailable(reason).into());
                 }
@@ -157,13 +158,16 @@ impl ChainWriter {
             standing,
             dropped,
         } = replayed;
+
         if let Some((number, node)) = epoch {
             self.depose(number, &node);
         }
+
         self.shared.timing.lock().adopt(shift);
         self.ledger.adopt(standing.snapshots);
         self.recorder.adopt(shift);
         self.adopt_settings(standing.settings);
+
         if has_reverts {
             let (_, added) = self.head().held_blocks().difference(head.held_blocks());
             self.replace(head, added);
@@ -175,6 +179,7 @@ impl ChainWriter {
                 self.settle_all();
             }
         }
+
         dropped.iter().for_each(|old| self.shared.index.remove(old));
         self.after_blocks();
     }
@@ -192,48 +197,31 @@ impl ChainWriter {
     }
 
     fn replay_unseen(&mut self, all: bool) -> Result<Option<CaughtUp>, FollowError> {
+        self.check_needed_checkpoint(all)?;
         let Some(journal) = &mut self.recorder.journal else {
             return Ok(None);
         };
-        let needed = *self.shared.needs_checkpoint_after.lock();
-        if let Some(after) = needed {
-            // Whether the log still has the entry is looked up even so.
-            drop(journal.unseen(all, 0)?);
-            if !journal.has_checkpoint_after(after)? {
-                return Err(FollowError::NeedsCheckpoint { after });
-            }
-        }
         let mut entries = journal.unseen(all, PUBLISHED_AT_ONCE)?.peekable();
         if entries.peek().is_none() {
             return Ok(None);
         }
-        let (replayed, blocks) = (self.published(), Vec::new());
+
         let mut caught_up = CaughtUp {
-            replayed,
-            blocks,
+            replayed: self.published(),
+            blocks: Vec::new(),
             has_reverts: false,
             has_edits: false,
             epoch: None,
         };
         while let Some(decoded) = entries.next() {
-            let DecodedEntry {
-                height,
-                size,
-                part,
-                entry,
-            } = decoded?;
-            match &entry {
+            let decoded = decoded?;
+            match &decoded.entry {
                 LogEntry::Revert { to, .. } => {
                     caught_up.replayed = match self.reverted(caught_up.replayed, *to) {
                         Ok(replayed) => replayed,
                         Err(_) if !self.can_revert_to(*to)? => {
-                            let entries = iter::once(Ok(DecodedEntry {
-                                height,
-                                size,
-                                part,
-                                entry,
-                            }))
-                            .chain(entries);
+                            let height = decoded.height;
+                            let entries = iter::once(Ok(decoded)).chain(entries);
                             return self
                                 .resume_after(height, Box::new(entries), caught_up.epoch)
                                 .map(Some);
@@ -247,15 +235,40 @@ impl ChainWriter {
                 LogEntry::Epoch { number, node } => caught_up.epoch = Some((*number, node.clone())),
                 LogEntry::Time(_) | LogEntry::Snapshot { .. } | LogEntry::Setting(_) => {}
             }
+
+            let DecodedEntry {
+                height,
+                size,
+                part,
+                entry,
+            } = decoded;
             if let Some(journal) = &mut self.recorder.journal {
                 journal.include(height, part, &entry, size);
             }
-            let followed = caught_up.replayed.standing.follow(height, &entry);
-            followed
+            caught_up
+                .replayed
+                .standing
+                .follow(height, &entry)
                 .and_then(|()| caught_up.replayed.apply(entry, self.shared.history_limits))
                 .map_err(|what| format!("entry {height}: {what}"))?;
         }
         Ok(Some(caught_up))
+    }
+
+    /// Checks that there is a checkpoint after the entry that could not be followed without one.
+    fn check_needed_checkpoint(&mut self, all: bool) -> Result<(), FollowError> {
+        let needed = *self.shared.needs_checkpoint_after.lock();
+        let (Some(after), Some(journal)) = (needed, &mut self.recorder.journal) else {
+            return Ok(());
+        };
+
+        // Whether the log still has the entry is looked up even so.
+        drop(journal.unseen(all, 0)?);
+        if journal.has_checkpoint_after(after)? {
+            Ok(())
+        } else {
+            Err(FollowError::NeedsCheckpoint { after })
+        }
     }
 
     /// Returns whether the chain can be restored as it was when the log had `to` entries.
@@ -279,6 +292,7 @@ impl ChainWriter {
             .journal
             .as_mut()
             .ok_or_else(|| "there is no log".to_owned())?;
+
         loop {
             let before = journal.published();
             for decoded in entries {
@@ -303,11 +317,13 @@ impl ChainWriter {
         if !journal.has_checkpoint_below(end)? {
             return Err(FollowError::NeedsCheckpoint { after: revert });
         }
+
         let replayed = self.replayed_from_checkpoint(end)?;
         tracing::warn!(
             entry = revert,
             "the chain was reverted to before this node's oldest checkpoint: continued from a later one"
         );
+
         Ok(CaughtUp {
             epoch,
             ..CaughtUp::reverted(replayed)
@@ -336,6 +352,7 @@ impl ChainWriter {
         let limits = self.shared.history_limits;
         let journal = self.recorder.journal.as_ref().ok_or("there is no log")?;
         let history = &journal.history().ok_or("no checkpoint is kept")?;
+
         // The newest block of the head that was canonical when the log had `to` entries, and the
         // height of its state.
         let shared = (head.oldest()..=head.number()).rev().find_map(|number| {
@@ -346,6 +363,7 @@ impl ChainWriter {
                 .filter(|height| *height <= to)?;
             (is_whole && is_shared).then_some((number, height))
         });
+
         if let Some((number, height)) = shared
             && let Ok(head) = head.rewound(number)
         {
@@ -363,6 +381,7 @@ impl ChainWriter {
             }
             return Ok(at);
         }
+
         let mut at = self.replayed_from_checkpoint(to)?;
         at.dropped.extend(dropped);
         Ok(Replayed { standing, ..at })
@@ -373,7 +392,9 @@ impl ChainWriter {
     fn replayed_from_checkpoint(&self, end: u64) -> Result<Replayed, String> {
         let journal = self.recorder.journal.as_ref().ok_or("there is no log")?;
         let history = journal.history().ok_or("no checkpoint is kept")?;
-        let (params, limits) = (self.head().params.clone(), self.shared.history_limits);
+        let params = self.head().params.clone();
+        let limits = self.shared.history_limits;
+
         let replayed = replay(
             params,
             limits,

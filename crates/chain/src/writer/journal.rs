@@ -74,8 +74,9 @@ pub(crate) struct JournalParts {
 impl Journal {
     /// Returns a journal with a log and no other files.
     pub fn new(log: Box<dyn BlockLog>) -> Self {
-        let (reader, height) = (log.reader(), log.end());
-        let scratch = Writer::default();
+        let reader = log.reader();
+        let height = log.end();
+
         Self {
             log,
             reader,
@@ -84,7 +85,7 @@ impl Journal {
             files: None,
             refusal: None,
             requests: None,
-            scratch,
+            scratch: Writer::default(),
             _directory: None,
         }
     }
@@ -94,11 +95,14 @@ impl Journal {
         parts: JournalParts,
         waiting: &[Submission],
     ) -> io::Result<Self> {
-        let stored = |waiting: &Submission| PendingTransaction {
-            transaction: Arc::new(waiting.transaction.clone()),
-            sidecar: waiting.sidecar.clone(),
-        };
-        let waiting: Vec<_> = waiting.iter().map(stored).collect();
+        let waiting: Vec<_> = waiting
+            .iter()
+            .map(|waiting| PendingTransaction {
+                transaction: Arc::new(waiting.transaction.clone()),
+                sidecar: waiting.sidecar.clone(),
+            })
+            .collect();
+
         let JournalParts {
             storage,
             identity,
@@ -115,6 +119,7 @@ impl Journal {
             pool,
             counted,
         };
+
         Ok(Self {
             files: Some(files),
             _directory: directory,
@@ -150,6 +155,7 @@ impl Journal {
                 reason,
             });
         }
+
         // After an interrupted change of several entries the log leads elsewhere than to the
         // published head.
         if self.published < self.height {
@@ -158,6 +164,7 @@ impl Journal {
                 end: self.height,
             });
         }
+
         self.scratch.clear();
         part.iter().for_each(|part| part.write(&mut self.scratch));
         entry.write(&mut self.scratch);
@@ -203,6 +210,7 @@ impl Journal {
             }
             self.height += 1;
         }
+
         self.published = height + 1;
     }
 
@@ -217,11 +225,13 @@ impl Journal {
     pub(super) fn unseen(&mut self, all: bool, most: u64) -> Result<DecodedEntries, LogError> {
         // From here on requests are noted, however many other entries come before this node leads.
         self.requests()?;
+
         if all {
             self.log.catch_up()?
         } else {
             self.log.receive()?
         }
+
         let count = self.log.end().saturating_sub(self.published).min(most);
         decode_ahead(
             Box::new(self.reader.stream(self.published)?.take(count as usize)),
@@ -330,7 +340,10 @@ impl Journal {
         if let Some(files) = &self.files {
             files.history.truncate(end)?;
         }
-        (self.height, self.published, self.requests) = (end, end, None);
+
+        self.height = end;
+        self.published = end;
+        self.requests = None;
         Ok(aside)
     }
 
@@ -346,10 +359,14 @@ impl Journal {
             // The log leads elsewhere than to this head.
             return;
         }
-        let (height, written) = (self.height, self.log.written());
+
+        let height = self.height;
+        let written = self.log.written();
         let Some(files) = &mut self.files else { return };
+
         files.checkpoint_writer.appended(written - files.counted);
         files.counted = written;
+
         files.checkpoint_writer.offer(|| Checkpoint {
             height,
             shift,
@@ -381,6 +398,7 @@ impl Journal {
         if !(files.pool.has_grown() || (anyway && files.pool.has_any())) {
             return;
         }
+
         if let Err(error) = files.pool.rewrite(&waiting()) {
             tracing::error!(%error, "failed to write the pending transactions to disk");
         }

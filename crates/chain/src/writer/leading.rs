@@ -17,11 +17,11 @@ impl ChainWriter {
         }
         for _ in 0..ATTEMPTS {
             self.follow(true)?;
-            let entry = || LogEntry::Epoch {
+            let recorded = self.record(|| LogEntry::Epoch {
                 number,
                 node: node.clone(),
-            };
-            match self.record(entry) {
+            });
+            match recorded {
                 Ok(()) => {
                     self.leads = true;
                     self.undo_replacing();
@@ -30,6 +30,7 @@ impl ChainWriter {
                         leads: true,
                         epoch: number,
                     });
+
                     self.schedule();
                     self.seal_ready();
                     return Ok(());
@@ -82,10 +83,12 @@ impl ChainWriter {
         self.leads = false;
         self.schedule.due = None;
         self.recorder.forget_failure();
+
         for order in std::mem::take(&mut self.schedule.orders) {
             let error = order.deposed();
             let _ = order.reply.send(Err(error));
         }
+
         self.shared.leadership.send_replace(Leadership {
             leads: false,
             epoch,

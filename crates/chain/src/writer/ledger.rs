@@ -74,8 +74,12 @@ impl Ledger {
         if let Some(first) = taken {
             self.use_up(first);
         }
+
         if self.origin.height > end {
-            (self.origin.head, self.origin.height) = (Arc::new(head.clone()), end);
+            self.origin = InitialChain {
+                head: Arc::new(head.clone()),
+                height: end,
+            };
         }
     }
 
@@ -83,6 +87,8 @@ impl Ledger {
     fn keep(&mut self, snapshot: SnapshotInfo, held: HeldSnapshot) {
         self.held.insert(snapshot.id, held);
         self.snapshots.add(snapshot);
+
+        // The snapshots discard the oldest one when there are too many.
         let oldest = self.snapshots.iter().next().map_or(0, |oldest| oldest.id);
         while let Some(discarded) = self.held.first_entry()
             && *discarded.key() < oldest
@@ -102,12 +108,10 @@ impl ChainWriter {
     /// Returns the snapshots that can be reverted to, oldest first.
     pub(super) fn snapshots(&self) -> Vec<SnapshotInfo> {
         let oldest = self.oldest_base().unwrap_or_default().unwrap_or(u64::MAX);
-        let is_known =
-            |own: &&SnapshotInfo| oldest <= own.height || self.ledger.held.contains_key(&own.id);
         self.ledger
             .snapshots
             .iter()
-            .filter(is_known)
+            .filter(|own| oldest <= own.height || self.ledger.held.contains_key(&own.id))
             .cloned()
             .collect()
     }
@@ -115,13 +119,13 @@ impl ChainWriter {
     /// Takes a snapshot, which may have a name, and returns its id.
     pub(crate) fn snapshot(&mut self, name: Option<Arc<str>>) -> Result<u64, ChangeError> {
         let height = self.recorder.journal.as_ref().map_or(0, Journal::height);
-        let (head, timing) = (self.head(), self.shared.timing.lock().clone());
-        let (id, number, hash) = (
-            self.ledger.snapshots.next_id(),
-            head.number(),
-            head.block.hash,
-        );
+        let head = self.head();
+        let timing = self.shared.timing.lock().clone();
+        let id = self.ledger.snapshots.next_id();
+        let number = head.number();
+        let hash = head.block.hash;
         let shift = timing.shift();
+
         self.record(|| LogEntry::Snapshot {
             id,
             number,
@@ -129,6 +133,7 @@ impl ChainWriter {
             shift,
             name: name.clone(),
         })?;
+
         self.ledger.keep(
             SnapshotInfo {
                 id,
@@ -140,6 +145,7 @@ impl ChainWriter {
             },
             HeldSnapshot { head, timing },
         );
+
         Ok(id)
     }
 
@@ -153,10 +159,13 @@ impl ChainWriter {
                 return Err(ChangeError::NotLeading);
             }
         }
+
         let Some(snapshot) = self.ledger.snapshots.get(id) else {
             return Ok(false);
         };
-        let (to, shift) = (snapshot.height, snapshot.shift);
+        let to = snapshot.height;
+        let shift = snapshot.shift;
+
         let (head, timing, dropped) = match self.ledger.held.get(&id) {
             Some(HeldSnapshot { head, timing }) => (Head::clone(head), timing.clone(), Vec::new()),
             None if self.oldest_base()?.is_none_or(|oldest| oldest > to) => return Ok(false),
@@ -169,6 +178,7 @@ impl ChainWriter {
                 (head, timing, dropped)
             }
         };
+
         self.record(|| LogEntry::Revert {
             to,
             shift,
@@ -177,6 +187,7 @@ impl ChainWriter {
         self.ledger.use_up(id);
         *self.shared.timing.lock() = timing;
         self.shared.sealing.lock().set.forget_next();
+
         let current = self.head();
         let (_, mut added) = current.held_blocks().difference(head.held_blocks());
         // Those before were there all along, but memory no longer held them.
@@ -201,8 +212,10 @@ impl ChainWriter {
             shift,
             uses_up: None,
         })?;
+
         self.shared.timing.lock().adopt(shift);
         self.shared.sealing.lock().set.forget_next();
+
         let (_, added) = self.head().held_blocks().difference(head.held_blocks());
         self.replace(head, added);
         dropped.iter().for_each(|old| self.shared.index.remove(old));
@@ -229,11 +242,13 @@ impl ChainWriter {
     pub(super) fn rewind(&mut self, number: u64) -> Result<(), ChangeError> {
         let number = number.min(self.head().number());
         let head = self.head().rewound(number)?;
+
         if number < self.head().number() {
             let to = self.height_after(number).ok_or(Pruned(number))?;
             self.record_replaced(to, &[])?;
             self.shared.sealing.lock().set.forget_next();
         }
+
         self.replace(head, Vec::new());
         Ok(())
     }
@@ -251,13 +266,13 @@ impl ChainWriter {
             .ok_or(Pruned(0))?;
         let mut head = current.rewound(number)?;
         let to = self.height_after(number).ok_or(Pruned(number))?;
-        let (timing, sealing) = (
-            self.shared.timing.lock().clone(),
-            *self.shared.sealing.lock(),
-        );
-        let mut sealed_blocks = Vec::with_capacity(blocks.len());
+
+        let timing = self.shared.timing.lock().clone();
+        let sealing = *self.shared.sealing.lock();
         // Gives an empty block another hash than that of the block it replaces.
         self.shared.sealing.lock().set.next_randomness = Some(current.block.hash);
+
+        let mut sealed_blocks = Vec::with_capacity(blocks.len());
         for transactions in blocks {
             let built = self.reorg_block(&head, transactions.clone());
             let sealed = built.inspect_err(|_| {
@@ -267,11 +282,13 @@ impl ChainWriter {
             head = sealed.next.clone();
             sealed_blocks.push(sealed);
         }
+
         if let Err(error) = self.record_replaced(to, &sealed_blocks) {
             *self.shared.timing.lock() = timing;
             self.restore_sealing(sealing);
             return Err(error.into());
         }
+
         let dropped: Vec<_> = sealed_blocks
             .iter()
             .flat_map(|sealed| sealed.dropped.clone())
@@ -295,14 +312,12 @@ impl ChainWriter {
         let environment = self.shared.next_environment(head, 1);
         let hashes: Vec<_> = transactions.iter().map(Transaction::hash).collect();
         let candidate = Candidate::build(head, &environment, transactions, &[], None)?;
-        let included = |hash: &B256| {
-            candidate
-                .content
-                .transactions
-                .iter()
-                .any(|own| own.hash() == *hash)
-        };
-        match hashes.into_iter().find(|hash| !included(hash)) {
+
+        let missing = hashes.into_iter().find(|hash| {
+            let mut included = candidate.content.transactions.iter();
+            !included.any(|own| own.hash() == *hash)
+        });
+        match missing {
             Some(hash) => Err(ChangeError::Transaction(hash)),
             None => Ok(self.seal(head, &environment, candidate)),
         }
@@ -312,19 +327,24 @@ impl ChainWriter {
     /// methods, and clears the pool and the snapshots.
     pub(super) fn reset(&mut self) -> Result<(), ChangeError> {
         self.discard_recorded_settings()?;
+
         let mut timing = self.shared.timing.lock().clone();
         timing.reset();
         timing.start_at(&self.ledger.origin.head);
-        let (to, shift) = (self.ledger.origin.height, timing.shift());
+        let to = self.ledger.origin.height;
+        let shift = timing.shift();
+
         // Snapshots from before the start would otherwise remain.
         let uses_up = (self.ledger.snapshots.next_id() > 0).then_some(0);
         self.record(|| LogEntry::Revert { to, shift, uses_up })?;
+
         self.ledger.use_up(0);
         *self.shared.timing.lock() = timing;
         self.shared.adopt(DevSettings::default());
         self.shared
             .pool
             .clear(|| SubmitError::Dropped("the chain was reset".to_owned()));
+
         let origin = Head::clone(&self.ledger.origin.head);
         self.replace(origin, Vec::new());
         self.schedule();
@@ -337,10 +357,12 @@ impl ChainWriter {
         if self.recorder.journal.is_some() {
             return Err(ChangeError::Recorded);
         }
+
         let removed: Vec<_> = self.head().blocks_from(0).cloned().collect();
         removed
             .iter()
             .for_each(|block| self.shared.index.remove(block));
+
         self.ledger.origin.head = Arc::new(head);
         self.shared.sealing.lock().configured.gas_limit = gas_limit;
         self.reset()?;
@@ -354,12 +376,14 @@ impl ChainWriter {
         removed
             .iter()
             .for_each(|block| self.shared.index.remove(block));
+
         // Older blocks, which the present head had pruned, are in memory again.
         next.blocks_from(0)
             .take_while(|block| block.number() < current.oldest())
             .for_each(|block| {
                 self.shared.index.insert(block);
             });
+
         self.publish(next, added, removed);
         self.settle_all();
         // A restart must not put transactions back into the pool that have left it.
@@ -371,6 +395,7 @@ impl ChainWriter {
         if self.recorder.journal.is_some() {
             return Err(DumpError::Recorded.into());
         }
+
         let (head, ahead) = dump.restore(&self.head())?;
         let time = head.block.header.timestamp;
         match ahead {
@@ -386,6 +411,7 @@ impl ChainWriter {
                 }
             }
         }
+
         let (_, added) = self.head().held_blocks().difference(head.held_blocks());
         self.replace(head, added);
         Ok(())

@@ -37,6 +37,7 @@ impl ChainWriter {
             request,
             reply,
         });
+
         if self.schedule.orders.len() == 1 {
             self.mine_some();
         }
@@ -79,29 +80,35 @@ impl ChainWriter {
         let Some(mut order) = self.schedule.orders.pop_front() else {
             return;
         };
+
         let before = self.recorder.part;
         self.recorder.part = order.request.map(|id| RequestPart {
             id,
             left: order.left,
             answer: 0,
         });
+
         let outcome = match self.mine_piece(&mut order) {
             // The blocks so far are published; the next piece continues after those of the other
             // writer.
             Err(ChangeError::Append(AppendError::Conflict { .. })) => self.follow(true),
             outcome => outcome,
         };
+
         self.schedule.mined = Instant::now();
         let outcome = if self.leads {
             outcome
         } else {
             Err(order.deposed())
         };
+
         // A failed block may leave a changed time shift behind.
         self.recorder.expect_after(order.left as usize);
         self.record_time();
         self.recorder.part = before;
-        let (mined, of) = (order.count - order.left, order.count);
+
+        let mined = order.count - order.left;
+        let of = order.count;
         match outcome {
             Ok(()) if order.left > 0 => {
                 if order.reported.elapsed() >= REPORT_EVERY {
@@ -122,9 +129,12 @@ impl ChainWriter {
         if let Some(first) = order.pace.first.filter(|_| order.left == order.count) {
             self.promise(first)?;
         }
+
         let until = Instant::now() + PIECE;
         let mut head = self.head();
-        let (mut blocks, mut dropped, mut outcome) = (Vec::new(), Vec::new(), Ok(()));
+        let mut blocks = Vec::new();
+        let mut dropped = Vec::new();
+        let mut outcome = Ok(());
         let mut time_is_up = false;
         while order.left > 0 && !time_is_up {
             time_is_up = Instant::now() >= until;
@@ -136,20 +146,24 @@ impl ChainWriter {
                     break;
                 }
             };
+
             order.left -= 1;
             let empty = sealed.block.transactions.is_empty();
             head = Arc::new(sealed.next);
             blocks.push(sealed.block);
             dropped.extend(sealed.dropped);
+
             // The block's transactions must leave the pool before the next one is built.
             if !empty {
                 self.publish(Head::clone(&head), std::mem::take(&mut blocks), Vec::new());
                 head = self.head();
             }
         }
+
         if !blocks.is_empty() {
             self.publish(Head::clone(&head), blocks, Vec::new());
         }
+
         dropped.iter().for_each(|old| self.shared.index.remove(old));
         self.after_blocks();
         outcome
@@ -170,6 +184,7 @@ impl ChainWriter {
                 .lock()
                 .space(head.block.header.timestamp, seconds)?;
         }
+
         let environment = self.shared.next_environment(head, order.pace.at_least);
         let _span = block_span(head);
         let has_preamble = is_last
@@ -183,9 +198,11 @@ impl ChainWriter {
         } else {
             Vec::new()
         };
+
         let mut candidate = self.candidate(head, &environment, first)?;
         let rejected = std::mem::take(&mut candidate.rejected);
         let sealed = self.seal(head, &environment, candidate);
+
         self.record_sealed(&sealed)?;
         self.reject(rejected);
         Ok(sealed)

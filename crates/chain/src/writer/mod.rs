@@ -62,6 +62,7 @@ impl ChainWriter {
             let _ = reply.send(Err(ChangeError::NotLeading));
             return;
         }
+
         self.recorder.part = request.map(|id| RequestPart {
             id,
             left: 0,
@@ -71,6 +72,7 @@ impl ChainWriter {
             Ok(progress) => self.proceed_with(change, progress, reply),
             Err(error) => Some((Err(error), reply)),
         };
+
         if answer.is_none() {
             // What is not done yet records itself.
             self.recorder.part = None;
@@ -78,9 +80,11 @@ impl ChainWriter {
         if let (Some(part), Some((Ok(outcome), _))) = (&mut self.recorder.part, &answer) {
             part.answer = outcome.number();
         }
+
         let is_recorded = self.record_time();
         self.recorder.part = None;
         self.note_height();
+
         if let Some((outcome, reply)) = answer {
             let outcome = if is_recorded {
                 outcome
@@ -93,6 +97,7 @@ impl ChainWriter {
             // The caller may have disconnected.
             let _ = reply.send(outcome);
         }
+
         // Moving the time or reverting to a snapshot is no reason to seal a block with nothing but
         // a preamble.
         self.schedule.request_seal(SealReason::Transactions);
@@ -103,6 +108,7 @@ impl ChainWriter {
         let (Some(id), Some(journal)) = (request, &mut self.recorder.journal) else {
             return Ok(None);
         };
+
         let requests = journal
             .requests()
             .map_err(|error| AppendError::Unavailable(error.to_string()))?;
@@ -177,6 +183,7 @@ impl ChainWriter {
             Change::SetNextTimestamp(timestamp) => self.promise(timestamp).map(done),
             Change::Set(setting) => self.set(setting).map(done),
         };
+
         Some((outcome, reply))
     }
 
@@ -192,12 +199,10 @@ impl ChainWriter {
         change: impl FnOnce(&mut Timing, u64, u64) -> Result<R, ChangeError>,
     ) -> Result<R, ChangeError> {
         let head = self.head();
+        let parent = head.block.header.timestamp;
         let apart = u64::from(head.params.increasing_timestamps);
-        change(
-            &mut self.shared.timing.lock(),
-            head.block.header.timestamp,
-            apart,
-        )
+
+        change(&mut self.shared.timing.lock(), parent, apart)
     }
 
     /// Returns the newest head.
@@ -218,17 +223,20 @@ impl ChainWriter {
     /// Publishes `next` as the head, then answers the submitters of its transactions.
     pub(super) fn publish(&mut self, next: Head, added: Vec<Arc<Block>>, removed: Vec<Arc<Block>>) {
         self.shared.phases.time(Phase::Publish, || {
+            // The index comes first, so that a reader of the new head finds its blocks by hash.
             for block in &added {
                 self.shared.index.insert(block);
                 self.shared.produced.count(block);
                 self.shared.arrivals.sealed(block.transactions.len());
             }
+
             let head = Arc::new(next.after(&self.head()));
             self.shared
                 .removed
                 .push(head.version(), &removed, self.shared.history_limits.bytes);
             self.shared.head.store(head.clone());
             self.note_height();
+
             // Nonces also increase without a transaction of the account: by authorizations
             // (EIP-7702), and by contracts that a delegated account creates.
             let changes = added.first().map(|first| head.changes_from(first.number()));
@@ -238,6 +246,7 @@ impl ChainWriter {
                 .flatten()
                 .flat_map(|changes| &changes.0);
             self.settle(changed.map(|change| change.address), &head);
+
             // There may be no subscribers.
             let _ = self.shared.events.send(Event::Head {
                 head,
@@ -253,8 +262,11 @@ impl ChainWriter {
         let next = edits
             .iter()
             .try_fold(Head::clone(&head), |head, edit| head.edit(edit))?;
+
         self.record_edits(&head, &next)?;
         self.publish(next, Vec::new(), Vec::new());
+
+        // No block was added, so publishing has settled none of the edited accounts.
         let edited = self.head();
         let changes = edited
             .edits()

@@ -33,6 +33,7 @@ impl Phases {
         let at = phase as usize;
         let _span =
             tracing::trace_span!(target: "tetrad::span", "phase", otel.name = NAMES[at]).entered();
+
         let began = Instant::now();
         let outcome = work();
         self.0[at].since(began);

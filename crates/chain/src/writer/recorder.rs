@@ -92,13 +92,16 @@ impl ChainWriter {
     /// end a failure.
     pub(super) fn note_append(&mut self, outcome: &Result<(), AppendError>) {
         match outcome {
-            Ok(())
-                if self
+            Ok(()) => {
+                let is_obstructed = self
                     .recorder
                     .journal
                     .as_ref()
-                    .is_some_and(Journal::is_obstructed) => {}
-            Ok(()) => self.clear_failure(|failure| matches!(failure, ChangeFailure::Append(_))),
+                    .is_some_and(Journal::is_obstructed);
+                if !is_obstructed {
+                    self.clear_failure(|failure| matches!(failure, ChangeFailure::Append(_)));
+                }
+            }
             // Not a failure: the change is retried.
             Err(AppendError::Conflict { .. }) => self.shared.conflicts.add(1),
             Err(AppendError::Unavailable(reason)) => {
@@ -153,6 +156,7 @@ impl ChainWriter {
                 ));
             }
         }
+
         let (ChangeFailure::Append(reason) | ChangeFailure::Block(reason)) =
             self.recorder.failure.as_ref()?;
         Some(reason.clone())
@@ -176,12 +180,8 @@ impl ChainWriter {
     }
 
     fn clear_failure(&mut self, is_over: impl FnOnce(&ChangeFailure) -> bool) {
-        if self
-            .recorder
-            .failure
-            .take_if(|failure| is_over(failure))
-            .is_some()
-        {
+        let cleared = self.recorder.failure.take_if(|failure| is_over(failure));
+        if cleared.is_some() {
             tracing::info!("the chain can be written again");
             // Transactions that were acknowledged before have stayed.
             self.schedule.request_seal(SealReason::Transactions);
@@ -193,6 +193,7 @@ impl ChainWriter {
         let Some(journal) = &mut self.recorder.journal else {
             return Ok(());
         };
+
         let entry = entry();
         let part = self.recorder.part;
         let recorded = self
@@ -201,6 +202,7 @@ impl ChainWriter {
             .time(Phase::Append, || journal.record(&entry, part));
         self.note_append(&recorded);
         recorded?;
+
         entry.follow(&mut self.recorder.settings);
         if let LogEntry::Block { shift, .. }
         | LogEntry::Time(shift)
@@ -209,6 +211,7 @@ impl ChainWriter {
         {
             self.recorder.shift = shift;
         }
+
         Ok(())
     }
 
@@ -243,18 +246,22 @@ impl ChainWriter {
             || self.shared.timing.lock().shift(),
             |first| first.timing_before.shift(),
         );
+
         let published = self.recorder.journal.as_ref().map_or(0, Journal::height);
         self.recorder.expect_after(blocks.len());
+
         self.record(|| LogEntry::Revert {
             to,
             shift,
             uses_up: None,
         })?;
+
         for (at, sealed) in blocks.iter().enumerate() {
             self.recorder.expect_after(blocks.len() - 1 - at);
             let Err(error) = self.record(|| sealed.entry()) else {
                 continue;
             };
+
             // What is recorded after it is not what was requested.
             self.recorder.part = None;
             let Some(journal) = &mut self.recorder.journal else {
@@ -304,6 +311,7 @@ impl ChainWriter {
                 None => Ok(writer.record(|| LogEntry::Time(shift))?),
             }
         });
+
         recorded
             .inspect_err(|_| self.shared.timing.lock().restore(self.recorder.shift))
             .is_ok()
@@ -352,6 +360,7 @@ impl ChainWriter {
             .journal
             .as_mut()
             .map_or(Ok(()), |journal| journal.store_pending(&kept));
+
         for StoreRequest { pooled, kept } in all {
             let result = match &outcome {
                 Ok(()) => Ok(()),
@@ -363,6 +372,7 @@ impl ChainWriter {
                     Err(refusal())
                 }
             };
+
             // The submitter may have disconnected.
             let _ = kept.send(result);
         }
@@ -371,18 +381,14 @@ impl ChainWriter {
     }
 
     pub(super) fn tidy_pool(&mut self, anyway: bool) {
-        let shared = &self.shared;
-        let waiting = || {
-            shared
-                .pool
-                .content()
-                .iter()
-                .map(|(pooled, _)| pooled.kept())
-                .collect()
+        let Some(journal) = &mut self.recorder.journal else {
+            return;
         };
-        if let Some(journal) = &mut self.recorder.journal {
-            journal.tidy_pool(anyway, waiting);
-        }
+        let pool = &self.shared.pool;
+        journal.tidy_pool(anyway, || {
+            let content = pool.content();
+            content.iter().map(|(pooled, _)| pooled.kept()).collect()
+        });
     }
 }
 

@@ -83,6 +83,7 @@ impl Requests {
             LogEntry::Time(_) if part.is_none() => {}
             _ => self.newest = height,
         }
+
         if let LogEntry::Revert { to, .. } = entry {
             // What is left of a request whose beginning is undone is the whole of it.
             self.latest
@@ -98,14 +99,17 @@ impl Requests {
             .rev()
             .find(|progress| progress.id == id)
         {
-            (known.left, known.last) = (left, height);
+            known.left = left;
+            known.last = height;
             return;
         }
+
         let snapshot = match entry {
             LogEntry::Snapshot { id, .. } => Some(*id),
             _ => None,
         };
         let replaces = matches!(entry, LogEntry::Revert { .. });
+
         self.latest.push_back(Progress {
             id,
             begins: height,
@@ -115,6 +119,7 @@ impl Requests {
             replaces,
             last: height,
         });
+
         if self.latest.len() > REMEMBERED {
             self.latest.pop_front();
         }

@@ -106,6 +106,7 @@ impl ChainWriter {
         if self.schedule.due.is_some_and(|due| due <= Instant::now()) {
             self.seal_due();
         }
+
         if !self.schedule.orders.is_empty() {
             self.proceed_mining(is_awaited);
         } else if self.schedule.seal_reason != SealReason::Nothing {
@@ -114,12 +115,12 @@ impl ChainWriter {
                 self.schedule.request_seal(SealReason::Transactions);
             }
         }
-        match self.schedule.orders.is_empty() && self.schedule.seal_reason == SealReason::Nothing {
-            true => self
-                .schedule
-                .due
-                .map(|due| due.saturating_duration_since(Instant::now())),
-            false => Some(Duration::ZERO),
+
+        if self.schedule.orders.is_empty() && self.schedule.seal_reason == SealReason::Nothing {
+            let due = self.schedule.due?;
+            Some(due.saturating_duration_since(Instant::now()))
+        } else {
+            Some(Duration::ZERO)
         }
     }
 
@@ -128,6 +129,7 @@ impl ChainWriter {
     fn seal_due(&mut self) {
         // The recorder notes a failure, and the next interval retries.
         let _ = self.seal_block(0);
+
         let Some(interval) = self.interval() else {
             self.schedule.due = None;
             return;

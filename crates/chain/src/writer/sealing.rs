@@ -81,6 +81,7 @@ impl ChainWriter {
         {
             return false;
         }
+
         for _ in 0..MAX_INLINE_BLOCKS {
             let head = self.head();
             let environment = self.shared.next_environment(&head, 0);
@@ -92,6 +93,7 @@ impl ChainWriter {
             {
                 return false;
             }
+
             if self.mining() != Mining::Instant
                 || !self.seal_after(&head, &environment, false, false)
             {
@@ -127,6 +129,7 @@ impl ChainWriter {
             self.shared.pool.release_unaffordable(base_fee);
             return false;
         }
+
         if gather {
             self.shared.arrivals.gather();
             if self.shared.peers.get().is_some() {
@@ -135,6 +138,7 @@ impl ChainWriter {
                     .gather_next(|| self.shared.pool.awaited());
             }
         }
+
         match self.seal_wanted(head, environment) {
             Ok(true) => return true,
             // No block has room for the ready transactions, so submitters must not wait for them.
@@ -166,9 +170,11 @@ impl ChainWriter {
         let head = self.head();
         let environment = self.shared.next_environment(&head, at_least);
         let _span = block_span(&head);
+
         let first = self.preamble(&head, &environment);
         let mut candidate = self.candidate(&head, &environment, first)?;
         let rejected = std::mem::take(&mut candidate.rejected);
+
         let sealed = self.seal(&head, &environment, candidate);
         self.record_sealed(&sealed)?;
         self.reject(rejected);
@@ -190,16 +196,19 @@ impl ChainWriter {
             self.reject(rejected);
             return Ok(has_any);
         }
+
         let sealed = self.seal(head, environment, candidate);
         let began = self.shared.peers.get().map(|_| Instant::now());
         self.record_sealed(&sealed)?;
         let stored_in = began.map(|began| began.elapsed());
+
         self.reject(rejected);
         if let Some(stored_in) = stored_in {
             self.shared
                 .arrivals
                 .stored(stored_in, self.shared.pool.awaited());
         }
+
         self.publish_sealed(sealed);
         Ok(true)
     }
@@ -226,10 +235,8 @@ impl ChainWriter {
         first: Vec<Transaction>,
     ) -> Result<Candidate, BlockError> {
         let built = self.shared.phases.time(Phase::Execute, || {
-            let pooled = self
-                .shared
-                .pool
-                .executable(environment.base_fee.unwrap_or(0), MAX_OFFERED);
+            let base_fee = environment.base_fee.unwrap_or(0);
+            let pooled = self.shared.pool.executable(base_fee, MAX_OFFERED);
             Candidate::build(head, environment, first, &pooled, None)
         });
         self.note_block(&built);
@@ -253,7 +260,9 @@ impl ChainWriter {
         let mut state = head.state.clone();
         let phases = &self.shared.phases;
         let root = phases.time(Phase::Root, || state.apply(&candidate.changes));
+
         let changes = Arc::new(candidate.changes);
+
         let (block, (next, dropped)) = phases.time(Phase::Seal, || {
             let block = Arc::new(seal(environment, candidate.content, root));
             let extended = head.extended(
@@ -264,10 +273,14 @@ impl ChainWriter {
             );
             (block, extended)
         });
-        let (mut timing, mut sealing) = (self.shared.timing.lock(), self.shared.sealing.lock());
-        let (timing_before, sealing_before) = (timing.clone(), *sealing);
+
+        let mut timing = self.shared.timing.lock();
+        let mut sealing = self.shared.sealing.lock();
+        let timing_before = timing.clone();
+        let sealing_before = *sealing;
         timing.sealed(head.block.header.timestamp, environment.timestamp);
         sealing.set.forget_next();
+
         Sealed {
             block,
             next,
@@ -286,6 +299,7 @@ impl ChainWriter {
             dropped,
             ..
         } = sealed;
+
         self.publish(next, vec![block.clone()], Vec::new());
         dropped.iter().for_each(|old| self.shared.index.remove(old));
         self.after_blocks();

@@ -21,8 +21,10 @@ impl ChainWriter {
                 return Err(ChangeError::TooManyImpersonated(MAX_IMPERSONATED));
             }
         }
+
         self.retry(|writer| writer.record_setting(setting))?;
         self.shared.set(setting);
+
         if matches!(setting, Setting::Mining(_) | Setting::Configured) {
             // The blocks that follow are no part of the request.
             self.recorder.part = None;
@@ -50,6 +52,7 @@ impl ChainWriter {
         } else {
             self.shared.sealing.lock().set.forget_next();
         }
+
         if self.leads && self.mining() != mining {
             // An entry of this writer whose answer was lost.
             self.schedule();
@@ -80,9 +83,10 @@ impl ChainWriter {
 
     /// Restores the settings of new blocks after a change that failed.
     pub(super) fn restore_sealing(&self, before: Sealing) {
-        match self.has_settings_in_log() {
-            true => self.shared.adopt(self.recorder.settings().clone()),
-            false => *self.shared.sealing.lock() = before,
+        if self.has_settings_in_log() {
+            self.shared.adopt(self.recorder.settings().clone());
+        } else {
+            *self.shared.sealing.lock() = before;
         }
     }
 

@@ -118,16 +118,18 @@ fn run(writer: &Mutex<ChainWriter>, mut inbox: Inbox) {
     loop {
         // Commands alternate with pieces of scheduled work, so that neither delays the other for
         // long.
-        let patience = take_turn(&mut writer.lock(), &mut inbox, |writer, inbox| {
+        let timeout = take_turn(&mut writer.lock(), &mut inbox, |writer, inbox| {
             writer.proceed(|| inbox.has_any())
         });
-        let command = match inbox.next(patience) {
+
+        let command = match inbox.next(timeout) {
             Ok(WriterCommand::Stop) | Err(RecvTimeoutError::Disconnected) => {
                 return writer.lock().end();
             }
             Err(RecvTimeoutError::Timeout) => continue,
             Ok(command) => command,
         };
+
         take_turn(&mut writer.lock(), &mut inbox, |writer, inbox| {
             execute(writer, inbox, command)
         });
@@ -142,6 +144,7 @@ fn take_turn<R>(
 ) -> R {
     writer.recorder.unanswered = None;
     let result = work(writer, inbox);
+
     // A writer that does not lead any more refuses them at once, so that the next leader is asked.
     if let Some(reason) = writer.recorder.unanswered.take()
         && writer.leads
@@ -171,6 +174,7 @@ fn execute(writer: &mut ChainWriter, inbox: &mut Inbox, command: WriterCommand) 
         WriterCommand::Follow { all, reply } => {
             writer.shared.summoned.store(false, Ordering::Release);
             let followed = writer.follow(all);
+
             match reply {
                 // The caller may have disconnected.
                 Some(reply) => drop(reply.send(followed.map(|()| writer.published_height()))),
@@ -202,15 +206,18 @@ fn execute(writer: &mut ChainWriter, inbox: &mut Inbox, command: WriterCommand) 
 }
 
 impl Inbox {
-    /// Waits for the next command, for `patience` at the longest if it is given.
-    fn next(&mut self, patience: Option<Duration>) -> Result<WriterCommand, RecvTimeoutError> {
-        match (self.deferred.pop_front(), patience) {
-            (Some(command), _) => Ok(command),
-            (None, None) => self
+    /// Waits for the next command, for `timeout` at the longest if it is given.
+    fn next(&mut self, timeout: Option<Duration>) -> Result<WriterCommand, RecvTimeoutError> {
+        if let Some(command) = self.deferred.pop_front() {
+            return Ok(command);
+        }
+
+        match timeout {
+            Some(timeout) => self.commands.recv_timeout(timeout),
+            None => self
                 .commands
                 .recv()
                 .map_err(|_| RecvTimeoutError::Disconnected),
-            (None, Some(patience)) => self.commands.recv_timeout(patience),
         }
     }
 
@@ -223,6 +230,7 @@ impl Inbox {
     /// Answers the changes that have waited for a while with an error.
     fn refuse_changes(&mut self, error: impl Fn() -> ChangeError) {
         self.deferred.extend(self.commands.try_iter());
+
         for command in std::mem::take(&mut self.deferred) {
             match command {
                 // The caller may have disconnected.

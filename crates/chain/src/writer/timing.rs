@@ -47,7 +47,9 @@ impl Timing {
 
     /// Sets the shift of the chain's time against the clock.
     pub(crate) fn restore(&mut self, shift: TimeShift) {
-        (self.offset, self.next, self.interval) = (shift.ahead, shift.promised, shift.interval);
+        self.offset = shift.ahead;
+        self.next = shift.promised;
+        self.interval = shift.interval;
     }
 
     /// Adopts the time shift that another writer recorded with the newest block.
@@ -81,10 +83,11 @@ impl Timing {
     /// that a chain under load stays in step with the clock. A time that was set by hand only has
     /// to follow the chain's rule: `apart` seconds.
     pub(crate) fn of_next_block(&self, parent: u64, apart: u64, at_least: u64) -> u64 {
-        match self
+        let set = self
             .next
-            .or_else(|| Some(parent.saturating_add(self.interval?)))
-        {
+            .or_else(|| Some(parent.saturating_add(self.interval?)));
+
+        match set {
             Some(set) => set.max(parent.saturating_add(apart)),
             None => self.now().max(parent.saturating_add(apart.max(at_least))),
         }
@@ -155,8 +158,10 @@ impl Timing {
     /// before.
     fn advance_to(&mut self, next: Option<u64>, seconds: i64) -> Result<i64, ChangeError> {
         let next = self.next.or(next);
+
         check(self.now().saturating_add_signed(seconds))?;
         check(next.unwrap_or_default())?;
+
         self.next = next;
         Ok(self.increase(seconds))
     }
@@ -168,6 +173,7 @@ impl Timing {
 
     /// Sets the chain's time.
     pub(crate) fn set(&mut self, now: u64) {
+        // Without the offset, the chain's time is the clock's.
         self.offset = 0;
         self.offset = (now as i64).saturating_sub(self.now() as i64);
     }
@@ -178,6 +184,7 @@ impl Timing {
     /// longer holds.
     pub(super) fn jump(&mut self, parent: u64, apart: u64, now: u64) -> Result<i64, ChangeError> {
         check_after(parent, apart, now)?;
+
         let before = self.now();
         self.set(now);
         self.next = Some(now).filter(|now| *now == parent || self.interval.is_some());

@@ -54,10 +54,13 @@ impl ChainWriter {
     /// Removes the entries, and returns the chain before them, with the paths of what was put
     /// aside.
     fn truncated(&mut self, end: u64) -> Result<(Replayed, Vec<String>), String> {
-        let (params, limits) = (self.head().params.clone(), self.shared.history_limits);
+        let params = self.head().params.clone();
+        let limits = self.shared.history_limits;
+
         let journal = self.recorder.journal.as_mut().ok_or("there is no log")?;
         let history = journal.history().ok_or("no checkpoint is kept")?;
         let checkpoint = history.checkpoint_below(end)?;
+
         let aside = journal.truncate(end).map_err(|error| error.to_string())?;
         let replayed = replay(params, limits, checkpoint, journal.reader(), &history, end);
         let (replayed, _) = replayed.map_err(|error| error.to_string())?;
@@ -66,16 +69,17 @@ impl ChainWriter {
 
     /// Stores the transactions of blocks from height `from` on where those of all nodes wait.
     fn restore_transactions(&self, from: u64) -> Result<(), ChangeError> {
-        let unavailable = |reason: String| ChangeError::from(AppendError::Unavailable(reason));
         let (Some(peers), Some(journal)) = (self.shared.peers.get(), &self.recorder.journal) else {
             return Ok(());
         };
+
         let given_up = self
             .transactions_from(journal, from)
-            .map_err(|error| unavailable(error.to_string()))?;
+            .map_err(|error| AppendError::Unavailable(error.to_string()))?;
         peers
             .restore(given_up)
-            .map_err(|error| unavailable(error.to_string()))
+            .map_err(|error| AppendError::Unavailable(error.to_string()))?;
+        Ok(())
     }
 
     /// Returns the transactions that clients had sent, and that the chain has in these blocks.
@@ -86,6 +90,7 @@ impl ChainWriter {
             .as_ref()
             .map(|preamble| preamble.account());
         let history = journal.history();
+
         let mut transactions = Vec::new();
         for stored in journal.reader().stream(from)? {
             let stored = stored?;
@@ -95,6 +100,7 @@ impl ChainWriter {
             {
                 continue;
             }
+
             if let LogEntry::Block { block, .. } = stored.entry()? {
                 let sent = block
                     .transactions
