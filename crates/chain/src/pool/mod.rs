@@ -27,7 +27,7 @@ use alloy_primitives::{Address, B256, U256, map::DefaultHashBuilder};
 use parking_lot::Mutex;
 use tetrad_primitives::{
     block::{Submission, Transaction},
-    state::State,
+    state::{Account, State},
 };
 use tetrad_stdx::clock::Clock;
 use tokio::sync::oneshot;
@@ -39,7 +39,7 @@ use self::{
     ranking::{Ranking, Worth},
     ready::ReadyIndex,
     room::Incoming,
-    sender::{PoolSlot, PoolUsage, Sender},
+    sender::{PoolSlot, PoolUsage, Sender, Waiter},
 };
 use super::{Head, SubmitError};
 
@@ -166,49 +166,35 @@ impl Pool {
             transaction,
             sidecar,
         } = submission;
-        let (hash, address, nonce) = (
-            transaction.hash(),
-            transaction.sender,
-            transaction.envelope.nonce(),
-        );
-        let (cost, now) = (cost_of(&transaction), self.clock.now_ms());
+        let hash = transaction.hash();
+        let address = transaction.sender;
+        let nonce = transaction.envelope.nonce();
+        let cost = cost_of(&transaction);
+        let now = self.clock.now_ms();
+
         let mut guard = self.inner.lock();
         let inner = &mut *guard;
         if inner.by_hash.contains_key(&hash) {
             return Err(SubmitError::AlreadyKnown);
         }
+
         let head = head();
         let account = head.state.get(address)?;
         let account = account.as_deref();
-        let next = account.map_or(0, |account| account.nonce);
-        if nonce < next {
-            return Err(SubmitError::NonceTooLow { next, nonce });
-        }
-        // Code that delegates (EIP-7702) leaves an account externally owned.
-        let signed = !transaction.is_impersonated();
-        if signed
-            && account.is_some_and(|account| {
-                account
-                    .contract
-                    .as_ref()
-                    .is_some_and(|c| !c.code.is_empty() && !c.code.is_eip7702())
-            })
-        {
-            return Err(SubmitError::SenderHasCode(address));
-        }
-        let balance = account.map_or(U256::ZERO, |account| account.balance);
+        check_account(&transaction, account)?;
+
         let waiting = inner.senders.get(&address);
+        let balance = account.map_or(U256::ZERO, |account| account.balance);
+        let others = waiting.map_or(U256::ZERO, |sender| sender.cost_without(nonce));
+        check_funds(balance, cost, others)?;
+
         let old = waiting.and_then(|sender| sender.get(nonce));
-        let total =
-            cost.saturating_add(waiting.map_or(U256::ZERO, |sender| sender.cost_without(nonce)));
-        if balance < cost || balance < total {
-            let cost = if balance < cost { cost } else { total };
-            return Err(SubmitError::InsufficientFunds { balance, cost });
-        }
         if old.is_some_and(|old| !outbids(&transaction, &old.transaction)) {
             return Err(SubmitError::ReplacementUnderpriced);
         }
+
         let replaces = old.map(|old| old.bytes);
+        let next = next_nonce(account);
         let executable = nonce <= waiting.map_or(next, Sender::pending_nonce);
         let bytes = bytes_of(&transaction, sidecar.as_deref());
         let pooled = Arc::new(Pooled {
@@ -218,15 +204,13 @@ impl Pool {
             cost,
             bytes,
         });
-        let worth = Worth::of(&pooled, executable, fee_floor);
-        inner.make_room(
-            &Incoming {
-                pooled: &pooled,
-                worth,
-                replaces,
-            },
-            fee_floor,
-        )?;
+        let incoming = Incoming {
+            pooled: &pooled,
+            worth: Worth::of(&pooled, executable, fee_floor),
+            replaces,
+        };
+        inner.make_room(&incoming, fee_floor)?;
+
         inner
             .senders
             .entry(address)
@@ -235,34 +219,8 @@ impl Pool {
         // Submitters wait only for transactions that the very next block can include.
         let affordable = pooled.transaction.envelope.max_fee_per_gas() >= u128::from(fee_floor);
         let (waiter, included) = (affordable && executable).then(oneshot::channel).unzip();
-        let slot = PoolSlot {
-            pooled: pooled.clone(),
-            waiter,
-        };
-        let replaced = inner
-            .change(address, |sender| sender.insert(slot))
-            .flatten();
-        inner.rank(&pooled);
-        inner.tidy(address);
-        inner.by_hash.insert(hash, (address, nonce));
-        inner.bytes += bytes;
-        inner.arrivals += 1;
-        inner.recent.push_back(hash);
-        if inner.recent.len() > MAX_RECENT {
-            inner.recent.pop_front();
-        }
-        inner.version += 1;
-        if let Some(replaced) = replaced {
-            inner.forget(&replaced.pooled);
-            replaced.answer(|| {
-                Err(SubmitError::Dropped(
-                    "transaction replaced by another with the same nonce".into(),
-                ))
-            });
-        }
-        if included.is_some() {
-            inner.ready.add_awaited(address, nonce);
-        }
+        inner.add(&pooled, waiter);
+
         Ok(Accepted { pooled, included })
     }
 
@@ -277,6 +235,7 @@ impl Pool {
         let now = self.clock.now_ms();
         let mut guard = self.inner.lock();
         let inner = &mut *guard;
+
         for address in accounts {
             let Some(sender) = inner.senders.get(&address) else {
                 continue;
@@ -292,16 +251,21 @@ impl Pool {
             if sender.is_at(next) {
                 continue;
             }
+
             let used = inner
                 .change(address, |sender| sender.advance(next, now))
                 .unwrap_or_default();
             inner.version += 1;
             for slot in used {
-                let (hash, nonce) = (slot.pooled.transaction.hash(), slot.pooled.nonce());
+                let hash = slot.pooled.transaction.hash();
+                let nonce = slot.pooled.nonce();
                 inner.forget(&slot.pooled);
-                slot.answer(|| match is_included(hash) {
-                    true => Ok(()),
-                    false => Err(SubmitError::NonceTooLow { next, nonce }),
+                slot.answer(|| {
+                    if is_included(hash) {
+                        Ok(())
+                    } else {
+                        Err(SubmitError::NonceTooLow { next, nonce })
+                    }
                 });
             }
             inner.tidy(address);
@@ -339,12 +303,14 @@ impl Pool {
         let Some(lifetime) = inner.limits.lifetime else {
             return 0;
         };
+
         let last = now.saturating_sub(u64::try_from(lifetime.as_millis()).unwrap_or(u64::MAX));
         let idle = inner
             .senders
             .iter()
             .filter(|(_, sender)| sender.active() < last);
         let idle: Vec<_> = idle.map(|(address, _)| *address).collect();
+
         idle.into_iter()
             .map(|address| inner.expire(address, base_fee))
             .sum()
@@ -401,14 +367,9 @@ impl Pool {
             .arrivals
             .saturating_sub(seen)
             .min(inner.recent.len() as u64) as usize;
-        (
-            inner
-                .recent
-                .range(inner.recent.len() - new..)
-                .copied()
-                .collect(),
-            inner.arrivals,
-        )
+        let first = inner.recent.len() - new;
+        let hashes = inner.recent.range(first..).copied().collect();
+        (hashes, inner.arrivals)
     }
 
     /// Returns the number of transactions.
@@ -435,6 +396,44 @@ impl PoolState {
         }
     }
 
+    /// Adds a transaction of an account that has an entry, with the channel to its submitter if
+    /// this one waits. Answers the submitter of the transaction that it replaces.
+    fn add(&mut self, pooled: &Arc<Pooled>, waiter: Option<Waiter>) {
+        let hash = pooled.transaction.hash();
+        let address = pooled.transaction.sender;
+        let nonce = pooled.nonce();
+        let is_awaited = waiter.is_some();
+
+        let slot = PoolSlot {
+            pooled: pooled.clone(),
+            waiter,
+        };
+        let replaced = self.change(address, |sender| sender.insert(slot)).flatten();
+        self.rank(pooled);
+        self.tidy(address);
+        self.by_hash.insert(hash, (address, nonce));
+        self.bytes += pooled.bytes;
+        self.arrivals += 1;
+        self.recent.push_back(hash);
+        if self.recent.len() > MAX_RECENT {
+            self.recent.pop_front();
+        }
+        self.version += 1;
+
+        if let Some(replaced) = replaced {
+            self.forget(&replaced.pooled);
+            replaced.answer(|| {
+                Err(SubmitError::Dropped(
+                    "transaction replaced by another with the same nonce".into(),
+                ))
+            });
+        }
+        // Last, since forgetting the replaced transaction also forgets who waits for this nonce.
+        if is_awaited {
+            self.ready.add_awaited(address, nonce);
+        }
+    }
+
     fn take(&mut self, hash: B256) -> Option<PoolSlot> {
         let (address, nonce) = *self.by_hash.get(&hash)?;
         let slot = self.change(address, |sender| sender.remove(nonce))??;
@@ -449,6 +448,7 @@ impl PoolState {
         let sender = self.senders.get_mut(&address)?;
         let before = sender.pending_nonce();
         let result = change(sender);
+
         if let Some(ranking) = &mut self.ranking {
             let (moved, executable) = sender.moved_since(before);
             moved.for_each(|pooled| ranking.place(pooled, executable));
@@ -474,6 +474,7 @@ impl PoolState {
             .remove_awaited(pooled.transaction.sender, pooled.nonce());
         self.bytes -= pooled.bytes;
         self.version += 1;
+
         if let Some(ranking) = &mut self.ranking {
             ranking.remove(pooled);
             let half_empty = self.by_hash.len() < self.limits.transactions / 2
@@ -482,6 +483,47 @@ impl PoolState {
                 self.ranking = None;
             }
         }
+    }
+}
+
+/// Returns the nonce of the next transaction of an account, which may not exist yet.
+fn next_nonce(account: Option<&Account>) -> u64 {
+    account.map_or(0, |account| account.nonce)
+}
+
+/// Checks whether an account can send a transaction.
+fn check_account(transaction: &Transaction, account: Option<&Account>) -> Result<(), SubmitError> {
+    let next = next_nonce(account);
+    let nonce = transaction.envelope.nonce();
+    if nonce < next {
+        return Err(SubmitError::NonceTooLow { next, nonce });
+    }
+
+    // Contracts do not send transactions (EIP-3607). Code that delegates (EIP-7702) leaves an
+    // account externally owned.
+    let is_contract = account
+        .and_then(|account| account.contract.as_ref())
+        .is_some_and(|contract| !contract.code.is_empty() && !contract.code.is_eip7702());
+    if is_contract && !transaction.is_impersonated() {
+        return Err(SubmitError::SenderHasCode(transaction.sender));
+    }
+
+    Ok(())
+}
+
+/// Checks that a balance covers the cost of a transaction, alone and with the `others` of its
+/// account.
+fn check_funds(balance: U256, cost: U256, others: U256) -> Result<(), SubmitError> {
+    let total = cost.saturating_add(others);
+    if balance < cost {
+        Err(SubmitError::InsufficientFunds { balance, cost })
+    } else if balance < total {
+        Err(SubmitError::InsufficientFunds {
+            balance,
+            cost: total,
+        })
+    } else {
+        Ok(())
     }
 }
 

@@ -17,31 +17,21 @@ pub(super) fn merge<'a>(
     base_fee: u64,
     limit: usize,
 ) -> Vec<Arc<Pooled>> {
-    let offer = |queue: usize, next: Option<&Arc<Pooled>>| {
-        let pooled = next?.clone();
-        let tip = pooled
-            .transaction
-            .envelope
-            .effective_tip_per_gas(base_fee)?;
-        Some(Offer {
-            rank: (tip, Reverse(pooled.arrival)),
-            queue,
-            pooled,
-        })
-    };
     let mut heap = BinaryHeap::with_capacity(queues.len());
     heap.extend(
         queues
             .iter_mut()
             .enumerate()
-            .filter_map(|(at, queue)| offer(at, queue.next())),
+            .filter_map(|(at, queue)| Offer::of(queue.next()?, at, base_fee)),
     );
+
     let mut chosen = Vec::new();
     while chosen.len() < limit
         && let Some(Offer { queue, pooled, .. }) = heap.pop()
     {
         chosen.push(pooled);
-        heap.extend(offer(queue, queues[queue].next()));
+        let next = queues[queue].next();
+        heap.extend(next.and_then(|next| Offer::of(next, queue, base_fee)));
     }
     chosen
 }
@@ -51,6 +41,21 @@ struct Offer {
     rank: (u128, Reverse<u64>),
     queue: usize,
     pooled: Arc<Pooled>,
+}
+
+impl Offer {
+    /// Returns the offer of a transaction, unless it does not pay the base fee.
+    fn of(pooled: &Arc<Pooled>, queue: usize, base_fee: u64) -> Option<Self> {
+        let tip = pooled
+            .transaction
+            .envelope
+            .effective_tip_per_gas(base_fee)?;
+        Some(Self {
+            rank: (tip, Reverse(pooled.arrival)),
+            queue,
+            pooled: pooled.clone(),
+        })
+    }
 }
 
 impl PartialEq for Offer {

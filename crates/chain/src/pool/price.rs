@@ -14,6 +14,7 @@ pub(super) fn cost_of(transaction: &Transaction) -> U256 {
         // A transfer that the balance does not cover fails in its block.
         return fee;
     }
+
     let gas = U256::from(tx.gas_limit()).saturating_mul(U256::from(tx.max_fee_per_gas()));
     let blob_price = U256::from(tx.max_fee_per_blob_gas().unwrap_or_default());
     let blobs = U256::from(tx.blob_gas_used().unwrap_or_default()).saturating_mul(blob_price);
@@ -38,12 +39,20 @@ pub(super) fn outbids(new: &Transaction, old: &Transaction) -> bool {
     } else {
         110
     };
-    let prices = |tx: &Transaction| {
-        let (tip, cap) = prices(tx);
-        [cap, tip, tx.envelope.max_fee_per_blob_gas().unwrap_or(0)]
-    };
-    prices(new).into_iter().zip(prices(old)).all(|(new, old)| {
-        let needed = U256::from(old) * U256::from(percent) / U256::from(100);
-        old == 0 || (new > old && U256::from(new) >= needed)
-    })
+
+    all_prices(new)
+        .into_iter()
+        .zip(all_prices(old))
+        .all(|(new, old)| {
+            let needed = U256::from(old) * U256::from(percent) / U256::from(100);
+            old == 0 || (new > old && U256::from(new) >= needed)
+        })
+}
+
+/// Returns a transaction's fee cap, tip cap and blob fee cap, in wei per gas; 0 for one that it
+/// does not have.
+fn all_prices(transaction: &Transaction) -> [u128; 3] {
+    let (tip, cap) = prices(transaction);
+    let blob_cap = transaction.envelope.max_fee_per_blob_gas().unwrap_or(0);
+    [cap, tip, blob_cap]
 }

@@ -60,9 +60,10 @@ impl Ranking {
 
     /// Adds a transaction, or moves it if it is already ranked.
     pub(super) fn place(&mut self, pooled: &Pooled, executable: bool) {
-        let (to, from) = match executable {
-            true => (&mut self.executable, &mut self.queued),
-            false => (&mut self.queued, &mut self.executable),
+        let (to, from) = if executable {
+            (&mut self.executable, &mut self.queued)
+        } else {
+            (&mut self.queued, &mut self.executable)
         };
         from.remove(pooled);
         to.insert(pooled);
@@ -75,20 +76,28 @@ impl Ranking {
 
     /// Returns the worth and the sender of the transaction that is evicted first.
     pub(super) fn worst(&self, base_fee: u64) -> Option<(Worth, Address)> {
-        let of = |prices: &Prices, executable| {
-            let (tip, sender) = prices.worst(base_fee)?;
-            Some((Worth { executable, tip }, sender))
+        if let Some((tip, sender)) = self.queued.worst(base_fee) {
+            let worth = Worth {
+                executable: false,
+                tip,
+            };
+            return Some((worth, sender));
+        }
+
+        let (tip, sender) = self.executable.worst(base_fee)?;
+        let worth = Worth {
+            executable: true,
+            tip,
         };
-        of(&self.queued, false).or_else(|| of(&self.executable, true))
+        Some((worth, sender))
     }
 }
 
 impl Prices {
     fn of(all: &[(&Arc<Pooled>, bool)]) -> Self {
-        let keys = || all.iter().map(|(pooled, _)| keys(pooled));
         Self {
-            by_tip: keys().map(|(by_tip, _)| by_tip).collect(),
-            by_cap: keys().map(|(_, by_cap)| by_cap).collect(),
+            by_tip: all.iter().map(|(pooled, _)| keys(pooled).0).collect(),
+            by_cap: all.iter().map(|(pooled, _)| keys(pooled).1).collect(),
         }
     }
 
@@ -113,6 +122,7 @@ impl Prices {
             .by_cap
             .first()
             .map(|(cap, arrival, sender)| (above(*cap, base_fee), *arrival, *sender));
+
         by_tip
             .into_iter()
             .chain(by_cap)
@@ -123,11 +133,9 @@ impl Prices {
 
 /// Returns a transaction's keys in the order of tip caps and in that of fee caps.
 fn keys(pooled: &Pooled) -> (Key, Key) {
-    let ((tip, cap), arrival, sender) = (
-        prices(&pooled.transaction),
-        Reverse(pooled.arrival),
-        pooled.transaction.sender,
-    );
+    let (tip, cap) = prices(&pooled.transaction);
+    let arrival = Reverse(pooled.arrival);
+    let sender = pooled.transaction.sender;
     ((tip, arrival, sender), (cap, arrival, sender))
 }
 

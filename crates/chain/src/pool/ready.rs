@@ -16,8 +16,8 @@ use super::{
 };
 use crate::SubmitError;
 
-/// Initial capacity of a list of senders.
-const FEW: usize = 64;
+/// The most senders for which a list of queues initially has room.
+const INITIAL_QUEUES: usize = 64;
 
 /// The index of ready senders.
 #[derive(Debug, Default)]
@@ -69,6 +69,7 @@ impl PoolState {
         };
         let (before, now) = sender.update_ready_entry();
         self.ready.update(address, before, now);
+
         if sender.is_empty() {
             self.senders.remove(&address);
         }
@@ -80,12 +81,13 @@ impl Pool {
     /// order of nonce, equal tips in order of arrival.
     pub fn executable(&self, base_fee: u64, limit: usize) -> Vec<Arc<Pooled>> {
         let inner = self.inner.lock();
-        let mut queues = Vec::with_capacity(inner.ready.by_cap.len().min(FEW));
+        let mut queues = Vec::with_capacity(inner.ready.by_cap.len().min(INITIAL_QUEUES));
         let affordable = inner
             .ready
             .affordable(base_fee)
             .filter_map(|address| inner.senders.get(address));
         queues.extend(affordable.map(Sender::executable));
+
         order::merge(queues, base_fee, limit)
     }
 
@@ -113,6 +115,7 @@ impl Pool {
             .ready
             .affordable(base_fee)
             .filter_map(|address| inner.senders.get(address));
+
         affordable.enumerate().all(|(count, sender)| {
             count < senders
                 && sender.executable().all(|pooled| {
@@ -133,6 +136,7 @@ impl Pool {
             let Some(sender) = senders.get_mut(address) else {
                 return false;
             };
+
             let stays = sender.can_include(*nonce, base_fee);
             if !stays {
                 sender.release(*nonce);

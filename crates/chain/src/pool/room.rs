@@ -47,6 +47,7 @@ impl PoolState {
     ) -> Result<(), SubmitError> {
         let mut evicted = Vec::new();
         let made = self.displace(new, base_fee, &mut evicted);
+
         for slot in evicted {
             let sender = slot.pooled.transaction.sender;
             match &made {
@@ -67,16 +68,19 @@ impl PoolState {
         base_fee: u64,
         evicted: &mut Vec<PoolSlot>,
     ) -> Result<(), SubmitError> {
-        let (limits, address) = (self.limits, new.pooled.transaction.sender);
+        let limits = self.limits;
+        let address = new.pooled.transaction.sender;
         let before = self
             .senders
             .get(&address)
             .map(Sender::usage)
             .unwrap_or_default();
-        let (mut own, mut all) = (before.with(new), self.usage().with(new));
+        let mut own = before.with(new);
+        let mut all = self.usage().with(new);
         if new.pooled.bytes > limits.bytes {
             return Err(SubmitError::PoolFull);
         }
+
         while own.exceeds(limits.per_account, limits.account_bytes) {
             // Within an account the transactions with lower nonces are preferred.
             let tail = self.senders.get(&address).and_then(Sender::last);
@@ -93,39 +97,42 @@ impl PoolState {
             all.remove(&slot.pooled);
             evicted.push(slot);
         }
+
         while all.exceeds(limits.transactions, limits.bytes) {
-            let senders = &self.senders;
-            let ranking = self
-                .ranking
-                .get_or_insert_with(|| Ranking::of(senders.values().flat_map(Sender::all)));
-            let Some((worst, sender)) = ranking.worst(base_fee) else {
-                return Err(SubmitError::PoolFull);
-            };
-            if worst >= new.worth {
-                return Err(match worst.executable && !new.worth.executable {
-                    true => SubmitError::FutureReplacesPending,
-                    false => SubmitError::Outbid,
-                });
-            }
-            // A transaction is worth no more than an earlier one of its sender, without which it
-            // cannot be executed.
-            let ahead = |(nonce, _): (u64, bool)| nonce <= new.pooled.nonce();
-            if sender == address
-                && self
-                    .senders
-                    .get(&sender)
-                    .and_then(Sender::last)
-                    .is_none_or(ahead)
-            {
-                return Err(SubmitError::Outbid);
-            }
-            let Some(slot) = self.take_last(sender) else {
-                return Err(SubmitError::PoolFull);
-            };
+            let slot = self.take_worst(new, base_fee)?;
             all.remove(&slot.pooled);
             evicted.push(slot);
         }
         Ok(())
+    }
+
+    /// Removes the transaction that is worth least provisionally, if `new` is worth more.
+    fn take_worst(&mut self, new: &Incoming<'_>, base_fee: u64) -> Result<PoolSlot, SubmitError> {
+        let senders = &self.senders;
+        let ranking = self
+            .ranking
+            .get_or_insert_with(|| Ranking::of(senders.values().flat_map(Sender::all)));
+        let Some((worst, sender)) = ranking.worst(base_fee) else {
+            return Err(SubmitError::PoolFull);
+        };
+        if worst >= new.worth {
+            return Err(if worst.executable && !new.worth.executable {
+                SubmitError::FutureReplacesPending
+            } else {
+                SubmitError::Outbid
+            });
+        }
+
+        // A transaction is worth no more than an earlier one of its sender, without which it cannot
+        // be executed.
+        if sender == new.pooled.transaction.sender {
+            let last = self.senders.get(&sender).and_then(Sender::last);
+            if last.is_none_or(|(nonce, _)| nonce <= new.pooled.nonce()) {
+                return Err(SubmitError::Outbid);
+            }
+        }
+
+        self.take_last(sender).ok_or(SubmitError::PoolFull)
     }
 
     /// Removes an account's last transaction provisionally.

@@ -191,6 +191,7 @@ impl Sender {
         if let Some(replaced) = &replaced {
             self.subtract(replaced);
         }
+
         self.extend();
         replaced
     }
@@ -210,13 +211,15 @@ impl Sender {
         let rest = self.slots.split_off(&nonce);
         let used = std::mem::replace(&mut self.slots, rest);
         used.values().for_each(|slot| self.subtract(slot));
-        (self.nonce, self.end) = (nonce, self.end.max(nonce));
-        if !used.is_empty() {
-            self.touch(now);
-        } else {
+
+        self.nonce = nonce;
+        if used.is_empty() {
             // The nonce may have decreased in a rollback, and the transactions in between are
             // unknown.
             self.end = nonce;
+        } else {
+            self.end = self.end.max(nonce);
+            self.touch(now);
         }
         self.extend();
         used.into_values().collect()
@@ -249,6 +252,7 @@ impl Sender {
             .range(self.nonce..self.end)
             .find(|(_, slot)| !slot.is_affordable(base_fee));
         self.end = first.map_or(self.end, |(nonce, _)| *nonce);
+
         let stuck = self.slots.split_off(&self.end);
         stuck.values().for_each(|slot| self.subtract(slot));
         stuck.into_values().collect()

@@ -11,6 +11,7 @@ use revm::{
 use tetrad_evm::{ChainParams, Fork, Rules};
 use tetrad_primitives::block::{DecodeError, Submission};
 
+use super::price::prices;
 use crate::{SubmitError, block::apply::is_protected_too_early};
 
 /// Maximum size of an encoded transaction without its blobs, in bytes.
@@ -34,7 +35,9 @@ pub struct Admission<'a> {
 impl Admission<'_> {
     /// Checks everything that depends on the transaction alone.
     pub fn check(&self, submission: &Submission) -> Result<(), SubmitError> {
-        let (tx, limits) = (&submission.transaction.envelope, self.params.limits);
+        let tx = &submission.transaction.envelope;
+        let limits = self.params.limits;
+
         let since = match tx.tx_type() {
             TxType::Legacy => Fork::Frontier,
             TxType::Eip2930 => Fork::Berlin,
@@ -48,6 +51,7 @@ impl Admission<'_> {
         if is_protected_too_early(tx, self.rules) {
             return Err(DecodeError::Signature.into());
         }
+
         let size = tx.encode_2718_len();
         if size > MAX_SIZE && limits.code_size {
             return Err(SubmitError::Oversized {
@@ -55,13 +59,17 @@ impl Admission<'_> {
                 limit: MAX_SIZE,
             });
         }
+
         if let Some(have) = tx.chain_id().filter(|id| *id != self.params.chain_id) {
             return Err(SubmitError::WrongChain {
                 have,
                 want: self.params.chain_id,
             });
         }
-        let (code, limit) = (tx.input().len(), eip3860::MAX_INITCODE_SIZE);
+
+        // EIP-3860 limits the size of init code.
+        let code = tx.input().len();
+        let limit = eip3860::MAX_INITCODE_SIZE;
         if self.rules.has(Fork::Shanghai)
             && tx.kind().is_create()
             && code > limit
@@ -69,36 +77,44 @@ impl Admission<'_> {
         {
             return Err(SubmitError::InitCodeSize { size: code, limit });
         }
+
         self.check_gas(submission)?;
         self.check_price(submission)?;
         self.check_blobs(submission)?;
+
         if tx.authorization_list().is_some_and(<[_]>::is_empty) {
             return Err(SubmitError::EmptyAuthorizationList);
         }
-        match tx.nonce() {
-            u64::MAX => Err(SubmitError::NonceMax(submission.transaction.sender)),
-            _ => Ok(()),
+
+        // The nonce after it could not be represented (EIP-2681).
+        if tx.nonce() == u64::MAX {
+            return Err(SubmitError::NonceMax(submission.transaction.sender));
         }
+        Ok(())
     }
 
     fn check_gas(&self, submission: &Submission) -> Result<(), SubmitError> {
-        let (tx, limits) = (&submission.transaction.envelope, self.params.limits);
+        let tx = &submission.transaction.envelope;
+        let limits = self.params.limits;
         let gas = tx.gas_limit();
+
+        // EIP-7825 caps the gas of a transaction.
         let cap = CfgEnv::new()
             .with_spec_and_mainnet_gas_params(self.rules.spec())
             .tx_gas_limit_cap();
         if gas > cap && limits.transaction_gas {
             return Err(SubmitError::TransactionGasCap { cap, gas });
         }
-        if gas
-            > if limits.block_gas {
-                self.gas_limit
-            } else {
-                self.gas_limit.max(MAX_GAS)
-            }
-        {
+
+        let limit = if limits.block_gas {
+            self.gas_limit
+        } else {
+            self.gas_limit.max(MAX_GAS)
+        };
+        if gas > limit {
             return Err(SubmitError::BlockGasLimit);
         }
+
         let slots = tx.access_list().map_or(0, |list| {
             list.iter().map(|item| item.storage_keys.len()).sum()
         });
@@ -110,10 +126,13 @@ impl Admission<'_> {
             tx.authorization_list().map_or(0, <[_]>::len) as u64,
             None,
         );
+
         let needed = initial.initial_total_gas();
         if gas < needed {
             return Err(SubmitError::IntrinsicGas { gas, needed });
         }
+
+        // EIP-7623 sets a floor for the price of call data.
         let needed = initial.floor_gas();
         if self.rules.has(Fork::Prague) && gas < needed {
             return Err(SubmitError::FloorDataGas { gas, needed });
@@ -122,12 +141,7 @@ impl Admission<'_> {
     }
 
     fn check_price(&self, submission: &Submission) -> Result<(), SubmitError> {
-        let tx = &submission.transaction.envelope;
-        let (tip, max) = (
-            tx.max_priority_fee_per_gas()
-                .unwrap_or_else(|| tx.max_fee_per_gas()),
-            tx.max_fee_per_gas(),
-        );
+        let (tip, max) = prices(&submission.transaction);
         if tip > max {
             return Err(SubmitError::TipAboveFeeCap { tip, max });
         }
@@ -145,6 +159,7 @@ impl Admission<'_> {
             return Ok(());
         };
         let max = self.rules.blobs.map_or(0, |blobs| blobs.max_blobs_per_tx) as usize;
+
         match hashes.len() {
             0 => Err(SubmitError::Blobs("blobless blob transaction".to_owned())),
             have if have > max => Err(SubmitError::Blobs(format!(

@@ -3,7 +3,6 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use alloy_primitives::B256;
 use tetrad_primitives::block::{Block, DevSettings, Transaction};
 use tetrad_store::{
     log::LogEntry,
