@@ -1,43 +1,31 @@
 //! The handle to a chain: reads use the newest [`Head`], changes go to the writer.
 
 use std::{
-    sync::{
-        Arc, OnceLock,
-        atomic::{AtomicBool, Ordering},
-        mpsc,
-    },
+    sync::{Arc, atomic::Ordering, mpsc},
     time::{Duration, Instant},
 };
 
 use alloy_primitives::{Address, B256};
-use arc_swap::ArcSwap;
 use parking_lot::{Mutex, RwLock};
 use tetrad_evm::{ChainParams, Environment};
 use tetrad_primitives::block::{Block, Impersonated, Mining};
-use tetrad_stdx::{
-    clock::Clock,
-    metrics::{Counter, Distribution},
-};
+use tetrad_stdx::{clock::Clock, metrics::Distribution};
 use tetrad_store::{
     log::LogError,
     store::{Found, SnapshotInfo},
 };
-use tokio::sync::{broadcast, oneshot, watch};
+use tokio::sync::{broadcast, oneshot};
 
 use super::{
     Blobs, ChainPosition, ChainUpdate, Change, ChangeError, ChangeOutcome, Event, Head,
-    HistoryLimits, Leadership, Pace, Pool, PoolLimits, PositionExpired, Preamble, Produced,
-    Recovered, Stopped, WriterThread,
-    shared::{ConfiguredSealing, Sealing, SharedChain},
-    view::{index::Index, updates::RemovedBlocks},
+    HistoryLimits, Pace, Pool, PoolLimits, PositionExpired, Preamble, Produced, Recovered, Stopped,
+    WriterThread,
+    shared::SharedChain,
     writer::{
-        ChainWriter, ChangeRecorder, Ledger, WriterSchedule, arrivals::Arrivals, journal::Journal,
-        phases::Phases, seal_lock::SealLock, thread::WriterCommand, timing::Timing,
+        ChainWriter, ChangeRecorder, Ledger, WriterSchedule, journal::Journal,
+        thread::WriterCommand,
     },
 };
-
-/// Most events that a slow subscriber may fall behind by before it misses some.
-const EVENT_BACKLOG: usize = 1_024;
 
 /// Configuration of a chain.
 #[derive(Clone)]
@@ -92,68 +80,29 @@ impl Chain {
             journal,
             waiting,
         } = recovered;
-        let (commands, receiver) = mpsc::channel();
-        let configured = ConfiguredSealing {
-            mining: config.mining,
-            gas_limit: config.gas_limit,
-            beneficiary: config.beneficiary,
-            min_tip: config.min_tip,
-        };
-        let sealing = Sealing {
-            configured,
-            set: standing.settings.sealing,
-        };
         let head = Arc::new(head);
-        let pool = Pool::new(config.pool, config.clock.clone());
-        let mut timing = Timing::new(config.clock);
-        timing.restore(shift);
-        timing.start_at(&head);
-        let origin_height = journal.as_ref().map_or(0, Journal::height);
-        let shared = Arc::new(SharedChain {
-            pool,
-            arrivals: Arrivals::default(),
-            seal_lock: SealLock::default(),
-            woken: AtomicBool::new(false),
-            summoned: AtomicBool::new(false),
-            leadership: watch::Sender::new(Leadership {
-                leads: config.leads,
-                epoch: 0,
-            }),
-            height: watch::Sender::new(origin_height),
-            peers: OnceLock::new(),
-            needs_checkpoint_after: Mutex::new(None),
-            ending: AtomicBool::new(false),
-            blobs: Blobs::default(),
-            index: Index::default(),
-            removed: RemovedBlocks::default(),
-            events: broadcast::Sender::new(EVENT_BACKLOG),
-            timing: Mutex::new(timing),
-            sealing: Mutex::new(sealing),
-            impersonated: Arc::new(RwLock::new(standing.settings.impersonated.clone())),
+        let leads = config.leads;
+        let height = journal.as_ref().map_or(0, Journal::height);
+        let shared = Arc::new(SharedChain::new(
+            head.clone(),
+            shift,
+            &standing.settings,
+            journal.as_ref(),
+            config,
             preamble,
-            history_limits: config.history,
-            history: journal.as_ref().and_then(Journal::history),
-            stores_pool: journal.as_ref().is_some_and(Journal::stores_pool),
-            pending: Mutex::default(),
-            phases: Phases::default(),
-            produced: Produced::default(),
-            conflicts: Counter::default(),
-            head: ArcSwap::new(head.clone()),
-        });
-        shared
-            .head
-            .load()
-            .blocks_from(0)
-            .for_each(|block| shared.index.insert(block));
+        ));
+
+        let (commands, receiver) = mpsc::channel();
         let writer = Arc::new(Mutex::new(ChainWriter {
             shared: shared.clone(),
-            ledger: Ledger::new(head, standing.snapshots, origin_height),
+            ledger: Ledger::new(head, standing.snapshots, height),
             schedule: WriterSchedule::default(),
             recorder: ChangeRecorder::new(journal, shift, standing.settings),
-            leads: config.leads,
+            leads,
             ended: false,
         }));
         let thread = WriterThread::start(writer.clone(), receiver)?;
+
         let chain = Self {
             shared,
             writer,
@@ -202,6 +151,7 @@ impl Chain {
             .index
             .transaction(head, hash)
             .map(|(block, index)| (block.clone(), index));
+
         recent.or_else(|| match self.shared.history.as_ref()?.find(hash)? {
             Found::Transaction(block, index) if block.number() < head.oldest() => {
                 Some((block, index))
@@ -414,12 +364,14 @@ impl Chain {
     pub fn update_since(&self, seen: &mut ChainPosition) -> Result<ChainUpdate, PositionExpired> {
         let head = self.head();
         let before = std::mem::replace(seen, ChainPosition::of(&head));
+
         let (removed, next) = self.shared.removed.since(before, head.version())?;
         // On a fork, blocks before the genesis block belong to the other chain.
         let next = next.max(head.genesis.number());
         if next < head.oldest() {
             return Err(PositionExpired(next));
         }
+
         Ok(ChainUpdate {
             removed,
             added: head.blocks_from(next).cloned().collect(),

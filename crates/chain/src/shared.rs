@@ -13,15 +13,20 @@ use tetrad_primitives::block::{
     DevSettings, Impersonated, Mining, SealingSettings, Setting, Transaction,
 };
 use tetrad_stdx::metrics::Counter;
-use tetrad_store::store::History;
+use tetrad_store::{log::TimeShift, store::History};
 use tokio::sync::{broadcast, watch};
 
 use super::{
-    Blobs, Event, Head, HistoryLimits, Leadership, Peers, Pool, Produced, View,
+    Blobs, ChainConfig, Event, Head, HistoryLimits, Leadership, Peers, Pool, Produced, View,
     block::header,
     view::{index::Index, updates::RemovedBlocks},
-    writer::{arrivals::Arrivals, phases::Phases, seal_lock::SealLock, timing::Timing},
+    writer::{
+        arrivals::Arrivals, journal::Journal, phases::Phases, seal_lock::SealLock, timing::Timing,
+    },
 };
+
+/// Most events that a slow subscriber may fall behind by before it misses some.
+const EVENT_BACKLOG: usize = 1_024;
 
 /// A source of the node's own transactions at the beginning of a block, such as price updates.
 ///
@@ -136,6 +141,64 @@ impl Sealing {
 }
 
 impl SharedChain {
+    /// Returns the shared state of a chain whose newest head is `head`.
+    pub(super) fn new(
+        head: Arc<Head>,
+        shift: TimeShift,
+        settings: &DevSettings,
+        journal: Option<&Journal>,
+        config: ChainConfig,
+        preamble: Option<Box<dyn Preamble>>,
+    ) -> Self {
+        let pool = Pool::new(config.pool, config.clock.clone());
+        let mut timing = Timing::new(config.clock);
+        timing.restore(shift);
+        timing.start_at(&head);
+        let sealing = Sealing {
+            configured: ConfiguredSealing {
+                mining: config.mining,
+                gas_limit: config.gas_limit,
+                beneficiary: config.beneficiary,
+                min_tip: config.min_tip,
+            },
+            set: settings.sealing,
+        };
+        let index = Index::default();
+        head.blocks_from(0).for_each(|block| index.insert(block));
+
+        Self {
+            head: ArcSwap::new(head),
+            pool,
+            arrivals: Arrivals::default(),
+            seal_lock: SealLock::default(),
+            woken: AtomicBool::new(false),
+            summoned: AtomicBool::new(false),
+            leadership: watch::Sender::new(Leadership {
+                leads: config.leads,
+                epoch: 0,
+            }),
+            height: watch::Sender::new(journal.map_or(0, Journal::height)),
+            peers: OnceLock::new(),
+            needs_checkpoint_after: Mutex::new(None),
+            ending: AtomicBool::new(false),
+            blobs: Blobs::default(),
+            index,
+            removed: RemovedBlocks::default(),
+            events: broadcast::Sender::new(EVENT_BACKLOG),
+            timing: Mutex::new(timing),
+            sealing: Mutex::new(sealing),
+            impersonated: Arc::new(RwLock::new(settings.impersonated.clone())),
+            preamble,
+            history_limits: config.history,
+            history: journal.and_then(Journal::history),
+            stores_pool: journal.is_some_and(Journal::stores_pool),
+            pending: Mutex::default(),
+            phases: Phases::default(),
+            produced: Produced::default(),
+            conflicts: Counter::default(),
+        }
+    }
+
     /// Returns the environment of the block after `head`, at least `at_least` seconds later.
     pub(super) fn next_environment(&self, head: &Head, at_least: u64) -> Environment {
         let standard = head.params.standard;
@@ -145,35 +208,36 @@ impl SharedChain {
                 .lock()
                 .of_next_block(head.block.header.timestamp, apart, at_least);
         let sealing = *self.sealing.lock();
+
         let mut environment = head.next_environment(timestamp);
-        environment.gas_limit =
-            sealing
-                .set
-                .gas_limit
-                .unwrap_or_else(|| match sealing.configured.gas_limit {
-                    limit if standard => {
-                        header::next_gas_limit(&head.block.header, limit, environment.rules)
-                    }
-                    limit => limit,
-                });
+        environment.gas_limit = match (sealing.set.gas_limit, sealing.configured.gas_limit) {
+            (Some(limit), _) => limit,
+            (None, limit) if standard => {
+                header::next_gas_limit(&head.block.header, limit, environment.rules)
+            }
+            (None, limit) => limit,
+        };
         environment.beneficiary = sealing.beneficiary();
         environment.mix_hash = sealing.set.next_randomness.unwrap_or(environment.mix_hash);
         if environment.base_fee.is_some() {
             environment.base_fee = sealing.set.next_base_fee.or(environment.base_fee);
         }
+
         environment
     }
 
     /// Makes a setting.
     pub(super) fn set(&self, setting: Setting) {
-        let (mut sealing, mut impersonated) = (self.sealing.lock(), self.impersonated.write());
+        let mut sealing = self.sealing.lock();
+        let mut impersonated = self.impersonated.write();
         // Taken rather than cloned, so that the set of accounts is changed in its place.
         let mut settings = DevSettings {
             sealing: sealing.set,
             impersonated: std::mem::take(&mut impersonated),
         };
         settings.set(setting);
-        (sealing.set, *impersonated) = (settings.sealing, settings.impersonated);
+        sealing.set = settings.sealing;
+        *impersonated = settings.impersonated;
     }
 
     /// Replaces the settings that development methods made.
@@ -204,10 +268,15 @@ impl SharedChain {
     /// each block cause the next. Settings that a development method made for the next block are
     /// left to the block that its caller is about to cause.
     pub(super) fn preamble_wants_block(&self, head: &Arc<Head>, environment: &Environment) -> bool {
-        let has_rested = |pace| self.timing.lock().since_preamble() >= pace;
-        let wants = |preamble: &dyn Preamble| preamble.alone_every().is_some_and(has_rested);
-        self.preamble_of(head)
-            .is_some_and(|preamble| wants(preamble) && preamble.is_due(head, environment))
+        let Some(preamble) = self.preamble_of(head) else {
+            return false;
+        };
+        let has_rested = preamble
+            .alone_every()
+            .is_some_and(|pace| self.timing.lock().since_preamble() >= pace);
+
+        has_rested
+            && preamble.is_due(head, environment)
             && !self.timing.lock().has_promise()
             && self.sealing.lock().set.next_base_fee.is_none()
     }

@@ -44,6 +44,7 @@ impl Chain {
         let next = self.shared.next_environment(&head, 0);
         let min_tip = if is_acknowledged { 0 } else { self.min_tip() };
         let base_fee = next.base_fee.unwrap_or(0);
+
         match submission.transaction.cosmos() {
             None => {
                 let admission = Admission {
@@ -70,6 +71,7 @@ impl Chain {
             }
             Some(cosmos) => self.admit_cosmos(&cosmos, &head, &next, min_tip)?,
         }
+
         self.add_to_pool(submission, &head, &next)
     }
 
@@ -81,6 +83,7 @@ impl Chain {
         transaction: Transaction,
     ) -> Result<Accepted, SubmitError> {
         self.check_cosmos(cosmos)?;
+
         let head = self.head();
         let next = self.next_environment(&head);
         self.add_to_pool(
@@ -105,11 +108,13 @@ impl Chain {
             // Fetches the account from the other node now, not under the pool's lock.
             head.state.get(submission.transaction.sender)?;
         }
+
         let accepted = self
             .shared
             .pool
             .insert(submission, || self.head(), base_fee)?;
         self.shared.blobs.keep(&accepted.pooled);
+
         let _ = self
             .shared
             .events
@@ -125,6 +130,7 @@ impl Chain {
             .next_environment(&self.head(), 0)
             .base_fee
             .unwrap_or(0);
+
         let count = self.shared.pool.expire(base_fee);
         if count > 0 {
             tracing::debug!(count, "transactions expired");
@@ -149,6 +155,7 @@ impl Chain {
                 .unwrap_or(Err(SubmitError::Stopped))
                 .map(|_| hash);
         }
+
         if self.mining() == Mining::Instant {
             match accepted.included {
                 None => self.wake(),
@@ -162,6 +169,7 @@ impl Chain {
                 }
             }
         }
+
         if self.shared.stores_pool && self.shared.pool.get(hash).is_some() {
             let (kept, outcome) = oneshot::channel();
             let waiting = StoreRequest {
@@ -182,22 +190,26 @@ impl Chain {
         if waiting.is_empty() {
             return;
         }
+
         let fee_floor = self
             .shared
             .next_environment(&self.head(), 0)
             .base_fee
             .unwrap_or(0);
-        let (all, mut restored) = (waiting.len(), 0);
+
+        let all = waiting.len();
+        let mut restored = 0;
         for submission in waiting {
-            match self
+            let inserted = self
                 .shared
                 .pool
-                .insert(submission, || self.head(), fee_floor)
-            {
+                .insert(submission, || self.head(), fee_floor);
+            match inserted {
                 Ok(_) => restored += 1,
                 Err(error) => tracing::debug!(%error, "dropped a stored transaction"),
             }
         }
+
         tracing::info!(all, restored, "restored pending transactions");
         let _ = self.commands.send(WriterCommand::TidyPool);
         self.wake();
@@ -208,21 +220,26 @@ impl Chain {
         if !self.shared.seal_lock.take() {
             return;
         }
+
         let _held = SealGuard(self);
         for round in 0u64.. {
-            let seal = || {
-                self.writer
-                    .try_lock()
-                    .is_some_and(|mut writer| writer.seal_few())
-            };
-            let sealed = round < MAX_ROUNDS && seal();
+            let sealed = round < MAX_ROUNDS && self.try_seal();
             if !sealed {
                 self.wake();
             }
+
             if self.shared.seal_lock.release() {
                 return;
             }
         }
+    }
+
+    /// Seals ready transactions if the writer is idle and they are few. Returns whether all were
+    /// handled.
+    fn try_seal(&self) -> bool {
+        self.writer
+            .try_lock()
+            .is_some_and(|mut writer| writer.seal_few())
     }
 }
 
