@@ -10,7 +10,7 @@ use alloy_primitives::B256;
 use k256::elliptic_curve::rand_core::{OsRng, RngCore};
 use tetrad_store::{log::ReadLog, store::History};
 use tokio::{
-    sync::watch,
+    sync::{oneshot, watch},
     time::{Instant, sleep, sleep_until, timeout_at},
 };
 
@@ -21,11 +21,11 @@ use super::{
 
 /// Time in which a transaction must be acknowledged, and a change forwarded: clients wait ten
 /// seconds.
-const PATIENCE: Duration = Duration::from_secs(9);
+const ACKNOWLEDGE_TIMEOUT: Duration = Duration::from_secs(9);
 /// Time after which an attempt that failed had reached a leader: without one it fails at once.
-const WORK: Duration = Duration::from_secs(1);
+const REACHED_LEADER_AFTER: Duration = Duration::from_secs(1);
 /// Pause before a request is sent to a leader again.
-const RETRY: Duration = Duration::from_millis(25);
+const RETRY_PAUSE: Duration = Duration::from_millis(25);
 
 impl Chain {
     /// Joins a cluster: changes and transactions go to its leader from now on.
@@ -107,34 +107,21 @@ impl Chain {
             let removed = self.remove(PoolSelection::All).await;
             removed.map_err(|error| ChangeError::Unavailable(error.to_string()))?;
         }
+
         let request = OsRng.next_u64();
-        let mut deadline = Instant::now() + PATIENCE;
+        let mut deadline = Instant::now() + ACKNOWLEDGE_TIMEOUT;
         loop {
             let began = Instant::now();
-            let leads = self.shared.leadership.borrow().leads;
-            let outcome = match leads {
-                true => self.change_here(change.clone(), Some(request)).await,
-                false => match peers.change(&change, request).await {
-                    Ok((outcome, height)) => {
-                        let reached =
-                            timeout_at(Instant::now() + PATIENCE, self.reached(height)).await;
-                        let behind = |_| {
-                            ChangeError::Unavailable(
-                                "this node is behind the cluster's log".to_owned(),
-                            )
-                        };
-                        reached.map_err(behind)??;
-                        Ok(outcome)
-                    }
-                    Err(error) => Err(error),
-                },
-            };
-            if began.elapsed() > WORK {
+            let outcome = self.attempt_change(peers, &change, request).await;
+            if began.elapsed() > REACHED_LEADER_AFTER {
                 // A leader worked on it, and the next one goes on.
-                deadline = Instant::now() + PATIENCE;
+                deadline = Instant::now() + ACKNOWLEDGE_TIMEOUT;
             }
+
             match outcome {
-                Err(ChangeError::NotLeading) if Instant::now() < deadline => sleep(RETRY).await,
+                Err(ChangeError::NotLeading) if Instant::now() < deadline => {
+                    sleep(RETRY_PAUSE).await;
+                }
                 Err(ChangeError::NotLeading) => {
                     return Err(ChangeError::Unavailable(
                         "no node leads the cluster".to_owned(),
@@ -143,6 +130,27 @@ impl Chain {
                 outcome => return outcome,
             }
         }
+    }
+
+    /// Makes a change here if this node leads, or else on the leader, and then waits until this
+    /// node's head includes it.
+    async fn attempt_change(
+        &self,
+        peers: &dyn Peers,
+        change: &Change,
+        request: u64,
+    ) -> Result<ChangeOutcome, ChangeError> {
+        let leads = self.shared.leadership.borrow().leads;
+        if leads {
+            return self.change_here(change.clone(), Some(request)).await;
+        }
+
+        let (outcome, height) = peers.change(change, request).await?;
+        let reached = timeout_at(Instant::now() + ACKNOWLEDGE_TIMEOUT, self.reached(height)).await;
+        reached.map_err(|_| {
+            ChangeError::Unavailable("this node is behind the cluster's log".to_owned())
+        })??;
+        Ok(outcome)
     }
 
     /// Returns the heights of the checkpoints from which the chain can be replayed, in ascending
@@ -183,7 +191,7 @@ impl Chain {
     /// Removes transactions from the pool: in a cluster from the leader's, and thereby from those
     /// of all nodes. Returns whether there were any.
     pub async fn remove(&self, selection: PoolSelection) -> Result<bool, SubmitError> {
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + ACKNOWLEDGE_TIMEOUT;
         loop {
             let peers = self
                 .shared
@@ -197,9 +205,12 @@ impl Chain {
                 }
                 return Ok(!removed.is_empty());
             };
+
             let here = !self.remove_here(selection).is_empty();
             match peers.remove(selection).await {
-                Err(SubmitError::NotLeading) if Instant::now() < deadline => sleep(RETRY).await,
+                Err(SubmitError::NotLeading) if Instant::now() < deadline => {
+                    sleep(RETRY_PAUSE).await;
+                }
                 Err(SubmitError::NotLeading) => {
                     return Err(SubmitError::Unavailable(
                         "no node leads the cluster".to_owned(),
@@ -226,10 +237,13 @@ impl Chain {
                 .map(|(pooled, _)| pooled.transaction.hash())
                 .collect(),
         };
-        let dropped = || SubmitError::Dropped("transaction dropped".to_owned());
+
         hashes
             .into_iter()
-            .filter(|hash| pool.reject(*hash, dropped()))
+            .filter(|hash| {
+                let reason = SubmitError::Dropped("transaction dropped".to_owned());
+                pool.reject(*hash, reason)
+            })
             .collect()
     }
 
@@ -255,14 +269,16 @@ impl Chain {
             mut included,
         } = accepted;
         let hash = pooled.transaction.hash();
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + ACKNOWLEDGE_TIMEOUT;
         let mut leadership = self.leadership();
         let mut again = false;
+
         let outcome = loop {
             let leads = leadership.borrow_and_update().leads;
             if !leads && !forward {
                 return Err(SubmitError::NotLeading);
             }
+
             if leads && (included.is_none() || self.mining() != Mining::Instant) {
                 self.wake();
                 if self.pool().get(hash).is_none() {
@@ -275,58 +291,74 @@ impl Chain {
                 }
                 continue;
             }
-            let acknowledged = async {
-                if leads {
-                    self.wake();
-                    return std::future::pending().await;
-                }
-                let (settled, height) = peers.submit(&pooled, again).await?;
-                self.reached(height)
-                    .await
-                    .map_err(|_| SubmitError::Stopped)?;
-                Ok(settled)
-            };
-            let here = async {
-                match &mut included {
-                    Some(included) => included
-                        .await
-                        .unwrap_or(Err(SubmitError::Stopped))
-                        .map(|()| Settled::Included),
-                    None => std::future::pending().await,
-                }
-            };
+
             tokio::select! {
-                settled = here => match settled {
+                settled = inclusion(&mut included) => match settled {
                     // The next block has no room for it, its fee cap is too low by now, or no block
                     // is sealed for it: it waits.
-                    Ok(_) if self.pool().get(hash).is_some() => (included, again) = (None, true),
+                    Ok(_) if self.pool().get(hash).is_some() => {
+                        included = None;
+                        again = true;
+                    }
                     settled => break settled,
                 },
                 _ = leadership.changed() => again = true,
                 () = sleep_until(deadline) => {
-                    break Err(SubmitError::Unavailable("no leader has acknowledged the transaction".to_owned()));
+                    let reason = "no leader has acknowledged the transaction".to_owned();
+                    break Err(SubmitError::Unavailable(reason));
                 }
-                outcome = acknowledged => match outcome {
+                outcome = self.acknowledged(peers, &pooled, leads, again) => match outcome {
                     Err(SubmitError::NotLeading) => {
                         again = true;
-                        sleep(RETRY).await;
+                        sleep(RETRY_PAUSE).await;
                     }
                     outcome => break outcome,
                 },
             }
         };
-        outcome.or_else(|error| {
-            // A leader that failed may have included it before.
-            if self.transaction(&self.head(), hash).is_some() {
-                return Ok(Settled::Included);
-            }
-            // What another node has sent stays: it sends a transaction again, and may have been
-            // answered by now.
-            if forward {
-                self.pool().reject(hash, error.clone());
-            }
-            Err(error)
-        })
+        outcome.or_else(|error| self.settled_despite(error, hash, forward))
+    }
+
+    /// Sends a transaction to the leader, and waits until this node's head includes what the leader
+    /// acknowledged. On the leader itself, wakes the writer and waits for ever.
+    async fn acknowledged(
+        &self,
+        peers: &dyn Peers,
+        pooled: &Pooled,
+        leads: bool,
+        again: bool,
+    ) -> Result<Settled, SubmitError> {
+        if leads {
+            self.wake();
+            return std::future::pending().await;
+        }
+
+        let (settled, height) = peers.submit(pooled, again).await?;
+        self.reached(height)
+            .await
+            .map_err(|_| SubmitError::Stopped)?;
+        Ok(settled)
+    }
+
+    /// Returns the outcome of a transaction whose acknowledgement failed. One that this node's own
+    /// client has sent leaves the pool.
+    fn settled_despite(
+        &self,
+        error: SubmitError,
+        hash: B256,
+        is_own: bool,
+    ) -> Result<Settled, SubmitError> {
+        // A leader that failed may have included it before.
+        if self.transaction(&self.head(), hash).is_some() {
+            return Ok(Settled::Included);
+        }
+
+        // What another node has sent stays: it sends a transaction again, and may have been
+        // answered by now.
+        if is_own {
+            self.pool().reject(hash, error.clone());
+        }
+        Err(error)
     }
 
     /// Stores a transaction that waits where it survives this node. Returns whether this node still
@@ -349,11 +381,12 @@ impl Chain {
     pub async fn settled_again(&self, hash: B256) -> Result<Settled, SubmitError> {
         let peers = self.shared.peers.get().ok_or(SubmitError::NotLeading)?;
         let mut events = self.subscribe();
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + ACKNOWLEDGE_TIMEOUT;
         loop {
             if self.transaction(&self.head(), hash).is_some() {
                 return Ok(Settled::Included);
             }
+
             let pooled = self
                 .pool()
                 .get(hash)
@@ -361,11 +394,14 @@ impl Chain {
             let Some(pooled) = pooled else {
                 return Err(SubmitError::NotLeading);
             };
-            let is_ready =
-                |(other, is_ready): &(Arc<Pooled>, bool)| *is_ready && Arc::ptr_eq(other, &pooled);
+
             let sender = pooled.transaction.sender;
-            let waits = self.mining() != Mining::Instant
-                || !self.pool().content_of(sender).iter().any(is_ready);
+            let is_ready = self
+                .pool()
+                .content_of(sender)
+                .iter()
+                .any(|(other, is_ready)| *is_ready && Arc::ptr_eq(other, &pooled));
+            let waits = self.mining() != Mining::Instant || !is_ready;
             if waits || Instant::now() >= deadline {
                 let leads = self.keep_as_leader(&**peers, &pooled).await?;
                 return if leads {
@@ -374,11 +410,25 @@ impl Chain {
                     Err(SubmitError::NotLeading)
                 };
             }
+
             self.wake();
             let published =
                 async { while !matches!(events.recv().await, Ok(Event::Head { .. }) | Err(_)) {} };
             // A head may have been published before this call.
-            let _ = timeout_at(deadline.min(Instant::now() + RETRY), published).await;
+            let _ = timeout_at(deadline.min(Instant::now() + RETRY_PAUSE), published).await;
         }
     }
+}
+
+/// Waits for the outcome of a transaction that the next block may include; for ever for others.
+async fn inclusion(
+    included: &mut Option<oneshot::Receiver<Result<(), SubmitError>>>,
+) -> Result<Settled, SubmitError> {
+    let Some(included) = included else {
+        return std::future::pending().await;
+    };
+    included
+        .await
+        .unwrap_or(Err(SubmitError::Stopped))
+        .map(|()| Settled::Included)
 }

@@ -1,5 +1,7 @@
 //! Admission of Cosmos transactions: the checks of the SDK, with its errors.
 
+use std::borrow::Cow;
+
 use alloy_primitives::U256;
 use revm::context::{Cfg, CfgEnv};
 use tetrad_evm::Environment;
@@ -18,7 +20,9 @@ impl Chain {
     pub fn check_cosmos(&self, tx: &CosmosTransaction) -> Result<(), CosmosError> {
         let head = self.head();
         let next = self.next_environment(&head);
+
         self.check_static(tx, &head, &next)?;
+
         let price = U256::from(next.base_fee.unwrap_or(0)) + U256::from(self.min_tip());
         let required = price.saturating_mul(U256::from(tx.gas_limit));
         if tx.fee < required {
@@ -29,10 +33,12 @@ impl Chain {
             );
             return Err(CosmosError::insufficient_fee(what));
         }
+
         let account = self.sender_of(tx, &head)?;
         if account.balance < tx.fee {
             return Err(too_poor(account.balance, tx.fee, &head.params.cosmos.denom));
         }
+
         self.check_sequence(tx, &account)?;
         verify(tx, &head, &account)
     }
@@ -41,11 +47,14 @@ impl Chain {
     /// it needs.
     pub fn simulate_cosmos(&self, tx: &CosmosTransaction) -> Result<u64, CosmosError> {
         let head = self.head();
+
         tx.check_renderable()?;
         tx.check(&head.params.cosmos)?;
         check_timeout(tx, &self.next_environment(&head))?;
+
         let account = self.sender_of(tx, &head)?;
         self.check_sequence(tx, &account)?;
+
         let sent = tx.transfers.iter().fold(U256::ZERO, |sum, transfer| {
             sum.saturating_add(transfer.amount)
         });
@@ -53,6 +62,7 @@ impl Chain {
         if left < sent {
             return Err(too_poor(left, sent, &head.params.cosmos.denom));
         }
+
         Ok(tx.gas_needed())
     }
 
@@ -65,12 +75,14 @@ impl Chain {
         min_tip: u128,
     ) -> Result<(), SubmitError> {
         self.check_static(tx, head, next)?;
+
         let price = U256::from(min_tip).saturating_mul(U256::from(tx.gas_limit));
         if tx.fee < price {
             return Err(
                 CosmosError::insufficient_fee("the fee is below the node's minimum").into(),
             );
         }
+
         let account = self.sender_of(tx, head)?;
         if tx.sequence < account.nonce {
             return Err(SubmitError::NonceTooLow {
@@ -84,6 +96,7 @@ impl Chain {
                 cost: tx.fee,
             });
         }
+
         Ok(verify(tx, head, &account)?)
     }
 
@@ -97,6 +110,7 @@ impl Chain {
         check_timeout(tx, next)?;
         tx.check_renderable()?;
         tx.check(&head.params.cosmos)?;
+
         let precompiles = next.precompiles(&head.params);
         if let Some(transfer) = tx
             .transfers
@@ -108,6 +122,7 @@ impl Chain {
                 transfer.to
             )));
         }
+
         let cap = CfgEnv::new()
             .with_spec_and_mainnet_gas_params(next.rules.spec())
             .tx_gas_limit_cap();
@@ -118,6 +133,7 @@ impl Chain {
                 tx.gas_limit
             )));
         }
+
         let needed = tx.gas_needed();
         if tx.gas_limit < needed {
             let what = format!(
@@ -126,56 +142,54 @@ impl Chain {
             );
             return Err(CosmosError::out_of_gas(what));
         }
+
         if tx.sequence == u64::MAX {
             return Err(CosmosError::wrong_sequence(format!(
                 "{} is the last sequence",
                 tx.sequence
             )));
         }
+
         Ok(())
     }
 
     fn sender_of(&self, tx: &CosmosTransaction, head: &Head) -> Result<Account, CosmosError> {
         let account = head.state.get(tx.sender)?;
-        let missing =
-            || CosmosError::unknown_address(format!("account {} does not exist", tx.sender_text()));
-        account
-            .map(std::borrow::Cow::into_owned)
-            .ok_or_else(missing)
+        account.map(Cow::into_owned).ok_or_else(|| {
+            CosmosError::unknown_address(format!("account {} does not exist", tx.sender_text()))
+        })
     }
 
     fn check_sequence(&self, tx: &CosmosTransaction, account: &Account) -> Result<(), CosmosError> {
         let pending = self.pool().pending_nonce(tx.sender);
         let expected = pending.unwrap_or(0).max(account.nonce);
-        match tx.sequence == expected {
-            true => Ok(()),
-            false => {
-                let what = format!(
-                    "account sequence mismatch, expected {expected}, got {}",
-                    tx.sequence
-                );
-                Err(CosmosError::wrong_sequence(what))
-            }
+        if tx.sequence == expected {
+            return Ok(());
         }
+        Err(CosmosError::wrong_sequence(format!(
+            "account sequence mismatch, expected {expected}, got {}",
+            tx.sequence
+        )))
     }
 }
 
 fn check_timeout(tx: &CosmosTransaction, next: &Environment) -> Result<(), CosmosError> {
-    let (height, timeout) = (next.number, tx.body.timeout_height);
-    match timeout != 0 && height > timeout {
-        true => Err(CosmosError::timeout_height(format!(
+    let height = next.number;
+    let timeout = tx.body.timeout_height;
+    // A timeout of 0 means that there is none.
+    if timeout != 0 && height > timeout {
+        return Err(CosmosError::timeout_height(format!(
             "block height: {height}, timeout height: {timeout}"
-        ))),
-        false => Ok(()),
+        )));
     }
+    Ok(())
 }
 
 fn verify(tx: &CosmosTransaction, head: &Head, account: &Account) -> Result<(), CosmosError> {
     let params = &head.params;
-    let (chain_id, evm_chain_id) = (&params.cosmos.chain_id, params.chain_id);
     tx.verify(&SignerData {
-        chain_id,
-        evm_chain_id,
+        chain_id: &params.cosmos.chain_id,
+        evm_chain_id: params.chain_id,
         account_number: account.shown_number(),
     })
 }

@@ -40,11 +40,14 @@ impl<T> PerHead<T> {
         if let Some(found) = self.find(chain.head()) {
             return Ok(found);
         }
+
+        // Another reader may have computed the value while this one waited for its turn.
         let _turn = self.turn.lock().await;
         let head = chain.head();
         if let Some(found) = self.find(head.clone()) {
             return Ok(found);
         }
+
         let value = Arc::new(make(head.clone()).await?);
         // Weak, so that the value does not keep an old chain alive; while it exists, no other head
         // can have its address.

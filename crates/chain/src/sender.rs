@@ -96,18 +96,19 @@ impl Sender {
                 let _turn = self.turn.lock().await;
                 let call = plan()?;
                 let fields = self.fields(call).map_err(SendError::from)?;
-                let transaction = sign_transaction(&self.key, fields.into());
-                let transaction =
-                    transaction.map_err(|error| SendError::Sign(error.to_string()))?;
+                let transaction = sign_transaction(&self.key, fields.into())
+                    .map_err(|error| SendError::Sign(error.to_string()))?;
                 self.chain.accept(Submission {
                     transaction,
                     sidecar: None,
                 })
             };
+
             let settled = match accepted {
                 Ok(accepted) => self.chain.settled(accepted).await,
                 Err(error) => Err(error),
             };
+
             match settled {
                 Err(SubmitError::NonceTooLow { .. } | SubmitError::ReplacementUnderpriced)
                     if attempt < ATTEMPTS =>
@@ -123,13 +124,16 @@ impl Sender {
     }
 
     fn fields(&self, call: OutgoingCall) -> Result<TransactionFields, SubmitError> {
-        let (chain_id, from) = (self.chain.params().chain_id, self.account());
+        let chain_id = self.chain.params().chain_id;
+        let from = self.account();
+
         // The pool is read before the head: a transaction that leaves the pool in between is in the
         // head.
         let nonce = match self.chain.pool().pending_nonce(from) {
             Some(nonce) => nonce,
             None => self.chain.head().state.nonce(from)?,
         };
+
         let min_tip = self.chain.min_tip();
         let gas_price = match self.chain.next_base_fee(&self.chain.head()) {
             // Twice the base fee, as wallets set it: the transaction may have to wait for a block.
@@ -139,6 +143,7 @@ impl Sender {
             },
             None => GasPrice::Fixed(min_tip),
         };
+
         let OutgoingCall {
             to,
             value,

@@ -181,14 +181,10 @@ impl Pool {
         let head = head();
         let account = head.state.get(address)?;
         let account = account.as_deref();
-        check_account(&transaction, account)?;
-
         let waiting = inner.senders.get(&address);
-        let balance = account.map_or(U256::ZERO, |account| account.balance);
-        let others = waiting.map_or(U256::ZERO, |sender| sender.cost_without(nonce));
-        check_funds(balance, cost, others)?;
-
         let old = waiting.and_then(|sender| sender.get(nonce));
+        check_account(&transaction, account)?;
+        check_funds(&transaction, cost, account, waiting)?;
         if old.is_some_and(|old| !outbids(&transaction, &old.transaction)) {
             return Err(SubmitError::ReplacementUnderpriced);
         }
@@ -511,10 +507,19 @@ fn check_account(transaction: &Transaction, account: Option<&Account>) -> Result
     Ok(())
 }
 
-/// Checks that a balance covers the cost of a transaction, alone and with the `others` of its
-/// account.
-fn check_funds(balance: U256, cost: U256, others: U256) -> Result<(), SubmitError> {
+/// Checks that an account's balance covers the cost of a transaction, alone and with those that
+/// wait in the pool, except for the one that it replaces.
+fn check_funds(
+    transaction: &Transaction,
+    cost: U256,
+    account: Option<&Account>,
+    waiting: Option<&Sender>,
+) -> Result<(), SubmitError> {
+    let nonce = transaction.envelope.nonce();
+    let balance = account.map_or(U256::ZERO, |account| account.balance);
+    let others = waiting.map_or(U256::ZERO, |sender| sender.cost_without(nonce));
     let total = cost.saturating_add(others);
+
     if balance < cost {
         Err(SubmitError::InsufficientFunds { balance, cost })
     } else if balance < total {
