@@ -105,6 +105,12 @@ impl PendingBlock {
             && self.pool_version == shared.pool.version()
             && self.view.environment == shared.next_environment(head, 0)
     }
+
+    /// Returns whether the block can serve a caller that asked at this time: the same one would be
+    /// built now, or building it began after the call.
+    pub(super) fn serves(&self, shared: &SharedChain, head: &Arc<Head>, asked: Instant) -> bool {
+        self.is_current(shared, head) || (Arc::ptr_eq(&self.view.head, head) && self.began >= asked)
+    }
 }
 
 /// Settings of new blocks: those of the configuration, and those that development methods set

@@ -36,9 +36,11 @@ impl Blobs {
         let Some(sidecar) = &pooled.sidecar else {
             return;
         };
+
         let kept = &mut *self.0.lock();
         kept.count += blobs_of(sidecar).len();
         kept.transactions.push_back(pooled.clone());
+
         while kept.count > MAX_BLOBS {
             let Some(sidecar) = kept
                 .transactions

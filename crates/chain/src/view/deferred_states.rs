@@ -21,12 +21,14 @@ impl DeferredStates {
         block: B256,
         find: impl FnOnce() -> Result<State, E>,
     ) -> Result<State, E> {
+        // The lock is not held while a state is found: that may take a while.
         let cached = {
             let mut states = self.0.lock();
             let at = states.iter().position(|(known, _)| *known == block);
             at.and_then(|at| states.remove(at))
         };
         let state = cached.map_or_else(find, |(_, state)| Ok(state))?;
+
         let mut states = self.0.lock();
         states.retain(|(known, _)| *known != block);
         if states.len() == STATES {

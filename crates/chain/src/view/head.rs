@@ -130,31 +130,30 @@ impl Head {
         let mut blocks = HeldBlocks::starting_at(block.number());
         let mut records = PersistentList::starting_at(block.number());
         blocks.push(block.clone());
-        let (held, own) = (Some(state.clone()), params.clone());
         records.push(StateRecord {
             changes: Vec::new(),
-            state: held,
+            state: Some(state.clone()),
             edited: None,
             changed: 0,
             weight: 0,
-            params: own,
+            params: params.clone(),
         });
         let recent = RecentStates {
             first: block.number(),
             changed: 0,
             since_held: STATE_INTERVAL,
         };
-        let (genesis, edits, deferred) = (block.clone(), Vec::new(), Arc::default());
+
         Self {
             params,
-            genesis,
+            genesis: block.clone(),
             block,
             state,
-            edits,
+            edits: Vec::new(),
             blocks,
             records,
             recent,
-            deferred,
+            deferred: Arc::default(),
             bytes: 0,
             archive: None,
             base: None,
@@ -184,7 +183,9 @@ impl Head {
             .into_iter()
             .chain([block])
             .for_each(|block| blocks.push(block));
-        (head.genesis, head.blocks) = (genesis, blocks);
+
+        head.genesis = genesis;
+        head.blocks = blocks;
         head
     }
 
@@ -332,9 +333,11 @@ impl Head {
         if let Some(state) = &record.state {
             return Ok(state.clone());
         }
+
         let Some(block) = self.block(number) else {
             return Err(Pruned(number));
         };
+
         self.deferred.get_or(block.hash, || {
             let mut missing = Vec::new();
             let mut at = number;
@@ -353,6 +356,7 @@ impl Head {
     fn held_before(&self, number: u64) -> Result<State, Pruned> {
         let before = number.checked_sub(1).ok_or(Pruned(number))?;
         let record = self.records.get(number).ok_or(Pruned(before))?;
+
         if let Some(edited) = self
             .records
             .get(before)
@@ -360,6 +364,7 @@ impl Head {
         {
             return Ok(edited.clone());
         }
+
         let state = self.held_after(before)?;
         match record.changes.split_last() {
             Some((_, edits)) if !edits.is_empty() => Ok(State::deferred(state, edits.to_vec())),
@@ -377,6 +382,7 @@ impl Head {
             .clone()
             .filter(|_| pruned.0 < self.number())
             .ok_or(pruned)?;
+
         match find(archive) {
             Ok(old) => old.map(|old| State::forked(Arc::new(old))).ok_or(pruned),
             Err(error) => {
@@ -410,6 +416,7 @@ impl Head {
         let parent = &self.block.header;
         let rules = self.rules(parent.number + 1, timestamp);
         let entropy = keccak256([self.block.hash.as_slice(), &timestamp.to_be_bytes()].concat());
+
         Environment {
             rules,
             number: parent.number + 1,
@@ -432,9 +439,10 @@ impl Head {
     /// Returns the difficulty of a block after `parent`. The network's own chain and forks are not
     /// mined, so there the parent's difficulty stays.
     pub(crate) fn next_difficulty(&self, parent: &Header, timestamp: u64, rules: Rules) -> U256 {
-        match self.params.standard || rules.has(Fork::Paris) {
-            true => header::next_difficulty(parent, timestamp, rules),
-            false => parent.difficulty,
+        if self.params.standard || rules.has(Fork::Paris) {
+            header::next_difficulty(parent, timestamp, rules)
+        } else {
+            parent.difficulty
         }
     }
 
@@ -459,6 +467,7 @@ impl Head {
                 },
             );
         }
+
         let mut all = std::mem::take(&mut next.edits);
         all.push(changes.into());
         let changed = all
@@ -466,20 +475,22 @@ impl Head {
             .flat_map(|changes| &changes.0)
             .map(|change| 1 + change.storage.len())
             .sum();
+
         let weight = weight(&block, changed);
         next.bytes += weight;
-        let (held, params) = (Some(state.clone()), self.params.clone());
         next.records.push(StateRecord {
             changes: all,
-            state: held,
+            state: Some(state.clone()),
             edited: None,
             changed,
             weight,
-            params,
+            params: self.params.clone(),
         });
         next.recent.changed += changed;
         next.blocks.push(block.clone());
-        (next.block, next.state) = (block, state);
+        next.block = block;
+        next.state = state;
+
         next.thin();
         let dropped = next.prune(limits);
         (next, dropped)
@@ -504,6 +515,7 @@ impl Head {
         if number == self.number() {
             return Ok(self.clone());
         }
+
         let block = self
             .block(number)
             .filter(|_| number <= self.number())
@@ -511,6 +523,7 @@ impl Head {
             .clone();
         let state = self.held_after(number)?.settled();
         let record = self.records.get(number).ok_or(Pruned(number))?;
+
         let mut next = self.clone();
         next.bytes -= self
             .records
@@ -527,6 +540,7 @@ impl Head {
                 ..record.clone()
             },
         );
+
         next.recent = if number < self.recent.first {
             RecentStates {
                 first: number,
@@ -544,9 +558,11 @@ impl Head {
                 ..self.recent
             }
         };
+
         next.edits.clear();
         next.params = record.params.clone();
-        (next.block, next.state) = (block, state);
+        next.block = block;
+        next.state = state;
         Ok(next)
     }
 
@@ -560,8 +576,10 @@ impl Head {
             let Some(record) = self.records.get(at) else {
                 continue;
             };
+
             self.recent.changed -= record.changed;
             self.recent.since_held += record.changed;
+
             if self.recent.since_held >= STATE_INTERVAL {
                 self.recent.since_held = 0;
             } else {
@@ -588,6 +606,7 @@ impl Head {
                 .records
                 .get(first)
                 .map_or((0, 0), |record| (record.changed, record.weight));
+
             self.bytes -= weight;
             if first == self.recent.first {
                 let changed = self.recent.changed - changed;
@@ -597,9 +616,11 @@ impl Head {
                     since_held: STATE_INTERVAL,
                 };
             }
+
             dropped.extend(self.blocks.get(first).cloned());
             first += 1;
         }
+
         self.blocks.drop_before(first);
         self.records.drop_before(first);
         dropped

@@ -27,13 +27,22 @@ impl HeldBlocks {
     /// Returns the difference between these blocks and those of `newer`: the removed ones and the
     /// added ones, each oldest first.
     pub fn difference(&self, newer: &Self) -> (Vec<Arc<Block>>, Vec<Arc<Block>>) {
-        let shared = |at: &u64| {
-            self.get(*at).map(|block| block.hash) == newer.get(*at).map(|block| block.hash)
-        };
-        let (first, next) = (newer.first(), self.blocks.next().min(newer.blocks.next()));
-        let after = (first..next).rev().find(shared).map_or(first, |at| at + 1);
-        let from = |blocks: &Self| blocks.from(after).cloned().collect();
-        (from(self), from(newer))
+        let first = newer.first();
+        let next = self.blocks.next().min(newer.blocks.next());
+        let newest_shared = (first..next)
+            .rev()
+            .find(|number| self.agrees_at(newer, *number));
+        let after = newest_shared.map_or(first, |number| number + 1);
+
+        let removed = self.from(after).cloned().collect();
+        let added = newer.from(after).cloned().collect();
+        (removed, added)
+    }
+
+    /// Returns whether both lists have the same block with this number, or both have none.
+    fn agrees_at(&self, other: &Self, number: u64) -> bool {
+        let own = self.get(number).map(|block| block.hash);
+        own == other.get(number).map(|block| block.hash)
     }
 
     /// Returns the number of the oldest block.
@@ -58,15 +67,14 @@ impl HeldBlocks {
         to: u64,
         wanted: &[Vec<LogKey>],
     ) -> impl Iterator<Item = &Arc<Block>> {
-        let (first, last) = (
-            from.max(self.first()),
-            to.min(self.blocks.next().saturating_sub(1)),
-        );
+        let first = from.max(self.first());
+        let last = to.min(self.blocks.next().saturating_sub(1));
         let numbers = if first <= last {
             self.logs.candidates(first, last, wanted)
         } else {
             Vec::new()
         };
+
         numbers.into_iter().filter_map(|number| self.get(number))
     }
 

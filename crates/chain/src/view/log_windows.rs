@@ -60,6 +60,7 @@ impl LogWindows {
                 .0
                 .get(at)
                 .map_or(Members::MAX, |window| window.matching(wanted));
+
             let numbers = (0..BLOCKS)
                 .filter(|part| members >> part & 1 == 1)
                 .map(|part| at * BLOCKS + part);
@@ -71,12 +72,9 @@ impl LogWindows {
 
 impl Window {
     fn of<'a>(blocks: impl Iterator<Item = &'a Arc<Block>>) -> Self {
-        let keys = |block: &'a Arc<Block>| {
-            let member = 1 << (block.number() % BLOCKS);
-            let logs = block.receipts.iter().flat_map(|receipt| &receipt.logs);
-            logs.flat_map(LogKey::all).map(move |key| (key, member))
-        };
-        let mut all: Vec<(LogKey, Members)> = blocks.flat_map(keys).collect();
+        let mut all: Vec<(LogKey, Members)> = blocks.flat_map(keys_of).collect();
+
+        // One row for each key, with the blocks of all of its rows.
         all.sort_unstable();
         all.dedup_by(|(key, members), (kept, union)| {
             let same = key == kept;
@@ -85,26 +83,36 @@ impl Window {
             }
             same
         });
+
         Self(all.into())
     }
 
     /// Returns the blocks that may have logs under at least one key of each of `wanted`.
     fn matching(&self, wanted: &[Vec<LogKey>]) -> Members {
-        let members = |key: &LogKey| {
-            let found = self.0.binary_search_by_key(key, |(own, _)| *own);
-            found
-                .ok()
-                .and_then(|at| self.0.get(at))
-                .map_or(0, |(_, members)| *members)
-        };
-        let any = |keys: &Vec<LogKey>| {
-            keys.iter()
-                .map(members)
-                .fold(0, |union, members| union | members)
-        };
         wanted
             .iter()
-            .map(any)
+            .map(|keys| self.blocks_with_any(keys))
             .fold(Members::MAX, |all, members| all & members)
     }
+
+    fn blocks_with_any(&self, keys: &[LogKey]) -> Members {
+        keys.iter()
+            .map(|key| self.blocks_with(key))
+            .fold(0, |union, members| union | members)
+    }
+
+    fn blocks_with(&self, key: &LogKey) -> Members {
+        let found = self.0.binary_search_by_key(key, |(own, _)| *own);
+        found
+            .ok()
+            .and_then(|at| self.0.get(at))
+            .map_or(0, |(_, members)| *members)
+    }
+}
+
+/// Returns the keys of a block's logs, each with the bit of the block in its window.
+fn keys_of(block: &Arc<Block>) -> impl Iterator<Item = (LogKey, Members)> {
+    let member = 1 << (block.number() % BLOCKS);
+    let logs = block.receipts.iter().flat_map(|receipt| &receipt.logs);
+    logs.flat_map(LogKey::all).map(move |key| (key, member))
 }

@@ -19,11 +19,11 @@ use crate::{
 };
 
 /// Most pooled transactions with which the pending block is quick to build.
-const FEW: usize = 16;
+const MAX_QUICK_PENDING: usize = 16;
 
 /// The longest time that transactions are executed for a pending block. Longer than any block
 /// takes, unless a development method has raised the gas limit out of proportion.
-const PENDING_PATIENCE: Duration = Duration::from_secs(2);
+const PENDING_TIMEOUT: Duration = Duration::from_secs(2);
 
 impl Chain {
     /// Returns the block, if it exists. [`BlockId::Pending`] returns the block that would be sealed
@@ -63,27 +63,24 @@ impl Chain {
     /// Returns whether the block, or with `with_state` the state after it, is available without
     /// reading from disk, or building a large block.
     pub fn is_at_hand(&self, id: BlockId, with_state: bool) -> bool {
-        let held = |head: &Head, number| match with_state {
-            true => head.holds_state(number),
-            false => head.block(number).is_some(),
-        };
-        let is_on_disk = || self.shared.history.is_some();
         let head = match id {
             BlockId::Latest | BlockId::Safe | BlockId::Finalized => return true,
             _ => self.head(),
         };
+        let is_on_disk = self.shared.history.is_some();
+
         match id {
             BlockId::Pending => {
-                self.shared.pool.len() <= FEW || self.built_pending(&head).is_some()
+                self.shared.pool.len() <= MAX_QUICK_PENDING || self.built_pending(&head).is_some()
             }
             BlockId::Hash(hash) => match self.shared.index.block(&head, hash) {
-                Some(block) => held(&head, block.number()),
-                None => !is_on_disk(),
+                Some(block) => is_held(&head, block.number(), with_state),
+                None => !is_on_disk,
             },
             id => self.number(&head, id).is_none_or(|number| {
-                held(&head, number)
+                is_held(&head, number, with_state)
                     || number > head.number()
-                    || (number < head.oldest() && !is_on_disk())
+                    || (number < head.oldest() && !is_on_disk)
             }),
         }
     }
@@ -94,6 +91,7 @@ impl Chain {
         if id == BlockId::Pending {
             return Ok(View::clone(&*self.pending(&head)?));
         }
+
         let Some(block) = self.block(&head, id)? else {
             // A block that was compacted away is reported as pruned, not as unknown.
             let existed = |number: &u64| (head.genesis.number()..head.number()).contains(number);
@@ -102,6 +100,7 @@ impl Chain {
                 .filter(existed)
                 .map_or(ViewError::NotFound, |number| Pruned(number).into()));
         };
+
         let state = head.state_after(block.number())?;
         Ok(View {
             environment: head.environment_of(&block),
@@ -118,29 +117,27 @@ impl Chain {
         if let Some(view) = self.built_pending(head) {
             return Ok(view);
         }
-        let (shared, asked) = (&self.shared, Instant::now());
+
+        let shared = &self.shared;
+        let asked = Instant::now();
         block_in_place(|| {
             let mut kept = shared.pending.lock();
-            let fits = |pending: &&PendingBlock| {
-                pending.is_current(shared, head)
-                    || (Arc::ptr_eq(&pending.view.head, head) && pending.began >= asked)
-            };
-            if let Some(pending) = kept.as_ref().filter(fits) {
+            if let Some(pending) = kept.as_ref()
+                && pending.serves(shared, head, asked)
+            {
                 return Ok(pending.view.clone());
             }
-            let (began, pool_version) = (Instant::now(), shared.pool.version());
+
+            let began = Instant::now();
+            let pool_version = shared.pool.version();
             let environment = shared.next_environment(head, 0);
             let pooled = shared
                 .pool
                 .executable(environment.base_fee.unwrap_or(0), MAX_OFFERED);
             let first = shared.preamble(head, &environment);
-            let candidate = Candidate::build(
-                head,
-                &environment,
-                first,
-                &pooled,
-                Some(began + PENDING_PATIENCE),
-            )?;
+            let deadline = Some(began + PENDING_TIMEOUT);
+            let candidate = Candidate::build(head, &environment, first, &pooled, deadline)?;
+
             let mut state = head.state.clone();
             let root = state.apply(&candidate.changes);
             let block = Arc::new(seal(&environment, candidate.content, root));
@@ -150,6 +147,7 @@ impl Chain {
                 state,
                 environment,
             });
+
             *kept = Some(PendingBlock {
                 pool_version,
                 began,
@@ -166,6 +164,16 @@ impl Chain {
             .as_ref()
             .filter(|pending| pending.is_current(&self.shared, head));
         current.map(|pending| pending.view.clone())
+    }
+}
+
+/// Returns whether memory holds the block with this number, or with `with_state` the state after
+/// it.
+fn is_held(head: &Head, number: u64, with_state: bool) -> bool {
+    if with_state {
+        head.holds_state(number)
+    } else {
+        head.block(number).is_some()
     }
 }
 

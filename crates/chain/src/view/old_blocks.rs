@@ -47,6 +47,7 @@ impl Chain {
         let Some(last) = head.oldest().checked_sub(1) else {
             return Vec::new();
         };
+
         let history = self.shared.history.as_ref();
         history
             .map(|history| history.candidates(from, to.min(last), wanted))
@@ -62,7 +63,8 @@ impl Chain {
         before: u64,
         wanted: &'a [Vec<LogKey>],
     ) -> impl Iterator<Item = Arc<Block>> + 'a {
-        let (history, before) = (self.shared.history.as_ref(), before.min(head.oldest()));
+        let history = self.shared.history.as_ref();
+        let before = before.min(head.oldest());
         let numbers = history
             .into_iter()
             .flat_map(move |history| history.candidates_before(before, wanted));

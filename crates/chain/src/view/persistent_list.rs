@@ -57,6 +57,7 @@ impl<T: Clone> PersistentList<T> {
         if !(self.first..self.next).contains(&position) {
             return None;
         }
+
         let offset = position - self.base;
         let mut node = self.root.as_deref()?;
         for level in (0..=self.height).rev() {
@@ -72,12 +73,15 @@ impl<T: Clone> PersistentList<T> {
     /// Appends an item.
     pub(crate) fn push(&mut self, item: T) {
         let offset = self.next - self.base;
+
+        // The tree is full: it becomes the first child of a new root.
         while offset >> (BITS * (self.height + 1)) > 0 {
             let mut children = [const { None }; WIDTH];
             children[0] = self.root.take();
             self.root = Some(Arc::new(Node::Inner(children)));
             self.height += 1;
         }
+
         set(&mut self.root, self.height, offset, Some(item));
         self.next += 1;
     }
@@ -125,6 +129,7 @@ fn set<T: Clone>(link: &mut Option<Arc<Node<T>>>, level: u32, offset: u64, item:
     if link.is_none() && item.is_none() {
         return;
     }
+
     let node = link.get_or_insert_with(|| {
         Arc::new(if level == 0 {
             Node::Leaf([const { None }; WIDTH])
@@ -132,6 +137,7 @@ fn set<T: Clone>(link: &mut Option<Arc<Node<T>>>, level: u32, offset: u64, item:
             Node::Inner([const { None }; WIDTH])
         })
     });
+
     let emptied = match Arc::make_mut(node) {
         Node::Leaf(items) => {
             items[slot(offset, 0)] = item;
@@ -142,6 +148,7 @@ fn set<T: Clone>(link: &mut Option<Arc<Node<T>>>, level: u32, offset: u64, item:
             children.iter().all(Option::is_none)
         }
     };
+
     if emptied {
         *link = None;
     }
@@ -162,6 +169,7 @@ mod tests {
             }
             list.drop_before((n + 1).saturating_sub(100));
         }
+
         assert_eq!((list.first(), list.next), (4_900, 5_000));
         assert_eq!(
             list.iter_from(0).copied().collect::<Vec<_>>(),
@@ -178,13 +186,16 @@ mod tests {
             list.iter_from(4_998).copied().collect::<Vec<_>>(),
             [4_998, 2, 1]
         );
+
         list.truncate(4_999);
         assert_eq!(
             list.iter_from(4_997).copied().collect::<Vec<_>>(),
             [4_997, 4_998]
         );
+
         list.push(7);
         assert_eq!((list.get(4_999), list.get(5_000)), (Some(&7), None));
+
         for (n, clone) in clones {
             assert_eq!(
                 clone.iter_from(n).copied().collect::<Vec<_>>(),
@@ -200,6 +211,7 @@ mod tests {
         (0..100).for_each(|n| list.push(n));
         list.drop_before(100);
         assert!(list.root.is_none());
+
         list.push(100);
         assert_eq!(list.iter_from(0).collect::<Vec<_>>(), [&100]);
     }

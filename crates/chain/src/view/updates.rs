@@ -63,6 +63,7 @@ impl RemovedBlocks {
         if blocks.is_empty() {
             return;
         }
+
         let kept = &mut *self.0.lock();
         let bytes = blocks.iter().map(|block| weight(block, 0)).sum();
         kept.bytes += bytes;
@@ -71,6 +72,7 @@ impl RemovedBlocks {
             blocks: blocks.to_vec(),
             bytes,
         });
+
         while kept.bytes > history_bytes / LIMIT_DIVISOR
             && let Some(oldest) = kept.entries.pop_front()
         {
@@ -87,10 +89,12 @@ impl RemovedBlocks {
         version: u64,
     ) -> Result<(Vec<Arc<Block>>, u64), PositionExpired> {
         let kept = self.0.lock();
-        let (mut removed, mut next) = (Vec::new(), seen.next);
         if kept.dropped_version > seen.version {
-            return Err(PositionExpired(next));
+            return Err(PositionExpired(seen.next));
         }
+
+        let mut removed = Vec::new();
+        let mut next = seen.next;
         let first = kept
             .entries
             .partition_point(|entry| entry.version <= seen.version);
