@@ -25,7 +25,7 @@ use crate::Head;
 
 /// From this number of transactions on, recovering their senders takes longer than starting
 /// threads.
-const MANY: usize = 16;
+const PARALLEL_FROM: usize = 16;
 
 /// A block that was applied.
 #[derive(Debug)]
@@ -78,12 +78,13 @@ fn recover_all(
     envelopes: Vec<ListedEnvelope>,
     rules: Rules,
 ) -> Vec<Result<Transaction, DecodeError>> {
-    if envelopes.len() < MANY {
+    if envelopes.len() < PARALLEL_FROM {
         return envelopes
             .into_iter()
             .map(|ListedEnvelope(envelope)| recover(envelope, rules))
             .collect();
     }
+
     let mut recovered: Vec<_> = envelopes
         .iter()
         .map(|_| Err(DecodeError::Signature))
@@ -98,9 +99,11 @@ fn recover_all(
 fn execute(head: &Head, foreign: ForeignBlock) -> Result<AppliedBlock, InvalidBlock> {
     let header = &foreign.header;
     verify(head, &foreign)?;
+
     let environment = Environment::of(header, head.rules(header.number, header.timestamp));
     let rules = environment.rules;
     let mut executor = BlockExecutor::begin(&head.params, &environment, &head.state, head)?;
+
     let recovered = recover_all(foreign.body.transactions, rules);
     let mut transactions = Vec::with_capacity(recovered.len());
     for (index, transaction) in recovered.into_iter().enumerate() {
@@ -110,6 +113,7 @@ fn execute(head: &Head, foreign: ForeignBlock) -> Result<AppliedBlock, InvalidBl
             .map_err(|error| InvalidBlock::Transaction(index, error))?;
         transactions.push(Arc::new(transaction));
     }
+
     let withdrawals = foreign
         .body
         .withdrawals
@@ -122,6 +126,7 @@ fn execute(head: &Head, foreign: ForeignBlock) -> Result<AppliedBlock, InvalidBl
         nonce: header.nonce,
         ..content
     };
+
     let mut state = head.state.clone();
     let root = state.apply(&changes);
     let block = seal(&environment, content, root);
@@ -135,9 +140,12 @@ fn execute(head: &Head, foreign: ForeignBlock) -> Result<AppliedBlock, InvalidBl
 
 /// Checks everything about a block that requires no execution.
 fn verify(head: &Head, block: &ForeignBlock) -> Result<(), InvalidBlock> {
-    let (header, body) = (&block.header, &block.body);
+    let header = &block.header;
+    let body = &block.body;
+
     field("parentHash", head.block.hash, header.parent_hash)?;
     header::verify(&head.params, &head.block.header, header)?;
+
     let rules = head.rules(header.number, header.timestamp);
     if rules.has(Fork::Osaka) {
         let size = block.length();
@@ -145,6 +153,7 @@ fn verify(head: &Head, block: &ForeignBlock) -> Result<(), InvalidBlock> {
             format!("at most {MAX_BLOCK_SIZE} bytes")
         })?;
     }
+
     field("sha3Uncles", ommers_hash(&body.ommers), header.ommers_hash)?;
     let withdrawals = body
         .withdrawals

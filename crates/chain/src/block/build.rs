@@ -70,9 +70,54 @@ pub fn build(
     if plan.timestamp <= parent.timestamp {
         return Err(BuildError::Timestamp(plan.timestamp, parent.timestamp));
     }
+
+    let head = &*view.head;
+    let environment = environment(view, &plan);
+    let rules = environment.rules;
+    let mut executor = BlockExecutor::begin(&head.params, &environment, &view.state, head)?;
+    for (index, transaction) in transactions.iter().enumerate() {
+        executor
+            .execute(transaction)
+            .map_err(|error| BuildError::Transaction(index, error))?;
+    }
+
+    let outcome = executor.finish(&[], Some(&plan.withdrawals))?;
+    let base_fee = environment.base_fee.unwrap_or(0);
+    let tips = transactions
+        .iter()
+        .zip(&outcome.receipts)
+        .map(|(transaction, receipt)| {
+            let price = transaction.effective_gas_price(environment.base_fee);
+            U256::from(price.saturating_sub(base_fee.into())) * U256::from(receipt.gas_used)
+        });
+    let value = tips.sum();
+
+    let requests = outcome.requests.clone();
+    let (content, changes) = BlockContent::of(transactions, outcome);
+    let content = BlockContent {
+        withdrawals: rules.has(Fork::Shanghai).then_some(plan.withdrawals),
+        ..content
+    };
+
+    let root = view.state.clone().apply(&changes);
+    let block = seal(&environment, content, root);
+    if rules.has(Fork::Osaka) && block.size() > MAX_BLOCK_SIZE {
+        return Err(BuildError::Size(block.size()));
+    }
+
+    Ok(BuiltBlock {
+        block: Arc::new(block),
+        requests,
+        value,
+    })
+}
+
+/// Returns the environment of a block after that of `view`.
+fn environment(view: &View, plan: &BuildPlan) -> Environment {
+    let parent = &view.block.header;
     let head = &*view.head;
     let rules = head.rules(parent.number + 1, plan.timestamp);
-    let environment = Environment {
+    Environment {
         rules,
         number: parent.number + 1,
         timestamp: plan.timestamp,
@@ -87,38 +132,6 @@ pub fn build(
         parent_beacon_block_root: rules
             .has(Fork::Cancun)
             .then(|| plan.beacon_root.unwrap_or_default()),
-        extra_data: plan.extra_data,
-    };
-    let mut executor = BlockExecutor::begin(&head.params, &environment, &view.state, head)?;
-    for (index, transaction) in transactions.iter().enumerate() {
-        executor
-            .execute(transaction)
-            .map_err(|error| BuildError::Transaction(index, error))?;
+        extra_data: plan.extra_data.clone(),
     }
-    let outcome = executor.finish(&[], Some(&plan.withdrawals))?;
-    let base_fee = environment.base_fee.unwrap_or(0);
-    let tips = transactions
-        .iter()
-        .zip(&outcome.receipts)
-        .map(|(transaction, receipt)| {
-            let price = transaction.effective_gas_price(environment.base_fee);
-            U256::from(price.saturating_sub(base_fee.into())) * U256::from(receipt.gas_used)
-        });
-    let value = tips.sum();
-    let requests = outcome.requests.clone();
-    let (content, changes) = BlockContent::of(transactions, outcome);
-    let content = BlockContent {
-        withdrawals: rules.has(Fork::Shanghai).then_some(plan.withdrawals),
-        ..content
-    };
-    let root = view.state.clone().apply(&changes);
-    let block = seal(&environment, content, root);
-    if rules.has(Fork::Osaka) && block.size() > MAX_BLOCK_SIZE {
-        return Err(BuildError::Size(block.size()));
-    }
-    Ok(BuiltBlock {
-        block: Arc::new(block),
-        requests,
-        value,
-    })
 }

@@ -5,7 +5,7 @@ use std::{collections::HashSet, sync::Arc, time::Instant};
 use alloy_eips::eip2718::Encodable2718;
 use alloy_primitives::{Address, B256, map::DefaultHashBuilder};
 use revm::context_interface::result::InvalidTransaction;
-use tetrad_evm::{BlockError, BlockExecutor, Environment, Fork, TransactionError};
+use tetrad_evm::{BlockError, BlockExecutor, Environment, Fork, Rules, TransactionError};
 use tetrad_primitives::{
     block::{MAX_BLOCK_SIZE, Transaction},
     state::Changes,
@@ -43,22 +43,13 @@ impl Candidate {
         if environment.timestamp > LAST_SECOND {
             return Err(BlockError::TooLate(environment.timestamp));
         }
+
         let mut executor = BlockExecutor::begin(&head.params, environment, &head.state, head)?;
-        let mut transactions = Vec::with_capacity(first.len() + pooled.len());
         let mut rejected = Vec::new();
-        let mut room = match environment.rules.has(Fork::Osaka) {
-            true => MAX_BLOCK_SIZE - HEADER_ROOM,
-            false => usize::MAX,
-        };
-        for transaction in first {
-            room = room.saturating_sub(transaction.envelope.network_len());
-            match executor.execute(&transaction) {
-                Ok(_) => transactions.push(Arc::new(transaction)),
-                Err(error) => {
-                    tracing::warn!(%error, hash = %transaction.hash(), "the node's own transaction failed")
-                }
-            }
-        }
+        let mut room = max_size(environment.rules);
+        let mut transactions = execute_own(&mut executor, first, &mut room);
+        transactions.reserve(pooled.len());
+
         // Senders whose next transaction does not fit: those after it cannot be executed either.
         let mut waiting = HashSet::<Address, DefaultHashBuilder>::default();
         for pooled in pooled {
@@ -75,6 +66,7 @@ impl Candidate {
                 waiting.insert(transaction.sender);
                 continue;
             };
+
             match executor.execute(transaction) {
                 Ok(_) => {
                     room = left;
@@ -86,12 +78,43 @@ impl Candidate {
                 }
             }
         }
+
         let (content, changes) = BlockContent::of(transactions, executor.finish(&[], None)?);
         Ok(Self {
             content,
             changes,
             rejected,
         })
+    }
+}
+
+/// Executes the node's own transactions, and subtracts their sizes from `room`. Returns those that
+/// succeeded.
+fn execute_own(
+    executor: &mut BlockExecutor<'_>,
+    own: Vec<Transaction>,
+    room: &mut usize,
+) -> Vec<Arc<Transaction>> {
+    let mut executed = Vec::new();
+    for transaction in own {
+        *room = room.saturating_sub(transaction.envelope.network_len());
+        match executor.execute(&transaction) {
+            Ok(_) => executed.push(Arc::new(transaction)),
+            Err(error) => {
+                tracing::warn!(%error, hash = %transaction.hash(), "the node's own transaction failed")
+            }
+        }
+    }
+    executed
+}
+
+/// Returns the most bytes that the transactions of a block may have in total.
+fn max_size(rules: Rules) -> usize {
+    // EIP-7934 limits the size of a block.
+    if rules.has(Fork::Osaka) {
+        MAX_BLOCK_SIZE - HEADER_ROOM
+    } else {
+        usize::MAX
     }
 }
 

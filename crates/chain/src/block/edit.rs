@@ -57,6 +57,7 @@ impl Head {
                 return Ok(self.edited(changes, state));
             }
         }
+
         let mut next = self.clone();
         next.params = params;
         Ok(next)

@@ -6,20 +6,18 @@ use tetrad_evm::{Fork, Rules};
 
 /// Returns the base fee of the block after `parent` (EIP-1559), or `None` before London.
 pub fn next_base_fee(parent: &Header, rules: Rules) -> Option<u64> {
-    rules
-        .has(Fork::London)
-        .then(|| match parent.base_fee_per_gas {
-            Some(base_fee) => {
-                // More than the limit is used only where it does not bound a block.
-                let used = parent.gas_used.min(parent.gas_limit);
-                BaseFeeParams::ethereum().next_block_base_fee(
-                    used,
-                    parent.gas_limit.max(2),
-                    base_fee,
-                )
-            }
-            None => INITIAL_BASE_FEE,
-        })
+    if !rules.has(Fork::London) {
+        return None;
+    }
+    let Some(base_fee) = parent.base_fee_per_gas else {
+        return Some(INITIAL_BASE_FEE);
+    };
+
+    // More than the limit is used only where it does not bound a block.
+    let used = parent.gas_used.min(parent.gas_limit);
+    // The target, which is half of the limit, must not be zero.
+    let limit = parent.gas_limit.max(2);
+    Some(BaseFeeParams::ethereum().next_block_base_fee(used, limit, base_fee))
 }
 
 /// Returns the excess blob gas of the block after `parent` (EIP-4844, since Osaka with EIP-7918's

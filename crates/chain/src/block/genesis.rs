@@ -154,12 +154,14 @@ impl Genesis {
             parent_beacon_block_root: rules.has(Fork::Cancun).then_some(B256::ZERO),
             extra_data: self.extra_data.clone(),
         };
+
         let mut state = State::default();
         let mut overlay = Overlay::new(&state, &NoBlocks);
         for account in &self.accounts {
             account.place(&mut overlay)?;
         }
         let changes = run(&self.steps, &params, &environment, overlay)?.into_changes();
+
         let root = state.apply(&changes);
         let content = BlockContent {
             nonce: self.nonce,
@@ -174,8 +176,10 @@ impl GenesisAccount {
     /// Writes the account to the state.
     pub(crate) fn place(&self, overlay: &mut Overlay<'_>) -> Result<(), ReadError> {
         overlay.edit(self.address, |info| {
-            (info.balance, info.nonce) = (self.balance, self.nonce);
+            info.balance = self.balance;
+            info.nonce = self.nonce;
         })?;
+
         if !self.code.is_empty() {
             overlay.set_code(self.address, self.code.clone())?;
         }
@@ -197,17 +201,15 @@ fn run<'a>(
     cfg.disable_base_fee = true;
     cfg.disable_block_gas_limit = true;
     cfg.tx_gas_limit_cap = Some(u64::MAX);
+
     let mut evm = environment.evm_with(cfg, environment.precompiles(params), overlay, ());
     for step in steps {
-        let failed = |reason: String| GenesisError::Step {
-            step: step.name().to_owned(),
-            reason,
-        };
         match step {
             Step::Call {
                 from, to, input, ..
             } => {
-                call(&mut evm, params, *from, *to, input.clone()).map_err(failed)?;
+                call(&mut evm, params, *from, *to, input.clone())
+                    .map_err(|reason| step.failed(reason))?;
             }
             Step::Deploy {
                 address,
@@ -216,8 +218,8 @@ fn run<'a>(
                 ..
             } => {
                 set_code(&mut evm, *address, code.clone())?;
-                let runtime =
-                    call(&mut evm, params, *deployer, *address, Bytes::new()).map_err(failed)?;
+                let runtime = call(&mut evm, params, *deployer, *address, Bytes::new())
+                    .map_err(|reason| step.failed(reason))?;
                 set_code(&mut evm, *address, runtime)?;
             }
         }
@@ -249,6 +251,7 @@ fn call(
         ExecutionResult::Revert { output, .. } => return Err(format!("reverted with {output}")),
         ExecutionResult::Halt { reason, .. } => return Err(halt_message(&reason)),
     };
+
     evm.ctx
         .db_mut()
         .commit(executed.state)
@@ -267,6 +270,13 @@ impl Step {
     fn name(&self) -> &str {
         match self {
             Self::Deploy { name, .. } | Self::Call { name, .. } => name,
+        }
+    }
+
+    fn failed(&self, reason: String) -> GenesisError {
+        GenesisError::Step {
+            step: self.name().to_owned(),
+            reason,
         }
     }
 }

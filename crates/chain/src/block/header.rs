@@ -33,6 +33,16 @@ const MIN_DIFFICULTY: U256 = U256::from_limbs([131_072, 0, 0, 0]);
 const DIFFICULTY_BOUND: U256 = U256::from_limbs([2_048, 0, 0, 0]);
 /// Blocks between two doublings of the difficulty bomb.
 const BOMB_PERIOD: u64 = 100_000;
+/// The delays of the difficulty bomb, in blocks, newest first: EIP-5133, EIP-4345, EIP-3554,
+/// EIP-2384, EIP-1234 and EIP-649.
+const BOMB_DELAYS: [(Fork, u64); 6] = [
+    (Fork::GrayGlacier, 11_400_000),
+    (Fork::ArrowGlacier, 10_700_000),
+    (Fork::London, 9_700_000),
+    (Fork::MuirGlacier, 9_000_000),
+    (Fork::Constantinople, 5_000_000),
+    (Fork::Byzantium, 3_000_000),
+];
 
 /// Checks a header against its parent. The caller has compared the parent hash.
 pub(crate) fn verify(
@@ -41,6 +51,7 @@ pub(crate) fn verify(
     header: &Header,
 ) -> Result<(), InvalidBlock> {
     let rules = params.forks.at(header.number, header.timestamp);
+
     field("number", parent.number.saturating_add(1), header.number)?;
     check(
         "timestamp",
@@ -60,6 +71,7 @@ pub(crate) fn verify(
         &header.extra_data,
         || format!("at most {MAX_EXTRA_DATA} bytes"),
     )?;
+
     verify_dao(params, header)?;
     verify_gas(parent, header, rules)?;
     field(
@@ -72,10 +84,18 @@ pub(crate) fn verify(
         next_difficulty(parent, header.timestamp, rules),
         header.difficulty,
     )?;
+
     if rules.has(Fork::Paris) {
         field("nonce", B64::ZERO, header.nonce)?;
         field("sha3Uncles", EMPTY_OMMER_ROOT_HASH, header.ommers_hash)?;
     }
+
+    verify_optional_fields(header, rules)?;
+    verify_blobs(parent, header, rules)
+}
+
+/// Checks that a header has exactly the fields that its fork defines.
+fn verify_optional_fields(header: &Header, rules: Rules) -> Result<(), InvalidBlock> {
     field(
         "withdrawalsRoot is present",
         rules.has(Fork::Shanghai),
@@ -91,13 +111,14 @@ pub(crate) fn verify(
         rules.has(Fork::Prague),
         header.requests_hash.is_some(),
     )?;
+
+    // These belong to forks that are not supported.
     field(
         "blockAccessListHash is present",
         false,
         header.block_access_list_hash.is_some(),
     )?;
-    field("slotNumber is present", false, header.slot_number.is_some())?;
-    verify_blobs(parent, header, rules)
+    field("slotNumber is present", false, header.slot_number.is_some())
 }
 
 fn verify_gas(parent: &Header, header: &Header, rules: Rules) -> Result<(), InvalidBlock> {
@@ -108,11 +129,13 @@ fn verify_gas(parent: &Header, header: &Header, rules: Rules) -> Result<(), Inva
         limit,
         || format!("{MIN_GAS_LIMIT} to {MAX_GAS_LIMIT}"),
     )?;
+
     let from = gas_limit_before(parent, rules);
     let bound = from / GAS_LIMIT_BOUND;
     check("gasLimit", limit.abs_diff(from) < bound, limit, || {
         format!("{from} ± less than {bound}")
     })?;
+
     check("gasUsed", header.gas_used <= limit, header.gas_used, || {
         format!("at most the gas limit, {limit}")
     })
@@ -125,6 +148,7 @@ fn verify_blobs(parent: &Header, header: &Header, rules: Rules) -> Result<(), In
         blobs.is_some(),
         header.blob_gas_used.is_some(),
     )?;
+
     if let (Some(blobs), Some(used)) = (blobs, header.blob_gas_used) {
         let most = blobs.max_blob_gas_per_block();
         check(
@@ -134,6 +158,7 @@ fn verify_blobs(parent: &Header, header: &Header, rules: Rules) -> Result<(), In
             || format!("a multiple of {DATA_GAS_PER_BLOB} up to {most}"),
         )?;
     }
+
     field(
         "excessBlobGas",
         fees::next_excess_blob_gas(parent, rules),
@@ -143,8 +168,8 @@ fn verify_blobs(parent: &Header, header: &Header, rules: Rules) -> Result<(), In
 
 /// Returns the extra data that a block must have because of the DAO fork, if any.
 pub(crate) fn dao_extra_data(params: &ChainParams, number: u64) -> Option<&'static [u8]> {
-    let of_fork = |dao: &DaoFork| dao.support && in_dao_range(dao, number);
-    params.forks.dao().filter(of_fork).map(|_| DAO_EXTRA_DATA)
+    let dao = params.forks.dao()?;
+    (dao.support && in_dao_range(&dao, number)).then_some(DAO_EXTRA_DATA)
 }
 
 fn in_dao_range(dao: &DaoFork, number: u64) -> bool {
@@ -162,6 +187,7 @@ fn verify_dao(params: &ChainParams, header: &Header) -> Result<(), InvalidBlock>
     else {
         return Ok(());
     };
+
     let marked = *header.extra_data == *DAO_EXTRA_DATA;
     let not = if dao.support { "" } else { "anything but " };
     check(
@@ -197,44 +223,56 @@ pub(crate) fn next_gas_limit(parent: &Header, wanted: u64, rules: Rules) -> u64 
 /// Returns the difficulty of a block after `parent` (EIP-2, EIP-100 and every delay of the bomb);
 /// zero since the merge.
 pub(crate) fn next_difficulty(parent: &Header, timestamp: u64, rules: Rules) -> U256 {
-    // The delay of the difficulty bomb, in blocks.
-    let delay = match () {
-        () if rules.has(Fork::Paris) => return U256::ZERO,
-        () if rules.has(Fork::GrayGlacier) => 11_400_000,
-        () if rules.has(Fork::ArrowGlacier) => 10_700_000,
-        () if rules.has(Fork::London) => 9_700_000,
-        () if rules.has(Fork::MuirGlacier) => 9_000_000,
-        () if rules.has(Fork::Constantinople) => 5_000_000,
-        () if rules.has(Fork::Byzantium) => 3_000_000,
-        () => 0,
-    };
+    if rules.has(Fork::Paris) {
+        return U256::ZERO;
+    }
+
     let seconds = timestamp.saturating_sub(parent.timestamp);
-    let easier = match () {
-        () if rules.has(Fork::Byzantium) => {
-            let base = if parent.ommers_hash == EMPTY_OMMER_ROOT_HASH {
-                1
-            } else {
-                2
-            };
-            base - (seconds / 9).min(101) as i64
-        }
-        () if rules.has(Fork::Homestead) => 1 - (seconds / 10).min(100) as i64,
-        () if seconds < 13 => 1,
-        () => -1,
-    };
-    let step = parent.difficulty / DIFFICULTY_BOUND * U256::from(easier.max(-99).unsigned_abs());
-    let moved = if easier < 0 {
+    let steps = difficulty_steps(parent, seconds, rules);
+    let step = parent.difficulty / DIFFICULTY_BOUND * U256::from(steps.unsigned_abs());
+    let moved = if steps < 0 {
         parent.difficulty.saturating_sub(step)
     } else {
         parent.difficulty.saturating_add(step)
     };
-    let bomb = (parent.number + 1).saturating_sub(delay) / BOMB_PERIOD;
-    let bomb = if bomb > 1 {
-        U256::ONE.checked_shl(usize::try_from(bomb - 2).unwrap_or(usize::MAX))
+
+    let period = (parent.number + 1).saturating_sub(bomb_delay(rules)) / BOMB_PERIOD;
+    let bomb = if period > 1 {
+        U256::ONE.checked_shl(usize::try_from(period - 2).unwrap_or(usize::MAX))
     } else {
         None
     };
+
     moved
         .max(MIN_DIFFICULTY)
         .saturating_add(bomb.unwrap_or_default())
+}
+
+/// Returns the number of steps by which the difficulty of a block differs from that of its parent,
+/// which is this number of seconds older.
+fn difficulty_steps(parent: &Header, seconds: u64, rules: Rules) -> i64 {
+    let steps = if rules.has(Fork::Byzantium) {
+        // Blocks with uncles raise the difficulty (EIP-100).
+        let base = if parent.ommers_hash == EMPTY_OMMER_ROOT_HASH {
+            1
+        } else {
+            2
+        };
+        base - (seconds / 9).min(101) as i64
+    } else if rules.has(Fork::Homestead) {
+        1 - (seconds / 10).min(100) as i64
+    } else if seconds < 13 {
+        1
+    } else {
+        -1
+    };
+    steps.max(-99)
+}
+
+/// Returns the number of blocks by which the forks so far delay the difficulty bomb.
+fn bomb_delay(rules: Rules) -> u64 {
+    BOMB_DELAYS
+        .into_iter()
+        .find(|(fork, _)| rules.has(*fork))
+        .map_or(0, |(_, delay)| delay)
 }

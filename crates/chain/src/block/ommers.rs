@@ -28,6 +28,7 @@ pub(crate) fn verify(head: &Head, block: &ForeignBlock) -> Result<(), InvalidBlo
     check("uncles", found <= MAX_OMMERS, found, || {
         format!("at most {MAX_OMMERS}")
     })?;
+
     let ancestors: Vec<Arc<Block>> = (0..GENERATIONS)
         .map_while(|back| head.any_block(head.number().checked_sub(back)?))
         .collect();
@@ -37,24 +38,32 @@ pub(crate) fn verify(head: &Head, block: &ForeignBlock) -> Result<(), InvalidBlo
         .map(Header::hash_slow)
         .collect();
     for (index, ommer) in ommers.iter().enumerate() {
-        let refused = |reason: &str| Err(InvalidBlock::Ommer(index, reason.to_owned()));
-        let hash = ommer.hash_slow();
-        if !taken.insert(hash) {
-            return refused("is named twice");
-        }
-        if ancestors.iter().any(|ancestor| ancestor.hash == hash) {
-            return refused("is an ancestor");
-        }
-        // The head's other children are the block's siblings, not its uncles.
-        let parent = ancestors
-            .iter()
-            .skip(1)
-            .find(|ancestor| ancestor.hash == ommer.parent_hash);
-        let Some(parent) = parent else {
-            return refused("its parent is not one of the last ancestors");
-        };
-        header::verify(&head.params, &parent.header, ommer)
-            .map_err(|reason| InvalidBlock::Ommer(index, reason.to_string()))?;
+        verify_ommer(head, ommer, &ancestors, &mut taken)
+            .map_err(|reason| InvalidBlock::Ommer(index, reason))?;
     }
     Ok(())
+}
+
+/// Checks one uncle. `taken` are the uncles that are included already.
+fn verify_ommer(
+    head: &Head,
+    ommer: &Header,
+    ancestors: &[Arc<Block>],
+    taken: &mut HashSet<B256>,
+) -> Result<(), String> {
+    let hash = ommer.hash_slow();
+    if !taken.insert(hash) {
+        return Err("is named twice".to_owned());
+    }
+    if ancestors.iter().any(|ancestor| ancestor.hash == hash) {
+        return Err("is an ancestor".to_owned());
+    }
+
+    // The head's other children are the block's siblings, not its uncles.
+    let parent = ancestors
+        .iter()
+        .skip(1)
+        .find(|ancestor| ancestor.hash == ommer.parent_hash)
+        .ok_or("its parent is not one of the last ancestors")?;
+    header::verify(&head.params, &parent.header, ommer).map_err(|reason| reason.to_string())
 }

@@ -42,7 +42,8 @@ impl Replayed {
                 shift,
             } => {
                 let (head, dropped) = self.head.extended(block, changes, state, limits);
-                (self.head, self.shift) = (head, shift);
+                self.head = head;
+                self.shift = shift;
                 self.dropped.extend(dropped);
             }
             LogEntry::Edit {
@@ -69,7 +70,10 @@ impl Replayed {
 pub(crate) fn advance(at: &mut Checkpoint, entry: LogEntry) -> Result<(), String> {
     at.state = state_after(&at.block, &at.state, &entry)?;
     match entry {
-        LogEntry::Block { block, shift, .. } => (at.block, at.shift) = (block, shift),
+        LogEntry::Block { block, shift, .. } => {
+            at.block = block;
+            at.shift = shift;
+        }
         LogEntry::Time(shift)
         | LogEntry::Revert { shift, .. }
         | LogEntry::Snapshot { shift, .. } => at.shift = shift,
@@ -115,11 +119,14 @@ fn state_after(parent: &Block, before: &State, entry: &LogEntry) -> Result<State
         | LogEntry::Epoch { .. }
         | LogEntry::Setting(_) => return Ok(state),
     };
-    match state.apply(changes) {
-        root if root == expected => Ok(state),
-        root => Err(format!(
+
+    let root = state.apply(changes);
+    if root == expected {
+        Ok(state)
+    } else {
+        Err(format!(
             "state root after block {}: expected {expected}, got {root}",
             parent.number()
-        )),
+        ))
     }
 }

@@ -13,7 +13,7 @@ use tetrad_primitives::{
 use tetrad_stdx::parallel;
 
 /// From this number of transactions on, computing their root takes longer than starting a thread.
-const MANY: usize = 200;
+const PARALLEL_FROM: usize = 200;
 
 /// The content of a block: everything except its [`Environment`].
 #[derive(Debug, Default)]
@@ -56,11 +56,16 @@ impl BlockContent {
 
     /// The roots of the transactions and of the receipts.
     fn roots(&self) -> (B256, B256) {
-        let transactions = || transactions_root(&self.transactions);
-        let receipts = || receipts_root(&self.receipts);
-        match self.transactions.len() {
-            0..MANY => (transactions(), receipts()),
-            _ => parallel::join(transactions, receipts),
+        if self.transactions.len() < PARALLEL_FROM {
+            (
+                transactions_root(&self.transactions),
+                receipts_root(&self.receipts),
+            )
+        } else {
+            parallel::join(
+                || transactions_root(&self.transactions),
+                || receipts_root(&self.receipts),
+            )
         }
     }
 }
@@ -69,16 +74,16 @@ impl BlockContent {
 pub(crate) fn seal(environment: &Environment, content: BlockContent, state_root: B256) -> Block {
     let (transactions_root, receipts_root) = content.roots();
     let rules = environment.rules;
-    let since = |fork| rules.has(fork);
     let withdrawals = content
         .withdrawals
-        .or_else(|| since(Fork::Shanghai).then(Vec::new));
+        .or_else(|| rules.has(Fork::Shanghai).then(Vec::new));
     let mut logs_bloom = Bloom::ZERO;
     content
         .receipts
         .iter()
         .filter_map(|receipt| receipt.bloom.as_deref())
         .for_each(|bloom| logs_bloom |= *bloom);
+
     let header = Header {
         parent_hash: environment.parent_hash,
         ommers_hash: ommers_hash(&content.ommers),
@@ -97,14 +102,16 @@ pub(crate) fn seal(environment: &Environment, content: BlockContent, state_root:
         nonce: content.nonce,
         base_fee_per_gas: environment.base_fee,
         withdrawals_root: withdrawals.as_deref().map(calculate_withdrawals_root),
-        blob_gas_used: since(Fork::Cancun).then_some(content.blob_gas_used),
+        blob_gas_used: rules.has(Fork::Cancun).then_some(content.blob_gas_used),
         excess_blob_gas: environment.excess_blob_gas,
         parent_beacon_block_root: environment.parent_beacon_block_root,
-        requests_hash: since(Fork::Prague)
+        requests_hash: rules
+            .has(Fork::Prague)
             .then(|| content.requests.unwrap_or_default().requests_hash()),
         block_access_list_hash: None,
         slot_number: None,
     };
+
     Block {
         hash: header.hash_slow(),
         header,

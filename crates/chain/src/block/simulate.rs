@@ -5,10 +5,14 @@ use std::{cmp::Ordering, sync::Arc};
 use alloy_consensus::{Header, Transaction as _};
 use alloy_eips::eip4895::Withdrawal;
 use alloy_primitives::{Address, B256, Bytes, Log, U256};
-use revm::context_interface::result::{ExecutionResult, InvalidTransaction};
+use revm::{
+    context::CfgEnv,
+    context_interface::result::{ExecutionResult, InvalidTransaction},
+};
 use tetrad_evm::{
-    BlockError, BlockExecutor, BlockHashes, Call, Environment, Fork, IsOver, LogCollector, Overlay,
-    OverrideError, StateOverrides, Stop, TransactionError, Watch, apply_overrides, lift_limits,
+    BlockError, BlockExecutor, BlockHashes, Call, ChainParams, Environment, Fork, IsOver,
+    LogCollector, Overlay, OverrideError, PrecompileSet, StateOverrides, Stop, TransactionError,
+    Watch, apply_overrides, lift_limits,
 };
 use tetrad_primitives::{
     block::{Block, GasPrice, Transaction, TransactionFields, without_signature},
@@ -145,11 +149,13 @@ pub fn simulate(
     let plans = complete(&view.block.header, plans)?;
     let mut simulation = Simulation {
         view,
-        options,
         state: view.state.clone(),
         blocks: Vec::new(),
-        gas: options.gas_cap,
-        bytes: options.max_bytes,
+        budget: Budget {
+            gas: options.gas_cap,
+            bytes: options.max_bytes,
+            options,
+        },
     };
     for plan in plans {
         let simulated = simulation.block(plan)?;
@@ -161,7 +167,8 @@ pub fn simulate(
 /// Checks the order of blocks, sets each block's number and timestamp, and fills gaps with blocks
 /// without calls.
 fn complete(base: &Header, plans: Vec<BlockPlan>) -> Result<Vec<BlockPlan>, SimulationError> {
-    let (mut number, mut time) = (base.number, base.timestamp);
+    let mut number = base.number;
+    let mut time = base.timestamp;
     let mut all = Vec::new();
     for mut plan in plans {
         let at = plan.number.unwrap_or(number.saturating_add(1));
@@ -171,6 +178,7 @@ fn complete(base: &Header, plans: Vec<BlockPlan>) -> Result<Vec<BlockPlan>, Simu
         if at - base.number > MAX_SIMULATED_BLOCKS {
             return Err(SimulationError::TooManyBlocks);
         }
+
         for between in number + 1..at {
             time = time.saturating_add(BLOCK_TIME);
             all.push(BlockPlan {
@@ -179,12 +187,16 @@ fn complete(base: &Header, plans: Vec<BlockPlan>) -> Result<Vec<BlockPlan>, Simu
                 ..BlockPlan::default()
             });
         }
+
         let when = plan.time.unwrap_or(time.saturating_add(BLOCK_TIME));
         if when <= time {
             return Err(SimulationError::TimeOrder(when, time));
         }
-        (number, time) = (at, when);
-        (plan.number, plan.time) = (Some(at), Some(when));
+
+        number = at;
+        time = when;
+        plan.number = Some(at);
+        plan.time = Some(when);
         all.push(plan);
     }
     Ok(all)
@@ -192,10 +204,15 @@ fn complete(base: &Header, plans: Vec<BlockPlan>) -> Result<Vec<BlockPlan>, Simu
 
 struct Simulation<'a> {
     view: &'a View,
-    options: SimulationOptions<'a>,
     /// The state after the blocks so far.
     state: State,
     blocks: Vec<Simulated>,
+    budget: Budget<'a>,
+}
+
+/// The limits of a simulation, and what its calls so far have left of them.
+struct Budget<'a> {
+    options: SimulationOptions<'a>,
     /// Gas left for the remaining calls.
     gas: u64,
     /// Bytes left for the outputs and logs of the remaining calls.
@@ -210,72 +227,23 @@ impl Simulation<'_> {
             view: self.view,
             simulated: &self.blocks,
         };
+
         let state = self.state.clone();
         let mut overlay = Overlay::new(&state, &hashes);
         let mut precompiles = environment.precompiles(params);
         apply_overrides(&mut overlay, &mut precompiles, &plan.overrides)?;
+
         let mut executor = BlockExecutor::begin_on(params, &environment, overlay)?;
-        let (mut transactions, mut calls, mut first_log_index) = (Vec::new(), Vec::new(), 0);
+        let context = BlockContext {
+            params,
+            environment: &environment,
+            precompiles,
+        };
+        let mut transactions = Vec::new();
+        let mut calls = Vec::new();
+        let mut first_log_index = 0;
         for planned in plan.calls {
-            if (self.options.is_over)() {
-                return Err(SimulationError::Timeout);
-            }
-            let sender = planned.call.from;
-            let account = executor
-                .overlay()
-                .account(sender)
-                .map_err(OverrideError::from)?;
-            let own_nonce = account.map_or(0, |account| account.nonce);
-            let gas = self.gas_for(&planned.call, executor.gas_left())?;
-            let transaction =
-                as_transaction(planned, own_nonce, gas, &environment, params.chain_id);
-            if self.options.validation {
-                check_nonce(transaction.envelope.nonce(), own_nonce)?;
-            }
-            let mut cfg = environment.cfg_env(params);
-            lift_limits(&mut cfg);
-            let envelope = &transaction.envelope;
-            cfg.disable_nonce_check = !self.options.validation;
-            cfg.disable_base_fee = !self.options.validation
-                && envelope.max_fee_per_gas() == 0
-                && envelope.max_priority_fee_per_gas().unwrap_or(0) == 0;
-            let mut logs = LogCollector::new(self.options.trace_transfers);
-            let mut watch = Watch::new(&mut logs, self.options.is_over, self.bytes);
-            let waives_blob_fee =
-                !self.options.validation && envelope.max_fee_per_blob_gas() == Some(0);
-            let executed = executor.simulate(
-                &transaction,
-                cfg,
-                precompiles.clone(),
-                waives_blob_fee,
-                &mut watch,
-            );
-            let too_large = || SimulationError::TooLarge(self.options.max_bytes);
-            match watch.stopped() {
-                None => {}
-                Some(Stop::Time) => return Err(SimulationError::Timeout),
-                Some(Stop::Size) => return Err(too_large()),
-            }
-            let logged = watch.recorded();
-            let result = executed.map_err(SimulationError::Call)?;
-            let returned = 2 * result.output().map_or(0, |output| output.len());
-            self.bytes = self
-                .bytes
-                .checked_sub(logged + returned)
-                .ok_or_else(too_large)?;
-            if own_nonce == u64::MAX && transaction.envelope.kind().is_call() {
-                // Without validation the largest nonce wraps around to zero.
-                executor
-                    .overlay()
-                    .edit(sender, |account| account.nonce = 0)
-                    .map_err(OverrideError::from)?;
-            }
-            self.gas = self.gas.saturating_sub(result.tx_gas_used());
-            let logs = if result.is_success() {
-                logs.into_logs()
-            } else {
-                Vec::new()
-            };
+            let (transaction, result, logs) = self.budget.call(&mut executor, &context, planned)?;
             let count = logs.len() as u64;
             calls.push(CallOutcome {
                 result,
@@ -285,6 +253,7 @@ impl Simulation<'_> {
             first_log_index += count;
             transactions.push(Arc::new(transaction));
         }
+
         let outcome = executor.finish(&[], Some(&plan.withdrawals))?;
         let (content, changes) = BlockContent::of(transactions, outcome);
         let withdrawals = environment
@@ -303,16 +272,6 @@ impl Simulation<'_> {
         })
     }
 
-    /// Returns the gas of a call: the requested amount or else what its block has left, within the
-    /// simulation's limit.
-    fn gas_for(&self, call: &Call, left: u64) -> Result<u64, SimulationError> {
-        let wanted = call.gas.unwrap_or(left);
-        if wanted > left {
-            return Err(SimulationError::BlockGasLimit(left, wanted));
-        }
-        Ok(wanted.min(self.gas))
-    }
-
     fn environment(&self, plan: &BlockPlan) -> Environment {
         let parent = self
             .blocks
@@ -323,11 +282,12 @@ impl Simulation<'_> {
         let timestamp = plan.time.unwrap_or(header.timestamp + BLOCK_TIME);
         let rules = self.view.head.rules(number, timestamp);
         // Without validation calls pay no fees, so the base fee is zero.
-        let base_fee = if self.options.validation {
+        let base_fee = if self.budget.options.validation {
             fees::next_base_fee(header, rules)
         } else {
             Some(0)
         };
+
         Environment {
             rules,
             number,
@@ -338,9 +298,10 @@ impl Simulation<'_> {
                 .base_fee
                 .or(base_fee)
                 .filter(|_| rules.has(Fork::London)),
-            difficulty: match rules.has(Fork::Paris) {
-                true => U256::ZERO,
-                false => plan.difficulty.unwrap_or(header.difficulty),
+            difficulty: if rules.has(Fork::Paris) {
+                U256::ZERO
+            } else {
+                plan.difficulty.unwrap_or(header.difficulty)
             },
             mix_hash: plan.prev_randao.unwrap_or_default(),
             excess_blob_gas: fees::next_excess_blob_gas(header, rules),
@@ -352,6 +313,122 @@ impl Simulation<'_> {
             extra_data: Bytes::new(),
         }
     }
+}
+
+impl Budget<'_> {
+    /// Makes a call within the limits. Returns its transaction, its result and its logs.
+    fn call(
+        &mut self,
+        executor: &mut BlockExecutor<'_>,
+        context: &BlockContext<'_>,
+        planned: PlannedCall,
+    ) -> Result<(Transaction, ExecutionResult, Vec<Log>), SimulationError> {
+        if (self.options.is_over)() {
+            return Err(SimulationError::Timeout);
+        }
+
+        let sender = planned.call.from;
+        let own_nonce = next_nonce(executor, sender)?;
+        let gas = self.gas_for(&planned.call, executor.gas_left())?;
+        let transaction = as_transaction(planned, own_nonce, gas, context);
+        if self.options.validation {
+            check_nonce(transaction.envelope.nonce(), own_nonce)?;
+        }
+
+        let (result, logs) = self.execute(executor, context, &transaction)?;
+        if own_nonce == u64::MAX && transaction.envelope.kind().is_call() {
+            // Without validation the largest nonce wraps around to zero.
+            executor
+                .overlay()
+                .edit(sender, |account| account.nonce = 0)
+                .map_err(OverrideError::from)?;
+        }
+        Ok((transaction, result, logs))
+    }
+
+    /// Returns the gas of a call: the requested amount or else what its block has left, within the
+    /// simulation's limit.
+    fn gas_for(&self, call: &Call, left: u64) -> Result<u64, SimulationError> {
+        let wanted = call.gas.unwrap_or(left);
+        if wanted > left {
+            return Err(SimulationError::BlockGasLimit(left, wanted));
+        }
+        Ok(wanted.min(self.gas))
+    }
+
+    /// Executes the transaction of a call. Returns its result and its logs.
+    fn execute(
+        &mut self,
+        executor: &mut BlockExecutor<'_>,
+        context: &BlockContext<'_>,
+        transaction: &Transaction,
+    ) -> Result<(ExecutionResult, Vec<Log>), SimulationError> {
+        let options = self.options;
+        let waives_blob_fee =
+            !options.validation && transaction.envelope.max_fee_per_blob_gas() == Some(0);
+        let mut logs = LogCollector::new(options.trace_transfers);
+        let mut watch = Watch::new(&mut logs, options.is_over, self.bytes);
+        let executed = executor.simulate(
+            transaction,
+            context.call_cfg(transaction, options.validation),
+            context.precompiles.clone(),
+            waives_blob_fee,
+            &mut watch,
+        );
+        match watch.stopped() {
+            None => {}
+            Some(Stop::Time) => return Err(SimulationError::Timeout),
+            Some(Stop::Size) => return Err(SimulationError::TooLarge(options.max_bytes)),
+        }
+        let logged = watch.recorded();
+
+        let result = executed.map_err(SimulationError::Call)?;
+        // Hex takes two digits for each byte.
+        let returned = 2 * result.output().map_or(0, |output| output.len());
+        self.bytes = self
+            .bytes
+            .checked_sub(logged + returned)
+            .ok_or(SimulationError::TooLarge(options.max_bytes))?;
+        self.gas = self.gas.saturating_sub(result.tx_gas_used());
+
+        let logs = if result.is_success() {
+            logs.into_logs()
+        } else {
+            Vec::new()
+        };
+        Ok((result, logs))
+    }
+}
+
+/// What all calls of a simulated block have in common.
+struct BlockContext<'a> {
+    params: &'a ChainParams,
+    environment: &'a Environment,
+    precompiles: PrecompileSet,
+}
+
+impl BlockContext<'_> {
+    /// Returns the configuration with which a call is executed: without the limits of a
+    /// transaction, and without `validation` free of charge if it names no fee.
+    fn call_cfg(&self, transaction: &Transaction, validation: bool) -> CfgEnv {
+        let envelope = &transaction.envelope;
+        let mut cfg = self.environment.cfg_env(self.params);
+        lift_limits(&mut cfg);
+        cfg.disable_nonce_check = !validation;
+        cfg.disable_base_fee = !validation
+            && envelope.max_fee_per_gas() == 0
+            && envelope.max_priority_fee_per_gas().unwrap_or(0) == 0;
+        cfg
+    }
+}
+
+/// Returns the nonce of an account's next transaction.
+fn next_nonce(executor: &mut BlockExecutor<'_>, sender: Address) -> Result<u64, SimulationError> {
+    let account = executor
+        .overlay()
+        .account(sender)
+        .map_err(OverrideError::from)?;
+    Ok(account.map_or(0, |account| account.nonce))
 }
 
 /// Checks the nonce as a real block does.
@@ -389,15 +466,15 @@ fn as_transaction(
     planned: PlannedCall,
     own_nonce: u64,
     gas_limit: u64,
-    environment: &Environment,
-    chain_id: u64,
+    context: &BlockContext<'_>,
 ) -> Transaction {
     let PlannedCall {
         call,
         nonce,
         fixed_price,
     } = planned;
-    let max_fee = call.max_fee(environment.base_fee.unwrap_or(0));
+
+    let max_fee = call.max_fee(context.environment.base_fee.unwrap_or(0));
     let gas_price = if fixed_price {
         GasPrice::Fixed(max_fee)
     } else {
@@ -406,9 +483,10 @@ fn as_transaction(
             max_tip: call.priority_fee.unwrap_or(0),
         }
     };
+
     let is_legacy = fixed_price && call.access_list.is_none();
     let fields = TransactionFields {
-        chain_id: (!is_legacy).then_some(chain_id),
+        chain_id: (!is_legacy).then_some(context.params.chain_id),
         nonce: nonce.unwrap_or(own_nonce),
         gas_limit,
         gas_price,
@@ -421,6 +499,7 @@ fn as_transaction(
             .map(|hashes| (hashes, call.max_fee_per_blob_gas.unwrap_or(0))),
         authorization_list: call.authorization_list,
     };
+
     Transaction {
         envelope: without_signature(fields.into()),
         sender: call.from,

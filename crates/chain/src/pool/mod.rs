@@ -172,8 +172,7 @@ impl Pool {
         let cost = cost_of(&transaction);
         let now = self.clock.now_ms();
 
-        let mut guard = self.inner.lock();
-        let inner = &mut *guard;
+        let inner = &mut *self.inner.lock();
         if inner.by_hash.contains_key(&hash) {
             return Err(SubmitError::AlreadyKnown);
         }
@@ -185,9 +184,7 @@ impl Pool {
         let old = waiting.and_then(|sender| sender.get(nonce));
         check_account(&transaction, account)?;
         check_funds(&transaction, cost, account, waiting)?;
-        if old.is_some_and(|old| !outbids(&transaction, &old.transaction)) {
-            return Err(SubmitError::ReplacementUnderpriced);
-        }
+        check_replacement(&transaction, old)?;
 
         let replaces = old.map(|old| old.bytes);
         let next = next_nonce(account);
@@ -529,6 +526,19 @@ fn check_funds(
         })
     } else {
         Ok(())
+    }
+}
+
+/// Checks that a transaction pays enough to replace `old`, which has the same nonce, if there is one.
+fn check_replacement(
+    transaction: &Transaction,
+    old: Option<&Arc<Pooled>>,
+) -> Result<(), SubmitError> {
+    match old {
+        Some(old) if !outbids(transaction, &old.transaction) => {
+            Err(SubmitError::ReplacementUnderpriced)
+        }
+        _ => Ok(()),
     }
 }
 
