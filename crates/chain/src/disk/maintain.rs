@@ -6,15 +6,17 @@ use std::{
     sync::Arc,
 };
 
+use alloy_primitives::B256;
 use tetrad_primitives::block::Block;
 use tetrad_store::{
     log::{
         AppendError, BlockLog, ChainIdentity, DecodedEntry, LogEntry, LogError, ReadLog,
         decode_ahead,
     },
+    storage::Storage,
     store::{
         self, ChainFile, ChainStore, Checkpoint, CheckpointError, History, PART_BYTES, Repaired,
-        checkpoints,
+        Standing, checkpoints,
     },
 };
 
@@ -109,13 +111,16 @@ fn walk(
 ) -> Result<Checkpoint, MaintainError> {
     let mut at = from;
     let count = end.saturating_sub(at.height);
+
     for decoded in decode_ahead(Box::new(log.stream(at.height)?.take(count as usize)), count)? {
         let DecodedEntry { height, entry, .. } = decoded?;
         let failed = |what| OpenError::Entry { height, what };
+
         at.standing.follow(height, &entry).map_err(failed)?;
         if !history.is_void(height) {
             advance(&mut at, entry).map_err(failed)?;
         }
+
         at.height = height + 1;
     }
     Ok(at)
@@ -125,102 +130,159 @@ fn walk(
 /// root from the oldest checkpoint on, the snapshots and settings, and each checkpoint from which
 /// the present chain can be replayed. Reverted entries are checked in isolation.
 pub fn verify(store: &ChainStore) -> Result<Report, MaintainError> {
-    let storage = &store.storage;
     let chain = opened(store)?;
-    let mut roots = BTreeMap::new();
-    let mut oldest = None;
-    for height in chain.history.bases()? {
-        let checkpoint =
-            Checkpoint::read(&**storage, height, chain.identity).map_err(OpenError::from)?;
-        roots.insert(
-            height,
-            (
-                checkpoint.block.hash,
-                checkpoint.state.root(),
-                checkpoint.standing.clone(),
-            ),
-        );
-        oldest.get_or_insert(checkpoint);
-    }
-    let none = || OpenError::from(CheckpointError::none(storage.describe("")));
-    let mut at = oldest.ok_or_else(none)?;
-    let mut report = Report {
-        checkpoints: roots.len() as u64,
-        first_state: at.block.number() + 1,
-        ..Report::default()
-    };
-    let (start, beginning) = (chain.history.start(), at.height);
-    let mut newest: Option<Arc<Block>> = None;
+    let mut verification = Verification::begin(&*store.storage, &chain)?;
+
+    let start = chain.history.start();
     for decoded in decode_ahead(chain.log.reader().stream(start)?, chain.log.end() - start)? {
         let DecodedEntry { height, entry, .. } = decoded?;
-        let wrong = |what| OpenError::Entry { height, what };
-        let in_effect = !chain.history.is_void(height);
+        verification
+            .check(height, entry)
+            .map_err(|what| OpenError::Entry { height, what })?;
+    }
+
+    Ok(verification.finish())
+}
+
+/// A verification under way.
+struct Verification<'a> {
+    history: &'a History,
+    /// The checkpoints from which the present chain can be replayed, by height.
+    checkpoints: BTreeMap<u64, CheckpointSummary>,
+    /// The height of the oldest one.
+    beginning: u64,
+    /// The oldest one, advanced by the entries that were checked.
+    at: Checkpoint,
+    /// The newest canonical block that was checked.
+    newest: Option<Arc<Block>>,
+    report: Report,
+}
+
+/// What a checkpoint has to agree with.
+struct CheckpointSummary {
+    block: B256,
+    state_root: B256,
+    standing: Standing,
+}
+
+impl<'a> Verification<'a> {
+    fn begin(storage: &dyn Storage, chain: &'a Opened) -> Result<Self, MaintainError> {
+        let mut summaries = BTreeMap::new();
+        let mut oldest = None;
+        for height in chain.history.bases()? {
+            let checkpoint =
+                Checkpoint::read(storage, height, chain.identity).map_err(OpenError::from)?;
+            let summary = CheckpointSummary {
+                block: checkpoint.block.hash,
+                state_root: checkpoint.state.root(),
+                standing: checkpoint.standing.clone(),
+            };
+            summaries.insert(height, summary);
+            oldest.get_or_insert(checkpoint);
+        }
+
+        let at =
+            oldest.ok_or_else(|| OpenError::from(CheckpointError::none(storage.describe(""))))?;
+        let report = Report {
+            checkpoints: summaries.len() as u64,
+            first_state: at.block.number() + 1,
+            ..Report::default()
+        };
+        Ok(Self {
+            history: &chain.history,
+            checkpoints: summaries,
+            beginning: at.height,
+            at,
+            newest: None,
+            report,
+        })
+    }
+
+    /// Checks the next entry. The error says what is wrong with it.
+    fn check(&mut self, height: u64, entry: LogEntry) -> Result<(), String> {
+        let in_effect = !self.history.is_void(height);
         if let LogEntry::Block { block, .. } = &entry {
-            block.verify().map_err(|field| {
-                wrong(format!(
-                    "block {}: {field} does not match the content",
-                    block.number()
-                ))
-            })?;
-            let follows = |newest: &Arc<Block>| block.header.parent_hash == newest.hash;
-            if in_effect && !newest.as_ref().is_none_or(follows) {
-                return Err(wrong(format!(
-                    "block {} is not a child of the block before",
-                    block.number()
-                ))
-                .into());
-            }
+            self.check_block(block, in_effect)?;
+        }
+
+        if height >= self.beginning {
+            self.at.standing.follow(height, &entry)?;
             if in_effect {
-                report.transactions += block.transactions.len() as u64;
-                newest = Some(block.clone());
+                advance(&mut self.at, entry)?;
             }
         }
-        if height >= beginning {
-            at.standing.follow(height, &entry).map_err(wrong)?;
-        }
-        if in_effect && height >= beginning {
-            advance(&mut at, entry).map_err(wrong)?;
-        }
-        if height + 1 == beginning
-            && newest
+        if height + 1 == self.beginning
+            && self
+                .newest
                 .as_ref()
-                .is_some_and(|newest| newest.hash != at.block.hash)
+                .is_some_and(|newest| newest.hash != self.at.block.hash)
         {
-            return Err(wrong(format!(
-                "the checkpoint at {beginning} belongs to another block"
-            ))
-            .into());
+            return Err(format!(
+                "the checkpoint at {} belongs to another block",
+                self.beginning
+            ));
         }
-        report.entries += 1;
-        at.height = at.height.max(height + 1);
-        let known = roots.get(&(height + 1)).filter(|_| height >= beginning);
-        if let Some((block, root, standing)) = known {
-            if (*block, *root) != (at.block.hash, at.state.root()) {
-                return Err(wrong(format!(
-                    "the checkpoint at {} has another state",
-                    height + 1
-                ))
-                .into());
-            }
-            if standing.snapshots != at.standing.snapshots {
-                return Err(wrong(format!(
-                    "the checkpoint at {} has other snapshots",
-                    height + 1
-                ))
-                .into());
-            }
-            if standing.settings != at.standing.settings {
-                return Err(wrong(format!(
-                    "the checkpoint at {} has other settings",
-                    height + 1
-                ))
-                .into());
-            }
+
+        self.report.entries += 1;
+        self.at.height = self.at.height.max(height + 1);
+        if height >= self.beginning {
+            self.check_checkpoint(height + 1)?;
+        }
+        Ok(())
+    }
+
+    fn check_block(&mut self, block: &Arc<Block>, in_effect: bool) -> Result<(), String> {
+        block.verify().map_err(|field| {
+            format!(
+                "block {}: {field} does not match the content",
+                block.number()
+            )
+        })?;
+        if !in_effect {
+            return Ok(());
+        }
+
+        if let Some(newest) = &self.newest
+            && block.header.parent_hash != newest.hash
+        {
+            return Err(format!(
+                "block {} is not a child of the block before",
+                block.number()
+            ));
+        }
+        self.report.transactions += block.transactions.len() as u64;
+        self.newest = Some(block.clone());
+        Ok(())
+    }
+
+    /// Compares the checkpoint at this height, if there is one, with the outcome of the entries.
+    fn check_checkpoint(&self, height: u64) -> Result<(), String> {
+        let Some(summary) = self.checkpoints.get(&height) else {
+            return Ok(());
+        };
+
+        let at = &self.at;
+        if (summary.block, summary.state_root) != (at.block.hash, at.state.root()) {
+            return Err(format!("the checkpoint at {height} has another state"));
+        }
+        if summary.standing.snapshots != at.standing.snapshots {
+            return Err(format!("the checkpoint at {height} has other snapshots"));
+        }
+        if summary.standing.settings != at.standing.settings {
+            return Err(format!("the checkpoint at {height} has other settings"));
+        }
+        Ok(())
+    }
+
+    fn finish(self) -> Report {
+        let last = self.at.block.number();
+        Report {
+            first: self.history.oldest().unwrap_or(last + 1),
+            last,
+            accounts: self.at.state.len() as u64,
+            ..self.report
         }
     }
-    (report.last, report.accounts) = (at.block.number(), at.state.len() as u64);
-    report.first = chain.history.oldest().unwrap_or(report.last + 1);
-    Ok(report)
 }
 
 /// Truncates the log before its first entry that is damaged, or that cannot be applied to the chain
@@ -230,6 +292,7 @@ pub fn repair(chain: &ChainStore) -> Result<Option<Repaired>, MaintainError> {
     if let Some(repaired) = store::repair(chain, identity)? {
         return Ok(Some(repaired));
     }
+
     match replayed(chain) {
         Err(MaintainError::Open(OpenError::Entry { height, .. })) => {
             let aside = store::truncate(chain, identity, height)?;
@@ -262,42 +325,46 @@ fn replayed(chain: &ChainStore) -> Result<Checkpoint, MaintainError> {
 /// Removes all blocks except the newest `keep`, and none after `last`. Every remaining block keeps
 /// its state, because a checkpoint is written at the log's new start. Returns the oldest remaining
 /// block.
-pub fn compact(chain: &ChainStore, keep: u64, last: Option<u64>) -> Result<u64, MaintainError> {
-    let storage = &chain.storage;
-    let Opened {
-        identity,
-        mut log,
-        history,
-    } = opened(chain)?;
-    let reader = log.reader();
-    let walk = |from: Checkpoint, end| -> Result<Checkpoint, MaintainError> {
-        let height = from.height;
-        let reached = walk(&*reader, &history, from, end)?;
-        if reached.height > height {
-            reached.write(&**storage, identity)?;
-        }
-        Ok(reached)
-    };
-    let newest = walk(
-        newest_checkpoint(&**storage, identity, &history, log.end())?,
-        log.end(),
-    )?
-    .block
-    .number();
+pub fn compact(store: &ChainStore, keep: u64, last: Option<u64>) -> Result<u64, MaintainError> {
+    let storage = &*store.storage;
+    let mut chain = opened(store)?;
+    let identity = chain.identity;
+    let end = chain.log.end();
+
+    let newest = newest_checkpoint(storage, identity, &chain.history, end)?;
+    let newest = write_checkpoint(storage, &chain, newest, end)?
+        .block
+        .number();
     let oldest = (newest + 1).saturating_sub(keep.max(MIN_KEPT));
     let oldest = last.map_or(oldest, |last| oldest.min(last.saturating_add(1)));
-    let from = history.height_of(oldest).unwrap_or(0);
+
+    let from = chain.history.height_of(oldest).unwrap_or(0);
     if from > 0 {
         // An earlier version may have removed the states before its oldest checkpoint.
-        if let Some(&before) = history.bases()?.iter().rfind(|height| **height <= from) {
-            walk(
-                Checkpoint::read(&**storage, before, identity).map_err(OpenError::from)?,
-                from,
-            )?;
+        let bases = chain.history.bases()?;
+        if let Some(&before) = bases.iter().rfind(|height| **height <= from) {
+            let before = Checkpoint::read(storage, before, identity).map_err(OpenError::from)?;
+            write_checkpoint(storage, &chain, before, from)?;
         }
-        store::compact(&**storage, &mut *log, &history, from)?;
+        store::compact(storage, &mut *chain.log, &chain.history, from)?;
     }
-    Ok(history.oldest().unwrap_or(0).max(oldest))
+    Ok(chain.history.oldest().unwrap_or(0).max(oldest))
+}
+
+/// Replays the log from a checkpoint up to height `end`, and writes the checkpoint there, unless it
+/// is the same one. Returns it.
+fn write_checkpoint(
+    storage: &dyn Storage,
+    chain: &Opened,
+    from: Checkpoint,
+    end: u64,
+) -> Result<Checkpoint, MaintainError> {
+    let height = from.height;
+    let reached = walk(&*chain.log.reader(), &chain.history, from, end)?;
+    if reached.height > height {
+        reached.write(storage, chain.identity)?;
+    }
+    Ok(reached)
 }
 
 /// Exports all blocks after the genesis block as concatenated RLP, the format of other clients.
@@ -305,12 +372,14 @@ pub fn compact(chain: &ChainStore, keep: u64, last: Option<u64>) -> Result<u64, 
 pub fn export_blocks(chain: &ChainStore, out: &mut dyn Write) -> Result<u64, MaintainError> {
     let chain = opened(chain)?;
     let blocks = chain.history.oldest().unwrap_or(1)..;
+
     let mut count = 0;
     for block in blocks.map_while(|number| chain.history.block(number)) {
         let block: Arc<Block> = block;
         out.write_all(&block.encode())?;
         count += 1;
     }
+
     out.flush()?;
     Ok(count)
 }

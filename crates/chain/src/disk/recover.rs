@@ -7,13 +7,13 @@ use tetrad_evm::ChainParams;
 use tetrad_primitives::block::{Block, Submission};
 use tetrad_store::{
     log::{
-        ChainIdentity, DecodedEntry, EditableParams, LogEntry, LogError, ReadLog, TimeShift,
-        decode_ahead,
+        BlockLog, ChainIdentity, DecodedEntry, EditableParams, LogEntry, LogError, ReadLog,
+        TimeShift, decode_ahead,
     },
     storage::Storage,
     store::{
         ChainFile, ChainFileError, ChainStore, Checkpoint, CheckpointError, CheckpointWriter,
-        DataDir, History, PendingTransaction, PoolFile, Settings, Standing, checkpoints,
+        DataDir, History, PoolFile, Settings, Standing, checkpoints,
     },
 };
 
@@ -91,14 +91,20 @@ pub enum OpenError {
     Io(String, io::Error),
 }
 
+impl OpenError {
+    /// Returns the error of an operation on a directory.
+    fn io(storage: &dyn Storage, error: io::Error) -> Self {
+        Self::Io(storage.describe(""), error)
+    }
+}
+
 impl Recovered {
     /// Returns a chain that lives in memory only.
     pub fn in_memory(head: Head) -> Self {
-        let (shift, standing) = Default::default();
         Self {
             head,
-            shift,
-            standing,
+            shift: TimeShift::default(),
+            standing: Standing::default(),
             journal: None,
             waiting: Vec::new(),
         }
@@ -114,14 +120,11 @@ impl Recovered {
 
     /// Returns the hash of the block with this number, if it exists.
     pub fn block_hash(&self, number: u64) -> Option<alloy_primitives::B256> {
-        let old = || {
-            self.journal
-                .as_ref()?
-                .history()?
-                .block(number)
-                .map(|block| block.hash)
-        };
-        self.head.block(number).map(|block| block.hash).or_else(old)
+        if let Some(block) = self.head.block(number) {
+            return Some(block.hash);
+        }
+        let history = self.journal.as_ref()?.history()?;
+        history.block(number).map(|block| block.hash)
     }
 
     /// Records a block and appends it to the chain.
@@ -137,16 +140,16 @@ impl Recovered {
         } = applied;
         let changes = Arc::new(changes);
         if let Some(journal) = &mut self.journal {
-            let (block, changes) = (block.clone(), changes.clone());
             journal.record(
                 &LogEntry::Block {
-                    block,
-                    changes,
+                    block: block.clone(),
+                    changes: changes.clone(),
                     shift: self.shift,
                 },
                 None,
             )?;
         }
+
         (self.head, _) = self.head.extended(block, changes, state, limits);
         Ok(())
     }
@@ -160,27 +163,8 @@ pub fn open(
     make: impl FnOnce() -> Result<Head, GenesisError>,
 ) -> Result<Recovered, OpenError> {
     let storage = &*opening.kept.storage;
-    let file = match ChainFile::load(storage)? {
-        Some(file) => {
-            let genesis = if expected {
-                Some(make()?.block.hash)
-            } else {
-                None
-            };
-            file.check(storage, &opening.settings, genesis)?;
-            file
-        }
-        None => begin(&opening, &make()?)?,
-    };
-    let identity = file.identity();
-    let heights =
-        checkpoints(storage).map_err(|error| OpenError::Io(storage.describe(""), error))?;
-    let begin_at = heights.first().copied().unwrap_or(0);
-    let mut log = opening.kept.log.open(identity, begin_at)?;
-    if heights.last().is_some_and(|newest| *newest > log.end()) {
-        // A node that joins a cluster has checkpoints first, and then the entries before them.
-        log.catch_up()?;
-    }
+    let identity = chain_file(&opening, expected, make)?.identity();
+    let log = open_log(&opening, identity)?;
     let reader = log.reader();
     let history = History::open(
         opening.kept.storage.clone(),
@@ -188,40 +172,23 @@ pub fn open(
         identity,
         opening.index_bytes,
     )?;
-    let checkpoint = newest_checkpoint(storage, identity, &history, log.end())?;
-    let height = checkpoint.height;
-    let replayed = replay(
+
+    let end = log.end();
+    let checkpoint = newest_checkpoint(storage, identity, &history, end)?;
+    let from = checkpoint.height;
+    let (replayed, bytes) = replay(
         opening.params.clone(),
         opening.limits,
         checkpoint,
         &*reader,
         &history,
-        log.end(),
+        end,
     )?;
-    let (
-        Replayed {
-            head,
-            shift,
-            standing,
-            ..
-        },
-        bytes,
-    ) = replayed;
-    tracing::info!(block = head.number(), hash = %head.block.hash, from = height, entries = log.end() - height, "recovered the chain");
+    let head = replayed.head;
+    tracing::info!(block = head.number(), hash = %head.block.hash, from, entries = end - from, "recovered the chain");
 
-    let failed = |error| OpenError::Io(storage.describe(""), error);
-    let waiting = PoolFile::load(storage, identity).map_err(failed)?;
-    let waiting = waiting.into_iter().map(
-        |PendingTransaction {
-             transaction,
-             sidecar,
-         }| Submission {
-            transaction: Arc::unwrap_or_clone(transaction),
-            sidecar,
-        },
-    );
-    let waiting: Vec<_> = waiting.collect();
-    let checkpoint_writer = CheckpointWriter::start(
+    let waiting = load_waiting(storage, identity)?;
+    let writer = CheckpointWriter::start(
         opening.kept.storage.clone(),
         identity,
         reader,
@@ -233,17 +200,65 @@ pub fn open(
         storage: opening.kept.storage.clone(),
         identity,
         history,
-        checkpoint_writer: checkpoint_writer.map_err(failed)?,
+        checkpoint_writer: writer.map_err(|error| OpenError::io(storage, error))?,
         directory: opening.directory,
     };
-    let journal = Journal::with_parts(log, parts, &waiting).map_err(failed)?;
+    let journal =
+        Journal::with_parts(log, parts, &waiting).map_err(|error| OpenError::io(storage, error))?;
+
     Ok(Recovered {
         head,
-        shift,
-        standing,
+        shift: replayed.shift,
+        standing: replayed.standing,
         journal: Some(journal),
         waiting,
     })
+}
+
+/// Returns the chain file of a directory, after a check, or of a new chain if it is empty.
+fn chain_file(
+    opening: &Opening,
+    expected: bool,
+    make: impl FnOnce() -> Result<Head, GenesisError>,
+) -> Result<ChainFile, OpenError> {
+    let storage = &*opening.kept.storage;
+    let Some(file) = ChainFile::load(storage)? else {
+        return begin(opening, &make()?);
+    };
+
+    let genesis = if expected {
+        Some(make()?.block.hash)
+    } else {
+        None
+    };
+    file.check(storage, &opening.settings, genesis)?;
+    Ok(file)
+}
+
+fn open_log(opening: &Opening, identity: ChainIdentity) -> Result<Box<dyn BlockLog>, OpenError> {
+    let storage = &*opening.kept.storage;
+    let heights = checkpoints(storage).map_err(|error| OpenError::io(storage, error))?;
+    let begin_at = heights.first().copied().unwrap_or(0);
+    let mut log = opening.kept.log.open(identity, begin_at)?;
+    if heights.last().is_some_and(|newest| *newest > log.end()) {
+        // A node that joins a cluster has checkpoints first, and then the entries before them.
+        log.catch_up()?;
+    }
+    Ok(log)
+}
+
+/// Returns the transactions that were pending at the last shutdown.
+fn load_waiting(
+    storage: &dyn Storage,
+    identity: ChainIdentity,
+) -> Result<Vec<Submission>, OpenError> {
+    let waiting =
+        PoolFile::load(storage, identity).map_err(|error| OpenError::io(storage, error))?;
+    let submissions = waiting.into_iter().map(|pending| Submission {
+        transaction: Arc::unwrap_or_clone(pending.transaction),
+        sidecar: pending.sidecar,
+    });
+    Ok(submissions.collect())
 }
 
 /// Creates a chain in an empty directory.
@@ -253,6 +268,7 @@ fn begin(opening: &Opening, head: &Head) -> Result<ChainFile, OpenError> {
         chain_id: head.params.chain_id,
         genesis: head.genesis.hash,
     };
+
     let first = Checkpoint {
         height: 0,
         shift: TimeShift::default(),
@@ -262,9 +278,10 @@ fn begin(opening: &Opening, head: &Head) -> Result<ChainFile, OpenError> {
         parameters: EditableParams::from(head),
         standing: Standing::default(),
     };
+
     first
         .write(storage, identity)
-        .map_err(|error| OpenError::Io(storage.describe(""), error))?;
+        .map_err(|error| OpenError::io(storage, error))?;
     // The chain file comes last: without it the directory is still an empty one.
     let file = ChainFile::new(identity, opening.settings.clone());
     file.save(storage)?;
@@ -279,8 +296,7 @@ pub(super) fn newest_checkpoint(
     history: &History,
     end: u64,
 ) -> Result<Checkpoint, OpenError> {
-    let failed = |error| OpenError::Io(storage.describe(""), error);
-    let heights = checkpoints(storage).map_err(failed)?;
+    let heights = checkpoints(storage).map_err(|error| OpenError::io(storage, error))?;
     // Compaction removes entries together with the checkpoints before them, so an older checkpoint
     // means a missing part.
     if let Some(&oldest) = heights.first().filter(|oldest| **oldest < history.start()) {
@@ -291,6 +307,7 @@ pub(super) fn newest_checkpoint(
         }
         .into());
     }
+
     if let Some(&newest) = heights.last().filter(|newest| **newest > end) {
         return Err(LogError::Missing {
             from: end,
@@ -299,13 +316,17 @@ pub(super) fn newest_checkpoint(
         }
         .into());
     }
-    let mut heights = history.bases().map_err(failed)?;
+
+    let mut heights = history
+        .bases()
+        .map_err(|error| OpenError::io(storage, error))?;
     if let [.., before, newest] = heights[..]
         && end - newest < MIN_REPLAYED
         && end - before < MAX_REPLAYED
     {
         heights.pop();
     }
+
     let mut failure = None;
     for height in heights.into_iter().rev() {
         match Checkpoint::read(storage, height, identity) {
@@ -316,9 +337,41 @@ pub(super) fn newest_checkpoint(
             }
         }
     }
+
     Err(failure
         .unwrap_or_else(|| CheckpointError::none(storage.describe("")))
         .into())
+}
+
+/// Returns the newest blocks before `block`, oldest first, as they were when the log had `end`
+/// entries.
+fn blocks_before(
+    block: &Arc<Block>,
+    genesis: &Arc<Block>,
+    limits: HistoryLimits,
+    history: &History,
+    end: u64,
+) -> Vec<Arc<Block>> {
+    let first = block
+        .number()
+        .saturating_sub(RECENT_BLOCKS.min(limits.blocks))
+        .max(genesis.number());
+
+    let mut recent: Vec<Arc<Block>> = Vec::new();
+    for number in (first..block.number()).rev() {
+        let after = recent.last().unwrap_or(block);
+        let before = if number == genesis.number() {
+            Some(genesis.clone())
+        } else {
+            history.block_below(number, end)
+        };
+        match before.filter(|before| before.hash == after.header.parent_hash) {
+            Some(before) => recent.push(before),
+            None => break,
+        }
+    }
+    recent.reverse();
+    recent
 }
 
 /// Replays the log from a checkpoint, and returns the chain as it was when the log had `end`
@@ -340,27 +393,12 @@ pub(crate) fn replay(
         parameters,
         standing,
     } = checkpoint;
-    let first = block
-        .number()
-        .saturating_sub(RECENT_BLOCKS.min(limits.blocks))
-        .max(genesis.number());
-    let mut recent: Vec<Arc<Block>> = Vec::new();
-    for number in (first..block.number()).rev() {
-        let after = recent.last().unwrap_or(&block);
-        let before = if number == genesis.number() {
-            Some(genesis.clone())
-        } else {
-            history.block_below(number, end)
-        };
-        match before.filter(|before| before.hash == after.header.parent_hash) {
-            Some(before) => recent.push(before),
-            None => break,
-        }
-    }
-    recent.reverse();
+
+    let recent = blocks_before(&block, &genesis, limits, history, end);
     let mut head =
         Head::resumed(params, genesis, recent, block, state).with_archive(history.clone(), height);
     head.set_params(parameters);
+
     let mut replayed = Replayed::from(head, shift, standing);
     let mut bytes = 0;
     let count = end.saturating_sub(height);
@@ -371,6 +409,7 @@ pub(crate) fn replay(
             entry,
             ..
         } = decoded?;
+
         bytes += size;
         let failed = |what| OpenError::Entry { height, what };
         replayed.standing.follow(height, &entry).map_err(failed)?;
@@ -378,5 +417,6 @@ pub(crate) fn replay(
             replayed.apply(entry, limits).map_err(failed)?;
         }
     }
+
     Ok((replayed, bytes))
 }

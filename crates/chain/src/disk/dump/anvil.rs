@@ -91,6 +91,7 @@ impl MaybeImpersonated {
                 public_key: None,
             });
         }
+
         let hash = self.transaction.tx_hash().to_string();
         Transaction::recover(self.transaction, true)
             .map_err(|error| DumpError::Signature(hash, error))
@@ -143,6 +144,7 @@ impl DumpedTransaction {
                 "nonce": transaction.envelope.nonce(),
                 "gas_used": receipt.gas_used,
             });
+
             let receipt = DumpedReceipt {
                 kind: format!("{:#x}", transaction.envelope.ty()).into(),
                 status: u64::from(receipt.succeeded()),
@@ -172,6 +174,7 @@ pub(super) fn blocks(
             .or_default()
             .push(transaction.receipt);
     }
+
     let restored = blocks.into_iter().map(|block| {
         let hash = block.header.hash_slow();
         restore(block, hash, receipts.remove(&hash).unwrap_or_default()).map(Arc::new)
@@ -197,35 +200,15 @@ fn restore(
             dumped.len(),
         ));
     }
+
     dumped.sort_by_key(|receipt| receipt.cumulative_gas_used);
     let transactions: Vec<_> = transactions
         .into_iter()
         .map(|one| one.restore().map(Arc::new))
         .collect::<Result<_, _>>()?;
-    let (mut gas, mut logs) = (0, 0);
-    let receipts = dumped
-        .into_iter()
-        .zip(&transactions)
-        .map(|(receipt, transaction)| {
-            let restored = Receipt {
-                tx_type: TxType::try_from(transaction.envelope.ty()).unwrap_or_default(),
-                status: if receipt.status == 1 {
-                    Status::Success
-                } else {
-                    Status::Failure
-                },
-                cumulative_gas_used: receipt.cumulative_gas_used,
-                gas_used: receipt.cumulative_gas_used.saturating_sub(gas),
-                bloom: bloom(&receipt.logs),
-                first_log_index: logs,
-                logs: receipt.logs,
-            };
-            gas = receipt.cumulative_gas_used;
-            logs += restored.logs.len() as u64;
-            restored
-        });
-    let receipts = receipts.collect();
+    let receipts = restore_receipts(dumped, &transactions);
     let withdrawals = header.withdrawals_root.map(|_| Vec::new());
+
     Ok(Block {
         hash,
         header,
@@ -235,4 +218,33 @@ fn restore(
         withdrawals,
         known_size: OnceLock::new(),
     })
+}
+
+/// Restores the receipts of a block from those of a dump, in the order of the transactions.
+fn restore_receipts(dumped: Vec<DumpedReceipt>, transactions: &[Arc<Transaction>]) -> Vec<Receipt> {
+    let mut gas = 0;
+    let mut logs = 0;
+    dumped
+        .into_iter()
+        .zip(transactions)
+        .map(|(receipt, transaction)| {
+            let status = if receipt.status == 1 {
+                Status::Success
+            } else {
+                Status::Failure
+            };
+            let restored = Receipt {
+                tx_type: TxType::try_from(transaction.envelope.ty()).unwrap_or_default(),
+                status,
+                cumulative_gas_used: receipt.cumulative_gas_used,
+                gas_used: receipt.cumulative_gas_used.saturating_sub(gas),
+                bloom: bloom(&receipt.logs),
+                first_log_index: logs,
+                logs: receipt.logs,
+            };
+            gas = receipt.cumulative_gas_used;
+            logs += restored.logs.len() as u64;
+            restored
+        })
+        .collect()
 }

@@ -108,6 +108,7 @@ impl Dump {
         {
             return Err(DumpError::TooLate(late.number(), late.header.timestamp));
         }
+
         Ok(PreparedDump(match self.tetrad {
             Some(own) => {
                 let ahead = own.ahead();
@@ -141,17 +142,16 @@ impl PreparedDump {
                 let Some((newest, recent)) = blocks.split_last() else {
                     return Ok((edited, None));
                 };
+
                 let genesis = recent.first().unwrap_or(newest).clone();
-                Ok((
-                    Head::resumed(
-                        edited.params,
-                        genesis,
-                        recent.to_vec(),
-                        newest.clone(),
-                        edited.state,
-                    ),
-                    None,
-                ))
+                let restored = Head::resumed(
+                    edited.params,
+                    genesis,
+                    recent.to_vec(),
+                    newest.clone(),
+                    edited.state,
+                );
+                Ok((restored, None))
             }
         }
     }
@@ -161,10 +161,11 @@ impl PreparedDump {
 fn contiguous(mut blocks: Vec<Arc<Block>>) -> Vec<Arc<Block>> {
     blocks.sort_by_key(|block| block.number());
     blocks.dedup_by_key(|block| block.number());
-    let follows = |pair: &[Arc<Block>]| pair[1].header.parent_hash == pair[0].hash;
+
     let first = blocks
         .windows(2)
-        .rposition(|pair| !follows(pair))
+        .rposition(|pair| pair[1].header.parent_hash != pair[0].hash)
         .map_or(0, |at| at + 1);
+
     blocks.split_off(first)
 }

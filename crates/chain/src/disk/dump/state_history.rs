@@ -70,19 +70,23 @@ impl StateHistory {
         let (Some(first), true) = (blocks.next(), count == self.blocks.len() + 1) else {
             return Err(DumpError::Changes(count, self.blocks.len() + 1));
         };
+
         let mut state = State::default();
         state.apply(&restored(self.base));
         check(&first, &state)?;
         let mut head = Head::genesis(params, first, state);
+
         for (block, changes) in blocks.zip(self.blocks) {
             let mut changes: Vec<_> = changes.into_iter().map(restored).collect();
             let own = changes.pop().unwrap_or_default();
             head = changes.into_iter().fold(head, edited);
+
             let mut state = head.state.clone();
             state.apply(&own);
             check(&block, &state)?;
             (head, _) = head.extended(block, own, state, limits);
         }
+
         Ok(self.edits.into_iter().map(restored).fold(head, edited))
     }
 }
@@ -94,7 +98,8 @@ fn edited(head: Head, changes: Changes) -> Head {
 }
 
 fn check(block: &Block, state: &State) -> Result<(), DumpError> {
-    let (expected, found) = (block.header.state_root, state.root());
+    let expected = block.header.state_root;
+    let found = state.root();
     if expected == found {
         return Ok(());
     }
@@ -111,25 +116,25 @@ fn restored(changes: Vec<DumpedChange>) -> Changes {
 
 impl DumpedChange {
     fn restore(self) -> AccountChange {
-        let code = |code: Bytes| {
-            let hash: B256 = keccak256(&code);
-            (
-                hash,
-                Bytecode::new_raw_checked(code.clone())
-                    .unwrap_or_else(|_| Bytecode::new_legacy(code)),
-            )
-        };
         AccountChange {
             address: self.address,
             key: keccak256(self.address),
             after: self.after.map(|fields| AccountFields {
                 nonce: fields.nonce,
                 balance: fields.balance,
-                code: fields.code.map(code),
+                code: fields.code.map(hashed),
             }),
             storage_wiped: self.storage_wiped,
             storage: self.storage,
             public_key: self.public_key,
         }
     }
+}
+
+/// Returns a code with its hash. One that is no valid delegation (EIP-7702) is legacy code.
+fn hashed(code: Bytes) -> (B256, Bytecode) {
+    let hash = keccak256(&code);
+    let bytecode =
+        Bytecode::new_raw_checked(code.clone()).unwrap_or_else(|_| Bytecode::new_legacy(code));
+    (hash, bytecode)
 }

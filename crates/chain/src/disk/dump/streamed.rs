@@ -57,12 +57,13 @@ impl Serialize for WholeChain<'_> {
         let head = self.head;
         let mut whole = serializer.serialize_map(None)?;
         whole.serialize_entry("block", &environment(head))?;
-        let accounts = || {
-            head.state
-                .accounts()
-                .map(|account| (account.address, AnvilAccount(account)))
-        };
-        whole.serialize_entry("accounts", &StreamedMembers(accounts))?;
+        whole.serialize_entry(
+            "accounts",
+            &StreamedMembers(|| {
+                let accounts = head.state.accounts();
+                accounts.map(|account| (account.address, AnvilAccount(account)))
+            }),
+        )?;
         whole.serialize_entry("best_block_number", &head.number())?;
         whole.serialize_entry(
             "blocks",
@@ -73,19 +74,14 @@ impl Serialize for WholeChain<'_> {
             &StreamedList(|| head.blocks_from(0).flat_map(DumpedTransaction::all)),
         )?;
         whole.serialize_entry("historical_states", &())?;
+
         // The states are left out if the oldest block's own is not known, or on a fork, where they
         // depend on the other node.
         let oldest = head
             .held_after(head.oldest())
             .ok()
             .filter(|state| state.base().is_none());
-        let is_own = |state: &State| {
-            Some(state.root())
-                == head
-                    .block(head.oldest())
-                    .map(|block| block.header.state_root)
-        };
-        if let Some(oldest) = oldest.filter(is_own) {
+        if let Some(oldest) = oldest.filter(|state| is_own_state(head, state)) {
             whole.serialize_entry(
                 "tetrad",
                 &WrittenHistory {
@@ -95,8 +91,15 @@ impl Serialize for WholeChain<'_> {
                 },
             )?;
         }
+
         whole.end()
     }
+}
+
+/// Returns whether a state is that of the oldest block, according to its header.
+fn is_own_state(head: &Head, state: &State) -> bool {
+    let expected = head.block(head.oldest());
+    Some(state.root()) == expected.map(|block| block.header.state_root)
 }
 
 /// The environment of the newest block.
@@ -136,9 +139,12 @@ impl Serialize for AnvilAccount<'_> {
         written.serialize_field("nonce", &account.nonce)?;
         written.serialize_field("balance", &account.balance)?;
         written.serialize_field("code", &account.code().original_bytes())?;
-        let storage =
-            || slots(account).map(|slot| (B256::from(slot.index), B256::from(slot.value)));
-        written.serialize_field("storage", &StreamedMembers(storage))?;
+        written.serialize_field(
+            "storage",
+            &StreamedMembers(|| {
+                slots(account).map(|slot| (B256::from(slot.index), B256::from(slot.value)))
+            }),
+        )?;
         written.end()
     }
 }
@@ -156,6 +162,7 @@ impl Serialize for WrittenHistory<'_> {
         let head = self.head;
         let mut accounts: Vec<_> = self.oldest.accounts().collect();
         accounts.sort_by_key(|account| account.number);
+
         let mut own = serializer.serialize_struct("WrittenHistory", 5)?;
         own.serialize_field("chainId", &head.params.chain_id)?;
         own.serialize_field("ahead", &self.ahead)?;
@@ -163,11 +170,13 @@ impl Serialize for WrittenHistory<'_> {
             "base",
             &StreamedList(|| accounts.iter().copied().map(of_account)),
         )?;
-        let blocks = || {
-            head.changes_from(head.oldest() + 1)
-                .map(|all| StreamedList(move || all.iter().map(|each| of(each))))
-        };
-        own.serialize_field("blocks", &StreamedList(blocks))?;
+        own.serialize_field(
+            "blocks",
+            &StreamedList(|| {
+                let blocks = head.changes_from(head.oldest() + 1);
+                blocks.map(|all| StreamedList(move || all.iter().map(|each| of(each))))
+            }),
+        )?;
         own.serialize_field(
             "edits",
             &StreamedList(|| head.edits().iter().map(|each| of(each))),
@@ -218,6 +227,7 @@ fn of_account(account: &Account) -> WrittenChange<impl Serialize + '_> {
     let storage = slots(account)
         .next()
         .map(|_| StreamedList(|| slots(account).map(|slot| (slot.index, slot.value))));
+
     WrittenChange {
         address: account.address,
         after: Some(DumpedFields {
