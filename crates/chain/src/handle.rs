@@ -9,7 +9,7 @@ use alloy_primitives::{Address, B256};
 use parking_lot::{Mutex, RwLock};
 use tetrad_evm::{ChainParams, Environment};
 use tetrad_primitives::block::{Block, Impersonated, Mining};
-use tetrad_stdx::{clock::Clock, metrics::Distribution};
+use tetrad_stdx::metrics::Distribution;
 use tetrad_store::{
     log::LogError,
     store::{Found, SnapshotInfo},
@@ -18,36 +18,14 @@ use tokio::sync::{broadcast, oneshot};
 
 use super::{
     Blobs, ChainPosition, ChainUpdate, Change, ChangeError, ChangeOutcome, Event, Head,
-    HistoryLimits, Pace, Pool, PoolLimits, PositionExpired, Preamble, Produced, Recovered, Stopped,
+    HistoryLimits, Pace, Pool, PositionExpired, Preamble, Produced, Recovered, Stopped,
     WriterThread,
-    shared::SharedChain,
+    shared::{ChainConfig, SharedChain},
     writer::{
         ChainWriter, ChangeRecorder, Ledger, WriterSchedule, journal::Journal,
         thread::WriterCommand,
     },
 };
-
-/// Configuration of a chain.
-#[derive(Clone)]
-pub struct ChainConfig {
-    /// The condition for sealing a block.
-    pub mining: Mining,
-    /// Gas limit of new blocks.
-    pub gas_limit: u64,
-    /// The account that receives the tips.
-    pub beneficiary: Address,
-    /// The minimum tip that the pool accepts, in wei per gas.
-    pub min_tip: u128,
-    /// The pool's limits.
-    pub pool: PoolLimits,
-    /// The limits of the history in memory.
-    pub history: HistoryLimits,
-    /// The source of the time.
-    pub clock: Arc<dyn Clock>,
-    /// Whether the node seals blocks from the beginning. A node of a cluster only follows the log
-    /// until it leads.
-    pub leads: bool,
-}
 
 /// A handle to the chain. Clones share it.
 #[derive(Clone)]

@@ -72,13 +72,13 @@ pub use disk::{
 };
 pub use error::{ChangeError, Stopped, SubmitError};
 pub use event::Event;
-pub use handle::{Chain, ChainConfig};
+pub use handle::Chain;
 pub use keyring::{Keyring, UnsignedTransaction, sign_transaction};
 pub use peers::{Leadership, Peers, PoolSelection, Settled};
 pub use per_head::PerHead;
 pub use pool::{Accepted, Admission, Pool, PoolLimits, Pooled};
 pub use sender::{OutgoingCall, SendError, Sender};
-pub use shared::Preamble;
+pub use shared::{ChainConfig, Preamble};
 pub use view::{
     blobs::Blobs,
     block_view::{BlockId, View, ViewError},

@@ -12,12 +12,12 @@ use tetrad_evm::Environment;
 use tetrad_primitives::block::{
     DevSettings, Impersonated, Mining, SealingSettings, Setting, Transaction,
 };
-use tetrad_stdx::metrics::Counter;
+use tetrad_stdx::{clock::Clock, metrics::Counter};
 use tetrad_store::{log::TimeShift, store::History};
 use tokio::sync::{broadcast, watch};
 
 use super::{
-    Blobs, ChainConfig, Event, Head, HistoryLimits, Leadership, Peers, Pool, Produced, View,
+    Blobs, Event, Head, HistoryLimits, Leadership, Peers, Pool, PoolLimits, Produced, View,
     block::header,
     view::{index::Index, updates::RemovedBlocks},
     writer::{
@@ -27,6 +27,28 @@ use super::{
 
 /// Most events that a slow subscriber may fall behind by before it misses some.
 const EVENT_BACKLOG: usize = 1_024;
+
+/// Configuration of a chain.
+#[derive(Clone)]
+pub struct ChainConfig {
+    /// The condition for sealing a block.
+    pub mining: Mining,
+    /// Gas limit of new blocks.
+    pub gas_limit: u64,
+    /// The account that receives the tips.
+    pub beneficiary: Address,
+    /// The minimum tip that the pool accepts, in wei per gas.
+    pub min_tip: u128,
+    /// The pool's limits.
+    pub pool: PoolLimits,
+    /// The limits of the history in memory.
+    pub history: HistoryLimits,
+    /// The source of the time.
+    pub clock: Arc<dyn Clock>,
+    /// Whether the node seals blocks from the beginning. A node of a cluster only follows the log
+    /// until it leads.
+    pub leads: bool,
+}
 
 /// A source of the node's own transactions at the beginning of a block, such as price updates.
 ///
