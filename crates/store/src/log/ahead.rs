@@ -44,10 +44,9 @@ pub fn decode_ahead(entries: EntryStream, expected: u64) -> Result<DecodedEntrie
 }
 
 fn decode_entry(stored: StoredEntry) -> Result<DecodedEntry, LogError> {
-    let (height, size) = (stored.height, stored.bytes.len() as u64);
     Ok(DecodedEntry {
-        height,
-        size,
+        height: stored.height,
+        size: stored.bytes.len() as u64,
         part: stored.part()?,
         entry: stored.entry()?,
     })
@@ -75,6 +74,7 @@ impl DecodedAhead {
                 file: "a thread that decodes entries".to_owned(),
                 source,
             })?;
+
         Ok(Self {
             batch: Vec::new().into_iter(),
             batches,
@@ -91,6 +91,7 @@ impl Iterator for DecodedAhead {
             if let Some(entry) = self.batch.next() {
                 return Some(entry);
             }
+
             match self.batches.recv() {
                 Ok(batch) => self.batch = batch.into_iter(),
                 Err(_) => {
@@ -111,11 +112,13 @@ fn send(
     entries: impl Iterator<Item = Result<DecodedEntry, LogError>>,
     batches: &SyncSender<Batch>,
 ) {
-    let (mut batch, mut bytes) = (Batch::new(), 0);
+    let mut batch = Batch::new();
+    let mut bytes = 0;
     for decoded in entries {
         let is_last = decoded.is_err();
         bytes += decoded.as_ref().map_or(0, |decoded| decoded.size);
         batch.push(decoded);
+
         if batch.len() == BATCH || bytes >= BATCH_BYTES || is_last {
             if batches.send(std::mem::take(&mut batch)).is_err() || is_last {
                 return;
@@ -123,5 +126,7 @@ fn send(
             bytes = 0;
         }
     }
+
+    // Fails if nobody waits for the entries any more.
     let _ = batches.send(batch);
 }

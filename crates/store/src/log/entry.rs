@@ -139,8 +139,10 @@ impl RequestPart {
         if !is_answered && bytes.first() != Some(&REQUESTED) {
             return Ok((None, bytes));
         }
+
         from.byte()?;
-        let (id, left) = (u64::from_le_bytes(from.array()?), from.number()?);
+        let id = u64::from_le_bytes(from.array()?);
+        let left = from.number()?;
         let answer = if is_answered { from.signed()? } else { 0 };
         let part = Self { id, left, answer };
         Ok((Some(part), from.rest()))
@@ -242,7 +244,8 @@ impl LogEntry {
             }
             TIME => Self::Time(TimeShift::read(from)?),
             REVERT => {
-                let (to, shift) = (from.number()?, TimeShift::read(from)?);
+                let to = from.number()?;
+                let shift = TimeShift::read(from)?;
                 let uses_up = if from.is_empty() {
                     None
                 } else {
@@ -271,6 +274,7 @@ impl LogEntry {
             SETTING => Self::Setting(Setting::read(from)?),
             _ => return Err(Malformed("kind of entry")),
         };
+
         from.end("entry: trailing bytes")?;
         Ok(entry)
     }
@@ -345,6 +349,7 @@ impl EditableParams {
     /// Decodes parameters.
     pub fn read(from: &mut Reader<'_>) -> Result<Self, Malformed> {
         let chain_id = from.number()?;
+        // A signature has 65 bytes, an address 20.
         let count = from.count(85)?;
         let signers = (0..count)
             .map(|_| Ok((from.array()?.into(), from.array()?.into())))
@@ -365,38 +370,45 @@ mod tests {
         out.bytes().to_vec()
     }
 
+    const SHIFT: TimeShift = TimeShift {
+        ahead: i64::MIN,
+        promised: Some(u64::MAX),
+        interval: Some(u64::MAX),
+    };
+
+    fn snapshot(name: Option<&str>) -> LogEntry {
+        LogEntry::Snapshot {
+            id: u64::MAX,
+            number: u64::MAX,
+            hash: B256::repeat_byte(7),
+            shift: SHIFT,
+            name: name.map(Arc::from),
+        }
+    }
+
+    fn revert(uses_up: Option<u64>) -> LogEntry {
+        LogEntry::Revert {
+            to: 300,
+            shift: SHIFT,
+            uses_up,
+        }
+    }
+
     #[test]
     fn reverts_and_snapshots_round_trip_and_no_part_of_them_decodes_as_another() {
-        let shift = TimeShift {
-            ahead: i64::MIN,
-            promised: Some(u64::MAX),
-            interval: Some(u64::MAX),
-        };
-        let snapshot = |name: Option<&str>| {
-            let (hash, name) = (B256::repeat_byte(7), name.map(Arc::from));
-            LogEntry::Snapshot {
-                id: u64::MAX,
-                number: u64::MAX,
-                hash,
-                shift,
-                name,
-            }
-        };
-        let revert = |uses_up| LogEntry::Revert {
-            to: 300,
-            shift,
-            uses_up,
-        };
-        let snapshots = [snapshot(None), snapshot(Some("before the upgrade"))];
-        for entry in
-            snapshots
-                .into_iter()
-                .chain([revert(None), revert(Some(0)), revert(Some(u64::MAX))])
-        {
+        let entries = [
+            snapshot(None),
+            snapshot(Some("before the upgrade")),
+            revert(None),
+            revert(Some(0)),
+            revert(Some(u64::MAX)),
+        ];
+        for entry in entries {
             let encoded = bytes(&entry);
             assert!(encoded.len() <= 120);
             let decoded = LogEntry::decode(&encoded).unwrap();
             assert_eq!(format!("{decoded:?}"), format!("{entry:?}"));
+
             let shortest = if encoded[0] == REVERT {
                 bytes(&revert(None))
             } else {
@@ -411,6 +423,7 @@ mod tests {
             }
             assert!(LogEntry::decode(&[&encoded[..], &[0, 0, 0]].concat()).is_err());
         }
+
         assert!(LogEntry::decode(&bytes(&snapshot(Some(&"a".repeat(MAX_NAME + 1))))).is_err());
     }
 
@@ -427,9 +440,11 @@ mod tests {
                 shift: TimeShift::default(),
                 uses_up: None,
             };
+
             let mut out = Writer::default();
             part.write(&mut out);
             entry.write(&mut out);
+
             assert_eq!(
                 RequestPart::split(out.bytes()).unwrap(),
                 (Some(part), &bytes(&entry)[..])
@@ -442,7 +457,9 @@ mod tests {
                 format!("{:?}", LogEntry::decode(out.bytes()).unwrap()),
                 format!("{entry:?}")
             );
+
             assert_eq!(LogEntry::reverts_to(out.bytes()), Ok(Some(300)));
+
             // An entry is part of one request.
             let mut twice = Writer::default();
             part.write(&mut twice);
@@ -453,33 +470,37 @@ mod tests {
 
     #[test]
     fn settings_of_the_next_block_end_with_it_and_others_with_a_reset() {
-        let (mut settings, account) = (DevSettings::default(), Address::repeat_byte(1));
+        let account = Address::repeat_byte(1);
+        let mut settings = DevSettings::default();
         settings.set(Setting::NextBaseFee(7));
         settings.set(Setting::Mining(Mining::Manual));
         settings.set(Setting::Impersonated(account, true));
+
         LogEntry::Time(TimeShift::default()).follow(&mut settings);
         assert_eq!(settings.sealing.next_base_fee, Some(7));
+
         LogEntry::Revert {
             to: 0,
             shift: TimeShift::default(),
             uses_up: None,
         }
         .follow(&mut settings);
+
         assert_eq!(settings.sealing.next_base_fee, None);
         assert_eq!(settings.sealing.mining, Some(Mining::Manual));
         assert!(settings.impersonated.includes(account));
+
         LogEntry::Setting(Setting::Configured).follow(&mut settings);
         assert!(settings.is_empty());
     }
 
     #[test]
     fn a_snapshot_without_a_name_is_encoded_as_before_there_were_any() {
-        let (hash, shift) = (B256::repeat_byte(7), TimeShift::default());
         let encoded = bytes(&LogEntry::Snapshot {
             id: 3,
             number: 300,
-            hash,
-            shift,
+            hash: B256::repeat_byte(7),
+            shift: TimeShift::default(),
             name: None,
         });
         assert_eq!(

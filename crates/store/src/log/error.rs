@@ -5,6 +5,8 @@ use std::io;
 use alloy_primitives::B256;
 use serde::{Deserialize, Serialize};
 
+use crate::storage::Storage;
+
 /// An error of appending an entry.
 #[derive(Debug, Serialize, Deserialize, thiserror::Error)]
 pub enum AppendError {
@@ -155,4 +157,15 @@ pub enum LogError {
         /// The fault.
         what: String,
     },
+}
+
+impl LogError {
+    /// Returns the conversion of the error of an operation on a file, or with an empty name on the
+    /// directory.
+    pub(crate) fn io(storage: &dyn Storage, name: &str) -> impl Fn(io::Error) -> Self {
+        move |source| Self::Io {
+            file: storage.describe(name),
+            source,
+        }
+    }
 }

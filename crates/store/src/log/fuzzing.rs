@@ -10,6 +10,7 @@ pub fn entry(bytes: &[u8]) -> usize {
     let Ok(entry) = LogEntry::decode(bytes) else {
         return 0;
     };
+
     let (part, _) = RequestPart::split(bytes).expect("an entry can be split");
     let mut out = Writer::default();
     part.iter().for_each(|part| part.write(&mut out));
@@ -18,8 +19,10 @@ pub fn entry(bytes: &[u8]) -> usize {
         RequestPart::split(out.bytes()).map(|(part, _)| part),
         Ok(part)
     );
+
     let again = LogEntry::decode(out.bytes()).expect("an encoded entry can be decoded");
     assert_eq!(format!("{again:?}"), format!("{entry:?}"));
+
     match entry {
         LogEntry::Revert { to, .. } => assert_eq!(reverts_to, Ok(Some(to))),
         _ => assert_eq!(reverts_to, Ok(None)),

@@ -49,17 +49,17 @@ impl MemoryLog {
     /// Applies the next fault to an entry of this size. Returns whether there is an answer about
     /// the entry.
     fn fail(&mut self, size: usize) -> Result<bool, AppendError> {
-        let file = || "memory".to_owned();
+        const FILE: &str = "memory";
         match self.faults.lock().pop_front() {
             Some(Fault::Full) => {
                 self.refused = self.refused.max(size);
                 Err(AppendError::Refused {
-                    file: file(),
+                    file: FILE.to_owned(),
                     source: io::ErrorKind::StorageFull.into(),
                 })
             }
             Some(Fault::Unknown) => Err(AppendError::Unknown {
-                file: file(),
+                file: FILE.to_owned(),
                 reason: "no answer".to_owned(),
             }),
             Some(Fault::Lost) => Err(AppendError::Unavailable("no answer".to_owned())),
@@ -81,9 +81,11 @@ impl BlockLog for MemoryLog {
         if expected != end {
             return Err(AppendError::Conflict { expected, end });
         }
+
         if entry.len() >= self.refused {
             self.refused = 0;
         }
+
         entries.push(entry.to_vec());
         if is_answered {
             Ok(())
@@ -138,15 +140,15 @@ impl ReadLog for MemoryLog {
     }
 
     fn read(&self, height: u64) -> Result<StoredEntry, LogError> {
-        let missing = || LogError::Missing {
-            from: height,
-            to: self.end(),
-            place: "memory".to_owned(),
-        };
         let bytes = self.entries.lock().get(height as usize).cloned();
-        bytes
-            .map(|bytes| StoredEntry { height, bytes })
-            .ok_or_else(missing)
+        let Some(bytes) = bytes else {
+            return Err(LogError::Missing {
+                from: height,
+                to: self.end(),
+                place: "memory".to_owned(),
+            });
+        };
+        Ok(StoredEntry { height, bytes })
     }
 
     fn stream(&self, from: u64) -> Result<EntryStream, LogError> {

@@ -1,7 +1,5 @@
 //! Truncating a log.
 
-use std::io;
-
 use super::{
     files::remove_offsets,
     segment::{Segment, segment_name, segments},
@@ -17,11 +15,8 @@ pub(super) fn cut(
     identity: ChainIdentity,
     at: u64,
 ) -> Result<Vec<String>, LogError> {
-    let failed = |source: io::Error| LogError::Io {
-        file: storage.describe(""),
-        source,
-    };
     let firsts = segments(storage)?;
+
     // The segment that contains the cut, unless its head is damaged.
     let through = match firsts.iter().rfind(|first| **first <= at) {
         None => None,
@@ -31,6 +26,7 @@ pub(super) fn cut(
             Err(error) => return Err(error),
         },
     };
+
     let kept = through.as_ref().map(|(segment, _)| segment.first);
     let mut aside = Vec::new();
     // Newest first, so that no new gap appears.
@@ -39,20 +35,21 @@ pub(super) fn cut(
         .rev()
         .filter(|first| **first >= at && Some(**first) != kept)
     {
-        let (name, torn) = (
-            segment_name(*first),
-            format!("torn-{}", segment_name(*first)),
-        );
-        storage.rename(&name, &torn).map_err(failed)?;
-        remove_offsets(storage, *first).map_err(failed)?;
+        let name = segment_name(*first);
+        let torn = format!("torn-{name}");
+        storage
+            .rename(&name, &torn)
+            .map_err(LogError::io(storage, ""))?;
+        remove_offsets(storage, *first).map_err(LogError::io(storage, ""))?;
         aside.push(storage.describe(&torn));
     }
+
     if let Some((segment, damage)) = through
         && (damage.is_some() || segment.tail == Tail::Torn || segment.end() > at)
     {
-        remove_offsets(storage, segment.first).map_err(failed)?;
+        remove_offsets(storage, segment.first).map_err(LogError::io(storage, ""))?;
         aside.push(segment.ending_at(at).cut(storage)?);
     }
-    storage.sync_names().map_err(failed)?;
+    storage.sync_names().map_err(LogError::io(storage, ""))?;
     Ok(aside)
 }

@@ -89,29 +89,23 @@ struct OpenSegment {
 impl OpenSegment {
     fn open(storage: &dyn Storage, first: u64) -> Result<Self, LogError> {
         let name = segment_name(first);
+        let file = storage.open(&name).map_err(LogError::io(storage, &name))?;
         let place = storage.describe(&name);
-        match storage.open(&name) {
-            Ok(file) => Ok(Self { file, place }),
-            Err(source) => Err(LogError::Io {
-                file: place,
-                source,
-            }),
-        }
+        Ok(Self { file, place })
     }
 
     /// Reads the entry at an offset.
     fn read_at(&self, offset: u64, height: u64) -> Result<StoredEntry, LogError> {
-        let file = || self.place.clone();
         match read_record_at(&*self.file, offset, height, MAX_ENTRY) {
             Ok(Ok(bytes)) => Ok(StoredEntry { height, bytes }),
             Ok(Err(what)) => Err(LogError::Damaged {
-                file: file(),
+                file: self.place.clone(),
                 offset,
                 height,
                 what,
             }),
             Err(source) => Err(LogError::Io {
-                file: file(),
+                file: self.place.clone(),
                 source,
             }),
         }
@@ -144,10 +138,9 @@ impl NewestEntries {
                 source,
             })?;
         }
-        let (from, to) = (
-            (offset - self.piece_at) as usize,
-            (end - self.piece_at) as usize,
-        );
+
+        let from = (offset - self.piece_at) as usize;
+        let to = (end - self.piece_at) as usize;
         let record = Records::new(&self.piece[from..to])
             .next()
             .filter(|record| record.sequence == self.next);
@@ -159,6 +152,7 @@ impl NewestEntries {
                 height: self.next,
                 what: "a record does not match its checksum",
             })?;
+
         Ok(StoredEntry {
             height: self.next,
             bytes,
@@ -188,15 +182,20 @@ impl LogFiles {
         let positions = self.positions.read();
         let heights = positions.heights();
         if !heights.contains(&height) {
-            let (from, to, place) = (height, heights.start, self.storage.describe(""));
-            return Err(LogError::Missing { from, to, place });
+            return Err(LogError::Missing {
+                from: height,
+                to: heights.start,
+                place: self.storage.describe(""),
+            });
         }
+
         let at = positions.firsts.partition_point(|first| *first <= height);
         let first = at
             .checked_sub(1)
             .and_then(|at| positions.firsts.get(at))
             .copied()
             .unwrap_or_default();
+
         let offset = positions
             .offsets
             .get((height - first) as usize)
@@ -221,23 +220,24 @@ impl LogFiles {
     fn found_offset(&self, first: u64, height: u64) -> Result<u64, LogError> {
         let segment = Segment::load(&*self.storage, first, Some(self.identity))?;
         self.keep_offsets(&segment);
-        let missing = || LogError::Missing {
-            from: segment.end(),
-            to: height + 1,
-            place: self.storage.describe(""),
-        };
+
         segment
             .offsets
             .get((height - first) as usize)
             .copied()
-            .ok_or_else(missing)
+            .ok_or_else(|| LogError::Missing {
+                from: segment.end(),
+                to: height + 1,
+                place: self.storage.describe(""),
+            })
     }
 
     /// Checks that every entry is in a segment.
     pub(super) fn expect_complete(&self) -> Result<(), LogError> {
         let firsts = self.positions.read().firsts.clone();
         for pair in firsts.windows(2) {
-            let (first, to) = (pair[0], pair[1]);
+            let first = pair[0];
+            let to = pair[1];
             let known = self
                 .storage
                 .open(&offsets_name(first))
@@ -245,6 +245,7 @@ impl LogFiles {
             if known.is_ok_and(|length| first + length / WORD as u64 >= to) {
                 continue;
             }
+
             let segment = Segment::load(&*self.storage, first, Some(self.identity))?;
             if segment.end() < to {
                 return Err(LogError::Missing {
@@ -282,6 +283,7 @@ impl ReadLog for LogFiles {
         if let Some(offset) = offset {
             return self.read_at(first, offset, height);
         }
+
         match self
             .stored_offset(first, height)
             .map(|offset| self.read_at(first, offset, height))
@@ -301,9 +303,13 @@ impl ReadLog for LogFiles {
             .partition_point(|first| *first <= from)
             .checked_sub(1)
         else {
-            let (to, place) = (positions.heights().start, self.storage.describe(""));
-            return Err(LogError::Missing { from, to, place });
+            return Err(LogError::Missing {
+                from,
+                to: positions.heights().start,
+                place: self.storage.describe(""),
+            });
         };
+
         let newest = positions.newest();
         if from >= newest {
             let skipped = usize::try_from(from - newest).unwrap_or(usize::MAX);
@@ -311,17 +317,17 @@ impl ReadLog for LogFiles {
             if offsets.is_empty() {
                 return Ok(Box::new(std::iter::empty()));
             }
-            let segment = OpenSegment::open(&*self.storage, newest)?;
-            let (end, piece) = (positions.length, Vec::new());
+
             return Ok(Box::new(NewestEntries {
-                segment,
+                segment: OpenSegment::open(&*self.storage, newest)?,
                 next: from,
                 offsets,
-                end,
-                piece,
+                end: positions.length,
+                piece: Vec::new(),
                 piece_at: 0,
             }));
         }
+
         let firsts = positions.firsts[at..].iter().copied().collect();
         Ok(Box::new(LocalStream::new(
             self.storage.clone(),
@@ -337,14 +343,10 @@ impl ReadLog for LogFiles {
         let firsts = self.positions.read().firsts.clone();
         for first in firsts.iter().rev().take(2) {
             let name = segment_name(*first);
-            let failed = |source| LogError::Io {
-                file: self.storage.describe(&name),
-                source,
-            };
             self.storage
                 .open(&name)
                 .and_then(|file| file.sync())
-                .map_err(failed)?;
+                .map_err(LogError::io(&*self.storage, &name))?;
         }
         Ok(())
     }

@@ -16,11 +16,9 @@ mod writer;
 
 use std::sync::Arc;
 
-use tetrad_stdx::codec::Malformed;
-
 use self::{
     cut::cut,
-    segment::{Segment, segment_name, segments},
+    segment::{Segment, segment_name, segments, truncate},
     writer::LocalLog,
 };
 use super::{BlockLog, ChainIdentity, Durability, Extent, LogEntry, LogError, LogStore};
@@ -79,6 +77,7 @@ impl LogStore for LocalLogs {
         let Some(&start) = firsts.first() else {
             return Ok(None);
         };
+
         let mut extent = Extent {
             heights: start..start,
             ..Extent::default()
@@ -90,6 +89,7 @@ impl LogStore for LocalLogs {
                     ..extent
                 }));
             }
+
             let (segment, damage) = match Segment::intact(&*self.storage, first, Some(identity)) {
                 Ok(found) => found,
                 Err(LogError::Damaged { what, .. }) => {
@@ -101,16 +101,20 @@ impl LogStore for LocalLogs {
                 }
                 Err(error) => return Err(error),
             };
+
             for stored in segment.entries() {
-                let malformed = |error: Malformed| LogError::Malformed {
+                let reverts_to = LogEntry::reverts_to(&stored.bytes);
+                let reverts_to = reverts_to.map_err(|error| LogError::Malformed {
                     height: stored.height,
                     what: error.to_string(),
-                };
-                if let Some(to) = LogEntry::reverts_to(&stored.bytes).map_err(malformed)? {
+                })?;
+                if let Some(to) = reverts_to {
                     extent.reverts.push((stored.height, to));
                 }
             }
+
             extent.heights.end = segment.end();
+
             // A torn end of the last segment is the rest of an append that was never acknowledged.
             let torn = "the file ends within an entry, but others follow";
             let damage = damage
@@ -128,25 +132,17 @@ impl LogStore for LocalLogs {
 
     fn backup(&self, identity: ChainIdentity, to: &dyn Storage) -> Result<u64, LogError> {
         let firsts = segments(&*self.storage)?;
-        let failed = |source| LogError::Io {
-            file: to.describe(""),
-            source,
-        };
         for &first in &firsts {
-            copy_file(&*self.storage, to, &segment_name(first)).map_err(failed)?;
+            copy_file(&*self.storage, to, &segment_name(first)).map_err(LogError::io(to, ""))?;
         }
         let Some(&last) = firsts.last() else {
             return Ok(0);
         };
+
         // A node may have been writing to the last segment: the copy ends with the last complete
         // entry.
         let segment = Segment::load(to, last, Some(identity))?;
-        let cut = || {
-            let copied = to.open(&segment_name(last))?;
-            copied.truncate(segment.length)?;
-            copied.sync()
-        };
-        cut().map_err(failed)?;
+        truncate(to, last, segment.length).map_err(LogError::io(to, ""))?;
         Ok(segment.end())
     }
 }

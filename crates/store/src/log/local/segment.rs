@@ -23,11 +23,7 @@ pub(super) fn segment_name(first: u64) -> String {
 
 /// Returns the heights of the segments' first entries, in ascending order.
 pub(super) fn segments(storage: &dyn Storage) -> Result<Vec<u64>, LogError> {
-    let failed = |source| LogError::Io {
-        file: storage.describe(""),
-        source,
-    };
-    let names = storage.names().map_err(failed)?;
+    let names = storage.names().map_err(LogError::io(storage, ""))?;
     let mut firsts: Vec<u64> = names
         .iter()
         .filter_map(|name| name.strip_prefix("log-")?.parse().ok())
@@ -62,7 +58,8 @@ impl Segment {
         match Self::intact(storage, first, identity)? {
             (segment, None) => Ok(segment),
             (segment, Some(what)) => {
-                let (offset, height) = (segment.length, segment.end());
+                let offset = segment.length;
+                let height = segment.end();
                 Err(LogError::Damaged {
                     file: segment.place,
                     offset,
@@ -81,17 +78,9 @@ impl Segment {
     ) -> Result<(Self, Option<&'static str>), LogError> {
         let name = segment_name(first);
         let place = storage.describe(&name);
-        let failed = |source| LogError::Io {
-            file: place.clone(),
-            source,
-        };
         let bytes = read_file(storage, &name)
-            .and_then(|bytes| bytes.ok_or_else(|| io::ErrorKind::NotFound.into()));
-        let bytes = bytes.map_err(failed)?;
-        let format = |what: String| LogError::Format {
-            file: place.clone(),
-            what,
-        };
+            .and_then(|bytes| bytes.ok_or_else(|| io::ErrorKind::NotFound.into()))
+            .map_err(LogError::io(storage, &name))?;
 
         let mut records = Records::new(&bytes);
         let Some(head) = records.next().filter(|record| record.sequence == HEAD) else {
@@ -103,11 +92,13 @@ impl Segment {
                 what,
             });
         };
-        let found = read_head(head.payload, first).map_err(format)?;
-        if let Some(identity) = identity.filter(|identity| *identity != found) {
-            return Err(format(foreign(&identity, &found)));
-        }
-        let (mut offsets, mut stray) = (Vec::new(), None);
+        check_head(head.payload, first, identity).map_err(|what| LogError::Format {
+            file: place.clone(),
+            what,
+        })?;
+
+        let mut offsets = Vec::new();
+        let mut stray = None;
         for record in records.by_ref() {
             if record.sequence != first + offsets.len() as u64 {
                 stray = Some(record.offset);
@@ -115,23 +106,23 @@ impl Segment {
             }
             offsets.push(record.offset);
         }
+
         let (length, tail, damage) = match (stray, records.tail()) {
             (Some(offset), _) => (offset, Tail::Clean, Some("entries are not in order")),
             (None, Tail::Damaged(what)) => (records.offset(), Tail::Damaged(what), Some(what)),
             (None, tail) => (records.offset(), tail, None),
         };
-        Ok((
-            Self {
-                first,
-                name,
-                place,
-                bytes,
-                offsets,
-                length,
-                tail,
-            },
-            damage,
-        ))
+
+        let segment = Self {
+            first,
+            name,
+            place,
+            bytes,
+            offsets,
+            length,
+            tail,
+        };
+        Ok((segment, damage))
     }
 
     /// Returns the height after the last entry.
@@ -181,21 +172,30 @@ impl Segment {
     /// Returns the path of that file.
     pub(super) fn cut(&self, storage: &dyn Storage) -> Result<String, LogError> {
         let aside = format!("torn-{}-{}", self.name, self.length);
-        let cut = || -> io::Result<()> {
-            let copy = storage.create(&aside)?;
-            copy.write_at(&self.bytes[self.length as usize..], 0)?;
-            copy.sync()?;
-            let file = storage.open(&self.name)?;
-            file.truncate(self.length)?;
-            file.sync()?;
-            storage.sync_names()
-        };
-        cut().map_err(|source| LogError::Io {
-            file: self.place.clone(),
-            source,
-        })?;
+        self.move_rest(storage, &aside)
+            .map_err(|source| LogError::Io {
+                file: self.place.clone(),
+                source,
+            })?;
         Ok(storage.describe(&aside))
     }
+
+    fn move_rest(&self, storage: &dyn Storage, aside: &str) -> io::Result<()> {
+        // The copy is on disk before the original is truncated.
+        let copy = storage.create(aside)?;
+        copy.write_at(&self.bytes[self.length as usize..], 0)?;
+        copy.sync()?;
+
+        truncate(storage, self.first, self.length)?;
+        storage.sync_names()
+    }
+}
+
+/// Truncates the file of a segment to a length in bytes.
+pub(super) fn truncate(storage: &dyn Storage, first: u64, length: u64) -> io::Result<()> {
+    let file = storage.open(&segment_name(first))?;
+    file.truncate(length)?;
+    file.sync()
 }
 
 /// Creates an empty segment, atomically. Returns the file and its length. After an error it is
@@ -205,7 +205,8 @@ pub(super) fn create(
     first: u64,
     identity: ChainIdentity,
 ) -> io::Result<(Arc<dyn StoredFile>, u64)> {
-    let (name, bytes) = (segment_name(first), head(first, identity));
+    let name = segment_name(first);
+    let bytes = head(first, identity);
     replace_file(storage, &name, &bytes)?;
     Ok((storage.open(&name)?, bytes.len() as u64))
 }
@@ -217,12 +218,13 @@ pub(super) fn rewrite(
     from: u64,
     identity: ChainIdentity,
 ) -> io::Result<()> {
-    let mut bytes = head(from, identity);
     let start = segment
         .offsets
         .get((from - segment.first) as usize)
         .copied()
         .unwrap_or(segment.length);
+
+    let mut bytes = head(from, identity);
     bytes.extend_from_slice(&segment.bytes[start as usize..segment.length as usize]);
     replace_file(storage, &segment_name(from), &bytes)
 }
@@ -240,24 +242,37 @@ fn head(first: u64, identity: ChainIdentity) -> Vec<u8> {
     bytes
 }
 
+/// Checks the head record of a segment. With `identity` the segment must belong to this chain.
+fn check_head(payload: &[u8], first: u64, identity: Option<ChainIdentity>) -> Result<(), String> {
+    let found = read_head(payload, first)?;
+    match identity {
+        Some(expected) if expected != found => Err(foreign(&expected, &found)),
+        _ => Ok(()),
+    }
+}
+
 fn read_head(payload: &[u8], first: u64) -> Result<ChainIdentity, String> {
     let from = &mut Reader::new(payload);
-    let head = |error: Malformed| format!("not a segment of a log: {error}");
-    if from.string().map_err(head)? != MAGIC {
+    if from.string().map_err(malformed)? != MAGIC {
         return Err("not a segment of a log".to_owned());
     }
-    let version = from.number().map_err(head)?;
+    let version = from.number().map_err(malformed)?;
     if version > VERSION {
         return Err(format!(
             "written by a newer version (format {version}, this program reads up to {VERSION})"
         ));
     }
-    if from.number().map_err(head)? != first {
+    if from.number().map_err(malformed)? != first {
         return Err("renamed: its first height differs from its name".to_owned());
     }
-    let chain_id = from.number().map_err(head)?;
-    let genesis = from.array().map_err(head)?.into();
+
+    let chain_id = from.number().map_err(malformed)?;
+    let genesis = from.array().map_err(malformed)?.into();
     Ok(ChainIdentity { chain_id, genesis })
+}
+
+fn malformed(error: Malformed) -> String {
+    format!("not a segment of a log: {error}")
 }
 
 fn foreign(expected: &ChainIdentity, found: &ChainIdentity) -> String {

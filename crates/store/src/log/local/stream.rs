@@ -47,15 +47,15 @@ impl LocalStream {
                 self.next += 1;
                 return Ok(Some(stored));
             }
-            let missing = |to| LogError::Missing {
-                from: self.next,
-                to,
-                place: self.storage.describe(""),
-            };
-            let first = self.firsts.pop_front().ok_or_else(|| missing(self.end))?;
+
+            let first = self
+                .firsts
+                .pop_front()
+                .ok_or_else(|| self.missing(self.end))?;
             if first > self.next {
-                return Err(missing(first));
+                return Err(self.missing(first));
             }
+
             let segment = Segment::load(&*self.storage, first, Some(self.identity))?;
             if !self.firsts.is_empty() {
                 segment.expect_clean()?;
@@ -66,6 +66,15 @@ impl LocalStream {
             }
         }
         Ok(None)
+    }
+
+    /// Returns the error for the entries from the next one up to height `to`.
+    fn missing(&self, to: u64) -> LogError {
+        LogError::Missing {
+            from: self.next,
+            to,
+            place: self.storage.describe(""),
+        }
     }
 }
 

@@ -68,11 +68,10 @@ fn open_newest(
             "the log ended within an entry that was never acknowledged"
         );
     }
+
     let name = segment_name(first);
-    let file = storage.open(&name).map_err(|source| LogError::Io {
-        file: storage.describe(&name),
-        source,
-    })?;
+    let file = storage.open(&name).map_err(LogError::io(storage, &name))?;
+
     Ok((
         Newest {
             file,
@@ -98,21 +97,21 @@ impl LocalLog {
     ) -> Result<Self, LogError> {
         let mut firsts = segments(&*storage)?;
         if firsts.is_empty() {
-            let failed = |source| LogError::Io {
-                file: storage.describe(""),
-                source,
-            };
-            create(&*storage, begin_at, identity).map_err(failed)?;
+            create(&*storage, begin_at, identity).map_err(LogError::io(&*storage, ""))?;
             firsts.push(begin_at);
         }
+
         let (newest, positions) = open_newest(&*storage, identity, firsts)?;
-        let (allocated, end) = (newest.length, newest.first + positions.offsets.len() as u64);
+        let allocated = newest.length;
+        let end = newest.first + positions.offsets.len() as u64;
+
         let files = Arc::new(LogFiles {
             storage,
             identity,
             positions: RwLock::new(positions),
         });
         files.expect_complete()?;
+
         Ok(Self {
             files,
             durability,
@@ -129,9 +128,11 @@ impl LocalLog {
 
     /// Opens the newest segment again, after files were changed.
     fn reopen(&mut self) -> Result<(), LogError> {
-        let (storage, identity) = (&*self.files.storage, self.files.identity);
-        let (newest, positions) = open_newest(storage, identity, segments(storage)?)?;
-        (self.allocated, self.end) = (newest.length, newest.first + positions.offsets.len() as u64);
+        let storage = &*self.files.storage;
+        let (newest, positions) = open_newest(storage, self.files.identity, segments(storage)?)?;
+
+        self.allocated = newest.length;
+        self.end = newest.first + positions.offsets.len() as u64;
         self.newest = newest;
         *self.files.positions.write() = positions;
         Ok(())
@@ -163,19 +164,26 @@ impl LocalLog {
     /// Starts a new segment.
     fn roll(&mut self) -> Result<(), AppendError> {
         self.sync()?;
-        let (storage, first) = (self.files.storage.clone(), self.newest.first);
+
+        let storage = self.files.storage.clone();
         // After a failure the next entry retries. It must not go to the old segment, as the new one
         // may be in place.
         let created = create(&*storage, self.end, self.files.identity);
         let (file, length) = created.map_err(|source| self.refuse(source))?;
-        if let Err(error) = write_offsets(&*storage, first, &self.files.positions.read().offsets) {
+        if let Err(error) = write_offsets(
+            &*storage,
+            self.newest.first,
+            &self.files.positions.read().offsets,
+        ) {
             tracing::warn!(%error, "failed to write the offsets of a segment; they are written when it is read");
         }
+
         let mut positions = self.files.positions.write();
         positions.firsts.push(self.end);
         positions.offsets.clear();
         positions.length = length;
         drop(positions);
+
         self.newest = Newest {
             file,
             first: self.end,
@@ -195,6 +203,7 @@ impl LocalLog {
                 self.allocated += zeros.len() as u64;
             }
         }
+
         self.newest
             .file
             .write_at(&self.record, self.newest.length)?;
@@ -211,17 +220,18 @@ impl LocalLog {
     /// Writes and removes a scratch file of this size. Unlike one in the log's own file, a failure
     /// there is harmless.
     fn write_scratch(&self, size: usize) -> io::Result<()> {
-        let write = || -> io::Result<()> {
-            let file = self.files.storage.create(PROBE)?;
-            let chunk = vec![0; CHUNK.min(size)];
-            for at in (0..size).step_by(CHUNK) {
-                file.write_at(&chunk[..CHUNK.min(size - at)], at as u64)?;
-            }
-            file.sync()
-        };
-        let written = write();
+        let written = self.write_probe(size);
         let removed = remove_file(&*self.files.storage, PROBE);
         written.and(removed)
+    }
+
+    fn write_probe(&self, size: usize) -> io::Result<()> {
+        let file = self.files.storage.create(PROBE)?;
+        let chunk = vec![0; CHUNK.min(size)];
+        for at in (0..size).step_by(CHUNK) {
+            file.write_at(&chunk[..CHUNK.min(size - at)], at as u64)?;
+        }
+        file.sync()
     }
 
     /// Syncs the newest segment. A failure is final: the system may have dropped the unwritten
@@ -252,14 +262,17 @@ impl BlockLog for LocalLog {
                 end: self.end,
             });
         }
+
         self.record.clear();
         push_record(&mut self.record, self.end, entry);
         if self.record.len() > MAX_ENTRY {
             return Err(AppendError::TooLarge(self.record.len()));
         }
+
         if self.newest.length >= self.segment_bytes && self.end > self.newest.first {
             self.roll()?;
         }
+
         if let Err(error) = self.write() {
             // A partial record must not precede the next entry.
             self.cut_off()
@@ -269,11 +282,14 @@ impl BlockLog for LocalLog {
         if self.durability == Durability::Fsync {
             self.flush()?;
         }
+
+        // Readers find the entry from here on.
         let mut positions = self.files.positions.write();
         positions.offsets.push(self.newest.length);
         self.newest.length += self.record.len() as u64;
         positions.length = self.newest.length;
         drop(positions);
+
         self.written += self.record.len() as u64;
         self.end += 1;
         if self.record.len() >= self.refused {
@@ -293,9 +309,11 @@ impl BlockLog for LocalLog {
                 reason,
             });
         }
+
         self.record.clear();
         self.write_scratch(self.refused.max(MIN_PROBE))
             .map_err(|source| self.refuse(source))?;
+
         // A scratch file does not reveal a limit on the size of the log's own file.
         let zeros = vec![0; self.refused];
         let fits = self.newest.file.write_at(&zeros, self.newest.length);
@@ -320,18 +338,14 @@ impl BlockLog for LocalLog {
     }
 
     fn truncate(&mut self, end: u64) -> Result<Vec<String>, LogError> {
-        let (storage, identity) = (self.files.storage.clone(), self.files.identity);
-        let aside = cut(&*storage, identity, end)?;
+        let aside = cut(&*self.files.storage, self.files.identity, end)?;
         self.reopen()?;
         Ok(aside)
     }
 
     fn compact(&mut self, from: u64) -> Result<(), LogError> {
-        let (storage, identity) = (self.files.storage.clone(), self.files.identity);
-        let failed = |source| LogError::Io {
-            file: storage.describe(""),
-            source,
-        };
+        let storage = self.files.storage.clone();
+        let identity = self.files.identity;
         let firsts = self.files.positions.read().firsts.clone();
         let Some(at) = firsts
             .partition_point(|first| *first <= from)
@@ -339,16 +353,18 @@ impl BlockLog for LocalLog {
         else {
             return Ok(());
         };
+
         if firsts[at] < from {
             let segment = Segment::load(&*storage, firsts[at], Some(identity))?;
-            rewrite(&*storage, &segment, from, identity).map_err(failed)?;
+            rewrite(&*storage, &segment, from, identity).map_err(LogError::io(&*storage, ""))?;
         }
+
         // Oldest first, so that no gap appears.
         let old = firsts.iter().filter(|first| **first < from);
         old.into_iter()
             .try_for_each(|first| remove_segment(&*storage, *first))
-            .map_err(failed)?;
-        storage.sync_names().map_err(failed)?;
+            .map_err(LogError::io(&*storage, ""))?;
+        storage.sync_names().map_err(LogError::io(&*storage, ""))?;
         self.reopen()
     }
 
