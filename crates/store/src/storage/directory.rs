@@ -28,6 +28,7 @@ fn make(path: &Path, sync: &dyn Fn(&Path) -> io::Result<()>) -> io::Result<()> {
     if path.is_dir() {
         return Ok(());
     }
+
     let parent = match path.parent() {
         Some(parent) if parent != Path::new("") => parent,
         _ => Path::new("."),
@@ -35,6 +36,7 @@ fn make(path: &Path, sync: &dyn Fn(&Path) -> io::Result<()>) -> io::Result<()> {
     if parent != path {
         make(parent, sync)?;
     }
+
     match fs::create_dir(path) {
         // Another process may have created it meanwhile without having synced it yet.
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists || !path.is_dir() => Err(error),
@@ -104,6 +106,7 @@ impl Storage for Directory {
         if let Some(mode) = mode {
             options.mode(mode);
         }
+
         let file = options.open(self.0.join(name))?;
         if let Some(mode) = mode {
             file.set_permissions(fs::Permissions::from_mode(mode))?;
@@ -182,6 +185,7 @@ mod tests {
             synced.borrow_mut().push(parent.to_owned());
             Ok(())
         };
+
         make(&path, &sync).unwrap();
         assert!(path.is_dir());
         assert_eq!(
@@ -192,8 +196,10 @@ mod tests {
                 place.path().join("a/b")
             ]
         );
+
         make(&path, &sync).unwrap();
         assert_eq!(synced.borrow().len(), 3, "nothing is new the second time");
+
         fs::write(place.path().join("file"), "").unwrap();
         make(&place.path().join("file"), &sync).unwrap_err();
         make(&place.path().join("file/x"), &sync).unwrap_err();

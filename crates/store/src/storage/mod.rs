@@ -114,10 +114,12 @@ pub fn remove_file(storage: &dyn Storage, name: &str) -> io::Result<()> {
 pub fn copy_file(from: &dyn Storage, to: &dyn Storage, name: &str) -> io::Result<()> {
     /// Size of one read and write in bytes.
     const CHUNK: u64 = 1 << 20;
+
     let source = from.open(name)?;
     let length = source.length()?;
     let target = to.create_like(name, &*source)?;
     let mut buffer = Vec::new();
+
     let mut at = 0;
     while at < length {
         buffer.resize(CHUNK.min(length - at) as usize, 0);
@@ -125,6 +127,7 @@ pub fn copy_file(from: &dyn Storage, to: &dyn Storage, name: &str) -> io::Result
         target.write_at(&buffer, at)?;
         at += buffer.len() as u64;
     }
+
     target.sync()
 }
 

@@ -89,15 +89,12 @@ impl RecordHeader {
     /// Reads a header. Returns `None` if it is damaged.
     fn read(bytes: &[u8]) -> Option<Self> {
         let bytes = bytes.get(..HEADER)?;
-        let number = |at: usize| {
-            u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
-        };
-        let intact =
-            bytes[0] == FIRST && crc32fast::hash(&bytes[..HEADER - 4]) == number(HEADER - 4);
+        let check = crc32fast::hash(&bytes[..HEADER - 4]);
+        let intact = bytes[0] == FIRST && check == number_at(bytes, HEADER - 4);
         intact.then(|| Self {
-            length: number(1) as usize,
-            sequence: u64::from(number(5)) | u64::from(number(9)) << 32,
-            check: number(13),
+            length: number_at(bytes, 1) as usize,
+            sequence: u64::from(number_at(bytes, 5)) | u64::from(number_at(bytes, 9)) << 32,
+            check: number_at(bytes, 13),
         })
     }
 
@@ -109,27 +106,35 @@ impl RecordHeader {
     }
 }
 
+fn number_at(bytes: &[u8], at: usize) -> u32 {
+    u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
+}
+
 /// Reads the payload of the next record of a stream, or returns `None` at its end. Memory is
 /// allocated as the payload is read, so that a wrong length alone takes none.
 pub fn read_record(from: &mut dyn Read, sequence: u64) -> Result<Option<Vec<u8>>, String> {
-    let mut head = Vec::new();
-    let mut take = |bytes: &mut Vec<u8>, length: usize| -> Result<usize, String> {
-        io::Read::take(&mut *from, length as u64)
-            .read_to_end(bytes)
-            .map_err(|error| error.to_string())
-    };
-    if take(&mut head, HEADER)? == 0 {
+    let head = read_up_to(from, HEADER)?;
+    if head.is_empty() {
         return Ok(None);
     }
-    let header = RecordHeader::read(&head).filter(|header| header.sequence == sequence);
-    let header = header.ok_or("the head of a record does not match its checksum")?;
-    let mut bytes = Vec::new();
-    take(&mut bytes, header.length + 1)?;
+    let header = RecordHeader::read(&head)
+        .filter(|header| header.sequence == sequence)
+        .ok_or("the head of a record does not match its checksum")?;
+
+    let mut bytes = read_up_to(from, header.length + 1)?;
     header
         .payload(&bytes)
         .ok_or("a record does not match its checksum or is truncated")?;
     bytes.pop();
     Ok(Some(bytes))
+}
+
+fn read_up_to(from: &mut dyn Read, length: usize) -> Result<Vec<u8>, String> {
+    let mut bytes = Vec::new();
+    from.take(length as u64)
+        .read_to_end(&mut bytes)
+        .map_err(|error| error.to_string())?;
+    Ok(bytes)
 }
 
 /// Reads the length of the payload of the record at `offset` of a file; `None` if
@@ -166,6 +171,7 @@ pub fn read_record_at(
     let Some(header) = read_header_at(file, offset, sequence, limit)? else {
         return Ok(Err("the head of a record does not match its checksum"));
     };
+
     let mut bytes = vec![0; header.length + 1];
     file.read_at(&mut bytes, offset + HEADER as u64)?;
     if header.payload(&bytes).is_none() {
@@ -206,6 +212,7 @@ impl<'a> Records<'a> {
         if rest.is_empty() {
             return Tail::Clean;
         }
+
         let Some(header) = RecordHeader::read(rest) else {
             let torn = rest.len() < HEADER || self.has_gap(HEADER);
             return if torn {
@@ -214,6 +221,7 @@ impl<'a> Records<'a> {
                 Tail::Damaged("the head of a record does not match its checksum")
             };
         };
+
         let size = record_size(header.length);
         if rest.len() < size {
             return Tail::Torn;
@@ -226,7 +234,8 @@ impl<'a> Records<'a> {
 
     /// Returns whether one of the sectors with the record's first `size` bytes was not written.
     fn has_gap(&self, size: usize) -> bool {
-        let (mut at, end) = (self.offset, self.offset + size as u64);
+        let mut at = self.offset;
+        let end = at + size as u64;
         while at < end {
             let next = (at / SECTOR + 1) * SECTOR;
             let sector = &self.bytes[at as usize..(next as usize).min(self.bytes.len())];
@@ -246,6 +255,7 @@ impl<'a> Iterator for Records<'a> {
         let rest = &self.bytes[self.offset as usize..];
         let header = RecordHeader::read(rest)?;
         let payload = header.payload(&rest[HEADER..])?;
+
         let record = Record {
             offset: self.offset,
             sequence: header.sequence,

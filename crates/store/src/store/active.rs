@@ -51,7 +51,9 @@ impl ActiveIndex {
     /// Adds the next entry, whose encoding has `bytes` bytes.
     pub(super) fn insert(&mut self, entry: &LogEntry, bytes: u64) {
         let height = self.heights.end;
-        (self.heights.end, self.bytes) = (height + 1, self.bytes + bytes);
+        self.heights.end = height + 1;
+        self.bytes += bytes;
+
         match entry {
             LogEntry::Block { block, changes, .. } => {
                 self.versions.insert(height, changes);
@@ -81,6 +83,7 @@ impl ActiveIndex {
                         );
                     }
                 }
+
                 let logs = block.receipts.iter().flat_map(|receipt| &receipt.logs);
                 self.logs
                     .insert(number, logs.flat_map(LogKey::all).collect());

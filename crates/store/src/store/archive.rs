@@ -8,7 +8,7 @@
 
 use std::io::{self, Read, Write};
 
-use tetrad_stdx::codec::{Reader, Writer};
+use tetrad_stdx::codec::{Malformed, Reader, Writer};
 
 use super::{
     ChainFile, ChainFileError, ChainStore, CheckpointError, History, PART_BYTES, PRICES,
@@ -22,6 +22,8 @@ use crate::{
 
 const MAGIC: &[u8] = b"tetrad chain";
 const VERSION: u64 = 2;
+/// Number of the record with the first entry.
+const ENTRIES_FROM: u64 = 3;
 
 /// An error of exporting, importing or copying a chain.
 #[derive(Debug, thiserror::Error)]
@@ -64,6 +66,7 @@ pub fn export(chain: &ChainStore, out: &mut dyn Write) -> Result<u64, ArchiveErr
             storage.describe("")
         )));
     };
+
     let identity = file.identity();
     let begin_at = checkpoints(&**storage)?.first().copied().unwrap_or(0);
     let log = chain.log.open(identity, begin_at)?.reader();
@@ -71,33 +74,80 @@ pub fn export(chain: &ChainStore, out: &mut dyn Write) -> Result<u64, ArchiveErr
     let &oldest = bases
         .first()
         .ok_or_else(|| CheckpointError::none(storage.describe("")))?;
-    let (mut bytes, scratch) = (Vec::new(), &mut Writer::default());
-    let mut count = 0;
-    let mut record = |write: &dyn Fn(&mut Writer)| -> io::Result<()> {
-        bytes.clear();
-        write_record(&mut bytes, scratch, count, write);
-        count += 1;
-        out.write_all(&bytes)
+
+    let mut records = RecordOutput {
+        out,
+        count: 0,
+        bytes: Vec::new(),
+        scratch: Writer::default(),
     };
     let json = serde_json::to_vec(&file).map_err(io::Error::from)?;
-    record(&|out| {
+    records.write(|out| {
         out.string(MAGIC);
         out.number(VERSION);
         out.string(&json);
     })?;
     let state = checkpoint::bytes(&**storage, oldest)?;
-    record(&|out| {
+    records.write(|out| {
         out.number(oldest);
         out.raw(&state);
     })?;
     let prices = read_file(&**storage, PRICES)?.unwrap_or_default();
-    record(&|out| out.string(&prices))?;
+    records.write(|out| out.string(&prices))?;
+
     for stored in log.stream(oldest)? {
         let stored = stored?;
-        record(&|out| out.raw(&stored.bytes))?;
+        records.write(|out| out.raw(&stored.bytes))?;
     }
-    out.flush()?;
-    Ok(count - 3)
+    records.out.flush()?;
+    Ok(records.count - ENTRIES_FROM)
+}
+
+/// A writer of the records of an archive.
+struct RecordOutput<'a> {
+    out: &'a mut dyn Write,
+    /// Number of records so far.
+    count: u64,
+    bytes: Vec<u8>,
+    scratch: Writer,
+}
+
+impl RecordOutput<'_> {
+    fn write(&mut self, write: impl FnOnce(&mut Writer)) -> io::Result<()> {
+        self.bytes.clear();
+        write_record(&mut self.bytes, &mut self.scratch, self.count, write);
+        self.count += 1;
+        self.out.write_all(&self.bytes)
+    }
+}
+
+/// Reads the next record of an archive.
+fn next_record(from: &mut dyn Read, sequence: u64) -> Result<Option<Vec<u8>>, ArchiveError> {
+    read_record(from, sequence)
+        .map_err(|what| ArchiveError::Format(format!("record {sequence}: {what}")))
+}
+
+fn malformed(error: Malformed) -> ArchiveError {
+    ArchiveError::Format(error.to_string())
+}
+
+/// Reads the content of record 0: the version, and the chain's description.
+fn read_head(head: &[u8]) -> Result<(u64, ChainFile), ArchiveError> {
+    let from = &mut Reader::new(head);
+    if from.string().map_err(malformed)? != MAGIC {
+        return Err(ArchiveError::Format("unknown format".to_owned()));
+    }
+    let version = from.number().map_err(malformed)?;
+    if version > VERSION {
+        return Err(ArchiveError::Format(format!(
+            "written by a newer version (format {version}, this program reads up to {VERSION})"
+        )));
+    }
+
+    let json = from.string().map_err(malformed)?;
+    let file =
+        serde_json::from_slice(json).map_err(|error| ArchiveError::Format(error.to_string()))?;
+    Ok((version, file))
 }
 
 /// Imports a chain from a file into an empty directory, or into one in which an import was
@@ -105,47 +155,38 @@ pub fn export(chain: &ChainStore, out: &mut dyn Write) -> Result<u64, ArchiveErr
 /// opened.
 pub fn import(chain: &ChainStore, from: &mut dyn Read) -> Result<u64, ArchiveError> {
     let storage = &*chain.storage;
-    let wrong = |what: String| ArchiveError::Format(what);
-    let mut next = |sequence: u64| {
-        read_record(from, sequence).map_err(|what| wrong(format!("record {sequence}: {what}")))
-    };
-    let head = next(0)?.ok_or_else(|| wrong("empty".to_owned()))?;
-    let reader = &mut Reader::new(&head);
-    let malformed = |error: tetrad_stdx::codec::Malformed| wrong(error.to_string());
-    if reader.string().map_err(malformed)? != MAGIC {
-        return Err(wrong("unknown format".to_owned()));
-    }
-    let version = reader.number().map_err(malformed)?;
-    if version > VERSION {
-        return Err(wrong(format!(
-            "written by a newer version (format {version}, this program reads up to {VERSION})"
-        )));
-    }
-    let json = reader.string().map_err(malformed)?;
-    let file: ChainFile = serde_json::from_slice(json).map_err(|error| wrong(error.to_string()))?;
-
-    let state = next(1)?.ok_or_else(|| wrong("it ends before the checkpoint".to_owned()))?;
+    let head = next_record(from, 0)?.ok_or_else(|| ArchiveError::Format("empty".to_owned()))?;
+    let (version, file) = read_head(&head)?;
+    let state = next_record(from, 1)?
+        .ok_or_else(|| ArchiveError::Format("it ends before the checkpoint".to_owned()))?;
     let reader = &mut Reader::new(&state);
     let oldest = reader.number().map_err(malformed)?;
+
     unfinished::begin(storage, unfinished::CopyCommand::Import)?;
     replace_file(storage, &checkpoint::name(oldest), reader.rest())?;
-    let first = if version >= 2 { 3 } else { 2 };
+    let mut first = ENTRIES_FROM;
     if version >= 2 {
-        let record = next(2)?.ok_or_else(|| wrong("it ends before the past prices".to_owned()))?;
+        let record = next_record(from, 2)?
+            .ok_or_else(|| ArchiveError::Format("it ends before the past prices".to_owned()))?;
         let prices = Reader::new(&record).string().map_err(malformed)?.to_vec();
         if !prices.is_empty() {
             replace_file(storage, PRICES, &prices)?;
         }
+    } else {
+        // Version 1 has no record of prices.
+        first -= 1;
     }
+
     let mut log = chain.log.open(file.identity(), oldest)?;
     let mut count = 0;
-    while let Some(bytes) = next(first + count)? {
+    while let Some(bytes) = next_record(from, first + count)? {
         LogEntry::decode(&bytes).map_err(malformed)?;
         log.append(oldest + count, &bytes)
             .map_err(io::Error::other)?;
         count += 1;
     }
     log.sync().map_err(io::Error::other)?;
+
     // The chain file comes last: without it the import is incomplete.
     file.save(storage)?;
     unfinished::finish(storage)?;

@@ -81,6 +81,19 @@ impl Tables {
             })
     }
 
+    /// Adds a part of the index from its file, after those so far.
+    fn add(&mut self, index: SealedIndex) {
+        self.note_reverts(&index.reverts);
+        self.active = ActiveIndex::starting_at(index.heights.end);
+        Arc::make_mut(&mut self.sealed).push(ListedPart::new(IndexPart::File(index)));
+    }
+
+    fn note_reverts(&mut self, reverts: &[(u64, u64)]) {
+        for (at, to) in reverts {
+            self.reverts.insert(*at, *to);
+        }
+    }
+
     /// Returns whether the chain as it was when the log had `end` entries can be replayed from a
     /// checkpoint at `height`.
     fn leads(&self, height: u64, end: u64) -> bool {
@@ -90,8 +103,20 @@ impl Tables {
     /// Returns the newest of some ascending heights whose entry was in effect when the log had
     /// `end` entries.
     fn newest(&self, heights: Option<&Vec<u64>>, end: u64) -> Option<u64> {
-        let is_in_effect = |height: &&u64| **height < end && !self.reverts.is_void(**height, end);
-        heights?.iter().rev().find(is_in_effect).copied()
+        heights?
+            .iter()
+            .rev()
+            .find(|height| **height < end && !self.reverts.is_void(**height, end))
+            .copied()
+    }
+
+    /// Returns the lowest and the highest block number, or `None` if there are no blocks.
+    fn numbers(&self) -> Option<(u64, u64)> {
+        self.sealed
+            .iter()
+            .filter_map(|listed| listed.numbers)
+            .chain(self.active.numbers())
+            .reduce(|(first, last), (lowest, highest)| (first.min(lowest), last.max(highest)))
     }
 }
 
@@ -104,84 +129,69 @@ impl History {
         identity: ChainIdentity,
         part_bytes: u64,
     ) -> Result<Arc<Self>, LogError> {
-        let failed = |source| LogError::Io {
-            file: storage.describe(""),
-            source,
-        };
         let heights = log.heights();
+        // Files of parts that do not match the log are removed.
         let mut unused: BTreeSet<u64> = index_firsts(&*storage)
-            .map_err(failed)?
+            .map_err(LogError::io(&*storage, ""))?
             .into_iter()
             .collect();
         let mut tables = Tables {
             active: ActiveIndex::starting_at(heights.start),
             ..Tables::default()
         };
+
         let mut at = heights.start;
         while at < heights.end {
             if unused.contains(&at)
-                && let Some(index) = SealedIndex::open(&*storage, at).map_err(failed)?
-                && index.heights.end <= heights.end
-                && index.check == check(&*log, index.heights.end)?
+                && let Some(index) = usable_part(&*storage, &*log, at, heights.end)?
             {
                 unused.remove(&at);
                 at = index.heights.end;
-                index
-                    .reverts
-                    .iter()
-                    .for_each(|(at, to)| tables.reverts.insert(*at, *to));
-                Arc::make_mut(&mut tables.sealed).push(ListedPart::new(IndexPart::File(index)));
-                tables.active = ActiveIndex::starting_at(at);
+                tables.add(index);
                 continue;
             }
+
             let stop = unused
                 .range(at + 1..)
                 .next()
                 .map_or(heights.end, |next| heights.end.min(*next));
-            let mut part = ActiveIndex::starting_at(at);
-            let entries = log.stream(at)?.take((stop - at) as usize);
-            for decoded in decode_ahead(Box::new(entries), stop - at)? {
-                let DecodedEntry { entry, size, .. } = decoded?;
-                part.insert(&entry, size);
-                if part.bytes >= part_bytes {
-                    break;
-                }
-            }
-            part.reverts
-                .iter()
-                .for_each(|(at, to)| tables.reverts.insert(*at, *to));
+            let part = rebuilt_part(&*log, at..stop, part_bytes)?;
             at = part.heights.end;
-            if at < heights.end {
-                tracing::info!(
-                    from = part.heights.start,
-                    to = at,
-                    of = heights.end,
-                    "rebuilt a part of the index"
-                );
-                let index =
-                    SealedIndex::write(&*storage, &part, check(&*log, at)?).map_err(failed)?;
-                unused.remove(&part.heights.start);
-                Arc::make_mut(&mut tables.sealed).push(ListedPart::new(IndexPart::File(index)));
-                part = ActiveIndex::starting_at(at);
+            if at == heights.end {
+                tables.note_reverts(&part.reverts);
+                tables.active = part;
+                break;
             }
-            tables.active = part;
+
+            tracing::info!(
+                from = part.heights.start,
+                to = at,
+                of = heights.end,
+                "rebuilt a part of the index"
+            );
+            let index = SealedIndex::write(&*storage, &part, check(&*log, at)?)
+                .map_err(LogError::io(&*storage, ""))?;
+            unused.remove(&part.heights.start);
+            tables.add(index);
         }
+
         for first in unused {
-            storage.remove(&index_name(first)).map_err(failed)?;
+            storage
+                .remove(&index_name(first))
+                .map_err(LogError::io(&*storage, ""))?;
         }
-        let tables = RwLock::new(tables);
-        let (recent, reading, beginning, oldest, sealing) = Default::default();
+
         Ok(Arc::new(Self {
             storage,
             log,
             identity,
             part_bytes,
-            tables,
-            recent,
-            reading,
-            beginning,
-            oldest,
-            sealing,
+            tables: RwLock::new(tables),
+            recent: Mutex::default(),
+            reading: Mutex::default(),
+            beginning: Mutex::default(),
+            oldest: OnceLock::new(),
+            sealing: Mutex::default(),
         }))
     }
 
@@ -189,12 +199,14 @@ impl History {
     pub fn insert(self: &Arc<Self>, entry: &LogEntry, bytes: u64) {
         let mut tables = self.tables.write();
         let height = tables.active.heights.end;
+
         if tables.active.bytes >= self.part_bytes {
             let full = std::mem::replace(&mut tables.active, ActiveIndex::starting_at(height));
             let full = ListedPart::new(IndexPart::Memory(full));
             Arc::make_mut(&mut tables.sealed).push(full.clone());
             self.seal(full.part);
         }
+
         tables.active.insert(entry, bytes);
         if let LogEntry::Revert { to, .. } = entry {
             tables.reverts.insert(height, *to);
@@ -205,26 +217,8 @@ impl History {
     /// with it.
     fn seal(self: &Arc<Self>, full: Arc<IndexPart>) {
         let history = self.clone();
-        let work = move || {
-            let IndexPart::Memory(index) = &*full else {
-                return;
-            };
-            let sealed = check(&*history.log, index.heights.end)
-                .map_err(io::Error::other)
-                .and_then(|check| SealedIndex::write(&*history.storage, index, check));
-            match sealed {
-                Ok(sealed) => {
-                    let sealed = Arc::new(IndexPart::File(sealed));
-                    let mut tables = history.tables.write();
-                    let own = Arc::make_mut(&mut tables.sealed)
-                        .iter_mut()
-                        .filter(|own| Arc::ptr_eq(&own.part, &full));
-                    own.for_each(|own| own.part = sealed.clone());
-                }
-                // The part stays in memory, and the next start rebuilds it.
-                Err(error) => tracing::error!(%error, "failed to write a part of the index"),
-            }
-        };
+        let work = move || history.write_part(&full);
+
         match thread::Builder::new().name("index".to_owned()).spawn(work) {
             Ok(thread) => {
                 let mut sealing = self.sealing.lock();
@@ -232,6 +226,29 @@ impl History {
                 sealing.push(thread);
             }
             Err(error) => tracing::error!(%error, "failed to start a thread that writes the index"),
+        }
+    }
+
+    /// Writes a part of the index to a file, and then replaces the part in memory with it.
+    fn write_part(&self, full: &Arc<IndexPart>) {
+        let IndexPart::Memory(index) = &**full else {
+            return;
+        };
+
+        let sealed = check(&*self.log, index.heights.end)
+            .map_err(io::Error::other)
+            .and_then(|check| SealedIndex::write(&*self.storage, index, check));
+        match sealed {
+            Ok(sealed) => {
+                let sealed = Arc::new(IndexPart::File(sealed));
+                let mut tables = self.tables.write();
+                let own = Arc::make_mut(&mut tables.sealed)
+                    .iter_mut()
+                    .filter(|own| Arc::ptr_eq(&own.part, full));
+                own.for_each(|own| own.part = sealed.clone());
+            }
+            // The part stays in memory, and the next start rebuilds it.
+            Err(error) => tracing::error!(%error, "failed to write a part of the index"),
         }
     }
 
@@ -248,6 +265,7 @@ impl History {
     /// writer may call it.
     pub fn truncate(&self, end: u64) -> Result<(), LogError> {
         self.finish();
+
         let (start, mut kept) = {
             let tables = self.tables.read();
             (tables.start(), Vec::clone(&tables.sealed))
@@ -265,6 +283,7 @@ impl History {
             let DecodedEntry { entry, size, .. } = decoded?;
             active.insert(&entry, size);
         }
+
         let mut reverts = Reverts::default();
         let known = kept
             .iter()
@@ -279,12 +298,10 @@ impl History {
         };
         self.recent.lock().truncate();
         *self.beginning.lock() = Weak::new();
+
         for listed in dropped {
-            let removed = remove_file(&*self.storage, &index_name(listed.part.heights().start));
-            removed.map_err(|source| LogError::Io {
-                file: self.storage.describe(""),
-                source,
-            })?;
+            remove_file(&*self.storage, &index_name(listed.part.heights().start))
+                .map_err(LogError::io(&*self.storage, ""))?;
         }
         Ok(())
     }
@@ -367,7 +384,9 @@ impl History {
         if let Some(block) = self.recent.lock().get(height) {
             return Ok(Some(block));
         }
+
         let _turn = self.turn(height);
+
         let truncations = {
             let recent = self.recent.lock();
             // Another reader may have read it in the meantime.
@@ -376,6 +395,7 @@ impl History {
             }
             recent.truncations()
         };
+
         let LogEntry::Block { block, .. } = self.log.read(height)?.entry()? else {
             return Ok(None);
         };
@@ -406,6 +426,7 @@ impl History {
             IndexPart::Memory(index) => index.places(key),
             IndexPart::File(index) => logged(index.places(key)).unwrap_or_default(),
         });
+
         active.into_iter().rev().chain(older).find_map(|place| {
             let block = self.block(place.number)?;
             match place.index {
@@ -428,24 +449,23 @@ impl History {
     ) -> Result<Option<u64>, LogError> {
         let (newest, sealed) = {
             let tables = self.tables.read();
-            let is_in_effect = |height| !tables.reverts.is_void(height, end);
-            (
-                tables.active.version(key, below, is_in_effect),
-                tables.sealed.clone(),
-            )
+            let newest = tables
+                .active
+                .version(key, below, |height| !tables.reverts.is_void(height, end));
+            (newest, tables.sealed.clone())
         };
-        let is_in_effect = |height| !self.tables.read().reverts.is_void(height, end);
         if newest.is_some() {
             return Ok(newest);
         }
+
+        let is_in_effect = |height| !self.is_void_below(height, end);
         for listed in sealed.iter().rev() {
             let found = match &*listed.part {
                 IndexPart::Memory(index) => index.version(key, below, is_in_effect),
                 IndexPart::File(index) if index.heights.start < below => {
-                    index.version(key, below, is_in_effect).map_err(|source| {
-                        let file = self.storage.describe(&index_name(index.heights.start));
-                        LogError::Io { file, source }
-                    })?
+                    let found = index.version(key, below, is_in_effect);
+                    let name = index_name(index.heights.start);
+                    found.map_err(LogError::io(&*self.storage, &name))?
                 }
                 IndexPart::File(_) => None,
             };
@@ -495,14 +515,14 @@ impl History {
         if let Some(checkpoint) = held.upgrade() {
             return Ok(checkpoint);
         }
-        let place = || self.storage.describe("");
+
+        let place = self.storage.describe("");
         let bases = self.bases().map_err(|error| CheckpointError {
-            file: place(),
+            file: place.clone(),
             what: error.to_string(),
         })?;
-        let &oldest = bases
-            .first()
-            .ok_or_else(|| CheckpointError::none(place()))?;
+        let &oldest = bases.first().ok_or_else(|| CheckpointError::none(place))?;
+
         let checkpoint = Arc::new(Checkpoint::read(&*self.storage, oldest, self.identity)?);
         *held = Arc::downgrade(&checkpoint);
         Ok(checkpoint)
@@ -521,11 +541,13 @@ impl History {
                 tables.sealed.clone(),
             )
         };
+
         let within = sealed.iter().filter(|listed| listed.overlaps(from, to));
         let mut all: Vec<u64> = within
             .flat_map(|listed| listed.part.matching(from, to, wanted))
             .collect();
         all.extend(active);
+
         // After a revert, several parts may have a block with the same number.
         all.sort_unstable();
         all.dedup();
@@ -551,6 +573,7 @@ impl History {
                 tables.sealed.clone(),
             )
         };
+
         let parts = (0..sealed.len()).rev().map(move |at| sealed[at].clone());
         let older = parts.flat_map(move |ListedPart { numbers, part }| {
             let windows = numbers
@@ -565,18 +588,18 @@ impl History {
                     .map(move |number| (heights.clone(), number))
             })
         });
+
         let newest = active
             .into_iter()
             .rev()
             .map(move |number| (growing.clone(), number));
-        // After a revert, only one of the parts with a number has the canonical block.
-        let is_in_effect = |(heights, number): &(Range<u64>, u64)| {
-            self.height_of(*number)
-                .is_some_and(|at| heights.contains(&at))
-        };
         newest
             .chain(older)
-            .filter(is_in_effect)
+            .filter(|(heights, number)| {
+                // After a revert, only one of the parts with a number has the canonical block.
+                self.height_of(*number)
+                    .is_some_and(|at| heights.contains(&at))
+            })
             .map(|(_, number)| number)
     }
 
@@ -585,26 +608,30 @@ impl History {
     pub fn height_below(&self, number: u64, end: u64) -> Option<u64> {
         let (newest, sealed) = {
             let tables = self.tables.read();
-            (
-                tables.newest(tables.active.blocks.get(&number), end),
-                tables.sealed.clone(),
-            )
+            let newest = tables.newest(tables.active.blocks.get(&number), end);
+            (newest, tables.sealed.clone())
         };
-        let older = |listed: &ListedPart| match &*listed.part {
+
+        newest.or_else(|| {
+            sealed
+                .iter()
+                .rev()
+                .filter(|listed| listed.overlaps(number, number))
+                .find_map(|listed| self.height_in(&listed.part, number, end))
+        })
+    }
+
+    /// Returns the height of the block of a part that was canonical under this number when the log
+    /// had `end` entries.
+    fn height_in(&self, part: &IndexPart, number: u64, end: u64) -> Option<u64> {
+        match part {
             IndexPart::Memory(index) => self.tables.read().newest(index.blocks.get(&number), end),
             IndexPart::File(index) => {
                 // Read before the lock is taken.
                 let heights = logged(index.blocks(number));
                 self.tables.read().newest(heights.as_ref(), end)
             }
-        };
-        newest.or_else(|| {
-            sealed
-                .iter()
-                .rev()
-                .filter(|listed| listed.overlaps(number, number))
-                .find_map(older)
-        })
+        }
     }
 
     /// Returns the number of the oldest canonical block in the log.
@@ -612,23 +639,47 @@ impl History {
         if let Some(oldest) = self.oldest.get() {
             return Some(*oldest);
         }
-        let (first, last) = {
-            let tables = self.tables.read();
-            let numbers = || {
-                tables
-                    .sealed
-                    .iter()
-                    .filter_map(|listed| listed.numbers)
-                    .chain(tables.active.numbers())
-            };
-            (
-                numbers().map(|(first, _)| first).min()?,
-                numbers().map(|(_, last)| last).max()?,
-            )
-        };
+
+        let (first, last) = self.tables.read().numbers()?;
         let oldest = (first..=last).find(|number| self.height_of(*number).is_some())?;
         Some(*self.oldest.get_or_init(|| oldest))
     }
+}
+
+/// Opens the part of the index that begins at a height, if it is intact and matches a log with `end`
+/// entries.
+fn usable_part(
+    storage: &dyn Storage,
+    log: &dyn ReadLog,
+    first: u64,
+    end: u64,
+) -> Result<Option<SealedIndex>, LogError> {
+    let index = SealedIndex::open(storage, first).map_err(LogError::io(storage, ""))?;
+    let Some(index) = index.filter(|index| index.heights.end <= end) else {
+        return Ok(None);
+    };
+    let is_current = index.check == check(log, index.heights.end)?;
+    Ok(is_current.then_some(index))
+}
+
+/// Builds a part of the index from the entries at these heights, or from fewer if they have more
+/// than `part_bytes` bytes.
+fn rebuilt_part(
+    log: &dyn ReadLog,
+    heights: Range<u64>,
+    part_bytes: u64,
+) -> Result<ActiveIndex, LogError> {
+    let mut part = ActiveIndex::starting_at(heights.start);
+    let count = heights.end - heights.start;
+    let entries = log.stream(heights.start)?.take(count as usize);
+    for decoded in decode_ahead(Box::new(entries), count)? {
+        let DecodedEntry { entry, size, .. } = decoded?;
+        part.insert(&entry, size);
+        if part.bytes >= part_bytes {
+            break;
+        }
+    }
+    Ok(part)
 }
 
 /// Returns the checksum of the entry before height `end`.

@@ -71,14 +71,18 @@ impl IndexPart {
 /// takes few steps.
 pub(super) fn windows((first, newest): (u64, u64), last: u64) -> Vec<(u64, u64)> {
     const FIRST: u64 = 512;
-    let (mut windows, mut to, mut width) = (Vec::new(), last.min(newest), FIRST);
+
+    let mut windows = Vec::new();
+    let mut to = last.min(newest);
+    let mut width = FIRST;
     while to >= first {
         let from = to.saturating_sub(width - 1).max(first);
         windows.push((from, to));
         let Some(next) = from.checked_sub(1) else {
             break;
         };
-        (to, width) = (next, width.saturating_mul(4));
+        to = next;
+        width = width.saturating_mul(4);
     }
     windows
 }
@@ -90,16 +94,22 @@ pub(super) fn matching(
     blocks_with: impl Fn(LogKey) -> Vec<u64>,
 ) -> Vec<u64> {
     /// With so few candidates left, reading the blocks is cheaper than looking up further keys.
-    const FEW: usize = 16;
+    const CHEAP_TO_READ: usize = 16;
+
     let mut found: Option<Vec<u64>> = None;
     // The last topics are the most selective.
     for keys in wanted.iter().rev() {
-        if found.as_ref().is_some_and(|found| found.len() <= FEW) {
+        if found
+            .as_ref()
+            .is_some_and(|found| found.len() <= CHEAP_TO_READ)
+        {
             break;
         }
+
         let mut numbers: Vec<u64> = keys.iter().flat_map(|key| blocks_with(*key)).collect();
         numbers.sort_unstable();
         numbers.dedup();
+
         match &mut found {
             Some(found) => found.retain(|number| numbers.binary_search(number).is_ok()),
             None => found = Some(numbers),

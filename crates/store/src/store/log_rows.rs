@@ -21,6 +21,7 @@ impl LogRows {
         keys.sort_unstable();
         keys.dedup();
         self.rest.extend(keys.into_iter().map(|key| (key, number)));
+
         if self.rest.len() >= REST {
             self.rest.sort_unstable();
             self.runs.push(std::mem::take(&mut self.rest));
@@ -37,8 +38,12 @@ impl LogRows {
                 .take_while(|(own, number)| *own == key && *number <= to);
             found.extend(rows.map(|(_, number)| *number));
         }
-        let wanted = |(own, number): &&LogRow| *own == key && (from..=to).contains(number);
-        found.extend(self.rest.iter().filter(wanted).map(|(_, number)| *number));
+
+        let rest = self
+            .rest
+            .iter()
+            .filter(|(own, number)| *own == key && (from..=to).contains(number));
+        found.extend(rest.map(|(_, number)| *number));
         found
     }
 
@@ -57,7 +62,8 @@ mod tests {
 
     #[test]
     fn finds_the_same_rows_as_a_plain_list() {
-        let (mut rows, mut all) = (LogRows::default(), Vec::new());
+        let mut rows = LogRows::default();
+        let mut all = Vec::new();
         let mut mixed = 7u64;
         for number in 0..6_000u64 {
             let keys: Vec<_> = (0..number % 9)
@@ -71,6 +77,7 @@ mod tests {
             all.extend(keys.iter().map(|key| (*key, number)));
             rows.insert(number, keys);
         }
+
         all.sort_unstable();
         all.dedup();
         assert!(rows.runs.len() > 1 && !rows.rest.is_empty());
@@ -80,6 +87,7 @@ mod tests {
                 .map(|(key, number)| [key.0, *number])
                 .collect::<Vec<_>>()
         );
+
         for (key, from, to) in [
             (3, 0, 6_000),
             (7, 1_000, 1_000),

@@ -91,11 +91,13 @@ impl LaterState for OldState {
             if below < self.beginning.height {
                 break;
             }
+
             let (LogEntry::Block { changes, .. } | LogEntry::Edit { changes, .. }) =
                 self.history.entry(height)?
             else {
                 continue;
             };
+
             if let Some(said) = changes.of(address).and_then(&says) {
                 return Ok(Some((below, said)));
             }

@@ -1,9 +1,10 @@
 //! Repair of a damaged log, of which the intact beginning is kept.
 
-use std::io;
-
 use super::{ChainStore, checkpoint, checkpoints, reverts::Reverts};
-use crate::log::{ChainIdentity, Extent, LogError};
+use crate::{
+    log::{ChainIdentity, Extent, LogError},
+    storage::Storage,
+};
 
 /// The outcome of a repair.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,15 +23,11 @@ pub struct Repaired {
 /// interruption.
 pub fn repair(chain: &ChainStore, identity: ChainIdentity) -> Result<Option<Repaired>, LogError> {
     let ChainStore { storage, log } = chain;
-    let failed = |source: io::Error| LogError::Io {
-        file: storage.describe(""),
-        source,
-    };
-    let heights = checkpoints(&**storage).map_err(failed)?;
-    let place = || storage.describe("");
-    let Some((end, what)) = first_fault(log.verify(identity)?, &heights, &place)? else {
+    let heights = checkpoints(&**storage).map_err(LogError::io(&**storage, ""))?;
+    let Some((end, what)) = first_fault(log.verify(identity)?, &heights, &**storage)? else {
         return Ok(None);
     };
+
     Ok(Some(Repaired {
         end,
         what,
@@ -46,12 +43,8 @@ pub fn truncate(
     end: u64,
 ) -> Result<Vec<String>, LogError> {
     let ChainStore { storage, log } = chain;
-    let failed = |source: io::Error| LogError::Io {
-        file: storage.describe(""),
-        source,
-    };
     // Before the log is cut: at no time is there a checkpoint beyond the end of the log.
-    let mut aside = checkpoint::put_aside(&**storage, end).map_err(failed)?;
+    let mut aside = checkpoint::put_aside(&**storage, end).map_err(LogError::io(&**storage, ""))?;
     aside.extend(log.cut(identity, end)?);
     Ok(aside)
 }
@@ -61,15 +54,11 @@ pub fn truncate(
 fn first_fault(
     extent: Option<Extent>,
     checkpoints: &[u64],
-    place: &dyn Fn() -> String,
+    storage: &dyn Storage,
 ) -> Result<Option<(u64, &'static str)>, LogError> {
+    let place = storage.describe("");
     let (Some(&oldest), Some(&newest)) = (checkpoints.first(), checkpoints.last()) else {
-        return Err(LogError::Beginning { place: place() });
-    };
-    let missing = |from, to| LogError::Missing {
-        from,
-        to,
-        place: place(),
+        return Err(LogError::Beginning { place });
     };
     let Some(Extent {
         heights,
@@ -77,15 +66,23 @@ fn first_fault(
         damage,
     }) = extent
     else {
-        return if oldest == newest {
-            Ok(None)
-        } else {
-            Err(missing(oldest, newest))
-        };
+        if oldest == newest {
+            return Ok(None);
+        }
+        return Err(LogError::Missing {
+            from: oldest,
+            to: newest,
+            place,
+        });
     };
     if oldest < heights.start {
-        return Err(missing(oldest, heights.start));
+        return Err(LogError::Missing {
+            from: oldest,
+            to: heights.start,
+            place,
+        });
     }
+
     let mut reverts = Reverts::default();
     found
         .into_iter()
@@ -96,10 +93,11 @@ fn first_fault(
             (newest > heights.end).then_some("a checkpoint includes it, but the log does not");
         return Ok(damage.or(lost).map(|what| (heights.end, what)));
     }
+
     // Without a checkpoint for the present chain, one may be left for the chain before one of the
     // reverts.
     let height = reverts.heights().find(|at| begins(*at));
-    let height = height.ok_or_else(|| LogError::Beginning { place: place() })?;
+    let height = height.ok_or(LogError::Beginning { place })?;
     Ok(Some((
         height,
         "it reverts to a state of which no checkpoint is left",

@@ -44,6 +44,34 @@ struct IndexTable {
 }
 
 impl IndexTable {
+    /// Returns the table that begins at an offset of a file.
+    fn of(file: &[u8], offset: u64, rows: u64, width: usize) -> Self {
+        let size = width * WORD;
+        let fences = (0..rows)
+            .step_by(FENCED as usize)
+            .map(|at| {
+                let start = offset as usize + at as usize * size;
+                let words = words_of(&file[start..start + 2 * WORD]);
+                [words[0], words[1]]
+            })
+            .collect();
+        Self {
+            offset,
+            rows,
+            width,
+            fences,
+        }
+    }
+
+    /// Returns the offset of its end.
+    fn end(&self) -> u64 {
+        self.offset_of(self.rows)
+    }
+
+    fn offset_of(&self, row: u64) -> u64 {
+        self.offset + row * (self.width * WORD) as u64
+    }
+
     /// Returns the position of the last fence that is less than `least`, and of the first one if
     /// none is. The first row that is not less than `least` comes before the next fence, or is that
     /// fence.
@@ -74,13 +102,13 @@ impl SealedIndex {
         index: &ActiveIndex,
         check: u32,
     ) -> io::Result<Self> {
-        let mut words: Vec<u64> = Vec::new();
         let each = index
             .blocks
             .iter()
             .flat_map(|(number, all)| all.iter().map(move |height| (*number, height)));
         let mut blocks: Vec<_> = each.map(|(number, height)| [number, *height]).collect();
         blocks.sort_unstable();
+
         let places = index
             .hashes
             .iter()
@@ -89,14 +117,17 @@ impl SealedIndex {
             .map(|(key, place)| [key, place.number, place.index.into()])
             .collect();
         hashes.sort_unstable();
+
         let logs = index.logs.rows();
+        let versions = index.versions.rows();
+        let mut words: Vec<u64> = Vec::new();
         words.extend(blocks.as_flattened());
         words.extend(hashes.as_flattened());
         words.extend(logs.as_flattened());
-        let versions = index.versions.rows();
         words.extend(versions.as_flattened());
         words.extend(index.reverts.iter().flat_map(|(at, to)| [*at, *to]));
         let body = bytes_of(&words);
+
         let lengths = [
             blocks.len(),
             hashes.len(),
@@ -105,6 +136,7 @@ impl SealedIndex {
             index.reverts.len(),
         ]
         .map(|length| length as u64);
+
         let mut head = vec![MAGIC, index.heights.start, index.heights.end, check.into()];
         head.extend(lengths);
         head.push(crc32fast::hash(&body).into());
@@ -115,6 +147,7 @@ impl SealedIndex {
         with_draft(storage, &index_name(index.heights.start), |file| {
             file.write_at(&bytes, 0)
         })?;
+
         Self::open(storage, index.heights.start)?
             .ok_or_else(|| io::Error::other("the written index is damaged"))
     }
@@ -129,54 +162,29 @@ impl SealedIndex {
         };
         let mut bytes = vec![0; usize::try_from(file.length()?).map_err(io::Error::other)?];
         file.read_at(&mut bytes, 0)?;
-        let Some((head, body)) = bytes.split_at_checked(HEAD * WORD) else {
+        let Some(words) = intact_head(&bytes, first) else {
             return Ok(None);
         };
-        let words = words_of(head);
-        let checked = words[HEAD - 1] == u64::from(crc32fast::hash(&head[..(HEAD - 1) * WORD]))
-            && words[HEAD - 2] == u64::from(crc32fast::hash(body));
-        if words[0] != MAGIC || words[1] != first || !checked {
-            return Ok(None);
-        }
-        let mut offset = (HEAD * WORD) as u64;
-        let mut table = |rows: u64, width: usize| {
-            let size = width * WORD;
-            let row = |at: u64| {
-                let start = (offset + at * size as u64) as usize;
-                words_of(&bytes[start..start + 2 * WORD])
-            };
-            let fences = (0..rows)
-                .step_by(FENCED as usize)
-                .map(row)
-                .map(|words| [words[0], words[1]])
-                .collect();
-            let table = IndexTable {
-                offset,
-                rows,
-                width,
-                fences,
-            };
-            offset += rows * size as u64;
-            table
-        };
-        let (blocks, hashes) = (table(words[4], 2), table(words[5], 3));
-        let (logs, versions) = (table(words[6], 2), table(words[7], 2));
-        let reverts = words_of(&bytes[offset as usize..])
+
+        let blocks = IndexTable::of(&bytes, (HEAD * WORD) as u64, words[4], 2);
+        let hashes = IndexTable::of(&bytes, blocks.end(), words[5], 3);
+        let logs = IndexTable::of(&bytes, hashes.end(), words[6], 2);
+        let versions = IndexTable::of(&bytes, logs.end(), words[7], 2);
+        let reverts = words_of(&bytes[versions.end() as usize..])
             .chunks_exact(2)
             .map(|pair| (pair[0], pair[1]))
             .collect();
+
         let lowest = blocks.fences.first().map(|fence| fence[0]);
-        let highest = blocks.rows.checked_sub(1).map(|at| {
-            let start = (blocks.offset + at * (blocks.width * WORD) as u64) as usize;
+        let highest = blocks.rows.checked_sub(1).map(|last| {
+            let start = blocks.offset_of(last) as usize;
             words_of(&bytes[start..start + WORD])[0]
         });
-        let numbers = lowest.zip(highest);
-        let (heights, check) = (first..words[2], words[3] as u32);
         Ok(Some(Self {
             file,
-            heights,
-            check,
-            numbers,
+            heights: first..words[2],
+            check: words[3] as u32,
+            numbers: lowest.zip(highest),
             blocks,
             hashes,
             logs,
@@ -233,7 +241,8 @@ impl SealedIndex {
         below: u64,
         is_in_effect: impl Fn(u64) -> bool,
     ) -> io::Result<Option<u64>> {
-        let (table, least) = (&self.versions, [key.0, below]);
+        let table = &self.versions;
+        let least = [key.0, below];
         let mut at = table.fence_before(least);
         let mut rows = self.read(table, at, FENCED.min(table.rows - at))?;
         // The number of earlier rows to read at once, which grows because one is enough unless it
@@ -251,9 +260,11 @@ impl SealedIndex {
                     return Ok(Some(row[1]));
                 }
             }
+
             if at == 0 {
                 return Ok(None);
             }
+
             let end = at;
             at = end.saturating_sub(some);
             rows = self.read(table, at, end - at)?;
@@ -284,6 +295,7 @@ impl SealedIndex {
                     return Ok(());
                 }
             }
+
             at += count;
             some = (some * 4).min(4_096);
         }
@@ -291,12 +303,20 @@ impl SealedIndex {
     }
 
     fn read(&self, table: &IndexTable, at: u64, rows: u64) -> io::Result<Vec<u64>> {
-        let size = table.width * WORD;
-        let mut bytes = vec![0; rows as usize * size];
-        self.file
-            .read_at(&mut bytes, table.offset + at * size as u64)?;
+        let mut bytes = vec![0; rows as usize * table.width * WORD];
+        self.file.read_at(&mut bytes, table.offset_of(at))?;
         Ok(words_of(&bytes))
     }
+}
+
+/// Returns the words of the head of a part, if its file is intact and the part begins at this
+/// height.
+fn intact_head(file: &[u8], first: u64) -> Option<Vec<u64>> {
+    let (head, body) = file.split_at_checked(HEAD * WORD)?;
+    let words = words_of(head);
+    let is_intact = words[HEAD - 1] == u64::from(crc32fast::hash(&head[..(HEAD - 1) * WORD]))
+        && words[HEAD - 2] == u64::from(crc32fast::hash(body));
+    (words[0] == MAGIC && words[1] == first && is_intact).then_some(words)
 }
 
 fn bytes_of(words: &[u64]) -> Vec<u8> {
@@ -323,14 +343,13 @@ mod tests {
     const ROWS: u64 = 1_000;
 
     fn change(address: Address) -> AccountChange {
-        let (key, storage_wiped, storage, public_key) = Default::default();
         AccountChange {
             address,
-            key,
+            key: Default::default(),
             after: None,
-            storage_wiped,
-            storage,
-            public_key,
+            storage_wiped: false,
+            storage: Vec::new(),
+            public_key: None,
         }
     }
 
@@ -341,6 +360,11 @@ mod tests {
         } else {
             number
         }
+    }
+
+    fn sorted(mut numbers: Vec<u64>) -> Vec<u64> {
+        numbers.sort_unstable();
+        numbers
     }
 
     fn address(key: u64) -> Address {
@@ -371,15 +395,13 @@ mod tests {
         let storage = Directory::new(directory.path()).unwrap();
         let memory = index();
         let file = SealedIndex::write(&storage, &memory, 1).unwrap();
+
         assert!(
             file.blocks.fences.len() > 20
                 && file.hashes.fences.len() > 20
                 && file.versions.fences.len() > 60
         );
-        let sorted = |mut numbers: Vec<u64>| {
-            numbers.sort_unstable();
-            numbers
-        };
+
         for key in 0..2 * ROWS + 4 {
             assert_eq!(
                 file.blocks(key).unwrap(),
@@ -387,6 +409,7 @@ mod tests {
                 "{key}"
             );
             assert_eq!(file.places(key).unwrap(), memory.places(key), "{key}");
+
             let state = StateKey::of(&address(key), Part::Fields);
             for number in (0..4 * ROWS + 2)
                 .step_by(797)
@@ -419,6 +442,7 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let storage = Directory::new(directory.path()).unwrap();
         let file = SealedIndex::write(&storage, &ActiveIndex::starting_at(5), 1).unwrap();
+
         assert_eq!(
             (
                 file.numbers,

@@ -98,14 +98,13 @@ impl Snapshots {
                 shift,
                 name,
             } => {
-                let (id, number, hash, shift, name) = (*id, *number, *hash, *shift, name.clone());
                 self.add(SnapshotInfo {
-                    id,
+                    id: *id,
                     height,
-                    number,
-                    hash,
-                    shift,
-                    name,
+                    number: *number,
+                    hash: *hash,
+                    shift: *shift,
+                    name: name.clone(),
                 });
                 Ok(())
             }
@@ -157,6 +156,7 @@ impl Snapshots {
             .iter()
             .filter_map(|own| Some((own.id, own.name.as_ref()?)))
             .collect();
+
         out.number(named.len() as u64);
         for (id, name) in named {
             out.number(id);
@@ -167,7 +167,9 @@ impl Snapshots {
     /// Decodes the names of the snapshots.
     pub(super) fn read_names(&mut self, from: &mut Reader<'_>) -> Result<(), Malformed> {
         for _ in 0..from.count(MIN_ENCODED_NAME)? {
-            let (id, name) = (from.number()?, read_name(from)?);
+            let id = from.number()?;
+            let name = read_name(from)?;
+
             let at = self.position(id);
             let named = Arc::make_mut(&mut self.all)
                 .get_mut(at)
@@ -179,29 +181,34 @@ impl Snapshots {
 
     /// Decodes snapshots without their names.
     pub(super) fn read(from: &mut Reader<'_>) -> Result<Self, Malformed> {
-        let (next, count) = (from.number()?, from.count(MIN_ENCODED)?);
-        let snapshot = |_| {
-            let (id, height, number) = (from.number()?, from.number()?, from.number()?);
-            let (hash, shift) = (from.array()?.into(), TimeShift::read(from)?);
-            Ok(SnapshotInfo {
-                id,
-                height,
-                number,
-                hash,
-                shift,
-                name: None,
-            })
-        };
-        let all: VecDeque<_> = (0..count).map(snapshot).collect::<Result<_, Malformed>>()?;
+        let next = from.number()?;
+        let count = from.count(MIN_ENCODED)?;
+        let all: VecDeque<_> = (0..count)
+            .map(|_| read_snapshot(from))
+            .collect::<Result<_, Malformed>>()?;
+
         let ids = all.iter().map(|own| own.id).chain([next]);
         if all.len() > MAX_SNAPSHOTS || !ids.is_sorted_by(|id, later| id < later) {
             return Err(Malformed("snapshots"));
         }
+
         Ok(Self {
             all: Arc::new(all),
             next,
         })
     }
+}
+
+/// Decodes a snapshot without its name.
+fn read_snapshot(from: &mut Reader<'_>) -> Result<SnapshotInfo, Malformed> {
+    Ok(SnapshotInfo {
+        id: from.number()?,
+        height: from.number()?,
+        number: from.number()?,
+        hash: from.array()?.into(),
+        shift: TimeShift::read(from)?,
+        name: None,
+    })
 }
 
 #[cfg(test)]
@@ -224,16 +231,19 @@ mod tests {
         let mut snapshots = Snapshots::default();
         let all = MAX_SNAPSHOTS as u64 + 10;
         (0..all).for_each(|id| snapshots.add(snapshot(id)));
+
         assert_eq!(
             (snapshots.get(9), snapshots.get(10)),
             (None, Some(snapshot(10)))
         );
+
         snapshots.use_up(all - 5);
         assert_eq!(
             (snapshots.get(all - 5), snapshots.get(all - 6)),
             (None, Some(snapshot(all - 6)))
         );
         assert_eq!(snapshots.next_id(), all, "ids are not used again");
+
         let mut out = Writer::default();
         snapshots.write(&mut out);
         assert_eq!(
@@ -251,6 +261,7 @@ mod tests {
             name: Some("vor dem Umbau ☂".into()),
             ..snapshot(4)
         });
+
         let mut out = Writer::default();
         snapshots.write(&mut out);
         snapshots.write_names(&mut out);
@@ -260,7 +271,8 @@ mod tests {
         assert!(from.is_empty() && read.has_names());
         assert_eq!(read, snapshots);
 
-        let (mut out, mut others) = (Writer::default(), Snapshots::default());
+        let mut out = Writer::default();
+        let mut others = Snapshots::default();
         snapshots.write_names(&mut out);
         others.add(snapshot(3));
         assert!(others.read_names(&mut Reader::new(out.bytes())).is_err());
@@ -269,7 +281,7 @@ mod tests {
     #[test]
     fn snapshots_out_of_order_and_ids_that_come_again_are_rejected() {
         let shift = TimeShift::default();
-        let entry = |id| LogEntry::Snapshot {
+        let snapshot_entry = |id| LogEntry::Snapshot {
             id,
             number: 0,
             hash: B256::ZERO,
@@ -277,7 +289,7 @@ mod tests {
             name: None,
         };
         let mut snapshots = Snapshots::default();
-        snapshots.follow(0, &entry(4)).unwrap();
+        snapshots.follow(0, &snapshot_entry(4)).unwrap();
         snapshots
             .follow(
                 1,
@@ -288,8 +300,9 @@ mod tests {
                 },
             )
             .unwrap();
-        assert!(snapshots.follow(2, &entry(4)).is_err());
-        assert!(snapshots.follow(2, &entry(u64::MAX)).is_err());
+        assert!(snapshots.follow(2, &snapshot_entry(4)).is_err());
+        assert!(snapshots.follow(2, &snapshot_entry(u64::MAX)).is_err());
+
         for ids in [[1, 0], [0, 7], [1, 1], [0, 2]] {
             let mut out = Writer::default();
             let all = Arc::new(ids.map(snapshot).into());

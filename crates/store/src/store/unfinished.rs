@@ -156,6 +156,7 @@ pub(super) fn begin_restore(storage: &dyn Storage) -> Result<Option<String>, Fil
             progress
         }
     };
+
     let progress = put_aside(storage, progress)?;
     clear(storage)?;
     expect_empty(storage)?;
@@ -176,13 +177,16 @@ fn put_aside(storage: &dyn Storage, progress: CopyProgress) -> io::Result<CopyPr
     };
     let target = storage.folder(folder)?;
     let mut names = names(storage)?;
+
     // The chain file comes last, so that a folder with it is complete.
     names.sort_by_key(|name| name == CHAIN_FILE);
     for name in &names {
         storage.move_into(folder, name)?;
     }
+
     target.sync_names()?;
     storage.sync_names()?;
+
     let progress = CopyProgress {
         moved: true,
         ..progress
@@ -202,18 +206,19 @@ pub(super) fn finish(storage: &dyn Storage) -> io::Result<()> {
 /// until the rename.
 fn create(storage: &dyn Storage, progress: &CopyProgress, known: bool) -> io::Result<()> {
     let text = text(progress)?;
-    let write = || -> io::Result<()> {
-        let file = storage.create(NAME)?;
-        file.write_at(&text, 0)?;
-        file.sync()?;
-        storage.sync_names()
-    };
-    write().inspect_err(|_| {
+    write_synced(storage, &text).inspect_err(|_| {
         // Nothing has changed yet, so the directory stays usable, for example if the disk is full.
         if !known {
             let _ = storage.remove(NAME);
         }
     })
+}
+
+fn write_synced(storage: &dyn Storage, text: &[u8]) -> io::Result<()> {
+    let file = storage.create(NAME)?;
+    file.write_at(text, 0)?;
+    file.sync()?;
+    storage.sync_names()
 }
 
 fn text(progress: &CopyProgress) -> io::Result<Vec<u8>> {
@@ -241,22 +246,24 @@ fn expect_empty(storage: &dyn Storage) -> Result<(), FillError> {
 
 /// Removes the files of an interrupted copy. Files of other kinds stay.
 fn clear(storage: &dyn Storage) -> io::Result<()> {
-    let kinds = ["checkpoint-", "index-", "torn-", "draft-"];
-    let is_copied = |name: &String| {
-        [CHAIN_FILE, "pool", PRICES].contains(&name.as_str())
-            || name.ends_with(".key")
-            || is_log_file(name)
-            || kinds.iter().any(|kind| name.starts_with(kind))
-    };
     names(storage)?
         .iter()
         .filter(|name| is_copied(name))
         .try_for_each(|name| storage.remove(name))
 }
 
+/// Returns whether a file with this name belongs to the copy of a chain.
+fn is_copied(name: &str) -> bool {
+    let kinds = ["checkpoint-", "index-", "torn-", "draft-"];
+    [CHAIN_FILE, "pool", PRICES].contains(&name)
+        || name.ends_with(".key")
+        || is_log_file(name)
+        || kinds.iter().any(|kind| name.starts_with(kind))
+}
 /// Returns the first unused name `replaced-N`.
 fn free_folder(storage: &dyn Storage) -> io::Result<String> {
-    let (folders, names) = (storage.folders()?, storage.names()?);
+    let folders = storage.folders()?;
+    let names = storage.names()?;
     let mut numbered = (1_u32..).map(|number| format!("{REPLACED}{number}"));
     numbered
         .find(|name| !folders.contains(name) && !names.contains(name))

@@ -31,6 +31,7 @@ impl Versions {
         for change in &changes.0 {
             let address = &change.address;
             self.push(StateKey::of(address, Part::Fields), height);
+
             let is_gone = change.after.is_none();
             if is_gone
                 || change
@@ -43,6 +44,7 @@ impl Versions {
             if is_gone || change.storage_wiped {
                 self.push(StateKey::of(address, Part::Storage), height);
             }
+
             change.storage.iter().for_each(|(index, _)| {
                 self.push(StateKey::of(address, Part::Slot(*index)), height)
             });
