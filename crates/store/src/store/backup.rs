@@ -36,8 +36,8 @@ pub fn restore(from: &ChainStore, to: &dyn Storage) -> Result<(u64, Option<Strin
 }
 
 fn chain_in(from: &dyn Storage) -> Result<ChainFile, ArchiveError> {
-    let none = || ArchiveError::Directory(format!("{}: there is no chain", from.describe("")));
-    ChainFile::load(from)?.ok_or_else(none)
+    ChainFile::load(from)?
+        .ok_or_else(|| ArchiveError::Directory(format!("{}: there is no chain", from.describe(""))))
 }
 
 /// Copies everything, and removes the mark of an unfinished copy.
@@ -49,6 +49,7 @@ fn copy_chain(from: &ChainStore, to: &dyn Storage, file: &ChainFile) -> Result<u
             copy_file(&*from.storage, to, &name)?;
         }
     }
+
     let end = from.log.backup(file.identity(), to)?;
     // The chain file comes last: without it the copy is incomplete.
     file.save(to)?;

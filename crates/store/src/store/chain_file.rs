@@ -94,10 +94,11 @@ pub enum ChainFileError {
 /// Returns whether a file with this name is written only after `chain.json`, unlike the keys and
 /// the first checkpoint.
 fn follows_chain_file(name: &str) -> bool {
-    let later = |height: &str| height.parse().is_ok_and(|height: u64| height > 0);
     name.starts_with("index-")
         || is_log_file(name)
-        || name.strip_prefix("checkpoint-").is_some_and(later)
+        || name
+            .strip_prefix("checkpoint-")
+            .is_some_and(|height| height.parse().is_ok_and(|height: u64| height > 0))
         || name == "pool"
 }
 
@@ -128,38 +129,30 @@ impl ChainFile {
     /// Loads the file. Returns `None` if the directory is empty.
     pub fn load(storage: &dyn Storage) -> Result<Option<Self>, ChainFileError> {
         let place = storage.describe(CHAIN_FILE);
-        let failed = |error| ChainFileError::Io(place.clone(), error);
-        if let Some(what) = unfinished::interrupted(storage).map_err(failed)? {
+        let interrupted = unfinished::interrupted(storage)
+            .map_err(|error| ChainFileError::Io(place.clone(), error))?;
+        if let Some(what) = interrupted {
             return Err(ChainFileError::Unfinished(storage.describe(""), what));
         }
-        let Some(text) = read_file(storage, CHAIN_FILE).map_err(failed)? else {
-            if storage
-                .names()
-                .map_err(failed)?
-                .iter()
-                .any(|name| follows_chain_file(name))
-            {
-                return Err(ChainFileError::Missing(place));
-            }
-            let replaced = storage
-                .folders()
-                .map_err(failed)?
-                .into_iter()
-                .find(|name| name.starts_with(REPLACED));
-            return replaced.map_or(Ok(None), |folder| {
-                Err(ChainFileError::Replaced {
-                    file: place,
-                    folder: storage.describe(&folder),
-                })
-            });
-        };
+
+        match read_file(storage, CHAIN_FILE) {
+            Ok(Some(text)) => Self::parse(place, &text).map(Some),
+            Ok(None) => expect_new(storage, place).map(|()| None),
+            Err(error) => Err(ChainFileError::Io(place, error)),
+        }
+    }
+
+    fn parse(place: String, text: &[u8]) -> Result<Self, ChainFileError> {
         /// The member that every version has.
         #[derive(Deserialize)]
         struct Versioned {
             format: u32,
         }
-        let format = |error| ChainFileError::Format(place.clone(), error);
-        let Versioned { format: found } = serde_json::from_slice(&text).map_err(format)?;
+
+        let found = match serde_json::from_slice(text) {
+            Ok(Versioned { format }) => format,
+            Err(error) => return Err(ChainFileError::Format(place, error)),
+        };
         if found > FORMAT {
             return Err(ChainFileError::Newer { file: place, found });
         }
@@ -169,17 +162,16 @@ impl ChainFile {
                 serde::de::Error::custom("there is no format 0"),
             ));
         }
-        serde_json::from_slice(&text).map(Some).map_err(format)
+        serde_json::from_slice(text).map_err(|error| ChainFileError::Format(place, error))
     }
 
     /// Writes the file atomically.
     pub fn save(&self, storage: &dyn Storage) -> Result<(), ChainFileError> {
-        let write = || -> io::Result<()> {
-            let mut text = serde_json::to_vec_pretty(self)?;
-            text.push(b'\n');
-            replace_file(storage, CHAIN_FILE, &text)
-        };
-        write().map_err(|error| ChainFileError::Io(storage.describe(CHAIN_FILE), error))
+        let place = || storage.describe(CHAIN_FILE);
+        let mut text = serde_json::to_vec_pretty(self)
+            .map_err(|error| ChainFileError::Io(place(), error.into()))?;
+        text.push(b'\n');
+        replace_file(storage, CHAIN_FILE, &text).map_err(|error| ChainFileError::Io(place(), error))
     }
 
     /// Checks that the settings are the recorded ones, and that the genesis block is `genesis` if
@@ -190,32 +182,56 @@ impl ChainFile {
         settings: &Settings,
         genesis: Option<B256>,
     ) -> Result<(), ChainFileError> {
-        let file = || storage.describe(CHAIN_FILE);
-        let unset = || "unset".to_owned();
         for (setting, _) in self.settings.iter().chain(settings) {
-            let value = |all: &Settings| {
-                all.iter()
-                    .find(|(name, _)| name == setting)
-                    .map(|(_, value)| value.clone())
-            };
-            let (old, new) = (value(&self.settings), value(settings));
+            let old = value_of(setting, &self.settings);
+            let new = value_of(setting, settings);
             if old != new {
-                let (old, new) = (old.unwrap_or_else(unset), new.unwrap_or_else(unset));
                 return Err(ChainFileError::Setting {
-                    file: file(),
+                    file: storage.describe(CHAIN_FILE),
                     setting: setting.clone(),
-                    old,
-                    new,
+                    old: old.unwrap_or("unset").to_owned(),
+                    new: new.unwrap_or("unset").to_owned(),
                 });
             }
         }
-        match genesis.filter(|genesis| *genesis != self.genesis) {
-            Some(expected) => Err(ChainFileError::Genesis {
-                file: file(),
+
+        match genesis {
+            Some(expected) if expected != self.genesis => Err(ChainFileError::Genesis {
+                file: storage.describe(CHAIN_FILE),
                 expected,
                 found: self.genesis,
             }),
-            None => Ok(()),
+            _ => Ok(()),
         }
+    }
+}
+
+/// Returns the value of a setting, if it is set.
+fn value_of<'a>(setting: &str, settings: &'a Settings) -> Option<&'a str> {
+    settings
+        .iter()
+        .find(|(name, _)| name == setting)
+        .map(|(_, value)| value.as_str())
+}
+
+/// Checks that a directory without a chain file has nothing else of a chain.
+fn expect_new(storage: &dyn Storage, place: String) -> Result<(), ChainFileError> {
+    let names = storage
+        .names()
+        .map_err(|error| ChainFileError::Io(place.clone(), error))?;
+    if names.iter().any(|name| follows_chain_file(name)) {
+        return Err(ChainFileError::Missing(place));
+    }
+
+    let folders = storage
+        .folders()
+        .map_err(|error| ChainFileError::Io(place.clone(), error))?;
+    let replaced = folders.iter().find(|name| name.starts_with(REPLACED));
+    match replaced {
+        Some(folder) => Err(ChainFileError::Replaced {
+            file: place,
+            folder: storage.describe(folder),
+        }),
+        None => Ok(()),
     }
 }

@@ -75,16 +75,19 @@ pub(super) fn name(height: u64) -> String {
 
 /// Returns the heights of all checkpoints, in ascending order.
 pub fn checkpoints(storage: &dyn Storage) -> io::Result<Vec<u64>> {
-    let names = storage.names()?;
-    let height = |file: &String| {
-        file.strip_prefix("checkpoint-")?
-            .parse()
-            .ok()
-            .filter(|height| name(*height) == *file)
-    };
-    let mut heights: Vec<u64> = names.iter().filter_map(height).collect();
+    let mut heights: Vec<u64> = storage
+        .names()?
+        .iter()
+        .filter_map(|file| height_of(file))
+        .collect();
     heights.sort_unstable();
     Ok(heights)
+}
+
+/// Returns the height of the checkpoint whose file has this name; `None` for other files.
+fn height_of(file: &str) -> Option<u64> {
+    let height = file.strip_prefix("checkpoint-")?.parse().ok()?;
+    (name(height) == file).then_some(height)
 }
 
 /// Puts the checkpoints aside that include entries from height `end` on, the newest first. Returns
@@ -145,48 +148,15 @@ impl Checkpoint {
         file: &Arc<dyn StoredFile>,
         identity: ChainIdentity,
     ) -> io::Result<u64> {
-        let file = file.clone();
         let mut out = RecordWriter {
-            file,
+            file: file.clone(),
             written: 0,
             records: 0,
             record: Vec::new(),
             scratch: Writer::default(),
         };
-        out.record(|out| {
-            // Earlier versions of the program can read a checkpoint without what they do not know.
-            let Standing {
-                snapshots,
-                settings,
-            } = &self.standing;
-            let (has_settings, has_names) = (!settings.is_empty(), snapshots.has_names());
-            let version = match () {
-                () if has_settings => VERSION,
-                () if has_names => 3,
-                () if snapshots.next_id() > 0 => 2,
-                () => 1,
-            };
-            out.string(MAGIC);
-            out.number(version);
-            out.number(identity.chain_id);
-            out.raw(identity.genesis.as_slice());
-            out.number(self.height);
-            self.shift.write(out);
-            self.parameters.write(out);
-            self.genesis.write(out);
-            self.block.write(out);
-            out.number(self.state.next_number().into());
-            out.raw(self.state.root().as_slice());
-            if version >= 2 {
-                out.option(Some(snapshots), |out, snapshots| snapshots.write(out));
-            }
-            if version >= 3 {
-                snapshots.write_names(out);
-            }
-            if version >= 4 {
-                settings.write(out);
-            }
-        })?;
+        out.record(|out| self.write_head(out, identity))?;
+
         let mut pieces = self.state.pieces().peekable();
         while pieces.peek().is_some() {
             out.record(|out| {
@@ -197,9 +167,49 @@ impl Checkpoint {
                 }
             })?;
         }
+
         out.record(|_| {})?;
         out.file.sync()?;
         Ok(out.written)
+    }
+
+    fn write_head(&self, out: &mut Writer, identity: ChainIdentity) {
+        let Standing {
+            snapshots,
+            settings,
+        } = &self.standing;
+        // Earlier versions of the program can read a checkpoint without what they do not know.
+        let version = if !settings.is_empty() {
+            VERSION
+        } else if snapshots.has_names() {
+            3
+        } else if snapshots.next_id() > 0 {
+            2
+        } else {
+            1
+        };
+
+        out.string(MAGIC);
+        out.number(version);
+        out.number(identity.chain_id);
+        out.raw(identity.genesis.as_slice());
+        out.number(self.height);
+        self.shift.write(out);
+        self.parameters.write(out);
+        self.genesis.write(out);
+        self.block.write(out);
+        out.number(self.state.next_number().into());
+        out.raw(self.state.root().as_slice());
+
+        if version >= 2 {
+            out.option(Some(snapshots), |out, snapshots| snapshots.write(out));
+        }
+        if version >= 3 {
+            snapshots.write_names(out);
+        }
+        if version >= 4 {
+            settings.write(out);
+        }
     }
 
     /// Reads the checkpoint at this height, and checks its state root and the hashes of contracts'
@@ -209,12 +219,14 @@ impl Checkpoint {
         height: u64,
         identity: ChainIdentity,
     ) -> Result<Self, CheckpointError> {
-        let failed = |what: String| CheckpointError {
+        let decoded = match bytes(storage, height) {
+            Ok(bytes) => Self::decode(&bytes, height, identity),
+            Err(error) => Err(error.to_string()),
+        };
+        decoded.map_err(|what| CheckpointError {
             file: storage.describe(&name(height)),
             what,
-        };
-        let bytes = bytes(storage, height).map_err(|error| failed(error.to_string()))?;
-        Self::decode(&bytes, height, identity).map_err(failed)
+        })
     }
 
     /// Decodes the content of a file. The error says what is wrong.
@@ -226,6 +238,7 @@ impl Checkpoint {
         let mut records = Records::new(bytes);
         let head = records.next().ok_or("not a checkpoint")?;
         let head = CheckpointHead::read(head.payload, height, identity)?;
+
         let mut complete = false;
         let pieces = records.by_ref().map(|record| {
             complete = record.payload.is_empty();
@@ -235,9 +248,11 @@ impl Checkpoint {
         if !complete || records.tail() != Tail::Clean {
             return Err(format!("damaged at byte {}", records.offset()));
         }
+
         let state = builder
             .finish(head.next_number, head.root)
             .map_err(|error: StateError| error.to_string())?;
+
         let CheckpointHead {
             shift,
             parameters,
@@ -272,31 +287,34 @@ struct CheckpointHead {
 impl CheckpointHead {
     fn read(payload: &[u8], height: u64, identity: ChainIdentity) -> Result<Self, String> {
         let from = &mut Reader::new(payload);
-        let wrong = |error: Malformed| format!("not a checkpoint: {error}");
-        if from.string().map_err(wrong)? != MAGIC {
+        if from.string().map_err(malformed)? != MAGIC {
             return Err("not a checkpoint".to_owned());
         }
-        let version = from.number().map_err(wrong)?;
+        let version = from.number().map_err(malformed)?;
         if version > VERSION {
             return Err(format!(
                 "written by a newer version (format {version}, this program reads up to {VERSION})"
             ));
         }
+
         let found = ChainIdentity {
-            chain_id: from.number().map_err(wrong)?,
-            genesis: from.array().map_err(wrong)?.into(),
+            chain_id: from.number().map_err(malformed)?,
+            genesis: from.array().map_err(malformed)?.into(),
         };
-        if found != identity || from.number().map_err(wrong)? != height {
+        if found != identity || from.number().map_err(malformed)? != height {
             return Err("belongs to another chain, or to another height".to_owned());
         }
-        Self::rest(from, version).map_err(wrong)
+        Self::rest(from, version).map_err(malformed)
     }
 
     fn rest(from: &mut Reader<'_>, version: u64) -> Result<Self, Malformed> {
-        let (shift, parameters) = (TimeShift::read(from)?, EditableParams::read(from)?);
-        let (genesis, block) = (Arc::new(Block::read(from)?), Arc::new(Block::read(from)?));
+        let shift = TimeShift::read(from)?;
+        let parameters = EditableParams::read(from)?;
+        let genesis = Arc::new(Block::read(from)?);
+        let block = Arc::new(Block::read(from)?);
         let next_number = u32::try_from(from.number()?).map_err(|_| Malformed("account number"))?;
         let root = from.array()?.into();
+
         let snapshots = if version >= 2 {
             from.option(Snapshots::read)?
         } else {
@@ -311,10 +329,7 @@ impl CheckpointHead {
         } else {
             DevSettings::default()
         };
-        let standing = Standing {
-            snapshots,
-            settings,
-        };
+
         Ok(Self {
             shift,
             parameters,
@@ -322,7 +337,14 @@ impl CheckpointHead {
             block,
             next_number,
             root,
-            standing,
+            standing: Standing {
+                snapshots,
+                settings,
+            },
         })
     }
+}
+
+fn malformed(error: Malformed) -> String {
+    format!("not a checkpoint: {error}")
 }

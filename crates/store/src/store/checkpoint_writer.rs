@@ -67,19 +67,24 @@ impl CheckpointWriter {
         let newest = Arc::new(AtomicU64::new(newest_size(&*storage)));
         let written = newest.clone();
         let truncations = Arc::new(Mutex::new(0));
-        let (directory, truncations_so_far) = (storage.clone(), truncations.clone());
-        let thread = thread::Builder::new().name("checkpoints".to_owned()).spawn(move || {
-            for Work { checkpoint, truncated } in offered {
-                let truncations = truncations_so_far.lock();
-                if truncated != *truncations {
-                    continue;
+        let directory = storage.clone();
+        let truncations_so_far = truncations.clone();
+
+        let thread = thread::Builder::new()
+            .name("checkpoints".to_owned())
+            .spawn(move || {
+                for Work { checkpoint, truncated } in offered {
+                    let truncations = truncations_so_far.lock();
+                    if truncated != *truncations {
+                        continue;
+                    }
+                    match write(&*directory, identity, &*log, &history, &checkpoint) {
+                        Ok(bytes) => written.store(bytes, Ordering::Relaxed),
+                        Err(error) => tracing::error!(%error, "failed to write a checkpoint; the next start takes longer"),
+                    }
                 }
-                match write(&*directory, identity, &*log, &history, &checkpoint) {
-                    Ok(bytes) => written.store(bytes, Ordering::Relaxed),
-                    Err(error) => tracing::error!(%error, "failed to write a checkpoint; the next start takes longer"),
-                }
-            }
-        })?;
+            })?;
+
         Ok(Self {
             storage,
             work: Some(work),
@@ -110,14 +115,21 @@ impl CheckpointWriter {
         if !self.is_demanded && self.appended - self.covered < growth {
             return;
         }
-        let work = || Work {
-            checkpoint: Box::new(snapshot()),
-            truncated: self.truncated,
-        };
-        match self.work.as_ref().map(|thread| thread.try_send(work())) {
+
+        let truncated = self.truncated;
+        let offered = self.work.as_ref().map(|thread| {
+            thread.try_send(Work {
+                checkpoint: Box::new(snapshot()),
+                truncated,
+            })
+        });
+        match offered {
             // The thread is busy: retries after some growth of the log.
             Some(Err(TrySendError::Full(_))) => self.covered += growth / 8,
-            _ => (self.covered, self.is_demanded) = (self.appended, false),
+            _ => {
+                self.covered = self.appended;
+                self.is_demanded = false;
+            }
         }
     }
 
@@ -127,6 +139,7 @@ impl CheckpointWriter {
         let mut truncations = self.truncations.lock();
         *truncations += 1;
         self.truncated = *truncations;
+
         let aside = checkpoint::put_aside(&*self.storage, end)?;
         self.newest
             .store(newest_size(&*self.storage), Ordering::Relaxed);
@@ -172,13 +185,17 @@ fn write(
     log.sync().map_err(io::Error::other)?;
     let bytes = snapshot.write(storage, identity)?;
     tracing::debug!(height = snapshot.height, bytes, "wrote a checkpoint");
+
     // Checkpoints of reverted entries are never needed.
     let all = checkpoints(storage)?;
     let bases = history.bases()?;
-    let is_kept = |height: &u64| {
-        bases.first() == Some(height) || bases.iter().rev().take(KEPT).any(|kept| kept == height)
-    };
-    for height in all.into_iter().filter(|height| !is_kept(height)) {
+    let kept: Vec<u64> = bases
+        .iter()
+        .take(1)
+        .chain(bases.iter().rev().take(KEPT))
+        .copied()
+        .collect();
+    for height in all.into_iter().filter(|height| !kept.contains(height)) {
         storage.remove(&checkpoint::name(height))?;
     }
     Ok(bytes)
@@ -194,14 +211,18 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let storage = Directory::new(directory.path()).unwrap();
         assert_eq!(newest_size(&storage), 0);
+
         storage
             .create(&checkpoint::name(7))
             .unwrap()
             .write_at(b"checkpoint", 0)
             .unwrap();
+
         assert_eq!(newest_size(&storage), 10);
         std::fs::write(directory.path().join("checkpoint-8"), "of another program").unwrap();
+
         assert_eq!(newest_size(&storage), 10);
+
         std::fs::create_dir(directory.path().join(checkpoint::name(9))).unwrap();
         assert_eq!(newest_size(&storage), 10);
     }
@@ -210,10 +231,12 @@ mod tests {
     fn checkpoints_become_rarer_as_they_become_larger() {
         assert_eq!(growth_before(0, 32 << 20), 32 << 20);
         assert_eq!(growth_before(2 * LARGE - 1, 32 << 20), 32 << 20);
+
         for large in [2, 40] {
             let bytes_per_byte_of_log = (large * LARGE) / growth_before(large * LARGE, 32 << 20);
             assert_eq!(bytes_per_byte_of_log, 8);
         }
+
         assert_eq!(growth_before(u64::MAX, u64::MAX), u64::MAX);
     }
 }

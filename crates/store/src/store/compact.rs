@@ -20,40 +20,41 @@ pub fn compact(
     history: &History,
     from: u64,
 ) -> Result<(), LogError> {
-    let failed = |source: io::Error| LogError::Io {
-        file: storage.describe(""),
-        source,
-    };
-    let remove_checkpoints = || -> io::Result<()> {
-        let mut kept = history.bases()?;
-        kept.retain(|height| *height >= from);
-        for height in checkpoints(storage)?
-            .into_iter()
-            .filter(|height| !kept.contains(height))
-        {
-            storage.remove(&checkpoint::name(height))?;
-        }
-        // These must be gone before the log is compacted: a checkpoint from before the log means
-        // that entries were lost.
-        storage.sync_names()
-    };
-    remove_checkpoints().map_err(failed)?;
+    remove_checkpoints(storage, history, from).map_err(LogError::io(storage, ""))?;
     log.compact(from)?;
-    let remove_rest = || -> io::Result<()> {
-        for first in index_firsts(storage)?
-            .into_iter()
-            .filter(|first| *first < from)
-        {
-            storage.remove(&index_name(first))?;
-        }
-        for name in storage
-            .names()?
-            .into_iter()
-            .filter(|name| name.starts_with("torn-"))
-        {
-            storage.remove(&name)?;
-        }
-        storage.sync_names()
-    };
-    remove_rest().map_err(failed)
+    remove_rest(storage, from).map_err(LogError::io(storage, ""))
+}
+
+/// Removes the checkpoints below height `from` or of reverted entries.
+fn remove_checkpoints(storage: &dyn Storage, history: &History, from: u64) -> io::Result<()> {
+    let mut kept = history.bases()?;
+    kept.retain(|height| *height >= from);
+    for height in checkpoints(storage)?
+        .into_iter()
+        .filter(|height| !kept.contains(height))
+    {
+        storage.remove(&checkpoint::name(height))?;
+    }
+
+    // These must be gone before the log is compacted: a checkpoint from before the log means that
+    // entries were lost.
+    storage.sync_names()
+}
+
+/// Removes the index of the entries before height `from`, and files that were put aside.
+fn remove_rest(storage: &dyn Storage, from: u64) -> io::Result<()> {
+    for first in index_firsts(storage)?
+        .into_iter()
+        .filter(|first| *first < from)
+    {
+        storage.remove(&index_name(first))?;
+    }
+    for name in storage
+        .names()?
+        .into_iter()
+        .filter(|name| name.starts_with("torn-"))
+    {
+        storage.remove(&name)?;
+    }
+    storage.sync_names()
 }

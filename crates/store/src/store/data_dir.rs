@@ -80,58 +80,31 @@ impl DataDir {
     }
 
     fn failed(&self, source: io::Error) -> DataDirError {
-        DataDirError::Io {
-            path: self.path.display().to_string(),
-            source,
-        }
+        failed(&self.path, source)
     }
 
     fn locked(path: &Path) -> Result<Self, DataDirError> {
-        let failed = |source| DataDirError::Io {
-            path: path.display().to_string(),
-            source,
-        };
-        let storage = Directory::new(path).map_err(failed)?;
-        let file = path.join(LOCK);
+        let storage = Directory::new(path).map_err(|source| failed(path, source))?;
         let mut lock = OpenOptions::new()
             .read(true)
             .write(true)
             .create(true)
             .truncate(false)
-            .open(file)
-            .map_err(failed)?;
-        let mut attempt = lock.try_lock();
-        for _ in 0..ATTEMPTS {
-            if !matches!(attempt, Err(TryLockError::WouldBlock)) {
-                break;
-            }
-            thread::sleep(PAUSE);
-            attempt = lock.try_lock();
-        }
-        match attempt {
+            .open(path.join(LOCK))
+            .map_err(|source| failed(path, source))?;
+        match try_lock(&lock) {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
-                let mut id = String::new();
-                let known = lock.read_to_string(&mut id).is_ok() && !id.trim().is_empty();
-                let holder = if known {
-                    format!(" (process {})", id.trim())
-                } else {
-                    String::new()
-                };
                 return Err(DataDirError::InUse {
                     path: path.display().to_string(),
-                    holder,
+                    holder: holder(&mut lock),
                 });
             }
-            Err(TryLockError::Error(error)) => return Err(failed(error)),
+            Err(TryLockError::Error(error)) => return Err(failed(path, error)),
         }
-        let mut note = || -> io::Result<()> {
-            lock.set_len(0)?;
-            lock.rewind()?;
-            writeln!(lock, "{}", std::process::id())
-        };
+
         // The process id is informative only: a full disk must not prevent reading the chain.
-        let _ = note();
+        let _ = note_process_id(&mut lock);
         let own = Self {
             path: path.to_owned(),
             storage,
@@ -162,4 +135,41 @@ impl DataDir {
     pub fn storage(&self) -> Arc<dyn Storage> {
         Arc::new(self.storage.clone())
     }
+}
+
+fn failed(path: &Path, source: io::Error) -> DataDirError {
+    DataDirError::Io {
+        path: path.display().to_string(),
+        source,
+    }
+}
+
+/// Locks a file, and tries again for a while if it is locked.
+fn try_lock(file: &File) -> Result<(), TryLockError> {
+    let mut attempt = file.try_lock();
+    for _ in 0..ATTEMPTS {
+        if !matches!(attempt, Err(TryLockError::WouldBlock)) {
+            break;
+        }
+        thread::sleep(PAUSE);
+        attempt = file.try_lock();
+    }
+    attempt
+}
+
+/// Returns a description of the process that has noted its id in the lock file, or an empty one.
+fn holder(lock: &mut File) -> String {
+    let mut id = String::new();
+    let known = lock.read_to_string(&mut id).is_ok() && !id.trim().is_empty();
+    if known {
+        format!(" (process {})", id.trim())
+    } else {
+        String::new()
+    }
+}
+
+fn note_process_id(lock: &mut File) -> io::Result<()> {
+    lock.set_len(0)?;
+    lock.rewind()?;
+    writeln!(lock, "{}", std::process::id())
 }

@@ -20,7 +20,9 @@ use crate::{
 /// Decodes a checkpoint from the contents of its records, each after its length in three bytes, and
 /// decodes what it is written as. Returns whether it is one.
 pub fn checkpoint(contents: &[u8]) -> usize {
-    let (mut rest, mut file, mut records) = (contents, Vec::new(), 0);
+    let mut rest = contents;
+    let mut file = Vec::new();
+    let mut records = 0;
     let mut first: &[u8] = &[];
     while let Some((length, after)) = rest.split_first_chunk::<3>() {
         let length =
@@ -30,8 +32,10 @@ pub fn checkpoint(contents: &[u8]) -> usize {
         if records == 0 {
             first = content;
         }
-        (rest, records) = (after, records + 1);
+        rest = after;
+        records += 1;
     }
+
     let Ok((identity, height)) = place(first) else {
         return 0;
     };
@@ -44,9 +48,11 @@ pub fn checkpoint(contents: &[u8]) -> usize {
     checkpoint
         .write_to(&as_file, identity)
         .expect("memory can be written to");
+
     let bytes = written.bytes();
     let again = Checkpoint::decode(&bytes, height, identity)
         .expect("a checkpoint that was written can be read");
+
     assert_eq!(again.state.root(), checkpoint.state.root());
     assert_eq!(
         (again.block.hash, again.genesis.hash),
@@ -91,6 +97,7 @@ pub fn pending(content: &[u8]) -> usize {
     };
     let mut out = Writer::default();
     pending.write(&mut out);
+
     let again =
         PendingTransaction::read(out.bytes()).expect("a transaction that was written can be read");
     assert_eq!(format!("{again:?}"), format!("{pending:?}"));

@@ -74,32 +74,30 @@ impl PoolFile {
         let Some(bytes) = read_file(storage, NAME)? else {
             return Ok(Vec::new());
         };
-        let damaged = |what: &str| {
-            io::Error::other(format!(
-                "{}: {what}. Nothing was changed: restore the file from a copy, or move it away to start without the \
-                 transactions that wait for a block",
-                storage.describe(NAME)
-            ))
-        };
+
         let mut records = Records::new(&bytes);
         let head = records
             .next()
-            .ok_or_else(|| damaged("damaged at its beginning"))?;
+            .ok_or_else(|| damaged(storage, "damaged at its beginning"))?;
         if head.payload != head_payload(identity).bytes() {
             return Err(damaged(
+                storage,
                 "belongs to another chain, or another version of this program",
             ));
         }
-        let read = |record: crate::storage::Record<'_>| PendingTransaction::read(record.payload);
+
         let kept = records
             .by_ref()
-            .map(read)
+            .map(|record| PendingTransaction::read(record.payload))
             .collect::<Result<_, _>>()
-            .map_err(|error| damaged(&error.to_string()))?;
+            .map_err(|error| damaged(storage, &error.to_string()))?;
         match records.tail() {
             // A torn record was never acknowledged.
             Tail::Clean | Tail::Torn => Ok(kept),
-            Tail::Damaged(what) => Err(damaged(&format!("{what} (byte {})", records.offset()))),
+            Tail::Damaged(what) => Err(damaged(
+                storage,
+                &format!("{what} (byte {})", records.offset()),
+            )),
         }
     }
 
@@ -127,7 +125,9 @@ impl PoolFile {
     /// Replaces the file atomically with one of these transactions.
     pub fn rewrite(&mut self, kept: &[PendingTransaction]) -> io::Result<()> {
         self.file = self.storage.create(&format!("draft-{NAME}"))?;
-        (self.length, self.records) = (0, 0);
+        self.length = 0;
+        self.records = 0;
+
         let filled = self.fill(kept);
         // After a failure, appends would go to a file that may not have been renamed into place.
         self.failed = filled.is_err();
@@ -140,10 +140,12 @@ impl PoolFile {
         push_record(&mut self.bytes, 0, head.bytes());
         self.records = 1;
         self.push(kept);
+
         self.file.write_at(&self.bytes, 0)?;
         self.file.sync()?;
         self.storage.rename(&format!("draft-{NAME}"), NAME)?;
         self.storage.sync_names()?;
+
         self.length = self.bytes.len() as u64;
         self.fresh = self.length;
         Ok(())
@@ -154,8 +156,10 @@ impl PoolFile {
         if self.failed {
             return Err(io::Error::other("an earlier write failed"));
         }
+
         self.bytes.clear();
         self.push(kept);
+
         let written = self
             .file
             .write_at(&self.bytes, self.length)
@@ -189,6 +193,15 @@ impl PoolFile {
             self.records += 1;
         }
     }
+}
+
+/// Returns the error for a file that cannot be read.
+fn damaged(storage: &dyn Storage, what: &str) -> io::Error {
+    io::Error::other(format!(
+        "{}: {what}. Nothing was changed: restore the file from a copy, or move it away to start \
+         without the transactions that wait for a block",
+        storage.describe(NAME)
+    ))
 }
 
 fn head_payload(identity: ChainIdentity) -> Writer {

@@ -61,13 +61,16 @@ impl RecentBlocks {
         if truncations != self.truncations || self.get(height).is_some() {
             return;
         }
+
         self.bytes += weight(block);
         self.blocks.push_back((height, block.clone()));
+
         while self.blocks.len() > MAX_BLOCKS || self.bytes > MAX_BYTES {
             let Some((height, old)) = self.blocks.pop_front() else {
                 break;
             };
             self.bytes -= weight(&old);
+
             if self.evicted.len() == MAX_BLOCKS {
                 self.evicted.pop_front();
             }
@@ -128,6 +131,7 @@ mod tests {
 
         drop(large);
         assert!(recent.get(1).is_none());
+
         let large = block(1, MAX_BYTES);
         recent.insert(1, &large, 0);
         recent.truncate();

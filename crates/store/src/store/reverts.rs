@@ -32,19 +32,23 @@ impl Reverts {
         if self.all.last().is_some_and(|last| last.at >= at) {
             return;
         }
+
         let before = self.last_below(to.min(at));
         let depth = 1 + self.depth(before);
         let leap = before.and_then(|near| {
             let middle = self.all[near].leap;
             let far = middle.and_then(|middle| self.all[middle].leap);
-            let (near_depth, middle_depth, far_depth) =
-                (depth - 1, self.depth(middle), self.depth(far));
+            let near_depth = depth - 1;
+            let middle_depth = self.depth(middle);
+            let far_depth = self.depth(far);
+            // Two leaps of the same length are joined to one.
             if near_depth - middle_depth == middle_depth - far_depth {
                 far
             } else {
                 Some(near)
             }
         });
+
         self.all.push(Revert {
             at,
             to,
@@ -60,6 +64,7 @@ impl Reverts {
         let Some(mut at) = self.last_below(end).filter(later) else {
             return false;
         };
+
         // The oldest revert in effect after the entry decides, since it undoes the most.
         loop {
             let Revert {
@@ -130,6 +135,7 @@ mod tests {
                     reverts.insert(at as u64, *to);
                 }
             }
+
             let counts = model(&entries);
             for (end, counting) in counts.iter().enumerate() {
                 for (height, before) in counts.iter().enumerate().take(end) {
@@ -149,7 +155,8 @@ mod tests {
     #[test]
     fn many_reverts_are_inserted_and_queried_quickly() {
         const COUNT: u64 = 200_000;
-        let (mut reverts, start) = (Reverts::default(), Instant::now());
+        let mut reverts = Reverts::default();
+        let start = Instant::now();
         for pair in 0..COUNT {
             reverts.insert(2 * pair + 1, 2 * pair);
         }
@@ -158,6 +165,7 @@ mod tests {
             let at = 2 * COUNT + round;
             reverts.insert(at, if round % 2 == 0 { COUNT } else { at - 1 });
         }
+
         let void = (0..3 * COUNT)
             .filter(|height| reverts.is_void(*height, 3 * COUNT))
             .count();
