@@ -72,6 +72,57 @@ struct Tables {
 }
 
 impl Tables {
+    /// Builds the tables of a log from the files of the index, which are removed from `unused`, and
+    /// from the entries that these lack.
+    fn build(
+        storage: &dyn Storage,
+        log: &dyn ReadLog,
+        part_bytes: u64,
+        unused: &mut BTreeSet<u64>,
+    ) -> Result<Self, LogError> {
+        let heights = log.heights();
+        let mut tables = Self {
+            active: ActiveIndex::starting_at(heights.start),
+            ..Self::default()
+        };
+
+        let mut at = heights.start;
+        while at < heights.end {
+            if unused.contains(&at)
+                && let Some(index) = usable_part(storage, log, at, heights.end)?
+            {
+                unused.remove(&at);
+                at = index.heights.end;
+                tables.add(index);
+                continue;
+            }
+
+            let stop = unused
+                .range(at + 1..)
+                .next()
+                .map_or(heights.end, |next| heights.end.min(*next));
+            let part = rebuilt_part(log, at..stop, part_bytes)?;
+            at = part.heights.end;
+            if at == heights.end {
+                tables.note_reverts(&part.reverts);
+                tables.active = part;
+                break;
+            }
+
+            tracing::info!(
+                from = part.heights.start,
+                to = at,
+                of = heights.end,
+                "rebuilt a part of the index"
+            );
+            let index = SealedIndex::write(storage, &part, check(log, at)?)
+                .map_err(LogError::io(storage, ""))?;
+            unused.remove(&part.heights.start);
+            tables.add(index);
+        }
+        Ok(tables)
+    }
+
     /// Returns the height of the first entry.
     fn start(&self) -> u64 {
         self.sealed
@@ -129,52 +180,12 @@ impl History {
         identity: ChainIdentity,
         part_bytes: u64,
     ) -> Result<Arc<Self>, LogError> {
-        let heights = log.heights();
         // Files of parts that do not match the log are removed.
         let mut unused: BTreeSet<u64> = index_firsts(&*storage)
             .map_err(LogError::io(&*storage, ""))?
             .into_iter()
             .collect();
-        let mut tables = Tables {
-            active: ActiveIndex::starting_at(heights.start),
-            ..Tables::default()
-        };
-
-        let mut at = heights.start;
-        while at < heights.end {
-            if unused.contains(&at)
-                && let Some(index) = usable_part(&*storage, &*log, at, heights.end)?
-            {
-                unused.remove(&at);
-                at = index.heights.end;
-                tables.add(index);
-                continue;
-            }
-
-            let stop = unused
-                .range(at + 1..)
-                .next()
-                .map_or(heights.end, |next| heights.end.min(*next));
-            let part = rebuilt_part(&*log, at..stop, part_bytes)?;
-            at = part.heights.end;
-            if at == heights.end {
-                tables.note_reverts(&part.reverts);
-                tables.active = part;
-                break;
-            }
-
-            tracing::info!(
-                from = part.heights.start,
-                to = at,
-                of = heights.end,
-                "rebuilt a part of the index"
-            );
-            let index = SealedIndex::write(&*storage, &part, check(&*log, at)?)
-                .map_err(LogError::io(&*storage, ""))?;
-            unused.remove(&part.heights.start);
-            tables.add(index);
-        }
-
+        let tables = Tables::build(&*storage, &*log, part_bytes, &mut unused)?;
         for first in unused {
             storage
                 .remove(&index_name(first))
