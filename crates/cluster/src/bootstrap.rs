@@ -32,13 +32,13 @@ use super::{
 use crate::jetstream::{LogStream, OtherCopies};
 
 /// Interval at which a node looks whether another one has created the chain.
-const LOOK: Duration = Duration::from_millis(250);
+const POLL_INTERVAL: Duration = Duration::from_millis(250);
 /// Time without a renewal of its claim after which a node that creates the chain counts as dead.
-const CREATION: Duration = Duration::from_secs(20);
+const CREATION_LAPSE: Duration = Duration::from_secs(20);
 /// Interval between two renewals.
-const RENEWAL: Duration = Duration::from_secs(2);
+const RENEWAL_INTERVAL: Duration = Duration::from_secs(2);
 /// Interval at which the leader offers new checkpoints.
-const EVERY: Duration = Duration::from_secs(5);
+const OFFER_INTERVAL: Duration = Duration::from_secs(5);
 /// Number of newest checkpoints that are offered.
 pub(super) const OFFERED: usize = 2;
 /// The largest checkpoint that is fetched, in bytes.
@@ -81,7 +81,7 @@ impl Creation {
     fn hold(directory: Directory, claim: Claim, mut revision: u64) -> Self {
         Self(tokio::spawn(async move {
             loop {
-                sleep(RENEWAL).await;
+                sleep(RENEWAL_INTERVAL).await;
                 match directory.claim_creation(Some(revision), &claim).await {
                     Ok(Some(renewed)) => revision = renewed,
                     Ok(None) => {
@@ -117,6 +117,7 @@ impl Membership {
             let chain = persist(|| self.directory.chain())
                 .await?
                 .map(|found| found.chain);
+
             match (chain, ChainFile::load(&**storage)?) {
                 (Some(chain), Some(local)) => {
                     self.expect_same(&chain, &local, &**storage)?;
@@ -136,7 +137,7 @@ impl Membership {
                 }
                 (None, _) => match self.claim_creation(&mut rival).await? {
                     Some(creation) => return Ok(Some(creation)),
-                    None => sleep(LOOK).await,
+                    None => sleep(POLL_INTERVAL).await,
                 },
             }
         }
@@ -161,32 +162,17 @@ impl Membership {
         let holder = creator.and_then(|creator| creator.value);
         if let (Some(holder), Some(revision)) =
             (holder.filter(|holder| holder.node != self.node), revision)
+            && !self.is_dead(&holder, revision, rival)
         {
-            let seen = rival
-                .take()
-                .filter(|seen| seen.revision == revision)
-                .unwrap_or_else(|| {
-                    tracing::info!(
-                        cluster = self.config.name,
-                        node = holder.node,
-                        "another node creates the chain"
-                    );
-                    Rival {
-                        revision,
-                        since: Instant::now(),
-                    }
-                });
-            let is_dead = seen.since.elapsed() >= CREATION;
-            *rival = Some(seen);
-            if !is_dead {
-                return Ok(None);
-            }
+            return Ok(None);
         }
+
         let claim = Claim {
             node: self.node.clone(),
             instance: self.instance,
             epoch: 0,
         };
+
         match self.directory.claim_creation(revision, &claim).await {
             Ok(Some(revision)) => Ok(Some(Creation::hold(
                 self.directory.clone(),
@@ -199,6 +185,27 @@ impl Membership {
         }
     }
 
+    /// Returns whether a node that holds a claim has not renewed it for a while.
+    fn is_dead(&self, holder: &Claim, revision: u64, rival: &mut Option<Rival>) -> bool {
+        let seen = rival
+            .take()
+            .filter(|seen| seen.revision == revision)
+            .unwrap_or_else(|| {
+                tracing::info!(
+                    cluster = self.config.name,
+                    node = holder.node,
+                    "another node creates the chain"
+                );
+                Rival {
+                    revision,
+                    since: Instant::now(),
+                }
+            });
+        let is_dead = seen.since.elapsed() >= CREATION_LAPSE;
+        *rival = Some(seen);
+        is_dead
+    }
+
     /// Refuses a directory with another chain than the cluster's.
     fn expect_same(
         &self,
@@ -206,7 +213,8 @@ impl Membership {
         local: &ChainFile,
         storage: &dyn Storage,
     ) -> Result<(), ClusterError> {
-        let (expected, found) = (chain.identity(), local.identity());
+        let expected = chain.identity();
+        let found = local.identity();
         if expected == found {
             return Ok(());
         }
@@ -239,13 +247,13 @@ impl Membership {
             .map_or(0, |heights| heights.start);
         let mut heights = persist(|| offered(&objects)).await?;
         heights.retain(|height| *height >= begins);
-        let none = || {
+        let (oldest, newest) = heights.first().zip(heights.last()).ok_or_else(|| {
             ClusterError::Refused(format!(
                 "the cluster {} has no checkpoint to begin with",
                 self.config.name
             ))
-        };
-        let (oldest, newest) = heights.first().zip(heights.last()).ok_or_else(none)?;
+        })?;
+
         let mut fetched = Vec::new();
         for height in BTreeSet::from([*oldest, *newest]) {
             fetched.push((height, fetch(&objects, height).await?));
@@ -273,22 +281,22 @@ impl Membership {
 
     /// Publishes the chain that this node has created, so that other nodes can join.
     pub async fn publish_chain(&self, storage: &dyn Storage) -> Result<(), ClusterError> {
-        let io = |error| ClusterError::Io(storage.describe(""), error);
-        let missing = || io(io::ErrorKind::NotFound.into());
+        let missing = || ClusterError::io(storage, "")(io::ErrorKind::NotFound.into());
         let chain = ChainFile::load(storage)?.ok_or_else(missing)?;
+
         let objects = self.connection.objects().await?;
-        for height in store::checkpoints(storage).map_err(io)? {
+        for height in store::checkpoints(storage).map_err(ClusterError::io(storage, ""))? {
             persist(|| upload(&objects, storage, height)).await?;
         }
-        match persist(|| self.directory.create_chain(chain.clone())).await? {
-            true => Ok(()),
-            false => {
-                let found = persist(|| self.directory.chain())
-                    .await?
-                    .ok_or_else(missing)?;
-                self.expect_same(&found.chain, &chain, storage)
-            }
+
+        if persist(|| self.directory.create_chain(chain.clone())).await? {
+            return Ok(());
         }
+        // Another node was first.
+        let found = persist(|| self.directory.chain())
+            .await?
+            .ok_or_else(missing)?;
+        self.expect_same(&found.chain, &chain, storage)
     }
 
     /// Returns the keys of the network's own accounts that the cluster shares, by file name, for
@@ -301,6 +309,7 @@ impl Membership {
             .connection
             .bucket(&self.connection.names.keys())
             .await?;
+
         let mut keys = Vec::new();
         for name in OWN_KEYS
             .into_iter()
@@ -310,6 +319,7 @@ impl Membership {
             let Some(found) = found.filter(|found| found.len() <= MAX_KEY) else {
                 continue;
             };
+
             let text = std::str::from_utf8(&found).map_err(|error| failed(&error))?;
             keys.push((name.to_owned(), Zeroizing::new(text.to_owned())));
         }
@@ -327,10 +337,9 @@ impl Membership {
             if !file.exists() {
                 continue;
             }
-            let text = std::fs::read_to_string(&file);
-            let text = Zeroizing::new(
-                text.map_err(|error| ClusterError::Io(file.display().to_string(), error))?,
-            );
+            let text = std::fs::read_to_string(&file)
+                .map(Zeroizing::new)
+                .map_err(|error| ClusterError::Io(file.display().to_string(), error))?;
             bucket
                 .put(name, Bytes::copy_from_slice(text.as_bytes()))
                 .await
@@ -354,13 +363,13 @@ async fn fetch(objects: &ObjectStore, height: u64) -> Result<Vec<u8>, ClusterErr
             "the checkpoint at {height} has {size} bytes"
         )));
     }
+
     let mut bytes = Vec::new();
-    let io = |error| ClusterError::Io(format!("the checkpoint at {height}"), error);
     object
         .take(size as u64)
         .read_to_end(&mut bytes)
         .await
-        .map_err(io)?;
+        .map_err(|error| ClusterError::Io(format!("the checkpoint at {height}"), error))?;
     tracing::info!(
         height,
         bytes = bytes.len(),
@@ -375,8 +384,8 @@ async fn upload(
     height: u64,
 ) -> Result<(), ClusterError> {
     let name = object_name(height);
-    let io = |error| ClusterError::Io(storage.describe(&name), error);
-    let Some(bytes) = read_file(storage, &name).map_err(io)? else {
+    let bytes = read_file(storage, &name).map_err(ClusterError::io(storage, &name))?;
+    let Some(bytes) = bytes else {
         return Ok(());
     };
     objects
@@ -388,15 +397,13 @@ async fn upload(
 
 /// Fetches the newest checkpoint of the cluster into the directory of a node, unless it is there.
 async fn fetch_newest(connection: &Connection, storage: &dyn Storage) -> Result<(), ClusterError> {
-    let io = |error| ClusterError::Io(storage.describe(""), error);
-    let (objects, own) = (
-        connection.objects().await?,
-        store::checkpoints(storage).map_err(io)?,
-    );
+    let objects = connection.objects().await?;
+    let own = store::checkpoints(storage).map_err(ClusterError::io(storage, ""))?;
+
     let newest = offered(&objects).await?.last().copied();
     if let Some(height) = newest.filter(|height| !own.contains(height)) {
         let bytes = fetch(&objects, height).await?;
-        store::add_checkpoint(storage, height, &bytes).map_err(io)?;
+        store::add_checkpoint(storage, height, &bytes).map_err(ClusterError::io(storage, ""))?;
     }
     Ok(())
 }
@@ -409,10 +416,11 @@ pub(super) fn exchange_checkpoints(
     storage: Arc<dyn Storage>,
 ) {
     tokio::spawn(async move {
-        let mut ticks = interval(EVERY);
+        let mut ticks = interval(OFFER_INTERVAL);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
             ticks.tick().await;
+
             let leads = chain.leadership().borrow().leads;
             let exchanged = match chain.needs_checkpoint_after() {
                 _ if leads => offer_new(&connection, &chain, &*storage).await,
@@ -421,6 +429,7 @@ pub(super) fn exchange_checkpoints(
                     .map(|()| chain.entries_arrived()),
                 None => Ok(()),
             };
+
             if let Err(error) = exchanged {
                 tracing::debug!(%error, "failed to exchange checkpoints");
             }
@@ -436,8 +445,7 @@ async fn offer_new(
     chain: &Chain,
     storage: &dyn Storage,
 ) -> Result<(), ClusterError> {
-    let io = |error| ClusterError::Io(storage.describe(""), error);
-    let usable = chain.checkpoints().map_err(io)?;
+    let usable = chain.checkpoints().map_err(ClusterError::io(storage, ""))?;
     let Some(begins) = connection
         .log()
         .await?
@@ -447,6 +455,7 @@ async fn offer_new(
     else {
         return Ok(());
     };
+
     let usable: Vec<_> = usable
         .into_iter()
         .filter(|height| *height >= begins)
@@ -457,12 +466,15 @@ async fn offer_new(
         .chain(usable.iter().rev().take(OFFERED))
         .copied()
         .collect();
+
     let objects = connection.objects().await?;
     let present = offered(&objects).await?;
+
     // A useless one stays until there is one after it: should this node end before, the next leader
     // sees it.
+    let newest_usable = usable.last().copied();
     let is_lacking = |height: &u64| {
-        !chain.is_base(*height) && usable.last().is_none_or(|newest| newest < height)
+        !chain.is_base(*height) && newest_usable.is_none_or(|newest| newest < *height)
     };
     if wanted.is_empty() || present.iter().any(is_lacking) {
         chain.demand_checkpoint();
@@ -470,6 +482,7 @@ async fn offer_new(
     if wanted.is_empty() {
         return Ok(());
     }
+
     for height in wanted.iter().filter(|height| !present.contains(height)) {
         upload(&objects, storage, *height).await?;
     }

@@ -20,12 +20,11 @@ use super::{
     directory::Directory,
     state,
 };
-use crate::jetstream::StreamExtent;
 
 /// Time in which a node must carry a command out.
-const PATIENCE: Duration = Duration::from_secs(15);
+const COMMAND_TIMEOUT: Duration = Duration::from_secs(15);
 /// Interval at which a claim of another node is looked at.
-const LOOK: Duration = Duration::from_millis(250);
+const POLL_INTERVAL: Duration = Duration::from_millis(250);
 /// The name under which the command line connects.
 const OPERATOR: &str = "operator";
 
@@ -71,24 +70,23 @@ pub struct Status {
 pub async fn status(config: &ClusterConfig) -> Result<Status, ClusterError> {
     let connection = Connection::open(config, OPERATOR).await?;
     let directory = Directory::open(&connection).await?;
+
     let chain = directory.chain().await?.map(|found| found.chain.identity());
     let leader = directory
         .lease()
         .await?
         .and_then(|lease| lease.value)
         .map(|claim| claim.node);
-    let (log, log_bytes, checkpoints) = match chain {
-        Some(_) => {
-            let stream = connection.log().await?;
-            let StreamExtent { bytes, .. } = stream.extent().await?;
-            (
-                stream.heights().await?,
-                bytes,
-                offered(&connection.objects().await?).await?,
-            )
-        }
-        None => (None, 0, Vec::new()),
-    };
+    let mut log = None;
+    let mut log_bytes = 0;
+    let mut checkpoints = Vec::new();
+    if chain.is_some() {
+        let stream = connection.log().await?;
+        log_bytes = stream.extent().await?.bytes;
+        log = stream.heights().await?;
+        checkpoints = offered(&connection.objects().await?).await?;
+    }
+
     Ok(Status {
         cluster: config.name.clone(),
         chain: chain.map(|chain| (chain.chain_id, chain.genesis.to_string())),
@@ -109,8 +107,10 @@ pub async fn init(
     log: Arc<dyn LogStore>,
 ) -> Result<u64, ClusterError> {
     let membership = Membership::begin(config).await?;
-    let empty = || ClusterError::Refused(format!("{}: there is no chain", storage.describe("")));
-    let file = ChainFile::load(&*storage)?.ok_or_else(empty)?;
+    let file = ChainFile::load(&*storage)?.ok_or_else(|| {
+        ClusterError::Refused(format!("{}: there is no chain", storage.describe("")))
+    })?;
+
     let mut rival = None;
     let _creation = loop {
         if membership.directory.chain().await?.is_some() {
@@ -121,28 +121,30 @@ pub async fn init(
         }
         match membership.claim_creation(&mut rival).await? {
             Some(creation) => break creation,
-            None => sleep(LOOK).await,
+            None => sleep(POLL_INTERVAL).await,
         }
     };
+
     let stream = membership.log().await?;
     let reader = log.open(file.identity(), 0)?.reader();
     let own = reader.heights();
+
     // An interrupted command continues where it ended.
     let from = stream
         .heights()
         .await?
         .map_or(own.start, |heights| heights.end);
     if !(own.start..=own.end).contains(&from) {
-        let what = format!(
-            "it has {from} entries, but the log in the data directory is from {} to {}",
-            own.start, own.end
-        );
         return Err(LogError::Mismatch {
             place: format!("the stream {}", stream.name()),
-            what,
+            what: format!(
+                "it has {from} entries, but the log in the data directory is from {} to {}",
+                own.start, own.end
+            ),
         }
         .into());
     }
+
     let count = stream.append_all(reader.stream(from)?).await?;
     membership.share_keys(directory).await?;
     membership.publish_chain(&*storage).await?;
@@ -158,7 +160,8 @@ pub async fn ask(
     let connection = Connection::open(config, OPERATOR).await?;
     let request = Request::new()
         .payload(Bytes::from_static(command.text().as_bytes()))
-        .timeout(Some(PATIENCE));
+        .timeout(Some(COMMAND_TIMEOUT));
+
     let answer = connection
         .client
         .send_request(connection.names.commands(node), request)
@@ -178,18 +181,21 @@ pub async fn compact(config: &ClusterConfig) -> Result<u64, ClusterError> {
     let connection = Connection::open(config, OPERATOR).await?;
     let objects = connection.objects().await?;
     let checkpoints = offered(&objects).await?;
-    let none = || ClusterError::Refused(format!("the cluster {} has no checkpoint", config.name));
     let kept = checkpoints
         .iter()
         .rev()
         .take(OFFERED)
         .min()
         .copied()
-        .ok_or_else(none)?;
+        .ok_or_else(|| {
+            ClusterError::Refused(format!("the cluster {} has no checkpoint", config.name))
+        })?;
+
     let stream = connection.log().await?;
     stream
         .delete_before(stream.sequence_of(kept).await?)
         .await?;
+
     for height in checkpoints.into_iter().filter(|height| *height < kept) {
         objects
             .delete(object_name(height))
@@ -207,6 +213,7 @@ pub(super) async fn serve(cluster: Cluster, chain: Chain, node: &str) -> Result<
         .subscribe(connection.names.commands(node))
         .await;
     let mut commands = commands.map_err(|error| failed(&error))?;
+
     tokio::spawn(async move {
         while let Some(message) = commands.next().await {
             let answer = match &message.payload[..] {

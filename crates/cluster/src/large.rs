@@ -125,14 +125,17 @@ impl Offer {
                 bytes.len()
             ));
         }
+
         let announcement = Announcement {
             subject: client.new_inbox(),
             size: bytes.len(),
         };
+
         let wanted = client
             .subscribe(announcement.subject.clone())
             .await
             .map_err(|error| with_causes(&error))?;
+
         Ok(Self {
             client: client.clone(),
             bytes,
@@ -159,6 +162,7 @@ impl Offer {
         let (Some(part), Some(reply)) = (part, reply) else {
             return Some(false);
         };
+
         let is_new = part.end > self.served;
         self.served = self.served.max(part.end);
         // Without an answer the leader asks again.
@@ -179,6 +183,7 @@ pub(super) fn part(client: &Client, size: usize, message: &[u8]) -> Option<Range
         .parse::<usize>()
         .ok()
         .filter(|offset| *offset < size)?;
+
     let part_bytes = message_bytes(client).clamp(1, PART_BYTES);
     Some(offset..size.min(offset + part_bytes))
 }
@@ -189,12 +194,12 @@ mod tests {
 
     #[test]
     fn an_announcement_names_an_inbox_and_a_size_within_the_limit() {
-        let read = |text: &str| text.parse::<Announcement>();
         let announcement = Announcement {
             subject: "_INBOX.a.b".to_owned(),
             size: LARGEST,
         };
-        assert_eq!(read("_INBOX.a.b 67108864"), Ok(announcement));
+        assert_eq!("_INBOX.a.b 67108864".parse(), Ok(announcement));
+
         for (text, error) in [
             ("", "incomplete"),
             ("_INBOX.a", "incomplete"),
@@ -202,7 +207,7 @@ mod tests {
             ("tetrad.test.log 5", "no inbox"),
             ("_INBOX.a 67108865", "the most are 67108864"),
         ] {
-            let refused = read(text).unwrap_err();
+            let refused = text.parse::<Announcement>().unwrap_err();
             assert!(refused.contains(error), "{text}: {refused}");
         }
     }

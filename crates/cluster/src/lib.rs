@@ -44,6 +44,7 @@ pub mod jetstream;
 
 use std::{io, sync::Arc, time::Duration};
 
+use async_nats::jetstream::stream::Stream;
 use k256::elliptic_curve::rand_core::{OsRng, RngCore};
 use tetrad_chain::{Chain, ChangeError};
 use tetrad_stdx::metrics::Counter;
@@ -106,6 +107,12 @@ pub enum ClusterError {
 }
 
 impl ClusterError {
+    /// Returns the conversion of the error of an operation on a file, or with an empty name on the
+    /// directory.
+    fn io(storage: &dyn Storage, name: &str) -> impl Fn(io::Error) -> Self {
+        move |error| Self::Io(storage.describe(name), error)
+    }
+
     /// Returns whether the servers did not answer, so that the same may succeed later.
     fn is_temporary(&self) -> bool {
         let unavailable = matches!(
@@ -167,15 +174,16 @@ impl Membership {
     /// Connects to the cluster's servers. Refuses a clock that is wrong and a name that another
     /// node has.
     pub async fn begin(config: &ClusterConfig) -> Result<Self, ClusterError> {
-        let unnamed = || {
+        let node = config.node_name().ok_or_else(|| {
             ClusterError::Refused("the host has no name: name the node with --node-name".to_owned())
-        };
-        let node = config.node_name().ok_or_else(unnamed)?;
+        })?;
+
         let connection = Connection::open(config, &node).await?;
         let directory = Directory::open(&connection).await?;
         clock::check(&directory, &node).await?;
         let instance = OsRng.next_u64();
         let name = NameClaim::begin(&directory, &node, instance).await?;
+
         Ok(Self {
             connection,
             directory,
@@ -202,6 +210,7 @@ impl Membership {
             instance,
             name,
         } = self;
+
         let counts = Arc::new(ClusterCounts::default());
         let election = Arc::new(Election::new(node.clone(), instance, config.role));
         let board = Arc::new(StateBoard::new(
@@ -211,6 +220,7 @@ impl Membership {
             election.leader(),
         ));
         let pool = connection.pool().await?;
+
         let requester = Requester {
             connection: connection.clone(),
             leader: election.leader(),
@@ -219,49 +229,10 @@ impl Membership {
         chain.join(Arc::new(ClusterPeers::new(requester)));
         // What is missing to follow the log is fetched meanwhile.
         bootstrap::exchange_checkpoints(connection.clone(), chain.clone(), storage);
-        let height = loop {
-            match persist(|| async { Ok(chain.follow().await?) }).await {
-                // A large checkpoint takes long.
-                Err(error) if chain.needs_checkpoint_after().is_some() => {
-                    tracing::warn!(%error, "waiting for a checkpoint of the cluster")
-                }
-                followed => break followed?,
-            }
-        };
+        let height = follow_to_end(chain).await?;
         tracing::info!(cluster = config.name, node, height, "joined the cluster");
-        let chain = chain.clone();
-        tokio::spawn(wake(chain.clone(), options.arrivals));
-        let (allows_changes, counts_here) = (options.allows_changes, counts.clone());
-        let requests = Requests {
-            connection: connection.clone(),
-            chain: chain.clone(),
-            counts: counts_here,
-            allows_changes,
-            under_way: Arc::default(),
-            announced: Arc::default(),
-        };
-        let process = NodeProcess {
-            node: node.clone(),
-            instance,
-        };
-        requests.serve(&process).await?;
-        entries::serve(connection.clone(), chain.clone(), &process).await?;
-        pool::mirror(
-            connection.clone(),
-            pool,
-            chain.clone(),
-            options.allows_changes,
-        );
-        state::exchange(board.clone(), connection.clone(), chain.clone());
-        replicas::watch(connection.clone(), chain.clone());
-        election::run(
-            election.clone(),
-            directory,
-            connection.clone(),
-            chain.clone(),
-            board.clone(),
-            counts.clone(),
-        );
+
+        let process = NodeProcess { node, instance };
         let cluster = Cluster {
             connection,
             board,
@@ -269,8 +240,9 @@ impl Membership {
             name: Arc::new(name),
             counts,
         };
-        tokio::spawn(leave_without_name(cluster.clone(), chain.clone()));
-        commands::serve(cluster.clone(), chain, &node).await?;
+        cluster.serve(chain, &process, pool, options).await?;
+        cluster.take_part(chain, directory);
+        commands::serve(cluster.clone(), chain.clone(), &process.node).await?;
         Ok(cluster)
     }
 }
@@ -285,7 +257,65 @@ pub struct JoinOptions {
     pub arrivals: Arc<tokio::sync::Notify>,
 }
 
+/// Follows the log to its end. Returns its height.
+async fn follow_to_end(chain: &Chain) -> Result<u64, ClusterError> {
+    loop {
+        match persist(|| async { Ok(chain.follow().await?) }).await {
+            // A large checkpoint takes long.
+            Err(error) if chain.needs_checkpoint_after().is_some() => {
+                tracing::warn!(%error, "waiting for a checkpoint of the cluster")
+            }
+            followed => return followed,
+        }
+    }
+}
+
 impl Cluster {
+    /// Starts serving the requests of other nodes.
+    async fn serve(
+        &self,
+        chain: &Chain,
+        process: &NodeProcess,
+        pool: Stream<()>,
+        options: JoinOptions,
+    ) -> Result<(), ClusterError> {
+        let connection = &self.connection;
+        tokio::spawn(wake(chain.clone(), options.arrivals));
+        let requests = Requests {
+            connection: connection.clone(),
+            chain: chain.clone(),
+            counts: self.counts.clone(),
+            allows_changes: options.allows_changes,
+            under_way: Arc::default(),
+            announced: Arc::default(),
+        };
+        requests.serve(process).await?;
+        entries::serve(connection.clone(), chain.clone(), process).await?;
+        pool::mirror(
+            connection.clone(),
+            pool,
+            chain.clone(),
+            options.allows_changes,
+        );
+        Ok(())
+    }
+
+    /// Starts announcing this node's state, and taking part in the election.
+    fn take_part(&self, chain: &Chain, directory: Directory) {
+        let connection = &self.connection;
+        state::exchange(self.board.clone(), connection.clone(), chain.clone());
+        replicas::watch(connection.clone(), chain.clone());
+        election::run(
+            self.election.clone(),
+            directory,
+            connection.clone(),
+            chain.clone(),
+            self.board.clone(),
+            self.counts.clone(),
+        );
+        tokio::spawn(leave_without_name(self.clone(), chain.clone()));
+    }
+
     /// Returns the state of the cluster, as this node knows it.
     pub fn state(&self, chain: &Chain) -> ClusterState {
         self.board.state(&self.connection, chain)
@@ -314,6 +344,7 @@ impl Cluster {
                  for one of the leader"
             ));
         }
+
         let state = self.state(chain);
         match state.leader {
             None => Some("no node leads the cluster".to_owned()),
