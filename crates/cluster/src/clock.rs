@@ -20,6 +20,7 @@ pub(super) fn now() -> Duration {
 pub(super) async fn check(directory: &Directory, node: &str) -> Result<(), ClusterError> {
     let before = now();
     let stored = directory.server_time(node).await?;
+    // The servers stored it about halfway between the request and the answer.
     let now = before + (now().saturating_sub(before)) / 2;
     let difference = now.abs_diff(stored);
     if difference <= MAX_DIFFERENCE {
@@ -52,6 +53,7 @@ impl ClockWatch {
 
     fn look(&mut self, present: (Duration, Instant)) -> bool {
         let (clock, steady) = std::mem::replace(&mut self.last, present);
+
         let passed = present.1.saturating_duration_since(steady);
         (clock + passed).abs_diff(present.0) > MAX_JUMP
     }
@@ -71,6 +73,7 @@ mod tests {
                 steady + Duration::from_secs_f64(seconds),
             )
         };
+
         assert!(!watch.look(at(10.0, 10.0)));
         assert!(!watch.look(at(13_600.5, 13_600.0)));
         assert!(watch.look(at(13_605.0, 13_601.0)));

@@ -67,23 +67,21 @@ impl ClusterConfig {
     /// Returns the name of the node: the configured one or, with `-` in place of characters that it
     /// may not have, the host's. None if the host's name cannot be read.
     pub fn node_name(&self) -> Option<String> {
-        let host = || {
-            std::fs::read_to_string("/proc/sys/kernel/hostname")
-                .ok()
-                .as_deref()
-                .and_then(sanitized)
-        };
-        self.node_name.clone().or_else(host)
+        if let Some(name) = &self.node_name {
+            return Some(name.clone());
+        }
+        let host = std::fs::read_to_string("/proc/sys/kernel/hostname").ok()?;
+        sanitized(&host)
     }
 
     /// Checks the name of a cluster.
     pub fn check_name(text: &str) -> Result<String, String> {
         let name = checked(text, 32)?;
         // The streams of a cluster have its name with one of these.
-        match ["-pool", "-keys"]
+        let reserved = ["-pool", "-keys"]
             .into_iter()
-            .find(|end| name.ends_with(end))
-        {
+            .find(|end| name.ends_with(end));
+        match reserved {
             Some(end) => Err(format!(
                 "`{name}` may belong to another cluster: names do not end with `{end}`"
             )),
@@ -104,11 +102,12 @@ fn allowed(character: char) -> bool {
 }
 
 fn checked(text: &str, most: usize) -> Result<String, String> {
-    match (1..=most).contains(&text.len()) && text.chars().all(allowed) {
-        true => Ok(text.to_owned()),
-        false => Err(format!(
+    if (1..=most).contains(&text.len()) && text.chars().all(allowed) {
+        Ok(text.to_owned())
+    } else {
+        Err(format!(
             "expected 1 to {most} letters, digits, `-` and `_`, got `{text}`"
-        )),
+        ))
     }
 }
 
@@ -136,6 +135,7 @@ mod tests {
         ] {
             assert_eq!(sanitized(host).as_deref(), name);
         }
+
         let long = sanitized(&"é".repeat(100)).unwrap();
         assert_eq!(
             checked(&long, NODE_NAME_LENGTH),

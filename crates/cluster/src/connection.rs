@@ -31,22 +31,22 @@ const OLDEST_OF_SEVERAL: Version = (2, 10, 26);
 /// (<https://jepsen.io/analyses/nats-2.12.1>).
 const DELETING: RangeInclusive<Version> = (2, 10, 20)..=(2, 10, 22);
 /// Time in which NATS must be reachable when a node starts.
-const START: Duration = Duration::from_secs(30);
+const START_TIMEOUT: Duration = Duration::from_secs(30);
 /// Time limit of a connection attempt.
-const ATTEMPT: Duration = Duration::from_secs(2);
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
 /// Interval between signs of life of a connection. One that misses two is replaced.
-const PING: Duration = Duration::from_secs(1);
+const PING_INTERVAL: Duration = Duration::from_secs(1);
 /// Time limit of an answer of JetStream.
-const PATIENCE: Duration = Duration::from_secs(2);
+const JETSTREAM_TIMEOUT: Duration = Duration::from_secs(2);
 /// Pause between two connection attempts when a node starts.
 const BETWEEN_ATTEMPTS: Duration = Duration::from_secs(1);
 /// Interval at which a stream is looked at until it is available.
-const LOOK: Duration = Duration::from_millis(100);
+const POLL_INTERVAL: Duration = Duration::from_millis(100);
 /// Longest pause between two attempts to connect again.
-const PAUSE: Duration = Duration::from_secs(1);
+const MAX_RECONNECT_PAUSE: Duration = Duration::from_secs(1);
 /// Messages of a subscription that are held in memory: more than a request for entries of the log
 /// brings.
-const SUBSCRIPTION: usize = 1_024;
+const SUBSCRIPTION_CAPACITY: usize = 1_024;
 
 /// The beginning of the subjects on which clients of NATS receive answers.
 pub(super) const INBOX: &str = "_INBOX.";
@@ -201,12 +201,12 @@ pub(super) fn failed(error: &dyn std::error::Error) -> ClusterError {
 pub(super) async fn persist<T, F: Future<Output = Result<T, ClusterError>>>(
     mut attempt: impl FnMut() -> F,
 ) -> Result<T, ClusterError> {
-    let deadline = Instant::now() + START;
+    let deadline = Instant::now() + START_TIMEOUT;
     loop {
         match attempt().await {
             Err(error) if error.is_temporary() && Instant::now() < deadline => {
                 tracing::debug!(%error, "trying again");
-                sleep(LOOK).await;
+                sleep(POLL_INTERVAL).await;
             }
             outcome => return outcome,
         }
@@ -227,32 +227,11 @@ impl Connection {
             .iter()
             .map(|server| without_user(server).to_string())
             .collect();
-        let options = || Ok::<_, ClusterError>(options(config)?.name(format!("tetrad {node}")));
-        options()?;
-        let deadline = Instant::now() + START;
-        let client = loop {
-            match options()?
-                .event_callback(report)
-                .connect(servers.clone())
-                .await
-            {
-                Ok(client) => break client,
-                Err(error) if is_final(&error) || Instant::now() >= deadline => {
-                    return Err(ClusterError::Connect(shown, with_causes(&error)));
-                }
-                Err(error) => {
-                    tracing::warn!(
-                        servers = shown,
-                        error = with_causes(&error),
-                        "cannot connect to NATS yet"
-                    )
-                }
-            }
-            sleep(BETWEEN_ATTEMPTS).await;
-        };
+
+        let client = connect(config, node, &servers, &shown).await?;
         let jetstream = ContextBuilder::new()
-            .timeout(PATIENCE)
-            .ack_timeout(PATIENCE)
+            .timeout(JETSTREAM_TIMEOUT)
+            .ack_timeout(JETSTREAM_TIMEOUT)
             .build(client.clone());
         let own = Self {
             client,
@@ -260,12 +239,14 @@ impl Connection {
             names: Names::new(&config.name),
             replicas: config.replicas,
         };
+
         if let Some(reason) = own.unfit_server() {
             return Err(ClusterError::Refused(reason));
         }
         for server in servers {
-            tokio::spawn(warn_of(server, options()?));
+            tokio::spawn(warn_of(server, options(config, node)?));
         }
+
         // A cluster of servers that starts needs some time for its first election.
         persist(|| own.expect_jetstream())
             .await
@@ -281,12 +262,13 @@ impl Connection {
     /// Asks for the account. Servers before 2.10 answer with fewer members than the library's type
     /// has.
     async fn expect_jetstream(&self) -> Result<(), ClusterError> {
-        let request = Request::new().timeout(Some(PATIENCE));
+        let request = Request::new().timeout(Some(JETSTREAM_TIMEOUT));
         let answer = self
             .client
             .send_request("$JS.API.INFO", request)
             .await
             .map_err(|error| failed(&error))?;
+
         let answer: serde_json::Value =
             serde_json::from_slice(&answer.payload).map_err(|error| failed(&error))?;
         match answer["error"]["description"].as_str() {
@@ -320,7 +302,8 @@ impl Connection {
     }
 
     async fn try_create_log(&self) -> Result<LogStream, ClusterError> {
-        let (name, subject) = (self.names.log(), self.names.log_subject());
+        let name = self.names.log();
+        let subject = self.names.log_subject();
         let log = LogStream::create(&self.jetstream, &name, &subject, self.replicas()).await?;
         self.expect_leader(&name).await?;
         Ok(log)
@@ -351,6 +334,7 @@ impl Connection {
             .get_stream(stream)
             .await
             .map_err(|error| failed(&error))?;
+
         let info = found.cached_info();
         let replicas = info
             .cluster
@@ -392,11 +376,13 @@ impl Connection {
             num_replicas: self.replicas(),
             ..jetstream::stream::Config::default()
         };
+
         self.jetstream
             .get_or_create_stream(config)
             .await
             .map_err(|error| failed(&error))?;
         self.expect_leader(&self.names.pool()).await?;
+
         self.jetstream
             .get_stream_no_info(self.names.pool())
             .await
@@ -412,6 +398,7 @@ impl Connection {
         if let Ok(bucket) = self.jetstream.get_key_value(name).await {
             return Ok(bucket);
         }
+
         // The library's function asks for the account first, and does not understand the answer of
         // servers before 2.10. Without direct reads, which any replica answers, a value that was
         // read is not older than the last one written.
@@ -426,6 +413,7 @@ impl Connection {
             deny_delete: true,
             ..jetstream::stream::Config::default()
         };
+
         let created = self.jetstream.get_or_create_stream(config).await;
         created.map_err(|error| failed(&error))?;
         self.expect_leader(&format!("KV_{name}")).await?;
@@ -443,12 +431,14 @@ impl Connection {
         if let Ok(objects) = self.jetstream.get_object_store(&name).await {
             return Ok(objects);
         }
+
         let config = object_store::Config {
             bucket: name.clone(),
             storage: StorageType::File,
             num_replicas: self.replicas(),
             ..object_store::Config::default()
         };
+
         let created = self.jetstream.create_object_store(config).await;
         self.expect_leader(&format!("OBJ_{name}")).await?;
         match created {
@@ -479,6 +469,37 @@ impl Connection {
     }
 }
 
+/// Connects to one of the servers, and waits for a while until one can be reached. `shown` are the
+/// servers for messages.
+async fn connect(
+    config: &ClusterConfig,
+    node: &str,
+    servers: &[String],
+    shown: &str,
+) -> Result<Client, ClusterError> {
+    let deadline = Instant::now() + START_TIMEOUT;
+    loop {
+        let attempt = options(config, node)?
+            .event_callback(report)
+            .connect(servers.to_vec())
+            .await;
+        match attempt {
+            Ok(client) => return Ok(client),
+            Err(error) if is_final(&error) || Instant::now() >= deadline => {
+                return Err(ClusterError::Connect(shown.to_owned(), with_causes(&error)));
+            }
+            Err(error) => {
+                tracing::warn!(
+                    servers = shown,
+                    error = with_causes(&error),
+                    "cannot connect to NATS yet"
+                )
+            }
+        }
+        sleep(BETWEEN_ATTEMPTS).await;
+    }
+}
+
 /// Returns whether another attempt would fail likewise: the server refuses the node, or one of the
 /// two the other's certificate.
 fn is_final(error: &ConnectError) -> bool {
@@ -492,6 +513,7 @@ fn is_final(error: &ConnectError) -> bool {
         }
         cause = own.source();
     }
+
     matches!(
         error.kind(),
         ConnectErrorKind::AuthorizationViolation | ConnectErrorKind::Authentication
@@ -519,11 +541,13 @@ fn authenticated(
     let Some((user, password)) = users.next() else {
         return Ok(options);
     };
+
     if users.any(|other| other != (user, password)) {
         let what =
             "--cluster: the URLs name different users, but a node has one user on all servers";
         return Err(ClusterError::Refused(what.to_owned()));
     }
+
     let decoded = |text: &str| percent_decode_str(text).decode_utf8_lossy().into_owned();
     Ok(match (user, password) {
         ("", None) => options,
@@ -535,10 +559,13 @@ fn authenticated(
 /// Checks that a file has sections of PEM of a kind.
 fn expect_pem<T: PemObject>(setting: &'static str, file: &Path) -> Result<(), ClusterError> {
     let wrong = |error: String| ClusterError::TlsFile(setting, file.display().to_string(), error);
-    let found = T::pem_file_iter(file).and_then(Iterator::collect::<Result<Vec<_>, _>>);
-    match found.map_err(|error| wrong(error.to_string()))?.is_empty() {
-        true => Err(wrong("it has no such PEM section".to_owned())),
-        false => Ok(()),
+    let found = T::pem_file_iter(file)
+        .and_then(Iterator::collect::<Result<Vec<_>, _>>)
+        .map_err(|error| wrong(error.to_string()))?;
+    if found.is_empty() {
+        Err(wrong("it has no such PEM section".to_owned()))
+    } else {
+        Ok(())
     }
 }
 
@@ -553,22 +580,23 @@ async fn report(event: Event) {
     }
 }
 
-fn options(config: &ClusterConfig) -> Result<ConnectOptions, ClusterError> {
+/// Returns the options of a connection of the node with this name.
+fn options(config: &ClusterConfig, node: &str) -> Result<ConnectOptions, ClusterError> {
     let options = ConnectOptions::new()
-        .connection_timeout(ATTEMPT)
-        .ping_interval(PING)
-        .subscription_capacity(SUBSCRIPTION)
+        .name(format!("tetrad {node}"))
+        .connection_timeout(CONNECT_TIMEOUT)
+        .ping_interval(PING_INTERVAL)
+        .subscription_capacity(SUBSCRIPTION_CAPACITY)
         .reconnect_delay_callback(|attempts| {
-            PAUSE.min(Duration::from_millis(50 * attempts as u64))
+            MAX_RECONNECT_PAUSE.min(Duration::from_millis(50 * attempts as u64))
         });
     let mut options = authenticated(options, config)?;
     if let Some(file) = &config.credentials_file {
-        let failed =
-            |error: std::io::Error| ClusterError::Credentials(file.display().to_string(), error);
-        options = options
-            .credentials(&std::fs::read_to_string(file).map_err(failed)?)
-            .map_err(failed)?;
+        let failed = |error| ClusterError::Credentials(file.display().to_string(), error);
+        let credentials = std::fs::read_to_string(file).map_err(failed)?;
+        options = options.credentials(&credentials).map_err(failed)?;
     }
+
     if let Some(file) = &config.tls_ca_file {
         expect_pem::<CertificateDer<'_>>("--cluster-tls-ca-file", file)?;
         options = options.add_root_certificates(file.clone());
@@ -578,6 +606,7 @@ fn options(config: &ClusterConfig) -> Result<ConnectOptions, ClusterError> {
         expect_pem::<PrivateKeyDer<'_>>("--cluster-tls-key-file", key)?;
         options = options.add_client_certificate(certificate.clone(), key.clone());
     }
+
     if config.servers.iter().any(|server| server.scheme() == "tls") {
         options = options.require_tls(true);
     }
@@ -602,14 +631,15 @@ mod tests {
             ("2.15.1", false, false),
             ("1.4.1", true, true),
         ] {
-            let refusal = |is_one_of_several| fault(version(text).unwrap(), is_one_of_several);
-            assert_eq!(refusal(false).is_some(), is_refused, "{text}");
+            let version = version(text).unwrap();
+            assert_eq!(fault(version, false).is_some(), is_refused, "{text}");
             assert_eq!(
-                refusal(true).is_some(),
+                fault(version, true).is_some(),
                 is_refused_of_several,
                 "{text} of several"
             );
         }
+
         assert_eq!(version("v2.11.0-RC.1"), Some((2, 11, 0)));
         assert_eq!(
             (version(""), version("dev"), version("2.9")),

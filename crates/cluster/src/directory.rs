@@ -7,7 +7,7 @@ use async_nats::jetstream::kv::{CreateErrorKind, Operation, Store, UpdateErrorKi
 use bytes::Bytes;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use tetrad_store::store::ChainFile;
-use tokio::time::timeout;
+use tokio::time::{error::Elapsed, timeout};
 
 use super::{
     ClusterError,
@@ -17,7 +17,7 @@ use super::{
 /// The format of the bucket's values.
 const FORMAT: u32 = 1;
 /// Time limit of an access to the bucket.
-const PATIENCE: Duration = Duration::from_secs(1);
+const ACCESS_TIMEOUT: Duration = Duration::from_secs(1);
 
 const CHAIN: &str = "chain";
 const CREATOR: &str = "creator";
@@ -65,6 +65,10 @@ fn json(value: &impl Serialize) -> Bytes {
         .unwrap_or_default()
 }
 
+fn no_answer(_: Elapsed) -> ClusterError {
+    ClusterError::JetStream("no answer".to_owned())
+}
+
 fn name_key(node: &str) -> String {
     format!("name.{node}")
 }
@@ -84,12 +88,13 @@ impl Directory {
         let Some(Versioned { revision, value }) = self.raw(key).await? else {
             return Ok(None);
         };
-        let foreign = |error| {
-            ClusterError::Refused(format!("the key {key} of the cluster's bucket: {error}"))
-        };
+
         let value = value
-            .map(|value| serde_json::from_slice(&value).map_err(foreign))
-            .transpose()?;
+            .map(|value| serde_json::from_slice(&value))
+            .transpose()
+            .map_err(|error| {
+                ClusterError::Refused(format!("the key {key} of the cluster's bucket: {error}"))
+            })?;
         Ok(Some(Versioned { revision, value }))
     }
 
@@ -105,11 +110,12 @@ impl Directory {
     }
 
     async fn raw(&self, key: &str) -> Result<Option<Versioned<Bytes>>, ClusterError> {
-        let entry = timeout(PATIENCE, self.bucket.entry(key)).await;
-        let entry = entry
-            .map_err(|_| ClusterError::JetStream("no answer".to_owned()))?
+        let entry = timeout(ACCESS_TIMEOUT, self.bucket.entry(key))
+            .await
+            .map_err(no_answer)?
             .map_err(|error| failed(&error))?;
         let Some(entry) = entry else { return Ok(None) };
+
         let value = match entry.operation {
             Operation::Put => Some(entry.value),
             Operation::Delete | Operation::Purge => None,
@@ -128,24 +134,20 @@ impl Directory {
         revision: Option<u64>,
         value: Bytes,
     ) -> Result<Option<u64>, ClusterError> {
-        let late = |_| ClusterError::JetStream("no answer".to_owned());
-        match revision {
-            Some(revision) => match timeout(PATIENCE, self.bucket.update(key, value, revision))
-                .await
-                .map_err(late)?
-            {
-                Ok(revision) => Ok(Some(revision)),
-                Err(error) if error.kind() == UpdateErrorKind::WrongLastRevision => Ok(None),
-                Err(error) => Err(failed(&error)),
-            },
-            None => match timeout(PATIENCE, self.bucket.create(key, value))
-                .await
-                .map_err(late)?
-            {
+        let Some(revision) = revision else {
+            let created = timeout(ACCESS_TIMEOUT, self.bucket.create(key, value)).await;
+            return match created.map_err(no_answer)? {
                 Ok(revision) => Ok(Some(revision)),
                 Err(error) if error.kind() == CreateErrorKind::AlreadyExists => Ok(None),
                 Err(error) => Err(failed(&error)),
-            },
+            };
+        };
+
+        let updated = timeout(ACCESS_TIMEOUT, self.bucket.update(key, value, revision)).await;
+        match updated.map_err(no_answer)? {
+            Ok(revision) => Ok(Some(revision)),
+            Err(error) if error.kind() == UpdateErrorKind::WrongLastRevision => Ok(None),
+            Err(error) => Err(failed(&error)),
         }
     }
 
@@ -253,22 +255,25 @@ impl Directory {
     pub(super) async fn server_time(&self, node: &str) -> Result<Duration, ClusterError> {
         let key = format!("clock.{node}");
         // Another node may be creating the bucket, which then takes no values yet.
-        let put = || async {
-            self.bucket
-                .put(&key, Bytes::new())
-                .await
-                .map_err(|error| failed(&error))
-        };
-        persist(put).await?;
+        persist(|| self.put_empty(&key)).await?;
+
         let entry = self
             .bucket
             .entry(&key)
             .await
             .map_err(|error| failed(&error))?;
-        let none = || ClusterError::JetStream(format!("the key {key} is gone"));
-        let nanos = entry.ok_or_else(none)?.created.unix_timestamp_nanos();
+        let entry =
+            entry.ok_or_else(|| ClusterError::JetStream(format!("the key {key} is gone")))?;
+        let nanos = entry.created.unix_timestamp_nanos();
         Ok(Duration::from_nanos(
             u64::try_from(nanos).unwrap_or_default(),
         ))
+    }
+
+    async fn put_empty(&self, key: &str) -> Result<u64, ClusterError> {
+        self.bucket
+            .put(key, Bytes::new())
+            .await
+            .map_err(|error| failed(&error))
     }
 }

@@ -47,7 +47,7 @@ const YIELD: Duration = Duration::from_secs(3);
 /// others.
 const UNANSWERED: Duration = Duration::from_secs(4);
 /// Time in which the writer ceases to lead.
-const PATIENCE: Duration = Duration::from_secs(5);
+const RESIGN_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// A node's part in the election.
 #[derive(Debug)]
@@ -137,11 +137,12 @@ impl Election {
     }
 
     async fn release(&self, chain: &Chain) {
-        let _ = timeout(PATIENCE, chain.resign()).await;
+        let _ = timeout(RESIGN_TIMEOUT, chain.resign()).await;
+
         let (done, released) = oneshot::channel();
         *self.wish.lock() = Some(done);
         self.wished.notify_one();
-        let _ = timeout(PATIENCE, released).await;
+        let _ = timeout(RESIGN_TIMEOUT, released).await;
     }
 }
 
@@ -217,15 +218,19 @@ impl Candidate {
                 _ = ticks.tick() => {}
                 () = self.election.wished.notified() => {}
             }
+
             let wish = self.election.wish.lock().take();
             if let Some(done) = wish {
                 self.release().await;
                 let _ = done.send(());
             }
-            match self.held.is_some() {
-                true => self.renew().await,
-                false => self.observe().await,
+
+            if self.held.is_some() {
+                self.renew().await;
+            } else {
+                self.observe().await;
             }
+
             if checked.elapsed() >= CHECK {
                 checked = Instant::now();
                 self.check_server().await;
@@ -253,12 +258,15 @@ impl Candidate {
                 Err(error) => tracing::error!(%error, "beginning to lead failed"),
             }
         }
+
         if self.beginning.is_none() && !self.chain.leadership().borrow().leads {
             return self.release().await;
         }
+
         let Some(Held { revision, claim }) = &self.held else {
             return;
         };
+
         match self.directory.take_lease(Some(*revision), claim).await {
             Ok(Some(revision)) => {
                 self.answered();
@@ -278,7 +286,7 @@ impl Candidate {
                 Ok(_) => {
                     self.held = None;
                     self.seen = None;
-                    let _ = timeout(PATIENCE, self.chain.resign()).await;
+                    let _ = timeout(RESIGN_TIMEOUT, self.chain.resign()).await;
                 }
                 Err(error) => {
                     tracing::debug!(%error, "failed to read the lease");
@@ -308,6 +316,7 @@ impl Candidate {
         if before.unwrap_or(since).elapsed() < UNANSWERED || !self.connection.is_connected() {
             return;
         }
+
         if before.is_none() {
             tracing::warn!(
                 "the NATS server of this node does not answer: the node connects again until one does"
@@ -322,9 +331,10 @@ impl Candidate {
         let Some(reason) = self.connection.unfit_server() else {
             return;
         };
+
         tracing::warn!(reason, "this node connects again");
         if self.held.is_some() {
-            let _ = timeout(PATIENCE, self.chain.resign()).await;
+            let _ = timeout(RESIGN_TIMEOUT, self.chain.resign()).await;
             self.release().await;
         }
         self.connection.reconnect().await;
@@ -352,23 +362,11 @@ impl Candidate {
             }
         };
         self.answered();
+
         let revision = lease.as_ref().map(|lease| lease.revision);
         let claim = lease.and_then(|Versioned { value, .. }| value);
         let holder = claim.as_ref().filter(|claim| !claim.node.is_empty());
-        let is_vacant = match (holder, revision) {
-            (Some(holder), _) if *holder == self.election.claim(holder.epoch) => true,
-            (Some(_), Some(revision)) => {
-                let seen = self.seen.take().filter(|seen| seen.revision == revision);
-                let seen = seen.unwrap_or_else(|| Seen {
-                    revision,
-                    since: Instant::now(),
-                });
-                let lapsed = seen.since.elapsed() >= LAPSE;
-                self.seen = Some(seen);
-                lapsed
-            }
-            _ => true,
-        };
+        let is_vacant = self.is_vacant(holder, revision);
         let holder = holder.map(|holder| NodeProcess {
             node: holder.node.clone(),
             instance: holder.instance,
@@ -379,6 +377,7 @@ impl Candidate {
             leader.clone_from(&holder);
             changed
         });
+
         if !is_vacant {
             self.yielding = None;
         } else if self.election.may_lead()
@@ -389,6 +388,27 @@ impl Candidate {
             self.take(revision, claim.map_or(0, |claim| claim.epoch))
                 .await;
         }
+    }
+
+    /// Returns whether nobody else holds the lease. `holder` is the claim of its last one, if that
+    /// did not give it up.
+    fn is_vacant(&mut self, holder: Option<&Claim>, revision: Option<u64>) -> bool {
+        let (Some(holder), Some(revision)) = (holder, revision) else {
+            return true;
+        };
+        // This node's own, from an attempt without an answer or a release that failed.
+        if *holder == self.election.claim(holder.epoch) {
+            return true;
+        }
+
+        let seen = self.seen.take().filter(|seen| seen.revision == revision);
+        let seen = seen.unwrap_or_else(|| Seen {
+            revision,
+            since: Instant::now(),
+        });
+        let has_lapsed = seen.since.elapsed() >= LAPSE;
+        self.seen = Some(seen);
+        has_lapsed
     }
 
     /// Whether this node waits for one with more of the log, which completes a stream that has lost
@@ -410,8 +430,11 @@ impl Candidate {
             Ok(Some(revision)) => {
                 self.held = Some(Held { revision, claim });
                 self.failed = 0;
-                let (chain, node) = (self.chain.clone(), self.election.node.clone());
+
+                let chain = self.chain.clone();
+                let node = self.election.node.clone();
                 self.beginning = Some(tokio::spawn(async move { chain.lead(epoch, node).await }));
+
                 let Election { node, instance, .. } = &*self.election;
                 self.election.leader.send_replace(Some(NodeProcess {
                     node: node.clone(),
@@ -430,12 +453,14 @@ impl Candidate {
         if !self.has_jumped {
             return;
         }
+
         let wrong = match clock::check(&self.directory, &self.election.node).await {
             Ok(()) => None,
             Err(ClusterError::Refused(reason)) => Some(reason),
             // Without an answer nothing is known. The next check asks again.
             Err(_) => return,
         };
+
         self.has_jumped = wrong.is_some();
         if let Some(reason) = &wrong
             && self.election.wrong_clock().is_none()
@@ -443,8 +468,9 @@ impl Candidate {
             tracing::error!("{reason}. Until then this node does not lead");
         }
         *self.election.wrong_clock.lock() = wrong;
+
         if self.has_jumped && self.held.is_some() {
-            let _ = timeout(PATIENCE, self.chain.resign()).await;
+            let _ = timeout(RESIGN_TIMEOUT, self.chain.resign()).await;
             self.release().await;
         }
     }
@@ -460,6 +486,7 @@ impl Candidate {
             self.failed = 0;
             return;
         };
+
         self.failed += 1;
         if self.failed >= FAILED_CHECKS && self.connection.is_connected() {
             tracing::warn!(
@@ -467,7 +494,7 @@ impl Candidate {
                 "this node cannot seal blocks: another one may lead the cluster"
             );
             *self.election.resting.lock() = Some(Instant::now() + REST);
-            let _ = timeout(PATIENCE, self.chain.resign()).await;
+            let _ = timeout(RESIGN_TIMEOUT, self.chain.resign()).await;
             self.release().await;
         }
     }

@@ -22,7 +22,7 @@ use super::{
 use crate::jetstream::{CopiedEntry, OtherCopies};
 
 /// Time in which the leader must say what it has.
-const PATIENCE: Duration = Duration::from_secs(1);
+const DESCRIPTION_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// What the leader says of an entry that it has. The entry itself is fetched in parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -96,7 +96,10 @@ impl LeaderCopy {
         };
         let subject = self.connection.names.entry(&leader, &height.to_string());
         let answer = client
-            .send_request(subject.clone(), Request::new().timeout(Some(PATIENCE)))
+            .send_request(
+                subject.clone(),
+                Request::new().timeout(Some(DESCRIPTION_TIMEOUT)),
+            )
             .await;
         let answer = answer.map_err(|error| with_causes(&error))?.payload;
         if answer.is_empty() {
@@ -123,6 +126,7 @@ pub(super) async fn serve(
         .subscribe(subject)
         .await
         .map_err(|error| failed(&error))?;
+
     tokio::spawn(async move {
         let mut served = Served {
             connection,

@@ -12,9 +12,9 @@ use super::{Cluster, ClusterError, connection::failed};
 /// The beginning of the keys.
 const PREFIX: &str = "price.";
 /// Time in which a price must be stored.
-const PATIENCE: Duration = Duration::from_secs(8);
+const STORE_TIMEOUT: Duration = Duration::from_secs(8);
 /// Pause before the bucket is watched again.
-const RETRY: Duration = Duration::from_millis(500);
+const RETRY_PAUSE: Duration = Duration::from_millis(500);
 
 impl Cluster {
     /// Has all nodes hold a token's price, or release it. Tokens are named by their position.
@@ -27,7 +27,7 @@ impl Cluster {
                 .await;
             stored.map(drop).map_err(|error| failed(&error))
         };
-        timeout(PATIENCE, store)
+        timeout(STORE_TIMEOUT, store)
             .await
             .unwrap_or_else(|_| Err(ClusterError::JetStream("no answer".to_owned())))
     }
@@ -54,7 +54,7 @@ impl Cluster {
                         }
                     }
                 }
-                sleep(RETRY).await;
+                sleep(RETRY_PAUSE).await;
             }
         });
     }

@@ -108,15 +108,16 @@ const IN_PROGRESS: u8 = 5;
 impl Request {
     /// Returns the request to add a transaction to the pool.
     pub fn submit(submission: &Submission, again: bool) -> Self {
-        match submission.transaction.is_impersonated() {
-            true => Self::SubmitImpersonated {
+        if submission.transaction.is_impersonated() {
+            Self::SubmitImpersonated {
                 transaction: Box::new(submission.transaction.clone()),
                 again,
-            },
-            false => Self::Submit {
+            }
+        } else {
+            Self::Submit {
                 raw: submission.encode().into(),
                 again,
-            },
+            }
         }
     }
 
@@ -193,6 +194,7 @@ impl Request {
             DROP_ALL => Self::Drop(PoolSelection::All),
             _ => return Err(Malformed("kind of request").into()),
         };
+
         from.end("request: trailing bytes")?;
         Ok(request)
     }
@@ -244,6 +246,7 @@ impl Response {
             IN_PROGRESS => Outcome::InProgress,
             _ => return Err(Malformed("kind of outcome").into()),
         };
+
         from.end("response: trailing bytes")?;
         Ok(Self { height, outcome })
     }
@@ -299,12 +302,12 @@ fn read_result<'a, T, E: DeserializeOwned>(
     from: &mut Reader<'a>,
     read: impl FnOnce(&mut Reader<'a>) -> Result<T, Malformed>,
 ) -> Result<Result<T, E>, Malformed> {
-    match read_bool(from)? {
-        true => read(from).map(Ok),
-        false => serde_json::from_slice(from.string()?)
-            .map(Err)
-            .map_err(|_| Malformed("error")),
+    if read_bool(from)? {
+        return read(from).map(Ok);
     }
+    serde_json::from_slice(from.string()?)
+        .map(Err)
+        .map_err(|_| Malformed("error"))
 }
 
 fn read_settled(from: &mut Reader<'_>) -> Result<Settled, Malformed> {

@@ -15,9 +15,9 @@ use super::{
 };
 
 /// Interval at which a claim is renewed.
-const RENEWAL: Duration = Duration::from_millis(500);
+const RENEWAL_INTERVAL: Duration = Duration::from_millis(500);
 /// Interval at which another process looks at a claim.
-const LOOK: Duration = Duration::from_millis(250);
+const POLL_INTERVAL: Duration = Duration::from_millis(250);
 /// Number of looks in a row at a claim that was not renewed, after which it is void. Time in which
 /// the servers do not answer does not count: nobody can renew a claim then.
 const LOOKS: u32 = 6;
@@ -48,6 +48,7 @@ impl NameClaim {
             instance,
             epoch: 0,
         };
+
         let mut seen: Option<(u64, u32)> = None;
         loop {
             let found = persist(|| directory.name(node)).await?;
@@ -61,6 +62,7 @@ impl NameClaim {
                 if holder == claim {
                     return Ok(Self::hold(directory.clone(), claim, revision));
                 }
+
                 let looks = match seen {
                     None => 1,
                     Some((known, looks)) if known == revision => looks + 1,
@@ -72,10 +74,11 @@ impl NameClaim {
                 };
                 seen = Some((revision, looks));
                 if looks < LOOKS {
-                    sleep(LOOK).await;
+                    sleep(POLL_INTERVAL).await;
                     continue;
                 }
             }
+
             // Without success another process was first, which the next looks tell.
             if let Some(revision) = persist(|| directory.claim_name(revision, &claim)).await? {
                 return Ok(Self::hold(directory.clone(), claim, revision));
@@ -85,44 +88,7 @@ impl NameClaim {
 
     fn hold(directory: Directory, claim: Claim, revision: u64) -> Self {
         let (lost, is_lost) = watch::channel(false);
-        let (own, bucket) = (claim.clone(), directory.clone());
-        let renewal = tokio::spawn(async move {
-            let mut ticks = interval(RENEWAL);
-            ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
-            let mut revision = Some(revision);
-            loop {
-                ticks.tick().await;
-                match bucket.claim_name(revision, &own).await {
-                    Ok(Some(renewed)) => revision = Some(renewed),
-                    Ok(None) => match bucket.name(&own.node).await {
-                        // An earlier renewal may have had no answer, and a claim without a value is
-                        // nobody's.
-                        Ok(Some(found))
-                            if found.value.as_ref().is_none_or(|claim| *claim == own) =>
-                        {
-                            revision = Some(found.revision);
-                        }
-                        // The servers have lost the claim, or all of a bucket that another node has
-                        // created again.
-                        Ok(None) => revision = None,
-                        Ok(Some(_)) => {
-                            tracing::error!(
-                                node = own.node,
-                                "another process has this node's name: this one leaves"
-                            );
-                            lost.send_replace(true);
-                            return;
-                        }
-                        Err(error) => {
-                            tracing::debug!(%error, "failed to read the claim on this node's name")
-                        }
-                    },
-                    Err(error) => {
-                        tracing::debug!(%error, "failed to renew the claim on this node's name")
-                    }
-                }
-            }
-        });
+        let renewal = tokio::spawn(renew(directory.clone(), claim.clone(), revision, lost));
         Self {
             directory,
             claim,
@@ -143,6 +109,48 @@ impl NameClaim {
             && found.value.as_ref() == Some(&self.claim)
         {
             let _ = self.directory.release_name(&self.claim.node).await;
+        }
+    }
+}
+
+/// Renews a claim, until another process has the name.
+async fn renew(directory: Directory, claim: Claim, revision: u64, lost: watch::Sender<bool>) {
+    let mut ticks = interval(RENEWAL_INTERVAL);
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let mut revision = Some(revision);
+    loop {
+        ticks.tick().await;
+        match directory.claim_name(revision, &claim).await {
+            Ok(Some(renewed)) => {
+                revision = Some(renewed);
+                continue;
+            }
+            Ok(None) => {}
+            Err(error) => {
+                tracing::debug!(%error, "failed to renew the claim on this node's name");
+                continue;
+            }
+        }
+
+        match directory.name(&claim.node).await {
+            // An earlier renewal may have had no answer, and a claim without a value is nobody's.
+            Ok(Some(found)) if found.value.as_ref().is_none_or(|found| *found == claim) => {
+                revision = Some(found.revision);
+            }
+            // The servers have lost the claim, or all of a bucket that another node has created
+            // again.
+            Ok(None) => revision = None,
+            Ok(Some(_)) => {
+                tracing::error!(
+                    node = claim.node,
+                    "another process has this node's name: this one leaves"
+                );
+                lost.send_replace(true);
+                return;
+            }
+            Err(error) => {
+                tracing::debug!(%error, "failed to read the claim on this node's name")
+            }
         }
     }
 }

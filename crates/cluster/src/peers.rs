@@ -21,7 +21,7 @@ use super::{
 };
 
 /// Time in which a transaction that waits must be stored.
-const KEEP: Duration = Duration::from_secs(8);
+const STORE_TIMEOUT: Duration = Duration::from_secs(8);
 
 /// The other nodes, through NATS.
 pub(super) struct ClusterPeers {
@@ -40,12 +40,11 @@ impl ClusterPeers {
     /// Returns the acknowledgement of the leader, and a height of the log that includes it.
     async fn submit(&self, pooled: &Pooled, again: bool) -> Result<(Settled, u64), SubmitError> {
         let submission = submission(pooled);
-        let encode = |repeated| {
-            Ok(Request::submit(&submission, again || repeated)
-                .encode()?
-                .into())
-        };
-        match self.requester.ask(encode).await {
+        let answer = self.requester.ask(|repeated| {
+            let request = Request::submit(&submission, again || repeated);
+            Ok(request.encode()?.into())
+        });
+        match answer.await {
             Ok(Response {
                 height,
                 outcome: Outcome::Submitted(settled),
@@ -94,11 +93,10 @@ impl ClusterPeers {
     }
 
     async fn remove(&self, selection: PoolSelection) -> Result<bool, SubmitError> {
-        match self
+        let request = self
             .requester
-            .ask(|_| Ok(Request::Drop(selection).encode()?.into()))
-            .await
-        {
+            .ask(|_| Ok(Request::Drop(selection).encode()?.into()));
+        match request.await {
             Ok(Response {
                 outcome: Outcome::Dropped(found),
                 ..
@@ -116,20 +114,11 @@ impl ClusterPeers {
 
     /// Replaces the messages of transactions that were dropped by empty ones.
     async fn forget(&self, hashes: &[B256]) {
+        let connection = &self.requester.connection;
         for hash in hashes {
-            let subject = self
-                .requester
-                .connection
-                .names
-                .pool_subject(&format!("{hash:x}"));
-            if let Err(error) = store(
-                &self.requester.connection.jetstream,
-                subject,
-                Bytes::new(),
-                KEEP,
-            )
-            .await
-            {
+            let subject = connection.names.pool_subject(&format!("{hash:x}"));
+            let stored = store(&connection.jetstream, subject, Bytes::new()).await;
+            if let Err(error) = stored {
                 return tracing::warn!(
                     error,
                     "other nodes may keep transactions that were dropped"
@@ -144,18 +133,19 @@ pub(super) async fn keep(
     connection: &Connection,
     submission: &Submission,
 ) -> Result<(), SubmitError> {
-    let failed = |reason: String| {
-        SubmitError::Unavailable(format!("the transaction could not be stored: {reason}"))
-    };
     let payload = Request::submit(submission, true)
         .encode()
-        .map_err(|error| failed(error.to_string()))?;
+        .map_err(|error| not_stored(error.to_string()))?;
     let subject = connection
         .names
         .pool_subject(&format!("{:x}", submission.transaction.hash()));
-    store(&connection.jetstream, subject, payload.into(), KEEP)
+    store(&connection.jetstream, subject, payload.into())
         .await
-        .map_err(failed)
+        .map_err(not_stored)
+}
+
+fn not_stored(reason: String) -> SubmitError {
+    SubmitError::Unavailable(format!("the transaction could not be stored: {reason}"))
 }
 
 /// Publishes a message until JetStream has stored it, or the time is over.
@@ -163,7 +153,6 @@ async fn store(
     jetstream: &jetstream::Context,
     subject: String,
     payload: Bytes,
-    patience: Duration,
 ) -> Result<(), String> {
     let attempts = async {
         loop {
@@ -171,6 +160,7 @@ async fn store(
                 Ok(acknowledgement) => acknowledgement.await,
                 Err(error) => Err(error),
             };
+
             match acknowledged {
                 Ok(_) => return Ok(()),
                 Err(error) if error.kind() == PublishErrorKind::MaxPayloadExceeded => {
@@ -183,7 +173,7 @@ async fn store(
             tokio::time::sleep(Duration::from_millis(100)).await;
         }
     };
-    tokio::time::timeout(patience, attempts)
+    tokio::time::timeout(STORE_TIMEOUT, attempts)
         .await
         .unwrap_or_else(|_| Err("JetStream does not answer".to_owned()))
 }
@@ -225,7 +215,8 @@ impl Peers for ClusterPeers {
         let most = message_bytes(&self.requester.connection.client);
         self.runtime.block_on(async {
             for transaction in transactions {
-                let (hash, size) = (transaction.transaction.hash(), transaction.encode().len());
+                let hash = transaction.transaction.hash();
+                let size = transaction.encode().len();
                 if size > most {
                     tracing::error!(%hash, size, "a transaction is too large for the servers, and is lost");
                     continue;

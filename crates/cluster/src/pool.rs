@@ -34,7 +34,7 @@ use super::{
 use crate::jetstream::{Delivered, delete, deliver};
 
 /// Interval at which the pool and the stream are compared.
-const EVERY: Duration = Duration::from_secs(5);
+const COMPARE_INTERVAL: Duration = Duration::from_secs(5);
 /// Number of messages that are deleted or stored at the same time.
 const AT_ONCE: usize = 32;
 /// Most refused transactions that are offered again. Others are read again once there are fewer.
@@ -42,7 +42,7 @@ const MOST_REFUSED: usize = 1_024;
 /// Time for which a refused transaction is offered again.
 const REFUSED_FOR: Duration = Duration::from_secs(600);
 /// Messages that are held.
-const HELD: usize = 64;
+const HELD_MESSAGES: usize = 64;
 
 /// Keeps the pool in step with the stream. Without `allows_changes`, only signed transactions are
 /// accepted, and none is dropped.
@@ -70,7 +70,7 @@ pub(super) fn mirror(
 
 /// Returns the messages of the stream, from its beginning.
 fn read(stream: &Stream<()>) -> mpsc::Receiver<Delivered> {
-    let (sender, messages) = mpsc::channel(HELD);
+    let (sender, messages) = mpsc::channel(HELD_MESSAGES);
     tokio::spawn(deliver(stream.clone(), 0, sender, Arc::new(Notify::new())));
     messages
 }
@@ -114,7 +114,7 @@ enum Content {
 impl PoolMirror {
     async fn run(mut self) {
         let mut leadership = self.chain.leadership();
-        let mut ticks = interval(EVERY);
+        let mut ticks = interval(COMPARE_INTERVAL);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
             tokio::select! {
@@ -151,6 +151,7 @@ impl PoolMirror {
         // The same hash may be written in other ways.
         let hash =
             hash.filter(|hash| subject == self.connection.names.pool_subject(&format!("{hash:x}")));
+
         let Some(hash) = hash else {
             tracing::debug!(subject, "a message that is on no transaction's subject");
             self.foreign.insert(sequence);
@@ -164,6 +165,7 @@ impl PoolMirror {
         let content = accept(&self.chain, hash, payload, self.allows_changes);
         let before = self.refused.remove(&hash);
         self.known.remove(&hash);
+
         match content {
             Content::Refused if self.refused.len() < MOST_REFUSED => {
                 let since = before.map_or_else(Instant::now, |before| before.since);
@@ -200,13 +202,16 @@ impl PoolMirror {
             self.store_missing().await;
             return Ok(());
         }
+
         self.offer_refused().await;
         // Messages that arrived meanwhile only make the stream longer.
         if self.stream.get_info().await?.state.messages < self.known.len() as u64 {
             self.find_lost().await?;
         }
+
         self.delete_old().await;
         self.store_missing().await;
+
         if self.has_more_refused && self.refused.len() < MOST_REFUSED / 2 {
             self.read_again();
         }
@@ -225,6 +230,7 @@ impl PoolMirror {
                 self.note(hash, sequence, &message.payload);
             }
         }
+
         let given_up = self
             .refused
             .extract_if(|_, refused| refused.since.elapsed() > REFUSED_FOR);
@@ -240,10 +246,15 @@ impl PoolMirror {
             .info_with_subjects(self.connection.names.pool_subject("*"))
             .await?;
         let subjects: HashMap<String, usize> = subjects.try_collect().await?;
+
         let names = &self.connection.names;
-        let is_lost =
-            |hash: &B256| !subjects.contains_key(&names.pool_subject(&format!("{hash:x}")));
-        let lost: Vec<_> = self.known.keys().copied().filter(is_lost).collect();
+        let lost: Vec<_> = self
+            .known
+            .keys()
+            .copied()
+            .filter(|hash| !subjects.contains_key(&names.pool_subject(&format!("{hash:x}"))))
+            .collect();
+
         // A deletion whose answer was lost may have been made.
         let pool = self.chain.pool();
         let waiting = lost
@@ -257,6 +268,7 @@ impl PoolMirror {
                 "the stream has lost transactions that wait"
             );
         }
+
         for hash in lost {
             self.known.remove(&hash);
             // It is stored again at once.
@@ -268,14 +280,15 @@ impl PoolMirror {
     /// Deletes the messages of transactions that do not wait any more, and those that never
     /// belonged here.
     async fn delete_old(&mut self) {
-        let is_over = |hash: &B256| self.chain.pool().get(*hash).is_none();
+        let pool = self.chain.pool();
         // A later message has another sequence: it is of the same transaction, which waits again.
         let over = self
             .known
             .iter()
-            .filter(|(hash, _)| is_over(hash))
+            .filter(|(hash, _)| pool.get(**hash).is_none())
             .map(|(_, sequence)| *sequence);
         let old: Vec<_> = self.foreign.iter().copied().chain(over).collect();
+
         let deletions = old.into_iter().map(|sequence| {
             let stream = self.stream.clone();
             async move { (sequence, delete(&stream, sequence).await) }
@@ -284,6 +297,7 @@ impl PoolMirror {
             .buffer_unordered(AT_ONCE)
             .collect()
             .await;
+
         let mut deleted = HashSet::new();
         for (sequence, outcome) in deletions {
             match outcome {
@@ -293,6 +307,7 @@ impl PoolMirror {
                 }
             }
         }
+
         self.known.retain(|_, sequence| !deleted.contains(sequence));
         self.foreign.retain(|sequence| !deleted.contains(sequence));
     }
@@ -308,12 +323,14 @@ impl PoolMirror {
         let missing: HashMap<_, _> = pooled
             .filter(|(hash, _)| !self.known.contains_key(hash))
             .collect();
+
         let again = missing
             .iter()
             .filter(|(hash, _)| self.unknown.contains(*hash));
         let again: Vec<_> = again
             .map(|(_, pooled)| (self.connection.clone(), pooled.clone()))
             .collect();
+
         let stored = again.into_iter().map(|(connection, pooled)| async move {
             keep(&connection, &submission(&pooled)).await
         });
@@ -321,9 +338,11 @@ impl PoolMirror {
             .buffer_unordered(AT_ONCE)
             .collect()
             .await;
+
         for error in stored.into_iter().filter_map(Result::err) {
             tracing::debug!(%error, "failed to store a transaction that waits");
         }
+
         self.unknown = missing.into_keys().collect();
     }
 }
@@ -340,6 +359,7 @@ fn accept(chain: &Chain, hash: B256, payload: &[u8], allows_changes: bool) -> Co
             .reject(hash, SubmitError::Dropped("transaction dropped".to_owned()));
         return Content::Known;
     }
+
     let submission = match Request::decode(payload) {
         Ok(Request::Submit { raw, .. }) => {
             Submission::decode(&raw).map_err(|error| error.to_string())
@@ -351,6 +371,7 @@ fn accept(chain: &Chain, hash: B256, payload: &[u8], allows_changes: bool) -> Co
         Ok(_) => Err("it is not a signed transaction".to_owned()),
         Err(error) => Err(error.to_string()),
     };
+
     let submission = match submission {
         Ok(submission) if submission.transaction.hash() == hash => submission,
         Ok(_) => {
@@ -362,10 +383,9 @@ fn accept(chain: &Chain, hash: B256, payload: &[u8], allows_changes: bool) -> Co
             return Content::Foreign;
         }
     };
-    let (sender, nonce) = (
-        submission.transaction.sender,
-        submission.transaction.envelope.nonce(),
-    );
+
+    let sender = submission.transaction.sender;
+    let nonce = submission.transaction.envelope.nonce();
     match chain.accept_acknowledged(submission) {
         Ok(_) => chain.wake(),
         // Most are in this node's pool already, or in a block.

@@ -42,6 +42,7 @@ impl Replicas {
                 is_reported: false,
             };
             let before = known.remove(&server).unwrap_or(fresh);
+
             // What was reported is so until it has caught up.
             let makes_progress = position > before.position && !before.is_reported;
             let mut stuck = if makes_progress { fresh } else { before };
@@ -51,6 +52,7 @@ impl Replicas {
             }
             self.0.insert(server, stuck);
         }
+
         let caught_up = known
             .into_iter()
             .filter(|(_, stuck)| stuck.is_reported)
@@ -122,27 +124,29 @@ mod tests {
     fn a_server_that_makes_no_progress_is_reported_once() {
         let begin = Instant::now();
         let after = |seconds| begin + Duration::from_secs(seconds);
-        let none = || (Vec::new(), Vec::new());
+        let nothing = (Vec::new(), Vec::new());
         let mut replicas = Replicas::default();
         assert_eq!(
             replicas.update(lagging(&[("n0", 5), ("n1", 5)]), after(0)),
-            none()
+            nothing
         );
         // In between it had everything.
-        assert_eq!(replicas.update(lagging(&[("n0", 5)]), after(30)), none());
+        assert_eq!(replicas.update(lagging(&[("n0", 5)]), after(30)), nothing);
         assert_eq!(
             replicas.update(lagging(&[("n0", 5), ("n1", 5)]), after(59)),
-            none()
+            nothing
         );
+
         assert_eq!(
             replicas.update(lagging(&[("n0", 5), ("n1", 5)]), after(60)),
             (servers(&["n0"]), Vec::new())
         );
         assert_eq!(
             replicas.update(lagging(&[("n0", 5), ("n1", 5)]), after(90)),
-            none(),
+            nothing,
             "it is known"
         );
+
         assert_eq!(
             replicas.update(lagging(&[("n1", 5)]), after(118)),
             (Vec::new(), servers(&["n0"]))

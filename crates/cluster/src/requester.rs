@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use async_nats::{Request as NatsRequest, RequestErrorKind};
+use async_nats::{HeaderMap, Request as NatsRequest, RequestErrorKind};
 use bytes::Bytes;
 use futures_util::{StreamExt, stream::FuturesUnordered};
 use tetrad_chain::{ChangeError, SubmitError};
@@ -21,9 +21,9 @@ use super::{
 };
 
 /// Time in which the leader must answer a request, or say that it works on it.
-const SILENCE: Duration = Duration::from_secs(9);
+const SILENCE_TIMEOUT: Duration = Duration::from_secs(9);
 /// Time in which it must have made a change. Mining many blocks takes long.
-const LONGEST: Duration = Duration::from_secs(600);
+const CHANGE_TIMEOUT: Duration = Duration::from_secs(600);
 /// Time after which a request is sent again while there is no answer. Each time after that it is
 /// twice as long, up to [`LONGEST_PAUSE`].
 const FIRST_PAUSE: Duration = Duration::from_secs(1);
@@ -60,8 +60,9 @@ impl Requester {
         if !self.connection.is_connected() {
             return Err(SendError::Undelivered);
         }
+
         self.counts.forwarded.add(1);
-        let request = request.timeout(Some(LONGEST));
+        let request = request.timeout(Some(CHANGE_TIMEOUT));
         let sent = self
             .connection
             .client
@@ -71,6 +72,7 @@ impl Requester {
             answer = sent => answer,
             _ = leader.wait_for(|leader| leader.as_ref() != Some(holder)) => return Err(SendError::Deposed),
         };
+
         let message = answer.map_err(|error| match error.kind() {
             RequestErrorKind::NoResponders => SendError::Undelivered,
             RequestErrorKind::MaxPayloadExceeded => SendError::Impossible(with_causes(&error)),
@@ -82,7 +84,7 @@ impl Requester {
 
     /// Sends a request to the process that leads until it is answered: it may be lost on its way.
     /// Whether it is sent `again` is an argument of what encodes it. Fails once the process has
-    /// said nothing for [`SILENCE`].
+    /// said nothing for [`SILENCE_TIMEOUT`].
     pub(super) async fn ask(
         &self,
         encode: impl Fn(bool) -> Result<Bytes, ChangeError>,
@@ -90,31 +92,29 @@ impl Requester {
         let Some(holder) = self.leader.borrow().clone() else {
             return Err(SendError::Undelivered);
         };
-        let encode =
-            |again: bool| encode(again).map_err(|error| SendError::Impossible(error.to_string()));
         let client = &self.connection.client;
-        let first = encode(false)?;
-        let mut offer = match first.len() > message_bytes(client) {
+        let first = encode(false).map_err(impossible)?;
+        let mut offer = None;
+        if first.len() > message_bytes(client) {
             // Every attempt announces the same bytes.
-            true => Some(
-                Offer::begin(client, encode(true)?)
-                    .await
-                    .map_err(SendError::Impossible)?,
-            ),
-            false => None,
-        };
+            let repeated = encode(true).map_err(impossible)?;
+            let begun = Offer::begin(client, repeated).await;
+            offer = Some(begun.map_err(SendError::Impossible)?);
+        }
         let headers = offer.as_ref().map(Offer::headers);
-        let request = |payload: Bytes| match &headers {
-            Some(headers) => NatsRequest::new().headers(headers.clone()),
-            None => NatsRequest::new().payload(payload),
-        };
-        let mut attempts = FuturesUnordered::from_iter([self.send(&holder, request(first))]);
-        let (mut is_repeated, mut pause) = (false, FIRST_PAUSE);
-        let (mut next, mut deadline) = (Instant::now() + pause, Instant::now() + SILENCE);
+
+        let request = as_request(first, headers.as_ref());
+        let mut attempts = FuturesUnordered::from_iter([self.send(&holder, request)]);
+        let mut is_repeated = false;
+        let mut pause = FIRST_PAUSE;
+        let mut next = Instant::now() + pause;
+        let mut deadline = Instant::now() + SILENCE_TIMEOUT;
         loop {
             tokio::select! {
                 Some(answer) = attempts.next() => match answer {
-                    Ok(Response { outcome: Outcome::InProgress, .. }) => deadline = Instant::now() + SILENCE,
+                    Ok(Response { outcome: Outcome::InProgress, .. }) => {
+                        deadline = Instant::now() + SILENCE_TIMEOUT;
+                    }
                     // An earlier attempt may have been received.
                     Err(SendError::Undelivered) if is_repeated => {}
                     // A later attempt may have been executed before the first one, or another node
@@ -125,12 +125,16 @@ impl Requester {
                     answer => return answer,
                 },
                 Some(is_new) = async { offer.as_mut()?.serve().await } => if is_new {
-                    deadline = Instant::now() + SILENCE;
+                    deadline = Instant::now() + SILENCE_TIMEOUT;
                 },
                 () = sleep_until(next) => {
                     self.counts.retried.add(1);
-                    let again = if offer.is_some() { Bytes::new() } else { encode(true)? };
-                    attempts.push(self.send(&holder, request(again)));
+                    let again = if offer.is_some() {
+                        Bytes::new()
+                    } else {
+                        encode(true).map_err(impossible)?
+                    };
+                    attempts.push(self.send(&holder, as_request(again, headers.as_ref())));
                     is_repeated = true;
                     // A leader that is only slow gets few more requests.
                     pause = LONGEST_PAUSE.min(2 * pause);
@@ -142,4 +146,16 @@ impl Requester {
             }
         }
     }
+}
+
+/// Returns the message of a request, or with `headers` the one that announces it.
+fn as_request(payload: Bytes, headers: Option<&HeaderMap>) -> NatsRequest {
+    match headers {
+        Some(headers) => NatsRequest::new().headers(headers.clone()),
+        None => NatsRequest::new().payload(payload),
+    }
+}
+
+fn impossible(error: ChangeError) -> SendError {
+    SendError::Impossible(error.to_string())
 }

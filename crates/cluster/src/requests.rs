@@ -22,7 +22,7 @@ use super::{
 /// Bytes of requests that are executed at the same time. Further ones wait in the subscription.
 const ROOM: usize = 64 << 20;
 /// The least size at which a request counts: at most 4,096 of them are executed at the same time.
-const LEAST: usize = 16 << 10;
+const MIN_COUNTED: usize = 16 << 10;
 /// Bytes of requests larger than a message that are fetched and executed at the same time.
 const LARGE_ROOM: usize = LARGEST;
 /// Most of them that wait for this room. Without an answer they are announced again.
@@ -52,6 +52,7 @@ impl Requests {
             .subscribe(subject)
             .await
             .map_err(|error| failed(&error))?;
+
         tokio::spawn(async move {
             let room = Arc::new(Semaphore::new(ROOM));
             let large_room = Arc::new(Semaphore::new(LARGE_ROOM));
@@ -62,6 +63,7 @@ impl Requests {
                     self.take_large(announcement, reply, &large_room).await;
                     continue;
                 }
+
                 let request = match Request::decode(&message.payload) {
                     Ok(request) => request,
                     // What is none takes no room from others.
@@ -71,10 +73,12 @@ impl Requests {
                         continue;
                     }
                 };
-                let size = LEAST.max(message.payload.len()).min(ROOM) as u32;
+
+                let size = MIN_COUNTED.max(message.payload.len()).min(ROOM) as u32;
                 let Ok(held) = room.clone().acquire_many_owned(size).await else {
                     return;
                 };
+
                 let own = self.clone();
                 tokio::spawn(async move {
                     own.answer(request, reply).await;
@@ -97,6 +101,7 @@ impl Requests {
             Ok(announcement) => announcement,
             Err(error) => return self.respond(reply, Outcome::Undecodable(error)).await,
         };
+
         let is_new = {
             let mut announced = self.announced.lock();
             if announced.len() >= MOST_ANNOUNCED && !announced.contains(&announcement.subject) {
@@ -104,17 +109,21 @@ impl Requests {
             }
             announced.insert(announcement.subject.clone())
         };
+
         if !is_new {
             return self.respond(reply, Outcome::InProgress).await;
         }
-        let (own, room) = (self.clone(), room.clone());
+
+        let own = self.clone();
+        let room = room.clone();
         tokio::spawn(async move {
             let Ok(held) = room
-                .acquire_many_owned(announcement.size.max(LEAST) as u32)
+                .acquire_many_owned(announcement.size.max(MIN_COUNTED) as u32)
                 .await
             else {
                 return;
             };
+
             match announcement.fetch(&own.connection.client).await {
                 // Many signatures take long.
                 Ok(bytes) => {
@@ -130,6 +139,7 @@ impl Requests {
                 // It is announced again if it is still wanted.
                 Err(error) => tracing::debug!(error, "failed to fetch a request"),
             }
+
             own.announced.lock().remove(&announcement.subject);
             drop(held);
         });
@@ -154,14 +164,17 @@ impl Requests {
             _ => None,
         };
         let is_new = id.is_none_or(|id| self.under_way.lock().insert(id));
+
         let outcome = if is_new {
             self.execute(request).await
         } else {
             Outcome::InProgress
         };
+
         if let Some(id) = id.filter(|_| is_new) {
             self.under_way.lock().remove(&id);
         }
+
         self.counts.executed.add(u64::from(outcome.is_executed()));
         self.respond(reply, outcome).await;
     }

@@ -25,11 +25,11 @@ use super::{
 };
 
 /// Interval between two announcements.
-const EVERY: Duration = Duration::from_millis(500);
+const ANNOUNCE_INTERVAL: Duration = Duration::from_millis(500);
 /// Time after which a node that is silent counts as gone.
-const SILENCE: Duration = Duration::from_secs(3);
+const GONE_AFTER: Duration = Duration::from_secs(3);
 /// Time for which a new node listens for another one of its name.
-const LISTEN: Duration = Duration::from_millis(1_250);
+const LISTEN_TIME: Duration = Duration::from_millis(1_250);
 /// Time by which a node may be behind the log without being reported as not ready.
 pub(super) const TOLERATED_LAG: Duration = Duration::from_secs(10);
 /// Most nodes that are remembered.
@@ -115,14 +115,13 @@ impl StateBoard {
         url: String,
         leader: watch::Receiver<Option<NodeProcess>>,
     ) -> Self {
-        let (nodes, behind) = Default::default();
         Self {
             node,
             instance,
             url,
             leader,
-            nodes,
-            behind,
+            nodes: Mutex::default(),
+            behind: Mutex::default(),
         }
     }
 
@@ -130,10 +129,10 @@ impl StateBoard {
     /// may not.
     fn is_leader(&self, state: &NodeState) -> bool {
         let leader = self.leader.borrow();
-        let holds_lease = |leader: &NodeProcess| {
-            leader.node == state.node && shown(leader.instance) == state.instance
-        };
-        state.role == Role::Leader && leader.as_ref().is_some_and(holds_lease)
+        state.role == Role::Leader
+            && leader.as_ref().is_some_and(|leader| {
+                leader.node == state.node && shown(leader.instance) == state.instance
+            })
     }
 
     fn own(&self, chain: &Chain) -> NodeState {
@@ -167,8 +166,9 @@ impl StateBoard {
                 _ => None,
             };
         }
+
         let mut nodes = self.nodes.lock();
-        nodes.retain(|_, (seen, _)| seen.elapsed() < SILENCE);
+        nodes.retain(|_, (seen, _)| seen.elapsed() < GONE_AFTER);
         if nodes.len() < MAX_NODES || nodes.contains_key(&state.node) {
             nodes.insert(state.node.clone(), (Instant::now(), state));
         }
@@ -180,7 +180,7 @@ impl StateBoard {
         let nodes = self.nodes.lock();
         let mut others = nodes
             .values()
-            .filter(|(seen, state)| seen.elapsed() < SILENCE && state.node != self.node);
+            .filter(|(seen, state)| seen.elapsed() < GONE_AFTER && state.node != self.node);
         others.any(|(_, state)| state.height > height)
     }
 
@@ -194,11 +194,12 @@ impl StateBoard {
                 .as_ref()
                 .map(|leader| leader.node.clone()),
         };
+
         let heard: Vec<_> = self
             .nodes
             .lock()
             .values()
-            .filter(|(seen, _)| seen.elapsed() < SILENCE)
+            .filter(|(seen, _)| seen.elapsed() < GONE_AFTER)
             .cloned()
             .collect();
         let mut nodes: Vec<_> = heard
@@ -206,6 +207,7 @@ impl StateBoard {
             .map(|(_, state)| state)
             .filter(|state| state.node != own.node)
             .collect();
+
         let ahead = nodes
             .iter()
             .filter(|state| self.is_leader(state))
@@ -217,8 +219,10 @@ impl StateBoard {
             .lock()
             .filter(|(height, _)| *height > own.height);
         let lag_seconds = behind.map_or(0.0, |(_, since)| since.elapsed().as_secs_f64());
+
         nodes.push(own.clone());
         nodes.sort_by(|a, b| a.node.cmp(&b.node));
+
         ClusterState {
             node: own.node,
             role: own.role,
@@ -247,7 +251,7 @@ pub(super) fn exchange(board: Arc<StateBoard>, connection: Connection, chain: Ch
 }
 
 async fn announce(board: Arc<StateBoard>, connection: Connection, chain: Chain) {
-    let mut ticks = interval(EVERY);
+    let mut ticks = interval(ANNOUNCE_INTERVAL);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let mut leadership = chain.leadership();
     loop {
@@ -256,6 +260,7 @@ async fn announce(board: Arc<StateBoard>, connection: Connection, chain: Chain) 
             _ = ticks.tick() => {}
             changed = leadership.changed() => if changed.is_err() { return },
         }
+
         if let Ok(payload) = serde_json::to_vec(&board.own(&chain)) {
             connection
                 .announce(connection.names.states(), payload.into())
@@ -273,7 +278,7 @@ async fn hear(board: Arc<StateBoard>, connection: Connection, chain: Chain) {
                 }
             }
         }
-        sleep(EVERY).await;
+        sleep(ANNOUNCE_INTERVAL).await;
     }
 }
 
@@ -281,8 +286,9 @@ async fn hear(board: Arc<StateBoard>, connection: Connection, chain: Chain) {
 pub(super) async fn listen(connection: &Connection) -> Result<Vec<NodeState>, ClusterError> {
     let states = connection.client.subscribe(connection.names.states()).await;
     let mut states = states.map_err(|error| failed(&error))?;
+
     let mut nodes = BTreeMap::new();
-    let _ = timeout(LISTEN, async {
+    let _ = timeout(LISTEN_TIME, async {
         while let Some(message) = states.next().await {
             if let Some(state) = read(&message.payload).filter(|_| nodes.len() < MAX_NODES) {
                 nodes.insert((state.node.clone(), state.instance.clone()), state);

@@ -85,7 +85,8 @@ pub(super) fn read(from: &mut Reader<'_>) -> Result<Change, Malformed> {
             if count > MAX_MINED_BLOCKS {
                 return Err(Malformed("number of blocks"));
             }
-            let (first, interval) = (from.option(Reader::number)?, from.option(Reader::number)?);
+            let first = from.option(Reader::number)?;
+            let interval = from.option(Reader::number)?;
             Change::Mine {
                 count,
                 pace: Pace {
@@ -133,29 +134,25 @@ const CHAIN_ID: u8 = 7;
 const SIGNATURE: u8 = 8;
 
 fn write_edit(edit: &Edit, out: &mut Writer) {
-    let of_account = |kind: u8, address: &Address, out: &mut Writer| {
-        out.byte(kind);
-        out.raw(address.as_slice());
-    };
     match edit {
         Edit::Balance(address, balance) => {
-            of_account(BALANCE, address, out);
+            write_kind_of(BALANCE, address, out);
             out.wide(*balance);
         }
         Edit::Credit(address, amount) => {
-            of_account(CREDIT, address, out);
+            write_kind_of(CREDIT, address, out);
             out.wide(*amount);
         }
         Edit::Nonce(address, nonce) => {
-            of_account(NONCE, address, out);
+            write_kind_of(NONCE, address, out);
             out.number(*nonce);
         }
         Edit::Code(address, code) => {
-            of_account(CODE, address, out);
+            write_kind_of(CODE, address, out);
             out.string(code);
         }
         Edit::Storage(address, slot, value) => {
-            of_account(STORAGE, address, out);
+            write_kind_of(STORAGE, address, out);
             write_slot(&(*slot, *value), out);
         }
         Edit::Accounts(accounts) => {
@@ -164,10 +161,16 @@ fn write_edit(edit: &Edit, out: &mut Writer) {
         }
         Edit::ChainId(id) => write_number(CHAIN_ID, *id, out),
         Edit::Signature(signature, signer) => {
-            of_account(SIGNATURE, signer, out);
+            write_kind_of(SIGNATURE, signer, out);
             out.raw(signature.as_slice());
         }
     }
+}
+
+/// Writes the kind of an edit, and the account that it is of.
+fn write_kind_of(kind: u8, address: &Address, out: &mut Writer) {
+    out.byte(kind);
+    out.raw(address.as_slice());
 }
 
 fn read_edit(from: &mut Reader<'_>) -> Result<Edit, Malformed> {
@@ -177,7 +180,8 @@ fn read_edit(from: &mut Reader<'_>) -> Result<Edit, Malformed> {
         NONCE => Edit::Nonce(read_address(from)?, from.number()?),
         CODE => Edit::Code(read_address(from)?, Bytes::copy_from_slice(from.string()?)),
         STORAGE => {
-            let (address, (slot, value)) = (read_address(from)?, read_slot(from)?);
+            let address = read_address(from)?;
+            let (slot, value) = read_slot(from)?;
             Edit::Storage(address, slot, value)
         }
         ACCOUNTS => Edit::Accounts(read_list(from, 24, read_account)?),
