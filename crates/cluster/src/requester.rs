@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use async_nats::{HeaderMap, Request as NatsRequest, RequestErrorKind};
+use async_nats::{Client, HeaderMap, Request as NatsRequest, RequestErrorKind};
 use bytes::Bytes;
 use futures_util::{StreamExt, stream::FuturesUnordered};
 use tetrad_chain::{ChangeError, SubmitError};
@@ -97,9 +97,7 @@ impl Requester {
         let mut offer = None;
         if first.len() > message_bytes(client) {
             // Every attempt announces the same bytes.
-            let repeated = encode(true).map_err(impossible)?;
-            let begun = Offer::begin(client, repeated).await;
-            offer = Some(begun.map_err(SendError::Impossible)?);
+            offer = Some(begin_offer(client, encode(true)).await?);
         }
         let headers = offer.as_ref().map(Offer::headers);
 
@@ -146,6 +144,15 @@ impl Requester {
             }
         }
     }
+}
+
+async fn begin_offer(
+    client: &Client,
+    request: Result<Bytes, ChangeError>,
+) -> Result<Offer, SendError> {
+    Offer::begin(client, request.map_err(impossible)?)
+        .await
+        .map_err(SendError::Impossible)
 }
 
 /// Returns the message of a request, or with `headers` the one that announces it.

@@ -48,15 +48,27 @@ pub(super) fn parts(
     let parts = u32::try_from(parts)
         .ok()
         .filter(|parts| *parts <= MAX_PARTS)?;
-    let header = move |part| PartHeader {
+
+    let messages = (0..parts).map(move |part| {
+        let header = PartHeader {
+            height,
+            part,
+            parts,
+            id,
+            previous,
+        };
+        let chunk = entry.chunks(size).nth(part as usize).unwrap_or_default();
+        (header, Bytes::copy_from_slice(chunk))
+    });
+    Some(messages)
+}
+
+/// Returns the error for an entry that is too large for [`parts`].
+pub(super) fn too_many_parts(height: u64) -> LogError {
+    LogError::Malformed {
         height,
-        part,
-        parts,
-        id,
-        previous,
-    };
-    let chunk = move |part: u32| entry.chunks(size).nth(part as usize).unwrap_or_default();
-    Some((0..parts).map(move |part| (header(part), Bytes::copy_from_slice(chunk(part)))))
+        what: "it has too many parts".to_owned(),
+    }
 }
 
 /// A message of the stream.
@@ -91,13 +103,13 @@ impl FromStr for PartHeader {
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let mut words = text.split(' ');
         let mut word = || words.next().ok_or_else(|| "incomplete".to_owned());
-        let invalid = |what: &str| format!("invalid {what}");
         let version: u32 = word()?.parse().map_err(|_| invalid("version"))?;
         if version != VERSION {
             return Err(format!(
                 "format {version}, where this version of the program knows format {VERSION}"
             ));
         }
+
         let height = word()?.parse().map_err(|_| invalid("height"))?;
         let part = word()?.parse().map_err(|_| invalid("part"))?;
         let parts = word()?.parse().map_err(|_| invalid("number of parts"))?;
@@ -108,9 +120,11 @@ impl FromStr for PartHeader {
             .map(str::parse)
             .transpose()
             .map_err(|_| invalid("hash of the entry before"))?;
+
         if parts == 0 || parts > MAX_PARTS || part >= parts {
             return Err(format!("part {part} of {parts}"));
         }
+
         Ok(Self {
             height,
             part,
@@ -119,6 +133,10 @@ impl FromStr for PartHeader {
             previous,
         })
     }
+}
+
+fn invalid(what: &str) -> String {
+    format!("invalid {what}")
 }
 
 impl PartHeader {
@@ -135,14 +153,14 @@ impl PartHeader {
         sequence: u64,
         stream: &str,
     ) -> Result<Self, LogError> {
-        let foreign = |what: String| LogError::Mismatch {
-            place: format!("the stream {stream}"),
-            what: format!("message {sequence} is not an entry of this log: {what}"),
-        };
-        let Some(text) = headers.and_then(|headers| headers.get(HEADER)) else {
-            return Err(foreign(format!("it has no header {HEADER}")));
-        };
-        text.as_str().parse().map_err(foreign)
+        let text = headers
+            .and_then(|headers| headers.get(HEADER))
+            .ok_or_else(|| format!("it has no header {HEADER}"));
+        text.and_then(|text| text.as_str().parse())
+            .map_err(|what| LogError::Mismatch {
+                place: format!("the stream {stream}"),
+                what: format!("message {sequence} is not an entry of this log: {what}"),
+            })
     }
 }
 
@@ -170,6 +188,7 @@ impl Assembler {
                 return None;
             }
         }
+
         self.bytes.extend_from_slice(payload);
         if header.part + 1 == header.parts {
             self.last = None;
@@ -178,6 +197,7 @@ impl Assembler {
                 bytes: std::mem::take(&mut self.bytes),
             });
         }
+
         self.last = Some(header);
         None
     }
@@ -199,10 +219,13 @@ pub fn check_parts(bytes: &[u8]) -> usize {
     {
         assert_eq!(header.to_string().parse(), Ok(header));
     }
+
     let mut assembler = Assembler::default();
-    let (mut received, mut entries) = (Vec::<PartHeader>::new(), 0);
+    let mut received = Vec::<PartHeader>::new();
+    let mut entries = 0;
     for message in bytes.chunks_exact(2) {
-        let (place, kind) = (u32::from(message[0]), u64::from(message[1]));
+        let place = u32::from(message[0]);
+        let kind = u64::from(message[1]);
         let parts = place / 4 % 4 + 1;
         let id = AttemptId {
             writer: kind % 2,
@@ -215,6 +238,7 @@ pub fn check_parts(bytes: &[u8]) -> usize {
             id,
             previous: None,
         };
+
         received.push(header);
         let own = received
             .len()
@@ -224,6 +248,7 @@ pub fn check_parts(bytes: &[u8]) -> usize {
             .map(|part| PartHeader { part, ..header })
             .collect();
         let is_complete = header.part + 1 == parts && own.is_some_and(|own| own == whole);
+
         let entry = assembler.push(header, &[message[1]]);
         assert_eq!(
             entry.as_ref().map(|entry| entry.bytes.len()),
@@ -255,9 +280,11 @@ mod tests {
         let mut assembler = Assembler::default();
         assert!(assembler.push(header(5, 0, 3, 1), b"lost").is_none());
         assert!(assembler.push(header(5, 1, 3, 1), b"lost").is_none());
+
         assert!(assembler.push(header(5, 0, 2, 2), b"ab").is_none());
         let entry = assembler.push(header(5, 1, 2, 2), b"cd").unwrap();
         assert_eq!((entry.height, &entry.bytes[..]), (5, &b"abcd"[..]));
+
         // The rest of an entry whose beginning is not there is void as well.
         assert!(assembler.push(header(6, 1, 2, 3), b"ef").is_none());
         assert_eq!(
@@ -286,6 +313,7 @@ mod tests {
                 "{length}"
             );
         }
+
         assert!(
             parts(3, None, &[0; 5_000], id, 1).is_none(),
             "too many parts"
@@ -307,8 +335,13 @@ mod tests {
             attempt: u64,
             previous: Option<[u8; 32]>,
         ) {
-            let (id, previous) = (AttemptId { writer, attempt }, previous.map(B256::from));
-            let header = PartHeader { height, part, parts: 4_096, id, previous };
+            let header = PartHeader {
+                height,
+                part,
+                parts: 4_096,
+                id: AttemptId { writer, attempt },
+                previous: previous.map(B256::from),
+            };
             prop_assert_eq!(header.to_string().parse::<PartHeader>(), Ok(header));
         }
 

@@ -18,7 +18,7 @@ use k256::elliptic_curve::rand_core::{OsRng, RngCore};
 use tetrad_stdx::causes::with_causes;
 use tetrad_store::log::{EntryStream, LogError, StoredEntry};
 
-use super::message::{AttemptId, Part, PartHeader, parts};
+use super::message::{AttemptId, Part, PartHeader, parts, too_many_parts};
 
 /// Size of a part in bytes, if the server's limit allows it. NATS advises against larger messages.
 const PART_BYTES: usize = 512 << 10;
@@ -27,7 +27,7 @@ const HEADER_ROOM: usize = 4 << 10;
 /// Number of messages that are deleted at the same time.
 const AT_ONCE: usize = 64;
 /// Time limit of a request about the stream.
-const PATIENCE: Duration = Duration::from_secs(2);
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// A stream that holds a log.
 #[derive(Clone, Debug)]
@@ -67,6 +67,7 @@ pub async fn delete(stream: &jetstream::stream::Stream<()>, sequence: u64) -> Re
     let Err(error) = stream.delete_message(sequence).await else {
         return Ok(());
     };
+
     match stream.get_raw_message(sequence).await {
         Err(missing) if missing.kind() == RawMessageErrorKind::NoMessageFound => Ok(()),
         _ => Err(unavailable(error)),
@@ -122,7 +123,7 @@ impl LogStream {
 
     /// Returns which messages the stream has.
     pub async fn extent(&self) -> Result<StreamExtent, LogError> {
-        let state = match tokio::time::timeout(PATIENCE, self.stream.get_info()).await {
+        let state = match tokio::time::timeout(REQUEST_TIMEOUT, self.stream.get_info()).await {
             Ok(info) => info.map_err(unavailable)?.state,
             Err(_) => {
                 return Err(LogError::Unavailable(format!(
@@ -131,6 +132,7 @@ impl LogStream {
                 )));
             }
         };
+
         Ok(StreamExtent {
             first: state.first_sequence,
             last: state.last_sequence,
@@ -193,7 +195,7 @@ impl LogStream {
         wanted: u64,
         message: impl Future<Output = Result<StreamMessage, RawMessageError>>,
     ) -> Result<Option<Part>, LogError> {
-        let message = match tokio::time::timeout(PATIENCE, message).await {
+        let message = match tokio::time::timeout(REQUEST_TIMEOUT, message).await {
             Ok(Ok(message)) => message,
             Ok(Err(error)) if error.kind() == RawMessageErrorKind::NoMessageFound => {
                 return Ok(None);
@@ -205,6 +207,7 @@ impl LogStream {
                 )));
             }
         };
+
         let header = PartHeader::read(Some(&message.headers), message.sequence, &self.name)?;
         Ok(Some(Part {
             sequence: message.sequence,
@@ -217,10 +220,8 @@ impl LogStream {
     /// there is none.
     pub async fn sequence_of(&self, height: u64) -> Result<u64, LogError> {
         let StreamExtent { first, last, .. } = self.extent().await?;
-        let Range {
-            start: mut low,
-            end: mut high,
-        } = first.max(1)..last + 1;
+        let mut low = first.max(1);
+        let mut high = last + 1;
         while low < high {
             let middle = low + (high - low) / 2;
             match self.part_from(middle).await? {
@@ -237,14 +238,13 @@ impl LogStream {
         if let Some(part) = self.part(last).await? {
             return Ok(part);
         }
-        let (mut newest, mut end) = (known, last);
+
+        let mut newest = known;
+        let mut end = last;
         while newest.sequence + 1 < end {
             let middle = newest.sequence + (end - newest.sequence) / 2;
-            match self
-                .part_from(middle)
-                .await?
-                .filter(|part| part.sequence < end)
-            {
+            let found = self.part_from(middle).await?;
+            match found.filter(|part| part.sequence < end) {
                 Some(part) => newest = part,
                 None => end = middle,
             }
@@ -259,6 +259,7 @@ impl LogStream {
         if last < first.max(1) {
             return Ok(None);
         }
+
         let Some(oldest) = self.part_from(first).await? else {
             return Ok(None);
         };
@@ -280,6 +281,7 @@ impl LogStream {
             .headers(header.headers())
             .expected_stream(&self.name)
             .expected_last_sequence(last);
+
         let acknowledged = self
             .jetstream
             .publish_message(message.outbound_message(self.subject.clone()))
@@ -303,27 +305,23 @@ impl LogStream {
         let mut last = self.extent().await?.last;
         let part_bytes = self.part_bytes();
         let writer = OsRng.next_u64();
-        let (mut count, mut previous) = (0, None);
+
+        let mut count = 0;
+        let mut previous = None;
         for stored in entries {
             let StoredEntry { height, bytes } = stored?;
             let id = AttemptId {
                 writer,
                 attempt: count,
             };
-            let too_large = || LogError::Malformed {
-                height,
-                what: "it has too many parts".to_owned(),
-            };
-            for (header, payload) in
-                parts(height, previous, &bytes, id, part_bytes).ok_or_else(too_large)?
-            {
+            let parts = parts(height, previous, &bytes, id, part_bytes);
+            for (header, payload) in parts.ok_or_else(|| too_many_parts(height))? {
                 match self.publish(last, header, payload).await? {
                     Published::Stored(sequence) => last = sequence,
                     Published::Conflict => {
-                        let what = "another node writes to it at the same time".to_owned();
                         return Err(LogError::Mismatch {
                             place: format!("the stream {}", self.name),
-                            what,
+                            what: "another node writes to it at the same time".to_owned(),
                         });
                     }
                 }

@@ -24,7 +24,7 @@ use super::{
 };
 
 /// Number of messages that are held for the writer. With the largest parts these are 64 MiB.
-const HELD: usize = 128;
+const HELD_MESSAGES: usize = 128;
 /// Most messages that are requested from the server at once.
 const BATCH: usize = 256;
 /// Size of these in bytes.
@@ -37,10 +37,10 @@ const EXPIRY: Duration = Duration::from_secs(10);
 /// Time without messages after which the stream is asked whether it has any. It is twice as long
 /// each time that another consumer has none either: the last messages of a stream may be deleted
 /// ones.
-const SILENCE: Duration = Duration::from_secs(2);
+const FIRST_SILENCE: Duration = Duration::from_secs(2);
 const LONGEST_SILENCE: Duration = Duration::from_secs(60);
 /// Time between two attempts to reach the stream.
-const RETRY: Duration = Duration::from_millis(100);
+const RETRY_PAUSE: Duration = Duration::from_millis(100);
 
 /// A message of a stream, with its sequence.
 pub type Delivered = (u64, Message);
@@ -66,7 +66,7 @@ impl Tail {
         after: u64,
         arrivals: Arc<Notify>,
     ) -> Self {
-        let (sender, messages) = mpsc::channel(HELD);
+        let (sender, messages) = mpsc::channel(HELD_MESSAGES);
         let task = runtime.spawn(deliver(stream.messages().clone(), after, sender, arrivals));
         Self {
             stream,
@@ -112,7 +112,7 @@ pub async fn deliver(
     to: mpsc::Sender<Delivered>,
     arrivals: Arc<Notify>,
 ) {
-    let mut silence = SILENCE;
+    let mut silence = FIRST_SILENCE;
     while !to.is_closed() {
         if stream
             .get_info()
@@ -121,8 +121,9 @@ pub async fn deliver(
         {
             return;
         }
+
         deliver_some(&stream, &mut after, &mut silence, &to, &arrivals).await;
-        tokio::time::sleep(RETRY).await;
+        tokio::time::sleep(RETRY_PAUSE).await;
     }
 }
 
@@ -137,31 +138,10 @@ async fn deliver_some(
     to: &mpsc::Sender<Delivered>,
     arrivals: &Notify,
 ) {
-    let config = pull::Config {
-        deliver_policy: DeliverPolicy::ByStartSequence {
-            start_sequence: *after + 1,
-        },
-        ack_policy: AckPolicy::None,
-        inactive_threshold: EXPIRY,
-        memory_storage: true,
-        num_replicas: 1,
-        ..pull::Config::default()
-    };
-    let Ok(consumer) = stream.create_consumer(config).await else {
+    let Some(mut messages) = consume(stream, *after).await else {
         return;
     };
-    let requests = consumer
-        .stream()
-        .max_messages_per_batch(BATCH)
-        .max_bytes_per_batch(BATCH_BYTES);
-    let Ok(mut messages) = requests
-        .expires(EXPIRY)
-        .heartbeat(HEARTBEAT)
-        .messages()
-        .await
-    else {
-        return;
-    };
+
     let mut delivered = 0;
     loop {
         let Ok(next) = timeout(*silence, messages.next()).await else {
@@ -177,13 +157,43 @@ async fn deliver_some(
         };
         let Some(Ok(message)) = next else { return };
         let Ok(info) = message.info() else { return };
-        let (sequence, position) = (info.stream_sequence, info.consumer_sequence);
+
+        let sequence = info.stream_sequence;
+        let position = info.consumer_sequence;
         // Messages are delivered once, without acknowledgement: one may have been lost with its
         // connection.
         if position != delivered + 1 || to.send((sequence, message.message)).await.is_err() {
             return;
         }
-        (delivered, *after, *silence) = (position, sequence, SILENCE);
+
+        delivered = position;
+        *after = sequence;
+        *silence = FIRST_SILENCE;
         arrivals.notify_one();
     }
+}
+
+/// Creates a consumer of the messages after the one at `after`, and begins to read them. Returns
+/// `None` if the stream does not answer.
+async fn consume(stream: &jetstream::stream::Stream<()>, after: u64) -> Option<pull::Stream> {
+    let config = pull::Config {
+        deliver_policy: DeliverPolicy::ByStartSequence {
+            start_sequence: after + 1,
+        },
+        ack_policy: AckPolicy::None,
+        inactive_threshold: EXPIRY,
+        memory_storage: true,
+        num_replicas: 1,
+        ..pull::Config::default()
+    };
+    let consumer = stream.create_consumer(config).await.ok()?;
+    consumer
+        .stream()
+        .max_messages_per_batch(BATCH)
+        .max_bytes_per_batch(BATCH_BYTES)
+        .expires(EXPIRY)
+        .heartbeat(HEARTBEAT)
+        .messages()
+        .await
+        .ok()
 }

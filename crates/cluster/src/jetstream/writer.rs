@@ -14,27 +14,27 @@ use tokio::{runtime::Handle, sync::Notify, time::timeout};
 use super::{
     CopiedEntry, OtherCopies,
     compare::{Comparison, Fork, compare},
-    message::{Assembler, AttemptId, Part, PartHeader, parts},
+    message::{Assembler, AttemptId, Part, PartHeader, parts, too_many_parts},
     stream::{LogStream, Published, StreamExtent},
     tail::Tail,
 };
 
 /// Time in which the stream must store an entry. An election among the servers takes about five
 /// seconds, and clients get an answer within ten.
-const PATIENCE: Duration = Duration::from_secs(8);
+const STORE_TIMEOUT: Duration = Duration::from_secs(8);
 /// Pause before a message is published again.
-const RETRY: Duration = Duration::from_millis(50);
+const RETRY_PAUSE: Duration = Duration::from_millis(50);
 /// Time in which the stream must deliver the messages that it has.
-const DELIVERY: Duration = Duration::from_secs(5);
+const DELIVERY_TIMEOUT: Duration = Duration::from_secs(5);
 /// Bytes of entries that are received at once, so that heads are published in between.
-const RECEIVED_AT_ONCE: usize = 4 << 20;
-/// Number of entries that are received at once.
-const MANY: usize = 512;
+const MAX_RECEIVED_BYTES: usize = 4 << 20;
+/// Number of messages that are received at once.
+const MAX_RECEIVED: usize = 512;
 /// Time after which a difference between the stream and the copy counts, if there still is one.
-const CONFIRMATION: Duration = Duration::from_secs(2);
+const CONFIRMED_AFTER: Duration = Duration::from_secs(2);
 /// Time in which the servers are not asked for another leader again: an election takes about five
 /// seconds.
-const ELECTION: Duration = Duration::from_secs(10);
+const ELECTION_TIME: Duration = Duration::from_secs(10);
 
 /// The writer of a replicated log.
 pub(super) struct JetStreamLog {
@@ -101,9 +101,11 @@ impl JetStreamLog {
     fn depose_leader(&mut self) {
         // Without a connection the request would be sent later, to a leader with which nothing is
         // wrong.
-        if !self.stream.is_connected() || self.deposed.is_some_and(|at| at.elapsed() < ELECTION) {
+        let was_asked = self.deposed.is_some_and(|at| at.elapsed() < ELECTION_TIME);
+        if !self.stream.is_connected() || was_asked {
             return;
         }
+
         self.deposed = Some(Instant::now());
         tracing::warn!(
             stream = self.stream.name(),
@@ -128,15 +130,18 @@ impl JetStreamLog {
     /// Finds the end of the copy in the stream, and compares what both have before it. Completes a
     /// stream that ends before the copy. Returns the sequence of the message after which to read.
     fn locate(&mut self) -> Result<u64, LogError> {
-        let (own, end) = (self.copy.reader(), self.copy.end());
+        let own = self.copy.reader();
+        let end = self.copy.end();
         let heights = self.runtime.block_on(self.stream.heights())?;
         self.assembler.clear();
+
         if heights.is_none() && !own.heights().is_empty() {
             self.depose_leader();
             return Err(self.stale(format!(
                 "it has no entries, but the log in the data directory {end}"
             )));
         }
+
         let begins = heights.map_or(end, |heights| heights.start);
         if begins > end {
             self.gap = Some(begins);
@@ -153,9 +158,11 @@ impl JetStreamLog {
             .runtime
             .block_on(compare(&self.stream, &*own, begins))?;
         self.expect_same(&comparison)?;
+
         if let Some(height) = comparison.gap {
             return Err(self.missing_before(height));
         }
+
         if !comparison.is_known {
             // Without an entry that both have, nothing says that the two are of the same log.
             self.depose_leader();
@@ -163,6 +170,7 @@ impl JetStreamLog {
                 "it has none of the entries at the end of the log in the data directory at {end}"
             )));
         }
+
         if comparison.shared < end {
             self.complete(&comparison)
         } else {
@@ -186,12 +194,14 @@ impl JetStreamLog {
         let what = format!(
             "entry {at} is another one (Keccak-256 {theirs}) than in the data directory ({own})"
         );
+
         let suspicion = known.unwrap_or_else(|| Suspicion {
             fork,
             since: Instant::now(),
         });
-        let is_confirmed = suspicion.since.elapsed() >= CONFIRMATION;
+        let is_confirmed = suspicion.since.elapsed() >= CONFIRMED_AFTER;
         self.fork = Some(suspicion);
+
         Err(match (is_confirmed, comparison.is_known) {
             (false, _) => LogError::Stale { place, what },
             (true, true) => LogError::Forked {
@@ -213,25 +223,25 @@ impl JetStreamLog {
     /// before: nothing else is ever copied. A server that merely lags behind refuses them, since it
     /// expects another sequence. Returns the sequence of the last message.
     fn complete(&mut self, comparison: &Comparison) -> Result<u64, LogError> {
-        let (own, reached, end) = (self.copy.reader(), comparison.shared, self.copy.end());
+        let own = self.copy.reader();
+        let reached = comparison.shared;
+        let end = self.copy.end();
         let mut previous = keccak256(own.read(reached - 1)?.bytes);
         let mut last = comparison.last;
+
         for height in reached..end {
             let entry = own.read(height)?.bytes;
-            let until = Instant::now() + PATIENCE;
+            let until = Instant::now() + STORE_TIMEOUT;
             let id = self.next_attempt();
-            let too_large = || LogError::Malformed {
-                height,
-                what: "it has too many parts".to_owned(),
-            };
             let parts = parts(height, Some(previous), &entry, id, self.stream.part_bytes());
-            for (header, payload) in parts.ok_or_else(too_large)? {
+            for (header, payload) in parts.ok_or_else(|| too_many_parts(height))? {
                 let sequence = self.publish(last, header, &payload, until)?;
                 last =
                     sequence.ok_or_else(|| self.stale("another node writes to it".to_owned()))?;
             }
             previous = keccak256(&entry);
         }
+
         tracing::warn!(
             stream = self.stream.name(),
             from = reached,
@@ -288,7 +298,8 @@ impl JetStreamLog {
     /// Adds the entries before the gap's end, which the stream has lost, from the copy of the node
     /// that leads, as long as that has entries that follow. Returns whether there were any.
     fn fill_gap(&mut self) -> Result<bool, LogError> {
-        let (from, to) = (self.copy.end(), self.gap.take().unwrap_or_default());
+        let from = self.copy.end();
+        let to = self.gap.take().unwrap_or_default();
         for height in from..to {
             let newest = self.newest()?;
             let Some(CopiedEntry { bytes, previous }) =
@@ -302,6 +313,7 @@ impl JetStreamLog {
             }
             self.add(StoredEntry { height, bytes }, previous)?;
         }
+
         let end = self.copy.end();
         if end > from {
             let stream = self.stream.name();
@@ -316,9 +328,14 @@ impl JetStreamLog {
     }
 
     fn tail(&mut self, last: u64) -> &mut Tail {
-        let (runtime, stream, arrivals) = (&self.runtime, &self.stream, &self.arrivals);
-        self.tail
-            .get_or_insert_with(|| Tail::start(runtime, stream.clone(), last, arrivals.clone()))
+        let Self {
+            runtime,
+            stream,
+            arrivals,
+            tail,
+            ..
+        } = self;
+        tail.get_or_insert_with(|| Tail::start(runtime, stream.clone(), last, arrivals.clone()))
     }
 
     /// Takes the next message, and adds the entry that it completes to the copy. Returns the
@@ -329,6 +346,7 @@ impl JetStreamLog {
             header,
             payload,
         } = part;
+
         let completed = self.assembler.push(header, &payload);
         let size = completed.as_ref().map_or(0, |entry| entry.bytes.len());
         if let Some(entry) = completed {
@@ -338,6 +356,7 @@ impl JetStreamLog {
                 self.last = None;
             })?;
         }
+
         self.last = Some(sequence);
         Ok(size)
     }
@@ -359,12 +378,14 @@ impl JetStreamLog {
             }
             return Ok(());
         }
+
         let newest = self.newest()?;
         if previous.is_some() && newest.is_some() && previous != newest {
             return Err(self.stale(format!(
                 "entry {height} does not follow the one before in the data directory"
             )));
         }
+
         self.copy
             .append(height, &bytes)
             .map_err(|error| match error {
@@ -374,6 +395,7 @@ impl JetStreamLog {
                     source: std::io::Error::other(error),
                 },
             })?;
+
         self.newest = Some(keccak256(&bytes));
         Ok(())
     }
@@ -385,21 +407,24 @@ impl JetStreamLog {
             None => self.locate()?,
         };
         self.last = Some(located);
+
         let StreamExtent {
             first, last: end, ..
         } = self.runtime.block_on(self.stream.extent())?;
         if located > end || located + 1 < first {
             // The place is looked up again.
-            (self.last, self.tail) = (None, None);
+            self.last = None;
+            self.tail = None;
             return Err(self.stale(format!(
                 "it has messages {first} to {end}, and this node has read up to message {located}: the stream was replaced or \
                  compacted while the node was away. Move the data directory away, and the node fetches a checkpoint"
             )));
         }
+
         let runtime = self.runtime.clone();
         while let Some(last) = self.last.filter(|last| *last < end) {
             let tail = self.tail(last);
-            let part = runtime.block_on(async { timeout(DELIVERY, tail.next()).await });
+            let part = runtime.block_on(async { timeout(DELIVERY_TIMEOUT, tail.next()).await });
             match part {
                 Ok(Some(part)) => self.take(part?)?,
                 Ok(None) | Err(_) if self.are_removed(last, end)? => {
@@ -417,6 +442,7 @@ impl JetStreamLog {
                 }
             };
         }
+
         // From now on further messages arrive by themselves.
         self.tail(self.last.unwrap_or(end));
         Ok(())
@@ -455,12 +481,14 @@ impl JetStreamLog {
                             self.stream.name()
                         )),
                     };
-                if Instant::now() + RETRY >= until {
+
+                if Instant::now() + RETRY_PAUSE >= until {
                     return Err(error);
                 }
-                tokio::time::sleep(RETRY).await;
+                tokio::time::sleep(RETRY_PAUSE).await;
             }
         });
+
         if published.is_err() {
             self.depose_leader();
         }
@@ -486,7 +514,8 @@ impl BlockLog for JetStreamLog {
         let Some(mut last) = self.last.filter(|_| expected == end) else {
             return Err(conflict);
         };
-        let until = Instant::now() + PATIENCE;
+
+        let until = Instant::now() + STORE_TIMEOUT;
         let id = self.next_attempt();
         let previous = self.newest().map_err(append_error)?;
         let parts = parts(expected, previous, entry, id, self.stream.part_bytes());
@@ -499,6 +528,7 @@ impl BlockLog for JetStreamLog {
                 None => return Err(conflict),
             }
         }
+
         // If the copy cannot be written, the entry is read from the stream later.
         self.copy.append(expected, entry)?;
         self.newest = Some(keccak256(entry));
@@ -510,22 +540,26 @@ impl BlockLog for JetStreamLog {
 
     fn receive(&mut self) -> Result<(), LogError> {
         if self.tail.as_ref().is_some_and(Tail::has_ended) {
-            (self.last, self.tail) = (None, None);
+            self.last = None;
+            self.tail = None;
         }
         // After an error the place in the stream is looked up again.
         let Some(last) = self.last else {
             return self.catch_up();
         };
-        let (mut bytes, mut count) = (0, 0);
+
+        let mut bytes = 0;
+        let mut count = 0;
         self.tail(last);
-        while bytes < RECEIVED_AT_ONCE
-            && count < MANY
+        while bytes < MAX_RECEIVED_BYTES
+            && count < MAX_RECEIVED
             && let Some(part) = self.tail.as_mut().and_then(Tail::arrived)
         {
             bytes += self.take(part?)?;
             count += 1;
         }
-        if count == MANY || bytes >= RECEIVED_AT_ONCE {
+        // The rest is received in another turn.
+        if count == MAX_RECEIVED || bytes >= MAX_RECEIVED_BYTES {
             self.arrivals.notify_one();
         }
         Ok(())
@@ -539,6 +573,7 @@ impl BlockLog for JetStreamLog {
                 Err(error @ LogError::Stale { .. }) => error,
                 outcome => return outcome,
             };
+
             // What follows the entries that were read may be void, or come after others that are
             // lost.
             if self.copy.end() == before && !self.fill_gap()? {
@@ -568,7 +603,10 @@ impl BlockLog for JetStreamLog {
     }
 
     fn truncate(&mut self, end: u64) -> Result<Vec<String>, LogError> {
-        (self.last, self.tail, self.newest, self.fork) = (None, None, None, None);
+        self.last = None;
+        self.tail = None;
+        self.newest = None;
+        self.fork = None;
         self.assembler.clear();
         self.copy.truncate(end)
     }

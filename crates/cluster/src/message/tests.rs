@@ -10,7 +10,7 @@ use alloy_primitives::{Address, B256, U256, address, b256};
 use proptest::prelude::*;
 use tetrad_chain::{
     Dump, DumpError, Edit, Genesis, GenesisAccount, HistoryLimits, MAX_MINED_BLOCKS, Mining, Pace,
-    Pruned, Setting, Stopped, sign_transaction,
+    Pruned, Setting, Stopped, UnsignedTransaction, sign_transaction,
 };
 use tetrad_evm::{BlockError, ChainParams, Fork, Forks};
 use tetrad_network::account::SecretKey;
@@ -36,16 +36,18 @@ struct Values {
     bytes: Vec<u8>,
 }
 
+fn number() -> impl Strategy<Value = u64> {
+    prop_oneof![Just(0), Just(u64::MAX), any::<u64>()]
+}
+
 fn values() -> impl Strategy<Value = Values> {
-    let number = || prop_oneof![Just(0), Just(u64::MAX), any::<u64>()];
-    let bytes = || prop::collection::vec(any::<u8>(), 0..300);
     (
         number(),
         any::<u128>(),
         any::<[u64; 4]>(),
         prop::option::of(number()),
         any::<String>(),
-        bytes(),
+        prop::collection::vec(any::<u8>(), 0..300),
     )
         .prop_map(|(number, wei, wide, option, text, bytes)| Values {
             number,
@@ -424,6 +426,7 @@ proptest! {
                 prop_assert!(Request::decode(&bytes).is_err() || at < 3, "{:?}", request);
             }
         }
+
         for response in responses(&values) {
             let mut bytes = response.encode();
             prop_assert!(Response::decode(&bytes[..cut.index(bytes.len())]).is_err(), "{:?}", response);
@@ -439,14 +442,14 @@ proptest! {
         at in any::<prop::sample::Index>(),
         insert in prop::collection::vec(any::<u8>(), 0..12),
     ) {
-        let (requests, responses) = (requests(&values), responses(&values));
-        let mut request = which.get(&requests).encode().unwrap();
+        let mut request = which.get(&requests(&values)).encode().unwrap();
         let place = at.index(request.len());
         request.splice(place..(place + 2).min(request.len()), insert.iter().copied());
         if let Ok(request) = Request::decode(&request) {
             prop_assert!(request.encode().is_ok());
         }
-        let mut response = which.get(&responses).encode();
+
+        let mut response = which.get(&responses(&values)).encode();
         let place = at.index(response.len());
         response.splice(place..(place + 2).min(response.len()), insert);
         if let Ok(response) = Response::decode(&response) {
@@ -474,10 +477,10 @@ proptest! {
 
 #[test]
 fn a_blob_transaction_is_forwarded_with_its_blobs() {
-    let builder = || SidecarBuilder::<SimpleCoder>::from_slice(b"what a block does not hold");
+    let builder = SidecarBuilder::<SimpleCoder>::from_slice(b"what a block does not hold");
     let sidecars = [
-        BlobTransactionSidecarVariant::Eip4844(builder().build_4844().unwrap()),
-        BlobTransactionSidecarVariant::Eip7594(builder().build_7594().unwrap()),
+        BlobTransactionSidecarVariant::Eip4844(builder.clone().build_4844().unwrap()),
+        BlobTransactionSidecarVariant::Eip7594(builder.build_7594().unwrap()),
     ];
     for sidecar in sidecars {
         let hashes = sidecar.versioned_hashes().collect();
@@ -507,30 +510,38 @@ fn a_blob_transaction_is_forwarded_with_its_blobs() {
     }
 }
 
-#[test]
-fn a_sender_is_proved_by_the_signature_or_marked_as_impersonated() {
+fn unsigned() -> UnsignedTransaction {
     let gas_price = GasPrice::Fixed(1);
-    let unsigned =
-        || TransactionFields::call(125, 0, 21_000, gas_price, ADDRESS, Bytes::new()).into();
-    let signed = sign_transaction(&key(), unsigned()).unwrap();
+    TransactionFields::call(125, 0, 21_000, gas_price, ADDRESS, Bytes::new()).into()
+}
+
+fn submit(transaction: Transaction) -> Request {
+    let submission = Submission {
+        transaction,
+        sidecar: None,
+    };
+    Request::submit(&submission, false)
+}
+
+fn reorg(transaction: Transaction) -> Request {
+    identified(Change::Reorg {
+        blocks: vec![vec![transaction]],
+    })
+}
+
+fn received(request: &Request) -> Result<Request, MessageError> {
+    Request::decode(&request.encode().unwrap())
+}
+
+#[test]
+fn a_signature_proves_its_sender_whatever_the_node_claims() {
     // A node that claims another sender for a signed transaction.
     let forged = Transaction {
         sender: ADDRESS,
-        ..signed.clone()
+        ..sign_transaction(&key(), unsigned()).unwrap()
     };
-    for request in [
-        Request::submit(
-            &Submission {
-                transaction: forged.clone(),
-                sidecar: None,
-            },
-            false,
-        ),
-        identified(Change::Reorg {
-            blocks: vec![vec![forged]],
-        }),
-    ] {
-        let sender = match Request::decode(&request.encode().unwrap()).unwrap() {
+    for request in [submit(forged.clone()), reorg(forged)] {
+        let sender = match received(&request).unwrap() {
             Request::Submit { raw, .. } => Submission::decode(&raw).unwrap().transaction.sender,
             Request::Change {
                 change: Change::Reorg { blocks },
@@ -540,60 +551,51 @@ fn a_sender_is_proved_by_the_signature_or_marked_as_impersonated() {
         };
         assert_eq!(sender, key().address());
     }
+}
 
-    let impersonated = Transaction::impersonated(unsigned(), ADDRESS);
+#[test]
+fn a_transaction_of_an_impersonated_account_does_not_pass_as_signed() {
     // A node that passes an impersonated account's transaction off as signed.
-    let key = CompressedKey::new(key().public_key().compressed());
     let forged = Transaction {
-        public_key: Some(key),
-        ..impersonated.clone()
+        public_key: Some(CompressedKey::new(key().public_key().compressed())),
+        ..Transaction::impersonated(unsigned(), ADDRESS)
     };
-    let request = Request::submit(
-        &Submission {
-            transaction: forged.clone(),
-            sidecar: None,
-        },
-        false,
-    );
-    let Request::Submit { raw, .. } = Request::decode(&request.encode().unwrap()).unwrap() else {
+
+    let Request::Submit { raw, .. } = received(&submit(forged.clone())).unwrap() else {
         panic!("another request")
     };
     assert!(matches!(
         Submission::decode(&raw),
         Err(DecodeError::Signature)
     ));
-    let reorg = identified(Change::Reorg {
-        blocks: vec![vec![forged]],
-    });
+
     assert_eq!(
-        Request::decode(&reorg.encode().unwrap()).unwrap_err(),
+        received(&reorg(forged)).unwrap_err(),
         Malformed("signature").into()
     );
+}
 
+#[test]
+fn a_signature_of_another_account_is_not_kept_for_an_impersonated_one() {
+    let impersonated = Transaction::impersonated(unsigned(), ADDRESS);
     // A node that gives an impersonated account's transaction the signature of another.
     let mixed = Transaction {
-        envelope: signed.envelope.clone(),
+        envelope: sign_transaction(&key(), unsigned()).unwrap().envelope,
         ..impersonated.clone()
     };
-    let request = Request::submit(
-        &Submission {
-            transaction: mixed,
-            sidecar: None,
-        },
-        false,
-    );
-    let Request::SubmitImpersonated {
-        transaction: received,
-        ..
-    } = Request::decode(&request.encode().unwrap()).unwrap()
-    else {
+
+    let Request::SubmitImpersonated { transaction, .. } = received(&submit(mixed)).unwrap() else {
         panic!("another request")
     };
     assert_eq!(
-        (received.hash(), received.sender),
+        (transaction.hash(), transaction.sender),
         (impersonated.hash(), ADDRESS)
     );
+}
 
+#[test]
+fn a_signed_transaction_is_not_submitted_as_that_of_an_impersonated_account() {
+    let signed = sign_transaction(&key(), unsigned()).unwrap();
     let out = &mut begin();
     out.byte(SUBMIT_IMPERSONATED);
     out.byte(0);
@@ -639,11 +641,13 @@ fn changes_to_another_chain_have_the_error_of_a_chain_in_a_data_directory() {
         .prepare(params.clone(), HistoryLimits::default())
         .unwrap();
     let head = Genesis::empty(0, 30_000_000).build(params).unwrap();
+
     let restart = identified(Change::Restart {
         head: Box::new(head),
         gas_limit: 30_000_000,
     });
     assert!(matches!(restart.encode(), Err(ChangeError::Recorded)));
+
     let load = identified(Change::Load(dump));
     assert!(matches!(
         load.encode(),
